@@ -1,0 +1,28 @@
+import { defineConfig } from "vitest/config";
+
+/** One project a tier; `npm test` runs the first alone. */
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        test: {
+          name: "tier1",
+          include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+          exclude: ["test/cluster/**"],
+          isolate: false,
+        },
+      },
+      {
+        test: {
+          name: "cluster",
+          include: ["test/cluster/**/*.test.ts"],
+          globalSetup: ["test/cluster/global-setup.ts"],
+          isolate: false,
+          fileParallelism: false,
+          testTimeout: 120_000,
+          hookTimeout: 1_800_000,
+        },
+      },
+    ],
+  },
+});
