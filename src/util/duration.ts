@@ -1,0 +1,86 @@
+/** The word for "no duration" in nillable duration fields. (01 §0.3) */
+export const never = "Never";
+export type Never = typeof never;
+
+const nsPerMs = 1_000_000n;
+const maxNs = 2n ** 63n - 1n; // about 292 years, the range of Go's type
+
+const unitNs: Readonly<Record<string, bigint>> = {
+  ns: 1n,
+  us: 1_000n,
+  µs: 1_000n, // micro sign
+  μs: 1_000n, // Greek mu
+  ms: nsPerMs,
+  s: 1_000_000_000n,
+  m: 60_000_000_000n,
+  h: 3_600_000_000_000n,
+};
+
+const component = /(?=\.?\d)(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)/gy;
+
+/**
+ * Reads Go's duration syntax ("1h30m", "1.5s", "-500us", "0") into milliseconds, or nothing when the text is not one
+ * or is out of Go's range. Exact for whole milliseconds; what is finer becomes the fraction, cut at a nanosecond.
+ */
+export function parseDurationMs(text: string): number | undefined {
+  const isNegative = text.startsWith("-");
+  const unsigned = isNegative || text.startsWith("+") ? text.slice(1) : text;
+  const ns = unsigned === "0" ? 0n : sumOfComponents(unsigned);
+  if (ns === undefined || ns > (isNegative ? maxNs + 1n : maxNs)) return undefined;
+  return toMs(isNegative ? -ns : ns);
+}
+
+/** For fields that also accept `Never`. (01 §0.3) */
+export function parseNillableMs(text: string): number | Never | undefined {
+  return text === never ? never : parseDurationMs(text);
+}
+
+/** Writes milliseconds the way Go does: "48h0m0s", "1.5s", "500ms", "0s"; rounds to the nearest nanosecond. */
+export function formatDurationMs(ms: number): string {
+  const wholeMs = Math.trunc(ms);
+  const ns = BigInt(wholeMs) * nsPerMs + BigInt(Math.round((ms - wholeMs) * 1e6));
+  return ns < 0n ? `-${formatNs(-ns)}` : formatNs(ns);
+}
+
+/** The nearest double: one rounding while the nanoseconds are exact, and beyond that only a decimal literal rounds once. */
+function toMs(ns: bigint): number {
+  const approximate = Number(ns);
+  return Number.isSafeInteger(approximate) ? approximate / 1e6 : Number(`${ns}e-6`);
+}
+
+function sumOfComponents(text: string): bigint | undefined {
+  let sum = 0n;
+  let read = 0;
+  for (const [all, integer = "", fraction = "", unit = ""] of text.matchAll(component)) {
+    const ns = componentNs({ integer, fraction, unit: unitNs[unit] ?? 0n });
+    if (ns === undefined) return undefined;
+    sum += ns;
+    read += all.length;
+  }
+  return read > 0 && read === text.length ? sum : undefined;
+}
+
+function componentNs({ integer, fraction, unit }: { integer: string; fraction: string; unit: bigint }) {
+  const digits = integer.replace(/^0+/, "");
+  if (digits.length > 19) return undefined; // beyond the range whatever the unit
+  const significant = fraction.slice(0, 18); // what follows is less than a nanosecond, even of hours
+  return BigInt(digits) * unit + (BigInt(significant) * unit) / 10n ** BigInt(significant.length);
+}
+
+function formatNs(ns: bigint): string {
+  if (ns === 0n) return "0s";
+  if (ns < 1_000n) return `${ns}ns`;
+  if (ns < nsPerMs) return `${decimal(ns, 3)}µs`;
+  if (ns < 1_000_000_000n) return `${decimal(ns, 6)}ms`;
+  const minutes = ns / 60_000_000_000n;
+  const seconds = `${decimal(ns % 60_000_000_000n, 9)}s`;
+  if (minutes === 0n) return seconds;
+  return minutes < 60n ? `${minutes}m${seconds}` : `${minutes / 60n}h${minutes % 60n}m${seconds}`;
+}
+
+/** value / 10^places, without trailing zeros. */
+function decimal(value: bigint, places: number): string {
+  const scale = 10n ** BigInt(places);
+  const fraction = `${value % scale}`.padStart(places, "0").replace(/0+$/, "");
+  return fraction === "" ? `${value / scale}` : `${value / scale}.${fraction}`;
+}

@@ -1,0 +1,173 @@
+import { type Clock, sleepOn, type Timer } from "./clock.ts";
+import { Heap } from "./heap.ts";
+import type { Random } from "./random.ts";
+
+export interface VirtualClockOptions {
+  /** What time it is at the start; the epoch unless given. */
+  readonly startAt?: number;
+  /** Breaks ties at one instant in a seeded order; by sequence number unless given. (design §8) */
+  readonly shuffle?: Random;
+}
+
+export interface RunOptions {
+  /** Stop when everything due at or before this time (of this clock) has run; the clock then stands at it. */
+  readonly untilMs?: number;
+  /** Stop after so many timers. */
+  readonly maxTimers?: number;
+}
+
+export interface RunOutcome {
+  /** No timer left, or the time reached, or as many timers run as allowed. */
+  readonly stoppedBy: "idle" | "time" | "timers";
+  readonly timersRun: number;
+}
+
+interface PendingTimer {
+  readonly dueAt: number;
+  readonly tie: number;
+  readonly sequence: number;
+  readonly run: () => void;
+  state: "pending" | "fired" | "cancelled";
+}
+
+/** Cancelled timers stay in the heap until they surface, or until they are this many and the majority. */
+const tolerableCancelled = 64;
+
+/**
+ * A clock that stands still while anything is runnable and then jumps to the next timer, so that a whole cluster's
+ * week passes in seconds and always in the same order. (design §8)
+ *
+ * A timer that throws stops the run with its error; the timers after it stay due, and the next run goes on with them.
+ */
+export class VirtualClock implements Clock {
+  readonly #timers = new Heap<PendingTimer>(byTime);
+  readonly #shuffle: Random | undefined;
+  #now: number;
+  #sequence = 0;
+  #cancelled = 0;
+  #activity = 0; // counts timers set and cancelled: how a turn of the event loop shows that it did something
+  #isRunning = false;
+
+  constructor({ startAt = 0, shuffle }: VirtualClockOptions = {}) {
+    this.#now = startAt;
+    this.#shuffle = shuffle;
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return sleepOn(this, { ms, signal });
+  }
+
+  setTimer(ms: number, run: () => void): Timer {
+    const timer: PendingTimer = {
+      dueAt: this.#now + Math.max(0, ms || 0),
+      tie: this.#shuffle?.int(2 ** 32) ?? 0,
+      sequence: this.#sequence++,
+      run,
+      state: "pending",
+    };
+    this.#timers.push(timer);
+    this.#activity++;
+    return { cancel: () => this.#cancel(timer) };
+  }
+
+  /** How many timers wait. */
+  get pending(): number {
+    return this.#timers.size - this.#cancelled;
+  }
+
+  /** When the next timer is due. */
+  nextDueAt(): number | undefined {
+    return this.#next()?.dueAt;
+  }
+
+  /** Lets `ms` pass, running everything that falls due, in order. */
+  async advance(ms: number): Promise<RunOutcome> {
+    return this.#exclusively(async () => {
+      const untilMs = this.#now + ms;
+      const outcome = await this.#run({ untilMs, maxTimers: Number.POSITIVE_INFINITY });
+      this.#now = untilMs;
+      return outcome;
+    });
+  }
+
+  /** Runs timers, jumping from one to the next, until there is none or a limit is reached. */
+  async runUntilIdle({ untilMs, maxTimers }: RunOptions = {}): Promise<RunOutcome> {
+    return this.#exclusively(() =>
+      this.#run({ untilMs: untilMs ?? Number.MAX_VALUE, maxTimers: maxTimers ?? Number.POSITIVE_INFINITY }),
+    );
+  }
+
+  async #run({ untilMs, maxTimers }: Required<RunOptions>): Promise<RunOutcome> {
+    for (let timersRun = 0; ; timersRun++) {
+      await this.#settle();
+      const timer = this.#next();
+      if (timer === undefined || timer.dueAt === Number.POSITIVE_INFINITY) return { stoppedBy: "idle", timersRun };
+      if (timer.dueAt > untilMs) {
+        this.#now = Math.max(this.#now, untilMs);
+        return { stoppedBy: "time", timersRun };
+      }
+      if (timersRun >= maxTimers) return { stoppedBy: "timers", timersRun };
+      this.#fire(timer);
+    }
+  }
+
+  #fire(timer: PendingTimer): void {
+    this.#timers.pop();
+    this.#now = timer.dueAt;
+    timer.state = "fired";
+    timer.run();
+  }
+
+  /** Until the microtasks have drained and a full turn of the event loop passed in which no timer was touched. */
+  async #settle(): Promise<void> {
+    let before: number;
+    do {
+      before = this.#activity;
+      await eventLoopTurn();
+    } while (this.#activity !== before);
+  }
+
+  #next(): PendingTimer | undefined {
+    while (this.#timers.peek()?.state === "cancelled") {
+      this.#timers.pop();
+      this.#cancelled--;
+    }
+    return this.#timers.peek();
+  }
+
+  #cancel(timer: PendingTimer): void {
+    if (timer.state !== "pending") return;
+    timer.state = "cancelled";
+    this.#cancelled++;
+    this.#activity++;
+    if (this.#cancelled > tolerableCancelled && this.#cancelled > this.#timers.size / 2) {
+      this.#timers.retain(({ state }) => state === "pending");
+      this.#cancelled = 0;
+    }
+  }
+
+  /** Two runs at once would race for the timers, and their order would depend on the event loop. */
+  async #exclusively(run: () => Promise<RunOutcome>): Promise<RunOutcome> {
+    if (this.#isRunning) throw new Error("the virtual clock is already running");
+    this.#isRunning = true;
+    try {
+      return await run();
+    } finally {
+      this.#isRunning = false;
+    }
+  }
+}
+
+function byTime(a: PendingTimer, b: PendingTimer): number {
+  // Two timers may both wait for infinity, whose difference is no number.
+  if (a.dueAt !== b.dueAt) return a.dueAt < b.dueAt ? -1 : 1;
+  return a.tie - b.tie || a.sequence - b.sequence;
+}
+
+function eventLoopTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
