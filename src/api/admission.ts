@@ -1,0 +1,85 @@
+import { structuralSchema } from "./crd.ts";
+import { type Kind, kindOf } from "./kinds/registry.ts";
+import type { Provider } from "./label-policy.ts";
+import { metadataProblems } from "./metadata.ts";
+import { isRecord } from "./object.ts";
+import type { Problem } from "./problem.ts";
+import { CelPrograms } from "./structural/cel.ts";
+import { applyDefaults } from "./structural/defaults.ts";
+import { prune } from "./structural/prune.ts";
+import { validateRules } from "./structural/rules.ts";
+import { type ScalePaths, scaleProblems } from "./structural/scale.ts";
+import type { StructuralSchema } from "./structural/schema.ts";
+import { Patterns, validateSchema } from "./structural/validate.ts";
+
+export interface Admitted {
+  /** The object as it would be stored: pruned and defaulted. A fresh copy. */
+  readonly object: unknown;
+  /** Why it would be refused; empty: it would be stored. */
+  readonly problems: readonly Problem[];
+}
+
+export interface AdmitOptions {
+  /** The stored object, when this is an update. */
+  readonly old?: unknown;
+  /** Report unknown fields, as kubectl asks for; otherwise they are dropped in silence. */
+  readonly strict?: boolean;
+}
+
+export interface AdmitToOptions extends AdmitOptions {
+  /** Where the kind keeps its replica counts, when it has the scale subresource. */
+  readonly scale?: ScalePaths | undefined;
+}
+
+/** What an API server with our CRDs does to an object before it stores it: prune, default, schema, CEL. (01 §0.1) */
+export class Admission {
+  readonly #provider: Provider;
+  readonly #schemas = new Map<Kind, StructuralSchema>();
+  readonly #patterns = new Patterns();
+  readonly #programs = new CelPrograms();
+
+  constructor(provider: Provider) {
+    this.#provider = provider;
+  }
+
+  admit(object: unknown, options: AdmitOptions = {}): Admitted {
+    const kind = isRecord(object) ? kindOf(object["apiVersion"], object["kind"]) : undefined;
+    if (kind === undefined) {
+      return {
+        object,
+        problems: [{ code: "unknown-kind", path: ["kind"], message: "is not a kind of ours in a version we store" }],
+      };
+    }
+    return this.admitTo(this.schema(kind), object, { ...options, scale: kind.scale });
+  }
+
+  schema(kind: Kind): StructuralSchema {
+    const known = this.#schemas.get(kind);
+    if (known !== undefined) return known;
+    const schema = structuralSchema(kind, this.#provider);
+    this.#schemas.set(kind, schema);
+    return schema;
+  }
+
+  /** The same for any structural schema: how the embedded API server admits custom resources at run time. */
+  admitTo(schema: StructuralSchema, object: unknown, { old, strict = false, scale }: AdmitToOptions): Admitted {
+    const pruned = prune(object, schema);
+    applyDefaults(pruned.value, schema);
+    const unknown = strict
+      ? pruned.unknown.map((path): Problem => ({ code: "unknown-field", path, message: "is not a known field" }))
+      : [];
+    const found = [
+      ...unknown,
+      ...metadataProblems(pruned.value, this.#patterns),
+      ...validateSchema(pruned.value, schema, this.#patterns),
+      ...scaleProblems(pruned.value, scale),
+    ];
+    const problems = found.length > 0 ? found : validateRules({ object: pruned.value, old, schema }, this.#programs);
+    return { object: pruned.value, problems };
+  }
+}
+
+/** One object, once. Hold an `Admission` to check many: it compiles schemas and rules only once. */
+export function admit(object: unknown, options: AdmitOptions & { readonly provider: Provider }): Admitted {
+  return new Admission(options.provider).admit(object, options);
+}

@@ -1,0 +1,146 @@
+import * as z from "zod";
+import { flag, int32, int64, meta, rules, text, textMap } from "./fields.ts";
+import { patterns } from "./patterns.ts";
+
+/** How an EC2 machine is made: disks, network cards, metadata service, tags. (01 §1.6.1, EC14–EC23) */
+
+const ebs = meta(
+  z.object({
+    deleteOnTermination: flag("Whether the volume goes when the machine goes.").optional(),
+    encrypted: flag("Whether the volume is encrypted.").optional(),
+    iops: int64("Provisioned operations a second.").optional(),
+    throughput: int64("Throughput in MiB/s (gp3).").optional(),
+    kmsKeyID: text("The key the volume is encrypted with.").optional(),
+    snapshotID: text("The snapshot the volume is made from.").optional(),
+    volumeInitializationRate: int32(
+      "How fast a snapshot is loaded, in MiB/s.",
+      z.number().min(100).max(300),
+    ).optional(),
+    volumeSize: text("The size, in whole Gi, G, Ti or T.", { pattern: patterns.volumeSize }).optional(),
+    volumeType: meta(z.enum(["standard", "io1", "io2", "gp2", "sc1", "st1", "gp3"]), {
+      description: "The kind of volume.",
+    }).optional(),
+  }),
+  {
+    description: "The EBS volume.",
+    ...rules(
+      { id: "EC21", rule: "has(self.snapshotID) || has(self.volumeSize)", message: "set snapshotID or volumeSize" },
+      {
+        id: "EC21",
+        rule: '!has(self.volumeInitializationRate) || (has(self.snapshotID) && self.snapshotID != "")',
+        message: "volumeInitializationRate needs a snapshotID",
+      },
+    ),
+  },
+);
+
+export const blockDeviceMappings = meta(
+  z
+    .array(
+      z.object({
+        deviceName: text("The device name.").optional(),
+        rootVolume: flag("Whether this device holds the kubelet's data.").optional(),
+        ebs: ebs.optional(),
+      }),
+    )
+    .max(50),
+  {
+    description: "The disks of a node; the image family's own when unset.",
+    ...rules({
+      id: "EC20",
+      rule: "self.filter(device, has(device.rootVolume) && device.rootVolume).size() <= 1",
+      message: "at most one device may be the rootVolume",
+    }),
+  },
+);
+
+export const networkInterfaces = meta(
+  z
+    .array(
+      z.object({
+        networkCardIndex: int32("The network card.", z.number().min(0)),
+        deviceIndex: int32("The device on that card.", z.number().min(0)),
+        interfaceType: meta(z.enum(["interface", "efa-only"]), { description: "What the interface carries." }),
+      }),
+    )
+    .max(150),
+  {
+    description: "The network interfaces of a node.",
+    ...rules(
+      {
+        id: "EC22",
+        rule: 'size(self) == 0 || self.exists(card, card.networkCardIndex == 0 && card.deviceIndex == 0 && card.interfaceType == "interface")',
+        message: "card 0, device 0 must be an interface",
+      },
+      {
+        id: "EC22",
+        rule: "self.all(one, self.exists_one(other, one.networkCardIndex == other.networkCardIndex && one.deviceIndex == other.deviceIndex))",
+        message: "networkCardIndex and deviceIndex together must be unique",
+      },
+      {
+        id: "EC22",
+        rule: 'self.all(one, one.interfaceType != "efa-only" || self.exists_one(other, other.interfaceType == "efa-only" && one.networkCardIndex == other.networkCardIndex))',
+        message: "at most one efa-only interface a card",
+      },
+    ),
+  },
+);
+
+const onOff = z.enum(["enabled", "disabled"]);
+
+export const metadataOptions = meta(
+  z.object({
+    httpEndpoint: meta(onOff, { description: "Whether the metadata service answers." }).default("enabled"),
+    httpProtocolIPv6: meta(onOff, { description: "Whether it answers over IPv6." }).default("disabled"),
+    httpPutResponseHopLimit: int64("How many hops its tokens travel.", z.number().min(1).max(64)).default(1),
+    httpTokens: meta(z.enum(["required", "optional"]), { description: "Whether requests need a token." }).default(
+      "required",
+    ),
+  }),
+  { description: "The instance metadata service." },
+).prefault({
+  httpEndpoint: "enabled",
+  httpProtocolIPv6: "disabled",
+  httpPutResponseHopLimit: 1,
+  httpTokens: "required",
+});
+
+export const connectionTracking = meta(
+  z.object({
+    tcpEstablishedTimeout: int32(
+      "Idle seconds of established TCP connections.",
+      z.number().min(60).max(432000),
+    ).optional(),
+    udpStreamTimeout: int32("Idle seconds of UDP streams.", z.number().min(60).max(180)).optional(),
+    udpTimeout: int32("Idle seconds of other UDP flows.", z.number().min(30).max(60)).optional(),
+  }),
+  {
+    description: "How long security groups remember connections.",
+    ...rules({
+      id: "EC23",
+      rule: "has(self.tcpEstablishedTimeout) || has(self.udpStreamTimeout) || has(self.udpTimeout)",
+      message: "set at least one timeout",
+    }),
+  },
+);
+
+const restrictedTag = (id: string, key: string) => ({
+  id,
+  rule: `!("${key}" in self)`,
+  message: `tag ${key} is restricted`,
+});
+
+export const instanceTags = textMap("Tags put on instances, volumes, interfaces, launch templates and profiles.", {
+  ...rules(
+    { id: "EC14", rule: '!("" in self)', message: "empty tag keys are not supported" },
+    restrictedTag("EC15", "eks:eks-cluster-name"),
+    {
+      id: "EC16",
+      rule: 'self.all(key, !key.startsWith("kubernetes.io/cluster"))',
+      message: "tags beginning with kubernetes.io/cluster are restricted",
+    },
+    restrictedTag("EC17", "karpenter.sh/nodepool"),
+    restrictedTag("EC18", "karpenter.sh/nodeclaim"),
+    restrictedTag("EC19", "karpenter.k8s.aws/ec2nodeclass"),
+  ),
+});

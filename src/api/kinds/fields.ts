@@ -1,0 +1,70 @@
+import * as z from "zod";
+import type { ObjectMeta } from "../object.ts";
+import type { CelRule } from "../structural/schema.ts";
+import { patterns } from "./patterns.ts";
+
+/** Small words to write schemas with. Zod carries the types; `.meta` carries what only a CRD can say. */
+
+/** JSON Schema keywords that Zod has no word for, or that must be RE2 rather than JavaScript. */
+export interface SchemaMeta {
+  readonly description?: string;
+  readonly pattern?: string;
+  readonly format?: string;
+  readonly maxProperties?: number;
+  readonly maxLength?: number;
+  readonly type?: string;
+  readonly default?: unknown;
+  readonly "x-kubernetes-list-type"?: "atomic" | "set" | "map";
+  readonly "x-kubernetes-list-map-keys"?: readonly string[];
+  readonly "x-kubernetes-map-type"?: "atomic" | "granular";
+  readonly "x-kubernetes-int-or-string"?: true;
+  readonly "x-kubernetes-preserve-unknown-fields"?: true;
+  readonly "x-kubernetes-validations"?: readonly CelRule[];
+}
+
+/** Attaches meta and keeps the exact type. */
+export function meta<T extends z.ZodType>(schema: T, extra: SchemaMeta): T {
+  return schema.meta({ ...extra });
+}
+
+export function rules(...list: readonly CelRule[]): Pick<SchemaMeta, "x-kubernetes-validations"> {
+  return { "x-kubernetes-validations": list };
+}
+
+export const atomicList = { "x-kubernetes-list-type": "atomic" } as const;
+
+export function text(description: string, extra: SchemaMeta = {}) {
+  return meta(z.string(), { description, ...extra });
+}
+
+export function flag(description: string) {
+  return meta(z.boolean(), { description });
+}
+
+export function int32(description: string, schema: z.ZodNumber = z.number()) {
+  return meta(schema.int(), { description, format: "int32" });
+}
+
+export function int64(description: string, schema: z.ZodNumber = z.number()) {
+  return meta(schema.int(), { description, format: "int64" });
+}
+
+export function textMap(description: string, extra: SchemaMeta = {}) {
+  return meta(z.record(z.string(), z.string()), { description, ...extra });
+}
+
+export const quantity = meta(z.union([z.number(), z.string()]), {
+  pattern: patterns.quantity,
+  "x-kubernetes-int-or-string": true,
+});
+
+export function resourceList(description: string, extra: SchemaMeta = {}) {
+  return meta(z.record(z.string(), quantity), { description, ...extra });
+}
+
+export const dateTime = meta(z.string(), { format: "date-time" });
+
+export const metadata = meta(z.custom<ObjectMeta>(), { type: "object" });
+
+export const apiVersion = text("The versioned schema this object is written in.");
+export const kind = text("The kind of this object.");

@@ -1,0 +1,160 @@
+import * as z from "zod";
+import type { Provider } from "../label-policy.ts";
+import type { DeepReadonly } from "../object.ts";
+import { conditions } from "./condition.ts";
+import {
+  apiVersion,
+  atomicList,
+  int32,
+  int64,
+  kind,
+  meta,
+  metadata,
+  resourceList,
+  rules,
+  text,
+  textMap,
+} from "./fields.ts";
+import { labelRules } from "./label-rules.ts";
+import { expireAfter, nodeClassRef, requirementList, taintList, terminationGracePeriod } from "./node-template.ts";
+import { patterns } from "./patterns.ts";
+
+export const consolidationPolicies = ["WhenEmpty", "WhenEmptyOrUnderutilized", "Balanced"] as const;
+export const disruptionReasons = ["Underutilized", "Empty", "Drifted"] as const;
+export type DisruptionReason = (typeof disruptionReasons)[number];
+
+const labelValue = meta(z.string().max(63), { pattern: patterns.labelValue });
+
+const budget = z.object({
+  nodes: text("How many nodes may be disrupted at once: a number or a percentage, in quotes.", {
+    pattern: patterns.budgetNodes,
+  }).default("10%"),
+  schedule: text("When the budget begins to apply: a cron line in UTC.", {
+    pattern: patterns.budgetSchedule,
+  }).optional(),
+  duration: text("How long it applies after each hit of the schedule.", {
+    pattern: patterns.budgetDuration,
+  }).optional(),
+  reasons: meta(z.array(z.enum(disruptionReasons)).max(50), {
+    description: "The reasons it limits; all of them when absent.",
+    "x-kubernetes-list-type": "set",
+  }).optional(),
+});
+
+const disruption = meta(
+  z.object({
+    consolidationPolicy: meta(z.enum(consolidationPolicies), {
+      description:
+        "Which nodes may be consolidated: empty ones, underutilized ones too, or those whose saving is worth the disruption.",
+    }).default("WhenEmptyOrUnderutilized"),
+    consolidateAfter: text("How long a node must be quiet before it may be consolidated, or Never.", {
+      pattern: patterns.durationOrNever,
+    }).default("0s"),
+    budgets: meta(z.array(budget).max(50), {
+      description: "Limits on how many nodes are disrupted at once; the strictest one in force counts.",
+      ...atomicList,
+      ...rules({
+        id: "NP4",
+        rule: "self.all(budget, has(budget.schedule) == has(budget.duration))",
+        message: "schedule and duration must be given together",
+      }),
+    }).default([{ nodes: "10%" }]),
+  }),
+  { description: "When and how nodes of this pool are disrupted voluntarily." },
+).prefault({ consolidateAfter: "0s" });
+
+const template = (provider: Provider) =>
+  meta(
+    z.object({
+      metadata: z
+        .object({
+          labels: meta(z.record(z.string(), labelValue), {
+            description: "Labels copied to every node; each is a requirement too.",
+            maxProperties: 100,
+            "x-kubernetes-map-type": "atomic",
+            ...rules(...labelRules(provider)),
+          }).optional(),
+          annotations: textMap("Annotations copied to every node.").optional(),
+        })
+        .optional(),
+      spec: meta(
+        z.object({
+          taints: taintList("Taints every node keeps; pods must tolerate them.").optional(),
+          startupTaints: taintList(
+            "Taints nodes boot with and something else removes; ignored for scheduling.",
+          ).optional(),
+          requirements: requirementList(provider, "pool-requirement"),
+          nodeClassRef: nodeClassRef([
+            { id: "NP16", rule: "self.group == oldSelf.group", message: "nodeClassRef.group is immutable" },
+            { id: "NP17", rule: "self.kind == oldSelf.kind", message: "nodeClassRef.kind is immutable" },
+          ]),
+          expireAfter,
+          terminationGracePeriod: terminationGracePeriod.optional(),
+        }),
+        { description: "What every NodeClaim of this pool asks for." },
+      ),
+    }),
+    { description: "The template NodeClaims are made from." },
+  );
+
+const spec = (provider: Provider) =>
+  meta(
+    z.object({
+      template: template(provider),
+      disruption,
+      limits: resourceList("The most this pool may hold; `nodes` counts nodes.").optional(),
+      weight: int32("Pools of higher weight are tried first.", z.number().min(1).max(100)).optional(),
+      replicas: int64("A fixed number of nodes, kept whatever the pods need.", z.number().min(0)).optional(),
+    }),
+    {
+      description: "What the pool may hold and how it behaves.",
+      ...rules(
+        {
+          id: "NP1",
+          rule: "has(self.replicas) == has(oldSelf.replicas)",
+          message: "a pool cannot change between static (with replicas) and dynamic",
+        },
+        {
+          id: "NP2",
+          rule: '!has(self.replicas) || !has(self.limits) || size(self.limits) == 0 || (size(self.limits) == 1 && "nodes" in self.limits)',
+          message: "with replicas, limits may hold only nodes",
+        },
+        { id: "NP3", rule: "!has(self.replicas) || !has(self.weight)", message: "weight has no meaning with replicas" },
+      ),
+    },
+  );
+
+const status = meta(
+  z.object({
+    resources: resourceList("What the pool's nodes hold now.").optional(),
+    nodes: int64("How many nodes the pool has.").default(0),
+    nodeClassObservedGeneration: int64("The node class generation registration health was judged against.").optional(),
+    conditions: conditions.optional(),
+  }),
+  { description: "What is known of the pool." },
+);
+
+/** `karpenter.sh/v1` NodePool. (01 §1.2) */
+export const nodePool = (provider: Provider) =>
+  meta(
+    z.object({
+      apiVersion: apiVersion.optional(),
+      kind: kind.optional(),
+      metadata: metadata.optional(),
+      spec: spec(provider),
+      status: status.optional(),
+    }),
+    {
+      description: "A NodePool says which nodes may be made for pods that need them.",
+      ...rules({
+        id: "NP21",
+        rule: "!has(self.metadata.name) || size(self.metadata.name) <= 63",
+        message: "the name becomes a label value: at most 63 characters",
+      }),
+    },
+  );
+
+type Wire = z.output<ReturnType<typeof nodePool>>;
+export type NodePool = DeepReadonly<
+  Wire & { apiVersion: string; kind: string; metadata: NonNullable<Wire["metadata"]> }
+>;

@@ -1,0 +1,119 @@
+import * as z from "zod";
+import type { Provider } from "../label-policy.ts";
+import type { CelRule } from "../structural/schema.ts";
+import { atomicList, dateTime, meta, rules, text } from "./fields.ts";
+import { keyRules } from "./label-rules.ts";
+import { patterns } from "./patterns.ts";
+
+/** What pools, claims and overlays say about nodes in the same words: taints, requirements, node class. */
+
+export const operators = ["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "Gte", "Lte"] as const;
+export type Operator = (typeof operators)[number];
+
+const taint = z.object({
+  key: meta(z.string().min(1), { description: "The taint key.", pattern: patterns.qualifiedName }),
+  value: text("The taint value.", { pattern: patterns.qualifiedName }).optional(),
+  effect: meta(z.enum(["NoSchedule", "PreferNoSchedule", "NoExecute"]), {
+    description: "What happens to pods that do not tolerate the taint.",
+  }),
+  timeAdded: meta(dateTime, { description: "When the taint was added.", format: "date-time" }).optional(),
+});
+
+export function taintList(description: string) {
+  return meta(z.array(taint), { description, ...atomicList });
+}
+
+const integerRule: CelRule = {
+  id: "NP14",
+  rule: 'self.all(item, !(item.operator in ["Gt", "Lt", "Gte", "Lte"]) || (has(item.values) && size(item.values) == 1 && item.values[0] != "" && int(item.values[0]) >= 0))',
+  message: "requirements with operator Gt, Lt, Gte or Lte need exactly one value, an integer not below 0",
+};
+
+const minValuesRule: CelRule = {
+  id: "NP15",
+  rule: 'self.all(item, !(item.operator == "In" && has(item.minValues)) || (has(item.values) && size(item.values) >= item.minValues))',
+  message: "requirements with operator In and minValues must list at least that many values",
+};
+
+function valuesNeededBy(operator: "In" | "NotIn"): CelRule {
+  return {
+    id: operator === "In" ? "NP13" : "NO-NotIn",
+    rule: `self.all(item, item.operator != "${operator}" || (has(item.values) && size(item.values) > 0))`,
+    message: `requirements with operator ${operator} must list at least one value`,
+  };
+}
+
+const requirementFields = {
+  operator: meta(z.enum(operators), { description: "How the label relates to the values." }),
+  // Kept where upstream has them, on the list itself, where they have no effect: values are checked at run time. (01 §4.1)
+  values: meta(z.array(z.string()), {
+    description: "Values: one or more for In, none for Exists and DoesNotExist, one integer for Gt, Lt, Gte and Lte.",
+    maxLength: 63,
+    pattern: patterns.labelValue,
+    ...atomicList,
+  }).optional(),
+};
+
+function requirementKey(keyRuleList: readonly CelRule[]) {
+  return meta(z.string().max(316), {
+    description: "The label key the requirement is about.",
+    pattern: patterns.qualifiedName,
+    ...rules(...keyRuleList),
+  });
+}
+
+/** Requirements of pools and claims, which may ask for flexibility with minValues. */
+export function requirementList(provider: Provider, place: "pool-requirement" | "claim-requirement") {
+  const item = z.object({
+    key: requirementKey(keyRules(provider, place)),
+    ...requirementFields,
+    minValues: meta(z.number().int().min(1).max(50), {
+      description: "How many distinct values must stay possible, so that a launch keeps a choice.",
+    }).optional(),
+  });
+  return meta(z.array(item).max(100), {
+    description: "What a node must be: all of these hold together.",
+    ...atomicList,
+    ...rules(valuesNeededBy("In"), integerRule, minValuesRule),
+  });
+}
+
+/** Requirements of overlays: no minValues, and NotIn needs a value too. */
+export function overlayRequirementList(provider: Provider) {
+  const item = z.object({ key: requirementKey(keyRules(provider, "overlay-requirement")), ...requirementFields });
+  return meta(z.array(item).max(100), {
+    description: "Which instance types and offerings the overlay is about: all of these hold together.",
+    ...atomicList,
+    ...rules(valuesNeededBy("In"), valuesNeededBy("NotIn"), integerRule),
+  });
+}
+
+function refField(id: string, name: string, extra: { readonly pattern?: string } = {}) {
+  return text(`The ${name} of the node class.`, {
+    ...extra,
+    ...rules({ id, rule: 'self != ""', message: `${name} may not be empty` }),
+  });
+}
+
+/** A claim's spec cannot change at all, so only pools need the transition rules. */
+export function nodeClassRef(transitions: readonly CelRule[]) {
+  return meta(
+    z.object({
+      group: refField("NP18", "group", { pattern: "^[^/]*$" }),
+      kind: refField("NP19", "kind"),
+      name: refField("NP20", "name"),
+    }),
+    {
+      description: "The provider's node class, which says how machines are made.",
+      ...(transitions.length > 0 ? rules(...transitions) : {}),
+    },
+  );
+}
+
+export const expireAfter = text("How long a node may live, or Never.", { pattern: patterns.durationOrNever }).default(
+  "720h",
+);
+
+export const terminationGracePeriod = text("How long a node may drain before it is removed regardless.", {
+  pattern: patterns.duration,
+});

@@ -1,0 +1,112 @@
+import {
+  awsLabels,
+  awsZoneId,
+  capacityTypes,
+  coreLabelAliases,
+  coreWellKnownLabels,
+  groups,
+  kwokLabels,
+  labels,
+  resources,
+} from "./labels.ts";
+
+/** Which provider's rules apply. `all` is the union: what the sandbox installs. */
+export const providers = ["kwok", "aws", "azure", "all"] as const;
+export type Provider = (typeof providers)[number];
+
+/** What a provider adds to the core rules about labels. Handed around as a value: there is no global registry. */
+export interface LabelPolicy {
+  readonly wellKnown: ReadonlySet<string>;
+  readonly restrictedDomains: readonly string[];
+  readonly aliases: Readonly<Record<string, string>>;
+  /** Value spellings rewritten per normalised key. */
+  readonly valueAliases: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** Keys whose values are known: a requirement naming only unknown ones is an error. (01 §4.2) */
+  readonly knownValues: Readonly<Record<string, readonly string[]>>;
+  /** Resources a NodeOverlay may not set. (01 §3.5) */
+  readonly wellKnownResources: ReadonlySet<string>;
+}
+
+type Additions = {
+  readonly wellKnown: readonly string[];
+  readonly restrictedDomains: readonly string[];
+  readonly aliases: Readonly<Record<string, string>>;
+  readonly valueAliases: LabelPolicy["valueAliases"];
+  readonly knownValues: LabelPolicy["knownValues"];
+  readonly wellKnownResources: readonly string[];
+};
+
+const { nodeClass: _ec2NodeClass, ...awsTypeLabels } = awsLabels;
+
+const aws: Additions = {
+  wellKnown: [...Object.values(awsTypeLabels), awsZoneId],
+  restrictedDomains: [groups.aws],
+  aliases: { "topology.ebs.csi.aws.com/zone": labels.zone },
+  valueAliases: {},
+  knownValues: { [awsLabels.instanceTenancy]: ["default", "dedicated"] },
+  wellKnownResources: [resources.podEni, resources.neuron, resources.neuronCore, resources.gaudi, resources.efa],
+};
+
+const kwok: Additions = {
+  wellKnown: [
+    kwokLabels.instanceSize,
+    kwokLabels.instanceFamily,
+    kwokLabels.instanceCpu,
+    kwokLabels.instanceMemory,
+    kwokLabels.reservationId,
+  ],
+  restrictedDomains: [groups.kwok],
+  aliases: {},
+  valueAliases: {},
+  knownValues: {},
+  wellKnownResources: [],
+};
+
+const azure: Additions = {
+  wellKnown: [],
+  restrictedDomains: [groups.azure],
+  aliases: { "topology.disk.csi.azure.com/zone": labels.zone },
+  valueAliases: {},
+  knownValues: {},
+  wellKnownResources: [],
+};
+
+const additions: Readonly<Record<Provider, readonly Additions[]>> = {
+  kwok: [kwok],
+  aws: [aws],
+  azure: [azure],
+  all: [kwok, aws, azure],
+};
+
+/** The label rules in force with one provider, or with all of them. */
+export function labelPolicy(provider: Provider): LabelPolicy {
+  const added = additions[provider];
+  return {
+    wellKnown: new Set([...coreWellKnownLabels, ...added.flatMap((one) => one.wellKnown)]),
+    restrictedDomains: [groups.karpenter, ...added.flatMap((one) => one.restrictedDomains)],
+    aliases: Object.assign({}, coreLabelAliases, ...added.map((one) => one.aliases)),
+    valueAliases: Object.assign({}, ...added.map((one) => one.valueAliases)),
+    knownValues: Object.assign({ [labels.capacityType]: capacityTypes }, ...added.map((one) => one.knownValues)),
+    wellKnownResources: new Set([
+      resources.cpu,
+      resources.memory,
+      resources.ephemeralStorage,
+      resources.pods,
+      ...added.flatMap((one) => one.wellKnownResources),
+    ]),
+  };
+}
+
+/** The spelling a requirement key is stored under. (01 §3.1.2) */
+export function normalizedKey(policy: LabelPolicy, key: string): string {
+  return Object.hasOwn(policy.aliases, key) ? (policy.aliases[key] ?? key) : key;
+}
+
+/** Whether a user may not set this label on a pool. A dot boundary counts here, unlike in CEL. (01 §3.1.3) */
+export function isRestrictedLabel(policy: LabelPolicy, key: string): boolean {
+  if (policy.wellKnown.has(key)) return false;
+  if (key === labels.hostname) return true;
+  const slash = key.indexOf("/");
+  const domain = slash < 0 ? "" : key.slice(0, slash);
+  return policy.restrictedDomains.some((restricted) => domain === restricted || domain.endsWith(`.${restricted}`));
+}

@@ -1,0 +1,53 @@
+/** Any Kubernetes object as it stands on the wire. */
+export interface KubeObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: ObjectMeta;
+  readonly spec?: unknown;
+  readonly status?: unknown;
+}
+
+export interface ObjectMeta {
+  readonly name?: string | undefined;
+  readonly generateName?: string | undefined;
+  readonly namespace?: string | undefined;
+  readonly uid?: string | undefined;
+  readonly resourceVersion?: string | undefined;
+  readonly generation?: number | undefined;
+  readonly creationTimestamp?: string | undefined;
+  readonly deletionTimestamp?: string | undefined;
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+  readonly annotations?: Readonly<Record<string, string>> | undefined;
+  readonly finalizers?: readonly string[] | undefined;
+  readonly ownerReferences?: readonly OwnerReference[] | undefined;
+}
+
+export interface OwnerReference {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly controller?: boolean | undefined;
+  readonly blockOwnerDeletion?: boolean | undefined;
+}
+
+/** `namespace/name`. What is written without a namespace is in `default`, where kubectl would put it. */
+export function namespacedName({ namespace, name }: Pick<ObjectMeta, "namespace" | "name">): string {
+  return `${namespaceOf({ namespace })}/${name ?? ""}`;
+}
+
+export function namespaceOf({ namespace }: Pick<ObjectMeta, "namespace">): string {
+  return namespace === undefined || namespace === "" ? "default" : namespace;
+}
+
+/** JSON objects only: not null, not a list. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Nothing in it may be changed: API objects are shared, not owned. */
+export type DeepReadonly<T> = T extends (infer Item)[]
+  ? readonly DeepReadonly<Item>[]
+  : T extends object
+    ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> }
+    : T;

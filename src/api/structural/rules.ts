@@ -1,0 +1,77 @@
+import { isRecord } from "../object.ts";
+import type { Path, Problem } from "../problem.ts";
+import { type CelPrograms, toCel } from "./cel.ts";
+import { type CelRule, fieldSchema, type StructuralSchema } from "./schema.ts";
+
+export interface RuleInput {
+  readonly object: unknown;
+  /** The stored object on update: transition rules run only then. */
+  readonly old?: unknown;
+  readonly schema: StructuralSchema;
+}
+
+/** Layer C: every CEL rule of the schema that says no. Call it only after the schema itself passed. (01 §0.1) */
+export function validateRules({ object, old, schema }: RuleInput, programs: CelPrograms): readonly Problem[] {
+  const problems: Problem[] = [];
+  const visit = (value: unknown, before: unknown, node: StructuralSchema, path: Path): void => {
+    for (const rule of node["x-kubernetes-validations"] ?? []) {
+      const problem = broken(rule, { value, before, node, path }, programs);
+      if (problem !== undefined) problems.push(problem);
+    }
+    if (!hasRulesBelow(node)) return;
+    if (Array.isArray(value) && node.items !== undefined) {
+      const counterpart = correlate(before, node);
+      for (const [index, item] of value.entries()) visit(item, counterpart(item), node.items, [...path, index]);
+    } else if (isRecord(value)) {
+      for (const field of Object.keys(value)) {
+        const child = fieldSchema(node, field);
+        const earlier = isRecord(before) && Object.hasOwn(before, field) ? before[field] : undefined;
+        if (child !== undefined) visit(value[field], earlier, child, [...path, field]);
+      }
+    }
+  };
+  visit(object, old, schema, []);
+  return problems;
+}
+
+interface Site {
+  readonly value: unknown;
+  readonly before: unknown;
+  readonly node: StructuralSchema;
+  readonly path: Path;
+}
+
+function broken(rule: CelRule, { value, before, node, path }: Site, programs: CelPrograms): Problem | undefined {
+  const isTransition = /\boldSelf\b/.test(rule.rule);
+  if (isTransition && before === undefined) return undefined;
+  const context: Record<string, unknown> = { self: toCel(value, node) };
+  if (isTransition) context["oldSelf"] = toCel(before, node);
+  const outcome = programs.evaluate(rule.rule, context);
+  if (outcome.kind === "value" && outcome.value === true) return undefined;
+  const reason = outcome.kind === "error" ? ` (${outcome.because})` : "";
+  const message = (rule.message ?? `failed rule: ${rule.rule}`) + reason;
+  const problem: Problem = { code: "rule", path: [...path, ...fieldSteps(rule.fieldPath)], message };
+  return rule.id === undefined ? problem : { ...problem, rule: `01:${rule.id}` };
+}
+
+/** The earlier item a list item came from: known only in lists with keys. */
+function correlate(before: unknown, node: StructuralSchema): (item: unknown) => unknown {
+  const keys = node["x-kubernetes-list-map-keys"];
+  if (node["x-kubernetes-list-type"] !== "map" || keys === undefined || !Array.isArray(before)) return () => undefined;
+  const identity = (item: unknown): string =>
+    JSON.stringify(keys.map((key) => (isRecord(item) ? item[key] : undefined)));
+  const byKey = new Map(before.map((item) => [identity(item), item as unknown]));
+  return (item) => byKey.get(identity(item));
+}
+
+/** Most of a schema has no rules; skipping it keeps admission cheap. */
+function hasRulesBelow(node: StructuralSchema): boolean {
+  const children = [...Object.values(node.properties ?? {}), node.items, node.additionalProperties];
+  return children.some(
+    (child) => typeof child === "object" && (child["x-kubernetes-validations"] !== undefined || hasRulesBelow(child)),
+  );
+}
+
+function fieldSteps(fieldPath: string | undefined): Path {
+  return fieldPath === undefined ? [] : fieldPath.split(".").filter((step) => step !== "");
+}
