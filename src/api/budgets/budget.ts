@@ -1,0 +1,131 @@
+import { parseDurationMs } from "../../util/duration.ts";
+import type { DisruptionReason } from "../conditions/node-claim.ts";
+import type { Path, Problem } from "../problem.ts";
+import { readSchedule } from "./cron.ts";
+import { nextHit } from "./schedule.ts";
+
+/** One item of `spec.disruption.budgets`. (01 §1.2) */
+export interface Budget {
+  /** A count or a percentage, always text; filled with the default when absent. */
+  readonly nodes?: string | undefined;
+  readonly schedule?: string | undefined;
+  readonly duration?: string | undefined;
+  readonly reasons?: readonly string[] | undefined;
+}
+
+/** What "no limit" is on the wire and in metrics: the largest 32-bit integer. */
+export const unlimited = 2_147_483_647;
+
+export const defaultBudgetNodes = "10%";
+const defaultBudgets: readonly Budget[] = [{ nodes: defaultBudgetNodes }];
+
+export interface Allowance {
+  /** How many nodes may be disrupted for the reason, before those already disrupting are taken off. */
+  readonly allowed: number;
+  /** Budgets that cannot be evaluated. Any makes `allowed` 0, whatever reason they are for. (03:D-23) */
+  readonly problems: readonly Problem[];
+  /** Budgets that mean something other than they seem to. */
+  readonly notices: readonly Problem[];
+}
+
+interface Question {
+  readonly reason: DisruptionReason;
+  /** Initialized nodes of the pool whose instance is not terminating. (03:D-20) */
+  readonly nodes: number;
+  readonly nowMs: number;
+}
+
+/** The minimum over the budgets that speak about the reason. Absent budgets are one of 10 %; none at all is no limit. */
+export function allowedDisruptions(
+  budgets: readonly Budget[] | undefined,
+  { reason, nodes, nowMs }: Question,
+): Allowance {
+  const evaluated = (budgets ?? defaultBudgets).map((budget, at) => ({
+    budget,
+    ...evaluate(budget, { nodes, nowMs, at }),
+  }));
+  const problems = evaluated.flatMap(({ problem }) => (problem === undefined ? [] : [problem]));
+  const limits = evaluated.filter(({ budget }) => appliesTo(budget, reason)).map(({ limit }) => limit);
+  return {
+    allowed: problems.length > 0 ? 0 : Math.min(unlimited, ...limits),
+    problems,
+    notices: (budgets ?? []).flatMap(emptyReasons),
+  };
+}
+
+/** What is left once nodes that are NotReady or marked for deletion have consumed their share. (03:D-24) */
+export function availableDisruptions(allowed: number, disrupting: number): number {
+  return Math.max(0, allowed - disrupting);
+}
+
+export type Activity = { readonly kind: "active" | "inactive" } | { readonly kind: "error"; readonly message: string };
+
+/** Whether now lies in [hit, hit + duration) of some hit. Windows that overlap extend each other. (03:D-25) */
+export function activity({ schedule, duration }: Budget, nowMs: number): Activity {
+  if (schedule === undefined && duration === undefined) return { kind: "active" };
+  if (schedule === undefined || duration === undefined) {
+    return {
+      kind: "error",
+      message: "schedule and duration must be given together; add the missing one or remove both",
+    };
+  }
+  const durationMs = parseDurationMs(duration);
+  if (durationMs === undefined)
+    return { kind: "error", message: `duration ${JSON.stringify(duration)} is not like 8h or 1h30m` };
+  const reading = readSchedule(schedule);
+  if (reading.kind === "error")
+    return { kind: "error", message: `schedule ${JSON.stringify(schedule)}: ${reading.message}` };
+  const hit = nextHit(reading.schedule, { afterMs: nowMs - durationMs, untilMs: nowMs });
+  return { kind: hit === undefined ? "inactive" : "active" };
+}
+
+/** `isActive` for callers that treat a budget that cannot be evaluated as closed: it blocks, so it is active. */
+export function isActive(budget: Budget, nowMs: number): boolean {
+  return activity(budget, nowMs).kind !== "inactive";
+}
+
+function appliesTo({ reasons }: Budget, reason: DisruptionReason): boolean {
+  return reasons === undefined || reasons.includes(reason);
+}
+
+function evaluate(budget: Budget, { nodes, nowMs, at }: { nodes: number; nowMs: number; at: number }) {
+  const active = activity(budget, nowMs);
+  if (active.kind === "error") return { limit: 0, problem: budgetProblem([at], active.message) };
+  const limit = nodeLimit(budget.nodes ?? defaultBudgetNodes, nodes);
+  if (limit === undefined) {
+    return {
+      limit: 0,
+      problem: budgetProblem(
+        [at, "nodes"],
+        `${JSON.stringify(budget.nodes)} is neither a count like "5" nor a percentage from 0% to 100%`,
+      ),
+    };
+  }
+  return { limit: active.kind === "active" ? limit : unlimited, problem: undefined };
+}
+
+// Rounded up: 10% of one node must not mean that it can never be replaced. (03:D-22)
+function nodeLimit(text: string, nodes: number): number | undefined {
+  const match = /^(?:(100|\d{1,2})(%)|(\d+))$/.exec(text);
+  if (match === null) return undefined;
+  const [, percent, , count] = match;
+  return percent === undefined ? Math.min(unlimited, Number(count)) : Math.ceil((Number(percent) * nodes) / 100);
+}
+
+function budgetProblem(path: Path, message: string): Problem {
+  return {
+    code: "invalid-value",
+    path: [...budgetsPath, ...path],
+    message: `${message}; until it is fixed no node of this pool is disrupted voluntarily`,
+    rule: "03:D-23",
+  };
+}
+
+function emptyReasons({ reasons }: Budget, at: number): readonly Problem[] {
+  if (reasons === undefined || reasons.length > 0) return [];
+  const message =
+    "an empty list names no reason, so this budget limits nothing; remove the field to cover every reason";
+  return [{ code: "value-count", path: [...budgetsPath, at, "reasons"], message, rule: "03:D-21" }];
+}
+
+const budgetsPath: Path = ["spec", "disruption", "budgets"];

@@ -1,0 +1,134 @@
+import type { Schedule } from "./schedule.ts";
+
+/**
+ * The cron dialect of disruption budgets: five fields, UTC. (01 §5.3)
+ *
+ * Hits are computed here rather than by a cron library: having read the fields strictly we already hold the sets of
+ * values, and a library would read the text a second time with a wider dialect and other rules for `?`, a stepped star and
+ * day-of-month against day-of-week.
+ */
+export type ScheduleReading =
+  | { readonly kind: "schedule"; readonly schedule: Schedule }
+  | { readonly kind: "error"; readonly message: string };
+
+const aliases: ReadonlyMap<string, string> = new Map([
+  ["@yearly", "0 0 1 1 *"],
+  ["@annually", "0 0 1 1 *"],
+  ["@monthly", "0 0 1 * *"],
+  ["@weekly", "0 0 * * 0"],
+  ["@daily", "0 0 * * *"],
+  ["@midnight", "0 0 * * *"],
+  ["@hourly", "0 * * * *"],
+]);
+
+interface Field {
+  readonly name: string;
+  readonly min: number;
+  readonly max: number;
+  readonly names: readonly string[];
+}
+
+const fields = [
+  { name: "minute", min: 0, max: 59, names: [] },
+  { name: "hour", min: 0, max: 23, names: [] },
+  { name: "day of month", min: 1, max: 31, names: [] },
+  { name: "month", min: 1, max: 12, names: "jan feb mar apr may jun jul aug sep oct nov dec".split(" ") },
+  { name: "day of week", min: 0, max: 6, names: "sun mon tue wed thu fri sat".split(" ") },
+] as const satisfies readonly Field[];
+
+/** Reads a schedule; whatever the admission pattern let through and this does not know is an error. */
+export function readSchedule(text: string): ScheduleReading {
+  if (text.startsWith("@") && !aliases.has(text)) {
+    return { kind: "error", message: `unknown schedule ${text}; known are ${[...aliases.keys()].join(", ")}` };
+  }
+  const parts = (aliases.get(text) ?? text).split(/\s+/).filter((part) => part !== "");
+  if (parts.length !== fields.length) {
+    return {
+      kind: "error",
+      message: `expected 5 fields (minute hour day month weekday), found ${parts.length}: ${text}`,
+    };
+  }
+  try {
+    return { kind: "schedule", schedule: scheduleOf(parts) };
+  } catch (error) {
+    if (error instanceof CronError) return { kind: "error", message: error.message };
+    throw error;
+  }
+}
+
+/** Raised and caught inside this file: a field deep inside a list of ranges may be wrong in a dozen ways. */
+class CronError extends Error {}
+
+function scheduleOf(parts: readonly string[]): Schedule {
+  const [minute, hour, dayOfMonth, month, dayOfWeek] = fields.map((field, at) => readField(parts[at] ?? "", field));
+  const none: FieldReading = { values: new Set(), isOpen: false };
+  const [monthDays = none, weekDays = none] = [dayOfMonth, dayOfWeek];
+  const schedule: Schedule = {
+    minutes: (minute ?? none).values,
+    hours: (hour ?? none).values,
+    daysOfMonth: monthDays.values,
+    months: (month ?? none).values,
+    daysOfWeek: weekDays.values,
+    isEitherDay: !monthDays.isOpen && !weekDays.isOpen,
+  };
+  if (!canHappen(schedule)) throw new CronError(`no such day ever comes: ${parts.join(" ")}`);
+  return schedule;
+}
+
+interface FieldReading {
+  readonly values: ReadonlySet<number>;
+  /** `*` or `?`, also inside a list; a step above one closes it. */
+  readonly isOpen: boolean;
+}
+
+function readField(text: string, field: Field): FieldReading {
+  const ranges = text.split(",").filter((part) => part !== "");
+  if (ranges.length === 0) throw new CronError(`empty ${field.name}: ${text}`);
+  const read = ranges.map((range) => readRange(range, field));
+  return { values: new Set(read.flatMap(({ values }) => values)), isOpen: read.some(({ isOpen }) => isOpen) };
+}
+
+/** `*`, `?`, `n`, `a-b`, each with an optional `/step`; `n/step` runs to the field's end. */
+function readRange(text: string, field: Field): { readonly values: readonly number[]; readonly isOpen: boolean } {
+  const [range = "", stepText, ...moreSteps] = text.split("/");
+  if (moreSteps.length > 0) throw new CronError(`too many slashes in ${field.name}: ${text}`);
+  const step = stepText === undefined ? 1 : readInteger(stepText, { field, text });
+  if (step === 0) throw new CronError(`step of ${field.name} must be positive: ${text}`);
+  if (range === "*" || range === "?") return { values: every(field.min, field.max, step), isOpen: step === 1 };
+  const { start, end } = readBounds(range, { field, text, isStepped: stepText !== undefined });
+  return { values: every(start, end, step), isOpen: false };
+}
+
+function readBounds(range: string, { field, text, isStepped }: { field: Field; text: string; isStepped: boolean }) {
+  const [low = "", high, ...more] = range.split("-");
+  if (more.length > 0) throw new CronError(`too many hyphens in ${field.name}: ${text}`);
+  const start = readValue(low, { field, text });
+  const end = high === undefined ? (isStepped ? field.max : start) : readValue(high, { field, text });
+  if (start < field.min) throw new CronError(`${field.name} ${start} is below ${field.min}: ${text}`);
+  if (end > field.max) throw new CronError(`${field.name} ${end} is above ${field.max}: ${text}`);
+  if (start > end) throw new CronError(`${field.name} range runs backwards, from ${start} to ${end}: ${text}`);
+  return { start, end };
+}
+
+function readValue(value: string, context: { field: Field; text: string }): number {
+  const named = context.field.names.indexOf(value.toLowerCase());
+  return named < 0 ? readInteger(value, context) : named + context.field.min;
+}
+
+function readInteger(value: string, { field, text }: { field: Field; text: string }): number {
+  if (!/^\d{1,9}$/.test(value)) throw new CronError(`${JSON.stringify(value)} is no ${field.name}: ${text}`);
+  return Number(value);
+}
+
+function every(start: number, end: number, step: number): readonly number[] {
+  return Array.from({ length: Math.floor((end - start) / step) + 1 }, (_, at) => start + at * step);
+}
+
+const longestMonth: readonly number[] = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+// 30 February: upstream takes a schedule without hits for an always active one. We say so instead.
+function canHappen({ daysOfMonth, months, isEitherDay }: Schedule): boolean {
+  if (isEitherDay) return true;
+  const firstDay = Math.min(...daysOfMonth);
+  return [...months].some((month) => firstDay <= (longestMonth[month - 1] ?? 0));
+}

@@ -1,0 +1,47 @@
+export const conditionStatuses = ["True", "False", "Unknown"] as const;
+export type ConditionStatus = (typeof conditionStatuses)[number];
+
+/** One entry of `status.conditions` as it stands on the wire. Old NodeClaims may lack reason and message. (01 §0.4) */
+export interface Condition {
+  readonly type: string;
+  readonly status: ConditionStatus;
+  /** RFC 3339, whole seconds, as the API server stores it. */
+  readonly lastTransitionTime: string;
+  readonly reason?: string | undefined;
+  readonly message?: string | undefined;
+  readonly observedGeneration?: number | undefined;
+}
+
+/** What a controller found out, before it is stamped with time and generation. */
+export interface Finding {
+  readonly status: ConditionStatus;
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** Anything that carries conditions. */
+export interface Conditioned {
+  readonly metadata: {
+    readonly generation?: number | undefined;
+    readonly creationTimestamp?: string | undefined;
+    readonly deletionTimestamp?: string | undefined;
+  };
+  readonly status?: { readonly conditions?: readonly Condition[] | undefined } | undefined;
+}
+
+/** The conditions one kind may carry: `root` sums up `dependents`; independents come and go. (01 §2.1) */
+export interface ConditionSet<D extends string = string, I extends string = string> {
+  readonly root: Ready | undefined;
+  readonly dependents: readonly D[];
+  readonly independents: readonly I[];
+}
+
+export const ready = "Ready";
+export type Ready = typeof ready;
+
+/** Reasons the engine itself writes. */
+export const engineReasons = {
+  awaiting: "AwaitingReconciliation",
+  reconciling: "ReconcilingDependents",
+  unhealthy: "UnhealthyDependents",
+} as const;

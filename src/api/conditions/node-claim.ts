@@ -1,0 +1,94 @@
+import type { Conditioned, ConditionSet, Finding } from "./condition.ts";
+import { get } from "./engine.ts";
+
+/** Conditions of a NodeClaim, in the order of its life. (01 §2.3) */
+export const nodeClaimConditions = {
+  root: "Ready",
+  dependents: ["Launched", "Registered", "Initialized"],
+  independents: [
+    "Consolidatable",
+    "Drifted",
+    "ConsistentStateFound",
+    "DisruptionReason",
+    "Drained",
+    "VolumesDetached",
+    "InstanceTerminating",
+  ],
+} as const satisfies ConditionSet;
+export type NodeClaimDependent = (typeof nodeClaimConditions.dependents)[number];
+
+/** Why a node is not initialized yet: the first unmet check, in this order, is the one reported. */
+export const initializationReasons = [
+  "NodeNotFound",
+  "NodeNotReady",
+  "StartupTaintsExist",
+  "KnownEphemeralTaintsExist",
+  "ResourceNotRegistered",
+  "DRADriverPoolsNotPublished",
+] as const;
+export type InitializationReason = (typeof initializationReasons)[number];
+
+export const disruptionReasons = ["Underutilized", "Empty", "Drifted"] as const;
+export type DisruptionReason = (typeof disruptionReasons)[number];
+
+/** Other reasons a claim's conditions carry. */
+export const nodeClaimReasons = {
+  launchFailed: "LaunchFailed",
+  nodeNotFound: "NodeNotFound",
+  registrationHookPending: "RegistrationHookPending",
+  multipleNodesFound: "MultipleNodesFound",
+  consistencyCheckFailed: "ConsistencyCheckFailed",
+  draining: "Draining",
+  awaitingVolumeDetachment: "AwaitingVolumeDetachment",
+  terminationGracePeriodElapsed: "TerminationGracePeriodElapsed",
+} as const;
+
+/** What `Launched` may say when a create call fails; copied to the pool when it keeps failing. (01 §2.5) */
+export const launchReasons = [
+  nodeClaimReasons.launchFailed,
+  "NodeClassReadinessUnknown",
+  "InstanceTypeResolutionFailed",
+  "SubnetResolutionFailed",
+  "SpotSLRCreationFailed",
+  "Unauthorized",
+  "AMIAuthorizationFailure",
+  "SecurityGroupSubnetVPCMismatch",
+  "InstanceProfileNameInvalid",
+  "LaunchTemplateNotFound",
+  "UserDataSizeLimitExceeded",
+  "InvalidAMIID",
+  "AMINotFound",
+  "RequestLimitExceeded",
+  "InternalError",
+  "FreeTierIneligible",
+  "FleetQuotaExceeded",
+  "AccountPendingVerification",
+  "SpotQuotaExceeded",
+  "VCPULimitExceeded",
+  "InsufficientFreeAddressesInSubnet",
+] as const;
+export type LaunchReason = (typeof launchReasons)[number];
+
+/** A claim that has not launched or registered this long after the condition last moved is deleted. */
+export const launchTimeoutMs = 5 * 60_000;
+export const registrationTimeoutMs = 15 * 60_000;
+
+const maxLaunchMessage = 300;
+
+/** `Launched` after a failed create call that will be retried: Unknown, not False, because nothing is settled. */
+export function launchFailure({
+  reason,
+  message,
+}: {
+  readonly reason?: LaunchReason;
+  readonly message: string;
+}): Finding {
+  const short = message.length <= maxLaunchMessage ? message : `${message.slice(0, maxLaunchMessage)}...`;
+  return { status: "Unknown", reason: reason ?? nodeClaimReasons.launchFailed, message: short };
+}
+
+/** Launched, Registered and Initialized are judged once: True and False are final. */
+export function isSettled(claim: Conditioned, type: NodeClaimDependent): boolean {
+  const status = get(claim, type)?.status;
+  return status === "True" || status === "False";
+}

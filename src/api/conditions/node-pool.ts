@@ -1,0 +1,48 @@
+import type { Problem } from "../problem.ts";
+import type { Condition, Conditioned, ConditionSet, Finding } from "./condition.ts";
+import { get } from "./engine.ts";
+import { validationFinding } from "./validation-finding.ts";
+
+/** Conditions of a NodePool. Only Ready pools provision; NodeRegistrationHealthy gates nothing. (01 §2.2) */
+export const nodePoolConditions = {
+  root: "Ready",
+  dependents: ["ValidationSucceeded", "NodeClassReady"],
+  independents: ["NodeRegistrationHealthy"],
+} as const satisfies ConditionSet;
+
+export const nodePoolReasons = {
+  validationFailed: "NodePoolValidationFailed",
+  nodeClassNotFound: "NodeClassNotFound",
+  nodeClassTerminating: "NodeClassTerminating",
+  nodeClassReadinessUnknown: "NodeClassReadinessUnknown",
+  registrationFailed: "RegistrationFailed",
+} as const;
+
+/** `ValidationSucceeded` of a pool, from what runtime validation found. */
+export function poolValidation(problems: readonly Problem[]): Finding {
+  return validationFinding(problems, nodePoolReasons.validationFailed);
+}
+
+/** `NodeClassReady` of a pool. Never Unknown: a class nobody has judged is reported as False. (01 §2.2, trap 13) */
+export function nodeClassReadiness(nodeClass: Conditioned | undefined): Finding {
+  if (nodeClass === undefined) {
+    return notReady(nodePoolReasons.nodeClassNotFound, "the node class this pool refers to does not exist");
+  }
+  if (nodeClass.metadata.deletionTimestamp !== undefined) {
+    return notReady(nodePoolReasons.nodeClassTerminating, "the node class this pool refers to is being deleted");
+  }
+  return fromReady(get(nodeClass, "Ready"));
+}
+
+function fromReady(condition: Condition | undefined): Finding {
+  if (condition?.status === "True") return { status: "True", reason: "NodeClassReady", message: "" };
+  if (condition?.status === "False") {
+    // The class knows best: an empty reason would be refused by the pool's schema, so only that is replaced.
+    return notReady(condition.reason || nodePoolReasons.nodeClassReadinessUnknown, condition.message ?? "");
+  }
+  return notReady(nodePoolReasons.nodeClassReadinessUnknown, "the node class has not been found ready or unready yet");
+}
+
+function notReady(reason: string, message: string): Finding {
+  return { status: "False", reason, message };
+}

@@ -1,0 +1,16 @@
+import { formatPath, type Problem } from "../problem.ts";
+import type { Finding } from "./condition.ts";
+
+/** True, or False with all problems in the message: fixing them should take one round, not several. */
+export function validationFinding(problems: readonly Problem[], reason: string): Finding {
+  if (problems.length === 0) return { status: "True", reason: "ValidationSucceeded", message: "" };
+  return { status: "False", reason, message: problemsMessage(problems) };
+}
+
+const maxMessage = 32_768;
+
+/** All problems on one line, each with its place; cut where the schema would refuse the condition. (01 §0.4) */
+export function problemsMessage(problems: readonly Problem[]): string {
+  const text = problems.map(({ path, message }) => `${formatPath(path)}: ${message}`).join("; ");
+  return text.length <= maxMessage ? text : `${text.slice(0, maxMessage - 3)}...`;
+}

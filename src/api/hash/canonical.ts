@@ -1,0 +1,42 @@
+/**
+ * Values as text that is equal exactly when they mean the same: lists are sets, maps have no order, what is unset is not
+ * written. `undefined` is "absent", and absent stays absent on the way up, so a new optional field disturbs no existing
+ * hash. (01 §6.3)
+ */
+export type Canonical = string | undefined;
+
+/** An optional scalar: an explicit `false` or `0` counts, an empty text does not. */
+export function scalar(value: string | number | boolean | null | undefined): Canonical {
+  return value === undefined || value === null || value === "" ? undefined : JSON.stringify(value);
+}
+
+/** A scalar whose zero is the same as not being there. */
+export function plain(value: string | number | boolean | null | undefined): Canonical {
+  return value ? JSON.stringify(value) : undefined;
+}
+
+/** A user's map: every entry counts, an empty value too, because a label without a value is still a label. */
+export function map(entries: Readonly<Record<string, string>> | null | undefined): Canonical {
+  const parts = Object.entries(entries ?? {}).map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`);
+  return parts.length === 0 ? undefined : `map{${parts.sort().join()}}`;
+}
+
+export function set(items: readonly Canonical[] | null | undefined): Canonical {
+  const parts = [...new Set((items ?? []).filter((item) => item !== undefined))];
+  return parts.length === 0 ? undefined : `set[${parts.sort().join()}]`;
+}
+
+export function struct(fields: Readonly<Record<string, Canonical>>): Canonical {
+  const parts = Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [`${name}:${value}`]));
+  return parts.length === 0 ? undefined : `{${parts.sort().join()}}`;
+}
+
+/** JSON with sorted keys and nothing else touched: list order, empty lists and nulls all count. */
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join()}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
+  const parts = Object.entries(value)
+    .filter(([, field]) => field !== undefined)
+    .map(([key, field]) => `${JSON.stringify(key)}:${canonicalJson(field)}`);
+  return `{${parts.sort().join()}}`;
+}

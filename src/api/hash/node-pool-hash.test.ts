@@ -1,0 +1,105 @@
+import { describe, expect, it } from "vitest";
+import { type HashedTemplate, nodePoolHash } from "./node-pool-hash.ts";
+
+const base = {
+  metadata: { labels: { team: "a", tier: "web" }, annotations: { note: "x" } },
+  spec: {
+    taints: [
+      { key: "a", value: "b", effect: "NoSchedule" },
+      { key: "c", effect: "NoExecute" },
+    ],
+    startupTaints: [{ key: "s", effect: "NoSchedule" }],
+    nodeClassRef: { group: "karpenter.k8s.aws", kind: "EC2NodeClass", name: "default" },
+    terminationGracePeriod: "1h",
+    expireAfter: "720h",
+  },
+} satisfies HashedTemplate;
+
+const hash = (spec: Partial<HashedTemplate["spec"]>, metadata: HashedTemplate["metadata"] = base.metadata) =>
+  nodePoolHash({ metadata, spec: { ...base.spec, ...spec } });
+const unchanged = nodePoolHash(base);
+
+describe("nodePoolHash", () => {
+  it.each([
+    ["a label's value", hash({}, { ...base.metadata, labels: { team: "b", tier: "web" } })],
+    ["a new label", hash({}, { ...base.metadata, labels: { ...base.metadata.labels, x: "" } })],
+    ["an annotation", hash({}, { ...base.metadata, annotations: {} })],
+    ["labels moved to annotations", hash({}, { labels: base.metadata.annotations, annotations: base.metadata.labels })],
+    [
+      "a taint's key",
+      hash({
+        taints: [
+          { key: "z", value: "b", effect: "NoSchedule" },
+          { key: "c", effect: "NoExecute" },
+        ],
+      }),
+    ],
+    [
+      "a taint's value",
+      hash({
+        taints: [
+          { key: "a", value: "z", effect: "NoSchedule" },
+          { key: "c", effect: "NoExecute" },
+        ],
+      }),
+    ],
+    [
+      "a taint's effect",
+      hash({
+        taints: [
+          { key: "a", value: "b", effect: "NoExecute" },
+          { key: "c", effect: "NoExecute" },
+        ],
+      }),
+    ],
+    ["fewer taints", hash({ taints: base.spec.taints.slice(1) })],
+    ["startup taints", hash({ startupTaints: [] })],
+    [
+      "a taint made a startup taint",
+      hash({ taints: [], startupTaints: [...base.spec.startupTaints, ...base.spec.taints] }),
+    ],
+    ["the class' group", hash({ nodeClassRef: { ...base.spec.nodeClassRef, group: "g" } })],
+    ["the class' kind", hash({ nodeClassRef: { ...base.spec.nodeClassRef, kind: "K" } })],
+    ["the class' name", hash({ nodeClassRef: { ...base.spec.nodeClassRef, name: "n" } })],
+    ["terminationGracePeriod", hash({ terminationGracePeriod: "2h" })],
+    ["no terminationGracePeriod", hash({ terminationGracePeriod: undefined })],
+    ["a terminationGracePeriod of zero", hash({ terminationGracePeriod: "0s" })],
+    ["expireAfter", hash({ expireAfter: "Never" })],
+  ])("01 §6.1 drifts on %s", (_what, changed) => {
+    expect(changed).not.toBe(unchanged);
+  });
+
+  it("01 §6.1 every one of those is a hash of its own", () => {
+    expect(hash({ terminationGracePeriod: "0s" })).not.toBe(hash({ terminationGracePeriod: undefined }));
+  });
+
+  it("01 §6.1 ignores requirements and whatever stands outside the template", () => {
+    const spec = { ...base.spec, requirements: [{ key: "a", operator: "Exists" }] };
+    const pool = { weight: 3, limits: { cpu: 1 }, template: { ...base, spec } };
+    expect(nodePoolHash(pool.template)).toBe(unchanged);
+  });
+
+  it("01 §0.3 ignores how a duration is written", () => {
+    expect(hash({ expireAfter: "43200m", terminationGracePeriod: "60m" })).toBe(unchanged);
+    expect(hash({ expireAfter: "Never" })).toBe(hash({ expireAfter: undefined }));
+  });
+
+  it("01 §6.3 ignores order and empty collections", () => {
+    const turned = hash(
+      { taints: [...base.spec.taints].reverse() },
+      { annotations: base.metadata.annotations, labels: { tier: "web", team: "a" } },
+    );
+    expect(turned).toBe(unchanged);
+    expect(
+      nodePoolHash({
+        metadata: { labels: {}, annotations: {} },
+        spec: { taints: [], nodeClassRef: base.spec.nodeClassRef },
+      }),
+    ).toBe(nodePoolHash({ spec: { nodeClassRef: base.spec.nodeClassRef } }));
+    expect(hash({ taints: base.spec.taints.map((taint) => ({ value: "", ...taint })) })).toBe(unchanged);
+  });
+
+  it("01 §6.3 keeps its value: changing it needs a new version", () => {
+    expect(unchanged).toMatchInlineSnapshot(`"6124418841243279559"`);
+  });
+});

@@ -1,0 +1,45 @@
+/** Families by the name an alias uses: `al2023@latest` is an AL2023 image. (01:EC10) */
+const familyOfAlias: ReadonlyMap<string, AmiFamily> = new Map([
+  ["al2", "AL2"],
+  ["al2023", "AL2023"],
+  ["bottlerocket", "Bottlerocket"],
+  ["windows2019", "Windows2019"],
+  ["windows2022", "Windows2022"],
+  ["windows2025", "Windows2025"],
+]);
+
+export const amiFamilies = [
+  "AL2",
+  "AL2023",
+  "Bottlerocket",
+  "Custom",
+  "Windows2019",
+  "Windows2022",
+  "Windows2025",
+] as const;
+export type AmiFamily = (typeof amiFamilies)[number];
+
+/** The part of an EC2NodeClass spec that says which images it wants. */
+export interface ImageChoice {
+  readonly amiFamily?: string | undefined;
+  readonly amiSelectorTerms?: readonly { readonly alias?: string | undefined }[] | undefined;
+}
+
+export interface Alias {
+  readonly family: string;
+  readonly version: string;
+}
+
+/** `al2023@v20240807`, taken apart. Admission lets an alias be the only term. (01:EC8) */
+export function aliasOf({ amiSelectorTerms }: ImageChoice): Alias | undefined {
+  const text = amiSelectorTerms?.find(({ alias }) => alias !== undefined)?.alias;
+  const at = text?.indexOf("@") ?? -1;
+  return text === undefined || at < 0 ? undefined : { family: text.slice(0, at), version: text.slice(at + 1) };
+}
+
+/** The family in force: the field, else the alias'. Admission refuses a spec with neither. (01 §1.6.5) */
+export function resolvedAmiFamily(spec: ImageChoice): string {
+  if (spec.amiFamily) return spec.amiFamily;
+  const alias = aliasOf(spec);
+  return alias === undefined ? "Custom" : (familyOfAlias.get(alias.family) ?? "Custom");
+}

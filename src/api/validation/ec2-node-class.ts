@@ -1,0 +1,42 @@
+import { awsLabels, awsTags, labels } from "../labels.ts";
+import type { Problem } from "../problem.ts";
+import { aliasOf, type ImageChoice } from "./ami-family.ts";
+import { short } from "./names.ts";
+
+const clusterTag = /^kubernetes\.io\/cluster\/[0-9A-Za-z][A-Za-z0-9\-_]*$/;
+const reservedTags: readonly string[] = [awsTags.clusterName, labels.nodePool, awsTags.nodeClaim, awsLabels.nodeClass];
+
+/** Tags by which Karpenter finds and accounts for its machines are not the user's to set. (01 §1.6.2) */
+export function tagProblems(tags: Readonly<Record<string, string>> | undefined): readonly Problem[] {
+  return Object.keys(tags ?? {})
+    .filter((key) => reservedTags.includes(key) || clusterTag.test(key))
+    .map((key) => ({
+      code: "restricted-tag",
+      path: ["spec", "tags", key],
+      message: `tag ${short(key)} is set by Karpenter on what it creates; remove it`,
+      rule: "01:EC15",
+    }));
+}
+
+const lastMinorOfAl2 = 32;
+const firstMinorOfWindows2025 = 35;
+
+/** Images that are not published for a Kubernetes release. Message for `AMIsReady=False/UnsupportedAlias`. */
+export function aliasProblem(spec: ImageChoice, { minor }: { readonly minor: number }): Problem | undefined {
+  const family = aliasOf(spec)?.family;
+  if (family === "al2" && minor > lastMinorOfAl2) {
+    return unsupported(
+      `AL2 images end with Kubernetes 1.${lastMinorOfAl2} and this cluster runs 1.${minor}; use al2023`,
+    );
+  }
+  if (family === "windows2025" && minor < firstMinorOfWindows2025) {
+    return unsupported(
+      `Windows 2025 images begin with Kubernetes 1.${firstMinorOfWindows2025} and this cluster runs 1.${minor}; use windows2022`,
+    );
+  }
+  return undefined;
+}
+
+function unsupported(message: string): Problem {
+  return { code: "invalid-value", path: ["spec", "amiSelectorTerms"], message, rule: "01 §1.6.2" };
+}

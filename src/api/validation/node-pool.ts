@@ -1,0 +1,100 @@
+import { isRestrictedLabel, type LabelPolicy } from "../label-policy.ts";
+import { labels } from "../labels.ts";
+import type { Path, Problem } from "../problem.ts";
+import { labelValueError, qualifiedNameError, short } from "./names.ts";
+import { invalidKey, type RequirementItem, type Review, restrictedKey, reviewRequirements } from "./requirements.ts";
+import { type TaintLists, taintProblems } from "./taints.ts";
+
+/** The part of a NodePool that runtime validation reads. */
+export interface ReviewedPool {
+  readonly metadata: { readonly name?: string | undefined };
+  readonly spec: {
+    readonly template: {
+      readonly metadata?: { readonly labels?: Readonly<Record<string, string>> | undefined } | undefined;
+      readonly spec: TaintLists & { readonly requirements: readonly RequirementItem[] };
+    };
+  };
+}
+
+const specPath: Path = ["spec", "template", "spec"];
+const labelsPath: Path = ["spec", "template", "metadata", "labels"];
+const requirementsPath: Path = [...specPath, "requirements"];
+
+/** Everything admission let through and we cannot work with: all of it, so that one edit fixes it. (01 §1.2.3) */
+export function reviewNodePool({ metadata, spec: { template } }: ReviewedPool, policy: LabelPolicy): Review {
+  const requirements = reviewRequirements(template.spec.requirements, { policy, path: requirementsPath });
+  return {
+    problems: [
+      ...nameProblems(metadata.name),
+      ...Object.entries(template.metadata?.labels ?? {}).flatMap(([key, value]) =>
+        labelProblems({ key, value, policy }),
+      ),
+      ...taintProblems(template.spec, specPath),
+      ...requirements.problems,
+      ...template.spec.requirements.flatMap(poolRequirementProblems),
+    ],
+    notices: requirements.notices,
+  };
+}
+
+export function runtimeProblems(pool: ReviewedPool, policy: LabelPolicy): readonly Problem[] {
+  return reviewNodePool(pool, policy).problems;
+}
+
+// The name becomes the value of a label on every claim and node. The CRD does not say so; we do. (01 §3.1.1)
+function nameProblems(name: string | undefined): readonly Problem[] {
+  const error = name === undefined ? undefined : labelValueError(name);
+  if (error === undefined) return [];
+  const message = `the pool's name becomes label ${labels.nodePool} of its nodes and is no label value: ${error}`;
+  return [{ code: "invalid-value", path: ["metadata", "name"], message, rule: "01 §3.1.1" }];
+}
+
+function labelProblems({
+  key,
+  value,
+  policy,
+}: {
+  key: string;
+  value: string;
+  policy: LabelPolicy;
+}): readonly Problem[] {
+  const path = [...labelsPath, key];
+  const keyError = qualifiedNameError(key);
+  const valueError = labelValueError(value);
+  const problems: Problem[] = [];
+  if (key === labels.nodePool) problems.push(reservedLabel(path));
+  if (keyError !== undefined) problems.push(invalidKey(key, keyError, path));
+  if (valueError !== undefined) {
+    const message = `${JSON.stringify(short(value))} is not a label value: ${valueError}`;
+    problems.push({ code: "invalid-value", path, message, rule: "01 §1.2.3" });
+  }
+  if (isRestrictedLabel(policy, key)) problems.push(restrictedKey(key, path));
+  return problems;
+}
+
+function poolRequirementProblems({ key }: RequirementItem, at: number): readonly Problem[] {
+  return key === labels.nodePool ? [reservedLabel([...requirementsPath, at, "key"])] : [];
+}
+
+function reservedLabel(path: Path): Problem {
+  return {
+    code: "restricted-label",
+    path,
+    message: `${labels.nodePool} is set by Karpenter to the pool's name; remove it`,
+    rule: "01 §1.2.3",
+  };
+}
+
+export interface GroupKind {
+  readonly group: string;
+  readonly kind: string;
+}
+
+/** Pools of somebody else's node class are left alone: no conditions, no hash, no counting. (01 §1.2.3) */
+export function isManagedPool(
+  pool: { readonly spec: { readonly template: { readonly spec: { readonly nodeClassRef: GroupKind } } } },
+  served: readonly GroupKind[],
+): boolean {
+  const { group, kind } = pool.spec.template.spec.nodeClassRef;
+  return served.some((one) => one.group === group && one.kind === kind);
+}

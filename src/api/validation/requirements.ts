@@ -1,0 +1,151 @@
+import { isRestrictedLabel, type LabelPolicy, normalizedKey } from "../label-policy.ts";
+import type { Path, Problem } from "../problem.ts";
+import { labelValueError, qualifiedNameError, short } from "./names.ts";
+
+export interface RequirementItem {
+  readonly key: string;
+  readonly operator: string;
+  readonly values?: readonly string[] | undefined;
+  readonly minValues?: number | undefined;
+}
+
+/** What runtime validation has to say: problems fail the object, notices only deserve a log line. */
+export interface Review {
+  readonly problems: readonly Problem[];
+  readonly notices: readonly Problem[];
+}
+
+export const requirementOperators = ["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "Gte", "Lte"] as const;
+
+const bounds: readonly string[] = ["Gt", "Lt", "Gte", "Lte"];
+const maxInt64 = 2n ** 63n - 1n;
+
+export interface RequirementRules {
+  readonly policy: LabelPolicy;
+  /** Where the list stands in its object. */
+  readonly path: Path;
+  /** Operators that need a value. An overlay's empty `NotIn` selects everything, which nobody means. (01 §1.4) */
+  readonly needValues?: readonly string[];
+}
+
+/** The runtime checks of every item, none short-circuited. (01 §4.2) */
+export function reviewRequirements(items: readonly RequirementItem[], rules: RequirementRules): Review {
+  const reviews = items.map((item, at) => reviewRequirement(item, { ...rules, path: [...rules.path, at] }));
+  return mergedReview(reviews);
+}
+
+export function mergedReview(reviews: readonly Review[]): Review {
+  return {
+    problems: reviews.flatMap(({ problems }) => problems),
+    notices: reviews.flatMap(({ notices }) => notices),
+  };
+}
+
+function reviewRequirement(written: RequirementItem, rules: RequirementRules): Review {
+  const item = { ...written, key: normalizedKey(rules.policy, written.key) };
+  const known = reviewKnownValues(item, rules);
+  return {
+    problems: [
+      ...operatorProblems(item, rules),
+      ...keyProblems(item, rules),
+      ...known.problems,
+      ...valueProblems(item, rules),
+      ...countProblems(item, rules),
+    ],
+    notices: known.notices,
+  };
+}
+
+function operatorProblems({ operator }: RequirementItem, { path }: RequirementRules): readonly Problem[] {
+  if (requirementOperators.some((known) => known === operator)) return [];
+  const message = `unknown operator ${JSON.stringify(short(operator))}${operator === "Out" ? "; did you mean NotIn?" : ""}`;
+  return [
+    { code: "unknown-operator", path: [...path, "operator"], message, expected: requirementOperators.join(", ") },
+  ];
+}
+
+function keyProblems({ key }: RequirementItem, { policy, path }: RequirementRules): readonly Problem[] {
+  const error = qualifiedNameError(key);
+  return [
+    ...(isRestrictedLabel(policy, key) ? [restrictedKey(key, [...path, "key"])] : []),
+    ...(error === undefined ? [] : [invalidKey(key, error, [...path, "key"])]),
+  ];
+}
+
+export function restrictedKey(key: string, path: Path): Problem {
+  const message = `label ${key} is restricted: Karpenter or its provider sets it; use a well-known label or one of your own domain`;
+  return { code: "restricted-label", path, message, rule: "01 §3.1.3" };
+}
+
+export function invalidKey(key: string, error: string, path: Path): Problem {
+  return {
+    code: "invalid-key",
+    path,
+    message: `key ${JSON.stringify(short(key))} is not a qualified name: ${error}`,
+    rule: "01 §0.2",
+  };
+}
+
+function valueProblems({ values = [] }: RequirementItem, { path }: RequirementRules): readonly Problem[] {
+  return values.flatMap((value, at) => {
+    const error = labelValueError(value);
+    if (error === undefined) return [];
+    const message = `${JSON.stringify(short(value))} is not a label value: ${error}`;
+    return [{ code: "invalid-value" as const, path: [...path, "values", at], message, rule: "01 §0.2" }];
+  });
+}
+
+function countProblems(item: RequirementItem, { path, needValues = ["In"] }: RequirementRules): readonly Problem[] {
+  const { key, operator, values = [], minValues } = item;
+  const at = [...path, "values"];
+  const problems: Problem[] = [];
+  if (needValues.includes(operator) && values.length === 0) {
+    problems.push({
+      code: "value-count",
+      path: at,
+      message: `${operator} on ${key} needs at least one value`,
+      rule: "01:NP13",
+    });
+  }
+  if (operator === "In" && minValues !== undefined && values.length < minValues) {
+    const message = `minValues ${minValues} on ${key} cannot be met by ${values.length} listed values; list more or lower it`;
+    problems.push({ code: "value-count", path: at, message, rule: "01:NP15" });
+  }
+  if (bounds.includes(operator) && !isOneWholeNumber(values)) {
+    const message = `${operator} on ${key} needs exactly one value, a whole number from 0 to ${maxInt64}`;
+    problems.push({ code: "value-count", path: at, message, rule: "01:NP14" });
+  }
+  return problems;
+}
+
+function isOneWholeNumber(values: readonly string[]): boolean {
+  const [value = ""] = values;
+  return values.length === 1 && /^\d{1,40}$/.test(value) && BigInt(value) <= maxInt64;
+}
+
+// One unknown value among good ones may be a newer Karpenter's; only unknown ones can never match. (01 §4.2)
+function reviewKnownValues(item: RequirementItem, { policy, path }: RequirementRules): Review {
+  const { key, operator, values = [], minValues } = item;
+  const known = Object.hasOwn(policy.knownValues, key) ? policy.knownValues[key] : undefined;
+  if (known === undefined || operator !== "In" || values.length === 0) return { problems: [], notices: [] };
+  const aliases = new Map(Object.entries(policy.valueAliases[key] ?? {}));
+  const spelled = (value: string) => aliases.get(value) ?? value;
+  const unknown = values.filter((value) => !known.includes(spelled(value)));
+  const about = {
+    code: "unknown-value",
+    path: [...path, "values"],
+    expected: known.join(", "),
+    rule: "01 §4.2",
+  } as const;
+  const names = unknown.map(short).join(", ");
+  if (unknown.length === values.length) {
+    return { problems: [{ ...about, message: `none of the values of ${key} is known: ${names}` }], notices: [] };
+  }
+  const knownCount = values.length - unknown.length;
+  const notices = unknown.length === 0 ? [] : [{ ...about, message: `unknown values of ${key} are ignored: ${names}` }];
+  if (minValues === undefined || knownCount >= minValues) return { problems: [], notices };
+  return {
+    problems: [{ ...about, message: `minValues ${minValues} on ${key} cannot be met by ${knownCount} known values` }],
+    notices,
+  };
+}
