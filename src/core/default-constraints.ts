@@ -1,0 +1,247 @@
+import type { SelectorOwner } from "../api/kubernetes/cluster.ts";
+import type { Expression, LabelSelector, Pod, TopologySpreadConstraint } from "../api/kubernetes/pod.ts";
+import { isRecord, namespacedName, namespaceOf } from "../api/object.ts";
+import type { Path, Problem, ProblemCode } from "../api/problem.ts";
+import { qualifiedNameError, short } from "../api/validation/names.ts";
+import { compileSelector, type Selector } from "./label-selector.ts";
+
+/** `--scheduler-config` as read, or why it cannot be: the operator does not start with a wrong one. (02:X-50) */
+export type SchedulerConfig =
+  | { readonly kind: "read"; readonly constraints: readonly TopologySpreadConstraint[] }
+  | { readonly kind: "refused"; readonly problems: readonly Problem[] };
+
+/** Strict: an unknown field may be a misspelt one. No configuration means no constraints. (02:X-50, 02:X-52) */
+export function readSchedulerConfig(config: unknown): SchedulerConfig {
+  const problems: Problem[] = [];
+  const outer = FieldReader.open(config ?? {}, { known: ["podTopologySpread"], path: [], problems });
+  const path = ["podTopologySpread"];
+  const spread = FieldReader.open(outer?.get("podTopologySpread") ?? {}, {
+    known: ["defaultConstraints"],
+    path,
+    problems,
+  });
+  const listed = spread?.get("defaultConstraints") ?? [];
+  const constraints = constraintsOf(listed, { path: [...path, "defaultConstraints"], problems });
+  return problems.length === 0 ? { kind: "read", constraints } : { kind: "refused", problems };
+}
+
+/** Services and workloads, made ready to be asked what selects a pod. */
+export interface OwnerIndex {
+  readonly services: ReadonlyMap<string, readonly SelectingService[]>;
+  readonly workloads: ReadonlyMap<string, SelectorOwner>;
+}
+
+interface SelectingService {
+  readonly matchLabels: Readonly<Record<string, string>>;
+  readonly selector: Selector;
+}
+
+export function ownerIndex(owners: readonly SelectorOwner[]): OwnerIndex {
+  const services = new Map<string, SelectingService[]>();
+  const workloads = new Map<string, SelectorOwner>();
+  for (const owner of owners) {
+    if (owner.kind !== "Service") {
+      workloads.set(`${owner.kind} ${namespacedName(owner.metadata)}`, owner);
+      continue;
+    }
+    const matchLabels = equalities(owner);
+    // An empty selector matches every pod and has nothing to add.
+    if (Object.keys(matchLabels).length === 0) continue;
+    const namespace = namespaceOf(owner.metadata);
+    const service = { matchLabels, selector: compileSelector({ matchLabels }) };
+    services.set(namespace, [...(services.get(namespace) ?? []), service]);
+  }
+  return { services, workloads };
+}
+
+export interface Defaults {
+  readonly constraints: readonly TopologySpreadConstraint[];
+  readonly owners: OwnerIndex;
+}
+
+/**
+ * The pod to schedule by: the same one if it has constraints of its own or belongs to nothing, else a copy with the
+ * defaults, each with the selector of what the pod belongs to. Never to be written back. (02:X-51)
+ */
+export function withDefaultConstraints(pod: Pod, { constraints, owners }: Defaults): Pod {
+  if (constraints.length === 0 || (pod.spec.topologySpreadConstraints ?? []).length > 0) return pod;
+  const labelSelector = deducedSelector(pod, owners);
+  if (labelSelector === undefined) return pod;
+  const topologySpreadConstraints = constraints.map((constraint) => ({ ...constraint, labelSelector }));
+  return { ...pod, spec: { ...pod.spec, topologySpreadConstraints } };
+}
+
+/** What kube-scheduler would take for the pods that belong together with this one. (02:X-51) */
+function deducedSelector(pod: Pod, owners: OwnerIndex): LabelSelector | undefined {
+  const matchLabels: Record<string, string> = {};
+  for (const service of owners.services.get(namespaceOf(pod.metadata)) ?? []) {
+    if (service.selector.matches(pod.metadata.labels)) Object.assign(matchLabels, service.matchLabels);
+  }
+  const controller = controllerOf(pod, owners);
+  if (controller?.kind === "ReplicationController") Object.assign(matchLabels, equalities(controller));
+  const matchExpressions = controller === undefined ? [] : expressions(controller);
+
+  const hasLabels = Object.keys(matchLabels).length > 0;
+  if (!hasLabels && matchExpressions.length === 0) return undefined;
+  return { ...(hasLabels && { matchLabels }), ...(matchExpressions.length > 0 && { matchExpressions }) };
+}
+
+const workloadKinds: Readonly<Record<string, string>> = {
+  ReplicationController: "v1",
+  ReplicaSet: "apps/v1",
+  StatefulSet: "apps/v1",
+};
+
+/** Only these workloads have a say, and only as the controller. */
+function controllerOf({ metadata }: Pod, { workloads }: OwnerIndex): SelectorOwner | undefined {
+  const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);
+  if (owner === undefined || !Object.hasOwn(workloadKinds, owner.kind)) return undefined;
+  if (workloadKinds[owner.kind] !== owner.apiVersion) return undefined;
+  return workloads.get(`${owner.kind} ${namespacedName({ namespace: metadata.namespace, name: owner.name })}`);
+}
+
+/** The selector of a Service or ReplicationController: plain equalities. */
+function equalities({ spec }: SelectorOwner): Readonly<Record<string, string>> {
+  const texts = Object.entries(spec?.selector ?? {}).filter((entry): entry is [string, string] => {
+    return typeof entry[1] === "string";
+  });
+  return Object.fromEntries(texts);
+}
+
+/** As expressions, a ReplicaSet's or StatefulSet's selector adds to what Services say instead of replacing it. */
+function expressions({ kind, spec }: SelectorOwner): readonly Expression[] {
+  if (kind === "ReplicationController" || kind === "Service") return [];
+  const { matchLabels = {}, matchExpressions = [] } = (spec?.selector ?? {}) as LabelSelector;
+  const keys = Object.keys(matchLabels).sort();
+  return [...keys.map((key) => ({ key, operator: "In", values: [matchLabels[key] ?? ""] })), ...matchExpressions];
+}
+
+interface Place {
+  readonly path: Path;
+  readonly problems: Problem[];
+}
+
+const constraintFields = [
+  "maxSkew",
+  "topologyKey",
+  "whenUnsatisfiable",
+  "minDomains",
+  "nodeAffinityPolicy",
+  "nodeTaintsPolicy",
+  "labelSelector",
+  "matchLabelKeys",
+] as const;
+const whatToDo = ["DoNotSchedule", "ScheduleAnyway"];
+
+function constraintsOf(listed: unknown, { path, problems }: Place): readonly TopologySpreadConstraint[] {
+  if (!Array.isArray(listed)) {
+    problems.push({ code: "type", path, message: "expected a list of constraints", rule });
+    return [];
+  }
+  const seen = new Set<string>();
+  return listed.flatMap((item: unknown, at) => {
+    const fields = FieldReader.open(item, { known: constraintFields, path: [...path, at], problems });
+    const constraint = fields && constraintOf(fields);
+    if (constraint === undefined) return [];
+    const pair = `${constraint.topologyKey}, ${constraint.whenUnsatisfiable}`;
+    if (seen.has(pair)) fields?.refuse("duplicate-item", { message: `${short(pair)} is listed twice` });
+    seen.add(pair);
+    return [constraint];
+  });
+}
+
+/** Right or wrong, as long as the fields that every constraint has can be read. */
+function constraintOf(fields: FieldReader): TopologySpreadConstraint | undefined {
+  for (const field of ["labelSelector", "matchLabelKeys"]) {
+    const message = `${field} may not be set: the selector is deduced for each pod`;
+    if (fields.has(field)) fields.refuse("invalid-value", { field, message });
+  }
+  const maxSkew = fields.integer("maxSkew");
+  if (maxSkew !== undefined && maxSkew <= 0) {
+    fields.refuse("too-small", { field: "maxSkew", message: "maxSkew must be greater than zero" });
+  }
+  const topologyKey = keyOf(fields);
+  const whenUnsatisfiable = fields.text("whenUnsatisfiable");
+  if (whenUnsatisfiable !== undefined && !whatToDo.includes(whenUnsatisfiable)) {
+    const message = `whenUnsatisfiable is ${whatToDo.join(" or ")}, not ${JSON.stringify(short(whenUnsatisfiable))}`;
+    fields.refuse("enum", { field: "whenUnsatisfiable", message });
+  }
+  const rest = {
+    ...(fields.has("minDomains") && { minDomains: fields.integer("minDomains") }),
+    ...(fields.has("nodeAffinityPolicy") && { nodeAffinityPolicy: fields.text("nodeAffinityPolicy") }),
+    ...(fields.has("nodeTaintsPolicy") && { nodeTaintsPolicy: fields.text("nodeTaintsPolicy") }),
+  };
+  if (maxSkew === undefined || topologyKey === undefined || whenUnsatisfiable === undefined) return undefined;
+  return { maxSkew, topologyKey, whenUnsatisfiable, ...rest };
+}
+
+function keyOf(fields: FieldReader): string | undefined {
+  const key = fields.text("topologyKey");
+  const error = key === undefined ? undefined : qualifiedNameError(key);
+  if (error !== undefined) {
+    const message = `topologyKey ${JSON.stringify(short(key ?? ""))} is not a qualified name: ${error}`;
+    fields.refuse("invalid-key", { field: "topologyKey", message });
+  }
+  return key;
+}
+
+const rule = "02:X-50";
+
+/** Reads an object's fields and keeps a list of what is wrong with them. */
+class FieldReader {
+  readonly #fields: Readonly<Record<string, unknown>>;
+  readonly #place: Place;
+
+  private constructor(fields: Readonly<Record<string, unknown>>, place: Place) {
+    this.#fields = fields;
+    this.#place = place;
+  }
+
+  static open(
+    value: unknown,
+    { known, path, problems }: Place & { known: readonly string[] },
+  ): FieldReader | undefined {
+    if (!isRecord(value)) {
+      problems.push({ code: "type", path, message: "expected an object", rule });
+      return undefined;
+    }
+    const reader = new FieldReader(value, { path, problems });
+    for (const field of Object.keys(value)) {
+      const message = `unknown field ${JSON.stringify(short(field))}; known are ${known.join(", ")}`;
+      if (!known.includes(field)) reader.refuse("unknown-field", { field, message });
+    }
+    return reader;
+  }
+
+  /** A null is as good as nothing. */
+  has(field: string): boolean {
+    return (this.#fields[field] ?? undefined) !== undefined;
+  }
+
+  get(field: string): unknown {
+    return this.#fields[field];
+  }
+
+  integer(field: string): number | undefined {
+    const value = this.#fields[field];
+    if (typeof value === "number" && Number.isInteger(value)) return value;
+    this.#expected(field, "a whole number");
+    return undefined;
+  }
+
+  text(field: string): string | undefined {
+    const value = this.#fields[field];
+    if (typeof value === "string") return value;
+    this.#expected(field, "a text");
+    return undefined;
+  }
+
+  refuse(code: ProblemCode, { field, message }: { field?: string; message: string }): void {
+    const { path, problems } = this.#place;
+    problems.push({ code, path: field === undefined ? path : [...path, field], message, rule });
+  }
+
+  #expected(field: string, what: string): void {
+    this.refuse(this.has(field) ? "type" : "required", { field, message: `${field} must be ${what}` });
+  }
+}

@@ -1,0 +1,74 @@
+import type { Pod } from "../api/kubernetes/pod.ts";
+import { namespacedName } from "../api/object.ts";
+import type { HostPort } from "./scheduling/problem.ts";
+
+/** A port that is wanted, and the one that is in its way. */
+export interface HostPortClash {
+  readonly wanted: HostPort;
+  readonly existing: HostPort;
+}
+
+const noPorts: readonly HostPort[] = [];
+const anyIpv4 = "0.0.0.0";
+const anyIpv6 = "::";
+
+/** The ports a pod takes on its node; those of init containers do not count. (02:S-50) */
+export function hostPortsOf(pod: Pod): readonly HostPort[] {
+  let found: HostPort[] | undefined;
+  for (const { ports = [] } of pod.spec.containers ?? []) {
+    for (const { hostPort = 0, hostIP, protocol = "TCP" } of ports) {
+      if (hostPort === 0) continue;
+      found ??= [];
+      found.push({ ip: canonicalIp(hostIP), port: hostPort, protocol, owner: namespacedName(pod.metadata) });
+    }
+  }
+  return found ?? noPorts;
+}
+
+/** The first of the wanted ports that somebody else has. (02:S-50) */
+export function clash(wanted: readonly HostPort[], existing: readonly HostPort[]): HostPortClash | undefined {
+  for (const port of wanted) {
+    for (const other of existing) {
+      if (port.owner !== other.owner && meet(port, other)) return { wanted: port, existing: other };
+    }
+  }
+  return undefined;
+}
+
+/** 02:E-3. */
+export function describeClash({ wanted, existing }: HostPortClash): string {
+  const both = `wanted=${formatPort(wanted)}, existing=${formatPort(existing)}, pod=${existing.owner}`;
+  return `checking host port usage, host port is taken (${both})`;
+}
+
+function formatPort({ ip, port, protocol }: HostPort): string {
+  return ip.includes(":") ? `[${ip}]:${port}/${protocol}` : `${ip}:${port}/${protocol}`;
+}
+
+function meet(a: HostPort, b: HostPort): boolean {
+  if (a.port !== b.port || a.protocol !== b.protocol) return false;
+  return a.ip === b.ip || isUnspecified(a.ip) || isUnspecified(b.ip);
+}
+
+function isUnspecified(ip: string): boolean {
+  return ip === anyIpv4 || ip === anyIpv6;
+}
+
+/** One spelling for each address: IPv6 has many, and may carry an IPv4 address. */
+function canonicalIp(written: string | undefined): string {
+  if (written === undefined || written === "") return anyIpv4;
+  if (!/^[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*$/.test(written)) return written;
+  const url = `http://[${written}]`;
+  if (!URL.canParse(url)) return written;
+  const ip = new URL(url).hostname.slice(1, -1);
+  return embeddedIpv4(ip) ?? ip;
+}
+
+function embeddedIpv4(ip: string): string | undefined {
+  const [, high, low] = /^::ffff:([0-9a-f]+):([0-9a-f]+)$/.exec(ip) ?? [];
+  if (high === undefined || low === undefined) return undefined;
+  return [high, low]
+    .map((group) => Number.parseInt(group, 16))
+    .flatMap((group) => [group >> 8, group & 0xff])
+    .join(".");
+}

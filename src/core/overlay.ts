@@ -1,0 +1,183 @@
+import type { NodeOverlay } from "../api/kinds/node-overlay.ts";
+import type { LabelPolicy } from "../api/label-policy.ts";
+import { labels } from "../api/labels.ts";
+import type { Problem } from "../api/problem.ts";
+import { reviewNodeOverlay } from "../api/validation/node-overlay.ts";
+import type { RequirementItem as WrittenRequirement } from "../api/validation/requirements.ts";
+import { Quantity } from "../util/quantity.ts";
+import { isCompatible } from "./compatibility.ts";
+import type { InstanceType, Offering } from "./instance-type.ts";
+import type { RequirementItem } from "./requirement.ts";
+import { Requirements } from "./requirements.ts";
+import type { Resources } from "./resources.ts";
+import type { Pool } from "./scheduling/problem.ts";
+
+/** Why an overlay is applied nowhere. (02:O-4, O-7) */
+export type OverlayFault =
+  | { readonly overlay: NodeOverlay; readonly reason: "RuntimeValidation"; readonly problems: readonly Problem[] }
+  | { readonly overlay: NodeOverlay; readonly reason: "Conflict"; readonly message: string };
+
+/** Pools as overlays make them look. */
+export interface Overlaid {
+  readonly pools: readonly Pool[];
+  readonly faults: readonly OverlayFault[];
+  /** Types with an offering whose price an overlay set. (02:L-3) */
+  readonly priced: ReadonlySet<InstanceType>;
+  /** Types an overlay gave resources. (02:L-3) */
+  readonly enlarged: ReadonlySet<InstanceType>;
+}
+
+const conflictMessage = "conflict with another overlay";
+const noTypes: ReadonlySet<InstanceType> = new Set();
+
+/** What pools sell after overlays have changed prices and capacities; what is untouched stays the same object. (02 §8.1) */
+export function applyOverlays(
+  pools: readonly Pool[],
+  { overlays, policy }: { readonly overlays: readonly NodeOverlay[]; readonly policy: LabelPolicy },
+): Overlaid {
+  if (overlays.length === 0) return { pools, faults: [], priced: noTypes, enlarged: noTypes };
+  const ledger = new OverlayLedger(pools, policy);
+  const faults: OverlayFault[] = [];
+  for (const overlay of [...overlays].sort(byRank)) {
+    const { problems } = reviewNodeOverlay({ spec: written(overlay) }, policy);
+    if (problems.length > 0) faults.push({ overlay, reason: "RuntimeValidation", problems });
+    else if (!ledger.take(overlay)) faults.push({ overlay, reason: "Conflict", message: conflictMessage });
+  }
+  return { ...ledger.result(), faults };
+}
+
+/** Absolute replaces, a signed number adds, a percentage multiplies; never below zero. (02:O-2) */
+export function adjustedPrice(
+  price: number,
+  spec: { readonly price?: string | undefined; readonly priceAdjustment?: string | undefined },
+): number {
+  if (spec.price !== undefined) return Number(spec.price);
+  const { priceAdjustment: change } = spec;
+  if (change === undefined) return price;
+  const changed = change.endsWith("%") ? price * (1 + Number(change.slice(0, -1)) / 100) : price + Number(change);
+  return Math.max(0, changed);
+}
+
+/** Heavier first, then the later name first. (02:O-3) */
+function byRank(a: NodeOverlay, b: NodeOverlay): number {
+  return weightOf(b) - weightOf(a) || ((a.metadata.name ?? "") < (b.metadata.name ?? "") ? 1 : -1);
+}
+
+function weightOf({ spec }: NodeOverlay): number {
+  return spec.weight ?? 0;
+}
+
+function written({ spec }: NodeOverlay) {
+  return { requirements: spec.requirements as readonly WrittenRequirement[], capacity: spec.capacity };
+}
+
+/** A type of a pool, and which overlays have had a say on it. */
+interface Entry {
+  readonly type: InstanceType;
+  /** The pool's labels and the type's. (02:O-5) */
+  readonly known: Requirements;
+  readonly prices: Map<Offering, NodeOverlay["spec"]>;
+  readonly capacity: Map<string, Quantity>;
+  /** `weight offering-index` and `weight resource`: who claimed what, at which weight. */
+  readonly claimed: Set<string>;
+}
+
+/** One overlay's say on one type. */
+interface Say {
+  readonly entry: Entry;
+  readonly offerings: readonly Offering[];
+  readonly claims: readonly string[];
+}
+
+/** Everything on sale, and what overlays that were accepted so far have changed. */
+class OverlayLedger {
+  readonly #pools: readonly { readonly pool: Pool; readonly entries: readonly Entry[] }[];
+  readonly #policy: LabelPolicy;
+
+  constructor(pools: readonly Pool[], policy: LabelPolicy) {
+    this.#policy = policy;
+    this.#pools = pools.map((pool) => ({ pool, entries: entriesOf(pool, policy) }));
+  }
+
+  /** False: it conflicts somewhere and so is applied nowhere. (02:O-7) */
+  take(overlay: NodeOverlay): boolean {
+    const says = this.#says(overlay);
+    // Against every overlay of that weight, not the last one alone. (02 §12.2-17)
+    if (says.some(({ entry, claims }) => claims.some((claim) => entry.claimed.has(claim)))) return false;
+    for (const { entry, offerings, claims } of says) {
+      for (const claim of claims) entry.claimed.add(claim);
+      if (changesPrice(overlay))
+        for (const one of offerings) if (!entry.prices.has(one)) entry.prices.set(one, overlay.spec);
+      for (const [name, amount] of Object.entries(overlay.spec.capacity ?? {})) {
+        if (!entry.capacity.has(name)) entry.capacity.set(name, Quantity.parse(String(amount)));
+      }
+    }
+    return true;
+  }
+
+  #says(overlay: NodeOverlay): readonly Say[] {
+    const wanted = Requirements.fromItems(overlay.spec.requirements as readonly RequirementItem[], this.#policy);
+    const allowUndefined = this.#policy.wellKnown;
+    const weight = weightOf(overlay);
+    return this.#pools.flatMap(({ entries }) =>
+      entries.flatMap((entry) => {
+        if (!isCompatible(entry.known, wanted)) return [];
+        const offerings = entry.type.offerings.filter(({ requirements }) =>
+          isCompatible(wanted, requirements, { allowUndefined }),
+        );
+        if (offerings.length === 0) return [];
+        const priced = changesPrice(overlay) ? offerings.map((one) => entry.type.offerings.indexOf(one)) : [];
+        const claims = [...priced, ...Object.keys(overlay.spec.capacity ?? {})].map((what) => `${weight} ${what}`);
+        return [{ entry, offerings, claims }];
+      }),
+    );
+  }
+
+  result(): Omit<Overlaid, "faults"> {
+    const priced = new Set<InstanceType>();
+    const enlarged = new Set<InstanceType>();
+    const pools = this.#pools.map(({ pool, entries }) => {
+      const instanceTypes = entries.map(overlaid);
+      for (const [index, { prices, capacity }] of entries.entries()) {
+        const type = instanceTypes[index] as InstanceType;
+        if (prices.size > 0) priced.add(type);
+        if (capacity.size > 0) enlarged.add(type);
+      }
+      const isSame = entries.every(({ type }, index) => type === instanceTypes[index]);
+      return isSame ? pool : { ...pool, instanceTypes };
+    });
+    return { pools, priced, enlarged };
+  }
+}
+
+function changesPrice({ spec }: NodeOverlay): boolean {
+  return spec.price !== undefined || spec.priceAdjustment !== undefined;
+}
+
+function entriesOf({ nodePool, instanceTypes }: Pool, policy: LabelPolicy): readonly Entry[] {
+  const { template } = nodePool.spec;
+  const told = { ...template.metadata?.labels, [labels.nodePool]: nodePool.metadata.name ?? "" };
+  const ofPool = [...Requirements.fromLabels(told, policy)];
+  return instanceTypes.map((type) => ({
+    type,
+    known: type.requirements.add(...ofPool),
+    prices: new Map(),
+    capacity: new Map(),
+    claimed: new Set(),
+  }));
+}
+
+/** Requirements and overhead stay shared; so does all that no overlay touched. (02:O-9) */
+function overlaid({ type, prices, capacity }: Entry): InstanceType {
+  if (prices.size === 0 && capacity.size === 0) return type;
+  const reprice = (offering: Offering): Offering => {
+    const spec = prices.get(offering);
+    return spec === undefined ? offering : { ...offering, price: adjustedPrice(offering.price, spec) };
+  };
+  const extra: Resources = Object.fromEntries(capacity);
+  return {
+    ...type,
+    ...(prices.size > 0 && { offerings: type.offerings.map(reprice) }),
+    ...(capacity.size > 0 && { capacity: { ...type.capacity, ...extra } }),
+  };
+}

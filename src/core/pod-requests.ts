@@ -1,0 +1,200 @@
+import type { Container, Pod, PodSpec, PodStatus, ResourceList } from "../api/kubernetes/pod.ts";
+import { resources } from "../api/labels.ts";
+import { Quantity } from "../util/quantity.ts";
+import type { Resources } from "./resources.ts";
+
+/**
+ * Reads amounts as pods write them, each distinct text once: twenty thousand pods share a handful. Throws a
+ * `QuantityError` on what no API server would have let in.
+ */
+export class QuantityReader {
+  readonly #known = new Map<string | number, Quantity>();
+
+  read(written: string | number): Quantity {
+    const known = this.#known.get(written);
+    if (known !== undefined) return known;
+    // Adding to zero drops the text it was written as: sums are printed in canonical form. (02:A-1)
+    const quantity = Quantity.zero.add(Quantity.parse(String(written)));
+    this.#known.set(written, quantity);
+    return quantity;
+  }
+}
+
+/** What a pod takes of a node: containers, then pod-level amounts, then overhead, then its place. (02:A-2) */
+export function podRequests(pod: Pod, reader: QuantityReader = new QuantityReader()): Resources {
+  const { spec, status } = pod;
+  const total = aggregate(spec, {
+    reader,
+    starting: specRequests,
+    running: status === undefined ? specRequests : heldRequests(status, reader),
+  });
+  total.replaceAtPodLevel(spec.resources?.requests);
+  total.addAll(spec.overhead);
+  return total.withPlace();
+}
+
+/** What a pod may use at most, as far as it says: reported, never decided on. (02:A-4, 02:A-7) */
+export function podLimits(pod: Pod, reader: QuantityReader = new QuantityReader()): Resources {
+  const { spec } = pod;
+  const total = aggregate(spec, { reader, starting: specLimits, running: specLimits });
+  total.replaceAtPodLevel(spec.resources?.limits);
+  // Where there is no limit, overhead must not become one.
+  total.addAll(spec.overhead, (name) => total.get(name)?.isZero() === false);
+  return total.withPlace();
+}
+
+export interface DaemonRequestOptions {
+  /** A pod that runs has been through the API server, which fills in requests; a template has not. */
+  readonly live: boolean;
+  readonly reader?: QuantityReader;
+}
+
+/** What a daemon's pod will take of a node. (02:A-7) */
+export function daemonRequests(pod: Pod, { live, reader }: DaemonRequestOptions): Resources {
+  return podRequests(live ? pod : { ...pod, spec: withLimitsAsRequests(pod.spec) }, reader);
+}
+
+/** Limits stand in for missing requests, in containers and init containers. (02:A-7) */
+export function withLimitsAsRequests(spec: PodSpec): PodSpec {
+  return {
+    ...spec,
+    ...(spec.containers && { containers: spec.containers.map(limitsAsRequests) }),
+    ...(spec.initContainers && { initContainers: spec.initContainers.map(limitsAsRequests) }),
+  };
+}
+
+function limitsAsRequests(container: Container): Container {
+  const { limits, requests } = container.resources ?? {};
+  if (limits === undefined) return container;
+  return { ...container, resources: { ...container.resources, requests: { ...limits, ...requests } } };
+}
+
+/** What a container asks for. */
+type Ask = (container: Container) => ResourceList | undefined;
+
+const specRequests: Ask = (container) => container.resources?.requests;
+const specLimits: Ask = (container) => container.resources?.limits;
+
+interface Asks {
+  readonly reader: QuantityReader;
+  /** Of init containers, which come and go. */
+  readonly starting: Ask;
+  /** Of containers and sidecars, which stay. */
+  readonly running: Ask;
+}
+
+/**
+ * The most that is needed at once: all containers together with the sidecars, or an init container with the sidecars
+ * that were started before it. (02:A-3)
+ */
+function aggregate(spec: PodSpec, { reader, starting, running }: Asks): Tally {
+  const total = new Tally(reader);
+  for (const container of spec.containers ?? []) total.addAll(running(container));
+  if (spec.initContainers === undefined || spec.initContainers.length === 0) return total;
+
+  const sidecars = new Tally(reader);
+  const peak = new Tally(reader);
+  for (const container of spec.initContainers) {
+    if (isSidecar(container)) {
+      total.addAll(running(container));
+      sidecars.addAll(running(container));
+      peak.raiseTo(sidecars);
+    } else {
+      const during = new Tally(reader);
+      during.addAll(starting(container));
+      during.addTally(sidecars);
+      peak.raiseTo(during);
+    }
+  }
+  total.raiseTo(peak);
+  return total;
+}
+
+/** `Always` makes an init container one that goes on running. */
+function isSidecar(container: Container): boolean {
+  return container.restartPolicy === "Always";
+}
+
+/** While a container is being resized it counts for the most it may hold. (02:A-6) */
+function heldRequests(status: PodStatus, reader: QuantityReader): Ask {
+  const statuses = [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])];
+  if (!statuses.some(({ resources: held }) => held !== undefined)) return specRequests;
+
+  const isInfeasible = status.conditions?.find(({ type }) => type === "PodResizePending")?.reason === "Infeasible";
+  return (container) => {
+    const actual = statuses.find(({ name }) => name === container.name);
+    if (actual?.resources === undefined) return specRequests(container);
+    const held = [actual.resources.requests, actual.allocatedResources];
+    return largest(isInfeasible ? held : [specRequests(container), ...held], reader);
+  };
+}
+
+/** The larger amount of each resource, still as written. */
+function largest(lists: readonly (ResourceList | undefined)[], reader: QuantityReader): ResourceList {
+  const most: Record<string, string | number> = {};
+  for (const list of lists) {
+    for (const [name, written] of Object.entries(list ?? {})) {
+      const before = Object.hasOwn(most, name) ? most[name] : undefined;
+      if (before === undefined || reader.read(written).cmp(reader.read(before)) > 0) most[name] = written;
+    }
+  }
+  return most;
+}
+
+const hugePagesPrefix = "hugepages-";
+/** In the format upstream counts pods with. */
+const onePod = Quantity.of(1, "DecimalExponent");
+
+/** A sum in the making. */
+class Tally {
+  readonly #amounts: Record<string, Quantity> = {};
+  readonly #reader: QuantityReader;
+
+  constructor(reader: QuantityReader) {
+    this.#reader = reader;
+  }
+
+  get(name: string): Quantity | undefined {
+    return Object.hasOwn(this.#amounts, name) ? this.#amounts[name] : undefined;
+  }
+
+  addAll(list: ResourceList | undefined, counts: (name: string) => boolean = () => true): void {
+    if (list === undefined) return;
+    for (const name of Object.keys(list)) {
+      const written = list[name];
+      if (written !== undefined && counts(name)) this.#add(name, this.#reader.read(written));
+    }
+  }
+
+  addTally(other: Tally): void {
+    for (const [name, quantity] of Object.entries(other.#amounts)) this.#add(name, quantity);
+  }
+
+  raiseTo(other: Tally): void {
+    for (const [name, quantity] of Object.entries(other.#amounts)) {
+      const before = this.get(name);
+      if (before === undefined || quantity.cmp(before) > 0) this.#amounts[name] = quantity;
+    }
+  }
+
+  /** Only what Kubernetes lets a pod set as a whole; under other names the containers' amount stays. (02:A-4) */
+  replaceAtPodLevel(list: ResourceList | undefined): void {
+    if (list === undefined) return;
+    for (const [name, written] of Object.entries(list)) {
+      if (name === resources.cpu || name === resources.memory || name.startsWith(hugePagesPrefix)) {
+        this.#amounts[name] = this.#reader.read(written);
+      }
+    }
+  }
+
+  /** Every pod takes one of the places a node has. */
+  withPlace(): Resources {
+    this.#amounts[resources.pods] = onePod;
+    return this.#amounts;
+  }
+
+  #add(name: string, quantity: Quantity): void {
+    const before = this.get(name);
+    this.#amounts[name] = before === undefined ? quantity : before.add(quantity);
+  }
+}

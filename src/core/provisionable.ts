@@ -1,0 +1,137 @@
+import type { LabelSelector, Pod } from "../api/kubernetes/pod.ts";
+import { taints } from "../api/labels.ts";
+import { namespaceOf, type ObjectMeta, type OwnerReference } from "../api/object.ts";
+import { isPodProtected } from "../api/validation/do-not-disrupt.ts";
+import { compileSelector, type Selector } from "./label-selector.ts";
+import { tolerates } from "./tolerations.ts";
+
+/**
+ * Whether a pod waits for a node we could make: a scheduler has given up on it, and it is not one that comes with a
+ * node. Phase and deletion do not matter. (02:P-1 to 02:P-6)
+ */
+export function isProvisionable(pod: Pod): boolean {
+  return (
+    isUnschedulable(pod) &&
+    (pod.spec.nodeName ?? "") === "" &&
+    (pod.status?.nominatedNodeName ?? "") === "" &&
+    !isOwnedByDaemonSet(pod) &&
+    !isMirror(pod)
+  );
+}
+
+/** Any scheduler's word counts, by its reason alone: gated pods and pods not looked at yet have another. (02:P-1) */
+export function isUnschedulable({ status }: Pod): boolean {
+  return status?.conditions?.some(({ type, reason }) => type === "PodScheduled" && reason === "Unschedulable") ?? false;
+}
+
+export function isTerminal({ status }: Pod): boolean {
+  return status?.phase === "Failed" || status?.phase === "Succeeded";
+}
+
+export function isTerminating({ metadata }: Pod): boolean {
+  return metadata.deletionTimestamp !== undefined;
+}
+
+export function isActive(pod: Pod): boolean {
+  return !isTerminal(pod) && !isTerminating(pod);
+}
+
+/** 02:P-4. */
+export function isOwnedByDaemonSet(pod: Pod): boolean {
+  return isOwnedBy(pod, { apiVersion: "apps/v1", kind: "DaemonSet" });
+}
+
+/** Static pods show as mirrors that belong to their node. (02:P-5) */
+export function isMirror(pod: Pod): boolean {
+  return isOwnedBy(pod, { apiVersion: "v1", kind: "Node" });
+}
+
+export function isOwnedByStatefulSet(pod: Pod): boolean {
+  return isOwnedBy(pod, { apiVersion: "apps/v1", kind: "StatefulSet" });
+}
+
+/** Would need another place if its node went. A StatefulSet makes a pod anew only once the old one is gone. (02 §1.1) */
+export function isReschedulable(pod: Pod): boolean {
+  const needsPlace = isActive(pod) || (isTerminating(pod) && isOwnedByStatefulSet(pod));
+  return needsPlace && !isOwnedByDaemonSet(pod) && !isMirror(pod);
+}
+
+/** 02:P-7. */
+export function isDisruptable(pod: Pod, nowMs: number): boolean {
+  return !isPodProtected(pod, nowMs);
+}
+
+/** A pod that tolerates the disruption taint is left to die with its node. */
+export function toleratesDisruption(pod: Pod): boolean {
+  return tolerates(pod.spec.tolerations, taints.disrupted);
+}
+
+/** Whether we would ask the eviction API to remove it. (02 §1.1) */
+export function isEvictable(pod: Pod, nowMs: number): boolean {
+  return isActive(pod) && !toleratesDisruption(pod) && !isMirror(pod) && isDisruptable(pod, nowMs);
+}
+
+/** A PodDisruptionBudget, as far as it decides whether a pod can ever leave. */
+export interface PodDisruptionBudget {
+  readonly metadata: ObjectMeta;
+  readonly spec?:
+    | {
+        readonly selector?: LabelSelector | undefined;
+        readonly maxUnavailable?: number | string | undefined;
+        readonly minAvailable?: number | string | undefined;
+        readonly unhealthyPodEvictionPolicy?: string | undefined;
+      }
+    | undefined;
+}
+
+/** A budget made ready to be asked many times. */
+export interface DisruptionBudget {
+  readonly namespace: string;
+  readonly selector: Selector;
+  /** No eviction can ever pass, however healthy the pods. (03:PDB-5) */
+  readonly isFullyBlocking: boolean;
+  /** Pods that are not ready may go regardless. (03:PDB-3) */
+  readonly letsUnhealthyGo: boolean;
+}
+
+export function disruptionBudget({ metadata, spec }: PodDisruptionBudget): DisruptionBudget {
+  const { maxUnavailable, minAvailable } = spec ?? {};
+  return {
+    namespace: namespaceOf(metadata),
+    selector: compileSelector(spec?.selector),
+    isFullyBlocking: maxUnavailable === 0 || maxUnavailable === "0%" || minAvailable === "100%",
+    letsUnhealthyGo: spec?.unhealthyPodEvictionPolicy === "AlwaysAllow",
+  };
+}
+
+export interface Moment {
+  readonly pdbs: readonly DisruptionBudget[];
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+/** Reschedulable, and nothing keeps it where it is: capacity for it would not wait in vain. (02:P-8) */
+export function isCurrentlyReschedulable(pod: Pod, { pdbs, now }: Moment): boolean {
+  return isReschedulable(pod) && isDisruptable(pod, now) && !isFullyBlocked(pod, { pdbs, now });
+}
+
+/** 02:P-8. */
+export function isFullyBlocked(pod: Pod, { pdbs, now }: Moment): boolean {
+  if (pdbs.length === 0 || !isEvictable(pod, now)) return false;
+  const namespace = namespaceOf(pod.metadata);
+  const matching = pdbs.filter((pdb) => pdb.namespace === namespace && pdb.selector.matches(pod.metadata.labels));
+  // The eviction API refuses a pod with two budgets, whatever they allow.
+  if (matching.length > 1) return true;
+  const [budget] = matching;
+  if (budget === undefined || !budget.isFullyBlocking) return false;
+  return !(budget.letsUnhealthyGo && isUnready(pod));
+}
+
+function isUnready({ status }: Pod): boolean {
+  return status?.conditions?.some((one) => one.type === "Ready" && one.status === "False") ?? false;
+}
+
+/** By any entry, whether or not it is the controller's. */
+function isOwnedBy({ metadata }: Pod, { apiVersion, kind }: Pick<OwnerReference, "apiVersion" | "kind">): boolean {
+  return metadata.ownerReferences?.some((owner) => owner.apiVersion === apiVersion && owner.kind === kind) ?? false;
+}

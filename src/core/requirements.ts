@@ -1,0 +1,144 @@
+import type { LabelPolicy } from "../api/label-policy.ts";
+import { labels } from "../api/labels.ts";
+import { Requirement, type RequirementItem } from "./requirement.ts";
+
+/** The part of a pod's spec that says which nodes it wants by label. */
+export interface PodLike {
+  readonly nodeSelector?: Readonly<Record<string, string>> | undefined;
+  readonly affinity?: { readonly nodeAffinity?: NodeAffinity | undefined } | undefined;
+}
+
+export interface NodeAffinity {
+  readonly requiredDuringSchedulingIgnoredDuringExecution?:
+    | { readonly nodeSelectorTerms: readonly NodeSelectorTerm[] }
+    | undefined;
+  readonly preferredDuringSchedulingIgnoredDuringExecution?: readonly PreferredTerm[] | undefined;
+}
+
+export interface PreferredTerm {
+  readonly weight: number;
+  readonly preference: NodeSelectorTerm;
+}
+
+/** Only matchExpressions are read. (02:R-21) */
+export interface NodeSelectorTerm {
+  readonly matchExpressions?: readonly RequirementItem[] | undefined;
+}
+
+/** Requirements by label key. Immutable: adding yields another one. (02:R-20) */
+export class Requirements implements Iterable<Requirement> {
+  static readonly none = new Requirements(new Map());
+
+  private readonly byKey: ReadonlyMap<string, Requirement>;
+
+  private constructor(byKey: ReadonlyMap<string, Requirement>) {
+    this.byKey = byKey;
+  }
+
+  static of(...requirements: readonly Requirement[]): Requirements {
+    return Requirements.none.add(...requirements);
+  }
+
+  static fromItems(items: readonly RequirementItem[], policy: LabelPolicy): Requirements {
+    return Requirements.of(...items.map((item) => Requirement.fromItem(item, policy)));
+  }
+
+  /** Each label allows its one value. (02:R-21) */
+  static fromLabels(nodeLabels: Readonly<Record<string, string>>, policy: LabelPolicy): Requirements {
+    return Requirements.fromItems(labelItems(nodeLabels), policy);
+  }
+
+  /** What a pod wants, its heaviest preference taken for a demand; relaxation drops it later. (02:R-21) */
+  static fromPod(pod: PodLike, policy: LabelPolicy): Requirements {
+    const preferred = heaviest(pod.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []);
+    const wished = preferred?.preference.matchExpressions ?? [];
+    return Requirements.fromItems([...labelItems(pod.nodeSelector ?? {}), ...wished, ...demanded(pod)], policy);
+  }
+
+  /** What a pod insists on. (02:R-21) */
+  static fromPodStrictly(pod: PodLike, policy: LabelPolicy): Requirements {
+    return Requirements.fromItems([...labelItems(pod.nodeSelector ?? {}), ...demanded(pod)], policy);
+  }
+
+  get size(): number {
+    return this.byKey.size;
+  }
+
+  /** A key that is already there is narrowed. (02:R-20) */
+  add(...requirements: readonly Requirement[]): Requirements {
+    if (requirements.length === 0) return this;
+    const byKey = new Map(this.byKey);
+    for (const requirement of requirements) {
+      const existing = byKey.get(requirement.key);
+      byKey.set(requirement.key, existing === undefined ? requirement : requirement.intersection(existing));
+    }
+    return new Requirements(byKey);
+  }
+
+  /** Takes a key's place without narrowing: for what is derived from the old one, like relaxed minValues. */
+  replace(requirement: Requirement): Requirements {
+    return new Requirements(new Map(this.byKey).set(requirement.key, requirement));
+  }
+
+  without(key: string): Requirements {
+    if (!this.byKey.has(key)) return this;
+    const byKey = new Map(this.byKey);
+    byKey.delete(key);
+    return new Requirements(byKey);
+  }
+
+  /** A key nobody spoke of may have any value. (02:R-20) */
+  get(key: string): Requirement {
+    return this.byKey.get(key) ?? Requirement.exists(key);
+  }
+
+  has(key: string): boolean {
+    return this.byKey.has(key);
+  }
+
+  /** In the order they were first added; sort before it reaches a reader. */
+  keys(): IterableIterator<string> {
+    return this.byKey.keys();
+  }
+
+  sortedKeys(): string[] {
+    return [...this.byKey.keys()].sort();
+  }
+
+  [Symbol.iterator](): IterableIterator<Requirement> {
+    return this.byKey.values();
+  }
+
+  get hasMinValues(): boolean {
+    for (const requirement of this) if (requirement.minValues !== undefined) return true;
+    return false;
+  }
+
+  /** As the API writes it, by key. (02:R-35, 02 §12.1-1) */
+  toItems(): readonly RequirementItem[] {
+    return this.sortedKeys().flatMap((key) => this.get(key).toItems());
+  }
+
+  /** Hides the hostname: a placeholder means nothing to a reader. (02:R-37) */
+  toString(): string {
+    const shown = [...this].filter((requirement) => requirement.key !== labels.hostname);
+    return shown.map(String).sort().join(", ");
+  }
+}
+
+function labelItems(nodeLabels: Readonly<Record<string, string>>): RequirementItem[] {
+  return Object.entries(nodeLabels).map(([key, value]) => ({ key, operator: "In", values: [value] }));
+}
+
+/** The first of equal weights, as written. (02 §12.1-5) */
+function heaviest(terms: readonly PreferredTerm[]): PreferredTerm | undefined {
+  let best: PreferredTerm | undefined;
+  for (const term of terms) if (best === undefined || term.weight > best.weight) best = term;
+  return best;
+}
+
+/** The other terms are alternatives, reached by relaxation. (02:Q-40) */
+function demanded(pod: PodLike): readonly RequirementItem[] {
+  const required = pod.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
+  return required?.nodeSelectorTerms[0]?.matchExpressions ?? [];
+}

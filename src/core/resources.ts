@@ -1,0 +1,75 @@
+import { Quantity } from "../util/quantity.ts";
+
+/** Amounts by resource name. A missing name means zero, but see `min` and `subtract`. (02 §4) */
+export type Resources = Readonly<Record<string, Quantity>>;
+
+export const noResources: Resources = Object.freeze({});
+
+/** The amount of one resource; absent is zero. Names come from users, so inherited members must not answer. */
+export function amount(list: Resources, name: string): Quantity {
+  return (Object.hasOwn(list, name) ? list[name] : undefined) ?? Quantity.zero;
+}
+
+/** Sums over all names. (02:A-8) */
+export function merge(...lists: readonly Resources[]): Resources {
+  const sum: Record<string, Quantity> = {};
+  for (const list of lists) {
+    for (const [name, quantity] of Object.entries(list)) {
+      sum[name] = Object.hasOwn(sum, name) ? amount(sum, name).add(quantity) : quantity;
+    }
+  }
+  return sum;
+}
+
+/** What is left of `from`: its names only. (02:A-8) */
+export function subtract(from: Resources, taken: Resources): Resources {
+  const left: Record<string, Quantity> = {};
+  for (const [name, quantity] of Object.entries(from)) {
+    left[name] = Object.hasOwn(taken, name) ? quantity.sub(amount(taken, name)) : quantity;
+  }
+  return left;
+}
+
+/** What is left of `from`, going below zero for names it lacks. (02:A-8, in place upstream) */
+export function subtractAll(from: Resources, taken: Resources): Resources {
+  const left: Record<string, Quantity> = { ...from };
+  for (const [name, quantity] of Object.entries(taken)) left[name] = amount(from, name).sub(quantity);
+  return left;
+}
+
+/** The larger amount of every name of any list. (02:A-8) */
+export function max(...lists: readonly Resources[]): Resources {
+  const most: Record<string, Quantity> = {};
+  for (const list of lists) {
+    for (const [name, quantity] of Object.entries(list)) {
+      if (!Object.hasOwn(most, name) || quantity.cmp(amount(most, name)) > 0) most[name] = quantity;
+    }
+  }
+  return most;
+}
+
+/** The smaller amount of the names that every list has. (02:A-8) */
+export function min(...lists: readonly Resources[]): Resources {
+  const [first = noResources, ...others] = lists;
+  const least: Record<string, Quantity> = {};
+  for (const [name, quantity] of Object.entries(first)) {
+    if (!others.every((list) => Object.hasOwn(list, name))) continue;
+    least[name] = others.reduce((low, list) => (amount(list, name).cmp(low) < 0 ? amount(list, name) : low), quantity);
+  }
+  return least;
+}
+
+/** One overcommitted resource blocks everything; a request for none of an unknown resource fits. (02:A-9) */
+export function fits(requests: Resources, total: Resources): boolean {
+  if (Object.values(total).some((quantity) => quantity.sign() < 0)) return false;
+  return Object.entries(requests).every(([name, quantity]) => quantity.cmp(amount(total, name)) <= 0);
+}
+
+/** The same amounts under the same names. */
+export function equalResources(a: Resources, b: Resources): boolean {
+  const names = Object.keys(a);
+  return (
+    names.length === Object.keys(b).length &&
+    names.every((name) => Object.hasOwn(b, name) && amount(a, name).equals(amount(b, name)))
+  );
+}

@@ -1,0 +1,83 @@
+import type { CapacityBuffer } from "../api/kinds/capacity-buffer.ts";
+import type { PodTemplate } from "../api/kubernetes/cluster.ts";
+import type { Container, Pod, PodSpec, PodStatus } from "../api/kubernetes/pod.ts";
+import { annotations } from "../api/labels.ts";
+import { namespaceOf } from "../api/object.ts";
+import { type Amounts, bufferReplicas } from "../api/validation/capacity-buffer.ts";
+import { podRequests, withLimitsAsRequests } from "./pod-requests.ts";
+
+/** Where a buffer's pods are described: what its reference leads to. (02:B-2) */
+export interface BufferTemplate {
+  readonly template: PodTemplate;
+  /** Set for a workload: the percentage is of its replicas. */
+  readonly scalable?: { readonly replicas?: number | undefined };
+}
+
+/** Below every pod there is. */
+const leastPriority = -(2 ** 31);
+
+const waiting: PodStatus = {
+  phase: "Pending",
+  conditions: [{ type: "PodScheduled", status: "False", reason: "Unschedulable" }],
+};
+
+/** The pods a buffer keeps room for; they never exist outside a scheduling pass. (02:B-3, B-5) */
+export function virtualPods(buffer: CapacityBuffer, source: BufferTemplate): readonly Pod[] {
+  const { metadata } = buffer;
+  const { name = "", uid = "", creationTimestamp } = metadata as Pod["metadata"];
+  const namespace = namespaceOf(metadata as Pod["metadata"]);
+  const spec = virtualSpec(source.template.spec);
+  const shared = {
+    namespace,
+    ...(creationTimestamp !== undefined && { creationTimestamp }),
+    ...(source.template.metadata?.labels && { labels: source.template.metadata.labels }),
+    annotations: {
+      [annotations.bufferFakePod]: "true",
+      [annotations.bufferName]: name,
+      [annotations.bufferNamespace]: namespace,
+    },
+  };
+  return Array.from({ length: replicasOf(buffer, source, spec) }, (_, index) => ({
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { ...shared, name: `capacity-buffer-${name}-${index + 1}`, uid: `${uid}-${index + 1}` },
+    spec,
+    status: waiting,
+  }));
+}
+
+export function isVirtual({ metadata }: Pod): boolean {
+  return metadata.annotations?.[annotations.bufferFakePod] === "true";
+}
+
+function replicasOf(
+  { spec: { replicas, percentage, limits } }: CapacityBuffer,
+  { scalable }: BufferTemplate,
+  spec: PodSpec,
+) {
+  const requests: Amounts = Object.fromEntries(
+    Object.entries(podRequests({ metadata: {}, spec })).map(([name, quantity]) => [name, quantity.toString()]),
+  );
+  return bufferReplicas({ replicas, percentage, limits, scalable, requests });
+}
+
+type Mounting = Container & { readonly volumeMounts?: readonly { readonly name: string }[] };
+
+/** Nobody makes claims for pods that do not exist, so their volumes go, and the mounts with them. (02:B-5) */
+function virtualSpec(written: PodSpec): PodSpec {
+  const { nodeName: _, ...spec } = withLimitsAsRequests(written);
+  const gone = new Set(
+    (spec.volumes ?? []).filter((one) => one.persistentVolumeClaim ?? one.ephemeral).map(({ name }) => name),
+  );
+  const unmounted = (container: Mounting): Mounting =>
+    container.volumeMounts === undefined
+      ? container
+      : { ...container, volumeMounts: container.volumeMounts.filter(({ name }) => !gone.has(name)) };
+  return {
+    ...spec,
+    priority: leastPriority,
+    ...(spec.volumes && { volumes: spec.volumes.filter(({ name }) => !gone.has(name)) }),
+    ...(spec.containers && { containers: spec.containers.map(unmounted) }),
+    ...(spec.initContainers && { initContainers: spec.initContainers.map(unmounted) }),
+  };
+}

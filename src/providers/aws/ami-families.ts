@@ -1,0 +1,44 @@
+import type { AmiFamily } from "../../api/kinds/ec2-node-class.ts";
+
+/** What an image family means for the size of a node. (04 §1.8) */
+export interface AmiFamilyTraits {
+  /** The device whose volume holds the kubelet's data, and its size when nobody says. */
+  readonly ephemeralDevice?: string;
+  readonly ephemeralSize?: string;
+  /** Whether pods are limited by the addresses of network interfaces. */
+  readonly hasEniLimitedPods: boolean;
+  /** Whether memory is reserved for as many pods as interfaces allow, even if fewer may run. */
+  readonly reservesForEniLimitedPods: boolean;
+  readonly honoursPodsPerCore: boolean;
+  readonly windowsBuild?: string;
+}
+
+const linux = { hasEniLimitedPods: true, reservesForEniLimitedPods: true, honoursPodsPerCore: true } as const;
+const amazonLinux: AmiFamilyTraits = { ...linux, ephemeralDevice: "/dev/xvda", ephemeralSize: "20Gi" };
+
+function windows(windowsBuild: string): AmiFamilyTraits {
+  return {
+    ephemeralDevice: "/dev/sda1",
+    ephemeralSize: "50Gi",
+    hasEniLimitedPods: false,
+    reservesForEniLimitedPods: false,
+    honoursPodsPerCore: true,
+    windowsBuild,
+  };
+}
+
+export const amiFamilyTraits: Readonly<Record<AmiFamily, AmiFamilyTraits>> = {
+  AL2: amazonLinux,
+  AL2023: amazonLinux,
+  Bottlerocket: {
+    ephemeralDevice: "/dev/xvdb",
+    ephemeralSize: "20Gi",
+    hasEniLimitedPods: true,
+    reservesForEniLimitedPods: false,
+    honoursPodsPerCore: false,
+  },
+  Custom: linux,
+  Windows2019: windows("10.0.17763"),
+  Windows2022: windows("10.0.20348"),
+  Windows2025: windows("10.0.26100"),
+};

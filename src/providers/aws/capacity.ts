@@ -1,0 +1,91 @@
+import { resources } from "../../api/labels.ts";
+import type { Resources } from "../../core/resources.ts";
+import { Quantity } from "../../util/quantity.ts";
+import { amiFamilyTraits } from "./ami-families.ts";
+import type { Machine } from "./families.ts";
+import type { NodeSettings } from "./node-settings.ts";
+
+const mebibyte = 2 ** 20;
+const podsWithoutEniLimit = 110;
+const defaultStorage = "20Gi";
+
+const gpuResources: Readonly<Record<string, string>> = {
+  nvidia: resources.nvidiaGpu,
+  amd: resources.amdGpu,
+  habana: resources.gaudi,
+};
+
+/** All that a node of this type has. Resources it has none of are left out. (04 §2.3) */
+export function capacity(machine: Machine, settings: NodeSettings): Resources {
+  return {
+    [resources.cpu]: Quantity.of(machine.vcpu),
+    [resources.memory]: Quantity.of(memoryMiB(machine, settings) * mebibyte, "BinarySI"),
+    [resources.ephemeralStorage]: ephemeralStorage(machine, settings),
+    [resources.pods]: Quantity.of(pods(machine, settings)),
+    ...devices(machine, settings),
+  };
+}
+
+/** Arm machines lose 64 MiB before the rest is estimated. The order of operations decides the last bit. (04 §2.3) */
+function memoryMiB({ family, memoryMiB: advertised }: Machine, { vmMemoryOverheadPercent }: NodeSettings): number {
+  const size = family.arch === "arm64" ? advertised - 64 : advertised;
+  return size - Math.ceil((size * mebibyte * vmMemoryOverheadPercent) / 1024 / 1024);
+}
+
+/** How many pods a node takes. (04 §2.3) */
+export function pods(machine: Machine, settings: NodeSettings): number {
+  const { maxPods, podsPerCore = 0 } = settings.kubelet;
+  const traits = amiFamilyTraits[settings.amiFamily];
+  const limit = maxPods ?? (traits.hasEniLimitedPods ? eniLimitedPods(machine, settings) : podsWithoutEniLimit);
+  return podsPerCore > 0 && traits.honoursPodsPerCore ? Math.min(limit, podsPerCore * machine.vcpu) : limit;
+}
+
+/** Each interface keeps one address for itself; two pods use the host's network. (04 §2.3) */
+export function eniLimitedPods(
+  machine: Machine,
+  { reservedEnis, networkInterfaces }: Pick<NodeSettings, "reservedEnis" | "networkInterfaces">,
+): number {
+  const withoutAddresses = networkInterfaces.filter(
+    ({ networkCardIndex, interfaceType }) => networkCardIndex === 0 && interfaceType === "efa-only",
+  );
+  const enis = Math.max(0, machine.enis - reservedEnis - withoutAddresses.length);
+  return enis === 0 ? 0 : enis * (machine.ipv4PerEni - 1) + 2;
+}
+
+/** 04 §2.3: local disks in one array, else the volume that holds the kubelet's data. */
+function ephemeralStorage({ nvmeGB }: Machine, { amiFamily, ...settings }: NodeSettings): Quantity {
+  if (settings.instanceStorePolicy === "RAID0" && nvmeGB > 0) return Quantity.parse(`${nvmeGB}G`);
+  const traits = amiFamilyTraits[amiFamily];
+  const devices = settings.blockDeviceMappings;
+  const root = devices.find(({ rootVolume }) => rootVolume === true);
+  const kubelet =
+    amiFamily === "Custom" ? devices.at(-1) : devices.find(({ deviceName }) => deviceName === traits.ephemeralDevice);
+  const size = root?.ebs?.volumeSize ?? kubelet?.ebs?.volumeSize ?? traits.ephemeralSize ?? defaultStorage;
+  return Quantity.tryParse(size) ?? Quantity.parse(defaultStorage);
+}
+
+function devices(machine: Machine, settings: NodeSettings): Resources {
+  const { family, accelerators } = machine;
+  const gpu = family.gpu === undefined ? undefined : gpuResources[family.gpu.mfr];
+  const counts: readonly (readonly [string | undefined, number])[] = [
+    [gpu, accelerators],
+    [resources.neuron, family.neuron === undefined ? 0 : accelerators],
+    [resources.neuronCore, accelerators * (family.neuron?.coresPerDevice ?? 0)],
+    [resources.efa, efas(machine, settings)],
+    [resources.podEni, machine.branchEnis],
+    [resources.privateIpv4, isWindows(settings) ? machine.ipv4PerEni - 1 : 0],
+  ];
+  return Object.fromEntries(
+    counts.flatMap(([name, count]) => (name === undefined || count <= 0 ? [] : [[name, Quantity.of(count)]])),
+  );
+}
+
+/** As many as the node class asks for, else as many as there can be. (04 §2.3) */
+function efas(machine: Machine, { networkInterfaces }: NodeSettings): number {
+  if (networkInterfaces.length === 0) return machine.efas;
+  return networkInterfaces.filter(({ interfaceType }) => interfaceType === "efa-only").length;
+}
+
+function isWindows({ amiFamily }: NodeSettings): boolean {
+  return amiFamilyTraits[amiFamily].windowsBuild !== undefined;
+}

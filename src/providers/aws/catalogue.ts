@@ -1,0 +1,82 @@
+import type { Problem } from "../../api/problem.ts";
+import type { InstanceType } from "../../core/instance-type.ts";
+import { capacity } from "./capacity.ts";
+import { type Machine, machines } from "./families.ts";
+import { familyRows } from "./families-data.ts";
+import { defaultNodeSettings, type NodeSettings } from "./node-settings.ts";
+import { offeringPlaces, offerings } from "./offerings.ts";
+import { overhead } from "./overhead.ts";
+import { embeddedPrices, type Prices } from "./prices.ts";
+import { defaultRegion, type Region, regionNamed, type Zone } from "./regions.ts";
+import { RequirementPool, typeRequirements } from "./requirements.ts";
+
+/** Where, what and how; everything has a sane default. */
+export interface Ec2CatalogueOptions extends Partial<NodeSettings> {
+  readonly region?: string;
+  /** Zones nodes can be in, by name; all of the region unless said. */
+  readonly zones?: readonly string[];
+  /** Which families to build; all unless said. */
+  readonly family?: (name: string) => boolean;
+  /** Types that EC2 no longer offers, sold as if it did: for plans of old manifests. */
+  readonly includeRetired?: boolean;
+  /** Live prices; those that come with the program unless given. */
+  readonly prices?: Prices;
+}
+
+export type Ec2CatalogueResult = { readonly types: readonly InstanceType[] } | { readonly problem: Problem };
+
+/** The EC2 instance types of a region as a node class shapes them, also those that cannot be had there. (04 §2) */
+export function ec2InstanceTypes(options: Ec2CatalogueOptions = {}): Ec2CatalogueResult {
+  const known = machines();
+  const found = regionNamed(options.region ?? defaultRegion, known);
+  if ("problem" in found) return found;
+  const { region } = found;
+  const problem = unknownZone(options.zones ?? [], region);
+  if (problem !== undefined) return { problem };
+
+  const { family = () => true, includeRetired = false } = options;
+  const wanted = known.filter((one) => family(one.familyName) && (includeRetired || one.family.retired !== true));
+  return { types: build(wanted, region, options) };
+}
+
+/** Whether EC2 no longer offers a type that the catalogue still knows. */
+export function isRetired(instanceType: string): boolean {
+  const [family = ""] = instanceType.split(".");
+  return Object.hasOwn(familyRows, family) && familyRows[family]?.retired === true;
+}
+
+function build(wanted: readonly Machine[], region: Region, options: Ec2CatalogueOptions): readonly InstanceType[] {
+  const settings: NodeSettings = { ...defaultNodeSettings, ...options };
+  const prices = options.prices ?? embeddedPrices(region);
+  const pool = new RequirementPool();
+  const usable = region.zones.filter(({ name }) => options.zones?.includes(name) ?? true);
+  const places = offeringPlaces(region.zones, { usable: new Set(usable), pool });
+  return wanted.map((machine) => {
+    const zones = usable.filter((zone) => isOffered(machine, region, zone));
+    const all = capacity(machine, settings);
+    return {
+      name: machine.name,
+      requirements: typeRequirements(machine, { region, settings, zones, pool }),
+      offerings: offerings(machine, { places, zones, settings, prices }),
+      capacity: all,
+      overhead: overhead(machine, settings, all),
+    };
+  });
+}
+
+/** Retired types have no zones left; where they are wanted, they are offered in all. */
+function isOffered(machine: Machine, { column }: Region, { digit }: Zone): boolean {
+  return machine.family.retired === true || machine.zoneDigits[column].includes(digit);
+}
+
+function unknownZone(zones: readonly string[], region: Region): Problem | undefined {
+  const names = region.zones.map(({ name }) => name);
+  const index = zones.findIndex((zone) => !names.includes(zone));
+  if (index < 0) return undefined;
+  return {
+    code: "unknown-value",
+    path: ["zones", index],
+    message: `region ${region.name} has no zone ${JSON.stringify(zones[index])}`,
+    expected: names.join(", "),
+  };
+}

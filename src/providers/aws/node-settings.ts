@@ -1,0 +1,47 @@
+import type { AmiFamily } from "../../api/kinds/ec2-node-class.ts";
+
+/** What an EC2NodeClass and the controller's flags say about the size of nodes. */
+export interface NodeSettings {
+  readonly amiFamily: AmiFamily;
+  readonly kubelet: KubeletSettings;
+  readonly blockDeviceMappings: readonly BlockDevice[];
+  readonly instanceStorePolicy: "RAID0" | undefined;
+  readonly networkInterfaces: readonly NetworkInterface[];
+  readonly tracksConnections: boolean;
+  /** The part of memory the hypervisor keeps. */
+  readonly vmMemoryOverheadPercent: number;
+  /** Interfaces that carry no pods. */
+  readonly reservedEnis: number;
+}
+
+/** The kubelet fields that bear on capacity and overhead. (04 §1.10) */
+export interface KubeletSettings {
+  readonly maxPods?: number | undefined;
+  readonly podsPerCore?: number | undefined;
+  readonly kubeReserved?: Readonly<Record<string, string>> | undefined;
+  readonly systemReserved?: Readonly<Record<string, string>> | undefined;
+  readonly evictionHard?: Readonly<Record<string, string>> | undefined;
+}
+
+export interface BlockDevice {
+  readonly deviceName?: string | undefined;
+  readonly rootVolume?: boolean | undefined;
+  readonly ebs?: { readonly volumeSize?: string | undefined } | undefined;
+}
+
+export interface NetworkInterface {
+  readonly networkCardIndex: number;
+  readonly deviceIndex: number;
+  readonly interfaceType: "interface" | "efa-only";
+}
+
+export const defaultNodeSettings: NodeSettings = {
+  amiFamily: "AL2023",
+  kubelet: {},
+  blockDeviceMappings: [],
+  instanceStorePolicy: undefined,
+  networkInterfaces: [],
+  tracksConnections: false,
+  vmMemoryOverheadPercent: 0.075,
+  reservedEnis: 0,
+};

@@ -1,0 +1,58 @@
+import type { Problem } from "../../api/problem.ts";
+import type { Machine, RegionColumn } from "./families.ts";
+
+export const defaultRegion = "us-west-2";
+
+interface RegionRow {
+  readonly zoneIdPrefix: string;
+  readonly column: RegionColumn;
+}
+
+/** Regions with figures of their own. (04 §8) */
+const regionRows: Readonly<Record<string, RegionRow>> = {
+  "us-east-1": { zoneIdPrefix: "use1-az", column: "use1" },
+  "us-west-2": { zoneIdPrefix: "usw2-az", column: "usw2" },
+};
+
+/** Regions the embedded catalogue knows. */
+export const knownRegions: readonly string[] = Object.keys(regionRows);
+
+export interface Zone {
+  readonly name: string;
+  readonly id: string;
+  /** What tells it apart within the region. */
+  readonly digit: string;
+}
+
+export interface Region {
+  readonly name: string;
+  readonly column: RegionColumn;
+  /** Every zone some type is offered in, by id. */
+  readonly zones: readonly Zone[];
+}
+
+/** The region with its zones, or a problem that names the regions there are. */
+export function regionNamed(
+  name: string,
+  machines: readonly Machine[],
+): { readonly region: Region } | { readonly problem: Problem } {
+  const row = Object.hasOwn(regionRows, name) ? regionRows[name] : undefined;
+  if (row === undefined) return { problem: unknownRegion(name) };
+  const digits = new Set(machines.flatMap((machine) => [...machine.zoneDigits[row.column]]));
+  const zones = [...digits].sort().map((digit) => zone(name, row, digit));
+  return { region: { name, column: row.column, zones } };
+}
+
+/** Which letter a zone has differs by account; offline, letters follow ids. */
+function zone(region: string, row: RegionRow, digit: string): Zone {
+  return { name: `${region}${"abcdefghi"[Number(digit) - 1] ?? digit}`, id: `${row.zoneIdPrefix}${digit}`, digit };
+}
+
+function unknownRegion(name: string): Problem {
+  return {
+    code: "unknown-value",
+    path: ["region"],
+    message: `no instance types are known offline for region ${JSON.stringify(name)}`,
+    expected: knownRegions.join(" or "),
+  };
+}

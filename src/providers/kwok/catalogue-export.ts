@@ -1,0 +1,58 @@
+import { labels, resources } from "../../api/labels.ts";
+import { allocatable, type InstanceType, type Offering } from "../../core/instance-type.ts";
+import type { Requirement } from "../../core/requirement.ts";
+import { merge, type Resources } from "../../core/resources.ts";
+import { derivedLabels, kwokOverhead } from "./instance-type.ts";
+
+export interface ExportOptions {
+  /** Which of the types' own labels go along; all of them unless said. */
+  readonly carries?: (label: string) => boolean;
+}
+
+/**
+ * Writes types of any provider as an instance types file. Read as KWOK types they schedule alike:
+ *
+ * - KWOK's overhead is the same for all, so amounts are written such that what is left for pods is right;
+ * - KWOK derives a type's labels from its name, so the provider's own labels are written on each offering;
+ * - whatever a file lists is available, so offerings that are not are left out;
+ * - a type that runs no operating system cannot be told, and is left out.
+ */
+export function toKwokFile(types: readonly InstanceType[], { carries = () => true }: ExportOptions = {}): string {
+  const written = types
+    .filter(({ requirements }) => requirements.get(labels.os).operator === "In")
+    .map((type) => JSON.stringify(writtenType(type, carries)));
+  return `[\n${written.join(",\n")}\n]\n`;
+}
+
+function writtenType(type: InstanceType, carries: (label: string) => boolean): object {
+  const extra = [...type.requirements.keys()].filter((label) => !derivedLabels.has(label) && carries(label));
+  const carried = extra.map((label) => type.requirements.get(label));
+  return {
+    name: type.name,
+    offerings: type.offerings
+      .filter(({ available }) => available)
+      .map((offering) => writtenOffering(offering, carried)),
+    architecture: type.requirements.get(labels.arch).only ?? "",
+    operatingSystems: type.requirements.get(labels.os).sortedValues(),
+    resources: writtenResources(type),
+  };
+}
+
+function writtenOffering(offering: Offering, carried: readonly Requirement[]): object {
+  const own = offering.requirements;
+  const missing = carried.filter(({ key }) => !own.has(key));
+  return {
+    Price: offering.price,
+    Available: true,
+    ...(offering.reservationCapacity === undefined ? {} : { ReservationCapacity: offering.reservationCapacity }),
+    Requirements: [...own, ...missing].flatMap((requirement) => requirement.withMinValues(undefined).toItems()),
+  };
+}
+
+/** The capacity that leaves this type's allocatable under KWOK's overhead and the rule about huge pages. (02:A-11) */
+function writtenResources(type: InstanceType): Readonly<Record<string, string>> {
+  const pages = Object.entries(type.capacity).filter(([name]) => name.startsWith("hugepages-"));
+  const reserved = pages.map(([, quantity]): Resources => ({ [resources.memory]: quantity }));
+  const amounts = merge(allocatable(type), kwokOverhead.kubeReserved, ...reserved);
+  return Object.fromEntries(Object.entries(amounts).map(([name, quantity]) => [name, quantity.canonical()]));
+}
