@@ -1,6 +1,6 @@
 import { parseDurationMs } from "../../util/duration.ts";
-import type { DisruptionReason } from "../conditions/node-claim.ts";
 import type { Path, Problem } from "../problem.ts";
+import type { DisruptionReason } from "../vocabulary.ts";
 import { readSchedule } from "./cron.ts";
 import { nextHit } from "./schedule.ts";
 

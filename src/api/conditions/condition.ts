@@ -13,7 +13,7 @@ export interface Condition {
 }
 
 /** What a controller found out, before it is stamped with time and generation. */
-export interface Finding {
+export interface Observation {
   readonly status: ConditionStatus;
   readonly reason: string;
   readonly message: string;

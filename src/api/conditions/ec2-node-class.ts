@@ -3,7 +3,7 @@ import {
   type Conditioned,
   type ConditionSet,
   type ConditionStatus,
-  type Finding,
+  type Observation,
   ready,
 } from "./condition.ts";
 import { get } from "./engine.ts";
@@ -85,7 +85,7 @@ export interface Ec2ValidationFacts {
 
 /** `needs-dry-run`: nothing spoke against it, so the calls have to. */
 export type Ec2ValidationVerdict =
-  | { readonly kind: "decided"; readonly finding: Finding }
+  | { readonly kind: "decided"; readonly finding: Observation }
   | { readonly kind: "needs-dry-run" };
 
 const precedingDependents = ["AMIsReady", "InstanceProfileReady", "SecurityGroupsReady", "SubnetsReady"] as const;
@@ -100,7 +100,7 @@ export function ec2Validation(facts: Ec2ValidationFacts): Ec2ValidationVerdict {
   return { kind: "decided", finding: finding ?? { status: "True", reason: "ValidationSucceeded", message: "" } };
 }
 
-function beforeDependencies(facts: Ec2ValidationFacts): Finding | undefined {
+function beforeDependencies(facts: Ec2ValidationFacts): Observation | undefined {
   // Only AL2023's boot configuration names the service CIDR.
   const cidr = facts.amiFamily === "AL2023" ? facts.clusterCidr : undefined;
   return (
@@ -112,14 +112,14 @@ function beforeDependencies(facts: Ec2ValidationFacts): Finding | undefined {
   );
 }
 
-function afterDependencies(facts: Ec2ValidationFacts): Finding | undefined {
+function afterDependencies(facts: Ec2ValidationFacts): Observation | undefined {
   return (
     failed("KubeletExpressionEvaluationFailed", facts.expressionEvaluation) ?? failed("TagValidationFailed", facts.tags)
   );
 }
 
 // False beats Unknown: a dependency known to be bad will not get better by waiting.
-function dependenciesFailure(conditions: readonly Condition[]): Finding | undefined {
+function dependenciesFailure(conditions: readonly Condition[]): Observation | undefined {
   const statuses = precedingDependents.map((type) => [type, statusOf(conditions, type)] as const);
   const waiting = statuses.filter(([, status]) => status !== "True");
   if (waiting.length === 0) return undefined;
@@ -132,9 +132,9 @@ function statusOf(conditions: readonly Condition[], type: string): ConditionStat
   return conditions.find((condition) => condition.type === type)?.status ?? "Unknown";
 }
 
-function failed(reason: Ec2ValidationReason, message: string): Finding;
-function failed(reason: Ec2ValidationReason, message: string | undefined): Finding | undefined;
-function failed(reason: Ec2ValidationReason, message: string | undefined): Finding | undefined {
+function failed(reason: Ec2ValidationReason, message: string): Observation;
+function failed(reason: Ec2ValidationReason, message: string | undefined): Observation | undefined;
+function failed(reason: Ec2ValidationReason, message: string | undefined): Observation | undefined {
   return message === undefined ? undefined : { status: "False", reason, message };
 }
 

@@ -4,7 +4,7 @@ import {
   type ConditionSet,
   type ConditionStatus,
   engineReasons,
-  type Finding,
+  type Observation,
   type Ready,
   ready,
 } from "./condition.ts";
@@ -58,7 +58,7 @@ export function setUnknown<D extends string, I extends string>(object: Condition
  */
 export function setCondition<D extends string, I extends string>(
   object: Conditioned,
-  { set, type, nowMs, status, reason, message }: Write<D, I> & Finding,
+  { set, type, nowMs, status, reason, message }: Write<D, I> & Observation,
 ): readonly Condition[] {
   const subject = subjectOf(object, { set, nowMs });
   return put(subject, initialized(subject, conditionsOf(object)), { type, status, reason, message });
@@ -134,7 +134,7 @@ function initialized(subject: Subject, conditions: readonly Condition[]): readon
     .reduce((list, type) => put(subject, list, { type, status: "Unknown", ...awaiting }), conditions);
 }
 
-function put(subject: Subject, conditions: readonly Condition[], finding: Finding & { readonly type: string }) {
+function put(subject: Subject, conditions: readonly Condition[], finding: Observation & { readonly type: string }) {
   const before = conditions.find((condition) => condition.type === finding.type);
   const after: Condition = {
     ...finding,
@@ -178,7 +178,7 @@ function withRoot(subject: Subject, conditions: readonly Condition[]): readonly 
 }
 
 // A True dependent of an older generation was judged against another spec: not ready, but not known bad either. (trap 12)
-function rootFinding({ set, generation }: Subject, conditions: readonly Condition[]): Finding {
+function rootFinding({ set, generation }: Subject, conditions: readonly Condition[]): Observation {
   const isCurrent = (condition: Condition) => (condition.observedGeneration ?? 0) === generation;
   const offenders = conditions
     .filter(({ type }) => set.dependents.includes(type))

@@ -1,4 +1,4 @@
-import type { Conditioned, ConditionSet, Finding } from "./condition.ts";
+import type { Conditioned, ConditionSet, Observation } from "./condition.ts";
 import { get } from "./engine.ts";
 
 /** Conditions of a NodeClaim, in the order of its life. (01 §2.3) */
@@ -27,9 +27,6 @@ export const initializationReasons = [
   "DRADriverPoolsNotPublished",
 ] as const;
 export type InitializationReason = (typeof initializationReasons)[number];
-
-export const disruptionReasons = ["Underutilized", "Empty", "Drifted"] as const;
-export type DisruptionReason = (typeof disruptionReasons)[number];
 
 /** Other reasons a claim's conditions carry. */
 export const nodeClaimReasons = {
@@ -82,7 +79,7 @@ export function launchFailure({
 }: {
   readonly reason?: LaunchReason;
   readonly message: string;
-}): Finding {
+}): Observation {
   const short = message.length <= maxLaunchMessage ? message : `${message.slice(0, maxLaunchMessage)}...`;
   return { status: "Unknown", reason: reason ?? nodeClaimReasons.launchFailed, message: short };
 }

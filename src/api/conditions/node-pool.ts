@@ -1,5 +1,5 @@
 import type { Problem } from "../problem.ts";
-import type { Condition, Conditioned, ConditionSet, Finding } from "./condition.ts";
+import type { Condition, Conditioned, ConditionSet, Observation } from "./condition.ts";
 import { get } from "./engine.ts";
 import { validationFinding } from "./validation-finding.ts";
 
@@ -19,12 +19,12 @@ export const nodePoolReasons = {
 } as const;
 
 /** `ValidationSucceeded` of a pool, from what runtime validation found. */
-export function poolValidation(problems: readonly Problem[]): Finding {
+export function poolValidation(problems: readonly Problem[]): Observation {
   return validationFinding(problems, nodePoolReasons.validationFailed);
 }
 
 /** `NodeClassReady` of a pool. Never Unknown: a class nobody has judged is reported as False. (01 §2.2, trap 13) */
-export function nodeClassReadiness(nodeClass: Conditioned | undefined): Finding {
+export function nodeClassReadiness(nodeClass: Conditioned | undefined): Observation {
   if (nodeClass === undefined) {
     return notReady(nodePoolReasons.nodeClassNotFound, "the node class this pool refers to does not exist");
   }
@@ -34,7 +34,7 @@ export function nodeClassReadiness(nodeClass: Conditioned | undefined): Finding 
   return fromReady(get(nodeClass, "Ready"));
 }
 
-function fromReady(condition: Condition | undefined): Finding {
+function fromReady(condition: Condition | undefined): Observation {
   if (condition?.status === "True") return { status: "True", reason: "NodeClassReady", message: "" };
   if (condition?.status === "False") {
     // The class knows best: an empty reason would be refused by the pool's schema, so only that is replaced.
@@ -43,6 +43,6 @@ function fromReady(condition: Condition | undefined): Finding {
   return notReady(nodePoolReasons.nodeClassReadinessUnknown, "the node class has not been found ready or unready yet");
 }
 
-function notReady(reason: string, message: string): Finding {
+function notReady(reason: string, message: string): Observation {
   return { status: "False", reason, message };
 }

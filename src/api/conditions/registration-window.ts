@@ -1,5 +1,5 @@
 import type { OwnerReference } from "../object.ts";
-import { type Condition, type Conditioned, engineReasons, type Finding } from "./condition.ts";
+import { type Condition, type Conditioned, engineReasons, type Observation } from "./condition.ts";
 import { get } from "./engine.ts";
 import { nodePoolReasons } from "./node-pool.ts";
 
@@ -39,7 +39,7 @@ export function isHealthStale(pool: PoolHealth, nodeClass: Conditioned): boolean
   );
 }
 
-export const unevaluatedHealth: Finding = {
+export const unevaluatedHealth: Observation = {
   status: "Unknown",
   reason: engineReasons.awaiting,
   message: "no node of this pool has registered or failed to since its spec or its node class changed",
@@ -48,7 +48,7 @@ export const unevaluatedHealth: Finding = {
 /** The window after one more result, and what NodeRegistrationHealthy becomes, if it moves at all. */
 export interface WindowUpdate {
   readonly window: RegistrationWindow;
-  readonly finding: Finding | undefined;
+  readonly finding: Observation | undefined;
 }
 
 export function afterRegistration(window: RegistrationWindow): WindowUpdate {
@@ -66,7 +66,7 @@ export function afterFailure(window: RegistrationWindow, claim: Conditioned): Wi
   return { window: next, finding: windowHealth(next) === "unhealthy" ? failureOf(claim) : undefined };
 }
 
-function failureOf(claim: Conditioned): Finding {
+function failureOf(claim: Conditioned): Observation {
   const launched = get(claim, "Launched");
   if (launched?.status === "True" || !launched?.reason) {
     return {

@@ -1,8 +1,8 @@
 import { formatPath, type Problem } from "../problem.ts";
-import type { Finding } from "./condition.ts";
+import type { Observation } from "./condition.ts";
 
 /** True, or False with all problems in the message: fixing them should take one round, not several. */
-export function validationFinding(problems: readonly Problem[], reason: string): Finding {
+export function validationFinding(problems: readonly Problem[], reason: string): Observation {
   if (problems.length === 0) return { status: "True", reason: "ValidationSucceeded", message: "" };
   return { status: "False", reason, message: problemsMessage(problems) };
 }

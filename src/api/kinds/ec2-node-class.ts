@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { DeepReadonly } from "../object.ts";
 import type { CelRule } from "../structural/schema.ts";
+import { amiFamilies } from "../vocabulary.ts";
 import { plainConditions } from "./condition.ts";
 import {
   blockDeviceMappings,
@@ -18,17 +19,6 @@ import {
   subnetSelectorTerms,
 } from "./ec2-selector-terms.ts";
 import { apiVersion, dateTime, flag, int32, kind, meta, metadata, rules, text } from "./fields.ts";
-
-export const amiFamilies = [
-  "AL2",
-  "AL2023",
-  "Bottlerocket",
-  "Custom",
-  "Windows2019",
-  "Windows2022",
-  "Windows2025",
-] as const;
-export type AmiFamily = (typeof amiFamilies)[number];
 
 /** The family an alias names must be the one written down, unless that is Custom. */
 function aliasAgrees(family: (typeof aliasFamilies)[number]): CelRule {

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { Provider } from "../label-policy.ts";
 import type { DeepReadonly } from "../object.ts";
+import { consolidationPolicies, disruptionReasons } from "../vocabulary.ts";
 import { conditions } from "./condition.ts";
 import {
   apiVersion,
@@ -18,10 +19,6 @@ import {
 import { labelRules } from "./label-rules.ts";
 import { expireAfter, nodeClassRef, requirementList, taintList, terminationGracePeriod } from "./node-template.ts";
 import { patterns } from "./patterns.ts";
-
-export const consolidationPolicies = ["WhenEmpty", "WhenEmptyOrUnderutilized", "Balanced"] as const;
-export const disruptionReasons = ["Underutilized", "Empty", "Drifted"] as const;
-export type DisruptionReason = (typeof disruptionReasons)[number];
 
 const labelValue = meta(z.string().max(63), { pattern: patterns.labelValue });
 

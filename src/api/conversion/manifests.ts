@@ -1,0 +1,163 @@
+import { Admission } from "../admission.ts";
+import { kindOf } from "../kinds/registry.ts";
+import type { Provider } from "../label-policy.ts";
+import type { ManifestDocument } from "../manifest/document.ts";
+import { type Finding, inReadingOrder } from "../manifest/finding.ts";
+import type { Printable } from "../manifest/print.ts";
+import { rewrite } from "../manifest/rewrite.ts";
+import { isRecord } from "../object.ts";
+import { formatPath, type Path, type Problem } from "../problem.ts";
+import { type ConversionOptions, type ConversionWarning, type Converted, sourcePath, startsWith } from "./outcome.ts";
+import { toV1 } from "./to-v1.ts";
+
+export interface ManifestConversionOptions extends ConversionOptions {
+  /** Whose rules the result must pass. */
+  readonly provider: Provider;
+}
+
+/** The v1 form of a set of documents; with any error among the findings, documents are missing from it. */
+export interface ManifestConversion {
+  readonly documents: readonly Printable[];
+  readonly findings: readonly Finding[];
+}
+
+/** Documents to v1, each result checked as an API server would, everything said by file, line and field. */
+export function convertManifests(
+  documents: readonly ManifestDocument[],
+  { provider, ...options }: ManifestConversionOptions,
+): ManifestConversion {
+  const conversion = toV1(
+    documents.map((document) => document.object),
+    options,
+  );
+  const admission = new Admission(provider);
+  const findings: Finding[] = [
+    ...conversion.warnings.map((warning) => warningFinding(warning, documents[warning.input])),
+    ...conversion.problems.map((problem) => problemFinding(problem, documents[problem.input])),
+  ];
+  const printables: Printable[] = [];
+  for (const result of conversion.objects) {
+    const checked = check(result, { admission, documents, mode: options.mode });
+    findings.push(...checked.findings);
+    if (!checked.findings.some(isError)) printables.push(printable(checked.result, documents));
+  }
+  // What is wrong besides the guesses that were not allowed: all errors of a document at once.
+  for (const result of conversion.refused) {
+    const known = conversion.problems
+      .filter((problem) => problem.input === result.input)
+      .map((problem) => problem.path);
+    const more = check(result, { admission, documents, mode: options.mode }).findings.filter(isError);
+    findings.push(...more.filter(({ path }) => !known.some((one) => startsWith(path, one) || startsWith(one, path))));
+  }
+  return {
+    documents: printables,
+    findings: inReadingOrder(
+      distinct(findings),
+      documents.map((document) => document.source),
+    ),
+  };
+}
+
+function isError(finding: Finding): boolean {
+  return finding.severity === "error";
+}
+
+interface World {
+  readonly admission: Admission;
+  readonly documents: readonly ManifestDocument[];
+  readonly mode: ConversionOptions["mode"];
+}
+
+/** Admission as the last word. Fields nobody knows go first: a strict client would be refused for them. (01 §0.1) */
+function check(
+  result: Converted,
+  { admission, documents, mode }: World,
+): { result: Converted; findings: readonly Finding[] } {
+  const { apiVersion, kind } = isRecord(result.object) ? result.object : {};
+  if (kindOf(apiVersion, kind) === undefined) return { result, findings: [] };
+  const found = admission.admit(result.object, { strict: true }).problems;
+  const unknown = found.filter((problem) => problem.code === "unknown-field");
+  const paths = unknown.map((problem) => problem.path);
+  const known = unknown.length === 0 ? result : without(result, paths);
+  const problems = unknown.length === 0 ? found : admission.admit(known.object).problems;
+  const place = (path: Path) => {
+    const { path: source, input = result.input } = sourcePath(path, result.moves);
+    return { path: source, document: documents[input] };
+  };
+  const findings = [
+    ...unknown.map((problem) => unknownField(problem, { mode, ...place(problem.path) })),
+    ...problems.map((problem) =>
+      problemFinding({ ...problem, path: place(problem.path).path }, place(problem.path).document),
+    ),
+  ];
+  return { result: known, findings };
+}
+
+function unknownField(
+  problem: Problem,
+  about: { mode: string; path: Path; document: ManifestDocument | undefined },
+): Finding {
+  const { path, document } = about;
+  if (about.mode === "strict") return problemFinding({ ...problem, path }, document);
+  const message = "dropped: it is not a field of this kind in v1";
+  return warningFinding({ code: "field-dropped", path, message, advice: "remove it" }, document);
+}
+
+function without(result: Converted, paths: readonly Path[]): Converted {
+  const object = structuredClone(result.object);
+  for (const path of paths) remove(object, path);
+  return { ...result, object, origin: result.origin === "unchanged" ? "same-kind" : result.origin };
+}
+
+function remove(object: unknown, path: Path): void {
+  let parent = object as Record<string | number, unknown> | undefined;
+  for (const step of path.slice(0, -1)) parent = parent?.[step] as Record<string | number, unknown> | undefined;
+  const key = path.at(-1);
+  if (parent !== undefined && key !== undefined) delete parent[key];
+}
+
+function printable({ object, input, origin, moves }: Converted, documents: readonly ManifestDocument[]): Printable {
+  const document = documents[input];
+  if (document === undefined) throw new Error(`no input ${input}: a conversion names the inputs it was given`);
+  if (origin === "unchanged") return { object, yaml: document.yaml, text: document.text };
+  const relocations = moves.map(({ input: other, ...move }) =>
+    other === undefined ? move : { ...move, root: documents[other]?.yaml.contents ?? null },
+  );
+  const yaml = rewrite(document.yaml, { target: object, relocations, inPlace: origin === "same-kind" });
+  if (origin === "generated") {
+    // The comment introduces the object it was taken from.
+    yaml.commentBefore = null;
+    if (yaml.contents !== null) yaml.contents.commentBefore = null;
+  }
+  return { object, yaml, text: undefined };
+}
+
+function warningFinding(warning: ConversionWarning, document: ManifestDocument | undefined): Finding {
+  const { code, path, message, advice } = warning;
+  return { severity: "warning", code, path, message, advice, ...placed(document, path) };
+}
+
+function problemFinding(problem: Problem, document: ManifestDocument | undefined): Finding {
+  const { code, path, message, expected, rule } = problem;
+  return {
+    severity: "error",
+    code,
+    path,
+    message,
+    ...(expected !== undefined && { expected }),
+    ...(rule !== undefined && { rule }),
+    ...placed(document, path),
+  };
+}
+
+function placed(document: ManifestDocument | undefined, path: Path): Pick<Finding, "source" | "position"> {
+  const { source, line, column } = document?.placeOf(path) ?? { source: "-", line: 1, column: 1 };
+  return { source, position: { line, column } };
+}
+
+/** Two results of one input may say the same of it. */
+function distinct(findings: readonly Finding[]): readonly Finding[] {
+  const key = (finding: Finding) =>
+    [finding.source, finding.position.line, finding.severity, formatPath(finding.path), finding.message].join("\n");
+  return [...new Map(findings.map((finding) => [key(finding), finding])).values()];
+}

@@ -1,0 +1,23 @@
+/** Bytes to text, or one sentence saying why these bytes are no manifest. */
+export type Decoded =
+  | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "refused"; readonly because: string };
+
+const gzipMagic = [0x1f, 0x8b];
+
+export function decodeManifest(bytes: Uint8Array): Decoded {
+  if (gzipMagic.every((byte, index) => bytes[index] === byte)) {
+    return refused("this is a gzip archive, not a manifest; unpack it first");
+  }
+  const zero = bytes.indexOf(0);
+  if (zero !== -1) return refused(`this is a binary file (byte ${zero} is NUL); manifests are UTF-8 text`);
+  try {
+    return { kind: "text", text: new TextDecoder("utf-8", { fatal: true }).decode(bytes) };
+  } catch {
+    return refused("this file is not valid UTF-8; manifests are UTF-8 text");
+  }
+}
+
+function refused(because: string): Decoded {
+  return { kind: "refused", because };
+}

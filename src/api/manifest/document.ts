@@ -1,0 +1,68 @@
+import { type Document, isMap, isScalar, isSeq, type LineCounter, type Node, type Pair } from "yaml";
+import type { Path } from "../problem.ts";
+import { fileStart, type Place, type Position } from "./finding.ts";
+
+/** One object of a file, with the way back to the place it was written. */
+export interface ManifestDocument {
+  /** The file as the user named it. */
+  readonly source: string;
+  /** Plain JSON value; no aliases, no shared parts, no `__proto__`. */
+  readonly object: unknown;
+  /** Its syntax tree, free of aliases; comments hang on its nodes. */
+  readonly yaml: Document;
+  /** As written, when it was a document of its own and not an item of a List. */
+  readonly text: string | undefined;
+  /** Where a field stands; for a missing one, its nearest ancestor that exists. */
+  readonly placeOf: (path: Path) => Place;
+}
+
+/** The place of a path below `root`: of its key in a map, of the item in a list. */
+export function positionIn(root: Node | null, path: Path, lines: LineCounter): Position {
+  let node: unknown = root;
+  let offset = root?.range?.[0];
+  for (const step of path) {
+    const next = childOf(node, step);
+    if (next === undefined) break;
+    offset = next.marker?.range?.[0] ?? offset;
+    node = next.node;
+  }
+  if (offset === undefined) return fileStart;
+  const { line, col } = lines.linePos(offset);
+  return { line, column: col };
+}
+
+interface Child {
+  readonly node: unknown;
+  /** The node whose place names the child. */
+  readonly marker: Node | undefined;
+}
+
+function childOf(node: unknown, step: string | number): Child | undefined {
+  if (isSeq(node) && typeof step === "number") {
+    const item = node.items[step] as Node | undefined;
+    return item === undefined ? undefined : { node: item, marker: item ?? undefined };
+  }
+  const pair = pairAt(node, step);
+  return pair === undefined ? undefined : { node: pair.value, marker: pair.key as Node };
+}
+
+/** The pair of a map under a key, numbers and words alike. */
+export function pairAt(node: unknown, step: string | number): Pair | undefined {
+  if (!isMap(node)) return undefined;
+  const text = String(step);
+  return node.items.find((pair) => keyName(pair) === text);
+}
+
+/** The key of a pair as text. */
+export function keyName(pair: Pair): string {
+  const { key } = pair;
+  if (!isScalar(key)) return String(key);
+  return key.type === "PLAIN" && key.source !== undefined ? key.source : String(key.value);
+}
+
+/** The node at a path, if it is there. */
+export function nodeAt(root: unknown, path: Path): Node | undefined {
+  let node: unknown = root;
+  for (const step of path) node = childOf(node, step)?.node;
+  return (node ?? undefined) as Node | undefined;
+}

@@ -1,0 +1,46 @@
+import type { Path, ProblemCode } from "../problem.ts";
+
+/** Where in a file, counted from one as editors do. */
+export interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** A position, and the file it is in. */
+export interface Place extends Position {
+  readonly source: string;
+}
+
+export const fileStart: Position = { line: 1, column: 1 };
+
+/** What a reader may want to know although the file was understood. */
+export const readingWarningCodes = ["yaml-1.1-boolean", "unknown-tag"] as const;
+export type ReadingWarningCode = (typeof readingWarningCodes)[number];
+
+/** Something to tell the author of a file: what, and exactly where. */
+export interface Finding<WarningCode extends string = string> {
+  readonly severity: "error" | "warning";
+  readonly code: ProblemCode | ReadingWarningCode | WarningCode;
+  /** The file as the user named it; `-` is standard input. */
+  readonly source: string;
+  readonly position: Position;
+  readonly path: Path;
+  readonly message: string;
+  readonly expected?: string;
+  readonly rule?: string;
+  /** What the author can do about it. */
+  readonly advice?: string;
+}
+
+/** Findings in the order a reader meets them: by file in the order given, then by line. */
+export function inReadingOrder(findings: readonly Finding[], sources: readonly string[]): readonly Finding[] {
+  const rank = new Map(
+    [...new Set([...sources, ...findings.map((finding) => finding.source)])].map((file, i) => [file, i]),
+  );
+  return [...findings].sort(
+    (a, b) =>
+      (rank.get(a.source) ?? 0) - (rank.get(b.source) ?? 0) ||
+      a.position.line - b.position.line ||
+      a.position.column - b.position.column,
+  );
+}

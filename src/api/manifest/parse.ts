@@ -1,0 +1,51 @@
+import { Composer, type Document, Lexer, LineCounter, Parser } from "yaml";
+
+/** What one file may cost us. */
+export const limits = {
+  /** Checked by whoever reads the bytes, before reading them. */
+  bytes: 32 * 1024 * 1024,
+  /** Levels of nesting. The deepest honest documents, CRDs, stay below 60. */
+  depth: 200,
+  /** Lexical tokens: about a gigabyte of memory at worst. */
+  tokens: 4_000_000,
+  /** Nodes that aliases may add to a file by repeating what is there. */
+  aliasNodes: 200_000,
+} as const;
+
+/** Words that older readers, kubectl among them, take for booleans or numbers are quoted when we write them as text. */
+export const writing = { compat: "yaml-1.1" } as const;
+
+export type Parsed =
+  | { readonly kind: "parsed"; readonly documents: readonly Document.Parsed[]; readonly lines: LineCounter }
+  | { readonly kind: "refused"; readonly because: string; readonly offset: number; readonly lines: LineCounter };
+
+/**
+ * YAML text to syntax trees. The stages of the library are driven by hand so that depth and size are checked while
+ * reading: a stack overflow inside its regular expressions would abort the process, not throw.
+ */
+export function parseYaml(text: string): Parsed {
+  const lines = new LineCounter();
+  lines.addNewLine(0);
+  const parser = new Parser(lines.addNewLine);
+  // Keys are checked for uniqueness by our own walk: the library compares every pair of keys.
+  const composer = new Composer({ uniqueKeys: false, prettyErrors: false, logLevel: "silent" });
+  const documents: Document.Parsed[] = [];
+  let tokens = 0;
+  for (const lexeme of new Lexer().lex(text)) {
+    for (const token of parser.next(lexeme)) documents.push(...composer.next(token));
+    if (parser.stack.length > limits.depth) {
+      return refused(`nested more than ${limits.depth} levels deep`);
+    }
+    tokens += 1;
+    if (tokens > limits.tokens) {
+      return refused(`more than ${limits.tokens.toLocaleString("en-US")} tokens; split the file`);
+    }
+  }
+  for (const token of parser.end()) documents.push(...composer.next(token));
+  documents.push(...composer.end());
+  return { kind: "parsed", documents, lines };
+
+  function refused(because: string): Parsed {
+    return { kind: "refused", because, offset: parser.offset, lines };
+  }
+}

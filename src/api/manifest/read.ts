@@ -1,0 +1,146 @@
+import { Document, isMap, isSeq, type LineCounter, type Node, type YAMLError } from "yaml";
+import { isRecord } from "../object.ts";
+import type { Path } from "../problem.ts";
+import { type ManifestDocument, nodeAt, positionIn } from "./document.ts";
+import { type Finding, fileStart, type Position } from "./finding.ts";
+import { parseYaml, writing } from "./parse.ts";
+import { type Remark, resolveDocument } from "./resolve.ts";
+
+/** What a file holds, and what is to be said about it. Documents with errors are not among the documents. */
+export interface ManifestSet {
+  readonly documents: readonly ManifestDocument[];
+  readonly findings: readonly Finding[];
+}
+
+/** Beyond this many, the first mistake explains the rest. */
+const maxSyntaxErrors = 20;
+
+/** YAML or JSON text to documents, in order, Lists unwrapped. Never throws. */
+export function readManifests(contents: string, source: string): ManifestSet {
+  const text = contents.startsWith("\uFEFF") ? contents.slice(1) : contents;
+  const parsed = parseYaml(text);
+  if (parsed.kind === "refused") {
+    const position = positionAt(parsed.offset, parsed.lines);
+    return { documents: [], findings: [unreadable({ source, position, message: parsed.because })] };
+  }
+  const read = parsed.documents.map((document, index) => {
+    const written = asWritten(text, { range: document.range, after: parsed.documents[index - 1]?.range[2] ?? 0 });
+    return readDocument(document, { written, source, lines: parsed.lines });
+  });
+  const documents = read.flatMap((one) => one.documents);
+  const findings = read.flatMap((one) => one.findings);
+  if (documents.length === 0 && findings.length === 0) {
+    findings.push(
+      unreadable({ source, position: fileStart, message: "there is no manifest in this file: it is empty" }),
+    );
+  }
+  return { documents, findings };
+}
+
+/** A complaint about a whole file. */
+export function unreadable(about: { source: string; position?: Position; message: string }): Finding {
+  const { source, message, position = fileStart } = about;
+  return { severity: "error", code: "unreadable", source, position, path: [], message };
+}
+
+/**
+ * The letters of one document, comments above its marker included, the markers themselves not; undefined where they
+ * cannot be told apart, as in `--- {a: 1}`.
+ */
+function asWritten(text: string, { range, after }: { range: readonly number[]; after: number }): string | undefined {
+  const [start = 0, , end = start] = range;
+  const above = text.slice(after, start);
+  const body = text.slice(start, end).replace(/^---[ \t]*\r?\n/, "");
+  if (body.startsWith("---") || /^%/m.test(above)) return undefined;
+  const written = above + body.replace(/^\.\.\.\s*$/m, "");
+  return written.endsWith("\n") ? written : `${written}\n`;
+}
+
+interface File {
+  /** The document at hand, as written. */
+  readonly written: string | undefined;
+  readonly source: string;
+  readonly lines: LineCounter;
+}
+
+function readDocument(document: Document.Parsed, file: File): ManifestSet {
+  if (document.errors.length > 0) {
+    return {
+      documents: [],
+      findings: document.errors.slice(0, maxSyntaxErrors).map((error) => syntaxFinding(error, file)),
+    };
+  }
+  const tags = document.warnings.map((warning) => tagFinding(warning, file));
+  const { value, remarks } = resolveDocument(document);
+  const findings = [...tags, ...remarks.map((remark) => remarkFinding(remark, file))];
+  if (value === null || findings.some((finding) => finding.severity === "error")) return { documents: [], findings };
+  return { documents: unwrap(document, value, file), findings };
+}
+
+function unwrap(document: Document.Parsed, object: unknown, file: File): readonly ManifestDocument[] {
+  const items = listItems(object);
+  if (items === undefined) {
+    return [manifest(document, { object, text: file.written, file })];
+  }
+  return items.flatMap(({ item, path }) => {
+    const own = new Document(null, writing);
+    own.contents = nodeAt(document.contents, path) ?? null;
+    return item === null ? [] : [manifest(own, { object: item, text: undefined, file })];
+  });
+}
+
+function manifest(
+  yaml: Document,
+  { object, text, file }: { object: unknown; text: string | undefined; file: File },
+): ManifestDocument {
+  const root = yaml.contents as Node | null;
+  const { source, lines } = file;
+  return { source, object, yaml, text, placeOf: (path) => ({ source, ...positionIn(root, path, lines) }) };
+}
+
+interface ListItem {
+  readonly item: unknown;
+  readonly path: Path;
+}
+
+/** `kind: List`, or a typed list such as NodePoolList; lists in lists unfold too. */
+function listItems(object: unknown, path: Path = []): readonly ListItem[] | undefined {
+  if (!isRecord(object) || typeof object["kind"] !== "string" || !object["kind"].endsWith("List")) return undefined;
+  const items = object["items"];
+  if (!Array.isArray(items)) return undefined;
+  return items.flatMap((item: unknown, index) => {
+    const at = [...path, "items", index];
+    return listItems(item, at) ?? [{ item, path: at }];
+  });
+}
+
+function syntaxFinding(error: YAMLError, { source, lines }: File): Finding {
+  return unreadable({ source, position: positionAt(error.pos[0], lines), message: sentence(error.message) });
+}
+
+function tagFinding(warning: YAMLError, { source, lines }: File): Finding {
+  const position = positionAt(warning.pos[0], lines);
+  const message = sentence(warning.message);
+  return { severity: "warning", code: "unknown-tag", source, position, path: [], message, advice: "remove the tag" };
+}
+
+function remarkFinding(remark: Remark, { source, lines }: File): Finding {
+  const { offset, ...rest } = remark;
+  return { ...rest, source, position: positionAt(offset, lines) };
+}
+
+function positionAt(offset: number, lines: LineCounter): Position {
+  const { line, col } = lines.linePos(offset);
+  return { line: Math.max(line, 1), column: Math.max(col, 1) };
+}
+
+/** The library's messages start with a capital and may span lines; ours do not. */
+function sentence(message: string): string {
+  const first = message.split("\n", 1)[0] ?? message;
+  return first.charAt(0).toLowerCase() + first.slice(1);
+}
+
+/** Whether a document is a map or a list at all; a lone scalar is prose, not a manifest. */
+export function isStructured(document: ManifestDocument): boolean {
+  return isMap(document.yaml.contents) || isSeq(document.yaml.contents);
+}

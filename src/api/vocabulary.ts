@@ -1,0 +1,22 @@
+/** Closed sets of words that schemas, validation and the engine share. */
+
+export const requirementOperators = ["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "Gte", "Lte"] as const;
+export type RequirementOperator = (typeof requirementOperators)[number];
+
+export const consolidationPolicies = ["WhenEmpty", "WhenEmptyOrUnderutilized", "Balanced"] as const;
+export type ConsolidationPolicy = (typeof consolidationPolicies)[number];
+
+/** Why a node may be disrupted voluntarily; budgets limit by them. (01 §5.3) */
+export const disruptionReasons = ["Underutilized", "Empty", "Drifted"] as const;
+export type DisruptionReason = (typeof disruptionReasons)[number];
+
+export const amiFamilies = [
+  "AL2",
+  "AL2023",
+  "Bottlerocket",
+  "Custom",
+  "Windows2019",
+  "Windows2022",
+  "Windows2025",
+] as const;
+export type AmiFamily = (typeof amiFamilies)[number];

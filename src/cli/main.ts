@@ -1,0 +1,40 @@
+import { readFileSync } from "node:fs";
+import { Command, CommanderError } from "commander";
+import { convertCommand } from "./convert.ts";
+import { crdsCommand } from "./crds.ts";
+import { exitCodes, type Io, onIo, systemIo } from "./io.ts";
+import { welcome } from "./welcome.ts";
+
+const details = `
+Exit codes: 0 done, 1 the input is bad, 2 the command line is wrong; each command's --help says more.`;
+
+/** The command line as a whole. */
+export function program(io: Io): Command {
+  return onIo(new Command("karpenter"), io)
+    .description("Karpenter, the Kubernetes node autoscaler, around a pure engine.")
+    .version(version(), "-V, --version")
+    .addCommand(convertCommand(io))
+    .addCommand(crdsCommand(io))
+    .addHelpText("after", details)
+    .action(() => io.stdout(welcome(version())));
+}
+
+/** Runs one command line; returns the code to end with. */
+export async function main(args: readonly string[], io: Io = systemIo()): Promise<number> {
+  let code: number = exitCodes.ok;
+  const exit = (next: number): void => {
+    code = Math.max(code, next);
+  };
+  try {
+    await program({ ...io, exit }).parseAsync([...args], { from: "user" });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error; // commander has said what is wrong
+  }
+  return code;
+}
+
+/** From the package: the one place it is written. */
+function version(): string {
+  const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
+  return (JSON.parse(text) as { version: string }).version;
+}

@@ -1,0 +1,28 @@
+import { styleText } from "node:util";
+import type { Finding } from "../api/manifest/finding.ts";
+import { formatPath } from "../api/problem.ts";
+import type { Io } from "./io.ts";
+
+/** `pool.yaml:12:5: error: spec.weight: must be at most 100 (expected: 1 to 100) [too-large]`: what editors can jump to. */
+export function renderFinding(finding: Finding, { color = false }: { readonly color?: boolean } = {}): string {
+  const { source, position, severity, path, message, expected, advice, code, rule } = finding;
+  const place = `${source === "-" ? "<stdin>" : source}:${position.line}:${position.column}:`;
+  const label = color ? styleText(severity === "error" ? "red" : "yellow", `${severity}:`) : `${severity}:`;
+  const field = path.length === 0 ? "" : ` ${formatPath(path)}:`;
+  const wanted = expected === undefined ? "" : ` (expected: ${expected})`;
+  const todo = advice === undefined ? "" : `; ${advice}`;
+  const why = `[${rule === undefined ? code : `${code} ${rule}`}]`;
+  return `${place} ${label}${field} ${oneLine(message)}${wanted}${todo} ${why}`;
+}
+
+/** All findings to stderr, one a line; how many of them are errors. */
+export function reportFindings(findings: readonly Finding[], io: Io): number {
+  const color = io.isTty && (io.env["NO_COLOR"] ?? "") === "";
+  for (const finding of findings) io.stderr(`${renderFinding(finding, { color })}\n`);
+  return findings.filter((finding) => finding.severity === "error").length;
+}
+
+/** Text from a manifest may hold anything; a line of ours stays one line and moves no cursor. */
+function oneLine(text: string): string {
+  return text.replace(/[\x00-\x1f\x7f\x80-\x9f]+/g, " ");
+}

@@ -1,0 +1,16 @@
+/** What someone sees who runs `karpenter` alone: what works, and what to try. */
+export function welcome(version: string): string {
+  return `karpenter ${version}: Karpenter, the Kubernetes node autoscaler, in TypeScript.
+
+What works so far:
+  karpenter convert   old manifests (v1beta1, Provisioner, AWSNodeTemplate) to v1, every guess as a warning
+  karpenter crds      the CustomResourceDefinitions, for one provider or all
+
+Try next:
+  npx karpenter convert -f examples/v1beta1.yaml
+  npx karpenter crds NodePool --provider aws
+  npx karpenter --help
+
+The sandbox, a control plane with a simulated cloud in one process, will start here once it has landed.
+`;
+}
