@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { labelPolicy } from "../api/label-policy.ts";
 import { labels } from "../api/labels.ts";
+import type { RequirementOperator } from "../api/vocabulary.ts";
 import { conflicts, describeConflicts, disjointKeys, intersects, isCompatible } from "./compatibility.ts";
-import { Requirement, type RequirementOperator } from "./requirement.ts";
+import { Requirement } from "./requirement.ts";
 import { Requirements } from "./requirements.ts";
 
 const policy = labelPolicy("kwok");

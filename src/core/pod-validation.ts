@@ -5,7 +5,8 @@ import { labels } from "../api/labels.ts";
 import { namespacedName, namespaceOf } from "../api/object.ts";
 import type { Problem, ProblemCode } from "../api/problem.ts";
 import { reviewRequirements } from "../api/validation/requirements.ts";
-import { Requirement, requirementOperators } from "./requirement.ts";
+import { requirementOperators } from "../api/vocabulary.ts";
+import { Requirement } from "./requirement.ts";
 import type { VolumeIndex } from "./scheduling/problem.ts";
 import { claimName, driverOf } from "./volumes.ts";
 

@@ -1,9 +1,7 @@
 import { type LabelPolicy, normalizedKey } from "../api/label-policy.ts";
+import type { RequirementOperator } from "../api/vocabulary.ts";
 import type { Random } from "../util/random.ts";
 import { maxInt64, minInt64, parseInt64 } from "./int64.ts";
-
-export const requirementOperators = ["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "Gte", "Lte"] as const;
-export type RequirementOperator = (typeof requirementOperators)[number];
 
 /** A requirement as it is written in a NodePool, a NodeClaim or a node selector term. (01 §4.1) */
 export interface RequirementItem {

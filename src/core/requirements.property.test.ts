@@ -2,9 +2,10 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { runs } from "../../test/runs.ts";
 import { labelPolicy } from "../api/label-policy.ts";
+import { requirementOperators } from "../api/vocabulary.ts";
 import { Random } from "../util/random.ts";
 import { conflicts, intersects, isCompatible } from "./compatibility.ts";
-import { type Requirement, type RequirementItem, requirementOperators } from "./requirement.ts";
+import type { Requirement, RequirementItem } from "./requirement.ts";
 import { Requirements } from "./requirements.ts";
 
 /**

@@ -3,8 +3,9 @@ import type { Expression, Pod, Volume } from "../api/kubernetes/pod.ts";
 import type { LabelPolicy } from "../api/label-policy.ts";
 import { labels } from "../api/labels.ts";
 import { namespaceOf } from "../api/object.ts";
+import { requirementOperators } from "../api/vocabulary.ts";
 import { intersects } from "./compatibility.ts";
-import { type RequirementItem, requirementOperators } from "./requirement.ts";
+import type { RequirementItem } from "./requirement.ts";
 import { Requirements } from "./requirements.ts";
 import type { NodeVolumes, VolumeIndex } from "./scheduling/problem.ts";
 

@@ -1,4 +1,4 @@
-import type { AmiFamily } from "../../api/kinds/ec2-node-class.ts";
+import type { AmiFamily } from "../../api/vocabulary.ts";
 
 /** What an image family means for the size of a node. (04 §1.8) */
 export interface AmiFamilyTraits {

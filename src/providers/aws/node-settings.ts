@@ -1,4 +1,4 @@
-import type { AmiFamily } from "../../api/kinds/ec2-node-class.ts";
+import type { AmiFamily } from "../../api/vocabulary.ts";
 
 /** What an EC2NodeClass and the controller's flags say about the size of nodes. */
 export interface NodeSettings {

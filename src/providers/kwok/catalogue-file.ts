@@ -1,9 +1,10 @@
 import { type LabelPolicy, labelPolicy } from "../../api/label-policy.ts";
 import { kwokLabels, labels, resources } from "../../api/labels.ts";
 import type { Problem } from "../../api/problem.ts";
+import { type RequirementOperator, requirementOperators } from "../../api/vocabulary.ts";
 import { capacityType, type InstanceType, type Offering } from "../../core/instance-type.ts";
 import { parseInt64 } from "../../core/int64.ts";
-import { type RequirementItem, type RequirementOperator, requirementOperators } from "../../core/requirement.ts";
+import type { RequirementItem } from "../../core/requirement.ts";
 import { Requirements } from "../../core/requirements.ts";
 import type { Resources } from "../../core/resources.ts";
 import { Quantity } from "../../util/quantity.ts";
