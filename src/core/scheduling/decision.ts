@@ -1,0 +1,55 @@
+import type { Pod } from "../../api/kubernetes/pod.ts";
+import type { InstanceType } from "../instance-type.ts";
+import type { Requirements } from "../requirements.ts";
+import type { Resources } from "../resources.ts";
+import type { Refusal } from "./refusal.ts";
+
+/** What a scheduling pass decided. Data: events, logs, explanations and dashboards are renderings of it. (design §3) */
+export interface Decision {
+  /** Pods that go to machines that exist, by node, in the order nodes were tried. Nodes that got none are left out. */
+  readonly placements: readonly Placement[];
+  /** Machines to buy, in the order they were opened. */
+  readonly newNodes: readonly PlannedNode[];
+  /** Pods that go nowhere, and why, in the order of the problem. */
+  readonly refusals: readonly Refusal[];
+  /** Pools whose requirements leave no instance type at all. (02:T-6) */
+  readonly emptyPools: readonly EmptyPool[];
+  readonly figures: Figures;
+}
+
+export interface Placement {
+  readonly node: string;
+  readonly pods: readonly Pod[];
+}
+
+/** A machine to buy: not one type yet, but all that would do, cheapest first. (02 §6.1) */
+export interface PlannedNode {
+  readonly pool: string;
+  readonly pods: readonly Pod[];
+  /** Without the hostname and the simulation keys. */
+  readonly requirements: Requirements;
+  /** By price, then name; at most 600. (02:L-1, L-2) */
+  readonly instanceTypes: readonly InstanceType[];
+  /** Of the cheapest offering still possible, an hour. */
+  readonly price: number;
+  /** What its pods and the least of its daemons ask for. (02:L-5) */
+  readonly requests: Resources;
+  /** Flexibility was lowered to what can be had. (02:Q-23) */
+  readonly minValuesRelaxed: boolean;
+  /** Reservations it holds, by id. (02:Y-6) */
+  readonly reservations: readonly string[];
+}
+
+export interface EmptyPool {
+  readonly pool: string;
+  readonly becauseOfMinValues: boolean;
+}
+
+export interface Figures {
+  readonly pods: number;
+  readonly classes: number;
+  /** Candidates looked at, all pods together. */
+  readonly attempts: number;
+  /** The pass was stopped before the queue was empty. (02:Q-9) */
+  readonly timedOut: boolean;
+}

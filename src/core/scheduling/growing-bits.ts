@@ -1,0 +1,19 @@
+/** A set of small integers that grows as needed: claims a class need not look at again. */
+export class GrowingBits {
+  #words = new Uint32Array(4);
+
+  has(index: number): boolean {
+    const word = index >>> 5;
+    return word < this.#words.length && (((this.#words[word] as number) >>> (index & 31)) & 1) === 1;
+  }
+
+  add(index: number): void {
+    const word = index >>> 5;
+    if (word >= this.#words.length) {
+      const larger = new Uint32Array(Math.max(word + 1, this.#words.length * 2));
+      larger.set(this.#words);
+      this.#words = larger;
+    }
+    (this.#words[word] as number) |= 1 << (index & 31);
+  }
+}

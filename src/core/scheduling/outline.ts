@@ -1,0 +1,131 @@
+import type { Bitset } from "../../util/bitset.ts";
+import type { Requirement } from "../requirement.ts";
+import { Requirements } from "../requirements.ts";
+import type { RequirementId, RequirementSet, RequirementTable } from "./requirement-table.ts";
+
+/** Which machines are left for a set of requirements. Existing nodes have none to choose from. */
+export interface Choice {
+  /** Instance types (or groups of their offerings) that match and can be bought. */
+  readonly columns: Bitset;
+}
+
+/** Works out the machines left for requirements, from their numbers by key. */
+export type ChoiceOf = (byKey: ReadonlyMap<string, RequirementId>) => Choice;
+
+/**
+ * What a node must be: its requirements, hostname aside, and the machines left for them. Outlines are shared: equal
+ * requirements are the same outline, and what a pod's wishes make of one is remembered on it. (02 §10.3-4, -6)
+ */
+export class Outline {
+  readonly id: number;
+  readonly byKey: ReadonlyMap<string, RequirementId>;
+  readonly choice: Choice;
+  /** By number of the incoming set: the outline it leads to, or null where it conflicts. */
+  readonly merged = new Map<number, Outline | null>();
+  /** The same by number of a single requirement, as topology adds them. */
+  readonly tightened = new Map<RequirementId, Outline | null>();
+  #requirements: Requirements | undefined;
+  #hasMinValues: boolean | undefined;
+  readonly #table: RequirementTable;
+
+  constructor(parts: {
+    id: number;
+    byKey: ReadonlyMap<string, RequirementId>;
+    choice: Choice;
+    table: RequirementTable;
+  }) {
+    this.id = parts.id;
+    this.byKey = parts.byKey;
+    this.choice = parts.choice;
+    this.#table = parts.table;
+  }
+
+  get(key: string): RequirementId | undefined {
+    return this.byKey.get(key);
+  }
+
+  /** Whether flexibility is asked for on some key. */
+  get hasMinValues(): boolean {
+    this.#hasMinValues ??= this.requirements.hasMinValues;
+    return this.#hasMinValues;
+  }
+
+  get requirements(): Requirements {
+    this.#requirements ??= Requirements.of(...[...this.byKey.values()].map((id): Requirement => this.#table.get(id)));
+    return this.#requirements;
+  }
+}
+
+export interface OutlinesOptions {
+  readonly table: RequirementTable;
+  /** Keys a node may leave undefined though a pod asks for them. (02:R-27) */
+  readonly allowUndefined: ReadonlySet<string>;
+  readonly choiceOf: ChoiceOf;
+}
+
+/** The outlines of one template, or of the existing nodes. */
+export class Outlines {
+  readonly #byText = new Map<string, Outline>();
+  readonly #options: OutlinesOptions;
+
+  constructor(options: OutlinesOptions) {
+    this.#options = options;
+  }
+
+  of(requirements: Requirements): Outline {
+    const { table } = this.#options;
+    return this.#intern(new Map([...requirements].map((requirement) => [requirement.key, table.idOf(requirement)])));
+  }
+
+  /** What is left after a pod's (or volume's) requirements join in; null where they cannot. (02:R-26) */
+  merge(outline: Outline, incoming: RequirementSet): Outline | null {
+    const known = outline.merged.get(incoming.id);
+    if (known !== undefined) return known;
+    const result = this.#join(outline, incoming.members);
+    outline.merged.set(incoming.id, result);
+    return result;
+  }
+
+  /** The same for one requirement. */
+  tighten(outline: Outline, requirement: RequirementId): Outline | null {
+    const known = outline.tightened.get(requirement);
+    if (known !== undefined) return known;
+    const result = this.#join(outline, [requirement]);
+    outline.tightened.set(requirement, result);
+    return result;
+  }
+
+  #join(outline: Outline, incoming: readonly RequirementId[]): Outline | null {
+    const { table, allowUndefined } = this.#options;
+    for (const id of incoming) {
+      const existing = outline.get(table.keyOf(id));
+      if (existing !== undefined) {
+        if (table.areDisjoint(existing, id)) return null;
+      } else if (!allowUndefined.has(table.keyOf(id)) && !table.get(id).isNegative) {
+        return null;
+      }
+    }
+    return this.#intern(this.#joined(outline, incoming));
+  }
+
+  #joined(outline: Outline, incoming: readonly RequirementId[]): ReadonlyMap<string, RequirementId> {
+    const { table } = this.#options;
+    const byKey = new Map(outline.byKey);
+    for (const id of incoming) {
+      const key = table.keyOf(id);
+      const existing = byKey.get(key);
+      byKey.set(key, existing === undefined ? id : table.intersection(id, existing));
+    }
+    return byKey;
+  }
+
+  #intern(byKey: ReadonlyMap<string, RequirementId>): Outline {
+    const text = [...byKey.values()].sort((a, b) => a - b).join();
+    const known = this.#byText.get(text);
+    if (known !== undefined) return known;
+    const { table, choiceOf } = this.#options;
+    const outline = new Outline({ id: this.#byText.size, byKey, choice: choiceOf(byKey), table });
+    this.#byText.set(text, outline);
+    return outline;
+  }
+}

@@ -1,0 +1,173 @@
+import type { Pod, PodSpec } from "../../api/kubernetes/pod.ts";
+import { labels } from "../../api/labels.ts";
+import { namespaceOf } from "../../api/object.ts";
+import { podRequests, type QuantityReader } from "../pod-requests.ts";
+import type { Requirement } from "../requirement.ts";
+import type { Requirements } from "../requirements.ts";
+import type { Resources } from "../resources.ts";
+import { podVolumes, volumeAlternatives } from "../volumes.ts";
+import type { SchedulingProblem } from "./problem.ts";
+import type { RequirementId, RequirementSet, RequirementTable } from "./requirement-table.ts";
+import type { TopologyGroup } from "./topology/group.ts";
+
+/** Pods that scheduling cannot tell apart: what is worked out for one holds for all. (02 §10.3-1) */
+export interface PodClass {
+  readonly index: number;
+  readonly namespace: string;
+  /** Labels some selector reads; the others cannot matter. */
+  readonly labels: Readonly<Record<string, string>>;
+  readonly spec: PodSpec;
+  readonly requests: Resources;
+  readonly volumeAlternatives: readonly RequirementSet[];
+  /** The lookup of its volumes failed: it sits this round out. (02 §12.2-7) */
+  readonly volumeProblem: string | undefined;
+  readonly volumes: ReadonlyMap<string, ReadonlySet<string>>;
+  readonly hasHostPorts: boolean;
+  readonly usesDra: boolean;
+}
+
+export interface TopologyRule {
+  readonly group: TopologyGroup;
+  /** Whether the group counts the pod itself. */
+  readonly self: boolean;
+  /** The pod's own requirement on the key. */
+  readonly podDomains: RequirementId | undefined;
+}
+
+export interface ClassTools {
+  readonly problem: SchedulingProblem;
+  readonly table: RequirementTable;
+  readonly reader: QuantityReader;
+}
+
+/** Sorts pods into classes. */
+export function classify(
+  pods: readonly Pod[],
+  tools: ClassTools,
+): { classes: readonly PodClass[]; classOf: readonly PodClass[] } {
+  const specs = new Map<PodSpec, string>();
+  const specTextOf = (pod: Pod): string => {
+    const known = specs.get(pod.spec);
+    if (known !== undefined) return known;
+    const text = specText(pod.spec);
+    specs.set(pod.spec, text);
+    return text;
+  };
+  const relevant = relevantLabels(pods, tools.problem.boundPods, specTextOf);
+  const byText = new Map<string, PodClass>();
+  const classOf = pods.map((pod) => {
+    const podLabels = pick(pod.metadata.labels ?? {}, relevant);
+    const text = `${namespaceOf(pod.metadata)}\n${JSON.stringify(podLabels)}\n${specTextOf(pod)}${individualText(pod)}`;
+    const known = byText.get(text);
+    if (known !== undefined) return known;
+    const made = podClass(pod, { ...tools, index: byText.size, labels: podLabels });
+    byText.set(text, made);
+    return made;
+  });
+  return { classes: [...byText.values()], classOf };
+}
+
+function podClass(pod: Pod, tools: ClassTools & { index: number; labels: Readonly<Record<string, string>> }): PodClass {
+  const { problem, table, reader, index } = tools;
+  const alternatives = volumeAlternatives(pod, problem.volumes, problem.labelPolicy);
+  const found = "alternatives" in alternatives ? alternatives.alternatives : [];
+  return {
+    index,
+    namespace: namespaceOf(pod.metadata),
+    labels: tools.labels,
+    spec: pod.spec,
+    requests: podRequests(pod, reader),
+    volumeAlternatives: found.map((requirements) => table.setOf(requirements)),
+    volumeProblem: "problem" in alternatives ? alternatives.problem : undefined,
+    volumes: podVolumes(pod, problem.volumes),
+    hasHostPorts: pod.spec.containers?.some(({ ports }) => ports?.some(({ hostPort }) => hostPort)) ?? false,
+    usesDra: usesDra(pod.spec),
+  };
+}
+
+/** Everything of a spec that acceptance depends on. */
+function specText(spec: PodSpec): string {
+  const container = ({ resources, ports, restartPolicy, name }: NonNullable<PodSpec["containers"]>[number]) => [
+    resources,
+    ports?.filter(({ hostPort }) => hostPort),
+    restartPolicy,
+    name,
+  ];
+  return JSON.stringify([
+    spec.nodeSelector,
+    spec.affinity,
+    spec.tolerations,
+    spec.topologySpreadConstraints,
+    spec.containers?.map(container),
+    spec.initContainers?.map(container),
+    spec.resources,
+    spec.overhead,
+    spec.volumes?.filter(({ persistentVolumeClaim, ephemeral }) => persistentVolumeClaim ?? ephemeral),
+    spec.resourceClaims,
+  ]);
+}
+
+/** What sets single pods of one spec apart: volumes named after them, sizes changed in place. */
+function individualText(pod: Pod): string {
+  const named = pod.spec.volumes?.some(({ ephemeral }) => ephemeral !== undefined) ? pod.metadata.name : undefined;
+  const statuses = [...(pod.status?.containerStatuses ?? []), ...(pod.status?.initContainerStatuses ?? [])].filter(
+    ({ resources, allocatedResources }) => resources ?? allocatedResources,
+  );
+  if (named === undefined && statuses.length === 0) return "";
+  return JSON.stringify([named, statuses, pod.status?.conditions?.filter(({ type }) => type === "PodResizePending")]);
+}
+
+/** Label keys that any selector in sight reads. */
+function relevantLabels(
+  pods: readonly Pod[],
+  bound: readonly Pod[],
+  specTextOf: (pod: Pod) => string,
+): ReadonlySet<string> {
+  const keys = new Set<string>();
+  const seen = new Set<string>();
+  for (const pod of pods) {
+    const text = specTextOf(pod);
+    if (seen.has(text)) continue;
+    seen.add(text);
+    collectSelectorKeys(pod.spec, keys);
+  }
+  for (const { spec } of bound) if (spec.affinity?.podAntiAffinity !== undefined) collectSelectorKeys(spec, keys);
+  return keys;
+}
+
+function collectSelectorKeys({ topologySpreadConstraints = [], affinity }: PodSpec, keys: Set<string>): void {
+  const { podAffinity, podAntiAffinity } = affinity ?? {};
+  const terms = [podAffinity, podAntiAffinity].flatMap((one) => [
+    ...(one?.requiredDuringSchedulingIgnoredDuringExecution ?? []),
+    ...(one?.preferredDuringSchedulingIgnoredDuringExecution ?? []).map(({ podAffinityTerm }) => podAffinityTerm),
+  ]);
+  for (const term of [...topologySpreadConstraints, ...terms]) {
+    for (const key of Object.keys(term.labelSelector?.matchLabels ?? {})) keys.add(key);
+    for (const { key } of term.labelSelector?.matchExpressions ?? []) keys.add(key);
+    for (const key of term.matchLabelKeys ?? []) keys.add(key);
+    if ("mismatchLabelKeys" in term) for (const key of term.mismatchLabelKeys ?? []) keys.add(key);
+  }
+}
+
+function pick(
+  podLabels: Readonly<Record<string, string>>,
+  keys: ReadonlySet<string>,
+): Readonly<Record<string, string>> {
+  const kept: Record<string, string> = {};
+  for (const key of Object.keys(podLabels).sort()) if (keys.has(key)) kept[key] = podLabels[key] ?? "";
+  return kept;
+}
+
+/** 02:D-1. */
+export function usesDra({ resourceClaims = [], containers = [], initContainers = [] }: PodSpec): boolean {
+  return (
+    resourceClaims.length > 0 ||
+    [...containers, ...initContainers].some(({ resources }) => (resources?.claims?.length ?? 0) > 0)
+  );
+}
+
+/** The part of a requirement map that is not about the host, and the part that is. */
+export function splitHostname(requirements: Requirements): { rest: Requirements; hostname: Requirement | undefined } {
+  const hostname = requirements.has(labels.hostname) ? requirements.get(labels.hostname) : undefined;
+  return { rest: requirements.without(labels.hostname), hostname };
+}

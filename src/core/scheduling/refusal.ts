@@ -1,0 +1,80 @@
+import type { Pod } from "../../api/kubernetes/pod.ts";
+import type { Taint } from "../../api/labels.ts";
+import type { Conflict } from "../compatibility.ts";
+import type { Requirements } from "../requirements.ts";
+import type { Resources } from "../resources.ts";
+
+/** Why a pod goes nowhere. Closed: every text is one rendering of these. (design §3) */
+export const refusalCodes = [
+  "taint",
+  "requirements",
+  "volume-requirements",
+  "volume-limit",
+  "host-port",
+  "resources",
+  "topology",
+  "instance-types",
+  "min-values",
+  "limits",
+  "node-limit",
+  "reserved-capacity",
+  "dynamic-resources",
+  "no-pools",
+  "no-templates",
+  "invalid-pod",
+] as const;
+export type RefusalCode = (typeof refusalCodes)[number];
+
+/** A pod that was not placed. */
+export interface Refusal {
+  readonly pod: Pod;
+  /** The code of the nearest miss. */
+  readonly code: RefusalCode;
+  /** The text upstream's users know. */
+  readonly message: string;
+  /** One verdict a pool, in the order they were tried. */
+  readonly pools: readonly PoolVerdict[];
+}
+
+/** What stood between the pod and a new node of a pool. */
+export interface PoolVerdict {
+  readonly pool: string;
+  readonly cause: Cause;
+}
+
+/** One constraint that refused, with its figures. */
+export type Cause =
+  | { readonly code: "taint"; readonly taint: Taint }
+  | { readonly code: "requirements" | "volume-requirements"; readonly conflicts: readonly Conflict[] }
+  | { readonly code: "volume-limit"; readonly driver: string; readonly limit: number; readonly wanted: number }
+  | { readonly code: "host-port"; readonly port: number; readonly protocol: string; readonly ip: string }
+  | { readonly code: "resources"; readonly asked: Resources; readonly available: Resources }
+  | {
+      readonly code: "topology";
+      readonly kind: "spread" | "affinity" | "anti-affinity";
+      readonly key: string;
+      readonly counts: Readonly<Record<string, number>>;
+      readonly podDomains: string;
+      readonly nodeDomains: string;
+    }
+  | TypesCause
+  | { readonly code: "min-values"; readonly achieved: ReadonlyMap<string, number>; readonly requirements: Requirements }
+  | { readonly code: "limits" | "node-limit"; readonly pool: string }
+  | { readonly code: "reserved-capacity"; readonly lost: boolean }
+  | { readonly code: "dynamic-resources" };
+
+/** No instance type is left: which of match, size and offering some type had, and which none. (02:F-3) */
+export interface TypesCause {
+  readonly code: "instance-types";
+  readonly matches: boolean;
+  readonly fits: boolean;
+  readonly offered: boolean;
+  readonly matchesAndFits: boolean;
+  readonly matchesAndOffered: boolean;
+  readonly fitsAndOffered: boolean;
+  readonly requirements: Requirements;
+  /** This pod with the daemons of the smallest and of the largest group. (02:F-3) */
+  readonly resources: { readonly least: Resources; readonly most: Resources };
+  /** The most any matching type offers: how near it came. */
+  readonly largest: Resources;
+}

@@ -1,0 +1,78 @@
+import type { PodAffinity, PodSpec } from "../../api/kubernetes/pod.ts";
+import { withPreferNoScheduleToleration } from "../tolerations.ts";
+
+export interface RelaxationOptions {
+  /** Some pool has a PreferNoSchedule taint, so tolerating it is worth a last step. (02:T-7) */
+  readonly toleratePreferNoSchedule: boolean;
+}
+
+/** The pod's wishes with the next one dropped, or undefined when nothing is left to drop. (02:Q-40) */
+export function relaxed(spec: PodSpec, options: RelaxationOptions): PodSpec | undefined {
+  return (
+    withoutFirstRequiredTerm(spec) ??
+    withoutPreferredPods(spec, "podAffinity") ??
+    withoutPreferredPods(spec, "podAntiAffinity") ??
+    withoutPreferredNodes(spec) ??
+    withoutSoftSpread(spec) ??
+    (options.toleratePreferNoSchedule ? toleratingPreferNoSchedule(spec) : undefined)
+  );
+}
+
+/** Terms are alternatives: the first may go while another remains. */
+function withoutFirstRequiredTerm(spec: PodSpec): PodSpec | undefined {
+  const nodeAffinity = spec.affinity?.nodeAffinity;
+  const terms = nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
+  if (terms.length < 2) return undefined;
+  const required = { nodeSelectorTerms: terms.slice(1) };
+  return {
+    ...spec,
+    affinity: {
+      ...spec.affinity,
+      nodeAffinity: { ...nodeAffinity, requiredDuringSchedulingIgnoredDuringExecution: required },
+    },
+  };
+}
+
+function withoutPreferredPods(spec: PodSpec, kind: "podAffinity" | "podAntiAffinity"): PodSpec | undefined {
+  const affinity: PodAffinity | undefined = spec.affinity?.[kind];
+  const terms = affinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
+  if (terms.length === 0) return undefined;
+  const preferredDuringSchedulingIgnoredDuringExecution = withoutHeaviest(terms);
+  return {
+    ...spec,
+    affinity: { ...spec.affinity, [kind]: { ...affinity, preferredDuringSchedulingIgnoredDuringExecution } },
+  };
+}
+
+function withoutPreferredNodes(spec: PodSpec): PodSpec | undefined {
+  const nodeAffinity = spec.affinity?.nodeAffinity;
+  const terms = nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
+  if (terms.length === 0) return undefined;
+  const preferredDuringSchedulingIgnoredDuringExecution = withoutHeaviest(terms);
+  return {
+    ...spec,
+    affinity: { ...spec.affinity, nodeAffinity: { ...nodeAffinity, preferredDuringSchedulingIgnoredDuringExecution } },
+  };
+}
+
+/** The last constraint takes the place of the one that goes. */
+function withoutSoftSpread(spec: PodSpec): PodSpec | undefined {
+  const constraints = [...(spec.topologySpreadConstraints ?? [])];
+  const soft = constraints.findIndex(({ whenUnsatisfiable }) => whenUnsatisfiable === "ScheduleAnyway");
+  const last = constraints.pop();
+  if (soft < 0 || last === undefined) return undefined;
+  if (soft < constraints.length) constraints[soft] = last;
+  return { ...spec, topologySpreadConstraints: constraints };
+}
+
+function toleratingPreferNoSchedule(spec: PodSpec): PodSpec | undefined {
+  const tolerations = withPreferNoScheduleToleration(spec.tolerations);
+  return tolerations === spec.tolerations ? undefined : { ...spec, tolerations };
+}
+
+/** The first of equal weights, as written, goes. */
+function withoutHeaviest<T extends { readonly weight: number }>(terms: readonly T[]): readonly T[] {
+  let heaviest = 0;
+  for (const [index, { weight }] of terms.entries()) if (weight > (terms[heaviest]?.weight ?? 0)) heaviest = index;
+  return terms.filter((_, index) => index !== heaviest);
+}

@@ -1,0 +1,88 @@
+import { Quantity } from "../../util/quantity.ts";
+import type { Resources } from "../resources.ts";
+
+/** Nanos in the units we try, coarsest first: a whole, a thousandth, a millionth, a billionth. */
+const units = [1_000_000_000n, 1_000_000n, 1_000n, 1n];
+const largestExact = 2n ** 52n;
+
+interface Dimension {
+  readonly name: string;
+  readonly unit: bigint;
+  readonly format: Quantity;
+}
+
+/**
+ * Amounts as rows of doubles, one dimension a resource name. Each dimension is counted in the coarsest unit that keeps
+ * every amount of the problem whole, so comparisons are exact. (02:A-13)
+ */
+export class ResourceSpace {
+  readonly dimensions: readonly Dimension[];
+  readonly #index: ReadonlyMap<string, number>;
+
+  constructor(lists: Iterable<Resources>) {
+    const finest = new Map<string, Dimension>();
+    for (const list of lists) {
+      for (const [name, quantity] of Object.entries(list)) {
+        const known = finest.get(name);
+        const unit = unitFor(quantity.nano, known?.unit);
+        if (unit !== known?.unit) finest.set(name, { name, unit, format: known?.format ?? quantity });
+      }
+    }
+    this.dimensions = [...finest.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+    this.#index = new Map(this.dimensions.map(({ name }, index) => [name, index]));
+  }
+
+  get size(): number {
+    return this.dimensions.length;
+  }
+
+  /** -1 for a name nobody spoke of. */
+  indexOf(name: string): number {
+    return this.#index.get(name) ?? -1;
+  }
+
+  zero(): Float64Array {
+    return new Float64Array(this.size);
+  }
+
+  /** What is asked for: where an amount is too fine for its unit it counts as more. */
+  asked(resources: Resources): Float64Array {
+    return this.#row(resources, (nano, unit) => nano / unit + (nano > 0n && nano % unit !== 0n ? 1n : 0n));
+  }
+
+  /** What there is: where an amount is too fine for its unit it counts as less. */
+  offered(resources: Resources): Float64Array {
+    return this.#row(resources, (nano, unit) => nano / unit - (nano < 0n && nano % unit !== 0n ? 1n : 0n));
+  }
+
+  /** The amounts of a row; zeros only where `keep` says so. */
+  toResources(row: Float64Array, keep: (name: string) => boolean = () => false): Resources {
+    const list: Record<string, Quantity> = {};
+    for (const [index, { name, unit, format }] of this.dimensions.entries()) {
+      const amount = row[index] ?? 0;
+      if (amount !== 0 || keep(name)) list[name] = Quantity.fromNano(BigInt(amount) * unit, format.format);
+    }
+    return list;
+  }
+
+  #row(resources: Resources, convert: (nano: bigint, unit: bigint) => bigint): Float64Array {
+    const row = this.zero();
+    for (const [name, quantity] of Object.entries(resources)) {
+      const index = this.indexOf(name);
+      const dimension = this.dimensions[index];
+      if (dimension !== undefined) row[index] = Number(convert(quantity.nano, dimension.unit));
+    }
+    return row;
+  }
+}
+
+/** The coarsest unit an amount is whole in, no coarser than what is in use, unless the number would not fit a double. */
+function unitFor(nano: bigint, inUse: bigint | undefined): bigint {
+  let unit = inUse ?? units[0] ?? 1n;
+  for (const finer of units) {
+    if (nano % unit === 0n) return unit;
+    const size = nano < 0n ? -nano : nano;
+    if (finer < unit && size / finer < largestExact) unit = finer;
+  }
+  return unit;
+}

@@ -1,0 +1,55 @@
+import { clash, hostPortsOf } from "../host-ports.ts";
+import { untolerated } from "../tolerations.ts";
+import { exceedsLimits } from "../volumes.ts";
+import type { Seeker } from "./claims.ts";
+import type { Outline } from "./outline.ts";
+import type { NodeSeat, Pass } from "./pass-state.ts";
+import { settle } from "./settle.ts";
+import type { Variant } from "./variants.ts";
+
+/** What a node's requirements would become with the pod on it; undefined: it cannot take it. (02 §5.4) */
+export function fitOnNode(pass: Pass, { entry, variant }: Seeker, seat: NodeSeat): Outline | undefined {
+  if (variant.deadNodes.has(seat.index)) return undefined;
+  for (const { group, self, podDomains } of variant.hostRules) {
+    if (!group.allowsHost(seat.index, { self, pod: podDomains })) return undefined;
+  }
+  const merged = admitted(pass, { entry, variant }, seat);
+  if (merged === undefined) {
+    variant.deadNodes.add(seat.index); // a node only fills up: it will not take such a pod again
+    return undefined;
+  }
+  const finish = (outline: Outline): Outline => outline;
+  const { nodeOutlines: outlines } = pass;
+  const { volumeAlternatives } = entry.podClass;
+  if (volumeAlternatives.length === 0) return settle(merged, { variant, outlines, finish });
+  for (const alternative of volumeAlternatives) {
+    const outline = outlines.merge(merged, alternative);
+    const fit = outline === null ? undefined : settle(outline, { variant, outlines, finish });
+    if (fit !== undefined) return fit;
+  }
+  return undefined;
+}
+
+/** Everything but topology and the choice among volumes. (02:E-1 to E-5) */
+function admitted(pass: Pass, { entry, variant }: Seeker, seat: NodeSeat): Outline | undefined {
+  const { podClass, pod } = entry;
+  if (untolerated(variant.tolerations, seat.node.taints) !== undefined) return undefined;
+  if (podClass.volumes.size > 0 && exceedsLimits(seat.volumes, podClass.volumes) !== undefined) return undefined;
+  if (podClass.hasHostPorts && clash(hostPortsOf(pod), seat.hostPorts) !== undefined) return undefined;
+  if (!hasRoom(seat.remaining, pass.requests.get(podClass) as Float64Array)) return undefined;
+  return accepts(pass, variant, seat);
+}
+
+function accepts(pass: Pass, variant: Variant, seat: NodeSeat): Outline | undefined {
+  if (variant.hostname !== undefined && !variant.hostname.has(seat.node.hostname)) return undefined;
+  return pass.nodeOutlines.merge(seat.outline, variant.incoming) ?? undefined;
+}
+
+/** One overcommitted resource blocks the node for all pods. (02:A-9) */
+function hasRoom(remaining: Float64Array, request: Float64Array): boolean {
+  for (let i = 0; i < remaining.length; i++) {
+    const left = remaining[i] as number;
+    if (left < 0 || (request[i] as number) > left) return false;
+  }
+  return true;
+}
