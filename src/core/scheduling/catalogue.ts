@@ -16,10 +16,10 @@ export interface Column {
   readonly offerings: readonly Offering[];
 }
 
-/** A column and what the cheapest of its offerings costs. */
-export interface PricedColumn {
+/** A type and what the cheapest of its offerings costs. */
+export interface PricedType {
   readonly type: InstanceType;
-  readonly column: number;
+  readonly typeIndex: number;
   readonly price: number;
 }
 
@@ -52,6 +52,7 @@ export class Catalogue {
   readonly #offeringRows = new Map<string, Map<RequirementId, Bitset>>();
   readonly #sizes: readonly Sizes[];
   readonly #byCapacity = new Map<string, readonly number[]>();
+  readonly #firstColumn: readonly number[];
   /** Columns without an overcommitted resource: one negative amount blocks a machine for all pods. (02:A-9) */
   readonly #sound: Bitset;
 
@@ -63,6 +64,7 @@ export class Catalogue {
     this.columns = types.flatMap((type, typeIndex) =>
       offeringGroups(type).map((group) => ({ type, typeIndex, ...group })),
     );
+    this.#firstColumn = types.map((_, typeIndex) => this.columns.findIndex((column) => column.typeIndex === typeIndex));
     this.#offerings = this.columns.flatMap(({ offerings }, column) =>
       offerings.map((offering) => ({ column, offering })),
     );
@@ -138,15 +140,29 @@ export class Catalogue {
     return columns;
   }
 
-  /** Every column by the cheapest offering that suits an outline, then by name; none: infinitely dear. (02:L-1) */
-  byPrice({ byKey }: { readonly byKey: ReadonlyMap<string, RequirementId> }): readonly PricedColumn[] {
-    const prices = new Float64Array(this.size).fill(Number.POSITIVE_INFINITY);
+  /** Every type by the cheapest offering that suits an outline, then by name; none: infinitely dear. (02:L-1) */
+  byPrice({ byKey }: { readonly byKey: ReadonlyMap<string, RequirementId> }): readonly PricedType[] {
+    const prices = new Float64Array(this.types.length).fill(Number.POSITIVE_INFINITY);
     for (const { column, offering } of this.offeringsIn(this.offeringsMatching(byKey))) {
-      prices[column] = Math.min(prices[column] as number, offering.price);
+      const typeIndex = this.#typeOf(column);
+      prices[typeIndex] = Math.min(prices[typeIndex] as number, offering.price);
     }
-    return this.columns
-      .map(({ type }, column) => ({ type, column, price: prices[column] as number }))
+    return this.types
+      .map((type, typeIndex) => ({ type, typeIndex, price: prices[typeIndex] as number }))
       .sort((a, b) => a.price - b.price || (a.type.name < b.type.name ? -1 : 1));
+  }
+
+  /** The columns with every other size of their types. */
+  allSizes(columns: Bitset): Bitset {
+    return this.#columnsWhere((column) => this.hasType(columns, this.#typeOf(column)));
+  }
+
+  /** Whether some size of a type is among the columns. */
+  hasType(columns: Bitset, typeIndex: number): boolean {
+    for (let column = this.#firstColumn[typeIndex] as number; this.columns[column]?.typeIndex === typeIndex; column++) {
+      if (columns.has(column)) return true;
+    }
+    return false;
   }
 
   /** The most of a resource any type behind these columns has. */

@@ -42,6 +42,7 @@ export function fitOnClaim(pass: Pass, { entry, variant }: Seeker, prospect: Pro
   const { volumeAlternatives } = entry.podClass;
   if (volumeAlternatives.length === 0) return settle(merged, { variant, outlines: shop.outlines, finish });
   for (const alternative of volumeAlternatives) {
+    pass.refusedByReservation = false;
     const outline = shop.outlines.merge(merged, alternative);
     const fit = outline === null ? undefined : settle(outline, { variant, outlines: shop.outlines, finish });
     if (fit !== undefined) return fit;
@@ -49,11 +50,15 @@ export function fitOnClaim(pass: Pass, { entry, variant }: Seeker, prospect: Pro
   return undefined;
 }
 
-/** Taints, hostname and requirements: what can never change for the better. (02:N-1, N-2) */
-export function welcome(variant: Variant, { shop, hostname, outline }: Prospect): Outline | undefined {
-  if (!toleratesShop(variant, shop)) return undefined;
-  if (variant.hostname !== undefined && !variant.hostname.has(hostname)) return undefined;
-  return shop.outlines.merge(outline, variant.incoming) ?? undefined;
+/** Taints and requirements. (02:N-1, N-2) */
+export function welcome(variant: Variant, prospect: Prospect): Outline | undefined {
+  if (!isInvited(variant, prospect)) return undefined;
+  return prospect.shop.outlines.merge(prospect.outline, variant.incoming) ?? undefined;
+}
+
+/** Taints and the name of the host: what can never change for the better. */
+export function isInvited(variant: Variant, { shop, hostname }: Prospect): boolean {
+  return toleratesShop(variant, shop) && (variant.hostname?.has(hostname) ?? true);
 }
 
 function toleratesShop(variant: Variant, shop: Shop): boolean {
@@ -67,7 +72,6 @@ function toleratesShop(variant: Variant, shop: Shop): boolean {
 
 /** Instance types, flexibility and reservations once the requirements are settled. (02:N-3d to N-3f) */
 function finishFit(pass: Pass, seeker: Seeker, prospect: Prospect, ports: readonly HostPort[]): Fit | undefined {
-  pass.refusedByReservation = false;
   const columns = fittingColumns(pass, seeker, { prospect, ports });
   if (columns === undefined) return undefined;
   const flexible = keepFlexible(pass, prospect, columns);
@@ -128,7 +132,7 @@ export function reserve(
   let isCompatible = false;
   for (const { column, offering } of shop.catalogue.offeringsIn(shop.catalogue.offeringsMatching(outline.byKey))) {
     const id = capacityType(offering) === "reserved" ? reservationId(offering) : undefined;
-    if (id === undefined || !columns.has(column)) continue;
+    if (id === undefined || !shop.catalogue.hasType(columns, shop.catalogue.columns[column]?.typeIndex ?? 0)) continue;
     isCompatible = true;
     if (reservations.canHold(host, id)) collected.add(id);
   }

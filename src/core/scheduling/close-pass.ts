@@ -1,10 +1,10 @@
 import { labels } from "../../api/labels.ts";
-import { type InstanceType, reservationIdLabels } from "../instance-type.ts";
+import { reservationIdLabels } from "../instance-type.ts";
 import { checkMinValues, describeMinValues } from "../min-values.ts";
 import { Requirement } from "../requirement.ts";
 import type { Requirements } from "../requirements.ts";
 import { merge, min, type Resources } from "../resources.ts";
-import type { PricedColumn } from "./catalogue.ts";
+import type { PricedType } from "./catalogue.ts";
 import type { Decision, PlannedNode } from "./decision.ts";
 import type { Outline } from "./outline.ts";
 import type { Claim, Entry, Pass } from "./pass-state.ts";
@@ -47,7 +47,7 @@ export function closePass(pass: Pass): Decision {
 /** What claims of one outline have in common in the end. */
 interface Finished {
   readonly requirements: Requirements;
-  readonly priced: readonly PricedColumn[];
+  readonly priced: readonly PricedType[];
 }
 
 function finished(claim: Claim, reservations: readonly string[]): Finished {
@@ -95,15 +95,8 @@ function finalRequirements({ outline, shop }: Claim, reservations: readonly stri
 }
 
 /** The claim's types by the cheapest offering that still suits, then by name. (02:L-1, 02 §12.1-5) */
-function byPrice({ columns }: Claim, { priced }: Finished): readonly PricedColumn[] {
-  const kept: PricedColumn[] = [];
-  const seen = new Set<InstanceType>();
-  for (const one of priced) {
-    if (!columns.has(one.column) || seen.has(one.type)) continue;
-    seen.add(one.type);
-    kept.push(one);
-  }
-  return kept;
+function byPrice({ shop, columns }: Claim, { priced }: Finished): readonly PricedType[] {
+  return priced.filter(({ typeIndex }) => shop.catalogue.hasType(columns, typeIndex));
 }
 
 /** The least any daemon group with a type left asks for. (02:G-3) */

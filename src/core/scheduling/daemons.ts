@@ -65,6 +65,8 @@ export function daemonsOnNode(
 export interface GroupingInput {
   readonly daemons: readonly Daemon[];
   readonly catalogue: Catalogue;
+  /** Types the template leaves: the others have no daemons to speak of. */
+  readonly columns: Bitset;
   readonly space: ResourceSpace;
   readonly template: { readonly requirements: Requirements; readonly taints: readonly Taint[] };
   readonly wellKnown: ReadonlySet<string>;
@@ -74,6 +76,7 @@ export interface GroupingInput {
 export function daemonGroups({
   daemons,
   catalogue,
+  columns: available,
   space,
   template,
   wellKnown,
@@ -90,6 +93,7 @@ export function daemonGroups({
     }));
   const byDaemons = new Map<string, { daemons: readonly Daemon[]; columns: Bitset }>();
   for (const [index, { type }] of catalogue.columns.entries()) {
+    if (!available.has(index)) continue;
     const present = welcome.map(({ alternatives }) => alternatives.some((one) => intersects(type.requirements, one)));
     const key = present.join();
     const group = byDaemons.get(key) ?? {

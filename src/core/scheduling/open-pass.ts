@@ -3,6 +3,7 @@ import { labels, resources } from "../../api/labels.ts";
 import { byPrecedence } from "../../api/validation/precedence.ts";
 import { Bitset } from "../../util/bitset.ts";
 import { Quantity } from "../../util/quantity.ts";
+import { ownerIndex, withDefaultConstraints } from "../default-constraints.ts";
 import { checkMinValues } from "../min-values.ts";
 import { QuantityReader } from "../pod-requests.ts";
 import { Requirements } from "../requirements.ts";
@@ -26,7 +27,7 @@ import { type VariantTools, variantAt } from "./variants.ts";
 export function openPass(problem: SchedulingProblem): Pass {
   const table = new RequirementTable();
   const reader = new QuantityReader();
-  const { classOf } = classify(problem.pods, { problem, table, reader });
+  const { classOf } = classify(withDefaults(problem), { problem, table, reader });
   const daemons = problem.daemons.map((pod) => daemonOf(pod, problem.labelPolicy));
   const limits = new Map(problem.pools.map((pool) => [pool, limitsOf(pool, reader)]));
   const space = new ResourceSpace(amounts(problem, { classOf, daemons, limits: [...limits.values()] }));
@@ -84,6 +85,14 @@ export function openPass(problem: SchedulingProblem): Pass {
 /** Nodes that exist have no types to choose from. */
 const noChoice = { columns: Bitset.empty(0) };
 
+/** Pods as scheduling sees them, with the spread constraints the cluster adds to those that have none. (02:T-4) */
+function withDefaults({ pods, policy, selectorOwners = [] }: SchedulingProblem): readonly Pod[] {
+  const { defaultConstraints: constraints = [] } = policy;
+  if (constraints.length === 0) return pods;
+  const owners = ownerIndex(selectorOwners);
+  return pods.map((pod) => withDefaultConstraints(pod, { constraints, owners }));
+}
+
 /** Every amount the pass will compare. */
 function* amounts(
   problem: SchedulingProblem,
@@ -136,7 +145,7 @@ function openShop(pool: Pool, index: number, { problem, table, space, daemons, l
   const catalogue = new Catalogue({ types: pool.instanceTypes, table, space, wellKnown });
   const outlines = new Outlines({ table, allowUndefined: wellKnown, choiceOf: (byKey) => catalogue.choiceOf(byKey) });
   const start = outlines.of(template.requirements);
-  const columns = start.choice.columns;
+  const columns = catalogue.keepFitting(start.choice.columns.clone(), space.zero());
   const types = catalogue.typesIn(columns);
   const isFlexible = checkMinValues(types, template.requirements).kind === "satisfied";
   const mayRelax = problem.policy.minValues === "BestEffort";
@@ -152,7 +161,14 @@ function openShop(pool: Pool, index: number, { problem, table, space, daemons, l
     outlines,
     start,
     columns,
-    daemons: daemonGroups({ daemons: welcome, catalogue, space, template: { requirements, taints }, wellKnown }),
+    daemons: daemonGroups({
+      daemons: welcome,
+      catalogue,
+      columns: catalogue.allSizes(columns),
+      space,
+      template: { requirements, taints },
+      wellKnown,
+    }),
     remaining: new Map(
       Object.entries(limits.get(pool) ?? {}).map(([name, limit]) => [name, catalogue.amountOf(name, limit)]),
     ),
@@ -238,19 +254,15 @@ function byQueueOrder(
     ((a.pod.metadata.uid ?? "") < (b.pod.metadata.uid ?? "") ? -1 : 1);
 }
 
-/** Makes the groups of all pods of the round, in queue order, before any is placed. (02:T-5, X-41) */
+/** Makes the groups of all pods of the round, in queue order, before any is placed. (02:T-5, X-41, W-4) */
 function registerAll(queue: readonly Entry[], tools: VariantTools): Map<PodClass, Counting> {
   const counting = new Map<PodClass, Counting>();
   for (const { podClass } of queue) {
     if (counting.has(podClass)) continue;
-    const { namespace, labels: podLabels, spec } = podClass;
-    counting.set(podClass, {
-      seen: 0,
-      groups: [],
-      inverse: tools.topology.inverseOwned({ namespace, labels: podLabels, spec }),
-    });
+    const isKnown = podClass.volumeProblem === undefined;
+    counting.set(podClass, { seen: 0, groups: [], inverse: isKnown ? tools.topology.inverseOwned(podClass) : [] });
   }
-  for (const podClass of counting.keys()) variantAt(podClass, 0, tools);
+  for (const podClass of counting.keys()) if (podClass.volumeProblem === undefined) variantAt(podClass, 0, tools);
   return counting;
 }
 

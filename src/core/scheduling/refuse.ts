@@ -6,7 +6,7 @@ import { clash, hostPortsOf } from "../host-ports.ts";
 import { checkMinValues, describeMinValues } from "../min-values.ts";
 import { Requirement } from "../requirement.ts";
 import type { Requirements } from "../requirements.ts";
-import { amount, max, merge, min, type Resources } from "../resources.ts";
+import { amount, max, merge, min, noResources, type Resources } from "../resources.ts";
 import { allUntolerated, describeUntolerated } from "../tolerations.ts";
 import { fitOnClaim, type Prospect, type Seeker, welcome } from "./claims.ts";
 import { newProspect } from "./commit.ts";
@@ -15,6 +15,7 @@ import type { Entry, Pass, Shop } from "./pass-state.ts";
 import type { TopologyRule } from "./pod-class.ts";
 import type { HostPort } from "./problem.ts";
 import type { Cause, PoolVerdict, Refusal, TypesCause } from "./refusal.ts";
+import type { TopologyGroup } from "./topology/group.ts";
 import { variantAt } from "./variants.ts";
 
 /** Why a pod was left over: worked out once the pass has ended, not while it runs. (02 §10.3-11) */
@@ -25,7 +26,12 @@ export function refusalOf(pass: Pass, entry: Entry): Refusal {
     return { pod, code: "dynamic-resources", message, pools: [] };
   }
   if (podClass.volumeProblem !== undefined) {
-    return { pod, code: "volume-requirements", message: podClass.volumeProblem, pools: [] };
+    return {
+      pod,
+      code: "volume-requirements",
+      message: podClass.volumeProblem,
+      pools: [],
+    };
   }
   if (pass.shops.length === 0) {
     return {
@@ -160,31 +166,46 @@ function laterVerdict(pass: Pass, seeker: Seeker, prospect: Prospect): Verdict {
   return settledVerdict(pass, seeker, { ...prospect, outline: prospect.shop.outlines.merge(merged, last) as Outline });
 }
 
+/**
+ * Where several domains are equally good, the first says why; but if some only has to wait for reserved capacity, the
+ * pod waits. (02 §12.1-3, Y-5)
+ */
 function settledVerdict(pass: Pass, seeker: Seeker, prospect: Prospect): Verdict {
-  let outline = prospect.outline;
+  let ways: readonly (readonly Requirement[])[] = [[]];
   for (const rule of seeker.variant.rules) {
-    const allowed = allowedBy(rule, prospect);
-    if (allowed === undefined) return topologyVerdict(pass, rule, prospect);
-    if (allowed === "host") continue;
-    const next = prospect.shop.outlines.tighten(outline, allowed);
-    if (next === null) {
-      const incoming = pass.table.get(allowed);
-      const found = conflicts(outline.requirements, prospect.outline.requirements.replace(incoming), {
-        allowUndefined: pass.problem.labelPolicy.wellKnown,
-      });
-      return {
-        cause: { code: "requirements", conflicts: found },
-        text: `incompatible requirements, ${describeConflicts(found)}`,
-      };
-    }
-    outline = next;
+    const choices = choicesOf(pass, rule, prospect);
+    if (choices === undefined) return topologyVerdict(pass, rule, prospect);
+    ways = ways.flatMap((way) => choices.map((choice) => [...way, ...choice])).slice(0, mostWays);
   }
+  const verdicts = ways.map((way) => wayVerdict(pass, seeker, prospect, way));
+  return verdicts.find(({ cause }) => cause.code === "reserved-capacity") ?? (verdicts[0] as Verdict);
+}
+
+/** More alternatives than this are not worth explaining one by one. */
+const mostWays = 256;
+
+/** Picks are joined first and judged together: picks that contradict each other leave no value at all. (02:N-3c) */
+function wayVerdict(pass: Pass, seeker: Seeker, prospect: Prospect, way: readonly Requirement[]): Verdict {
+  const { wellKnown } = pass.problem.labelPolicy;
+  const node = withHostname(prospect);
+  const isLacking = ({ key }: Requirement): boolean => !node.has(key) && !wellKnown.has(key);
+  const asked = way.filter(isLacking).reduce((all, pick) => all.replace(pick), node.add(...way));
+  const found = conflicts(node, asked, { allowUndefined: wellKnown });
+  if (found.length > 0) return { cause: { code: "requirements", conflicts: found }, text: describeConflicts(found) };
+  const outline = prospect.shop.outlines.of(prospect.outline.requirements.add(...way));
   return typesVerdict(pass, seeker, { ...prospect, outline });
 }
 
-function allowedBy({ group, self, podDomains }: TopologyRule, prospect: Prospect): number | "host" | undefined {
-  if (group.isHostname) return group.allowsHost(prospect.host, { self, pod: podDomains }) ? "host" : undefined;
-  return group.options(podDomains, prospect.outline.get(group.spec.key), self)[0];
+/** What a rule would add to the candidate, one way or another; undefined: nothing will do. */
+function choicesOf(
+  pass: Pass,
+  rule: TopologyRule,
+  prospect: Prospect,
+): readonly (readonly Requirement[])[] | undefined {
+  const { group, self, podDomains } = rule;
+  if (group.isHostname) return group.allowsHost(prospect.host, { self, pod: podDomains }) ? [[]] : undefined;
+  const options = group.options(podDomains, prospect.outline.get(group.spec.key), self);
+  return options.length === 0 ? undefined : options.map((option) => [pass.table.get(option)]);
 }
 
 const kindNames = {
@@ -193,14 +214,13 @@ const kindNames = {
   "anti-affinity": "pod anti-affinity",
 } as const;
 
+/** Longer lists of counts are cut. */
+const countsShown = 25;
+
 /** 02:N-3c, without a closing parenthesis, as upstream has it. */
 function topologyVerdict(pass: Pass, { group, podDomains }: TopologyRule, prospect: Prospect): Verdict {
   const { key, kind } = group.spec;
-  const counts = Object.fromEntries(
-    group.domains
-      .map((domain, index): [string, number] => [domain, group.counts[index] ?? 0])
-      .sort(([a], [b]) => (a < b ? -1 : 1)),
-  );
+  const counts = countsOf(pass, group);
   const pod = podDomains === undefined ? Requirement.exists(key) : pass.table.get(podDomains);
   const id = prospect.outline.get(key);
   const node = group.isHostname
@@ -208,33 +228,44 @@ function topologyVerdict(pass: Pass, { group, podDomains }: TopologyRule, prospe
     : id === undefined
       ? Requirement.exists(key)
       : pass.table.get(id);
-  const listed = Object.entries(counts)
-    .map(([domain, count]) => `${domain}: ${count}`)
-    .join(", ");
+  const listed = Object.entries(counts).map(([domain, count]) => `${domain}: ${count}`);
+  const shown =
+    listed.slice(0, countsShown).join(", ") +
+    (listed.length > countsShown ? ` and ${listed.length - countsShown} other(s)` : "");
   return {
     cause: { code: "topology", kind, key, counts, podDomains: String(pod), nodeDomains: String(node) },
-    text: `unsatisfiable topology constraint for ${kindNames[kind]}, key=${key} (counts = ${listed}, podDomains = ${pod}, nodeDomains = ${node}`,
+    text: `unsatisfiable topology constraint for ${kindNames[kind]}, key=${key} (counts = ${shown}, podDomains = ${pod}, nodeDomains = ${node}`,
   };
+}
+
+/** Domains and how many pods are in each; every host there is or will be is one. (02:X-2) */
+function countsOf(pass: Pass, group: TopologyGroup): Readonly<Record<string, number>> {
+  const hosts = [...pass.seats.map(({ node }) => node.hostname), ...pass.claims.map(({ hostname }) => hostname)];
+  const counts: (readonly [string, number])[] = group.isHostname
+    ? hosts.map((hostname, host) => [hostname, group.hostCount(host)])
+    : group.domains.map((domain, index) => [domain, group.counts[index] ?? 0]);
+  return Object.fromEntries(counts.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /** 02:F-3. */
 function typesVerdict(pass: Pass, { entry }: Seeker, prospect: Prospect): Verdict {
   const { shop, outline } = prospect;
   const ports = hostPortsOf(entry.pod);
+  const overheads = overheadsMet(shop, ports);
   const { flags, survivors } = judgeTypes(pass, entry, prospect, ports);
   const requirements = outline.requirements.add(Requirement.in(labels.hostname, [prospect.hostname]));
   if (!survivors.isEmpty()) {
     const flexible = checkMinValues(shop.catalogue.typesIn(survivors), outline.requirements);
-    if (flexible.kind === "unsatisfied") {
+    if (flexible.kind === "unsatisfied" && pass.problem.policy.minValues === "Strict") {
       const { achieved } = flexible;
-      const text = `${describeMinValues(achieved)}, requirements=${requirements}, resources=${resourcesText(entry, shop)}`;
+      const text = `${describeMinValues(achieved)}, requirements=${requirements}, resources=${resourcesText(entry, overheads)}`;
       return { cause: { code: "min-values", achieved, requirements }, text };
     }
     const text =
       "one or more instance types with compatible reserved offerings are available, but could not be reserved";
     return { cause: { code: "reserved-capacity", lost: false }, text };
   }
-  const totals = shop.daemons.map(({ overhead }) => merge(overhead, entry.podClass.requests));
+  const totals = (overheads.length === 0 ? [noResources] : overheads).map((one) => merge(one, entry.podClass.requests));
   const cause: TypesCause = {
     code: "instance-types",
     ...flags,
@@ -248,7 +279,7 @@ function typesVerdict(pass: Pass, { entry }: Seeker, prospect: Prospect): Verdic
       : "";
   return {
     cause,
-    text: `${typesText(flags)}, requirements=${requirements}, resources=${resourcesText(entry, shop)}${typo}`,
+    text: `${typesText(flags)}, requirements=${requirements}, resources=${resourcesText(entry, overheads)}${typo}`,
   };
 }
 
@@ -265,8 +296,9 @@ function judgeTypes(
   ports: readonly HostPort[],
 ): { flags: Flags; survivors: Bitset } {
   const { catalogue } = shop;
-  const matches = catalogue.columnsMatching(outline.byKey).and(columns);
-  const offered = catalogue.columnsOffered(outline.byKey).and(columns);
+  const inPlay = catalogue.allSizes(columns); // flags are told of types, not of their sizes
+  const matches = catalogue.columnsMatching(outline.byKey).and(inPlay);
+  const offered = catalogue.columnsOffered(outline.byKey).and(inPlay);
   const request = pass.requests.get(podClass) as Float64Array;
   const fits = Bitset.empty(catalogue.size);
   const eligible = Bitset.empty(catalogue.size);
@@ -282,9 +314,9 @@ function judgeTypes(
     matches: !matches.isEmpty(),
     fits: !fits.isEmpty(),
     offered: !offered.isEmpty(),
-    matchesAndFits: matches.intersects(fits),
-    matchesAndOffered: matches.intersects(offered),
-    fitsAndOffered: fits.intersects(offered),
+    matchesAndFits: !matches.intersection(fits).andNot(offered).isEmpty(),
+    matchesAndOffered: !matches.intersection(offered).andNot(fits).isEmpty(),
+    fitsAndOffered: !fits.intersection(offered).andNot(matches).isEmpty(),
   };
   return { flags, survivors: matches.and(fits).and(offered) };
 }
@@ -308,12 +340,19 @@ function typesText({ matches, fits, offered, matchesAndFits, matchesAndOffered, 
   return "no instance type met the requirements/resources/offering tuple";
 }
 
-/** The pod with the daemons it would meet; a range where types differ in that. */
-function resourcesText({ podClass }: Entry, { daemons }: Shop): string {
-  const totals = daemons.map(({ overhead }) => merge(overhead, podClass.requests));
-  const [first = podClass.requests] = totals;
-  const differ = totals.some((total) => json(total) !== json(first));
-  return differ ? `min=${json(min(...totals))}, max=${json(max(...totals))}` : json(first);
+/** The pod with the daemons it would meet; a range where types differ in that. Types without daemons do not count. */
+function resourcesText({ podClass }: Entry, overheads: readonly Resources[]): string {
+  const least = json(merge(min(...overheads), podClass.requests));
+  const most = json(merge(max(...overheads), podClass.requests));
+  if (Object.keys(min(...overheads)).length === 0) return json(podClass.requests);
+  return least === most ? least : `min=${least}, max=${most}`;
+}
+
+/** What daemons ask for on types the pod's ports leave open. */
+function overheadsMet({ daemons }: Shop, ports: readonly HostPort[]): readonly Resources[] {
+  return daemons
+    .filter(({ hostPorts, overhead }) => clash(ports, hostPorts) === undefined && Object.keys(overhead).length > 0)
+    .map(({ overhead }) => overhead);
 }
 
 function json(list: Resources): string {

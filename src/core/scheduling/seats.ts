@@ -5,7 +5,6 @@ import type { Seeker } from "./claims.ts";
 import type { Outline } from "./outline.ts";
 import type { NodeSeat, Pass } from "./pass-state.ts";
 import { settle } from "./settle.ts";
-import type { Variant } from "./variants.ts";
 
 /** What a node's requirements would become with the pod on it; undefined: it cannot take it. (02 §5.4) */
 export function fitOnNode(pass: Pass, { entry, variant }: Seeker, seat: NodeSeat): Outline | undefined {
@@ -13,11 +12,13 @@ export function fitOnNode(pass: Pass, { entry, variant }: Seeker, seat: NodeSeat
   for (const { group, self, podDomains } of variant.hostRules) {
     if (!group.allowsHost(seat.index, { self, pod: podDomains })) return undefined;
   }
-  const merged = admitted(pass, { entry, variant }, seat);
-  if (merged === undefined) {
+  if (!hasPlace(pass, { entry, variant }, seat)) {
     variant.deadNodes.add(seat.index); // a node only fills up: it will not take such a pod again
     return undefined;
   }
+  // Not remembered: a label the node lacks becomes one it has once a pod that merely excludes values has joined.
+  const merged = pass.nodeOutlines.merge(seat.outline, variant.incoming);
+  if (merged === null) return undefined;
   const finish = (outline: Outline): Outline => outline;
   const { nodeOutlines: outlines } = pass;
   const { volumeAlternatives } = entry.podClass;
@@ -30,19 +31,14 @@ export function fitOnNode(pass: Pass, { entry, variant }: Seeker, seat: NodeSeat
   return undefined;
 }
 
-/** Everything but topology and the choice among volumes. (02:E-1 to E-5) */
-function admitted(pass: Pass, { entry, variant }: Seeker, seat: NodeSeat): Outline | undefined {
+/** What can only get worse: taints, volumes, ports, room, the name of the host. (02:E-1 to E-4) */
+function hasPlace(pass: Pass, { entry, variant }: Seeker, seat: NodeSeat): boolean {
   const { podClass, pod } = entry;
-  if (untolerated(variant.tolerations, seat.node.taints) !== undefined) return undefined;
-  if (podClass.volumes.size > 0 && exceedsLimits(seat.volumes, podClass.volumes) !== undefined) return undefined;
-  if (podClass.hasHostPorts && clash(hostPortsOf(pod), seat.hostPorts) !== undefined) return undefined;
-  if (!hasRoom(seat.remaining, pass.requests.get(podClass) as Float64Array)) return undefined;
-  return accepts(pass, variant, seat);
-}
-
-function accepts(pass: Pass, variant: Variant, seat: NodeSeat): Outline | undefined {
-  if (variant.hostname !== undefined && !variant.hostname.has(seat.node.hostname)) return undefined;
-  return pass.nodeOutlines.merge(seat.outline, variant.incoming) ?? undefined;
+  if (untolerated(variant.tolerations, seat.node.taints) !== undefined) return false;
+  if (exceedsLimits(seat.volumes, podClass.volumes) !== undefined) return false;
+  if (podClass.hasHostPorts && clash(hostPortsOf(pod), seat.hostPorts) !== undefined) return false;
+  if (!hasRoom(seat.remaining, pass.requests.get(podClass) as Float64Array)) return false;
+  return variant.hostname?.has(seat.node.hostname) ?? true;
 }
 
 /** One overcommitted resource blocks the node for all pods. (02:A-9) */

@@ -1,4 +1,4 @@
-import { fitOnClaim, type Prospect, prospectOf, type Seeker, welcome } from "./claims.ts";
+import { fitOnClaim, isInvited, type Prospect, prospectOf, type Seeker, welcome } from "./claims.ts";
 import { closePass } from "./close-pass.ts";
 import { commitToClaim, commitToNode, newProspect, openClaim } from "./commit.ts";
 import type { Decision } from "./decision.ts";
@@ -93,7 +93,9 @@ function onClaim(pass: Pass, seeker: Seeker): boolean {
 
 /** Whether a claim refused for a reason that cannot heal: topology and reservations can. (02 §10.3-2) */
 function isDead(pass: Pass, seeker: Seeker, prospect: Prospect): boolean {
-  if (welcome(seeker.variant, prospect) === undefined) return true;
+  if (!isInvited(seeker.variant, prospect)) return true;
+  // A label the claim lacks becomes one it has once a pod that merely excludes values has joined.
+  if (welcome(seeker.variant, prospect) === undefined) return false;
   // What topology has a hand in may heal; what is left to blame otherwise is size, which only gets worse.
   return seeker.variant.domainRules.length === 0 && !pass.refusedByReservation;
 }

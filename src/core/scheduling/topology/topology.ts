@@ -113,8 +113,9 @@ export class Topology {
     this.groups.push(group);
     const anyTaints = spec.kind === "spread" && !spec.filter.honoursTaints;
     const offered = this.#universe.domains(spec.key, anyTaints ? undefined : (owner.tolerations ?? []));
-    this.#registerAll(group, [...offered, ...this.#nodeDomains(spec)]);
-    this.#countBound(group);
+    const inhabited = this.#boundDomains(group);
+    this.#registerAll(group, [...offered, ...this.#nodeDomains(spec), ...inhabited]);
+    for (const domain of inhabited) this.#record(group, domain);
     return group;
   }
 
@@ -145,8 +146,10 @@ export class Topology {
     return domains;
   }
 
-  #countBound(group: TopologyGroup): void {
+  /** Where the pods are that the group counts, one entry a pod. (02:X-10) */
+  #boundDomains(group: TopologyGroup): readonly string[] {
     const { namespaces, selector, key, filter } = group.spec;
+    const found: string[] = [];
     for (const namespace of namespaces) {
       for (const pod of this.#candidates(namespace, selector.indexPair)) {
         if (!selector.matches(pod.metadata.labels ?? {})) continue;
@@ -155,10 +158,10 @@ export class Topology {
         if (site === undefined) continue;
         const hostname = site.labels[labels.hostname] ?? nodeName;
         const domain = group.isHostname ? hostname : site.labels[key];
-        if (domain === undefined || !filter.matches({ ...site, hostname })) continue;
-        this.#record(group, domain);
+        if (domain !== undefined && filter.matches({ ...site, hostname })) found.push(domain);
       }
     }
+    return found;
   }
 
   #record(group: TopologyGroup, domain: string): void {
@@ -174,7 +177,7 @@ export class Topology {
     if (site === undefined) return;
     const wishes = { namespace: namespaceOf(pod.metadata), labels: pod.metadata.labels ?? {}, spec: pod.spec };
     for (const group of this.inverseOwned(wishes)) {
-      const domain = site.labels[group.spec.key] ?? (group.isHostname ? nodeName : undefined);
+      const domain = site.labels[group.spec.key]; // no fallback to the node's name here, unlike in counting (02:X-41)
       if (domain !== undefined) this.#record(group, domain);
     }
   }
