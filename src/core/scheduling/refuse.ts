@@ -242,7 +242,10 @@ function topologyVerdict(pass: Pass, { group, podDomains }: TopologyRule, prospe
 function countsOf(pass: Pass, group: TopologyGroup): Readonly<Record<string, number>> {
   const hosts = [...pass.seats.map(({ node }) => node.hostname), ...pass.claims.map(({ hostname }) => hostname)];
   const counts: (readonly [string, number])[] = group.isHostname
-    ? hosts.map((hostname, host) => [hostname, group.hostCount(host)])
+    ? [...new Set([...hosts, ...group.hostnames.keys()])].map((hostname) => [
+        hostname,
+        group.hostnames.get(hostname) ?? 0,
+      ])
     : group.domains.map((domain, index) => [domain, group.counts[index] ?? 0]);
   return Object.fromEntries(counts.sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -44,8 +44,8 @@ export class TopologyGroup {
   readonly counts: number[] = [];
   readonly #index = new Map<string, number>();
   #hostCounts = new Int32Array(16);
-  /** Hosts somebody is on. */
-  readonly #hostnames = new Set<string>();
+  /** Hosts somebody is on, and how many are. */
+  readonly hostnames = new Map<string, number>();
   #nonEmpty = 0;
   #version = 0;
   readonly #table: RequirementTable;
@@ -83,7 +83,7 @@ export class TopologyGroup {
 
   /** Hosts are known by number, existing nodes first; one that is no candidate any more has a name alone. */
   recordHost(hostname: string, host: number | undefined): void {
-    this.#hostnames.add(hostname);
+    this.hostnames.set(hostname, (this.hostnames.get(hostname) ?? 0) + 1);
     if (host === undefined) return;
     if (host >= this.#hostCounts.length) this.#grow(host);
     (this.#hostCounts[host] as number) += 1;
@@ -94,14 +94,14 @@ export class TopologyGroup {
   }
 
   get isEmpty(): boolean {
-    return this.#nonEmpty === 0 && this.#hostnames.size === 0;
+    return this.#nonEmpty === 0 && this.hostnames.size === 0;
   }
 
   /** Whether a pod that must keep to some hosts finds nobody on any of them. */
   #isEmptyFor(pod: RequirementId | undefined): boolean {
     if (this.isEmpty || pod === undefined) return this.isEmpty;
     const requirement = this.#table.get(pod);
-    for (const hostname of this.#hostnames) if (requirement.has(hostname)) return false;
+    for (const hostname of this.hostnames.keys()) if (requirement.has(hostname)) return false;
     return true;
   }
 

@@ -10,7 +10,8 @@ import { untolerated } from "../../tolerations.ts";
 export interface FilteredNode {
   /** Without the hostname. */
   readonly requirements: Requirements;
-  readonly hostname: string;
+  /** Undefined for a Node object without the label: nothing stands in for it here. */
+  readonly hostname: string | undefined;
   readonly taints: readonly Taint[];
 }
 
@@ -37,7 +38,7 @@ export class NodeFilter {
       hostname: requirements.has(labels.hostname) ? requirements.get(labels.hostname) : undefined,
     }));
     this.#tolerations = tolerations;
-    const texts = alternatives.map((requirements) => JSON.stringify(requirements.toItems()));
+    const texts = [...new Set(alternatives.map((requirements) => JSON.stringify(requirements.toItems())))].sort();
     this.identity = JSON.stringify([texts, tolerations ?? null]);
   }
 
@@ -59,7 +60,7 @@ export class NodeFilter {
     if (this.#alternatives.length === 0) return true;
     if (this.#alternatives.every((one) => one.hostname === undefined)) return this.#matchesByLabels(requirements);
     return this.#alternatives.some(
-      (one) => (one.hostname?.has(hostname) ?? true) && isCompatible(requirements, one.requirements),
+      (one) => suits(one.hostname, hostname) && isCompatible(requirements, one.requirements),
     );
   }
 
@@ -70,6 +71,11 @@ export class NodeFilter {
     this.#byRequirements.set(requirements, result);
     return result;
   }
+}
+
+function suits(wanted: Requirement | undefined, hostname: string | undefined): boolean {
+  if (wanted === undefined) return true;
+  return hostname === undefined ? wanted.isNegative : wanted.has(hostname);
 }
 
 /** The node selector with each of the required terms; the selector alone where there are none. */

@@ -22,6 +22,7 @@ export interface Wishes {
 interface Site {
   readonly labels: Readonly<Record<string, string>>;
   readonly requirements: Requirements;
+  readonly hostname: string | undefined;
   readonly taints: readonly Taint[];
 }
 
@@ -138,10 +139,10 @@ export class Topology {
   /** Values on Node objects that stay; a claim without a Node has none yet. (02:X-10) */
   #nodeDomains({ key, filter }: GroupSpec): readonly string[] {
     const domains: string[] = [];
-    for (const { name, hostname } of this.#problem.nodes) {
+    for (const { name } of this.#problem.nodes) {
       const site = this.#site(name);
       const domain = site?.labels[key];
-      if (site !== undefined && domain !== undefined && filter.matches({ ...site, hostname })) domains.push(domain);
+      if (site !== undefined && domain !== undefined && filter.matches(site)) domains.push(domain);
     }
     return domains;
   }
@@ -156,9 +157,8 @@ export class Topology {
         const nodeName = pod.spec.nodeName ?? "";
         const site = this.#site(nodeName);
         if (site === undefined) continue;
-        const hostname = site.labels[labels.hostname] ?? nodeName;
-        const domain = group.isHostname ? hostname : site.labels[key];
-        if (domain !== undefined && filter.matches({ ...site, hostname })) found.push(domain);
+        const domain = group.isHostname ? (site.hostname ?? nodeName) : site.labels[key];
+        if (domain !== undefined && filter.matches(site)) found.push(domain);
       }
     }
     return found;
@@ -187,7 +187,8 @@ export class Topology {
     const node = this.#problem.nodesByName.get(nodeName);
     if (known !== undefined || node === undefined) return known;
     const requirements = Requirements.fromLabels(node.labels, this.#policy).without(labels.hostname);
-    const site = { labels: node.labels, requirements, taints: node.taints };
+    const hostname = node.labels[labels.hostname];
+    const site = { labels: node.labels, requirements, hostname, taints: node.taints };
     this.#sites.set(nodeName, site);
     return site;
   }
