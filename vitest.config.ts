@@ -8,8 +8,17 @@ export default defineConfig({
         test: {
           name: "tier1",
           include: ["src/**/*.test.ts", "test/**/*.test.ts"],
-          exclude: ["test/cluster/**"],
+          exclude: ["test/cluster/**", "test/kubectl/**"],
           isolate: false,
+        },
+      },
+      {
+        test: {
+          name: "kubectl",
+          include: ["test/kubectl/**/*.test.ts"],
+          isolate: false,
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
         },
       },
       {

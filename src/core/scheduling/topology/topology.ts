@@ -85,9 +85,8 @@ export class Topology {
   /** Groups that count the pod itself as one to keep away from. */
   inverseOwned({ namespace, labels: podLabels, spec }: Wishes): readonly TopologyGroup[] {
     const terms = spec.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
-    return terms.map((term) =>
-      this.#inverseGroup(this.#termSpec("anti-affinity", term, { namespace, labels: podLabels }), spec),
-    );
+    const own = { namespace, labels: podLabels };
+    return [...new Set(terms.map((term) => this.#inverseGroup(this.#termSpec("anti-affinity", term, own), spec)))];
   }
 
   #termSpec(kind: "affinity" | "anti-affinity", term: PodAffinityTerm, pod: Omit<Wishes, "spec">): GroupSpec {
