@@ -1,7 +1,6 @@
 import * as z from "zod";
-import type { DeepReadonly } from "../object.ts";
 import { conditions } from "./condition.ts";
-import { apiVersion, int32, int64, kind, meta, metadata, resourceList, rules, text } from "./fields.ts";
+import { int32, int64, meta, resource, resourceList, rules, type Stored, text } from "./fields.ts";
 
 export const defaultProvisioningStrategy = "buffer.x-k8s.io/active-capacity";
 
@@ -54,18 +53,12 @@ const status = meta(
 
 /** `autoscaling.x-k8s.io/v1beta1` CapacityBuffer. (01 §1.5) */
 export const capacityBuffer = () =>
-  meta(
-    z.object({
-      apiVersion: apiVersion.optional(),
-      kind: kind.optional(),
-      metadata: metadata.optional(),
+  resource(
+    {
       spec,
       status: status.optional(),
-    }),
+    },
     { description: "A CapacityBuffer keeps room for pods that do not exist yet." },
   );
 
-type Wire = z.output<ReturnType<typeof capacityBuffer>>;
-export type CapacityBuffer = DeepReadonly<
-  Wire & { apiVersion: string; kind: string; metadata: NonNullable<Wire["metadata"]> }
->;
+export type CapacityBuffer = Stored<z.output<ReturnType<typeof capacityBuffer>>>;

@@ -1,5 +1,4 @@
 import * as z from "zod";
-import type { DeepReadonly } from "../object.ts";
 import type { CelRule } from "../structural/schema.ts";
 import { amiFamilies } from "../vocabulary.ts";
 import { plainConditions } from "./condition.ts";
@@ -18,7 +17,7 @@ import {
   securityGroupSelectorTerms,
   subnetSelectorTerms,
 } from "./ec2-selector-terms.ts";
-import { apiVersion, dateTime, flag, int32, kind, meta, metadata, rules, text } from "./fields.ts";
+import { dateTime, flag, int32, meta, resource, rules, type Stored, text } from "./fields.ts";
 
 /** The family an alias names must be the one written down, unless that is Custom. */
 function aliasAgrees(family: (typeof aliasFamilies)[number]): CelRule {
@@ -138,18 +137,12 @@ const status = meta(
 
 /** `karpenter.k8s.aws/v1` EC2NodeClass. (01 §1.6) */
 export const ec2NodeClass = () =>
-  meta(
-    z.object({
-      apiVersion: apiVersion.optional(),
-      kind: kind.optional(),
-      metadata: metadata.optional(),
+  resource(
+    {
       spec: spec.optional(),
       status: status.optional(),
-    }),
+    },
     { description: "An EC2NodeClass says how EC2 machines are made: network, image, identity, disks." },
   );
 
-type Wire = z.output<ReturnType<typeof ec2NodeClass>>;
-export type Ec2NodeClass = DeepReadonly<
-  Wire & { apiVersion: string; kind: string; metadata: NonNullable<Wire["metadata"]> }
->;
+export type Ec2NodeClass = Stored<z.output<ReturnType<typeof ec2NodeClass>>>;

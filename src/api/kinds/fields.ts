@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { ObjectMeta } from "../object.ts";
+import type { DeepReadonly, ObjectMeta } from "../object.ts";
 import type { CelRule } from "../structural/schema.ts";
 import { patterns } from "./patterns.ts";
 
@@ -64,7 +64,20 @@ export function resourceList(description: string, extra: SchemaMeta = {}) {
 
 export const dateTime = meta(z.string(), { format: "date-time" });
 
-export const metadata = meta(z.custom<ObjectMeta>(), { type: "object" });
+const metadata = meta(z.custom<ObjectMeta>(), { type: "object" });
 
-export const apiVersion = text("The versioned schema this object is written in.");
-export const kind = text("The kind of this object.");
+/** A whole object: what all kinds share around their spec and status. */
+export function resource<Spec extends z.ZodType, Status extends z.ZodType>(
+  parts: { readonly spec: Spec; readonly status: Status },
+  extra: SchemaMeta,
+) {
+  const shared = {
+    apiVersion: text("The versioned schema this object is written in.").optional(),
+    kind: text("The kind of this object.").optional(),
+    metadata: metadata.optional(),
+  };
+  return meta(z.object({ ...shared, ...parts }), extra);
+}
+
+/** An object as it is stored: it says what it is, and nobody may change it. */
+export type Stored<Wire> = DeepReadonly<Wire & { apiVersion: string; kind: string; metadata: ObjectMeta }>;

@@ -1,7 +1,6 @@
 import * as z from "zod";
-import type { DeepReadonly } from "../object.ts";
 import { plainConditions } from "./condition.ts";
-import { apiVersion, kind, meta, metadata, text } from "./fields.ts";
+import { meta, resource, type Stored, text } from "./fields.ts";
 import { patterns } from "./patterns.ts";
 
 /** Every object is ready at once: there is nothing to resolve. (01 §1.7) */
@@ -19,11 +18,8 @@ const readyAtOnce = {
 
 /** `karpenter.kwok.sh/v1alpha1` KWOKNodeClass. (01 §1.7) */
 export const kwokNodeClass = () =>
-  meta(
-    z.object({
-      apiVersion: apiVersion.optional(),
-      kind: kind.optional(),
-      metadata: metadata.optional(),
+  resource(
+    {
       spec: meta(
         z.object({
           nodeRegistrationDelay: text("How long after launch the Node appears.", {
@@ -35,11 +31,8 @@ export const kwokNodeClass = () =>
       status: meta(z.object({ conditions: plainConditions.optional() }), {
         description: "What is known of the class.",
       }).default(readyAtOnce),
-    }),
+    },
     { description: "A KWOKNodeClass makes nodes that exist in the API only." },
   );
 
-type Wire = z.output<ReturnType<typeof kwokNodeClass>>;
-export type KwokNodeClass = DeepReadonly<
-  Wire & { apiVersion: string; kind: string; metadata: NonNullable<Wire["metadata"]> }
->;
+export type KwokNodeClass = Stored<z.output<ReturnType<typeof kwokNodeClass>>>;

@@ -1,8 +1,7 @@
 import * as z from "zod";
 import type { Provider } from "../label-policy.ts";
-import type { DeepReadonly } from "../object.ts";
 import { looseConditions } from "./condition.ts";
-import { apiVersion, dateTime, kind, meta, metadata, resourceList, rules, text } from "./fields.ts";
+import { dateTime, meta, resource, resourceList, rules, type Stored, text } from "./fields.ts";
 import { expireAfter, nodeClassRef, requirementList, taintList, terminationGracePeriod } from "./node-template.ts";
 
 const spec = (provider: Provider) =>
@@ -40,18 +39,12 @@ const status = meta(
 
 /** `karpenter.sh/v1` NodeClaim. (01 §1.3) */
 export const nodeClaim = (provider: Provider) =>
-  meta(
-    z.object({
-      apiVersion: apiVersion.optional(),
-      kind: kind.optional(),
-      metadata: metadata.optional(),
+  resource(
+    {
       spec: spec(provider),
       status: status.optional(),
-    }),
+    },
     { description: "A NodeClaim is one node asked of the cloud, from the request to its end." },
   );
 
-type Wire = z.output<ReturnType<typeof nodeClaim>>;
-export type NodeClaim = DeepReadonly<
-  Wire & { apiVersion: string; kind: string; metadata: NonNullable<Wire["metadata"]> }
->;
+export type NodeClaim = Stored<z.output<ReturnType<typeof nodeClaim>>>;

@@ -1,8 +1,7 @@
 import * as z from "zod";
 import type { Provider } from "../label-policy.ts";
-import type { DeepReadonly } from "../object.ts";
 import { conditions } from "./condition.ts";
-import { apiVersion, int32, kind, meta, metadata, resourceList, rules, text } from "./fields.ts";
+import { int32, meta, resource, resourceList, rules, type Stored, text } from "./fields.ts";
 import { overlayRequirementList } from "./node-template.ts";
 import { patterns } from "./patterns.ts";
 
@@ -35,20 +34,14 @@ const spec = (provider: Provider) =>
 
 /** `karpenter.sh/v1alpha1` NodeOverlay. (01 §1.4) */
 export const nodeOverlay = (provider: Provider) =>
-  meta(
-    z.object({
-      apiVersion: apiVersion.optional(),
-      kind: kind.optional(),
-      metadata: metadata.optional(),
+  resource(
+    {
       spec: spec(provider),
       status: meta(z.object({ conditions: conditions.optional() }), {
         description: "What is known of the overlay.",
       }).optional(),
-    }),
+    },
     { description: "A NodeOverlay changes the price or capacity scheduling assumes for some instance types." },
   );
 
-type Wire = z.output<ReturnType<typeof nodeOverlay>>;
-export type NodeOverlay = DeepReadonly<
-  Wire & { apiVersion: string; kind: string; metadata: NonNullable<Wire["metadata"]> }
->;
+export type NodeOverlay = Stored<z.output<ReturnType<typeof nodeOverlay>>>;

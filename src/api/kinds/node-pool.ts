@@ -1,21 +1,8 @@
 import * as z from "zod";
 import type { Provider } from "../label-policy.ts";
-import type { DeepReadonly } from "../object.ts";
 import { consolidationPolicies, disruptionReasons } from "../vocabulary.ts";
 import { conditions } from "./condition.ts";
-import {
-  apiVersion,
-  atomicList,
-  int32,
-  int64,
-  kind,
-  meta,
-  metadata,
-  resourceList,
-  rules,
-  text,
-  textMap,
-} from "./fields.ts";
+import { atomicList, int32, int64, meta, resource, resourceList, rules, type Stored, text, textMap } from "./fields.ts";
 import { labelRules } from "./label-rules.ts";
 import { expireAfter, nodeClassRef, requirementList, taintList, terminationGracePeriod } from "./node-template.ts";
 import { patterns } from "./patterns.ts";
@@ -133,14 +120,11 @@ const status = meta(
 
 /** `karpenter.sh/v1` NodePool. (01 §1.2) */
 export const nodePool = (provider: Provider) =>
-  meta(
-    z.object({
-      apiVersion: apiVersion.optional(),
-      kind: kind.optional(),
-      metadata: metadata.optional(),
+  resource(
+    {
       spec: spec(provider),
       status: status.optional(),
-    }),
+    },
     {
       description: "A NodePool says which nodes may be made for pods that need them.",
       ...rules({
@@ -151,7 +135,4 @@ export const nodePool = (provider: Provider) =>
     },
   );
 
-type Wire = z.output<ReturnType<typeof nodePool>>;
-export type NodePool = DeepReadonly<
-  Wire & { apiVersion: string; kind: string; metadata: NonNullable<Wire["metadata"]> }
->;
+export type NodePool = Stored<z.output<ReturnType<typeof nodePool>>>;
