@@ -18,6 +18,8 @@ export interface SchedulingProblem {
   readonly pods: readonly Pod[];
   /** Machines that stay: running nodes and claims on their way up. */
   readonly nodes: readonly ExistingNode[];
+  /** namespace/name of pods that move only because it would be better: quiet nodes are not disturbed for them. (02:Q-7) */
+  readonly voluntaryMoves?: ReadonlySet<string>;
   /** Usable dynamic pools, in any order. */
   readonly pools: readonly Pool[];
   /** One pod per DaemonSet, with the template's required node affinity. (02:T-5) */

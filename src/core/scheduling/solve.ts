@@ -1,3 +1,4 @@
+import { namespacedName } from "../../api/object.ts";
 import { fitOnClaim, isInvited, type Prospect, prospectOf, type Seeker, welcome } from "./claims.ts";
 import { closePass } from "./close-pass.ts";
 import { commitToClaim, commitToNode, newProspect, openClaim } from "./commit.ts";
@@ -40,7 +41,7 @@ function place(pass: Pass, entry: Entry): boolean {
   if (podClass.volumeProblem !== undefined) return false; // it sits this round out (02 §12.2-7)
   if (podClass.usesDra && pass.problem.policy.ignoreDra) return false;
   // Nothing was placed since a pod like this one failed, so this one fails as well.
-  if (pass.failures.get(podClass) === pass.commits) return false;
+  if (pass.problem.voluntaryMoves === undefined && pass.failures.get(podClass) === pass.commits) return false;
   for (let level = 0; ; level++) {
     const variant = variantAt(podClass, level, pass.tools);
     if (variant === undefined) break;
@@ -62,7 +63,9 @@ function add(pass: Pass, seeker: Seeker): Outcome {
 }
 
 function onNode(pass: Pass, seeker: Seeker): boolean {
+  const isVoluntary = pass.problem.voluntaryMoves?.has(namespacedName(seeker.entry.pod.metadata)) ?? false;
   for (const seat of pass.seats) {
+    if (isVoluntary && seat.node.underConsolidateAfter === true) continue; // (02:Q-7)
     const outline = fitOnNode(pass, seeker, seat);
     if (outline === undefined) continue;
     commitToNode(pass, seeker, { seat, outline });

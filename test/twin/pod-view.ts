@@ -1,0 +1,55 @@
+import type { Pod } from "../../src/api/kubernetes/pod.ts";
+import { hostPortsOf } from "../../src/core/host-ports.ts";
+import { podRequests } from "../../src/core/pod-requests.ts";
+import { Requirements } from "../../src/core/requirements.ts";
+import type { Resources } from "../../src/core/resources.ts";
+import type { HostPort, SchedulingProblem } from "../../src/core/scheduling/problem.ts";
+import { podVolumes, volumeAlternatives } from "../../src/core/volumes.ts";
+import { nodeWishes } from "./world.ts";
+
+/** A pod as one attempt sees it, with the preferences it still has. (02:T-8) */
+export interface PodView {
+  readonly pod: Pod;
+  readonly uid: string;
+  readonly requests: Resources;
+  /** With the heaviest preference, unless preferences are ignored. */
+  readonly requirements: Requirements;
+  readonly strict: Requirements;
+  /** Never empty: a pod without volumes has one alternative that asks for nothing. (02:N-3) */
+  readonly alternatives: readonly Requirements[];
+  readonly ports: readonly HostPort[];
+  readonly volumes: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
+export function viewPod(pod: Pod, problem: SchedulingProblem): PodView {
+  const { labelPolicy, policy, volumes } = problem;
+  const strict = Requirements.fromPodStrictly(nodeWishes(pod.spec), labelPolicy);
+  const found = volumeAlternatives(pod, volumes, labelPolicy).alternatives ?? [];
+  return {
+    pod,
+    uid: uidOf(pod),
+    requests: podRequests(pod),
+    requirements: policy.preferences === "Respect" ? Requirements.fromPod(nodeWishes(pod.spec), labelPolicy) : strict,
+    strict,
+    alternatives: found.length === 0 ? [Requirements.none] : found,
+    ports: hostPortsOf(pod),
+    volumes: podVolumes(pod, volumes),
+  };
+}
+
+export function uidOf({ metadata }: Pod): string {
+  return metadata.uid ?? `${metadata.namespace ?? "default"}/${metadata.name}`;
+}
+
+/** The pod of the problem, with the wishes it may have lost on its way. */
+export function asGiven(pod: Pod, { pods }: SchedulingProblem): Pod {
+  return pods.find((one) => uidOf(one) === uidOf(pod)) ?? pod;
+}
+
+/** 02:D-1. */
+export function usesDynamicResources({ spec }: Pod): boolean {
+  const containers = [...(spec.containers ?? []), ...(spec.initContainers ?? [])];
+  return (
+    (spec.resourceClaims ?? []).length > 0 || containers.some(({ resources }) => (resources?.claims ?? []).length > 0)
+  );
+}
