@@ -51,7 +51,6 @@ function expectedDaemons(node: ExistingNode, problem: SchedulingProblem): Resour
 /** The node's requirements with the pod on it, or nothing when it cannot be there. (02:E-1 to E-6) */
 export function acceptOnNode(entry: NodeEntry, view: PodView, topology: Topology): Requirements | undefined {
   const { node } = entry;
-  if (node.underConsolidateAfter && view.pod.spec.nodeName !== undefined) return undefined;
   if (untolerated(view.pod.spec.tolerations, node.taints) !== undefined) return undefined; // E-1
   const volumes = { attached: entry.attached, limits: node.volumes.limits };
   if (exceedsLimits(volumes, view.volumes) !== undefined) return undefined; // E-2

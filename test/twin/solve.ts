@@ -1,5 +1,6 @@
 import type { Pod } from "../../src/api/kubernetes/pod.ts";
 import { resources } from "../../src/api/labels.ts";
+import { namespacedName } from "../../src/api/object.ts";
 import { ownerIndex, withDefaultConstraints } from "../../src/core/default-constraints.ts";
 import { podRequests } from "../../src/core/pod-requests.ts";
 import { amount, type Resources, subtract } from "../../src/core/resources.ts";
@@ -162,7 +163,9 @@ function isUnsupported(pod: Pod, { policy }: SchedulingProblem): boolean {
 
 function addToNode(world: World, view: PodView): boolean {
   const { topology } = world;
+  const isVoluntary = world.problem.voluntaryMoves?.has(namespacedName(view.pod.metadata)) ?? false;
   for (const entry of world.nodes) {
+    if (isVoluntary && entry.node.underConsolidateAfter) continue;
     const requirements = acceptOnNode(entry, view, topology);
     if (requirements === undefined) continue;
     commitToNode(entry, view, { requirements, topology });
