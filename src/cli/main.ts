@@ -3,10 +3,12 @@ import { Command, CommanderError } from "commander";
 import { convertCommand } from "./convert.ts";
 import { crdsCommand } from "./crds.ts";
 import { exitCodes, type Io, onIo, systemIo } from "./io.ts";
+import { planCommand } from "./plan.ts";
 import { welcome } from "./welcome.ts";
 
 const details = `
-Exit codes: 0 done, 1 the input is bad, 2 the command line is wrong; each command's --help says more.`;
+Exit codes: 0 done, 1 the input is bad, 2 the command line is wrong, 3 a pod cannot be placed; each command's --help says
+more.`;
 
 /** The command line as a whole. */
 export function program(io: Io): Command {
@@ -14,6 +16,7 @@ export function program(io: Io): Command {
     .description("Karpenter, the Kubernetes node autoscaler, around a pure engine.")
     .version(version(), "-V, --version")
     .addCommand(convertCommand(io))
+    .addCommand(planCommand(io))
     .addCommand(crdsCommand(io))
     .addHelpText("after", details)
     .action(() => io.stdout(welcome(version())));

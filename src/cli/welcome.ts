@@ -3,10 +3,12 @@ export function welcome(version: string): string {
   return `karpenter ${version}: Karpenter, the Kubernetes node autoscaler, in TypeScript.
 
 What works so far:
+  karpenter plan      which nodes these workloads would get, of which type, for how much, offline
   karpenter convert   old manifests (v1beta1, Provisioner, AWSNodeTemplate) to v1, every guess as a warning
   karpenter crds      the CustomResourceDefinitions, for one provider or all
 
 Try next:
+  npx karpenter plan -f examples/kwok.yaml -f examples/workload.yaml
   npx karpenter convert -f examples/v1beta1.yaml
   npx karpenter crds NodePool --provider aws
   npx karpenter --help

@@ -27,6 +27,7 @@ export function virtualPods(buffer: CapacityBuffer, source: BufferTemplate): rea
   const { name = "", uid = "", creationTimestamp } = metadata as Pod["metadata"];
   const namespace = namespaceOf(metadata as Pod["metadata"]);
   const spec = virtualSpec(source.template.spec);
+  const count = bufferSize(buffer, source);
   const shared = {
     namespace,
     ...(creationTimestamp !== undefined && { creationTimestamp }),
@@ -37,7 +38,7 @@ export function virtualPods(buffer: CapacityBuffer, source: BufferTemplate): rea
       [annotations.bufferNamespace]: namespace,
     },
   };
-  return Array.from({ length: replicasOf(buffer, source, spec) }, (_, index) => ({
+  return Array.from({ length: count }, (_, index) => ({
     apiVersion: "v1",
     kind: "Pod",
     metadata: { ...shared, name: `capacity-buffer-${name}-${index + 1}`, uid: `${uid}-${index + 1}` },
@@ -50,13 +51,12 @@ export function isVirtual({ metadata }: Pod): boolean {
   return metadata.annotations?.[annotations.bufferFakePod] === "true";
 }
 
-function replicasOf(
-  { spec: { replicas, percentage, limits } }: CapacityBuffer,
-  { scalable }: BufferTemplate,
-  spec: PodSpec,
-) {
+/** How many pods a buffer stands for. (02:B-3) */
+export function bufferSize({ spec }: CapacityBuffer, { template, scalable }: BufferTemplate): number {
+  const { replicas, percentage, limits } = spec;
+  const asked = podRequests({ metadata: {}, spec: virtualSpec(template.spec) });
   const requests: Amounts = Object.fromEntries(
-    Object.entries(podRequests({ metadata: {}, spec })).map(([name, quantity]) => [name, quantity.toString()]),
+    Object.entries(asked).map(([name, quantity]) => [name, quantity.toString()]),
   );
   return bufferReplicas({ replicas, percentage, limits, scalable, requests });
 }

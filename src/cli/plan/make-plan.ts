@@ -1,0 +1,111 @@
+import type { Finding } from "../../api/manifest/finding.ts";
+import { inReadingOrder } from "../../api/manifest/finding.ts";
+import { decisionWithoutPools } from "../../core/scenario/no-pools.ts";
+import { nodeClasses } from "../../core/scenario/node-classes.ts";
+import { problemOf, type Scenario } from "../../core/scenario/problem.ts";
+import type { Decision } from "../../core/scheduling/decision.ts";
+import { defaultPolicy, type SchedulingProblem } from "../../core/scheduling/problem.ts";
+import { closePass, openPass, step } from "../../core/scheduling/solve.ts";
+import { readInput } from "../input.ts";
+import type { Io } from "../io.ts";
+import { type Catalogue, type CatalogueRefusal, openCatalogue, type PlanProvider, servedClasses } from "./catalogue.ts";
+import { readDocuments } from "./documents.ts";
+import { draft, hasErrors, prepare, providerOf } from "./prepare.ts";
+
+/** What to plan, and how. */
+export interface PlanRequest {
+  readonly paths: readonly string[];
+  readonly recursive: boolean;
+  /** Absent: by the node classes of the pools. */
+  readonly provider?: PlanProvider | undefined;
+  readonly instanceTypes?: string | undefined;
+  readonly region?: string | undefined;
+  readonly preferences: "Respect" | "Ignore";
+  readonly minValues: "Strict" | "BestEffort";
+  readonly seed: number;
+  readonly nowMs: number;
+}
+
+/** A plan and all it came from. */
+export interface Plan {
+  readonly scenario: Scenario;
+  readonly decision: Decision;
+  readonly catalogue: Catalogue;
+  readonly hasDefaultPool: boolean;
+  readonly passedBy: ReadonlyMap<string, number>;
+  readonly timings: Timings;
+}
+
+export interface Timings {
+  /** Laying the problem out. */
+  readonly buildMs: number;
+  /** Solving alone. */
+  readonly solveMs: number;
+  readonly peakHeapMiB: number;
+}
+
+export type PlanOutcome =
+  | { readonly kind: "planned"; readonly plan: Plan; readonly findings: readonly Finding[] }
+  | { readonly kind: "bad-input"; readonly findings: readonly Finding[] }
+  | ({ readonly kind: "no-catalogue"; readonly findings: readonly Finding[] } & CatalogueRefusal);
+
+/** From files to a decision. */
+export async function makePlan(request: PlanRequest, io: Io): Promise<PlanOutcome> {
+  const { paths, recursive, nowMs } = request;
+  const input = await readInput({ paths, recursive, read: readDocuments }, io);
+  const drafts = draft(input.documents);
+  const classes = nodeClasses(drafts.objects.map(({ object }) => object));
+  const isInRegion = request.region !== undefined && request.instanceTypes === undefined;
+  const provider = request.provider ?? (isInRegion ? "aws" : providerOf(drafts.objects));
+  const opened = await openCatalogue({ ...request, provider }, { classes, io });
+  if ("refused" in opened) return { kind: "no-catalogue", findings: [], ...opened };
+
+  const { catalogue } = opened;
+  const prepared = prepare(drafts.objects, { catalogue, nowMs });
+  const findings = inReadingOrder([...input.findings, ...drafts.findings, ...prepared.findings], input.sources);
+  if (hasErrors(findings)) return { kind: "bad-input", findings };
+
+  const scenario = problemOf(prepared.objects, {
+    ...catalogue,
+    served: [servedClasses[provider]],
+    policy: { ...defaultPolicy, preferences: request.preferences, minValues: request.minValues },
+    seed: request.seed,
+    nowMs,
+    workloads: prepared.workloads,
+  });
+  const { hasDefaultPool } = prepared;
+  const { passedBy } = drafts;
+  return {
+    kind: "planned",
+    findings,
+    plan: { scenario, catalogue, hasDefaultPool, passedBy, ...solved(scenario.problem) },
+  };
+}
+
+/** `solve`, with a look at the clock in between. */
+function solved(problem: SchedulingProblem): Pick<Plan, "decision" | "timings"> {
+  const started = performance.now();
+  const refused = decisionWithoutPools(problem);
+  if (refused !== undefined) return { decision: refused, timings: { buildMs: 0, solveMs: 0, peakHeapMiB: heapMiB() } };
+  const pass = openPass(problem);
+  const built = performance.now();
+  const heapThen = heapMiB();
+  while (step(pass)) {
+    // until the queue is empty or nothing moves any more
+  }
+  const decision = closePass(pass);
+  const timings = {
+    buildMs: milliseconds(built - started),
+    solveMs: milliseconds(performance.now() - built),
+    peakHeapMiB: Math.max(heapThen, heapMiB()),
+  };
+  return { decision, timings };
+}
+
+function milliseconds(ms: number): number {
+  return Math.round(ms * 1000) / 1000;
+}
+
+function heapMiB(): number {
+  return Math.round(process.memoryUsage().heapUsed / 2 ** 20);
+}

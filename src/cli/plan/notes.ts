@@ -1,0 +1,55 @@
+import { formatPath } from "../../api/problem.ts";
+import type { PoolPass } from "../../core/scenario/pools.ts";
+import type { Note } from "../../core/scenario/problem.ts";
+import { defaultPoolWords } from "./default-pool.ts";
+import type { Plan } from "./make-plan.ts";
+
+/** What a reader of the plan should know besides, one sentence each. */
+export function noteTexts({ scenario, decision, hasDefaultPool, catalogue, passedBy }: Plan): readonly string[] {
+  const empty = decision.emptyPools.map(({ pool, becauseOfMinValues }) => {
+    const cause = becauseOfMinValues ? " (because of minValues)" : "";
+    return `pool ${pool} leaves no instance type that can be had${cause}`;
+  });
+  return [
+    ...(hasDefaultPool ? [defaultPoolText(catalogue.provider)] : []),
+    ...scenario.notes.map(noteText),
+    ...empty,
+    ...(passedBy.size === 0 ? [] : [passedByText(passedBy)]),
+  ];
+}
+
+function defaultPoolText(provider: Plan["catalogue"]["provider"]): string {
+  return `no NodePool was given: planned with one of ours (${defaultPoolWords[provider]}); add yours with -f to plan with it`;
+}
+
+const passTexts: Readonly<Record<PoolPass, string>> = {
+  "foreign-class": "its node class belongs to another provider",
+  static: "it has replicas, and so serves no pending pods",
+  deleting: "it is being deleted",
+  "not-ready": "it is not Ready",
+};
+
+function noteText(note: Note): string {
+  switch (note.code) {
+    case "pool-passed-over":
+      return `pool ${note.pool} was passed over: ${passTexts[note.because]}`;
+    case "pool-without-types":
+      return `pool ${note.pool} was passed over: its node class sells no instance types`;
+    case "overlay-refused": {
+      const { overlay, ...fault } = note.fault;
+      const [first] = fault.reason === "Conflict" ? [] : fault.problems;
+      const why =
+        fault.reason === "Conflict" ? fault.message : `${formatPath(first?.path ?? [])} ${first?.message ?? ""}`;
+      return `overlay ${overlay.metadata.name ?? ""} is not applied: ${why}`;
+    }
+    case "buffer-unresolved":
+      return `buffer ${note.buffer.name ?? ""} keeps no room: ${note.because}`;
+    case "claim-not-launched":
+      return `NodeClaim ${note.claim} is not launched yet, and counts for nothing`;
+  }
+}
+
+function passedByText(passedBy: ReadonlyMap<string, number>): string {
+  const kinds = [...passedBy].sort(([a], [b]) => (a < b ? -1 : 1)).map(([kind, count]) => `${kind} (${count})`);
+  return `not looked at: ${kinds.join(", ")}`;
+}

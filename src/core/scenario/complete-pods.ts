@@ -1,0 +1,89 @@
+import type {
+  Container,
+  ContainerPort,
+  Pod,
+  PodSpec,
+  PodStatus,
+  ResourceRequirements,
+} from "../../api/kubernetes/pod.ts";
+
+/** Priorities every cluster comes with. */
+const systemPriorities = { "system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000 } as const;
+
+/** Fills in what an API server and the admission of pods would have; templates that are shared stay shared. */
+export class PodCompletion {
+  readonly #priorities: ReadonlyMap<string, number>;
+  readonly #specs = new Map<PodSpec, PodSpec>();
+
+  constructor(priorityClasses: ReadonlyMap<string, number>) {
+    this.#priorities = new Map([...Object.entries(systemPriorities), ...priorityClasses]);
+  }
+
+  pod(pod: Pod): Pod {
+    return { ...pod, spec: this.spec(pod.spec), status: podStatus(pod) };
+  }
+
+  spec(spec: PodSpec): PodSpec {
+    const known = this.#specs.get(spec);
+    if (known !== undefined) return known;
+    const completed = this.#complete(spec);
+    this.#specs.set(spec, completed);
+    return completed;
+  }
+
+  #complete(spec: PodSpec): PodSpec {
+    const { hostNetwork = false, containers, initContainers, resources } = spec;
+    const priority = spec.priority ?? this.#priorities.get(spec.priorityClassName ?? "");
+    return {
+      ...spec,
+      ...(priority !== undefined && { priority }),
+      ...(initContainers && { initContainers: initContainers.map((one) => container(one, { hostNetwork: false })) }),
+      ...(containers && { containers: containers.map((one) => container(one, { hostNetwork })) }),
+      ...(resources && { resources: withRequests(resources) }),
+    };
+  }
+}
+
+function container(one: Container, { hostNetwork }: { readonly hostNetwork: boolean }): Container {
+  const { resources, ports } = one;
+  if (resources === undefined && ports === undefined) return one;
+  return {
+    ...one,
+    ...(resources && { resources: withRequests(resources) }),
+    ...(ports && { ports: ports.map((port) => withHostPort(port, { hostNetwork })) }),
+  };
+}
+
+/** Limits stand in for missing requests. */
+function withRequests(resources: ResourceRequirements): ResourceRequirements {
+  return resources.limits === undefined
+    ? resources
+    : { ...resources, requests: { ...resources.limits, ...resources.requests } };
+}
+
+/** On the host's network every port is one of the host. */
+function withHostPort(port: ContainerPort, { hostNetwork }: { readonly hostNetwork: boolean }): ContainerPort {
+  const { protocol = "TCP", hostPort = 0, containerPort } = port;
+  return { ...port, protocol, ...(hostNetwork && hostPort === 0 && containerPort && { hostPort: containerPort }) };
+}
+
+const running: PodStatus = { phase: "Running" };
+const unschedulable: PodStatus = {
+  phase: "Pending",
+  conditions: [{ type: "PodScheduled", status: "False", reason: "Unschedulable" }],
+};
+const gated: PodStatus = {
+  phase: "Pending",
+  conditions: [{ type: "PodScheduled", status: "False", reason: "SchedulingGated" }],
+};
+
+/** A pod without a node is one the scheduler has given up on, unless it waits for its gates or says otherwise. */
+function podStatus({ spec, status }: Pod): PodStatus {
+  const isBound = (spec.nodeName ?? "") !== "";
+  const isGated = (spec.schedulingGates ?? []).length > 0;
+  const usual = isBound ? running : isGated ? gated : unschedulable;
+  if (status === undefined) return usual;
+  const phase = status.phase || usual.phase;
+  const told = status.conditions ?? [];
+  return { ...status, phase, ...(told.length === 0 && usual.conditions && { conditions: usual.conditions }) };
+}

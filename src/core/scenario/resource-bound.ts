@@ -1,0 +1,92 @@
+import type { LabelPolicy } from "../../api/label-policy.ts";
+import { resources } from "../../api/labels.ts";
+import { intersects, isCompatible } from "../compatibility.ts";
+import { offeringGroups } from "../instance-type.ts";
+import type { Resources } from "../resources.ts";
+import type { Pool } from "../scheduling/problem.ts";
+import { templateOf } from "../scheduling/template.ts";
+
+/** Something to buy: how much of each resource a dollar gets. */
+interface Bargain {
+  readonly allocatable: Resources;
+  readonly price: number;
+}
+
+/**
+ * The least these requests can cost an hour on machines of these pools, were machines divisible and pods without wishes
+ * other than for resources: no plan is cheaper. Exact for cpu and memory together; of other resources the dearest alone
+ * counts. Zero when nothing is asked for, infinite when something cannot be had. (03 §10.2)
+ */
+export function resourceBound(requests: Resources, pools: readonly Pool[], policy: LabelPolicy): number {
+  const bargains = pools.flatMap((pool) => bargainsOf(pool, policy));
+  const names = Object.keys(requests).filter((name) => (requests[name]?.sign() ?? 0) > 0);
+  const alone = names.map((name) => {
+    const each = bargains.map(({ allocatable, price }) => price / Math.max(0, allocatable[name]?.toNumber() ?? 0));
+    const least = each.reduce((low, one) => Math.min(low, one), Number.POSITIVE_INFINITY);
+    return least * (requests[name]?.toNumber() ?? 0);
+  });
+  return Math.max(0, ...alone, together(requests, bargains));
+}
+
+function bargainsOf({ nodePool, instanceTypes }: Pool, policy: LabelPolicy): readonly Bargain[] {
+  const { requirements } = templateOf(nodePool, policy);
+  const allowUndefined = policy.wellKnown;
+  return instanceTypes
+    .filter((type) => intersects(requirements, type.requirements))
+    .flatMap((type) =>
+      offeringGroups(type).flatMap(({ allocatable, offerings }) => {
+        const possible = offerings.filter((one) => isCompatible(requirements, one.requirements, { allowUndefined }));
+        if (possible.length === 0) return [];
+        return [
+          { allocatable, price: possible.reduce((low, { price }) => Math.min(low, price), Number.POSITIVE_INFINITY) },
+        ];
+      }),
+    );
+}
+
+interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+/**
+ * The best two prices, one for cpu and one for memory, at which no machine is worth more than it costs: the dual of
+ * buying fractions of machines. Its corners lie on the edges of the hull around what a dollar gets.
+ */
+function together(requests: Resources, bargains: readonly Bargain[]): number {
+  const cpu = requests[resources.cpu]?.toNumber() ?? 0;
+  const memory = requests[resources.memory]?.toNumber() ?? 0;
+  const points = bargains
+    .filter(({ price }) => price > 0)
+    .map(({ allocatable, price }) => ({
+      x: (allocatable[resources.cpu]?.toNumber() ?? 0) / price,
+      y: (allocatable[resources.memory]?.toNumber() ?? 0) / price,
+    }));
+  if (points.length < bargains.length) return 0; // something is free
+  const hull = upperRightHull(points);
+  let best = 0;
+  for (let index = 1; index < hull.length; index++) {
+    const [p, q] = [hull[index - 1] as Point, hull[index] as Point];
+    const determinant = p.x * q.y - q.x * p.y;
+    if (determinant === 0) continue;
+    const perCpu = (q.y - p.y) / determinant;
+    const perByte = (p.x - q.x) / determinant;
+    if (perCpu >= 0 && perByte >= 0) best = Math.max(best, perCpu * cpu + perByte * memory);
+  }
+  return best;
+}
+
+/** Points nothing beats in both ways, turning one way only. */
+function upperRightHull(points: readonly Point[]): readonly Point[] {
+  const hull: Point[] = [];
+  for (const point of [...points].sort((a, b) => b.x - a.x || b.y - a.y)) {
+    if ((hull.at(-1)?.y ?? -1) >= point.y) continue;
+    while (hull.length > 1 && !turnsLeft(hull.at(-2) as Point, hull.at(-1) as Point, point)) hull.pop();
+    hull.push(point);
+  }
+  return hull;
+}
+
+function turnsLeft(a: Point, b: Point, c: Point): boolean {
+  return (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x) > 0;
+}
