@@ -1,0 +1,12 @@
+import type { Random } from "../util/random.ts";
+
+export interface BackOffOptions {
+  readonly baseMs: number;
+  readonly maxMs: number;
+}
+
+/** How long to wait after so many failures in a row: doubling, capped, and spread over its second half. */
+export function backOffMs(failures: number, { baseMs, maxMs, random }: BackOffOptions & { readonly random: Random }) {
+  const fullMs = Math.min(maxMs, baseMs * 2 ** Math.max(0, failures - 1));
+  return fullMs * (0.5 + random.next() / 2);
+}

@@ -1,0 +1,176 @@
+import { describe, expect, it } from "vitest";
+import { failure, type Interference, memoryServer } from "../../test/kube/memory-server.ts";
+import { Random } from "../util/random.ts";
+import { VirtualClock } from "../util/virtual-clock.ts";
+import type { Event } from "./event.ts";
+import { EventRecorder, type EventRecorderOptions, type Happening } from "./event-recorder.ts";
+import { httpClient } from "./http-client.ts";
+
+const about = { apiVersion: "v1", kind: "Pod", namespace: "shop", name: "web", uid: "u1" };
+const happening = (change: Partial<Happening> = {}): Happening => ({
+  about,
+  type: "Normal",
+  reason: "Nominated",
+  message: "Pod should schedule on: nodeclaim/a",
+  ...change,
+});
+
+function setUp(options: Partial<EventRecorderOptions> = {}, interfere?: Interference) {
+  const clock = new VirtualClock({ startAt: Date.parse("2026-01-01T00:00:00.500Z") });
+  const server = memoryServer(interfere);
+  const kube = httpClient({ transport: server.transport, clock, userAgent: "test" });
+  const lost: string[] = [];
+  const recorder = new EventRecorder({
+    kube,
+    clock,
+    random: new Random(1),
+    component: "karpenter",
+    onError: (_, { message }) => lost.push(message),
+    ...options,
+  });
+  const stop = new AbortController();
+  const running = recorder.run(stop.signal);
+  const events = () => [...server.objects.values()] as Event[];
+  return { clock, recorder, server, events, lost, stop: () => stop.abort(), running };
+}
+
+describe("EventRecorder", () => {
+  it("writes an Event about the object, in its namespace", async () => {
+    const { clock, recorder, events } = setUp();
+    expect(recorder.record(happening())).toBe(true);
+    await clock.advance(0);
+    expect(events()).toEqual([
+      {
+        apiVersion: "v1",
+        kind: "Event",
+        metadata: {
+          name: expect.stringMatching(/^web\.[0-9a-f]{16}$/),
+          namespace: "shop",
+          resourceVersion: "1",
+        },
+        involvedObject: about,
+        type: "Normal",
+        reason: "Nominated",
+        message: "Pod should schedule on: nodeclaim/a",
+        source: { component: "karpenter" },
+        reportingComponent: "karpenter",
+        reportingInstance: "",
+        firstTimestamp: "2026-01-01T00:00:00Z",
+        lastTimestamp: "2026-01-01T00:00:00Z",
+        count: 1,
+      },
+    ]);
+    const node = { apiVersion: "v1", kind: "Node", name: "n", uid: "n" };
+    recorder.record(happening({ about: node }));
+    await clock.advance(0);
+    expect(events()[1]?.metadata.namespace).toBe("default");
+  });
+
+  it("03 §6.2 tells what has de-duplication values once in two minutes, or as long as it says", async () => {
+    const { clock, recorder } = setUp();
+    const told = (change: Partial<Happening>) => recorder.record(happening(change));
+    const two = { dedupe: { values: ["u1"] } };
+    expect([told(two), told({ ...two, message: "another" }), told({ ...two, reason: "NOMINATED" })]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    expect(told({ dedupe: { values: ["u1", "x"] } })).toBe(true);
+    expect(told({ ...two, reason: "Other" })).toBe(true);
+    await clock.advance(119_999);
+    expect(told(two)).toBe(false);
+    await clock.advance(1);
+    expect(told(two)).toBe(true);
+    const five = { reason: "FailedScheduling", dedupe: { values: ["u1"], forMs: 300_000 } };
+    expect(told(five)).toBe(true);
+    await clock.advance(299_999);
+    expect(told(five)).toBe(false);
+    await clock.advance(1);
+    expect([told(five), told({ dedupe: { values: [] } }), told({ dedupe: { values: [] } })]).toEqual([
+      true,
+      true,
+      true,
+    ]);
+  });
+
+  it("03 §6.2 two objects of one name are two stories", async () => {
+    const { recorder } = setUp();
+    const dedupe = { values: ["web"] };
+    expect(recorder.record(happening({ dedupe }))).toBe(true);
+    expect(recorder.record(happening({ dedupe, about: { ...about, namespace: "other", uid: "u2" } }))).toBe(true);
+  });
+
+  it("02:L-21 tells a limited reason five times a second after a burst of ten, over all objects", async () => {
+    const { clock, recorder } = setUp({ limits: { Nominated: { perSecond: 5, burst: 10 } } });
+    let uid = 0;
+    const tell = (count: number, reason = "Nominated") => {
+      const tries = Array.from({ length: count }, () =>
+        recorder.record(happening({ reason, about: { ...about, uid: `${uid++}` } })),
+      );
+      return tries.filter((told) => told).length;
+    };
+    expect([tell(30), tell(30, "Other")]).toEqual([10, 30]);
+    await clock.advance(1_000);
+    expect(tell(30)).toBe(5);
+    await clock.advance(60_000);
+    expect(tell(30)).toBe(10);
+  });
+
+  it("counts repetitions in one Event; a new one takes the count over where it is gone", async () => {
+    const { clock, recorder, events, server } = setUp();
+    for (let i = 0; i < 3; i++) {
+      recorder.record(happening());
+      await clock.advance(60_000);
+    }
+    expect(events().map(({ count, firstTimestamp, lastTimestamp }) => [count, firstTimestamp, lastTimestamp])).toEqual([
+      [3, "2026-01-01T00:00:00Z", "2026-01-01T00:02:00Z"],
+    ]);
+    server.objects.clear();
+    recorder.record(happening());
+    await clock.advance(0);
+    expect(events().map(({ count, firstTimestamp }) => [count, firstTimestamp])).toEqual([[4, "2026-01-01T00:00:00Z"]]);
+    await clock.advance(600_000);
+    recorder.record(happening());
+    await clock.advance(0);
+    expect(events().map(({ count }) => count)).toEqual([4, 1]);
+  });
+
+  it("lets one object say 25 things, then one in five minutes", async () => {
+    const { clock, recorder } = setUp();
+    const tell = () => recorder.record(happening());
+    expect(Array.from({ length: 40 }, tell).filter((told) => told)).toHaveLength(25);
+    await clock.advance(299_000);
+    expect(tell()).toBe(false);
+    await clock.advance(1_000);
+    expect([tell(), tell()]).toEqual([true, false]);
+  });
+
+  it("tries again what time may heal, in order, and lets go of the rest", async () => {
+    let failures = 3;
+    const refuse: Interference = ({ body }) => {
+      if (body?.includes("unwanted")) return failure(403, "Forbidden");
+      if (body?.includes("cursed")) return failure(500, "InternalError");
+      return failures-- > 0 ? failure(503, "ServiceUnavailable") : undefined;
+    };
+    const { clock, recorder, events, lost } = setUp({}, refuse);
+    for (const message of ["first", "unwanted", "cursed", "last"]) recorder.record(happening({ message }));
+    await clock.advance(60_000);
+    expect(events().map(({ message }) => message)).toEqual(["first", "last"]);
+    expect(lost).toEqual(["unwanted", "cursed"]);
+  });
+
+  it("forgets the oldest when the server takes nothing, and sends what waits when stopped", async () => {
+    let isOut = true;
+    const refuse: Interference = () =>
+      isOut ? failure(503, "ServiceUnavailable", { retryAfterSeconds: 10 }) : undefined;
+    const { clock, recorder, events, stop, running } = setUp({}, refuse);
+    recorder.record(happening({ message: "under way" }));
+    await clock.advance(0);
+    for (let i = 0; i < 1_100; i++) recorder.record(happening({ message: `${i}`, about: { ...about, uid: `${i}` } }));
+    isOut = false;
+    stop();
+    await running;
+    expect([events().length, events()[0]?.message, events()[1]?.message]).toEqual([1_001, "under way", "100"]);
+    expect(clock.pending).toBe(0);
+  });
+});

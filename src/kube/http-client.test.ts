@@ -1,0 +1,330 @@
+import { describe, expect, it } from "vitest";
+import { chunks, failure, reply, silence } from "../../test/kube/memory-server.ts";
+import type { KubeObject } from "../api/object.ts";
+import { VirtualClock } from "../util/virtual-clock.ts";
+import type { Patch, WatchEvent } from "./client.ts";
+import { isKubeError, type KubeError } from "./error.ts";
+import { httpClient, type RequestOutcome } from "./http-client.ts";
+import { builtIn, custom } from "./resources.ts";
+import type { TransportReply, TransportRequest } from "./transport.ts";
+
+const pod = { apiVersion: "v1", kind: "Pod", metadata: { name: "web", namespace: "shop" }, spec: { nodeName: "n1" } };
+
+function setUp(
+  answer: (request: TransportRequest) => TransportReply | Promise<TransportReply> = () => reply(200, pod),
+) {
+  const clock = new VirtualClock();
+  const requests: TransportRequest[] = [];
+  const warnings: string[] = [];
+  const outcomes: RequestOutcome[] = [];
+  const kube = httpClient({
+    clock,
+    userAgent: "karpenter/test",
+    timeoutMs: 10_000,
+    transport: async (request) => {
+      requests.push(request);
+      return answer(request);
+    },
+    onWarning: (text) => warnings.push(text),
+    onRequest: (outcome) => outcomes.push(outcome),
+  });
+  const sent = () => requests.map(({ method, path }) => `${method} ${decodeURIComponent(path)}`);
+  return { kube, clock, requests, sent, warnings, outcomes };
+}
+
+async function errorOf(promise: Promise<unknown>): Promise<KubeError> {
+  const error = await promise.then(
+    () => undefined,
+    (caught: unknown) => caught,
+  );
+  if (!isKubeError(error)) throw new Error("no KubeError", { cause: error });
+  return error;
+}
+
+async function collect(events: AsyncIterable<WatchEvent<KubeObject>>): Promise<WatchEvent<KubeObject>[]> {
+  const all: WatchEvent<KubeObject>[] = [];
+  for await (const event of events) all.push(event);
+  return all;
+}
+
+describe("httpClient", () => {
+  it("addresses objects as an API server serves them", async () => {
+    const { kube, sent } = setUp();
+    await kube.get(builtIn.Pod, { name: "web", namespace: "shop" });
+    await kube.get(builtIn.Pod, { name: "web" });
+    await kube.get(builtIn.Node, { name: "n1" });
+    await kube.get(custom.NodePool, { name: "a b" });
+    await kube.create(builtIn.Pod, pod, { dryRun: true, fieldManager: "me", fieldValidation: "Strict" });
+    await kube.create(builtIn.Pod, pod, { subresource: "eviction" });
+    await kube.create(
+      builtIn.Pod,
+      { ...pod, metadata: { namespace: "shop" } },
+      { subresource: "binding", name: "web" },
+    );
+    await kube.update(builtIn.Pod, pod, { subresource: "status" });
+    expect(sent()).toEqual([
+      "GET /api/v1/namespaces/shop/pods/web",
+      "GET /api/v1/namespaces/default/pods/web",
+      "GET /api/v1/nodes/n1",
+      "GET /apis/karpenter.sh/v1/nodepools/a b",
+      "POST /api/v1/namespaces/shop/pods?dryRun=All&fieldManager=me&fieldValidation=Strict",
+      "POST /api/v1/namespaces/shop/pods/web/eviction",
+      "POST /api/v1/namespaces/shop/pods/web/binding",
+      "PUT /api/v1/namespaces/shop/pods/web/status",
+    ]);
+  });
+
+  it("asks nothing under a name that would lead elsewhere", async () => {
+    const { kube, requests } = setUp();
+    for (const name of ["", ".", "..", "a/b"]) {
+      expect(await errorOf(kube.get(builtIn.Node, { name }))).toMatchObject({ code: "bad-request" });
+      expect(await errorOf(kube.delete(builtIn.Pod, { name: "x", namespace: name || ".." }))).toBeDefined();
+    }
+    expect(requests).toEqual([]);
+  });
+
+  it("sends the four kinds of patch, each with its media type", async () => {
+    const { kube, requests } = setUp();
+    const patches: readonly Patch[] = [
+      { kind: "json", body: [{ op: "remove", path: "/spec" }] },
+      { kind: "merge", body: { spec: null } },
+      { kind: "strategic", body: { spec: { a: 1 } } },
+      { kind: "apply", body: { spec: { a: 1 } }, fieldManager: "me", force: true },
+    ];
+    for (const patch of patches) await kube.patch(builtIn.Node, { name: "n" }, patch);
+    expect(requests.map(({ path, headers, body }) => [path, headers["content-type"], body])).toEqual([
+      ["/api/v1/nodes/n", "application/json-patch+json", '[{"op":"remove","path":"/spec"}]'],
+      ["/api/v1/nodes/n", "application/merge-patch+json", '{"spec":null}'],
+      ["/api/v1/nodes/n", "application/strategic-merge-patch+json", '{"spec":{"a":1}}'],
+      ["/api/v1/nodes/n?fieldManager=me&force=true", "application/apply-patch+yaml", '{"spec":{"a":1}}'],
+    ]);
+    expect(requests[0]?.headers).toMatchObject({ "user-agent": "karpenter/test", accept: "application/json" });
+  });
+
+  it("lists with selectors and pages, and gives items back the kind that servers leave out", async () => {
+    const item = { metadata: { name: "web" } };
+    const { kube, sent } = setUp(() =>
+      reply(200, { metadata: { resourceVersion: "7", continue: "t" }, items: [item] }),
+    );
+    const list = await kube.list(builtIn.Pod, { namespace: "shop", labelSelector: "a in (b,c)", limit: 2 });
+    await kube.list(builtIn.Pod, { continue: "t", resourceVersion: "7", fieldSelector: "spec.nodeName=n1" });
+    expect(list).toEqual({ items: [{ apiVersion: "v1", kind: "Pod", ...item }], resourceVersion: "7", continue: "t" });
+    expect(Object.isFrozen(list.items[0]?.metadata)).toBe(true);
+    expect(sent()).toEqual([
+      "GET /api/v1/namespaces/shop/pods?labelSelector=a+in+(b,c)&limit=2",
+      "GET /api/v1/pods?fieldSelector=spec.nodeName=n1&continue=t",
+    ]);
+  });
+
+  it("takes a list whose items are null for an empty one, and no list for an error", async () => {
+    const empty = setUp(() => reply(200, { metadata: { resourceVersion: "7", continue: "" }, items: null }));
+    expect(await empty.kube.list(builtIn.Pod)).toEqual({ items: [], resourceVersion: "7" });
+    const { kube } = setUp(() => reply(200, { items: [] }));
+    expect(await errorOf(kube.list(builtIn.Pod))).toMatchObject({ code: "server-error" });
+  });
+
+  it("answers with frozen objects", async () => {
+    const { kube } = setUp();
+    const got = await kube.get<typeof pod>(builtIn.Pod, { name: "web" });
+    expect(got).toEqual(pod);
+    expect([got, got.metadata, got.spec].map((part) => Object.isFrozen(part))).toEqual([true, true, true]);
+  });
+
+  it("delete says what still stands, and undefined for what is gone", async () => {
+    const going = (metadata: object) => ({
+      ...pod,
+      metadata: { ...pod.metadata, deletionTimestamp: "t", ...metadata },
+    });
+    const answers = [
+      { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 200 },
+      pod, // some kinds answer with what was just removed
+      going({ deletionGracePeriodSeconds: 0 }),
+      going({ deletionGracePeriodSeconds: 30 }),
+      going({ finalizers: ["a/b"] }),
+    ];
+    const { kube, requests } = setUp(() => reply(200, answers[requests.length - 1]));
+    const preconditions = { uid: "u", resourceVersion: "1" };
+    const left = [
+      await kube.delete(builtIn.Pod, { name: "web" }, { propagation: "Orphan", preconditions, dryRun: true }),
+    ];
+    for (let i = 1; i < answers.length; i++) left.push(await kube.delete(builtIn.Pod, { name: "web" }));
+    expect(left).toEqual([undefined, undefined, undefined, answers[3], answers[4]]);
+    expect(JSON.parse(requests[0]?.body ?? "")).toEqual({
+      apiVersion: "v1",
+      kind: "DeleteOptions",
+      propagationPolicy: "Orphan",
+      preconditions,
+      dryRun: ["All"],
+    });
+  });
+
+  it("tells the server's warnings and every request's outcome", async () => {
+    const warning = ['299 - "one, \\"two\\"", 299 - "three"', '299 - "four"'];
+    const { kube, warnings, outcomes } = setUp(() => reply(200, pod, { warning }));
+    await kube.get(builtIn.Pod, { name: "web" });
+    expect(warnings).toEqual(['one, "two"', "three", "four"]);
+    expect(outcomes).toEqual([
+      { type: builtIn.Pod, method: "GET", subresource: undefined, isWatch: false, httpStatus: 200, durationMs: 0 },
+    ]);
+  });
+
+  it.each([
+    [400, "BadRequest", "bad-request"],
+    [401, "Unauthorized", "unauthorized"],
+    [403, "Forbidden", "forbidden"],
+    [404, "NotFound", "not-found"],
+    [405, "MethodNotAllowed", "method-not-allowed"],
+    [406, "NotAcceptable", "not-acceptable"],
+    [409, "AlreadyExists", "already-exists"],
+    [409, "Conflict", "conflict"],
+    [410, "Gone", "expired"],
+    [410, "Expired", "expired"],
+    [413, "RequestEntityTooLarge", "too-large"],
+    [415, "UnsupportedMediaType", "unsupported-media-type"],
+    [422, "Invalid", "invalid"],
+    [429, "TooManyRequests", "too-many-requests"],
+    [500, "InternalError", "server-error"],
+    [500, "ServerTimeout", "timeout"],
+    [501, "whatever", "not-implemented"],
+    [503, "ServiceUnavailable", "unavailable"],
+    [504, "Timeout", "timeout"],
+    [418, "Teapot", "bad-request"],
+    [599, "toString", "server-error"],
+  ])("a Status of %i %s is the error %s", async (code, reason, expected) => {
+    const { kube } = setUp(() => failure(code, reason, { name: "web" }));
+    const error = await errorOf(kube.get(builtIn.Pod, { name: "web" }));
+    expect(error).toMatchObject({
+      code: expected,
+      message: `it is ${reason}`,
+      status: { code, details: { name: "web" } },
+    });
+  });
+
+  it("reads refusals of proxies, which are no Status, and their Retry-After", async () => {
+    const { kube } = setUp(() => reply(429, "slow down\n", { "retry-after": "7" }));
+    expect(await errorOf(kube.get(builtIn.Pod, { name: "web" }))).toMatchObject({
+      code: "too-many-requests",
+      message: "GET /api/v1/namespaces/default/pods/web: the server answered 429: slow down",
+      retryAfterMs: 7_000,
+    });
+    const both = setUp(() => failure(429, "TooManyRequests", { retryAfterSeconds: 3 })).kube;
+    expect(await errorOf(both.get(builtIn.Pod, { name: "web" }))).toMatchObject({ retryAfterMs: 3_000 });
+    const dated = setUp(() => reply(503, "", { "retry-after": "Wed, 21 Oct 2026 07:28:00 GMT" })).kube;
+    expect(await errorOf(dated.get(builtIn.Pod, { name: "web" }))).toMatchObject({ retryAfterMs: undefined });
+  });
+
+  it("says unavailable where no answer came, and timeout where none came in time", async () => {
+    const dead = setUp(() => Promise.reject(new Error("connect ECONNREFUSED")));
+    expect(await errorOf(dead.kube.get(builtIn.Node, { name: "n" }))).toMatchObject({
+      code: "unavailable",
+      message: "GET /api/v1/nodes/n: connect ECONNREFUSED",
+    });
+    const slow = setUp(silence);
+    const waiting = errorOf(slow.kube.get(builtIn.Node, { name: "n" }));
+    await slow.clock.runUntilIdle();
+    expect(slow.clock.now()).toBe(10_000);
+    expect(await waiting).toMatchObject({ code: "timeout", message: "GET /api/v1/nodes/n: no answer within 10 s" });
+    expect(slow.outcomes).toMatchObject([{ httpStatus: undefined, durationMs: 10_000 }]);
+  });
+
+  it("leaves no timer behind", async () => {
+    const { kube, clock } = setUp();
+    await kube.get(builtIn.Pod, { name: "web" });
+    expect(clock.pending).toBe(0);
+  });
+});
+
+describe("httpClient.watch", () => {
+  const text = (...lines: readonly unknown[]) => lines.map((line) => `${JSON.stringify(line)}\n`).join("");
+  const stream = (content: string, chunk = 1): TransportReply => {
+    const bytes = new TextEncoder().encode(content);
+    const pieces = Array.from({ length: Math.ceil(bytes.length / chunk) }, (_, i) =>
+      bytes.slice(i * chunk, (i + 1) * chunk),
+    );
+    return { status: 200, headers: {}, body: chunks(...pieces) };
+  };
+  const versioned = (resourceVersion: string, name = "wéb 日本") => ({ ...pod, metadata: { name, resourceVersion } });
+  const signal = new AbortController().signal;
+
+  it("decodes events however the bytes are cut, and drops half a line at the end", async () => {
+    const bookmark = { type: "BOOKMARK", object: { metadata: { resourceVersion: "9" } } };
+    const annotations = { "k8s.io/initial-events-end": "true" };
+    const end = { type: "BOOKMARK", object: { metadata: { resourceVersion: "8", annotations } } };
+    const content = `${text({ type: "ADDED", object: versioned("7") }, end, bookmark)}{"type":"DELETED","obj`;
+    for (const chunk of [1, 2, 3, 7, 1_000]) {
+      const { kube } = setUp(() => stream(content, chunk));
+      const events = await collect(kube.watch(builtIn.Pod, { signal }));
+      expect(events).toEqual([
+        { type: "ADDED", object: versioned("7") },
+        { type: "BOOKMARK", resourceVersion: "8", initialEventsEnd: true },
+        { type: "BOOKMARK", resourceVersion: "9", initialEventsEnd: false },
+      ]);
+      expect(Object.isFrozen(events[0]?.type === "ADDED" && events[0].object.metadata)).toBe(true);
+    }
+  });
+
+  it("asks for what it is told to", async () => {
+    const { kube, sent } = setUp(() => stream(""));
+    await collect(kube.watch(builtIn.Pod, { signal, resourceVersion: "5", bookmarks: true, timeoutSeconds: 9 }));
+    await collect(kube.watch(builtIn.Pod, { signal, namespace: "shop", sendInitialEvents: true }));
+    expect(sent()).toEqual([
+      "GET /api/v1/pods?watch=true&resourceVersion=5&allowWatchBookmarks=true&timeoutSeconds=9",
+      "GET /api/v1/namespaces/shop/pods?watch=true&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan",
+    ]);
+  });
+
+  it("throws what the server says midstream", async () => {
+    const object = { kind: "Status", code: 410, reason: "Expired", message: "too old" };
+    const { kube } = setUp(() => stream(text({ type: "ERROR", object })));
+    expect(await errorOf(collect(kube.watch(builtIn.Pod, { signal })))).toMatchObject({
+      code: "expired",
+      message: "too old",
+    });
+  });
+
+  it.each(["nonsense\n", "{}\n", '{"type":"ADDED","object":{}}\n', '{"type":"ERROR","object":{}}\n', "[1]\n"])(
+    "throws at the line %j, which is no event",
+    async (content) => {
+      const { kube } = setUp(() => stream(content));
+      expect(await errorOf(collect(kube.watch(builtIn.Pod, { signal })))).toMatchObject({ code: "server-error" });
+    },
+  );
+
+  it("throws at bytes that are no UTF-8", async () => {
+    const line = new TextEncoder().encode(text({ type: "ADDED", object: versioned("7", "x") }));
+    line[line.indexOf(0x78)] = 0xff;
+    const { kube } = setUp(() => ({ status: 200, headers: {}, body: chunks(line) }));
+    expect(await errorOf(collect(kube.watch(builtIn.Pod, { signal })))).toMatchObject({ code: "server-error" });
+  });
+
+  it("has a deadline for its beginning alone, and ends quietly when aborted", async () => {
+    const stop = new AbortController();
+    const open = setUp((request) => {
+      const body = async function* (): AsyncGenerator<Uint8Array> {
+        yield new TextEncoder().encode(text({ type: "ADDED", object: versioned("7") }));
+        await silence(request);
+      };
+      return { status: 200, headers: {}, body: body() };
+    });
+    const events = collect(open.kube.watch(builtIn.Pod, { signal: stop.signal }));
+    await open.clock.advance(3_600_000);
+    stop.abort();
+    expect(await events).toHaveLength(1);
+
+    const closed = setUp(silence);
+    const waiting = errorOf(collect(closed.kube.watch(builtIn.Pod, { signal })));
+    await closed.clock.runUntilIdle();
+    expect(await waiting).toMatchObject({ code: "timeout" });
+  });
+
+  it("says unavailable when the stream breaks, and maps a refusal", async () => {
+    const broken = async function* (): AsyncGenerator<Uint8Array> {
+      yield new TextEncoder().encode(text({ type: "ADDED", object: versioned("7") }));
+      throw new Error("aborted");
+    };
+    const { kube } = setUp(() => ({ status: 200, headers: {}, body: broken() }));
+    expect(await errorOf(collect(kube.watch(builtIn.Pod, { signal })))).toMatchObject({ code: "unavailable" });
+    const refusing = setUp(() => failure(410, "Expired")).kube;
+    expect(await errorOf(collect(refusing.watch(builtIn.Pod, { signal })))).toMatchObject({ code: "expired" });
+  });
+});

@@ -1,0 +1,135 @@
+import { isRecord, type KubeObject } from "../api/object.ts";
+import type {
+  KubeClient,
+  ListOptions,
+  ObjectKey,
+  ObjectList,
+  Patch,
+  ResourceType,
+  WatchEvent,
+  WatchOptions,
+} from "./client.ts";
+import { KubeError } from "./error.ts";
+import { type Call, Exchange, type HttpClientOptions } from "./exchange.ts";
+import { deepFreeze } from "./freeze.ts";
+import { collectionPath, listQuery, objectPath, watchQuery, writeQuery } from "./request-path.ts";
+import { apiVersionOf } from "./resources.ts";
+import { watchEvents } from "./watch-decoder.ts";
+
+export type { HttpClientOptions, RequestOutcome } from "./exchange.ts";
+
+const patchTypes = {
+  json: "application/json-patch+json",
+  merge: "application/merge-patch+json",
+  strategic: "application/strategic-merge-patch+json",
+  apply: "application/apply-patch+yaml", // JSON is YAML
+} as const satisfies Record<Patch["kind"], string>;
+
+/** Any Kubernetes API server over HTTP. */
+export function httpClient(options: HttpClientOptions): KubeClient {
+  const exchange = new Exchange(options);
+  const json = async <T>(call: Call): Promise<T> => deepFreeze(await exchange.json(call)) as T;
+
+  return {
+    get: async <T extends KubeObject>(type: ResourceType, key: ObjectKey) =>
+      json<T>({ type, method: "GET", path: objectPath(type, key) }),
+
+    list: async <T extends KubeObject>(type: ResourceType, listOptions: ListOptions = {}) => {
+      const path = collectionPath(type, listOptions.namespace) + listQuery(listOptions);
+      return objectList<T>(type, await exchange.json({ type, method: "GET", path }));
+    },
+
+    watch: (type, watchOptions) => watch(exchange, type, watchOptions),
+
+    create: async (type, object, { name, subresource, ...write } = {}) => {
+      const { namespace } = object.metadata;
+      const on = name ?? object.metadata.name;
+      const path =
+        subresource === undefined
+          ? collectionPath(type, namespace ?? "default")
+          : objectPath(type, { namespace, name: on, subresource });
+      return json({ type, method: "POST", path: path + writeQuery(write), subresource, body: object });
+    },
+
+    update: async (type, object, { subresource, ...write } = {}) => {
+      const path = objectPath(type, { ...object.metadata, subresource });
+      return json({ type, method: "PUT", path: path + writeQuery(write), subresource, body: object });
+    },
+
+    patch: async (type, key, patch, { subresource, ...write } = {}) => {
+      const query = patch.kind === "apply" ? applyQuery(patch, write) : writeQuery(write);
+      const path = objectPath(type, { ...key, subresource }) + query;
+      return json({
+        type,
+        method: "PATCH",
+        path,
+        subresource,
+        body: patch.body,
+        contentType: patchTypes[patch.kind],
+      });
+    },
+
+    delete: async (type, key, { dryRun, propagation, gracePeriodSeconds, preconditions } = {}) => {
+      const body = {
+        apiVersion: "v1",
+        kind: "DeleteOptions",
+        propagationPolicy: propagation,
+        gracePeriodSeconds,
+        preconditions,
+        dryRun: dryRun ? ["All"] : undefined,
+      };
+      const left = await json<KubeObject>({ type, method: "DELETE", path: objectPath(type, key), body });
+      return isStillThere(left) ? (left as never) : undefined;
+    },
+  };
+}
+
+function applyQuery(
+  { fieldManager, force }: Patch & { readonly kind: "apply" },
+  write: Parameters<typeof writeQuery>[0],
+): string {
+  return writeQuery({ ...write, fieldManager }, force);
+}
+
+/**
+ * Servers answer a delete with a Status, with the object that is now going, or with the object that just went: only
+ * what still waits for a finalizer or its grace period is there.
+ */
+function isStillThere({ kind, metadata }: KubeObject): boolean {
+  if (kind === "Status" || metadata.deletionTimestamp === undefined) return false;
+  const { finalizers = [], deletionGracePeriodSeconds = 0 } = metadata as KubeObject["metadata"] & {
+    readonly deletionGracePeriodSeconds?: number;
+  };
+  return finalizers.length > 0 || deletionGracePeriodSeconds > 0;
+}
+
+/** Items of built-in kinds come without their kind; we give it back. */
+function objectList<T extends KubeObject>(type: ResourceType, body: unknown): ObjectList<T> {
+  const metadata = isRecord(body) ? body["metadata"] : undefined;
+  if (!isRecord(body) || !isRecord(metadata) || typeof metadata["resourceVersion"] !== "string") {
+    throw new KubeError("server-error", `listing ${type.plural}: the server's answer is no list`);
+  }
+  const named = { apiVersion: apiVersionOf(type), kind: type.kind };
+  const items = Array.isArray(body["items"]) ? body["items"] : []; // Go writes an empty list as null
+  const next = metadata["continue"];
+  return deepFreeze({
+    items: items.map((item: T) => (isRecord(item) && item["kind"] === undefined ? { ...named, ...item } : item)),
+    resourceVersion: metadata["resourceVersion"],
+    ...(typeof next === "string" && next !== "" ? { continue: next } : {}),
+  });
+}
+
+async function* watch<T extends KubeObject>(
+  exchange: Exchange,
+  type: ResourceType,
+  options: WatchOptions,
+): AsyncGenerator<WatchEvent<T>> {
+  const { signal } = options;
+  const path = collectionPath(type, options.namespace) + watchQuery(options);
+  try {
+    yield* watchEvents<T>(await exchange.stream({ type, method: "GET", path }, signal));
+  } catch (error) {
+    if (signal.aborted) return; // nobody listens any more
+    throw error;
+  }
+}

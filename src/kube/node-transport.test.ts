@@ -1,0 +1,129 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import type { Credentials } from "./connection.ts";
+import { bearer, fixedCredentials } from "./connection.ts";
+import { type NodeTransport, nodeTransport } from "./node-transport.ts";
+import { type TransportReply, textOf } from "./transport.ts";
+
+const signal = new AbortController().signal;
+const closing: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+async function serve(handle: (request: IncomingMessage, response: ServerResponse) => void, credentials?: Credentials) {
+  const sockets = new Set<Socket>();
+  const server: Server = createServer(handle);
+  server.on("connection", (socket) => sockets.add(socket));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const transport = nodeTransport({
+    server: `http://127.0.0.1:${port}/proxied/`,
+    tls: {},
+    credentials: credentials ?? fixedCredentials({ headers: bearer("secret") }),
+    namespace: "default",
+  });
+  closing.push(async () => {
+    transport.close();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return { transport, sockets };
+}
+
+const get = (transport: NodeTransport, path = "/api"): Promise<TransportReply> =>
+  transport({ method: "GET", path, headers: { accept: "application/json" }, signal });
+
+describe("nodeTransport", () => {
+  it("carries method, prefix and path, headers, credentials and body, and reuses its socket", async () => {
+    const seen: unknown[] = [];
+    const { transport, sockets } = await serve(async (request, response) => {
+      const { method, url, headers } = request;
+      seen.push([method, url, headers.authorization, headers["content-type"], await textOf(request)]);
+      response.writeHead(201, { warning: '299 - "hm"' }).end("ünïcode");
+    });
+    for (let i = 0; i < 3; i++) {
+      const headers = { "content-type": "application/json" };
+      const reply = await transport({ method: "POST", path: "/api/v1/x?y=1", headers, body: '"日本"', signal });
+      expect([reply.status, reply.headers["warning"], await textOf(reply.body)]).toEqual([
+        201,
+        '299 - "hm"',
+        "ünïcode",
+      ]);
+    }
+    expect(seen).toEqual(
+      Array(3).fill(["POST", "/proxied/api/v1/x?y=1", "Bearer secret", "application/json", '"日本"']),
+    );
+    expect(sockets.size).toBe(1);
+  });
+
+  it("streams what comes, and closes the connection when aborted", async () => {
+    const closed = new Promise<void>((resolve) => {
+      void serve((_, response) => {
+        response.on("close", resolve);
+        response.write("one\n");
+      }).then(async ({ transport }) => {
+        const stop = new AbortController();
+        const { body } = await transport({ method: "GET", path: "/", headers: {}, signal: stop.signal });
+        const read = async () => {
+          for await (const chunk of body) {
+            expect(new TextDecoder().decode(chunk)).toBe("one\n");
+            stop.abort();
+          }
+        };
+        await expect(read()).rejects.toThrow();
+      });
+    });
+    await closed;
+  });
+
+  it("rejects where nobody answers, and where the answer breaks off", async () => {
+    const { transport } = await serve((_, response) => {
+      response.writeHead(200, { "content-length": "100" });
+      response.write("half");
+      setImmediate(() => response.destroy());
+    });
+    const { body } = await get(transport);
+    await expect(textOf(body)).rejects.toThrow("aborted");
+    const credentials = fixedCredentials({ headers: {} });
+    const nobody = nodeTransport({ server: "http://127.0.0.1:1", tls: {}, credentials, namespace: "default" });
+    await expect(get(nobody)).rejects.toThrow("ECONNREFUSED");
+  });
+
+  it("asks for other credentials when they are refused, once", async () => {
+    let tokens = 0;
+    const credentials: Credentials = {
+      current: async () => ({ headers: bearer(`token-${tokens}`) }),
+      refused: () => {
+        tokens += 1;
+        return true;
+      },
+    };
+    const seen: unknown[] = [];
+    const { transport, sockets } = await serve(({ headers, url }, response) => {
+      seen.push(headers.authorization);
+      response.writeHead(url?.endsWith("closed") || headers.authorization !== "Bearer token-1" ? 401 : 200).end("{}");
+    }, credentials);
+    expect((await get(transport)).status).toBe(200);
+    expect((await get(transport, "/closed")).status).toBe(401);
+    expect(seen).toEqual(["Bearer token-0", "Bearer token-1", "Bearer token-1", "Bearer token-2"]);
+    expect(sockets.size).toBeLessThan(4);
+  });
+
+  it("asks again when a resting socket turns out dead, but only where that changes nothing", async () => {
+    const seen: unknown[] = [];
+    const { transport } = await serve(({ method, socket }, response) => {
+      seen.push(method);
+      const isFirst = (socket as Socket & { used?: boolean }).used === undefined;
+      (socket as Socket & { used?: boolean }).used = true;
+      if (isFirst) response.end("{}");
+      else socket.resetAndDestroy(); // a request on a reused socket
+    });
+    for (let i = 0; i < 2; i++) await textOf((await get(transport)).body);
+    expect(seen).toEqual(["GET", "GET", "GET"]);
+    const post = transport({ method: "POST", path: "/", headers: {}, body: "{}", signal });
+    await expect(post).rejects.toThrow("ECONNRESET");
+  });
+});

@@ -1,0 +1,92 @@
+import type { KubeObject } from "../api/object.ts";
+
+/** Hears of every change of a cache, in order. What it throws is reported, and harms nobody else. */
+export interface CacheHandler<P> {
+  readonly added?: (object: P, key: string) => void;
+  readonly updated?: (object: P, old: P, key: string) => void;
+  readonly deleted?: (object: P, key: string) => void;
+}
+
+/** One object as it is kept: what the owner wants of it, and what tells its versions apart. */
+export interface Entry<P> {
+  readonly key: string;
+  readonly uid: string | undefined;
+  readonly resourceVersion: string | undefined;
+  readonly object: P;
+}
+
+/** `namespace/name`, or the bare name of what has no namespace. */
+export function cacheKey({ namespace, name = "" }: KubeObject["metadata"]): string {
+  return namespace === undefined || namespace === "" ? name : `${namespace}/${name}`;
+}
+
+/** Objects by key, and those who want to hear of changes. */
+export class ObjectCache<P> {
+  readonly #entries = new Map<string, Entry<P>>();
+  readonly #handlers = new Set<CacheHandler<P>>();
+  readonly #onHandlerError: (error: unknown) => void;
+
+  constructor(onHandlerError: (error: unknown) => void) {
+    this.#onHandlerError = onHandlerError;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  get(key: string): P | undefined {
+    return this.#entries.get(key)?.object;
+  }
+
+  *values(): IterableIterator<P> {
+    for (const { object } of this.#entries.values()) yield object;
+  }
+
+  keys(): IterableIterator<string> {
+    return this.#entries.keys();
+  }
+
+  /** The handler first hears of everything that is there. Returns how to stop hearing. */
+  subscribe(handler: CacheHandler<P>): () => void {
+    const own = { ...handler }; // the same handler twice is two subscriptions
+    this.#handlers.add(own);
+    for (const { key, object } of [...this.#entries.values()]) this.#safely(() => own.added?.(object, key));
+    return () => this.#handlers.delete(own);
+  }
+
+  put(entry: Entry<P>): void {
+    const known = this.#entries.get(entry.key);
+    // Another object of the same name: its predecessor is gone, though nobody said so.
+    if (known !== undefined && known.uid !== entry.uid) this.remove(entry.key);
+    const old = this.#entries.get(entry.key);
+    if (old !== undefined && old.resourceVersion === entry.resourceVersion) return;
+    this.#entries.set(entry.key, entry);
+    if (old === undefined) this.#tell((handler) => handler.added?.(entry.object, entry.key));
+    else this.#tell((handler) => handler.updated?.(entry.object, old.object, entry.key));
+  }
+
+  remove(key: string): void {
+    const old = this.#entries.get(key);
+    if (old === undefined) return;
+    this.#entries.delete(key);
+    this.#tell((handler) => handler.deleted?.(old.object, key));
+  }
+
+  /** Makes the cache exactly these; deletions are told first, so that names are free before they are taken again. */
+  replace(entries: ReadonlyMap<string, Entry<P>>): void {
+    for (const key of [...this.#entries.keys()]) if (!entries.has(key)) this.remove(key);
+    for (const entry of entries.values()) this.put(entry);
+  }
+
+  #tell(about: (handler: CacheHandler<P>) => void): void {
+    for (const handler of this.#handlers) this.#safely(() => about(handler));
+  }
+
+  #safely(run: () => void): void {
+    try {
+      run();
+    } catch (error) {
+      this.#onHandlerError(error);
+    }
+  }
+}

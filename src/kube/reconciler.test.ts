@@ -1,0 +1,149 @@
+import { describe, expect, it } from "vitest";
+import { Random } from "../util/random.ts";
+import { VirtualClock } from "../util/virtual-clock.ts";
+import { KubeError } from "./error.ts";
+import { type Reconcile, type ReconcileFailure, Reconciler, type ReconcilerOptions } from "./reconciler.ts";
+
+interface World {
+  readonly clock: VirtualClock;
+  readonly log: string[];
+}
+
+function setUp(reconcile: Reconcile<string, World>, options: Partial<ReconcilerOptions<string, World>> = {}) {
+  const clock = new VirtualClock();
+  const log: string[] = [];
+  const failures: ReconcileFailure<string>[] = [];
+  const reconciler = new Reconciler<string, World>({
+    name: "test",
+    reconcile,
+    world: { clock, log },
+    clock,
+    random: new Random(1),
+    backOff: { baseMs: 10, maxMs: 1_000 },
+    onError: (failure) => failures.push(failure),
+    ...options,
+  });
+  const stop = new AbortController();
+  return { clock, log, failures, reconciler, stop, start: () => reconciler.run(stop.signal) };
+}
+
+const noteTime: Reconcile<string, World> = async (key, { clock, log }) => {
+  log.push(`${key} at ${clock.now()}`);
+  return undefined;
+};
+
+describe("Reconciler", () => {
+  it("design §3 looks at every key, and again when it is told to", async () => {
+    const { clock, log, reconciler, start, stop } = setUp(async (key, world) => {
+      await noteTime(key, world);
+      return key === "again" && world.log.length < 4 ? { afterMs: 100 } : undefined;
+    });
+    void start();
+    for (const key of ["once", "again", "again"]) reconciler.enqueue(key);
+    reconciler.enqueueAfter("later", 150);
+    await clock.runUntilIdle();
+    expect(log).toEqual(["once at 0", "again at 0", "again at 100", "later at 150", "again at 200"]);
+    expect(reconciler.isIdle).toBe(true);
+    stop.abort();
+  });
+
+  it("design §3 what a key throws is its own trouble: others go on, it is tried again, later each time", async () => {
+    const seen: string[] = [];
+    const { clock, failures, reconciler, start } = setUp((key) => {
+      seen.push(key);
+      // Not even a promise: a panic is a panic.
+      if (key === "bad" && seen.filter((one) => one === "bad").length < 4) throw new Error("panic");
+      return Promise.resolve(undefined);
+    });
+    void start();
+    reconciler.enqueue("bad");
+    reconciler.enqueue("good");
+    await clock.runUntilIdle();
+    expect(seen).toEqual(["bad", "good", "bad", "bad", "bad"]);
+    expect(failures.map(({ reconciler: name, key, failures: count }) => [name, key, count])).toEqual([
+      ["test", "bad", 1],
+      ["test", "bad", 2],
+      ["test", "bad", 3],
+    ]);
+    expect(clock.now()).toBeGreaterThanOrEqual(5 + 10 + 20);
+    expect(reconciler.isIdle).toBe(true);
+  });
+
+  it("comes back when the server asked it to", async () => {
+    let calls = 0;
+    const { clock, reconciler, start } = setUp(async () => {
+      const details = { retryAfterSeconds: 9 };
+      const status = {
+        kind: "Status",
+        apiVersion: "v1",
+        metadata: {},
+        status: "Failure",
+        message: "",
+        code: 429,
+      } as const;
+      if (calls++ === 0) throw new KubeError("too-many-requests", "slow down", { status: { ...status, details } });
+      return undefined;
+    });
+    void start();
+    reconciler.enqueue("a");
+    await clock.runUntilIdle();
+    expect([calls, clock.now()]).toEqual([2, 9_000]);
+  });
+
+  it("looks at so many keys at a time and no more", async () => {
+    let active = 0;
+    let most = 0;
+    const work: Reconcile<string, World> = async (_, { clock }) => {
+      most = Math.max(most, ++active);
+      await clock.sleep(10);
+      active--;
+      return undefined;
+    };
+    const { clock, reconciler, start } = setUp(work, { concurrency: 3 });
+    void start();
+    for (let i = 0; i < 10; i++) reconciler.enqueue(`key-${i}`);
+    await clock.runUntilIdle();
+    expect([most, clock.now()]).toEqual([3, 40]);
+  });
+
+  it("stops gracefully: what runs ends, what waits does not begin", async () => {
+    const { clock, log, reconciler, start, stop } = setUp(async (key, world) => {
+      await world.clock.sleep(100);
+      return noteTime(key, world);
+    });
+    let hasEnded = false;
+    void start().then(() => {
+      hasEnded = true;
+    });
+    reconciler.enqueue("running");
+    reconciler.enqueue("waiting");
+    await clock.advance(50);
+    stop.abort();
+    await clock.advance(49);
+    expect(hasEnded).toBe(false);
+    await clock.runUntilIdle();
+    expect([hasEnded, log]).toEqual([true, ["running at 100"]]);
+    const late = setUp(noteTime);
+    late.stop.abort();
+    await late.start();
+  });
+
+  it("03 §6.1 tells its figures", async () => {
+    const figures: unknown[] = [];
+    let calls = 0;
+    const work: Reconcile<string, World> = async (_, { clock }) => {
+      await clock.sleep(7);
+      if (calls++ === 0) throw new Error("first");
+      return calls === 2 ? { afterMs: 5 } : undefined;
+    };
+    const observe = {
+      started: () => figures.push("started"),
+      finished: (outcome: string, ms: number) => figures.push([outcome, ms]),
+    };
+    const { clock, reconciler, start } = setUp(work, { observe });
+    void start();
+    reconciler.enqueue("a");
+    await clock.runUntilIdle();
+    expect(figures).toEqual(["started", ["error", 7], "started", ["requeue-after", 7], "started", ["success", 7]]);
+  });
+});

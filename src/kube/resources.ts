@@ -1,0 +1,93 @@
+import { type Kind, type KindName, kinds } from "../api/kinds/registry.ts";
+import type { ResourceType } from "./client.ts";
+
+interface Kinds {
+  readonly group: string;
+  readonly version: string;
+  readonly namespaced: boolean;
+}
+
+function typesOf<const Plurals extends Readonly<Record<string, string>>>(
+  { group, version, namespaced }: Kinds,
+  plurals: Plurals,
+): { readonly [K in keyof Plurals]: ResourceType } {
+  const types = Object.entries(plurals).map(([kind, plural]) => [kind, { group, version, kind, plural, namespaced }]);
+  return Object.fromEntries(types) as { readonly [K in keyof Plurals]: ResourceType };
+}
+
+/** The kinds every cluster serves and we speak of. (05 §5) */
+export const builtIn = {
+  ...typesOf(
+    { group: "", version: "v1", namespaced: false },
+    { Namespace: "namespaces", Node: "nodes", PersistentVolume: "persistentvolumes" },
+  ),
+  ...typesOf(
+    { group: "", version: "v1", namespaced: true },
+    {
+      Pod: "pods",
+      PodTemplate: "podtemplates",
+      Event: "events",
+      ConfigMap: "configmaps",
+      Secret: "secrets",
+      Service: "services",
+      ServiceAccount: "serviceaccounts",
+      Endpoints: "endpoints",
+      PersistentVolumeClaim: "persistentvolumeclaims",
+      ReplicationController: "replicationcontrollers",
+      ResourceQuota: "resourcequotas",
+      LimitRange: "limitranges",
+    },
+  ),
+  ...typesOf(
+    { group: "apps", version: "v1", namespaced: true },
+    {
+      Deployment: "deployments",
+      ReplicaSet: "replicasets",
+      StatefulSet: "statefulsets",
+      DaemonSet: "daemonsets",
+      ControllerRevision: "controllerrevisions",
+    },
+  ),
+  ...typesOf({ group: "batch", version: "v1", namespaced: true }, { Job: "jobs", CronJob: "cronjobs" }),
+  ...typesOf({ group: "policy", version: "v1", namespaced: true }, { PodDisruptionBudget: "poddisruptionbudgets" }),
+  ...typesOf({ group: "coordination.k8s.io", version: "v1", namespaced: true }, { Lease: "leases" }),
+  ...typesOf({ group: "scheduling.k8s.io", version: "v1", namespaced: false }, { PriorityClass: "priorityclasses" }),
+  ...typesOf(
+    { group: "storage.k8s.io", version: "v1", namespaced: false },
+    {
+      StorageClass: "storageclasses",
+      CSINode: "csinodes",
+      CSIDriver: "csidrivers",
+      VolumeAttachment: "volumeattachments",
+    },
+  ),
+  ...typesOf({ group: "node.k8s.io", version: "v1", namespaced: false }, { RuntimeClass: "runtimeclasses" }),
+  ...typesOf(
+    { group: "apiextensions.k8s.io", version: "v1", namespaced: false },
+    { CustomResourceDefinition: "customresourcedefinitions" },
+  ),
+} as const;
+
+/** The kinds of this project, by name. (01 §1.1) */
+export const custom = Object.fromEntries(kinds.map((kind) => [kind.kind, typeOf(kind)])) as {
+  readonly [K in KindName]: ResourceType;
+};
+
+/** How clients address a kind of the registry. */
+export function typeOf({ group, version, kind, plural, scope }: Kind): ResourceType {
+  return { group, version, kind, plural, namespaced: scope === "Namespaced" };
+}
+
+/** `v1`, `apps/v1`: what objects of the type carry. */
+export function apiVersionOf({ group, version }: Pick<ResourceType, "group" | "version">): string {
+  return group === "" ? version : `${group}/${version}`;
+}
+
+/** The type an object says it is, where we know it. */
+export function resourceTypeOf(object: {
+  readonly apiVersion: string;
+  readonly kind: string;
+}): ResourceType | undefined {
+  const known: readonly ResourceType[] = [...Object.values(builtIn), ...Object.values(custom)];
+  return known.find((type) => type.kind === object.kind && apiVersionOf(type) === object.apiVersion);
+}

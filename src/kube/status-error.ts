@@ -1,0 +1,85 @@
+import { isRecord } from "../api/object.ts";
+import { KubeError, type KubeErrorCode, type Status, type StatusDetails } from "./error.ts";
+
+/** What the server names as the cause says more than the number: 409 and 500 have several. */
+const byReason: Readonly<Record<string, KubeErrorCode>> = {
+  BadRequest: "bad-request",
+  Unauthorized: "unauthorized",
+  Forbidden: "forbidden",
+  NotFound: "not-found",
+  MethodNotAllowed: "method-not-allowed",
+  NotAcceptable: "not-acceptable",
+  AlreadyExists: "already-exists",
+  Conflict: "conflict",
+  Gone: "expired",
+  Expired: "expired",
+  RequestEntityTooLarge: "too-large",
+  UnsupportedMediaType: "unsupported-media-type",
+  Invalid: "invalid",
+  TooManyRequests: "too-many-requests",
+  InternalError: "server-error",
+  ServiceUnavailable: "unavailable",
+  ServerTimeout: "timeout",
+  Timeout: "timeout",
+};
+
+const byNumber: Readonly<Record<number, KubeErrorCode>> = {
+  401: "unauthorized",
+  403: "forbidden",
+  404: "not-found",
+  405: "method-not-allowed",
+  406: "not-acceptable",
+  408: "timeout",
+  409: "conflict",
+  410: "expired",
+  413: "too-large",
+  415: "unsupported-media-type",
+  422: "invalid",
+  429: "too-many-requests",
+  501: "not-implemented",
+  502: "unavailable", // what proxies and load balancers say of an API server that is away
+  503: "unavailable",
+  504: "timeout",
+};
+
+export interface Refusal {
+  readonly httpStatus: number;
+  /** The parsed JSON, or the text where it is none. */
+  readonly body: unknown;
+  /** What the header says; the body's own word goes first. */
+  readonly retryAfterSeconds?: number | undefined;
+  /** Which request it was, for answers that do not say. */
+  readonly what: string;
+}
+
+/** The error of an answer that is not a success, whoever gave it: API server, proxy, or load balancer. */
+export function refusalError({ httpStatus, body, retryAfterSeconds, what }: Refusal): KubeError {
+  const given = isStatus(body) ? body : plainStatus({ httpStatus, body, what });
+  const status = retryAfterSeconds === undefined ? given : withRetryAfter(given, retryAfterSeconds);
+  return statusError(status);
+}
+
+/** The error a `Status` stands for. */
+export function statusError(status: Status): KubeError {
+  return new KubeError(codeOf(status), status.message || `the server answered ${status.code}`, { status });
+}
+
+export function isStatus(value: unknown): value is Status {
+  return isRecord(value) && value["kind"] === "Status" && typeof value["code"] === "number";
+}
+
+function codeOf({ reason, code }: Status): KubeErrorCode {
+  const named = reason !== undefined && Object.hasOwn(byReason, reason) ? byReason[reason] : undefined;
+  return named ?? byNumber[code] ?? (code >= 400 && code < 500 ? "bad-request" : "server-error");
+}
+
+function plainStatus({ httpStatus, body, what }: Refusal): Status {
+  const text = typeof body === "string" ? body.trim().slice(0, 300) : "";
+  const message = `${what}: the server answered ${httpStatus}${text === "" ? "" : `: ${text}`}`;
+  return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code: httpStatus };
+}
+
+function withRetryAfter(status: Status, retryAfterSeconds: number): Status {
+  const details: StatusDetails = { retryAfterSeconds, ...status.details };
+  return { ...status, details };
+}

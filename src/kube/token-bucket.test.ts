@@ -1,0 +1,27 @@
+import { describe, expect, it } from "vitest";
+import { VirtualClock } from "../util/virtual-clock.ts";
+import { TokenBucket } from "./token-bucket.ts";
+
+describe("TokenBucket", () => {
+  it("lets a burst through, then its rate, and never saves more than a burst", async () => {
+    const clock = new VirtualClock();
+    const bucket = new TokenBucket({ perSecond: 4, burst: 3 }, clock);
+    const take = (count: number) =>
+      Array.from({ length: count }, () => bucket.tryTake()).filter((taken) => taken).length;
+    expect(take(10)).toBe(3);
+    await clock.advance(500);
+    expect(take(10)).toBe(2);
+    await clock.advance(3_600_000);
+    expect(take(10)).toBe(3);
+  });
+
+  it("03 §7 makes those who wait wait in turn", async () => {
+    const clock = new VirtualClock();
+    const bucket = new TokenBucket({ perSecond: 10, burst: 2 }, clock);
+    const times: number[] = [];
+    for (let i = 0; i < 6; i++) void bucket.take().then(() => times.push(clock.now()));
+    await clock.runUntilIdle();
+    expect(times).toEqual([0, 0, 100, 200, 300, 400]);
+    expect(bucket.tryTake()).toBe(false);
+  });
+});

@@ -1,0 +1,44 @@
+import type { Clock } from "../util/clock.ts";
+
+export interface Rate {
+  readonly perSecond: number;
+  readonly burst: number;
+}
+
+/** Lets a burst through, then so many a second. */
+export class TokenBucket {
+  readonly #rate: Rate;
+  readonly #clock: Clock;
+  /** Below zero: promised to those who wait. */
+  #tokens: number;
+  #filledAt: number;
+
+  constructor(rate: Rate, clock: Clock) {
+    this.#rate = rate;
+    this.#clock = clock;
+    this.#tokens = rate.burst;
+    this.#filledAt = clock.now();
+  }
+
+  /** Takes a token if there is one. */
+  tryTake(): boolean {
+    this.#fill();
+    if (this.#tokens < 1) return false;
+    this.#tokens -= 1;
+    return true;
+  }
+
+  /** Takes a token, waiting for it in order of arrival. */
+  async take(signal?: AbortSignal): Promise<void> {
+    this.#fill();
+    this.#tokens -= 1;
+    if (this.#tokens < 0) await this.#clock.sleep(Math.ceil((-this.#tokens / this.#rate.perSecond) * 1000), signal);
+  }
+
+  #fill(): void {
+    const now = this.#clock.now();
+    const { perSecond, burst } = this.#rate;
+    this.#tokens = Math.min(burst, this.#tokens + ((now - this.#filledAt) / 1000) * perSecond);
+    this.#filledAt = now;
+  }
+}
