@@ -179,6 +179,10 @@ export class PodBuilder {
     return this.#metadata({ ownerReferences: [{ apiVersion, kind, name, uid: `uid-${name}`, controller: true }] });
   }
 
+  priority(priority: number): PodBuilder {
+    return this.#spec({ priority });
+  }
+
   /** Already bound. */
   onNode(nodeName: string): PodBuilder {
     return this.#spec({ nodeName }).phase("Running");

@@ -47,7 +47,9 @@ export function poolsOfNewNodes({ newNodes }: Read): readonly string[] {
 
 /** Where each new node can still be bought, `zone/capacity type` by name. */
 export function placesPerNewNode({ newNodes }: Read): readonly (readonly string[])[] {
-  return newNodes.map((node) => [...new Set(offeringsLeft(node).map((one) => `${zone(one)}/${capacityType(one)}`))].sort());
+  return newNodes.map((node) =>
+    [...new Set(offeringsLeft(node).map((one) => `${zone(one)}/${capacityType(one)}`))].sort(),
+  );
 }
 
 /** Offerings of a new node's types that its requirements leave and that are there to be had. */

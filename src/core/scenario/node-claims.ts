@@ -37,7 +37,7 @@ export function nodeClaimOf(node: PlannedNode, { pool, policy, random, overlaid 
         ...template.metadata?.annotations,
         [annotations.nodePoolHash]: nodePoolHash(template),
         [annotations.nodePoolHashVersion]: nodePoolHashVersion,
-        ...(requirements.hasMinValues && { [annotations.minValuesRelaxed]: String(node.minValuesRelaxed) }),
+        [annotations.minValuesRelaxed]: String(node.minValuesRelaxed),
         ...(has(overlaid.priced) && { [annotations.priceOverlayApplied]: "true" }),
         ...(has(overlaid.enlarged) && { [annotations.capacityOverlayApplied]: "true" }),
       },
