@@ -15,6 +15,7 @@ import type { NodeClassRef } from "./complete-machines.ts";
 import { daemonPods } from "./daemons.ts";
 import { existingNode, isLeaving, type Machine, machinesOf, placedNode } from "./nodes.ts";
 import { type PoolPass, usablePools } from "./pools.ts";
+import { selectorOwners } from "./selector-owners.ts";
 
 export interface ProblemOptions {
   /** What a node class sells. */
@@ -85,6 +86,7 @@ export function problemOf(objects: readonly KubeObject[], options: ProblemOption
       nodesByName: new Map(cluster.all("Node").map((node) => [node.metadata.name ?? "", placedNode(node)])),
       namespaces: cluster.all("Namespace"),
       volumes,
+      selectorOwners: selectorOwners(workloads),
       policy,
       labelPolicy,
       seed,
