@@ -16,7 +16,9 @@ export default defineConfig({
         test: {
           name: "kubectl",
           include: ["test/kubectl/**/*.test.ts"],
+          globalSetup: ["test/kubectl/global-setup.ts"],
           isolate: false,
+          fileParallelism: false,
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },

@@ -111,6 +111,20 @@ export const annotations = {
   podDeletionCost: "controller.kubernetes.io/pod-deletion-cost",
 } as const;
 
+/** How a pod behaves on a simulated node, where its image is never run. (05:CP-L10) */
+export const simulationAnnotations = {
+  /** From when its kubelet sees it until its containers run. */
+  startSeconds: "sim.karpenter.sh/start-seconds",
+  /** From when its containers run until they are ready. */
+  readySeconds: "sim.karpenter.sh/ready-seconds",
+  /** How long its containers run before they exit by themselves. */
+  runSeconds: "sim.karpenter.sh/run-seconds",
+  /** What they exit with then; zero unless given. */
+  exitCode: "sim.karpenter.sh/exit-code",
+  /** How long its containers take to stop when told to, after their pre-stop hooks. */
+  stopSeconds: "sim.karpenter.sh/stop-seconds",
+} as const;
+
 /** Annotations that carry what an older API version said and v1 cannot. (01 §7) */
 export const compatibilityAnnotations = {
   nodeClassReference: "compatibility.karpenter.sh/v1beta1-nodeclass-reference",

@@ -4,6 +4,9 @@ import type { Finding } from "../api/manifest/finding.ts";
 import { limits } from "../api/manifest/parse.ts";
 import { type ManifestSet, readManifests, unreadable } from "../api/manifest/read.ts";
 import { codeOf, type Io } from "./io.ts";
+import { overlaid } from "./override.ts";
+import { isGzip, readSnapshot, unpack } from "./snapshot/file.ts";
+import type { SnapshotHeader } from "./snapshot/header.ts";
 
 export interface InputOptions {
   /** Files, directories, or `-` for standard input. */
@@ -12,32 +15,44 @@ export interface InputOptions {
   readonly recursive: boolean;
   /** Makes documents of a text; the reader of manifests unless said. */
   readonly read?: (text: string, source: string) => ManifestSet;
+  /** A live cluster's objects, which manifests are laid over. */
+  readonly cluster?: readonly ManifestDocument[];
 }
 
 /** Everything the user pointed at, read. */
 export interface Input extends ManifestSet {
   /** Files in the order they were read. */
   readonly sources: readonly string[];
+  /** Of the snapshot that is among the files, the last one's if there are several. */
+  readonly header?: SnapshotHeader;
 }
 
 const manifestName = /\.(ya?ml|json)$/i;
 const standardInput = "-";
 
-/** Reads manifests from files, directories and standard input. What cannot be read is a finding, never an exception. */
-export async function readInput({ paths, recursive, read = readManifests }: InputOptions, io: Io): Promise<Input> {
-  const documents: ManifestDocument[] = [];
+/**
+ * Reads manifests and snapshots from files, directories and standard input, compressed or not. What cannot be read is a
+ * finding, never an exception. Manifests are laid over snapshots.
+ */
+export async function readInput(options: InputOptions, io: Io): Promise<Input> {
+  const { paths, recursive, read = readManifests } = options;
+  const cluster = [...(options.cluster ?? [])];
+  const manifests: ManifestDocument[] = [];
+  let header: SnapshotHeader | undefined;
   const findings: Finding[] = [];
   const sources: string[] = [];
   for (const path of paths) {
     for (const found of await locate(path, { recursive, io })) {
       sources.push(found.source);
-      const set =
+      const set: FileSet =
         found.refused === undefined ? await readOne(found.source, { read, io }) : refused(found.source, found.refused);
-      documents.push(...set.documents);
+      for (const document of set.documents) (set.header === undefined ? manifests : cluster).push(document);
       findings.push(...set.findings);
+      header = set.header ?? header;
     }
   }
-  return { documents, findings, sources };
+  const documents = overlaid(cluster, manifests);
+  return { documents, findings, sources, ...(header !== undefined && { header }) };
 }
 
 interface Located {
@@ -85,15 +100,26 @@ async function manifestsIn(
   return found;
 }
 
+/** The documents of one file; those of a snapshot with its header. */
+type FileSet = ManifestSet & { readonly header?: SnapshotHeader };
+
 async function readOne(
   source: string,
   { read, io }: { read: NonNullable<InputOptions["read"]>; io: Io },
-): Promise<ManifestSet> {
+): Promise<FileSet> {
   try {
-    const bytes = await (source === standardInput ? io.stdin(limits.bytes) : io.readFile(source, limits.bytes));
-    if (bytes.length > limits.bytes) return refused(source, tooLarge(undefined));
-    const decoded = decodeManifest(bytes);
-    return decoded.kind === "refused" ? refused(source, decoded.because) : read(decoded.text, source);
+    const packed = await (source === standardInput ? io.stdin(limits.bytes) : io.readFile(source, limits.bytes));
+    if (packed.length > limits.bytes) return refused(source, tooLarge(undefined));
+    const unpacked = isGzip(packed) ? unpack(packed) : { bytes: packed };
+    if ("refused" in unpacked) return refused(source, unpacked.refused);
+    const decoded = decodeManifest(unpacked.bytes);
+    if (decoded.kind === "refused") return refused(source, decoded.because);
+    const snapshot = readSnapshot(decoded.text, source);
+    if (snapshot === undefined) {
+      const isLong = unpacked.bytes.length > limits.bytes;
+      return isLong ? refused(source, tooLarge(unpacked.bytes.length)) : read(decoded.text, source);
+    }
+    return "refused" in snapshot ? refused(source, snapshot.refused) : { ...snapshot, findings: [] };
   } catch (error) {
     return refused(source, because(error));
   }

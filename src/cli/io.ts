@@ -20,7 +20,7 @@ export interface Io {
   readonly readDir: (path: string) => Promise<readonly string[]>;
   readonly stdin: (maxBytes: number) => Promise<Uint8Array>;
   /** Makes the folders on the way. */
-  readonly writeFile: (path: string, text: string) => Promise<void>;
+  readonly writeFile: (path: string, content: string | Uint8Array) => Promise<void>;
   readonly stdout: (text: string) => void;
   readonly stderr: (text: string) => void;
   /** Whether a person is reading: colours and progress are for people. */
@@ -44,9 +44,9 @@ export function systemIo(): Io {
     readFile: (path, maxBytes) => drain(createReadStream(path, { end: maxBytes }), maxBytes),
     readDir: (path) => readdir(path),
     stdin: (maxBytes) => drain(process.stdin, maxBytes),
-    writeFile: async (path, text) => {
+    writeFile: async (path, content) => {
       await mkdir(dirname(path), { recursive: true });
-      await writeFile(path, text);
+      await writeFile(path, content);
     },
     stdout: (text) => void process.stdout.write(text),
     stderr: (text) => void process.stderr.write(text),

@@ -2,8 +2,11 @@ import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { convertCommand } from "./convert.ts";
 import { crdsCommand } from "./crds.ts";
+import { explainCommand } from "./explain.ts";
 import { exitCodes, type Io, onIo, systemIo } from "./io.ts";
 import { planCommand } from "./plan.ts";
+import { snapshotCommand } from "./snapshot.ts";
+import { upCommand } from "./up.ts";
 import { welcome } from "./welcome.ts";
 
 const details = `
@@ -15,8 +18,11 @@ export function program(io: Io): Command {
   return onIo(new Command("karpenter"), io)
     .description("Karpenter, the Kubernetes node autoscaler, around a pure engine.")
     .version(version(), "-V, --version")
+    .addCommand(upCommand(io))
     .addCommand(convertCommand(io))
     .addCommand(planCommand(io))
+    .addCommand(explainCommand(io))
+    .addCommand(snapshotCommand(io))
     .addCommand(crdsCommand(io))
     .addHelpText("after", details)
     .action(() => io.stdout(welcome(version())));

@@ -1,10 +1,12 @@
 import { Command, InvalidArgumentError, Option } from "commander";
+import { clusterChoice, withClusterOptions } from "./cluster-options.ts";
 import { exitCodes, type Io, onIo } from "./io.ts";
+import type { ClusterChoice, Connect } from "./live.ts";
 import type { PlanProvider } from "./plan/catalogue.ts";
 import type { PlanOutput } from "./plan/render.ts";
 
-interface PlanOptions {
-  readonly filename: readonly string[];
+interface PlanOptions extends ClusterChoice {
+  readonly filename?: readonly string[];
   readonly recursive?: boolean;
   readonly provider?: PlanProvider;
   readonly region?: string;
@@ -20,7 +22,9 @@ const details = `
 Reads Pods, Deployments, ReplicaSets, StatefulSets, Jobs, CronJobs and DaemonSets, NodePools, node classes, NodeOverlays
 and CapacityBuffers, and what else bears on scheduling: Namespaces, PersistentVolumeClaims, PersistentVolumes,
 StorageClasses, CSINodes, PodDisruptionBudgets, PriorityClasses. Nodes, NodeClaims and pods with a nodeName are the
-cluster as it is. What a cluster would fill in may be left out. Nothing leaves this machine.
+cluster as it is. What a cluster would fill in may be left out. A file may be a snapshot, and manifests beside it, or
+beside a live cluster, take the place of what it has of the same name. Without --kubeconfig and --context nothing leaves
+this machine.
 
 Exit codes: 0 every pod has a place, 1 the input is bad, 2 the command line is wrong, 3 some pod has no place.
 
@@ -28,19 +32,21 @@ Examples:
   karpenter plan -f deployment.yaml
   karpenter plan -f manifests/ -f nodepool.yaml --provider aws --region us-east-1 -o wide
   kubectl get nodes,nodeclaims,nodepools,pods -A -o yaml | karpenter plan -f - -o json
-  karpenter plan -f deployment.yaml --instance-types fake:400 -o nodeclaims`;
+  karpenter plan -f deployment.yaml --instance-types fake:400 -o nodeclaims
+  karpenter plan --context prod -f new-nodepool.yaml`;
 
 /** `karpenter plan`: which nodes these workloads would get. (issue 4) */
-export function planCommand(io: Io): Command {
-  return onIo(new Command("plan"), io)
+export function planCommand(io: Io, { connect }: { readonly connect?: Connect } = {}): Command {
+  const command = onIo(new Command("plan"), io)
     .summary("show which nodes manifests would get, and for how much")
     .description("Plan nodes for the pods of manifests: types, zones, prices, and what cannot be placed and why.")
     .addOption(
-      new Option("-f, --filename <path>", "file, directory, or - for standard input; may be repeated")
-        .argParser(gather)
-        .makeOptionMandatory(),
+      new Option("-f, --filename <path>", "file, directory, or - for standard input; may be repeated").argParser(
+        gather,
+      ),
     )
-    .option("-R, --recursive", "look into the directories of directories too")
+    .option("-R, --recursive", "look into the directories of directories too");
+  return withClusterOptions(command, { purpose: "start from a live cluster" })
     .addOption(choice("--provider <name>", "whose machines; by the pools' node classes unless said", ["kwok", "aws"]))
     .option("--region <name>", "region whose EC2 types and prices are used")
     .option("--instance-types <what>", "kwok, fake:N, or a file in the KWOK format; the provider's own unless said")
@@ -53,7 +59,7 @@ export function planCommand(io: Io): Command {
     .addOption(new Option("--spot-to-spot", "of the disruption commands; changes no plan").hideHelp())
     .addOption(new Option("--nominated <nodes>", "of the disruption commands; changes no plan").hideHelp())
     .addHelpText("after", details)
-    .action((options: PlanOptions) => plan(options, io));
+    .action((options: PlanOptions, self: Command) => plan(options, { io, connect, self }));
 }
 
 /** An option with a closed set of values; the first is the default, except where leaving it out means something. */
@@ -77,16 +83,29 @@ function instant(text: string): number {
   return time;
 }
 
+interface World {
+  readonly io: Io;
+  readonly connect: Connect | undefined;
+  readonly self: Command;
+}
+
 /** Loaded only now, so that `--help` of any command stays quick. */
-async function plan(options: PlanOptions, io: Io): Promise<void> {
+async function plan(options: PlanOptions, { io, connect, self }: World): Promise<void> {
+  const { filename = [], recursive = false, now, ...rest } = options;
+  const chosen = clusterChoice(options);
+  const live = chosen && { ...chosen, connect };
+  if (filename.length === 0 && live === undefined) {
+    self.error("error: nothing to plan: name files with -f, or a cluster with --kubeconfig or --context", {
+      exitCode: exitCodes.usage,
+    });
+  }
   const [{ makePlan }, { reportOf }, { render }, { reportFindings }] = await Promise.all([
     import("./plan/make-plan.ts"),
     import("./plan/report.ts"),
     import("./plan/render.ts"),
     import("./problems.ts"),
   ]);
-  const { filename, recursive = false, now = Date.now(), ...rest } = options;
-  const outcome = await makePlan({ ...rest, paths: filename, recursive, nowMs: now }, io);
+  const outcome = await makePlan({ ...rest, paths: filename, recursive, live, nowMs: now }, io);
   const errors = reportFindings(outcome.findings, io);
   if (outcome.kind === "no-catalogue") {
     io.stderr(`error: ${outcome.because}\n`);

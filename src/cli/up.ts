@@ -11,18 +11,25 @@ interface UpOptions {
   readonly speed: number;
   readonly filename?: readonly string[];
   readonly recursive?: boolean;
+  readonly dataDir?: string;
+  readonly recover?: boolean;
 }
 
 const details = `
 The kubeconfig is written, readable by you alone, once the control plane answers; the token in it is what lets a client
 in. Without --kubeconfig it is kubeconfig in $XDG_STATE_HOME/karpenter-ts (~/.local/state/karpenter-ts). Manifests of
-older Karpenter versions are converted as "karpenter convert" does. Nothing outlives the process.
+older Karpenter versions are converted as "karpenter convert" does.
+
+Without --data-dir nothing outlives the process. With it every write is on disk before it is answered, and the next
+start goes on from there, even after a crash. A journal that is damaged is refused, with the line; --recover goes on
+with what is before it and keeps the damaged file beside.
 
 Exit codes: 0 stopped by Ctrl-C, 1 it could not start or a manifest was refused, 2 the command line is wrong.
 
 Examples:
   karpenter up
   karpenter up --nodes 3 -f examples/
+  karpenter up --data-dir ./cluster --nodes 3
   karpenter up --speed 60 --port 8443 --kubeconfig ./kubeconfig`;
 
 /** Resolves when the user has had enough. */
@@ -41,6 +48,8 @@ export function upCommand(io: Io, { stopped = untilSignal }: { readonly stopped?
     .addOption(
       new Option("--speed <factor>", "let the cluster's time run this much faster").argParser(speed).default(1),
     )
+    .option("--data-dir <path>", "keep the cluster in this folder, and go on with what is there")
+    .option("--recover", "with --data-dir: go on with what is before a damage")
     .addOption(new Option("-f, --filename <path>", "manifests to begin with; may be repeated").argParser(gather))
     .option("-R, --recursive", "look into the directories of directories too")
     .addHelpText("after", details)
@@ -95,13 +104,18 @@ async function up(options: UpOptions, { io, stopped }: World): Promise<void> {
       speed: options.speed,
       nodes: options.nodes,
       folder,
-      onFault: (error) => io.stderr(`error: a request failed inside the control plane: ${reasonOf(error)}\n`),
+      data:
+        options.dataDir === undefined
+          ? undefined
+          : { folder: resolve(options.dataDir), recover: options.recover === true },
+      onFault: (error) => io.stderr(`error: something failed inside the control plane: ${reasonOf(error)}\n`),
     });
   } catch (error) {
     io.stderr(`error: cannot start the control plane: ${reasonOf(error)}\n`);
     io.exit(exitCodes.badInput);
     return;
   }
+  for (const loss of plane.losses) io.stderr(`warning: ${loss}\n`);
   try {
     const isLoaded = await load(plane, options, io);
     if (!isLoaded) return io.exit(exitCodes.badInput);
@@ -151,7 +165,7 @@ Try:
   kubectl api-resources --api-group=karpenter.sh
   kubectl explain nodepool.spec.disruption
 
-Ctrl-C stops it; nothing is kept.
+Ctrl-C stops it; ${options.dataDir === undefined ? "nothing is kept" : `the cluster is kept in ${options.dataDir}`}.
 `;
 }
 

@@ -4,6 +4,9 @@ export function welcome(version: string): string {
 
 What works so far:
   karpenter plan      which nodes these workloads would get, of which type, for how much, offline
+  karpenter explain   why a pod is pending, the nearest miss, and the smallest change that fixes it
+  karpenter snapshot  a live cluster in one file, for plan and explain
+  karpenter up        an API server that kubectl can use, in one process (its controllers are to come)
   karpenter convert   old manifests (v1beta1, Provisioner, AWSNodeTemplate) to v1, every guess as a warning
   karpenter crds      the CustomResourceDefinitions, for one provider or all
 
@@ -13,6 +16,6 @@ Try next:
   npx karpenter crds NodePool --provider aws
   npx karpenter --help
 
-The sandbox, a control plane with a simulated cloud in one process, will start here once it has landed.
+The sandbox, a control plane with a simulated cloud and the controllers, will start here once it has landed.
 `;
 }

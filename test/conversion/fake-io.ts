@@ -46,7 +46,8 @@ export function fakeIo({ files = {}, stdin = "", env = {}, isTty = false }: Fake
       return [...new Set(children(path).map((name) => name.split("/")[depth] ?? ""))];
     },
     stdin: async () => new TextEncoder().encode(stdin),
-    writeFile: async (path, text) => void known.set(path, fakeFile(text)),
+    writeFile: async (path, content) =>
+      void known.set(path, typeof content === "string" ? fakeFile(content) : { bytes: content }),
     stdout: (text) => {
       outputs.out += text;
     },

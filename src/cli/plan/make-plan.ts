@@ -1,13 +1,16 @@
 import type { Finding } from "../../api/manifest/finding.ts";
 import { inReadingOrder } from "../../api/manifest/finding.ts";
+import type { KubeObject } from "../../api/object.ts";
 import { decisionWithoutPools } from "../../core/scenario/no-pools.ts";
 import { nodeClasses } from "../../core/scenario/node-classes.ts";
 import { problemOf, type Scenario } from "../../core/scenario/problem.ts";
 import type { Decision } from "../../core/scheduling/decision.ts";
 import { defaultPolicy, type SchedulingProblem } from "../../core/scheduling/problem.ts";
 import { closePass, openPass, step } from "../../core/scheduling/solve.ts";
-import { readInput } from "../input.ts";
 import type { Io } from "../io.ts";
+import type { LiveSource } from "../live.ts";
+import type { SnapshotHeader } from "../snapshot/header.ts";
+import { readWorld } from "../world.ts";
 import { type Catalogue, type CatalogueRefusal, openCatalogue, type PlanProvider, servedClasses } from "./catalogue.ts";
 import { readDocuments } from "./documents.ts";
 import { draft, hasErrors, prepare, providerOf } from "./prepare.ts";
@@ -23,12 +26,17 @@ export interface PlanRequest {
   readonly preferences: "Respect" | "Ignore";
   readonly minValues: "Strict" | "BestEffort";
   readonly seed: number;
-  readonly nowMs: number;
+  /** The time to plan at; that of the snapshot, else the clock's, unless said. */
+  readonly nowMs?: number | undefined;
+  /** A live cluster to begin with; the files are laid over it. */
+  readonly live?: LiveSource | undefined;
 }
 
 /** A plan and all it came from. */
 export interface Plan {
   readonly scenario: Scenario;
+  /** Everything that was read, complete. */
+  readonly objects: readonly KubeObject[];
   readonly decision: Decision;
   readonly catalogue: Catalogue;
   readonly hasDefaultPool: boolean;
@@ -49,16 +57,21 @@ export type PlanOutcome =
   | { readonly kind: "bad-input"; readonly findings: readonly Finding[] }
   | ({ readonly kind: "no-catalogue"; readonly findings: readonly Finding[] } & CatalogueRefusal);
 
-/** From files to a decision. */
+/** From files, or a live cluster, to a decision. */
 export async function makePlan(request: PlanRequest, io: Io): Promise<PlanOutcome> {
-  const { paths, recursive, nowMs } = request;
-  const input = await readInput({ paths, recursive, read: readDocuments }, io);
+  const { paths, recursive, live } = request;
+  const clockMs = Date.now();
+  const input = await readWorld({ paths, recursive, live, read: readDocuments }, { io, nowMs: clockMs });
+  const nowMs = request.nowMs ?? (Date.parse(input.header?.time ?? "") || clockMs);
   const drafts = draft(input.documents);
   const classes = nodeClasses(drafts.objects.map(({ object }) => object));
   const isInRegion = request.region !== undefined && request.instanceTypes === undefined;
   const provider = request.provider ?? (isInRegion ? "aws" : providerOf(drafts.objects));
-  const opened = await openCatalogue({ ...request, provider }, { classes, io });
-  if ("refused" in opened) return { kind: "no-catalogue", findings: [], ...opened };
+  const home = regionOf(input.header, { ...request, provider });
+  const opened = await openCatalogue({ ...request, provider, region: home ?? request.region }, { classes, io });
+  if ("refused" in opened) {
+    return { kind: "no-catalogue", findings: [], ...(home === undefined ? opened : strangeRegion(home, opened)) };
+  }
 
   const { catalogue } = opened;
   const prepared = prepare(drafts.objects, { catalogue, nowMs });
@@ -78,8 +91,22 @@ export async function makePlan(request: PlanRequest, io: Io): Promise<PlanOutcom
   return {
     kind: "planned",
     findings,
-    plan: { scenario, catalogue, hasDefaultPool, passedBy, ...solved(scenario.problem) },
+    plan: { scenario, objects: prepared.objects, catalogue, hasDefaultPool, passedBy, ...solved(scenario.problem) },
   };
+}
+
+/** Where a cluster is decides what its machines cost, where the provider sells by region and nobody said which. */
+function regionOf(
+  header: SnapshotHeader | undefined,
+  { provider, instanceTypes, region }: Pick<PlanRequest, "provider" | "instanceTypes" | "region">,
+): string | undefined {
+  return provider === "aws" && instanceTypes === undefined && region === undefined ? header?.region : undefined;
+}
+
+/** It is the cluster's region that is not known, not one of the command line. */
+function strangeRegion(region: string, { because }: CatalogueRefusal): CatalogueRefusal {
+  const why = because.replace(/^--region \S+ /, "");
+  return { refused: "input", because: `the cluster is in region ${region}: ${why}; plan with another by --region` };
 }
 
 /** `solve`, with a look at the clock in between. */

@@ -42,6 +42,8 @@ export class Catalogue {
   readonly types: readonly InstanceType[];
   readonly columns: readonly Column[];
   readonly capacity: readonly Float64Array[];
+  /** What pods can have of each column. */
+  readonly allocatable: readonly Float64Array[];
   readonly #table: RequirementTable;
   readonly #space: ResourceSpace;
   readonly #wellKnown: ReadonlySet<string>;
@@ -52,6 +54,7 @@ export class Catalogue {
   readonly #offeringRows = new Map<string, Map<RequirementId, Bitset>>();
   readonly #sizes: readonly Sizes[];
   readonly #byCapacity = new Map<string, readonly number[]>();
+  readonly #byPrice = new Map<string, readonly PricedType[]>();
   readonly #firstColumn: readonly number[];
   /** Columns without an overcommitted resource: one negative amount blocks a machine for all pods. (02:A-9) */
   readonly #sound: Bitset;
@@ -71,9 +74,9 @@ export class Catalogue {
     this.#typeKeys = keysOf(types.map(({ requirements }) => requirements));
     this.#offeringKeys = keysOf(this.#offerings.map(({ offering }) => offering.requirements));
     this.capacity = types.map((type) => space.offered(type.capacity));
-    const allocatable = this.columns.map((column) => space.offered(column.allocatable));
-    this.#sound = this.#columnsWhere((column) => allocatable[column]?.every((amount) => amount >= 0) ?? false);
-    this.#sizes = space.dimensions.map((_, dimension) => sizes(allocatable.map((row) => row[dimension] ?? 0)));
+    this.allocatable = this.columns.map((column) => space.offered(column.allocatable));
+    this.#sound = this.#columnsWhere((column) => this.allocatable[column]?.every((amount) => amount >= 0) ?? false);
+    this.#sizes = space.dimensions.map((_, dimension) => sizes(this.allocatable.map((row) => row[dimension] ?? 0)));
   }
 
   get size(): number {
@@ -130,6 +133,18 @@ export class Catalogue {
     return bits.toArray().flatMap((index) => this.#offerings[index] ?? []);
   }
 
+  get offeringCount(): number {
+    return this.#offerings.length;
+  }
+
+  columnOfOffering(index: number): number {
+    return this.#offerings[index]?.column ?? 0;
+  }
+
+  priceOfOffering(index: number): number {
+    return this.#offerings[index]?.offering.price ?? Number.POSITIVE_INFINITY;
+  }
+
   /** f of F-1 for one request: keeps the columns large enough for it; changes the set. */
   keepFitting(columns: Bitset, asked: Float64Array): Bitset {
     columns.and(this.#sound);
@@ -142,6 +157,14 @@ export class Catalogue {
 
   /** Every type by the cheapest offering that suits an outline, then by name; none: infinitely dear. (02:L-1) */
   byPrice({ byKey }: { readonly byKey: ReadonlyMap<string, RequirementId> }): readonly PricedType[] {
+    // Only labels that tell offerings apart have a say in it.
+    const text = [...this.#offeringKeys].map((key) => byKey.get(key) ?? absent).join();
+    const known = this.#byPrice.get(text) ?? this.#sortByPrice(byKey);
+    this.#byPrice.set(text, known);
+    return known;
+  }
+
+  #sortByPrice(byKey: ReadonlyMap<string, RequirementId>): readonly PricedType[] {
     const prices = new Float64Array(this.types.length).fill(Number.POSITIVE_INFINITY);
     for (const { column, offering } of this.offeringsIn(this.offeringsMatching(byKey))) {
       const typeIndex = this.#typeOf(column);
@@ -163,6 +186,12 @@ export class Catalogue {
       if (columns.has(column)) return true;
     }
     return false;
+  }
+
+  /** Every size of a type, by column. */
+  *columnsOf(typeIndex: number): Iterable<number> {
+    const first = this.#firstColumn[typeIndex] as number;
+    for (let column = first; this.columns[column]?.typeIndex === typeIndex; column++) yield column;
   }
 
   /** The most of a resource any type behind these columns has. */

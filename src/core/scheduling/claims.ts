@@ -43,6 +43,7 @@ export function fitOnClaim(pass: Pass, { entry, variant }: Seeker, prospect: Pro
   if (volumeAlternatives.length === 0) return settle(merged, { variant, outlines: shop.outlines, finish });
   for (const alternative of volumeAlternatives) {
     pass.refusedByReservation = false;
+    if (!(alternative.hostname?.has(prospect.hostname) ?? true)) continue;
     const outline = shop.outlines.merge(merged, alternative);
     const fit = outline === null ? undefined : settle(outline, { variant, outlines: shop.outlines, finish });
     if (fit !== undefined) return fit;

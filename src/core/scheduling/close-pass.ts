@@ -13,7 +13,7 @@ import { refusalOf } from "./refuse.ts";
 import { simulationKeys } from "./template.ts";
 
 /** As many types as one claim may name. (02:L-2) */
-const mostTypes = 600;
+export const mostTypes = 600;
 
 /** Turns what the pass has found into a decision. (02 §5.13) */
 export function closePass(pass: Pass): Decision {
@@ -21,6 +21,7 @@ export function closePass(pass: Pass): Decision {
   const refusals: Refusal[] = [];
   const known = new Map<Outline, Finished>();
   for (const claim of pass.claims) {
+    if (claim.pods.length === 0) continue; // polishing found places for all of them
     const outcome = plannedNode(pass, claim, known);
     if ("refused" in outcome) refusals.push(...outcome.refused);
     else newNodes.push(outcome);

@@ -42,6 +42,7 @@ export function openClaim(pass: Pass, seeker: Seeker, { prospect, fit }: { prosp
     hostname: prospect.hostname,
     outline: fit.outline,
     columns: fit.columns,
+    opened: fit.columns,
     used: pass.space.zero(),
     hostPorts: [],
     pods: [],
@@ -97,6 +98,7 @@ function join(pass: Pass, seeker: Seeker, claim: Claim, fit: Fit): void {
   claim.outline = fit.outline;
   claim.columns = fit.columns;
   claim.pods.push(entry);
+  entry.placedAs = seeker.variant;
   if (entry.podClass.hasHostPorts) claim.hostPorts = [...claim.hostPorts, ...hostPortsOf(entry.pod)];
   if (fit.reservations !== undefined) pass.reservations.hold(claim.host, fit.reservations);
   const taints = claim.shop.template.nodePool.spec.template.spec.taints ?? [];
@@ -137,7 +139,7 @@ function count(pass: Pass, group: TopologyGroup, { outline, host, hostname }: Pl
 }
 
 /** Groups may be added by relaxation: look only at those not seen yet. */
-function countingOf(pass: Pass, podClass: Seeker["entry"]["podClass"]): Counting {
+export function countingOf(pass: Pass, podClass: Seeker["entry"]["podClass"]): Counting {
   const counting = pass.counting.get(podClass) as Counting;
   const { groups } = pass.topology;
   for (; counting.seen < groups.length; counting.seen++) {

@@ -7,7 +7,7 @@ import { ownerIndex, withDefaultConstraints } from "../default-constraints.ts";
 import { checkMinValues } from "../min-values.ts";
 import { QuantityReader } from "../pod-requests.ts";
 import { Requirements } from "../requirements.ts";
-import { type Resources, subtract } from "../resources.ts";
+import { amount, type Resources, subtract } from "../resources.ts";
 import { Catalogue } from "./catalogue.ts";
 import { ClaimOrder } from "./claim-order.ts";
 import { type Daemon, daemonGroups, daemonOf, daemonsOnNode } from "./daemons.ts";
@@ -188,8 +188,7 @@ function chargeExisting(shops: readonly Shop[], nodes: readonly ExistingNode[]):
     for (const { nodePool, capacity } of nodes) {
       if (nodePool !== template.pool) continue;
       for (const [name, left] of remaining) {
-        const used = capacity[name];
-        if (used !== undefined) remaining.set(name, left - catalogue.amountOf(name, used));
+        remaining.set(name, left - catalogue.amountOf(name, amount(capacity, name)));
       }
     }
   }

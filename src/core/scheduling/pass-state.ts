@@ -1,5 +1,6 @@
 import type { Pod } from "../../api/kubernetes/pod.ts";
 import type { Bitset } from "../../util/bitset.ts";
+import type { Polish } from "../polish/polish.ts";
 import type { Catalogue } from "./catalogue.ts";
 import type { ClaimOrder } from "./claim-order.ts";
 import type { DaemonGroup } from "./daemons.ts";
@@ -13,7 +14,7 @@ import type { ResourceSpace } from "./resource-space.ts";
 import type { Template } from "./template.ts";
 import type { TopologyGroup } from "./topology/group.ts";
 import type { Topology } from "./topology/topology.ts";
-import type { VariantTools } from "./variants.ts";
+import type { Variant, VariantTools } from "./variants.ts";
 
 /** A pool ready to be bought from. */
 export interface Shop {
@@ -50,6 +51,8 @@ export interface Claim {
   readonly hostname: string;
   outline: Outline;
   columns: Bitset;
+  /** Columns it was opened with: the largest of them was charged against the pool's limits. (02:H-3) */
+  readonly opened: Bitset;
   readonly used: Float64Array;
   hostPorts: readonly HostPort[];
   readonly pods: Entry[];
@@ -62,6 +65,8 @@ export interface Entry {
   readonly podClass: PodClass;
   /** Queue length when it last failed: a full lap without progress ends the pass. (02:Q-2) */
   failedAtLength: number;
+  /** What was left of its wishes when it found its planned node. */
+  placedAs?: Variant;
 }
 
 /** Groups that count a class's pods once they are placed. */
@@ -98,6 +103,8 @@ export interface Pass {
   /** Whether the candidate last tried was refused only because reserved capacity is in use. (02:Y-3) */
   refusedByReservation: boolean;
   readonly scratch: Float64Array;
+  /** Begun once every pod has been tried, where the policy asks for it. */
+  polish?: Polish;
 }
 
 /** What a class may join, and how it would look then. */

@@ -18,12 +18,17 @@ export interface PodClass {
   readonly labels: Readonly<Record<string, string>>;
   readonly spec: PodSpec;
   readonly requests: Resources;
-  readonly volumeAlternatives: readonly RequirementSet[];
+  readonly volumeAlternatives: readonly VolumeAlternative[];
   /** The lookup of its volumes failed: it sits this round out. (02 §12.2-7) */
   readonly volumeProblem: string | undefined;
   readonly volumes: ReadonlyMap<string, ReadonlySet<string>>;
   readonly hasHostPorts: boolean;
   readonly usesDra: boolean;
+}
+
+/** One place all volumes of a pod can be used, the host apart: candidates know theirs by name. (02:W-1) */
+export interface VolumeAlternative extends RequirementSet {
+  readonly hostname: Requirement | undefined;
 }
 
 export interface TopologyRule {
@@ -77,7 +82,10 @@ function podClass(pod: Pod, tools: ClassTools & { index: number; labels: Readonl
     labels: tools.labels,
     spec: pod.spec,
     requests: podRequests(pod, reader),
-    volumeAlternatives: found.map((requirements) => table.setOf(requirements)),
+    volumeAlternatives: found.map((requirements) => {
+      const { rest, hostname } = splitHostname(requirements);
+      return { ...table.setOf(rest), hostname };
+    }),
     volumeProblem: "problem" in alternatives ? alternatives.problem : undefined,
     volumes: podVolumes(pod, problem.volumes),
     hasHostPorts: pod.spec.containers?.some(({ ports }) => ports?.some(({ hostPort }) => hostPort)) ?? false,

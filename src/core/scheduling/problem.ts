@@ -45,6 +45,8 @@ export interface SchedulingPolicy {
   /** Disruption simulations fall back where provisioning would wait for reserved capacity. (02:Y-3) */
   readonly reservedMode: "Strict" | "Fallback";
   readonly ignoreDra: boolean;
+  /** Whether the plan is gone over once more for its price. */
+  readonly packing: "plain" | "polished";
   readonly defaultConstraints?: readonly TopologySpreadConstraint[];
 }
 
@@ -54,6 +56,7 @@ export const defaultPolicy: SchedulingPolicy = {
   reservedCapacity: true,
   reservedMode: "Strict",
   ignoreDra: true,
+  packing: "plain",
 };
 
 /** A pool and what its provider sells to it. */

@@ -49,19 +49,22 @@ export type Cause =
   | { readonly code: "volume-limit"; readonly driver: string; readonly limit: number; readonly wanted: number }
   | { readonly code: "host-port"; readonly port: number; readonly protocol: string; readonly ip: string }
   | { readonly code: "resources"; readonly asked: Resources; readonly available: Resources }
-  | {
-      readonly code: "topology";
-      readonly kind: "spread" | "affinity" | "anti-affinity";
-      readonly key: string;
-      readonly counts: Readonly<Record<string, number>>;
-      readonly podDomains: string;
-      readonly nodeDomains: string;
-    }
+  | TopologyCause
   | TypesCause
   | { readonly code: "min-values"; readonly achieved: ReadonlyMap<string, number>; readonly requirements: Requirements }
   | { readonly code: "limits" | "node-limit"; readonly pool: string }
   | { readonly code: "reserved-capacity"; readonly lost: boolean }
   | { readonly code: "dynamic-resources" };
+
+/** No domain suits the constraint. (02:N-3c) */
+export interface TopologyCause {
+  readonly code: "topology";
+  readonly kind: "spread" | "affinity" | "anti-affinity";
+  readonly key: string;
+  readonly counts: Readonly<Record<string, number>>;
+  readonly podDomains: string;
+  readonly nodeDomains: string;
+}
 
 /** No instance type is left: which of match, size and offering some type had, and which none. (02:F-3) */
 export interface TypesCause {

@@ -77,7 +77,7 @@ function nearness({ code }: Cause): number {
 }
 
 /** The text a pod ends with is that of its last attempt: everything dropped that can be, or held up by reservations. */
-function lastVariant(pass: Pass, entry: Entry): Seeker["variant"] {
+export function lastVariant(pass: Pass, entry: Entry): Seeker["variant"] {
   for (let level = 0; ; level++) {
     const variant = variantAt(entry.podClass, level, pass.tools);
     if (variant === undefined) throw new Error("a class has at least one variant");
@@ -97,13 +97,13 @@ function awaitsReservation(pass: Pass, seeker: Seeker): boolean {
   return false;
 }
 
-interface Verdict {
+export interface Verdict {
   readonly cause: Cause;
   readonly text: string;
 }
 
 /** What stands between a pod and a new node of one pool, in the order of the checks. (02:N-1 to N-3) */
-function verdictOf(pass: Pass, seeker: Seeker, shop: Shop): Verdict {
+export function verdictOf(pass: Pass, seeker: Seeker, shop: Shop): Verdict {
   const { pool } = shop.template;
   const prospect = newProspect(pass, shop);
   if (prospect === "node-limit") {
@@ -154,7 +154,8 @@ function laterVerdict(pass: Pass, seeker: Seeker, prospect: Prospect): Verdict {
   const { volumeAlternatives } = seeker.entry.podClass;
   const last = volumeAlternatives.at(-1);
   if (last === undefined) return settledVerdict(pass, seeker, { ...prospect, outline: merged });
-  const found = conflicts(merged.requirements, last.requirements, {
+  const wanted = last.hostname === undefined ? last.requirements : last.requirements.add(last.hostname);
+  const found = conflicts(withHostname({ ...prospect, outline: merged }), wanted, {
     allowUndefined: pass.problem.labelPolicy.wellKnown,
   });
   if (found.length > 0) {

@@ -24,6 +24,7 @@ export function fitOnNode(pass: Pass, { entry, variant }: Seeker, seat: NodeSeat
   const { volumeAlternatives } = entry.podClass;
   if (volumeAlternatives.length === 0) return settle(merged, { variant, outlines, finish });
   for (const alternative of volumeAlternatives) {
+    if (!(alternative.hostname?.has(seat.node.hostname) ?? true)) continue;
     const outline = outlines.merge(merged, alternative);
     const fit = outline === null ? undefined : settle(outline, { variant, outlines, finish });
     if (fit !== undefined) return fit;

@@ -1,4 +1,5 @@
 import { namespacedName } from "../../api/object.ts";
+import { Polish } from "../polish/polish.ts";
 import { fitOnClaim, isInvited, type Prospect, prospectOf, type Seeker, welcome } from "./claims.ts";
 import { closePass } from "./close-pass.ts";
 import { commitToClaim, commitToNode, newProspect, openClaim } from "./commit.ts";
@@ -26,12 +27,20 @@ export function step(pass: Pass): boolean {
   const { queue } = pass;
   const entry = queue[pass.queueHead];
   const length = queue.length - pass.queueHead;
-  if (entry === undefined || entry.failedAtLength === length) return false;
+  if (entry === undefined || entry.failedAtLength === length) return polishStep(pass);
   pass.queueHead++;
   if (!place(pass, entry)) {
     queue.push(entry);
     entry.failedAtLength = queue.length - pass.queueHead;
   }
+  return true;
+}
+
+/** Goes over the plan for its price once it is complete. Until the last of these steps the plan is the plain one. */
+function polishStep(pass: Pass): boolean {
+  if (pass.problem.policy.packing !== "polished" || pass.timedOut) return false;
+  if (pass.polish !== undefined) return pass.polish.step();
+  pass.polish = new Polish(pass);
   return true;
 }
 

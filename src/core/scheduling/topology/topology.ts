@@ -20,7 +20,8 @@ export interface Wishes {
 }
 
 interface Site {
-  readonly labels: Readonly<Record<string, string>>;
+  /** A map: a topology key may be called `constructor`. */
+  readonly labels: ReadonlyMap<string, string>;
   readonly requirements: Requirements;
   readonly hostname: string | undefined;
   readonly taints: readonly Taint[];
@@ -140,7 +141,7 @@ export class Topology {
     const domains: string[] = [];
     for (const { name } of this.#problem.nodes) {
       const site = this.#site(name);
-      const domain = site?.labels[key];
+      const domain = site?.labels.get(key);
       if (site !== undefined && domain !== undefined && filter.matches(site)) domains.push(domain);
     }
     return domains;
@@ -156,7 +157,7 @@ export class Topology {
         const nodeName = pod.spec.nodeName ?? "";
         const site = this.#site(nodeName);
         if (site === undefined) continue;
-        const domain = group.isHostname ? (site.hostname ?? nodeName) : site.labels[key];
+        const domain = group.isHostname ? (site.hostname ?? nodeName) : site.labels.get(key);
         if (domain !== undefined && filter.matches(site)) found.push(domain);
       }
     }
@@ -176,7 +177,7 @@ export class Topology {
     if (site === undefined) return;
     const wishes = { namespace: namespaceOf(pod.metadata), labels: pod.metadata.labels ?? {}, spec: pod.spec };
     for (const group of this.inverseOwned(wishes)) {
-      const domain = site.labels[group.spec.key]; // no fallback to the node's name here, unlike in counting (02:X-41)
+      const domain = site.labels.get(group.spec.key); // no fallback to the node's name here, unlike in counting (02:X-41)
       if (domain !== undefined) this.#record(group, domain);
     }
   }
@@ -187,7 +188,7 @@ export class Topology {
     if (known !== undefined || node === undefined) return known;
     const requirements = Requirements.fromLabels(node.labels, this.#policy).without(labels.hostname);
     const hostname = node.labels[labels.hostname];
-    const site = { labels: node.labels, requirements, hostname, taints: node.taints };
+    const site = { labels: new Map(Object.entries(node.labels)), requirements, hostname, taints: node.taints };
     this.#sites.set(nodeName, site);
     return site;
   }

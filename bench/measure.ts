@@ -1,0 +1,69 @@
+import { podRequests, QuantityReader } from "../src/core/pod-requests.ts";
+import { merge } from "../src/core/resources.ts";
+import { resourceBound } from "../src/core/scenario/resource-bound.ts";
+import type { Decision } from "../src/core/scheduling/decision.ts";
+import type { SchedulingProblem } from "../src/core/scheduling/problem.ts";
+import { closePass, openPass, step } from "../src/core/scheduling/solve.ts";
+import { problemFor } from "./prepare.ts";
+import type { Workload } from "./workloads.ts";
+
+/** One run over a workload. */
+export interface Run {
+  /** From parsed objects to a pass ready to be solved. */
+  readonly buildMs: number;
+  /** From there to the decision, polishing included. */
+  readonly solveMs: number;
+  /** The part of it that is polishing. */
+  readonly polishMs: number;
+  readonly nodes: number;
+  readonly price: number;
+  readonly unplaced: number;
+}
+
+export function run(workload: Workload, packing: "plain" | "polished" = "polished"): Run {
+  const started = performance.now();
+  const pass = openPass(problemFor(workload, { packing }));
+  const built = performance.now();
+  while (pass.polish === undefined && step(pass)) {
+    // until every pod has been tried
+  }
+  const placed = performance.now();
+  while (step(pass)) {
+    // polishing
+  }
+  const polished = performance.now();
+  const decision = closePass(pass);
+  const ended = performance.now();
+  return {
+    buildMs: built - started,
+    solveMs: ended - built,
+    polishMs: polished - placed,
+    nodes: decision.newNodes.length,
+    price: priceOf(decision),
+    unplaced: decision.refusals.length,
+  };
+}
+
+export function priceOf({ newNodes }: Decision): number {
+  return newNodes.reduce((sum, { price }) => sum + price, 0);
+}
+
+/** Dollars a vCPU-hour and a GB-hour: what KWOK's prices are made of. */
+const kwokPrices = { cpu: 0.025, gigabyte: 0.001 };
+
+/** What the requests alone cost: by the unit for KWOK's types, elsewhere by the best value for money. */
+export function requestsBound({ onSale }: Workload, problem: SchedulingProblem): number {
+  const reader = new QuantityReader();
+  const requests = merge(...problem.pods.map((pod) => podRequests(pod, reader)));
+  if (onSale.name !== "kwok") return resourceBound(requests, problem.pools, problem.labelPolicy);
+  const cpu = requests["cpu"]?.toNumber() ?? 0;
+  const gigabytes = (requests["memory"]?.toNumber() ?? 0) / 1e9;
+  return kwokPrices.cpu * cpu + kwokPrices.gigabyte * gigabytes;
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  const upper = sorted[middle] ?? Number.NaN;
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? upper) + upper) / 2;
+}

@@ -1,0 +1,28 @@
+import { groups } from "../src/api/labels.ts";
+import { complete } from "../src/core/scenario/complete.ts";
+import { expandWorkloads } from "../src/core/scenario/expand.ts";
+import { problemOf } from "../src/core/scenario/problem.ts";
+import { defaultPolicy, type SchedulingPolicy, type SchedulingProblem } from "../src/core/scheduling/problem.ts";
+import type { Workload } from "./workloads.ts";
+
+const nodeClass = { group: groups.kwok, kind: "KWOKNodeClass" };
+const nowMs = Date.parse("2026-01-15T12:00:00Z");
+
+/** From parsed objects to a problem, as `plan` does it. */
+export function problemFor(workload: Workload, policy: Partial<SchedulingPolicy> = {}): SchedulingProblem {
+  const { types, labelPolicy } = workload.onSale;
+  const { objects, workloads } = expandWorkloads(workload.objects);
+  const completed = complete(
+    objects.map(({ object }) => object),
+    { typesFor: () => types, nowMs, defaultNodeClass: { ...nodeClass, name: "default" } },
+  );
+  return problemOf(completed, {
+    typesFor: () => types,
+    served: [nodeClass],
+    labelPolicy,
+    policy: { ...defaultPolicy, ...policy },
+    seed: 1,
+    nowMs,
+    workloads,
+  }).problem;
+}

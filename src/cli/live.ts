@@ -1,0 +1,155 @@
+import { groups } from "../api/labels.ts";
+import type { KubeObject } from "../api/object.ts";
+import type { KubeClient, ResourceType } from "../kube/client.ts";
+import { isKubeError, type KubeError } from "../kube/error.ts";
+import { builtIn, custom } from "../kube/resources.ts";
+import type { Clock } from "../util/clock.ts";
+
+/** Which cluster is meant, as kubectl's flags say it. */
+export interface ClusterChoice {
+  /** A kubeconfig; else KUBECONFIG, else the usual one, else the cluster we run in. */
+  readonly kubeconfig?: string | undefined;
+  readonly context?: string | undefined;
+}
+
+/** An open connection, as far as reading needs it. */
+export interface LiveCluster {
+  readonly kube: Pick<KubeClient, "list">;
+  readonly server: string;
+  readonly clock: Clock;
+  close(): void;
+}
+
+/** Throws an error with a sentence where there is no cluster to talk to. */
+export type Connect = (choice: ClusterChoice) => Promise<LiveCluster>;
+
+/** A cluster to start from, and how it is reached: with the machine's kubeconfig unless said. */
+export interface LiveSource extends ClusterChoice {
+  readonly connect?: Connect | undefined;
+}
+
+/** A kind to read, and the versions older clusters have of it. */
+interface LiveKind {
+  readonly type: ResourceType;
+  readonly older: readonly string[];
+}
+
+const { Pod, Node, Namespace, PersistentVolume, PersistentVolumeClaim, StorageClass, CSINode } = builtIn;
+const { PodTemplate, Deployment, ReplicaSet, StatefulSet, DaemonSet, Service, PodDisruptionBudget, PriorityClass } =
+  builtIn;
+
+const aksNodeClass: ResourceType = {
+  group: groups.azure,
+  version: "v1beta1",
+  kind: "AKSNodeClass",
+  plural: "aksnodeclasses",
+  namespaced: false,
+};
+
+/** Pods before nodes: what is bound to a node is bound to one we have seen, unless that has just gone. */
+export const liveKinds: readonly LiveKind[] = [
+  ...[Pod, Node, Namespace, PersistentVolume, PersistentVolumeClaim, StorageClass, CSINode].map(current),
+  ...[Deployment, ReplicaSet, StatefulSet, DaemonSet, Service, PodTemplate].map(current),
+  ...[PodDisruptionBudget, PriorityClass].map(current),
+  { type: custom.NodePool, older: ["v1beta1"] },
+  { type: custom.NodeClaim, older: ["v1beta1"] },
+  current(custom.NodeOverlay),
+  current(custom.CapacityBuffer),
+  { type: custom.EC2NodeClass, older: ["v1beta1"] },
+  current(custom.KWOKNodeClass),
+  { type: aksNodeClass, older: ["v1alpha2"] },
+];
+
+function current(type: ResourceType): LiveKind {
+  return { type, older: [] };
+}
+
+export interface LiveOptions {
+  /** Objects of these namespaces only; of all when empty. */
+  readonly namespaces?: readonly string[];
+  /** Told of each page. */
+  readonly onProgress?: (kind: string, count: number) => void;
+}
+
+/** What a cluster holds, and what of it could not be read. */
+export interface LiveReading {
+  readonly objects: readonly KubeObject[];
+  /** Kinds the cluster does not have. */
+  readonly absent: readonly string[];
+  /** Kinds we may not read, with the server's words. */
+  readonly forbidden: readonly { readonly kind: string; readonly because: string }[];
+}
+
+/** All objects of the kinds the engine reads. Throws a `KubeError` where the cluster cannot be read at all. */
+export async function readLive({ kube, clock }: LiveCluster, options: LiveOptions = {}): Promise<LiveReading> {
+  const { namespaces = [], onProgress = () => undefined } = options;
+  const objects: KubeObject[] = [];
+  const absent: string[] = [];
+  const forbidden: { kind: string; because: string }[] = [];
+  for (const { type, older } of liveKinds) {
+    const versions = [type, ...older.map((version) => ({ ...type, version }))];
+    const places = type.namespaced && namespaces.length > 0 ? namespaces : [undefined];
+    for (const namespace of places) {
+      const reader = { kube, clock, namespace, onPage: (count: number) => onProgress(type.kind, count) };
+      const found = await readKind(versions, reader);
+      if (found === "absent") absent.push(type.kind);
+      else if ("items" in found) for (const item of found.items) objects.push(item);
+      else forbidden.push({ kind: type.kind, because: found.because });
+    }
+  }
+  return { objects, absent: [...new Set(absent)], forbidden };
+}
+
+interface Reader extends Pick<LiveCluster, "kube" | "clock"> {
+  readonly namespace: string | undefined;
+  readonly onPage: (count: number) => void;
+}
+
+type Found = { readonly items: readonly KubeObject[] } | { readonly because: string } | "absent";
+
+/** By the newest version the cluster serves. */
+async function readKind(versions: readonly ResourceType[], reader: Reader): Promise<Found> {
+  for (const type of versions) {
+    try {
+      return { items: await patiently(() => allPages(type, reader), reader.clock) };
+    } catch (error) {
+      if (isKubeError(error, "forbidden")) return { because: error.message };
+      if (!isKubeError(error, "not-found")) throw error;
+    }
+  }
+  return "absent";
+}
+
+const pageSize = 500;
+
+async function allPages(type: ResourceType, { kube, namespace, onPage }: Reader): Promise<readonly KubeObject[]> {
+  const items: KubeObject[] = [];
+  let next: string | undefined;
+  do {
+    const page = await kube.list(type, { namespace, limit: pageSize, continue: next });
+    for (const item of page.items) items.push(item);
+    next = page.continue;
+    onPage(items.length);
+  } while (next !== undefined);
+  return items;
+}
+
+const mostAttempts = 4;
+const usualPauseMs = 1_000;
+
+/** A list that took too long begins again; a server that is busy is asked again later, when it says. */
+async function patiently<T>(run: () => Promise<T>, clock: Clock): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await run();
+    } catch (error) {
+      if (attempt === mostAttempts || !isPassing(error)) throw error;
+      if (error.code !== "expired") await clock.sleep(error.retryAfterMs ?? usualPauseMs * attempt);
+    }
+  }
+}
+
+/** What the server itself said, and may take back: a server that does not answer at all is no better in a second. */
+function isPassing(error: unknown): error is KubeError {
+  return isKubeError(error, "expired", "too-many-requests", "unavailable", "timeout") && error.status !== undefined;
+}

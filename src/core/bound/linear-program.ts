@@ -1,0 +1,19 @@
+/** A linear program over variables that are at least zero: the least cost under which all rows hold. */
+export interface LinearProgram {
+  readonly costs: readonly number[];
+  readonly rows: readonly Row[];
+}
+
+export interface Row {
+  readonly terms: readonly Term[];
+  readonly relation: "<=" | ">=";
+  readonly right: number;
+}
+
+export interface Term {
+  readonly variable: number;
+  readonly coefficient: number;
+}
+
+/** Whoever can solve one: the least cost, or undefined where nothing satisfies all rows. */
+export type SolveLp = (program: LinearProgram) => Promise<number | undefined>;

@@ -1,0 +1,188 @@
+import { describe, expect, it, vi } from "vitest";
+import { explain } from "./run.ts";
+
+const pool = `apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: default}
+spec:
+  template:
+    spec:
+      nodeClassRef: {group: karpenter.kwok.sh, kind: KWOKNodeClass, name: default}
+      requirements:
+        - {key: kubernetes.io/arch, operator: In, values: [amd64]}
+        - {key: kubernetes.io/os, operator: In, values: [linux]}
+        - {key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}
+`;
+
+function pod(name: string, spec: string): string {
+  return `apiVersion: v1\nkind: Pod\nmetadata: {name: ${name}}\nspec: ${spec}\n`;
+}
+
+function asking(cpu: string): string {
+  return `{containers: [{name: app, resources: {requests: {cpu: "${cpu}"}}}]}`;
+}
+
+const web = pod("web", asking("1"));
+const huge = pod("huge", asking("300"));
+
+const node = `apiVersion: v1
+kind: Node
+metadata: {name: node-a, labels: {kubernetes.io/hostname: node-a, topology.kubernetes.io/zone: test-zone-a}}
+spec: {taints: [{key: old, effect: NoSchedule}]}
+status: {capacity: {cpu: "4", memory: 8Gi, pods: "10"}, allocatable: {cpu: "4", memory: 8Gi, pods: "10"}}
+---
+${pod("app", `{nodeName: node-a, tolerations: [{operator: Exists}], containers: [{name: app, resources: {requests: {cpu: "3"}}}]}`)}`;
+
+function given(...texts: readonly string[]) {
+  return { files: { "in.yaml": texts.join("---\n") } };
+}
+
+const from = ["-f", "in.yaml", "--now", "2026-01-15T12:00:00Z"];
+
+vi.setConfig({ testTimeout: 30_000 }); // the first test waits for the catalogue to be loaded
+
+describe("karpenter explain pod", () => {
+  it("ends with 0 and says where the pod goes", async () => {
+    expect(await explain(["pod", "default/web", ...from], given(pool, web))).toEqual({
+      out: `default/web has a place: it goes to a new node of pool default (c-2x-amd64-linux at best).
+
+Types:  c-2x-amd64-linux, s-2x-amd64-linux, m-2x-amd64-linux, c-4x-amd64-linux, s-4x-amd64-linux and 28 more
+Price:  $0.0543 an hour at best
+`,
+      err: "",
+      code: 0,
+    });
+  });
+
+  it("ends with 3, and tells the cause, pools, nodes and what would help", async () => {
+    expect(await explain(["pod", "huge", ...from], given(pool, huge, node))).toEqual({
+      out: `default/huge cannot be placed: the pod asks for cpu 300, and of the types of pool default that suit otherwise the nearest, c-256x-amd64-linux, offers 255.9.
+
+Nearest miss: pool default
+  the pod asks for cpu 300, and of the types of pool default that suit otherwise the nearest, c-256x-amd64-linux, offers 255.9
+
+Pools, nearest first:
+  default  resources: the pod asks for cpu 300, and of the types of pool default that suit otherwise the nearest, c-256x-amd64-linux, offers 255.9
+
+The node that exists refuses it:
+  node-a: the pod does not tolerate the taint old:NoSchedule of node node-a (E-1); the pod asks for cpu 300, and node node-a has 1 left (E-4)
+
+Smallest change that gives it a place (checked by planning again):
+  1. lower the cpu request of container app to 255.9
+       Pod default/huge: replace /spec/containers/0/resources/requests/cpu "255900m"
+     then it goes to a new node of pool default (c-256x-amd64-linux)
+`,
+      err: "",
+      code: 3,
+    });
+  });
+
+  it("prints the same as data", async () => {
+    const { out, code } = await explain(["pod", "default/huge", "-o", "json", ...from], given(pool, huge, node));
+    expect(code).toBe(3);
+    expect(JSON.parse(out)).toMatchObject({
+      pod: "default/huge",
+      outcome: { kind: "unplaced", message: expect.stringContaining("no instance type has enough resources") },
+      pools: [{ pool: "default", reasons: [{ code: "resources", asked: "300", available: "255900m" }] }],
+      nodes: [{ node: "node-a", checks: [{ check: "E-1" }, { check: "E-4" }] }],
+      suggestions: [{ edits: [{ op: "replace", value: "255900m" }], displaced: [] }],
+      notes: [],
+    });
+  });
+
+  it("02:V-4 explains pods that validation sets aside", async () => {
+    const picky = pod("picky", `{nodeSelector: {kubernetes.io/hostname: node-a}, containers: [{name: app}]}`);
+    const { out, code } = await explain(["pod", "picky", ...from], given(pool, picky));
+    expect(out).toContain("default/picky cannot be placed: it is not considered for scheduling: ");
+    expect(out).toContain("  1. drop kubernetes.io/hostname from the pod's node selector\n");
+    expect(code).toBe(3);
+  });
+
+  it("02:V-5 suggests what mends a claim", async () => {
+    const claim = `apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: data}
+spec: {storageClassName: quick, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
+---
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: quick}
+provisioner: disk.example.com
+volumeBindingMode: Immediate
+`;
+    const db = pod(
+      "db",
+      `{containers: [{name: app}], volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]}`,
+    );
+    const { out } = await explain(["pod", "db", ...from], given(pool, claim, db));
+    expect(out).toContain("let storage class quick wait for the pod (volumeBindingMode: WaitForFirstConsumer)");
+  });
+
+  it("02:P-1 tells of pods nobody has to place", async () => {
+    const gated = pod("gated", `{schedulingGates: [{name: wait}], containers: [{name: app}]}`);
+    expect(await explain(["pod", "app", ...from], given(pool, node))).toEqual({
+      out: "default/app is not to be placed: it is on node node-a already.\n",
+      err: "",
+      code: 0,
+    });
+    const ran = await explain(["pod", "gated", ...from], given(pool, gated));
+    expect([ran.out, ran.code]).toEqual([
+      "default/gated is not to be placed: its scheduling gates are closed (wait).\n",
+      3,
+    ]);
+  });
+
+  it("ends with 1 and the closest names where there is no such pod, and where the input is bad", async () => {
+    expect(await explain(["pod", "default/wbe", ...from], given(pool, web, huge))).toEqual({
+      out: "",
+      err: "error: there is no pod default/wbe in the input; the closest names are default/web, default/huge\n",
+      code: 1,
+    });
+    expect(await explain(["pod", "web", "-f", "missing.yaml"], given(web))).toMatchObject({ out: "", code: 1 });
+  });
+
+  it("ends with 2 where the command line is wrong", async () => {
+    for (const args of [["pod"], ["pod", "web"], ["pod", "web", "-f", "in.yaml", "-o", "xml"], [], ["planet", "x"]]) {
+      const { code, out } = await explain(args, given(pool, web));
+      expect([args, out, code]).toEqual([args, "", 2]);
+    }
+  });
+
+  it("says so when nobody gave a pool", async () => {
+    const { out } = await explain(["pod", "web", ...from], given(web));
+    expect(out).toContain("note: no NodePool was given");
+  });
+});
+
+describe("karpenter explain node", () => {
+  it("shows what runs there, what comes, and why others do not fit", async () => {
+    expect(await explain(["node", "node-a", ...from], given(pool, web, huge, node))).toEqual({
+      out: `Node node-a: 1 running, 0 coming, 1 of the pods without a place not fitting.
+
+RESOURCE  ALLOCATABLE  REQUESTED  COMING  LEFT
+cpu                 4          3       0     1
+memory            8Gi          0       0   8Gi
+pods               10          1       0     9
+
+RUNNING      CPU  MEMORY
+default/app    3       0
+
+Refused here:
+  default/huge (no place anywhere): the pod does not tolerate the taint old:NoSchedule of node node-a (E-1); the pod asks for cpu 300, and node node-a has 1 left (E-4)
+  default/web (placed elsewhere): the pod does not tolerate the taint old:NoSchedule of node node-a (E-1)
+`,
+      err: "",
+      code: 0,
+    });
+  });
+
+  it("prints the same as data, and ends with 1 where there is no such node", async () => {
+    const { out } = await explain(["node", "node-a", "-o", "json", ...from], given(pool, web, node));
+    expect(JSON.parse(out)).toMatchObject({ node: "node-a", isLeaving: false, running: [{ pod: "default/app" }] });
+    expect(await explain(["node", "node-b", ...from], given(pool, node))).toEqual({
+      out: "",
+      err: "error: there is no node node-b in the input; the closest names are node-a\n",
+      code: 1,
+    });
+  });
+});

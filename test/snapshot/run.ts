@@ -1,0 +1,54 @@
+import { Command, CommanderError } from "commander";
+import type { Connect } from "../../src/cli/live.ts";
+import type { PlanReport } from "../../src/cli/plan/report.ts";
+import { planCommand } from "../../src/cli/plan.ts";
+import { snapshotCommand } from "../../src/cli/snapshot.ts";
+import { type FakeFile, type FakeWorld, fakeIo } from "../conversion/fake-io.ts";
+
+export interface Ran {
+  readonly out: string;
+  readonly err: string;
+  readonly code: number;
+  /** What a file holds afterwards. */
+  readonly file: (path: string) => Promise<FakeFile>;
+}
+
+export interface World extends FakeWorld {
+  readonly connect?: Connect;
+}
+
+export const nowMs = Date.parse("2026-01-15T12:00:00Z");
+
+/** One command line of `plan` or `snapshot`, in this process. */
+export async function run(args: readonly string[], { connect, ...world }: World = {}): Promise<Ran> {
+  const io = fakeIo(world);
+  const tools = { ...(connect && { connect }), now: () => nowMs, randomSalt: () => "salt" };
+  const program = new Command("karpenter").addCommand(planCommand(io, tools)).addCommand(snapshotCommand(io, tools));
+  try {
+    await program.parseAsync([...args], { from: "user" });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+  }
+  const file = async (path: string) => ({ bytes: await io.readFile(path, 2 ** 30) });
+  return { out: io.out(), err: io.err(), code: io.code() ?? 0, file };
+}
+
+/** The snapshot of a cluster. */
+export async function snapshotOf(connect: Connect, ...args: readonly string[]): Promise<FakeFile> {
+  const ran = await run(["snapshot", "-o", "it.json.gz", ...args], { connect });
+  if (ran.code !== 0) throw new Error(`exit ${ran.code}\n${ran.err}`);
+  return ran.file("it.json.gz");
+}
+
+/** A plan without what differs from run to run. */
+export async function planned(args: readonly string[], world: World): Promise<TimelessReport> {
+  const ran = await run(["plan", "-o", "json", ...args], world);
+  if (ran.out === "") throw new Error(`exit ${ran.code}\n${ran.err}`);
+  const { totals, ...rest } = JSON.parse(ran.out) as PlanReport;
+  const { buildMs: _, solveMs: __, peakHeapMiB: ___, ...steady } = totals;
+  return { ...rest, totals: steady };
+}
+
+export type TimelessReport = Omit<PlanReport, "totals"> & {
+  readonly totals: Omit<PlanReport["totals"], "buildMs" | "solveMs" | "peakHeapMiB">;
+};
