@@ -1,0 +1,114 @@
+import { isRecord } from "../../../api/object.ts";
+
+/**
+ * A set of field paths, as a tree. Steps are those of `fieldsV1`: `f:name` a field, `k:{"name":"x"}` a list item by its
+ * keys, `v:"x"` a list item by its value; `.` marks a node that is itself in the set and has children.
+ */
+export interface FieldSet {
+  readonly isMember: boolean;
+  readonly children: ReadonlyMap<string, FieldSet>;
+}
+
+const noChildren: ReadonlyMap<string, FieldSet> = new Map();
+export const emptySet: FieldSet = { isMember: false, children: noChildren };
+export const leafSet: FieldSet = { isMember: true, children: noChildren };
+
+export function nodeSet(isMember: boolean, children: ReadonlyMap<string, FieldSet>): FieldSet {
+  return children.size === 0 ? (isMember ? leafSet : emptySet) : { isMember, children };
+}
+
+export function isEmptySet({ isMember, children }: FieldSet): boolean {
+  return !isMember && children.size === 0;
+}
+
+export function union(a: FieldSet, b: FieldSet): FieldSet {
+  if (isEmptySet(a)) return b;
+  if (isEmptySet(b)) return a;
+  const children = new Map(a.children);
+  for (const [step, child] of b.children) children.set(step, union(children.get(step) ?? emptySet, child));
+  return nodeSet(a.isMember || b.isMember, children);
+}
+
+/** Paths of `a` that are not in `b`. */
+export function without(a: FieldSet, b: FieldSet): FieldSet {
+  if (isEmptySet(a) || isEmptySet(b)) return a;
+  const children = new Map<string, FieldSet>();
+  for (const [step, child] of a.children) {
+    const other = b.children.get(step);
+    const left = other === undefined ? child : without(child, other);
+    if (!isEmptySet(left)) children.set(step, left);
+  }
+  return nodeSet(a.isMember && !b.isMember, children);
+}
+
+/** Paths of `a` that are in `b` or below a path of `b`: what goes when everything in `b` goes. */
+export function withoutBelow(a: FieldSet, b: FieldSet): FieldSet {
+  if (b.isMember) return emptySet;
+  if (b.children.size === 0) return a;
+  const children = new Map<string, FieldSet>();
+  for (const [step, child] of a.children) {
+    const left = withoutBelow(child, b.children.get(step) ?? emptySet);
+    if (!isEmptySet(left)) children.set(step, left);
+  }
+  return nodeSet(a.isMember, children);
+}
+
+export function intersection(a: FieldSet, b: FieldSet): FieldSet {
+  const children = new Map<string, FieldSet>();
+  for (const [step, child] of a.children) {
+    const other = b.children.get(step);
+    const both = other === undefined ? emptySet : intersection(child, other);
+    if (!isEmptySet(both)) children.set(step, both);
+  }
+  return nodeSet(a.isMember && b.isMember, children);
+}
+
+/** Every path in the set, as text: `.spec.containers[name="c"].image`. */
+export function* paths(set: FieldSet, prefix = ""): Iterable<string> {
+  if (set.isMember) yield prefix;
+  for (const [step, child] of [...set.children].sort(byStep)) yield* paths(child, prefix + stepText(step));
+}
+
+export function sameSet(a: FieldSet, b: FieldSet): boolean {
+  if (a === b) return true;
+  if (a.isMember !== b.isMember || a.children.size !== b.children.size) return false;
+  for (const [step, child] of a.children) {
+    const other = b.children.get(step);
+    if (other === undefined || !sameSet(child, other)) return false;
+  }
+  return true;
+}
+
+export function toFieldsV1(set: FieldSet): Record<string, unknown> {
+  const json: Record<string, unknown> = {};
+  if (set.isMember && set.children.size > 0) json["."] = {};
+  for (const [step, child] of [...set.children].sort(byStep)) json[step] = toFieldsV1(child);
+  return json;
+}
+
+/** Reads what clients may have written; what is not a set is an empty one. */
+export function fromFieldsV1(json: unknown, depth = 0): FieldSet {
+  if (!isRecord(json) || depth > 128) return emptySet;
+  const steps = Object.keys(json);
+  if (steps.length === 0) return depth === 0 ? emptySet : leafSet;
+  const children = new Map<string, FieldSet>();
+  for (const step of steps) if (step !== ".") children.set(step, fromFieldsV1(json[step], depth + 1));
+  return nodeSet(Object.hasOwn(json, "."), children);
+}
+
+function byStep([a]: readonly [string, FieldSet], [b]: readonly [string, FieldSet]): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function stepText(step: string): string {
+  const rest = step.slice(2);
+  if (step.startsWith("f:")) return `.${rest}`;
+  if (step.startsWith("v:")) return `[=${rest}]`;
+  if (!step.startsWith("k:")) return `[${rest}]`;
+  try {
+    const keys = Object.entries(JSON.parse(rest) as Record<string, unknown>);
+    return `[${keys.map(([key, value]) => `${key}=${JSON.stringify(value)}`).join(",")}]`;
+  } catch {
+    return `[${rest}]`;
+  }
+}

@@ -1,0 +1,148 @@
+import { isRecord, type KubeObject } from "../../../api/object.ts";
+import type { Draft, Json } from "../../kinds/draft.ts";
+import { textAt } from "../../kinds/draft.ts";
+import type { ServedKind } from "../../kinds/kind.ts";
+import { apiVersionOf } from "../../kinds/registry.ts";
+import type { WriteRequest } from "../request.ts";
+import { rfc3339 } from "../times.ts";
+import {
+  type FieldSet,
+  fromFieldsV1,
+  isEmptySet,
+  sameSet,
+  toFieldsV1,
+  union,
+  without,
+  withoutBelow,
+} from "./field-set.ts";
+import { compare } from "./parts.ts";
+
+/** Who owns which fields, by which way of writing. */
+export interface Manager {
+  readonly name: string;
+  readonly operation: "Apply" | "Update";
+  readonly subresource: string;
+  readonly apiVersion: string;
+  readonly time: string;
+  readonly fields: FieldSet;
+}
+
+export function managersOf(entries: unknown): readonly Manager[] {
+  if (!Array.isArray(entries)) return [];
+  return entries.filter(isRecord).flatMap((entry) => {
+    const operation = entry["operation"];
+    if (operation !== "Apply" && operation !== "Update") return [];
+    const fields = fromFieldsV1(entry["fieldsV1"]);
+    return [
+      {
+        name: textAt(entry, "manager"),
+        operation,
+        subresource: textAt(entry, "subresource"),
+        apiVersion: textAt(entry, "apiVersion"),
+        time: textAt(entry, "time"),
+        fields,
+      },
+    ];
+  });
+}
+
+/** Writes them back, appliers first, and drops who owns nothing any more. */
+export function setManagers(draft: Draft, managers: readonly Manager[]): void {
+  const entries = managers
+    .filter(({ fields }) => !isEmptySet(fields))
+    .sort((a, b) => compareText(a.operation, b.operation) || compareText(a.time, b.time) || compareText(a.name, b.name))
+    .map(
+      ({ name, operation, subresource, apiVersion, time, fields }): Json => ({
+        manager: name,
+        operation,
+        apiVersion,
+        ...(time === "" ? {} : { time }),
+        fieldsType: "FieldsV1",
+        fieldsV1: toFieldsV1(fields),
+        ...(subresource === "" ? {} : { subresource }),
+      }),
+    );
+  if (entries.length > 0) draft.metadata.managedFields = entries;
+  else delete draft.metadata.managedFields;
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+export interface Tracking {
+  readonly kind: ServedKind;
+  readonly old: KubeObject | undefined;
+  readonly draft: Draft;
+  readonly request: WriteRequest;
+  readonly now: number;
+}
+
+/**
+ * Whoever changes a field by a plain write owns it from then on. Objects that nobody has claimed a field of, like the
+ * pods our own loops make, are left without: applying to one takes what is there as written by others. (05 §3)
+ */
+export function trackUpdate({ kind, old, draft, request, now }: Tracking): void {
+  const known = managersBefore(old, draft);
+  const isUnclaimed = known.length === 0 && (request.fieldManager ?? "") === "";
+  if (isUnclaimed) {
+    delete draft.metadata.managedFields;
+    return;
+  }
+  const difference = compare(old, draft, kind.fields);
+  const changed = ownable(difference.changed);
+  const removed = ownable(difference.removed);
+  const identity = {
+    name: request.fieldManager || "unknown",
+    operation: "Update",
+    subresource: request.subresource ?? "",
+    apiVersion: apiVersionOf(kind),
+  } as const;
+  const isOwn = (one: Manager) =>
+    one.name === identity.name && one.operation === "Update" && one.subresource === identity.subresource;
+  const others = known
+    .filter((one) => !isOwn(one))
+    .map((one) => ({ ...one, fields: withoutBelow(without(one.fields, changed), removed) }));
+  const before = known.find(isOwn);
+  const fields = union(withoutBelow(before?.fields ?? emptyFields, removed), changed);
+  const isSame = before !== undefined && sameSet(fields, before.fields) && isEmptySet(changed);
+  setManagers(draft, [...others, isSame ? before : { ...identity, time: rfc3339(now), fields }]);
+}
+
+const emptyFields = fromFieldsV1(undefined);
+
+/** A client may rewrite the entries; one empty entry resets them. */
+function managersBefore(old: KubeObject | undefined, draft: Draft): readonly Manager[] {
+  const written = draft.metadata.managedFields;
+  const isReset = written?.length === 1 && Object.keys(written[0] ?? {}).length === 0;
+  if (isReset) return [];
+  const given = managersOf(written);
+  return given.length > 0
+    ? given
+    : managersOf((old?.metadata as { managedFields?: unknown } | undefined)?.managedFields);
+}
+
+const systemFields = fromFieldsV1({
+  "f:apiVersion": {},
+  "f:kind": {},
+  "f:metadata": Object.fromEntries(
+    [
+      "name",
+      "generateName",
+      "namespace",
+      "selfLink",
+      "uid",
+      "resourceVersion",
+      "generation",
+      "creationTimestamp",
+      "deletionTimestamp",
+      "deletionGracePeriodSeconds",
+      "managedFields",
+    ].map((field) => [`f:${field}`, {}]),
+  ),
+});
+
+/** What only the server writes belongs to nobody. */
+export function ownable(fields: FieldSet): FieldSet {
+  return withoutBelow(fields, systemFields);
+}

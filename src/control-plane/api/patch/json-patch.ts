@@ -1,0 +1,110 @@
+import { isRecord } from "../../../api/object.ts";
+import { copyJson, type Json, sameJson, setKey } from "../../kinds/draft.ts";
+import { badRequest, failure } from "../failures.ts";
+
+/** More than this is not a patch. As Kubernetes. */
+const maxOperations = 10_000;
+
+type Parent = { readonly in: Json; readonly key: string } | { readonly in: unknown[]; readonly key: string };
+
+/** RFC 6902, all or nothing. The target stays as it is. */
+export function jsonPatch(target: unknown, operations: unknown): unknown {
+  if (!Array.isArray(operations)) throw badRequest("a JSON patch is a list of operations");
+  if (operations.length > maxOperations) {
+    throw failure("too-large", `The allowed maximum operations in a JSON patch is ${maxOperations}`);
+  }
+  const root = { "": copyJson(target) };
+  for (const operation of operations) apply(root, operation);
+  return root[""];
+}
+
+function apply(root: Json, operation: unknown): void {
+  if (!isRecord(operation)) throw badRequest("an operation of a JSON patch is an object");
+  const { op, path, from, value } = operation;
+  if (typeof path !== "string") throw badRequest("an operation of a JSON patch has a path");
+  switch (op) {
+    case "add":
+      add(root, path, given(operation));
+      return;
+    case "remove":
+      remove(root, path);
+      return;
+    case "replace":
+      replace(root, path, given(operation));
+      return;
+    case "move": {
+      if (typeof from !== "string") throw badRequest("a move has a from");
+      if (path.startsWith(`${from}/`)) throw unprocessable(`cannot move ${from} into itself`);
+      add(root, path, remove(root, from));
+      return;
+    }
+    case "copy":
+      if (typeof from !== "string") throw badRequest("a copy has a from");
+      add(root, path, copyJson(read(root, from)));
+      return;
+    case "test":
+      if (!sameJson(read(root, path), value ?? null)) throw unprocessable(`testing value ${path} failed`);
+      return;
+    default:
+      throw badRequest(`unknown operation ${JSON.stringify(op)?.slice(0, 40)} in a JSON patch`);
+  }
+}
+
+function given(operation: Json): unknown {
+  if (!Object.hasOwn(operation, "value")) throw badRequest("an add or replace has a value");
+  return copyJson(operation["value"]);
+}
+
+function add(root: Json, path: string, value: unknown): void {
+  const { in: parent, key } = parentOf(root, path);
+  if (!Array.isArray(parent)) setKey(parent, key, value);
+  else parent.splice(key === "-" ? parent.length : indexOf(key, parent.length, path), 0, value);
+}
+
+function replace(root: Json, path: string, value: unknown): void {
+  read(root, path);
+  const { in: parent, key } = parentOf(root, path);
+  if (Array.isArray(parent)) parent[indexOf(key, parent.length - 1, path)] = value;
+  else setKey(parent, key, value);
+}
+
+function remove(root: Json, path: string): unknown {
+  const value = read(root, path);
+  const { in: parent, key } = parentOf(root, path);
+  if (Array.isArray(parent)) parent.splice(indexOf(key, parent.length - 1, path), 1);
+  else delete parent[key];
+  return value;
+}
+
+function read(root: Json, path: string): unknown {
+  const { in: parent, key } = parentOf(root, path);
+  if (Array.isArray(parent)) return parent[indexOf(key, parent.length - 1, path)];
+  if (!Object.hasOwn(parent, key)) throw unprocessable(`the path ${path} is not there`);
+  return parent[key];
+}
+
+function parentOf(root: Json, path: string): Parent {
+  if (path !== "" && !path.startsWith("/"))
+    throw badRequest(`${JSON.stringify(path.slice(0, 80))} is not a JSON pointer`);
+  const steps = path.split("/").map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
+  let at: unknown = root;
+  for (const step of steps.slice(0, -1)) {
+    if (Array.isArray(at)) at = at[indexOf(step, at.length - 1, path)];
+    else if (isRecord(at) && Object.hasOwn(at, step)) at = at[step];
+    else throw unprocessable(`the path ${path} is not there`);
+  }
+  const key = steps.at(-1) ?? "";
+  if (Array.isArray(at)) return { in: at, key };
+  if (isRecord(at)) return { in: at, key };
+  throw unprocessable(`the path ${path} is not there`);
+}
+
+function indexOf(step: string, max: number, path: string): number {
+  const index = /^(0|[1-9]\d{0,9})$/.test(step) ? Number(step) : -1;
+  if (index < 0 || index > max) throw unprocessable(`the path ${path} is not there`);
+  return index;
+}
+
+function unprocessable(because: string): Error {
+  return failure("invalid", `the server rejected our request due to an error in our request: ${because}`);
+}

@@ -1,0 +1,45 @@
+import type { KubeObject } from "../../api/object.ts";
+import type { Subresource } from "../kinds/kind.ts";
+
+export type FieldValidation = "Ignore" | "Warn" | "Strict";
+
+/** What every write may ask for. */
+export interface WriteRequest {
+  readonly dryRun?: boolean | undefined;
+  readonly fieldManager?: string | undefined;
+  /** Warn, unless said otherwise. */
+  readonly fieldValidation?: FieldValidation | undefined;
+  readonly subresource?: Subresource | undefined;
+  /** What the decoder of the body noticed: `duplicate field "spec.replicas"`. Treated like unknown fields. */
+  readonly decodingProblems?: readonly string[] | undefined;
+}
+
+export interface DeleteRequest {
+  readonly dryRun?: boolean | undefined;
+  readonly propagation?: "Background" | "Foreground" | "Orphan" | undefined;
+  readonly gracePeriodSeconds?: number | undefined;
+  readonly preconditions?:
+    | { readonly uid?: string | undefined; readonly resourceVersion?: string | undefined }
+    | undefined;
+}
+
+export interface Key {
+  readonly name: string;
+  readonly namespace?: string | undefined;
+}
+
+/** An answer with what kubectl should print beside it. */
+export interface Answer {
+  readonly object: KubeObject;
+  readonly warnings: readonly string[];
+}
+
+export interface WriteAnswer extends Answer {
+  /** Whether the object is new. */
+  readonly isNew: boolean;
+}
+
+export interface DeleteAnswer extends Answer {
+  /** False: it stays until its grace period is over and its finalizers are gone. */
+  readonly isGone: boolean;
+}

@@ -1,0 +1,255 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { configMap, embedded, pod, refusal, types } from "../../../test/contracts/embedded.ts";
+import { runs } from "../../../test/runs.ts";
+import type { KubeObject } from "../../api/object.ts";
+import { isKubeError } from "../../kube/error.ts";
+import type { JournalEntry } from "../store/journal.ts";
+import { maxNesting } from "./limits.ts";
+
+const at = (name: string) => ({ name, namespace: "default" });
+
+describe("ApiServer (05 §3)", () => {
+  it("begins with the namespaces, accounts and priorities every cluster has", async () => {
+    const { client } = embedded();
+    const names = async (type: (typeof types)[keyof typeof types]) =>
+      (await client.list(type)).items.map(({ metadata }) => metadata.name);
+    expect(await names(types.namespaces)).toEqual(["default", "kube-node-lease", "kube-public", "kube-system"]);
+    expect(await names(types.priorityClasses)).toEqual(["system-cluster-critical", "system-node-critical"]);
+    expect(await names(types.accounts)).toEqual(["default", "default", "default", "default"]);
+    expect(await names(types.services)).toEqual(["kubernetes"]);
+  });
+
+  it("05:CP-T3 does the same again from the same seed", async () => {
+    const run = async () => {
+      const { client, server } = embedded();
+      for (let i = 0; i < 20; i++) {
+        const { name: _, ...metadata } = pod("").metadata;
+        await client.create(types.pods, { ...pod(""), metadata: { ...metadata, generateName: "p-" } });
+      }
+      return JSON.stringify([...server.snapshot()]);
+    };
+    expect(await run()).toBe(await run());
+  });
+
+  it("05:CP-L8 keeps a namespace until its finalizer is taken off, and creates nothing in it", async () => {
+    const { client } = embedded();
+    const made = await client.create(types.namespaces, {
+      apiVersion: "v1",
+      kind: "Namespace",
+      metadata: { name: "n" },
+    });
+    expect(made).toMatchObject({
+      metadata: { labels: { "kubernetes.io/metadata.name": "n" } },
+      spec: { finalizers: ["kubernetes"] },
+      status: { phase: "Active" },
+    });
+    // Replacing it does not take the finalizer off.
+    const bare = { apiVersion: "v1", kind: "Namespace", metadata: { name: "n", labels: { a: "b" } } };
+    expect((await client.update(types.namespaces, bare)).spec).toEqual({ finalizers: ["kubernetes"] });
+    const going = await client.delete(types.namespaces, { name: "n" });
+    expect(going?.status).toEqual({ phase: "Terminating" });
+    const error = await refusal(client.create(types.configMaps, configMap("m", {}, { namespace: "n" })));
+    expect([error.code, error.status?.details?.causes?.[0]?.reason]).toEqual(["forbidden", "NamespaceTerminating"]);
+    await client.patch(types.namespaces, { name: "n" }, { kind: "merge", body: { spec: { finalizers: [] } } });
+    expect((await refusal(client.get(types.namespaces, { name: "n" }))).code).toBe("not-found");
+  });
+
+  it.each([
+    ["Foreground", "foregroundDeletion"],
+    ["Orphan", "orphan"],
+  ] as const)("05:CP-L7 %s deletion is left to the garbage collector", async (propagation, finalizer) => {
+    const { client } = embedded();
+    await client.create(types.configMaps, configMap("m"));
+    const going = await client.delete(types.configMaps, at("m"), { propagation });
+    expect(going?.metadata.finalizers).toEqual([finalizer]);
+    expect(await client.delete(types.configMaps, at("m"), { propagation: "Background" })).toBeUndefined();
+  });
+
+  it("deletes a selection", async () => {
+    const { client, server } = embedded();
+    for (const [name, app] of [
+      ["a", "x"],
+      ["b", "x"],
+      ["c", "y"],
+    ] as const) {
+      await client.create(types.configMaps, configMap(name, {}, { labels: { app } }));
+    }
+    const kind = server.kinds.get(types.configMaps);
+    await server.deleteCollection(kind, { namespace: "default", labelSelector: "app=x" });
+    expect((await client.list(types.configMaps)).items.map(({ metadata }) => metadata.name)).toEqual(["c"]);
+  });
+
+  it("warns of unknown and duplicate fields unless told to refuse or ignore them", async () => {
+    const { server } = embedded();
+    const kind = server.kinds.get(types.configMaps);
+    const odd = { ...configMap("m"), colour: "blue" };
+    const create = (fieldValidation: "Warn" | "Ignore" | "Strict", name: string) =>
+      server.create(
+        kind,
+        { ...odd, metadata: at(name) },
+        {
+          namespace: "default",
+          fieldValidation,
+          decodingProblems: ['duplicate field "data"'],
+        },
+      );
+    expect((await create("Warn", "a")).warnings).toEqual(['duplicate field "data"', 'unknown field "colour"']);
+    expect((await create("Ignore", "b")).warnings).toEqual([]);
+    expect((await refusal(create("Strict", "c"))).status?.message).toBe(
+      'ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: ' +
+        'duplicate field "data", unknown field "colour"',
+    );
+  });
+
+  it("gives Jobs their selector, Services their address, Secrets their bytes", async () => {
+    const { client } = embedded();
+    const template = { spec: { restartPolicy: "Never", containers: [{ name: "a", image: "a" }] } };
+    const job = await client.create(types.jobs, {
+      apiVersion: "batch/v1",
+      kind: "Job",
+      metadata: at("j"),
+      spec: { template },
+    });
+    expect(job.spec).toMatchObject({
+      completions: 1,
+      parallelism: 1,
+      backoffLimit: 6,
+      selector: { matchLabels: { "batch.kubernetes.io/controller-uid": job.metadata.uid } },
+      template: { metadata: { labels: { "batch.kubernetes.io/job-name": "j" } } },
+    });
+    const service = { apiVersion: "v1", kind: "Service", metadata: at("s"), spec: { ports: [{ port: 80 }] } };
+    expect((await client.create(types.services, service)).spec).toMatchObject({
+      type: "ClusterIP",
+      clusterIP: expect.stringMatching(/^10\./),
+      ports: [{ port: 80, protocol: "TCP", targetPort: 80 }],
+    });
+    const secret = { apiVersion: "v1", kind: "Secret", metadata: at("s"), stringData: { a: "hello" } };
+    expect(await client.create(types.secrets, secret as KubeObject)).toMatchObject({
+      type: "Opaque",
+      data: { a: "aGVsbG8=" },
+    });
+  });
+
+  it("05:CP-L10 shows a kind other than it is stored, and tells who watches", async () => {
+    const { client, server } = embedded();
+    const kind = server.kinds.get(types.leases);
+    const lease = {
+      apiVersion: "coordination.k8s.io/v1",
+      kind: "Lease",
+      metadata: at("l"),
+      spec: { holderIdentity: "x" },
+    };
+    await client.create(types.leases, lease);
+    server.setOverlay(kind, (stored) => ({ ...stored, spec: { holderIdentity: "y" } }));
+    expect((await client.get(types.leases, at("l"))).spec).toEqual({ holderIdentity: "y" });
+    expect((await client.list(types.leases)).items[0]?.spec).toEqual({ holderIdentity: "y" });
+    const watch = server.watch(kind);
+    expect(server.watchersOf(kind)).toBe(1);
+    watch.close();
+    expect(server.watchersOf(kind)).toBe(0);
+  });
+
+  it("05:CP-T5 answers when a write is kept, tells watchers no sooner, and comes back with everything", async () => {
+    const kept: JournalEntry[] = [];
+    const waiting: (() => void)[] = [];
+    const journal = {
+      append: (entry: JournalEntry) =>
+        new Promise<void>((resolve) => {
+          waiting.push(() => {
+            kept.push(entry);
+            resolve();
+          });
+        }),
+    };
+    const { client, server } = embedded({ journal });
+    const flush = async () => {
+      for (const keep of waiting.splice(0)) keep();
+      await new Promise((resolve) => setImmediate(resolve));
+    };
+    await flush();
+    const watch = server.watch(server.kinds.get(types.configMaps), { resourceVersion: String(server.revision) });
+    let isAnswered = false;
+    const creating = client.create(types.configMaps, configMap("m")).then((made) => {
+      isAnswered = true;
+      return made;
+    });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect([isAnswered, watch.poll()]).toEqual([false, undefined]);
+    await flush();
+    const made = await creating;
+    expect(watch.poll()).toMatchObject({ type: "ADDED" });
+
+    const again = embedded({ restore: kept });
+    expect(await again.client.get(types.configMaps, at("m"))).toEqual(made);
+    expect(again.server.revision).toBeGreaterThan(Number(made.metadata.resourceVersion));
+    const old = { resourceVersion: made.metadata.resourceVersion };
+    expect(() => again.server.watch(again.server.kinds.get(types.configMaps), old)).toThrow(
+      expect.objectContaining({ code: "expired" }) as unknown as Error,
+    );
+  });
+
+  it("05:CP-T5 refuses all writes once one could not be kept", async () => {
+    let isFull = false;
+    const journal = { append: () => (isFull ? Promise.reject(new Error("disk full")) : Promise.resolve()) };
+    const { client } = embedded({ journal });
+    isFull = true;
+    expect((await refusal(client.create(types.configMaps, configMap("a")))).status?.code).toBe(500);
+    isFull = false;
+    await expect(client.create(types.configMaps, configMap("b"))).rejects.toThrow();
+  });
+
+  it("05:CP-S3 refuses what is too large or too deep, and keeps odd names as data", async () => {
+    const { client } = embedded();
+    const large = configMap("large", { a: "x".repeat(3 * 1024 * 1024) });
+    expect((await refusal(client.create(types.configMaps, large))).status?.code).toBe(413);
+    let deep: unknown = {};
+    for (let i = 0; i < maxNesting; i++) deep = { deep };
+    const nested = { ...configMap("deep"), data: deep } as KubeObject;
+    expect((await refusal(client.create(types.configMaps, nested))).code).toBe("bad-request");
+    const data = JSON.parse('{"__proto__": "a", "constructor": "b"}') as Record<string, string>;
+    const made = await client.create<KubeObject & { data: object }>(types.configMaps, configMap("odd", data));
+    expect(Object.keys(made.data).sort()).toEqual(["__proto__", "constructor"]);
+    const patch = { kind: "merge", body: { data: JSON.parse('{"__proto__": "c"}') as object } } as const;
+    const patched = await client.patch<KubeObject & { data: object }>(types.configMaps, at("odd"), patch);
+    expect(JSON.stringify(patched.data)).toBe('{"__proto__":"c","constructor":"b"}');
+    expect({}).not.toHaveProperty("c");
+  });
+
+  it("05:CP-S3 answers any nonsense with 4xx", async () => {
+    const { client } = embedded();
+    await client.create(types.pods, pod("p"));
+    const value = fc.anything({
+      key: fc.constantFrom("spec", "metadata", "name", "status", "containers", "__proto__", "labels", "$patch"),
+      maxDepth: 4,
+    });
+    const body = fc.oneof(value, fc.record({ metadata: value, spec: value, status: value }));
+    const property = fc.asyncProperty(
+      body,
+      fc.constantFrom("create", "update", "json", "merge", "strategic", "apply"),
+      async (given, op) => {
+        const plain: unknown = JSON.parse(
+          JSON.stringify(given, (_, one: unknown) => (typeof one === "bigint" ? 1 : one)) ?? "null",
+        );
+        const object = { ...pod("p"), ...(plain as object) } as KubeObject;
+        try {
+          if (op === "create")
+            await client.create(types.pods, {
+              ...object,
+              metadata: { namespace: "default", ...(object.metadata as object) },
+            });
+          else if (op === "update") await client.update(types.pods, { ...object, metadata: at("p") });
+          else if (op === "apply")
+            await client.patch(types.pods, at("p"), { kind: op, body: object, fieldManager: "f" });
+          else await client.patch(types.pods, at("p"), { kind: op as "merge", body: plain });
+        } catch (error) {
+          if (!isKubeError(error)) throw error;
+          const code = error.status?.code ?? 0;
+          expect(code).toBeGreaterThanOrEqual(400);
+          expect(code).toBeLessThan(500);
+        }
+      },
+    );
+    await fc.assert(property, { numRuns: runs(50_000) });
+  }, 300_000);
+});

@@ -1,0 +1,48 @@
+import { isRecord, type KubeObject } from "../../../api/object.ts";
+import { child, draftOf, listAt, recordAt, textAt } from "../../kinds/draft.ts";
+import { badRequest, conflict } from "../failures.ts";
+import { rfc3339 } from "../times.ts";
+import { keyOf } from "../writer.ts";
+import type { PodContext } from "./eviction.ts";
+
+/** Puts a pod on a node: what schedulers do. */
+export function bindPod(body: unknown, { machine, kind, pod, request }: PodContext): KubeObject {
+  const node = nodeOf(body);
+  const name = pod.metadata.name ?? "";
+  const written = textAt(body, "metadata", "name");
+  if (written !== "" && written !== name) throw badRequest("name in URL does not match name in Binding object");
+  const uid = textAt(body, "metadata", "uid");
+  if (uid !== "" && uid !== pod.metadata.uid) throw conflict(kind, name, "the UID in the precondition does not match");
+  if (pod.metadata.deletionTimestamp !== undefined) {
+    throw conflict(kind, name, `pod ${name} is being deleted, cannot be assigned to a host`);
+  }
+  const bound = textAt(pod.spec, "nodeName");
+  if (bound !== "") throw conflict(kind, name, `pod ${name} is already assigned to node "${bound}"`);
+  if (listAt(pod.spec, "schedulingGates").length > 0) {
+    throw conflict(kind, name, `pod ${name} has non-empty .spec.schedulingGates`);
+  }
+  const draft = draftOf(pod);
+  child(draft, "spec")["nodeName"] = node;
+  const annotations = recordAt(body, "metadata", "annotations") as Record<string, string> | undefined;
+  if (annotations !== undefined) draft.metadata.annotations = { ...draft.metadata.annotations, ...annotations };
+  markScheduled(child(draft, "status"), rfc3339(machine.clock.now()));
+  const key = keyOf(kind, { name, namespace: pod.metadata.namespace });
+  if (request.dryRun !== true) machine.store.put(kind.storage, key, draft);
+  return { apiVersion: "v1", kind: "Status", metadata: {}, status: "Success", code: 201 } as unknown as KubeObject;
+}
+
+function nodeOf(body: unknown): string {
+  if (!isRecord(body) || body["kind"] !== "Binding") throw badRequest("not a Binding object");
+  const target = recordAt(body, "target");
+  const kind = textAt(target, "kind");
+  if (kind !== "" && kind !== "Node") throw badRequest("a pod is bound to a Node");
+  const name = textAt(target, "name");
+  if (name === "") throw badRequest("target.name: Required value");
+  return name;
+}
+
+function markScheduled(status: Record<string, unknown>, now: string): void {
+  const others = listAt(status, "conditions").filter((one) => one["type"] !== "PodScheduled");
+  const scheduled = { type: "PodScheduled", status: "True", lastProbeTime: null, lastTransitionTime: now };
+  status["conditions"] = [...others, scheduled];
+}

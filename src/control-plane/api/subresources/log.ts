@@ -1,0 +1,17 @@
+import type { KubeObject } from "../../../api/object.ts";
+
+export interface LogRequest {
+  readonly container?: string | undefined;
+  readonly follow?: boolean | undefined;
+  readonly previous?: boolean | undefined;
+  readonly timestamps?: boolean | undefined;
+  readonly tailLines?: number | undefined;
+  readonly limitBytes?: number | undefined;
+  readonly sinceSeconds?: number | undefined;
+}
+
+/** Where the output of containers comes from: whoever runs them. */
+export type LogSource = (pod: KubeObject, request: LogRequest) => AsyncIterable<string>;
+
+/** Simulated containers have nothing to say, unless someone gives them a voice. */
+export const noLogs: LogSource = async function* () {};

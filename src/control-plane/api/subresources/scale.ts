@@ -1,0 +1,77 @@
+import { isRecord, type KubeObject } from "../../../api/object.ts";
+import { copyJson, type Draft, draftOf, type Json, numberAt, recordAt, textAt } from "../../kinds/draft.ts";
+import type { ServedKind } from "../../kinds/kind.ts";
+import { badRequest, conflict, invalid, invalidValue, noSuchResource } from "../failures.ts";
+
+/** The replica counts of an object, as `autoscaling/v1 Scale`. */
+export function scaleOf(kind: ServedKind, object: KubeObject): KubeObject {
+  const { scale } = kind;
+  if (scale === undefined) throw noSuchResource();
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
+  const selector = scale.selector === undefined ? "" : selectorText(object, scale.selector.split("."));
+  const desired = numberAt(object, ...scale.specReplicas.split("."));
+  return {
+    apiVersion: "autoscaling/v1",
+    kind: "Scale",
+    metadata: { name, ...(namespace === undefined ? {} : { namespace }), uid, resourceVersion, creationTimestamp },
+    spec: desired === undefined ? {} : { replicas: desired },
+    status: {
+      replicas: numberAt(object, ...scale.statusReplicas.split(".")) ?? 0,
+      ...(selector === "" ? {} : { selector }),
+    },
+  };
+}
+
+/** The object with the replicas a Scale asks for. */
+export function withScale(kind: ServedKind, old: KubeObject, scale: unknown): Draft {
+  if (kind.scale === undefined) throw noSuchResource();
+  if (!isRecord(scale) || scale["kind"] !== "Scale") throw badRequest("expected a Scale in version autoscaling/v1");
+  const replicas = recordAt(scale, "spec")?.["replicas"] ?? 0;
+  const name = old.metadata.name ?? "";
+  const version = textAt(scale, "metadata", "resourceVersion");
+  if (version !== "" && version !== old.metadata.resourceVersion) throw conflict(kind, name);
+  const isCount = typeof replicas === "number" && Number.isInteger(replicas) && replicas >= 0 && replicas < 2 ** 31;
+  if (!isCount) {
+    const subject = { group: "autoscaling", kind: "Scale", plural: "scales" };
+    throw invalid(subject, name, [invalidValue(["spec", "replicas"], replicas, "must be greater than or equal to 0")]);
+  }
+  const draft = draftOf(old);
+  const steps = kind.scale.specReplicas.split(".");
+  let parent: Json = draft;
+  for (const step of steps.slice(0, -1)) {
+    const next = recordAt(parent, step) ?? {};
+    parent[step] = next;
+    parent = next;
+  }
+  parent[steps.at(-1) ?? ""] = replicas;
+  return copyJson(draft);
+}
+
+/** A selector as text: as it stands, or written from its structure. */
+function selectorText(object: KubeObject, path: readonly string[]): string {
+  const written = textAt(object, ...path);
+  if (written !== "") return written;
+  const selector = recordAt(object, ...path);
+  if (selector === undefined) return "";
+  // A ReplicationController's selector is a plain map.
+  const isStructured = selector["matchLabels"] !== undefined || selector["matchExpressions"] !== undefined;
+  const labels = isStructured ? recordAt(selector, "matchLabels") : selector;
+  const parts = Object.entries(labels ?? {}).map(([key, value]) => `${key}=${String(value)}`);
+  const expressions = Array.isArray(selector["matchExpressions"]) ? selector["matchExpressions"].filter(isRecord) : [];
+  return [...parts, ...expressions.map(expressionText)].sort().join(",");
+}
+
+function expressionText(expression: Json): string {
+  const key = textAt(expression, "key");
+  const values = Array.isArray(expression["values"]) ? [...expression["values"]].map(String).sort().join(",") : "";
+  switch (expression["operator"]) {
+    case "In":
+      return `${key} in (${values})`;
+    case "NotIn":
+      return `${key} notin (${values})`;
+    case "DoesNotExist":
+      return `!${key}`;
+    default:
+      return key;
+  }
+}

@@ -1,0 +1,196 @@
+import type { KubeObject } from "../../api/object.ts";
+import type { KubeError, Status } from "../../kube/error.ts";
+import type { Clock, Timer } from "../../util/clock.ts";
+import type { Change } from "../store/change-log.ts";
+import type { Store } from "../store/store.ts";
+import { expired } from "./failures.ts";
+import type { Selection } from "./selectors/selection.ts";
+
+export interface WatchRequest {
+  readonly namespace?: string | undefined;
+  readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
+  readonly resourceVersion?: string | undefined;
+  readonly allowWatchBookmarks?: boolean | undefined;
+  readonly timeoutSeconds?: number | undefined;
+  readonly sendInitialEvents?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export type ServerEvent =
+  | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: KubeObject }
+  /** `object` carries a kind and a resourceVersion only, and the annotation that ends the initial events. */
+  | { readonly type: "BOOKMARK"; readonly object: KubeObject }
+  /** The last of a stream. */
+  | { readonly type: "ERROR"; readonly status: Status; readonly error: KubeError };
+
+export const initialEventsEnd = "k8s.io/initial-events-end";
+
+/** Often enough that a watcher that resumes is not told to start over. (05 §3) */
+const bookmarkEveryMs = 60_000;
+/** A watcher this far behind is cut off: it will list again. */
+export const defaultBacklog = 50_000;
+
+export interface WatchSource {
+  readonly store: Store;
+  readonly storage: string;
+  readonly clock: Clock;
+  readonly selection: Selection;
+  /** How many events may wait for the watcher. */
+  readonly maxBacklog: number;
+  /** As this version of the kind shows it. */
+  readonly show: (object: KubeObject) => KubeObject;
+  readonly apiVersion: string;
+  readonly kind: string;
+}
+
+/** One client's view of a kind's changes: a queue that is filled by the store and emptied by whoever iterates. */
+export class Watch implements AsyncIterable<ServerEvent> {
+  readonly #source: WatchSource;
+  readonly #startedAt: number;
+  readonly #timers: Timer[] = [];
+  #unsubscribe: () => void = () => {};
+  #queue: ServerEvent[];
+  #next = 0;
+  #wake: (() => void) | undefined;
+  #isOver = false;
+
+  constructor(source: WatchSource, start: { readonly revision: number; readonly initial: readonly ServerEvent[] }) {
+    this.#source = source;
+    this.#startedAt = start.revision;
+    this.#queue = [...start.initial];
+  }
+
+  begin(request: WatchRequest): this {
+    const { store, storage, clock } = this.#source;
+    this.#unsubscribe = store.subscribe(storage, (change) => this.#changed(change));
+    const { timeoutSeconds = 0, signal } = request;
+    if (timeoutSeconds > 0) this.#timers.push(clock.setTimer(timeoutSeconds * 1000, () => this.close()));
+    if (request.allowWatchBookmarks === true) this.#bookmarkLater();
+    if (signal?.aborted) this.close();
+    else signal?.addEventListener("abort", () => this.close(), { once: true });
+    return this;
+  }
+
+  /** Ends the stream when what is queued has been read. */
+  close(error?: KubeError): void {
+    if (this.#isOver) return;
+    if (error?.status !== undefined) this.#push({ type: "ERROR", status: error.status, error });
+    this.#isOver = true;
+    this.#unsubscribe();
+    for (const timer of this.#timers) timer.cancel();
+    this.#wake?.();
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** What can be had without waiting, or undefined. */
+  poll(): ServerEvent | undefined {
+    const event = this.#queue[this.#next];
+    if (event === undefined) return undefined;
+    this.#next++;
+    if (this.#next === this.#queue.length) {
+      this.#queue = [];
+      this.#next = 0;
+    }
+    return event;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncIterator<ServerEvent> {
+    try {
+      for (;;) {
+        const event = this.poll();
+        if (event !== undefined) yield event;
+        else if (this.#isOver) return;
+        else await this.#awakened();
+      }
+    } finally {
+      this.close();
+    }
+  }
+
+  #awakened(): Promise<void> {
+    return new Promise((wake) => {
+      this.#wake = wake;
+    });
+  }
+
+  #changed(change: Change): void {
+    if (change.revision <= this.#startedAt) return;
+    const event = eventOf(change, this.#source);
+    if (event === undefined) return;
+    const { maxBacklog } = this.#source;
+    if (this.#queue.length - this.#next >= maxBacklog) {
+      this.close(expired(`too old resource version: the watch fell ${maxBacklog} events behind`));
+      return;
+    }
+    this.#push(event);
+  }
+
+  #push(event: ServerEvent): void {
+    this.#queue.push(event);
+    const wake = this.#wake;
+    this.#wake = undefined;
+    wake?.();
+  }
+
+  #bookmarkLater(): void {
+    const { clock, store } = this.#source;
+    const timer = clock.setTimer(bookmarkEveryMs, () => {
+      if (this.#isOver) return;
+      this.#timers.splice(this.#timers.indexOf(timer), 1);
+      this.#push(bookmark(this.#source, store.published));
+      this.#bookmarkLater();
+    });
+    this.#timers.push(timer);
+  }
+}
+
+/** What a change means to someone who sees only a part: entering it is an addition, leaving it a deletion. */
+export function eventOf({ type, object, previous, revision }: Change, source: WatchSource): ServerEvent | undefined {
+  const { selection, show } = source;
+  const isIn = type !== "DELETED" && selection.matches(object);
+  const wasIn = previous !== undefined && selection.matches(previous);
+  if (isIn) return { type: wasIn ? "MODIFIED" : "ADDED", object: show(object) };
+  if (!wasIn) return undefined;
+  if (type === "DELETED") return { type, object: show(object) };
+  const metadata = { ...previous.metadata, resourceVersion: String(revision) };
+  return { type: "DELETED", object: show(Object.freeze({ ...previous, metadata })) };
+}
+
+export function bookmark(
+  { apiVersion, kind }: Pick<WatchSource, "apiVersion" | "kind">,
+  revision: number,
+  options: { readonly endsInitialEvents?: boolean } = {},
+): ServerEvent {
+  const annotations = options.endsInitialEvents === true ? { annotations: { [initialEventsEnd]: "true" } } : {};
+  const metadata = { resourceVersion: String(revision), creationTimestamp: null, ...annotations };
+  return { type: "BOOKMARK", object: { apiVersion, kind, metadata } as unknown as KubeObject };
+}
+
+/** Where a watch begins and what it sends at once. */
+export function beginning(
+  source: WatchSource,
+  asked: number | undefined,
+  request: WatchRequest,
+): { readonly revision: number; readonly initial: readonly ServerEvent[] } {
+  const { store, storage, selection, show } = source;
+  const collection = store.collection(storage);
+  const current = store.revision;
+  const wantsState = request.sendInitialEvents ?? asked === undefined;
+  if (wantsState) {
+    const initial: ServerEvent[] = [];
+    for (const [, object] of selection.of(collection)) initial.push({ type: "ADDED", object: show(object) });
+    if (request.sendInitialEvents === true && request.allowWatchBookmarks === true) {
+      initial.push(bookmark(source, current, { endsInitialEvents: true }));
+    }
+    return { revision: current, initial };
+  }
+  if (asked === undefined) return { revision: current, initial: [] };
+  const missed = collection.log.since(asked);
+  if (missed === undefined) throw expired(`too old resource version: ${asked} (${current})`);
+  const initial = missed.flatMap((change) => eventOf(change, source) ?? []);
+  return { revision: missed.at(-1)?.revision ?? asked, initial };
+}

@@ -1,0 +1,67 @@
+import { randomUUID, X509Certificate } from "node:crypto";
+import { isIP } from "node:net";
+
+/** What a TLS server needs; both parts are PEM. */
+export interface ServerCertificate {
+  readonly key: string;
+  readonly certificate: string;
+}
+
+export interface CertificateOptions {
+  /** Names and addresses it is valid for. */
+  readonly hosts: readonly string[];
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+const day = 24 * 60 * 60 * 1000;
+const validityMs = 365 * day;
+
+/** A certificate that vouches for itself: the kubeconfig carries it as the authority to trust. (05:CP-S1) */
+export async function makeCertificate({ hosts, now }: CertificateOptions): Promise<ServerCertificate> {
+  const generate = await loadGenerator();
+  const made = await generate([{ name: "commonName", value: `karpenter-up-${randomUUID().slice(0, 8)}` }], {
+    keyType: "ec",
+    algorithm: "sha256",
+    notBeforeDate: new Date(now - day), // clocks of two machines may differ
+    notAfterDate: new Date(now + validityMs),
+    extensions: [
+      { name: "basicConstraints", cA: true, critical: true },
+      { name: "keyUsage", digitalSignature: true, keyCertSign: true, critical: true },
+      { name: "extKeyUsage", serverAuth: true },
+      { name: "subjectAltName", altNames: hosts.map(altName) },
+    ],
+  });
+  return { key: made.private, certificate: made.cert };
+}
+
+type Generate = typeof import("selfsigned")["generate"];
+
+/** 100 ms to load, and most starts find a certificate kept from before. Bundled, a CommonJS package is its default export. */
+async function loadGenerator(): Promise<Generate> {
+  const loaded: { readonly generate?: Generate; readonly default?: { readonly generate: Generate } } = await import(
+    "selfsigned"
+  );
+  const generate = loaded.generate ?? loaded.default?.generate;
+  if (generate === undefined) throw new Error("the package selfsigned has no generate");
+  return generate;
+}
+
+function altName(host: string): { type: 2; value: string } | { type: 7; ip: string } {
+  return isIP(host) === 0 ? { type: 2, value: host } : { type: 7, ip: host };
+}
+
+/** Whether a certificate kept from before still serves: valid for another week, and for all of these hosts. */
+export function isUsable({ certificate }: ServerCertificate, { hosts, now }: CertificateOptions): boolean {
+  try {
+    const parsed = new X509Certificate(certificate);
+    const isTimely = Date.parse(parsed.validFrom) <= now && now + 7 * day < Date.parse(parsed.validTo);
+    return isTimely && hosts.every((host) => covers(parsed, host));
+  } catch {
+    return false; // not a certificate at all
+  }
+}
+
+function covers(certificate: X509Certificate, host: string): boolean {
+  return (isIP(host) === 0 ? certificate.checkHost(host) : certificate.checkIP(host)) !== undefined;
+}

@@ -1,0 +1,147 @@
+import type { KubeObject } from "../../api/object.ts";
+import type {
+  CreateOptions,
+  DeleteOptions,
+  KubeClient,
+  ListOptions,
+  ObjectKey,
+  ObjectList,
+  Patch,
+  ResourceType,
+  WatchEvent,
+  WatchOptions,
+  WriteOptions,
+} from "../../kube/client.ts";
+import { KubeError } from "../../kube/error.ts";
+import type { Clock } from "../../util/clock.ts";
+import { expired, failure } from "../api/failures.ts";
+import { Crash } from "./crash.ts";
+import type { CallFault, FaultPlan } from "./fault-plan.ts";
+import { lateEvents } from "./late-events.ts";
+
+export interface FaultyClientOptions {
+  readonly client: KubeClient;
+  readonly plan: FaultPlan;
+  readonly clock: Clock;
+  /** Told once; the harness then drops whatever used the client. */
+  readonly onCrash?: ((crash: Crash) => void) | undefined;
+  /** Told of every fault, for coverage. */
+  readonly onFault?: ((fault: string) => void) | undefined;
+}
+
+/** A client in a bad world: what goes wrong is in the plan, and the same on every run. (05:CP-T4) */
+export class FaultyClient implements KubeClient {
+  readonly #options: FaultyClientOptions;
+  readonly #dead = new AbortController();
+  #crash: Crash | undefined;
+
+  constructor(options: FaultyClientOptions) {
+    this.#options = options;
+  }
+
+  get<T extends KubeObject>(type: ResourceType, key: ObjectKey): Promise<T> {
+    return this.#call({ isWrite: false, what: `get of ${type.plural}` }, (client) => client.get<T>(type, key));
+  }
+
+  async list<T extends KubeObject>(type: ResourceType, options?: ListOptions): Promise<ObjectList<T>> {
+    const { plan, clock } = this.#options;
+    return this.#call({ isWrite: false, what: `list of ${type.plural}` }, async (client) => {
+      const delayMs = plan.listDelayMs();
+      if (delayMs > 0) await clock.sleep(delayMs);
+      return client.list<T>(type, options);
+    });
+  }
+
+  async *watch<T extends KubeObject>(type: ResourceType, options: WatchOptions): AsyncIterable<WatchEvent<T>> {
+    const { client, clock, plan } = this.#options;
+    await this.#call({ isWrite: false, what: `watch of ${type.plural}` }, async () => {});
+    const own = plan.forWatch();
+    const stop = new AbortController();
+    const ended = () => stop.abort();
+    const signals = [options.signal, this.#dead.signal];
+    for (const signal of signals) signal.addEventListener("abort", ended, { once: true });
+    if (signals.some(({ aborted }) => aborted)) stop.abort();
+    try {
+      const events = client.watch<T>(type, { ...options, signal: stop.signal });
+      for await (const event of lateEvents(events, { clock, delayMs: () => own.delayMs(), signal: stop.signal })) {
+        const fault = own.next();
+        if (fault !== undefined) this.#options.onFault?.(`watch ${fault}`);
+        if (fault === "cut") return;
+        if (fault === "expired") throw expired("too old resource version: the fault plan says so");
+        if (this.#crash !== undefined) throw this.#crash;
+        yield event;
+      }
+      if (this.#crash !== undefined) throw this.#crash;
+    } finally {
+      stop.abort();
+      for (const signal of signals) signal.removeEventListener("abort", ended);
+    }
+  }
+
+  create<T extends KubeObject>(type: ResourceType, object: KubeObject, options?: CreateOptions): Promise<T> {
+    const what = `create of ${type.plural}`;
+    return this.#call({ isWrite: true, what }, (client) => client.create<T>(type, object, options));
+  }
+
+  update<T extends KubeObject>(type: ResourceType, object: KubeObject, options?: WriteOptions): Promise<T> {
+    const what = `update of ${type.plural}`;
+    return this.#call({ isWrite: true, what }, (client) => client.update<T>(type, object, options));
+  }
+
+  patch<T extends KubeObject>(type: ResourceType, key: ObjectKey, patch: Patch, options?: WriteOptions): Promise<T> {
+    const what = `patch of ${type.plural}`;
+    return this.#call({ isWrite: true, what }, (client) => client.patch<T>(type, key, patch, options));
+  }
+
+  delete<T extends KubeObject>(type: ResourceType, key: ObjectKey, options?: DeleteOptions): Promise<T | undefined> {
+    const what = `delete of ${type.plural}`;
+    return this.#call({ isWrite: true, what }, (client) => client.delete<T>(type, key, options));
+  }
+
+  async #call<T>(
+    { isWrite, what }: { readonly isWrite: boolean; readonly what: string },
+    run: (client: KubeClient) => Promise<T>,
+  ): Promise<T> {
+    const { client, plan } = this.#options;
+    if (this.#crash !== undefined) throw this.#crash;
+    const moment = plan.crashNow();
+    if (moment !== undefined) {
+      const underWay = moment === "after" ? run(client).catch(() => {}) : undefined; // nobody hears how it went
+      const crash = this.#die();
+      await underWay;
+      throw crash;
+    }
+    const fault = plan.forCall({ isWrite });
+    if (fault !== undefined) this.#options.onFault?.(`call ${fault}`);
+    if (fault !== undefined && fault !== "lost-answer") throw this.#refusal(fault, what);
+    const answer = await run(client);
+    if (this.#crash !== undefined) throw this.#crash; // the answer came too late
+    if (fault === "lost-answer") throw new KubeError("timeout", `${what}: no answer in time`);
+    return answer;
+  }
+
+  #refusal(fault: Exclude<CallFault, "lost-answer">, what: string): KubeError {
+    switch (fault) {
+      case "conflict":
+        return failure(
+          "conflict",
+          `${what}: the object has been modified; please apply your changes to the latest version`,
+        );
+      case "too-many-requests":
+        return failure("too-many-requests", `${what}: too many requests, please try again later`, {
+          retryAfterSeconds: this.#options.plan.retryAfterSeconds(),
+        });
+      case "server-error":
+        return failure("server-error", `${what}: an error on the server has prevented the request from succeeding`);
+    }
+  }
+
+  #die(): Crash {
+    const crash = new Crash(this.#options.plan.calls);
+    this.#crash = crash;
+    this.#options.onFault?.("crash");
+    this.#dead.abort(crash);
+    this.#options.onCrash?.(crash);
+    return crash;
+  }
+}

@@ -1,0 +1,120 @@
+import type { IncomingMessage } from "node:http";
+import { parseYaml } from "../../api/manifest/parse.ts";
+import { resolveDocument } from "../../api/manifest/resolve.ts";
+import { badRequest, failure } from "../api/failures.ts";
+import { decodeProtobuf } from "../protobuf/decode.ts";
+import type { Messages } from "../protobuf/messages.ts";
+import { parseMediaType } from "./accept.ts";
+import { scanJson } from "./json-scan.ts";
+
+/** An object may be this large, as in Kubernetes. (05:CP-S3) */
+export const maxBodyBytes = 3 * 1024 * 1024;
+
+/** The deepest honest objects, CRDs, stay below 60. */
+const maxDepth = 200;
+
+/** All bytes of a request; refused as soon as they are too many. */
+export function readBody(request: IncomingMessage): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    request.on("data", (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= maxBodyBytes) chunks.push(chunk);
+      else {
+        request.pause();
+        reject(failure("too-large", `Request entity too large: limit is ${maxBodyBytes}`));
+      }
+    });
+    request.on("end", () => resolve(Buffer.concat(chunks)));
+    request.on("error", reject);
+    request.on("aborted", () => reject(badRequest("the request was cut off")));
+  });
+}
+
+/** What a body held. */
+export interface ParsedBody {
+  readonly value: unknown;
+  /** What strict validation would refuse: `duplicate field "spec.replicas"`. */
+  readonly problems: readonly string[];
+}
+
+export interface BodyOptions {
+  readonly contentType: string | undefined;
+  readonly messages: () => Messages;
+}
+
+/** The object in a request body; failures are `Status`es. */
+export function parseBody(body: Buffer, { contentType, messages }: BodyOptions): ParsedBody {
+  const { type } = parseMediaType(contentType ?? "application/json");
+  if (type === "application/vnd.kubernetes.protobuf") return { value: fromProtobuf(body, messages()), problems: [] };
+  if (type === "application/yaml" || type === "application/apply-patch+yaml") return parseYamlBody(body);
+  if (type === "" || type === "application/json" || type.endsWith("+json")) return parseJsonBody(body);
+  throw failure("unsupported-media-type", `the body of the request was in an unknown format - ${accepted}`);
+}
+
+const accepted =
+  "accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf";
+
+function fromProtobuf(body: Buffer, messages: Messages): unknown {
+  const decoded = decodeProtobuf(body, messages);
+  switch (decoded.kind) {
+    case "object":
+      return decoded.object;
+    case "malformed":
+      throw badRequest(`the protobuf body cannot be read: ${decoded.because}`);
+    case "unknown-kind":
+      throw failure(
+        "unsupported-media-type",
+        `protobuf bodies of kind "${decoded.name}" in version "${decoded.apiVersion}" are not supported: send JSON`,
+      );
+  }
+}
+
+function parseJsonBody(body: Buffer): ParsedBody {
+  const text = textOf(body);
+  const { isTooDeep, duplicates } = scanJson(text, maxDepth);
+  if (isTooDeep) throw badRequest(`the body is nested more than ${maxDepth} levels deep`);
+  try {
+    return { value: JSON.parse(text), problems: duplicates.map((path) => `duplicate field ${JSON.stringify(path)}`) };
+  } catch (error) {
+    throw badRequest(`error decoding JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** What applies is mostly JSON in YAML's clothes, and JSON is read far quicker. */
+function parseYamlBody(body: Buffer): ParsedBody {
+  const text = textOf(body);
+  const json = text.startsWith("{") ? jsonOf(text) : undefined;
+  if (json !== undefined) return json;
+  const parsed = parseYaml(text);
+  if (parsed.kind === "refused") throw badRequest(`error decoding YAML: ${parsed.because}`);
+  const [document, another] = parsed.documents;
+  if (document === undefined) throw badRequest("the body is empty");
+  if (another !== undefined) throw badRequest("error decoding YAML: the body holds more than one document");
+  const [error] = document.errors;
+  if (error !== undefined) throw badRequest(`error decoding YAML: ${error.message}`);
+  const { value, remarks } = resolveDocument(document);
+  const refused = remarks.find((remark) => remark.severity === "error");
+  if (refused !== undefined) throw badRequest(`error decoding YAML: ${refused.message}`);
+  return { value, problems: [] };
+}
+
+/** Undefined: not JSON; YAML's own flow style begins with a brace too. */
+function jsonOf(text: string): ParsedBody | undefined {
+  const { isTooDeep, duplicates } = scanJson(text, maxDepth);
+  if (isTooDeep) return undefined;
+  try {
+    return { value: JSON.parse(text), problems: duplicates.map((path) => `duplicate field ${JSON.stringify(path)}`) };
+  } catch {
+    return undefined;
+  }
+}
+
+function textOf(body: Buffer): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(body);
+  } catch {
+    throw badRequest("the body is not UTF-8");
+  }
+}

@@ -1,0 +1,25 @@
+import type { KubeObject } from "../../api/object.ts";
+import type { Serialised } from "../store/serialised.ts";
+
+const comma = Buffer.from(",");
+const closing = Buffer.from("]}");
+const lineEnd = Buffer.from("}\n");
+
+/** A list, joined from the bytes each object already has. (05 §4) */
+export function listBytes(
+  items: readonly KubeObject[],
+  { head, serialised }: { readonly head: Readonly<Record<string, unknown>>; readonly serialised: Serialised },
+): Buffer {
+  const parts: Uint8Array[] = [Buffer.from(`${JSON.stringify(head).slice(0, -1)},"items":[`)];
+  for (const [index, item] of items.entries()) {
+    if (index > 0) parts.push(comma);
+    parts.push(serialised.of(item));
+  }
+  parts.push(closing);
+  return Buffer.concat(parts);
+}
+
+/** One line of a watch. */
+export function eventBytes(type: string, object: Uint8Array): Buffer {
+  return Buffer.concat([Buffer.from(`{"type":"${type}","object":`), object, lineEnd]);
+}

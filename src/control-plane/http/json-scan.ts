@@ -1,0 +1,88 @@
+/** What is to be known about JSON text before or beside parsing it. */
+export interface Scan {
+  readonly isTooDeep: boolean;
+  /** Paths of keys that a map holds more than once, as `spec.replicas`. */
+  readonly duplicates: readonly string[];
+}
+
+/** More of them say nothing more. */
+const maxDuplicates = 20;
+
+interface Level {
+  /** Keys met so far; undefined in a list. */
+  readonly keys: Set<string> | undefined;
+  key: string;
+  index: number;
+}
+
+/**
+ * One pass over the text, without recursion: the depth is known before anything walks the value, and keys written twice
+ * are found, which parsing would silently drop. Text that is no JSON is left for the parser to refuse.
+ */
+export function scanJson(text: string, maxDepth: number): Scan {
+  const levels: Level[] = [];
+  const duplicates: string[] = [];
+  let isKeyNext = false;
+  for (let at = 0; at < text.length; at++) {
+    const top = levels.at(-1);
+    switch (text.charCodeAt(at)) {
+      case 0x22: {
+        const end = stringEnd(text, at);
+        if (isKeyNext && top?.keys !== undefined) noteKey(text.slice(at, end), { levels, top, duplicates });
+        isKeyNext = false;
+        at = end - 1;
+        break;
+      }
+      case 0x7b:
+        levels.push({ keys: new Set(), key: "", index: 0 });
+        isKeyNext = true;
+        break;
+      case 0x5b:
+        levels.push({ keys: undefined, key: "", index: 0 });
+        isKeyNext = false;
+        break;
+      case 0x2c:
+        isKeyNext = top?.keys !== undefined;
+        if (top !== undefined) top.index += 1;
+        break;
+      case 0x7d:
+      case 0x5d:
+        levels.pop();
+        isKeyNext = false;
+        break;
+    }
+    if (levels.length > maxDepth) return { isTooDeep: true, duplicates };
+  }
+  return { isTooDeep: false, duplicates };
+}
+
+/** Behind the closing quote. */
+function stringEnd(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === 0x5c) at += 1;
+    else if (code === 0x22) return at + 1;
+  }
+  return text.length;
+}
+
+function noteKey(
+  written: string,
+  {
+    levels,
+    top,
+    duplicates,
+  }: { readonly levels: readonly Level[]; readonly top: Level; readonly duplicates: string[] },
+): void {
+  const key = written.slice(1, -1);
+  top.key = key;
+  if (top.keys?.has(key) === true && duplicates.length < maxDuplicates) duplicates.push(pathOf(levels));
+  top.keys?.add(key);
+}
+
+function pathOf(levels: readonly Level[]): string {
+  return levels
+    .map(({ keys, key, index }) => (keys === undefined ? `[${index}]` : `.${key}`))
+    .join("")
+    .replace(/^\./, "");
+}

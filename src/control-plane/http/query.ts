@@ -1,0 +1,130 @@
+import { isRecord } from "../../api/object.ts";
+import type { DeleteOptions, WriteOptions } from "../../kube/client.ts";
+import { badRequest } from "../api/failures.ts";
+import type { ListRequest } from "../api/list.ts";
+import type { LogRequest } from "../api/subresources/log.ts";
+import type { WatchRequest } from "../api/watch.ts";
+
+export function flag(query: URLSearchParams, name: string): boolean {
+  const text = query.get(name);
+  return text !== null && text !== "false" && text !== "0" && text !== "";
+}
+
+function text(query: URLSearchParams, name: string): string | undefined {
+  return query.get(name) ?? undefined;
+}
+
+function whole(query: URLSearchParams, name: string): number | undefined {
+  const written = query.get(name);
+  if (written === null || written === "") return undefined;
+  if (!/^-?\d{1,15}$/.test(written))
+    throw badRequest(`${name} is not a whole number: ${JSON.stringify(written.slice(0, 40))}`);
+  return Number(written);
+}
+
+function selection(query: URLSearchParams, namespace: string | undefined) {
+  return { namespace, labelSelector: text(query, "labelSelector"), fieldSelector: text(query, "fieldSelector") };
+}
+
+const matches = ["Exact", "NotOlderThan"] as const;
+
+export function listRequest(query: URLSearchParams, namespace: string | undefined): ListRequest {
+  return {
+    ...selection(query, namespace),
+    limit: whole(query, "limit"),
+    continue: text(query, "continue"),
+    resourceVersion: text(query, "resourceVersion"),
+    resourceVersionMatch: oneOf(query, "resourceVersionMatch", matches),
+  };
+}
+
+export function watchRequest(query: URLSearchParams, namespace: string | undefined): WatchRequest {
+  return {
+    ...selection(query, namespace),
+    resourceVersion: text(query, "resourceVersion"),
+    allowWatchBookmarks: flag(query, "allowWatchBookmarks"),
+    timeoutSeconds: whole(query, "timeoutSeconds"),
+    sendInitialEvents: query.has("sendInitialEvents") ? flag(query, "sendInitialEvents") : undefined,
+  };
+}
+
+export function logRequest(query: URLSearchParams): LogRequest {
+  return {
+    container: text(query, "container"),
+    follow: flag(query, "follow"),
+    previous: flag(query, "previous"),
+    timestamps: flag(query, "timestamps"),
+    tailLines: whole(query, "tailLines"),
+    limitBytes: whole(query, "limitBytes"),
+    sinceSeconds: whole(query, "sinceSeconds"),
+  };
+}
+
+const validations = ["Ignore", "Warn", "Strict"] as const;
+
+/** What a write may ask for besides the object. */
+export function writeOptions(query: URLSearchParams): Omit<WriteOptions, "subresource"> {
+  return {
+    dryRun: isDryRun(query.getAll("dryRun")),
+    fieldManager: text(query, "fieldManager"),
+    fieldValidation: oneOf(query, "fieldValidation", validations),
+  };
+}
+
+function isDryRun(values: readonly unknown[]): boolean {
+  const asked = values.filter((value) => value !== "");
+  const wrong = asked.find((value) => value !== "All");
+  if (wrong !== undefined) throw badRequest(`Invalid value: ${JSON.stringify(wrong)}: dryRun: supported values: "All"`);
+  return asked.length > 0;
+}
+
+function oneOf<T extends string>(query: URLSearchParams, name: string, known: readonly T[]): T | undefined {
+  const written = query.get(name);
+  if (written === null || written === "") return undefined;
+  const found = known.find((value) => value === written);
+  if (found !== undefined) return found;
+  const choices = known.map((value) => JSON.stringify(value)).join(", ");
+  throw badRequest(`${name}: Unsupported value: ${JSON.stringify(written.slice(0, 40))}: supported values: ${choices}`);
+}
+
+const propagations = ["Background", "Foreground", "Orphan"] as const;
+
+/** How to delete, from the body and the query; the query comes second, as the body is what clients write today. */
+export function deleteOptions(query: URLSearchParams, body: unknown): DeleteOptions {
+  const sent = isRecord(body) ? body : {};
+  const policy = sent["propagationPolicy"] ?? text(query, "propagationPolicy");
+  const orphan =
+    sent["orphanDependents"] ?? (query.has("orphanDependents") ? flag(query, "orphanDependents") : undefined);
+  const dryRun = Array.isArray(sent["dryRun"]) ? sent["dryRun"] : query.getAll("dryRun");
+  return {
+    dryRun: isDryRun(dryRun),
+    propagation: policy === undefined ? orphaning(orphan) : propagation(policy),
+    gracePeriodSeconds: gracePeriod(sent["gracePeriodSeconds"]) ?? whole(query, "gracePeriodSeconds"),
+    preconditions: preconditions(sent["preconditions"]),
+  };
+}
+
+function orphaning(orphan: unknown): "Orphan" | "Background" | undefined {
+  return orphan === undefined ? undefined : orphan === true ? "Orphan" : "Background";
+}
+
+function propagation(policy: unknown): DeleteOptions["propagation"] {
+  const found = propagations.find((value) => value === policy);
+  if (found !== undefined) return found;
+  throw badRequest(`propagationPolicy: Unsupported value: ${JSON.stringify(policy)?.slice(0, 40)}`);
+}
+
+function gracePeriod(seconds: unknown): number | undefined {
+  if (seconds === undefined || seconds === null) return undefined;
+  if (typeof seconds === "number" && Number.isSafeInteger(seconds)) return seconds;
+  throw badRequest("gracePeriodSeconds is not a whole number");
+}
+
+function preconditions(sent: unknown): DeleteOptions["preconditions"] {
+  if (!isRecord(sent)) return undefined;
+  const { uid, resourceVersion } = sent;
+  return {
+    ...(typeof uid === "string" && { uid }),
+    ...(typeof resourceVersion === "string" && { resourceVersion }),
+  };
+}

@@ -1,0 +1,88 @@
+import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
+import { isKubeError, type KubeError, type Status } from "../../kube/error.ts";
+import { failure } from "../api/failures.ts";
+
+/** A finished answer. */
+export interface Reply {
+  readonly code: number;
+  readonly contentType: string;
+  readonly body: Uint8Array;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Said in `Warning` headers, which kubectl prints. */
+  readonly warnings?: readonly string[];
+}
+
+export const json = "application/json";
+
+export function jsonReply(value: unknown, { code = 200, warnings }: JsonReplyOptions = {}): Reply {
+  const body = value instanceof Uint8Array ? value : Buffer.from(JSON.stringify(value));
+  return { code, contentType: json, body, ...(warnings !== undefined && { warnings }) };
+}
+
+interface JsonReplyOptions {
+  readonly code?: number;
+  readonly warnings?: readonly string[];
+}
+
+export function textReply(text: string): Reply {
+  return { code: 200, contentType: "text/plain; charset=utf-8", body: Buffer.from(text) };
+}
+
+/** Any failure as a `Status`: one of ours says what it is, anything else is a fault of the server. */
+export function statusReply(error: unknown): Reply {
+  const status = statusOf(error);
+  const retryAfter = status.details?.retryAfterSeconds;
+  return {
+    ...jsonReply(status, { code: status.code }),
+    ...(retryAfter !== undefined && { headers: { "retry-after": String(retryAfter) } }),
+  };
+}
+
+function statusOf(error: unknown): Status {
+  const known: KubeError = isKubeError(error) ? error : failure("server-error", "Internal error occurred");
+  return known.status ?? failure(known.code, known.message).status ?? unreachable(known);
+}
+
+function unreachable(error: KubeError): never {
+  throw new Error("a failure without a status", { cause: error });
+}
+
+export function send(response: ServerResponse, reply: Reply): void {
+  if (response.headersSent || response.destroyed) {
+    response.end();
+    return;
+  }
+  const headers: OutgoingHttpHeaders = {
+    "content-type": reply.contentType,
+    "content-length": reply.body.length,
+    "cache-control": "no-cache, private",
+    ...reply.headers,
+    ...warningHeaders(reply.warnings),
+  };
+  response.writeHead(reply.code, headers);
+  response.end(reply.body);
+}
+
+/** More than this, and the rest of a long list of complaints is left out: headers have a limit of their own. */
+const maxWarningBytes = 4096;
+
+export function warningHeaders(warnings: readonly string[] = []): { readonly warning?: string } {
+  const written: string[] = [];
+  let size = 0;
+  for (const warning of new Set(warnings)) {
+    const header = `299 - "${quoted(warning)}"`;
+    size += header.length;
+    if (size > maxWarningBytes) break;
+    written.push(header);
+  }
+  return written.length === 0 ? {} : { warning: written.join(", ") };
+}
+
+/** Headers hold printable ASCII: what else a text holds becomes a question mark. */
+function quoted(text: string): string {
+  return text
+    .slice(0, 1000)
+    .replace(/[\r\n\t]+/g, " ")
+    .replace(/[^\x20-\x7e]/g, "?")
+    .replace(/["\\]/g, "\\$&");
+}

@@ -1,0 +1,41 @@
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { dirname, join } from "node:path";
+import { isRecord } from "../../api/object.ts";
+import { type CertificateOptions, isUsable, makeCertificate, type ServerCertificate } from "../certificate.ts";
+
+/** Where we keep what outlives a run: `$XDG_STATE_HOME/karpenter-ts`, or `~/.local/state/karpenter-ts`. */
+export function stateFolder(env: Readonly<Record<string, string | undefined>>): string {
+  const home = env["HOME"] === undefined || env["HOME"] === "" ? homedir() : env["HOME"];
+  const base = env["XDG_STATE_HOME"];
+  return join(base === undefined || base === "" ? join(home, ".local", "state") : base, "karpenter-ts");
+}
+
+/** Readable by its owner alone from the first byte on; whole or not there. (05:CP-S2) */
+export async function writePrivate(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const draft = `${path}.${process.pid}.tmp`;
+  await writeFile(draft, text, { mode: 0o600, flag: "w" });
+  await rename(draft, path);
+}
+
+/** The certificate of earlier runs while it serves, else a new one, kept for later ones. */
+export async function keptCertificate(folder: string, options: CertificateOptions): Promise<ServerCertificate> {
+  const path = join(folder, "certificate.json");
+  const kept = await readCertificate(path);
+  if (kept !== undefined && isUsable(kept, options)) return kept;
+  const made = await makeCertificate(options);
+  await writePrivate(path, `${JSON.stringify(made)}\n`);
+  return made;
+}
+
+async function readCertificate(path: string): Promise<ServerCertificate | undefined> {
+  try {
+    const parsed: unknown = JSON.parse(await readFile(path, "utf8"));
+    if (!isRecord(parsed)) return undefined;
+    const { key, certificate } = parsed;
+    return typeof key === "string" && typeof certificate === "string" ? { key, certificate } : undefined;
+  } catch {
+    return undefined; // not there yet, or not readable: a new one is made
+  }
+}

@@ -1,0 +1,19 @@
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+
+export function makeToken(): string {
+  return randomBytes(24).toString("base64url");
+}
+
+/** Whether an Authorization header carries the token. Hashes are compared, so that time tells nothing. (05:CP-S2) */
+export function tokenCheck(token: string): (authorization: string | undefined) => boolean {
+  const expected = digest(token);
+  return (authorization = "") => {
+    const [scheme = "", given = "", ...more] = authorization.split(" ").filter((part) => part !== "");
+    if (scheme.toLowerCase() !== "bearer" || more.length > 0) return false;
+    return timingSafeEqual(digest(given), expected);
+  };
+}
+
+function digest(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
+}

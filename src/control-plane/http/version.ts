@@ -1,0 +1,14 @@
+/** The Kubernetes release whose API we speak; clients decide by it what they may ask for. */
+export const versionAnswer = {
+  major: "1",
+  minor: "36",
+  emulationMajor: "1",
+  emulationMinor: "36",
+  gitVersion: "v1.36.1",
+  gitCommit: "",
+  gitTreeState: "clean",
+  buildDate: "2026-01-01T00:00:00Z",
+  goVersion: "",
+  compiler: "karpenter-ts",
+  platform: "node/any",
+} as const;

@@ -1,0 +1,57 @@
+import type { ServerResponse } from "node:http";
+import type { ServerEvent, Watch } from "../api/watch.ts";
+import { eventBytes } from "./encode.ts";
+
+/** Turns the object of an event into the bytes of the representation that was asked for. */
+export type ShowEvent = (event: Exclude<ServerEvent, { type: "ERROR" }>) => Uint8Array;
+
+/** Written at once when more is waiting: one system call instead of hundreds. */
+const maxBatchBytes = 256 * 1024;
+
+/**
+ * Writes a watch as JSON lines until either side ends it. Headers go out before the first event, or clients wait. The
+ * response's `close` ends the watch: that of the request comes as soon as the request was read. (05 §4)
+ */
+export async function streamWatch(
+  watch: Watch,
+  { response, show }: { readonly response: ServerResponse; readonly show: ShowEvent },
+): Promise<void> {
+  response.on("close", () => watch.close());
+  response.writeHead(200, { "content-type": "application/json", "cache-control": "no-cache, private" });
+  response.flushHeaders();
+  for await (const first of watch) {
+    const isTakingMore = response.write(batch(first, { watch, show }));
+    if (!isTakingMore) await untilDrained(response);
+    if (response.destroyed) break;
+  }
+  response.end();
+}
+
+/** A slow reader is waited for; meanwhile events queue up in the watch, which gives up on one that is too slow. */
+function untilDrained(response: ServerResponse): Promise<void> {
+  if (response.destroyed) return Promise.resolve();
+  return new Promise((resolve) => {
+    const proceed = () => {
+      response.off("drain", proceed).off("close", proceed);
+      resolve();
+    };
+    response.on("drain", proceed).on("close", proceed);
+  });
+}
+
+function batch(first: ServerEvent, { watch, show }: { readonly watch: Watch; readonly show: ShowEvent }): Uint8Array {
+  const lines: Uint8Array[] = [];
+  let size = 0;
+  for (let event: ServerEvent | undefined = first; event !== undefined; event = watch.poll()) {
+    const line = lineOf(event, show);
+    lines.push(line);
+    size += line.length;
+    if (size > maxBatchBytes) break;
+  }
+  return lines.length === 1 ? (lines[0] as Uint8Array) : Buffer.concat(lines);
+}
+
+function lineOf(event: ServerEvent, show: ShowEvent): Uint8Array {
+  if (event.type === "ERROR") return eventBytes("ERROR", Buffer.from(JSON.stringify(event.status)));
+  return eventBytes(event.type, show(event));
+}

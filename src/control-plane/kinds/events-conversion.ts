@@ -1,0 +1,28 @@
+import { isRecord, type KubeObject } from "../../api/object.ts";
+import type { Json } from "./draft.ts";
+import type { ConvertedObject, KindConversion } from "./kind.ts";
+
+/** The same event in the words of the core group and of events.k8s.io. (05 §5) */
+const renamed: readonly (readonly [newer: string, core: string])[] = [
+  ["regarding", "involvedObject"],
+  ["note", "message"],
+  ["reportingController", "reportingComponent"],
+  ["deprecatedSource", "source"],
+  ["deprecatedFirstTimestamp", "firstTimestamp"],
+  ["deprecatedLastTimestamp", "lastTimestamp"],
+  ["deprecatedCount", "count"],
+];
+const toCore = new Map(renamed);
+const toNewer = new Map(renamed.map(([newer, core]) => [core, newer] as const));
+
+export const eventsConversion: KindConversion = {
+  toStored: (object) => converted(object, toCore, "v1"),
+  fromStored: (object) => converted(object, toNewer, "events.k8s.io/v1"),
+};
+
+function converted(object: unknown, names: ReadonlyMap<string, string>, apiVersion: string): ConvertedObject {
+  if (!isRecord(object)) return { object, warnings: [] };
+  const result: Json = {};
+  for (const [field, value] of Object.entries(object)) result[names.get(field) ?? field] = value;
+  return { object: { ...result, apiVersion } as unknown as KubeObject, warnings: [] };
+}

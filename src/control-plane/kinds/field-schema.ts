@@ -1,0 +1,99 @@
+import type { StructuralSchema } from "../../api/structural/schema.ts";
+
+export const leafTypes = [
+  "string",
+  "int32",
+  "int64",
+  "number",
+  "boolean",
+  "bytes",
+  "quantity",
+  "int-or-string",
+  "time",
+  "micro-time",
+  "any",
+] as const;
+export type LeafType = (typeof leafTypes)[number];
+
+/** How strategic merge patches treat a field. (05 §3) */
+export interface PatchRule {
+  /** The key list items are merged by; empty text: the list is a set of plain values. Absent: replaced whole. */
+  readonly mergeKey: string | undefined;
+  readonly retainsKeys: boolean;
+  /** An object that is replaced, not merged. */
+  readonly isReplaced: boolean;
+}
+
+/** What a field may hold and who may own which part of it. Built-in kinds and custom ones speak this one language. */
+export type FieldSchema =
+  | { readonly is: LeafType; readonly patch?: PatchRule }
+  | {
+      readonly is: "object";
+      /** Undefined: a field the kind does not have. */
+      field(name: string): FieldSchema | undefined;
+      readonly isAtomic: boolean;
+      readonly patch?: PatchRule;
+    }
+  | { readonly is: "map"; readonly of: FieldSchema; readonly isAtomic: boolean; readonly patch?: PatchRule }
+  | {
+      readonly is: "list";
+      readonly of: FieldSchema;
+      /** Owned whole, by value, or by these keys of the items. */
+      readonly identity: "atomic" | "set" | readonly string[];
+      readonly patch?: PatchRule;
+    };
+
+export const anything: FieldSchema = { is: "any" };
+
+/** The same for a custom kind, whose schema came with its CRD. `metadata` has the schema all kinds share. */
+export function fieldSchemaOf(schema: StructuralSchema, metadata: FieldSchema): FieldSchema {
+  const root = convert(schema);
+  const text: FieldSchema = { is: "string" };
+  return {
+    is: "object",
+    isAtomic: false,
+    field: (name) => {
+      if (name === "metadata") return metadata;
+      if (name === "apiVersion" || name === "kind") return text;
+      return root.is === "object" ? root.field(name) : anything;
+    },
+  };
+}
+
+function convert(schema: StructuralSchema | undefined): FieldSchema {
+  if (schema === undefined) return anything;
+  const isAtomic = schema["x-kubernetes-map-type"] === "atomic";
+  const { properties, additionalProperties: additional } = schema;
+  if (schema.type === "array") return { is: "list", of: convert(schema.items), identity: listIdentity(schema) };
+  if (schema.type !== "object") return anything;
+  if (properties === undefined) {
+    return { is: "map", of: typeof additional === "object" ? convert(additional) : anything, isAtomic };
+  }
+  return { is: "object", isAtomic, field: fieldsOf(properties, schema) };
+}
+
+/** Converted when asked for: most writes touch few fields. */
+function fieldsOf(
+  properties: Readonly<Record<string, StructuralSchema>>,
+  schema: StructuralSchema,
+): (name: string) => FieldSchema | undefined {
+  const keepsUnknown = schema["x-kubernetes-preserve-unknown-fields"] === true;
+  const known = new Map<string, FieldSchema>();
+  return (name) => {
+    if (!Object.hasOwn(properties, name)) return keepsUnknown ? anything : undefined;
+    const made = known.get(name) ?? convert(properties[name]);
+    known.set(name, made);
+    return made;
+  };
+}
+
+function listIdentity(schema: StructuralSchema): "atomic" | "set" | readonly string[] {
+  switch (schema["x-kubernetes-list-type"]) {
+    case "set":
+      return "set";
+    case "map":
+      return schema["x-kubernetes-list-map-keys"] ?? [];
+    default:
+      return "atomic";
+  }
+}

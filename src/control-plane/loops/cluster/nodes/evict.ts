@@ -1,0 +1,40 @@
+import { isKubeError } from "../../../../kube/error.ts";
+import { builtIn } from "../../../../kube/resources.ts";
+import { rfc3339 } from "../../../api/times.ts";
+import type { LoopWorld } from "../../runner.ts";
+import type { LivePod } from "../live.ts";
+
+export interface Removal {
+  /** Why, as the pod's `DisruptionTarget` condition tells. */
+  readonly reason: string;
+  readonly message: string;
+  /** Without asking its kubelet, and as failed: where there is none to ask. */
+  readonly isForced?: boolean;
+}
+
+/** Deletes a pod that somebody else than its owner wants gone, and says so first. Harmless to repeat. */
+export async function removePod(
+  pod: LivePod,
+  { reason, message, isForced = false }: Removal,
+  { client, clock }: Pick<LoopWorld, "client" | "clock">,
+): Promise<void> {
+  const { name = "", namespace, uid } = pod.metadata;
+  const condition = { type: "DisruptionTarget", status: "True", reason, message, lastProbeTime: null };
+  const conditions = [{ ...condition, lastTransitionTime: rfc3339(clock.now()) }];
+  const isOver = pod.status?.phase === "Succeeded" || pod.status?.phase === "Failed";
+  const phase = isForced && !isOver ? { phase: "Failed" } : {};
+  const patch = { kind: "strategic", body: { metadata: { uid }, status: { ...phase, conditions } } } as const;
+  try {
+    await client.patch(builtIn.Pod, { name, namespace }, patch, { subresource: "status" });
+    await client.delete(
+      builtIn.Pod,
+      { name, namespace },
+      {
+        ...(isForced ? { gracePeriodSeconds: 0 } : {}),
+        ...(uid === undefined ? {} : { preconditions: { uid } }),
+      },
+    );
+  } catch (error) {
+    if (!isKubeError(error, "not-found", "conflict")) throw error; // gone, or another pod by now
+  }
+}

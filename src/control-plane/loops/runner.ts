@@ -1,0 +1,171 @@
+import type { KubeObject } from "../../api/object.ts";
+import type { KubeClient, ResourceType } from "../../kube/client.ts";
+import { referenceTo } from "../../kube/event.ts";
+import { EventRecorder, type Happening } from "../../kube/event-recorder.ts";
+import type { InformerTrouble } from "../../kube/informer.ts";
+import { type Reconcile, Reconciler } from "../../kube/reconciler.ts";
+import type { Clock } from "../../util/clock.ts";
+import type { Random } from "../../util/random.ts";
+import type { Change, View } from "./view.ts";
+import { Views } from "./views.ts";
+
+/** One of the things that go on in a cluster. (05 §6) */
+export interface Loop {
+  /** Also who its events come from. */
+  readonly name: string;
+  /** What it looks at: it begins when all of it is here. */
+  readonly kinds: readonly ResourceType[];
+  /** Until the signal aborts. */
+  run(world: LoopWorld, signal: AbortSignal): Promise<void>;
+}
+
+/** What a loop has to work with. */
+export interface LoopWorld {
+  /** What is written through it shows in the views at once. */
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  /** Of this loop alone. */
+  readonly random: Random;
+  readonly view: <T extends KubeObject>(type: ResourceType) => View<T>;
+  /** Resolves when the view of the kind is complete; for kinds not named at the start. */
+  readonly synced: (type: ResourceType) => Promise<void>;
+  /** Stops watching a kind that is no longer served. */
+  readonly forget: (type: ResourceType) => void;
+  /** Something a person should read with `kubectl describe`. */
+  readonly tell: (about: KubeObject, news: Pick<Happening, "reason" | "message" | "type">) => void;
+  readonly log: (entry: LoopTrouble) => void;
+}
+
+/** What went wrong without stopping anything. */
+export type LoopTrouble =
+  | { readonly kind: "reconcile-failed"; readonly loop: string; readonly key: string; readonly error: unknown }
+  | { readonly kind: "loop-ended"; readonly loop: string; readonly error: unknown }
+  | { readonly kind: "event-lost"; readonly loop: string; readonly error: unknown }
+  | { readonly kind: "watch-trouble"; readonly type: ResourceType; readonly trouble: InformerTrouble };
+
+export interface LoopsOptions {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly loops: readonly Loop[];
+  readonly log?: ((entry: LoopTrouble) => void) | undefined;
+  /** Whether loops write Events; a simulation of years has no use for them. Yes, unless said otherwise. */
+  readonly recordsEvents?: boolean | undefined;
+}
+
+export interface RunningLoops {
+  /** Resolves when every loop has seen the world and begun. */
+  readonly begun: Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Runs loops over any client. With a virtual clock and the in-process client the run is deterministic. (design §8) */
+export function startLoops({ client, clock, random, loops, log, recordsEvents = true }: LoopsOptions): RunningLoops {
+  const say = log ?? (() => {});
+  const views = new Views({
+    client,
+    clock,
+    random: random.fork("watches"),
+    onTrouble: (type, trouble) => say({ kind: "watch-trouble", type, trouble }),
+  });
+  const noting = views.client();
+  const recorders: Promise<void>[] = [];
+  const worldOf = ({ name }: Loop, signal: AbortSignal): LoopWorld => {
+    const own = random.fork(name);
+    const recorder = new EventRecorder({
+      kube: client,
+      clock,
+      random: own.fork("events"),
+      component: name,
+      onError: (error) => say({ kind: "event-lost", loop: name, error }),
+    });
+    if (recordsEvents) recorders.push(recorder.run(signal));
+    return {
+      client: noting,
+      clock,
+      random: own,
+      view: (type) => views.of(type),
+      synced: (type) => views.synced(type),
+      forget: (type) => views.forget(type),
+      tell: (about, news) => void (recordsEvents && recorder.record({ about: referenceTo(about), ...news })),
+      log: say,
+    };
+  };
+  const running = loops.map((loop) => {
+    const stopping = new AbortController();
+    const { signal } = stopping;
+    const synced = Promise.all(loop.kinds.map((type) => views.synced(type)));
+    const ended = Promise.race([synced, aborted(signal)])
+      .then(() => (signal.aborted ? undefined : loop.run(worldOf(loop, signal), signal)))
+      .catch((error: unknown) => say({ kind: "loop-ended", loop: loop.name, error }));
+    return { stopping, synced, ended };
+  });
+  return {
+    begun: Promise.all(running.map(({ synced }) => synced)).then(() => {}),
+    stop: async () => {
+      for (const { stopping } of running) stopping.abort();
+      await Promise.all([...running.map(({ ended }) => ended), views.stop()]);
+      await Promise.all(recorders);
+    },
+  };
+}
+
+/** Which keys a change makes worth a look. */
+export interface Trigger {
+  readonly type: ResourceType;
+  readonly keys: (change: Change<KubeObject>, world: LoopWorld) => Iterable<string>;
+}
+
+export function on<T extends KubeObject>(
+  type: ResourceType,
+  keys: (change: Change<T>, world: LoopWorld) => Iterable<string>,
+): Trigger {
+  return { type, keys: keys as unknown as Trigger["keys"] };
+}
+
+export interface ReconcileLoopOptions {
+  readonly name: string;
+  readonly triggers: readonly Trigger[];
+  /** What it reads beside what triggers it. */
+  readonly kinds?: readonly ResourceType[] | undefined;
+  readonly reconcile: Reconcile<string, LoopWorld>;
+  readonly concurrency?: number | undefined;
+  /** Once, before the first look: for indexes. */
+  readonly prepare?: ((world: LoopWorld) => void) | undefined;
+}
+
+/** The usual loop: changes name keys, and each key is looked at until its part of the world is right. */
+export function reconcileLoop(options: ReconcileLoopOptions): Loop {
+  const { name, triggers, reconcile, concurrency = 1 } = options;
+  const kinds = [...triggers.map(({ type }) => type), ...(options.kinds ?? [])];
+  return {
+    name,
+    kinds,
+    run: async (world, signal) => {
+      options.prepare?.(world);
+      const reconciler = new Reconciler<string, LoopWorld>({
+        name,
+        reconcile,
+        world,
+        clock: world.clock,
+        random: world.random.fork("back-off"),
+        concurrency,
+        onError: ({ key, error }) => world.log({ kind: "reconcile-failed", loop: name, key, error }),
+      });
+      const unsubscribe = triggers.map(({ type, keys }) =>
+        world.view(type).subscribe((change) => {
+          for (const key of keys(change, world)) reconciler.enqueue(key);
+        }),
+      );
+      await reconciler.run(signal);
+      for (const stop of unsubscribe) stop();
+    },
+  };
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}

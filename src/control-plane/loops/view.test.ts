@@ -1,0 +1,104 @@
+import { describe, expect, it } from "vitest";
+import type { KubeObject } from "../../api/object.ts";
+import { VirtualClock } from "../../util/virtual-clock.ts";
+import { type Change, View } from "./view.ts";
+
+function object(name: string, version: number, { uid = name, owner = "" } = {}): KubeObject {
+  const ownerReferences =
+    owner === "" ? [] : [{ apiVersion: "v1", kind: "Pod", name: owner, uid: owner, controller: true }];
+  return {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name, namespace: "default", uid, resourceVersion: String(version), ownerReferences },
+  };
+}
+
+function opened() {
+  const clock = new VirtualClock();
+  const errors: unknown[] = [];
+  const view = new View<KubeObject>({ clock, onHandlerError: (error) => errors.push(error) });
+  const told: string[] = [];
+  view.subscribe(({ object: now, old }: Change<KubeObject>) => {
+    const of = (one: KubeObject | undefined) =>
+      one === undefined ? "-" : `${one.metadata.uid}@${one.metadata.resourceVersion}`;
+    told.push(`${of(old)}>${of(now)}`);
+  });
+  return { view, clock, told, errors };
+}
+
+describe("what loops see", () => {
+  it("design §3 shows our own writes at once, and old news of them never", () => {
+    const { view, told } = opened();
+    view.wrote(object("a", 5));
+    view.observed(object("a", 3));
+    view.observed(object("a", 5));
+    view.observed(object("a", 7));
+    expect(told).toEqual(["->a@5", "a@5>a@7"]);
+    expect(view.get("default/a")?.metadata.resourceVersion).toBe("7");
+    expect(view.hasUnconfirmed).toBe(false);
+  });
+
+  it("design §3 what we deleted does not come back with news from before", () => {
+    const { view, told } = opened();
+    view.wrote(object("a", 5));
+    view.removed("default/a", "a");
+    view.observed(object("a", 5));
+    view.observed(object("a", 6));
+    view.vanished(object("a", 6));
+    expect(told).toEqual(["->a@5", "a@5>-"]);
+    view.observed(object("a", 9, { uid: "another" }));
+    expect(told.at(-1)).toBe("->another@9");
+  });
+
+  it("design §3 another object of the same name is another", () => {
+    const { view, told } = opened();
+    view.observed(object("a", 1));
+    view.observed(object("a", 4, { uid: "b" }));
+    view.vanished(object("a", 3));
+    expect(told).toEqual(["->a@1", "a@1>-", "->b@4"]);
+    expect(view.size).toBe(1);
+  });
+
+  it("design §3 knows which writes no watch has told of", async () => {
+    const { view, clock } = opened();
+    view.wrote(object("a", 1));
+    await clock.advance(10_000);
+    view.wrote(object("b", 2));
+    await clock.advance(25_000);
+    expect(view.unconfirmedFor(30_000)).toEqual(["default/a"]);
+    view.observed(object("a", 1));
+    expect(view.unconfirmedFor(0)).toEqual(["default/b"]);
+  });
+
+  it("design §8 answers in the order of keys, however they came, and by owner and index", () => {
+    const { view } = opened();
+    view.index("first letter", ({ metadata }) => metadata.name?.[0]);
+    for (const [name, owner] of [
+      ["c", "x"],
+      ["ab", ""],
+      ["b", "x"],
+      ["aa", ""],
+    ] as const) {
+      view.observed(object(name, 1, { owner }));
+    }
+    const names = (all: readonly KubeObject[]) => all.map(({ metadata }) => metadata.name);
+    expect(names(view.all())).toEqual(["aa", "ab", "b", "c"]);
+    expect(names(view.controlledBy("x"))).toEqual(["b", "c"]);
+    expect(names(view.orphansIn("default"))).toEqual(["aa", "ab"]);
+    expect(names(view.by("first letter", "a"))).toEqual(["aa", "ab"]);
+    view.observed(object("b", 2));
+    expect(names(view.controlledBy("x"))).toEqual(["c"]);
+    expect(view.controlledBy(undefined)).toEqual([]);
+    expect(() => view.by("colour", "red")).toThrow("no index colour");
+  });
+
+  it("design §3 a listener that throws harms nobody else", () => {
+    const { view, told, errors } = opened();
+    view.subscribe(() => {
+      throw new Error("listener");
+    });
+    view.observed(object("a", 1));
+    expect(told).toEqual(["->a@1"]);
+    expect(errors).toHaveLength(1);
+  });
+});

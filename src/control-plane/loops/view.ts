@@ -1,0 +1,217 @@
+import type { KubeObject } from "../../api/object.ts";
+import { cacheKey } from "../../kube/object-cache.ts";
+import { Recently } from "../../kube/recently.ts";
+import type { Clock } from "../../util/clock.ts";
+import { SortedMap } from "./sorted-map.ts";
+
+/** Without `old` it is new, without `object` it is gone. */
+export type Change<T extends KubeObject> =
+  | { readonly object: T; readonly old: T | undefined }
+  | { readonly object: undefined; readonly old: T };
+
+/** Groups the objects of a view; undefined leaves one out. */
+export type IndexBy<T extends KubeObject> = (object: T) => string | undefined;
+
+interface Index<T extends KubeObject> {
+  readonly groupOf: IndexBy<T>;
+  readonly groups: Map<string, SortedMap<T>>;
+}
+
+/** Longer than any watch is behind: by then a deletion cannot be undone by news from before it. */
+const tombstoneMs = 10 * 60_000;
+
+/**
+ * What the loops see of a kind: the informer's copy, with what we wrote ourselves already in it. A loop that reads its
+ * own writes needs no memory of what it expects, so that it may crash and start again anywhere. (design §3)
+ */
+export class View<T extends KubeObject> {
+  readonly #objects = new SortedMap<T>();
+  readonly #indexes = new Map<string, Index<T>>();
+  readonly #handlers = new Set<(change: Change<T>) => void>();
+  readonly #buried: Recently<true>;
+  readonly #unconfirmed = new Map<string, { readonly uid: string; readonly since: number }>();
+  readonly #clock: Clock;
+  readonly #onHandlerError: (error: unknown) => void;
+  #hasSynced = false;
+
+  constructor({ clock, onHandlerError }: { clock: Clock; onHandlerError: (error: unknown) => void }) {
+    this.#clock = clock;
+    this.#onHandlerError = onHandlerError;
+    this.#buried = new Recently(clock);
+    this.index("namespace", ({ metadata }) => metadata.namespace ?? "");
+    this.index("controller", ({ metadata }) => controllerUid(metadata));
+    this.index("orphans", ({ metadata }) =>
+      controllerUid(metadata) === undefined ? (metadata.namespace ?? "") : undefined,
+    );
+  }
+
+  get size(): number {
+    return this.#objects.size;
+  }
+
+  /** Everything that existed at the start is here. */
+  get hasSynced(): boolean {
+    return this.#hasSynced;
+  }
+
+  /** By `namespace/name`, or name where there are no namespaces. */
+  get(key: string): T | undefined {
+    return this.#objects.get(key);
+  }
+
+  /** By key. */
+  all(): readonly T[] {
+    return this.#objects.values();
+  }
+
+  in(namespace: string): readonly T[] {
+    return this.by("namespace", namespace);
+  }
+
+  /** Whose controller has this uid. */
+  controlledBy(uid: string | undefined): readonly T[] {
+    return uid === undefined ? [] : this.by("controller", uid);
+  }
+
+  /** Those in a namespace that nobody controls. */
+  orphansIn(namespace: string): readonly T[] {
+    return this.by("orphans", namespace);
+  }
+
+  /** Those an index puts under this value, by key. */
+  by(index: string, value: string): readonly T[] {
+    const found = this.#indexes.get(index);
+    if (found === undefined) throw new Error(`no index ${index}`);
+    return found.groups.get(value)?.values() ?? [];
+  }
+
+  /** Adds an index; one that is there already stays. */
+  index(name: string, groupOf: IndexBy<T>): void {
+    if (this.#indexes.has(name)) return;
+    const index: Index<T> = { groupOf, groups: new Map() };
+    this.#indexes.set(name, index);
+    for (const object of this.all()) put(index, cacheKey(object.metadata), object);
+  }
+
+  /** First hears of everything that is there. Returns how to stop hearing. */
+  subscribe(handler: (change: Change<T>) => void): () => void {
+    const own = (change: Change<T>): void => handler(change); // the same handler twice is two subscriptions
+    this.#handlers.add(own);
+    for (const object of this.all()) this.#safely(() => own({ object, old: undefined }));
+    return () => this.#handlers.delete(own);
+  }
+
+  /** News from the watch. */
+  observed(object: T): void {
+    this.#confirm(object);
+    this.#take(object);
+  }
+
+  /** The watch says it is gone. */
+  vanished(object: T): void {
+    this.#confirm(object);
+    this.#drop(cacheKey(object.metadata), object.metadata.uid);
+  }
+
+  /** What the server made of our own write. */
+  wrote(object: T): void {
+    const key = cacheKey(object.metadata);
+    if (!this.#take(object)) return;
+    this.#unconfirmed.set(key, { uid: object.metadata.uid ?? "", since: this.#clock.now() });
+  }
+
+  /** We deleted it, and it is gone: news from before must not bring it back. */
+  removed(key: string, uid: string | undefined): void {
+    if (uid !== undefined) this.#buried.set(uid, true, tombstoneMs);
+    this.#drop(key, uid);
+    this.#unconfirmed.delete(key);
+  }
+
+  /** Our own writes that no watch has told of for so long: a watch that started over may never. */
+  unconfirmedFor(ms: number): readonly string[] {
+    const before = this.#clock.now() - ms;
+    return [...this.#unconfirmed].filter(([, { since }]) => since <= before).map(([key]) => key);
+  }
+
+  get hasUnconfirmed(): boolean {
+    return this.#unconfirmed.size > 0;
+  }
+
+  markSynced(): void {
+    this.#hasSynced = true;
+  }
+
+  #confirm({ metadata }: T): void {
+    const key = cacheKey(metadata);
+    if (this.#unconfirmed.get(key)?.uid === metadata.uid) this.#unconfirmed.delete(key);
+  }
+
+  /** Says whether it was news. */
+  #take(object: T): boolean {
+    const key = cacheKey(object.metadata);
+    const known = this.#objects.get(key);
+    if (object.metadata.uid !== undefined && this.#buried.get(object.metadata.uid) !== undefined) return false;
+    if (known !== undefined && !isNewer(object, known)) return false;
+    // Another object of the same name: its predecessor is gone, though nobody said so.
+    const isSame = known !== undefined && known.metadata.uid === object.metadata.uid;
+    if (known !== undefined && !isSame) this.#drop(key, known.metadata.uid);
+    this.#store(key, object);
+    this.#tell({ object, old: isSame ? known : undefined });
+    return true;
+  }
+
+  #drop(key: string, uid: string | undefined): void {
+    const old = this.#objects.get(key);
+    if (old === undefined || old.metadata.uid !== uid) return;
+    this.#store(key, undefined);
+    this.#tell({ object: undefined, old });
+  }
+
+  #store(key: string, object: T | undefined): void {
+    const old = this.#objects.get(key);
+    for (const index of this.#indexes.values()) {
+      if (old !== undefined) remove(index, key, old);
+      if (object !== undefined) put(index, key, object);
+    }
+    if (object === undefined) this.#objects.delete(key);
+    else this.#objects.set(key, object);
+  }
+
+  #tell(change: Change<T>): void {
+    for (const handler of [...this.#handlers]) this.#safely(() => handler(change));
+  }
+
+  #safely(run: () => void): void {
+    try {
+      run();
+    } catch (error) {
+      this.#onHandlerError(error);
+    }
+  }
+}
+
+function controllerUid({ ownerReferences }: KubeObject["metadata"]): string | undefined {
+  return ownerReferences?.find(({ controller }) => controller === true)?.uid;
+}
+
+/** Versions of one kind are numbers that grow, on every server there is. */
+function isNewer(object: KubeObject, known: KubeObject): boolean {
+  const [next, last] = [Number(object.metadata.resourceVersion), Number(known.metadata.resourceVersion)];
+  return Number.isNaN(next) || Number.isNaN(last) || next > last;
+}
+
+function put<T extends KubeObject>({ groupOf, groups }: Index<T>, key: string, object: T): void {
+  const value = groupOf(object);
+  if (value === undefined) return;
+  const group = groups.get(value);
+  if (group !== undefined) group.set(key, object);
+  else groups.set(value, new SortedMap<T>().set(key, object));
+}
+
+function remove<T extends KubeObject>({ groupOf, groups }: Index<T>, key: string, object: T): void {
+  const value = groupOf(object);
+  if (value === undefined) return;
+  const group = groups.get(value);
+  group?.delete(key);
+  if (group?.size === 0) groups.delete(value);
+}

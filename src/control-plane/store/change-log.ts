@@ -1,0 +1,50 @@
+import type { KubeObject } from "../../api/object.ts";
+
+/** One committed write. */
+export interface Change {
+  readonly type: "ADDED" | "MODIFIED" | "DELETED";
+  readonly revision: number;
+  readonly key: string;
+  /** As it is now; for a deletion as it last was, with the deletion's resourceVersion. */
+  readonly object: KubeObject;
+  readonly previous: KubeObject | undefined;
+}
+
+/** The last changes of a collection: what a watch may still ask for. */
+export class ChangeLog {
+  readonly #windowSize: number;
+  #changes: Change[] = [];
+  /** Changes up to here are forgotten. */
+  #forgottenTo = 0;
+
+  constructor(windowSize: number) {
+    this.#windowSize = windowSize;
+  }
+
+  append(change: Change): void {
+    this.#changes.push(change);
+    if (this.#changes.length < this.#windowSize * 2) return;
+    const dropped = this.#changes.length - this.#windowSize;
+    this.#forgottenTo = (this.#changes[dropped - 1] as Change).revision;
+    this.#changes = this.#changes.slice(dropped);
+  }
+
+  /** After a restart nothing is remembered. */
+  forgetTo(revision: number): void {
+    this.#changes = this.#changes.filter((change) => change.revision > revision);
+    this.#forgottenTo = Math.max(this.#forgottenTo, revision);
+  }
+
+  /** What happened after a revision, or undefined where that is no longer known. */
+  since(revision: number): readonly Change[] | undefined {
+    if (revision < this.#forgottenTo) return undefined;
+    let low = 0;
+    let high = this.#changes.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#changes[middle] as Change).revision <= revision) low = middle + 1;
+      else high = middle;
+    }
+    return this.#changes.slice(low);
+  }
+}

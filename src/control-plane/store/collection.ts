@@ -1,0 +1,111 @@
+import type { KubeObject } from "../../api/object.ts";
+import { ChangeLog } from "./change-log.ts";
+
+/** Looks objects up by something else than their key. */
+export interface Index {
+  readonly name: string;
+  valueOf(object: KubeObject): string;
+}
+
+export interface Range {
+  readonly prefix?: string;
+  readonly from?: string;
+}
+
+/** All objects of one kind, in the order of their keys (`namespace/name`, or `name`). */
+export class Collection {
+  readonly log: ChangeLog;
+  readonly #objects = new Map<string, KubeObject>();
+  /** Sorted, always: inserting into an array of pointers is cheaper than sorting on every list. */
+  readonly #keys: string[] = [];
+  /** In the order of the keys: a scan reads them one after the other. */
+  readonly #values: KubeObject[] = [];
+  readonly #index: Index | undefined;
+  readonly #byIndex = new Map<string, Set<string>>();
+
+  constructor(options: { readonly index: Index | undefined; readonly windowSize: number }) {
+    this.#index = options.index;
+    this.log = new ChangeLog(options.windowSize);
+  }
+
+  get size(): number {
+    return this.#keys.length;
+  }
+
+  get(key: string): KubeObject | undefined {
+    return this.#objects.get(key);
+  }
+
+  /** From the first key at or after `from`, while it begins with `prefix`. */
+  scan({ prefix = "", from = "" }: Range, visit: (key: string, object: KubeObject) => void): void {
+    const keys = this.#keys;
+    for (let at = this.#position(from > prefix ? from : prefix); at < keys.length; at++) {
+      const key = keys[at] as string;
+      if (!key.startsWith(prefix)) return;
+      visit(key, this.#values[at] as KubeObject);
+    }
+  }
+
+  /** The same as a list of its own, which writes do not disturb. */
+  range(range: Range = {}): readonly (readonly [string, KubeObject])[] {
+    const entries: (readonly [string, KubeObject])[] = [];
+    this.scan(range, (key, object) => entries.push([key, object]));
+    return entries;
+  }
+
+  /** Objects with this value, in the order of their keys; undefined where there is no such index. */
+  indexed(index: string, value: string): readonly (readonly [string, KubeObject])[] | undefined {
+    if (this.#index?.name !== index) return undefined;
+    const keys = [...(this.#byIndex.get(value) ?? [])].sort();
+    return keys.map((key) => [key, this.#objects.get(key) as KubeObject]);
+  }
+
+  put(key: string, object: KubeObject): void {
+    const old = this.#objects.get(key);
+    const at = this.#position(key);
+    if (old === undefined) {
+      this.#keys.splice(at, 0, key);
+      this.#values.splice(at, 0, object);
+    } else this.#values[at] = object;
+    this.#objects.set(key, object);
+    this.#reindex(key, old, object);
+  }
+
+  remove(key: string): void {
+    const old = this.#objects.get(key);
+    if (old === undefined) return;
+    this.#objects.delete(key);
+    const at = this.#position(key);
+    this.#keys.splice(at, 1);
+    this.#values.splice(at, 1);
+    this.#reindex(key, old, undefined);
+  }
+
+  #reindex(key: string, old: KubeObject | undefined, object: KubeObject | undefined): void {
+    if (this.#index === undefined) return;
+    const before = old && this.#index.valueOf(old);
+    const after = object && this.#index.valueOf(object);
+    if (before === after) return;
+    if (before !== undefined) {
+      const keys = this.#byIndex.get(before);
+      keys?.delete(key);
+      if (keys?.size === 0) this.#byIndex.delete(before);
+    }
+    if (after === undefined) return;
+    const keys = this.#byIndex.get(after);
+    if (keys === undefined) this.#byIndex.set(after, new Set([key]));
+    else keys.add(key);
+  }
+
+  /** Where the key is, or would be. */
+  #position(key: string): number {
+    let low = 0;
+    let high = this.#keys.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#keys[middle] as string) < key) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}

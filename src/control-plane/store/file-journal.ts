@@ -1,0 +1,241 @@
+import { type FileHandle, open, rm } from "node:fs/promises";
+import type { Journal, JournalEntry } from "./journal.ts";
+import { journalPath, type KeptJournal, openFolder, publish, unlock } from "./journal-folder.ts";
+import { headerLine, type JournalRecord, recordLine } from "./journal-record.ts";
+
+export interface FileJournalOptions {
+  /** The cluster's time. */
+  readonly now: () => number;
+  /** All there is now: with it the journal is rewritten when it has grown too long. Never, unless given. */
+  readonly snapshot?: (() => Iterable<JournalEntry>) | undefined;
+  /** How much has to be appended before it is rewritten, however little there is. */
+  readonly compactAfterBytes?: number | undefined;
+  /** A rewrite that failed; the journal goes on as it was. */
+  readonly onTrouble?: ((error: unknown) => void) | undefined;
+}
+
+const defaultCompactAfter = 16 * 1024 * 1024;
+/** Between two pieces of a snapshot requests are answered. */
+const pieceBytes = 256 * 1024;
+
+/** Writes that share one sync. */
+class Batch {
+  readonly lines: Buffer[] = [];
+  readonly done: Promise<void>;
+  #settle: { resolve: () => void; reject: (error: unknown) => void } | undefined;
+
+  constructor() {
+    this.done = new Promise((resolve, reject) => {
+      this.#settle = { resolve, reject };
+    });
+    this.done.catch(() => {}); // whoever waits for it hears of it
+  }
+
+  kept(): void {
+    this.#settle?.resolve();
+  }
+
+  lost(error: unknown): void {
+    this.#settle?.reject(error);
+  }
+}
+
+/** The next file, which holds a snapshot; what was written since then is added before it takes over. */
+interface Successor {
+  readonly generation: number;
+  readonly since: Buffer[];
+  file: FileHandle | undefined;
+  bytes: number;
+  isReady: boolean;
+}
+
+/**
+ * Writes on disk. An entry is safe when a sync that began after it was written has ended; entries that arrive during a
+ * sync share the next one, so that a storm of writes costs a handful of syncs and a single write costs one. What was
+ * answered therefore survives `kill -9` and a power cut. (05:CP-T5)
+ */
+export class FileJournal implements Journal {
+  readonly #folder: string;
+  readonly #options: FileJournalOptions;
+  #file: FileHandle;
+  #generation: number;
+  #gathering: Batch | undefined;
+  #draining: Promise<void> | undefined;
+  #successor: Successor | undefined;
+  #compacting: Promise<void> | undefined;
+  #failure: unknown;
+  #isClosed = false;
+  /** Of the snapshot at the beginning of the file, and of what came after it. */
+  #snapshotBytes: number;
+  #appendedBytes = 0;
+
+  private constructor(kept: KeptJournal, { file, options }: { file: FileHandle; options: FileJournalOptions }) {
+    this.#folder = kept.folder;
+    this.#generation = kept.generation;
+    this.#snapshotBytes = kept.bytes;
+    this.#file = file;
+    this.#options = options;
+  }
+
+  /** Goes on where an earlier life ended. */
+  static async continue(kept: KeptJournal, options: FileJournalOptions): Promise<FileJournal> {
+    const file = await open(journalPath(kept.folder, kept.generation), "a", 0o600);
+    return new FileJournal(kept, { file, options });
+  }
+
+  append(entry: JournalEntry): Promise<void> {
+    if (this.#isClosed) return Promise.reject(new Error("the journal is closed"));
+    if (this.#failure !== undefined) return Promise.reject(this.#failure);
+    this.#gathering ??= new Batch();
+    this.#gathering.lines.push(recordLine({ at: this.#options.now(), entry }));
+    const { done } = this.#gathering;
+    this.#drain();
+    return done;
+  }
+
+  /** When all that was appended is safe or lost; the folder is free afterwards. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    await this.#compacting;
+    await this.#draining;
+    await this.#drop(this.#successor);
+    await this.#file.close();
+    await unlock(this.#folder);
+  }
+
+  #drain(): void {
+    this.#draining ??= this.#write().finally(() => {
+      this.#draining = undefined;
+    });
+  }
+
+  async #write(): Promise<void> {
+    await undefined; // what is written in the same breath shares the first sync
+    while (this.#gathering !== undefined || this.#successor?.isReady === true) {
+      const batch = this.#gathering;
+      this.#gathering = undefined;
+      try {
+        if (this.#failure !== undefined) throw this.#failure;
+        if (batch !== undefined) await this.#keep(Buffer.concat(batch.lines));
+        batch?.kept();
+        if (this.#successor?.isReady === true) await this.#succeed(this.#successor);
+      } catch (error) {
+        this.#failure ??= error;
+        batch?.lost(error);
+        await this.#drop(this.#successor);
+      }
+    }
+    this.#compactWhenDue();
+  }
+
+  async #keep(bytes: Buffer): Promise<void> {
+    await this.#file.appendFile(bytes);
+    await this.#file.datasync();
+    this.#appendedBytes += bytes.length;
+    this.#successor?.since.push(bytes);
+  }
+
+  #compactWhenDue(): void {
+    const { snapshot, compactAfterBytes = defaultCompactAfter } = this.#options;
+    const isDue = this.#appendedBytes > Math.max(compactAfterBytes, this.#snapshotBytes);
+    const isBusy = this.#compacting !== undefined || this.#successor !== undefined;
+    if (snapshot === undefined || !isDue || isBusy || this.#isClosed || this.#failure !== undefined) return;
+    this.#appendedBytes = 0; // should it fail: not again at once
+    this.#compacting = this.#compact([...snapshot()]).finally(() => {
+      this.#compacting = undefined;
+      if (this.#successor?.isReady === true) this.#drain();
+    });
+  }
+
+  /** Writes the snapshot beside the journal, piece by piece, while the journal goes on. */
+  async #compact(entries: readonly JournalEntry[]): Promise<void> {
+    // Before anything is awaited: whatever is kept from the moment of the snapshot on belongs into `since`.
+    const generation = this.#generation + 1;
+    const successor: Successor = { generation, since: [], file: undefined, bytes: 0, isReady: false };
+    this.#successor = successor;
+    try {
+      successor.file = await open(`${journalPath(this.#folder, generation)}.tmp`, "w", 0o600);
+      for (const piece of pieces(entries, this.#options.now())) {
+        if (this.#isClosed || this.#successor !== successor) return await this.#drop(successor);
+        await successor.file.appendFile(piece);
+        successor.bytes += piece.length;
+      }
+      successor.isReady = true;
+    } catch (error) {
+      await this.#drop(successor);
+      this.#options.onTrouble?.(error);
+    }
+  }
+
+  /** Nothing is written meanwhile, so that the new file has all the old one has when it takes its place. */
+  async #succeed({ file, generation, since, bytes }: Successor): Promise<void> {
+    const old = { file: this.#file, path: journalPath(this.#folder, this.#generation) };
+    const path = journalPath(this.#folder, generation);
+    const added = Buffer.concat(since);
+    if (file === undefined) return;
+    try {
+      await file.appendFile(added);
+      await publish(this.#folder, { file, path });
+    } catch (error) {
+      await this.#drop(this.#successor);
+      await rm(path, { force: true }); // with its name it would hide what the old one keeps from now on
+      this.#options.onTrouble?.(error);
+      return;
+    }
+    this.#successor = undefined;
+    this.#file = file;
+    this.#generation = generation;
+    this.#snapshotBytes = bytes;
+    this.#appendedBytes = added.length;
+    // What is left of the old one is cleared away by the next life.
+    await Promise.allSettled([old.file.close(), rm(old.path, { force: true })]);
+  }
+
+  async #drop(successor: Successor | undefined): Promise<void> {
+    if (successor === undefined) return;
+    if (this.#successor === successor) this.#successor = undefined;
+    await successor.file?.close().catch(() => {});
+    await rm(`${journalPath(this.#folder, successor.generation)}.tmp`, { force: true });
+  }
+}
+
+function* pieces(entries: Iterable<JournalEntry>, at: number): Iterable<Buffer> {
+  let lines: Buffer[] = [headerLine()];
+  let bytes = 0;
+  for (const entry of entries) {
+    const line = recordLine({ at, entry });
+    lines.push(line);
+    bytes += line.length;
+    if (bytes < pieceBytes) continue;
+    yield Buffer.concat(lines);
+    lines = [];
+    bytes = 0;
+  }
+  yield Buffer.concat(lines);
+}
+
+/** A journal in a folder, with what it kept. */
+export interface OpenedJournal extends Pick<KeptJournal, "losses"> {
+  readonly entries: readonly JournalEntry[];
+  /** The cluster's time at the last write; undefined where there was none. */
+  readonly lastAt: number | undefined;
+  readonly begin: (options: FileJournalOptions) => Promise<FileJournal>;
+  /** Gives the folder back without having begun. */
+  readonly abandon: () => Promise<void>;
+}
+
+export async function openJournal(folder: string, { recover }: { readonly recover: boolean }): Promise<OpenedJournal> {
+  const kept = await openFolder(folder, { recover });
+  return {
+    entries: kept.records.map(({ entry }) => entry),
+    lastAt: lastTime(kept.records),
+    losses: kept.losses,
+    begin: (options) => FileJournal.continue(kept, options),
+    abandon: () => unlock(folder),
+  };
+}
+
+function lastTime(records: readonly JournalRecord[]): number | undefined {
+  return records.length === 0 ? undefined : records.reduce((latest, { at }) => Math.max(latest, at), 0);
+}

@@ -1,0 +1,180 @@
+import { constants } from "node:fs";
+import {
+  copyFile,
+  type FileHandle,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  truncate,
+  writeFile,
+} from "node:fs/promises";
+import { join } from "node:path";
+import { headerLine, type JournalReading, type JournalRecord, readJournal } from "./journal-record.ts";
+
+/** A journal that cannot be used as it is; the message says where, why, and the way out. (05:CP-T5) */
+export class JournalError extends Error {
+  override readonly name = "JournalError";
+}
+
+/** What an earlier life left in a folder. */
+export interface KeptJournal {
+  readonly folder: string;
+  readonly generation: number;
+  readonly records: readonly JournalRecord[];
+  /** Length of the file. */
+  readonly bytes: number;
+  /** What had to be given up to read the rest, for the user. */
+  readonly losses: readonly string[];
+}
+
+const fileName = /^journal\.(\d+)$/;
+const leftOver = /^journal\.\d+\.tmp$/;
+
+export function journalPath(folder: string, generation: number): string {
+  return join(folder, `journal.${generation}`);
+}
+
+/**
+ * Takes a folder over and reads its journal, or begins one. A record cut short at the very end is dropped: nobody was
+ * told that it is there. Anything else that does not read is refused, unless `recover` allows to keep what is before it.
+ */
+export async function openFolder(folder: string, { recover }: { readonly recover: boolean }): Promise<KeptJournal> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await lock(folder);
+  try {
+    const names = await readdir(folder);
+    await Promise.all(
+      names.filter((name) => leftOver.test(name)).map((name) => rm(join(folder, name), { force: true })),
+    );
+    const generations = names
+      .flatMap((name) => Number(fileName.exec(name)?.[1] ?? Number.NaN) || [])
+      .sort((a, b) => b - a);
+    const [generation, ...older] = generations;
+    if (generation === undefined) return await begun(folder);
+    const kept = await readGeneration({ folder, generation, recover });
+    // The newest was complete before it got its name: what is older is left of a compaction cut short.
+    await Promise.all(older.map((one) => rm(journalPath(folder, one), { force: true })));
+    return kept;
+  } catch (error) {
+    await unlock(folder);
+    throw error;
+  }
+}
+
+async function begun(folder: string): Promise<KeptJournal> {
+  const line = headerLine();
+  const path = journalPath(folder, 1);
+  const file = await open(`${path}.tmp`, "w", 0o600);
+  await file.writeFile(line);
+  await publish(folder, { file, path });
+  await file.close();
+  return { folder, generation: 1, records: [], bytes: line.length, losses: [] };
+}
+
+/** Gives a finished file its name: whole or not there. */
+export async function publish(
+  folder: string,
+  { file, path }: { readonly file: FileHandle; readonly path: string },
+): Promise<void> {
+  await file.datasync();
+  await rename(`${path}.tmp`, path);
+  const directory = await open(folder, "r");
+  try {
+    await directory.sync(); // the name itself must outlive a power cut
+  } finally {
+    await directory.close();
+  }
+}
+
+interface Generation {
+  readonly folder: string;
+  readonly generation: number;
+  readonly recover: boolean;
+}
+
+async function readGeneration({ folder, generation, recover }: Generation): Promise<KeptJournal> {
+  const path = journalPath(folder, generation);
+  const content = await readFile(path);
+  const reading = readJournal(content);
+  const kept = { folder, generation, records: reading.records, bytes: reading.bytes };
+  if (reading.kind === "good") {
+    if (reading.isTorn) await truncate(path, reading.bytes);
+    return { ...kept, losses: [] };
+  }
+  if (!recover) throw new JournalError(refusal(path, reading));
+  const aside = await setAside(path);
+  const losses = [
+    `${path}: kept the ${reading.records.length} writes before line ${reading.line}; the rest is in ${aside}`,
+  ];
+  if (reading.bytes > 0) {
+    await truncate(path, reading.bytes);
+    return { ...kept, losses };
+  }
+  await rm(path);
+  return { ...(await begun(folder)), losses };
+}
+
+type Damage = JournalReading & { readonly kind: "damaged" };
+
+function refusal(path: string, { line, bytes, because, records }: Damage): string {
+  return (
+    `${path} is damaged at line ${line} (byte ${bytes}): ${because}. ` +
+    `Start with --recover to go on with the ${records.length} writes before it (the damaged file is kept beside), ` +
+    "or with another --data-dir to begin anew"
+  );
+}
+
+/** A copy under a name that is free. */
+async function setAside(path: string): Promise<string> {
+  for (let number = 1; ; number++) {
+    const aside = `${path}.damaged-${number}`;
+    try {
+      await copyFile(path, aside, constants.COPYFILE_EXCL);
+      return aside;
+    } catch (error) {
+      if (codeOf(error) !== "EEXIST") throw error;
+    }
+  }
+}
+
+const lockName = "lock";
+
+/** Two writers would destroy the journal: the first one's process id is in the lock. One that was killed leaves it behind. */
+async function lock(folder: string): Promise<void> {
+  const path = join(folder, lockName);
+  for (;;) {
+    try {
+      await writeFile(path, `${process.pid}\n`, { flag: "wx", mode: 0o600 });
+      return;
+    } catch (error) {
+      if (codeOf(error) !== "EEXIST") throw error;
+    }
+    const holder = Number(await readFile(path, "utf8").catch(() => ""));
+    // Our own id is that of a predecessor: in a container every life has the same.
+    if (holder !== process.pid && isAlive(holder)) {
+      throw new JournalError(`${folder} is in use by process ${holder}; if that is no control plane, remove ${path}`);
+    }
+    await rm(path, { force: true });
+  }
+}
+
+export async function unlock(folder: string): Promise<void> {
+  await rm(join(folder, lockName), { force: true });
+}
+
+function isAlive(pid: number): boolean {
+  if (!Number.isSafeInteger(pid) || pid <= 0) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return codeOf(error) === "EPERM"; // someone else's, but there
+  }
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && "code" in error ? error.code : undefined;
+}

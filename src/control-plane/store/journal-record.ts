@@ -1,0 +1,117 @@
+import { crc32 } from "node:zlib";
+import { isRecord } from "../../api/object.ts";
+import type { JournalEntry } from "./journal.ts";
+
+/**
+ * A journal is text, one record a line: the CRC-32 of what follows in eight hex digits, the length of the JSON in bytes,
+ * the JSON. JSON has no raw line breaks, so a line number says where damage is, and a last line without its end was cut
+ * short while it was written.
+ */
+export interface JournalRecord {
+  /** The cluster's time of the write: after a restart time goes on from here. */
+  readonly at: number;
+  readonly entry: JournalEntry;
+}
+
+const header = { format: "karpenter-ts journal", version: 1 } as const;
+
+export type JournalReading =
+  /** `bytes` is the length of what is good: all of it, or with `isTorn` all but a last record cut short. */
+  | {
+      readonly kind: "good";
+      readonly records: readonly JournalRecord[];
+      readonly bytes: number;
+      readonly isTorn: boolean;
+    }
+  | {
+      readonly kind: "damaged";
+      /** What comes before the damage. */
+      readonly records: readonly JournalRecord[];
+      readonly bytes: number;
+      /** Counted from one. */
+      readonly line: number;
+      readonly because: string;
+    };
+
+export function headerLine(): Buffer {
+  return line(header);
+}
+
+export function recordLine({ at, entry }: JournalRecord): Buffer {
+  return line({ at, ...entry });
+}
+
+function line(value: object): Buffer {
+  const json = JSON.stringify(value);
+  const framed = `${Buffer.byteLength(json)} ${json}`;
+  return Buffer.from(`${checksum(framed)} ${framed}\n`);
+}
+
+function checksum(text: string | Uint8Array): string {
+  return crc32(text).toString(16).padStart(8, "0");
+}
+
+const lineEnd = 10;
+
+/** Reads as far as it makes sense. */
+export function readJournal(bytes: Buffer): JournalReading {
+  const records: JournalRecord[] = [];
+  let start = 0;
+  for (let number = 1; start < bytes.length; number++) {
+    const end = bytes.indexOf(lineEnd, start);
+    // Without its end it was never acknowledged: the end is written with the rest, before the answer.
+    if (end < 0 && number > 1) return { kind: "good", records, bytes: start, isTorn: true };
+    const read = readLine(bytes.subarray(start, end < 0 ? bytes.length : end), { isHeader: number === 1 });
+    if (read.kind === "bad") return { kind: "damaged", records, bytes: start, line: number, because: read.because };
+    if (read.kind === "record") records.push(read.record);
+    start = end + 1;
+  }
+  if (start > 0) return { kind: "good", records, bytes: start, isTorn: false };
+  return { kind: "damaged", records, bytes: 0, line: 1, because: "the file is empty" };
+}
+
+type LineReading =
+  | { readonly kind: "header" }
+  | { readonly kind: "record"; readonly record: JournalRecord }
+  | { readonly kind: "bad"; readonly because: string };
+
+const sumDigits = 8;
+
+function readLine(text: Buffer, { isHeader }: { readonly isHeader: boolean }): LineReading {
+  const framed = text.subarray(sumDigits + 1);
+  if (text.toString("latin1", 0, sumDigits + 1) !== `${checksum(framed)} `) {
+    return { kind: "bad", because: "its checksum does not match" };
+  }
+  const space = framed.indexOf(" ");
+  const json = framed.subarray(space + 1);
+  if (framed.toString("latin1", 0, space) !== String(json.length)) {
+    return { kind: "bad", because: "its length does not match" };
+  }
+  const value = parsed(json.toString("utf8"));
+  if (isHeader) {
+    const isOurs = isRecord(value) && value["format"] === header.format && value["version"] === header.version;
+    return isOurs ? { kind: "header" } : { kind: "bad", because: "it is not the beginning of a journal we can read" };
+  }
+  const record = recordOf(value);
+  return record === undefined ? { kind: "bad", because: "it is not a write" } : { kind: "record", record };
+}
+
+function recordOf(value: unknown): JournalRecord | undefined {
+  if (!isRecord(value)) return undefined;
+  const { at, ...entry } = value;
+  if (typeof at !== "number" || !Number.isSafeInteger(entry["revision"])) return undefined;
+  const isKnown =
+    entry["op"] === "revision" ||
+    (typeof entry["storage"] === "string" &&
+      typeof entry["key"] === "string" &&
+      (entry["op"] === "delete" || (entry["op"] === "put" && isRecord(entry["object"]))));
+  return isKnown ? { at, entry: entry as unknown as JournalEntry } : undefined;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,147 @@
+import type { KubeObject } from "../../api/object.ts";
+import { ageOf } from "./age.ts";
+import { ageColumn, column, count, nameColumn, type Printer, wide } from "./column.ts";
+import { at, conditionOf, listAt, numberAt, recordAt, textAt } from "./read.ts";
+
+export const clusterPrinters: Readonly<Record<string, Printer>> = {
+  "/Node": {
+    columns: [
+      nameColumn,
+      column("Status", (node) => nodeStatus(node)),
+      column("Roles", (node) => nodeRoles(node)),
+      ageColumn,
+      column("Version", (node) => textAt(node, "status", "nodeInfo", "kubeletVersion")),
+      wide("Internal-IP", (node) => addressOf(node, "InternalIP")),
+      wide("External-IP", (node) => addressOf(node, "ExternalIP")),
+      wide("OS-Image", (node) => textAt(node, "status", "nodeInfo", "osImage") || "<unknown>"),
+      wide("Kernel-Version", (node) => kernel(node)),
+      wide("Container-Runtime", (node) => textAt(node, "status", "nodeInfo", "containerRuntimeVersion") || "<unknown>"),
+    ],
+  },
+  "/Namespace": { columns: [nameColumn, column("Status", (object) => textAt(object, "status", "phase")), ageColumn] },
+  "/Event": {
+    columns: [
+      column("Last Seen", (event, now) => lastSeen(event, now)),
+      column("Type", (event) => textAt(event, "type")),
+      column("Reason", (event) => textAt(event, "reason")),
+      column("Object", (event) => involved(event)),
+      wide("Subobject", (event) => textAt(event, "involvedObject", "fieldPath")),
+      wide("Source", (event) => sourceOf(event)),
+      column("Message", (event) => textAt(event, "message").trim()),
+      wide("First Seen", (event, now) => firstSeen(event, now)),
+      wide("Count", (event) => numberAt(event, "series", "count") || numberAt(event, "count") || 1),
+      wide("Name", (event) => event.metadata.name ?? ""),
+    ],
+  },
+  "coordination.k8s.io/Lease": {
+    columns: [nameColumn, column("Holder", (lease) => textAt(lease, "spec", "holderIdentity")), ageColumn],
+  },
+  "scheduling.k8s.io/PriorityClass": {
+    columns: [
+      nameColumn,
+      count("Value", (object) => numberAt(object, "value")),
+      column("Global-Default", (object) => at(object, "globalDefault") === true, { type: "boolean" }),
+      ageColumn,
+      column("PreemptionPolicy", (object) => textAt(object, "preemptionPolicy")),
+    ],
+  },
+  "node.k8s.io/RuntimeClass": {
+    columns: [nameColumn, column("Handler", (object) => textAt(object, "handler")), ageColumn],
+  },
+  "apiextensions.k8s.io/CustomResourceDefinition": {
+    columns: [
+      nameColumn,
+      column("Created At", (object) => textAt(object, "metadata", "creationTimestamp"), { type: "date" }),
+    ],
+  },
+  "/ConfigMap": {
+    columns: [nameColumn, column("Data", (object) => sizeOf(object, "data") + sizeOf(object, "binaryData")), ageColumn],
+  },
+  "/Secret": {
+    columns: [
+      nameColumn,
+      column("Type", (object) => textAt(object, "type")),
+      column("Data", (object) => sizeOf(object, "data")),
+      ageColumn,
+    ],
+  },
+  "/ResourceQuota": {
+    columns: [
+      nameColumn,
+      column("Request", (object) => quota(object, (resource) => !resource.startsWith("limits."))),
+      column("Limit", (object) => quota(object, (resource) => resource.startsWith("limits."))),
+      ageColumn,
+    ],
+  },
+  "/LimitRange": {
+    columns: [nameColumn, column("Created At", (object) => textAt(object, "metadata", "creationTimestamp"))],
+  },
+};
+
+function sizeOf(object: KubeObject, field: string): number {
+  return Object.keys(recordAt(object, field)).length;
+}
+
+function nodeStatus(node: KubeObject): string {
+  const ready = conditionOf(node, "Ready");
+  const word = ready === undefined ? "Unknown" : textAt(ready, "status") === "True" ? "Ready" : "NotReady";
+  return at(node, "spec", "unschedulable") === true ? `${word},SchedulingDisabled` : word;
+}
+
+const rolePrefix = "node-role.kubernetes.io/";
+
+function nodeRoles(node: KubeObject): string {
+  const roles = Object.entries(node.metadata.labels ?? {}).flatMap(([key, value]) => {
+    if (key.startsWith(rolePrefix)) return [key.slice(rolePrefix.length)];
+    return key === "kubernetes.io/role" ? [value] : [];
+  });
+  return (
+    [...new Set(roles)]
+      .filter((role) => role !== "")
+      .sort()
+      .join(",") || "<none>"
+  );
+}
+
+function addressOf(node: KubeObject, type: string): string {
+  const found = listAt(node, "status", "addresses").find((address) => textAt(address, "type") === type);
+  return textAt(found, "address") || "<none>";
+}
+
+function kernel(node: KubeObject): string {
+  const version = textAt(node, "status", "nodeInfo", "kernelVersion") || "<unknown>";
+  const architecture = textAt(node, "status", "nodeInfo", "architecture");
+  return architecture === "" ? version : `${version} (${architecture})`;
+}
+
+function firstSeen(event: KubeObject, now: number): string {
+  return ageOf(textAt(event, "firstTimestamp") || textAt(event, "eventTime"), now);
+}
+
+function lastSeen(event: KubeObject, now: number): string {
+  const series = at(event, "series");
+  if (series !== undefined && series !== null) return ageOf(textAt(series, "lastObservedTime"), now);
+  const last = textAt(event, "lastTimestamp");
+  return last === "" ? firstSeen(event, now) : ageOf(last, now);
+}
+
+function involved(event: KubeObject): string {
+  const kind = textAt(event, "involvedObject", "kind").toLowerCase();
+  const name = textAt(event, "involvedObject", "name");
+  return name === "" ? kind : `${kind}/${name}`;
+}
+
+function sourceOf(event: KubeObject): string {
+  const component = textAt(event, "source", "component") || textAt(event, "reportingComponent");
+  const instance = textAt(event, "source", "host") || textAt(event, "reportingInstance");
+  return instance === "" ? component : `${component}, ${instance}`;
+}
+
+function quota(object: KubeObject, wanted: (resource: string) => boolean): string {
+  const hard = recordAt(object, "status", "hard");
+  return Object.keys(hard)
+    .filter(wanted)
+    .sort()
+    .map((resource) => `${resource}: ${textAt(object, "status", "used", resource) || "0"}/${String(hard[resource])}`)
+    .join(", ");
+}

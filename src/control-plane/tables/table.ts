@@ -1,0 +1,52 @@
+import type { KubeObject } from "../../api/object.ts";
+import type { Printer } from "./column.ts";
+
+/** What of the object goes along in each row. */
+export const includeObjectModes = ["None", "Metadata", "Object"] as const;
+export type IncludeObject = (typeof includeObjectModes)[number];
+
+export interface TableOptions {
+  readonly printer: Printer;
+  readonly includeObject: IncludeObject;
+  /** Milliseconds since the epoch; ages are counted from here. */
+  readonly now: number;
+  /** The version of the Table the client asked for. */
+  readonly apiVersion: string;
+  /** Only the first of a stream of tables says what its columns are. */
+  readonly withHeader: boolean;
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+/** Objects as a `Table`: what `kubectl get` prints. */
+export function tableOf(objects: readonly KubeObject[], options: TableOptions): Readonly<Record<string, unknown>> {
+  const { printer, now, apiVersion, withHeader, metadata } = options;
+  const columnDefinitions = withHeader
+    ? printer.columns.map(({ name, type, format, description, priority }) => ({
+        name,
+        type,
+        format,
+        description,
+        priority,
+      }))
+    : null;
+  const rows = objects.map((object) => {
+    const conditions = printer.conditions?.(object) ?? [];
+    return {
+      cells: printer.columns.map((column) => column.cell(object, now)),
+      ...(conditions.length > 0 && { conditions }),
+      ...rowObject(object, options),
+    };
+  });
+  return { kind: "Table", apiVersion, metadata, columnDefinitions, rows };
+}
+
+function rowObject(object: KubeObject, { includeObject, apiVersion }: TableOptions): { readonly object?: unknown } {
+  switch (includeObject) {
+    case "None":
+      return {};
+    case "Metadata":
+      return { object: { kind: "PartialObjectMetadata", apiVersion, metadata: object.metadata } };
+    case "Object":
+      return { object };
+  }
+}

@@ -1,0 +1,111 @@
+import { createHash } from "node:crypto";
+import { ApiServer } from "../../../src/control-plane/api/server.ts";
+import { startCluster } from "../../../src/control-plane/cluster.ts";
+import { Crash } from "../../../src/control-plane/faults/crash.ts";
+import { FaultPlan, type FaultRates } from "../../../src/control-plane/faults/fault-plan.ts";
+import { FaultyClient } from "../../../src/control-plane/faults/faulty-client.ts";
+import { InProcessClient } from "../../../src/control-plane/in-process-client.ts";
+import { InstanceList, plainInstance } from "../../../src/control-plane/loops/cluster/instance-source.ts";
+import type { LoopTrouble, RunningLoops } from "../../../src/control-plane/loops/runner.ts";
+import { EventLog } from "../../../src/control-plane/store/journal-log.ts";
+import { isKubeError } from "../../../src/kube/error.ts";
+import { Random } from "../../../src/util/random.ts";
+import { VirtualClock } from "../../../src/util/virtual-clock.ts";
+
+export interface WorldOptions {
+  readonly seed: string;
+  readonly nodes: number;
+  readonly rates?: FaultRates;
+  /** Whether the log is kept for comparing. */
+  readonly isLogged?: boolean;
+  readonly recordsEvents?: boolean;
+}
+
+/** A whole cluster in virtual time: API server, loops behind a bad network, and the log of all that was written. */
+export class World {
+  readonly clock: VirtualClock;
+  readonly api: ApiServer;
+  /** Of the people who use the cluster: their network is good. */
+  readonly client: InProcessClient;
+  readonly instances: InstanceList;
+  /** When, what, which: for a look at where two runs part. */
+  readonly lines: string[] = [];
+  /** What went wrong in loops that was no refusal by the API. */
+  readonly surprises: unknown[] = [];
+  readonly faults = new Map<string, number>();
+  readonly #hash = createHash("sha256");
+  readonly #options: WorldOptions;
+  readonly #random: Random;
+  #loops: RunningLoops | undefined;
+  #lives = 0;
+
+  constructor(options: WorldOptions) {
+    this.#options = options;
+    this.#random = new Random(options.seed);
+    const startAt = Date.parse("2026-01-01T00:00:00Z");
+    this.clock = new VirtualClock({ startAt });
+    const hear = ({ line, body }: { line: string; body: string }) => {
+      this.lines.push(line);
+      this.#hash.update(`${line} ${body}\n`);
+    };
+    const journal = options.isLogged === true ? new EventLog({ now: () => this.clock.now(), hear }) : undefined;
+    this.api = new ApiServer({ clock: this.clock, random: this.#random.fork("api"), journal });
+    this.client = new InProcessClient(this.api, { fieldManager: "people" });
+    const machines = Array.from({ length: options.nodes }, (_, at) => plainInstance(at + 1, { launchedAt: startAt }));
+    this.instances = new InstanceList(machines);
+  }
+
+  /** Of the whole log. */
+  fingerprint(): string {
+    return this.#hash.copy().digest("hex");
+  }
+
+  get random(): Random {
+    return this.#random.fork("people");
+  }
+
+  /** Starts the loops, or after a crash new ones with empty memory. */
+  start({ crashAtCall }: { readonly crashAtCall?: number } = {}): void {
+    const random = this.#random.fork(`life-${this.#lives++}`);
+    const { rates, recordsEvents } = this.#options;
+    const plan = new FaultPlan({ random: random.fork("faults"), rates, crashAtCall });
+    this.#loops = startCluster({
+      api: this.api,
+      clock: this.clock,
+      random: random.fork("loops"),
+      instances: this.instances,
+      recordsEvents,
+      through: (client) =>
+        rates === undefined && crashAtCall === undefined
+          ? client
+          : new FaultyClient({
+              client,
+              clock: this.clock,
+              plan,
+              onFault: (fault) => this.faults.set(fault, (this.faults.get(fault) ?? 0) + 1),
+            }),
+      onTrouble: (trouble) => this.#trouble(trouble),
+    });
+  }
+
+  async stop(): Promise<void> {
+    const stopping = this.#loops?.stop();
+    this.#loops = undefined;
+    let isStopped = false;
+    stopping?.then(() => {
+      isStopped = true;
+    });
+    for (let turn = 0; !isStopped && stopping !== undefined && turn < 1_000; turn++) await this.clock.advance(1);
+    await stopping;
+  }
+
+  async pass(seconds: number): Promise<void> {
+    await this.clock.advance(seconds * 1000);
+  }
+
+  #trouble(trouble: LoopTrouble): void {
+    const error = trouble.kind === "watch-trouble" ? undefined : trouble.error;
+    if (error === undefined || isKubeError(error) || error instanceof Crash) return;
+    this.surprises.push(trouble);
+  }
+}

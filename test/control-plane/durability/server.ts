@@ -1,0 +1,15 @@
+// A control plane to be killed: says where it listens, and goes on until somebody ends it.
+import { startControlPlane } from "../../../src/control-plane/control-plane.ts";
+
+const [folder = "", compactAfterBytes = "0"] = process.argv.slice(2);
+const { url, token } = await startControlPlane({
+  host: "127.0.0.1",
+  port: 0,
+  isPlain: true,
+  speed: 1,
+  nodes: 0,
+  folder,
+  data: { folder, recover: false, compactAfterBytes: Number(compactAfterBytes) },
+  onFault: (error) => process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`),
+});
+process.stdout.write(`${JSON.stringify({ url, token })}\n`);
