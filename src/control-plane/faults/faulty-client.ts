@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { KubeObject } from "../../api/object.ts";
 import type {
   CreateOptions,
@@ -37,6 +38,7 @@ export class FaultyClient implements KubeClient {
 
   constructor(options: FaultyClientOptions) {
     this.#options = options;
+    setMaxListeners(0, this.#dead.signal); // one for every watch
   }
 
   get<T extends KubeObject>(type: ResourceType, key: ObjectKey): Promise<T> {

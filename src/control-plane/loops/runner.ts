@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { KubeObject } from "../../api/object.ts";
 import type { KubeClient, ResourceType } from "../../kube/client.ts";
 import { referenceTo } from "../../kube/event.ts";
@@ -94,6 +95,7 @@ export function startLoops({ client, clock, random, loops, log, recordsEvents = 
   const running = loops.map((loop) => {
     const stopping = new AbortController();
     const { signal } = stopping;
+    setMaxListeners(0, signal); // every kind and every wait listens to it: that is no leak
     const synced = Promise.all(loop.kinds.map((type) => views.synced(type)));
     const ended = Promise.race([synced, aborted(signal)])
       .then(() => (signal.aborted ? undefined : loop.run(worldOf(loop, signal), signal)))
@@ -114,13 +116,16 @@ export function startLoops({ client, clock, random, loops, log, recordsEvents = 
 export interface Trigger {
   readonly type: ResourceType;
   readonly keys: (change: Change<KubeObject>, world: LoopWorld) => Iterable<string>;
+  /** How long to wait for more of the kind: a thousand pods that start together are one look, not a thousand. */
+  readonly settleMs?: number | undefined;
 }
 
 export function on<T extends KubeObject>(
   type: ResourceType,
   keys: (change: Change<T>, world: LoopWorld) => Iterable<string>,
+  options: Pick<Trigger, "settleMs"> = {},
 ): Trigger {
-  return { type, keys: keys as unknown as Trigger["keys"] };
+  return { type, keys: keys as unknown as Trigger["keys"], ...options };
 }
 
 export interface ReconcileLoopOptions {
@@ -152,9 +157,12 @@ export function reconcileLoop(options: ReconcileLoopOptions): Loop {
         concurrency,
         onError: ({ key, error }) => world.log({ kind: "reconcile-failed", loop: name, key, error }),
       });
-      const unsubscribe = triggers.map(({ type, keys }) =>
+      const unsubscribe = triggers.map(({ type, keys, settleMs }) =>
         world.view(type).subscribe((change) => {
-          for (const key of keys(change, world)) reconciler.enqueue(key);
+          for (const key of keys(change, world)) {
+            if (settleMs === undefined) reconciler.enqueue(key);
+            else reconciler.enqueueAfter(key, settleMs);
+          }
         }),
       );
       await reconciler.run(signal);

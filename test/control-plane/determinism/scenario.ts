@@ -48,7 +48,7 @@ export async function runScenario({ seed, nodes, pods }: ScenarioOptions): Promi
   const drained = random.shuffle(Array.from({ length: nodes }, (_, at) => `node-${at + 1}`));
   for (const name of drained.slice(0, Math.ceil(nodes / 20))) await drain(world, name);
   await world.stop();
-  world.start({ crashAtCall: 200 + random.int(500) });
+  world.start({ crashAtCall: 40 + random.int(100) });
   for (const name of drained.slice(-Math.ceil(nodes / 50))) world.instances.setKubelet(name, "silent");
   await world.pass(300);
   await world.stop(); // the crashed loops, whether they noticed or not

@@ -145,6 +145,9 @@ function adopters(
     .map((owner) => cacheKey(owner.metadata));
 }
 
+/** For children, which change in crowds. */
+export const settled = { settleMs: 20 } as const;
+
 /** The key of what changed itself. */
 export function itself({ object, old }: Change<KubeObject>): readonly string[] {
   return [cacheKey((object ?? (old as KubeObject)).metadata)];

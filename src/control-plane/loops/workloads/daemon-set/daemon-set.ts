@@ -7,7 +7,7 @@ import { slowStart } from "../batches.ts";
 import { scaled } from "../counts.ts";
 import { latestRevision, revisionsOf, truncate } from "../history.ts";
 import { workloadAnnotations, workloadLabels } from "../names.ts";
-import { claimed, controlledBy, isNamespaceLeaving, itself, keyOf, orGone, ownersOf } from "../ownership.ts";
+import { claimed, controlledBy, isNamespaceLeaving, itself, keyOf, orGone, ownersOf, settled } from "../ownership.ts";
 import { isAvailable, isFinished, isReady, isTerminating, nextAvailableMs, podFrom } from "../pods.ts";
 import { unlessZero, writeStatus } from "../status.ts";
 import type { DaemonSet, DaemonSetStatus, LivePod } from "../types.ts";
@@ -22,8 +22,8 @@ export const daemonSetLoop = reconcileLoop({
   name: "daemonset-controller",
   triggers: [
     on(builtIn.DaemonSet, itself),
-    on<LivePod>(builtIn.Pod, (change, world) => ownersOf(change, { world, ownerType: builtIn.DaemonSet })),
-    on<LiveNode>(builtIn.Node, (change, world) => (changesPlaces(change) ? allSets(world) : [])),
+    on<LivePod>(builtIn.Pod, (change, world) => ownersOf(change, { world, ownerType: builtIn.DaemonSet }), settled),
+    on<LiveNode>(builtIn.Node, (change, world) => (changesPlaces(change) ? allSets(world) : []), settled),
   ],
   kinds: [builtIn.ControllerRevision],
   reconcile: async (key, world) => {

@@ -3,7 +3,7 @@ import type { LookAgain } from "../../../../kube/reconciler.ts";
 import { builtIn } from "../../../../kube/resources.ts";
 import { type LoopWorld, on, reconcileLoop } from "../../runner.ts";
 import { workloadAnnotations } from "../names.ts";
-import { claimed, controllerOf, isNamespaceLeaving, itself, keyOf, orGone, ownersOf } from "../ownership.ts";
+import { claimed, controllerOf, isNamespaceLeaving, itself, keyOf, orGone, ownersOf, settled } from "../ownership.ts";
 import { isFinished } from "../pods.ts";
 import { withCondition, writeStatus } from "../status.ts";
 import type { Deployment, DeploymentStatus, LivePod, ReplicaSet } from "../types.ts";
@@ -17,7 +17,11 @@ export const deploymentLoop = reconcileLoop({
   name: "deployment-controller",
   triggers: [
     on(builtIn.Deployment, itself),
-    on<ReplicaSet>(builtIn.ReplicaSet, (change, world) => ownersOf(change, { world, ownerType: builtIn.Deployment })),
+    on<ReplicaSet>(
+      builtIn.ReplicaSet,
+      (change, world) => ownersOf(change, { world, ownerType: builtIn.Deployment }),
+      settled,
+    ),
     // Recreate waits for the last pod of the old version.
     on<LivePod>(builtIn.Pod, ({ object, old }, world) => {
       const pod = object ?? old;

@@ -5,7 +5,7 @@ import type { LookAgain } from "../../../../kube/reconciler.ts";
 import { apiVersionOf, builtIn } from "../../../../kube/resources.ts";
 import { type LoopWorld, on, reconcileLoop } from "../../runner.ts";
 import type { Change } from "../../view.ts";
-import { controllerOf, itself } from "../ownership.ts";
+import { controllerOf, itself, settled } from "../ownership.ts";
 import { writeStatus } from "../status.ts";
 import type { DisruptionBudget, LivePod } from "../types.ts";
 import { budgetStatus, expectation, failedStatus, needsScale, stillDisrupted } from "./health.ts";
@@ -18,7 +18,7 @@ export const disruptionBudgetLoop = reconcileLoop({
   name: "controllermanager",
   triggers: [
     on(builtIn.PodDisruptionBudget, itself),
-    on<LivePod>(builtIn.Pod, budgetsOf),
+    on<LivePod>(builtIn.Pod, budgetsOf, settled),
     ...scaledKinds.map((type) => on<Scaled>(type, budgetsOfScaled)),
   ],
   reconcile: reconcileBudget,

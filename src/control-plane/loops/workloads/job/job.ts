@@ -4,7 +4,7 @@ import { builtIn } from "../../../../kube/resources.ts";
 import { rfc3339 } from "../../../api/times.ts";
 import { type LoopWorld, on, reconcileLoop } from "../../runner.ts";
 import { jobTrackingFinalizer } from "../names.ts";
-import { claimed, controllerOf, isNamespaceLeaving, itself, keyOf, orGone, ownersOf } from "../ownership.ts";
+import { claimed, controllerOf, isNamespaceLeaving, itself, keyOf, orGone, ownersOf, settled } from "../ownership.ts";
 import { isActive, isFinished, isReady, isTerminating } from "../pods.ts";
 import { find, isTrue, unlessZero, withCondition, writeStatus } from "../status.ts";
 import type { Job, JobStatus, LivePod, WorkloadCondition } from "../types.ts";
@@ -19,7 +19,7 @@ export const jobLoop = reconcileLoop({
   name: "job-controller",
   triggers: [
     on(builtIn.Job, itself),
-    on<LivePod>(builtIn.Pod, (change, world) => ownersOf(change, { world, ownerType: builtIn.Job })),
+    on<LivePod>(builtIn.Pod, (change, world) => ownersOf(change, { world, ownerType: builtIn.Job }), settled),
   ],
   prepare: (world) =>
     world.view<LivePod>(builtIn.Pod).index(trackedPods, (pod) => {

@@ -12,6 +12,7 @@ import {
   keyOf,
   orGone,
   ownersOf,
+  settled,
 } from "../ownership.ts";
 import { isActive, isAvailable, isReady, nextAvailableMs, podFrom } from "../pods.ts";
 import { unlessZero, withCondition, without, writeStatus } from "../status.ts";
@@ -26,7 +27,7 @@ export const replicaSetLoop = reconcileLoop({
   name: "replicaset-controller",
   triggers: [
     on(builtIn.ReplicaSet, itself),
-    on<LivePod>(builtIn.Pod, (change, world) => ownersOf(change, { world, ownerType: builtIn.ReplicaSet })),
+    on<LivePod>(builtIn.Pod, (change, world) => ownersOf(change, { world, ownerType: builtIn.ReplicaSet }), settled),
   ],
   reconcile: reconcileReplicaSet,
 });

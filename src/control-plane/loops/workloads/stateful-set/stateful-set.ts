@@ -3,7 +3,7 @@ import { builtIn } from "../../../../kube/resources.ts";
 import { type LoopWorld, on, reconcileLoop } from "../../runner.ts";
 import { latestRevision, revisionsOf, templateOf, truncate } from "../history.ts";
 import { workloadLabels } from "../names.ts";
-import { claimed, isNamespaceLeaving, itself, keyOf, orGone, ownersOf } from "../ownership.ts";
+import { claimed, isNamespaceLeaving, itself, keyOf, orGone, ownersOf, settled } from "../ownership.ts";
 import { isAvailable, isFinished, isReady, isTerminating, nextAvailableMs } from "../pods.ts";
 import { unlessZero, writeStatus } from "../status.ts";
 import type { ControllerRevision, LivePod, StatefulSet, StatefulSetStatus } from "../types.ts";
@@ -15,7 +15,7 @@ export const statefulSetLoop = reconcileLoop({
   name: "statefulset-controller",
   triggers: [
     on(builtIn.StatefulSet, itself),
-    on<LivePod>(builtIn.Pod, (change, world) => ownersOf(change, { world, ownerType: builtIn.StatefulSet })),
+    on<LivePod>(builtIn.Pod, (change, world) => ownersOf(change, { world, ownerType: builtIn.StatefulSet }), settled),
   ],
   kinds: [builtIn.ControllerRevision, builtIn.PersistentVolumeClaim],
   reconcile: async (key, world) => {
