@@ -11,6 +11,8 @@ await build({
   target: "node20",
   sourcemap: true,
   logLevel: "warning",
+  // It finds its WebAssembly beside itself, so it must stay where it is.
+  external: ["highs"],
   // CommonJS packages inside still ask for `require`.
   banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
 });

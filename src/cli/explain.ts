@@ -1,7 +1,13 @@
 import { Command } from "commander";
-import { type ExplainOptions, requestOf, withInputs } from "./explain/inputs.ts";
 import { exitCodes, type Io, onIo } from "./io.ts";
 import type { Connect } from "./live.ts";
+import { choice, type PlanningOptions, requestOf, withPlanningOptions } from "./planning-options.ts";
+
+const outputs = ["text", "json"] as const;
+
+interface ExplainOptions extends PlanningOptions {
+  readonly output: (typeof outputs)[number];
+}
 
 const podDetails = `
 Says why a pending pod goes where it goes, or why it has no place: the cause, what each pool and each node says, what came
@@ -27,24 +33,26 @@ Examples:
 
 /** `karpenter explain pod|node`: why a pod has no place, and what would help. (issue 4) */
 export function explainCommand(io: Io, { connect }: { readonly connect?: Connect } = {}): Command {
-  const pod = withInputs(
+  const pod = withPlanningOptions(
     onIo(new Command("pod"), io)
       .summary("why a pod goes where it goes, or nowhere, and what would help")
       .description("Explain the place of a pending pod, over the same input as `plan`.")
       .argument("<namespace/name>", "the pod; without a namespace it is in default"),
   )
+    .addOption(choice("-o, --output <format>", "what to print", outputs))
     .addHelpText("after", podDetails)
     .action(async (name: string, options: ExplainOptions, self: Command) => {
       const request = requestOf(options, { connect, self });
       const { runExplainPod } = await import("./explain/run.ts");
       await runExplainPod(name, { request, output: options.output, io });
     });
-  const node = withInputs(
+  const node = withPlanningOptions(
     onIo(new Command("node"), io)
       .summary("what a node holds, and why pending pods do not fit on it")
       .description("Explain what is and is not placed on a node, over the same input as `plan`.")
       .argument("<name>", "the node"),
   )
+    .addOption(choice("-o, --output <format>", "what to print", outputs))
     .addHelpText("after", nodeDetails)
     .action(async (name: string, options: ExplainOptions, self: Command) => {
       const request = requestOf(options, { connect, self });

@@ -9,6 +9,7 @@ import { defaultPolicy, type SchedulingProblem } from "../../core/scheduling/pro
 import { closePass, openPass, step } from "../../core/scheduling/solve.ts";
 import type { Io } from "../io.ts";
 import type { LiveSource } from "../live.ts";
+import { schedulerConfig } from "../scheduler-config.ts";
 import type { SnapshotHeader } from "../snapshot/header.ts";
 import { readWorld } from "../world.ts";
 import { type Catalogue, type CatalogueRefusal, openCatalogue, type PlanProvider, servedClasses } from "./catalogue.ts";
@@ -25,6 +26,9 @@ export interface PlanRequest {
   readonly region?: string | undefined;
   readonly preferences: "Respect" | "Ignore";
   readonly minValues: "Strict" | "BestEffort";
+  readonly packing: "plain" | "polished";
+  /** A file with the cluster's default topology constraints. (02:X-50) */
+  readonly schedulerConfig?: string | undefined;
   readonly seed: number;
   /** The time to plan at; that of the snapshot, else the clock's, unless said. */
   readonly nowMs?: number | undefined;
@@ -74,14 +78,24 @@ export async function makePlan(request: PlanRequest, io: Io): Promise<PlanOutcom
   }
 
   const { catalogue } = opened;
+  const config = await schedulerConfig(request.schedulerConfig, io);
   const prepared = prepare(drafts.objects, { catalogue, nowMs });
-  const findings = inReadingOrder([...input.findings, ...drafts.findings, ...prepared.findings], input.sources);
+  const findings = inReadingOrder(
+    [...input.findings, ...drafts.findings, ...prepared.findings, ...config.findings],
+    input.sources,
+  );
   if (hasErrors(findings)) return { kind: "bad-input", findings };
 
   const scenario = problemOf(prepared.objects, {
     ...catalogue,
     served: [servedClasses[provider]],
-    policy: { ...defaultPolicy, preferences: request.preferences, minValues: request.minValues },
+    policy: {
+      ...defaultPolicy,
+      preferences: request.preferences,
+      minValues: request.minValues,
+      packing: request.packing,
+      defaultConstraints: config.constraints,
+    },
     seed: request.seed,
     nowMs,
     workloads: prepared.workloads,

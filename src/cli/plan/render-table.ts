@@ -141,7 +141,11 @@ function summary({ totals, existingNodes }: PlanReport): readonly string[] {
   if (totals.newNodes === 0) return [first];
   const above = totals.gap === undefined ? "" : `, ${(100 * totals.gap).toFixed(1)}% above it`;
   const bound = `resource bound $${totals.resourceBoundPerHour.toFixed(4)} an hour${above}`;
-  return [first, `$${totals.pricePerHour.toFixed(4)} an hour, $${totals.pricePerMonth.toFixed(2)} a month; ${bound}.`];
+  const cost = `$${totals.pricePerHour.toFixed(4)} an hour, $${totals.pricePerMonth.toFixed(2)} a month; ${bound}.`;
+  const least = totals.lowerBoundPerHour;
+  if (least === undefined) return [first, cost];
+  const over = least > 0 ? `; this one is ${(100 * (totals.pricePerHour / least - 1)).toFixed(1)}% above that` : "";
+  return [first, cost, `No plan for these pods costs less than $${least.toFixed(4)} an hour${over}.`];
 }
 
 /** One line a reason: pods of one workload that are refused for the same one share it. */

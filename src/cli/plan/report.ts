@@ -60,6 +60,8 @@ export interface ReportedTotals {
   readonly pricePerMonth: number;
   /** Nothing that gives these pods their cpu and memory is cheaper an hour. */
   readonly resourceBoundPerHour: number;
+  /** The least any plan for these pods could cost an hour, by a linear program. */
+  readonly lowerBoundPerHour?: number;
   /** How far above the bound the plan is: 0.05 is five percent. */
   readonly gap?: number;
   readonly buildMs: number;
@@ -67,7 +69,8 @@ export interface ReportedTotals {
   readonly peakHeapMiB: number;
 }
 
-export function reportOf(plan: Plan): PlanReport {
+/** `lowerBound`: the least any plan could cost, where that was worked out. */
+export function reportOf(plan: Plan, lowerBound?: number): PlanReport {
   const { decision, scenario, catalogue, timings } = plan;
   const refusals = [...scenario.ignored, ...decision.refusals].map(reportedRefusal);
   const newNodes = decision.newNodes
@@ -87,6 +90,7 @@ export function reportOf(plan: Plan): PlanReport {
       pricePerHour,
       pricePerMonth: pricePerHour * hoursPerMonth,
       resourceBoundPerHour: bound,
+      ...(lowerBound !== undefined && { lowerBoundPerHour: lowerBound }),
       ...(bound > 0 && newNodes.length > 0 && { gap: pricePerHour / bound - 1 }),
       ...timings,
     },

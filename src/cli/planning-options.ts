@@ -1,14 +1,12 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { clusterChoice, withClusterOptions } from "../cluster-options.ts";
-import { exitCodes } from "../io.ts";
-import type { ClusterChoice, Connect } from "../live.ts";
-import type { PlanProvider } from "../plan/catalogue.ts";
-import type { PlanRequest } from "../plan/make-plan.ts";
+import { clusterChoice, withClusterOptions } from "./cluster-options.ts";
+import { exitCodes } from "./io.ts";
+import type { ClusterChoice, Connect } from "./live.ts";
+import type { PlanProvider } from "./plan/catalogue.ts";
+import type { PlanRequest } from "./plan/make-plan.ts";
 
-export const explainOutputs = ["text", "json"] as const;
-
-/** As parsed: what `plan` takes, and how to say it. */
-export interface ExplainOptions extends ClusterChoice {
+/** As parsed: what is planned, and how. Shared by all commands that plan. */
+export interface PlanningOptions extends ClusterChoice {
   readonly filename?: readonly string[];
   readonly recursive?: boolean;
   readonly provider?: PlanProvider;
@@ -16,13 +14,13 @@ export interface ExplainOptions extends ClusterChoice {
   readonly instanceTypes?: string;
   readonly preferences: "Respect" | "Ignore";
   readonly minValues: "Strict" | "BestEffort";
-  readonly output: (typeof explainOutputs)[number];
+  readonly packing: "plain" | "polished";
+  readonly schedulerConfig?: string;
   readonly seed: number;
   readonly now?: number;
 }
 
-/** The flags of `plan` that say what is planned, and the two outputs. */
-export function withInputs(command: Command): Command {
+export function withPlanningOptions(command: Command): Command {
   const files = command
     .addOption(
       new Option("-f, --filename <path>", "file, directory, or - for standard input; may be repeated").argParser(
@@ -41,28 +39,32 @@ export function withInputs(command: Command): Command {
     .option("--instance-types <what>", "kwok, fake:N, or a file in the KWOK format; the provider's own unless said")
     .addOption(choice("--preferences <policy>", "whether preferences of pods count", ["Respect", "Ignore"]))
     .addOption(choice("--min-values <policy>", "whether minValues must be met", ["Strict", "BestEffort"]))
-    .addOption(choice("-o, --output <format>", "what to print", explainOutputs))
+    .addOption(choice("--packing <how>", "in one round, or gone over once more for its price", ["polished", "plain"]))
+    .option("--scheduler-config <file>", "default topology spread constraints of the cluster")
     .addOption(new Option("--seed <number>", "decides between equals").argParser(wholeNumber).default(0))
     .addOption(new Option("--now <time>", "the time to plan at, RFC 3339; the clock's unless said").argParser(instant));
 }
 
+/** An option with a closed set of values; the first is the default. */
+export function choice(flags: string, description: string, values: readonly string[]): Option {
+  return new Option(flags, description).choices(values).default(values[0]);
+}
+
+interface Asking {
+  readonly connect: Connect | undefined;
+  readonly self: Command;
+}
+
 /** What to plan; ends with the usage code where nothing is named. */
-export function requestOf(
-  { filename = [], recursive = false, now, ...options }: ExplainOptions,
-  { connect, self }: { readonly connect: Connect | undefined; readonly self: Command },
-): PlanRequest {
+export function requestOf(options: PlanningOptions, { connect, self }: Asking): PlanRequest {
+  const { filename = [], recursive = false, now, ...rest } = options;
   const chosen = clusterChoice(options);
   if (filename.length === 0 && chosen === undefined) {
-    self.error("error: nothing to explain: name files with -f, or a cluster with --kubeconfig or --context", {
+    self.error(`error: nothing to ${self.name()}: name files with -f, or a cluster with --kubeconfig or --context`, {
       exitCode: exitCodes.usage,
     });
   }
-  return { ...options, paths: filename, recursive, nowMs: now, live: chosen && { ...chosen, connect } };
-}
-
-/** The first value is the default. */
-function choice(flags: string, description: string, values: readonly string[]): Option {
-  return new Option(flags, description).choices(values).default(values[0]);
+  return { ...rest, paths: filename, recursive, nowMs: now, live: chosen && { ...chosen, connect } };
 }
 
 function wholeNumber(text: string): number {
