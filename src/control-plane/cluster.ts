@@ -1,4 +1,5 @@
 import type { KubeClient } from "../kube/client.ts";
+import { isKubeError } from "../kube/error.ts";
 import { builtIn } from "../kube/resources.ts";
 import type { Clock } from "../util/clock.ts";
 import type { Random } from "../util/random.ts";
@@ -63,4 +64,13 @@ function usageLoop(api: ApiServer): Loop {
       api.setReads(metrics("nodes"), () => nodeMetrics(view<LiveNode>(builtIn.Node).all(), { ...measured(), podsOn }));
     },
   };
+}
+
+/**
+ * Troubles that no retry will mend. Refusals by the API are the daily bread of loops, and so are plain errors, with
+ * which a loop says that it has not seen enough yet.
+ */
+export function isFaultOfOurs(trouble: LoopTrouble): trouble is Extract<LoopTrouble, { readonly error: unknown }> {
+  if (trouble.kind === "watch-trouble" || isKubeError(trouble.error)) return false;
+  return trouble.kind === "loop-ended" || !(trouble.error instanceof Error) || trouble.error.name !== "Error";
 }

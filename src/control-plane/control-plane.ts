@@ -1,17 +1,15 @@
 import type { KubeObject } from "../api/object.ts";
-import { isKubeError } from "../kube/error.ts";
 import { builtIn } from "../kube/resources.ts";
 import { acceleratedClock, type Clock, systemClock } from "../util/clock.ts";
 import { Random } from "../util/random.ts";
 import { ApiServer } from "./api/server.ts";
-import { startCluster } from "./cluster.ts";
+import { isFaultOfOurs, startCluster } from "./cluster.ts";
 import { installCrds } from "./custom-kinds.ts";
 import { type ServedApi, serveApi } from "./http/serve.ts";
 import { keptCertificate } from "./http/state-folder.ts";
 import { textAt } from "./kinds/draft.ts";
 import { createObjects } from "./load.ts";
 import { InstanceList, plainInstance } from "./loops/cluster/instance-source.ts";
-import type { LoopTrouble } from "./loops/runner.ts";
 import { openJournal } from "./store/file-journal.ts";
 import type { Journal, JournalEntry } from "./store/journal.ts";
 
@@ -129,7 +127,7 @@ async function runLoops(
     random: random.fork("loops"),
     instances: new InstanceList(machines),
     onTrouble: (trouble) => {
-      if (isUnusual(trouble)) onFault(trouble.error);
+      if (isFaultOfOurs(trouble)) onFault(trouble.error);
     },
   });
   await untilNodes(api, new Set(machines.map(({ nodeName }) => nodeName)));
@@ -154,9 +152,4 @@ function ordinalOf({ metadata, spec }: KubeObject): number | undefined {
   return ordinal !== undefined && textAt(spec, "providerID") === `simulated:///node-${ordinal}`
     ? Number(ordinal)
     : undefined;
-}
-
-/** Refusals by the API are the daily bread of loops; anything else is a fault of ours. */
-function isUnusual(trouble: LoopTrouble): trouble is Extract<LoopTrouble, { readonly error: unknown }> {
-  return trouble.kind !== "watch-trouble" && !isKubeError(trouble.error);
 }

@@ -1,6 +1,10 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, inject, it } from "vitest";
 import { ApiServer } from "../../src/control-plane/api/server.ts";
 import { makeCertificate } from "../../src/control-plane/certificate.ts";
+import { startControlPlane } from "../../src/control-plane/control-plane.ts";
 import { installCrds } from "../../src/control-plane/custom-kinds.ts";
 import { type ServedApi, serveApi } from "../../src/control-plane/http/serve.ts";
 import { createObjects } from "../../src/control-plane/load.ts";
@@ -48,8 +52,46 @@ export async function startEmbedded({ nodes = 3 }: { readonly nodes?: number } =
   return { ...served, api, faults };
 }
 
-/** Tests with the real kubectl against a fresh embedded control plane; skipped where there is no kubectl. */
-export function describeKubectl(title: string, tests: (world: { k: Kubectl; server: () => Embedded }) => void): void {
+const speed = 20; // pods start in a tenth of a second
+
+/** What `karpenter up --nodes 3` starts: the loops make pods, place and run them, and clean up. (05 §6) */
+export async function startWithLoops(): Promise<Embedded> {
+  const folder = mkdtempSync(join(tmpdir(), "karpenter-up-"));
+  const faults: unknown[] = [];
+  const onFault = (error: unknown) => faults.push(error);
+  const started = await startControlPlane({
+    ...{ host: "127.0.0.1", port: 0, isPlain: false, nodes: 3 },
+    ...{ speed, folder, onFault },
+  });
+  const close = async () => {
+    await started.close();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  return { ...started, faults, close };
+}
+
+interface World {
+  readonly k: Kubectl;
+  readonly server: () => Embedded;
+}
+
+/** Tests with the real kubectl against a fresh API server where nothing happens by itself. */
+export function describeKubectl(title: string, tests: (world: World) => void): void {
+  describeOn(title, { start: startEmbedded, tests });
+}
+
+/** Tests with the real kubectl against a fresh cluster whose loops run. */
+export function describeRunning(title: string, tests: (world: World) => void): void {
+  describeOn(title, { start: startWithLoops, tests });
+}
+
+interface Suite {
+  readonly start: () => Promise<Embedded>;
+  readonly tests: (world: World) => void;
+}
+
+/** Skipped where there is no kubectl. */
+function describeOn(title: string, { start, tests }: Suite): void {
   const found = inject("kubectl");
   if (found.kind === "missing") {
     it.skip(`${title}: no kubectl`, () => {});
@@ -61,7 +103,7 @@ export function describeKubectl(title: string, tests: (world: { k: Kubectl; serv
     const server = () => embedded ?? missing();
     const kubectl = () => real ?? missing();
     beforeAll(async () => {
-      embedded = await startEmbedded();
+      embedded = await start();
       real = kubectlFor({ program: found.program, kubeconfig: embedded.kubeconfig, tally: found.tally });
     });
     afterAll(async () => {

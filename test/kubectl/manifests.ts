@@ -79,3 +79,53 @@ spec:
       nodeClassRef: {apiVersion: karpenter.k8s.aws/v1beta1, kind: EC2NodeClass, name: default}
   disruption: {consolidationPolicy: WhenUnderutilized}
 `;
+
+export const storageClass = `
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: disk, annotations: {storageclass.kubernetes.io/is-default-class: "true"}}
+provisioner: disk.example.com
+volumeBindingMode: WaitForFirstConsumer
+`;
+
+export const statefulSet = `
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: db}
+spec:
+  serviceName: db
+  replicas: 2
+  selector: {matchLabels: {app: db}}
+  template:
+    metadata: {labels: {app: db}}
+    spec:
+      containers: [{name: db, image: "postgres:16", volumeMounts: [{name: data, mountPath: /data}]}]
+  volumeClaimTemplates:
+    - metadata: {name: data}
+      spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
+`;
+
+export const daemonSet = `
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: agent}
+spec:
+  selector: {matchLabels: {app: agent}}
+  template:
+    metadata: {labels: {app: agent}}
+    spec: {containers: [{name: agent, image: "agent:1"}]}
+`;
+
+/** Its pods sleep long before they stop. */
+export const lingering = `
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: lingering}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: lingering}}
+  template:
+    metadata: {labels: {app: lingering}}
+    spec:
+      containers: [{name: c, image: "x:1", lifecycle: {preStop: {sleep: {seconds: 20}}}}]
+`;

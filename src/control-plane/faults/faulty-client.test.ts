@@ -211,4 +211,4 @@ it("05:CP-T4 an informer ends up with what is there, whatever happened on the wa
   ]);
   expect(logs.size).toBe(seeds.length);
   expect((await story("0")).log).toBe((await story("0")).log);
-});
+}, 600_000);

@@ -224,7 +224,7 @@ function invalidText(path: Path, value: unknown, because: string): Cause {
 function templateCauses(draft: Draft, restartPolicies: readonly string[]): readonly Cause[] {
   const path = ["spec", "template", "spec"];
   const template = recordAt(draft, ...path) ?? {};
-  const causes = [...podSpecCauses(template, path)];
+  const causes = [...podSpecCauses(withClaims(template, draft), path)];
   const policy = textAt(template, "restartPolicy");
   // Jobs have to say it: the default is not for them.
   if (policy === "Always" && !restartPolicies.includes(policy)) {
@@ -234,6 +234,17 @@ function templateCauses(draft: Draft, restartPolicies: readonly string[]): reado
     causes.push(unsupportedValue([...path, "restartPolicy"], policy, restartPolicies));
   }
   return [...causes, ...notNegative(draft, ["spec", "replicas"])];
+}
+
+/** The claims of a StatefulSet are volumes of its pods, in place of those of the same name. (05:CP-L3) */
+function withClaims(template: Json, draft: Draft): Json {
+  const volumes = listAt(template, "volumes");
+  const names = new Set(volumes.map((volume) => textAt(volume, "name")));
+  const claims = listAt(draft.spec, "volumeClaimTemplates").map((claim) => ({
+    name: textAt(claim, "metadata", "name"),
+  }));
+  const added = claims.filter(({ name }) => !names.has(name));
+  return added.length === 0 ? template : { ...template, volumes: [...volumes, ...added] };
 }
 
 export function notNegative(draft: Draft, path: readonly string[]): readonly Cause[] {

@@ -1,6 +1,6 @@
 import type { KubeObject } from "../../../api/object.ts";
 import type { ResourceType } from "../../../kube/client.ts";
-import { apiVersionOf, builtIn } from "../../../kube/resources.ts";
+import { builtIn } from "../../../kube/resources.ts";
 
 function typesOf(address: Pick<ResourceType, "group" | "version" | "namespaced">, plurals: Record<string, string>) {
   return Object.entries(plurals).map(([kind, plural]): ResourceType => ({ ...address, kind, plural }));
@@ -91,8 +91,4 @@ export function kindName({ group, kind }: Pick<ResourceType, "group" | "kind">):
 export function ownerKindName({ apiVersion, kind }: { readonly apiVersion: string; readonly kind: string }): string {
   const slash = apiVersion.indexOf("/");
   return kindName({ group: slash < 0 ? "" : apiVersion.slice(0, slash), kind });
-}
-
-export function isType(type: ResourceType, object: Pick<KubeObject, "apiVersion" | "kind">): boolean {
-  return type.kind === object.kind && apiVersionOf(type) === object.apiVersion;
 }

@@ -32,6 +32,11 @@ export async function latestRevision(
   return world.client.patch<ControllerRevision>(builtIn.ControllerRevision, keyOf(same), { kind: "merge", body });
 }
 
+/** DaemonSets mark revisions as they mark pods; StatefulSets do not. */
+function hashLabelOf({ kind }: ResourceType): string {
+  return kind === "DaemonSet" ? workloadLabels.revisionHash : workloadLabels.hash;
+}
+
 /** The template a revision holds. */
 export function templateOf({ data }: ControllerRevision): Template {
   const { $patch: _, ...template } = (data as RevisionData).spec.template;
@@ -82,7 +87,7 @@ async function create(world: LoopWorld, { owner, ownerType, revision }: NewRevis
       metadata: {
         name: `${owner.metadata.name}-${hash}`,
         namespace: owner.metadata.namespace,
-        labels: { ...owner.spec.template.metadata?.labels, [workloadLabels.hash]: hash },
+        labels: { ...owner.spec.template.metadata?.labels, [hashLabelOf(ownerType)]: hash },
         ownerReferences: [controlledBy(ownerType, owner)],
       },
       data,

@@ -2,7 +2,7 @@
 export const workloadLabels = {
   podTemplateHash: "pod-template-hash",
   revisionHash: "controller-revision-hash",
-  /** On ControllerRevisions. */
+  /** On the ControllerRevisions of StatefulSets. */
   hash: "controller.kubernetes.io/hash",
   podName: "statefulset.kubernetes.io/pod-name",
   podIndex: "apps.kubernetes.io/pod-index",

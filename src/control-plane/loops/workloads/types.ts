@@ -72,6 +72,7 @@ export interface DeploymentStatus {
   readonly readyReplicas?: number | undefined;
   readonly availableReplicas?: number | undefined;
   readonly unavailableReplicas?: number | undefined;
+  readonly terminatingReplicas?: number | undefined;
   readonly collisionCount?: number | undefined;
   readonly conditions?: readonly WorkloadCondition[] | undefined;
 }
@@ -92,6 +93,7 @@ export interface ReplicaSetStatus {
   readonly fullyLabeledReplicas?: number | undefined;
   readonly readyReplicas?: number | undefined;
   readonly availableReplicas?: number | undefined;
+  readonly terminatingReplicas?: number | undefined;
   readonly conditions?: readonly WorkloadCondition[] | undefined;
 }
 

@@ -57,7 +57,7 @@ interface SeatedDaemon extends Daemon {
 
 async function advance(world: LoopWorld, set: DaemonSet): Promise<LookAgain | undefined> {
   const revision = await latestRevision(world, { owner: set, ownerType: builtIn.DaemonSet });
-  const hash = revision.metadata.labels?.[workloadLabels.hash] ?? "";
+  const hash = revision.metadata.labels?.[workloadLabels.revisionHash] ?? "";
   const before = await seatsOf(world, set, hash);
   const { create, remove } = planDaemonSet(before.seats, rolloutOf(set, before.seats));
   const stray = before.strays.filter(({ pod }) => (pod.spec.nodeName ?? "") === "");
@@ -168,7 +168,7 @@ async function forgetRevisions(
   await truncate(world, {
     owner: set,
     limit: set.spec.revisionHistoryLimit ?? 10,
-    isUsed: ({ metadata }) => used.has(metadata.labels?.[workloadLabels.hash]),
+    isUsed: ({ metadata }) => used.has(metadata.labels?.[workloadLabels.revisionHash]),
   });
 }
 

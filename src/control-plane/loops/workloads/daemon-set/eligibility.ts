@@ -21,7 +21,7 @@ const pressures = ["disk-pressure", "memory-pressure", "pid-pressure", "unschedu
 );
 
 /** What daemons put up with beyond their template: a node in trouble needs its daemons most. (05:CP-L4) */
-export function daemonTolerations({ spec }: Template): readonly Toleration[] {
+function daemonTolerations({ spec }: Template): readonly Toleration[] {
   const added = [...always, ...pressures, ...(spec.hostNetwork === true ? ["network-unavailable:NoSchedule"] : [])];
   return added.map((taint) => {
     const [name = "", effect = ""] = taint.split(":");

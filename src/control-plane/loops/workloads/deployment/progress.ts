@@ -57,6 +57,7 @@ export function countedStatus({ deployment, fresh, old, now }: RolloutState): De
     readyReplicas: unlessZero(sum(sets, ({ status }) => status?.readyReplicas)),
     availableReplicas: unlessZero(available),
     unavailableReplicas: unlessZero(unavailable),
+    terminatingReplicas: sum(sets, ({ status }) => status?.terminatingReplicas),
     collisionCount: deployment.status?.collisionCount,
     conditions,
   };

@@ -8,7 +8,7 @@ export function createdAt({ metadata }: ReplicaSet): number {
   return Date.parse(metadata.creationTimestamp ?? "") || 0;
 }
 
-export function byCreation(a: ReplicaSet, b: ReplicaSet): number {
+function byCreation(a: ReplicaSet, b: ReplicaSet): number {
   return createdAt(a) - createdAt(b) || ((a.metadata.name ?? "") < (b.metadata.name ?? "") ? -1 : 1);
 }
 

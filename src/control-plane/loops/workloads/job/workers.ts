@@ -103,7 +103,7 @@ async function createPod(world: LoopWorld, job: Job, index: number | undefined):
 
 /** Containers learn their index from the environment. */
 function withIndexVariable(spec: LivePod["spec"]): Partial<LivePod["spec"]> {
-  const path = `metadata.annotations['${workloadAnnotations.completionIndex}']`;
+  const path = `metadata.labels['${workloadLabels.completionIndex}']`;
   const variable = { name: "JOB_COMPLETION_INDEX", valueFrom: { fieldRef: { fieldPath: path } } };
   const add = <C extends object>(container: C): C => {
     const { env = [] } = container as { readonly env?: readonly { readonly name: string }[] };

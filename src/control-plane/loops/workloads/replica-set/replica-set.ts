@@ -14,7 +14,7 @@ import {
   ownersOf,
   settled,
 } from "../ownership.ts";
-import { isActive, isAvailable, isReady, nextAvailableMs, podFrom } from "../pods.ts";
+import { isActive, isAvailable, isFinished, isReady, isTerminating, nextAvailableMs, podFrom } from "../pods.ts";
 import { unlessZero, withCondition, without, writeStatus } from "../status.ts";
 import type { LivePod, ReplicaSet, ReplicaSetStatus } from "../types.ts";
 import { victims } from "./victims.ts";
@@ -43,7 +43,9 @@ async function reconcileReplicaSet(key: string, world: LoopWorld): Promise<LookA
   // Scaled in the meantime: what we say is still of the generation we looked at.
   const latest = world.view<ReplicaSet>(builtIn.ReplicaSet).get(key);
   if (latest === undefined) return undefined;
-  await writeStatus(world, builtIn.ReplicaSet, { object: latest, status: statusOf(set, current, { now, failure }) });
+  const terminating = terminatingPods(world, set);
+  const status = statusOf(set, current, { now, failure, terminating });
+  await writeStatus(world, builtIn.ReplicaSet, { object: latest, status });
   if (failure !== undefined) throw failure.error;
   const afterMs = nextAvailableMs(current, { minReadySeconds: set.spec.minReadySeconds, now });
   return afterMs === undefined ? undefined : { afterMs };
@@ -56,6 +58,12 @@ function podsOf(world: LoopWorld, set: ReplicaSet): Promise<readonly LivePod[]> 
     ownerType: builtIn.ReplicaSet,
     among: isActive,
   });
+}
+
+function terminatingPods(world: LoopWorld, { metadata, spec }: ReplicaSet): number {
+  const selector = compileSelector(spec.selector);
+  const pods = world.view<LivePod>(builtIn.Pod).controlledBy(metadata.uid);
+  return pods.filter((pod) => isTerminating(pod) && !isFinished(pod) && selector.matches(pod.metadata.labels)).length;
 }
 
 interface Failure {
@@ -119,7 +127,11 @@ function relatedTo(world: LoopWorld, set: ReplicaSet): readonly LivePod[] {
 export function statusOf(
   set: ReplicaSet,
   pods: readonly LivePod[],
-  { now, failure }: { readonly now: number; readonly failure?: Failure | undefined },
+  {
+    now,
+    failure,
+    terminating,
+  }: { readonly now: number; readonly failure: Failure | undefined; readonly terminating: number },
 ): ReplicaSetStatus {
   const { minReadySeconds, template } = set.spec;
   const labels = compileSelector({ matchLabels: template.metadata?.labels ?? {} });
@@ -134,6 +146,7 @@ export function statusOf(
     fullyLabeledReplicas: unlessZero(pods.filter(({ metadata }) => labels.matches(metadata.labels)).length),
     readyReplicas: unlessZero(pods.filter(isReady).length),
     availableReplicas: unlessZero(pods.filter((pod) => isAvailable(pod, { minReadySeconds, now })).length),
+    terminatingReplicas: terminating,
     observedGeneration: set.metadata.generation,
     conditions: conditions.length === 0 ? undefined : conditions,
   };

@@ -1,0 +1,180 @@
+import type { KubeObject } from "../../../src/api/object.ts";
+import { ApiServer } from "../../../src/control-plane/api/server.ts";
+import { InProcessClient } from "../../../src/control-plane/in-process-client.ts";
+import { type ClusterLoopOptions, clusterLoops } from "../../../src/control-plane/loops/cluster/cluster-loops.ts";
+import {
+  InstanceList,
+  plainInstance,
+  type SimulatedInstance,
+} from "../../../src/control-plane/loops/cluster/instance-source.ts";
+import { LeaseTimes } from "../../../src/control-plane/loops/cluster/kubelet/leases.ts";
+import type { LiveNode, LivePod } from "../../../src/control-plane/loops/cluster/live.ts";
+import { type Loop, type LoopTrouble, startLoops } from "../../../src/control-plane/loops/runner.ts";
+import type { JournalEntry } from "../../../src/control-plane/store/journal.ts";
+import type { KubeClient, ResourceType } from "../../../src/kube/client.ts";
+import { isKubeError, KubeError } from "../../../src/kube/error.ts";
+import { builtIn } from "../../../src/kube/resources.ts";
+import { Random } from "../../../src/util/random.ts";
+import { VirtualClock } from "../../../src/util/virtual-clock.ts";
+
+export const startAt = Date.parse("2026-01-15T12:00:00Z");
+
+export interface ClusterOptions {
+  readonly seed?: string;
+  /** How many plain machines to begin with. */
+  readonly nodes?: number;
+  readonly instance?: (instance: SimulatedInstance) => SimulatedInstance;
+  readonly loops?: Omit<ClusterLoopOptions, "kubelets"> & {
+    readonly kubelets?: Partial<ClusterLoopOptions["kubelets"]>;
+  };
+  readonly others?: readonly Loop[];
+  /** How likely each call of the loops fails, before or after it took effect. */
+  readonly failures?: number;
+  /** Keeps a line of every write. */
+  readonly keepsLog?: boolean;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The embedded control plane with the loops of CP-L9 to CP-L12, in virtual time. */
+export class Cluster {
+  readonly clock = new VirtualClock({ startAt });
+  readonly instances: InstanceList;
+  readonly api: ApiServer;
+  readonly client: InProcessClient;
+  readonly times = new LeaseTimes(this.clock);
+  readonly troubles: LoopTrouble[] = [];
+  readonly log: string[] = [];
+  /** How many calls failed on purpose. */
+  failures = 0;
+  readonly #options: ClusterOptions;
+  readonly #random: Random;
+  #loops: ReturnType<typeof startLoops> | undefined;
+
+  constructor(options: ClusterOptions = {}) {
+    const { seed = "seed", nodes = 3, instance = (same) => same, keepsLog = false } = options;
+    this.#options = options;
+    this.#random = new Random(seed);
+    const machines = Array.from({ length: nodes }, (_, at) => instance(plainInstance(at + 1, { launchedAt: startAt })));
+    this.instances = new InstanceList(machines);
+    const append = (entry: JournalEntry): Promise<void> => {
+      this.log.push(JSON.stringify([this.clock.now(), entry]));
+      return Promise.resolve();
+    };
+    this.api = new ApiServer({
+      clock: this.clock,
+      random: this.#random.fork("server"),
+      ...(keepsLog ? { journal: { append } } : {}),
+    });
+    this.client = new InProcessClient(this.api);
+    this.api.setOverlay(this.api.kinds.get(builtIn.Lease), this.times.overlay);
+  }
+
+  async start(): Promise<this> {
+    const { loops = {}, others = [] } = this.#options;
+    const leases = {
+      kind: "computed",
+      times: this.times,
+      isWatched: () => this.api.watchersOf(this.api.kinds.get(builtIn.Lease)) > 0,
+    } as const;
+    const kubelets = { instances: this.instances, leases, ...loops.kubelets };
+    this.#loops = startLoops({
+      client: this.#unreliable(),
+      clock: this.clock,
+      random: this.#random.fork("loops"),
+      loops: [...clusterLoops({ ...loops, kubelets }), ...others],
+      log: (trouble) => this.troubles.push(trouble),
+    });
+    await this.pass(0);
+    return this;
+  }
+
+  #unreliable(): KubeClient {
+    const { failures = 0 } = this.#options;
+    const random = this.#random.fork("failures");
+    if (failures === 0) return this.client;
+    const fail = (): never => {
+      this.failures++;
+      throw new KubeError(random.pick(["server-error", "timeout", "too-many-requests", "conflict"]), "on purpose");
+    };
+    const risky = async <T>(call: () => Promise<T>): Promise<T> => {
+      const draw = random.next();
+      if (draw < failures / 2) fail();
+      const answer = await call();
+      return draw < failures ? fail() : answer;
+    };
+    const { client } = this;
+    return {
+      get: (type, key) => risky(() => client.get(type, key)),
+      list: (type, options) => risky(() => client.list(type, options)),
+      watch: (type, options) => client.watch(type, options),
+      create: (type, object, options) => risky(() => client.create(type, object, options)),
+      update: (type, object, options) => risky(() => client.update(type, object, options)),
+      patch: (type, key, patch, options) => risky(() => client.patch(type, key, patch, options)),
+      delete: (type, key, options) => risky(() => client.delete(type, key, options)),
+    };
+  }
+
+  async stop(): Promise<void> {
+    const stopping = this.#loops?.stop();
+    await this.clock.runUntilIdle({ untilMs: this.clock.now() });
+    await stopping;
+  }
+
+  /** As if the process of the loops had died: what they held is gone, the API server is not. */
+  async restart(): Promise<void> {
+    await this.stop();
+    await this.start();
+  }
+
+  async pass(seconds: number): Promise<void> {
+    await this.clock.advance(seconds * 1000);
+  }
+
+  create<T extends KubeObject>(type: ResourceType, object: Pick<KubeObject, "metadata"> & Fields): Promise<T> {
+    const apiVersion = type.group === "" ? type.version : `${type.group}/${type.version}`;
+    return this.client.create<T>(type, { apiVersion, kind: type.kind, ...object } as KubeObject);
+  }
+
+  async pod(name: string): Promise<LivePod> {
+    return this.client.get<LivePod>(builtIn.Pod, { name, namespace: "default" });
+  }
+
+  async findPod(name: string): Promise<LivePod | undefined> {
+    try {
+      return await this.pod(name);
+    } catch (error) {
+      if (isKubeError(error, "not-found")) return undefined;
+      throw error;
+    }
+  }
+
+  node(name: string): Promise<LiveNode> {
+    return this.client.get<LiveNode>(builtIn.Node, { name });
+  }
+
+  async pods(): Promise<readonly LivePod[]> {
+    return (await this.client.list<LivePod>(builtIn.Pod)).items;
+  }
+
+  async events(reason: string): Promise<readonly string[]> {
+    const { items } = await this.client.list<KubeObject & { reason: string; message: string }>(builtIn.Event);
+    return items.filter((event) => event.reason === reason).map(({ message }) => message);
+  }
+}
+
+export interface PodOptions {
+  readonly cpu?: string;
+  readonly memory?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly spec?: Readonly<Record<string, unknown>>;
+}
+
+export function podObject(name: string, { cpu, memory, labels, annotations, spec }: PodOptions = {}) {
+  const requests = { ...(cpu && { cpu }), ...(memory && { memory }) };
+  return {
+    metadata: { name, namespace: "default", ...(labels && { labels }), ...(annotations && { annotations }) },
+    spec: { containers: [{ name: "app", image: "app:1", resources: { requests } }], ...spec },
+  };
+}

@@ -1,0 +1,109 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { controllerOf } from "../../../src/control-plane/loops/workloads/ownership.ts";
+import type { LivePod, ReplicaSet } from "../../../src/control-plane/loops/workloads/types.ts";
+import { builtIn } from "../../../src/kube/resources.ts";
+import { type TestCluster, template, testCluster } from "./cluster.ts";
+
+let cluster: TestCluster;
+afterEach(() => cluster.stop());
+
+function replicaSet(name: string, replicas: number) {
+  const selector = { matchLabels: { app: name } };
+  return {
+    apiVersion: "apps/v1",
+    kind: "ReplicaSet",
+    metadata: { name },
+    spec: { replicas, selector, template: template(name) },
+  };
+}
+
+function loosePod(name: string, app: string) {
+  return { apiVersion: "v1", kind: "Pod", metadata: { name, labels: { app } }, spec: template(app).spec };
+}
+
+describe("replica sets on the embedded control plane", () => {
+  it("05:CP-L2 adopts pods it selects, lets go of those it no longer does, and makes up the difference", async () => {
+    cluster = await testCluster();
+    await cluster.create(loosePod("stray", "web"));
+    await cluster.create(loosePod("other", "db"));
+    await cluster.create(replicaSet("web", 3));
+    await cluster.seconds(5);
+    const pods = await cluster.list<LivePod>(builtIn.Pod, "app=web");
+    expect(pods).toHaveLength(3);
+    expect(pods.map((pod) => controllerOf(pod)?.name)).toEqual(["web", "web", "web"]);
+    expect(pods.map(({ metadata }) => metadata.name)).toContain("stray");
+    expect(controllerOf((await cluster.get(builtIn.Pod, "other")) as LivePod)).toBeUndefined();
+
+    await cluster.patch(builtIn.Pod, "stray", { metadata: { labels: { app: "debug" } } });
+    await cluster.seconds(5);
+    const released = await cluster.get<LivePod>(builtIn.Pod, "stray");
+    expect(released?.metadata.ownerReferences ?? []).toEqual([]);
+    expect(await cluster.list(builtIn.Pod, "app=web")).toHaveLength(3);
+    expect((await cluster.get<ReplicaSet>(builtIn.ReplicaSet, "web"))?.status).toEqual({
+      replicas: 3,
+      fullyLabeledReplicas: 3,
+      readyReplicas: 3,
+      availableReplicas: 3,
+      terminatingReplicas: 0,
+      observedGeneration: 1,
+    });
+    expect(cluster.troubles).toEqual([]);
+  });
+
+  it("05:CP-L2 replaces pods that failed or were deleted, and takes the cheapest when it shrinks", async () => {
+    cluster = await testCluster();
+    await cluster.create(replicaSet("web", 4));
+    await cluster.seconds(5);
+    const [first, second, third, fourth] = await cluster.list<LivePod>(builtIn.Pod);
+    await cluster.delete(builtIn.Pod, first?.metadata.name ?? "");
+    await cluster.client.patch(
+      builtIn.Pod,
+      { name: second?.metadata.name ?? "", namespace: "default" },
+      { kind: "merge", body: { status: { phase: "Failed" } } },
+      { subresource: "status" },
+    );
+    await cluster.seconds(10);
+    const active = (await cluster.list<LivePod>(builtIn.Pod)).filter(({ status }) => status?.phase === "Running");
+    expect(active).toHaveLength(4);
+
+    const cost = (value: string) => ({
+      metadata: { annotations: { "controller.kubernetes.io/pod-deletion-cost": value } },
+    });
+    await cluster.patch(builtIn.Pod, third?.metadata.name ?? "", cost("100"));
+    await cluster.patch(builtIn.Pod, fourth?.metadata.name ?? "", cost("50"));
+    await cluster.patch(builtIn.ReplicaSet, "web", { spec: { replicas: 1 } });
+    await cluster.seconds(10);
+    const left = (await cluster.list<LivePod>(builtIn.Pod)).filter(({ status }) => status?.phase === "Running");
+    expect(left.map(({ metadata }) => metadata.name)).toEqual([third?.metadata.name]);
+  });
+
+  it("05:CP-L2 says why it cannot make pods, and goes on when it can", async () => {
+    cluster = await testCluster();
+    const impossible = replicaSet("web", 2);
+    await cluster.create({
+      ...impossible,
+      spec: {
+        ...impossible.spec,
+        template: {
+          ...impossible.spec.template,
+          spec: { ...impossible.spec.template.spec, priorityClassName: "none" },
+        },
+      },
+    });
+    await cluster.seconds(5);
+    const stuck = await cluster.get<ReplicaSet>(builtIn.ReplicaSet, "web");
+    expect(stuck?.status?.conditions).toMatchObject([
+      { type: "ReplicaFailure", status: "True", reason: "FailedCreate" },
+    ]);
+    await cluster.create({
+      apiVersion: "scheduling.k8s.io/v1",
+      kind: "PriorityClass",
+      metadata: { name: "none" },
+      value: 1,
+    });
+    await cluster.seconds(400);
+    const healed = await cluster.get<ReplicaSet>(builtIn.ReplicaSet, "web");
+    expect(healed?.status).toMatchObject({ replicas: 2, readyReplicas: 2 });
+    expect(healed?.status?.conditions).toBeUndefined();
+  });
+});
