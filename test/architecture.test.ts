@@ -89,6 +89,22 @@ describe("the house (design §2)", () => {
     expect(wrong).toEqual([]);
   });
 
+  it("the control plane borrows predicates from core, never the solver", () => {
+    const wrong = sources
+      .filter(({ room }) => room === "control-plane")
+      .flatMap((source) =>
+        source.imports
+          .map((specifier) =>
+            relative(root, join(root, dirname(source.file), specifier))
+              .split(sep)
+              .join("/"),
+          )
+          .filter((target) => target.startsWith("core/scheduling/") && target !== "core/scheduling/problem.ts")
+          .map((target) => `${source.file} -> ${target}`),
+      );
+    expect(wrong).toEqual([]);
+  });
+
   it("pure rooms import nothing of the machine", () => {
     const wrong = sources
       .filter(({ room }) => pureRooms.includes(room))
