@@ -21,6 +21,7 @@ const roots = [
     .map((kind) => `storage.v1.${kind}`),
   "events.v1.Event",
   "autoscaling.v2.HorizontalPodAutoscaler",
+  "autoscaling.v1.HorizontalPodAutoscaler",
   "autoscaling.v1.Scale",
   ..."Ingress IngressClass NetworkPolicy".split(" ").map((kind) => `networking.v1.${kind}`),
   ..."Role ClusterRole RoleBinding ClusterRoleBinding".split(" ").map((kind) => `rbac.v1.${kind}`),

@@ -4,7 +4,7 @@ import { customResourceDefinition } from "../../src/api/crd.ts";
 import { kindsOf } from "../../src/api/kinds/registry.ts";
 import { type Embedded, startEmbedded } from "../kubectl/embedded.ts";
 import { findKubectl, type Kubectl, kubectlFor } from "../kubectl/kubectl.ts";
-import { configMap, deployment, nodePool } from "../kubectl/manifests.ts";
+import { configMap, deployment, nodePool, statefulSet } from "../kubectl/manifests.ts";
 import { applyCrds } from "./kube.ts";
 import { normalised } from "./normalise.ts";
 import { describeOnCluster } from "./shared.ts";
@@ -125,6 +125,23 @@ const steps: readonly Step[] = [
   step("scale deployment api --current-replicas=4 --replicas=1"),
   worded('patch deployment api -p \'{"spec":{"selector":{"matchLabels":{"app":"other"}}}}\''),
   { line: "get --raw /apis/apps/v1/namespaces/parity/deployments/api/scale", differs: "order of fields" },
+  step("rollout pause deployment/api"),
+  step("rollout pause deployment/api"),
+  step("rollout restart deployment/api"),
+  step("rollout resume deployment/api"),
+  step("rollout restart deployment/api"),
+  step("rollout undo deployment/api --to-revision=99"),
+  step("expose deployment api --port=80 --target-port=8080"),
+  step("get service api -o jsonpath={.spec.ports}{.spec.selector}"),
+  step("autoscale deployment api --min=1 --max=5 --cpu-percent=50"),
+  step("get hpa api -o jsonpath={.apiVersion}{.spec}"),
+  step("get horizontalpodautoscalers.v1.autoscaling api -o jsonpath={.apiVersion}{.spec}"),
+  step("api-resources --api-group=autoscaling"),
+  step("delete hpa api"),
+  step("apply -f -", statefulSet.replace("replicas: 2", "replicas: 0")),
+  step("get statefulset db -o jsonpath={.spec}"),
+  worded("apply -f -", statefulSet.replace("name: data, mountPath", "name: other, mountPath")),
+  step("delete statefulset db"),
   step("get nosuch"),
   step("get --raw /apis/nosuch.example.com/v1/things"),
   step("create -f -", node),

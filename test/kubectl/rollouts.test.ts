@@ -22,8 +22,7 @@ describeRunning("rollouts", ({ k }) => {
     await k.ok("set image deployment/web nginx=nginx:2");
     await k.ok("annotate deployment/web kubernetes.io/change-cause='second image'");
     await rolledOut();
-    await k.ok("wait --for=delete pod -l app=web,pod-template-hash=none --timeout=10s");
-    expect((await imageOfPods()).split(" ")).toContain("nginx:2");
+    expect(await k.ok("get rs -o wide")).toMatch(/web-\w+ +3 +3 +3 +\S+ +nginx +nginx:2/);
     const history = await k.ok("rollout history deployment/web");
     expect(history).toMatch(/REVISION +CHANGE-CAUSE\n1 +<none>\n2 +second image\n/);
     expect(await k.ok("rollout history deployment/web --revision=1")).toContain("nginx:1");
@@ -42,7 +41,8 @@ describeRunning("rollouts", ({ k }) => {
   it("05:CP-L1 holds a paused rollout back until it is resumed", async () => {
     expect(await k.ok("rollout pause deployment/web")).toBe("deployment.apps/web paused\n");
     await k.ok("set image deployment/web nginx=nginx:5");
-    await k.ok("wait --for=jsonpath={.status.observedGeneration}=7 deploy/web --timeout=10s");
+    const generation = await k.ok("get deploy web -o jsonpath={.metadata.generation}");
+    await k.ok(`wait --for=jsonpath={.status.observedGeneration}=${generation} deploy/web --timeout=10s`);
     expect(await imageOfPods()).not.toContain("nginx:5");
     expect(await k.fails("rollout restart deployment/web")).toContain("can't restart paused deployment");
     expect(await k.ok("rollout resume deployment/web")).toBe("deployment.apps/web resumed\n");
@@ -103,6 +103,19 @@ describeRunning("rollouts", ({ k }) => {
     expect(await k.ok("expose deployment web --port=80 --target-port=8080")).toBe("service/web exposed\n");
     expect(await k.ok("get service web")).toMatch(/web +ClusterIP +10\.\d+\.\d+\.\d+ +<none> +80\/TCP/);
     expect(await k.ok("get svc web -o jsonpath={.spec.selector}")).toBe('{"app":"web"}');
+  });
+
+  it("05 §5 keeps what should scale it, in two versions", async () => {
+    const made = await k.ok("autoscale deployment web --min=1 --max=5 --cpu-percent=50");
+    expect(made).toBe("horizontalpodautoscaler.autoscaling/web autoscaled\n");
+    expect(await k.ok("get hpa web")).toMatch(/web +Deployment\/web +\S.* +1 +5 +0/);
+    expect(await k.ok("get hpa web -o jsonpath={.apiVersion}:{.spec.metrics[0].resource.target}")).toBe(
+      'autoscaling/v2:{"averageUtilization":50,"type":"Utilization"}',
+    );
+    expect(
+      await k.ok("get horizontalpodautoscalers.v1.autoscaling web -o jsonpath={.spec.targetCPUUtilizationPercentage}"),
+    ).toBe("50");
+    expect(await k.ok("delete hpa web")).toContain('"web" deleted');
   });
 
   it("05 §1 finds the logs of what runs", async () => {

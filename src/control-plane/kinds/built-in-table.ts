@@ -1,3 +1,4 @@
+import { autoscalerConversion } from "./autoscaler-conversion.ts";
 import type { Traits } from "./behaviours/built-in.ts";
 import {
   configMapTraits,
@@ -396,6 +397,23 @@ export const builtInTable: readonly Group[] = [
         shortNames: ["hpa"],
         categories: all,
         subresources: status,
+        traits: autoscalerTraits,
+      },
+    ],
+  },
+  {
+    group: "autoscaling",
+    version: "v1",
+    definitions: "autoscaling.v1",
+    rows: [
+      {
+        kind: "HorizontalPodAutoscaler",
+        plural: "horizontalpodautoscalers",
+        scope: "namespaced",
+        shortNames: ["hpa"],
+        categories: all,
+        subresources: status,
+        conversion: autoscalerConversion,
         traits: autoscalerTraits,
       },
     ],

@@ -58,6 +58,6 @@ describe("reading built-in kinds (05 §3)", () => {
       if (kind.behaviour.hasStatus) expect(status, kind.kind).toBeDefined();
       expect(kind.subresources.includes("status") || !kind.behaviour.hasStatus, kind.kind).toBe(true);
     }
-    expect(new Set(kinds.map(({ group, plural }) => `${plural}.${group}`)).size).toBe(kinds.length);
+    expect(new Set(kinds.map(({ group, version, plural }) => `${plural}.${version}.${group}`)).size).toBe(kinds.length);
   });
 });

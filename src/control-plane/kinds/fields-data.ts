@@ -298,6 +298,10 @@ autoscaling.v2.ExternalMetricStatus current:$autoscaling.v2.MetricValueStatus me
 autoscaling.v2.ObjectMetricStatus current:$autoscaling.v2.MetricValueStatus describedObject:$autoscaling.v2.CrossVersionObjectReference metric:$autoscaling.v2.MetricIdentifier
 autoscaling.v2.PodsMetricStatus current:$autoscaling.v2.MetricValueStatus metric:$autoscaling.v2.MetricIdentifier
 autoscaling.v2.ResourceMetricStatus current:$autoscaling.v2.MetricValueStatus name:s
+autoscaling.v1.HorizontalPodAutoscaler apiVersion:s kind:s metadata:$meta.v1.ObjectMeta spec:$autoscaling.v1.HorizontalPodAutoscalerSpec status:$autoscaling.v1.HorizontalPodAutoscalerStatus
+autoscaling.v1.HorizontalPodAutoscalerSpec maxReplicas:i minReplicas:i scaleTargetRef:$autoscaling.v1.CrossVersionObjectReference targetCPUUtilizationPercentage:i
+autoscaling.v1.CrossVersionObjectReference ~ apiVersion:s kind:s name:s
+autoscaling.v1.HorizontalPodAutoscalerStatus currentCPUUtilizationPercentage:i currentReplicas:i desiredReplicas:i lastScaleTime:t observedGeneration:l
 autoscaling.v1.Scale apiVersion:s kind:s metadata:$meta.v1.ObjectMeta spec:$autoscaling.v1.ScaleSpec status:$autoscaling.v1.ScaleStatus
 autoscaling.v1.ScaleSpec replicas:i
 autoscaling.v1.ScaleStatus replicas:i selector:s
