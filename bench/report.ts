@@ -25,9 +25,13 @@ export interface Summary {
   readonly nodes: number;
   readonly unplaced: number;
   readonly polishShare: number;
+  /** The same of the solve time alone, building left out. */
+  readonly polishOfSolve: number;
   readonly peakRssMiB: number;
   readonly overRequests: number;
   readonly overLinear: number;
+  /** No plan is below that over the requests. */
+  readonly leastOverRequests: number;
   readonly speedUp?: number;
   readonly priceRatio?: number;
   readonly sameUnplaced?: boolean;
@@ -44,9 +48,11 @@ export function summaryOf(figures: Figures): Summary {
     nodes: first?.nodes ?? 0,
     unplaced: first?.unplaced ?? 0,
     polishShare: median(runs.map(({ polishMs }) => polishMs)) / median(plain.map(total)),
+    polishOfSolve: median(runs.map(({ polishMs }) => polishMs)) / median(plain.map(({ solveMs }) => solveMs)),
     peakRssMiB: figures.peakRssMiB,
     overRequests: price / figures.requestsBound,
     overLinear: price / figures.linearBound,
+    leastOverRequests: figures.linearBound / figures.requestsBound,
     ...(oracle.length > 0 && {
       speedUp: median(oracle.map(({ solveMs }) => solveMs)) / ms,
       priceRatio: price / median(oracle.map(({ pricePerHour }) => pricePerHour)),

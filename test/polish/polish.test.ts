@@ -11,6 +11,7 @@ import { faultsOf } from "./checker.ts";
 
 describe("a polished plan", () => {
   it("is as valid as the plain one, never dearer, and has no more nodes", () => {
+    const cases = runs(5_000);
     let cheaper = 0;
     fc.assert(
       fc.property(busyDraft, (draft) => {
@@ -29,10 +30,9 @@ describe("a polished plan", () => {
         ).toEqual([]);
         if (totalOf(polished) < totalOf(plain) - 1e-9) cheaper++;
       }),
-      { numRuns: runs(5_000) },
+      { numRuns: cases },
     );
-    console.log("cheaper", cheaper);
-    expect(cheaper).toBeGreaterThan(0);
+    if (cases >= 1000) expect(cheaper).toBeGreaterThan(cases / 50); // there was something to check
   }, 600_000);
 });
 

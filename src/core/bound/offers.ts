@@ -13,8 +13,8 @@ export interface Offer {
   readonly hosts: number;
 }
 
-/** Prices within this factor of each other are bundled, for the best of each: it keeps the program small. */
-const bundled = 1.06;
+/** Offers within this factor of each other are bundled, for the best of each: it keeps the program small. */
+const bundled = 1.05;
 
 /** What is on sale for these profiles, without what another offer is always better than. */
 export function offersFor(pass: Pass, profiles: readonly Profile[]): readonly Offer[] {
@@ -67,15 +67,22 @@ function isBeaten(offer: Offer, other: Offer): boolean {
 }
 
 function bundle(offers: readonly Offer[]): readonly Offer[] {
-  const bundles: { least: number; best: Offer }[] = [];
+  const bundles: { first: Offer; best: Offer }[] = [];
   for (const offer of offers) {
-    const fitting = bundles.find(
-      ({ least, best }) => offer.price > 0 && offer.price <= least * bundled && best.takes.equals(offer.takes),
-    );
-    if (fitting === undefined) bundles.push({ least: offer.price, best: offer });
+    const fitting = bundles.find(({ first }) => isAlike(first, offer));
+    if (fitting === undefined) bundles.push({ first: offer, best: offer });
     else fitting.best = bestOfBoth(fitting.best, offer);
   }
   return bundles.map(({ best }) => best);
+}
+
+/** For the same pods, at about the same price, and of about the same shape. */
+function isAlike(first: Offer, offer: Offer): boolean {
+  if (first.price === 0 || offer.price > first.price * bundled || !first.takes.equals(offer.takes)) return false;
+  return offer.room.every((amount, dimension) => {
+    const [own, other] = [amount * first.price, (first.room[dimension] as number) * offer.price];
+    return own <= other * bundled && other <= own * bundled;
+  });
 }
 
 /** Cheaper than either, and larger. */
