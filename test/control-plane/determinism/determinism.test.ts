@@ -1,7 +1,10 @@
 import { expect, it } from "vitest";
 import { runScenario, type Story } from "./scenario.ts";
 
-const size = process.env["LONG"] === "1" ? { nodes: 200, pods: 3_000 } : { nodes: 10, pods: 60 };
+const size =
+  process.env["LONG"] === "1"
+    ? { nodes: 200, pods: 3_000, quietSeconds: 1_800 }
+    : { nodes: 10, pods: 60, quietSeconds: 600 };
 
 /** Where two runs part, or undefined. */
 function firstDifference(a: Story, b: Story): string | undefined {
@@ -22,6 +25,7 @@ it(`05:CP-T3 ${size.nodes} nodes, ${size.pods} pods, rollouts, drains, faults: o
   expect([...first.faults.keys()].sort()).toEqual(
     expect.arrayContaining(["call conflict", "call server-error", "crash"]),
   );
+  expect(first.unsettled).toEqual([]);
   expect(first.running).toBeGreaterThan(size.pods * 0.5);
   process.stdout.write(
     `${first.writes} writes of ${first.kinds.join(", ")}; ${first.running} pods run; ` +

@@ -1,14 +1,13 @@
 import { createHash } from "node:crypto";
 import { ApiServer } from "../../../src/control-plane/api/server.ts";
-import { startCluster } from "../../../src/control-plane/cluster.ts";
+import { isFaultOfOurs, startCluster } from "../../../src/control-plane/cluster.ts";
 import { Crash } from "../../../src/control-plane/faults/crash.ts";
 import { FaultPlan, type FaultRates } from "../../../src/control-plane/faults/fault-plan.ts";
 import { FaultyClient } from "../../../src/control-plane/faults/faulty-client.ts";
 import { InProcessClient } from "../../../src/control-plane/in-process-client.ts";
 import { InstanceList, plainInstance } from "../../../src/control-plane/loops/cluster/instance-source.ts";
-import type { LoopTrouble, RunningLoops } from "../../../src/control-plane/loops/runner.ts";
+import type { RunningLoops } from "../../../src/control-plane/loops/runner.ts";
 import { EventLog } from "../../../src/control-plane/store/journal-log.ts";
-import { isKubeError } from "../../../src/kube/error.ts";
 import { Random } from "../../../src/util/random.ts";
 import { VirtualClock } from "../../../src/util/virtual-clock.ts";
 
@@ -30,7 +29,7 @@ export class World {
   readonly instances: InstanceList;
   /** When, what, which: for a look at where two runs part. */
   readonly lines: string[] = [];
-  /** What went wrong in loops that was no refusal by the API. */
+  /** What went wrong in loops and no retry mends. */
   readonly surprises: unknown[] = [];
   readonly faults = new Map<string, number>();
   readonly #hash = createHash("sha256");
@@ -84,7 +83,9 @@ export class World {
               plan,
               onFault: (fault) => this.faults.set(fault, (this.faults.get(fault) ?? 0) + 1),
             }),
-      onTrouble: (trouble) => this.#trouble(trouble),
+      onTrouble: (trouble) => {
+        if (isFaultOfOurs(trouble) && !(trouble.error instanceof Crash)) this.surprises.push(trouble);
+      },
     });
   }
 
@@ -95,17 +96,11 @@ export class World {
     stopping?.then(() => {
       isStopped = true;
     });
-    for (let turn = 0; !isStopped && stopping !== undefined && turn < 1_000; turn++) await this.clock.advance(1);
+    for (let turn = 0; !isStopped && stopping !== undefined && turn < 1_000; turn++) await this.clock.advance(10);
     await stopping;
   }
 
   async pass(seconds: number): Promise<void> {
     await this.clock.advance(seconds * 1000);
-  }
-
-  #trouble(trouble: LoopTrouble): void {
-    const error = trouble.kind === "watch-trouble" ? undefined : trouble.error;
-    if (error === undefined || isKubeError(error) || error instanceof Crash) return;
-    this.surprises.push(trouble);
   }
 }

@@ -111,7 +111,7 @@ it("05:CP-T5 rewrites a journal that has grown too long, while writes go on", as
   expect((await second.client.list(types.configMaps)).items).toEqual(items);
   expect(second.api.revision).toBeGreaterThan(before);
   await second.end();
-});
+}, 60_000);
 
 async function write({ client }: Life, name: string, value: string): Promise<void> {
   const body = { apiVersion: "v1", kind: "ConfigMap", data: { value } };

@@ -41,7 +41,7 @@ it("05:CP-T5 reads back what was written", () => {
     }),
     { numRuns: runs(5_000) },
   );
-});
+}, 60_000);
 
 it("05:CP-T5 drops a record cut short at any byte, and nothing else", () => {
   fc.assert(
@@ -55,7 +55,7 @@ it("05:CP-T5 drops a record cut short at any byte, and nothing else", () => {
     }),
     { numRuns: runs(5_000) },
   );
-});
+}, 60_000);
 
 it("05:CP-T5 notices any byte that changed before the last record, and names its line", () => {
   fc.assert(
@@ -76,7 +76,7 @@ it("05:CP-T5 notices any byte that changed before the last record, and names its
     ),
     { numRuns: runs(20_000) },
   );
-});
+}, 60_000);
 
 it("05:CP-T5 does not take another file for a journal", () => {
   for (const bytes of ["", "{}\n", "hello", "\0\0\0\0", headerLine().toString().replace("1}", "2}")]) {

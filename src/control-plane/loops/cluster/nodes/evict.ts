@@ -35,6 +35,7 @@ export async function removePod(
       },
     );
   } catch (error) {
-    if (!isKubeError(error, "not-found", "conflict")) throw error; // gone, or another pod by now
+    // Gone: that was the goal. A conflict is tried again: the view then knows whether it was another pod by now.
+    if (!isKubeError(error, "not-found")) throw error;
   }
 }
