@@ -15,6 +15,7 @@ import { readWorld } from "../world.ts";
 import { type Catalogue, type CatalogueRefusal, openCatalogue, type PlanProvider, servedClasses } from "./catalogue.ts";
 import { readDocuments } from "./documents.ts";
 import { draft, hasErrors, prepare, providerOf } from "./prepare.ts";
+import { progressBar } from "./progress.ts";
 
 /** What to plan, and how. */
 export interface PlanRequest {
@@ -105,7 +106,7 @@ export async function makePlan(request: PlanRequest, io: Io): Promise<PlanOutcom
   return {
     kind: "planned",
     findings,
-    plan: { scenario, objects: prepared.objects, catalogue, hasDefaultPool, passedBy, ...solved(scenario.problem) },
+    plan: { scenario, objects: prepared.objects, catalogue, hasDefaultPool, passedBy, ...solved(scenario.problem, io) },
   };
 }
 
@@ -123,17 +124,17 @@ function strangeRegion(region: string, { because }: CatalogueRefusal): Catalogue
   return { refused: "input", because: `the cluster is in region ${region}: ${why}; plan with another by --region` };
 }
 
-/** `solve`, with a look at the clock in between. */
-function solved(problem: SchedulingProblem): Pick<Plan, "decision" | "timings"> {
+/** `solve`, with a look at the clock in between, and a bar for those who wait. */
+function solved(problem: SchedulingProblem, io: Io): Pick<Plan, "decision" | "timings"> {
   const started = performance.now();
   const refused = decisionWithoutPools(problem);
   if (refused !== undefined) return { decision: refused, timings: { buildMs: 0, solveMs: 0, peakHeapMiB: heapMiB() } };
   const pass = openPass(problem);
   const built = performance.now();
   const heapThen = heapMiB();
-  while (step(pass)) {
-    // until the queue is empty or nothing moves any more
-  }
+  const bar = progressBar("planning", { io, now: () => performance.now() });
+  while (step(pass)) bar.show(pass.queueHead, pass.queue.length); // until the queue is empty or nothing moves any more
+  bar.clear();
   const decision = closePass(pass);
   const timings = {
     buildMs: milliseconds(built - started),
