@@ -182,7 +182,7 @@ class Collector {
     try {
       await this.#world.client.delete(type, { name, namespace }, { propagation, preconditions: { uid } });
     } catch (error) {
-      if (!isKubeError(error, "not-found", "conflict")) throw error; // gone, and another may have its name
+      if (!isKubeError(error, "not-found")) throw error; // after a conflict the view knows who has its name by now
     }
   }
 

@@ -98,7 +98,7 @@ async function remove(world: LoopWorld, type: ResourceType, { metadata }: KubeOb
   try {
     await world.client.delete(type, { name, namespace }, { propagation: "Background", preconditions: { uid } });
   } catch (error) {
-    if (!isKubeError(error, "not-found", "conflict")) throw error;
+    if (!isKubeError(error, "not-found")) throw error; // a conflict is tried again
   }
 }
 

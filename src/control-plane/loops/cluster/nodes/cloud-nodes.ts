@@ -19,7 +19,7 @@ export function cloudNodeLoop(instances: InstanceSource): Loop {
       try {
         await client.delete(builtIn.Node, { name }, uid === undefined ? {} : { preconditions: { uid } });
       } catch (error) {
-        if (!isKubeError(error, "not-found", "conflict")) throw error;
+        if (!isKubeError(error, "not-found")) throw error; // after a conflict the view knows which node it is by now
       }
     },
   });

@@ -1,4 +1,3 @@
-import { isKubeError } from "../../../../kube/error.ts";
 import type { LookAgain } from "../../../../kube/reconciler.ts";
 import { builtIn } from "../../../../kube/resources.ts";
 import { type LoopWorld, on, reconcileLoop } from "../../runner.ts";
@@ -183,12 +182,8 @@ async function write(world: LoopWorld, { metadata }: Deployment, status: Deploym
 /** Forgets revisions beyond the history that is kept. */
 async function cleanUp(world: LoopWorld, { deployment, old }: Situation): Promise<void> {
   for (const set of outdated(deployment, old)) {
-    try {
-      const { uid = "" } = set.metadata;
-      await orGone(world.client.delete(builtIn.ReplicaSet, keyOf(set), { preconditions: { uid } }));
-    } catch (error) {
-      if (!isKubeError(error, "conflict")) throw error;
-    }
+    const { uid = "" } = set.metadata;
+    await orGone(world.client.delete(builtIn.ReplicaSet, keyOf(set), { preconditions: { uid } }));
   }
 }
 
