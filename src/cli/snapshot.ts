@@ -39,7 +39,7 @@ Examples:
   karpenter snapshot --context prod --hash-names -o prod.json.gz
   karpenter plan -f prod.json.gz -f new-nodepool.yaml`;
 
-/** `karpenter snapshot`: a live cluster as one file. (issue 4) */
+/** `karpenter snapshot`: a live cluster as one file. (design §1) */
 export function snapshotCommand(io: Io, tools: SnapshotTools = {}): Command {
   const command = onIo(new Command("snapshot"), io)
     .summary("write what decides about nodes in a live cluster into one file")

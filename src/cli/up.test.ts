@@ -54,7 +54,7 @@ it("05:CP-S1 serves TLS with a certificate it keeps", async () => {
   expect(readFileSync(kubeconfig, "utf8")).toContain("certificate-authority-data");
 });
 
-it("05 issue loads manifests, old ones converted with their warnings", async () => {
+it("05 §5 loads manifests, old ones converted with their warnings", async () => {
   const manifest = `
 apiVersion: karpenter.sh/v1beta1
 kind: NodePool
@@ -85,7 +85,7 @@ metadata: {name: later}
   expect(io.err()).toMatch(/^all.yaml:\d+:\d+: warning: spec.limitz: dropped/);
 });
 
-it("05 issue refuses manifests it cannot take, by name and reason", async () => {
+it("05 §5 refuses manifests it cannot take, by name and reason", async () => {
   const broken = fakeIo({ env, files: { "bad.yaml": "kind: [" } });
   await up(broken, ["--plain-http", "-f", "bad.yaml"]);
   expect(broken.code()).toBe(1);
@@ -98,7 +98,7 @@ it("05 issue refuses manifests it cannot take, by name and reason", async () => 
   expect(unknown.err()).toContain("Odd x: no kind Odd in example.com/v1 is served here");
 });
 
-it("05 issue says so when it cannot listen", async () => {
+it("05 §5 says so when it cannot listen", async () => {
   const taken = createServer();
   await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
   const { port } = taken.address() as { port: number };
@@ -133,7 +133,7 @@ it.each([
   ["--port", "99999"],
   ["--nodes", "-1"],
   ["--speed", "0"],
-])("05 issue refuses %s %s as a wrong command line", async (flag, value) => {
+])("05 §5 refuses %s %s as a wrong command line", async (flag, value) => {
   const io = fakeIo({ env });
   await expect(up(io, [flag, value])).rejects.toThrow();
   expect(io.code()).toBe(2);

@@ -94,7 +94,7 @@ describeKubectl("Karpenter's kinds", ({ k }) => {
     );
   });
 
-  it("05 issue takes v1beta1, keeps v1, warns, and reads back both", async () => {
+  it("05 §5 takes v1beta1, keeps v1, warns, and reads back both", async () => {
     const applied = await k.run("apply -f -", { stdin: v1beta1NodePool });
     expect(applied.code).toBe(0);
     expect(applied.stderr).toContain("Warning:");
@@ -108,7 +108,7 @@ describeKubectl("Karpenter's kinds", ({ k }) => {
     );
   });
 
-  it("05 issue writes the oldest kinds through, and says where they are", async () => {
+  it("05 §5 writes the oldest kinds through, and says where they are", async () => {
     const applied = await k.run("apply -f -", { stdin: provisioner });
     expect(applied.stdout + applied.stderr).toContain("provisioner.karpenter.sh/old");
     expect((await k.run("apply -f -", { stdin: provisioner })).code).toBe(0);

@@ -38,7 +38,7 @@ const seen = {
 };
 
 describe("a Go client, typed and speaking protobuf", () => {
-  it("05 issue creates and runs an informer on the embedded server", async () => {
+  it("05 §5 creates and runs an informer on the embedded server", async () => {
     const embedded = await startEmbedded();
     try {
       expect(await report(embedded.kubeconfig)).toEqual({ ...seen, serverVersion: expect.stringMatching(/^v1\./) });
@@ -50,7 +50,7 @@ describe("a Go client, typed and speaking protobuf", () => {
 });
 
 describeOnCluster("the same Go client on a real kube-apiserver", ({ kubeconfigPath }) => {
-  it("05 issue sees the same", async () => {
+  it("05 §5 sees the same", async () => {
     const theirs = await report(readFileSync(kubeconfigPath, "utf8"));
     expect(theirs).toEqual({ ...seen, serverVersion: expect.stringMatching(/^v1\./) });
   });

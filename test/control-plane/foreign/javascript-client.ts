@@ -32,7 +32,7 @@ export function javascriptClientScenario(kubeconfig: () => string): void {
     await config.makeApiClient(CoreV1Api).createNamespace({ body });
   });
 
-  it("05 issue the official JavaScript client lists, page by page and by label", async () => {
+  it("05 §5 the official JavaScript client lists, page by page and by label", async () => {
     const core = config.makeApiClient(CoreV1Api);
     const { items } = await core.listNamespace();
     expect(items.map(({ metadata }) => metadata?.name)).toContain("default");
@@ -48,7 +48,7 @@ export function javascriptClientScenario(kubeconfig: () => string): void {
     expect(first.items[0]?.metadata?.creationTimestamp).toBeInstanceOf(Date);
   });
 
-  it("05 issue it patches: JSON, merge, strategic, server-side apply", async () => {
+  it("05 §5 it patches: JSON, merge, strategic, server-side apply", async () => {
     const core = config.makeApiClient(CoreV1Api);
     const apps = config.makeApiClient(AppsV1Api);
     await core.createNamespacedConfigMap({ namespace, body: configMap("patched", { a: "1" }) });
@@ -83,7 +83,7 @@ export function javascriptClientScenario(kubeconfig: () => string): void {
     expect(web.spec?.template.spec?.containers.map(({ name }) => name).sort()).toEqual(["main", "side"]);
   });
 
-  it("05 issue it watches, and is told where it cannot", async () => {
+  it("05 §5 it watches, and is told where it cannot", async () => {
     const core = config.makeApiClient(CoreV1Api);
     const { metadata } = await core.listNamespacedConfigMap({ namespace });
     const seen: string[] = [];
@@ -105,7 +105,7 @@ export function javascriptClientScenario(kubeconfig: () => string): void {
     expect((error as ApiException<unknown>).code).toBe(404);
   });
 
-  it("05 issue its informer keeps a copy", async () => {
+  it("05 §5 its informer keeps a copy", async () => {
     const core = config.makeApiClient(CoreV1Api);
     const path = `/api/v1/namespaces/${namespace}/configmaps`;
     const informer = makeInformer(config, path, () => core.listNamespacedConfigMap({ namespace }));

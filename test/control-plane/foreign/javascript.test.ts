@@ -24,7 +24,7 @@ afterAll(() => served?.close());
 
 javascriptClientScenario(() => served?.kubeconfig ?? "");
 
-it("05 issue it finds our kinds by discovery", async () => {
+it("05 §5 it finds our kinds by discovery", async () => {
   const objects = KubernetesObjectApi.makeApiClient(config);
   const nodeClassRef = { group: "karpenter.k8s.aws", kind: "EC2NodeClass", name: "default" };
   const requirements = [{ key: "kubernetes.io/arch", operator: "In", values: ["arm64"] }];
