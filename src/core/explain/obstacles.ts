@@ -2,8 +2,8 @@ import { fitOnClaim, type Seeker } from "../scheduling/claims.ts";
 import { newProspect } from "../scheduling/commit.ts";
 import type { Pass, Shop } from "../scheduling/pass-state.ts";
 import type { PodClass, TopologyRule } from "../scheduling/pod-class.ts";
+import { verdictOf } from "../scheduling/pool-verdict.ts";
 import type { Cause } from "../scheduling/refusal.ts";
-import { verdictOf } from "../scheduling/refuse.ts";
 import type { Variant } from "../scheduling/variants.ts";
 import { allUntolerated } from "../tolerations.ts";
 
