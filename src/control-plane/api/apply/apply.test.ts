@@ -150,6 +150,28 @@ describe("server-side apply (05 §3)", () => {
     expect((await refusal(client.patch(types.configMaps, at("m"), patch))).code).toBe("bad-request");
   });
 
+  it("holds whoever wrote a map first for its owner, also once it is empty, as a real server does", async () => {
+    const { client } = embedded();
+    const apply = (manager: string, data: Record<string, string>, force = false) =>
+      client.patch(types.configMaps, at("m"), {
+        kind: "apply",
+        body: configMap("m", data),
+        fieldManager: manager,
+        force,
+      });
+    await client.patch(types.configMaps, at("m"), { kind: "apply", body: configMap("m"), fieldManager: "zero" });
+    await client.patch(
+      types.configMaps,
+      at("m"),
+      { kind: "merge", body: { data: { a: "1" } } },
+      { fieldManager: "alice" },
+    );
+    await apply("bob", { a: "2" }, true);
+    await apply("bob", {});
+    const causes = (await refusal(apply("carol", { a: "1" }))).status?.details?.causes ?? [];
+    expect(causes.map(({ field }) => field)).toContain(".data");
+  });
+
   it("agrees with a slow model of shared keys", async () => {
     const data = fc.dictionary(fc.constantFrom("a", "b", "c"), fc.constantFrom("1", "2"), { maxKeys: 3 });
     const step = fc.record({
@@ -160,7 +182,14 @@ describe("server-side apply (05 §3)", () => {
     const property = fc.asyncProperty(fc.array(step, { maxLength: 10 }), async (steps) => {
       const { client } = embedded();
       const model = new Model();
-      await client.patch(types.configMaps, at("m"), { kind: "apply", body: configMap("m"), fieldManager: "zero" });
+      // One key stays, so that the map itself never comes and goes, which is a conflict of its own: see above.
+      const kept = { keep: "0" };
+      model.apply("zero", kept, false);
+      await client.patch(types.configMaps, at("m"), {
+        kind: "apply",
+        body: configMap("m", kept),
+        fieldManager: "zero",
+      });
       for (const { manager, op, data: wanted } of steps) {
         const expected = op === "update" ? model.update(manager, wanted) : model.apply(manager, wanted, op === "force");
         const patch =
