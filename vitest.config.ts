@@ -11,6 +11,7 @@ export default defineConfig({
         test: {
           name: "tier1",
           testTimeout,
+          setupFiles: ["test/setup.ts"],
           include: ["src/**/*.test.ts", "test/**/*.test.ts"],
           exclude: ["test/cluster/**", "test/kubectl/**"],
           isolate: false,
@@ -32,6 +33,7 @@ export default defineConfig({
           name: "cluster",
           include: ["test/cluster/**/*.test.ts"],
           globalSetup: ["test/cluster/global-setup.ts"],
+          setupFiles: ["test/setup.ts"],
           isolate: false,
           fileParallelism: false,
           testTimeout: 120_000,
