@@ -12,9 +12,9 @@ import type {
   WatchOptions,
   WriteOptions,
 } from "../kube/client.ts";
+import { deepFreeze } from "../util/freeze.ts";
 import type { ApiServer } from "./api/server.ts";
 import { initialEventsEnd, type ServerEvent } from "./api/watch.ts";
-import { deepFreeze } from "./store/freeze.ts";
 
 export interface InProcessClientOptions {
   /** Who owns what this client writes, where a write does not say. */

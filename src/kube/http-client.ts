@@ -1,4 +1,5 @@
 import { isRecord, type KubeObject } from "../api/object.ts";
+import { deepFreeze } from "../util/freeze.ts";
 import type {
   KubeClient,
   ListOptions,
@@ -11,7 +12,6 @@ import type {
 } from "./client.ts";
 import { KubeError } from "./error.ts";
 import { type Call, Exchange, type HttpClientOptions } from "./exchange.ts";
-import { deepFreeze } from "./freeze.ts";
 import { collectionPath, listQuery, objectPath, watchQuery, writeQuery } from "./request-path.ts";
 import { apiVersionOf } from "./resources.ts";
 import { watchEvents } from "./watch-decoder.ts";

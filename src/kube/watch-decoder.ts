@@ -1,7 +1,7 @@
 import { isRecord, type KubeObject } from "../api/object.ts";
+import { deepFreeze } from "../util/freeze.ts";
 import type { WatchEvent } from "./client.ts";
 import { KubeError } from "./error.ts";
-import { deepFreeze } from "./freeze.ts";
 import { lines } from "./lines.ts";
 import { isStatus, statusError } from "./status-error.ts";
 

@@ -1,8 +1,8 @@
 import type { KubeObject } from "../../api/object.ts";
 import type { Clock } from "../../util/clock.ts";
+import { deepFreeze } from "../../util/freeze.ts";
 import type { ServedKind } from "../kinds/kind.ts";
 import { apiVersionOf } from "../kinds/registry.ts";
-import { deepFreeze } from "../store/freeze.ts";
 import type { Store } from "../store/store.ts";
 import { failure, notFound } from "./failures.ts";
 import { type ListRequest, listPage, type Page } from "./list.ts";

@@ -1,8 +1,8 @@
 import type { KubeObject } from "../../api/object.ts";
+import { deepFreeze } from "../../util/freeze.ts";
 import type { Draft } from "../kinds/draft.ts";
 import type { Change } from "./change-log.ts";
 import { Collection, type Index } from "./collection.ts";
-import { deepFreeze } from "./freeze.ts";
 import type { Journal, JournalEntry } from "./journal.ts";
 
 export interface StoreOptions {
