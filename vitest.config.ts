@@ -6,6 +6,7 @@ const testTimeout = process.env["LONG"] === "1" ? 1_200_000 : 60_000;
 /** One project a tier; `npm test` runs the first alone. */
 export default defineConfig({
   test: {
+    maxWorkers: "100%", // all cores: one less, as is the default, is half of two
     projects: [
       {
         test: {

@@ -123,6 +123,8 @@ export const simulationAnnotations = {
   exitCode: "sim.karpenter.sh/exit-code",
   /** How long its containers take to stop when told to, after their pre-stop hooks. */
   stopSeconds: "sim.karpenter.sh/stop-seconds",
+  /** On nodes of a type that only the simulated cloud still sells. */
+  retiredType: "sim.karpenter.sh/retired-type",
 } as const;
 
 /** Annotations that carry what an older API version said and v1 cannot. (01 §7) */

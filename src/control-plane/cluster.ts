@@ -1,17 +1,17 @@
+import type { InstanceSource } from "../cloud/instance-source.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { isKubeError } from "../kube/error.ts";
+import { type Loop, type LoopTrouble, type RunningLoops, startLoops } from "../kube/loop.ts";
 import { builtIn } from "../kube/resources.ts";
 import type { Clock } from "../util/clock.ts";
 import type { Random } from "../util/random.ts";
 import type { ApiServer } from "./api/server.ts";
 import { InProcessClient } from "./in-process-client.ts";
 import { type ClusterLoopOptions, clusterLoops } from "./loops/cluster/cluster-loops.ts";
-import type { InstanceSource } from "./loops/cluster/instance-source.ts";
 import { LeaseTimes } from "./loops/cluster/kubelet/leases.ts";
 import type { LiveNode, LivePod } from "./loops/cluster/live.ts";
 import { nodeMetrics, podMetrics } from "./loops/cluster/usage/usage.ts";
 import { garbageLoops } from "./loops/garbage/loops.ts";
-import { type Loop, type LoopTrouble, type RunningLoops, startLoops } from "./loops/runner.ts";
 import { workloadLoops } from "./loops/workloads/loops.ts";
 
 export interface ClusterOptions {

@@ -1,15 +1,17 @@
 import type { KubeObject } from "../api/object.ts";
+import { InstanceList, type InstanceSource, plainInstance } from "../cloud/instance-source.ts";
+import { joinedInstances } from "../cloud/joined-instances.ts";
 import { builtIn } from "../kube/resources.ts";
 import { acceleratedClock, type Clock, systemClock } from "../util/clock.ts";
 import { Random } from "../util/random.ts";
 import { ApiServer } from "./api/server.ts";
+import type { LogSource } from "./api/subresources/log.ts";
 import { isFaultOfOurs, startCluster } from "./cluster.ts";
 import { installCrds } from "./custom-kinds.ts";
 import { type ServedApi, serveApi } from "./http/serve.ts";
 import { keptCertificate } from "./http/state-folder.ts";
 import { textAt } from "./kinds/draft.ts";
 import { createObjects } from "./load.ts";
-import { InstanceList, plainInstance } from "./loops/cluster/instance-source.ts";
 import { openJournal } from "./store/file-journal.ts";
 import type { Journal, JournalEntry } from "./store/journal.ts";
 
@@ -27,7 +29,17 @@ export interface ControlPlaneOptions {
   readonly folder: string;
   /** Where the cluster is kept; in memory alone, unless given. (05:CP-T5) */
   readonly data?: DataOptions | undefined;
+  /** More machines than those: a simulated cloud's. Asked once, when what the data folder kept is there. */
+  readonly machines?: ((world: World) => Promise<InstanceSource>) | undefined;
+  /** Where the output of containers comes from. */
+  readonly logs?: LogSource | undefined;
   readonly onFault: (error: unknown) => void;
+}
+
+/** What a cluster is made of. */
+export interface World {
+  readonly api: ApiServer;
+  readonly random: Random;
 }
 
 export interface DataOptions {
@@ -38,8 +50,7 @@ export interface DataOptions {
 }
 
 /** A running control plane. */
-export interface ControlPlane extends ServedApi {
-  readonly api: ApiServer;
+export interface ControlPlane extends ServedApi, World {
   /** What of an earlier life could not be kept, for the user. */
   readonly losses: readonly string[];
 }
@@ -61,7 +72,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
     await createObjects(api, [{ apiVersion: "v1", kind: "Namespace", metadata: { name: "karpenter" } }]);
     const loops = await runLoops(options, { api, random });
     undo.push(() => loops.stop());
-    return { ...served, api, losses, close };
+    return { ...served, api, random, losses, close };
   } catch (error) {
     await close();
     throw error;
@@ -82,10 +93,11 @@ interface Making {
 
 /** The API server with what its data folder kept. */
 async function openServer(
-  { data, speed, onFault }: ControlPlaneOptions,
+  { data, speed, logs, onFault }: ControlPlaneOptions,
   { random, undo }: Making,
 ): Promise<{ readonly api: ApiServer; readonly losses: readonly string[] }> {
-  if (data === undefined) return { api: new ApiServer({ clock: clockFrom(undefined, speed), random }), losses: [] };
+  if (data === undefined)
+    return { api: new ApiServer({ clock: clockFrom(undefined, speed), random, logs }), losses: [] };
   const kept = await openJournal(data.folder, { recover: data.recover });
   undo.push(kept.abandon);
   const clock = clockFrom(kept.lastAt, speed);
@@ -97,7 +109,7 @@ async function openServer(
     onTrouble: onFault,
   });
   undo.push(() => journal.close());
-  const api = new ApiServer({ clock, random, journal, restore: kept.entries });
+  const api = new ApiServer({ clock, random, logs, journal, restore: kept.entries });
   snapshot = () => api.snapshot();
   return { api, losses: kept.losses };
 }
@@ -113,19 +125,20 @@ const nodesWithin = 10_000; // of real time
 
 /** Starts the loops; machines of an earlier life come up again. Resolves when the nodes are there. */
 async function runLoops(
-  { nodes, onFault }: ControlPlaneOptions,
-  { api, random }: { readonly api: ApiServer; readonly random: Random },
+  { nodes, machines: more, onFault }: ControlPlaneOptions,
+  { api, random }: World,
 ): Promise<{ stop(): Promise<void> }> {
   const { clock } = api;
   const kind = api.kinds.get(builtIn.Node);
   const earlier = (await api.list(kind)).items.flatMap((node) => ordinalOf(node) ?? []);
   const wanted = new Set([...Array.from({ length: nodes }, (_, index) => index + 1), ...earlier]);
   const machines = [...wanted].map((ordinal) => plainInstance(ordinal, { launchedAt: clock.now() }));
+  const plain = new InstanceList(machines);
   const loops = startCluster({
     api,
     clock,
     random: random.fork("loops"),
-    instances: new InstanceList(machines),
+    instances: more === undefined ? plain : joinedInstances(plain, await more({ api, random })),
     onTrouble: (trouble) => {
       if (isFaultOfOurs(trouble)) onFault(trouble.error);
     },

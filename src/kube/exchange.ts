@@ -91,7 +91,7 @@ export class Exchange {
     const startedAt = this.#clock.now();
     let httpStatus: number | undefined;
     try {
-      const reply = await this.#options.transport({ ...this.#request(call), signal });
+      const reply = await this.#options.transport({ ...this.#request(call), isStream: isWatch, signal });
       httpStatus = reply.status;
       if (this.#options.onWarning !== undefined) {
         for (const text of warningTexts(headerValues(reply, "warning"))) this.#options.onWarning(text);

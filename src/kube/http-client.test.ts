@@ -109,7 +109,6 @@ describe("httpClient", () => {
     const list = await kube.list(builtIn.Pod, { namespace: "shop", labelSelector: "a in (b,c)", limit: 2 });
     await kube.list(builtIn.Pod, { continue: "t", resourceVersion: "7", fieldSelector: "spec.nodeName=n1" });
     expect(list).toEqual({ items: [{ apiVersion: "v1", kind: "Pod", ...item }], resourceVersion: "7", continue: "t" });
-    expect(Object.isFrozen(list.items[0]?.metadata)).toBe(true);
     expect(sent()).toEqual([
       "GET /api/v1/namespaces/shop/pods?labelSelector=a+in+(b,c)&limit=2",
       "GET /api/v1/pods?fieldSelector=spec.nodeName=n1&continue=t",
@@ -259,7 +258,6 @@ describe("httpClient.watch", () => {
         { type: "BOOKMARK", resourceVersion: "8", initialEventsEnd: true },
         { type: "BOOKMARK", resourceVersion: "9", initialEventsEnd: false },
       ]);
-      expect(Object.isFrozen(events[0]?.type === "ADDED" && events[0].object.metadata)).toBe(true);
     }
   });
 

@@ -112,11 +112,11 @@ function objectList<T extends KubeObject>(type: ResourceType, body: unknown): Ob
   const named = { apiVersion: apiVersionOf(type), kind: type.kind };
   const items = Array.isArray(body["items"]) ? body["items"] : []; // Go writes an empty list as null
   const next = metadata["continue"];
-  return deepFreeze({
+  return {
     items: items.map((item: T) => (isRecord(item) && item["kind"] === undefined ? { ...named, ...item } : item)),
     resourceVersion: metadata["resourceVersion"],
     ...(typeof next === "string" && next !== "" ? { continue: next } : {}),
-  });
+  };
 }
 
 async function* watch<T extends KubeObject>(

@@ -97,6 +97,26 @@ describe("Informer", () => {
     await informer.synced;
   });
 
+  it("design §3 what it keeps is frozen", async () => {
+    const clock = new VirtualClock();
+    const transport = async (): Promise<TransportReply> =>
+      reply(200, { metadata: { resourceVersion: "5" }, items: [{ ...node("a", 1), spec: { taints: [] } }] });
+    const kube = httpClient({ transport, clock, userAgent: "test" });
+    const informer = new Informer<KubeObject, KubeObject>({
+      kube,
+      type: builtIn.Node,
+      clock,
+      random: new Random(7),
+      project: (one) => ({ ...one }),
+    });
+    const stop = new AbortController();
+    void informer.run(stop.signal);
+    await clock.advance(0);
+    const kept = informer.get("a");
+    stop.abort();
+    expect([kept, kept?.metadata, kept?.spec].map(Object.isFrozen)).toEqual([true, true, true]);
+  });
+
   it("resumes from the last version it saw, bookmarks included", async () => {
     const { what, run } = setUp(
       page(5, []),

@@ -1,5 +1,7 @@
 import { isRecord, type KubeObject } from "../api/object.ts";
 import type { Clock } from "../util/clock.ts";
+import { deepFreeze } from "../util/freeze.ts";
+import { noPause, type Pause } from "../util/pause.ts";
 import type { Random } from "../util/random.ts";
 import { backOffMs } from "./back-off.ts";
 import type { KubeClient, ListOptions, ResourceType, WatchEvent } from "./client.ts";
@@ -30,11 +32,13 @@ export interface InformerOptions<T extends KubeObject, P> extends Pick<ListOptio
   readonly type: ResourceType;
   readonly clock: Clock;
   readonly random: Random;
-  /** What to keep of an object; throws where it makes no sense of it, and the object is left out. */
+  /** What to keep of an object, which is frozen; throws where it makes no sense of it, and the object is left out. */
   readonly project: (object: T) => P;
   readonly pageSize?: number;
   /** A watch on which nothing came for so long, not even a bookmark, is taken for dead. */
   readonly silenceMs?: number;
+  /** Asked while much is taken in at once. */
+  readonly pause?: Pause | undefined;
   readonly onTrouble?: (trouble: InformerTrouble) => void;
 }
 
@@ -59,6 +63,7 @@ export class Informer<T extends KubeObject, P> {
   readonly #options: InformerOptions<T, P>;
   readonly #cache: ObjectCache<P>;
   readonly #synced = deferred();
+  readonly #pause: Pause;
   #state: InformerState = { kind: "idle" };
   #listed = new Map<string, Entry<P>>();
   #failures = 0;
@@ -66,6 +71,7 @@ export class Informer<T extends KubeObject, P> {
 
   constructor(options: InformerOptions<T, P>) {
     this.#options = options;
+    this.#pause = options.pause ?? noPause;
     this.#cache = new ObjectCache((error) => this.#report({ kind: "handler-failed", error }));
   }
 
@@ -131,13 +137,16 @@ export class Informer<T extends KubeObject, P> {
     if (state.pages === 0) this.#listed = new Map();
     try {
       const page = await kube.list<T>(type, { ...this.#selectors(), limit: pageSize, continue: state.continue });
-      if (signal.aborted) return { kind: "stopped" };
       for (const item of page.items) {
+        if (signal.aborted) break;
         const entry = this.#decode(item);
         if (entry !== undefined) this.#listed.set(entry.key, entry);
+        const pause = this.#pause();
+        if (pause !== undefined) await pause;
       }
+      if (signal.aborted) return { kind: "stopped" };
       if (page.continue !== undefined) return { kind: "listing", pages: state.pages + 1, continue: page.continue };
-      this.#sync();
+      await this.#sync(signal);
       return { kind: "watching", resourceVersion: page.resourceVersion };
     } catch (error) {
       this.#report({ kind: "list-failed", error });
@@ -146,8 +155,12 @@ export class Informer<T extends KubeObject, P> {
     }
   }
 
-  #sync(): void {
-    this.#cache.replace(this.#listed);
+  async #sync(signal: AbortSignal): Promise<void> {
+    for (const _ of this.#cache.replacing(this.#listed)) {
+      const pause = this.#pause();
+      if (pause !== undefined) await pause;
+      if (signal.aborted) return; // nobody listens any more
+    }
     this.#listed = new Map();
     this.#hasSynced = true;
     this.#synced.resolve();
@@ -167,6 +180,9 @@ export class Informer<T extends KubeObject, P> {
       for await (const event of kube.watch<T>(type, { ...this.#selectors(), ...options })) {
         silence.heard();
         resourceVersion = this.#take(event);
+        const pause = this.#pause();
+        if (pause !== undefined) await pause; // meanwhile the server has to wait
+        if (signal.aborted) break;
       }
     } catch (error) {
       failure = { error };
@@ -210,7 +226,7 @@ export class Informer<T extends KubeObject, P> {
     try {
       if (!isNamed) throw new Error("an object without a name");
       const { uid, resourceVersion } = object.metadata;
-      return { key, uid, resourceVersion, object: this.#options.project(object) };
+      return { key, uid, resourceVersion, object: deepFreeze(this.#options.project(object)) };
     } catch (error) {
       this.#report({ kind: "undecodable", key, error });
       return undefined;

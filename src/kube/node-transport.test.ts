@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
@@ -7,6 +8,7 @@ import { type NodeTransport, nodeTransport } from "./node-transport.ts";
 import { type TransportReply, textOf } from "./transport.ts";
 
 const signal = new AbortController().signal;
+setMaxListeners(0, signal);
 const closing: (() => Promise<void>)[] = [];
 
 afterEach(async () => {
@@ -125,5 +127,20 @@ describe("nodeTransport", () => {
     expect(seen).toEqual(["GET", "GET", "GET"]);
     const post = transport({ method: "POST", path: "/", headers: {}, body: "{}", signal });
     await expect(post).rejects.toThrow("ECONNRESET");
+  });
+
+  it("opens a limited number of sockets for requests, and one more for each stream", async () => {
+    const { transport, sockets } = await serve((request, response) => {
+      if (request.url?.includes("watch")) response.write("one\n");
+      else setImmediate(() => response.end("{}"));
+    });
+    const stop = new AbortController();
+    setMaxListeners(0, stop.signal);
+    const watch = { method: "GET", path: "/watch", headers: {}, isStream: true, signal: stop.signal } as const;
+    for (let i = 0; i < 40; i++) await transport(watch);
+    expect(sockets.size).toBe(40);
+    await Promise.all(Array.from({ length: 200 }, async () => textOf((await get(transport)).body)));
+    expect(sockets.size).toBeLessThanOrEqual(40 + 32);
+    stop.abort();
   });
 });

@@ -1,5 +1,6 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import { createSecureContext } from "node:tls";
 import type { Connection, Identity } from "./connection.ts";
 import type { TransportReply, TransportRequest } from "./transport.ts";
 
@@ -10,8 +11,12 @@ export interface NodeTransport {
   close(): void;
 }
 
-/** A watch holds its socket, so their number is not limited; of those at rest a few stay open. */
-const keepAlive = { keepAlive: true, keepAliveMsecs: 30_000, maxFreeSockets: 32, scheduling: "lifo" } as const;
+const keepAlive = { keepAlive: true, keepAliveMsecs: 30_000, scheduling: "lifo" } as const;
+/**
+ * A watch holds its socket, so their number is not limited. Everybody else takes turns: a hundred requests at once would
+ * open a hundred sockets, and the handshakes alone would keep the process from everything else.
+ */
+const limits = { calls: { maxSockets: 32 }, streams: {} } as const;
 
 /** HTTP/1.1 with kept-alive sockets and the connection's credentials. */
 export function nodeTransport({ server, tls, credentials }: Connection): NodeTransport {
@@ -21,7 +26,7 @@ export function nodeTransport({ server, tls, credentials }: Connection): NodeTra
 
   const send = async (request: TransportRequest): Promise<TransportReply> => {
     const identity = await credentials.current();
-    const agent = agents.of(identity);
+    const agent = agents.of(identity)[request.isStream ? "streams" : "calls"];
     const path = prefix + request.path;
     return exchange({ ...request, path, headers: { ...request.headers, ...identity.headers } }, { base, agent });
   };
@@ -35,30 +40,33 @@ export function nodeTransport({ server, tls, credentials }: Connection): NodeTra
 }
 
 type Agent = HttpAgent | HttpsAgent;
+type Agents = Readonly<Record<keyof typeof limits, Agent>>;
 
 /** Sockets belong to whoever opened them: a new client certificate needs new ones. */
 function agentsFor(base: URL, { ca, serverName, skipVerify }: Connection["tls"]) {
-  let current: { readonly certificate: Identity["certificate"]; readonly agent: Agent } | undefined;
-  const open = (certificate: Identity["certificate"]): Agent =>
-    base.protocol === "http:"
-      ? new HttpAgent(keepAlive)
-      : new HttpsAgent({
-          ...keepAlive,
-          ...certificate,
-          ...(ca === undefined ? {} : { ca }),
-          ...(serverName === undefined ? {} : { servername: serverName }),
-          rejectUnauthorized: !skipVerify,
-        });
-  return {
-    of: ({ certificate }: Identity): Agent => {
-      if (current === undefined || !isSame(current.certificate, certificate)) {
-        closeIdle(current?.agent);
-        current = { certificate, agent: open(certificate) };
-      }
-      return current.agent;
-    },
-    close: () => closeIdle(current?.agent),
+  let current: { readonly certificate: Identity["certificate"]; readonly agents: Agents } | undefined;
+  const open = (certificate: Identity["certificate"]): Agents => {
+    if (base.protocol === "http:") return agentsBy((limit) => new HttpAgent({ ...keepAlive, ...limit }));
+    // Made once, not for every socket: it takes a millisecond.
+    const secureContext = createSecureContext({ ...certificate, ...(ca === undefined ? {} : { ca }) });
+    const servername = serverName === undefined ? {} : { servername: serverName };
+    const secured = { ...keepAlive, secureContext, ...servername, rejectUnauthorized: !skipVerify };
+    return agentsBy((limit) => new HttpsAgent({ ...secured, ...limit }));
   };
+  return {
+    of: ({ certificate }: Identity): Agents => {
+      if (current === undefined || !isSame(current.certificate, certificate)) {
+        closeIdle(current?.agents);
+        current = { certificate, agents: open(certificate) };
+      }
+      return current.agents;
+    },
+    close: () => closeIdle(current?.agents),
+  };
+}
+
+function agentsBy(make: (limit: { readonly maxSockets?: number }) => Agent): Agents {
+  return { calls: make(limits.calls), streams: make(limits.streams) };
 }
 
 function isSame(a: Identity["certificate"], b: Identity["certificate"]): boolean {
@@ -66,8 +74,10 @@ function isSame(a: Identity["certificate"], b: Identity["certificate"]): boolean
 }
 
 /** `destroy` would also cut the watches that still run. */
-function closeIdle(agent: Agent | undefined): void {
-  for (const sockets of Object.values(agent?.freeSockets ?? {})) for (const socket of sockets ?? []) socket.destroy();
+function closeIdle(agents: Agents | undefined): void {
+  for (const { freeSockets } of Object.values(agents ?? {})) {
+    for (const sockets of Object.values(freeSockets)) for (const socket of sockets ?? []) socket.destroy();
+  }
 }
 
 interface Route {

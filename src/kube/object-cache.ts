@@ -1,4 +1,5 @@
 import type { KubeObject } from "../api/object.ts";
+import { each, type Steps } from "../util/steps.ts";
 
 /** Hears of every change of a cache, in order. What it throws is reported, and harms nobody else. */
 export interface CacheHandler<P> {
@@ -72,10 +73,15 @@ export class ObjectCache<P> {
     this.#tell((handler) => handler.deleted?.(old.object, key));
   }
 
-  /** Makes the cache exactly these; deletions are told first, so that names are free before they are taken again. */
-  replace(entries: ReadonlyMap<string, Entry<P>>): void {
-    for (const key of [...this.#entries.keys()]) if (!entries.has(key)) this.remove(key);
-    for (const entry of entries.values()) this.put(entry);
+  /**
+   * Makes the cache exactly these, in steps: there may be fifty thousand, and somebody hears of each. Deletions are told
+   * first, so that names are free before they are taken again.
+   */
+  *replacing(entries: ReadonlyMap<string, Entry<P>>): Steps<void> {
+    yield* each([...this.#entries.keys()], (key) => {
+      if (!entries.has(key)) this.remove(key);
+    });
+    yield* each(entries.values(), (entry) => this.put(entry));
   }
 
   #tell(about: (handler: CacheHandler<P>) => void): void {

@@ -22,6 +22,10 @@ export class Recently<V> {
     if (this.#entries.size >= this.#sweepAt) this.#sweep();
   }
 
+  delete(key: string): void {
+    this.#entries.delete(key);
+  }
+
   /** How many are held, forgotten ones that were not swept yet included. */
   get size(): number {
     return this.#entries.size;

@@ -146,4 +146,12 @@ describe("Reconciler", () => {
     await clock.runUntilIdle();
     expect(figures).toEqual(["started", ["error", 7], "started", ["requeue-after", 7], "started", ["success", 7]]);
   });
+
+  it("design §3 rests between two keys where it is asked to", async () => {
+    const { clock, log, reconciler, start } = setUp(noteTime, { pause: () => clock.sleep(5) });
+    void start();
+    for (const key of ["a", "b", "c"]) reconciler.enqueue(key);
+    await clock.runUntilIdle();
+    expect(log).toEqual(["a at 0", "b at 5", "c at 10"]);
+  });
 });

@@ -1,4 +1,5 @@
 import type { Clock } from "../util/clock.ts";
+import type { Pause } from "../util/pause.ts";
 import type { Random } from "../util/random.ts";
 import type { BackOffOptions } from "./back-off.ts";
 import { isKubeError } from "./error.ts";
@@ -25,6 +26,8 @@ export interface ReconcilerOptions<Key extends string, World> {
   /** How many keys are looked at at a time. */
   readonly concurrency?: number;
   readonly backOff?: BackOffOptions;
+  /** Asked between two keys: looks that wait for nothing would follow each other without end. */
+  readonly pause?: Pause | undefined;
   /** A key failed; it will be tried again. */
   readonly onError?: (failure: ReconcileFailure<Key>) => void;
   readonly observe?: ReconcilerObserver;
@@ -40,6 +43,8 @@ export interface ReconcileFailure<Key extends string> {
 
 /** What metrics want to know: the queue's figures and those of the runs. (03 §6.1) */
 export interface ReconcilerObserver extends WorkQueueObserver {
+  /** It begins, and looks at so many keys at a time. */
+  readonly begun?: (concurrency: number) => void;
   readonly started?: () => void;
   readonly finished?: (outcome: ReconcileOutcome, durationMs: number) => void;
 }
@@ -82,13 +87,17 @@ export class Reconciler<Key extends string, World = unknown> {
     const stop = (): void => this.#queue.stop();
     if (signal.aborted) stop();
     else signal.addEventListener("abort", stop, { once: true });
-    await Promise.all(Array.from({ length: this.#options.concurrency ?? 1 }, () => this.#work()));
+    const { concurrency = 1, observe } = this.#options;
+    observe?.begun?.(concurrency);
+    await Promise.all(Array.from({ length: concurrency }, () => this.#work()));
   }
 
   async #work(): Promise<void> {
     for (let key = await this.#queue.take(); key !== undefined; key = await this.#queue.take()) {
       await this.#look(key);
       this.#queue.done(key);
+      const rest = this.#options.pause?.();
+      if (rest !== undefined) await rest;
     }
   }
 

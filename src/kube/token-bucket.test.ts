@@ -24,4 +24,12 @@ describe("TokenBucket", () => {
     expect(times).toEqual([0, 0, 100, 200, 300, 400]);
     expect(bucket.tryTake()).toBe(false);
   });
+
+  it("promises tokens ahead of time", async () => {
+    const clock = new VirtualClock();
+    const bucket = new TokenBucket({ perSecond: 10, burst: 2 }, clock);
+    expect([1, 2, 3, 4].map(() => bucket.reserve())).toEqual([0, 0, 100, 200]);
+    await clock.advance(150);
+    expect(bucket.reserve()).toBe(150);
+  });
 });

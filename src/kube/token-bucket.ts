@@ -30,9 +30,15 @@ export class TokenBucket {
 
   /** Takes a token, waiting for it in order of arrival. */
   async take(signal?: AbortSignal): Promise<void> {
+    const ms = this.reserve();
+    if (ms > 0) await this.#clock.sleep(ms, signal);
+  }
+
+  /** Takes a token that may be used after so many milliseconds. */
+  reserve(): number {
     this.#fill();
     this.#tokens -= 1;
-    if (this.#tokens < 0) await this.#clock.sleep(Math.ceil((-this.#tokens / this.#rate.perSecond) * 1000), signal);
+    return this.#tokens < 0 ? Math.ceil((-this.#tokens / this.#rate.perSecond) * 1000) : 0;
   }
 
   #fill(): void {

@@ -5,6 +5,8 @@ export interface TransportRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string | string[]>>;
   readonly body?: string | undefined;
+  /** Whether the answer goes on for as long as somebody listens. */
+  readonly isStream?: boolean | undefined;
   /** Ends the request, and the answer's body if it is still coming. */
   readonly signal: AbortSignal;
 }

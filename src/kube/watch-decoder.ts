@@ -1,5 +1,4 @@
 import { isRecord, type KubeObject } from "../api/object.ts";
-import { deepFreeze } from "../util/freeze.ts";
 import type { WatchEvent } from "./client.ts";
 import { KubeError } from "./error.ts";
 import { lines } from "./lines.ts";
@@ -37,7 +36,7 @@ function watchEvent<T extends KubeObject>(event: unknown): WatchEvent<T> {
     throw undecodable("an object of no version");
   if (type === "BOOKMARK") return bookmark(metadata["resourceVersion"], metadata["annotations"]);
   if (type === "ADDED" || type === "MODIFIED" || type === "DELETED") {
-    return { type, object: deepFreeze(object) as unknown as T };
+    return { type, object: object as unknown as T };
   }
   throw undecodable(`of unknown type ${JSON.stringify(type)}`);
 }

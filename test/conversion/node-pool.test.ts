@@ -163,6 +163,12 @@ describe("01 §7.3 nodeClassRef", () => {
     expect(at(pool, "spec.template.spec.nodeClassRef.name")).toBe("default");
   });
 
+  it("may stand in both places with the same name, as it does when a manifest is applied again", () => {
+    const pool = beta({ spec: { nodeClassRef: { name: "default" } } });
+    expect(at(converted(pool), "spec.nodeClassRef")).toBeUndefined();
+    expect(warnings(toV1([pool], { mode: "lenient" }))).toEqual(["node-class-moved spec.nodeClassRef"]);
+  });
+
   it("01 §8.4 in v1 a misplaced one is an error that names both places", () => {
     const v1 = {
       apiVersion: "karpenter.sh/v1",
@@ -180,6 +186,15 @@ describe("01 §7.3 nodeClassRef", () => {
     expect(at(pool, "metadata.annotations")).toEqual({
       "compatibility.karpenter.sh/v1beta1-nodeclass-reference": JSON.stringify(nodeClassRef),
     });
+  });
+
+  it("that was assumed is not there on the way back", () => {
+    const stored = converted(beta({ node: { nodeClassRef: undefined } }), { roundTrip: true });
+    expect(at(stored, "spec.template.spec.nodeClassRef.name")).toBe("default");
+    expect(at(only(toV1beta1([stored]).objects).object, "spec.template.spec.nodeClassRef")).toBeUndefined();
+    const renamed = structuredClone(stored) as { spec: { template: { spec: { nodeClassRef: { name: string } } } } };
+    renamed.spec.template.spec.nodeClassRef.name = "other";
+    expect(at(only(toV1beta1([renamed]).objects).object, "spec.template.spec.nodeClassRef.name")).toBe("other");
   });
 });
 

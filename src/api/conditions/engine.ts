@@ -205,6 +205,7 @@ function seconds({ lastTransitionTime }: Condition): number {
   return Date.parse(lastTransitionTime) || 0;
 }
 
-function timestamp(ms: number): string {
+/** RFC 3339 in whole seconds, as the API server stores times. */
+export function timestamp(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, -5)}Z`;
 }

@@ -26,7 +26,7 @@ export function poolValidation(problems: readonly Problem[]): Observation {
 /** `NodeClassReady` of a pool. Never Unknown: a class nobody has judged is reported as False. (01 §2.2, trap 13) */
 export function nodeClassReadiness(nodeClass: Conditioned | undefined): Observation {
   if (nodeClass === undefined) {
-    return notReady(nodePoolReasons.nodeClassNotFound, "the node class this pool refers to does not exist");
+    return notReady(nodePoolReasons.nodeClassNotFound, "NodeClass not found on cluster");
   }
   if (nodeClass.metadata.deletionTimestamp !== undefined) {
     return notReady(nodePoolReasons.nodeClassTerminating, "the node class this pool refers to is being deleted");
@@ -40,7 +40,7 @@ function fromReady(condition: Condition | undefined): Observation {
     // The class knows best: an empty reason would be refused by the pool's schema, so only that is replaced.
     return notReady(condition.reason || nodePoolReasons.nodeClassReadinessUnknown, condition.message ?? "");
   }
-  return notReady(nodePoolReasons.nodeClassReadinessUnknown, "the node class has not been found ready or unready yet");
+  return notReady(nodePoolReasons.nodeClassReadinessUnknown, "Node Class Readiness Unknown");
 }
 
 function notReady(reason: string, message: string): Observation {

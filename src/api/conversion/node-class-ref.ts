@@ -17,8 +17,10 @@ const misplaced = at("spec.nodeClassRef");
 /** A pool's reference, put right first where v1beta1 manifests tend to get it wrong. (01 §7.3, M6, M14) */
 export function poolClassRef(draft: Draft): void {
   const path = at("spec.template.spec.nodeClassRef");
-  if (draft.says(path) === undefined && draft.says(misplaced) !== undefined) {
-    draft.move(misplaced, path);
+  // Once it was moved, both places name the class: the manifest its own, the object what was made of it.
+  if (draft.says(misplaced) !== undefined && [undefined, nameIn(draft, misplaced)].includes(nameIn(draft, path))) {
+    if (draft.says(path) === undefined) draft.move(misplaced, path);
+    else draft.omit(misplaced);
     draft.assume({
       code: "node-class-moved",
       path: misplaced,
@@ -33,6 +35,11 @@ export function poolClassRef(draft: Draft): void {
     });
   }
   classRef(draft, path);
+}
+
+function nameIn(draft: Draft, path: Path): unknown {
+  const ref = draft.says(path);
+  return isRecord(ref) ? ref["name"] : ref;
 }
 
 /** `{apiVersion, kind, name}` to `{group, kind, name}`; a missing reference means the default class. */
@@ -69,9 +76,8 @@ export function assumeDefaultClass(draft: Draft, path: Path, written: Path = pat
   });
 }
 
-/** Remembers the reference word for word, so that the way back is exact. (01 §7.3) */
+/** Remembers the reference word for word, or that there was none, so that the way back is exact. (01 §7.3) */
 export function keepClassRef(draft: Draft, path: Path): void {
-  const ref = draft.said(path);
-  if (ref === undefined) return;
+  const ref = draft.said(path) ?? draft.said(misplaced) ?? null;
   draft.put(["metadata", "annotations", compatibilityAnnotations.nodeClassReference], JSON.stringify(ref));
 }

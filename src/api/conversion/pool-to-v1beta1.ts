@@ -2,6 +2,7 @@ import { compatibilityAnnotations } from "../labels.ts";
 import { isRecord } from "../object.ts";
 import type { Path } from "../problem.ts";
 import { at, type Draft } from "./draft.ts";
+import { defaultClassKind, defaultClassName } from "./node-class-ref.ts";
 
 const pool = {
   ref: at("spec.template.spec.nodeClassRef"),
@@ -37,7 +38,7 @@ export function claimToBeta(draft: Draft): void {
   stripAnnotations(draft);
 }
 
-/** The reference as it was once written, if its class is still the same one; else rebuilt. */
+/** The reference as it was once written, if its class is still the same one; none if it was assumed; else rebuilt. */
 function classRefBack(draft: Draft, path: Path): void {
   const ref = draft.said(path);
   if (!isRecord(ref)) return;
@@ -45,6 +46,10 @@ function classRefBack(draft: Draft, path: Path): void {
   const kept = parsed(draft.said(annotation(compatibilityAnnotations.nodeClassReference)));
   if (isRecord(kept) && kept["name"] === ref["name"]) {
     draft.put(path, kept);
+    return;
+  }
+  if (kept === null && ref["name"] === defaultClassName && ref["kind"] === defaultClassKind) {
+    draft.omit(path);
     return;
   }
   draft.put(path, { apiVersion: `${String(group)}/v1beta1`, ...rest });

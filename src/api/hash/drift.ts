@@ -35,6 +35,12 @@ export function isDriftedByHash(stamp: HashStamp, { claim, owner }: Stamped): bo
   return versions[0] === versions[1] && hashes[0] !== hashes[1];
 }
 
+/** Whether the claim has its new stamp and the owner not yet, or the other way round: hashes say nothing then. */
+export function isBetweenVersions({ version }: HashStamp, { claim, owner }: Stamped): boolean {
+  const [own, owners] = [claim?.[version], owner?.[version]];
+  return own !== undefined && owners !== undefined && own !== owners;
+}
+
 export interface ClaimToStamp {
   readonly name: string;
   readonly annotations?: Annotations | undefined;

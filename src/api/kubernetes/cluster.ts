@@ -22,7 +22,13 @@ export interface NodeStatus {
   readonly capacity?: ResourceList | undefined;
   readonly allocatable?: ResourceList | undefined;
   readonly phase?: string | undefined;
-  readonly conditions?: readonly { readonly type: string; readonly status: string }[] | undefined;
+  readonly conditions?: readonly NodeCondition[] | undefined;
+}
+
+export interface NodeCondition {
+  readonly type: string;
+  readonly status: string;
+  readonly lastTransitionTime?: string | undefined;
 }
 
 export interface PodTemplate {

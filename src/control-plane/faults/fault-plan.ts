@@ -60,7 +60,7 @@ const defaultRetryAfterSeconds = 5;
  */
 export class FaultPlan {
   readonly #random: Random;
-  readonly #rates: FaultRates;
+  #rates: FaultRates;
   readonly #crashAtCall: number | undefined;
   #calls = 0;
   #watches = 0;
@@ -74,6 +74,11 @@ export class FaultPlan {
   /** How many calls there were. */
   get calls(): number {
     return this.#calls;
+  }
+
+  /** The world gets better, or worse; watches that are open notice. */
+  setRates(rates: FaultRates): void {
+    this.#rates = rates;
   }
 
   /** Every call counts, of whatever kind. */
@@ -91,10 +96,9 @@ export class FaultPlan {
 
   forWatch(): WatchPlan {
     const random = this.#random.fork(`watch-${this.#watches++}`);
-    const { watches = {}, watchDelayMs = 0 } = this.#rates;
     return {
-      next: () => drawn(random, watchFaults, watches),
-      delayMs: () => upTo(random, watchDelayMs),
+      next: () => drawn(random, watchFaults, this.#rates.watches ?? {}),
+      delayMs: () => upTo(random, this.#rates.watchDelayMs ?? 0),
     };
   }
 

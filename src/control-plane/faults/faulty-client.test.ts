@@ -60,6 +60,14 @@ it("05:CP-T4 lost-answer: the write times out after it took effect", async () =>
   await world.faulty.get(types.configMaps, at("m"));
 });
 
+it("05:CP-T4 a world that gets better is better from the next call on", async () => {
+  const world = badWorld({ calls: { "server-error": 1 } });
+  expect((await refused(world.faulty.create(types.configMaps, configMap("m")))).code).toBe("server-error");
+  world.plan.setRates({});
+  await world.faulty.create(types.configMaps, configMap("m"));
+  expect(await exists(world, "m")).toBe(true);
+});
+
 it("05:CP-T4 lists take their time", async () => {
   const { faulty, clock } = badWorld({ listDelayMs: 60_000 });
   const before = clock.now();

@@ -138,6 +138,11 @@ export class FaultyClient implements KubeClient {
     }
   }
 
+  /** The process dies now, between two calls. */
+  kill(): void {
+    if (this.#crash === undefined) this.#die();
+  }
+
   #die(): Crash {
     const crash = new Crash(this.#options.plan.calls);
     this.#crash = crash;

@@ -17,8 +17,10 @@ interface LogOptions {
 /** The output of one container as plain text, for as long as it comes. */
 export async function streamLog(key: Key, { api, kind, query, response }: LogOptions): Promise<void> {
   const { object } = await api.get(kind, key);
-  const request = { ...logRequest(query), container: containerOf(object, query.get("container") ?? "") };
-  const lines = api.log(key, request);
+  const container = containerOf(object, query.get("container") ?? "");
+  const gone = new AbortController();
+  response.on("close", () => gone.abort());
+  const lines = api.log(key, { ...logRequest(query), container, signal: gone.signal });
   response.writeHead(200, { "content-type": "text/plain", "cache-control": "no-cache, private" });
   response.flushHeaders();
   for await (const line of lines) {

@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
+import { InstanceList, plainInstance } from "../../../src/cloud/instance-source.ts";
 import { ApiServer } from "../../../src/control-plane/api/server.ts";
 import { isFaultOfOurs, startCluster } from "../../../src/control-plane/cluster.ts";
 import { Crash } from "../../../src/control-plane/faults/crash.ts";
 import { FaultPlan, type FaultRates } from "../../../src/control-plane/faults/fault-plan.ts";
 import { FaultyClient } from "../../../src/control-plane/faults/faulty-client.ts";
 import { InProcessClient } from "../../../src/control-plane/in-process-client.ts";
-import { InstanceList, plainInstance } from "../../../src/control-plane/loops/cluster/instance-source.ts";
-import type { RunningLoops } from "../../../src/control-plane/loops/runner.ts";
 import { EventLog } from "../../../src/control-plane/store/journal-log.ts";
+import type { RunningLoops } from "../../../src/kube/loop.ts";
 import { Random } from "../../../src/util/random.ts";
 import { VirtualClock } from "../../../src/util/virtual-clock.ts";
 

@@ -17,7 +17,7 @@ async function up(
   meanwhile: () => Promise<void> = async () => {},
 ): Promise<FakeIo> {
   const io = fakeIo({ env });
-  const command = new Command("karpenter").addCommand(upCommand(io, { stopped: meanwhile }));
+  const command = new Command("karpenter").addCommand(upCommand(io, { stopped: meanwhile, version: "0.0.0" }));
   const usual = ["--plain-http", "--kubeconfig", kubeconfig, "--data-dir", join(folder, data)];
   await command.parseAsync(["up", ...usual, ...args], { from: "user" });
   return io;
@@ -46,7 +46,7 @@ it("05:CP-T5 --data-dir: the next start goes on with the same objects and the sa
   expect(first.out()).toContain(`the cluster is kept in ${join(folder, "kept")}`);
   const second = await up("kept", [], async () => {
     expect(await names(maps)).toEqual(["kept"]);
-    expect(await names("/api/v1/nodes")).toEqual(["node-1", "node-2"]);
+    expect(await names("/api/v1/nodes")).toEqual(["control-plane", "node-1", "node-2"]);
   });
   expect([first.err(), second.err(), second.code()]).toEqual(["", "", undefined]);
 });

@@ -1,18 +1,14 @@
 import type { KubeObject } from "../../../src/api/object.ts";
+import { InstanceList, plainInstance, type SimulatedInstance } from "../../../src/cloud/instance-source.ts";
 import { ApiServer } from "../../../src/control-plane/api/server.ts";
 import { InProcessClient } from "../../../src/control-plane/in-process-client.ts";
 import { type ClusterLoopOptions, clusterLoops } from "../../../src/control-plane/loops/cluster/cluster-loops.ts";
-import {
-  InstanceList,
-  plainInstance,
-  type SimulatedInstance,
-} from "../../../src/control-plane/loops/cluster/instance-source.ts";
 import { LeaseTimes } from "../../../src/control-plane/loops/cluster/kubelet/leases.ts";
 import type { LiveNode, LivePod } from "../../../src/control-plane/loops/cluster/live.ts";
-import { type Loop, type LoopTrouble, startLoops } from "../../../src/control-plane/loops/runner.ts";
 import type { JournalEntry } from "../../../src/control-plane/store/journal.ts";
 import type { KubeClient, ResourceType } from "../../../src/kube/client.ts";
 import { isKubeError, KubeError } from "../../../src/kube/error.ts";
+import { type Loop, type LoopTrouble, startLoops } from "../../../src/kube/loop.ts";
 import { builtIn } from "../../../src/kube/resources.ts";
 import { Random } from "../../../src/util/random.ts";
 import { VirtualClock } from "../../../src/util/virtual-clock.ts";

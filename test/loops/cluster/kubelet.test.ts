@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { simulationAnnotations as sim } from "../../../src/api/labels.ts";
 import type { KubeObject } from "../../../src/api/object.ts";
+import { plainInstance } from "../../../src/cloud/instance-source.ts";
 import { listAt, numberAt, textAt } from "../../../src/control-plane/kinds/draft.ts";
-import { plainInstance } from "../../../src/control-plane/loops/cluster/instance-source.ts";
 import { conditionOf } from "../../../src/control-plane/loops/cluster/live.ts";
 import { microTime } from "../../../src/kube/lease.ts";
 import { builtIn } from "../../../src/kube/resources.ts";
@@ -43,6 +43,14 @@ describe("05:CP-L10 the kubelets", () => {
     expect(node.status?.allocatable).toEqual(machine.allocatable);
     const csiNode = await cluster.client.get(builtIn.CSINode, { name: "node-1" });
     expect(numberAt(listAt(csiNode.spec, "drivers")[0], "allocatable", "count")).toBe(7);
+  });
+
+  it("05:CP-L10 tells of its storage drivers, also when it has none", async () => {
+    const cluster = await started({ nodes: 1 });
+    await cluster.pass(1);
+    const csiNode = await cluster.client.get(builtIn.CSINode, { name: "node-1" });
+    expect(listAt(csiNode.spec, "drivers")).toEqual([]);
+    expect(csiNode.metadata.ownerReferences).toMatchObject([{ kind: "Node", name: "node-1" }]);
   });
 
   it("05:CP-L10 runs a pod: creating, then running and ready", async () => {

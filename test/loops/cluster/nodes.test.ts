@@ -111,6 +111,15 @@ describe("05:CP-L11 node lifecycle", () => {
     expect(await cluster.findPod("web")).toBeUndefined();
   });
 
+  it("05:CP-L11 a machine that vanishes after its kubelet fell silent takes its Node with it", async () => {
+    const cluster = await started({ nodes: 2 });
+    cluster.instances.setKubelet("node-1", "silent");
+    await cluster.pass(120);
+    cluster.instances.terminate("node-1");
+    await cluster.pass(1);
+    expect((await cluster.client.list(builtIn.Node)).items.map(({ metadata }) => metadata.name)).toEqual(["node-2"]);
+  });
+
   it("05:CP-L11 keeps only so many finished pods", async () => {
     const cluster = await started({ nodes: 1, loops: { podGc: { maxFinished: 3 } } });
     const annotations = { "sim.karpenter.sh/run-seconds": "1" };

@@ -1,8 +1,8 @@
 import { rfc3339 } from "../../../src/control-plane/api/times.ts";
-import { type LoopWorld, on, reconcileLoop } from "../../../src/control-plane/loops/runner.ts";
 import { targetNode } from "../../../src/control-plane/loops/workloads/daemon-set/eligibility.ts";
 import { itself, orGone } from "../../../src/control-plane/loops/workloads/ownership.ts";
 import type { LivePod } from "../../../src/control-plane/loops/workloads/types.ts";
+import { type LoopWorld, on, reconcileLoop } from "../../../src/kube/loop.ts";
 import { builtIn } from "../../../src/kube/resources.ts";
 
 /** Says in how many seconds a pod ends, and how: `5:Succeeded`. */

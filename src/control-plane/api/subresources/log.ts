@@ -8,6 +8,8 @@ export interface LogRequest {
   readonly tailLines?: number | undefined;
   readonly limitBytes?: number | undefined;
   readonly sinceSeconds?: number | undefined;
+  /** Aborted when nobody listens any more. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Where the output of containers comes from: whoever runs them. */

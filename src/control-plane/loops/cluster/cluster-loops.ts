@@ -1,4 +1,4 @@
-import type { Loop } from "../runner.ts";
+import type { Loop } from "../../../kube/loop.ts";
 import { type KubeletOptions, kubeletLoop } from "./kubelet/kubelets.ts";
 import { cloudNodeLoop } from "./nodes/cloud-nodes.ts";
 import { nodeLifecycleLoop } from "./nodes/node-lifecycle.ts";

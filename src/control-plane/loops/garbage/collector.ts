@@ -1,12 +1,12 @@
 import type { KubeObject, OwnerReference } from "../../../api/object.ts";
 import type { ObjectKey, ResourceType } from "../../../kube/client.ts";
 import { isKubeError } from "../../../kube/error.ts";
+import type { Loop, LoopWorld } from "../../../kube/loop.ts";
 import { cacheKey } from "../../../kube/object-cache.ts";
 import { type LookAgain, Reconciler } from "../../../kube/reconciler.ts";
 import { builtIn } from "../../../kube/resources.ts";
+import type { Change } from "../../../kube/view.ts";
 import { sameJson } from "../../kinds/draft.ts";
-import type { Loop, LoopWorld } from "../runner.ts";
-import type { Change } from "../view.ts";
 import { Dependents } from "./dependents.ts";
 import { type Everything, watchEverything } from "./everything.ts";
 import { kindName, ownerKindName } from "./kinds.ts";

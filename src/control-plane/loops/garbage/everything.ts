@@ -1,8 +1,8 @@
 import type { KubeObject } from "../../../api/object.ts";
 import type { ResourceType } from "../../../kube/client.ts";
+import type { LoopWorld } from "../../../kube/loop.ts";
 import { builtIn } from "../../../kube/resources.ts";
-import type { LoopWorld } from "../runner.ts";
-import type { Change } from "../view.ts";
+import type { Change } from "../../../kube/view.ts";
 import { customType, isEstablished, kindName, watchedKinds } from "./kinds.ts";
 
 /** All objects of all kinds, those that are defined at runtime included. */

@@ -1,4 +1,4 @@
-import type { Loop } from "../runner.ts";
+import type { Loop } from "../../../kube/loop.ts";
 import { garbageCollectorLoop } from "./collector.ts";
 import { namespaceLoop } from "./namespace.ts";
 

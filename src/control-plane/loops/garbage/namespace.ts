@@ -1,10 +1,10 @@
 import type { KubeObject } from "../../../api/object.ts";
 import type { ResourceType } from "../../../kube/client.ts";
 import { isKubeError } from "../../../kube/error.ts";
+import type { Loop, LoopWorld } from "../../../kube/loop.ts";
 import { type LookAgain, Reconciler } from "../../../kube/reconciler.ts";
 import { builtIn } from "../../../kube/resources.ts";
 import { rfc3339 } from "../../api/times.ts";
-import type { Loop, LoopWorld } from "../runner.ts";
 import { find, writeStatus } from "../workloads/status.ts";
 import type { WorkloadCondition } from "../workloads/types.ts";
 import { type Everything, watchEverything } from "./everything.ts";

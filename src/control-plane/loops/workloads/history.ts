@@ -1,8 +1,8 @@
 import type { KubeObject } from "../../../api/object.ts";
 import type { ResourceType } from "../../../kube/client.ts";
 import { isKubeError } from "../../../kube/error.ts";
+import type { LoopWorld } from "../../../kube/loop.ts";
 import { builtIn } from "../../../kube/resources.ts";
-import type { LoopWorld } from "../runner.ts";
 import { canonical, templateHash } from "./hash.ts";
 import { workloadLabels } from "./names.ts";
 import { controlledBy, isControlledBy, keyOf, orGone } from "./ownership.ts";

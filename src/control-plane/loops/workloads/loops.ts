@@ -1,4 +1,4 @@
-import type { Loop } from "../runner.ts";
+import type { Loop } from "../../../kube/loop.ts";
 import { cronJobLoop } from "./cron-job/cron-job.ts";
 import { daemonSetLoop } from "./daemon-set/daemon-set.ts";
 import { deploymentLoop } from "./deployment/deployment.ts";

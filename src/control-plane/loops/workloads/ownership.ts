@@ -3,10 +3,10 @@ import type { KubeObject, OwnerReference } from "../../../api/object.ts";
 import { compileSelector } from "../../../core/label-selector.ts";
 import type { ResourceType } from "../../../kube/client.ts";
 import { isKubeError } from "../../../kube/error.ts";
+import type { LoopWorld } from "../../../kube/loop.ts";
 import { cacheKey } from "../../../kube/object-cache.ts";
 import { apiVersionOf } from "../../../kube/resources.ts";
-import type { LoopWorld } from "../runner.ts";
-import type { Change } from "../view.ts";
+import type { Change } from "../../../kube/view.ts";
 
 export function controllerOf({ metadata }: KubeObject): OwnerReference | undefined {
   return metadata.ownerReferences?.find(({ controller }) => controller === true);

@@ -1,8 +1,8 @@
 import type { KubeObject } from "../../../api/object.ts";
 import type { ResourceType } from "../../../kube/client.ts";
+import type { LoopWorld } from "../../../kube/loop.ts";
 import { rfc3339 } from "../../api/times.ts";
 import { sameJson } from "../../kinds/draft.ts";
-import type { LoopWorld } from "../runner.ts";
 import type { WorkloadCondition } from "./types.ts";
 
 /** Writes a status that changed, over the very version it was made from; a conflict is for the next look. */

@@ -1,16 +1,16 @@
 import type { PersistentVolume, PersistentVolumeClaim } from "../../../../api/kubernetes/cluster.ts";
 import { kwokLabels } from "../../../../api/labels.ts";
 import type { KubeObject } from "../../../../api/object.ts";
+import type { InstanceSource, SimulatedInstance } from "../../../../cloud/instance-source.ts";
 import { claimKeys } from "../../../../core/volumes.ts";
 import { isKubeError } from "../../../../kube/error.ts";
 import { microTime } from "../../../../kube/lease.ts";
+import type { Loop, LoopWorld } from "../../../../kube/loop.ts";
 import { cacheKey } from "../../../../kube/object-cache.ts";
 import { type LookAgain, Reconciler } from "../../../../kube/reconciler.ts";
 import { builtIn } from "../../../../kube/resources.ts";
 import type { Timer } from "../../../../util/clock.ts";
 import { listAt, textAt } from "../../../kinds/draft.ts";
-import type { Loop, LoopWorld } from "../../runner.ts";
-import type { InstanceSource, SimulatedInstance } from "../instance-source.ts";
 import { conditionOf, type LiveNode, type LivePod } from "../live.ts";
 import { isAttached } from "../volumes/attachments.ts";
 import { PodAddresses } from "./addresses.ts";
@@ -182,10 +182,9 @@ class Kubelets {
       (await client.get<LiveNode>(builtIn.Node, { name: instance.nodeName }));
     const lease = leaseObject(made, now);
     if ((await created(() => client.create(builtIn.Lease, lease))) === undefined) await this.#renew(instance.nodeName);
-    if (instance.volumeLimits !== undefined) {
-      const csiNode = csiNodeObject(made, instance.volumeLimits);
-      await created(() => client.create(builtIn.CSINode, csiNode));
-    }
+    // Also where there is no driver: a scheduler that waits for room for volumes looks again when it sees one.
+    const csiNode = csiNodeObject(made, instance.volumeLimits);
+    await created(() => client.create(builtIn.CSINode, csiNode));
     this.#registered.add(instance.id);
     if (!isSaid(readiness, made)) await this.#report(instance, { readiness, node: made });
     this.#lookAtPodsOf(instance.nodeName);
@@ -276,18 +275,23 @@ class Kubelets {
     const { leases = { kind: "written" } } = this.#options;
     this.#ticker = this.#world.clock.setTimer(renewEveryMs, () => {
       if (signal.aborted) return;
-      this.#tick(signal);
-      if (leases.kind === "written" || leases.isWatched()) void this.#renewAll();
+      const isDue = leases.kind === "written" || leases.isWatched();
+      void (isDue ? this.#renewAll() : Promise.resolve()).then(() => signal.aborted || this.#tick(signal));
     });
   }
 
   async #renewAll(): Promise<void> {
-    for (const name of this.#times.renewing()) {
-      try {
-        await this.#renew(name);
-      } catch (error) {
-        this.#world.log({ kind: "reconcile-failed", loop: "kubelet", key: name, error });
-      }
+    const names = this.#times.renewing();
+    for (let at = 0; at < names.length; at += atOnce) {
+      await Promise.all(names.slice(at, at + atOnce).map((name) => this.#tryToRenew(name)));
+    }
+  }
+
+  async #tryToRenew(name: string): Promise<void> {
+    try {
+      await this.#renew(name);
+    } catch (error) {
+      this.#world.log({ kind: "reconcile-failed", loop: "kubelet", key: name, error });
     }
   }
 
@@ -309,12 +313,14 @@ class Kubelets {
       world: undefined,
       clock,
       random: random.fork(name),
-      concurrency: 4,
+      concurrency: atOnce,
       onError: ({ key, error }) => log({ kind: "reconcile-failed", loop: name, key, error }),
     });
   }
 }
 
+/** Machines do not wait for each other; a server that takes its time sees this many of them at once. */
+const atOnce = 64;
 const adoptedPrefix = "node:";
 
 /** A Node that somebody else made, taken for a machine that has just come up. */

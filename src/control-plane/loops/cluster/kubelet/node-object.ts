@@ -1,8 +1,8 @@
 import { labels } from "../../../../api/labels.ts";
 import type { KubeObject } from "../../../../api/object.ts";
+import type { SimulatedInstance } from "../../../../cloud/instance-source.ts";
 import { microTime } from "../../../../kube/lease.ts";
 import { rfc3339 } from "../../../api/times.ts";
-import type { SimulatedInstance } from "../instance-source.ts";
 import type { Condition } from "../live.ts";
 import { leaseNamespace, leaseSeconds } from "./leases.ts";
 
@@ -76,8 +76,10 @@ export function nodeIdentity({ nodeName, labels: own }: Pick<SimulatedInstance, 
   };
 }
 
-/** Somewhere in 10.0.0.0/9, always the same for a name: nothing is routed there, so two may share one. */
+/** What the name says, as on EC2, or somewhere in 10.0.0.0/9, always the same for a name: nothing is routed there, so two may share one. */
 export function hostAddress(nodeName: string): string {
+  const [, ...said] = /^ip-(\d+)-(\d+)-(\d+)-(\d+)\./.exec(nodeName) ?? [];
+  if (said.length > 0) return said.join(".");
   const spot = textHash(nodeName) % (2 ** 23 - 2);
   return `10.${spot >> 16}.${(spot >> 8) & 255}.${spot & 255}`;
 }
@@ -127,7 +129,7 @@ export function leaseObject(node: KubeObject, now: number): KubeObject {
 }
 
 /** What the drivers on a node can attach. */
-export function csiNodeObject(node: KubeObject, limits: Readonly<Record<string, number>>): KubeObject {
+export function csiNodeObject(node: KubeObject, limits: Readonly<Record<string, number>> = {}): KubeObject {
   const { name = "", uid = "" } = node.metadata;
   const drivers = Object.entries(limits).map(([driver, count]) => ({
     name: driver,

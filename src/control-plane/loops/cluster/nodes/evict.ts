@@ -1,7 +1,7 @@
 import { isKubeError } from "../../../../kube/error.ts";
+import type { LoopWorld } from "../../../../kube/loop.ts";
 import { builtIn } from "../../../../kube/resources.ts";
 import { rfc3339 } from "../../../api/times.ts";
-import type { LoopWorld } from "../../runner.ts";
 import type { LivePod } from "../live.ts";
 
 export interface Removal {

@@ -1,10 +1,10 @@
 import { isKubeError } from "../../../../kube/error.ts";
 import type { Lease } from "../../../../kube/lease.ts";
+import { type Loop, type LoopWorld, on, reconcileLoop } from "../../../../kube/loop.ts";
 import type { LookAgain } from "../../../../kube/reconciler.ts";
 import { builtIn } from "../../../../kube/resources.ts";
 import { rfc3339 } from "../../../api/times.ts";
 import { textAt } from "../../../kinds/draft.ts";
-import { type Loop, type LoopWorld, on, reconcileLoop } from "../../runner.ts";
 import { leaseNamespace } from "../kubelet/leases.ts";
 import { conditionOf, isFinished, type LiveNode, type LivePod } from "../live.ts";
 import { sameTaints, taintsFor } from "./node-taints.ts";

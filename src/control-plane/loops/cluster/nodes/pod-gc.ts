@@ -1,7 +1,7 @@
+import { type Loop, type LoopWorld, on, reconcileLoop } from "../../../../kube/loop.ts";
 import { cacheKey } from "../../../../kube/object-cache.ts";
 import type { LookAgain } from "../../../../kube/reconciler.ts";
 import { builtIn } from "../../../../kube/resources.ts";
-import { type Loop, type LoopWorld, on, reconcileLoop } from "../../runner.ts";
 import { conditionOf, isFinished, isTerminating, type LiveNode, type LivePod } from "../live.ts";
 import { removePod } from "./evict.ts";
 

@@ -1,8 +1,8 @@
 import { tolerates } from "../../../../core/tolerations.ts";
+import { type Loop, type LoopWorld, on, reconcileLoop } from "../../../../kube/loop.ts";
 import { cacheKey } from "../../../../kube/object-cache.ts";
 import type { LookAgain } from "../../../../kube/reconciler.ts";
 import { builtIn } from "../../../../kube/resources.ts";
-import { type Loop, type LoopWorld, on, reconcileLoop } from "../../runner.ts";
 import { isFinished, isTerminating, type LiveNode, type LivePod } from "../live.ts";
 import { removePod } from "./evict.ts";
 import { sameTaints, type TimedTaint } from "./node-taints.ts";

@@ -1,8 +1,8 @@
 import type { PersistentVolumeClaim } from "../../../../api/kubernetes/cluster.ts";
+import type { LoopWorld } from "../../../../kube/loop.ts";
 import { cacheKey } from "../../../../kube/object-cache.ts";
 import { builtIn } from "../../../../kube/resources.ts";
 import type { Timer } from "../../../../util/clock.ts";
-import type { LoopWorld } from "../../runner.ts";
 import { isReachable, matchingVolume, selectedNode, selectedNodeAnnotation } from "../volumes/claims.ts";
 import type { SchedulerCache } from "./cache.ts";
 import type { PodProfile } from "./profile.ts";

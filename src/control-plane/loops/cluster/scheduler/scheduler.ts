@@ -7,12 +7,12 @@ import type {
 import type { LabelSelector } from "../../../../api/kubernetes/pod.ts";
 import type { KubeObject } from "../../../../api/object.ts";
 import { isKubeError } from "../../../../kube/error.ts";
+import type { Loop, LoopWorld } from "../../../../kube/loop.ts";
 import { cacheKey } from "../../../../kube/object-cache.ts";
 import { builtIn } from "../../../../kube/resources.ts";
+import type { Change } from "../../../../kube/view.ts";
 import { rfc3339 } from "../../../api/times.ts";
 import { numberAt, recordAt } from "../../../kinds/draft.ts";
-import type { Loop, LoopWorld } from "../../runner.ts";
-import type { Change } from "../../view.ts";
 import { conditionOf, isFinished, isTerminating, type LiveNode, type LivePod } from "../live.ts";
 import { SchedulerCache } from "./cache.ts";
 import { ClaimBinding } from "./claim-binding.ts";

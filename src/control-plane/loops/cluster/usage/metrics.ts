@@ -1,7 +1,7 @@
 import type { KubeObject } from "../../../../api/object.ts";
+import type { Loop, LoopWorld } from "../../../../kube/loop.ts";
 import { builtIn } from "../../../../kube/resources.ts";
 import type { Clock } from "../../../../util/clock.ts";
-import type { Loop, LoopWorld } from "../../runner.ts";
 import type { LiveNode, LivePod } from "../live.ts";
 import { nodeMetrics, podMetrics } from "./usage.ts";
 

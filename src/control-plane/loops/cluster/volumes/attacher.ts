@@ -2,11 +2,11 @@ import type { PersistentVolume, PersistentVolumeClaim } from "../../../../api/ku
 import type { KubeObject } from "../../../../api/object.ts";
 import { claimKeys } from "../../../../core/volumes.ts";
 import { isKubeError } from "../../../../kube/error.ts";
+import { type Loop, type LoopWorld, on, reconcileLoop } from "../../../../kube/loop.ts";
 import { cacheKey } from "../../../../kube/object-cache.ts";
 import type { LookAgain } from "../../../../kube/reconciler.ts";
 import { builtIn } from "../../../../kube/resources.ts";
 import { recordAt } from "../../../kinds/draft.ts";
-import { type Loop, type LoopWorld, on, reconcileLoop } from "../../runner.ts";
 import { isFinished, type LivePod } from "../live.ts";
 import { attacherOf, attachmentAt, attachmentName, type Place, placeKey, placeOf } from "./attachments.ts";
 import { defaultVolumeDelays, type VolumeDelays } from "./binder.ts";

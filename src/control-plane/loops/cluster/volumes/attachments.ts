@@ -1,8 +1,8 @@
 import type { PersistentVolume } from "../../../../api/kubernetes/cluster.ts";
 import type { KubeObject } from "../../../../api/object.ts";
+import type { LoopWorld } from "../../../../kube/loop.ts";
 import { builtIn } from "../../../../kube/resources.ts";
 import { recordAt, textAt } from "../../../kinds/draft.ts";
-import type { LoopWorld } from "../../runner.ts";
 import { textHash } from "../kubelet/node-object.ts";
 
 /** Which volume is, or is to be, attached to which node. */

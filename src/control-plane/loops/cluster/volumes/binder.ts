@@ -2,11 +2,11 @@ import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from "../.
 import { labels } from "../../../../api/labels.ts";
 import type { KubeObject } from "../../../../api/object.ts";
 import { isKubeError } from "../../../../kube/error.ts";
+import { type Loop, type LoopWorld, on, reconcileLoop } from "../../../../kube/loop.ts";
 import { cacheKey } from "../../../../kube/object-cache.ts";
 import type { LookAgain } from "../../../../kube/reconciler.ts";
 import { builtIn } from "../../../../kube/resources.ts";
 import { recordAt, textAt } from "../../../kinds/draft.ts";
-import { type Loop, type LoopWorld, on, reconcileLoop } from "../../runner.ts";
 import { labelOf } from "../node-terms.ts";
 import {
   accessModesOf,

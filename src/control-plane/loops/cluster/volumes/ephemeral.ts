@@ -1,10 +1,10 @@
 import { namespaceOf } from "../../../../api/object.ts";
 import { claimName } from "../../../../core/volumes.ts";
 import { isKubeError } from "../../../../kube/error.ts";
+import { type Loop, type LoopWorld, on, reconcileLoop } from "../../../../kube/loop.ts";
 import { cacheKey } from "../../../../kube/object-cache.ts";
 import { builtIn } from "../../../../kube/resources.ts";
 import { recordAt } from "../../../kinds/draft.ts";
-import { type Loop, type LoopWorld, on, reconcileLoop } from "../../runner.ts";
 import { isTerminating, type LivePod } from "../live.ts";
 
 /** Makes the claims of volumes that live and die with their pod. (05:CP-L12) */

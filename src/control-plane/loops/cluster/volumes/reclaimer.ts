@@ -1,10 +1,10 @@
 import type { PersistentVolume } from "../../../../api/kubernetes/cluster.ts";
 import type { KubeObject } from "../../../../api/object.ts";
 import { isKubeError } from "../../../../kube/error.ts";
+import { type Loop, type LoopWorld, on, reconcileLoop } from "../../../../kube/loop.ts";
 import { cacheKey } from "../../../../kube/object-cache.ts";
 import { builtIn } from "../../../../kube/resources.ts";
 import { textAt } from "../../../kinds/draft.ts";
-import { type Loop, type LoopWorld, on, reconcileLoop } from "../../runner.ts";
 import { claimRefOf } from "./claims.ts";
 
 type Volume = KubeObject & PersistentVolume;

@@ -1,9 +1,9 @@
 import { isKubeError } from "../../../../kube/error.ts";
 import { referenceTo } from "../../../../kube/event.ts";
+import { type LoopWorld, on, reconcileLoop } from "../../../../kube/loop.ts";
 import type { LookAgain } from "../../../../kube/reconciler.ts";
 import { builtIn } from "../../../../kube/resources.ts";
 import { rfc3339 } from "../../../api/times.ts";
-import { type LoopWorld, on, reconcileLoop } from "../../runner.ts";
 import { isOver } from "../job/job.ts";
 import { workloadAnnotations } from "../names.ts";
 import { controlledBy, isControlledBy, isNamespaceLeaving, itself, keyOf, orGone, ownersOf } from "../ownership.ts";

@@ -1,8 +1,8 @@
+import { type LoopWorld, on, reconcileLoop } from "../../../../kube/loop.ts";
 import type { LookAgain } from "../../../../kube/reconciler.ts";
 import { builtIn } from "../../../../kube/resources.ts";
+import type { Change } from "../../../../kube/view.ts";
 import { sameJson } from "../../../kinds/draft.ts";
-import { type LoopWorld, on, reconcileLoop } from "../../runner.ts";
-import type { Change } from "../../view.ts";
 import { slowStart } from "../batches.ts";
 import { scaled } from "../counts.ts";
 import { latestRevision, revisionsOf, truncate } from "../history.ts";

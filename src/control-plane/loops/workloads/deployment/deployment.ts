@@ -1,6 +1,6 @@
+import { type LoopWorld, on, reconcileLoop } from "../../../../kube/loop.ts";
 import type { LookAgain } from "../../../../kube/reconciler.ts";
 import { builtIn } from "../../../../kube/resources.ts";
-import { type LoopWorld, on, reconcileLoop } from "../../runner.ts";
 import { workloadAnnotations } from "../names.ts";
 import { claimed, controllerOf, isNamespaceLeaving, itself, keyOf, orGone, ownersOf, settled } from "../ownership.ts";
 import { isFinished } from "../pods.ts";

@@ -1,7 +1,7 @@
 import { isKubeError } from "../../../../kube/error.ts";
+import type { LoopWorld } from "../../../../kube/loop.ts";
 import { builtIn } from "../../../../kube/resources.ts";
 import { sameJson } from "../../../kinds/draft.ts";
-import type { LoopWorld } from "../../runner.ts";
 import { sum } from "../counts.ts";
 import { templateHash } from "../hash.ts";
 import { workloadAnnotations, workloadLabels } from "../names.ts";

@@ -1,10 +1,10 @@
 import type { KubeObject, OwnerReference } from "../../../../api/object.ts";
 import { compileSelector } from "../../../../core/label-selector.ts";
 import type { ResourceType } from "../../../../kube/client.ts";
+import { type LoopWorld, on, reconcileLoop } from "../../../../kube/loop.ts";
 import type { LookAgain } from "../../../../kube/reconciler.ts";
 import { apiVersionOf, builtIn } from "../../../../kube/resources.ts";
-import { type LoopWorld, on, reconcileLoop } from "../../runner.ts";
-import type { Change } from "../../view.ts";
+import type { Change } from "../../../../kube/view.ts";
 import { controllerOf, itself, settled } from "../ownership.ts";
 import { writeStatus } from "../status.ts";
 import type { DisruptionBudget, LivePod } from "../types.ts";

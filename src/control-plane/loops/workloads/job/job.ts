@@ -1,8 +1,8 @@
+import { type LoopWorld, on, reconcileLoop } from "../../../../kube/loop.ts";
 import { cacheKey } from "../../../../kube/object-cache.ts";
 import type { LookAgain } from "../../../../kube/reconciler.ts";
 import { builtIn } from "../../../../kube/resources.ts";
 import { rfc3339 } from "../../../api/times.ts";
-import { type LoopWorld, on, reconcileLoop } from "../../runner.ts";
 import { jobTrackingFinalizer } from "../names.ts";
 import { claimed, controllerOf, isNamespaceLeaving, itself, keyOf, orGone, ownersOf, settled } from "../ownership.ts";
 import { isActive, isFinished, isReady, isTerminating } from "../pods.ts";

@@ -1,6 +1,6 @@
+import type { LoopWorld } from "../../../../kube/loop.ts";
 import type { LookAgain } from "../../../../kube/reconciler.ts";
 import { builtIn } from "../../../../kube/resources.ts";
-import type { LoopWorld } from "../../runner.ts";
 import { slowStart } from "../batches.ts";
 import { jobTrackingFinalizer, workloadAnnotations, workloadLabels } from "../names.ts";
 import { controlledBy, keyOf, orGone } from "../ownership.ts";

@@ -1,7 +1,7 @@
 import { compileSelector } from "../../../../core/label-selector.ts";
+import { type LoopWorld, on, reconcileLoop } from "../../../../kube/loop.ts";
 import type { LookAgain } from "../../../../kube/reconciler.ts";
 import { builtIn } from "../../../../kube/resources.ts";
-import { type LoopWorld, on, reconcileLoop } from "../../runner.ts";
 import { slowStart } from "../batches.ts";
 import {
   claimed,

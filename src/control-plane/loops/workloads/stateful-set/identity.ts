@@ -1,7 +1,7 @@
 import type { KubeObject, OwnerReference } from "../../../../api/object.ts";
 import { isKubeError } from "../../../../kube/error.ts";
+import type { LoopWorld } from "../../../../kube/loop.ts";
 import { builtIn } from "../../../../kube/resources.ts";
-import type { LoopWorld } from "../../runner.ts";
 import { workloadLabels } from "../names.ts";
 import { controlledBy } from "../ownership.ts";
 import { podFrom } from "../pods.ts";

@@ -1,6 +1,6 @@
+import { type LoopWorld, on, reconcileLoop } from "../../../../kube/loop.ts";
 import type { LookAgain } from "../../../../kube/reconciler.ts";
 import { builtIn } from "../../../../kube/resources.ts";
-import { type LoopWorld, on, reconcileLoop } from "../../runner.ts";
 import { latestRevision, revisionsOf, templateOf, truncate } from "../history.ts";
 import { workloadLabels } from "../names.ts";
 import { claimed, isNamespaceLeaving, itself, keyOf, orGone, ownersOf, settled } from "../ownership.ts";

@@ -1,20 +1,31 @@
-import type { KubeObject } from "../../api/object.ts";
-import type { KubeClient, ObjectKey, ResourceType } from "../../kube/client.ts";
-import { isKubeError } from "../../kube/error.ts";
-import { Informer, type InformerTrouble } from "../../kube/informer.ts";
-import { cacheKey } from "../../kube/object-cache.ts";
-import type { Clock, Timer } from "../../util/clock.ts";
-import type { Random } from "../../util/random.ts";
+import type { KubeObject } from "../api/object.ts";
+import type { Clock, Timer } from "../util/clock.ts";
+import type { Pause } from "../util/pause.ts";
+import type { Random } from "../util/random.ts";
+import type { KubeClient, ObjectKey, ResourceType } from "./client.ts";
+import { isKubeError } from "./error.ts";
+import { Informer, type InformerTrouble } from "./informer.ts";
+import { cacheKey } from "./object-cache.ts";
 import { View } from "./view.ts";
 
 export interface ViewsOptions {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly random: Random;
+  /** What to keep of a kind's objects; all of them, unless said. Must keep name, namespace, uid and resourceVersion. */
+  readonly projections?: Projections | undefined;
+  /** Asked while much is taken in at once. */
+  readonly pause?: Pause | undefined;
   readonly onTrouble: (type: ResourceType, trouble: InformerTrouble) => void;
 }
 
+/** How the objects of some kinds are cut down to what is read of them: by kind, as they arrive. */
+export type Projections = ReadonlyMap<ResourceType, (object: KubeObject) => KubeObject>;
+
+const whole = (object: KubeObject): KubeObject => object;
+
 interface Watched {
+  readonly project: (object: KubeObject) => KubeObject;
   readonly type: ResourceType;
   readonly view: View<KubeObject>;
   readonly stop: AbortController;
@@ -92,9 +103,11 @@ export class Views {
   }
 
   #watch(type: ResourceType): Watched {
-    const { client, clock, random, onTrouble } = this.#options;
+    const { client, clock, random, projections, pause, onTrouble } = this.#options;
+    const project = projections?.get(type) ?? whole;
     const view = new View<KubeObject>({
       clock,
+      pause,
       onHandlerError: (error) => onTrouble(type, { kind: "handler-failed", error }),
     });
     const informer = new Informer<KubeObject, KubeObject>({
@@ -102,7 +115,8 @@ export class Views {
       type,
       clock,
       random: random.fork(nameOf(type)),
-      project: (object) => object,
+      project,
+      pause,
       onTrouble: (trouble) => onTrouble(type, trouble),
     });
     informer.subscribe({
@@ -114,13 +128,14 @@ export class Views {
     if (this.#isStopped) stop.abort();
     const synced = informer.synced.then(() => view.markSynced());
     this.#ended.push(informer.run(stop.signal));
-    const watched: Watched = { type, view, stop, synced };
+    const watched: Watched = { type, project, view, stop, synced };
     this.#watched.set(nameOf(type), watched);
     return watched;
   }
 
   #wrote(type: ResourceType, object: KubeObject): void {
-    this.#watched.get(nameOf(type))?.view.wrote(object);
+    const watched = this.#watched.get(nameOf(type));
+    watched?.view.wrote(watched.project(object));
     this.#checkLater();
   }
 
@@ -139,12 +154,12 @@ export class Views {
   /** Whether what we wrote is still there, where no watch has said so. */
   async #lookUp(): Promise<void> {
     const { client } = this.#options;
-    for (const { type, view } of this.#watched.values()) {
+    for (const { type, view, project } of this.#watched.values()) {
       for (const key of view.unconfirmedFor(unconfirmedMs)) {
         if (this.#isStopped) return;
         const [name = "", namespace] = key.split("/").reverse();
         try {
-          view.observed(await client.get(type, { name, namespace }));
+          view.observed(project(await client.get(type, { name, namespace })));
         } catch (error) {
           if (isKubeError(error, "not-found")) view.removed(key, view.get(key)?.metadata.uid);
         }

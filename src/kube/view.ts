@@ -1,8 +1,10 @@
-import type { KubeObject } from "../../api/object.ts";
-import { cacheKey } from "../../kube/object-cache.ts";
-import { Recently } from "../../kube/recently.ts";
-import type { Clock } from "../../util/clock.ts";
-import { SortedMap } from "./sorted-map.ts";
+import type { KubeObject } from "../api/object.ts";
+import type { Clock } from "../util/clock.ts";
+import { noPause, type Pause } from "../util/pause.ts";
+import { SortedMap } from "../util/sorted-map.ts";
+import { Listener } from "./listener.ts";
+import { cacheKey } from "./object-cache.ts";
+import { Recently } from "./recently.ts";
 
 /** Without `old` it is new, without `object` it is gone. */
 export type Change<T extends KubeObject> =
@@ -17,6 +19,13 @@ interface Index<T extends KubeObject> {
   readonly groups: Map<string, SortedMap<T>>;
 }
 
+export interface ViewOptions {
+  readonly clock: Clock;
+  /** Asked while somebody new hears of everything that is there. */
+  readonly pause?: Pause | undefined;
+  readonly onHandlerError: (error: unknown) => void;
+}
+
 /** Longer than any watch is behind: by then a deletion cannot be undone by news from before it. */
 const tombstoneMs = 10 * 60_000;
 
@@ -27,22 +36,19 @@ const tombstoneMs = 10 * 60_000;
 export class View<T extends KubeObject> {
   readonly #objects = new SortedMap<T>();
   readonly #indexes = new Map<string, Index<T>>();
-  readonly #handlers = new Set<(change: Change<T>) => void>();
+  readonly #listeners = new Set<Listener<T>>();
   readonly #buried: Recently<true>;
   readonly #unconfirmed = new Map<string, { readonly uid: string; readonly since: number }>();
   readonly #clock: Clock;
+  readonly #pause: Pause;
   readonly #onHandlerError: (error: unknown) => void;
   #hasSynced = false;
 
-  constructor({ clock, onHandlerError }: { clock: Clock; onHandlerError: (error: unknown) => void }) {
+  constructor({ clock, pause = noPause, onHandlerError }: ViewOptions) {
     this.#clock = clock;
+    this.#pause = pause;
     this.#onHandlerError = onHandlerError;
     this.#buried = new Recently(clock);
-    this.index("namespace", ({ metadata }) => metadata.namespace ?? "");
-    this.index("controller", ({ metadata }) => controllerUid(metadata));
-    this.index("orphans", ({ metadata }) =>
-      controllerUid(metadata) === undefined ? (metadata.namespace ?? "") : undefined,
-    );
   }
 
   get size(): number {
@@ -65,16 +71,21 @@ export class View<T extends KubeObject> {
   }
 
   in(namespace: string): readonly T[] {
+    this.index("namespace", ({ metadata }) => metadata.namespace ?? "");
     return this.by("namespace", namespace);
   }
 
   /** Whose controller has this uid. */
   controlledBy(uid: string | undefined): readonly T[] {
+    this.index("controller", ({ metadata }) => controllerUid(metadata));
     return uid === undefined ? [] : this.by("controller", uid);
   }
 
   /** Those in a namespace that nobody controls. */
   orphansIn(namespace: string): readonly T[] {
+    this.index("orphans", ({ metadata }) =>
+      controllerUid(metadata) === undefined ? (metadata.namespace ?? "") : undefined,
+    );
     return this.by("orphans", namespace);
   }
 
@@ -90,15 +101,24 @@ export class View<T extends KubeObject> {
     if (this.#indexes.has(name)) return;
     const index: Index<T> = { groupOf, groups: new Map() };
     this.#indexes.set(name, index);
-    for (const object of this.all()) put(index, cacheKey(object.metadata), object);
+    for (const object of this.all()) {
+      const group = groupOf(object);
+      if (group !== undefined) put(index, cacheKey(object.metadata), { group, object });
+    }
   }
 
-  /** First hears of everything that is there. Returns how to stop hearing. */
-  subscribe(handler: (change: Change<T>) => void): () => void {
-    const own = (change: Change<T>): void => handler(change); // the same handler twice is two subscriptions
-    this.#handlers.add(own);
-    for (const object of this.all()) this.#safely(() => own({ object, old: undefined }));
-    return () => this.#handlers.delete(own);
+  /**
+   * First hears of everything that is there: by key, at once or with pauses. What changes before its turn has come is
+   * told as it changes. `onTold` hears when all has been told. Returns how to stop hearing.
+   */
+  subscribe(handler: (change: Change<T>) => void, onTold: () => void = () => {}): () => void {
+    const listener = new Listener<T>((change) => this.#safely(() => handler(change)));
+    this.#listeners.add(listener);
+    void listener.tellAll(this.all(), { pause: this.#pause, onTold });
+    return () => {
+      listener.end();
+      this.#listeners.delete(listener);
+    };
   }
 
   /** News from the watch. */
@@ -170,15 +190,16 @@ export class View<T extends KubeObject> {
   #store(key: string, object: T | undefined): void {
     const old = this.#objects.get(key);
     for (const index of this.#indexes.values()) {
-      if (old !== undefined) remove(index, key, old);
-      if (object !== undefined) put(index, key, object);
+      const [before, now] = [old && index.groupOf(old), object && index.groupOf(object)];
+      if (before !== undefined && before !== now) remove(index, key, before);
+      if (now !== undefined && object !== undefined) put(index, key, { group: now, object });
     }
     if (object === undefined) this.#objects.delete(key);
     else this.#objects.set(key, object);
   }
 
   #tell(change: Change<T>): void {
-    for (const handler of [...this.#handlers]) this.#safely(() => handler(change));
+    for (const listener of [...this.#listeners]) listener.hear(change);
   }
 
   #safely(run: () => void): void {
@@ -200,18 +221,18 @@ function isNewer(object: KubeObject, known: KubeObject): boolean {
   return Number.isNaN(next) || Number.isNaN(last) || next > last;
 }
 
-function put<T extends KubeObject>({ groupOf, groups }: Index<T>, key: string, object: T): void {
-  const value = groupOf(object);
-  if (value === undefined) return;
-  const group = groups.get(value);
-  if (group !== undefined) group.set(key, object);
-  else groups.set(value, new SortedMap<T>().set(key, object));
+function put<T extends KubeObject>(
+  { groups }: Index<T>,
+  key: string,
+  { group, object }: { readonly group: string; readonly object: T },
+): void {
+  const found = groups.get(group);
+  if (found !== undefined) found.set(key, object);
+  else groups.set(group, new SortedMap<T>().set(key, object));
 }
 
-function remove<T extends KubeObject>({ groupOf, groups }: Index<T>, key: string, object: T): void {
-  const value = groupOf(object);
-  if (value === undefined) return;
-  const group = groups.get(value);
-  group?.delete(key);
-  if (group?.size === 0) groups.delete(value);
+function remove<T extends KubeObject>({ groups }: Index<T>, key: string, group: string): void {
+  const found = groups.get(group);
+  found?.delete(key);
+  if (found?.size === 0) groups.delete(group);
 }

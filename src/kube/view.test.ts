@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { KubeObject } from "../../api/object.ts";
-import { VirtualClock } from "../../util/virtual-clock.ts";
+import type { KubeObject } from "../api/object.ts";
+import { VirtualClock } from "../util/virtual-clock.ts";
 import { type Change, View } from "./view.ts";
 
 function object(name: string, version: number, { uid = name, owner = "" } = {}): KubeObject {
@@ -92,6 +92,19 @@ describe("what loops see", () => {
     expect(() => view.by("colour", "red")).toThrow("no index colour");
   });
 
+  it("design §3 an object that changes hands is found under its new owner alone", () => {
+    const { view } = opened();
+    view.observed(object("a", 1, { owner: "x" }));
+    view.observed(object("b", 2, { owner: "x" }));
+    view.observed(object("a", 3, { owner: "y" }));
+    view.observed(object("b", 4, { owner: "x" }));
+    const names = (owner: string) => view.controlledBy(owner).map(({ metadata }) => metadata.name);
+    expect([names("x"), names("y"), view.orphansIn("default")]).toEqual([["b"], ["a"], []]);
+    view.observed(object("a", 5));
+    expect([names("y"), view.orphansIn("default").length]).toEqual([[], 1]);
+    expect(view.controlledBy("x")[0]?.metadata.resourceVersion).toBe("4");
+  });
+
   it("design §3 a listener that throws harms nobody else", () => {
     const { view, told, errors } = opened();
     view.subscribe(() => {
@@ -100,5 +113,52 @@ describe("what loops see", () => {
     view.observed(object("a", 1));
     expect(told).toEqual(["->a@1"]);
     expect(errors).toHaveLength(1);
+  });
+
+  describe("told with pauses", () => {
+    function paused() {
+      const clock = new VirtualClock();
+      const view = new View<KubeObject>({ clock, pause: () => clock.sleep(1), onHandlerError: () => {} });
+      for (const name of ["c", "a", "b"]) view.observed(object(name, 1));
+      const told: string[] = [];
+      const stop = view.subscribe(
+        ({ object: now, old }) => told.push(`${old?.metadata.name ?? ""}>${now?.metadata.name ?? ""}`),
+        () => told.push("all"),
+      );
+      expect(told).toEqual([">a"]); // now it rests
+      return { view, told, stop, settled: () => clock.advance(10) };
+    }
+
+    it("design §3 a listener hears of everything by key, and then that it was all", async () => {
+      const { told, settled } = paused();
+      await settled();
+      expect(told).toEqual([">a", ">b", ">c", "all"]);
+    });
+
+    it("design §3 what changes before its turn is told once, as new", async () => {
+      const { view, told, settled } = paused();
+      view.observed(object("c", 2));
+      view.observed(object("c", 3));
+      view.observed(object("d", 4));
+      view.observed(object("a", 5));
+      await settled();
+      expect(told).toEqual([">a", ">c", "c>c", ">d", "a>a", ">b", "all"]);
+    });
+
+    it("design §3 what goes before its turn is never told of, unless it comes again", async () => {
+      const { view, told, settled } = paused();
+      view.vanished(object("b", 1));
+      view.vanished(object("c", 1));
+      view.observed(object("c", 7, { uid: "another" }));
+      await settled();
+      expect(told).toEqual([">a", ">c", "all"]);
+    });
+
+    it("design §3 who stops listening hears no more", async () => {
+      const { told, stop, settled } = paused();
+      stop();
+      await settled();
+      expect(told).toEqual([">a"]);
+    });
   });
 });

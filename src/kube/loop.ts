@@ -1,14 +1,16 @@
 import { setMaxListeners } from "node:events";
-import type { KubeObject } from "../../api/object.ts";
-import type { KubeClient, ResourceType } from "../../kube/client.ts";
-import { referenceTo } from "../../kube/event.ts";
-import { EventRecorder, type Happening } from "../../kube/event-recorder.ts";
-import type { InformerTrouble } from "../../kube/informer.ts";
-import { type Reconcile, Reconciler } from "../../kube/reconciler.ts";
-import type { Clock } from "../../util/clock.ts";
-import type { Random } from "../../util/random.ts";
+import type { KubeObject } from "../api/object.ts";
+import type { Clock } from "../util/clock.ts";
+import { noPause, type Pause } from "../util/pause.ts";
+import type { Random } from "../util/random.ts";
+import type { BackOffOptions } from "./back-off.ts";
+import type { KubeClient, ResourceType } from "./client.ts";
+import { referenceTo } from "./event.ts";
+import { EventRecorder, type EventRecorderOptions, type Happening } from "./event-recorder.ts";
+import type { InformerTrouble } from "./informer.ts";
+import { type Reconcile, Reconciler, type ReconcilerObserver } from "./reconciler.ts";
 import type { Change, View } from "./view.ts";
-import { Views } from "./views.ts";
+import { type Projections, Views } from "./views.ts";
 
 /** One of the things that go on in a cluster. (05 §6) */
 export interface Loop {
@@ -32,10 +34,17 @@ export interface LoopWorld {
   readonly synced: (type: ResourceType) => Promise<void>;
   /** Stops watching a kind that is no longer served. */
   readonly forget: (type: ResourceType) => void;
+  /** Asked between pieces of long work. */
+  readonly pause: Pause;
   /** Something a person should read with `kubectl describe`. */
-  readonly tell: (about: KubeObject, news: Pick<Happening, "reason" | "message" | "type">) => void;
+  readonly tell: (about: Subject, news: Omit<Happening, "about">) => void;
   readonly log: (entry: LoopTrouble) => void;
+  /** Hears of the runs of this loop, for metrics. */
+  readonly observe?: ReconcilerObserver | undefined;
 }
+
+/** Anything an Event can be about. */
+export type Subject = Pick<KubeObject, "apiVersion" | "kind" | "metadata">;
 
 /** What went wrong without stopping anything. */
 export type LoopTrouble =
@@ -50,6 +59,12 @@ export interface LoopsOptions {
   readonly random: Random;
   readonly loops: readonly Loop[];
   readonly log?: ((entry: LoopTrouble) => void) | undefined;
+  readonly projections?: Projections | undefined;
+  /** Asked while much is taken in at once; it works on, unless given. */
+  readonly pause?: Pause | undefined;
+  /** One voice for all loops; each speaks in its own name, unless given. */
+  readonly voice?: Pick<EventRecorderOptions, "component" | "limits"> | undefined;
+  readonly observe?: ((loop: string) => ReconcilerObserver) | undefined;
   /** Whether loops write Events; a simulation of years has no use for them. Yes, unless said otherwise. */
   readonly recordsEvents?: boolean | undefined;
 }
@@ -61,26 +76,36 @@ export interface RunningLoops {
 }
 
 /** Runs loops over any client. With a virtual clock and the in-process client the run is deterministic. (design §8) */
-export function startLoops({ client, clock, random, loops, log, recordsEvents = true }: LoopsOptions): RunningLoops {
+export function startLoops(options: LoopsOptions): RunningLoops {
+  const { client, clock, random, loops, log, projections, recordsEvents = true } = options;
   const say = log ?? (() => {});
   const views = new Views({
     client,
     clock,
     random: random.fork("watches"),
+    projections,
+    pause: options.pause,
     onTrouble: (type, trouble) => say({ kind: "watch-trouble", type, trouble }),
   });
   const noting = views.client();
   const recorders: Promise<void>[] = [];
-  const worldOf = ({ name }: Loop, signal: AbortSignal): LoopWorld => {
-    const own = random.fork(name);
+  const recorderOf = (name: string, voice: LoopsOptions["voice"], signal: AbortSignal): EventRecorder => {
     const recorder = new EventRecorder({
+      component: name,
+      ...voice,
       kube: client,
       clock,
-      random: own.fork("events"),
-      component: name,
+      random: random.fork(name).fork("events"),
       onError: (error) => say({ kind: "event-lost", loop: name, error }),
     });
     if (recordsEvents) recorders.push(recorder.run(signal));
+    return recorder;
+  };
+  const speaking = new AbortController();
+  const shared = options.voice && recorderOf(options.voice.component, options.voice, speaking.signal);
+  const worldOf = ({ name }: Loop, signal: AbortSignal): LoopWorld => {
+    const own = random.fork(name);
+    const recorder = shared ?? recorderOf(name, undefined, signal);
     return {
       client: noting,
       clock,
@@ -88,8 +113,10 @@ export function startLoops({ client, clock, random, loops, log, recordsEvents = 
       view: (type) => views.of(type),
       synced: (type) => views.synced(type),
       forget: (type) => views.forget(type),
+      pause: options.pause ?? noPause,
       tell: (about, news) => void (recordsEvents && recorder.record({ about: referenceTo(about), ...news })),
       log: say,
+      observe: options.observe?.(name),
     };
   };
   const running = loops.map((loop) => {
@@ -107,6 +134,7 @@ export function startLoops({ client, clock, random, loops, log, recordsEvents = 
     stop: async () => {
       for (const { stopping } of running) stopping.abort();
       await Promise.all([...running.map(({ ended }) => ended), views.stop()]);
+      speaking.abort();
       await Promise.all(recorders);
     },
   };
@@ -135,13 +163,18 @@ export interface ReconcileLoopOptions {
   readonly kinds?: readonly ResourceType[] | undefined;
   readonly reconcile: Reconcile<string, LoopWorld>;
   readonly concurrency?: number | undefined;
+  readonly backOff?: BackOffOptions | undefined;
+  /** News that no view tells of. Gets how to enqueue, gives how to stop. */
+  readonly wake?: ((enqueue: (key: string) => void, world: LoopWorld) => () => void) | undefined;
   /** Once, before the first look: for indexes. */
   readonly prepare?: ((world: LoopWorld) => void) | undefined;
+  /** Looked at once at the start, whatever changes: for loops that go by the clock. */
+  readonly initial?: readonly string[] | undefined;
 }
 
 /** The usual loop: changes name keys, and each key is looked at until its part of the world is right. */
 export function reconcileLoop(options: ReconcileLoopOptions): Loop {
-  const { name, triggers, reconcile, concurrency = 1 } = options;
+  const { name, triggers, reconcile, concurrency = 1, backOff, initial = [] } = options;
   const kinds = [...triggers.map(({ type }) => type), ...(options.kinds ?? [])];
   return {
     name,
@@ -155,6 +188,9 @@ export function reconcileLoop(options: ReconcileLoopOptions): Loop {
         clock: world.clock,
         random: world.random.fork("back-off"),
         concurrency,
+        pause: world.pause,
+        ...(backOff && { backOff }),
+        ...(world.observe && { observe: world.observe }),
         onError: ({ key, error }) => world.log({ kind: "reconcile-failed", loop: name, key, error }),
       });
       const unsubscribe = triggers.map(({ type, keys, settleMs }) =>
@@ -165,13 +201,16 @@ export function reconcileLoop(options: ReconcileLoopOptions): Loop {
           }
         }),
       );
+      if (options.wake) unsubscribe.push(options.wake((key) => reconciler.enqueue(key), world));
+      for (const key of initial) reconciler.enqueue(key);
       await reconciler.run(signal);
       for (const stop of unsubscribe) stop();
     },
   };
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
+/** Resolves when the signal aborts. */
+export function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
     else signal.addEventListener("abort", () => resolve(), { once: true });
