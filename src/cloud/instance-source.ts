@@ -1,0 +1,135 @@
+import type { ResourceList } from "../api/kubernetes/pod.ts";
+import { labels, type Taint } from "../api/labels.ts";
+
+/** How a machine's kubelet does. Faults are injected here. (05:CP-L10) */
+export const kubeletHealths = [
+  "healthy",
+  /** Says that it is not ready, and starts nothing. */
+  "not-ready",
+  /** Takes ten times as long for everything. */
+  "slow",
+  /** Neither says nor does anything, though the machine runs. */
+  "silent",
+] as const;
+export type KubeletHealth = (typeof kubeletHealths)[number];
+
+/** A machine of the simulated cloud, as its kubelet sees it. */
+export interface SimulatedInstance {
+  readonly id: string;
+  readonly providerId: string;
+  /** What its Node is called. */
+  readonly nodeName: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>> | undefined;
+  readonly taints: readonly Taint[];
+  readonly capacity: ResourceList;
+  readonly allocatable: ResourceList;
+  /** Milliseconds since the epoch. */
+  readonly launchedAt: number;
+  /** From launch until its Node appears. */
+  readonly bootMs: number;
+  /** From then until the Node is ready. */
+  readonly readyMs?: number | undefined;
+  readonly state: "running" | "terminated";
+  readonly kubelet: KubeletHealth;
+  /** How many volumes it can attach, by driver. */
+  readonly volumeLimits?: Readonly<Record<string, number>> | undefined;
+}
+
+/** Where kubelets find their machines: the simulated cloud, or a list. */
+export interface InstanceSource {
+  /** All that run, in any order. */
+  list(): readonly SimulatedInstance[];
+  /** Hears of every change, the last one of an instance being its termination. Returns how to stop hearing. */
+  subscribe(handler: (instance: SimulatedInstance) => void): () => void;
+  /** Whether a machine of this id would be among them: one that is not listed is gone then. */
+  owns(providerId: string): boolean;
+}
+
+const plainScheme = "simulated:///";
+
+/** Machines in memory: for `--nodes N`, and for tests. */
+export class InstanceList implements InstanceSource {
+  readonly #instances = new Map<string, SimulatedInstance>();
+  readonly #handlers = new Set<(instance: SimulatedInstance) => void>();
+
+  constructor(instances: Iterable<SimulatedInstance> = []) {
+    for (const instance of instances) this.#instances.set(instance.id, instance);
+  }
+
+  list(): readonly SimulatedInstance[] {
+    return [...this.#instances.values()];
+  }
+
+  subscribe(handler: (instance: SimulatedInstance) => void): () => void {
+    const own = (instance: SimulatedInstance): void => handler(instance);
+    this.#handlers.add(own);
+    return () => this.#handlers.delete(own);
+  }
+
+  owns(providerId: string): boolean {
+    return providerId.startsWith(plainScheme);
+  }
+
+  launch(instance: SimulatedInstance): void {
+    this.#instances.set(instance.id, instance);
+    this.#tell(instance);
+  }
+
+  /** A fault, or the end of one. */
+  setKubelet(id: string, kubelet: KubeletHealth): void {
+    this.launch({ ...this.#existing(id), kubelet });
+  }
+
+  /** The machine is gone from one moment to the next. */
+  terminate(id: string): void {
+    const instance = this.#existing(id);
+    this.#instances.delete(id);
+    this.#tell({ ...instance, state: "terminated" });
+  }
+
+  #existing(id: string): SimulatedInstance {
+    const instance = this.#instances.get(id);
+    if (instance === undefined) throw new Error(`no instance ${id}`);
+    return instance;
+  }
+
+  #tell(instance: SimulatedInstance): void {
+    for (const handler of [...this.#handlers]) handler(instance);
+  }
+}
+
+export interface PlainInstanceOptions {
+  readonly launchedAt: number;
+  readonly bootMs?: number | undefined;
+  readonly cpu?: string | undefined;
+  readonly memory?: string | undefined;
+}
+
+/** A machine of four cores, in one of three zones by turns. */
+export function plainInstance(ordinal: number, options: PlainInstanceOptions): SimulatedInstance {
+  const { launchedAt, bootMs = 0, cpu = "4", memory = "16Gi" } = options;
+  const nodeName = `node-${ordinal}`;
+  const zone = "abc"[(ordinal - 1) % 3] ?? "a";
+  const resources = { cpu, memory, "ephemeral-storage": "100Gi", pods: "110" };
+  return {
+    id: nodeName,
+    providerId: `${plainScheme}${nodeName}`,
+    nodeName,
+    labels: {
+      [labels.arch]: "amd64",
+      [labels.hostname]: nodeName,
+      [labels.os]: "linux",
+      [labels.instanceType]: `simulated-${cpu}x`,
+      [labels.region]: "simulated",
+      [labels.zone]: `simulated-${zone}`,
+    },
+    taints: [],
+    capacity: resources,
+    allocatable: resources,
+    launchedAt,
+    bootMs,
+    state: "running",
+    kubelet: "healthy",
+  };
+}

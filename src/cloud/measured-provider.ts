@@ -1,0 +1,56 @@
+import type { Clock } from "../util/clock.ts";
+import { type CloudErrorCode, cloudErrorOf } from "./error.ts";
+import type { CloudProvider } from "./provider.ts";
+
+/** Where calls to the cloud are counted: as much of metrics as this needs. */
+export interface CallMeter {
+  observe(
+    name: "cloudprovider_duration_seconds",
+    labels: Readonly<Record<"controller" | "method" | "provider", string>>,
+    value: number,
+  ): void;
+  count(
+    name: "cloudprovider_errors_total",
+    labels: Readonly<Record<"controller" | "method" | "provider" | "error", string>>,
+  ): void;
+}
+
+export interface MeasuredOptions {
+  readonly meter: CallMeter;
+  readonly clock: Pick<Clock, "now">;
+  /** On whose behalf. */
+  readonly controller: string;
+}
+
+/** What alerts know refusals by; anything else has no name. */
+const names: Partial<Readonly<Record<CloudErrorCode, string>>> = {
+  "insufficient-capacity": "InsufficientCapacityError",
+  "not-found": "NodeClaimNotFoundError",
+  "node-class-not-ready": "NodeClassNotReadyError",
+};
+
+/** The same provider, whose calls are counted and timed. (02:C-5) */
+export function measured(provider: CloudProvider, { meter, clock, controller }: MeasuredOptions): CloudProvider {
+  const timed = async <T>(method: string, call: () => Promise<T>): Promise<T> => {
+    const labels = { controller, method, provider: provider.name };
+    const startedAt = clock.now();
+    try {
+      return await call();
+    } catch (error) {
+      const code = cloudErrorOf(error)?.code;
+      meter.count("cloudprovider_errors_total", { ...labels, error: (code && names[code]) ?? "" });
+      throw error;
+    } finally {
+      meter.observe("cloudprovider_duration_seconds", labels, (clock.now() - startedAt) / 1_000);
+    }
+  };
+  return {
+    ...provider,
+    create: (claim, terms) => timed("Create", () => provider.create(claim, terms)),
+    delete: (claim) => timed("Delete", () => provider.delete(claim)),
+    get: (providerId) => timed("Get", () => provider.get(providerId)),
+    list: () => timed("List", () => provider.list()),
+    instanceTypes: (pool) => timed("GetInstanceTypes", () => provider.instanceTypes(pool)),
+    driftOf: (claim) => timed("IsDrifted", () => provider.driftOf(claim)),
+  };
+}

@@ -1,0 +1,46 @@
+import type { NodePool } from "../api/kinds/node-pool.ts";
+import { labels } from "../api/labels.ts";
+import { CloudError } from "./error.ts";
+import type { OverlayStore } from "./overlay-store.ts";
+import type { CloudProvider } from "./provider.ts";
+
+/** A provider whose types have the prices and capacities overlays give them. Everyone but their evaluation sees it. (02:O-9) */
+export function overlaidProvider(provider: CloudProvider, store: OverlayStore): CloudProvider {
+  const { registrationHooks, defaultTerminationGracePeriod, unsupportedVolumes } = provider;
+  /** As they were last planned for: a launch goes by the same prices. */
+  const pools = new Map<string, NodePool>();
+  return {
+    name: provider.name,
+    nodeClasses: provider.nodeClasses,
+    labelPolicy: provider.labelPolicy,
+    create: (claim) => {
+      const pool = pools.get(claim.metadata.labels?.[labels.nodePool] ?? "");
+      const { labelPolicy: policy } = provider;
+      return provider.create(claim, { asPlanned: (base) => (pool ? store.apply(pool, { base, policy }) : base) });
+    },
+    delete: (claim) => provider.delete(claim),
+    get: (providerId) => provider.get(providerId),
+    list: () => provider.list(),
+    driftOf: (claim) => provider.driftOf(claim),
+    repairPolicies: provider.repairPolicies,
+    loops: provider.loops,
+    ...(registrationHooks && { registrationHooks }),
+    ...(defaultTerminationGracePeriod !== undefined && { defaultTerminationGracePeriod }),
+    ...(unsupportedVolumes && { unsupportedVolumes }),
+    onPrices: (listener) => {
+      const stops = [store.subscribe(listener), provider.onPrices?.(listener)];
+      return () => {
+        for (const stop of stops) stop?.();
+      };
+    },
+    instanceTypes: async (pool) => {
+      const { name = "" } = pool.metadata;
+      pools.set(name, pool);
+      // A price nobody has looked at yet may be wrong by any factor: better no types for a moment. (02:O-8)
+      if (!store.hasEvaluated(name)) {
+        throw new CloudError("unevaluated", `nodepool ${JSON.stringify(name)} is awaiting evaluation`);
+      }
+      return store.apply(pool, { base: await provider.instanceTypes(pool), policy: provider.labelPolicy });
+    },
+  };
+}

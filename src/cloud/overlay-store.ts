@@ -1,0 +1,69 @@
+import type { NodeOverlay } from "../api/kinds/node-overlay.ts";
+import type { NodePool } from "../api/kinds/node-pool.ts";
+import type { LabelPolicy } from "../api/label-policy.ts";
+import type { InstanceType } from "../core/instance-type.ts";
+import { type OverlaidTypes, withOverlays } from "../core/overlay.ts";
+
+/** What an evaluation of all overlays found. */
+export interface OverlayEvaluation {
+  /** Those that are valid and conflict with none. */
+  readonly overlays: readonly NodeOverlay[];
+  /** Names of the pools they were held against. */
+  readonly pools: ReadonlySet<string>;
+}
+
+/** The types of a pool as they were last asked for. */
+interface Answer {
+  readonly base: readonly InstanceType[];
+  readonly generation: number | undefined;
+  readonly instanceTypes: readonly InstanceType[];
+}
+
+/**
+ * Which overlays are in force. It keeps the overlays, not the types they change: what is sold out and what things cost
+ * moves on between two evaluations. (02:O-8)
+ */
+export class OverlayStore {
+  #evaluation: OverlayEvaluation | undefined;
+  readonly #answers = new Map<string, Answer>();
+  readonly #priced = new WeakSet<InstanceType>();
+  readonly #enlarged = new WeakSet<InstanceType>();
+  readonly #listeners = new Set<() => void>();
+
+  /** Tells of every type handed out, also of those handed out before the last change. (02:L-3) */
+  readonly overlaid: OverlaidTypes = { priced: this.#priced, enlarged: this.#enlarged };
+
+  hasEvaluated(pool: string): boolean {
+    return this.#evaluation?.pools.has(pool) ?? false;
+  }
+
+  /** From one moment to the next, so that nobody sees half of it. (02:O-8) */
+  replace(evaluation: OverlayEvaluation): void {
+    this.#evaluation = evaluation;
+    this.#answers.clear();
+    for (const listener of [...this.#listeners]) listener();
+  }
+
+  /** Hears of every replacement. Returns how to stop hearing. */
+  subscribe(listener: () => void): () => void {
+    const own = (): void => listener();
+    this.#listeners.add(own);
+    return () => this.#listeners.delete(own);
+  }
+
+  /** The same list for the same types, so that what others worked out about them stays good. (02:O-9) */
+  apply(
+    nodePool: NodePool,
+    { base, policy }: { readonly base: readonly InstanceType[]; readonly policy: LabelPolicy },
+  ): readonly InstanceType[] {
+    const { name = "", generation } = nodePool.metadata;
+    const known = this.#answers.get(name);
+    if (known !== undefined && known.base === base && known.generation === generation) return known.instanceTypes;
+    const overlays = this.#evaluation?.overlays ?? [];
+    const { instanceTypes, priced, enlarged } = withOverlays({ nodePool, instanceTypes: base }, { overlays, policy });
+    for (const type of priced) this.#priced.add(type);
+    for (const type of enlarged) this.#enlarged.add(type);
+    this.#answers.set(name, { base, generation, instanceTypes });
+    return instanceTypes;
+  }
+}
