@@ -27,6 +27,17 @@ export interface Overlaid {
   readonly enlarged: ReadonlySet<InstanceType>;
 }
 
+/** Which instance types have a price or resources that an overlay gave them. (02:L-3) */
+export interface OverlaidTypes {
+  readonly priced: Pick<ReadonlySet<InstanceType>, "has">;
+  readonly enlarged: Pick<ReadonlySet<InstanceType>, "has">;
+}
+
+/** What one pool sells, and which types of it overlays changed. */
+export interface OverlaidPool extends Pick<Overlaid, "priced" | "enlarged"> {
+  readonly instanceTypes: readonly InstanceType[];
+}
+
 const conflictMessage = "conflict with another overlay";
 const noTypes: ReadonlySet<InstanceType> = new Set();
 
@@ -44,6 +55,17 @@ export function applyOverlays(
     else if (!ledger.take(overlay)) faults.push({ overlay, reason: "Conflict", message: conflictMessage });
   }
   return { ...ledger.result(), faults };
+}
+
+/** What one pool sells under overlays that were found free of conflict: where two meet after all, the first counts. */
+export function withOverlays(
+  pool: Pool,
+  { overlays, policy }: { readonly overlays: readonly NodeOverlay[]; readonly policy: LabelPolicy },
+): OverlaidPool {
+  const ledger = new OverlayLedger([pool], policy);
+  for (const overlay of [...overlays].sort(byRank)) ledger.apply(overlay);
+  const { pools, ...marks } = ledger.result();
+  return { instanceTypes: pools[0]?.instanceTypes ?? [], ...marks };
 }
 
 /** Absolute replaces, a signed number adds, a percentage multiplies; never below zero. (02:O-2) */
@@ -104,6 +126,16 @@ class OverlayLedger {
     const says = this.#says(overlay);
     // Against every overlay of that weight, not the last one alone. (02 §12.2-17)
     if (says.some(({ entry, claims }) => claims.some((claim) => entry.claimed.has(claim)))) return false;
+    this.#accept(overlay, says);
+    return true;
+  }
+
+  /** Without asking whether it conflicts. */
+  apply(overlay: NodeOverlay): void {
+    this.#accept(overlay, this.#says(overlay));
+  }
+
+  #accept(overlay: NodeOverlay, says: readonly Say[]): void {
     for (const { entry, offerings, claims } of says) {
       for (const claim of claims) entry.claimed.add(claim);
       if (changesPrice(overlay))
@@ -112,7 +144,6 @@ class OverlayLedger {
         if (!entry.capacity.has(name)) entry.capacity.set(name, Quantity.parse(String(amount)));
       }
     }
-    return true;
   }
 
   #says(overlay: NodeOverlay): readonly Say[] {

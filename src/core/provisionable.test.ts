@@ -5,14 +5,18 @@ import type { ObjectMeta } from "../api/object.ts";
 import {
   disruptionBudget,
   isActive,
+  isBlockedNow,
   isCurrentlyReschedulable,
   isDisruptable,
+  isDrainable,
   isEvictable,
   isFullyBlocked,
   isProvisionable,
   isReschedulable,
+  isStuckTerminating,
   isTerminal,
   isTerminating,
+  isWaitingEviction,
   type PodDisruptionBudget,
 } from "./provisionable.ts";
 
@@ -131,6 +135,34 @@ describe("derived predicates", () => {
   it.each(cases)("02 §1.1 %s", (_, one, expected) => expect(flags(one)).toEqual(expected));
 });
 
+describe("what holds the end of a node", () => {
+  const secondsAgo = (seconds: number): ObjectMeta => ({
+    deletionTimestamp: new Date(now - seconds * 1000).toISOString(),
+  });
+  const tolerant = (key: string): PodSpec => ({ tolerations: [{ key, operator: "Exists" }] });
+  const flags = (one: Pod) => ({
+    stuck: isStuckTerminating(one, now),
+    drainable: isDrainable(one, now),
+    waiting: isWaitingEviction(one, now),
+  });
+  const holding = { stuck: false, drainable: true, waiting: true };
+  const ignored = { stuck: false, drainable: false, waiting: false };
+  const cases: readonly [title: string, pod: Pod, expected: typeof holding][] = [
+    ["a running pod", pod(), holding],
+    ["a daemon's", pod({ metadata: daemon }), holding],
+    ["protected", pod({ metadata: protectedFor("true") }), holding],
+    ["failed: its volumes still go", pod({ status: { phase: "Failed" } }), { ...holding, waiting: false }],
+    ["succeeded: its volumes still go", pod({ status: { phase: "Succeeded" } }), { ...holding, waiting: false }],
+    ["static", pod({ metadata: mirror }), ignored],
+    ["tolerates disruption", pod({ spec: tolerant(taints.disrupted.key) }), ignored],
+    ["tolerates cordoned nodes", pod({ spec: tolerant("node.kubernetes.io/unschedulable") }), holding],
+    ["terminating, its grace not over", pod({ metadata: secondsAgo(-600) }), holding],
+    ["terminating, a minute past its end", pod({ metadata: secondsAgo(60) }), holding],
+    ["terminating, longer past its end", pod({ metadata: secondsAgo(61) }), { ...ignored, stuck: true }],
+  ];
+  it.each(cases)("03 §0.4 %s", (_, one, expected) => expect(flags(one)).toEqual(expected));
+});
+
 describe("isCurrentlyReschedulable", () => {
   type BudgetSpec = NonNullable<PodDisruptionBudget["spec"]>;
   const budget = (spec: BudgetSpec, namespace = "shop") =>
@@ -168,5 +200,43 @@ describe("isCurrentlyReschedulable", () => {
 
   it("03:PDB-6 a daemon's pod can be blocked", () => {
     expect(isFullyBlocked(pod({ metadata: daemon }), { pdbs: [budget({ maxUnavailable: 0 })], now })).toBe(true);
+  });
+});
+
+describe("isBlockedNow", () => {
+  const budget = (disruptionsAllowed: number | undefined, spec: PodDisruptionBudget["spec"] = {}, namespace = "shop") =>
+    disruptionBudget({
+      metadata: { name: "b", namespace },
+      spec: { selector: { matchLabels: { app: "web" } }, ...spec },
+      status: { disruptionsAllowed },
+    });
+  const unready: PodStatus = { conditions: [{ type: "Ready", status: "False" }] };
+  const unknown: PodStatus = { conditions: [{ type: "Ready", status: "Unknown" }] };
+  const allow = { unhealthyPodEvictionPolicy: "AlwaysAllow" };
+  const spent = budget(0);
+  const cases: readonly [title: string, pod: Pod, pdbs: readonly ReturnType<typeof budget>[], expected: boolean][] = [
+    ["03:PDB-4 no budget", pod(), [], false],
+    ["03:PDB-4 none may go", pod(), [spent], true],
+    ["03:PDB-4 one may go", pod(), [budget(1)], false],
+    ["03:PDB-4 nobody has counted yet", pod(), [budget(undefined)], true],
+    ["03:PDB-4 a full block that allows one just now", pod(), [budget(1, { maxUnavailable: 0 })], false],
+    ["a budget of another namespace", pod(), [budget(0, {}, "other")], false],
+    ["a budget for other pods", pod(), [budget(0, { selector: { matchLabels: { app: "db" } } })], false],
+    ["03:PDB-2 two budgets, whatever they allow", pod(), [budget(9), budget(9)], true],
+    ["03:PDB-3 AlwaysAllow, not ready", pod({ status: unready }), [budget(0, allow)], false],
+    ["03:PDB-3 AlwaysAllow, ready or nobody knows", pod({ status: unknown }), [budget(0, allow)], true],
+    ["03:PDB-3 not ready, without AlwaysAllow", pod({ status: unready }), [spent], true],
+    ["03:PDB-1 protected", pod({ metadata: protectedFor("true") }), [spent], false],
+    ["03:PDB-1 terminating", pod({ metadata: deleted }), [spent], false],
+    ["03:PDB-1 done", pod({ status: { phase: "Succeeded" } }), [spent], false],
+    ["03:PDB-1 tolerates everything", pod({ spec: { tolerations: [{ operator: "Exists" }] } }), [spent], false],
+    ["03:PDB-6 static", pod({ metadata: mirror }), [spent], false],
+    ["03:PDB-6 a daemon's", pod({ metadata: daemon }), [spent], true],
+  ];
+  it.each(cases)("%s", (_, one, pdbs, expected) => expect(isBlockedNow(one, { pdbs, now })).toBe(expected));
+
+  it("03:PDB-6 two pods under a budget of one are each free to go", () => {
+    const pdbs = [budget(1)];
+    expect(["a", "b"].map((name) => isBlockedNow(pod({ metadata: { name } }), { pdbs, now }))).toEqual([false, false]);
   });
 });

@@ -71,7 +71,26 @@ export function isEvictable(pod: Pod, nowMs: number): boolean {
   return isActive(pod) && !toleratesDisruption(pod) && !isMirror(pod) && isDisruptable(pod, nowMs);
 }
 
-/** A PodDisruptionBudget, as far as it decides whether a pod can ever leave. */
+/** A pod this long past the end of its grace will not go by itself. (03:T-3) */
+const stuckAfterMs = 60_000;
+
+/** Its deletion time has its grace in it already. (03 §0.4) */
+export function isStuckTerminating({ metadata }: Pod, nowMs: number): boolean {
+  const { deletionTimestamp } = metadata;
+  return deletionTimestamp !== undefined && nowMs - Date.parse(deletionTimestamp) > stuckAfterMs;
+}
+
+/** Has to leave before its node may. A protected pod does too: it holds the drain. (03 §0.4) */
+export function isDrainable(pod: Pod, nowMs: number): boolean {
+  return !toleratesDisruption(pod) && !isStuckTerminating(pod, nowMs) && !isMirror(pod);
+}
+
+/** Still keeps its node from going. (03 §0.4) */
+export function isWaitingEviction(pod: Pod, nowMs: number): boolean {
+  return !isTerminal(pod) && isDrainable(pod, nowMs);
+}
+
+/** A PodDisruptionBudget, as far as it decides whether a pod can leave. */
 export interface PodDisruptionBudget {
   readonly metadata: ObjectMeta;
   readonly spec?:
@@ -82,6 +101,7 @@ export interface PodDisruptionBudget {
         readonly unhealthyPodEvictionPolicy?: string | undefined;
       }
     | undefined;
+  readonly status?: { readonly disruptionsAllowed?: number | undefined } | undefined;
 }
 
 /** A budget made ready to be asked many times. */
@@ -90,16 +110,19 @@ export interface DisruptionBudget {
   readonly selector: Selector;
   /** No eviction can ever pass, however healthy the pods. (03:PDB-5) */
   readonly isFullyBlocking: boolean;
+  /** No eviction passes as things are. (03:PDB-4) */
+  readonly isSpent: boolean;
   /** Pods that are not ready may go regardless. (03:PDB-3) */
   readonly letsUnhealthyGo: boolean;
 }
 
-export function disruptionBudget({ metadata, spec }: PodDisruptionBudget): DisruptionBudget {
+export function disruptionBudget({ metadata, spec, status }: PodDisruptionBudget): DisruptionBudget {
   const { maxUnavailable, minAvailable } = spec ?? {};
   return {
     namespace: namespaceOf(metadata),
     selector: compileSelector(spec?.selector),
     isFullyBlocking: maxUnavailable === 0 || maxUnavailable === "0%" || minAvailable === "100%",
+    isSpent: (status?.disruptionsAllowed ?? 0) === 0,
     letsUnhealthyGo: spec?.unhealthyPodEvictionPolicy === "AlwaysAllow",
   };
 }
@@ -115,15 +138,25 @@ export function isCurrentlyReschedulable(pod: Pod, { pdbs, now }: Moment): boole
   return isReschedulable(pod) && isDisruptable(pod, now) && !isFullyBlocked(pod, { pdbs, now });
 }
 
-/** 02:P-8. */
-export function isFullyBlocked(pod: Pod, { pdbs, now }: Moment): boolean {
+/** Whether it can never leave, as far as budgets go. (02:P-8, 03:PDB-5) */
+export function isFullyBlocked(pod: Pod, moment: Moment): boolean {
+  return isBlocked(pod, moment, ({ isFullyBlocking }) => isFullyBlocking);
+}
+
+/** Whether it cannot leave now. Each pod is asked for alone, though they share what is allowed. (03:PDB-4, PDB-6) */
+export function isBlockedNow(pod: Pod, moment: Moment): boolean {
+  return isBlocked(pod, moment, ({ isSpent }) => isSpent);
+}
+
+/** A pod nobody would ask to leave is not blocked by any budget. (03:PDB-1) */
+function isBlocked(pod: Pod, { pdbs, now }: Moment, forbids: (budget: DisruptionBudget) => boolean): boolean {
   if (pdbs.length === 0 || !isEvictable(pod, now)) return false;
   const namespace = namespaceOf(pod.metadata);
   const matching = pdbs.filter((pdb) => pdb.namespace === namespace && pdb.selector.matches(pod.metadata.labels));
-  // The eviction API refuses a pod with two budgets, whatever they allow.
+  // The eviction API refuses a pod with two budgets, whatever they allow. (03:PDB-2)
   if (matching.length > 1) return true;
   const [budget] = matching;
-  if (budget === undefined || !budget.isFullyBlocking) return false;
+  if (budget === undefined || !forbids(budget)) return false;
   return !(budget.letsUnhealthyGo && isUnready(pod));
 }
 

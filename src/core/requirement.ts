@@ -42,6 +42,7 @@ export class Requirement {
   readonly lte: bigint | undefined;
   /** How many distinct values must remain in play at launch. (02:R-30) */
   readonly minValues: number | undefined;
+  #identity: string | undefined;
 
   private constructor({ key, complement, values, gte, lte, minValues }: Parts) {
     this.key = key;
@@ -120,6 +121,13 @@ export class Requirement {
   get isNegative(): boolean {
     const { operator } = this;
     return operator === "NotIn" || operator === "DoesNotExist";
+  }
+
+  /** Equal requirements have equal identities. Kept: those of instance types are asked for in every pass. */
+  get identity(): string {
+    const { key, complement, values, gte, lte, minValues } = this;
+    this.#identity ??= JSON.stringify([key, complement, String(gte), String(lte), minValues, [...values].sort()]);
+    return this.#identity;
   }
 
   /** 02:R-5. */

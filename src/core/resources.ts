@@ -14,8 +14,10 @@ export function amount(list: Resources, name: string): Quantity {
 export function merge(...lists: readonly Resources[]): Resources {
   const sum: Record<string, Quantity> = {};
   for (const list of lists) {
-    for (const [name, quantity] of Object.entries(list)) {
-      sum[name] = Object.hasOwn(sum, name) ? amount(sum, name).add(quantity) : quantity;
+    for (const name of Object.keys(list)) {
+      const quantity = list[name] as Quantity;
+      const before = Object.hasOwn(sum, name) ? sum[name] : undefined;
+      sum[name] = before === undefined ? quantity : before.add(quantity);
     }
   }
   return sum;

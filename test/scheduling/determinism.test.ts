@@ -12,13 +12,8 @@ import { runs } from "../runs.ts";
 import { problemDraft } from "../twin/arbitrary.ts";
 import { buildProblem } from "../twin/draft.ts";
 import { readable } from "../twin/readable.ts";
+import { bytes } from "./bytes.ts";
 import { small, solved, web } from "./solved.ts";
-
-/** Everything there is to see of a decision, refusals and figures included. */
-function bytes(decision: Decision): string {
-  const plain = (_: string, value: unknown): unknown => (typeof value === "bigint" ? String(value) : value);
-  return JSON.stringify([readable(decision), decision.refusals, decision.figures], plain);
-}
 
 /** Steps several passes in turn, so many steps at a time, until all are over. */
 function inSlices(problems: readonly SchedulingProblem[], size: number): readonly Decision[] {

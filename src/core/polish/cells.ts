@@ -30,11 +30,10 @@ export class Cells {
   readonly #empty = new Map<Shop, Set<Bin>>();
   readonly #filedAs = new Map<Bin, number>();
 
-  constructor(bins: readonly Bin[], size: number) {
+  constructor(nodes: number, size: number) {
     this.size = size;
-    this.slack = new Float64Array(bins.length * size);
-    this.step = new Float64Array(bins.length);
-    for (const bin of bins) this.changed(bin, { hasMoreRoom: true });
+    this.slack = new Float64Array(nodes * size);
+    this.step = new Float64Array(nodes);
   }
 
   /** Where pods of a mover may go from a node. */

@@ -1,3 +1,4 @@
+import type { Steps } from "../../util/steps.ts";
 import type { Pass, Shop } from "../scheduling/pass-state.ts";
 import type { Bin } from "./bin.ts";
 import { rateOf } from "./cells.ts";
@@ -35,8 +36,7 @@ interface Move {
  * always polished alike.
  */
 export class Polish {
-  readonly #pass: Pass;
-  #laidOut: Workbench | undefined;
+  readonly #bench: Workbench;
   readonly #dead = new Map<number, number>();
   /** Of this lap. */
   readonly #byRate = new Map<Shop, readonly Bin[]>();
@@ -44,41 +44,36 @@ export class Polish {
   #moves = 0;
   #movesBefore = 0;
   #lap = 0;
-  #at = 0;
-  #isDone = false;
 
-  constructor(pass: Pass) {
-    this.#pass = pass;
+  private constructor(pass: Pass, bench: Workbench) {
+    this.#bench = bench;
     this.#budget = effort * pass.problem.pods.length;
   }
 
-  /** Improves one planned node; false when there is nothing more to do, and the pass has the better plan. */
-  step(): boolean {
-    if (this.#isDone) return false;
-    if (this.#improveNext()) return true;
-    this.#isDone = true;
-    this.#bench.finish();
-    return false;
+  /** All of it, a move a step. The pass has the plain plan until the last step gives it the better one. */
+  static *polishing(pass: Pass): Steps<void> {
+    const bench = yield* Workbench.opening(pass);
+    const polish = new Polish(pass, bench);
+    do yield* polish.#improveAll();
+    while (polish.#beginsLap());
+    yield* bench.finishing();
   }
 
-  /** Laid out in the first step, which is part of the work. */
-  get #bench(): Workbench {
-    this.#laidOut ??= new Workbench(this.#pass);
-    return this.#laidOut;
-  }
-
-  #improveNext(): boolean {
-    const bin = this.#bench.bins[this.#at++];
-    if (bin === undefined) return this.#nextLap();
-    while (!bin.isEmpty && this.#budget > 0) {
-      const move = this.#bestMove(bin);
-      if (move === undefined) break;
-      this.#moves++;
-      const { to, at, departure } = move;
-      this.#bench.move(departure, { from: bin, left: departure.left, to, at });
+  /** One lap over the planned nodes. */
+  *#improveAll(): Steps<void> {
+    for (const bin of this.#bench.bins) {
+      while (!bin.isEmpty && this.#budget > 0) {
+        const move = this.#bestMove(bin);
+        yield;
+        if (move === undefined) break;
+        this.#moves++;
+        const { to, at, departure } = move;
+        this.#bench.move(departure, { from: bin, left: departure.left, to, at });
+      }
+      if (this.#lap > 0 && !bin.isEmpty) this.#pourOut(bin);
+      if (this.#budget <= 0) return;
+      yield;
     }
-    if (this.#lap > 0 && !bin.isEmpty) this.#pourOut(bin);
-    return this.#budget > 0;
   }
 
   /** Off a kind of node that is dear by the room, onto one that is cheap. */
@@ -96,11 +91,11 @@ export class Polish {
   }
 
   /** Nodes as they are first, larger ones from the second lap on. */
-  #nextLap(): boolean {
+  #beginsLap(): boolean {
+    if (this.#budget <= 0) return false;
     if (this.#lap > 0 && this.#moves === this.#movesBefore) return false;
     this.#movesBefore = this.#moves;
     this.#byRate.clear();
-    this.#at = 0;
     return ++this.#lap < mostLaps && this.#bench.bins.length > 1;
   }
 

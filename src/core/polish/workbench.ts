@@ -1,4 +1,5 @@
 import type { Bitset } from "../../util/bitset.ts";
+import { mapping, type Steps } from "../../util/steps.ts";
 import { reservationIdLabels } from "../instance-type.ts";
 import { checkMinValues } from "../min-values.ts";
 import { mostTypes } from "../scheduling/close-pass.ts";
@@ -26,7 +27,7 @@ export interface Batch {
 
 /** The planned nodes of a pass laid out for moving pods between them, and what each would cost. */
 export class Workbench {
-  readonly bins: readonly Bin[];
+  readonly bins: Bin[] = [];
   readonly cells: Cells;
   readonly #pass: Pass;
   readonly #menus: Menus;
@@ -34,16 +35,23 @@ export class Workbench {
   readonly #folded = new Map<string, Outline | undefined>();
   readonly #row: Float64Array;
 
-  constructor(pass: Pass) {
+  private constructor(pass: Pass) {
     this.#pass = pass;
     this.#menus = new Menus(pass);
     this.#row = pass.space.zero();
     this.#signatures = new Signatures(pass);
+    this.cells = new Cells(pass.claims.length, pass.space.size);
+  }
+
+  static *opening(pass: Pass): Steps<Workbench> {
+    const bench = new Workbench(pass);
     const movers = new Movers(pass);
-    const claims = pass.claims.filter((claim) => this.#canChange(claim));
-    this.bins = claims.flatMap((claim) => this.#bin(claim, movers) ?? []);
-    for (const [index, bin] of this.bins.entries()) bin.index = index;
-    this.cells = new Cells(this.bins, pass.space.size);
+    for (const claim of pass.claims) {
+      if (!bench.#canChange(claim)) continue;
+      bench.#add(claim, movers);
+      yield;
+    }
+    return bench;
   }
 
   /** What a node costs with these pods more; undefined: it cannot be had. */
@@ -133,15 +141,14 @@ export class Workbench {
   }
 
   /** Writes what has been found back into the pass. Nodes that lost all their pods stay there, empty. */
-  finish(): void {
-    for (const bin of this.bins) {
-      const { claim } = bin;
-      if (!bin.isTouched) continue;
-      refill(claim.pods, [...bin.pods.values()].flat());
-      claim.used.set(bin.used);
-      claim.outline = bin.outline;
-      claim.columns = this.#columnsOf(bin, bin.outline, bin.used);
-    }
+  *finishing(): Steps<void> {
+    const touched = this.bins.filter(({ isTouched }) => isTouched);
+    const changes = yield* mapping(touched, (bin) => {
+      const { claim, pods, used, outline } = bin;
+      return { claim, pods: [...pods.values()].flat(), used, outline, columns: this.#columnsOf(bin, outline, used) };
+    });
+    // All at once: a plan of which half is written down would be none.
+    for (const { claim, ...change } of changes) Object.assign(claim, change);
   }
 
   /** Ports are held by the node as it is, lowered flexibility by how it came about, reservations in an order. */
@@ -150,7 +157,7 @@ export class Workbench {
     return this.#pass.reservations.isEmpty || !reservationIdLabels.some((label) => shop.catalogue.offersBy(label));
   }
 
-  #bin(claim: Claim, movers: Movers): Bin | undefined {
+  #add(claim: Claim, movers: Movers): void {
     const bin = new Bin(claim, ceilingOf(claim));
     for (const [mover, entries] of movers.byMover(claim.pods)) {
       bin.put(mover, entries);
@@ -158,9 +165,10 @@ export class Workbench {
     }
     bin.signature = this.#signatures.of(claim.shop, claim.outline);
     const offer = this.#offer(bin, bin.outline, bin.used);
-    if (offer === undefined) return undefined;
+    if (offer === undefined) return;
     this.#settle(bin, offer);
-    return bin;
+    bin.index = this.bins.push(bin) - 1;
+    this.cells.changed(bin, { hasMoreRoom: true });
   }
 
   #settle(bin: Bin, { outline, choice, price }: Offer): void {
@@ -226,11 +234,6 @@ export class Workbench {
     this.#folded.set(key, outline ?? undefined);
     return outline ?? undefined;
   }
-}
-
-function refill<T>(list: T[], items: readonly T[]): void {
-  list.length = 0;
-  for (const item of items) list.push(item);
 }
 
 /** Whether other pods want the same of the node, so that it stays as it is when these leave. */

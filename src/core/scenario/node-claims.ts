@@ -6,11 +6,13 @@ import { annotations, groups, labels } from "../../api/labels.ts";
 import type { KubeObject } from "../../api/object.ts";
 import type { Random } from "../../util/random.ts";
 import { isCompatible } from "../compatibility.ts";
-import { capacityType, type InstanceType } from "../instance-type.ts";
+import { capacityType } from "../instance-type.ts";
+import type { OverlaidTypes } from "../overlay.ts";
 import { Requirement } from "../requirement.ts";
 import type { Requirements } from "../requirements.ts";
+import type { Resources } from "../resources.ts";
 import type { PlannedNode } from "../scheduling/decision.ts";
-import { templateOf } from "../scheduling/template.ts";
+import { simulationKeys, templateOf } from "../scheduling/template.ts";
 
 export interface ClaimWorld {
   readonly pool: NodePool;
@@ -18,42 +20,92 @@ export interface ClaimWorld {
   /** Draws values of labels that may have several. */
   readonly random: Random;
   /** Types overlays changed. */
-  readonly overlaid: { readonly priced: ReadonlySet<InstanceType>; readonly enlarged: ReadonlySet<InstanceType> };
+  readonly overlaid: OverlaidTypes;
+  /** For pools that set none. (02:L-5) */
+  readonly defaultGracePeriod?: string | undefined;
 }
 
 /** The NodeClaim a planned node would be asked for with. (02:L-2 to L-5) */
-export function nodeClaimOf(node: PlannedNode, { pool, policy, random, overlaid }: ClaimWorld): KubeObject {
+export function nodeClaimOf(node: PlannedNode, world: ClaimWorld): KubeObject {
+  const { pool, policy, random, overlaid } = world;
+  const has = (types: OverlaidTypes["priced"]): boolean => node.instanceTypes.some((type) => types.has(type));
+  return claimFrom(pool, {
+    labels: claimLabels(node.requirements, { base: templateOf(pool, policy).labels, policy, random }),
+    annotations: {
+      [annotations.minValuesRelaxed]: String(node.minValuesRelaxed),
+      ...(has(overlaid.priced) && { [annotations.priceOverlayApplied]: "true" }),
+      ...(has(overlaid.enlarged) && { [annotations.capacityOverlayApplied]: "true" }),
+    },
+    requirements: launchRequirements(node, policy),
+    requests: node.requests,
+    defaultGracePeriod: world.defaultGracePeriod,
+  });
+}
+
+/** A NodeClaim straight from the template: the provider chooses among all types that suit it. (02:Z-2, 03:SP-3) */
+export function staticClaimOf(
+  pool: NodePool,
+  { policy, random, defaultGracePeriod }: Omit<ClaimWorld, "pool" | "overlaid">,
+): KubeObject {
+  const { requirements, labels: base } = templateOf(pool, policy);
+  const asked = simulationKeys.reduce((left, key) => left.without(key), requirements);
+  return claimFrom(pool, {
+    labels: claimLabels(asked, { base, policy, random }),
+    annotations: {},
+    requirements: asked,
+    defaultGracePeriod,
+  });
+}
+
+/** What differs between the claims of a pool. */
+interface ClaimParts {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly requirements: Requirements;
+  readonly requests?: Resources | undefined;
+  readonly defaultGracePeriod: string | undefined;
+}
+
+/** What every claim of a pool says, whoever asks for it. (02:L-3, L-5) */
+function claimFrom(pool: NodePool, { requests, defaultGracePeriod, ...parts }: ClaimParts): KubeObject {
   const { template } = pool.spec;
-  const { taints, startupTaints, nodeClassRef, expireAfter, terminationGracePeriod } = template.spec;
-  const requirements = launchRequirements(node, policy);
-  const has = (types: ReadonlySet<InstanceType>): boolean => node.instanceTypes.some((type) => types.has(type));
+  const { taints, startupTaints, nodeClassRef, expireAfter } = template.spec;
+  const terminationGracePeriod = template.spec.terminationGracePeriod ?? defaultGracePeriod;
   return {
     apiVersion: `${groups.karpenter}/v1`,
     kind: "NodeClaim",
     metadata: {
       generateName: `${pool.metadata.name ?? ""}-`,
-      labels: claimLabels(node.requirements, { base: templateOf(pool, policy).labels, policy, random }),
+      labels: parts.labels,
       annotations: {
         ...template.metadata?.annotations,
         [annotations.nodePoolHash]: nodePoolHash(template),
         [annotations.nodePoolHashVersion]: nodePoolHashVersion,
-        [annotations.minValuesRelaxed]: String(node.minValuesRelaxed),
-        ...(has(overlaid.priced) && { [annotations.priceOverlayApplied]: "true" }),
-        ...(has(overlaid.enlarged) && { [annotations.capacityOverlayApplied]: "true" }),
+        ...parts.annotations,
       },
+      ...ownedBy(pool),
     },
     spec: {
       ...(taints && { taints }),
       ...(startupTaints && { startupTaints }),
-      requirements: requirements.toItems(),
-      resources: {
-        requests: Object.fromEntries(Object.entries(node.requests).map(([name, one]) => [name, one.canonical()])),
-      },
+      requirements: parts.requirements.toItems(),
+      ...(requests && { resources: { requests: written(requests) } }),
       nodeClassRef,
       expireAfter,
       ...(terminationGracePeriod !== undefined && { terminationGracePeriod }),
     },
   };
+}
+
+/** A pool that goes takes its claims along; one that was never stored owns nothing. (02:L-5) */
+function ownedBy({ apiVersion, kind, metadata }: NodePool): Pick<KubeObject["metadata"], "ownerReferences"> {
+  const { name = "", uid } = metadata;
+  if (uid === undefined) return {};
+  return { ownerReferences: [{ apiVersion, kind, name, uid, blockOwnerDeletion: true }] };
+}
+
+function written(amounts: Resources): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(amounts).map(([name, one]) => [name, one.canonical()]));
 }
 
 /** With the types and capacity types that are left. (02:L-2) */

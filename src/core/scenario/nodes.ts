@@ -19,6 +19,22 @@ export interface Machine {
   readonly node?: Node | undefined;
   /** Bound to it and not over. (02:S-6) */
   readonly pods: readonly Pod[];
+  /** Where it is known already: sums over pods are what most of the work is. */
+  readonly load?: Load | undefined;
+}
+
+/** What a machine has, and what its pods ask for. */
+export interface Load extends Size {
+  readonly requests: Resources;
+  /** What its daemons ask for, out of it. */
+  readonly daemonRequests: Resources;
+}
+
+/** What a machine has: all, and what of it is for pods. (02:S-25) */
+export interface Size {
+  /** With `nodes: 1`. */
+  readonly capacity: Resources;
+  readonly allocatable: Resources;
 }
 
 export interface Machinery {
@@ -37,8 +53,8 @@ export function machinesOf({ claims, nodes, pods }: Machinery): readonly Machine
     if (id !== "") byId.set(id, { claim }); // one that is not launched yet promises nothing
   }
   for (const node of nodes) {
-    const id = providerIdOf(node);
-    if (id !== undefined && isTold(node)) byId.set(id, { ...byId.get(id), node });
+    const id = machineIdOf(node);
+    if (id !== undefined) byId.set(id, { ...byId.get(id), node });
   }
   return [...byId].map(([providerId, { claim, node }]) => ({
     providerId,
@@ -48,8 +64,10 @@ export function machinesOf({ claims, nodes, pods }: Machinery): readonly Machine
   }));
 }
 
-/** 02:S-4. */
-function providerIdOf({ metadata, spec }: Node): string | undefined {
+/** Which machine the Node is; undefined while it cannot be told. (02:S-4, S-5) */
+export function machineIdOf(node: Node): string | undefined {
+  const { metadata, spec } = node;
+  if (!isTold(node)) return undefined;
   if (spec?.providerID) return spec.providerID;
   return metadata.labels?.[labels.nodePool] === undefined ? (metadata.name ?? "") : undefined;
 }
@@ -72,7 +90,7 @@ function boundPods(pods: readonly Pod[]): ReadonlyMap<string, readonly Pod[]> {
 }
 
 /** On its way out: nothing is placed on it, and its pods need another place. (02:S-27) */
-export function isLeaving({ claim, node }: Machine): boolean {
+export function isLeaving({ claim, node }: Pick<Machine, "claim" | "node">): boolean {
   if (claim === undefined) return node?.metadata.deletionTimestamp !== undefined;
   return claim.metadata.deletionTimestamp !== undefined || isTrue(claim as Conditioned, "InstanceTerminating");
 }
@@ -89,11 +107,9 @@ export function existingNode(
   { volumes, csiNodes, reader = new QuantityReader() }: NodeWorld,
 ): ExistingNode {
   const { claim, node, pods, providerId } = machine;
-  const speaker = isSpokenForByClaim(machine) ? claim : node;
+  const speaker = isRegistered(machine) ? node : claim; // a Node speaks for itself once it is registered (02:S-22)
   const { name = "", labels: told = {} } = speaker?.metadata ?? {};
-  const requests = pods.map((pod) => podRequests(pod, reader));
-  const daemons = requests.filter((_, index) => isOwnedByDaemonSet(pods[index] as Pod));
-  const amounts = (list: "capacity" | "allocatable") => sizeOf(machine, list, reader);
+  const { requests, daemonRequests, capacity, allocatable } = machine.load ?? loadOf(machine, reader);
   const pool = told[labels.nodePool];
   return {
     name,
@@ -103,11 +119,30 @@ export function existingNode(
     taints: taintsOf(machine),
     isInitialized: isInitialized(machine),
     ...(pool !== undefined && { nodePool: pool }),
-    capacity: { ...amounts("capacity"), [resources.nodes]: oneNode },
-    available: subtract(amounts("allocatable"), merge(...requests)),
-    daemonRequests: merge(...daemons),
+    capacity,
+    available: subtract(allocatable, requests),
+    daemonRequests,
     hostPorts: pods.flatMap(hostPortsOf),
     volumes: nodeVolumes(pods, { volumes, csiNode: csiNodes.get(node?.metadata.name ?? "") }),
+  };
+}
+
+function loadOf(machine: Machine, reader: QuantityReader): Load {
+  const { pods } = machine;
+  const requests = pods.map((pod) => podRequests(pod, reader));
+  const daemons = requests.filter((_, index) => isOwnedByDaemonSet(pods[index] as Pod));
+  return {
+    requests: merge(...requests),
+    daemonRequests: merge(...daemons),
+    ...sizeOf(machine, reader),
+  };
+}
+
+/** 02:S-25. */
+export function sizeOf(machine: Pick<Machine, "claim" | "node">, reader: QuantityReader = new QuantityReader()): Size {
+  return {
+    capacity: { ...amountsFor(machine, "capacity", reader), [resources.nodes]: oneNode },
+    allocatable: amountsFor(machine, "allocatable", reader),
   };
 }
 
@@ -117,24 +152,24 @@ export function placedNode({ metadata, spec }: Node): PlacedNode {
 
 const oneNode = Quantity.of(1);
 
-/** A Node speaks for itself once it is registered, or when nobody else can. (02:S-22) */
-function isSpokenForByClaim(machine: Machine): boolean {
-  return machine.claim !== undefined && !hasMark(machine, labels.registered);
+/** 02:S-21. */
+export function isRegistered(machine: Pick<Machine, "claim" | "node">): boolean {
+  return machine.claim === undefined || hasMark(machine, labels.registered);
 }
 
 /** 02:S-21. */
-function isInitialized(machine: Machine): boolean {
+export function isInitialized(machine: Pick<Machine, "claim" | "node">): boolean {
   return machine.claim === undefined || hasMark(machine, labels.initialized);
 }
 
-function hasMark({ node }: Machine, label: string): boolean {
+function hasMark({ node }: Pick<Machine, "node">, label: string): boolean {
   return node?.metadata.labels?.[label] === "true";
 }
 
 /** A young node is forgiven what its boot removes. (02:S-24) */
 function taintsOf(machine: Machine): readonly Taint[] {
   const { claim, node } = machine;
-  const taints = (isSpokenForByClaim(machine) ? claim : node)?.spec?.taints ?? [];
+  const taints = (isRegistered(machine) ? node : claim)?.spec?.taints ?? [];
   if (claim === undefined || isInitialized(machine)) return taints;
   const passing = [...knownEphemeralTaints, ...(claim.spec.startupTaints ?? [])];
   return taints.filter(
@@ -144,7 +179,11 @@ function taintsOf(machine: Machine): readonly Taint[] {
 }
 
 /** Until a node is initialized, its claim knows better what it will have. (02:S-25) */
-function sizeOf(machine: Machine, list: "capacity" | "allocatable", reader: QuantityReader): Resources {
+function amountsFor(
+  machine: Pick<Machine, "claim" | "node">,
+  list: "capacity" | "allocatable",
+  reader: QuantityReader,
+): Resources {
   const { claim, node } = machine;
   const reported = amountsOf(node?.status?.[list], reader);
   if (isInitialized(machine)) return reported;

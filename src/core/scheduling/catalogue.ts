@@ -1,8 +1,10 @@
 import { Bitset } from "../../util/bitset.ts";
 import type { Quantity } from "../../util/quantity.ts";
+import { mapping, type Steps } from "../../util/steps.ts";
 import { type InstanceType, type Offering, offeringGroups } from "../instance-type.ts";
-import type { Requirements } from "../requirements.ts";
 import type { Resources } from "../resources.ts";
+import { atLeast, type Sizes, sizesOf } from "./catalogue-sizes.ts";
+import { LabelRows } from "./label-rows.ts";
 import type { Choice } from "./outline.ts";
 import type { RequirementId, RequirementTable } from "./requirement-table.ts";
 import type { ResourceSpace } from "./resource-space.ts";
@@ -31,8 +33,20 @@ export interface CatalogueOptions {
   readonly wellKnown: ReadonlySet<string>;
 }
 
-/** Which columns a requirement on a key leaves, key by key; -1 stands for "nobody spoke of the key". */
-const absent = -1;
+interface CatalogueParts extends CatalogueOptions {
+  readonly columns: readonly Column[];
+  readonly capacity: readonly Float64Array[];
+  readonly allocatable: readonly Float64Array[];
+  readonly sizes: readonly Sizes[];
+  readonly offerings: readonly OfferedColumn[];
+  readonly typeRows: LabelRows;
+  readonly offeringRows: LabelRows;
+}
+
+interface OfferedColumn {
+  readonly column: number;
+  readonly offering: Offering;
+}
 
 /**
  * The instance types of one template laid out for filtering: bits by column, so that "which types match" and "which
@@ -44,14 +58,11 @@ export class Catalogue {
   readonly capacity: readonly Float64Array[];
   /** What pods can have of each column. */
   readonly allocatable: readonly Float64Array[];
-  readonly #table: RequirementTable;
   readonly #space: ResourceSpace;
   readonly #wellKnown: ReadonlySet<string>;
-  readonly #offerings: readonly { readonly column: number; readonly offering: Offering }[];
-  readonly #typeKeys: ReadonlySet<string>;
-  readonly #offeringKeys: ReadonlySet<string>;
-  readonly #typeRows = new Map<RequirementId, Bitset>();
-  readonly #offeringRows = new Map<string, Map<RequirementId, Bitset>>();
+  readonly #offerings: readonly OfferedColumn[];
+  readonly #typeRows: LabelRows;
+  readonly #offeringRows: LabelRows;
   readonly #sizes: readonly Sizes[];
   readonly #byCapacity = new Map<string, readonly number[]>();
   readonly #byPrice = new Map<string, readonly PricedType[]>();
@@ -59,24 +70,41 @@ export class Catalogue {
   /** Columns without an overcommitted resource: one negative amount blocks a machine for all pods. (02:A-9) */
   readonly #sound: Bitset;
 
-  constructor({ types, table, space, wellKnown }: CatalogueOptions) {
-    this.types = types;
-    this.#table = table;
-    this.#space = space;
-    this.#wellKnown = wellKnown;
-    this.columns = types.flatMap((type, typeIndex) =>
-      offeringGroups(type).map((group) => ({ type, typeIndex, ...group })),
-    );
-    this.#firstColumn = types.map((_, typeIndex) => this.columns.findIndex((column) => column.typeIndex === typeIndex));
-    this.#offerings = this.columns.flatMap(({ offerings }, column) =>
-      offerings.map((offering) => ({ column, offering })),
-    );
-    this.#typeKeys = keysOf(types.map(({ requirements }) => requirements));
-    this.#offeringKeys = keysOf(this.#offerings.map(({ offering }) => offering.requirements));
-    this.capacity = types.map((type) => space.offered(type.capacity));
-    this.allocatable = this.columns.map((column) => space.offered(column.allocatable));
+  private constructor(parts: CatalogueParts) {
+    this.types = parts.types;
+    this.#space = parts.space;
+    this.#wellKnown = parts.wellKnown;
+    this.columns = parts.columns;
+    this.capacity = parts.capacity;
+    this.allocatable = parts.allocatable;
+    this.#firstColumn = firstColumns(parts.columns);
+    this.#offerings = parts.offerings;
+    this.#typeRows = parts.typeRows;
+    this.#offeringRows = parts.offeringRows;
+    this.#sizes = parts.sizes;
     this.#sound = this.#columnsWhere((column) => this.allocatable[column]?.every((amount) => amount >= 0) ?? false);
-    this.#sizes = space.dimensions.map((_, dimension) => sizes(this.allocatable.map((row) => row[dimension] ?? 0)));
+  }
+
+  static *opening(options: CatalogueOptions): Steps<Catalogue> {
+    const { types, space } = options;
+    const byType = yield* mapping(types, (type, typeIndex) =>
+      offeringGroups(type).map((group): Column => ({ type, typeIndex, ...group })),
+    );
+    const columns = byType.flat();
+    const capacity = yield* mapping(types, (type) => space.offered(type.capacity));
+    const allocatable = yield* mapping(columns, (column) => space.offered(column.allocatable));
+    const offerings = columns.flatMap((one, column) => one.offerings.map((offering) => ({ column, offering })));
+    const sizes: Sizes[] = [];
+    for (const dimension of space.dimensions.keys()) {
+      sizes.push(sizesOf(allocatable.map((row) => row[dimension] ?? 0)));
+      yield;
+    }
+    const ofColumns = columns.map(({ type }) => type.requirements);
+    const ofOfferings = offerings.map(({ offering }) => offering.requirements);
+    const typeRows = yield* LabelRows.opening(ofColumns, options);
+    const offeringRows = yield* LabelRows.opening(ofOfferings, options);
+    yield* offeringRows.reading(); // there are thousands, and every claim asks for them
+    return new Catalogue({ ...options, columns, capacity, allocatable, offerings, sizes, typeRows, offeringRows });
   }
 
   get size(): number {
@@ -85,7 +113,7 @@ export class Catalogue {
 
   /** Whether offerings are told apart by this label. */
   offersBy(key: string): boolean {
-    return this.#offeringKeys.has(key);
+    return this.#offeringRows.keys.has(key);
   }
 
   /** An amount in the units of the space. */
@@ -107,7 +135,7 @@ export class Catalogue {
   /** c of F-1: keys missing on either side are fine. (02:R-25) */
   columnsMatching(byKey: ReadonlyMap<string, RequirementId>): Bitset {
     const columns = Bitset.full(this.size);
-    for (const [key, id] of byKey) if (this.#typeKeys.has(key)) columns.and(this.#typeRow(id));
+    for (const [key, id] of byKey) if (this.#typeRows.keys.has(key)) columns.and(this.#typeRows.suiting(id));
     return columns;
   }
 
@@ -124,7 +152,11 @@ export class Catalogue {
   /** Available offerings compatible with a node's requirements, as bits over all offerings. (02:R-26) */
   offeringsMatching(byKey: ReadonlyMap<string, RequirementId>): Bitset {
     const offerings = Bitset.full(this.#offerings.length);
-    for (const key of this.#offeringKeys) offerings.and(this.#offeringRow(key, byKey.get(key) ?? absent));
+    for (const key of this.#offeringRows.keys) {
+      const id = byKey.get(key);
+      if (id !== undefined) offerings.and(this.#offeringRows.suiting(id));
+      else if (!this.#wellKnown.has(key)) offerings.and(this.#offeringRows.contentWithout(key));
+    }
     return offerings;
   }
 
@@ -158,7 +190,7 @@ export class Catalogue {
   /** Every type by the cheapest offering that suits an outline, then by name; none: infinitely dear. (02:L-1) */
   byPrice({ byKey }: { readonly byKey: ReadonlyMap<string, RequirementId> }): readonly PricedType[] {
     // Only labels that tell offerings apart have a say in it.
-    const text = [...this.#offeringKeys].map((key) => byKey.get(key) ?? absent).join();
+    const text = [...this.#offeringRows.keys].map((key) => byKey.get(key) ?? -1).join();
     const known = this.#byPrice.get(text) ?? this.#sortByPrice(byKey);
     this.#byPrice.set(text, known);
     return known;
@@ -222,39 +254,6 @@ export class Catalogue {
     return types;
   }
 
-  #typeRow(id: RequirementId): Bitset {
-    const known = this.#typeRows.get(id);
-    if (known !== undefined) return known;
-    const { key } = this.#table.get(id);
-    const row = this.#columnsWhere((column) => {
-      const requirements = this.columns[column]?.type.requirements;
-      if (requirements === undefined || !requirements.has(key)) return true;
-      return !this.#table.areDisjoint(this.#table.idOf(requirements.get(key)), id);
-    });
-    this.#typeRows.set(id, row);
-    return row;
-  }
-
-  #offeringRow(key: string, id: RequirementId): Bitset {
-    const rows = this.#offeringRows.get(key) ?? new Map<RequirementId, Bitset>();
-    this.#offeringRows.set(key, rows);
-    const known = rows.get(id);
-    if (known !== undefined) return known;
-    const row = Bitset.empty(this.#offerings.length);
-    for (const [index, { offering }] of this.#offerings.entries()) {
-      if (this.#isOffered(offering.requirements, key, id)) row.add(index);
-    }
-    rows.set(id, row);
-    return row;
-  }
-
-  #isOffered(requirements: Requirements, key: string, id: RequirementId): boolean {
-    if (!requirements.has(key)) return true;
-    const requirement = requirements.get(key);
-    if (id === absent) return this.#wellKnown.has(key) || requirement.isNegative;
-    return !this.#table.areDisjoint(id, this.#table.idOf(requirement));
-  }
-
   #columnsWhere(holds: (column: number) => boolean): Bitset {
     const columns = Bitset.empty(this.size);
     for (let column = 0; column < this.size; column++) if (holds(column)) columns.add(column);
@@ -262,40 +261,8 @@ export class Catalogue {
   }
 }
 
-/** Columns by how much of one resource they have. */
-interface Sizes {
-  /** Distinct amounts, ascending. */
-  readonly amounts: Float64Array;
-  /** For each amount the columns with at least that much; one more, empty, for anything larger. */
-  readonly columns: readonly Bitset[];
-}
-
-function sizes(amounts: readonly number[]): Sizes {
-  const distinct = [...new Set(amounts)].sort((a, b) => a - b);
-  const byAmount = distinct.map((least) =>
-    Bitset.from(
-      indexesWhere(amounts, (amount) => amount >= least),
-      amounts.length,
-    ),
-  );
-  return { amounts: Float64Array.from(distinct), columns: [...byAmount, Bitset.empty(amounts.length)] };
-}
-
-function* indexesWhere(amounts: readonly number[], holds: (amount: number) => boolean): Iterable<number> {
-  for (const [index, amount] of amounts.entries()) if (holds(amount)) yield index;
-}
-
-function atLeast({ amounts, columns }: Sizes, asked: number): Bitset {
-  let low = 0;
-  let high = amounts.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((amounts[middle] as number) < asked) low = middle + 1;
-    else high = middle;
-  }
-  return columns[low] as Bitset;
-}
-
-function keysOf(all: readonly Requirements[]): ReadonlySet<string> {
-  return new Set(all.flatMap((requirements) => [...requirements.keys()]));
+function firstColumns(columns: readonly Column[]): readonly number[] {
+  const first: number[] = [];
+  for (const [column, { typeIndex }] of columns.entries()) first[typeIndex] ??= column;
+  return first;
 }

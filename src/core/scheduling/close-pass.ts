@@ -1,15 +1,17 @@
 import { labels } from "../../api/labels.ts";
+import { each, finish, type Steps } from "../../util/steps.ts";
 import { reservationIdLabels } from "../instance-type.ts";
 import { checkMinValues, describeMinValues } from "../min-values.ts";
 import { Requirement } from "../requirement.ts";
 import type { Requirements } from "../requirements.ts";
 import { merge, min, type Resources } from "../resources.ts";
 import type { PricedType } from "./catalogue.ts";
-import type { Decision, PlannedNode } from "./decision.ts";
+import type { Decision, Placement, PlannedNode } from "./decision.ts";
 import type { Outline } from "./outline.ts";
 import type { Claim, Entry, Pass } from "./pass-state.ts";
+import type { PodClass } from "./pod-class.ts";
 import type { Refusal } from "./refusal.ts";
-import { refusalOf } from "./refuse.ts";
+import { type Reason, reasonFor } from "./refuse.ts";
 import { simulationKeys } from "./template.ts";
 
 /** As many types as one claim may name. (02:L-2) */
@@ -17,32 +19,68 @@ export const mostTypes = 600;
 
 /** Turns what the pass has found into a decision. (02 §5.13) */
 export function closePass(pass: Pass): Decision {
+  return finish(closing(pass));
+}
+
+/** The same in steps: a node to buy or a pod to refuse each. */
+export function* closing(pass: Pass): Steps<Decision> {
+  const { problem, seats, emptyPools, requests, attempts, timedOut } = pass;
+  const refusals = new Refusals(pass);
   const newNodes: PlannedNode[] = [];
-  const refusals: Refusal[] = [];
   const known = new Map<Outline, Finished>();
   for (const claim of pass.claims) {
     if (claim.pods.length === 0) continue; // polishing found places for all of them
     const outcome = plannedNode(pass, claim, known);
-    if ("refused" in outcome) refusals.push(...outcome.refused);
+    if ("achieved" in outcome)
+      for (const entry of claim.pods) refusals.add(entry, tooFewValues(claim, outcome.achieved));
     else newNodes.push(outcome);
+    yield;
   }
-  const unplaced = pass.timedOut ? [] : pass.queue.slice(pass.queueHead);
-  refusals.push(...unplaced.map((entry) => refusalOf(pass, entry)));
-  const position = new Map(pass.problem.pods.map((pod, index) => [pod, index]));
+  for (let at = timedOut ? pass.queue.length : pass.queueHead; at < pass.queue.length; at++) {
+    refusals.addLeftOver(pass.queue[at] as Entry);
+    yield;
+  }
+  const placements: Placement[] = [];
+  yield* each(seats, ({ node, pods }) => {
+    if (pods.length > 0) placements.push({ node: node.name, pods: pods.map(({ pod }) => pod) });
+  });
   return {
-    placements: pass.seats
-      .filter(({ pods }) => pods.length > 0)
-      .map(({ node, pods }) => ({ node: node.name, pods: pods.map(({ pod }) => pod) })),
+    placements,
     newNodes,
-    refusals: refusals.sort((a, b) => (position.get(a.pod) ?? 0) - (position.get(b.pod) ?? 0)),
-    emptyPools: pass.emptyPools,
-    figures: {
-      pods: pass.problem.pods.length,
-      classes: pass.requests.size,
-      attempts: pass.attempts,
-      timedOut: pass.timedOut,
-    },
+    refusals: refusals.inOrder(),
+    emptyPools,
+    figures: { pods: problem.pods.length, classes: requests.size, attempts, timedOut },
   };
+}
+
+/** Why pods go nowhere. Pods of one class go nowhere for one reason, which they share. */
+class Refusals {
+  readonly #pass: Pass;
+  readonly #byClass = new Map<PodClass, Reason>();
+  /** By place in the problem. */
+  readonly #found: (Refusal | undefined)[];
+  #count = 0;
+
+  constructor(pass: Pass) {
+    this.#pass = pass;
+    this.#found = new Array<Refusal | undefined>(pass.problem.pods.length);
+  }
+
+  add({ pod, position }: Entry, reason: Reason): void {
+    this.#found[position] = { pod, ...reason };
+    this.#count++;
+  }
+
+  addLeftOver(entry: Entry): void {
+    const { podClass } = entry;
+    const reason = this.#byClass.get(podClass) ?? reasonFor(this.#pass, entry);
+    this.#byClass.set(podClass, reason);
+    this.add(entry, reason);
+  }
+
+  inOrder(): readonly Refusal[] {
+    return this.#count === 0 ? [] : this.#found.filter((one) => one !== undefined);
+  }
 }
 
 /** What claims of one outline have in common in the end. */
@@ -60,7 +98,7 @@ function plannedNode(
   pass: Pass,
   claim: Claim,
   known: Map<Outline, Finished>,
-): PlannedNode | { readonly refused: readonly Refusal[] } {
+): PlannedNode | { readonly achieved: ReadonlyMap<string, number> } {
   const reservations = [...pass.reservations.heldBy(claim.host)].sort();
   const shared = reservations.length === 0 ? known.get(claim.outline) : undefined;
   const end = shared ?? finished(claim, reservations);
@@ -70,7 +108,7 @@ function plannedNode(
   const instanceTypes = priced.slice(0, mostTypes).map(({ type }) => type);
   const flexible = checkMinValues(instanceTypes, requirements);
   if (flexible.kind === "unsatisfied" && pass.problem.policy.minValues === "Strict") {
-    return { refused: claim.pods.map((entry) => tooFewValues(entry, claim, flexible.achieved)) };
+    return { achieved: flexible.achieved };
   }
   return {
     pool: claim.shop.template.pool,
@@ -107,9 +145,9 @@ function leastDaemons({ shop, columns }: Claim): Resources {
 }
 
 /** 02:Q-52, with upstream's typographic apostrophes. */
-function tooFewValues({ pod }: Entry, { shop }: Claim, achieved: ReadonlyMap<string, number>): Refusal {
+function tooFewValues({ shop }: Claim, achieved: ReadonlyMap<string, number>): Reason {
   const { pool } = shop.template;
   const message = `pod didn’t schedule because NodePool couldn’t meet minValues requirements, validating minValues, ${describeMinValues(achieved)} (NodePool=${pool})`;
   const requirements = shop.start.requirements;
-  return { pod, code: "min-values", message, pools: [{ pool, cause: { code: "min-values", achieved, requirements } }] };
+  return { code: "min-values", message, pools: [{ pool, cause: { code: "min-values", achieved, requirements } }] };
 }

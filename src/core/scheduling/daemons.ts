@@ -2,6 +2,7 @@ import type { Pod } from "../../api/kubernetes/pod.ts";
 import type { LabelPolicy } from "../../api/label-policy.ts";
 import type { Taint } from "../../api/labels.ts";
 import { Bitset } from "../../util/bitset.ts";
+import { each, type Steps } from "../../util/steps.ts";
 import { intersects, isCompatible } from "../compatibility.ts";
 import { hostPortsOf } from "../host-ports.ts";
 import { podRequests } from "../pod-requests.ts";
@@ -73,14 +74,14 @@ export interface GroupingInput {
 }
 
 /** The catalogue's columns by the daemons they will run, in the order of their first type. (02:G-1, G-2) */
-export function daemonGroups({
+export function* groupingDaemons({
   daemons,
   catalogue,
   columns: available,
   space,
   template,
   wellKnown,
-}: GroupingInput): readonly DaemonGroup[] {
+}: GroupingInput): Steps<readonly DaemonGroup[]> {
   const welcome = daemons
     .filter(
       ({ pod }) => untolerated(withPreferNoScheduleToleration(pod.spec.tolerations), template.taints) === undefined,
@@ -92,8 +93,8 @@ export function daemonGroups({
       ),
     }));
   const byDaemons = new Map<string, { daemons: readonly Daemon[]; columns: Bitset }>();
-  for (const [index, { type }] of catalogue.columns.entries()) {
-    if (!available.has(index)) continue;
+  yield* each(catalogue.columns, ({ type }, index) => {
+    if (!available.has(index)) return;
     const present = welcome.map(({ alternatives }) => alternatives.some((one) => intersects(type.requirements, one)));
     const key = present.join();
     const group = byDaemons.get(key) ?? {
@@ -102,7 +103,7 @@ export function daemonGroups({
     };
     group.columns.add(index);
     byDaemons.set(key, group);
-  }
+  });
   return [...byDaemons.values()].map(({ daemons: compatible, columns }) => {
     const overhead = merge(...compatible.map(({ requests }) => requests));
     return {

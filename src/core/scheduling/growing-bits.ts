@@ -7,6 +7,18 @@ export class GrowingBits {
     return word < this.#words.length && (((this.#words[word] as number) >>> (index & 31)) & 1) === 1;
   }
 
+  /** The first one at or after `from` that is not in it. */
+  nextMissing(from: number): number {
+    let word = from >>> 5;
+    if (word >= this.#words.length) return from;
+    let missing = ~(this.#words[word] as number) & (0xffffffff << (from & 31));
+    while (missing === 0) {
+      if (++word >= this.#words.length) return word << 5;
+      missing = ~(this.#words[word] as number);
+    }
+    return (word << 5) + 31 - Math.clz32(missing & -missing);
+  }
+
   add(index: number): void {
     const word = index >>> 5;
     if (word >= this.#words.length) {

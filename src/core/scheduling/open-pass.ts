@@ -1,84 +1,91 @@
 import type { Pod } from "../../api/kubernetes/pod.ts";
-import { labels, resources } from "../../api/labels.ts";
 import { byPrecedence } from "../../api/validation/precedence.ts";
 import { Bitset } from "../../util/bitset.ts";
-import { Quantity } from "../../util/quantity.ts";
+import { each, finish, mapping, type Steps, sorting } from "../../util/steps.ts";
 import { ownerIndex, withDefaultConstraints } from "../default-constraints.ts";
-import { checkMinValues } from "../min-values.ts";
 import { QuantityReader } from "../pod-requests.ts";
-import { Requirements } from "../requirements.ts";
-import { amount, type Resources, subtract } from "../resources.ts";
-import { Catalogue } from "./catalogue.ts";
+import type { Resources } from "../resources.ts";
 import { ClaimOrder } from "./claim-order.ts";
-import { type Daemon, daemonGroups, daemonOf, daemonsOnNode } from "./daemons.ts";
-import type { EmptyPool } from "./decision.ts";
+import { type Daemon, daemonOf } from "./daemons.ts";
+import { LabelReader } from "./label-reader.ts";
+import { byNodeOrder, openingSeats } from "./open-seats.ts";
+import { limitsOf, openingShops } from "./open-shops.ts";
 import { Outlines } from "./outline.ts";
-import type { Counting, Entry, NodeSeat, Pass, Shop } from "./pass-state.ts";
-import { classify, type PodClass } from "./pod-class.ts";
-import type { ExistingNode, Pool, SchedulingProblem } from "./problem.ts";
+import type { Counting, Entry, Pass } from "./pass-state.ts";
+import { classifying, type PodClass } from "./pod-class.ts";
+import type { SchedulingProblem } from "./problem.ts";
+import { queueing } from "./queue.ts";
 import { RequirementTable } from "./requirement-table.ts";
 import { Reservations } from "./reservations.ts";
 import { ResourceSpace } from "./resource-space.ts";
-import { templateOf } from "./template.ts";
+import { ToldCounts } from "./topology/told-counts.ts";
 import { Topology } from "./topology/topology.ts";
 import { type VariantTools, variantAt } from "./variants.ts";
 
 /** Lays the problem out for solving: nothing is decided yet. */
 export function openPass(problem: SchedulingProblem): Pass {
+  return finish(opening(problem));
+}
+
+/** The same in steps: twenty thousand pods take a while to look at. */
+export function* opening(problem: SchedulingProblem): Steps<Pass> {
+  const { policy, labelPolicy } = problem;
   const table = new RequirementTable();
   const reader = new QuantityReader();
-  const { classOf } = classify(withDefaults(problem), { problem, table, reader });
-  const daemons = problem.daemons.map((pod) => daemonOf(pod, problem.labelPolicy));
+  const labelReader = new LabelReader(labelPolicy);
+  const classes = yield* classifying(yield* withDefaults(problem), { problem, table, reader });
+  const daemons = yield* mapping(problem.daemons, (pod) => daemonOf(pod, labelPolicy));
+  const welcome = policy.ignoreDra ? daemons.filter(({ usesDra }) => !usesDra) : daemons;
   const limits = new Map(problem.pools.map((pool) => [pool, limitsOf(pool, reader)]));
-  const space = new ResourceSpace(amounts(problem, { classOf, daemons, limits: [...limits.values()] }));
-
-  const nodes = [...problem.nodes].sort(byNodeOrder);
-  const hosts = new Map(nodes.map(({ hostname }, index) => [hostname, index]));
-  const topology = new Topology(problem, { table, hosts });
-  const tools: VariantTools = {
-    problem,
-    table,
-    topology,
-    toleratePreferNoSchedule: problem.pools.some(({ nodePool }) => isGentlyTainted(nodePool.spec.template.spec.taints)),
-    variants: new Map(),
-  };
-  const pools = [...problem.pools].sort((a, b) => byPrecedence(a.nodePool, b.nodePool));
-  const { shops, emptyPools } = openShops(pools, { problem, table, space, daemons, limits });
-  chargeExisting(shops, nodes);
-
-  const queue = problem.pods.map(
-    (pod, index): Entry => ({ pod, podClass: classOf[index] as PodClass, failedAtLength: -1 }),
+  const space = yield* ResourceSpace.opening(
+    amounts(problem, { classes: classes.all, daemons, limits: [...limits.values()] }),
   );
-  const requests = new Map([...new Set(classOf)].map((podClass) => [podClass, space.asked(podClass.requests)]));
-  queue.sort(byQueueOrder(requests, space));
-  const counting = registerAll(queue, tools);
 
+  const nodes = yield* sorting(problem.nodes, byNodeOrder);
+  const hosts = new Map(nodes.map(({ hostname }, index) => [hostname, index]));
+  const { selectedKeys } = classes;
+  const topology = yield* Topology.opening(problem, { table, labelReader, hosts, selectedKeys });
+  const toleratePreferNoSchedule = problem.pools.some(({ nodePool }) =>
+    isGentlyTainted(nodePool.spec.template.spec.taints),
+  );
+  const tools: VariantTools = { problem, table, topology, toleratePreferNoSchedule, variants: new Map() };
+  const pools = problem.pools.toSorted((a, b) => byPrecedence(a.nodePool, b.nodePool));
+  const shops = yield* openingShops({ problem, table, space, daemons: welcome, limits, nodes, pools });
+
+  const requests = new Map(
+    yield* mapping(classes.all, (podClass): [PodClass, Float64Array] => [podClass, space.asked(podClass.requests)]),
+  );
+  const queue = yield* queueing(problem, { classOf: classes.classOf, requests, space });
+  const counting = yield* registering(queue, tools);
+
+  const wanted = new Set(problem.promised?.values());
   const nodeOutlines = new Outlines({ table, allowUndefined: new Set(), choiceOf: () => noChoice });
+  const seats = yield* openingSeats(nodes, { daemons: welcome, space, nodeOutlines, labelReader });
   return {
     problem,
     table,
     space,
     topology,
     tools,
-    shops,
-    emptyPools,
+    ...shops,
     nodeOutlines,
-    seats: nodes.map((node, index) => seatOf(node, { index, daemons, problem, space, nodeOutlines })),
+    seats,
+    promisedSeats: new Map(seats.filter(({ node }) => wanted.has(node.name)).map((seat) => [seat.node.name, seat])),
     claims: [],
     order: new ClaimOrder(),
-    reservations: new Reservations(
-      problem.policy.reservedCapacity ? pools.flatMap(({ instanceTypes }) => instanceTypes) : [],
-    ),
+    reservations: new Reservations(policy.reservedCapacity ? pools.flatMap(({ instanceTypes }) => instanceTypes) : []),
     requests,
     counting,
     failures: new Map(),
     queue,
     queueHead: 0,
+    attempt: undefined,
     commits: 0,
     attempts: 0,
     timedOut: false,
     refusedByReservation: false,
     scratch: space.zero(),
+    told: new ToldCounts(),
   };
 }
 
@@ -86,23 +93,22 @@ export function openPass(problem: SchedulingProblem): Pass {
 const noChoice = { columns: Bitset.empty(0) };
 
 /** Pods as scheduling sees them, with the spread constraints the cluster adds to those that have none. (02:T-4) */
-function withDefaults({ pods, policy, selectorOwners = [] }: SchedulingProblem): readonly Pod[] {
+function* withDefaults({ pods, policy, selectorOwners = [] }: SchedulingProblem): Steps<readonly Pod[]> {
   const { defaultConstraints: constraints = [] } = policy;
   if (constraints.length === 0) return pods;
   const owners = ownerIndex(selectorOwners);
-  return pods.map((pod) => withDefaultConstraints(pod, { constraints, owners }));
+  return yield* mapping(pods, (pod) => withDefaultConstraints(pod, { constraints, owners }));
+}
+
+interface Asking {
+  readonly classes: readonly PodClass[];
+  readonly daemons: readonly Daemon[];
+  readonly limits: readonly Resources[];
 }
 
 /** Every amount the pass will compare. */
-function* amounts(
-  problem: SchedulingProblem,
-  {
-    classOf,
-    daemons,
-    limits,
-  }: { classOf: readonly PodClass[]; daemons: readonly Daemon[]; limits: readonly Resources[] },
-): Iterable<Resources> {
-  for (const podClass of new Set(classOf)) yield podClass.requests;
+function* amounts(problem: SchedulingProblem, { classes, daemons, limits }: Asking): Iterable<Resources> {
+  for (const podClass of classes) yield podClass.requests;
   for (const { requests } of daemons) yield requests;
   yield* limits;
   for (const { capacity, available, daemonRequests } of problem.nodes) yield* [capacity, available, daemonRequests];
@@ -116,152 +122,18 @@ function* amounts(
   }
 }
 
-interface ShopTools {
-  readonly problem: SchedulingProblem;
-  readonly table: RequirementTable;
-  readonly space: ResourceSpace;
-  readonly daemons: readonly Daemon[];
-  readonly limits: ReadonlyMap<Pool, Resources>;
-}
-
-/** Pools whose own requirements leave nothing to buy are set aside. (02:T-6) */
-function openShops(
-  pools: readonly Pool[],
-  tools: ShopTools,
-): { shops: readonly Shop[]; emptyPools: readonly EmptyPool[] } {
-  const shops: Shop[] = [];
-  const emptyPools: EmptyPool[] = [];
-  for (const pool of pools) {
-    const shop = openShop(pool, shops.length, tools);
-    if ("becauseOfMinValues" in shop) emptyPools.push(shop);
-    else shops.push(shop);
-  }
-  return { shops, emptyPools };
-}
-
-function openShop(pool: Pool, index: number, { problem, table, space, daemons, limits }: ShopTools): Shop | EmptyPool {
-  const template = templateOf(pool.nodePool, problem.labelPolicy);
-  const { wellKnown } = problem.labelPolicy;
-  const catalogue = new Catalogue({ types: pool.instanceTypes, table, space, wellKnown });
-  const outlines = new Outlines({ table, allowUndefined: wellKnown, choiceOf: (byKey) => catalogue.choiceOf(byKey) });
-  const start = outlines.of(template.requirements);
-  const columns = catalogue.keepFitting(start.choice.columns.clone(), space.zero());
-  const types = catalogue.typesIn(columns);
-  const isFlexible = checkMinValues(types, template.requirements).kind === "satisfied";
-  const mayRelax = problem.policy.minValues === "BestEffort";
-  if (types.length === 0 || !(isFlexible || mayRelax))
-    return { pool: template.pool, becauseOfMinValues: types.length > 0 };
-  const taints = pool.nodePool.spec.template.spec.taints ?? [];
-  const welcome = problem.policy.ignoreDra ? daemons.filter(({ usesDra }) => !usesDra) : daemons;
-  const { requirements } = template;
-  return {
-    index,
-    template,
-    catalogue,
-    outlines,
-    start,
-    columns,
-    daemons: daemonGroups({
-      daemons: welcome,
-      catalogue,
-      columns: catalogue.allSizes(columns),
-      space,
-      template: { requirements, taints },
-      wellKnown,
-    }),
-    remaining: new Map(
-      Object.entries(limits.get(pool) ?? {}).map(([name, limit]) => [name, catalogue.amountOf(name, limit)]),
-    ),
-  };
-}
-
-function limitsOf({ nodePool }: Pool, reader: QuantityReader): Resources {
-  const limits: Record<string, Quantity> = {};
-  for (const [name, text] of Object.entries(nodePool.spec.limits ?? {}))
-    limits[name] = reader.read(text) ?? Quantity.zero;
-  return limits;
-}
-
-/** Machines that stay have used some of what their pool may hold. (02:H-1) */
-function chargeExisting(shops: readonly Shop[], nodes: readonly ExistingNode[]): void {
-  for (const { template, remaining, catalogue } of shops) {
-    for (const { nodePool, capacity } of nodes) {
-      if (nodePool !== template.pool) continue;
-      for (const [name, left] of remaining) {
-        remaining.set(name, left - catalogue.amountOf(name, amount(capacity, name)));
-      }
-    }
-  }
-}
-
-interface SeatTools {
-  readonly index: number;
-  readonly daemons: readonly Daemon[];
-  readonly problem: SchedulingProblem;
-  readonly space: ResourceSpace;
-  readonly nodeOutlines: Outlines;
-}
-
-/** What a node has left once the daemons it still lacks have arrived. (02 §5.4) */
-function seatOf(node: ExistingNode, { index, daemons, problem, space, nodeOutlines }: SeatTools): NodeSeat {
-  const withHost = Requirements.fromLabels({ ...node.labels, [labels.hostname]: node.hostname }, problem.labelPolicy);
-  const welcome = problem.policy.ignoreDra ? daemons.filter(({ usesDra }) => !usesDra) : daemons;
-  const coming = daemonsOnNode(welcome, { requirements: withHost, taints: node.taints });
-  const missing = Object.fromEntries(
-    Object.entries(subtract(coming, node.daemonRequests)).filter(([, quantity]) => quantity.sign() > 0),
-  );
-  const remaining = space.offered(node.available);
-  for (const [dimension, amount] of space.asked(missing).entries()) (remaining[dimension] as number) -= amount;
-  return {
-    index,
-    node,
-    outline: nodeOutlines.of(withHost.without(labels.hostname)),
-    remaining,
-    hostPorts: node.hostPorts,
-    volumes: node.volumes,
-    pods: [],
-  };
-}
-
-/** Initialized nodes first, then by name. (02:T-8, 02 §12.1-6) */
-function byNodeOrder(a: ExistingNode, b: ExistingNode): number {
-  if (a.isInitialized !== b.isInitialized) return a.isInitialized ? -1 : 1;
-  if (a.name !== b.name) return a.name < b.name ? -1 : 1;
-  return a.providerId < b.providerId ? -1 : 1;
-}
-
-/** Large pods first, then old ones. (02:Q-1) */
-function byQueueOrder(
-  requests: ReadonlyMap<PodClass, Float64Array>,
-  space: ResourceSpace,
-): (a: Entry, b: Entry) => number {
-  const cpu = space.indexOf(resources.cpu);
-  const memory = space.indexOf(resources.memory);
-  const of = (entry: Entry, dimension: number): number => requests.get(entry.podClass)?.[dimension] ?? 0;
-  const ages = new Map<Pod, number>();
-  const age = (pod: Pod): number => {
-    const known = ages.get(pod);
-    if (known !== undefined) return known;
-    const time = Date.parse(pod.metadata.creationTimestamp ?? "") || 0;
-    ages.set(pod, time);
-    return time;
-  };
-  return (a, b) =>
-    of(b, cpu) - of(a, cpu) ||
-    of(b, memory) - of(a, memory) ||
-    age(a.pod) - age(b.pod) ||
-    ((a.pod.metadata.uid ?? "") < (b.pod.metadata.uid ?? "") ? -1 : 1);
-}
-
 /** Makes the groups of all pods of the round, in queue order, before any is placed. (02:T-5, X-41, W-4) */
-function registerAll(queue: readonly Entry[], tools: VariantTools): Map<PodClass, Counting> {
+function* registering(queue: readonly Entry[], tools: VariantTools): Steps<Map<PodClass, Counting>> {
   const counting = new Map<PodClass, Counting>();
-  for (const { podClass } of queue) {
-    if (counting.has(podClass)) continue;
+  yield* each(queue, ({ podClass }) => {
+    if (counting.has(podClass)) return;
     const isKnown = podClass.volumeProblem === undefined;
     counting.set(podClass, { seen: 0, groups: [], inverse: isKnown ? tools.topology.inverseOwned(podClass) : [] });
+  });
+  for (const podClass of counting.keys()) {
+    if (podClass.volumeProblem === undefined) variantAt(podClass, 0, tools);
+    yield; // a new group looks at every node
   }
-  for (const podClass of counting.keys()) if (podClass.volumeProblem === undefined) variantAt(podClass, 0, tools);
   return counting;
 }
 

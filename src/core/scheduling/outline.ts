@@ -95,17 +95,30 @@ export class Outlines {
     return result;
   }
 
+  /** Whether a set is refused for good: what a node must be only narrows, so that two that exclude each other always do. */
+  excludes(outline: Outline, { members }: RequirementSet): boolean {
+    const { table } = this.#options;
+    return members.some((id) => {
+      const existing = outline.get(table.keyOf(id));
+      return existing !== undefined && table.areDisjoint(existing, id);
+    });
+  }
+
   #join(outline: Outline, incoming: readonly RequirementId[]): Outline | null {
     const { table, allowUndefined } = this.#options;
+    let addsNothing = true;
     for (const id of incoming) {
       const existing = outline.get(table.keyOf(id));
       if (existing !== undefined) {
         if (table.areDisjoint(existing, id)) return null;
+        addsNothing &&= table.intersection(id, existing) === existing;
       } else if (!allowUndefined.has(table.keyOf(id)) && !table.get(id).isNegative) {
         return null;
+      } else {
+        addsNothing = false;
       }
     }
-    return this.#intern(this.#joined(outline, incoming));
+    return addsNothing ? outline : this.#intern(this.#joined(outline, incoming));
   }
 
   #joined(outline: Outline, incoming: readonly RequirementId[]): ReadonlyMap<string, RequirementId> {

@@ -1,6 +1,6 @@
 import type { Pod } from "../../api/kubernetes/pod.ts";
 import type { Bitset } from "../../util/bitset.ts";
-import type { Polish } from "../polish/polish.ts";
+import type { Steps } from "../../util/steps.ts";
 import type { Catalogue } from "./catalogue.ts";
 import type { ClaimOrder } from "./claim-order.ts";
 import type { DaemonGroup } from "./daemons.ts";
@@ -13,6 +13,7 @@ import type { Reservations } from "./reservations.ts";
 import type { ResourceSpace } from "./resource-space.ts";
 import type { Template } from "./template.ts";
 import type { TopologyGroup } from "./topology/group.ts";
+import type { ToldCounts } from "./topology/told-counts.ts";
 import type { Topology } from "./topology/topology.ts";
 import type { Variant, VariantTools } from "./variants.ts";
 
@@ -53,9 +54,9 @@ export interface Claim {
   columns: Bitset;
   /** Columns it was opened with: the largest of them was charged against the pool's limits. (02:H-3) */
   readonly opened: Bitset;
-  readonly used: Float64Array;
+  used: Float64Array;
   hostPorts: readonly HostPort[];
-  readonly pods: Entry[];
+  pods: Entry[];
   minValuesRelaxed: boolean;
 }
 
@@ -63,10 +64,18 @@ export interface Claim {
 export interface Entry {
   readonly pod: Pod;
   readonly podClass: PodClass;
+  /** Its place among the pods of the problem. */
+  readonly position: number;
   /** Queue length when it last failed: a full lap without progress ends the pass. (02:Q-2) */
   failedAtLength: number;
   /** What was left of its wishes when it found its planned node. */
   placedAs?: Variant;
+}
+
+/** A pod on its way, and how many of its wishes have been dropped. */
+export interface Attempt {
+  readonly entry: Entry;
+  level: number;
 }
 
 /** Groups that count a class's pods once they are placed. */
@@ -88,6 +97,8 @@ export interface Pass {
   readonly emptyPools: readonly EmptyPool[];
   readonly nodeOutlines: Outlines;
   readonly seats: readonly NodeSeat[];
+  /** Those somebody was promised a place on, by name. */
+  readonly promisedSeats: ReadonlyMap<string, NodeSeat>;
   readonly claims: Claim[];
   readonly order: ClaimOrder;
   readonly reservations: Reservations;
@@ -97,14 +108,17 @@ export interface Pass {
   readonly failures: Map<PodClass, number>;
   readonly queue: Entry[];
   queueHead: number;
+  /** The pod taken from the queue last, until it is placed or put back. */
+  attempt: Attempt | undefined;
   commits: number;
   attempts: number;
   timedOut: boolean;
   /** Whether the candidate last tried was refused only because reserved capacity is in use. (02:Y-3) */
   refusedByReservation: boolean;
   readonly scratch: Float64Array;
+  readonly told: ToldCounts;
   /** Begun once every pod has been tried, where the policy asks for it. */
-  polish?: Polish;
+  polish?: Steps<void>;
 }
 
 /** What a class may join, and how it would look then. */

@@ -1,6 +1,7 @@
 import type { Pod, PodSpec } from "../../api/kubernetes/pod.ts";
 import { labels } from "../../api/labels.ts";
 import { namespaceOf } from "../../api/object.ts";
+import { each, mapping, type Steps } from "../../util/steps.ts";
 import { podRequests, type QuantityReader } from "../pod-requests.ts";
 import type { Requirement } from "../requirement.ts";
 import type { Requirements } from "../requirements.ts";
@@ -45,31 +46,56 @@ export interface ClassTools {
   readonly reader: QuantityReader;
 }
 
+export interface Classes {
+  readonly all: readonly PodClass[];
+  /** By the place of the pod. */
+  readonly classOf: readonly PodClass[];
+  /** Label keys that some selector in sight reads. */
+  readonly selectedKeys: ReadonlySet<string>;
+}
+
 /** Sorts pods into classes. */
-export function classify(
-  pods: readonly Pod[],
-  tools: ClassTools,
-): { classes: readonly PodClass[]; classOf: readonly PodClass[] } {
-  const specs = new Map<PodSpec, string>();
-  const specTextOf = (pod: Pod): string => {
-    const known = specs.get(pod.spec);
-    if (known !== undefined) return known;
-    const text = specText(pod.spec);
-    specs.set(pod.spec, text);
-    return text;
-  };
-  const relevant = relevantLabels(pods, tools.problem.boundPods, specTextOf);
+export function* classifying(pods: readonly Pod[], tools: ClassTools): Steps<Classes> {
+  const specs = new SpecNumbers();
+  const specOf = yield* mapping(pods, ({ spec }) => specs.of(spec));
+  const selectedKeys = new Set<string>();
+  yield* each(specs.distinct, (spec) => collectSelectorKeys(spec, selectedKeys));
+  yield* each(tools.problem.boundPods, ({ spec }) => {
+    if (spec.affinity?.podAntiAffinity !== undefined) collectSelectorKeys(spec, selectedKeys);
+  });
   const byText = new Map<string, PodClass>();
-  const classOf = pods.map((pod) => {
-    const podLabels = pick(pod.metadata.labels ?? {}, relevant);
-    const text = `${namespaceOf(pod.metadata)}\n${JSON.stringify(podLabels)}\n${specTextOf(pod)}${individualText(pod)}`;
+  const classOf = yield* mapping(pods, (pod, index) => {
+    const podLabels = pick(pod.metadata.labels ?? {}, selectedKeys);
+    const text = `${specOf[index]}\n${namespaceOf(pod.metadata)}\n${JSON.stringify(podLabels)}${individualText(pod)}`;
     const known = byText.get(text);
     if (known !== undefined) return known;
     const made = podClass(pod, { ...tools, index: byText.size, labels: podLabels });
     byText.set(text, made);
     return made;
   });
-  return { classes: [...byText.values()], classOf };
+  return { all: [...byText.values()], classOf, selectedKeys };
+}
+
+/** Numbers for specs, equal ones for those that acceptance cannot tell apart. */
+class SpecNumbers {
+  /** The first of each. */
+  readonly distinct: PodSpec[] = [];
+  readonly #bySpec = new Map<PodSpec, number>();
+  readonly #byText = new Map<string, number>();
+
+  of(spec: PodSpec): number {
+    const known = this.#bySpec.get(spec) ?? this.#byTextOf(spec);
+    this.#bySpec.set(spec, known);
+    return known;
+  }
+
+  #byTextOf(spec: PodSpec): number {
+    const text = specText(spec);
+    const known = this.#byText.get(text);
+    if (known !== undefined) return known;
+    this.#byText.set(text, this.distinct.length);
+    return this.distinct.push(spec) - 1;
+  }
 }
 
 function podClass(pod: Pod, tools: ClassTools & { index: number; labels: Readonly<Record<string, string>> }): PodClass {
@@ -125,24 +151,6 @@ function individualText(pod: Pod): string {
   return JSON.stringify([named, statuses, pod.status?.conditions?.filter(({ type }) => type === "PodResizePending")]);
 }
 
-/** Label keys that any selector in sight reads. */
-function relevantLabels(
-  pods: readonly Pod[],
-  bound: readonly Pod[],
-  specTextOf: (pod: Pod) => string,
-): ReadonlySet<string> {
-  const keys = new Set<string>();
-  const seen = new Set<string>();
-  for (const pod of pods) {
-    const text = specTextOf(pod);
-    if (seen.has(text)) continue;
-    seen.add(text);
-    collectSelectorKeys(pod.spec, keys);
-  }
-  for (const { spec } of bound) if (spec.affinity?.podAntiAffinity !== undefined) collectSelectorKeys(spec, keys);
-  return keys;
-}
-
 function collectSelectorKeys({ topologySpreadConstraints = [], affinity }: PodSpec, keys: Set<string>): void {
   const { podAffinity, podAntiAffinity } = affinity ?? {};
   const terms = [podAffinity, podAntiAffinity].flatMap((one) => [
@@ -162,7 +170,8 @@ function pick(
   keys: ReadonlySet<string>,
 ): Readonly<Record<string, string>> {
   const kept: Record<string, string> = {};
-  for (const key of Object.keys(podLabels).sort()) if (keys.has(key)) kept[key] = podLabels[key] ?? "";
+  const selected = Object.keys(podLabels).filter((key) => keys.has(key));
+  for (const key of selected.sort()) kept[key] = podLabels[key] ?? "";
   return kept;
 }
 

@@ -20,6 +20,11 @@ export interface SchedulingProblem {
   readonly nodes: readonly ExistingNode[];
   /** namespace/name of pods that move only because it would be better: quiet nodes are not disturbed for them. (02:Q-7) */
   readonly voluntaryMoves?: ReadonlySet<string>;
+  /**
+   * Where an earlier round sent pods that still wait, by namespace/name: the name of the machine. They keep their place
+   * as far as it still suits them, so that a plan is not made anew, and differently, while its machines boot.
+   */
+  readonly promised?: ReadonlyMap<string, string>;
   /** Usable dynamic pools, in any order. */
   readonly pools: readonly Pool[];
   /** One pod per DaemonSet, with the template's required node affinity. (02:T-5) */

@@ -5,16 +5,22 @@ import { verdictOf } from "./pool-verdict.ts";
 import type { Cause, PoolVerdict, Refusal } from "./refusal.ts";
 import { variantAt } from "./variants.ts";
 
-/** Why a pod was left over: worked out once the pass has ended, not while it runs. (02 §10.3-11) */
+/** A refusal without the pod it is of. */
+export type Reason = Omit<Refusal, "pod">;
+
 export function refusalOf(pass: Pass, entry: Entry): Refusal {
-  const { pod, podClass } = entry;
+  return { pod: entry.pod, ...reasonFor(pass, entry) };
+}
+
+/** Why a pod, and every other of its class, was left over: worked out once the pass has ended. (02 §10.3-11) */
+export function reasonFor(pass: Pass, entry: Entry): Reason {
+  const { podClass } = entry;
   if (podClass.usesDra && pass.problem.policy.ignoreDra) {
     const message = "pod has Dynamic Resource Allocation requirements that are not yet supported by Karpenter";
-    return { pod, code: "dynamic-resources", message, pools: [] };
+    return { code: "dynamic-resources", message, pools: [] };
   }
   if (podClass.volumeProblem !== undefined) {
     return {
-      pod,
       code: "volume-requirements",
       message: podClass.volumeProblem,
       pools: [],
@@ -22,7 +28,6 @@ export function refusalOf(pass: Pass, entry: Entry): Refusal {
   }
   if (pass.shops.length === 0) {
     return {
-      pod,
       code: "no-templates",
       message: "nodepool requirements filtered out all available instance types",
       pools: [],
@@ -41,7 +46,7 @@ export function refusalOf(pass: Pass, entry: Entry): Refusal {
     (best, one) => (nearness(one.cause) > nearness(best.cause) ? one : best),
     verdicts[0] as PoolVerdict,
   );
-  return { pod, code: nearest.cause.code, message, pools: verdicts.map(({ pool, cause }) => ({ pool, cause })) };
+  return { code: nearest.cause.code, message, pools: verdicts.map(({ pool, cause }) => ({ pool, cause })) };
 }
 
 /** How far a pod came at a pool: later checks are nearer misses. */

@@ -23,7 +23,7 @@ export class RequirementTable {
   readonly #sets = new Map<string, RequirementSet>();
 
   idOf(requirement: Requirement): RequirementId {
-    const text = identity(requirement);
+    const text = requirement.identity;
     const known = this.#byText.get(text);
     if (known !== undefined) return known;
     const id = this.#all.length;
@@ -74,8 +74,4 @@ export class RequirementTable {
     this.#sets.set(text, set);
     return set;
   }
-}
-
-function identity({ key, complement, values, gte, lte, minValues }: Requirement): string {
-  return JSON.stringify([key, complement, String(gte), String(lte), minValues, [...values].sort()]);
 }

@@ -1,4 +1,5 @@
 import { Quantity } from "../../util/quantity.ts";
+import { each, type Steps } from "../../util/steps.ts";
 import type { Resources } from "../resources.ts";
 
 /** Nanos in the units we try, coarsest first: a whole, a thousandth, a millionth, a billionth. */
@@ -19,17 +20,22 @@ export class ResourceSpace {
   readonly dimensions: readonly Dimension[];
   readonly #index: ReadonlyMap<string, number>;
 
-  constructor(lists: Iterable<Resources>) {
+  private constructor(dimensions: Iterable<Dimension>) {
+    this.dimensions = [...dimensions].sort((a, b) => (a.name < b.name ? -1 : 1));
+    this.#index = new Map(this.dimensions.map(({ name }, index) => [name, index]));
+  }
+
+  /** Made for every amount the pass will compare. */
+  static *opening(lists: Iterable<Resources>): Steps<ResourceSpace> {
     const finest = new Map<string, Dimension>();
-    for (const list of lists) {
+    yield* each(lists, (list) => {
       for (const [name, quantity] of Object.entries(list)) {
         const known = finest.get(name);
         const unit = unitFor(quantity.nano, known?.unit);
         if (unit !== known?.unit) finest.set(name, { name, unit, format: known?.format ?? quantity });
       }
-    }
-    this.dimensions = [...finest.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
-    this.#index = new Map(this.dimensions.map(({ name }, index) => [name, index]));
+    });
+    return new ResourceSpace(finest.values());
   }
 
   get size(): number {

@@ -6,19 +6,26 @@ import type { Outline } from "./outline.ts";
 import type { NodeSeat, Pass } from "./pass-state.ts";
 import { settle } from "./settle.ts";
 
-/** What a node's requirements would become with the pod on it; undefined: it cannot take it. (02 §5.4) */
+/**
+ * What a node's requirements would become with the pod on it; undefined: it cannot take it. What cannot heal within the
+ * pass is remembered. (02 §5.4)
+ */
 export function fitOnNode(pass: Pass, { entry, variant }: Seeker, seat: NodeSeat): Outline | undefined {
-  if (variant.deadNodes.has(seat.index)) return undefined;
   for (const { group, self, podDomains } of variant.hostRules) {
-    if (!group.allowsHost(seat.index, { self, pod: podDomains })) return undefined;
+    if (group.allowsHost(seat.index, { self, pod: podDomains })) continue;
+    if (group.refusesForGood) variant.deadNodes.add(seat.index);
+    return undefined;
   }
   if (!hasPlace(pass, { entry, variant }, seat)) {
     variant.deadNodes.add(seat.index); // a node only fills up: it will not take such a pod again
     return undefined;
   }
-  // Not remembered: a label the node lacks becomes one it has once a pod that merely excludes values has joined.
   const merged = pass.nodeOutlines.merge(seat.outline, variant.incoming);
-  if (merged === null) return undefined;
+  if (merged === null) {
+    // Otherwise not remembered: a label the node lacks becomes one it has once a pod that merely excludes values has joined.
+    if (pass.nodeOutlines.excludes(seat.outline, variant.incoming)) variant.deadNodes.add(seat.index);
+    return undefined;
+  }
   const finish = (outline: Outline): Outline => outline;
   const { nodeOutlines: outlines } = pass;
   const { volumeAlternatives } = entry.podClass;
@@ -35,10 +42,10 @@ export function fitOnNode(pass: Pass, { entry, variant }: Seeker, seat: NodeSeat
 /** What can only get worse: taints, volumes, ports, room, the name of the host. (02:E-1 to E-4) */
 function hasPlace(pass: Pass, { entry, variant }: Seeker, seat: NodeSeat): boolean {
   const { podClass, pod } = entry;
+  if (!hasRoom(seat.remaining, pass.requests.get(podClass) as Float64Array)) return false;
   if (untolerated(variant.tolerations, seat.node.taints) !== undefined) return false;
   if (exceedsLimits(seat.volumes, podClass.volumes) !== undefined) return false;
   if (podClass.hasHostPorts && clash(hostPortsOf(pod), seat.hostPorts) !== undefined) return false;
-  if (!hasRoom(seat.remaining, pass.requests.get(podClass) as Float64Array)) return false;
   return variant.hostname?.has(seat.node.hostname) ?? true;
 }
 

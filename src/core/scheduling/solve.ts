@@ -5,7 +5,8 @@ import { closePass } from "./close-pass.ts";
 import { commitToClaim, commitToNode, newProspect, openClaim } from "./commit.ts";
 import type { Decision } from "./decision.ts";
 import { openPass } from "./open-pass.ts";
-import type { Entry, Fit, Pass } from "./pass-state.ts";
+import type { Attempt, Entry, Fit, NodeSeat, Pass } from "./pass-state.ts";
+import type { PodClass } from "./pod-class.ts";
 import type { SchedulingProblem } from "./problem.ts";
 import { fitOnNode } from "./seats.ts";
 import { isHopeless } from "./settle.ts";
@@ -15,51 +16,73 @@ import { variantAt } from "./variants.ts";
 export function solve(problem: SchedulingProblem): Decision {
   const pass = openPass(problem);
   while (step(pass)) {
-    // each step places one pod or puts it back
+    // each step tries one pod, with what is left of its wishes
   }
   return closePass(pass);
 }
 
 export { closePass, openPass };
 
-/** Tries the next pod; false when the pass is over. A caller may stop between any two steps. (02) */
+/**
+ * Tries the next pod, or the same one with a preference less; false when the pass is over. A caller may stop between any
+ * two steps. (02:Q-2, Q-3)
+ */
 export function step(pass: Pass): boolean {
-  const { queue } = pass;
-  const entry = queue[pass.queueHead];
-  const length = queue.length - pass.queueHead;
-  if (entry === undefined || entry.failedAtLength === length) return polishStep(pass);
-  pass.queueHead++;
-  if (!place(pass, entry)) {
-    queue.push(entry);
-    entry.failedAtLength = queue.length - pass.queueHead;
-  }
+  pass.attempt ??= nextAttempt(pass);
+  const { attempt } = pass;
+  if (attempt === undefined) return polishStep(pass);
+  const outcome = tryOnce(pass, attempt);
+  if (outcome === "again") return true;
+  pass.attempt = undefined;
+  if (outcome === "refused") putBack(pass, attempt.entry);
   return true;
+}
+
+function nextAttempt(pass: Pass): Attempt | undefined {
+  const entry = pass.queue[pass.queueHead];
+  if (entry === undefined || isEveryoneTried(pass)) return undefined;
+  pass.queueHead++;
+  return { entry, level: 0 };
+}
+
+/** Whether the queue is empty, or has been gone through without anybody finding a place. (02:Q-2) */
+export function isEveryoneTried({ attempt, queue, queueHead }: Pass): boolean {
+  if (attempt !== undefined) return false;
+  const next = queue[queueHead];
+  return next === undefined || next.failedAtLength === queue.length - queueHead;
+}
+
+function putBack(pass: Pass, entry: Entry): void {
+  pass.queue.push(entry);
+  entry.failedAtLength = pass.queue.length - pass.queueHead;
 }
 
 /** Goes over the plan for its price once it is complete. Until the last of these steps the plan is the plain one. */
 function polishStep(pass: Pass): boolean {
   if (pass.problem.policy.packing !== "polished" || pass.timedOut) return false;
-  if (pass.polish !== undefined) return pass.polish.step();
-  pass.polish = new Polish(pass);
-  return true;
+  pass.polish ??= Polish.polishing(pass);
+  return pass.polish.next().done !== true;
 }
 
 /** Tries a pod with fewer and fewer of its preferences. (02:Q-5) */
-function place(pass: Pass, entry: Entry): boolean {
+function tryOnce(pass: Pass, attempt: Attempt): "placed" | "refused" | "again" {
+  const { entry } = attempt;
   const { podClass } = entry;
-  if (podClass.volumeProblem !== undefined) return false; // it sits this round out (02 §12.2-7)
-  if (podClass.usesDra && pass.problem.policy.ignoreDra) return false;
-  // Nothing was placed since a pod like this one failed, so this one fails as well.
-  if (pass.problem.voluntaryMoves === undefined && pass.failures.get(podClass) === pass.commits) return false;
-  for (let level = 0; ; level++) {
-    const variant = variantAt(podClass, level, pass.tools);
-    if (variant === undefined) break;
-    const outcome = add(pass, { entry, variant });
-    if (outcome === "placed") return true;
-    if (outcome === "reserved") break; // wait for reserved capacity rather than give up a preference (02:Q-5)
-  }
+  if (attempt.level === 0 && isPassedOver(pass, podClass)) return "refused";
+  const variant = variantAt(podClass, attempt.level++, pass.tools);
+  const outcome = variant === undefined ? "exhausted" : add(pass, { entry, variant });
+  if (outcome === "placed") return "placed";
+  if (outcome === "refused") return "again";
+  // Out of wishes to drop; or it waits for reserved capacity rather than give up a preference. (02:Q-5)
   pass.failures.set(podClass, pass.commits);
-  return false;
+  return "refused";
+}
+
+function isPassedOver({ problem, failures, commits }: Pass, podClass: PodClass): boolean {
+  if (podClass.volumeProblem !== undefined) return true; // it sits this round out (02 §12.2-7)
+  if (podClass.usesDra && problem.policy.ignoreDra) return true;
+  // Nothing was placed since a pod like this one failed, so this one fails as well.
+  return problem.voluntaryMoves === undefined && failures.get(podClass) === commits;
 }
 
 type Outcome = "placed" | "refused" | "reserved";
@@ -72,8 +95,12 @@ function add(pass: Pass, seeker: Seeker): Outcome {
 }
 
 function onNode(pass: Pass, seeker: Seeker): boolean {
+  if (onPromisedNode(pass, seeker)) return true;
   const isVoluntary = pass.problem.voluntaryMoves?.has(namespacedName(seeker.entry.pod.metadata)) ?? false;
-  for (const seat of pass.seats) {
+  const { seats } = pass;
+  const { deadNodes } = seeker.variant;
+  for (let at = deadNodes.nextMissing(0); at < seats.length; at = deadNodes.nextMissing(at + 1)) {
+    const seat = seats[at] as NodeSeat;
     if (isVoluntary && seat.node.underConsolidateAfter === true) continue; // (02:Q-7)
     const outline = fitOnNode(pass, seeker, seat);
     if (outline === undefined) continue;
@@ -81,6 +108,17 @@ function onNode(pass: Pass, seeker: Seeker): boolean {
     return true;
   }
   return false;
+}
+
+/** Where an earlier round sent it, if that still suits it. */
+function onPromisedNode(pass: Pass, seeker: Seeker): boolean {
+  const { promised } = pass.problem;
+  if (promised === undefined) return false;
+  const seat = pass.promisedSeats.get(promised.get(namespacedName(seeker.entry.pod.metadata)) ?? "");
+  const outline = seat && fitOnNode(pass, seeker, seat);
+  if (seat === undefined || outline === undefined) return false;
+  commitToNode(pass, seeker, { seat, outline });
+  return true;
 }
 
 function onClaim(pass: Pass, seeker: Seeker): boolean {
@@ -105,11 +143,14 @@ function onClaim(pass: Pass, seeker: Seeker): boolean {
 
 /** Whether a claim refused for a reason that cannot heal: topology and reservations can. (02 §10.3-2) */
 function isDead(pass: Pass, seeker: Seeker, prospect: Prospect): boolean {
-  if (!isInvited(seeker.variant, prospect)) return true;
+  const { variant } = seeker;
+  if (!isInvited(variant, prospect)) return true;
   // A label the claim lacks becomes one it has once a pod that merely excludes values has joined.
-  if (welcome(seeker.variant, prospect) === undefined) return false;
+  if (welcome(variant, prospect) === undefined) {
+    return prospect.shop.outlines.excludes(prospect.outline, variant.incoming);
+  }
   // What topology has a hand in may heal; what is left to blame otherwise is size, which only gets worse.
-  return seeker.variant.domainRules.length === 0 && !pass.refusedByReservation;
+  return variant.domainRules.length === 0 && !pass.refusedByReservation;
 }
 
 /** The first pool that takes it. One that would, but for reserved capacity in use, ends the search. (02:Q-22) */

@@ -105,10 +105,12 @@ export class TopologyGroup {
     return true;
   }
 
-  /**
-   * Whether a host will do. A host that is refused by spread or anti-affinity stays refused for the rest of the pass:
-   * counts only grow. (02:X-26, X-31, X-35)
-   */
+  /** Whether a host that is refused stays refused for the rest of the pass: counts only grow. (02) */
+  get refusesForGood(): boolean {
+    return this.spec.kind !== "affinity";
+  }
+
+  /** Whether a host will do. (02) */
   allowsHost(
     host: number,
     { self, pod }: { readonly self: boolean; readonly pod: RequirementId | undefined },
@@ -139,6 +141,15 @@ export class TopologyGroup {
     const answer = this.#choose(this.#test(pod), this.#test(node), self);
     this.#answers.set(question, answer);
     return answer;
+  }
+
+  /** Every domain a pod of these requirements could go to as far as the group is concerned, whatever the node. (02:Q-53) */
+  validDomains(pod: RequirementId | undefined, self: boolean): readonly string[] {
+    if (this.spec.kind !== "spread") {
+      return this.options(pod, undefined, self).flatMap((id) => [...this.#table.get(id).values]);
+    }
+    const most = this.#least(this.#test(pod)) + this.spec.maxSkew - (self ? 1 : 0);
+    return this.domains.filter((_, index) => (this.counts[index] ?? 0) <= most);
   }
 
   #choose(podAllows: Test, nodeAllows: Test, self: boolean): readonly Allowed[] {

@@ -55,9 +55,10 @@ export class NodeFilter {
   }
 
   /** Strict: a label the node lacks does not match, even for a claim that could still get it. */
-  matches({ requirements, hostname, taints }: FilteredNode): boolean {
-    if (this.#tolerations !== undefined && untolerated(this.#tolerations, taints) !== undefined) return false;
+  matches(node: FilteredNode): boolean {
+    if (this.#tolerations !== undefined && untolerated(this.#tolerations, node.taints) !== undefined) return false;
     if (this.#alternatives.length === 0) return true;
+    const { requirements, hostname } = node;
     if (this.#alternatives.every((one) => one.hostname === undefined)) return this.#matchesByLabels(requirements);
     return this.#alternatives.some(
       (one) => suits(one.hostname, hostname) && isCompatible(requirements, one.requirements),

@@ -1,15 +1,16 @@
 import type { Pod, PodAffinityTerm, PodSpec } from "../../../api/kubernetes/pod.ts";
 import type { LabelPolicy } from "../../../api/label-policy.ts";
-import { labels, type Taint } from "../../../api/labels.ts";
 import { namespacedName, namespaceOf } from "../../../api/object.ts";
+import { each, type Steps } from "../../../util/steps.ts";
 import { compileSelector, termNamespaces } from "../../label-selector.ts";
 import { isActive, isTerminal } from "../../provisionable.ts";
-import { Requirements } from "../../requirements.ts";
+import type { LabelReader } from "../label-reader.ts";
 import type { SchedulingProblem } from "../problem.ts";
 import type { RequirementTable } from "../requirement-table.ts";
 import { DomainUniverse } from "./domain-universe.ts";
 import { type GroupSpec, groupIdentity, TopologyGroup } from "./group.ts";
 import { NodeFilter } from "./node-filter.ts";
+import { Site } from "./site.ts";
 import { tieOrder } from "./tie-order.ts";
 
 /** Whose constraints: a pod, or all pods of a class. */
@@ -19,15 +20,17 @@ export interface Wishes {
   readonly spec: PodSpec;
 }
 
-interface Site {
-  /** A map: a topology key may be called `constructor`. */
-  readonly labels: ReadonlyMap<string, string>;
-  readonly requirements: Requirements;
-  readonly hostname: string | undefined;
-  readonly taints: readonly Taint[];
+const unlimitedSkew = 2 ** 31 - 1;
+
+export interface TopologyTools {
+  readonly table: RequirementTable;
+  readonly labelReader: LabelReader;
+  /** Numbers of the nodes that exist, by hostname. */
+  readonly hosts: ReadonlyMap<string, number>;
+  /** Label keys that some selector reads: pods are looked up by these. */
+  readonly selectedKeys: ReadonlySet<string>;
 }
 
-const unlimitedSkew = 2 ** 31 - 1;
 /** Topology constraints of a pass: groups shared between pods that say the same, counting where pods are. (02 §5.10) */
 export class Topology {
   /** Every group that counts the pods it selects, in order of creation. Grows when relaxation meets a new filter. */
@@ -41,24 +44,37 @@ export class Topology {
   readonly #universe: DomainUniverse;
   readonly #policy: LabelPolicy;
   readonly #sites = new Map<string, Site>();
+  /** Of groups that count every node. */
+  readonly #nodeDomainsBy = new Map<string, ReadonlySet<string>>();
+  readonly #labelReader: LabelReader;
   readonly #hosts: ReadonlyMap<string, number>;
-  readonly #counted: readonly Pod[];
+  readonly #selectedKeys: ReadonlySet<string>;
   readonly #countedBy = new Map<string, Pod[]>();
 
-  constructor(
-    problem: SchedulingProblem,
-    { table, hosts }: { table: RequirementTable; hosts: ReadonlyMap<string, number> },
-  ) {
+  private constructor(problem: SchedulingProblem, { table, labelReader, hosts, selectedKeys }: TopologyTools) {
     this.#problem = problem;
     this.#table = table;
+    this.#labelReader = labelReader;
     this.#hosts = hosts;
+    this.#selectedKeys = selectedKeys;
     this.#policy = problem.labelPolicy;
     this.#universe = new DomainUniverse(problem.pools, problem.labelPolicy);
-    const round = new Set(problem.pods.map(({ metadata }) => namespacedName(metadata)));
-    const bound = problem.boundPods.filter((pod) => !round.has(namespacedName(pod.metadata)));
-    this.#counted = bound.filter(isCounted);
-    for (const pod of this.#counted) this.#indexCounted(pod);
-    for (const pod of bound) if (!isTerminal(pod)) this.#recordOwner(pod);
+  }
+
+  /** Begins with the pods that sit somewhere already, those of the round aside. (02:X-10, X-41) */
+  static *opening(problem: SchedulingProblem, tools: TopologyTools): Steps<Topology> {
+    const topology = new Topology(problem, tools);
+    if (problem.boundPods.length === 0) return topology;
+    const round = new Set<string>();
+    yield* each(problem.pods, ({ metadata }) => {
+      round.add(namespacedName(metadata));
+    });
+    yield* each(problem.boundPods, (pod) => {
+      if (round.has(namespacedName(pod.metadata))) return;
+      if (isCounted(pod)) topology.#indexCounted(pod);
+      if (!isTerminal(pod)) topology.#recordOwner(pod);
+    });
+    return topology;
   }
 
   /** Groups a pod's constraints belong to, in the order they are honoured. (02:X-6) */
@@ -112,10 +128,12 @@ export class Topology {
     const group = new TopologyGroup(spec, this.#table);
     this.#byIdentity.set(identity, group);
     this.groups.push(group);
-    const anyTaints = spec.kind === "spread" && !spec.filter.honoursTaints;
-    const offered = this.#universe.domains(spec.key, anyTaints ? undefined : (owner.tolerations ?? []));
     const inhabited = this.#boundDomains(group);
-    this.#registerAll(group, [...offered, ...this.#nodeDomains(spec), ...inhabited]);
+    if (!group.isHostname) {
+      const anyTaints = spec.kind === "spread" && !spec.filter.honoursTaints;
+      const offered = this.#universe.domains(spec.key, anyTaints ? undefined : (owner.tolerations ?? []));
+      this.#registerAll(group, [...offered, ...this.#nodeDomains(spec), ...inhabited]);
+    }
     for (const domain of inhabited) this.#record(group, domain);
     return group;
   }
@@ -127,23 +145,25 @@ export class Topology {
     const group = new TopologyGroup(spec, this.#table);
     this.#inverseByIdentity.set(identity, group);
     this.inverse.push(group);
-    this.#registerAll(group, this.#universe.domains(spec.key, owner.tolerations ?? []));
+    if (!group.isHostname) this.#registerAll(group, this.#universe.domains(spec.key, owner.tolerations ?? []));
     return group;
   }
 
   #registerAll(group: TopologyGroup, domains: readonly string[]): void {
-    if (group.isHostname) return;
     for (const domain of tieOrder(group.spec.key, domains, this.#problem.seed)) group.register(domain);
   }
 
   /** Values on Node objects that stay; a claim without a Node has none yet. (02:X-10) */
-  #nodeDomains({ key, filter }: GroupSpec): readonly string[] {
-    const domains: string[] = [];
+  #nodeDomains({ key, filter }: GroupSpec): Iterable<string> {
+    const known = filter === NodeFilter.none ? this.#nodeDomainsBy.get(key) : undefined;
+    if (known !== undefined) return known;
+    const domains = new Set<string>();
     for (const { name } of this.#problem.nodes) {
       const site = this.#site(name);
-      const domain = site?.labels.get(key);
-      if (site !== undefined && domain !== undefined && filter.matches(site)) domains.push(domain);
+      const domain = site?.labelOf(key);
+      if (site !== undefined && domain !== undefined && filter.matches(site)) domains.add(domain);
     }
+    if (filter === NodeFilter.none) this.#nodeDomainsBy.set(key, domains);
     return domains;
   }
 
@@ -157,7 +177,7 @@ export class Topology {
         const nodeName = pod.spec.nodeName ?? "";
         const site = this.#site(nodeName);
         if (site === undefined) continue;
-        const domain = group.isHostname ? (site.hostname ?? nodeName) : site.labels.get(key);
+        const domain = group.isHostname ? (site.hostname ?? nodeName) : site.labelOf(key);
         if (domain !== undefined && filter.matches(site)) found.push(domain);
       }
     }
@@ -177,7 +197,7 @@ export class Topology {
     if (site === undefined) return;
     const wishes = { namespace: namespaceOf(pod.metadata), labels: pod.metadata.labels ?? {}, spec: pod.spec };
     for (const group of this.inverseOwned(wishes)) {
-      const domain = site.labels.get(group.spec.key); // no fallback to the node's name here, unlike in counting (02:X-41)
+      const domain = site.labelOf(group.spec.key); // no fallback to the node's name here, unlike in counting (02:X-41)
       if (domain !== undefined) this.#record(group, domain);
     }
   }
@@ -186,9 +206,7 @@ export class Topology {
     const known = this.#sites.get(nodeName);
     const node = this.#problem.nodesByName.get(nodeName);
     if (known !== undefined || node === undefined) return known;
-    const requirements = Requirements.fromLabels(node.labels, this.#policy).without(labels.hostname);
-    const hostname = node.labels[labels.hostname];
-    const site = { labels: new Map(Object.entries(node.labels)), requirements, hostname, taints: node.taints };
+    const site = new Site(node, this.#labelReader);
     this.#sites.set(nodeName, site);
     return site;
   }
@@ -196,8 +214,9 @@ export class Topology {
   #indexCounted(pod: Pod): void {
     const namespace = namespaceOf(pod.metadata);
     this.#put(namespace, pod);
-    for (const [key, value] of Object.entries(pod.metadata.labels ?? {}))
-      this.#put(`${namespace}/${key}=${value}`, pod);
+    for (const [key, value] of Object.entries(pod.metadata.labels ?? {})) {
+      if (this.#selectedKeys.has(key)) this.#put(`${namespace}/${key}=${value}`, pod);
+    }
   }
 
   #put(index: string, pod: Pod): void {

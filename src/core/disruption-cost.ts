@@ -1,0 +1,56 @@
+import type { Pod } from "../api/kubernetes/pod.ts";
+import { annotations } from "../api/labels.ts";
+import { never, parseNillableMs } from "../util/duration.ts";
+import { isReschedulable } from "./provisionable.ts";
+
+const least = -10;
+const most = 10;
+
+/** What a pod's deletion cost says: nothing unless it is a number. */
+export type DeletionCost =
+  | { readonly kind: "none" }
+  | { readonly kind: "cost"; readonly cost: number }
+  | { readonly kind: "invalid"; readonly value: string };
+
+export function deletionCost({ metadata }: Pod): DeletionCost {
+  const value = metadata.annotations?.[annotations.podDeletionCost];
+  if (value === undefined) return { kind: "none" };
+  const cost = value.trim() === value && value !== "" ? Number(value) : Number.NaN;
+  return Number.isFinite(cost) ? { kind: "cost", cost } : { kind: "invalid", value };
+}
+
+/** How much it hurts to evict a pod: about one, more for important pods, less for those that say so. (03:D-5) */
+export function evictionCost(pod: Pod): number {
+  const told = deletionCost(pod);
+  const asked = told.kind === "cost" ? told.cost / 2 ** 27 : 0;
+  return clamp(1 + asked + (pod.spec.priority ?? 0) / 2 ** 25, { least, most });
+}
+
+/** Of all pods, whatever becomes of them: what the order of scaling a static pool down goes by. (03:D-9b) */
+export function evictionCosts(pods: readonly Pod[]): number {
+  return pods.reduce((sum, pod) => sum + evictionCost(pod), 0);
+}
+
+/** Of moving a node's pods elsewhere: never below that of the node itself. (03:D-7) */
+export function rescheduleCost(pods: readonly Pod[]): number {
+  return pods.filter(isReschedulable).reduce((sum, pod) => sum + Math.max(0, evictionCost(pod)), 1);
+}
+
+/** A claim, as far as its end can be foreseen. */
+export interface Expiring {
+  readonly metadata: { readonly creationTimestamp?: string | undefined };
+  readonly spec: { readonly expireAfter?: string | undefined };
+}
+
+/** The part of its life a node has before it, 1 where it does not expire: what ends soon anyway costs little. (03:D-9b) */
+export function lifetimeRemaining({ metadata, spec }: Expiring, nowMs: number): number {
+  const lifeMs = parseNillableMs(spec.expireAfter ?? never);
+  if (lifeMs === never || lifeMs === undefined) return 1;
+  if (lifeMs <= 0) return 0;
+  const ageMs = nowMs - Date.parse(metadata.creationTimestamp ?? "");
+  return Number.isNaN(ageMs) ? 1 : clamp((lifeMs - ageMs) / lifeMs, { least: 0, most: 1 });
+}
+
+function clamp(value: number, bounds: { readonly least: number; readonly most: number }): number {
+  return Math.min(bounds.most, Math.max(bounds.least, value));
+}

@@ -1,0 +1,37 @@
+import { describe, expect, it } from "vitest";
+import { solve } from "../../src/core/scheduling/solve.ts";
+import { node } from "../builders/node.ts";
+import { pod } from "../builders/pod.ts";
+import { problem } from "../builders/problem.ts";
+import { podsOnNodes, podsPerNewNode } from "../builders/readers.ts";
+
+/** Two machines that boot: a plan put a large pod on one and two small ones on the other. */
+const machines = [node("a").cpu("4").uninitialized(), node("b").cpu("4").uninitialized()];
+const [large, small] = [pod().cpu("3"), pod().cpu("2")];
+
+function decided(promised: Readonly<Record<string, string>>) {
+  const asked = problem()
+    .nodes(...machines)
+    .pod(large.named("large"), small.named("small-1"), small.named("small-2"))
+    .build();
+  return solve({ ...asked, promised: new Map(Object.entries(promised)) });
+}
+
+describe("pods that an earlier round sent somewhere", () => {
+  it("02:L-32 keep their place while the machine boots, so that nothing is bought twice", () => {
+    const decision = decided({ "default/small-1": "a", "default/small-2": "a", "default/large": "b" });
+    expect(podsOnNodes(decision)).toEqual({ a: ["small-1", "small-2"], b: ["large"] });
+    expect(decision.newNodes).toEqual([]);
+  });
+
+  it("02:Q-1 come before larger pods that were promised nothing", () => {
+    const decision = decided({ "default/small-1": "a", "default/small-2": "b" });
+    expect(podsOnNodes(decision)).toEqual({ a: ["small-1"], b: ["small-2"] });
+    expect(podsPerNewNode(decision)).toEqual([["large"]]);
+  });
+
+  it("02:Q-6 are placed like any other where the machine is gone or has no room", () => {
+    const decision = decided({ "default/large": "gone", "default/small-1": "b", "default/small-2": "b" });
+    expect(podsOnNodes(decision)).toEqual({ a: ["large"], b: ["small-1", "small-2"] });
+  });
+});
