@@ -1,0 +1,24 @@
+import type { Clock } from "../util/clock.ts";
+
+/** After so long things are looked at again, whether or not anything was seen to change. (02:S-41) */
+const staleMs = 5 * 60_000;
+
+/** When something last changed that could make consolidation possible. (02:S-40) */
+export class ConsolidationClock {
+  readonly #clock: Clock;
+  #changedAt: number;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#changedAt = clock.now();
+  }
+
+  changed(): void {
+    this.#changedAt = this.#clock.now();
+  }
+
+  time(): number {
+    if (this.#clock.now() - this.#changedAt >= staleMs) this.changed();
+    return this.#changedAt;
+  }
+}

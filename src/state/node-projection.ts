@@ -1,0 +1,62 @@
+import type { Node, NodeCondition } from "../api/kubernetes/cluster.ts";
+import type { KubeObject } from "../api/object.ts";
+import { Interner } from "./interner.ts";
+
+/** More kinds of machines than a cluster has. */
+const partsKept = 1_024;
+
+interface WireNode extends Node {
+  readonly metadata: Node["metadata"] & { readonly managedFields?: unknown };
+  readonly status?: (NonNullable<Node["status"]> & { readonly nodeInfo?: NodeInfo | undefined }) | undefined;
+}
+
+interface WireCondition extends NodeCondition {
+  readonly reason?: string | undefined;
+}
+
+interface NodeInfo {
+  readonly architecture?: string | undefined;
+  readonly operatingSystem?: string | undefined;
+  readonly osImage?: string | undefined;
+  readonly kernelVersion?: string | undefined;
+  readonly kubeletVersion?: string | undefined;
+  readonly containerRuntimeVersion?: string | undefined;
+}
+
+/** Cuts Nodes down to what is read of them: no list of images, no addresses, no heartbeats. (design §4) */
+export class NodeProjection {
+  readonly #parts = new Interner(partsKept);
+
+  of(object: KubeObject): KubeObject {
+    const { apiVersion, kind, metadata, spec, status } = object as unknown as WireNode;
+    const { managedFields, ...kept } = metadata;
+    const projected: WireNode = {
+      apiVersion,
+      kind,
+      metadata: kept,
+      spec: { providerID: spec?.providerID, taints: spec?.taints, unschedulable: spec?.unschedulable },
+      status: this.#status(status ?? {}),
+    };
+    return projected as KubeObject;
+  }
+
+  #status({ capacity, allocatable, phase, conditions, nodeInfo }: NonNullable<WireNode["status"]>): WireNode["status"] {
+    return {
+      capacity: this.#parts.json(capacity),
+      allocatable: this.#parts.json(allocatable),
+      phase,
+      conditions: conditions?.map((one) => this.#parts.json(cutCondition(one))),
+      nodeInfo: this.#parts.json(nodeInfo && cutInfo(nodeInfo)),
+    };
+  }
+}
+
+/** When a kubelet last said so is left out: it says so every few minutes. */
+function cutCondition({ type, status, reason, lastTransitionTime }: WireCondition): WireCondition {
+  return { type, status, reason, lastTransitionTime };
+}
+
+function cutInfo(info: NodeInfo): NodeInfo {
+  const { architecture, operatingSystem, osImage, kernelVersion, kubeletVersion, containerRuntimeVersion } = info;
+  return { architecture, operatingSystem, osImage, kernelVersion, kubeletVersion, containerRuntimeVersion };
+}

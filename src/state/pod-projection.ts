@@ -1,0 +1,170 @@
+import type {
+  Container,
+  ContainerStatus,
+  Pod,
+  PodCondition,
+  PodSpec,
+  PodStatus,
+  Volume,
+} from "../api/kubernetes/pod.ts";
+import { groups, annotations as names } from "../api/labels.ts";
+import type { KubeObject, ObjectMeta, OwnerReference } from "../api/object.ts";
+import { Interner } from "./interner.ts";
+
+/** More distinct ones than a cluster has workloads. */
+const partsKept = 4_096;
+/** More distinct ones than it has nodes and namespaces. */
+const textsKept = 16_384;
+
+/** Conditions somebody reads: whether a scheduler gave up, when it was bound, when it was ready, whether it grows. */
+const conditionsRead: readonly string[] = ["PodScheduled", "Ready", "PodResizePending"];
+
+/** As pods are on the wire, where some have more than we describe. */
+interface WirePod extends Pod {
+  readonly metadata: ObjectMeta & { readonly deletionGracePeriodSeconds?: number | undefined };
+}
+
+/**
+ * Cuts pods down to what engine, controllers and metrics read, and lets equal parts be one. A pod then costs a few
+ * hundred bytes, and equal pending pods have the very same spec. (design §4)
+ */
+export class PodProjection {
+  readonly #parts = new Interner(partsKept);
+  readonly #texts = new Interner(textsKept);
+
+  of(object: KubeObject): KubeObject {
+    const { apiVersion, kind, metadata, spec, status } = object as unknown as WirePod;
+    const projected: Pod = {
+      apiVersion: this.#texts.text(apiVersion),
+      kind: this.#texts.text(kind),
+      metadata: this.#metadata(metadata),
+      spec: this.#spec(spec ?? {}),
+      status: this.#status(status ?? {}, spec ?? {}),
+    };
+    return projected as KubeObject;
+  }
+
+  /** All fields of all pods in one order: objects of one shape are small and quick. */
+  #metadata(metadata: WirePod["metadata"]): ObjectMeta {
+    const cut: WirePod["metadata"] = {
+      name: metadata.name,
+      namespace: this.#texts.text(metadata.namespace),
+      uid: metadata.uid,
+      resourceVersion: metadata.resourceVersion,
+      generation: metadata.generation,
+      creationTimestamp: this.#texts.text(metadata.creationTimestamp),
+      deletionTimestamp: metadata.deletionTimestamp,
+      deletionGracePeriodSeconds: metadata.deletionGracePeriodSeconds,
+      labels: this.#parts.json(metadata.labels),
+      annotations: this.#annotations(metadata.annotations),
+      ownerReferences: this.#parts.json(metadata.ownerReferences?.map(cutOwner)),
+    };
+    return cut;
+  }
+
+  #annotations(all: ObjectMeta["annotations"]): ObjectMeta["annotations"] {
+    const read = Object.entries(all ?? {}).filter(([name]) => isRead(name));
+    return read.length === 0 ? undefined : this.#parts.json(Object.fromEntries(read));
+  }
+
+  #spec(spec: PodSpec): PodSpec {
+    const cut = cutSpec(spec);
+    const shared = this.#parts.take(JSON.stringify(cut), () => this.#inParts(cut));
+    return spec.nodeName === undefined ? shared : { ...shared, nodeName: this.#texts.text(spec.nodeName) };
+  }
+
+  /** Pods that differ in one part, as those of a StatefulSet in their volumes, share the others. */
+  #inParts(spec: PodSpec): PodSpec {
+    const present = Object.entries(spec).filter(([, part]) => part !== undefined);
+    const parts = present.map(([name, part]) => [name, typeof part === "object" ? this.#parts.json(part) : part]);
+    return { nodeName: undefined, ...Object.fromEntries(parts) }; // with room for the name of its node
+  }
+
+  #status(status: PodStatus, spec: PodSpec): PodStatus {
+    const { phase, startTime, nominatedNodeName, conditions } = status;
+    return {
+      phase: this.#texts.text(phase),
+      startTime: this.#texts.text(startTime),
+      nominatedNodeName: this.#texts.text(nominatedNodeName),
+      conditions: conditions?.filter(({ type }) => conditionsRead.includes(type)).map((one) => this.#condition(one)),
+      ...(isResized(spec, status) && this.#containerStatuses(status)),
+    };
+  }
+
+  #containerStatuses(status: PodStatus): Pick<PodStatus, "containerStatuses" | "initContainerStatuses"> {
+    return {
+      containerStatuses: this.#parts.json(status.containerStatuses?.map(cutStatus)),
+      initContainerStatuses: this.#parts.json(status.initContainerStatuses?.map(cutStatus)),
+    };
+  }
+
+  #condition({ type, status, reason, lastTransitionTime }: PodCondition): PodCondition {
+    return this.#parts.take(`${type} ${status} ${reason} ${lastTransitionTime}`, () => ({
+      type,
+      status,
+      reason,
+      lastTransitionTime: this.#texts.text(lastTransitionTime),
+    }));
+  }
+}
+
+function isRead(annotation: string): boolean {
+  return annotation === names.podDeletionCost || annotation.startsWith(`${groups.karpenter}/`);
+}
+
+function cutOwner({ apiVersion, kind, name, uid, controller }: OwnerReference): OwnerReference {
+  return { apiVersion, kind, name, uid, controller };
+}
+
+function cutContainer({ name, resources, ports, restartPolicy }: Container): Container {
+  return { name, resources, ports: present(ports?.filter(({ hostPort }) => hostPort)), restartPolicy };
+}
+
+/** Only volumes that are claims, or become one: others are nobody's business but the kubelet's. */
+function cutVolume({ name, persistentVolumeClaim, ephemeral }: Volume): readonly Volume[] {
+  if (persistentVolumeClaim !== undefined) {
+    return [{ name, persistentVolumeClaim: { claimName: persistentVolumeClaim.claimName } }];
+  }
+  return ephemeral === undefined ? [] : [{ name, ephemeral }];
+}
+
+function cutSpec(spec: PodSpec): PodSpec {
+  return {
+    schedulerName: spec.schedulerName,
+    nodeSelector: spec.nodeSelector,
+    affinity: spec.affinity,
+    tolerations: spec.tolerations,
+    topologySpreadConstraints: spec.topologySpreadConstraints,
+    containers: spec.containers?.map(cutContainer),
+    initContainers: present(spec.initContainers)?.map(cutContainer),
+    resources: spec.resources,
+    overhead: spec.overhead,
+    volumes: present(spec.volumes?.flatMap(cutVolume)),
+    resourceClaims: spec.resourceClaims,
+    schedulingGates: spec.schedulingGates,
+    hostNetwork: spec.hostNetwork,
+    priority: spec.priority,
+    priorityClassName: spec.priorityClassName,
+    preemptionPolicy: spec.preemptionPolicy,
+    terminationGracePeriodSeconds: spec.terminationGracePeriodSeconds,
+  };
+}
+
+/** Kubelets report what containers hold also when it is what they ask for: that says nothing. (02:A-6) */
+function isResized({ containers = [], initContainers = [] }: PodSpec, status: PodStatus): boolean {
+  if (status.conditions?.some(({ type }) => type === "PodResizePending")) return true;
+  const statuses = [...(status.containerStatuses ?? []), ...(status.initContainerStatuses ?? [])];
+  return statuses.some(({ name, resources, allocatedResources }) => {
+    const asked = [...containers, ...initContainers].find((one) => one.name === name)?.resources?.requests ?? {};
+    const held = { ...allocatedResources, ...resources?.requests };
+    return resources !== undefined && Object.entries(held).some(([key, amount]) => asked[key] !== amount);
+  });
+}
+
+function cutStatus({ name, resources, allocatedResources }: ContainerStatus): ContainerStatus {
+  return { name, resources, allocatedResources };
+}
+
+function present<T>(list: readonly T[] | undefined): readonly T[] | undefined {
+  return list === undefined || list.length === 0 ? undefined : list;
+}

@@ -1,0 +1,61 @@
+import type { NodeClaim } from "../api/kinds/node-claim.ts";
+import { labels } from "../api/labels.ts";
+import { capacityType, type InstanceType, zone } from "../core/instance-type.ts";
+
+/** Dollars an hour by type, zone and capacity type. */
+export type PriceList = ReadonlyMap<string, number>;
+
+/** What a pool's machines cost together. */
+export interface PoolCost {
+  readonly total: number;
+  /** Count for nothing: nobody knows their price. */
+  readonly unpriced: readonly NodeClaim[];
+}
+
+/** Of every offering there is, sold out or not: machines stay when their like can no longer be had. */
+export function priceList(types: readonly InstanceType[]): PriceList {
+  const prices = new Map<string, number>();
+  for (const { name, offerings } of types) {
+    for (const offering of offerings) {
+      const key = offeringKey({ type: name, zone: zone(offering), capacityType: capacityType(offering) });
+      if (key !== undefined && !prices.has(key)) prices.set(key, offering.price);
+    }
+  }
+  return prices;
+}
+
+/** Claims that do not say yet what they became are not counted. (03:S-7) */
+export function poolCost(claims: readonly NodeClaim[], prices: PriceList): PoolCost {
+  let total = 0;
+  const unpriced: NodeClaim[] = [];
+  for (const claim of claims) {
+    const key = offeringOf(claim);
+    if (key === undefined) continue;
+    const price = prices.get(key);
+    if (price === undefined) unpriced.push(claim);
+    else total += price;
+  }
+  return { total, unpriced };
+}
+
+/** How a claim's machine was bought, once it says so. */
+export function offeringOf({ metadata }: NodeClaim): string | undefined {
+  const said = metadata.labels ?? {};
+  return offeringKey({
+    type: said[labels.instanceType],
+    zone: said[labels.zone],
+    capacityType: said[labels.capacityType],
+  });
+}
+
+interface Offered {
+  readonly type: string | undefined;
+  readonly zone: string | undefined;
+  readonly capacityType: string | undefined;
+}
+
+function offeringKey(offered: Offered): string | undefined {
+  return offered.type && offered.zone && offered.capacityType
+    ? `${offered.type} ${offered.zone} ${offered.capacityType}`
+    : undefined;
+}

@@ -1,0 +1,62 @@
+import { equalResources, merge, noResources, type Resources } from "../core/resources.ts";
+import { SortedMap } from "../util/sorted-map.ts";
+import type { StateNode } from "./cluster.ts";
+
+interface Share {
+  readonly pool: string;
+  readonly capacity: Resources;
+}
+
+interface PoolTotal {
+  /** By machine, so that a sum is the same whatever the order of events. */
+  readonly shares: SortedMap<Resources>;
+  sum: Resources | undefined;
+}
+
+/**
+ * What each pool's machines have together. Every machine has one share, replaced when it changes: nothing is added to
+ * or taken from a running sum, so that nothing counts twice. (02:S-35)
+ */
+export class PoolTotals {
+  readonly #shares = new Map<string, Share>();
+  readonly #pools = new Map<string, PoolTotal>();
+
+  of(pool: string): Resources {
+    const total = this.#pools.get(pool);
+    if (total === undefined) return noResources;
+    total.sum ??= merge(...total.shares.values());
+    return total.sum;
+  }
+
+  put(node: StateNode): void {
+    const share = shareOf(node);
+    const old = this.#shares.get(node.providerId);
+    if (old !== undefined && share !== undefined && isSame(old, share)) return;
+    this.remove(node.providerId);
+    if (share === undefined) return;
+    this.#shares.set(node.providerId, share);
+    const total = this.#pools.get(share.pool) ?? { shares: new SortedMap(), sum: undefined };
+    this.#pools.set(share.pool, total);
+    total.shares.set(node.providerId, share.capacity);
+    total.sum = undefined;
+  }
+
+  remove(providerId: string): void {
+    const old = this.#shares.get(providerId);
+    const total = old && this.#pools.get(old.pool);
+    if (old === undefined || total === undefined) return;
+    this.#shares.delete(providerId);
+    total.shares.delete(providerId);
+    total.sum = undefined;
+    if (total.shares.size === 0) this.#pools.delete(old.pool);
+  }
+}
+
+/** Those on their way out have none: their room is free to be bought again. (02:S-28) */
+function shareOf({ isLeaving, nodePool, existing }: StateNode): Share | undefined {
+  return isLeaving || nodePool === undefined ? undefined : { pool: nodePool, capacity: existing.capacity };
+}
+
+function isSame(a: Share, b: Share): boolean {
+  return a.pool === b.pool && (a.capacity === b.capacity || equalResources(a.capacity, b.capacity));
+}

@@ -1,0 +1,28 @@
+import {
+  type RegistrationWindow,
+  recorded,
+  type WindowHealth,
+  windowHealth,
+} from "../api/conditions/registration-window.ts";
+
+/** How the last nodes of each pool fared, by the pool's uid. (03:P-20) */
+export class RegistrationHealth {
+  readonly #windows = new Map<string, RegistrationWindow>();
+
+  window(poolUid: string): RegistrationWindow {
+    return this.#windows.get(poolUid) ?? [];
+  }
+
+  health(poolUid: string): WindowHealth {
+    return windowHealth(this.window(poolUid));
+  }
+
+  record(poolUid: string, { isRegistered }: { readonly isRegistered: boolean }): void {
+    this.set(poolUid, recorded(this.window(poolUid), isRegistered));
+  }
+
+  set(poolUid: string, window: RegistrationWindow): void {
+    if (window.length === 0) this.#windows.delete(poolUid);
+    else this.#windows.set(poolUid, window);
+  }
+}
