@@ -1,4 +1,5 @@
 export * from "./catalogue.ts";
+export * from "./class-settings.ts";
 export { type Machine, machines } from "./families.ts";
 export * from "./node-settings.ts";
 export * from "./prices.ts";

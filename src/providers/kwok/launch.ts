@@ -1,0 +1,49 @@
+import { get } from "../../api/conditions/engine.ts";
+import type { KwokNodeClass } from "../../api/kinds/kwok-node-class.ts";
+import type { NodeClaim } from "../../api/kinds/node-claim.ts";
+import { kwokLabels } from "../../api/labels.ts";
+import { type Demand, type Offer, resolvedLabels, written } from "../../cloud/choose-offering.ts";
+import { CloudError } from "../../cloud/error.ts";
+import { parseDurationMs } from "../../util/duration.ts";
+import type { Random } from "../../util/random.ts";
+
+/** A node name ends up in a label. */
+const longestName = 63;
+
+/** 02:K-7. */
+export function checkKwokClass({ metadata, status }: KwokNodeClass): void {
+  const ready = get({ metadata, status }, "Ready");
+  if (ready?.status === "False") throw new CloudError("node-class-not-ready", ready.message ?? ready.reason ?? "");
+}
+
+/** How long after its launch the Node appears, where the class says. (02:K-7) */
+export function registrationDelayMs({ spec }: KwokNodeClass): number | undefined {
+  return spec?.nodeRegistrationDelay === undefined ? undefined : parseDurationMs(spec.nodeRegistrationDelay);
+}
+
+/** 02:K-8. */
+export function kwokName(claim: NodeClaim, random: Random): string {
+  const tail = `-${random.alphanumeric(5)}-${random.int(2 ** 32)}`;
+  const head = `kwok-${claim.metadata.name ?? ""}`.slice(0, longestName - tail.length).replace(/[-.]+$/, "");
+  return `${head}${tail}`;
+}
+
+/** 02:K-8. */
+export function kwokNodeLabels(claim: NodeClaim, { demand, offer }: { demand: Demand; offer: Offer }) {
+  return {
+    ...resolvedLabels(claim, demand, offer),
+    [kwokLabels.instancePrice]: offer.offering.price.toFixed(6),
+  };
+}
+
+export interface SizeOptions {
+  /** Says what was asked for instead of what the type has, as upstream does. (02 §12.2-19) */
+  readonly capacityFromRequests?: boolean | undefined;
+}
+
+/** What the node has. (02:K-8, 02 §12.2-19) */
+export function kwokSize({ demand, offer }: { demand: Demand; offer: Offer }, options: SizeOptions = {}) {
+  const { capacityFromRequests = false } = options;
+  const capacity = written(capacityFromRequests ? demand.requests : offer.capacity);
+  return { capacity, allocatable: { ...(capacityFromRequests && capacity), ...written(offer.allocatable) } };
+}

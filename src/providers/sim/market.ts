@@ -1,0 +1,96 @@
+import type { OfferingKey } from "../../cloud/offering-key.ts";
+
+/** Which offerings are meant; a part that is left out means any. */
+export type OfferingPattern = Partial<OfferingKey>;
+
+interface Rule {
+  readonly pattern: OfferingPattern;
+  readonly value: number;
+  /** How many of it are in use. */
+  taken: number;
+}
+
+/** What is in stock, and what it costs where that differs from the catalogue. The last word on an offering counts. */
+export class Market {
+  readonly #stock: Rule[] = [];
+  readonly #prices: Rule[] = [];
+  /** Machines in use by reservation. */
+  readonly #reserved = new Map<string, number>();
+  readonly #listeners = new Set<() => void>();
+  #revision = 0;
+
+  /** From now on so many can be had of all that match together; without a limit where nothing is said. */
+  setStock(pattern: OfferingPattern, count: number): void {
+    put(this.#stock, { pattern, value: count, taken: 0 });
+  }
+
+  /** Dollars an hour. */
+  setPrice(pattern: OfferingPattern, usdPerHour: number): void {
+    put(this.#prices, { pattern, value: usdPerHour, taken: 0 });
+    this.#revision++;
+    for (const listener of [...this.#listeners]) listener();
+  }
+
+  /** Hears of every change of prices. Returns how to stop hearing. */
+  subscribe(listener: () => void): () => void {
+    const own = (): void => listener();
+    this.#listeners.add(own);
+    return () => this.#listeners.delete(own);
+  }
+
+  priceOf(key: OfferingKey): number | undefined {
+    return lastWord(this.#prices, key)?.value;
+  }
+
+  /** Whether there was one left, of what is in stock and of what a reservation holds. */
+  take(key: OfferingKey, reserved = Number.POSITIVE_INFINITY): boolean {
+    const rule = lastWord(this.#stock, key);
+    if (this.usedOf(key) >= reserved || (rule !== undefined && rule.taken >= rule.value)) return false;
+    if (rule !== undefined) rule.taken++;
+    this.#use(key, 1);
+    return true;
+  }
+
+  /** A machine that ended can be had again. */
+  giveBack(key: OfferingKey): void {
+    const rule = lastWord(this.#stock, key);
+    if (rule !== undefined && rule.taken > 0) rule.taken--;
+    this.#use(key, -1);
+  }
+
+  /** How many machines run in the offering's reservation. */
+  usedOf({ reservationId }: OfferingKey): number {
+    return this.#reserved.get(reservationId ?? "") ?? 0;
+  }
+
+  #use({ reservationId }: OfferingKey, by: number): void {
+    if (reservationId === undefined) return;
+    this.#reserved.set(reservationId, Math.max(0, (this.#reserved.get(reservationId) ?? 0) + by));
+    this.#revision++;
+  }
+
+  /** Whether prices of the type may differ from the catalogue. */
+  hasPricesFor(instanceType: string): boolean {
+    return this.#prices.some(({ pattern }) => (pattern.instanceType ?? instanceType) === instanceType);
+  }
+
+  /** Another number whenever prices changed, or what reservations hold. */
+  get revision(): number {
+    return this.#revision;
+  }
+}
+
+const parts = ["instanceType", "zone", "capacityType", "reservationId"] as const;
+
+function put(rules: Rule[], rule: Rule): void {
+  const isSame = ({ pattern }: Rule): boolean => parts.every((part) => pattern[part] === rule.pattern[part]);
+  const at = rules.findIndex(isSame);
+  if (at >= 0) rules.splice(at, 1);
+  rules.push(rule);
+}
+
+function lastWord(rules: readonly Rule[], key: OfferingKey): Rule | undefined {
+  return rules.findLast(({ pattern }) =>
+    parts.every((part) => pattern[part] === undefined || pattern[part] === key[part]),
+  );
+}

@@ -1,0 +1,66 @@
+import { afterEach, describe, expect, it } from "vitest";
+import type { NodeClaim } from "../../src/api/kinds/node-claim.ts";
+import type { Node } from "../../src/api/kubernetes/cluster.ts";
+import { labels } from "../../src/api/labels.ts";
+import type { KubeObject } from "../../src/api/object.ts";
+import { builtIn, custom } from "../../src/kube/resources.ts";
+import { SimulatedCloud } from "../../src/providers/sim/cloud.ts";
+import { restoredMachines } from "../../src/providers/sim/restore.ts";
+import { Random } from "../../src/util/random.ts";
+import { ec2NodeClass, kwokNodeClass } from "../builders/node-class.ts";
+import { ec2, type World, world } from "./world.ts";
+
+let open: World | undefined;
+afterEach(() => open?.stop());
+
+describe("a cloud that was switched off", () => {
+  it("finds its machines again from Nodes and NodeClaims, under the same names", async () => {
+    open = await world({ loops: ["nodeclass"], isAlive: true });
+    const { create, launched, claimed, clock, client, cloud, provider, answer } = open;
+    await create(kwokNodeClass());
+    await create(ec2NodeClass());
+    await clock.advance(1_000);
+    const kwok = { wants: { [labels.instanceType]: ["c-2x-amd64-linux"] } };
+    const { claim: ended } = await launched(kwok);
+    await launched(kwok);
+    await launched({ nodeClass: ec2, wants: { [labels.instanceType]: ["m5.large"] } });
+    await clock.advance(30_000);
+    await launched({ nodeClass: ec2, wants: { [labels.instanceType]: ["m5.large"] } }); // has not joined yet
+    const { metadata } = await claimed(kwok);
+    await client.delete(custom.NodeClaim, { name: ended.metadata.name ?? "" }); // its Node is all that is left of it
+
+    const again = new SimulatedCloud({ clock, random: new Random("later") });
+    const nodes = (await client.list<KubeObject & Node>(builtIn.Node)).items;
+    const claims = (await client.list<KubeObject & NodeClaim>(custom.NodeClaim)).items;
+    again.restore(restoredMachines({ nodes, claims }));
+
+    const facts = (one: SimulatedCloud) =>
+      one
+        .machines()
+        .map(({ instance: { id, providerId, nodeName, capacity, allocatable }, key, imageId, ...rest }) => ({
+          ...{ id, providerId, nodeName, capacity, allocatable, key, imageId },
+          claimName: rest.claimName === ended.metadata.name ? "" : rest.claimName,
+        }));
+    expect(again.machines()).toHaveLength(4);
+    expect(facts(again)).toEqual(facts(cloud));
+    expect(again.machineOf(metadata.uid ?? "")).toBeUndefined();
+    await answer(provider.list());
+  });
+
+  it("goes on ending what was ending", async () => {
+    open = await world({});
+    const { create, launched, clock, client } = open;
+    await create(kwokNodeClass());
+    const { claim } = await launched({ wants: { [labels.instanceType]: ["c-2x-amd64-linux"] } });
+    const conditions = [
+      { type: "InstanceTerminating", status: "True", reason: "x", lastTransitionTime: "2026-01-01T00:00:00Z" },
+    ];
+    const ending = { ...claim, status: { ...claim.status, conditions } } as NodeClaim;
+    const again = new SimulatedCloud({ clock, random: new Random("later") });
+    again.restore(restoredMachines({ nodes: [], claims: [ending] }));
+    expect(again.machines()).toMatchObject([{ isTerminating: true }]);
+    await clock.advance(5_000);
+    expect(again.machines()).toEqual([]);
+    expect((await client.list(builtIn.Node)).items).toEqual([]);
+  });
+});

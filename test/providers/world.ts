@@ -1,0 +1,171 @@
+import type { NodeClaim } from "../../src/api/kinds/node-claim.ts";
+import { labels } from "../../src/api/labels.ts";
+import type { KubeObject } from "../../src/api/object.ts";
+import type { CloudProvider } from "../../src/cloud/provider.ts";
+import { ApiServer } from "../../src/control-plane/api/server.ts";
+import { startCluster } from "../../src/control-plane/cluster.ts";
+import { installCrds } from "../../src/control-plane/custom-kinds.ts";
+import { InProcessClient } from "../../src/control-plane/in-process-client.ts";
+import type { ResourceType } from "../../src/kube/client.ts";
+import { isKubeError } from "../../src/kube/error.ts";
+import { type LoopTrouble, startLoops } from "../../src/kube/loop.ts";
+import { builtIn, custom, resourceTypeOf } from "../../src/kube/resources.ts";
+import { type CloudCallEntry, SimulatedCloud } from "../../src/providers/sim/cloud.ts";
+import { type SimulatedProviderOptions, simulatedProvider } from "../../src/providers/sim/provider.ts";
+import type { SimulationSettings } from "../../src/providers/sim/settings.ts";
+import { Random } from "../../src/util/random.ts";
+import { VirtualClock } from "../../src/util/virtual-clock.ts";
+
+export const startAt = Date.parse("2026-01-01T00:00:00Z");
+
+export interface WorldOptions {
+  readonly seed?: string;
+  readonly settings?: Partial<SimulationSettings>;
+  /** Which of the provider's loops run; none unless named. */
+  readonly loops?: readonly string[];
+  /** Whether kubelets and the like run. */
+  readonly isAlive?: boolean;
+  readonly provider?: Partial<SimulatedProviderOptions>;
+}
+
+export type Claim = KubeObject & NodeClaim;
+
+/** A simulated cloud and its provider on the virtual clock, with an API server without sockets. */
+export async function world({ seed = "sim", settings, loops = [], isAlive = false, ...options }: WorldOptions = {}) {
+  const clock = new VirtualClock({ startAt });
+  const random = new Random(seed);
+  const api = new ApiServer({ clock, random: random.fork("api") });
+  const client = new InProcessClient(api);
+  await installCrds(api, "all");
+  const calls: CloudCallEntry[] = [];
+  const troubles: LoopTrouble[] = [];
+  const cloud = new SimulatedCloud({
+    clock,
+    random: random.fork("cloud"),
+    settings,
+    onCall: (entry) => calls.push(entry),
+  });
+  const provider: CloudProvider = simulatedProvider({
+    cloud,
+    client,
+    clock,
+    random: random.fork("provider"),
+    ...options.provider,
+  });
+  const cluster = isAlive ? startCluster({ api, clock, random: random.fork("world"), instances: cloud }) : undefined;
+  const start = (names: readonly string[]) =>
+    startLoops({
+      client,
+      clock,
+      random: random.fork("loops"),
+      loops: provider.loops.filter(({ name }) => names.includes(name)),
+      voice: { component: "karpenter" },
+      log: (trouble) => troubles.push(trouble),
+    });
+  const running = start(loops);
+  await clock.advance(0);
+  let count = 0;
+
+  const create = async <T extends KubeObject>(object: KubeObject): Promise<T> => {
+    const type = resourceTypeOf(object);
+    if (type === undefined) throw new Error(`no type for ${object.kind}`);
+    const made = await client.create<T>(type, object);
+    await clock.advance(0);
+    return made;
+  };
+  /** Lets time pass while a call is answered. */
+  const answer = async <T>(call: Promise<T>, ms = 1_000): Promise<T> => {
+    const kept = call.then(
+      (value) => () => value,
+      (error: unknown) => () => {
+        throw error;
+      },
+    );
+    await clock.advance(ms);
+    return (await kept)();
+  };
+  const claimed = (spec: ClaimAsked = {}): Promise<Claim> =>
+    create<Claim>({
+      apiVersion: "karpenter.sh/v1",
+      kind: "NodeClaim",
+      metadata: { name: `default-${++count}`, labels: { [labels.nodePool]: "default" }, ...spec.metadata },
+      spec: {
+        requirements: Object.entries(spec.wants ?? {}).map(([key, values]) => ({ key, operator: "In", values })),
+        resources: { requests: spec.requests ?? { cpu: "1" } },
+        nodeClassRef: { group: "karpenter.kwok.sh", kind: "KWOKNodeClass", name: "default", ...spec.nodeClass },
+        expireAfter: "Never",
+        ...(spec.taints && { taints: spec.taints }),
+      },
+    });
+  return {
+    clock,
+    api,
+    client,
+    cloud,
+    provider,
+    calls,
+    troubles,
+    start,
+    create,
+    answer,
+    claimed,
+    /** A claim with its machine, as the lifecycle controller would have recorded it. */
+    launched: async (spec: ClaimAsked = {}) => {
+      const claim = await claimed(spec);
+      const instance = await answer(provider.create(claim));
+      const { providerId: providerID, capacity, allocatable, imageId } = instance;
+      const name = claim.metadata.name ?? "";
+      await client.patch(
+        custom.NodeClaim,
+        { name },
+        { kind: "merge", body: { metadata: { labels: instance.labels } } },
+      );
+      const told = await client.patch<Claim>(
+        custom.NodeClaim,
+        { name },
+        {
+          kind: "merge",
+          body: { status: { providerID, capacity, allocatable, ...(imageId && { imageID: imageId }) } },
+        },
+        { subresource: "status" },
+      );
+      await clock.advance(0);
+      return { claim: told, instance };
+    },
+    get: <T extends KubeObject>(type: ResourceType, name: string): Promise<T | undefined> =>
+      client.get<T>(type, { name }).catch((error: unknown) => {
+        if (isKubeError(error, "not-found")) return undefined;
+        throw error;
+      }),
+    events: async (name: string): Promise<readonly string[]> => {
+      const { items } = await client.list<KubeObject & EventFacts>(builtIn.Event);
+      return items
+        .filter(({ involvedObject }) => involvedObject.name === name)
+        .map(({ type, reason }) => `${type} ${reason}`)
+        .sort();
+    },
+    stop: async () => {
+      const stopping = Promise.all([running.stop(), cluster?.stop()]);
+      await clock.advance(60_000);
+      await stopping;
+    },
+  };
+}
+export type World = Awaited<ReturnType<typeof world>>;
+
+export interface ClaimAsked {
+  readonly metadata?: object;
+  /** Values by label. */
+  readonly wants?: Readonly<Record<string, readonly string[]>>;
+  readonly requests?: Readonly<Record<string, string>>;
+  readonly nodeClass?: { readonly group?: string; readonly kind?: string; readonly name?: string };
+  readonly taints?: readonly object[];
+}
+
+export const ec2 = { group: "karpenter.k8s.aws", kind: "EC2NodeClass" } as const;
+
+interface EventFacts {
+  readonly involvedObject: { readonly name: string };
+  readonly type: string;
+  readonly reason: string;
+}
