@@ -1,0 +1,90 @@
+import { capacityBufferConditions, readyForProvisioningReasons } from "../../api/conditions/capacity-buffer.ts";
+import type { Condition, Observation } from "../../api/conditions/condition.ts";
+import { setCondition } from "../../api/conditions/engine.ts";
+import type { CapacityBuffer } from "../../api/kinds/capacity-buffer.ts";
+import type { BufferFault } from "../../core/scenario/buffers.ts";
+import type { Resolution } from "./resolve.ts";
+
+type Status = NonNullable<CapacityBuffer["status"]>;
+
+/** As a merge patch: null takes a field away. */
+type StatusPatch = { readonly [Field in Exclude<keyof Status, "conditions">]?: Status[Field] | null } & {
+  readonly conditions?: readonly Condition[];
+};
+
+/** What of a buffer's status is to be changed, if anything. (02:B-4) */
+export function statusPatch(
+  buffer: CapacityBuffer,
+  { resolution, nowMs }: { readonly resolution: Resolution; readonly nowMs: number },
+): StatusPatch | undefined {
+  const conditions = setCondition(buffer, {
+    set: capacityBufferConditions,
+    type: "ReadyForProvisioning",
+    nowMs,
+    ...findingOf(resolution),
+  });
+  const wanted: StatusPatch = {
+    ...(resolution.kind === "resolved" && sizeOf(resolution)),
+    provisioningStrategy: buffer.spec.provisioningStrategy,
+    conditions,
+  };
+  return isSaid(buffer, wanted) ? undefined : wanted;
+}
+
+/** A buffer that cannot be resolved keeps the size it last had. */
+function sizeOf({ pods, template }: Resolution & { readonly kind: "resolved" }): StatusPatch {
+  return {
+    replicas: pods.length,
+    podTemplateRef: template ? { name: template.name } : null,
+    podTemplateGeneration: template?.generation ?? null,
+  };
+}
+
+function isSaid({ status }: CapacityBuffer, wanted: StatusPatch): boolean {
+  return (
+    status?.conditions === wanted.conditions &&
+    status?.provisioningStrategy === wanted.provisioningStrategy &&
+    (wanted.replicas === undefined || status?.replicas === wanted.replicas) &&
+    (wanted.podTemplateRef === undefined || status?.podTemplateRef?.name === wanted.podTemplateRef?.name) &&
+    (wanted.podTemplateGeneration === undefined ||
+      (status?.podTemplateGeneration ?? null) === wanted.podTemplateGeneration)
+  );
+}
+
+function findingOf(resolution: Resolution): Observation {
+  switch (resolution.kind) {
+    case "resolved":
+      return {
+        status: "True",
+        reason: readyForProvisioningReasons.resolved,
+        message: "Pod template resolved successfully",
+      };
+    case "refused":
+      return { status: "False", ...faults[resolution.fault] };
+    case "unknown": {
+      const { error } = resolution;
+      const message = error instanceof Error ? error.message : String(error);
+      return { status: "False", reason: readyForProvisioningReasons.resolutionFailed, message };
+    }
+  }
+}
+
+const faults: Readonly<Record<BufferFault, Omit<Observation, "status">>> = {
+  ResolutionFailed: {
+    reason: readyForProvisioningReasons.resolutionFailed,
+    message:
+      "a buffer needs a podTemplateRef, or a scalableRef to a Deployment, StatefulSet or ReplicaSet of group apps",
+  },
+  TooManyReplicas: {
+    reason: readyForProvisioningReasons.resolutionFailed,
+    message: "the limits allow for more pods than any cluster has: they are large against what one pod asks for",
+  },
+  PodTemplateNotFound: {
+    reason: readyForProvisioningReasons.podTemplateNotFound,
+    message: "the PodTemplate this buffer refers to does not exist in its namespace",
+  },
+  ScalableRefNotFound: {
+    reason: readyForProvisioningReasons.scalableRefNotFound,
+    message: "the workload this buffer refers to does not exist in its namespace",
+  },
+};

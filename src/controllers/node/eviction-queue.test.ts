@@ -1,0 +1,68 @@
+import { expect, it } from "vitest";
+import { EvictionQueue } from "./eviction-queue.ts";
+import type { LivePod } from "./node-scene.ts";
+
+const pod = (name: string, uid = name): LivePod => ({
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: { name, namespace: "shop", uid },
+  spec: {},
+});
+const key = "shop/web/web";
+
+function queue() {
+  const pods = new EvictionQueue();
+  const told: string[] = [];
+  const stop = pods.subscribe((one) => told.push(one));
+  const add = (deadlineMs?: number) => pods.add([pod("web")], { node: "n", deadlineMs });
+  return { pods, told, stop, add };
+}
+
+it("03:T-40 a pod is in it once, and who is in it is not told of again", () => {
+  const { pods, told, add } = queue();
+  add();
+  add();
+  expect(told).toEqual([key]);
+  expect(pods.size).toBe(1);
+  expect(pods.get(key)).toEqual({ namespace: "shop", name: "web", uid: "web", node: "n", refusals: 0 });
+});
+
+it("03:T-40 a deadline comes nearer and never goes away", () => {
+  const { pods, told, add } = queue();
+  const deadlines: (number | undefined)[] = [];
+  for (const deadline of [undefined, 300, 400, 200, undefined, 200]) {
+    add(deadline);
+    deadlines.push(pods.get(key)?.deadlineMs);
+  }
+  expect(deadlines).toEqual([undefined, 300, 300, 200, 200, 200]);
+  expect(told).toHaveLength(3); // new, then nearer, then nearer still
+});
+
+it("03:T-40 a pod of the same name with another uid is another pod", () => {
+  const { pods, told } = queue();
+  pods.add([pod("web", "1"), pod("web", "2")], { node: "n" });
+  expect(told).toEqual(["shop/web/1", "shop/web/2"]);
+  pods.drop("shop/web/1");
+  expect([pods.get("shop/web/1"), pods.get("shop/web/2")?.uid]).toEqual([undefined, "2"]);
+});
+
+it("03:T-40 refusals are counted until it is gone, also when its deadline comes nearer", () => {
+  const { pods, add } = queue();
+  add();
+  expect([pods.refuse(key), pods.refuse(key)]).toEqual([1, 2]);
+  add(300);
+  expect(pods.refuse(key)).toBe(3);
+  pods.drop(key);
+  expect([pods.refuse(key), pods.size]).toEqual([1, 0]);
+  add();
+  expect(pods.get(key)?.refusals).toBe(0);
+});
+
+it("who comes late hears of all that wait", () => {
+  const { pods, told, stop, add } = queue();
+  stop();
+  add();
+  expect(told).toEqual([]);
+  pods.subscribe((one) => told.push(one));
+  expect(told).toEqual([key]);
+});

@@ -1,0 +1,77 @@
+import { provisioningReasons } from "../../api/conditions/capacity-buffer.ts";
+import type { Conditioned, Observation } from "../../api/conditions/condition.ts";
+import { isTrue } from "../../api/conditions/engine.ts";
+import type { CapacityBuffer } from "../../api/kinds/capacity-buffer.ts";
+import type { Pod } from "../../api/kubernetes/pod.ts";
+import { annotations } from "../../api/labels.ts";
+import type { Decision } from "../../core/scheduling/decision.ts";
+import { isVirtual } from "../../core/virtual-pods.ts";
+import type { ClusterSnapshot } from "../../state/cluster.ts";
+
+/** Where a round found room for the virtual pods of a buffer. */
+export interface BufferOutcome {
+  readonly onExisting: number;
+  readonly onNew: number;
+  readonly failed: number;
+}
+
+/** By namespace/name of the buffer; those the round did not see are missing. (02:B-7) */
+export type BufferOutcomes = ReadonlyMap<string, BufferOutcome>;
+
+export function bufferOutcomes({ placements, newNodes, refusals }: Decision): BufferOutcomes {
+  const outcomes = new Map<string, BufferOutcome>();
+  const count = (pods: readonly Pod[], where: keyof BufferOutcome): void => {
+    for (const pod of pods) {
+      const buffer = bufferOf(pod);
+      if (buffer === undefined) continue;
+      const sofar = outcomes.get(buffer) ?? { onExisting: 0, onNew: 0, failed: 0 };
+      outcomes.set(buffer, { ...sofar, [where]: sofar[where] + 1 });
+    }
+  };
+  for (const { pods } of placements) count(pods, "onExisting");
+  for (const { pods } of newNodes) count(pods, "onNew");
+  count(
+    refusals.map(({ pod }) => pod),
+    "failed",
+  );
+  return outcomes;
+}
+
+/** What `Provisioning` says of a buffer; undefined leaves it as it is. (02:B-7) */
+export function provisioningOf(buffer: CapacityBuffer, outcome: BufferOutcome | undefined): Observation | undefined {
+  const replicas = buffer.status?.replicas ?? 0;
+  if (!isTrue(buffer as Conditioned, "ReadyForProvisioning")) {
+    return not("notReadyForProvisioning", "Buffer is not ReadyForProvisioning");
+  }
+  if (replicas === 0) return not("bufferEmpty", "Buffer has zero desired replicas");
+  if (outcome === undefined) return undefined;
+  const { onExisting, onNew, failed } = outcome;
+  if (onNew > 0 || failed > 0) {
+    return not("requiresNewCapacity", `${onNew}/${replicas} virtual pods required new capacity, ${failed} failed`);
+  }
+  if (onExisting !== replicas) return undefined;
+  const message = `All ${replicas} virtual pods fit on existing capacity`;
+  return { status: "True", reason: provisioningReasons.fitsExistingCapacity, message };
+}
+
+/** By provider id: how many virtual pods each machine that exists has room for. (02:B-8) */
+export function bufferPodsByMachine({ placements }: Decision, { nodes }: ClusterSnapshot): ReadonlyMap<string, number> {
+  const ids = new Map(nodes.map(({ existing, providerId }) => [existing.name, providerId]));
+  const counts = new Map<string, number>();
+  for (const { node, pods } of placements) {
+    const providerId = ids.get(node);
+    const count = pods.filter(isVirtual).length;
+    if (providerId !== undefined && count > 0) counts.set(providerId, count);
+  }
+  return counts;
+}
+
+function bufferOf(pod: Pod): string | undefined {
+  if (!isVirtual(pod)) return undefined;
+  const { [annotations.bufferNamespace]: namespace, [annotations.bufferName]: name } = pod.metadata.annotations ?? {};
+  return `${namespace}/${name}`;
+}
+
+function not(reason: keyof typeof provisioningReasons, message: string): Observation {
+  return { status: "False", reason: provisioningReasons[reason], message };
+}

@@ -1,0 +1,52 @@
+import type { NodePool } from "../../api/kinds/node-pool.ts";
+import type { KubeObject } from "../../api/object.ts";
+import { byPrecedence } from "../../api/validation/precedence.ts";
+import { isCloudError } from "../../cloud/error.ts";
+import type { InstanceType } from "../../core/instance-type.ts";
+import { usablePools } from "../../core/scenario/pools.ts";
+import type { Pool } from "../../core/scheduling/problem.ts";
+import type { LoopWorld } from "../../kube/loop.ts";
+import { custom } from "../../kube/resources.ts";
+import type { Parts } from "../parts.ts";
+import { referred } from "./words.ts";
+
+/** Pools that can make nodes for pods, with what is sold to them; heavier ones first. (02:P-33, P-34) */
+export async function poolsOnSale(
+  { cloud, log }: Pick<Parts, "cloud" | "log">,
+  world: Pick<LoopWorld, "view">,
+): Promise<readonly Pool[]> {
+  const nodePools = world.view<KubeObject & NodePool>(custom.NodePool).all();
+  const { usable, passedOver } = usablePools(nodePools, cloud.nodeClasses);
+  for (const { pool, because } of passedOver) {
+    if (because !== "not-ready") continue;
+    log.error("ignoring nodepool, not ready", { NodePool: referred(pool.metadata) });
+  }
+  const pools: Pool[] = [];
+  for (const nodePool of [...usable].sort(byPrecedence)) {
+    pools.push({ nodePool, instanceTypes: await typesFor(nodePool, { cloud, log }) });
+  }
+  return pools;
+}
+
+/** A pool without types falls out when the pass is opened, and says so in an event. (02:P-34, T-6) */
+async function typesFor(
+  nodePool: NodePool,
+  { cloud, log }: Pick<Parts, "cloud" | "log">,
+): Promise<readonly InstanceType[]> {
+  const about = { NodePool: referred(nodePool.metadata) };
+  try {
+    const types = await cloud.instanceTypes(nodePool);
+    if (types.length === 0) log.info("skipping, no resolved instance types found", about);
+    return types;
+  } catch (error) {
+    if (isTimeout(error)) throw new Error("getting instance types", { cause: error });
+    if (isCloudError(error, "unevaluated")) log.debug("skipping, awaiting nodeoverlay evaluation", about);
+    else log.error("skipping, unable to resolve instance types", { ...about, error });
+    return [];
+  }
+}
+
+/** Nobody knows what would have been sold: a round without this pool could buy the wrong machines. */
+function isTimeout(error: unknown): boolean {
+  return error instanceof Error && (error.name === "TimeoutError" || error.name === "AbortError");
+}

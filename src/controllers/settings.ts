@@ -1,0 +1,66 @@
+import type { TopologySpreadConstraint } from "../api/kubernetes/pod.ts";
+
+/** What is behind a switch. (03 §6.4) */
+export interface FeatureGates {
+  readonly NodeRepair: boolean;
+  readonly ReservedCapacity: boolean;
+  readonly SpotToSpotConsolidation: boolean;
+  readonly NodeOverlay: boolean;
+  readonly StaticCapacity: boolean;
+  readonly CapacityBuffer: boolean;
+}
+
+/** What a person can set about how controllers behave. (03 §6.4) */
+export interface Settings {
+  readonly batchIdleMs: number;
+  readonly batchMaxMs: number;
+  readonly preferencePolicy: "Respect" | "Ignore";
+  readonly minValuesPolicy: "Strict" | "BestEffort";
+  readonly ignoreDraRequests: boolean;
+  readonly packing: "plain" | "polished";
+  readonly cpuRequestsMilli: number;
+  readonly gates: FeatureGates;
+  readonly defaultConstraints: readonly TopologySpreadConstraint[];
+  readonly launchTimeoutMs: number;
+  readonly registrationTimeoutMs: number;
+  /** Drops the metrics and events that cost a series or a write per object. */
+  readonly isClusterStateObservable: boolean;
+}
+
+export const defaultGates: FeatureGates = {
+  NodeRepair: false,
+  ReservedCapacity: true,
+  SpotToSpotConsolidation: false,
+  NodeOverlay: false,
+  StaticCapacity: false,
+  CapacityBuffer: false,
+};
+
+export const defaultSettings: Settings = {
+  batchIdleMs: 1_000,
+  batchMaxMs: 10_000,
+  preferencePolicy: "Respect",
+  minValuesPolicy: "Strict",
+  ignoreDraRequests: true,
+  packing: "polished",
+  cpuRequestsMilli: 1_000,
+  gates: defaultGates,
+  defaultConstraints: [],
+  launchTimeoutMs: 5 * 60_000,
+  registrationTimeoutMs: 15 * 60_000,
+  isClusterStateObservable: true,
+};
+
+/** How long a nomination protects a node. (02:S-30) */
+export function nominationMs({ batchMaxMs }: Pick<Settings, "batchMaxMs">): number {
+  return Math.max(2 * batchMaxMs, 10_000);
+}
+
+/** How many keys a controller looks at at a time: grows with the cores asked for. (03 §8.5) */
+export function workers(
+  { min, max }: { readonly min: number; readonly max: number },
+  { cpuRequestsMilli }: Pick<Settings, "cpuRequestsMilli">,
+): number {
+  const cores = Math.ceil(Math.max(1, cpuRequestsMilli) / 1_000);
+  return Math.min(max, Math.max(min, min + Math.floor(((max - min) / 59) * (cores - 1))));
+}

@@ -1,0 +1,31 @@
+import type { KubeObject } from "../../api/object.ts";
+import { type Loop, on, reconcileLoop } from "../../kube/loop.ts";
+import { custom } from "../../kube/resources.ts";
+import type { Parts } from "../parts.ts";
+import { unless } from "../writes.ts";
+
+/** By then a claim is either there for everybody to see, or it is gone. */
+const graceMs = 15_000;
+
+/**
+ * Forgets claims that were deleted before anybody was told that they exist: state would wait for their machines for
+ * ever, and nothing would be decided any more. (02:S-14, 03:G-5)
+ */
+export function unlaunchedClaimGc({ cluster }: Parts): Loop {
+  return reconcileLoop({
+    name: "state.nodeclaimgc",
+    triggers: [
+      on(custom.NodeClaim, ({ object, old }) => (old === undefined ? namesOf(object) : []), { settleMs: graceMs }),
+    ],
+    reconcile: async (name, { client }) => {
+      if (!cluster.unlaunchedClaims().includes(name)) return undefined;
+      const claim = await unless(client.get(custom.NodeClaim, { name }), "not-found");
+      if (claim === undefined) cluster.forgetUnlaunched(name);
+      return undefined;
+    },
+  });
+}
+
+function namesOf(object: KubeObject | undefined): readonly string[] {
+  return object?.metadata.name === undefined ? [] : [object.metadata.name];
+}

@@ -1,0 +1,77 @@
+import type { KubeObject, ObjectMeta } from "../api/object.ts";
+import type { DeleteOptions, KubeClient, ResourceType } from "../kube/client.ts";
+import { isKubeError } from "../kube/error.ts";
+import type { Reconcile } from "../kube/reconciler.ts";
+
+/** An object that exists. */
+export type Existing = { readonly metadata: ObjectMeta };
+
+export interface PatchOptions {
+  readonly subresource?: "status" | undefined;
+  /** Refused unless the object is still as we saw it: for lists, which are replaced whole. (03:S-10) */
+  readonly isLocked?: boolean | undefined;
+}
+
+/** Changes an object by what a merge patch says. */
+export function patch<T extends KubeObject>(
+  client: KubeClient,
+  type: ResourceType,
+  { metadata }: Existing,
+  { body, subresource, isLocked = false }: PatchOptions & { readonly body: object },
+): Promise<T> {
+  const guarded = isLocked ? withVersion(body, metadata.resourceVersion) : body;
+  return client.patch<T>(type, keyOf(metadata), { kind: "merge", body: guarded }, subresource ? { subresource } : {});
+}
+
+/** Deletes what we saw, and nothing that took its name since; gone already is as good. (03:S-11) */
+export async function remove(
+  client: KubeClient,
+  type: ResourceType,
+  { metadata }: Existing,
+  options: DeleteOptions = {},
+): Promise<void> {
+  const preconditions = metadata.uid === undefined ? {} : { preconditions: { uid: metadata.uid } };
+  await unless(client.delete(type, keyOf(metadata), { ...preconditions, ...options }), "not-found");
+}
+
+/** What was asked for, or undefined where the server answers with one of these codes. */
+export async function unless<T>(
+  call: Promise<T>,
+  ...codes: Parameters<typeof isKubeError> extends [unknown, ...infer Codes] ? Codes : never
+): Promise<T | undefined> {
+  try {
+    return await call;
+  } catch (error) {
+    if (isKubeError(error, ...codes)) return undefined;
+    throw error;
+  }
+}
+
+/** The watch tells of what we were too late for; this is for when it does not. */
+export const overtakenMs = 1_000;
+
+/** Somebody was faster, or the object is gone: nothing a person should hear of. (03:S-10) */
+export function isOvertaken(error: unknown): boolean {
+  return isKubeError(error, "conflict", "not-found");
+}
+
+/** Looks again where somebody was faster, without a word. */
+export function quietly<Key extends string, World>(reconcile: Reconcile<Key, World>): Reconcile<Key, World> {
+  return async (key, world) => {
+    try {
+      return await reconcile(key, world);
+    } catch (error) {
+      if (isOvertaken(error)) return { afterMs: overtakenMs };
+      throw error;
+    }
+  };
+}
+
+export function keyOf({ name = "", namespace }: ObjectMeta): { name: string; namespace?: string } {
+  return namespace === undefined ? { name } : { name, namespace };
+}
+
+function withVersion(body: object, resourceVersion: string | undefined): object {
+  const { metadata = {} } = body as { readonly metadata?: object };
+  return { ...body, metadata: { ...metadata, resourceVersion } };
+}

@@ -1,0 +1,85 @@
+import { describe, expect, it } from "vitest";
+import { kwokLabels } from "../../../src/api/labels.ts";
+import { consistency } from "../../../src/controllers/node-claim/consistency.ts";
+import { hydration } from "../../../src/controllers/node-claim/hydration.ts";
+import type { Parts } from "../../../src/controllers/parts.ts";
+import { claimNamed, foreignRef, type NodeChanges, nodeWithId, type Spec, type Stage, stage } from "./stage.ts";
+
+const requests = { cpu: "2", memory: "4Gi", "vendor.com/gpu": "0" };
+const capacity = { cpu: "4", memory: "8Gi", "vendor.com/gpu": "1" };
+
+async function joined(
+  node: NodeChanges,
+  { spec = {}, isInitialized = true }: { spec?: Spec; isInitialized?: boolean } = {},
+): Promise<Stage> {
+  const world = await stage({ controllers: (parts: Parts) => [consistency(parts)] });
+  const claim = await world.create(claimNamed("a", { resources: { requests }, ...spec }));
+  const status = isInitialized ? "True" : "Unknown";
+  const conditions = [
+    { type: "Initialized", status, reason: "x", message: "", lastTransitionTime: "2026-01-01T00:00:00Z" },
+  ];
+  await world.status(claim, { providerID: "kwok://1", capacity, conditions });
+  await world.create(nodeWithId("kwok://1", node));
+  await world.pass(1);
+  return world;
+}
+
+const found = (world: Stage) => world.condition("a", "ConsistentStateFound");
+
+describe("consistency", () => {
+  it("03:C-3 says when the Node is what was bought", async () => {
+    const world = await joined({ capacity: { cpu: "4", memory: "7.3Gi" } });
+    expect(await found(world)).toMatchObject({ status: "True" });
+    expect(await world.events("a")).toEqual([]);
+  });
+
+  it("03:C-2 says when the Node is smaller by more than a tenth", async () => {
+    const world = await joined({ capacity: { cpu: "4", memory: "7Gi" } });
+    expect(await found(world)).toMatchObject({ status: "False", reason: "ConsistencyCheckFailed" });
+    const issue = "expected 8Gi of resource memory, but found 7Gi (87.5% of expected)";
+    expect(await world.events("a")).toMatchObject([
+      { reason: "FailedConsistencyCheck", type: "Warning", message: issue },
+    ]);
+    expect(world.said("failed consistency check")).toMatchObject([{ level: "info", issue }]);
+  });
+
+  it("03:C-2 looks at the shape only once the claim is initialized", async () => {
+    const world = await joined({ capacity: { cpu: "1", memory: "1Gi" } }, { isInitialized: false });
+    expect(await found(world)).toMatchObject({ status: "True" });
+  });
+
+  it("03:C-1 looks every ten minutes, whatever happens in between", async () => {
+    const world = await joined({ capacity: { cpu: "4", memory: "8Gi" } });
+    await world.patchNode("node-1", { status: { capacity: { memory: "1Gi" } } }, "status");
+    await world.pass(590);
+    expect(await found(world)).toMatchObject({ status: "True" });
+    await world.pass(10);
+    expect(await found(world)).toMatchObject({ status: "False" });
+  });
+
+  it("03:L-1 leaves claims of others alone", async () => {
+    const world = await joined({}, { spec: { nodeClassRef: foreignRef } });
+    expect(await found(world)).toBeUndefined();
+  });
+
+  it("03:C-1 says nothing where several Nodes say they are the machine", async () => {
+    const world = await stage({ controllers: (parts: Parts) => [consistency(parts)] });
+    await world.create(nodeWithId("kwok://1", { name: "one" }), nodeWithId("kwok://1", { name: "two" }));
+    await world.status(await world.create(claimNamed("a")), { providerID: "kwok://1" });
+    await world.pass(1);
+    expect(await found(world)).toBeUndefined();
+  });
+});
+
+describe("hydration", () => {
+  it("03:H-1 gives claims of older versions their class label, and only ours", async () => {
+    const world = await stage({ controllers: (parts: Parts) => [hydration(parts)] });
+    await world.create(claimNamed("a"), claimNamed("foreign", { nodeClassRef: foreignRef }));
+    await world.pass(1);
+    expect((await world.live("a")).metadata.labels).toMatchObject({ [kwokLabels.nodeClass]: "default" });
+    expect(Object.keys((await world.live("foreign")).metadata.labels ?? {})).toEqual(["karpenter.sh/nodepool"]);
+    const { resourceVersion } = (await world.live("a")).metadata;
+    await world.pass(600);
+    expect((await world.live("a")).metadata.resourceVersion).toBe(resourceVersion);
+  });
+});

@@ -1,0 +1,289 @@
+import { describe, expect, it } from "vitest";
+import { get } from "../../../src/api/conditions/engine.ts";
+import type { NodePool } from "../../../src/api/kinds/node-pool.ts";
+import { finalizers, labels, taints } from "../../../src/api/labels.ts";
+import type { HookAnswer, RegistrationHook } from "../../../src/cloud/provider.ts";
+import { lifecycle } from "../../../src/controllers/node-claim/lifecycle.ts";
+import type { LiveNode } from "../../../src/controllers/node-claim/lookups.ts";
+import type { Parts } from "../../../src/controllers/parts.ts";
+import { custom } from "../../../src/kube/resources.ts";
+import { nodePool } from "../../builders/node-pool.ts";
+import { startAt } from "../rig.ts";
+import { claimNamed, foreignRef, nodeWithId, type Stage, stage } from "./stage.ts";
+
+const controllers = (parts: Parts) => [lifecycle(parts)];
+const waitFor = { key: "wait", value: "a", effect: "NoSchedule" } as const;
+const dedicated = { key: "dedicated", value: "b", effect: "NoExecute" } as const;
+
+function keysOf(node: LiveNode | undefined): readonly string[] {
+  return (node?.spec?.taints ?? []).map(({ key }) => key);
+}
+
+describe("registration", () => {
+  it("03:L-8 03:L-13 03:L-14 opens the Node with the claim's provider id, once", async () => {
+    const world = await stage({ controllers });
+    const id = await world.launched("a");
+    await world.create(nodeWithId("kwok://another", { name: "other" }), nodeWithId(id));
+    await world.pass(1);
+    const node = await world.node();
+    expect(node?.metadata.labels?.[labels.registered]).toBe("true");
+    expect(keysOf(node)).not.toContain(taints.unregistered.key);
+    expect((await world.live("a")).status?.nodeName).toBe("node-1");
+    expect(await world.condition("a", "Registered")).toMatchObject({ status: "True", reason: "Registered" });
+    expect(keysOf(await world.node("other"))).toContain(taints.unregistered.key);
+    expect(world.said("registered nodeclaim")).toMatchObject([{ level: "info", Node: { name: "node-1" } }]);
+    const { metadata } = await world.live("a");
+    expect(world.counted.filter(({ name }) => name === "nodes_created_total")).toEqual([
+      {
+        name: "nodes_created_total",
+        labels: { nodepool: "default", zone: metadata.labels?.[labels.zone] },
+        value: 1,
+      },
+    ]);
+    expect(await world.events("a")).toEqual([]);
+  });
+
+  it("03:L-11 makes the Node the claim's own: finalizer, one owner, labels and annotations", async () => {
+    const world = await stage({ controllers });
+    const told = { labels: { team: "x", [labels.hostname]: "mine" }, annotations: { note: "y" } };
+    const id = await world.launched("a", {}, told);
+    await world.create(nodeWithId(id, { labels: { team: "old", own: "1" }, annotations: { note: "old", kept: "z" } }));
+    await world.pass(1);
+    await world.patchNode("node-1", { metadata: { labels: { later: "2" } } });
+    const node = await world.node();
+    const { uid } = (await world.live("a")).metadata;
+    expect(node?.metadata.finalizers).toEqual([finalizers.termination]);
+    expect(node?.metadata.ownerReferences).toEqual([
+      { apiVersion: "karpenter.sh/v1", kind: "NodeClaim", name: "a", uid, blockOwnerDeletion: true },
+    ]);
+    expect(node?.metadata.labels).toMatchObject({ team: "x", own: "1", later: "2", [labels.hostname]: "mine" });
+    expect(node?.metadata.annotations).toMatchObject({ note: "y", kept: "z" });
+  });
+
+  it("03:L-11 an owner that is there already is not added again", async () => {
+    const world = await stage({ controllers });
+    const id = await world.launched("a");
+    const { uid = "" } = (await world.live("a")).metadata;
+    const owner = { apiVersion: "karpenter.sh/v1", kind: "NodeClaim", name: "a", uid, blockOwnerDeletion: true };
+    const node = nodeWithId(id);
+    await world.create({ ...node, metadata: { ...node.metadata, ownerReferences: [owner] } });
+    await world.pass(1);
+    expect((await world.node())?.metadata.ownerReferences).toEqual([owner]);
+  });
+
+  it("03:L-1 leaves the Node of another provider's claim alone", async () => {
+    const world = await stage({ controllers });
+    const foreign = await world.create(claimNamed("foreign", { nodeClassRef: foreignRef }));
+    await world.status(foreign, { providerID: "other://1" });
+    await world.create(nodeWithId("other://1"));
+    await world.pass(1);
+    expect((await world.node())?.metadata.finalizers).toBeUndefined();
+    expect(keysOf(await world.node())).toEqual([taints.unregistered.key]);
+  });
+
+  it("03:L-9 several Nodes that say they are the machine are a failure", async () => {
+    const world = await stage({
+      controllers,
+      cloud: (provider) => ({
+        ...provider,
+        create: async (claim) => ({ ...(await provider.create(claim)), providerId: "kwok://twin" }),
+      }),
+    });
+    await world.create(...["one", "two"].map((name) => nodeWithId("kwok://twin", { name })));
+    await world.launched("a");
+    expect(await world.condition("a", "Registered")).toMatchObject({ status: "False", reason: "MultipleNodesFound" });
+    expect(keysOf(await world.node("one"))).toEqual([taints.unregistered.key]);
+  });
+
+  it("03:L-10 a Node without the protective taint is registered all the same, with a warning", async () => {
+    const world = await stage({ controllers });
+    const id = await world.launched("a");
+    await world.create(nodeWithId(id, { taints: [] }));
+    await world.pass(1);
+    expect(await world.condition("a", "Registered")).toMatchObject({ status: "True" });
+    expect(await world.events("a")).toMatchObject([{ reason: "UnregisteredTaintMissing", type: "Warning" }]);
+    expect(world.said("node claim registration error")).toMatchObject([
+      { level: "error", taint: taints.unregistered.key },
+    ]);
+  });
+
+  describe("03:L-11 taints", () => {
+    const spec = { taints: [dedicated], startupTaints: [waitFor] };
+    const worn = { ...dedicated, value: "own" };
+
+    it("are put on the Node, where its own of the same key and effect stay", async () => {
+      const world = await stage({ controllers });
+      const id = await world.launched("a", spec);
+      await world.create(nodeWithId(id, { taints: [taints.unregistered, worn] }));
+      await world.pass(1);
+      expect((await world.node())?.spec?.taints).toMatchObject([worn, waitFor]);
+    });
+
+    it.each([
+      { value: "true", expected: [] as string[] },
+      { value: "false", expected: ["dedicated", "wait"] },
+    ])("opt-out label $value gives $expected", async ({ value, expected }) => {
+      const world = await stage({ controllers });
+      const id = await world.launched("a", spec);
+      await world.create(nodeWithId(id, { labels: { [labels.doNotSyncTaints]: value } }));
+      await world.pass(1);
+      expect(keysOf(await world.node())).toEqual(expected);
+      expect((await world.node())?.metadata.labels?.[labels.registered]).toBe("true");
+    });
+
+    it("03:L-15 startup taints are not put back", async () => {
+      const world = await stage({ controllers });
+      const id = await world.launched("a", spec);
+      await world.create(nodeWithId(id));
+      await world.pass(1);
+      expect(keysOf(await world.node())).toEqual(["dedicated", "wait"]);
+      await world.patchNode("node-1", { spec: { taints: [dedicated] } });
+      await world.pass(5);
+      expect(keysOf(await world.node())).toEqual(["dedicated"]);
+    });
+  });
+
+  describe("03:P-21 the pool's health", () => {
+    const type = "NodeRegistrationHealthy";
+    const healthOf = async (world: Stage) => {
+      const pool = await world.get<NodePool>(custom.NodePool, "default");
+      return pool && get(pool, type)?.status;
+    };
+
+    async function withPool(results: readonly boolean[]): Promise<Stage> {
+      const world = await stage({ controllers });
+      const pool = await world.create<NodePool>(nodePool().build([]).nodePool);
+      const condition = { type, status: "False", reason: "RegistrationFailed", message: "x" };
+      const conditions = [{ ...condition, lastTransitionTime: "2026-01-01T00:00:00Z", observedGeneration: 1 }];
+      await world.status(pool, { nodes: 0, conditions });
+      const uid = pool.metadata.uid ?? "";
+      world.parts.health.set(uid, results);
+      const owner = { apiVersion: "karpenter.sh/v1", kind: "NodePool", name: "default", uid };
+      const id = await world.launched("a", {}, { ownerReferences: [owner] });
+      await world.create(nodeWithId(id));
+      await world.pass(1);
+      return world;
+    }
+
+    it("is True after a success", async () => {
+      expect(await healthOf(await withPool([]))).toBe("True");
+    });
+
+    it("stays False after a success that follows two failures", async () => {
+      const world = await withPool([false, false]);
+      expect(await healthOf(world)).toBe("False");
+      const uid = (await world.get<NodePool>(custom.NodePool, "default"))?.metadata.uid ?? "";
+      expect(world.parts.health.window(uid)).toEqual([false, false, true]);
+    });
+
+    it("is no matter where the pool is gone", async () => {
+      const world = await stage({ controllers });
+      const owner = { apiVersion: "karpenter.sh/v1", kind: "NodePool", name: "default", uid: "gone" };
+      const id = await world.launched("a", {}, { ownerReferences: [owner] });
+      await world.create(nodeWithId(id));
+      await world.pass(1);
+      expect(await world.condition("a", "Registered")).toMatchObject({ status: "True" });
+      expect(world.troubles).toEqual([]);
+    });
+  });
+});
+
+describe("registration hooks", () => {
+  type Answer = HookAnswer | Error;
+  const passes: Answer = { isPending: false };
+  const pends: Answer = { isPending: true, afterMs: 5_000 };
+
+  function hook(name: string, ...answers: readonly Answer[]): RegistrationHook {
+    const left = [...answers];
+    return {
+      name,
+      registered: async () => {
+        const answer = (left.length > 1 ? left.shift() : left[0]) ?? passes;
+        if (answer instanceof Error) throw answer;
+        return answer;
+      },
+    };
+  }
+
+  async function joined(registrationHooks: readonly RegistrationHook[] | undefined): Promise<Stage> {
+    const world = await stage({ controllers, cloud: (provider) => ({ ...provider, registrationHooks }) });
+    const id = await world.launched("a", { startupTaints: [waitFor] });
+    await world.create(nodeWithId(id));
+    await world.pass(1);
+    return world;
+  }
+
+  it.each([
+    { what: "no list", hooks: undefined },
+    { what: "an empty list", hooks: [] },
+    { what: "one that passes", hooks: [hook("one", passes)] },
+    { what: "several that pass", hooks: [hook("one", passes), hook("two", passes)] },
+  ])("03:L-12 $what lets the node register", async ({ hooks }) => {
+    const world = await joined(hooks);
+    expect(await world.condition("a", "Registered")).toMatchObject({ status: "True" });
+    expect(keysOf(await world.node())).toEqual(["wait"]);
+  });
+
+  it("03:L-12 a pending hook keeps the taint, while everything else is on the node", async () => {
+    const world = await joined([hook("one", pends)]);
+    expect(await world.condition("a", "Registered")).toMatchObject({
+      status: "Unknown",
+      reason: "RegistrationHookPending",
+      message: "one",
+    });
+    const node = await world.node();
+    expect(keysOf(node)).toEqual([taints.unregistered.key, "wait"]);
+    expect(node?.metadata.finalizers).toEqual([finalizers.termination]);
+    expect(node?.metadata.labels?.[labels.registered]).toBeUndefined();
+    expect(world.counted).toEqual([]);
+  });
+
+  it("03:L-12 every hook that is pending or failed is named, and errors are reported", async () => {
+    const world = await joined([
+      hook("one", pends),
+      hook("two", passes),
+      hook("three", new Error("no")),
+      hook("four", new Error("never")),
+    ]);
+    expect(await world.condition("a", "Registered")).toMatchObject({ message: "one, three, four" });
+    expect(keysOf(await world.node())).toContain(taints.unregistered.key);
+    expect(world.troubles[0]).toMatchObject({
+      kind: "reconcile-failed",
+      error: { message: "registration hook three: no; registration hook four: never" },
+    });
+  });
+
+  it("03:L-12 a second hook alone can hold it up", async () => {
+    const world = await joined([hook("one", passes), hook("two", pends)]);
+    expect(await world.condition("a", "Registered")).toMatchObject({ status: "Unknown", message: "two" });
+  });
+
+  it("03:L-12 is asked again after the shortest wait, and passes in the end", async () => {
+    const asked: number[] = [];
+    const until = (name: string, seconds: number, afterMs: number): RegistrationHook => ({
+      name,
+      registered: async () => {
+        const now = (world.clock.now() - startAt) / 1_000;
+        if (name === "quick") asked.push(Math.floor(now));
+        return { isPending: now < seconds, afterMs };
+      },
+    });
+    const hooks: RegistrationHook[] = [];
+    const world = await stage({ controllers, cloud: (provider) => ({ ...provider, registrationHooks: hooks }) });
+    hooks.push(until("slow", 3, 60_000), until("quick", 5, 5_000));
+    const id = await world.launched("a");
+    await world.create(nodeWithId(id));
+    await world.pass(30);
+    expect(await world.condition("a", "Registered")).toMatchObject({
+      status: "True",
+      lastTransitionTime: "2026-01-01T00:00:06Z",
+    });
+    expect([...new Set(asked)]).toEqual([1, 6]);
+  });
+
+  it("03:L-13 labels a hook asks for reach claim and Node", async () => {
+    const world = await joined([hook("one", { isPending: false, labels: { hooked: "yes" } })]);
+    expect((await world.live("a")).metadata.labels).toMatchObject({ hooked: "yes" });
+    expect((await world.node())?.metadata.labels).toMatchObject({ hooked: "yes", [labels.registered]: "true" });
+  });
+});

@@ -1,0 +1,115 @@
+import { describe, expect, it } from "vitest";
+import type { ConditionStatus } from "../../../src/api/conditions/condition.ts";
+import { get } from "../../../src/api/conditions/engine.ts";
+import type { NodePool } from "../../../src/api/kinds/node-pool.ts";
+import type { KubeObject } from "../../../src/api/object.ts";
+import { poolRegistrationHealth } from "../../../src/controllers/node-pool/registration-health.ts";
+import { custom } from "../../../src/kube/resources.ts";
+import { foreignClass, kwokClass, pool } from "../pool-objects.ts";
+import { type Rig, rig } from "../rig.ts";
+
+function watching(): Promise<Rig> {
+  return rig({ controllers: (parts) => [poolRegistrationHealth(parts)] });
+}
+
+async function stored(world: Rig, name = "default"): Promise<NodePool> {
+  return (await world.get<NodePool>(custom.NodePool, name)) as NodePool;
+}
+
+/** What registration or its failure would have left on the pool. */
+async function condition(world: Rig, status: ConditionStatus): Promise<NodePool> {
+  const found = await stored(world);
+  const generation = found.metadata.generation ?? 0;
+  const told = {
+    type: "NodeRegistrationHealthy",
+    status,
+    reason: "Told",
+    message: "",
+    lastTransitionTime: "2026-01-01T00:00:00Z",
+    observedGeneration: generation,
+  };
+  await world.status(found as KubeObject, { conditions: [told], nodeClassObservedGeneration: 1 });
+  return stored(world);
+}
+
+describe("nodepool.registrationhealth", () => {
+  it("03:P-23 leaves pools of a foreign node class alone, and those whose class is missing", async () => {
+    const world = await watching();
+    await world.create(pool("foreign", { template: { nodeClassRef: foreignClass } }), pool());
+    expect((await stored(world, "foreign")).status?.conditions).toBeUndefined();
+    expect((await stored(world)).status?.conditions).toBeUndefined();
+    await world.stop();
+  });
+
+  it("03:P-23 a new pool is unknown, and notes which class it was judged with", async () => {
+    const world = await watching();
+    await world.create(kwokClass(), pool());
+    const found = await stored(world);
+    expect(get(found, "NodeRegistrationHealthy")?.status).toBe("Unknown");
+    expect(found.status?.nodeClassObservedGeneration).toBe(1);
+    await world.stop();
+  });
+
+  it.each(["True", "False"] as const)("03:P-23 %s stays while pool and class stay what they are", async (status) => {
+    const world = await watching();
+    await world.create(kwokClass(), pool());
+    await condition(world, status);
+    await world.status((await stored(world)) as KubeObject, { nodes: 3 });
+    expect(get(await stored(world), "NodeRegistrationHealthy")?.status).toBe(status);
+    await world.stop();
+  });
+
+  it("03:P-23 another generation of the class makes it unknown and forgets what was seen", async () => {
+    const world = await watching();
+    await world.create(kwokClass(), pool());
+    const { uid = "" } = (await condition(world, "True")).metadata;
+    world.parts.health.record(uid, { isRegistered: false });
+    const body = { spec: { nodeRegistrationDelay: "10s" } };
+    await world.client.patch(custom.KWOKNodeClass, { name: "default" }, { kind: "merge", body });
+    await world.clock.advance(0);
+    const found = await stored(world);
+    expect(get(found, "NodeRegistrationHealthy")?.status).toBe("Unknown");
+    expect(found.status?.nodeClassObservedGeneration).toBe(2);
+    expect(world.parts.health.health(uid)).toBe("unknown");
+    await world.stop();
+  });
+
+  it("03:P-23 another generation of the class is noted where the condition was unknown already", async () => {
+    const world = await watching();
+    await world.create(kwokClass(), pool());
+    const body = { spec: { nodeRegistrationDelay: "10s" } };
+    await world.client.patch(custom.KWOKNodeClass, { name: "default" }, { kind: "merge", body });
+    await world.clock.advance(0);
+    expect((await stored(world)).status?.nodeClassObservedGeneration).toBe(2);
+    await world.stop();
+  });
+
+  it("03:P-23 another generation of the pool makes it unknown and forgets what was seen", async () => {
+    const world = await watching();
+    await world.create(kwokClass(), pool());
+    const { uid = "" } = (await condition(world, "False")).metadata;
+    const body = { spec: { template: { metadata: { labels: { team: "a" } } } } };
+    await world.client.patch(custom.NodePool, { name: "default" }, { kind: "merge", body });
+    await world.clock.advance(0);
+    const found = await stored(world);
+    expect(get(found, "NodeRegistrationHealthy")?.status).toBe("Unknown");
+    expect(get(found, "NodeRegistrationHealthy")?.observedGeneration).toBe(found.metadata.generation);
+    expect(world.parts.health.window(uid)).toEqual([]);
+    await world.stop();
+  });
+
+  it("03:P-23 after a restart the condition stands in for what was seen", async () => {
+    const world = await watching();
+    await world.create(kwokClass(), pool());
+    const { uid = "" } = (await condition(world, "False")).metadata;
+    expect(world.parts.health.window(uid)).toEqual([false, false]);
+    expect(world.parts.health.health(uid)).toBe("unhealthy");
+    await world.stop();
+
+    const other = await watching();
+    await other.create(kwokClass(), pool());
+    const again = await condition(other, "True");
+    expect(other.parts.health.window(again.metadata.uid ?? "")).toEqual([true]);
+    await other.stop();
+  });
+});

@@ -1,0 +1,41 @@
+import { expect, it } from "vitest";
+import { hydration } from "../../../src/controllers/node/hydration.ts";
+import type { Parts } from "../../../src/controllers/parts.ts";
+import { claimNamed, foreignRef, kwokRef, nodeWithId, stage } from "../node-claim/stage.ts";
+
+const controllers = (parts: Parts) => [hydration(parts)];
+const key = "karpenter.kwok.sh/kwoknodeclass";
+
+const node = nodeWithId("kwok://old");
+
+/** Claims and their Node, as an older version left them. */
+async function hydrated(...claims: readonly (typeof foreignRef)[]) {
+  const world = await stage({ controllers });
+  for (const [index, nodeClassRef] of claims.entries()) {
+    const claim = await world.create(claimNamed(`claim-${index}`, { nodeClassRef }));
+    await world.status(claim, { providerID: "kwok://old" });
+  }
+  await world.create(node);
+  await world.pass(2);
+  const { metadata } = (await world.node()) ?? {};
+  return metadata?.labels ?? {};
+}
+
+it("03:H-1 a Node gets the label that says whose it is", async () => {
+  expect((await hydrated(kwokRef))[key]).toBe("default");
+});
+
+it("03:H-1 also when its claim is known only later", async () => {
+  const world = await stage({ controllers });
+  await world.create(node);
+  await world.status(await world.create(claimNamed("late")), { providerID: "kwok://old" });
+  await world.pass(2);
+  expect((await world.node())?.metadata.labels?.[key]).toBe("default");
+});
+
+it("03:H-1 Nodes of others, of nobody and of two claims are left", async () => {
+  const untouched = node.metadata.labels;
+  expect(await hydrated(foreignRef)).toEqual(untouched);
+  expect(await hydrated()).toEqual(untouched);
+  expect(await hydrated(kwokRef, kwokRef)).toEqual(untouched);
+});

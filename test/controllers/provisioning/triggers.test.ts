@@ -1,0 +1,158 @@
+import { expect, it } from "vitest";
+import { taints } from "../../../src/api/labels.ts";
+import type { KubeObject } from "../../../src/api/object.ts";
+import { stepBudget } from "../../../src/controllers/budget.ts";
+import { provisioningLoops } from "../../../src/controllers/provisioning/loops.ts";
+import { builtIn } from "../../../src/kube/resources.ts";
+import { instanceType } from "../../builders/instance-type.ts";
+import { pod } from "../../builders/pod.ts";
+import { stage, unschedulable } from "./stage.ts";
+
+const computing = "computing scheduling decision for provisionable pod(s)";
+
+it("02:P-10 a pod asks for a round at once, and again every ten seconds until it does not wait any more", async () => {
+  const { pend, pass, said, launchAll, podsOf, clock, client } = await stage();
+  await pend(pod().named("web"));
+  const seenAt = clock.now();
+  await pass(2);
+  await launchAll();
+  expect(said(computing)).toHaveLength(1);
+
+  await pass(10);
+  expect(said(computing)).toHaveLength(2);
+  await pass(10);
+  expect(said(computing)).toHaveLength(3);
+  expect(podsOf("web").ack).toBe(seenAt);
+
+  await client.delete(builtIn.Pod, { name: "web", namespace: "default" }, { gracePeriodSeconds: 0 });
+  await pass(30);
+  expect(said(computing)).toHaveLength(3);
+});
+
+it("02:P-20 pods that come within a second of each other are one round", async () => {
+  const { pend, pass, said } = await stage();
+
+  for (const name of ["a", "b", "c"]) {
+    await pend(pod().named(name));
+    await pass(0.7);
+  }
+  await pass(3);
+
+  expect(said(computing)).toMatchObject([{ "pending-pods": 3 }]);
+});
+
+it("02:P-11 03:I-8 a node with the disruption taint asks for a round every ten seconds", async () => {
+  const { create, pass, cluster, said, bind, client } = await stage();
+  const node = await create<KubeObject>({
+    apiVersion: "v1",
+    kind: "Node",
+    metadata: { name: "old" },
+    spec: { providerID: "test:///old", taints: [{ ...taints.disrupted, value: "whatever" }] },
+  });
+  await bind(pod().named("web"), "old");
+  cluster.markForDeletion("test:///old");
+
+  await pass(2);
+  expect(said(computing)).toMatchObject([{ "pending-pods": 0, "deleting-pods": 1 }]);
+
+  await client.patch(
+    builtIn.Node,
+    { name: node.metadata.name ?? "" },
+    { kind: "merge", body: { spec: { taints: null } } },
+  );
+  await pass(30);
+  expect(said(computing)).toHaveLength(1);
+});
+
+it("02:P-12 anybody who has the trigger can ask for a round", async () => {
+  const { trigger, round, said, bind, create, cluster } = await stage();
+  const spec = { providerID: "test:///old" };
+  await create({ apiVersion: "v1", kind: "Node", metadata: { name: "old" }, spec });
+  await bind(pod().named("web"), "old");
+  cluster.markForDeletion("test:///old");
+  await round();
+  expect(said(computing)).toEqual([]);
+
+  trigger.fire("uid-of-a-buffer");
+  await round();
+  expect(said(computing)).toHaveLength(1);
+});
+
+it("02:P-21 §11.8-1 a trigger consumed while the state is not synced is back within ten seconds", async () => {
+  const { provision, pass, pend, launchAll, said, claims } = await stage();
+  await provision(pod().named("first").cpu("20"));
+  expect(await claims()).toHaveLength(1);
+
+  // Its claim is not launched: no decision may be taken. (02:S-13)
+  await pend(pod().named("second").cpu("20"));
+  await pass(5);
+  expect(said(computing)).toHaveLength(1);
+
+  await launchAll();
+  await pass(10);
+  expect(said(computing).length).toBeGreaterThan(1);
+  expect(await claims()).toHaveLength(2);
+});
+
+it("02:Q-9 §11.8-2 a round that runs out of time buys what it has decided, and goes on as soon as it can", async () => {
+  const { provision, pass, claims, launchAll, said, events } = await stage({
+    types: [instanceType("m").cpu(4)],
+    settings: { packing: "plain" },
+    budgets: stepBudget(60),
+  });
+  const pods = Array.from({ length: 120 }, (_, index) => pod().named(`web-${index}`).cpu("3"));
+
+  const first = await provision(...pods);
+  expect(first.length).toBeGreaterThan(0);
+  expect(first.length).toBeLessThan(120);
+  expect(said("scheduling simulation timed out")).toMatchObject([{ level: "debug" }]);
+  expect((await events("web-119")).map(({ reason }) => reason)).not.toContain("FailedScheduling");
+
+  await launchAll();
+  await pass(2.5); // not the ten seconds its pods would take
+  expect((await claims()).length).toBeGreaterThan(first.length);
+});
+
+it("02:P-3 a pod that stops waiting is not asked about again", async () => {
+  const { pend, pass, said, client, status, launchAll } = await stage();
+  await pend(pod().named("web"));
+  await pass(2);
+  await launchAll();
+  const stored = await client.get<KubeObject>(builtIn.Pod, { name: "web", namespace: "default" });
+  await status(stored, { ...unschedulable, nominatedNodeName: "somewhere" });
+
+  await pass(30);
+
+  expect(said(computing)).toHaveLength(1);
+});
+
+it("a round that fails is told, and the next one is tried", async () => {
+  let isDown = true;
+  const { provision, pass, claims, troubles } = await stage({
+    cloud: (cloud) => ({
+      ...cloud,
+      instanceTypes: (pool) =>
+        isDown ? Promise.reject(new DOMException("too slow", "TimeoutError")) : cloud.instanceTypes(pool),
+    }),
+  });
+
+  expect(await provision(pod().named("web"))).toEqual([]);
+  expect(troubles).toMatchObject([{ kind: "reconcile-failed", loop: "provisioner" }]);
+
+  isDown = false;
+  await pass(10);
+  expect(await claims()).toHaveLength(1);
+});
+
+it("02 §1.2 the controllers have the names dashboards know them by, and stop when they are told to", async () => {
+  const { provision, stop, parts, trigger, clock } = await stage();
+  await provision(pod().named("web"));
+
+  expect(provisioningLoops({ ...parts, trigger }).map(({ name }) => name)).toEqual([
+    "provisioner",
+    "provisioner.trigger.pod",
+    "provisioner.trigger.node",
+  ]);
+  await stop();
+  expect(clock.pending).toBe(0);
+});

@@ -1,0 +1,326 @@
+import { describe, expect, it } from "vitest";
+import { nodePoolHashVersion } from "../../../src/api/hash/drift.ts";
+import type { NodeClaim } from "../../../src/api/kinds/node-claim.ts";
+import { annotations, labels } from "../../../src/api/labels.ts";
+import type { KubeObject } from "../../../src/api/object.ts";
+import { lifecycle } from "../../../src/controllers/node-claim/lifecycle.ts";
+import type { Parts } from "../../../src/controllers/parts.ts";
+import { defaultGates } from "../../../src/controllers/settings.ts";
+import { staticLoops } from "../../../src/controllers/static/loops.ts";
+import { staticProvisioning } from "../../../src/controllers/static/provisioning.ts";
+import type { Loop } from "../../../src/kube/loop.ts";
+import { custom } from "../../../src/kube/resources.ts";
+import { claim, foreignClass, kwokClass, machine, type PoolDraft, pool } from "../pool-objects.ts";
+import { recordingMetrics } from "../recording-metrics.ts";
+import { type Rig, rig } from "../rig.ts";
+import { overheard, restart } from "./around.ts";
+
+const lastTransitionTime = "2026-01-01T00:00:00Z";
+
+/** As its own controllers would leave it. */
+async function setReady(world: Rig, name = "default", isReady = true): Promise<void> {
+  const found = (await world.get(custom.NodePool, name)) as KubeObject;
+  const status = isReady ? "True" : "False";
+  const ready = { type: "Ready", status, reason: "Ready", message: "", lastTransitionTime };
+  await world.status(found, { conditions: [ready] });
+}
+
+interface Setting {
+  readonly controllers?: (parts: Parts) => readonly Loop[];
+  readonly metrics?: ReturnType<typeof recordingMetrics>;
+}
+
+async function keeping(setting: Setting = {}): Promise<Rig> {
+  const world = await rig({ controllers: (parts) => [staticProvisioning(parts)], ...setting });
+  await world.create(kwokClass());
+  return world;
+}
+
+async function withPool(draft: PoolDraft, setting: Setting = {}): Promise<Rig> {
+  const world = await keeping(setting);
+  await world.create(pool("default", draft));
+  await setReady(world);
+  return world;
+}
+
+async function claimsOf(world: Rig, name = "default"): Promise<readonly NodeClaim[]> {
+  const all = await world.list<NodeClaim>(custom.NodeClaim);
+  return all.filter(({ metadata }) => metadata.labels?.[labels.nodePool] === name);
+}
+
+async function setReplicas(world: Rig, replicas: number): Promise<void> {
+  await world.client.patch(custom.NodePool, { name: "default" }, { kind: "merge", body: { spec: { replicas } } });
+  await world.clock.advance(0);
+}
+
+describe("static.provisioning", () => {
+  it("03:SP-3 makes as many claims as the pool has replicas, and says so", async () => {
+    const metrics = recordingMetrics();
+    const world = await withPool({ replicas: 3 }, { metrics });
+    expect(await claimsOf(world)).toHaveLength(3);
+    expect(world.lines.map(({ message, current, desired }) => [message, current, desired])).toContainEqual([
+      "provisioning nodeclaims to satisfy replica count",
+      0,
+      3,
+    ]);
+    expect(world.lines.filter(({ message }) => message === "created nodeclaim")).toHaveLength(3);
+    const made = 'nodeclaims_created_total{min_values_relaxed="false",nodepool="default",reason="provisioned"}';
+    expect([...metrics.series]).toEqual([[made, 3]]);
+    await world.stop();
+  });
+
+  it("02:Z-2 a claim says what the template says, and no more", async () => {
+    const world = await withPool({
+      replicas: 1,
+      labels: { team: "a" },
+      annotations: { note: "b" },
+      requirements: [{ key: labels.zone, operator: "In", values: ["z-a", "z-b"], minValues: 2 }],
+      template: {
+        taints: [{ key: "only", value: "batch", effect: "NoSchedule" }],
+        startupTaints: [{ key: "boot", effect: "NoExecute" }],
+        expireAfter: "10h",
+        terminationGracePeriod: "5m",
+      },
+    });
+    const [made] = await claimsOf(world);
+    const owner = (await world.get(custom.NodePool, "default")) as KubeObject;
+    expect(made?.metadata).toMatchObject({
+      name: expect.stringMatching(/^default-/),
+      labels: { [labels.nodePool]: "default", "karpenter.kwok.sh/kwoknodeclass": "default", team: "a" },
+      annotations: { note: "b", [annotations.nodePoolHashVersion]: nodePoolHashVersion },
+      ownerReferences: [
+        {
+          apiVersion: "karpenter.sh/v1",
+          kind: "NodePool",
+          name: "default",
+          uid: owner.metadata.uid,
+          blockOwnerDeletion: true,
+        },
+      ],
+    });
+    expect(made?.spec).toEqual({
+      taints: [{ key: "only", value: "batch", effect: "NoSchedule" }],
+      startupTaints: [{ key: "boot", effect: "NoExecute" }],
+      requirements: [
+        { key: "karpenter.kwok.sh/kwoknodeclass", operator: "In", values: ["default"] },
+        { key: labels.nodePool, operator: "In", values: ["default"] },
+        { key: "team", operator: "In", values: ["a"] },
+        { key: labels.zone, operator: "In", values: ["z-a", "z-b"], minValues: 2 },
+      ],
+      nodeClassRef: { group: "karpenter.kwok.sh", kind: "KWOKNodeClass", name: "default" },
+      expireAfter: "10h",
+      terminationGracePeriod: "5m",
+    });
+    await world.stop();
+  });
+
+  it("03:SP-3 makes only what is missing", async () => {
+    const world = await keeping();
+    await machine(world, "a");
+    await machine(world, "b");
+    await world.create(pool("default", { replicas: 5 }));
+    await setReady(world);
+    expect(await claimsOf(world)).toHaveLength(5);
+    await world.stop();
+  });
+
+  it.each([0, 1])("03:SP-3 makes nothing for %i replicas where there are enough", async (replicas) => {
+    const world = await keeping();
+    await machine(world, "a");
+    await machine(world, "b");
+    await world.create(pool("default", { replicas }));
+    await setReady(world);
+    await world.pass(120);
+    expect(await claimsOf(world)).toHaveLength(2);
+    await world.stop();
+  });
+
+  it("03:SP-3 a pool of no replicas gets nothing", async () => {
+    const world = await withPool({ replicas: 0 });
+    await world.pass(120);
+    expect(await claimsOf(world)).toEqual([]);
+    await world.stop();
+  });
+
+  it("03:SP-3 pools that are dynamic, foreign, not ready or being deleted get nothing", async () => {
+    const world = await keeping();
+    const held = { finalizers: ["example.com/hold"] };
+    await world.create(
+      pool("dynamic"),
+      pool("foreign", { replicas: 2, template: { nodeClassRef: foreignClass } }),
+      pool("unready", { replicas: 2 }),
+      pool("going", { replicas: 2, metadata: held }),
+    );
+    await world.client.delete(custom.NodePool, { name: "going" });
+    for (const name of ["dynamic", "foreign", "going"]) await setReady(world, name);
+    await setReady(world, "unready", false);
+    await world.pass(120);
+    expect(await world.list(custom.NodeClaim)).toEqual([]);
+    await world.stop();
+  });
+
+  it("03:SP-3 is woken by more replicas, and by a pool that becomes ready", async () => {
+    const world = await keeping();
+    await world.create(pool("default", { replicas: 1 }));
+    await setReady(world, "default", false);
+    expect(await claimsOf(world)).toEqual([]);
+    await setReady(world);
+    const [first] = await claimsOf(world);
+    await world.status(first as KubeObject, { providerID: "kwok://first" });
+    await setReplicas(world, 3);
+    expect(await claimsOf(world)).toHaveLength(3);
+    await world.stop();
+  });
+
+  it("03:SP-3 is woken by a claim that begins to go, and by one that is gone", async () => {
+    const world = await keeping();
+    await machine(world, "a", { isHeld: true });
+    await machine(world, "b");
+    await world.create(pool("default", { replicas: 2 }));
+    await setReady(world);
+    expect(await claimsOf(world)).toHaveLength(2);
+    await world.client.delete(custom.NodeClaim, { name: "a" });
+    await world.clock.advance(0);
+    expect(await claimsOf(world)).toHaveLength(3);
+    await world.client.delete(custom.NodeClaim, { name: "b" });
+    await world.clock.advance(0);
+    expect((await claimsOf(world)).filter(({ metadata }) => metadata.deletionTimestamp === undefined)).toHaveLength(2);
+    await world.stop();
+  });
+
+  it("03:SP-3 where nothing can be bought it tries once a minute, not without end", async () => {
+    const world = await keeping({ controllers: (parts) => [staticProvisioning(parts), lifecycle(parts)] });
+    world.simulated.setStock({}, 0);
+    await world.create(pool("default", { replicas: 2 }));
+    await setReady(world);
+    await world.pass(150);
+    const made = world.lines.filter(({ message }) => message === "created nodeclaim");
+    expect(made).toHaveLength(6); // at the start, and after one and two minutes
+    world.simulated.setStock({}, 100);
+    await world.pass(240); // offerings that were sold out are believed to be so for a while
+    expect(world.simulated.machines()).toHaveLength(2);
+    await world.stop();
+  });
+
+  it("03:SP-3 looks again every minute", async () => {
+    const world = await keeping();
+    await machine(world, "a");
+    await world.create(pool("default", { replicas: 1 }));
+    await setReady(world);
+    // State says so, and nobody else does.
+    world.cluster.poolNodes.markDeleting("default", "a");
+    await world.pass(30);
+    expect(await claimsOf(world)).toHaveLength(1);
+    await world.pass(31);
+    expect(await claimsOf(world)).toHaveLength(2);
+    await world.stop();
+  });
+
+  it("03:SP-3 a node that is about to be replaced counts: its replacement is on its way", async () => {
+    const world = await keeping();
+    await machine(world, "a");
+    await machine(world, "b");
+    world.cluster.poolNodes.markPendingDisruption("default", "a");
+    await world.create(pool("default", { replicas: 2 }));
+    await setReady(world);
+    await world.pass(61);
+    expect(await claimsOf(world)).toHaveLength(2);
+    await world.stop();
+  });
+
+  it("03:SP-2 limits.nodes is a limit, whatever the replicas; deleting nodes still count", async () => {
+    const world = await keeping();
+    await machine(world, "a", { isHeld: true });
+    await machine(world, "b");
+    await world.client.delete(custom.NodeClaim, { name: "a" });
+    await world.create(pool("default", { replicas: 5, limits: { nodes: "3" } }));
+    await setReady(world);
+    expect(await claimsOf(world)).toHaveLength(3);
+    await world.stop();
+  });
+
+  it("03:SP-3 at the limit it says so, and looks again in half a minute", async () => {
+    const world = await keeping();
+    await machine(world, "a", { isHeld: true });
+    await world.create(pool("default", { replicas: 2, limits: { nodes: "1" } }));
+    await setReady(world);
+    const reached = () => world.lines.filter(({ message }) => message === "nodepool node limit reached").length;
+    expect(reached()).toBe(1);
+    await world.pass(29);
+    expect(reached()).toBe(1);
+    await world.pass(1);
+    expect(reached()).toBe(2);
+    expect(await claimsOf(world)).toHaveLength(1);
+    await world.stop();
+  });
+
+  it("03:SP-2 places are kept while claims are made, and free afterwards", async () => {
+    const reserved: number[] = [];
+    const controllers = (parts: Parts) => [
+      overheard(staticProvisioning(parts), () => reserved.push(parts.cluster.poolNodes.counts("default").reserved)),
+    ];
+    const world = await withPool({ replicas: 2, limits: { nodes: "4" } }, { controllers });
+    expect(reserved).toEqual([2, 2]);
+    const { poolNodes } = world.cluster;
+    expect(poolNodes.counts("default")).toEqual({ active: 2, deleting: 0, pendingDisruption: 0, reserved: 0 });
+    await world.stop();
+  });
+
+  it("03:SP-2 a claim that cannot be made gives its place back, is tried again, and does not hold up others", async () => {
+    let failures = 2;
+    const controllers = (parts: Parts) => [
+      overheard(staticProvisioning(parts), () => {
+        if (failures-- > 0) throw new Error("the server is busy");
+      }),
+    ];
+    const world = await withPool({ replicas: 3 }, { controllers });
+    expect(await claimsOf(world)).toHaveLength(1);
+    expect(world.cluster.poolNodes.counts("default")).toMatchObject({ active: 1, reserved: 0 });
+    expect(world.troubles).toMatchObject([{ kind: "reconcile-failed", loop: "static.provisioning", key: "default" }]);
+    await world.pass(1);
+    expect(await claimsOf(world)).toHaveLength(3);
+    await world.stop();
+  });
+
+  it("03:SP-2 two at once do not go beyond the limit", async () => {
+    const world = await withPool(
+      { replicas: 10, limits: { nodes: "10" } },
+      { controllers: (parts) => [staticProvisioning(parts), staticProvisioning(parts)] },
+    );
+    await world.pass(120);
+    expect(await claimsOf(world)).toHaveLength(10);
+    await world.stop();
+  });
+
+  it("03:SP-3 three hundred are three hundred", async () => {
+    const world = await withPool({ replicas: 300 });
+    expect(await claimsOf(world)).toHaveLength(300);
+    await world.stop();
+  });
+
+  it("02:Z-2 after a restart waits until the state has been synced once", async () => {
+    const world = await keeping({ controllers: () => [] });
+    const unlaunched = await world.create<KubeObject>(claim("a"), pool("default", { replicas: 3 }), claim("b"));
+    await setReady(world);
+    const stop = restart(world, (parts) => [staticProvisioning(parts)]);
+    await world.pass(5);
+    expect(await claimsOf(world)).toHaveLength(2);
+    await world.client.delete(custom.NodeClaim, { name: "a" });
+    await world.status(unlaunched, { providerID: "kwok://b" });
+    await world.pass(1);
+    expect(await claimsOf(world)).toHaveLength(3);
+    await stop();
+    await world.stop();
+  });
+
+  it("02:Z-2 is there only with its gate", async () => {
+    const world = await keeping();
+    const names = (isOn: boolean): readonly string[] => {
+      const settings = { ...world.parts.settings, gates: { ...defaultGates, StaticCapacity: isOn } };
+      return staticLoops({ ...world.parts, settings }).map(({ name }) => name);
+    };
+    expect(names(false)).toEqual([]);
+    expect(names(true)).toEqual(["static.provisioning", "static.deprovisioning"]);
+    await world.stop();
+  });
+});
