@@ -2,6 +2,7 @@ import { groups } from "../api/labels.ts";
 import type { KubeObject } from "../api/object.ts";
 import type { KubeClient, ResourceType } from "../kube/client.ts";
 import { isKubeError, type KubeError } from "../kube/error.ts";
+import { pages } from "../kube/pages.ts";
 import { builtIn, custom } from "../kube/resources.ts";
 import type { Clock } from "../util/clock.ts";
 
@@ -38,7 +39,7 @@ const { Pod, Node, Namespace, PersistentVolume, PersistentVolumeClaim, StorageCl
 const { PodTemplate, Deployment, ReplicaSet, StatefulSet, DaemonSet, Service, PodDisruptionBudget, PriorityClass } =
   builtIn;
 
-const aksNodeClass: ResourceType = {
+export const aksNodeClass: ResourceType = {
   group: groups.azure,
   version: "v1beta1",
   kind: "AKSNodeClass",
@@ -120,17 +121,12 @@ async function readKind(versions: readonly ResourceType[], reader: Reader): Prom
   return "absent";
 }
 
-const pageSize = 500;
-
 async function allPages(type: ResourceType, { kube, namespace, onPage }: Reader): Promise<readonly KubeObject[]> {
   const items: KubeObject[] = [];
-  let next: string | undefined;
-  do {
-    const page = await kube.list(type, { namespace, limit: pageSize, continue: next });
-    for (const item of page.items) items.push(item);
-    next = page.continue;
+  for await (const page of pages(kube, type, { namespace })) {
+    for (const item of page) items.push(item);
     onPage(items.length);
-  } while (next !== undefined);
+  }
   return items;
 }
 

@@ -5,6 +5,7 @@ import { crdsCommand } from "./crds.ts";
 import { explainCommand } from "./explain.ts";
 import { exitCodes, type Io, onIo, systemIo } from "./io.ts";
 import { planCommand } from "./plan.ts";
+import { runCommand } from "./run.ts";
 import { snapshotCommand } from "./snapshot.ts";
 import { upCommand } from "./up.ts";
 import { welcome } from "./welcome.ts";
@@ -18,7 +19,8 @@ export function program(io: Io): Command {
   return onIo(new Command("karpenter"), io)
     .description("Karpenter, the Kubernetes node autoscaler, around a pure engine.")
     .version(version(), "-V, --version")
-    .addCommand(upCommand(io))
+    .addCommand(upCommand(io, { version: version() }))
+    .addCommand(runCommand(io, { version: version() }))
     .addCommand(convertCommand(io))
     .addCommand(planCommand(io))
     .addCommand(explainCommand(io))

@@ -14,8 +14,16 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Runs the command; `meanwhile` happens between its start and its end. */
 async function up(io: FakeIo, args: readonly string[], meanwhile: () => Promise<void> = async () => {}): Promise<void> {
-  const command = new Command("karpenter").addCommand(upCommand(io, { stopped: meanwhile }));
+  const command = new Command("karpenter").addCommand(upCommand(io, { stopped: meanwhile, version: "0.0.0" }));
   await command.parseAsync(["up", ...args], { from: "user" });
+}
+
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + 50_000;
+  while (!(await isSo())) {
+    if (performance.now() > deadline) throw new Error("waited in vain");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
 }
 
 interface Config {
@@ -29,19 +37,81 @@ async function ask(path: string, config = kubeconfig): Promise<Response> {
   return fetch(`${clusters[0]?.cluster.server}${path}`, { headers });
 }
 
+async function names(path: string): Promise<readonly string[]> {
+  const { items } = (await (await ask(path)).json()) as { items: { metadata: { name: string } }[] };
+  return items.map(({ metadata }) => metadata.name);
+}
+
 it("05:CP-S2 starts, writes a kubeconfig for its owner alone, says what to try, and stops", async () => {
   const io = fakeIo({ env });
   await up(io, ["--plain-http", "--nodes", "2"], async () => {
+    expect(io.out()).toContain("The sandbox is ready at http://127.0.0.1:");
+    expect(io.out()).toContain("kubectl apply -f examples/quick-start.yaml");
     expect(statSync(kubeconfig).mode & 0o777).toBe(0o600);
     expect(io.out()).toContain(`export KUBECONFIG=${kubeconfig}`);
-    const nodes = (await (await ask("/api/v1/nodes")).json()) as { items: unknown[] };
-    expect(nodes.items).toHaveLength(2);
+    expect(await names("/api/v1/nodes")).toEqual(["control-plane", "node-1", "node-2"]);
     const pools = await ask("/apis/karpenter.sh/v1/nodepools");
     expect(pools.status).toBe(200);
-    expect((await ask("/api/v1/namespaces/karpenter")).status).toBe(200);
+    expect(await names("/api/v1/namespaces/karpenter/pods")).toEqual(["karpenter-0"]);
   });
   expect(io.code()).toBeUndefined();
   await expect(ask("/readyz")).rejects.toThrow();
+});
+
+it("05 §5 --no-controller is the bare control plane", async () => {
+  const io = fakeIo({ env });
+  await up(io, ["--plain-http", "--no-controller", "--nodes", "2"], async () => {
+    expect(io.out()).toContain("The control plane is ready at http://127.0.0.1:");
+    expect(await names("/api/v1/nodes")).toEqual(["node-1", "node-2"]);
+    expect(await names("/api/v1/namespaces/karpenter/pods")).toEqual([]);
+    expect((await ask("/apis/karpenter.sh/v1/nodepools")).status).toBe(200);
+  });
+  expect(io.code()).toBeUndefined();
+});
+
+it("05 §5 --region is where EC2NodeClasses buy", async () => {
+  const files = { "class.yaml": readFileSync("examples/aws.yaml", "utf8") };
+  const io = fakeIo({ env, files });
+  await up(io, ["--plain-http", "--region", "us-east-1", "--speed", "60", "-f", "class.yaml"], async () => {
+    await until(async () => io.out().includes("bought"));
+  });
+  expect(io.out()).toMatch(/bought \w+\.\w+, \S+, in us-east-1[a-f] at \$/);
+});
+
+it("05 §5 --demo plays a day by itself and leaves a quiet cluster that stays up", async () => {
+  const io = fakeIo({ env });
+  await up(io, ["--plain-http", "--demo", "--speed", "30"], async () => {
+    await until(async () => io.out().includes("Demo: over."));
+    expect(await names("/api/v1/nodes")).toEqual(["control-plane"]);
+    expect(await names("/apis/karpenter.sh/v1/nodeclaims")).toEqual([]);
+    expect(await names("/apis/karpenter.sh/v1/nodepools")).toEqual([]);
+    await until(async () => (await ask("/api/v1/namespaces/demo")).status === 404);
+  });
+  const acts = [
+    "a shop opens",
+    "load rises",
+    "1000 cores",
+    "wants a spot machine back",
+    "load falls",
+    "closes",
+    "over",
+  ];
+  const told = io.out().split("\n");
+  const places = acts.map((act) => told.findIndex((line) => line.startsWith("Demo:") && line.includes(act)));
+  expect(places).not.toContain(-1);
+  expect([...places].sort((a, b) => a - b)).toEqual(places);
+  const summaries = io.out().match(/\d+ pods run on \d+ nodes?, for \$[\d.]+ an hour/g) ?? [];
+  expect(summaries.map((line) => Number.parseInt(line, 10))).toEqual([19, 61, 61, 5]);
+  expect(io.out()).toMatch(/no node for demo\/giant: no instance type has enough resources/);
+  expect(io.out()).toMatch(/the cloud takes back: demo-\w+/);
+  expect([io.err(), io.code()]).toEqual(["", undefined]);
+});
+
+it("05 §5 --demo can be stopped in the middle", async () => {
+  const io = fakeIo({ env });
+  await up(io, ["--plain-http", "--demo", "--speed", "20"], () => until(async () => io.out().includes("bought")));
+  expect(io.out()).not.toContain("Demo: over.");
+  expect([io.err(), io.code()]).toEqual(["", undefined]);
 });
 
 it("05:CP-S1 serves TLS with a certificate it keeps", async () => {
@@ -130,11 +200,14 @@ it("05:CP-T2 lets time run faster", async () => {
 });
 
 it.each([
-  ["--port", "99999"],
-  ["--nodes", "-1"],
-  ["--speed", "0"],
-])("05 §5 refuses %s %s as a wrong command line", async (flag, value) => {
+  [["--port", "99999"]],
+  [["--nodes", "-1"]],
+  [["--speed", "0"]],
+  [["--region", "moon-1"]],
+  [["--no-controller", "--demo"]],
+  [["--no-controller", "--region", "us-east-1"]],
+])("05 §5 refuses %j as a wrong command line", async (args) => {
   const io = fakeIo({ env });
-  await expect(up(io, [flag, value])).rejects.toThrow();
+  await expect(up(io, args)).rejects.toThrow();
   expect(io.code()).toBe(2);
 });

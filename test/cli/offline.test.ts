@@ -1,10 +1,10 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { builtCli } from "./built-cli.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 
@@ -16,32 +16,16 @@ Socket.prototype.connect = () => { throw new Error("a socket was opened"); };
 describe("plan in a process without a network", () => {
   const dir = mkdtempSync(join(tmpdir(), "karpenter-offline-"));
   const hook = join(dir, "refuse-sockets.mjs");
-  const bin = join(dir, "dist", "bin");
+  let program = "";
 
   beforeAll(async () => {
-    mkdirSync(bin, { recursive: true });
     writeFileSync(hook, refuseSockets);
-    writeFileSync(join(dir, "package.json"), JSON.stringify({ type: "module", version: "0.0.0" }));
-    writeFileSync(
-      join(bin, "run.js"),
-      'import { main } from "./main.js";\nprocess.exitCode = await main(process.argv.slice(2));\n',
-    );
-    await build({
-      entryPoints: [join(root, "src", "cli", "main.ts")],
-      outdir: bin,
-      bundle: true,
-      splitting: true,
-      platform: "node",
-      format: "esm",
-      target: "node20",
-      logLevel: "warning",
-      banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
-    });
+    program = await builtCli(dir);
   }, 60_000);
   afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
   const karpenter = (...args: readonly string[]) =>
-    spawnSync(process.execPath, ["--import", pathToFileURL(hook).href, join(bin, "run.js"), ...args], {
+    spawnSync(process.execPath, ["--import", pathToFileURL(hook).href, program, ...args], {
       cwd: root,
       encoding: "utf8",
     });

@@ -2,13 +2,11 @@ import type { Ec2NodeClass } from "../../api/kinds/ec2-node-class.ts";
 import { type LabelPolicy, labelPolicy } from "../../api/label-policy.ts";
 import { groups } from "../../api/labels.ts";
 import type { KubeObject } from "../../api/object.ts";
-import { resolvedAmiFamily } from "../../api/validation/ami-family.ts";
 import type { GroupKind } from "../../api/validation/node-pool.ts";
-import type { AmiFamily } from "../../api/vocabulary.ts";
 import type { InstanceType } from "../../core/instance-type.ts";
 import type { NodeClassRef } from "../../core/scenario/complete-machines.ts";
 import { nodeClassKey } from "../../core/scenario/node-classes.ts";
-import type { Ec2CatalogueOptions, NodeSettings } from "../../providers/aws/index.ts";
+import type { Ec2CatalogueOptions } from "../../providers/aws/index.ts";
 import { codeOf, type Io } from "../io.ts";
 
 export const planProviders = ["kwok", "aws"] as const;
@@ -106,7 +104,7 @@ async function fromFile(
 
 /** EC2 as each node class shapes it; a class that is not given has the usual settings. */
 async function ec2(region: string | undefined, classes: ReadonlyMap<string, KubeObject>): Promise<CatalogueOutcome> {
-  const { ec2InstanceTypes } = await import("../../providers/aws/index.ts");
+  const { ec2InstanceTypes, settingsOf } = await import("../../providers/aws/index.ts");
   const where: Ec2CatalogueOptions = region === undefined ? {} : { region };
   const usual = ec2InstanceTypes(where);
   if ("problem" in usual)
@@ -125,19 +123,6 @@ async function ec2(region: string | undefined, classes: ReadonlyMap<string, Kube
     return "types" in result ? result.types : usual.types;
   };
   return { catalogue: { provider: "aws", typesFor, labelPolicy: labelPolicy("aws") } };
-}
-
-function settingsOf({ spec }: Ec2NodeClass): Partial<NodeSettings> {
-  if (spec === undefined) return {};
-  const { kubelet, blockDeviceMappings, instanceStorePolicy, networkInterfaces, connectionTracking } = spec;
-  return {
-    amiFamily: resolvedAmiFamily(spec) as AmiFamily,
-    ...(kubelet && { kubelet: kubelet as NodeSettings["kubelet"] }),
-    ...(blockDeviceMappings && { blockDeviceMappings }),
-    ...(instanceStorePolicy && { instanceStorePolicy }),
-    ...(networkInterfaces && { networkInterfaces }),
-    tracksConnections: connectionTracking !== undefined,
-  };
 }
 
 /** Where its subnets are, if a live cluster has found them. */

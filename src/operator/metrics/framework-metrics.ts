@@ -1,0 +1,98 @@
+import type { Registry } from "prom-client";
+import { counter, durationBuckets, gauge, histogram, type MetricRow } from "../../controllers/metrics/table.ts";
+import type { RequestOutcome } from "../../kube/http-client.ts";
+import type { ReconcileOutcome, ReconcilerObserver } from "../../kube/reconciler.ts";
+import { makeMetric } from "./make-metric.ts";
+
+const minute = durationBuckets.filter((seconds) => seconds <= 60);
+/** `1e-08 .. 1000`, as Go's work queues count. */
+const queueBuckets = Array.from({ length: 12 }, (_, power) => 10 ** (power - 8));
+const requestBuckets = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
+const queueLabels = ["name", "controller"] as const;
+
+/** What upstream's framework exposes and dashboards use. Names as there, without our prefix. (03 §6.1) */
+export const frameworkTable = {
+  controller_runtime_reconcile_total: counter(["controller", "result"], "Looks at a key, by outcome."),
+  controller_runtime_reconcile_errors_total: counter(["controller"], "Looks at a key that failed."),
+  controller_runtime_reconcile_time_seconds: histogram(["controller"], "How long looks at a key took.", minute),
+  controller_runtime_active_workers: gauge(["controller"], "Keys being looked at."),
+  controller_runtime_max_concurrent_reconciles: gauge(["controller"], "Keys that may be looked at at a time."),
+  workqueue_depth: gauge(queueLabels, "Keys that wait."),
+  workqueue_adds_total: counter(queueLabels, "Keys added."),
+  workqueue_queue_duration_seconds: histogram(queueLabels, "How long keys waited.", queueBuckets),
+  workqueue_work_duration_seconds: histogram(queueLabels, "How long looks at a key took.", queueBuckets),
+  workqueue_retries_total: counter(queueLabels, "Keys to be tried again."),
+  client_go_request_total: counter(["code", "method"], "Requests to the API server, by answer."),
+  client_go_request_duration_seconds: histogram(
+    ["verb", "group", "version", "kind", "subresource"],
+    "How long requests to the API server took.",
+    requestBuckets,
+  ),
+  leader_election_master_status: gauge(["name"], "Whether this process holds the lease."),
+} as const satisfies Readonly<Record<string, MetricRow>>;
+
+export interface FrameworkMetrics {
+  readonly observe: (loop: string) => ReconcilerObserver;
+  readonly requested: (outcome: RequestOutcome) => void;
+  readonly leads: (lease: string, isLeader: boolean) => void;
+}
+
+/** Counts what the edge does. */
+export function frameworkMetrics(registry: Registry): FrameworkMetrics {
+  const made = Object.entries(frameworkTable).map(([name, row]) => [name, makeMetric(registry, name, row)] as const);
+  const families = Object.fromEntries(made) as Record<keyof typeof frameworkTable, ReturnType<typeof makeMetric>>;
+  return {
+    observe: (controller) => observer(families, controller),
+    requested: (outcome) => {
+      const { type, method, subresource = "", httpStatus, durationMs, isWatch } = outcome;
+      families.client_go_request_total.record({ code: httpStatus?.toString() ?? "<error>", method }, 1);
+      const { group, version, kind } = type;
+      const verb = isWatch ? "WATCH" : method;
+      const labels = { verb, group, version, kind, subresource };
+      families.client_go_request_duration_seconds.record(labels, durationMs / 1_000);
+    },
+    leads: (name, isLeader) => families.leader_election_master_status.record({ name }, isLeader ? 1 : 0),
+  };
+}
+
+const results: Readonly<Record<ReconcileOutcome, string>> = {
+  success: "success",
+  "requeue-after": "requeue_after",
+  error: "error",
+};
+
+function observer(
+  families: Record<keyof typeof frameworkTable, ReturnType<typeof makeMetric>>,
+  controller: string,
+): ReconcilerObserver {
+  const own = { controller };
+  const queue = { name: controller, controller };
+  let active = 0;
+  const working = (change: number): void => {
+    active += change;
+    families.controller_runtime_active_workers.record(own, active);
+  };
+  return {
+    begun: (concurrency) => {
+      families.controller_runtime_max_concurrent_reconciles.record(own, concurrency);
+      working(-active);
+    },
+    added: (depth) => {
+      families.workqueue_adds_total.record(queue, 1);
+      families.workqueue_depth.record(queue, depth);
+    },
+    taken: (waitedMs, depth) => {
+      families.workqueue_queue_duration_seconds.record(queue, waitedMs / 1_000);
+      families.workqueue_depth.record(queue, depth);
+    },
+    retried: () => families.workqueue_retries_total.record(queue, 1),
+    started: () => working(1),
+    finished: (outcome, durationMs) => {
+      working(-1);
+      families.controller_runtime_reconcile_total.record({ controller, result: results[outcome] }, 1);
+      if (outcome === "error") families.controller_runtime_reconcile_errors_total.record(own, 1);
+      families.controller_runtime_reconcile_time_seconds.record(own, durationMs / 1_000);
+      families.workqueue_work_duration_seconds.record(queue, durationMs / 1_000);
+    },
+  };
+}

@@ -1,0 +1,46 @@
+import { Gauge } from "prom-client";
+import type { Collector, Series } from "../../controllers/metrics/metrics.ts";
+
+/** A gauge with series of two kinds: those that were set, and those worked out when it is read. */
+export class LiveGauge extends Gauge<string> {
+  readonly #collectors = new Set<Collector>();
+
+  collectFrom(series: Collector): () => void {
+    const own: Collector = () => series(); // the same collector twice is two of them
+    this.#collectors.add(own);
+    return () => this.#collectors.delete(own);
+  }
+
+  /** What is worked out, one by one: there may be very many. */
+  *live(): Generator<Series> {
+    for (const collector of [...this.#collectors]) yield* collector();
+  }
+
+  /** Drops what was set under these labels, and any others. */
+  forget(labels: Readonly<Record<string, string | undefined>>): void {
+    const wanted = Object.entries(labels);
+    const { labelNames, hashMap } = this as unknown as Stored;
+    const known = wanted.length === labelNames.length ? [{ labels: labels as LabelSet }] : Object.values(hashMap);
+    for (const series of known) {
+      if (wanted.every(([name, value]) => series.labels[name] === value)) this.remove(series.labels);
+    }
+  }
+
+  /** What was set. */
+  async stored(): Promise<readonly Series[]> {
+    return (await super.get()).values as readonly Series[];
+  }
+
+  override async get(): ReturnType<Gauge<string>["get"]> {
+    const own = await super.get();
+    return { ...own, values: [...own.values, ...this.live()] };
+  }
+}
+
+type LabelSet = Readonly<Record<string, string>>;
+
+/** What the library keeps and does not speak of in its types. */
+interface Stored {
+  readonly labelNames: readonly string[];
+  readonly hashMap: Readonly<Record<string, { readonly labels: LabelSet }>>;
+}

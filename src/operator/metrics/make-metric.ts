@@ -1,0 +1,43 @@
+import { Counter, Histogram, type Registry, Summary } from "prom-client";
+import type { MetricFamily } from "../../controllers/metrics/metrics.ts";
+import { type MetricRow, plainBuckets, quantiles } from "../../controllers/metrics/table.ts";
+import { LiveGauge } from "./live-gauge.ts";
+
+/** As Go's client library forgets: what was observed ten minutes ago no longer counts. */
+const summaryWindow = { maxAgeSeconds: 600, ageBuckets: 5 };
+
+/** Registers what a row of the table describes. */
+export function makeMetric(registry: Registry, name: string, row: MetricRow): MetricFamily {
+  const { labels: labelNames, help } = row;
+  const common = { name, help, labelNames, registers: [registry] };
+  switch (row.type) {
+    case "counter": {
+      const counter = new Counter(common);
+      return { ...uncollected, record: (labels, by) => counter.inc(labels, by), forget: (one) => counter.remove(one) };
+    }
+    case "histogram": {
+      const histogram = new Histogram({ ...common, buckets: [...(row.buckets ?? plainBuckets)] });
+      return { ...uncollected, record: (labels, value) => histogram.observe(labels, value), forget: none };
+    }
+    case "summary": {
+      const summary = new Summary({ ...common, ...summaryWindow, percentiles: [...quantiles] });
+      return { ...uncollected, record: (labels, value) => summary.observe(labels, value), forget: none };
+    }
+    case "gauge": {
+      const gauge = new LiveGauge(common);
+      return {
+        record: (labels, value) => gauge.set(labels, value),
+        forget: (labels) => gauge.forget(labels),
+        collect: (series) => gauge.collectFrom(series),
+      };
+    }
+  }
+}
+
+const none = (): void => {};
+
+const uncollected: Pick<MetricFamily, "collect"> = {
+  collect: () => {
+    throw new Error("only gauges can be worked out when they are read");
+  },
+};

@@ -1,0 +1,51 @@
+import { Registry } from "prom-client";
+import type { MetricFamily, Metrics } from "../../controllers/metrics/metrics.ts";
+import { metricTable } from "../../controllers/metrics/table.ts";
+import { makeMetric } from "./make-metric.ts";
+
+const prefix = "karpenter_";
+
+/** What is running, as `build_info` tells it. */
+export interface Build {
+  readonly version: string;
+  readonly commit: string;
+  /** Of Node; upstream's label for it is kept. */
+  readonly runtime: string;
+  readonly arch: string;
+}
+
+export interface PromMetrics {
+  readonly metrics: Metrics;
+  readonly registry: Registry;
+}
+
+/** The metrics of controllers, for Prometheus. (03 §6.1) */
+export function promMetrics({ build }: { readonly build?: Build | undefined } = {}): PromMetrics {
+  const registry = new Registry();
+  const families = new Map<string, MetricFamily>();
+  for (const [name, row] of Object.entries(metricTable)) families.set(name, makeMetric(registry, prefix + name, row));
+  const of = (name: string): MetricFamily => {
+    const family = families.get(name);
+    if (family === undefined) throw new Error(`no metric ${name}`);
+    return family;
+  };
+  const metrics: Metrics = {
+    count: (name, labels, by = 1) => of(name).record(labels, by),
+    set: (name, labels, value) => of(name).record(labels, value),
+    observe: (name, labels, value) => of(name).record(labels, value),
+    forget: (name, labels) => of(name).forget(labels as Readonly<Record<string, string>>),
+    collect: (name, series) => of(name).collect(series),
+    family: (row) => {
+      const known = families.get(row.name);
+      if (known !== undefined) return known; // controllers start again with every term of leadership
+      const made = makeMetric(registry, row.name, row);
+      families.set(row.name, made);
+      return made;
+    },
+  };
+  if (build !== undefined) {
+    const { version, commit, runtime, arch } = build;
+    metrics.set("build_info", { version, commit, goversion: runtime, goarch: arch }, 1);
+  }
+  return { metrics, registry };
+}

@@ -1,0 +1,99 @@
+import { defaultGates, type FeatureGates } from "../controllers/settings.ts";
+import { parseDurationMs } from "../util/duration.ts";
+
+/** How the text of an option is read. */
+export interface Parser<T> {
+  /** As help shows it: `<number>`; in brackets where the flag may stand alone. */
+  readonly placeholder: string;
+  /** What a text must be, for messages. */
+  readonly expected: string;
+  /** Undefined: the text is not that. */
+  readonly read: (text: string) => T | undefined;
+  /** In the environment, where more is accepted than in a flag. */
+  readonly readEnv?: ((text: string) => T | undefined) | undefined;
+  /** Whether a wrong text in the environment ends the process; else the default stands. */
+  readonly isStrict: boolean;
+}
+
+export const text: Parser<string> = {
+  placeholder: "<text>",
+  expected: "a text",
+  read: (given) => given,
+  isStrict: true,
+};
+
+export const list: Parser<readonly string[]> = {
+  placeholder: "<list>",
+  expected: "values with commas between",
+  read: (given) => given.split(",").map((one) => one.trim()),
+  isStrict: true,
+};
+
+export function wholeNumber({ least, most = Number.MAX_SAFE_INTEGER }: { least: number; most?: number }) {
+  const bounds = most < Number.MAX_SAFE_INTEGER ? ` from ${least} to ${most}` : least >= -1 ? ` from ${least}` : "";
+  return {
+    placeholder: "<number>",
+    expected: `a whole number${bounds}`,
+    read: (given: string): number | undefined => {
+      const number = Number(given);
+      return /^[+-]?\d{1,15}$/.test(given) && number >= least && number <= most ? number : undefined;
+    },
+    isStrict: false,
+  } satisfies Parser<number>;
+}
+
+/** Zero: any that is free. */
+export const port: Parser<number> = { ...wholeNumber({ least: 0, most: 65_535 }), placeholder: "<port>" };
+
+export const duration: Parser<number> = {
+  placeholder: "<duration>",
+  expected: "a duration such as 10s or 1m30s",
+  read: (given) => {
+    const ms = parseDurationMs(given);
+    return ms !== undefined && ms >= 0 ? ms : undefined;
+  },
+  isStrict: false,
+};
+
+const goTruths: Readonly<Record<string, boolean>> = {
+  ...Object.fromEntries(["1", "t", "T", "true", "TRUE", "True"].map((word) => [word, true])),
+  ...Object.fromEntries(["0", "f", "F", "false", "FALSE", "False"].map((word) => [word, false])),
+};
+
+function goTruth(given: string): boolean | undefined {
+  return Object.hasOwn(goTruths, given) ? goTruths[given] : undefined;
+}
+
+export const truth: Parser<boolean> = {
+  placeholder: "[boolean]",
+  expected: "true or false",
+  read: (given) => (given === "true" ? true : given === "false" ? false : undefined),
+  readEnv: goTruth,
+  isStrict: false,
+};
+
+export function choice<const T extends string>(values: readonly T[]): Parser<T> {
+  return {
+    placeholder: `<${values.filter((value) => value !== "").join("|")}>`,
+    expected: `one of ${values.filter((value) => value !== "").join(", ")}`,
+    read: (given) => values.find((value) => value === given),
+    isStrict: true,
+  };
+}
+
+/** `Name=bool,...`: names nobody knows are of other versions and left alone. (03 §6.4) */
+export const featureGates: Parser<FeatureGates> = {
+  placeholder: "<gates>",
+  expected: "Name=true|false with commas between",
+  read: (given) => {
+    const gates: Record<string, boolean> = { ...defaultGates };
+    for (const pair of given.split(",").filter((one) => one.trim() !== "")) {
+      const [, name = "", value = ""] = /^([^=]*)=(.*)$/s.exec(pair) ?? [];
+      const isOn = goTruth(value.trim());
+      if (isOn === undefined) return undefined;
+      if (Object.hasOwn(defaultGates, name.trim())) gates[name.trim()] = isOn;
+    }
+    return gates as unknown as FeatureGates;
+  },
+  isStrict: true,
+};

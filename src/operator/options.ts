@@ -1,0 +1,113 @@
+import { defaultSettings, type Settings } from "../controllers/settings.ts";
+import type { LogLevel } from "../util/logger.ts";
+import {
+  type OperatorProvider,
+  type OptionName,
+  type OptionRow,
+  type OptionValues,
+  optionTable,
+} from "./option-table.ts";
+import { schedulerConstraints } from "./scheduler-config.ts";
+
+/** Everything a person can set about the controller. (03 §6.4) */
+export interface OperatorOptions {
+  readonly settings: Settings;
+  /** Empty: all addresses of the machine. */
+  readonly listen: string;
+  readonly metricsPort: number;
+  readonly healthPort: number;
+  readonly kubeRate: { readonly perSecond: number; readonly burst: number };
+  readonly isProfiled: boolean;
+  /** Whether to watch the cluster before leading, so that a change of leaders is quick. */
+  readonly isWarmedUp: boolean;
+  /** Undefined: lead without asking. An empty namespace is that of the pod. */
+  readonly lease: { readonly name: string; readonly namespace: string } | undefined;
+  readonly logLevel: LogLevel;
+  readonly logPaths: readonly string[];
+  readonly provider: OperatorProvider | undefined;
+  readonly solveBudgetMs: number;
+  /** Undefined: the provider's own catalogue. */
+  readonly instanceTypesFile: string | undefined;
+}
+
+export type OptionsReading =
+  | { readonly kind: "read"; readonly options: OperatorOptions }
+  /** Everything that is wrong, a sentence each. */
+  | { readonly kind: "refused"; readonly problems: readonly string[] };
+
+export interface OptionSources {
+  /** As given, by name of the flag; a flag that stood alone is `true`. */
+  readonly flags: Readonly<Record<string, string | true | undefined>>;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Undefined: nothing is there. */
+  readonly readFile: (path: string) => Promise<string | undefined>;
+}
+
+/** Reads all options at once, so that all that is wrong is told at once. */
+export async function readOptions({ flags, env, readFile }: OptionSources): Promise<OptionsReading> {
+  const problems: string[] = [];
+  const names = Object.keys(optionTable) as readonly OptionName[];
+  const values = Object.fromEntries(
+    names.map((name) => [name, valueFor(optionTable[name], { flags, env, problems })]),
+  ) as unknown as OptionValues;
+  const config = await schedulerConstraints(values.schedulerConfig, readFile);
+  if (config.kind === "refused") problems.push(...config.problems.map((problem) => `--scheduler-config: ${problem}`));
+  if (config.kind === "refused" || problems.length > 0) return { kind: "refused", problems };
+  return { kind: "read", options: optionsOf(values, { defaultConstraints: config.constraints }) };
+}
+
+interface Reading extends Pick<OptionSources, "flags" | "env"> {
+  readonly problems: string[];
+}
+
+/** A flag beats the environment. An empty variable says nothing: charts leave them so. */
+function valueFor(row: OptionRow, { flags, env, problems }: Reading): unknown {
+  const { expected, read, readEnv = read, isStrict } = row.parser;
+  const flag = flags[row.flag];
+  if (flag !== undefined) {
+    const value = read(String(flag));
+    if (value === undefined) problems.push(`--${row.flag} is ${JSON.stringify(flag)}: expected ${expected}`);
+    return value;
+  }
+  const variable = env[row.env] ?? "";
+  if (variable === "") return row.default;
+  const value = readEnv(variable);
+  if (value === undefined && isStrict) {
+    problems.push(`${row.env} is ${JSON.stringify(variable)}: expected ${expected}`);
+  }
+  return value ?? row.default;
+}
+
+function optionsOf(
+  values: OptionValues,
+  { defaultConstraints }: Pick<Settings, "defaultConstraints">,
+): OperatorOptions {
+  const { batchIdleMs, batchMaxMs, preferencePolicy, minValuesPolicy, packing, gates, cpuRequestsMilli } = values;
+  return {
+    settings: {
+      ...defaultSettings,
+      batchIdleMs,
+      batchMaxMs,
+      preferencePolicy,
+      minValuesPolicy,
+      packing,
+      gates,
+      ignoreDraRequests: values.ignoresDra,
+      cpuRequestsMilli: cpuRequestsMilli > 0 ? cpuRequestsMilli : defaultSettings.cpuRequestsMilli,
+      defaultConstraints,
+      isClusterStateObservable: !values.isDiscreet,
+    },
+    listen: values.listen,
+    metricsPort: values.metricsPort,
+    healthPort: values.healthPort,
+    kubeRate: { perSecond: values.kubeQps, burst: values.kubeBurst },
+    isProfiled: values.isProfiled,
+    isWarmedUp: !values.isCold,
+    lease: values.isAlone ? undefined : { name: values.leaseName, namespace: values.leaseNamespace },
+    logLevel: values.logLevel === "" ? "info" : values.logLevel,
+    logPaths: values.logPaths,
+    provider: values.provider,
+    solveBudgetMs: values.solveBudgetMs,
+    instanceTypesFile: values.instanceTypesFile === "" ? undefined : values.instanceTypesFile,
+  };
+}

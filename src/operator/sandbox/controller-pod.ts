@@ -1,0 +1,58 @@
+import type { KubeObject } from "../../api/object.ts";
+import type { SimulatedInstance } from "../../cloud/instance-source.ts";
+import { plainInstance } from "../../cloud/instance-source.ts";
+
+export const controllerNamespace = "karpenter";
+export const controllerName = "karpenter";
+const machine = "control-plane";
+const roleTaint = { key: "node-role.kubernetes.io/control-plane", effect: "NoSchedule" } as const;
+
+/** Where the control plane and the controller of the sandbox live, as in any cluster: no pod of a user lands there. */
+export function controlPlaneMachine({ launchedAt }: { readonly launchedAt: number }): SimulatedInstance {
+  const plain = plainInstance(1, { launchedAt });
+  return {
+    ...plain,
+    id: machine,
+    nodeName: machine,
+    providerId: `simulated:///${machine}`,
+    labels: { ...plain.labels, "kubernetes.io/hostname": machine, [roleTaint.key]: "" },
+    taints: [roleTaint],
+  };
+}
+
+/** The controller as the chart would run it: a pod one can look at, whose log is ours. */
+export function controllerPod(version: string): KubeObject {
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: {
+      name: `${controllerName}-0`,
+      namespace: controllerNamespace,
+      labels: {
+        "app.kubernetes.io/name": controllerName,
+        "app.kubernetes.io/instance": controllerName,
+        "app.kubernetes.io/version": version,
+      },
+    },
+    spec: {
+      nodeName: machine,
+      priorityClassName: "system-cluster-critical",
+      tolerations: [{ operator: "Exists" }],
+      containers: [
+        {
+          name: "controller",
+          image: `karpenter-ts:${version}`,
+          ports: [
+            { name: "http-metrics", containerPort: 8080 },
+            { name: "http", containerPort: 8081 },
+          ],
+          resources: { requests: { cpu: "1", memory: "512Mi" } },
+        },
+      ],
+    },
+  };
+}
+
+export function isController(pod: KubeObject): boolean {
+  return pod.metadata.namespace === controllerNamespace && pod.metadata.name === `${controllerName}-0`;
+}

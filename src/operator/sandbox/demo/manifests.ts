@@ -1,0 +1,65 @@
+import { labels } from "../../../api/labels.ts";
+import type { KubeObject } from "../../../api/object.ts";
+
+/** Where the demo's pods live, and what its pool is called. */
+export const demoName = "demo";
+
+/** Nodes of at most sixteen cores, of any price: several say more than one large one. */
+export const supply: readonly KubeObject[] = [
+  { apiVersion: "v1", kind: "Namespace", metadata: { name: demoName } },
+  { apiVersion: "karpenter.kwok.sh/v1alpha1", kind: "KWOKNodeClass", metadata: { name: demoName } },
+  {
+    apiVersion: "karpenter.sh/v1",
+    kind: "NodePool",
+    metadata: { name: demoName },
+    spec: {
+      template: {
+        spec: {
+          nodeClassRef: { group: "karpenter.kwok.sh", kind: "KWOKNodeClass", name: demoName },
+          requirements: [
+            { key: labels.os, operator: "In", values: ["linux"] },
+            { key: labels.arch, operator: "In", values: ["amd64"] },
+            { key: labels.capacityType, operator: "In", values: ["spot", "on-demand"] },
+            { key: "karpenter.kwok.sh/instance-cpu", operator: "Lt", values: ["17"] },
+          ],
+        },
+      },
+      limits: { cpu: 500 },
+    },
+  },
+];
+
+export interface Workload {
+  readonly replicas: number;
+  readonly cpu: string;
+  readonly memory: string;
+}
+
+/** Held to the demo's own nodes, so that it shows the same on a cluster that has others. */
+const placed = { nodeSelector: { [labels.nodePool]: demoName } };
+
+export function deployment(name: string, { replicas, ...size }: Workload): KubeObject {
+  const own = { app: name };
+  return {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name, namespace: demoName },
+    spec: {
+      replicas,
+      selector: { matchLabels: own },
+      template: { metadata: { labels: own }, spec: { ...placed, containers: [container(size)] } },
+    },
+  };
+}
+
+/** A pod that asks for more than anybody sells. */
+export const giant: KubeObject = {
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: { name: "giant", namespace: demoName },
+  spec: { ...placed, containers: [container({ cpu: "1000", memory: "1Gi" })] },
+};
+
+function container(requests: { readonly cpu: string; readonly memory: string }) {
+  return { name: "app", image: "nginx", resources: { requests } };
+}

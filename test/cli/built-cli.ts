@@ -1,0 +1,26 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { build } from "esbuild";
+
+const root = join(import.meta.dirname, "..", "..");
+
+/** The command line as it is shipped, in a folder of its own; returns the program Node runs. */
+export async function builtCli(folder: string): Promise<string> {
+  const bin = join(folder, "dist", "bin");
+  mkdirSync(bin, { recursive: true });
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module", version: "0.0.0" }));
+  const program = join(bin, "run.js");
+  writeFileSync(program, 'import { main } from "./main.js";\nprocess.exitCode = await main(process.argv.slice(2));\n');
+  await build({
+    entryPoints: [join(root, "src", "cli", "main.ts")],
+    outdir: bin,
+    bundle: true,
+    splitting: true,
+    platform: "node",
+    format: "esm",
+    target: "node20",
+    logLevel: "warning",
+    banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
+  });
+  return program;
+}

@@ -1,0 +1,163 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { KubeObject } from "../../src/api/object.ts";
+import { type ControlPlane, startControlPlane } from "../../src/control-plane/control-plane.ts";
+import { InProcessClient } from "../../src/control-plane/in-process-client.ts";
+import type { KubeClient } from "../../src/kube/client.ts";
+import type { Lease } from "../../src/kube/lease.ts";
+import { builtIn, custom } from "../../src/kube/resources.ts";
+import { builtCli } from "../cli/built-cli.ts";
+import { kwokClass, pool } from "../controllers/pool-objects.ts";
+import { parseExposition } from "./scrape.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "karpenter-run-"));
+const kubeconfig = join(folder, "kubeconfig");
+const lease = { name: "karpenter-leader-election", namespace: "karpenter" };
+let program = "";
+let plane: ControlPlane;
+let client: KubeClient;
+
+beforeAll(async () => {
+  const options = { host: "127.0.0.1", port: 0, isPlain: true, speed: 1, nodes: 0, folder, onFault: () => {} };
+  [program, plane] = await Promise.all([builtCli(folder), startControlPlane(options)]);
+  client = new InProcessClient(plane.api);
+  writeFileSync(kubeconfig, plane.kubeconfig);
+}, 60_000);
+
+afterAll(async () => {
+  await plane.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface LogLine {
+  readonly level: string;
+  readonly message: string;
+  readonly [key: string]: unknown;
+}
+
+const loopback = ["--listen", "127.0.0.1", "--metrics-port", "0", "--health-probe-port", "0"];
+const onPlane = ["--kubeconfig", kubeconfig, "--leader-election-namespace", lease.namespace];
+
+/** `karpenter run` in a process of its own, with what it says. */
+function karpenterRun(...args: readonly string[]) {
+  const child: ChildProcess = spawn(process.execPath, [program, "run", ...args], {
+    env: { PATH: process.env["PATH"], HOME: folder },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const lines: LogLine[] = [];
+  const waiting = new Set<() => void>();
+  if (child.stdout) {
+    createInterface({ input: child.stdout }).on("line", (line) => {
+      lines.push(JSON.parse(line) as LogLine);
+      for (const look of [...waiting]) look();
+    });
+  }
+  let stderr = "";
+  child.stderr?.on("data", (data: Buffer) => {
+    stderr += data.toString();
+  });
+  const ended = once(child, "exit").then(([code]) => code as number | null);
+  return {
+    lines,
+    stderr: () => stderr,
+    ended,
+    end: (signal: NodeJS.Signals) => child.kill(signal),
+    /** The first line of that message, now or later. */
+    said: (message: string): Promise<LogLine> =>
+      new Promise((resolve, reject) => {
+        const look = (): void => {
+          const line = lines.find((one) => one.message === message);
+          if (line !== undefined) resolve(line);
+        };
+        waiting.add(look);
+        look();
+        void ended.then((code) => reject(new Error(`ended with ${code} and never said ${message}: ${stderr}`)));
+      }),
+  };
+}
+
+type Conditioned = KubeObject & { readonly status?: { readonly conditions?: readonly Record<string, string>[] } };
+
+/** Pods that come earlier are looked at again after ten seconds. */
+async function poolReady(name: string): Promise<void> {
+  const found = new AbortController();
+  for await (const event of client.watch<Conditioned>(custom.NodePool, { signal: found.signal })) {
+    if (event.type === "BOOKMARK" || event.object.metadata.name !== name) continue;
+    if (event.object.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True")) break;
+  }
+  found.abort();
+}
+
+describe("karpenter run", () => {
+  it("03 §6.5 leads, launches, is measured, and gives the lease back when told to stop", async () => {
+    await client.create(custom.KWOKNodeClass, kwokClass());
+    await client.create(custom.NodePool, pool());
+    const run = karpenterRun("--provider", "kwok", "--batch-idle-duration", "50ms", ...onPlane, ...loopback);
+    const { "metrics-port": metricsPort, "health-probe-port": healthPort } = await run.said("started");
+    const ask = (port: unknown, path: string) => fetch(`http://127.0.0.1:${String(port)}${path}`);
+    expect((await ask(healthPort, "/healthz")).status).toBe(200);
+    await poolReady("default");
+
+    await client.create(builtIn.Pod, {
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: { name: "web", namespace: "default" },
+      spec: { containers: [{ name: "app", image: "app", resources: { requests: { cpu: "1" } } }] },
+    } as KubeObject);
+    const launched = await run.said("launched nodeclaim");
+    expect(launched).toMatchObject({ level: "INFO", logger: "controller", controller: "nodeclaim.lifecycle" });
+    const { items: claims } = await client.list(custom.NodeClaim);
+    expect(claims.map(({ metadata }) => metadata.name)).toEqual([(launched["NodeClaim"] as { name: string }).name]);
+    expect((await ask(healthPort, "/readyz")).status).toBe(200);
+
+    const metrics = parseExposition(await (await ask(metricsPort, "/metrics")).text());
+    const created = '{min_values_relaxed="false",nodepool="default",reason="provisioned"}';
+    expect(metrics.get("karpenter_nodeclaims_created_total")?.samples.get(created)).toBe(1);
+    const leads = `{name="${lease.name}"}`;
+    expect(metrics.get("leader_election_master_status")?.samples.get(leads)).toBe(1);
+    expect(metrics.get("process_resident_memory_bytes")?.samples.get("{}")).toBeGreaterThan(0);
+    expect(metrics.get("client_go_request_total")?.samples.size).toBeGreaterThan(0);
+    expect((await ask(metricsPort, "/debug/pprof/")).status).toBe(404);
+
+    const held = await client.get<Lease>(builtIn.Lease, lease);
+    expect(held.spec?.holderIdentity).toMatch(/_/);
+    run.end("SIGTERM");
+    expect(await run.ended).toBe(0);
+    expect((await client.get<Lease>(builtIn.Lease, lease)).spec?.holderIdentity).toBe("");
+    expect(run.lines.filter(({ level }) => level === "ERROR")).toEqual([]);
+  }, 60_000);
+
+  it("03 §6.4 ends with the usage code and all that is wrong", async () => {
+    const run = karpenterRun("--log-level", "loud", "--metrics-port", "many", ...onPlane);
+    expect(await run.ended).toBe(2);
+    expect(run.stderr()).toBe(
+      'error: --metrics-port is "many": expected a whole number from 0 to 65535\n' +
+        'error: --log-level is "loud": expected one of debug, info, error\n',
+    );
+  });
+
+  it("asks which provider where the cluster has node classes of several", async () => {
+    const run = karpenterRun(...onPlane, ...loopback);
+    expect(await run.ended).toBe(2);
+    expect(run.stderr()).toBe(
+      "error: which provider? the cluster knows node classes of kwok, aws: say --provider kwok|aws|azure\n",
+    );
+  });
+
+  it("says what is not built, and where no cluster is", async () => {
+    const aws = karpenterRun("--provider", "aws", ...onPlane, ...loopback);
+    expect(await aws.ended).toBe(1);
+    expect(aws.lines[0]).toMatchObject({
+      level: "ERROR",
+      error: expect.stringContaining("provider aws cannot be run yet"),
+    });
+    const nowhere = karpenterRun("--provider", "kwok", ...loopback);
+    expect(await nowhere.ended).toBe(1);
+    expect(nowhere.lines[0]).toMatchObject({ error: expect.stringContaining("no cluster to talk to") });
+  });
+});
