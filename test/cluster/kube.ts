@@ -148,9 +148,9 @@ export async function deleteAll(connection: Connection, collection: string): Pro
 }
 
 async function remove(kube: Kube, path: string, { metadata }: KubeObject): Promise<void> {
-  if (metadata.deletionTimestamp === undefined) {
-    await kube.request("DELETE", path, undefined, { query: { gracePeriodSeconds: 0 } });
-  } else if (metadata.finalizers !== undefined) {
+  // Also what is on its way out: a pod may be waiting for a kubelet that is no more.
+  await kube.request("DELETE", path, undefined, { query: { gracePeriodSeconds: 0 } });
+  if (metadata.deletionTimestamp !== undefined && metadata.finalizers !== undefined) {
     const bare = { metadata: { finalizers: null } };
     await kube.request("PATCH", path, bare, { contentType: "application/merge-patch+json" });
   }

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, expect, it } from "vitest";
 import type { KubeObject } from "../../src/api/object.ts";
-import { startLoops } from "../../src/control-plane/loops/runner.ts";
 import { find } from "../../src/control-plane/loops/workloads/status.ts";
 import type { Deployment, Job, StatefulSet } from "../../src/control-plane/loops/workloads/types.ts";
 import type { KubeClient, ResourceType } from "../../src/kube/client.ts";
 import { bearer, fixedCredentials } from "../../src/kube/connection.ts";
 import { isKubeError } from "../../src/kube/error.ts";
 import { httpClient } from "../../src/kube/http-client.ts";
+import { startLoops } from "../../src/kube/loop.ts";
 import { nodeTransport } from "../../src/kube/node-transport.ts";
 import { builtIn } from "../../src/kube/resources.ts";
 import { systemClock } from "../../src/util/clock.ts";

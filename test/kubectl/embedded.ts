@@ -4,11 +4,16 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, inject, it } from "vitest";
 import { ApiServer } from "../../src/control-plane/api/server.ts";
 import { makeCertificate } from "../../src/control-plane/certificate.ts";
-import { startControlPlane } from "../../src/control-plane/control-plane.ts";
+import {
+  type ControlPlane,
+  type ControlPlaneOptions,
+  startControlPlane,
+} from "../../src/control-plane/control-plane.ts";
 import { installCrds } from "../../src/control-plane/custom-kinds.ts";
 import { type ServedApi, serveApi } from "../../src/control-plane/http/serve.ts";
 import { createObjects } from "../../src/control-plane/load.ts";
 import { simulatedNode } from "../../src/control-plane/simulated-node.ts";
+import { startSandbox } from "../../src/operator/sandbox/sandbox.ts";
 import { systemClock } from "../../src/util/clock.ts";
 import { Random } from "../../src/util/random.ts";
 import { type Kubectl, kubectlFor } from "./kubectl.ts";
@@ -54,15 +59,24 @@ export async function startEmbedded({ nodes = 3 }: { readonly nodes?: number } =
 
 const speed = 20; // pods start in a tenth of a second
 
-/** What `karpenter up --nodes 3` starts: the loops make pods, place and run them, and clean up. (05 §6) */
-export async function startWithLoops(): Promise<Embedded> {
+/** What `karpenter up --no-controller --nodes 3` starts: the loops make pods, place and run them, and clean up. (05 §6) */
+export function startWithLoops(): Promise<Embedded> {
+  return startUp((common) => startControlPlane({ ...common, nodes: 3, speed }));
+}
+
+/** What `karpenter up --speed 60` starts: a minute of waiting for nodes takes a second. */
+export function startWithController(): Promise<Embedded> {
+  const own = { nodes: 0, speed: 60, version: "0.0.0", tell: () => {}, isColoured: false };
+  return startUp((common) => startSandbox({ ...common, ...own }));
+}
+
+type Common = Pick<ControlPlaneOptions, "host" | "port" | "isPlain" | "folder" | "onFault">;
+
+async function startUp(start: (common: Common) => Promise<ControlPlane>): Promise<Embedded> {
   const folder = mkdtempSync(join(tmpdir(), "karpenter-up-"));
   const faults: unknown[] = [];
   const onFault = (error: unknown) => faults.push(error);
-  const started = await startControlPlane({
-    ...{ host: "127.0.0.1", port: 0, isPlain: false, nodes: 3 },
-    ...{ speed, folder, onFault },
-  });
+  const started = await start({ host: "127.0.0.1", port: 0, isPlain: false, folder, onFault });
   const close = async () => {
     await started.close();
     rmSync(folder, { recursive: true, force: true });
@@ -83,6 +97,11 @@ export function describeKubectl(title: string, tests: (world: World) => void): v
 /** Tests with the real kubectl against a fresh cluster whose loops run. */
 export function describeRunning(title: string, tests: (world: World) => void): void {
   describeOn(title, { start: startWithLoops, tests });
+}
+
+/** Tests with the real kubectl against the sandbox: a cluster, a simulated cloud and the controller. */
+export function describeSandbox(title: string, tests: (world: World) => void): void {
+  describeOn(title, { start: startWithController, tests });
 }
 
 interface Suite {

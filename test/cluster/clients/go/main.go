@@ -155,8 +155,9 @@ func inform(ctx context.Context, client kubernetes.Interface, seen *report) {
 	}
 	_, err := informer.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc: func(object any) { note("added", object) },
-		UpdateFunc: func(_, object any) {
-			if object.(*corev1.Pod).Labels["phase"] == "changed" && object.(*corev1.Pod).DeletionTimestamp == nil {
+		UpdateFunc: func(old, object any) {
+			// Only our own change: a scheduler may write to the pod as well, before or after it.
+			if old.(*corev1.Pod).Labels["phase"] != "changed" && object.(*corev1.Pod).Labels["phase"] == "changed" {
 				note("changed", object)
 			}
 		},

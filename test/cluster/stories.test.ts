@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, it } from "vitest";
+import { stories } from "../stories/stories.ts";
+import type { Story } from "../stories/story.ts";
+import { realClient } from "./real-client.ts";
+import { realStage } from "./real-stage.ts";
+import { describeOnCluster } from "./shared.ts";
+import { installCrds, sweep } from "./sweep.ts";
+
+/** A few by default, as in CI; with `STORIES=all` every one that can be told in real time. */
+const isTold = ({ needsVirtualTime = false, isSmoke = false }: Story): boolean =>
+  process.env["STORIES"] === "all" ? !needsVirtualTime : isSmoke;
+
+const told = stories.filter(isTold);
+const patienceMs = 400_000;
+
+describeOnCluster("stories on a real control plane", (connection) => {
+  const { client, close } = realClient(connection);
+  const seconds: (readonly [title: string, seconds: number])[] = [];
+
+  beforeAll(async () => {
+    await installCrds(connection);
+    await sweep(connection, { client });
+  });
+  afterAll(() => {
+    close();
+    const lines = seconds.map(([title, taken]) => `  ${taken.toFixed(1).padStart(6)} s  ${title}`);
+    console.log(["seconds of real time by story", ...lines].join("\n"));
+  });
+
+  for (const [at, { title, settings, volumes, play }] of told.entries()) {
+    it(title, { timeout: patienceMs }, async () => {
+      const namespace = `story-${at + 1}`;
+      const begunAt = performance.now();
+      const stage = await realStage({ connection, namespace, settings, ...(volumes && { volumes }) });
+      try {
+        await play(stage);
+      } finally {
+        seconds.push([title, (performance.now() - begunAt) / 1_000]);
+        await stage.close();
+        await sweep(connection, { client, namespace });
+      }
+    });
+  }
+});

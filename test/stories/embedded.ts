@@ -1,0 +1,63 @@
+import type { KubeObject } from "../../src/api/object.ts";
+import { InstanceList } from "../../src/cloud/instance-source.ts";
+import { ApiServer } from "../../src/control-plane/api/server.ts";
+import { startCluster } from "../../src/control-plane/cluster.ts";
+import { installCrds } from "../../src/control-plane/custom-kinds.ts";
+import { InProcessClient } from "../../src/control-plane/in-process-client.ts";
+import { stepBudget } from "../../src/controllers/budget.ts";
+import type { Settings } from "../../src/controllers/settings.ts";
+import type { KubeClient } from "../../src/kube/client.ts";
+import { SimulatedCloud } from "../../src/providers/sim/cloud.ts";
+import { Random } from "../../src/util/random.ts";
+import { VirtualClock } from "../../src/util/virtual-clock.ts";
+import type { LogLine } from "../controllers/recording-log.ts";
+import { controllerLives, type FleetKind, type Scene } from "./lives.ts";
+import { stageOver } from "./stage.ts";
+import type { Stage, Story } from "./story.ts";
+
+const startAt = Date.parse("2026-01-01T00:00:00Z");
+/** Between two looks of a story at its cluster. */
+const glanceMs = 500;
+
+export interface EmbeddedOptions extends Pick<Story, "volumes"> {
+  readonly settings?: Partial<Settings> | undefined;
+  readonly seed?: string | undefined;
+  readonly fleet?: FleetKind | undefined;
+  /** What is there before our controller comes. */
+  readonly before?: ((client: KubeClient, scene: Scene) => Promise<void>) | undefined;
+}
+
+/** A whole cluster in this process on the virtual clock: the same seed tells the same story. */
+export async function embeddedStage(options: EmbeddedOptions = {}): Promise<Stage & { close(): Promise<void> }> {
+  const clock = new VirtualClock({ startAt });
+  const random = new Random(options.seed ?? "story");
+  const api = new ApiServer({ clock, random: random.fork("api") });
+  const client = new InProcessClient(api);
+  await installCrds(api, "all");
+  await client.create(namespaceType, namespaceObject("karpenter"));
+  await client.create(namespaceType, namespaceObject("story"));
+  const cloud = new SimulatedCloud({ clock, random: random.fork("cloud") });
+  const instances = options.fleet === "nodes" ? new InstanceList() : cloud;
+  const { volumes } = options;
+  const world = startCluster({ api, clock, random: random.fork("world"), instances, settings: { volumes } });
+  await options.before?.(client, { now: clock.now(), namespace: "story" });
+  const lines: LogLine[] = [];
+  const advance = (ms: number) => clock.advance(ms).then(() => {});
+  const lives = controllerLives({ ...options, client, cloud, clock, random, lines, advance, budgets: stepBudget() });
+  await advance(5_000);
+  const stage = stageOver({ ...lives, client, cloud, namespace: "story", clock, lines, advance, glanceMs });
+  return {
+    ...stage,
+    close: async () => {
+      const ended = Promise.all([lives.stop(), world.stop()]);
+      await clock.advance(60_000);
+      await ended;
+    },
+  };
+}
+
+const namespaceType = { group: "", version: "v1", kind: "Namespace", plural: "namespaces", namespaced: false } as const;
+
+function namespaceObject(name: string): KubeObject {
+  return { apiVersion: "v1", kind: "Namespace", metadata: { name } };
+}

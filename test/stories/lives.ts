@@ -1,0 +1,106 @@
+import type { CloudProvider } from "../../src/cloud/provider.ts";
+import { FaultPlan } from "../../src/control-plane/faults/fault-plan.ts";
+import { FaultyClient } from "../../src/control-plane/faults/faulty-client.ts";
+import type { Budgets } from "../../src/controllers/budget.ts";
+import { defaultSettings, type Settings } from "../../src/controllers/settings.ts";
+import type { KubeClient } from "../../src/kube/client.ts";
+import { type RunningOperator, startOperator } from "../../src/operator/operator.ts";
+import { kwokInstanceTypes } from "../../src/providers/kwok/catalogue.ts";
+import { nodeFleet } from "../../src/providers/kwok/node-fleet.ts";
+import { kwokProvider } from "../../src/providers/kwok/provider.ts";
+import type { SimulatedCloud } from "../../src/providers/sim/cloud.ts";
+import { simulatedProvider } from "../../src/providers/sim/provider.ts";
+import type { Clock } from "../../src/util/clock.ts";
+import type { Random } from "../../src/util/random.ts";
+import { type LogLine, recordingLog } from "../controllers/recording-log.ts";
+import { recordingMetrics } from "../controllers/recording-metrics.ts";
+import type { Stage } from "./story.ts";
+
+/** What the machines are: those of the simulated cloud, or Nodes alone, as the KWOK provider makes them. */
+export type FleetKind = "simulated" | "nodes";
+
+/** Where and when a story begins. */
+export interface Scene {
+  readonly now: number;
+  readonly namespace: string;
+}
+
+export interface LivesOptions {
+  readonly client: KubeClient;
+  readonly cloud: SimulatedCloud;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly fleet?: FleetKind | undefined;
+  readonly settings?: Partial<Settings> | undefined;
+  readonly budgets: Budgets;
+  /** Where all of them write their log. */
+  readonly lines: LogLine[];
+  /** Lets so much of the cluster's time pass. */
+  readonly advance: (ms: number) => Promise<void>;
+}
+
+/** The controllers of a story, one after the other or side by side. */
+export interface Lives extends Pick<Stage, "restart" | "rival" | "series" | "upgrade"> {
+  readonly running: () => RunningOperator;
+  readonly stop: () => Promise<void>;
+}
+
+const leaderElection = { name: "karpenter-leader-election", namespace: "karpenter" };
+
+/** A crash is modelled by dropping the operator: its client does nothing any more. (design §8) */
+export function controllerLives({ client, cloud, clock, random, lines, advance, ...options }: LivesOptions): Lives {
+  let lives = 0;
+  const metrics = recordingMetrics();
+  const seller = (own: KubeClient, dice: Random): CloudProvider =>
+    options.fleet === "nodes"
+      ? kwokProvider({ client: own, clock, catalogue: kwokInstanceTypes(), fleet: nodeFleet({ client: own, clock }) })
+      : simulatedProvider({ cloud, client: own, clock, random: dice });
+  const start = () => {
+    const life = `controller-${++lives}`;
+    const own = new FaultyClient({ client, clock, plan: new FaultPlan({ random }) });
+    const operator = startOperator({
+      client: own,
+      leaseClient: own,
+      provider: seller(own, random.fork(`${life}-provider`)),
+      settings: { ...defaultSettings, ...options.settings },
+      clock,
+      random: random.fork(life),
+      log: recordingLog(lines),
+      metrics,
+      budgets: options.budgets,
+      identity: life,
+      leaderElection,
+    });
+    return { operator, die: () => own.kill() };
+  };
+  /** Time must pass while it finishes what it is at. */
+  const end = async (operator: RunningOperator) => {
+    let isOver = false;
+    void operator.stop().finally(() => {
+      isOver = true;
+    });
+    while (!isOver) await advance(500);
+  };
+  let current = start();
+  return {
+    running: () => current.operator,
+    series: () => metrics.series,
+    restart: async () => {
+      current.die();
+      void current.operator.stop();
+      current = start();
+      await advance(1_000);
+    },
+    rival: async () => {
+      const other = start();
+      await advance(1_000);
+      return () => end(other.operator);
+    },
+    upgrade: async () => {
+      await end(current.operator);
+      current = start();
+      await advance(1_000);
+    },
+    stop: () => current.operator.stop(),
+  };
+}
