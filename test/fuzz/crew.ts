@@ -1,0 +1,98 @@
+import { Worker } from "node:worker_threads";
+import type { Replay } from "./replay.ts";
+import type { Outcome } from "./run-story.ts";
+
+/** What a hand of the crew answers with. */
+export interface Finished {
+  readonly outcome: Outcome;
+  readonly tookMs: number;
+}
+
+export interface CrewOptions {
+  /** The file hands are made of. */
+  readonly file: string;
+  readonly jobs: number;
+  /** A run that takes longer has hung. */
+  readonly patienceMs: number;
+}
+
+interface Errand {
+  readonly replay: Replay;
+  readonly done: (finished: Finished) => void;
+}
+
+/** Threads that run stories, one at a time each. */
+export class Crew {
+  readonly #options: CrewOptions;
+  readonly #waiting: Errand[] = [];
+  readonly #idle: Worker[] = [];
+  #hands = 0;
+
+  constructor(options: CrewOptions) {
+    this.#options = options;
+  }
+
+  run(replay: Replay): Promise<Finished> {
+    return new Promise((done) => {
+      this.#waiting.push({ replay, done });
+      this.#next();
+    });
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#idle.map((worker) => worker.terminate()));
+  }
+
+  #next(): void {
+    const errand = this.#waiting[0];
+    const worker = errand === undefined ? undefined : (this.#idle.pop() ?? this.#hired());
+    if (errand === undefined || worker === undefined) return;
+    this.#waiting.shift();
+    this.#send(worker, errand);
+  }
+
+  #hired(): Worker | undefined {
+    if (this.#hands >= this.#options.jobs) return undefined;
+    this.#hands++;
+    return new Worker(this.#options.file, { argv: ["--hand"] });
+  }
+
+  #send(worker: Worker, { replay, done }: Errand): void {
+    const startedAt = performance.now();
+    const over = (finished: Finished, isWell: boolean): void => {
+      clearTimeout(alarm);
+      worker.off("message", answered);
+      worker.off("error", failed);
+      if (isWell) this.#idle.push(worker);
+      else {
+        this.#hands--;
+        void worker.terminate();
+      }
+      done(finished);
+      this.#next();
+    };
+    const broken = (why: string) =>
+      over(
+        { outcome: { ...nothing, seed: replay.seed, complaints: [why] }, tookMs: performance.now() - startedAt },
+        false,
+      );
+    const { patienceMs } = this.#options;
+    const alarm = setTimeout(() => broken(`hangs: no end after ${patienceMs / 1_000} s`), patienceMs);
+    const answered = (finished: Finished): void => over(finished, true);
+    const failed = (error: Error): void => broken(`the thread broke: ${error.stack ?? error.message}`);
+    worker.once("message", answered);
+    worker.once("error", failed);
+    worker.postMessage(replay);
+  }
+}
+
+const nothing: Omit<Outcome, "seed"> = {
+  complaints: [],
+  fingerprint: "",
+  hours: 0,
+  writes: 0,
+  cloudCalls: 0,
+  faults: {},
+  lives: 0,
+  machines: 0,
+};

@@ -1,0 +1,280 @@
+import { isTrue } from "../../src/api/conditions/engine.ts";
+import type { NodeClaim } from "../../src/api/kinds/node-claim.ts";
+import type { NodePool } from "../../src/api/kinds/node-pool.ts";
+import type { Node } from "../../src/api/kubernetes/cluster.ts";
+import type { Pod } from "../../src/api/kubernetes/pod.ts";
+import { annotations, groups, labels } from "../../src/api/labels.ts";
+import type { KubeObject } from "../../src/api/object.ts";
+import { compileSelector } from "../../src/core/label-selector.ts";
+import type { PodDisruptionBudget } from "../../src/core/provisionable.ts";
+import type { KubeClient } from "../../src/kube/client.ts";
+import type { SimulatedCloud } from "../../src/providers/sim/cloud.ts";
+import { parseNillableMs } from "../../src/util/duration.ts";
+import { Quantity } from "../../src/util/quantity.ts";
+import { isManagedNode } from "./machines.ts";
+import type { Truth } from "./truth.ts";
+
+export type Claim = KubeObject & NodeClaim;
+export type LiveNode = KubeObject & Node;
+export type LivePod = KubeObject & Pod;
+export type Budget = KubeObject & PodDisruptionBudget & { readonly status?: BudgetStatus };
+
+interface Eviction {
+  readonly deleteOptions?: { readonly preconditions?: { readonly uid?: string } };
+}
+
+interface BudgetStatus {
+  readonly desiredHealthy?: number;
+  readonly disruptionsAllowed?: number;
+}
+
+export const storages = {
+  claims: "nodeclaims.karpenter.sh",
+  pools: "nodepools.karpenter.sh",
+  nodes: "nodes",
+  pods: "pods",
+  budgets: "poddisruptionbudgets.policy",
+} as const;
+
+export interface GuardOptions {
+  readonly truth: Truth;
+  readonly cloud: SimulatedCloud;
+  readonly now: () => number;
+  readonly complain: (what: string) => void;
+}
+
+/** As late as watches are, and then some for what is under way. */
+const hearsayMs = 10_000;
+
+/** Stands where the operators' calls arrive, and says what they must not do. */
+export class Guard {
+  readonly #options: GuardOptions;
+  /** Machines something was done to: whoever ends them has a reason. */
+  readonly #troubled = new Set<string>();
+  /** Claims of which their maker never heard. */
+  readonly #unheard = new Set<string>();
+  /** When a pool's limits last changed: watches are late, so for a while nobody need know. */
+  readonly #limitsChangedAt = new Map<string, number>();
+  /** When claims were made, for storms. */
+  readonly creations: { readonly at: number; readonly pool: string; readonly name: string }[] = [];
+  writes = 0;
+  #onNextClaim: ((name: string) => void) | undefined;
+
+  constructor(options: GuardOptions) {
+    this.#options = options;
+    const limitsOf = (pool: KubeObject | undefined) =>
+      JSON.stringify((pool as NodePool | undefined)?.spec.limits ?? {});
+    options.truth.onPut((storage, object, old) => {
+      if (storage !== storages.pools || limitsOf(object) === limitsOf(old)) return;
+      this.#limitsChangedAt.set(object.metadata.name ?? "", options.now());
+    });
+  }
+
+  troubled(providerId: string): void {
+    this.#troubled.add(providerId);
+  }
+
+  unheard(claimName: string): void {
+    this.#unheard.add(claimName);
+  }
+
+  /** Tells of the next claim an operator makes, once. */
+  onNextClaim(listener: (name: string) => void): void {
+    this.#onNextClaim = listener;
+  }
+
+  /** Calls as the server gets them. */
+  guarded(client: KubeClient): KubeClient {
+    return {
+      get: (type, key) => client.get(type, key),
+      list: (type, options) => client.list(type, options),
+      watch: (type, options) => client.watch(type, options),
+      create: async (type, object, options) => {
+        this.#wrote(type.kind);
+        const evicted = options?.subresource === "eviction" ? this.#evicts(object) : undefined;
+        const checks = evicted === undefined ? [] : this.#budgetsOf(evicted);
+        const made = await client.create(type, object, options);
+        for (const check of checks) check();
+        if (type.kind === "NodeClaim") this.#makes(made as unknown as Claim);
+        return made as never;
+      },
+      update: (type, object, options) => {
+        this.#wrote(type.kind);
+        this.#touches(type.kind, object.metadata.name ?? "");
+        return client.update(type, object, options);
+      },
+      patch: (type, key, patch, options) => {
+        this.#wrote(type.kind);
+        this.#touches(type.kind, key.name);
+        return client.patch(type, key, patch, options);
+      },
+      delete: (type, key, options) => {
+        this.#wrote(type.kind);
+        this.#touches(type.kind, key.name);
+        const { uid } = options?.preconditions ?? {};
+        if (type.kind === "NodeClaim") this.#deletesClaim(key.name, uid);
+        else if (type.kind === "Node") this.#deletesNode(key.name, uid);
+        else if (type.kind === "Pod") this.#deletesPod(`${key.namespace}/${key.name}`, uid);
+        else this.#complain(`deleted ${type.kind} ${key.name}, which is not its to delete`);
+        return client.delete(type, key, options);
+      },
+    };
+  }
+
+  /** 03:S-12, G-3: only machines whose claim is going, or that have none. */
+  terminates(providerId: string): void {
+    const { truth, cloud } = this.#options;
+    const machine = cloud.machines().find(({ instance }) => instance.providerId === providerId);
+    if (machine === undefined) return;
+    const owner = truth
+      .all<Claim>(storages.claims)
+      .find(({ metadata, status }) => metadata.uid === machine.token || status?.providerID === providerId);
+    if (owner !== undefined && owner.metadata.deletionTimestamp === undefined) {
+      this.#complain(`ended machine ${providerId} of NodeClaim ${owner.metadata.name}, which stays`);
+    }
+  }
+
+  #wrote(kind: string): void {
+    if (kind !== "Event" && kind !== "Lease") this.writes++;
+  }
+
+  #touches(kind: string, name: string): void {
+    const { truth } = this.#options;
+    if (kind === "NodeClaim" && isForeign(truth.get<Claim>(storages.claims, name))) {
+      this.#complain(`wrote NodeClaim ${name}, whose class is not served`);
+    }
+  }
+
+  /** The check of limits goes by what is launched and stays. (02:H-4) */
+  #makes(made: Claim): void {
+    const { truth, now } = this.#options;
+    const pool = made.metadata.labels?.[labels.nodePool] ?? "";
+    const { name = "" } = made.metadata;
+    this.creations.push({ at: now(), pool, name });
+    this.#onNextClaim?.(name);
+    this.#onNextClaim = undefined;
+    if (now() - (this.#limitsChangedAt.get(pool) ?? Number.NEGATIVE_INFINITY) <= hearsayMs) return; // it may not know yet
+    const { limits = {} } = truth.get<KubeObject & NodePool>(storages.pools, pool)?.spec ?? {};
+    const others = this.#members(pool).filter(({ metadata }) => metadata.name !== name);
+    for (const [resource, limit] of Object.entries(limits)) {
+      const used = others
+        .filter(({ metadata }) => !this.#unheard.has(metadata.name ?? ""))
+        .reduce((sum, claim) => sum + amountOf(claim, resource), 0);
+      const most = Quantity.parse(String(limit)).toNumber();
+      if (used > most)
+        this.#complain(`made ${name} while ${pool} has ${used} of ${resource}, over its limit of ${most}`);
+    }
+  }
+
+  /** Those that stay and are launched. */
+  #members(pool: string): readonly Claim[] {
+    return this.#options.truth
+      .all<Claim>(storages.claims)
+      .filter(({ metadata, status }) => metadata.labels?.[labels.nodePool] === pool && Boolean(status?.providerID))
+      .filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  }
+
+  #deletesClaim(name: string, uid: string | undefined): void {
+    const { truth, cloud, now } = this.#options;
+    const claim = meant(truth.get<Claim>(storages.claims, name), uid);
+    if (claim === undefined || claim.metadata.deletionTimestamp !== undefined) return;
+    if (!isTrue(claim, "Registered")) return; // given up on: liveness, or a launch that failed
+    const providerId = claim.status?.providerID ?? "";
+    const machine = cloud.machines().find(({ instance }) => instance.providerId === providerId);
+    if (machine === undefined || machine.isTerminating || this.#troubled.has(providerId)) return;
+    const lifeMs = parseNillableMs(claim.spec.expireAfter);
+    const ageMs = now() - Date.parse(claim.metadata.creationTimestamp ?? "");
+    if (typeof lifeMs === "number" && ageMs >= lifeMs) return;
+    const pool = truth.get<KubeObject & NodePool>(storages.pools, claim.metadata.labels?.[labels.nodePool] ?? "");
+    if (pool?.spec.replicas !== undefined) return;
+    const nodes = truth.all<LiveNode>(storages.nodes).filter(({ spec }) => spec?.providerID === providerId);
+    if (nodes.some(({ metadata }) => metadata.deletionTimestamp !== undefined)) return;
+    this.#complain(`deleted NodeClaim ${name} without a reason`);
+  }
+
+  #deletesNode(name: string, uid: string | undefined): void {
+    const { truth } = this.#options;
+    const node = meant(truth.get<LiveNode>(storages.nodes, name), uid);
+    if (node === undefined || node.metadata.deletionTimestamp !== undefined) return;
+    if (!isManagedNode(node)) this.#complain(`deleted Node ${name}, which is not managed`);
+    const claim = truth.all<Claim>(storages.claims).find(({ status }) => status?.providerID === node.spec?.providerID);
+    if (claim !== undefined && claim.metadata.deletionTimestamp === undefined) {
+      this.#complain(`deleted Node ${name} though NodeClaim ${claim.metadata.name} stays`);
+    }
+  }
+
+  /** Past budgets and protection only where a deadline says so. (03:T-50) */
+  #deletesPod(key: string, uid: string | undefined): void {
+    const { truth } = this.#options;
+    const pod = meant(truth.get<LivePod>(storages.pods, key), uid);
+    if (pod === undefined) return;
+    const claim = this.#leaving(pod, "deleted");
+    if (claim !== undefined && claim.metadata.annotations?.[annotations.terminationTimestamp] === undefined) {
+      this.#complain(`deleted Pod ${key} though its node has no deadline`);
+    }
+  }
+
+  #evicts(eviction: KubeObject & Eviction): LivePod | undefined {
+    const { metadata, deleteOptions } = eviction;
+    const named = this.#options.truth.get<LivePod>(storages.pods, `${metadata.namespace}/${metadata.name}`);
+    const pod = meant(named, deleteOptions?.preconditions?.uid);
+    if (pod !== undefined) this.#leaving(pod, "evicted");
+    return pod;
+  }
+
+  /** The claim of the node a pod is on, both of which must be going. */
+  #leaving(pod: LivePod, verb: string): Claim | undefined {
+    const { truth } = this.#options;
+    const node = truth.get<LiveNode>(storages.nodes, pod.spec.nodeName ?? "");
+    if (node === undefined) return undefined; // it went meanwhile
+    const about = `${verb} Pod ${pod.metadata.namespace}/${pod.metadata.name} of Node ${node.metadata.name}`;
+    if (node.metadata.deletionTimestamp === undefined) this.#complain(`${about}, which stays`);
+    if (!isManagedNode(node)) this.#complain(`${about}, which is not managed`);
+    return truth.all<Claim>(storages.claims).find(({ status }) => status?.providerID === node.spec?.providerID);
+  }
+
+  /** What to look at once the eviction has passed: as many healthy pods must be left as the budget asks for. */
+  #budgetsOf(pod: LivePod): readonly (() => void)[] {
+    const { truth } = this.#options;
+    if (!isHealthy(pod)) return [];
+    const key = `${pod.metadata.namespace}/${pod.metadata.name}`;
+    return truth
+      .all<Budget>(storages.budgets)
+      .filter((budget) => covers(budget, pod))
+      .map((budget) => () => {
+        const desired = budget.status?.desiredHealthy ?? 0;
+        const left = truth.all<LivePod>(storages.pods).filter((one) => covers(budget, one) && isHealthy(one)).length;
+        if (left < desired)
+          this.#complain(`evicted ${key}: budget ${budget.metadata.name} wants ${desired}, has ${left}`);
+      });
+  }
+
+  #complain(what: string): void {
+    this.#options.complain(what);
+  }
+}
+
+/** Another by the same name is not: the server refuses. */
+function meant<T extends KubeObject>(found: T | undefined, uid: string | undefined): T | undefined {
+  return uid !== undefined && found?.metadata.uid !== uid ? undefined : found;
+}
+
+export function isForeign(claim: Claim | undefined): boolean {
+  return claim !== undefined && claim.spec.nodeClassRef.group !== groups.kwok;
+}
+
+export function covers(budget: Budget, { metadata }: LivePod): boolean {
+  if (budget.metadata.namespace !== metadata.namespace) return false;
+  return compileSelector(budget.spec?.selector).matches(metadata.labels);
+}
+
+function isHealthy({ metadata, status }: LivePod): boolean {
+  if (metadata.deletionTimestamp !== undefined) return false;
+  return status?.conditions?.some(({ type, status: is }) => type === "Ready" && is === "True") ?? false;
+}
+
+function amountOf({ status }: Claim, resource: string): number {
+  if (resource === "nodes") return 1;
+  const value = status?.capacity?.[resource];
+  return value === undefined ? 0 : Quantity.parse(String(value)).toNumber();
+}

@@ -1,0 +1,182 @@
+import { isTrue } from "../../src/api/conditions/engine.ts";
+import type { NodePool } from "../../src/api/kinds/node-pool.ts";
+import { annotations, labels } from "../../src/api/labels.ts";
+import type { KubeObject } from "../../src/api/object.ts";
+import type { CloudProvider } from "../../src/cloud/provider.ts";
+import type { FeatureGates } from "../../src/controllers/settings.ts";
+import type { InstanceType } from "../../src/core/instance-type.ts";
+import { isDisruptable, isOwnedByDaemonSet, isProvisionable, isWaitingEviction } from "../../src/core/provisionable.ts";
+import { problemOf } from "../../src/core/scenario/problem.ts";
+import { defaultPolicy } from "../../src/core/scheduling/problem.ts";
+import { solve } from "../../src/core/scheduling/solve.ts";
+import type { SimulatedCloud } from "../../src/providers/sim/cloud.ts";
+import { type Budget, type Claim, covers, isForeign, type LiveNode, type LivePod, storages } from "./guard.ts";
+import { isManagedNode } from "./machines.ts";
+import type { Truth } from "./truth.ts";
+
+export interface Verdict {
+  readonly truth: Truth;
+  readonly cloud: SimulatedCloud;
+  readonly provider: CloudProvider;
+  readonly gates: FeatureGates;
+  readonly now: number;
+}
+
+/** What may still be on its way: longer than any patience a controller has. */
+const underWayMs = 20 * 60_000;
+
+/** What is wrong with a world that had all the time it needed. */
+export async function faultsAtRest(verdict: Verdict): Promise<readonly string[]> {
+  return [
+    ...machinesWithoutClaims(verdict),
+    ...claimsWithoutMachines(verdict),
+    ...nodesWithoutClaims(verdict),
+    ...neverEnding(verdict),
+    ...staticPools(verdict),
+    ...(await pendingThatFit(verdict)),
+  ];
+}
+
+function claimsOf({ truth }: Verdict): readonly Claim[] {
+  return truth.all<Claim>(storages.claims).filter((claim) => !isForeign(claim));
+}
+
+function machinesWithoutClaims(verdict: Verdict): readonly string[] {
+  const held = new Set(claimsOf(verdict).map(({ status }) => status?.providerID));
+  return verdict.cloud
+    .machines()
+    .filter(({ instance, isTerminating }) => !isTerminating && !held.has(instance.providerId))
+    .filter(({ instance }) => verdict.now - instance.launchedAt > underWayMs)
+    .map(({ instance, claimName }) => `machine ${instance.id} (launched for ${claimName}) has no NodeClaim`);
+}
+
+function claimsWithoutMachines(verdict: Verdict): readonly string[] {
+  const living = new Set(verdict.cloud.machines().map(({ instance }) => instance.providerId));
+  return claimsOf(verdict)
+    .filter(({ metadata }) => metadata.deletionTimestamp === undefined && isOld(metadata.creationTimestamp, verdict))
+    .flatMap((claim) => {
+      const { name } = claim.metadata;
+      if (!claim.status?.providerID) return [`NodeClaim ${name} is not launched: ${conditions(claim)}`];
+      if (!living.has(claim.status.providerID)) return [`NodeClaim ${name} has no machine`];
+      return isTrue(claim, "Initialized") ? [] : [`NodeClaim ${name} is not initialized: ${conditions(claim)}`];
+    });
+}
+
+function nodesWithoutClaims(verdict: Verdict): readonly string[] {
+  const held = new Set(claimsOf(verdict).map(({ status }) => status?.providerID));
+  return verdict.truth
+    .all<LiveNode>(storages.nodes)
+    .filter((node) => isManagedNode(node) && !held.has(node.spec?.providerID))
+    .map(({ metadata }) => `Node ${metadata.name} has no NodeClaim`);
+}
+
+/** What is going must go, unless somebody may hold it: for ever, or until its deadline. */
+function neverEnding(verdict: Verdict): readonly string[] {
+  const { truth } = verdict;
+  const nodes = truth.all<LiveNode>(storages.nodes);
+  const isStuck = ({ metadata }: KubeObject) =>
+    metadata.deletionTimestamp !== undefined && isOld(metadata.deletionTimestamp, verdict);
+  const claims = claimsOf(verdict)
+    .filter(isStuck)
+    .filter(
+      (claim) => !nodes.some((node) => node.spec?.providerID === claim.status?.providerID && isHeld(node, verdict)),
+    )
+    .map(
+      (claim) =>
+        `NodeClaim ${claim.metadata.name} has been going since ${claim.metadata.deletionTimestamp}: ${conditions(claim)}`,
+    );
+  const left = nodes
+    .filter((node) => isManagedNode(node) && isStuck(node) && !isHeld(node, verdict))
+    .map(({ metadata }) => `Node ${metadata.name} has been going since ${metadata.deletionTimestamp}`);
+  return [...claims, ...left];
+}
+
+function isHeld({ metadata, spec }: LiveNode, verdict: Verdict): boolean {
+  const { truth, now } = verdict;
+  const claim = claimsOf(verdict).find(({ status }) => status?.providerID === spec?.providerID);
+  const deadline = claim?.metadata.annotations?.[annotations.terminationTimestamp];
+  if (deadline !== undefined && isOld(deadline, verdict)) return false; // until then pods may hold it (03:T-50)
+  const budgets = truth.all<Budget>(storages.budgets);
+  return truth
+    .all<LivePod>(storages.pods)
+    .filter((pod) => pod.spec.nodeName === metadata.name && isWaitingEviction(pod, now))
+    .some((pod) => {
+      const own = budgets.filter((budget) => covers(budget, pod));
+      const isBlocked = own.length > 1 || own.some(({ status }) => (status?.disruptionsAllowed ?? 0) <= 0);
+      return isBlocked || !isDisruptable(pod, now);
+    });
+}
+
+/** 03:SP-3, SP-4. */
+function staticPools(verdict: Verdict): readonly string[] {
+  if (!verdict.gates.StaticCapacity) return [];
+  return verdict.truth.all<KubeObject & NodePool>(storages.pools).flatMap((pool) => {
+    const { replicas, limits } = pool.spec;
+    if (replicas === undefined || !isTrue(pool, "Ready")) return [];
+    const own = claimsOf(verdict).filter(({ metadata }) => metadata.labels?.[labels.nodePool] === pool.metadata.name);
+    const staying = own.filter(({ metadata }) => metadata.deletionTimestamp === undefined).length;
+    const going = own.length - staying;
+    const most = Number(limits?.["nodes"] ?? Number.POSITIVE_INFINITY);
+    if (staying === replicas || (staying < replicas && staying + going >= most)) return [];
+    return [`static pool ${pool.metadata.name} has ${staying} (and ${going} going) of ${replicas}, limit ${most}`];
+  });
+}
+
+/** A pass over the cluster as it is must refuse every pod that waits. */
+async function pendingThatFit(verdict: Verdict): Promise<readonly string[]> {
+  const waiting = verdict.truth.all<LivePod>(storages.pods).filter((pod) => isWaiting(pod, verdict));
+  if (waiting.length === 0) return [];
+  const unseen = waiting
+    .filter((pod) => !isProvisionable(pod))
+    .map((pod) => `Pod ${nameOf(pod)} waits, and no scheduler says why`);
+  const { problem } = problemOf(await settled(verdict), {
+    typesFor: await typesFor(verdict),
+    served: verdict.provider.nodeClasses,
+    labelPolicy: verdict.provider.labelPolicy,
+    policy: defaultPolicy,
+    seed: 1,
+    nowMs: verdict.now,
+  });
+  const { placements, newNodes } = solve(problem);
+  const places = new Map([
+    ...placements.flatMap(({ node, pods }) => pods.map((pod) => [nameOf(pod), `Node ${node}`] as const)),
+    ...newNodes.flatMap(({ pool, pods }) => pods.map((pod) => [nameOf(pod), `a new node of ${pool}`] as const)),
+  ]);
+  const fitting = waiting.filter((pod) => places.has(nameOf(pod)));
+  return [...unseen, ...fitting.map((pod) => `Pod ${nameOf(pod)} waits, though it fits ${places.get(nameOf(pod))}`)];
+}
+
+function isWaiting(pod: LivePod, verdict: Verdict): boolean {
+  const { metadata, spec, status } = pod;
+  if ((spec.nodeName ?? "") !== "" || metadata.deletionTimestamp !== undefined || isOwnedByDaemonSet(pod)) return false;
+  const isGated = status?.conditions?.some(
+    ({ type, reason }) => type === "PodScheduled" && reason === "SchedulingGated",
+  );
+  return isGated !== true && isOld(metadata.creationTimestamp, verdict);
+}
+
+/** Without overlays and buffers where these are switched off. */
+async function settled({ truth, gates }: Verdict): Promise<readonly KubeObject[]> {
+  const off = [...(gates.NodeOverlay ? [] : ["NodeOverlay"]), ...(gates.CapacityBuffer ? [] : ["CapacityBuffer"])];
+  return truth.everything().filter(({ kind }) => !off.includes(kind));
+}
+
+async function typesFor({ truth, provider }: Verdict): Promise<() => readonly InstanceType[]> {
+  const [pool] = truth.all<KubeObject & NodePool>(storages.pools);
+  const types = pool === undefined ? [] : await provider.instanceTypes(pool).catch(() => []);
+  return () => types;
+}
+
+function isOld(time: string | undefined, { now }: Pick<Verdict, "now">): boolean {
+  return now - Date.parse(time ?? "") > underWayMs;
+}
+
+function nameOf({ metadata }: Pick<LivePod, "metadata">): string {
+  return `${metadata.namespace}/${metadata.name}`;
+}
+
+function conditions({ status }: Claim): string {
+  return (status?.conditions ?? [])
+    .map((one) => `${one.type}=${one.status}${one.reason ? `(${one.reason})` : ""}`)
+    .join(" ");
+}

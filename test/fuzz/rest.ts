@@ -1,0 +1,62 @@
+import { parseNillableMs } from "../../src/util/duration.ts";
+import { type Claim, storages } from "./guard.ts";
+import type { World } from "./world.ts";
+
+/** When the last look began. */
+export interface Rest {
+  readonly at: number;
+  readonly writes: number;
+}
+
+/** A machine for each of its pods, some that were lost, and no more. */
+const launchesPerPod = 6;
+/** Where nothing can be bought, how often an hour that is found out again: once in three minutes, once a minute. */
+const triesPerHour = { pods: 25, statics: 65 };
+/** Replicas of the one static pool there may be. */
+const mostStatics = 5;
+const leastBound = 50;
+const mostWritesAtRest = 100;
+/** Lines of the log that repeat themselves for as long as there is a reason. */
+const mayRepeat = [
+  /is protected: it is asked again later/,
+  /disruption budget/,
+  /ignoring nodepool, not ready/,
+  /could not schedule pod/,
+  /resource usage exceeds limit/,
+];
+
+/** What goes on where nothing should. */
+export function restless(world: World, rest: Rest): readonly string[] {
+  return [...storms(world, rest), ...grumbles(world, rest)];
+}
+
+function storms({ truth, guard, cloud, clock, launched, startedAt }: World, { at, writes }: Rest): readonly string[] {
+  const isAging = [...truth.all<Claim>(storages.claims)].some(
+    ({ spec }) => typeof parseNillableMs(spec.expireAfter) === "number",
+  );
+  const pods = new Set(truth.lines.filter((line) => / put pods /.test(line)).map((line) => line.split(" ")[4])).size;
+  const hours = (clock.now() - startedAt) / 3_600_000;
+  const launches = leastBound + launchesPerPod * (pods + mostStatics);
+  const tries = launches + hours * (triesPerHour.pods * pods + triesPerHour.statics * mostStatics);
+  const late = guard.creations.filter((one) => one.at >= at);
+  const wrote = guard.writes - writes;
+  return [
+    ...(launched.size > launches ? [`${launched.size} launches for ${pods} pods`] : []),
+    ...(guard.creations.length > tries ? [`${guard.creations.length} NodeClaims for ${pods} pods`] : []),
+    ...(late.length > 0 && !isAging
+      ? [`${late.length} NodeClaims made at rest, the last of ${late.at(-1)?.pool}`]
+      : []),
+    ...(wrote > mostWritesAtRest + 5 * cloud.machines().length && !isAging ? [`${wrote} writes at rest`] : []),
+  ];
+}
+
+function grumbles({ lines }: World, { at }: Rest): readonly string[] {
+  const said = new Map<string, number>();
+  for (const { level, message, values, at: when } of lines) {
+    if (level !== "error" || when < at) continue;
+    const text = `${message} ${values["controller"] ?? ""}: ${String(values["error"] ?? "")}`;
+    if (mayRepeat.some((pattern) => pattern.test(text))) continue;
+    said.set(text, (said.get(text) ?? 0) + 1);
+  }
+  return [...said].map(([text, times]) => `logged ${times} times at rest: ${text}`);
+}

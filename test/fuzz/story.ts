@@ -1,0 +1,48 @@
+import type { KubeObject } from "../../src/api/object.ts";
+import type { KubeletHealth } from "../../src/cloud/instance-source.ts";
+import type { FaultRates } from "../../src/control-plane/faults/fault-plan.ts";
+import type { FeatureGates } from "../../src/controllers/settings.ts";
+import type { FaultRates as CloudFaultRates } from "../../src/providers/sim/faults.ts";
+import type { OfferingPattern } from "../../src/providers/sim/market.ts";
+import type { NoticeKind } from "../../src/providers/sim/notices.ts";
+
+/** Something that happens to a cluster. What it is about may not be there: then nothing happens. */
+export type Act =
+  | { readonly kind: "apply"; readonly object: KubeObject }
+  | { readonly kind: "delete"; readonly object: KubeObject }
+  | { readonly kind: "scale"; readonly object: KubeObject; readonly replicas: number }
+  | { readonly kind: "roll"; readonly object: KubeObject; readonly image: string }
+  | { readonly kind: "delete-pod" | "delete-node" | "delete-claim"; readonly at: number }
+  /** The next claim that is made, so much later: it may be launched by then, and that written down, or not. */
+  | { readonly kind: "delete-newest-claim"; readonly afterMs: number }
+  | { readonly kind: "kubelet"; readonly at: number; readonly health: KubeletHealth }
+  | { readonly kind: "vanish" | "interrupt"; readonly at: number }
+  | { readonly kind: "notify"; readonly at: number; readonly notice: NoticeKind }
+  | { readonly kind: "stock"; readonly pattern: OfferingPattern; readonly count: number }
+  | { readonly kind: "price"; readonly pattern: OfferingPattern; readonly usdPerHour: number }
+  | { readonly kind: "kill"; readonly at: number; readonly awayMs: number }
+  | { readonly kind: "nothing" };
+
+/** An act, and how long until the next. */
+export interface Event {
+  readonly act: Act;
+  readonly passMs: number;
+}
+
+/** How bad a world it is. */
+export interface Weather {
+  readonly calls: FaultRates;
+  readonly cloud: CloudFaultRates;
+  /** How likely it is that a life of an operator ends in a crash at a call. */
+  readonly crashes: number;
+}
+
+/** Everything a run is told; the rest is drawn from its seed as it goes. */
+export interface Story {
+  readonly seed: number;
+  readonly gates: FeatureGates;
+  readonly weather: Weather;
+  /** How many operators there are; more than one elect a leader. */
+  readonly operators: number;
+  readonly events: readonly Event[];
+}

@@ -1,0 +1,138 @@
+import type { KubeObject } from "../../src/api/object.ts";
+import { InstanceList, plainInstance } from "../../src/cloud/instance-source.ts";
+import { joinedInstances } from "../../src/cloud/joined-instances.ts";
+import { ApiServer } from "../../src/control-plane/api/server.ts";
+import { isFaultOfOurs, startCluster } from "../../src/control-plane/cluster.ts";
+import { installCrds } from "../../src/control-plane/custom-kinds.ts";
+import { InProcessClient } from "../../src/control-plane/in-process-client.ts";
+import { SimulatedCloud } from "../../src/providers/sim/cloud.ts";
+import { simulatedProvider } from "../../src/providers/sim/provider.ts";
+import { type LoggedLine, loggerTo } from "../../src/util/logger.ts";
+import { Random } from "../../src/util/random.ts";
+import { VirtualClock } from "../../src/util/virtual-clock.ts";
+import { claim, foreignClass } from "../controllers/pool-objects.ts";
+import { type Stage, typeFor } from "./act.ts";
+import { Guard } from "./guard.ts";
+import { typesOnSale } from "./machines.ts";
+import { nodeClass } from "./objects.ts";
+import { Operators } from "./operators.ts";
+import type { Story } from "./story.ts";
+import { Truth } from "./truth.ts";
+
+const startAt = Date.parse("2026-01-01T00:00:00Z");
+const unmanagedNodes = 2;
+export const foreignClaim = "foreign";
+
+/** What a run has to work with, and what it finds. */
+export type World = Awaited<ReturnType<typeof openWorld>>;
+
+/** A whole cluster in this process on the virtual clock: loops, kubelets, cloud, operators. */
+export async function openWorld(story: Story) {
+  const random = new Random(`fuzz-world-${story.seed}`);
+  const clock = new VirtualClock({ startAt, shuffle: random.fork("ties") });
+  const now = () => clock.now();
+  const truth = new Truth({ now });
+  const kwokTypes = typesOnSale();
+  const complaints: string[] = [];
+  const complain = (what: string) => void complaints.push(`${new Date(now()).toISOString()} ${what}`);
+  const faults = new Map<string, number>();
+  const onFault = (fault: string) => void faults.set(fault, (faults.get(fault) ?? 0) + 1);
+
+  const api = new ApiServer({ clock, random: random.fork("api"), journal: truth });
+  const client = new InProcessClient(api, { fieldManager: "people" });
+  await installCrds(api, "all");
+  for (const object of [namespaceOf("karpenter"), nodeClass, claim(foreignClaim, { nodeClassRef: foreignClass })]) {
+    await client.create(typeFor(object), object);
+  }
+  const cloud = new SimulatedCloud({
+    clock,
+    random: random.fork("cloud"),
+    settings: { faults: story.weather.cloud },
+    onCall: (entry) => {
+      if (entry.fault !== undefined) onFault(`cloud ${entry.fault}`);
+      truth.heard(entry);
+    },
+  });
+  const launched = new Set<string>();
+  cloud.subscribe(({ id }) => launched.add(id));
+  const plain = Array.from({ length: unmanagedNodes }, (_, at) =>
+    plainInstance(at + 1, { launchedAt: startAt, cpu: "2" }),
+  );
+  const instances = joinedInstances(new InstanceList(plain), cloud);
+  const loops = startCluster({
+    api,
+    clock,
+    random: random.fork("cluster"),
+    instances,
+    onTrouble: (trouble) => {
+      if (isFaultOfOurs(trouble)) complain(`loop ${trouble.loop}: ${String(trouble.error)}`);
+    },
+  });
+  const lines: (LoggedLine & { readonly at: number })[] = [];
+  const log = loggerTo((line) => {
+    lines.push({ ...line, at: now() });
+    const bug = bugIn(line);
+    if (bug !== undefined) complain(`log: ${line.message}: ${bug}`);
+  });
+  const guard = new Guard({ truth, cloud, now, complain });
+  const server = new InProcessClient(api, { fieldManager: "karpenter" });
+  const operators = new Operators({ story, client: server, cloud, kwokTypes, clock, random, guard, log, onFault });
+  const stage: Stage = { client, cloud, clock, guard, operators, shortages: [] };
+  return {
+    clock,
+    startedAt: startAt,
+    truth,
+    cloud,
+    /** Machines there ever were. */
+    launched,
+    guard,
+    operators,
+    stage,
+    complaints,
+    complain,
+    faults,
+    lines,
+    /** For the judge: it knows no shortages. */
+    provider: simulatedProvider({ cloud, client, clock, random: random.fork("judge"), kwokTypes }),
+    close: async () => {
+      const ended = Promise.all([operators.stop(), loops.stop()]);
+      let isOver = false;
+      void ended.then(() => {
+        isOver = true;
+      });
+      for (let turn = 0; !isOver && turn < 120; turn++) await clock.advance(1_000);
+      if (!isOver) complain("does not stop");
+    },
+  };
+}
+
+/** An error that means that our code is wrong. */
+function bugIn({ message, values, level }: LoggedLine): string | undefined {
+  if (level !== "error") return undefined;
+  const bug = bugAmong(values["error"]);
+  if (bug !== undefined) return bug.stack ?? String(bug);
+  const grave = [
+    "controller ended",
+    "news could not be taken in",
+    "object cannot be read, leaving it out",
+    "leading failed",
+  ];
+  return grave.includes(message) ? String(values["error"]) : undefined;
+}
+
+const bugs = [TypeError, RangeError, ReferenceError, SyntaxError];
+
+function bugAmong(error: unknown): Error | undefined {
+  if (!(error instanceof Error)) return undefined;
+  if (bugs.some((kind) => error instanceof kind)) return error;
+  const inner: readonly unknown[] = error instanceof AggregateError ? error.errors : [];
+  for (const one of [error.cause, ...inner]) {
+    const found = bugAmong(one);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function namespaceOf(name: string): KubeObject {
+  return { apiVersion: "v1", kind: "Namespace", metadata: { name } };
+}
