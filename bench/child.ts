@@ -2,10 +2,11 @@ import { lpSolver } from "../src/cli/lp-solver.ts";
 import { lowerBound } from "../src/core/bound/lower-bound.ts";
 import { type Run, requestsBound, run } from "./measure.ts";
 import { problemFor } from "./prepare.ts";
+import { measureSteps } from "./steps.ts";
 import type { Workload } from "./workloads.ts";
 
 /** What a process of its own measures, and prints as one line of JSON. */
-export type Errand = "cold" | "warm" | "bounds";
+export type Errand = "cold" | "warm" | "bounds" | "steps";
 
 export interface ColdAnswer {
   readonly run: Run;
@@ -30,6 +31,7 @@ export async function answer(errand: Errand, workload: Workload, count: number):
     const once = run(workload);
     return { run: once, peakRssMiB: process.resourceUsage().maxRSS / 1024 } satisfies ColdAnswer;
   }
+  if (errand === "steps") return measureSteps(workload);
   if (errand === "bounds") {
     const problem = problemFor(workload);
     const linear = await lowerBound(problem, { solveLp: await lpSolver() });

@@ -3,10 +3,12 @@ import { writeFile } from "node:fs/promises";
 import { cpus, loadavg } from "node:os";
 import { fileURLToPath } from "node:url";
 import { parseArgs, promisify } from "node:util";
+import { arrivals } from "./arrivals.ts";
 import { barsOf } from "./bars.ts";
 import { answer, type BoundsAnswer, type ColdAnswer, type Errand, type WarmAnswer } from "./child.ts";
 import { askOracle, buildOracle, type OracleTotals } from "./oracle.ts";
 import { type Figures, summaryOf, table } from "./report.ts";
+import { type StepsAnswer, stepsTable } from "./steps.ts";
 import { type Workload, workloads } from "./workloads.ts";
 
 const execute = promisify(execFile);
@@ -21,6 +23,8 @@ const { values: options } = parseArgs({
     only: { type: "string" },
     /** Warm runs a workload. */
     runs: { type: "string", default: "7" },
+    /** Many pods at once, in steps, in a small heap: how long the longest step is. */
+    steps: { type: "boolean", default: false },
     /** A file for the figures. */
     json: { type: "string" },
     /** Used by the bench itself: what a process of its own is to measure. */
@@ -28,9 +32,13 @@ const { values: options } = parseArgs({
   },
 });
 
+const known: ReadonlyMap<string, () => Workload> = options.steps ? arrivals : workloads;
+/** As small as the controller has to make do with, in MiB. */
+const smallHeap = 512;
+
 function named(name: string): Workload {
-  const make = workloads.get(name);
-  if (make === undefined) throw new Error(`no workload is called ${name}; known: ${[...workloads.keys()].join(", ")}`);
+  const make = known.get(name);
+  if (make === undefined) throw new Error(`no workload is called ${name}; known: ${[...known.keys()].join(", ")}`);
   return make();
 }
 
@@ -38,7 +46,12 @@ async function inOwnProcess<T>(errand: Errand, workload: string): Promise<T> {
   const self = fileURLToPath(import.meta.url);
   const { stdout } = await execute(
     process.execPath,
-    [self, "--errand", errand, "--only", workload, "--runs", options.runs],
+    [
+      ...(options.steps ? [`--max-old-space-size=${smallHeap}`] : []),
+      self,
+      ...["--errand", errand, "--only", workload, "--runs", options.runs],
+      ...(options.steps ? ["--steps"] : []),
+    ],
     { timeout: mostMs, maxBuffer: 64 * 2 ** 20 },
   );
   return JSON.parse(stdout) as T;
@@ -68,20 +81,30 @@ async function measure(name: string, oracle: string | undefined): Promise<Figure
   };
 }
 
+async function mainOfSteps(names: readonly string[]): Promise<void> {
+  const all = new Map<string, StepsAnswer>();
+  for (const name of names) {
+    console.error(`${name} …`);
+    all.set(name, await inOwnProcess<StepsAnswer>("steps", name));
+  }
+  console.log(`\n${stepsTable(all)}`);
+}
+
 async function main(): Promise<void> {
-  const names = options.only?.split(",") ?? [...workloads.keys()];
+  const names = options.only?.split(",") ?? [...known.keys()];
   if (options.errand !== undefined) {
     process.stdout.write(
       JSON.stringify(await answer(options.errand as Errand, named(names[0] ?? ""), Number(options.runs))),
     );
     return;
   }
-  for (const name of names) if (!workloads.has(name)) named(name);
+  for (const name of names) if (!known.has(name)) named(name);
   const load = (): string =>
     loadavg()
       .map((one) => one.toFixed(1))
       .join(" ");
   console.log(`${cpus().length} cores, ${cpus()[0]?.model}, Node ${process.version}, load ${load()}`);
+  if (options.steps) return mainOfSteps(names);
   const oracle = options.oracle ? await buildOracle(process.cwd()) : undefined;
   const all: Figures[] = [];
   for (const name of names) {

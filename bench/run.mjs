@@ -3,9 +3,11 @@ import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
-const outfile = fileURLToPath(new URL("../node_modules/.cache/bench/main.mjs", import.meta.url));
+const args = process.argv.slice(2);
+const isEdge = args.includes("--edge");
+const outfile = fileURLToPath(new URL(`../node_modules/.cache/bench/${isEdge ? "edge" : "main"}.mjs`, import.meta.url));
 await build({
-  entryPoints: [fileURLToPath(new URL("main.ts", import.meta.url))],
+  entryPoints: [fileURLToPath(new URL(isEdge ? "edge.ts" : "main.ts", import.meta.url))],
   outfile,
   bundle: true,
   platform: "node",
@@ -16,7 +18,8 @@ await build({
   logLevel: "warning",
   banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
 });
-const child = spawn(process.execPath, [outfile, ...process.argv.slice(2)], { stdio: "inherit" });
+const heap = isEdge ? ["--max-old-space-size=512"] : [];
+const child = spawn(process.execPath, [...heap, outfile, ...args], { stdio: "inherit" });
 child.on("exit", (code) => {
   process.exitCode = code ?? 1;
 });

@@ -45,7 +45,7 @@ export const workloads: ReadonlyMap<string, () => Workload> = new Map<string, ()
   ["deployment-mix", () => onEc2("deployment-mix", deploymentMix(2000))],
 ]);
 
-function onFake(name: string, objects: readonly KubeObject[]): Workload {
+export function onFake(name: string, objects: readonly KubeObject[]): Workload {
   const types = fakeInstanceTypes(400);
   const policy = labelPolicy("kwok");
   const wellKnown = new Set([...policy.wellKnown, ...Object.values(fakeLabels)]);
@@ -57,13 +57,17 @@ function onFake(name: string, objects: readonly KubeObject[]): Workload {
   };
 }
 
+export function onKwok(name: string, objects: readonly KubeObject[], limits?: object): Workload {
+  return { name, objects: [nodePool([], limits), ...objects], onSale: kwokOnSale() };
+}
+
 function kwokOnSale(): OnSale {
   const types = kwokInstanceTypes();
   return { name: "kwok", types, labelPolicy: withOfferingKeys(labelPolicy("kwok"), types) };
 }
 
 /** EC2 as a KWOK file, so that both sides read the same types. */
-function onEc2(name: string, objects: readonly KubeObject[]): Workload {
+export function onEc2(name: string, objects: readonly KubeObject[]): Workload {
   const wanted = new Set<string>([awsLabels.instanceCategory, awsLabels.instanceGeneration]);
   const found = ec2InstanceTypes({ region: "us-west-2" });
   if ("problem" in found) throw new Error(found.problem.message);

@@ -1,0 +1,56 @@
+import { Quantity } from "../src/util/quantity.ts";
+
+/** 500 small and 500 large pods, as the Go project's performance suite has them. */
+export const mixedPods = [
+  { name: "small", replicas: 500, cpu: "900m", memory: "3100Mi" },
+  { name: "large", replicas: 500, cpu: "3500m", memory: "28Gi" },
+] as const;
+
+export const mixedCount = mixedPods.reduce((sum, { replicas }) => sum + replicas, 0);
+
+/** What a core and a gigabyte cost where nothing is wasted, on demand. */
+const dollars = { core: 0.025, gigabyte: 0.001 };
+
+/** Dollars an hour for exactly what the pods ask for. */
+export function resourceBound(): number {
+  return mixedPods.reduce((sum, { replicas, cpu, memory }) => {
+    const cores = Quantity.parse(cpu).toNumber();
+    const gigabytes = Quantity.parse(memory).toNumber() / 1e9;
+    return sum + replicas * (cores * dollars.core + gigabytes * dollars.gigabyte);
+  }, 0);
+}
+
+export const mixedObjects: readonly object[] = [
+  { apiVersion: "karpenter.kwok.sh/v1alpha1", kind: "KWOKNodeClass", metadata: { name: "default" }, spec: {} },
+  {
+    apiVersion: "karpenter.sh/v1",
+    kind: "NodePool",
+    metadata: { name: "default" },
+    spec: {
+      template: {
+        spec: {
+          nodeClassRef: { group: "karpenter.kwok.sh", kind: "KWOKNodeClass", name: "default" },
+          requirements: [
+            { key: "kubernetes.io/os", operator: "In", values: ["linux"] },
+            { key: "karpenter.sh/capacity-type", operator: "In", values: ["on-demand"] },
+            { key: "karpenter.kwok.sh/instance-cpu", operator: "Lt", values: ["32"] },
+          ],
+          expireAfter: "Never",
+        },
+      },
+    },
+  },
+  ...mixedPods.map(({ name, replicas, cpu, memory }) => ({
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name, namespace: "default" },
+    spec: {
+      replicas,
+      selector: { matchLabels: { app: name } },
+      template: {
+        metadata: { labels: { app: name } },
+        spec: { containers: [{ name: "main", image: "app", resources: { requests: { cpu, memory } } }] },
+      },
+    },
+  })),
+];
