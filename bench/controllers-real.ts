@@ -9,7 +9,7 @@ import { silent } from "../src/util/logger.ts";
 import { Random } from "../src/util/random.ts";
 import { startControlPlane } from "../test/cluster/control-plane.ts";
 import type { Connection } from "../test/cluster/kube.ts";
-import { quickMachines, startMachines } from "../test/cluster/machines.ts";
+import { startMachines } from "../test/cluster/machines.ts";
 import { realBudgets } from "../test/cluster/real-budgets.ts";
 import { realClient } from "../test/cluster/real-client.ts";
 import { createNamespace, installCrds } from "../test/cluster/sweep.ts";
@@ -23,7 +23,7 @@ const lookEveryMs = 500;
 
 /**
  * From nothing to a thousand running pods on a real etcd, kube-apiserver, kube-controller-manager and kube-scheduler.
- * This process is the controller, the cloud, whose machines boot in a second, and every kubelet.
+ * This process is the controller, the cloud, whose machines take 8 to 15 s to boot, and every kubelet.
  */
 async function scaleOut(connection: Connection) {
   const clock = systemClock();
@@ -32,7 +32,7 @@ async function scaleOut(connection: Connection) {
   const controller = realClient(connection);
   await installCrds(connection);
   await createNamespace(client, "karpenter");
-  const cloud = new SimulatedCloud({ clock, random: random.fork("cloud"), settings: quickMachines });
+  const cloud = new SimulatedCloud({ clock, random: random.fork("cloud") });
   const machines = startMachines({ client, instances: cloud, random, lines: [] });
   const operator = startOperator({
     client: controller.client,

@@ -1,4 +1,4 @@
-import { monitorEventLoopDelay, PerformanceObserver } from "node:perf_hooks";
+import { monitorEventLoopDelay, type PerformanceEntry, PerformanceObserver } from "node:perf_hooks";
 import { main } from "../../src/cli/main.ts";
 import { ClusterState } from "../../src/state/cluster-state.ts";
 import { answer } from "./asking.ts";
@@ -29,6 +29,8 @@ export interface ProcessFigures {
 
 export interface SnapshotFigures {
   readonly ms: number;
+  /** Of it, what went into collecting garbage. */
+  readonly garbageMs: number;
   readonly nodes: number;
   readonly pods: number;
 }
@@ -48,19 +50,35 @@ setInterval(() => {
 }, periodMs).unref();
 
 let longestCollectionMs = 0;
+let collections: PerformanceEntry[] = [];
 new PerformanceObserver((list) => {
-  for (const { duration } of list.getEntries()) longestCollectionMs = Math.max(longestCollectionMs, duration);
+  for (const entry of list.getEntries()) longestCollectionMs = Math.max(longestCollectionMs, entry.duration);
+  collections.push(...list.getEntries());
 }).observe({ entryTypes: ["gc"] });
 
+/** How much of a stretch of time went into collecting garbage: known a turn of the event loop later. */
+function garbageWithin(from: number, to: number): number {
+  const shares = collections.map(
+    ({ startTime, duration }) => Math.min(to, startTime + duration) - Math.max(from, startTime),
+  );
+  return shares.reduce((sum, share) => sum + Math.max(0, share), 0);
+}
+
 let state: ClusterState | undefined;
-let snapshots: SnapshotFigures[] = [];
+type Taken = Omit<SnapshotFigures, "garbageMs"> & { readonly at: number };
+let snapshots: Taken[] = [];
 const { snapshot } = ClusterState.prototype;
 ClusterState.prototype.snapshot = function (this: ClusterState) {
   state = this;
   const startedAt = performance.now();
   const taken = snapshot.call(this);
   const ms = performance.now() - startedAt;
-  snapshots.push({ ms, nodes: taken.nodes.length, pods: taken.boundPods.length + taken.pendingPods.length });
+  snapshots.push({
+    at: startedAt,
+    ms,
+    nodes: taken.nodes.length,
+    pods: taken.boundPods.length + taken.pendingPods.length,
+  });
   return taken;
 };
 const { begun } = ClusterState.prototype;
@@ -68,6 +86,10 @@ ClusterState.prototype.begun = function (this: ClusterState) {
   state = this;
   begun.call(this);
 };
+
+function figuresOf({ at, ...taken }: Taken): SnapshotFigures {
+  return { ...taken, garbageMs: garbageWithin(at, at + taken.ms) };
+}
 
 function cpuMs(): number {
   const { user, system } = process.cpuUsage();
@@ -91,12 +113,13 @@ export const answers = {
   /** Takes one more. */
   snapshot: (): SnapshotFigures | undefined => {
     state?.snapshot();
-    return snapshots.at(-1);
+    const last = snapshots.at(-1);
+    return last && figuresOf(last);
   },
   /** Those taken since the last question. */
   snapshots: (): readonly SnapshotFigures[] => {
-    const taken = snapshots;
-    snapshots = [];
+    const taken = snapshots.map(figuresOf);
+    [snapshots, collections] = [[], []];
     return taken;
   },
 };
