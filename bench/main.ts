@@ -3,10 +3,11 @@ import { writeFile } from "node:fs/promises";
 import { cpus, loadavg } from "node:os";
 import { fileURLToPath } from "node:url";
 import { parseArgs, promisify } from "node:util";
+import { goProgram } from "../test/cluster/binaries.ts";
 import { arrivals } from "./arrivals.ts";
 import { barsOf } from "./bars.ts";
 import { answer, type BoundsAnswer, type ColdAnswer, type Errand, type WarmAnswer } from "./child.ts";
-import { askOracle, buildOracle, type OracleTotals } from "./oracle.ts";
+import { askOracle, type OracleTotals } from "./oracle.ts";
 import { type Figures, summaryOf, table } from "./report.ts";
 import { type StepsAnswer, stepsTable } from "./steps.ts";
 import { type Workload, workloads } from "./workloads.ts";
@@ -105,7 +106,7 @@ async function main(): Promise<void> {
       .join(" ");
   console.log(`${cpus().length} cores, ${cpus()[0]?.model}, Node ${process.version}, load ${load()}`);
   if (options.steps) return mainOfSteps(names);
-  const oracle = options.oracle ? await buildOracle(process.cwd()) : undefined;
+  const oracle = options.oracle ? await goProgram("test/oracle") : undefined;
   const all: Figures[] = [];
   for (const name of names) {
     console.error(`${name} … (load ${load()})`);

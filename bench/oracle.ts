@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Workload } from "./workloads.ts";
 
@@ -21,17 +21,9 @@ export interface OracleTotals {
 const folder = join(tmpdir(), "karpenter-bench");
 const mostMs = 15 * 60_000;
 
-/** Builds the oracle from `$ORACLE`, or from beside the repository, into a folder of its own. */
-export async function buildOracle(repository: string): Promise<string> {
-  const source = process.env["ORACLE"] ?? resolve(repository, "../shared/oracle");
-  await mkdir(folder, { recursive: true });
-  const binary = join(folder, "oracle");
-  await execute("go", ["build", "-o", binary, "."], { cwd: source, timeout: mostMs });
-  return binary;
-}
-
-/** Asks it once. */
+/** Asks the oracle once. */
 export async function askOracle(binary: string, { name, objects, onSale }: Workload): Promise<OracleTotals> {
+  await mkdir(folder, { recursive: true });
   const scenario = join(folder, `${name}.json`);
   await writeFile(scenario, JSON.stringify({ apiVersion: "v1", kind: "List", items: objects }));
   const types = onSale.text === undefined ? onSale.name : join(folder, `${name}.types.json`);

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Prints the path of a Go command new enough for test/cluster/go.mod: the one on PATH, or else a newer one that the one
-# on PATH fetches as a module (golang.org/toolchain, checked against Go's checksum database) and that is kept in the cache.
+# Prints the path of a Go command new enough for every go.mod below test: the one on PATH, or else a newer one that the
+# one on PATH fetches as a module (golang.org/toolchain, checked against Go's checksum database) and that is kept in the cache.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 fetched=1.26.8 # the release to fetch when the one on PATH is too old
-needed=$(awk '$1 == "go" { print $2; exit }' "$root/test/cluster/go.mod")
+needed=$(cat "$root"/test/{cluster,cluster/clients/go,oracle}/go.mod | awk '$1 == "go" { print $2 }' | sort -V | tail -n 1)
 
 if ! command -v go >/dev/null; then
   echo "setup-go: no Go on PATH (any release from 1.19 on will do); on Debian: scripts/setup-debian.sh" >&2

@@ -4,6 +4,7 @@ import { Command, CommanderError } from "commander";
 import type { PlanReport } from "../../src/cli/plan/report.ts";
 import { planCommand } from "../../src/cli/plan.ts";
 import { type FakeWorld, fakeIo } from "../conversion/fake-io.ts";
+import { flagsIn } from "../oracle/answers.ts";
 
 const root = join(import.meta.dirname, "..", "fixtures", "scenarios");
 
@@ -61,8 +62,7 @@ export async function planScenario(
   return JSON.parse(ran.out) as PlanReport;
 }
 
-/** The second line may hold flags, with one dash as Go writes them. */
+/** The flags of a scenario, with two dashes where Go writes one. */
 function flagsOf(text: string): readonly string[] {
-  const written = /^# flags: (.*)$/m.exec(text)?.[1]?.split(/\s+/) ?? [];
-  return written.map((word) => (/^-[a-z]/.test(word) ? `-${word}` : word));
+  return flagsIn(text).map((word) => (/^-[a-z]/.test(word) ? `-${word}` : word));
 }

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startEmbedded } from "../../kubectl/embedded.ts";
+import { goProgram } from "../binaries.ts";
 import { describeOnCluster } from "../shared.ts";
-import { goProgram } from "./go-program.ts";
 
 const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), "karpenter-go-"));
@@ -14,7 +14,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 let program = "";
 beforeAll(async () => {
-  program = await goProgram(process.env);
+  program = await goProgram("test/cluster/clients/go");
 });
 
 async function report(kubeconfig: string): Promise<Record<string, unknown>> {
