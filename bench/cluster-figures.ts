@@ -3,7 +3,7 @@ import type { Pod } from "../src/api/kubernetes/pod.ts";
 import { labels } from "../src/api/labels.ts";
 import type { KubeObject } from "../src/api/object.ts";
 import type { KubeClient } from "../src/kube/client.ts";
-import { builtIn, custom, resourceTypeOf } from "../src/kube/resources.ts";
+import { builtInTypes, karpenterTypes, resourceTypeOf } from "../src/kube/resources.ts";
 import { kwokInstanceTypes } from "../src/providers/kwok/catalogue.ts";
 import { mixedObjects } from "./mixed-pods.ts";
 
@@ -15,19 +15,19 @@ export async function createMixedObjects(client: KubeClient): Promise<void> {
 }
 
 export async function runningPods(client: KubeClient): Promise<number> {
-  const { items } = await client.list<KubeObject & Pod>(builtIn.Pod);
+  const { items } = await client.list<KubeObject & Pod>(builtInTypes.Pod);
   return items.filter(({ status }) => status?.phase === "Running").length;
 }
 
 /** Whether all of them run; asks for one that does not first, as a list of a thousand pods costs the server dearly. */
 export async function areAllRunning(client: KubeClient, count: number): Promise<boolean> {
-  const others = await client.list(builtIn.Pod, { fieldSelector: "status.phase!=Running", limit: 1 });
+  const others = await client.list(builtInTypes.Pod, { fieldSelector: "status.phase!=Running", limit: 1 });
   return others.items.length === 0 && (await runningPods(client)) === count;
 }
 
 /** What there is by now, and what it costs an hour. */
 export async function machinesOf(client: KubeClient): Promise<{ readonly nodes: number; readonly price: number }> {
-  const { items } = await client.list<KubeObject & NodeClaim>(custom.NodeClaim);
+  const { items } = await client.list<KubeObject & NodeClaim>(karpenterTypes.NodeClaim);
   return { nodes: items.length, price: items.reduce((sum, { metadata }) => sum + priceOf(metadata.labels ?? {}), 0) };
 }
 
@@ -37,8 +37,8 @@ function priceOf(told: Readonly<Record<string, string>>): number {
   const type = catalogue.get(told[labels.instanceType] ?? "");
   const offering = type?.offerings.find(
     ({ requirements }) =>
-      requirements.get(labels.zone).only === told[labels.zone] &&
-      requirements.get(labels.capacityType).only === told[labels.capacityType],
+      requirements.get(labels.zone).singleValue === told[labels.zone] &&
+      requirements.get(labels.capacityType).singleValue === told[labels.capacityType],
   );
   return offering?.price ?? Number.NaN;
 }

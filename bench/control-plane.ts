@@ -9,11 +9,11 @@ import { fileURLToPath } from "node:url";
 import { parseArgs, promisify } from "node:util";
 import type { KubeObject } from "../src/api/object.ts";
 import { ApiServer } from "../src/control-plane/api/server.ts";
-import { serveApi } from "../src/control-plane/http/serve.ts";
+import { serveApi } from "../src/control-plane/http/serve-api.ts";
 import { InProcessClient } from "../src/control-plane/in-process-client.ts";
-import { bearer, fixedCredentials } from "../src/kube/connection.ts";
-import { nodeTransport } from "../src/kube/node-transport.ts";
-import { builtIn } from "../src/kube/resources.ts";
+import { bearerHeaders, fixedCredentials } from "../src/kube/connection.ts";
+import { builtInTypes } from "../src/kube/resources.ts";
+import { socketTransport } from "../src/kube/socket-transport.ts";
 import { systemClock } from "../src/util/clock.ts";
 import { Random } from "../src/util/random.ts";
 import { idleDay } from "../test/control-plane/determinism/idle.ts";
@@ -63,7 +63,7 @@ function server(fieldManager?: string): { readonly api: ApiServer; readonly clie
 async function fill(client: InProcessClient, count: number): Promise<number> {
   const pods = Array.from({ length: count }, (_, at) => pod(at));
   const started = performance.now();
-  for (const one of pods) await client.create(builtIn.Pod, one);
+  for (const one of pods) await client.create(builtInTypes.Pod, one);
   return performance.now() - started;
 }
 
@@ -96,9 +96,9 @@ async function managedList(): Promise<readonly Figure[]> {
 async function listed(fieldManager?: string): Promise<{ first: number; again: number; rss: number }> {
   const { api, client } = server(fieldManager);
   await fill(client, podCount);
-  const served = await serveApi(api, { host: "127.0.0.1", port: 0, onFault: console.error });
-  const credentials = fixedCredentials({ headers: bearer(served.token) });
-  const transport = nodeTransport({ server: served.url, tls: {}, credentials, namespace: "default" });
+  const served = await serveApi(api, { host: "127.0.0.1", port: 0, onInternalError: console.error });
+  const credentials = fixedCredentials({ headers: bearerHeaders(served.token) });
+  const transport = socketTransport({ server: served.url, tls: {}, credentials, namespace: "default" });
   const { signal } = new AbortController();
   const once = async () => {
     const started = performance.now();

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { defaultSettings } from "../src/controllers/settings.ts";
 import { promMetrics } from "../src/operator/metrics/prom-metrics.ts";
 import { startOperator } from "../src/operator/operator.ts";
-import { SimulatedCloud } from "../src/providers/sim/cloud.ts";
-import { simulatedProvider } from "../src/providers/sim/provider.ts";
+import { SimulatedCloud } from "../src/providers/sim/simulated-cloud.ts";
+import { simulatedProvider } from "../src/providers/sim/simulated-provider.ts";
 import { systemClock } from "../src/util/clock.ts";
-import { silent } from "../src/util/logger.ts";
+import { silentLogger } from "../src/util/logger.ts";
 import { Random } from "../src/util/random.ts";
 import { startControlPlane } from "../test/cluster/control-plane.ts";
 import type { Connection } from "../test/cluster/kube.ts";
@@ -41,13 +41,13 @@ async function scaleOut(connection: Connection) {
     settings: defaultSettings,
     clock,
     random: random.fork("operator"),
-    log: silent,
+    log: silentLogger,
     metrics: promMetrics().metrics,
-    budgets: realBudgets,
+    openBudget: realBudgets,
     identity: "bench",
     leaderElection: { name: "karpenter-leader-election", namespace: "karpenter" },
   });
-  await Promise.all([machines.begun, operator.begun]);
+  await Promise.all([machines.started, operator.started]);
   const [startedAt, cpuAt] = [performance.now(), process.cpuUsage()];
   await createMixedObjects(client);
   while (!(await areAllRunning(client, mixedCount))) {

@@ -1,14 +1,14 @@
 import { ApiServer } from "../src/control-plane/api/server.ts";
-import { startCluster } from "../src/control-plane/cluster.ts";
-import { installCrds } from "../src/control-plane/custom-kinds.ts";
 import { InProcessClient } from "../src/control-plane/in-process-client.ts";
-import { stepBudget } from "../src/controllers/budget.ts";
+import { installCrds } from "../src/control-plane/install-crds.ts";
+import { startSimulatedCluster } from "../src/control-plane/simulated-cluster.ts";
 import { defaultSettings } from "../src/controllers/settings.ts";
+import { stepBudget } from "../src/controllers/work-budget.ts";
 import { promMetrics } from "../src/operator/metrics/prom-metrics.ts";
 import { startOperator } from "../src/operator/operator.ts";
-import { SimulatedCloud } from "../src/providers/sim/cloud.ts";
-import { simulatedProvider } from "../src/providers/sim/provider.ts";
-import { silent } from "../src/util/logger.ts";
+import { SimulatedCloud } from "../src/providers/sim/simulated-cloud.ts";
+import { simulatedProvider } from "../src/providers/sim/simulated-provider.ts";
+import { silentLogger } from "../src/util/logger.ts";
 import { Random } from "../src/util/random.ts";
 import { VirtualClock } from "../src/util/virtual-clock.ts";
 import { createMixedObjects, machinesOf, runningPods } from "./cluster-figures.ts";
@@ -24,7 +24,7 @@ async function scaleOut() {
   const client = new InProcessClient(api);
   await installCrds(api, "all");
   const cloud = new SimulatedCloud({ clock, random: random.fork("cloud") });
-  const world = startCluster({ api, clock, random: random.fork("world"), instances: cloud });
+  const world = startSimulatedCluster({ api, clock, random: random.fork("world"), instances: cloud });
   const operator = startOperator({
     client,
     leaseClient: client,
@@ -32,9 +32,9 @@ async function scaleOut() {
     settings: defaultSettings,
     clock,
     random: random.fork("operator"),
-    log: silent,
+    log: silentLogger,
     metrics: promMetrics().metrics,
-    budgets: stepBudget(),
+    openBudget: stepBudget(),
     identity: "bench",
   });
   await clock.advance(5_000);

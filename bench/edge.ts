@@ -5,16 +5,16 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { fileURLToPath } from "node:url";
 import type { KubeObject } from "../src/api/object.ts";
 import { ApiServer } from "../src/control-plane/api/server.ts";
-import { serveApi } from "../src/control-plane/http/serve.ts";
+import { serveApi } from "../src/control-plane/http/serve-api.ts";
 import { InProcessClient } from "../src/control-plane/in-process-client.ts";
-import { bearer, fixedCredentials } from "../src/kube/connection.ts";
+import { bearerHeaders, fixedCredentials } from "../src/kube/connection.ts";
 import { httpClient } from "../src/kube/http-client.ts";
-import { nodeTransport } from "../src/kube/node-transport.ts";
-import { builtIn } from "../src/kube/resources.ts";
-import { Views } from "../src/kube/views.ts";
-import { projections } from "../src/state/projections.ts";
+import { builtInTypes } from "../src/kube/resources.ts";
+import { SharedViews } from "../src/kube/shared-views.ts";
+import { socketTransport } from "../src/kube/socket-transport.ts";
+import { viewProjections } from "../src/state/view-projections.ts";
 import { systemClock } from "../src/util/clock.ts";
-import { pausing } from "../src/util/pause.ts";
+import { timeSlicePause } from "../src/util/pause.ts";
 import { Random } from "../src/util/random.ts";
 
 /**
@@ -68,10 +68,10 @@ async function serve(): Promise<void> {
   const api = new ApiServer({ clock: systemClock(), random: new Random("bench") });
   const client = new InProcessClient(api, { fieldManager: "bench" });
   const create = async (name: string): Promise<void> => {
-    for (let ordinal = 0; ordinal < count; ordinal++) await client.create(builtIn.Pod, pod(name, ordinal));
+    for (let ordinal = 0; ordinal < count; ordinal++) await client.create(builtInTypes.Pod, pod(name, ordinal));
   };
   await create("early");
-  const served = await serveApi(api, { host: "127.0.0.1", port: 0, onFault: console.error });
+  const served = await serveApi(api, { host: "127.0.0.1", port: 0, onInternalError: console.error });
   process.on("message", () => void create("late"));
   process.send?.({ url: served.url, token: served.token } satisfies Address);
 }
@@ -103,24 +103,24 @@ class Business {
 async function watch(): Promise<void> {
   const server = fork(fileURLToPath(import.meta.url), ["serve"], { execArgv: [] });
   const [{ url, token }] = (await once(server, "message")) as [Address];
-  const transport = nodeTransport({
+  const transport = socketTransport({
     server: url,
     tls: {},
-    credentials: fixedCredentials({ headers: bearer(token) }),
+    credentials: fixedCredentials({ headers: bearerHeaders(token) }),
     namespace: "default",
   });
   const clock = systemClock();
   const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
-  const pause = pausing({ now: () => performance.now(), turn });
-  const views = new Views({
+  const pause = timeSlicePause({ now: () => performance.now(), nextTurn: turn });
+  const views = new SharedViews({
     client: httpClient({ transport, clock, userAgent: "bench" }),
     pause,
     clock,
     random: new Random("bench"),
-    projections: projections(),
-    onTrouble: (_, trouble) => console.error(trouble),
+    projections: viewProjections(),
+    onFailure: (_, trouble) => console.error(trouble),
   });
-  const view = views.of(builtIn.Pod);
+  const view = views.of(builtInTypes.Pod);
   const phase = async (what: string, isOver: () => boolean): Promise<void> => {
     const started = performance.now();
     const business = new Business();

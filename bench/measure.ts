@@ -1,9 +1,9 @@
 import { podRequests, QuantityReader } from "../src/core/pod-requests.ts";
-import { merge } from "../src/core/resources.ts";
+import { mergeResources } from "../src/core/resources.ts";
 import { resourceBound } from "../src/core/scenario/resource-bound.ts";
 import type { Decision } from "../src/core/scheduling/decision.ts";
 import type { SchedulingProblem } from "../src/core/scheduling/problem.ts";
-import { closePass, openPass, step } from "../src/core/scheduling/solve.ts";
+import { closePass, openPass, stepPass } from "../src/core/scheduling/solve.ts";
 import { problemFor } from "./prepare.ts";
 import type { Workload } from "./workloads.ts";
 
@@ -24,11 +24,11 @@ export function run(workload: Workload, packing: "plain" | "polished" = "polishe
   const started = performance.now();
   const pass = openPass(problemFor(workload, { packing }));
   const built = performance.now();
-  while (pass.polish === undefined && step(pass)) {
+  while (pass.polish === undefined && stepPass(pass)) {
     // until every pod has been tried
   }
   const placed = performance.now();
-  while (step(pass)) {
+  while (stepPass(pass)) {
     // polishing
   }
   const polished = performance.now();
@@ -54,7 +54,7 @@ const kwokPrices = { cpu: 0.025, gigabyte: 0.001 };
 /** What the requests alone cost: by the unit for KWOK's types, elsewhere by the best value for money. */
 export function requestsBound({ onSale }: Workload, problem: SchedulingProblem): number {
   const reader = new QuantityReader();
-  const requests = merge(...problem.pods.map((pod) => podRequests(pod, reader)));
+  const requests = mergeResources(...problem.pods.map((pod) => podRequests(pod, reader)));
   if (onSale.name !== "kwok") return resourceBound(requests, problem.pools, problem.labelPolicy);
   const cpu = requests["cpu"]?.toNumber() ?? 0;
   const gigabytes = (requests["memory"]?.toNumber() ?? 0) / 1e9;

@@ -1,8 +1,12 @@
 import { groups } from "../src/api/labels.ts";
-import { complete } from "../src/core/scenario/complete.ts";
-import { expandWorkloads } from "../src/core/scenario/expand.ts";
-import { problemOf } from "../src/core/scenario/problem.ts";
-import { defaultPolicy, type SchedulingPolicy, type SchedulingProblem } from "../src/core/scheduling/problem.ts";
+import { completeObjects } from "../src/core/scenario/complete-objects.ts";
+import { expandWorkloads } from "../src/core/scenario/expand-workloads.ts";
+import { scenarioOf } from "../src/core/scenario/scenario.ts";
+import {
+  defaultSchedulingPolicy,
+  type SchedulingPolicy,
+  type SchedulingProblem,
+} from "../src/core/scheduling/problem.ts";
 import type { Workload } from "./workloads.ts";
 
 const nodeClass = { group: groups.kwok, kind: "KWOKNodeClass" };
@@ -12,15 +16,15 @@ const nowMs = Date.parse("2026-01-15T12:00:00Z");
 export function problemFor(workload: Workload, policy: Partial<SchedulingPolicy> = {}): SchedulingProblem {
   const { types, labelPolicy } = workload.onSale;
   const { objects, workloads } = expandWorkloads(workload.objects);
-  const completed = complete(
+  const completed = completeObjects(
     objects.map(({ object }) => object),
     { typesFor: () => types, nowMs, defaultNodeClass: { ...nodeClass, name: "default" } },
   );
-  return problemOf(completed, {
+  return scenarioOf(completed, {
     typesFor: () => types,
     served: [nodeClass],
     labelPolicy,
-    policy: { ...defaultPolicy, ...policy },
+    policy: { ...defaultSchedulingPolicy, ...policy },
     seed: 1,
     nowMs,
     workloads,

@@ -1,8 +1,8 @@
 import type { Decision } from "../src/core/scheduling/decision.ts";
 import type { SchedulingProblem } from "../src/core/scheduling/problem.ts";
 import { solve } from "../src/core/scheduling/solve.ts";
-import { solving } from "../src/core/scheduling/solving.ts";
-import { finish } from "../src/util/steps.ts";
+import { solveInSteps } from "../src/core/scheduling/solve-in-steps.ts";
+import { runSteps } from "../src/util/steps.ts";
 import { median } from "./measure.ts";
 import { problemFor } from "./prepare.ts";
 import { markdown } from "./report.ts";
@@ -33,7 +33,7 @@ export function measureSteps(workload: Workload): StepsAnswer {
   const { decision, times, peakMiB, coldMs } = drain(problem);
   const pairs = Array.from({ length: rounds }, () => ({
     straight: timed(() => solve(problem)),
-    stepped: timed(() => finish(solving(problem))),
+    stepped: timed(() => runSteps(solveInSteps(problem))),
   }));
   const sorted = times.toSorted((a, b) => a - b);
   return {
@@ -54,7 +54,7 @@ export function measureSteps(workload: Workload): StepsAnswer {
 
 /** Every step by the clock, garbage collection included, and a look at the heap every few milliseconds. */
 function drain(problem: SchedulingProblem): Drained {
-  const pass = solving(problem);
+  const pass = solveInSteps(problem);
   const times: number[] = [];
   let peakMiB = 0;
   let looked = 0;

@@ -71,7 +71,7 @@ export function onEc2(name: string, objects: readonly KubeObject[]): Workload {
   const wanted = new Set<string>([awsLabels.instanceCategory, awsLabels.instanceGeneration]);
   const found = ec2InstanceTypes({ region: "us-west-2" });
   if ("problem" in found) throw new Error(found.problem.message);
-  const text = toKwokFile(found.types, { carries: (label) => wanted.has(label) });
+  const text = toKwokFile(found.types, { includesLabel: (label) => wanted.has(label) });
   const policy = labelPolicy("kwok");
   const read = parseKwokFile(text, policy);
   if ("problems" in read) throw new Error(read.problems[0]?.message ?? "the export cannot be read");

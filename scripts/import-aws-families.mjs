@@ -29,12 +29,12 @@ const kept = ({ arch, mfr, mhz, hv, spot, gpu, neuron, accel, cards, types, ...r
 writeFileSync(
   target,
   `// Made by scripts/import-aws-families.mjs. Columns of a type: ${columns.replaceAll(" ", ", ")}.
-import type { FamilyRow } from "./families.ts";
+import type { Ec2FamilyRow } from "./instance-type-info.ts";
 
 /** Where the figures come from. */
 export const sources: Readonly<Record<string, string>> = ${JSON.stringify(meta.sources, undefined, 2)};
 
-export const familyRows: Readonly<Record<string, FamilyRow>> = {
+export const familyRows: Readonly<Record<string, Ec2FamilyRow>> = {
 ${Object.entries(families)
   .map(([name, family]) => `${JSON.stringify(name)}:${JSON.stringify(kept(family))},`)
   .join("\n")}

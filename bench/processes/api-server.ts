@@ -3,11 +3,11 @@ import { parseArgs } from "node:util";
 import type { KubeObject } from "../../src/api/object.ts";
 import { ApiServer } from "../../src/control-plane/api/server.ts";
 import { makeCertificate } from "../../src/control-plane/certificate.ts";
-import { installCrds } from "../../src/control-plane/custom-kinds.ts";
-import { serveApi } from "../../src/control-plane/http/serve.ts";
+import { serveApi } from "../../src/control-plane/http/serve-api.ts";
 import { InProcessClient } from "../../src/control-plane/in-process-client.ts";
-import { createObjects } from "../../src/control-plane/load.ts";
-import { builtIn, custom } from "../../src/kube/resources.ts";
+import { installCrds } from "../../src/control-plane/install-crds.ts";
+import { createObjects } from "../../src/control-plane/load-objects.ts";
+import { builtInTypes, karpenterTypes } from "../../src/kube/resources.ts";
 import { systemClock } from "../../src/util/clock.ts";
 import { Random } from "../../src/util/random.ts";
 import { answer } from "./asking.ts";
@@ -32,13 +32,13 @@ await createObjects(api, [...pools, { apiVersion: "v1", kind: "Namespace", metad
 
 const hosts = ["127.0.0.1"];
 const certificate = await makeCertificate({ hosts, now: clock.now() });
-const served = await serveApi(api, { host: "127.0.0.1", port: 0, certificate, onFault: console.error });
+const served = await serveApi(api, { host: "127.0.0.1", port: 0, certificate, onInternalError: console.error });
 writeFileSync(values.kubeconfig ?? "kubeconfig", served.kubeconfig);
 
 const claimTimes: number[] = [];
 void (async () => {
   const { signal } = new AbortController();
-  for await (const { type } of api.watch(api.kinds.get(custom.NodeClaim), { signal })) {
+  for await (const { type } of api.watch(api.kinds.get(karpenterTypes.NodeClaim), { signal })) {
     if (type === "ADDED") claimTimes.push(clock.now());
   }
 })();
@@ -50,9 +50,9 @@ export const answers = {
   arrive: async (count: number): Promise<{ readonly from: number; readonly to: number }> => {
     const from = clock.now();
     for (const [index, pod] of pendingPods(count).entries()) {
-      await client.create(builtIn.Pod, pod);
+      await client.create(builtInTypes.Pod, pod);
       const { name = "", namespace } = pod.metadata;
-      await client.patch(builtIn.Pod, { name, namespace }, unschedulable(clock.now()), { subresource: "status" });
+      await client.patch(builtInTypes.Pod, { name, namespace }, unschedulable(clock.now()), { subresource: "status" });
       if (index % 50 === 49) await turn();
     }
     return { from, to: clock.now() };
@@ -63,7 +63,7 @@ export const answers = {
   lease: async (): Promise<{ readonly transitions: number; readonly holder: string | undefined }> => {
     const key = { name: "karpenter-leader-election", namespace: "karpenter" };
     const { spec } = await client.get<KubeObject & { spec: { leaseTransitions?: number; holderIdentity?: string } }>(
-      builtIn.Lease,
+      builtInTypes.Lease,
       key,
     );
     return { transitions: spec.leaseTransitions ?? 0, holder: spec.holderIdentity };
@@ -78,7 +78,7 @@ export const answers = {
     return made;
   },
 };
-const kinds = { pods: builtIn.Pod, nodes: builtIn.Node, claims: custom.NodeClaim };
+const kinds = { pods: builtInTypes.Pod, nodes: builtInTypes.Node, claims: karpenterTypes.NodeClaim };
 export type ServerAnswers = typeof answers;
 
 function turn(): Promise<void> {

@@ -1,5 +1,5 @@
 import type { InProcessClient } from "../../src/control-plane/in-process-client.ts";
-import { builtIn } from "../../src/kube/resources.ts";
+import { builtInTypes } from "../../src/kube/resources.ts";
 import type { Clock } from "../../src/util/clock.ts";
 import type { Random } from "../../src/util/random.ts";
 import { nodeName, podStatus, standingPod, standingSize } from "./standing-cluster.ts";
@@ -47,7 +47,7 @@ export class Churn {
       const ordinal = this.#born++;
       this.#pods.push(ordinal);
       const node = nodeName(random.int(standingSize.nodes));
-      await client.create(builtIn.Pod, standingPod({ ordinal, node, now }));
+      await client.create(builtInTypes.Pod, standingPod({ ordinal, node, now }));
       return;
     }
     const place = random.int(this.#pods.length);
@@ -57,10 +57,10 @@ export class Churn {
     if (turn === 50) {
       this.#pods[place] = this.#pods.at(-1) as number;
       this.#pods.pop();
-      await client.delete(builtIn.Pod, key, { gracePeriodSeconds: 0 });
+      await client.delete(builtInTypes.Pod, key, { gracePeriodSeconds: 0 });
       return;
     }
     const status = podStatus({ ordinal, now, isReady: random.int(2) === 0 });
-    await client.patch(builtIn.Pod, key, { kind: "merge", body: { status } }, { subresource: "status" });
+    await client.patch(builtInTypes.Pod, key, { kind: "merge", body: { status } }, { subresource: "status" });
   }
 }

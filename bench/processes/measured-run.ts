@@ -81,10 +81,10 @@ ClusterState.prototype.snapshot = function (this: ClusterState) {
   });
   return taken;
 };
-const { begun } = ClusterState.prototype;
-ClusterState.prototype.begun = function (this: ClusterState) {
+const { markInitialListComplete } = ClusterState.prototype;
+ClusterState.prototype.markInitialListComplete = function (this: ClusterState) {
   state = this;
-  begun.call(this);
+  markInitialListComplete.call(this);
 };
 
 function figuresOf({ at, ...taken }: Taken): SnapshotFigures {

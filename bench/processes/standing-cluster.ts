@@ -1,4 +1,4 @@
-import { nodePoolHashVersion } from "../../src/api/hash/drift.ts";
+import { nodePoolHashVersion } from "../../src/api/hash/hash-drift.ts";
 import { nodePoolHash } from "../../src/api/hash/node-pool-hash.ts";
 import { annotations, finalizers, groups, labels } from "../../src/api/labels.ts";
 import type { KubeObject } from "../../src/api/object.ts";

@@ -1,5 +1,5 @@
 import { structuralSchema } from "./crd.ts";
-import { type Kind, kindOf } from "./kinds/registry.ts";
+import { type KarpenterKind, karpenterKindOf } from "./kinds/karpenter-kinds.ts";
 import type { Provider } from "./label-policy.ts";
 import { metadataProblems } from "./metadata.ts";
 import { isRecord } from "./object.ts";
@@ -10,9 +10,9 @@ import { prune } from "./structural/prune.ts";
 import { validateRules } from "./structural/rules.ts";
 import { type ScalePaths, scaleProblems } from "./structural/scale.ts";
 import type { StructuralSchema } from "./structural/schema.ts";
-import { Patterns, validateSchema } from "./structural/validate.ts";
+import { PatternCache, validateSchema } from "./structural/validate.ts";
 
-export interface Admitted {
+export interface AdmissionResult {
   /** The object as it would be stored: pruned and defaulted. A fresh copy. */
   readonly object: unknown;
   /** Why it would be refused; empty: it would be stored. */
@@ -26,7 +26,7 @@ export interface AdmitOptions {
   readonly strict?: boolean;
 }
 
-export interface AdmitToOptions extends AdmitOptions {
+export interface SchemaAdmitOptions extends AdmitOptions {
   /** Where the kind keeps its replica counts, when it has the scale subresource. */
   readonly scale?: ScalePaths | undefined;
 }
@@ -34,26 +34,26 @@ export interface AdmitToOptions extends AdmitOptions {
 /** What an API server with our CRDs does to an object before it stores it: prune, default, schema, CEL. (01 §0.1) */
 export class Admission {
   readonly #provider: Provider;
-  readonly #schemas = new Map<Kind, StructuralSchema>();
-  readonly #patterns = new Patterns();
+  readonly #schemas = new Map<KarpenterKind, StructuralSchema>();
+  readonly #patterns = new PatternCache();
   readonly #programs = new CelPrograms();
 
   constructor(provider: Provider) {
     this.#provider = provider;
   }
 
-  admit(object: unknown, options: AdmitOptions = {}): Admitted {
-    const kind = isRecord(object) ? kindOf(object["apiVersion"], object["kind"]) : undefined;
+  admit(object: unknown, options: AdmitOptions = {}): AdmissionResult {
+    const kind = isRecord(object) ? karpenterKindOf(object["apiVersion"], object["kind"]) : undefined;
     if (kind === undefined) {
       return {
         object,
         problems: [{ code: "unknown-kind", path: ["kind"], message: "is not a kind of ours in a version we store" }],
       };
     }
-    return this.admitTo(this.schema(kind), object, { ...options, scale: kind.scale });
+    return this.admitWithSchema(this.schema(kind), object, { ...options, scale: kind.scale });
   }
 
-  schema(kind: Kind): StructuralSchema {
+  schema(kind: KarpenterKind): StructuralSchema {
     const known = this.#schemas.get(kind);
     if (known !== undefined) return known;
     const schema = structuralSchema(kind, this.#provider);
@@ -62,7 +62,11 @@ export class Admission {
   }
 
   /** The same for any structural schema: how the embedded API server admits custom resources at run time. */
-  admitTo(schema: StructuralSchema, object: unknown, { old, strict = false, scale }: AdmitToOptions): Admitted {
+  admitWithSchema(
+    schema: StructuralSchema,
+    object: unknown,
+    { old, strict = false, scale }: SchemaAdmitOptions,
+  ): AdmissionResult {
     const pruned = prune(object, schema);
     applyDefaults(pruned.value, schema);
     const unknown = strict
@@ -80,6 +84,6 @@ export class Admission {
 }
 
 /** One object, once. Hold an `Admission` to check many: it compiles schemas and rules only once. */
-export function admit(object: unknown, options: AdmitOptions & { readonly provider: Provider }): Admitted {
+export function admit(object: unknown, options: AdmitOptions & { readonly provider: Provider }): AdmissionResult {
   return new Admission(options.provider).admit(object, options);
 }

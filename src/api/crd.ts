@@ -1,5 +1,5 @@
 import { toJSONSchema } from "zod";
-import type { Kind } from "./kinds/registry.ts";
+import type { KarpenterKind } from "./kinds/karpenter-kinds.ts";
 import type { Provider } from "./label-policy.ts";
 import type { StructuralSchema } from "./structural/schema.ts";
 
@@ -11,7 +11,7 @@ export interface CustomResourceDefinition {
   readonly spec: {
     readonly group: string;
     readonly names: Readonly<Record<string, unknown>> & { readonly plural: string };
-    readonly scope: Kind["scope"];
+    readonly scope: KarpenterKind["scope"];
     readonly versions: readonly CrdVersion[];
   };
 }
@@ -20,13 +20,13 @@ export interface CrdVersion {
   readonly name: string;
   readonly served: boolean;
   readonly storage: boolean;
-  readonly additionalPrinterColumns?: Kind["columns"];
+  readonly additionalPrinterColumns?: KarpenterKind["printerColumns"];
   readonly schema: { readonly openAPIV3Schema: StructuralSchema };
   readonly subresources: Readonly<Record<string, unknown>>;
 }
 
 /** The structural schema of a kind, drawn from its zod source. Rule ids stay in: they are for us. */
-export function structuralSchema(kind: Kind, provider: Provider): StructuralSchema {
+export function structuralSchema(kind: KarpenterKind, provider: Provider): StructuralSchema {
   const { $schema: _, ...schema } = toJSONSchema(kind.schema(provider), {
     target: "openapi-3.0",
     io: "input",
@@ -45,7 +45,7 @@ function tidy(schema: Record<string, unknown>): void {
 }
 
 /** The CRD of a kind under a provider's label rules. (01 §1.1) */
-export function customResourceDefinition(kind: Kind, provider: Provider): CustomResourceDefinition {
+export function customResourceDefinition(kind: KarpenterKind, provider: Provider): CustomResourceDefinition {
   const { group, plural, singular, shortNames, categories, scope } = kind;
   return {
     apiVersion: "apiextensions.k8s.io/v1",
@@ -67,12 +67,12 @@ export function customResourceDefinition(kind: Kind, provider: Provider): Custom
   };
 }
 
-function version(kind: Kind, provider: Provider): CrdVersion {
+function version(kind: KarpenterKind, provider: Provider): CrdVersion {
   return {
     name: kind.version,
     served: true,
     storage: true,
-    ...(kind.columns.length > 0 ? { additionalPrinterColumns: kind.columns } : {}),
+    ...(kind.printerColumns.length > 0 ? { additionalPrinterColumns: kind.printerColumns } : {}),
     schema: { openAPIV3Schema: withoutRuleIds(structuralSchema(kind, provider)) },
     subresources: { status: {}, ...(kind.scale === undefined ? {} : { scale: kind.scale }) },
   };

@@ -1,22 +1,28 @@
 import { isRecord, type ObjectMeta, type OwnerReference } from "./object.ts";
-import type { Path, Problem } from "./problem.ts";
+import type { FieldPath, Problem } from "./problem.ts";
 import { objectMetaSchema } from "./structural/object-meta.ts";
-import { type Patterns, validateSchema } from "./structural/validate.ts";
-import { dnsLabelError, dnsSubdomainError, labelValueError, qualifiedNameError, short } from "./validation/names.ts";
+import { type PatternCache, validateSchema } from "./structural/validate.ts";
+import {
+  dnsLabelError,
+  dnsSubdomainError,
+  labelValueError,
+  qualifiedNameError,
+  shortText,
+} from "./validation/names.ts";
 
 /** What every API server asks of an object's metadata, whatever its kind. */
-export function metadataProblems(object: unknown, patterns: Patterns): readonly Problem[] {
+export function metadataProblems(object: unknown, patterns: PatternCache): readonly Problem[] {
   const metadata = (isRecord(object) ? object["metadata"] : undefined) ?? {};
   const misshapen = validateSchema(metadata, objectMetaSchema, patterns);
   if (misshapen.length > 0) return misshapen.map((problem) => ({ ...problem, path: ["metadata", ...problem.path] }));
-  return contents(metadata as ObjectMeta);
+  return contentProblems(metadata as ObjectMeta);
 }
 
-function contents(metadata: ObjectMeta): readonly Problem[] {
+function contentProblems(metadata: ObjectMeta): readonly Problem[] {
   const { namespace, labels = {}, annotations = {}, finalizers = [], ownerReferences = [] } = metadata;
   const problems = [...nameProblems(metadata)];
   const check = (field: string, value: string, error: string | undefined): void => {
-    if (error !== undefined) problems.push(invalid([field], value, error));
+    if (error !== undefined) problems.push(invalidMetadata([field], value, error));
   };
   if (namespace !== undefined && namespace !== "") check("namespace", namespace, dnsLabelError(namespace));
   for (const [key, value] of Object.entries(labels)) {
@@ -33,11 +39,11 @@ function contents(metadata: ObjectMeta): readonly Problem[] {
 function nameProblems({ name = "", generateName = "" }: ObjectMeta): readonly Problem[] {
   const problems: Problem[] = [];
   const prefixError = generateName === "" ? undefined : dnsSubdomainError(withoutTrailingDash(generateName));
-  if (prefixError !== undefined) problems.push(invalid(["generateName"], generateName, prefixError));
+  if (prefixError !== undefined) problems.push(invalidMetadata(["generateName"], generateName, prefixError));
   const final = name === "" && generateName !== "" ? `${generateName.slice(0, 58)}xxxxx` : name;
   if (final === "") return [{ code: "required", path: ["metadata", "name"], message: "is required" }];
   const nameError = dnsSubdomainError(final);
-  if (nameError !== undefined) problems.push(invalid(["name"], final, nameError));
+  if (nameError !== undefined) problems.push(invalidMetadata(["name"], final, nameError));
   return problems;
 }
 
@@ -70,25 +76,27 @@ function ownerProblems(owners: readonly OwnerReference[]): readonly Problem[] {
   for (const [index, owner] of owners.entries()) {
     for (const field of ["apiVersion", "kind", "name", "uid"] as const) {
       if ((owner[field] ?? "") === "")
-        problems.push(invalid(["ownerReferences", index, field], "", "it must not be empty"));
+        problems.push(invalidMetadata(["ownerReferences", index, field], "", "it must not be empty"));
     }
     if ((owner.apiVersion ?? "").split("/").length > 2) {
-      problems.push(invalid(["ownerReferences", index, "apiVersion"], owner.apiVersion, "it has more than one '/'"));
+      problems.push(
+        invalidMetadata(["ownerReferences", index, "apiVersion"], owner.apiVersion, "it has more than one '/'"),
+      );
     }
     if (owner.apiVersion === "v1" && owner.kind === "Event") {
-      problems.push(invalid(["ownerReferences", index], "Event", "an Event may not own anything"));
+      problems.push(invalidMetadata(["ownerReferences", index], "Event", "an Event may not own anything"));
     }
   }
   if (owners.filter(({ controller }) => controller === true).length > 1) {
-    problems.push(invalid(["ownerReferences"], "controller", "only one owner may be the controller"));
+    problems.push(invalidMetadata(["ownerReferences"], "controller", "only one owner may be the controller"));
   }
   return problems;
 }
 
-function invalid(path: Path, value: string, error: string): Problem {
+function invalidMetadata(path: FieldPath, value: string, error: string): Problem {
   return {
     code: "invalid-value",
     path: ["metadata", ...path],
-    message: `${JSON.stringify(short(value))} is not valid: ${error}`,
+    message: `${JSON.stringify(shortText(value))} is not valid: ${error}`,
   };
 }

@@ -1,5 +1,5 @@
 /** Where in an object: field names and list indexes, from the root. */
-export type Path = readonly (string | number)[];
+export type FieldPath = readonly (string | number)[];
 
 /** What can be wrong with an object. Closed: text is one rendering of it. (01 §0.1) */
 export const problemCodes = [
@@ -43,7 +43,7 @@ export type ProblemCode = (typeof problemCodes)[number];
 /** One thing wrong with an object, as data. */
 export interface Problem {
   readonly code: ProblemCode;
-  readonly path: Path;
+  readonly path: FieldPath;
   /** One sentence: what is wrong and why. */
   readonly message: string;
   /** What would have been accepted, when that can be said shortly. */
@@ -53,7 +53,7 @@ export interface Problem {
 }
 
 /** `spec.template.spec.requirements[0].key`, with odd keys in brackets as kubectl prints them: `metadata.labels[a/b]`. */
-export function formatPath(path: Path): string {
+export function formatPath(path: FieldPath): string {
   let text = "";
   for (const step of path) {
     if (typeof step === "number") text += `[${step}]`;

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { ClusterChoice } from "./live.ts";
+import type { ClusterChoice } from "./live-cluster.ts";
 
 /** Flags that name a cluster, the same for every command that can read one. */
 export function withClusterOptions(command: Command, { purpose }: { readonly purpose: string }): Command {

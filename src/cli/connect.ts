@@ -1,15 +1,15 @@
 import { homedir } from "node:os";
 import type { KubeClient } from "../kube/client.ts";
+import { systemHostEnvironment } from "../kube/host-environment.ts";
 import { type HttpClientOptions, httpClient } from "../kube/http-client.ts";
 import { loadConnection } from "../kube/kubeconfig.ts";
-import { realMachine } from "../kube/machine.ts";
-import { nodeTransport } from "../kube/node-transport.ts";
+import { socketTransport } from "../kube/socket-transport.ts";
 import { type Clock, systemClock } from "../util/clock.ts";
 import type { Io } from "./io.ts";
-import type { ClusterChoice, Connect } from "./live.ts";
+import type { ClusterChoice, Connect } from "./live-cluster.ts";
 
 /** As large as a page of pods may be, over a slow line. */
-const timeoutMs = 60_000;
+const requestTimeoutMs = 60_000;
 
 /** A cluster that can be reached. */
 export interface OpenCluster {
@@ -25,17 +25,17 @@ export interface OpenCluster {
 /** The cluster of a kubeconfig, as kubectl would find it, or the one we run in. */
 export async function openCluster(io: Pick<Io, "env">, { kubeconfig, context }: ClusterChoice): Promise<OpenCluster> {
   const clock = systemClock();
-  const machine = realMachine({ env: io.env, homeDir: homedir() });
-  const connection = await loadConnection({ machine, clock, path: kubeconfig, context });
-  const transports: ReturnType<typeof nodeTransport>[] = [];
+  const host = systemHostEnvironment({ env: io.env, homeDir: homedir() });
+  const connection = await loadConnection({ environment: host, clock, path: kubeconfig, context });
+  const transports: ReturnType<typeof socketTransport>[] = [];
   return {
     server: connection.server,
     namespace: connection.namespace,
     clock,
     client: (options) => {
-      const transport = nodeTransport(connection);
+      const transport = socketTransport(connection);
       transports.push(transport);
-      return httpClient({ timeoutMs, ...options, transport, clock });
+      return httpClient({ timeoutMs: requestTimeoutMs, ...options, transport, clock });
     },
     close: () => {
       for (const transport of transports) transport.close();

@@ -1,12 +1,12 @@
 import { decodeManifest } from "../api/manifest/decode.ts";
 import type { ManifestDocument } from "../api/manifest/document.ts";
 import type { Finding } from "../api/manifest/finding.ts";
-import { limits } from "../api/manifest/parse.ts";
-import { type ManifestSet, readManifests, unreadable } from "../api/manifest/read.ts";
-import { codeOf, type Io } from "./io.ts";
-import { overlaid } from "./override.ts";
-import { isGzip, readSnapshot, unpack } from "./snapshot/file.ts";
-import type { SnapshotHeader } from "./snapshot/header.ts";
+import { manifestLimits } from "../api/manifest/parse.ts";
+import { type ManifestSet, readManifests, unreadableFinding } from "../api/manifest/read.ts";
+import { errorCodeOf, type Io } from "./io.ts";
+import { overrideObjects } from "./override-objects.ts";
+import { isGzip, readSnapshot, unpackGzip } from "./snapshot/snapshot-file.ts";
+import type { SnapshotHeader } from "./snapshot/snapshot-header.ts";
 
 export interface InputOptions {
   /** Files, directories, or `-` for standard input. */
@@ -42,41 +42,46 @@ export async function readInput(options: InputOptions, io: Io): Promise<Input> {
   const findings: Finding[] = [];
   const sources: string[] = [];
   for (const path of paths) {
-    for (const found of await locate(path, { recursive, io })) {
+    for (const found of await locateFiles(path, { recursive, io })) {
       sources.push(found.source);
-      const set: FileSet =
-        found.refused === undefined ? await readOne(found.source, { read, io }) : refused(found.source, found.refused);
+      const set: FileDocuments =
+        found.refused === undefined
+          ? await readLocatedFile(found.source, { read, io })
+          : refusedFile(found.source, found.refused);
       for (const document of set.documents) (set.header === undefined ? manifests : cluster).push(document);
       findings.push(...set.findings);
       header = set.header ?? header;
     }
   }
-  const documents = overlaid(cluster, manifests);
+  const documents = overrideObjects(cluster, manifests);
   return { documents, findings, sources, ...(header !== undefined && { header }) };
 }
 
-interface Located {
+interface LocatedFile {
   readonly source: string;
   /** Why it is not going to be read. */
   readonly refused?: string;
 }
 
-async function locate(path: string, { recursive, io }: { recursive: boolean; io: Io }): Promise<readonly Located[]> {
+async function locateFiles(
+  path: string,
+  { recursive, io }: { recursive: boolean; io: Io },
+): Promise<readonly LocatedFile[]> {
   if (path === standardInput) return [{ source: path }];
   try {
     const found = await io.stat(path);
     if (found === undefined) return [{ source: path, refused: "there is no such file or directory" }];
-    if (found.kind === "directory") return await inDirectory(path, { recursive, io });
-    return [found.bytes > limits.bytes ? { source: path, refused: tooLarge(found.bytes) } : { source: path }];
+    if (found.kind === "directory") return await locateInDirectory(path, { recursive, io });
+    return [found.bytes > manifestLimits.bytes ? { source: path, refused: tooLarge(found.bytes) } : { source: path }];
   } catch (error) {
-    return [{ source: path, refused: because(error) }];
+    return [{ source: path, refused: readFailureText(error) }];
   }
 }
 
-async function inDirectory(
+async function locateInDirectory(
   path: string,
   { recursive, io }: { recursive: boolean; io: Io },
-): Promise<readonly Located[]> {
+): Promise<readonly LocatedFile[]> {
   const files = await manifestsIn(path, { recursive, io });
   if (files.length > 0) return files;
   const hint = recursive ? "" : " (directories below it are read with --recursive)";
@@ -88,50 +93,52 @@ async function inDirectory(
 async function manifestsIn(
   path: string,
   { recursive, io }: { recursive: boolean; io: Io },
-): Promise<readonly Located[]> {
+): Promise<readonly LocatedFile[]> {
   const names = [...(await io.readDir(path))].sort();
-  const found: Located[] = [];
+  const found: LocatedFile[] = [];
   for (const name of names) {
     const child = `${path.replace(/\/+$/, "")}/${name}`;
     const isDirectory = (await io.stat(child))?.kind === "directory";
     if (isDirectory && recursive && !name.startsWith(".")) found.push(...(await manifestsIn(child, { recursive, io })));
-    else if (!isDirectory && manifestName.test(name)) found.push(...(await locate(child, { recursive, io })));
+    else if (!isDirectory && manifestName.test(name)) found.push(...(await locateFiles(child, { recursive, io })));
   }
   return found;
 }
 
 /** The documents of one file; those of a snapshot with its header. */
-type FileSet = ManifestSet & { readonly header?: SnapshotHeader };
+type FileDocuments = ManifestSet & { readonly header?: SnapshotHeader };
 
-async function readOne(
+async function readLocatedFile(
   source: string,
   { read, io }: { read: NonNullable<InputOptions["read"]>; io: Io },
-): Promise<FileSet> {
+): Promise<FileDocuments> {
   try {
-    const packed = await (source === standardInput ? io.stdin(limits.bytes) : io.readFile(source, limits.bytes));
-    if (packed.length > limits.bytes) return refused(source, tooLarge(undefined));
-    const unpacked = isGzip(packed) ? unpack(packed) : { bytes: packed };
-    if ("refused" in unpacked) return refused(source, unpacked.refused);
+    const packed = await (source === standardInput
+      ? io.stdin(manifestLimits.bytes)
+      : io.readFile(source, manifestLimits.bytes));
+    if (packed.length > manifestLimits.bytes) return refusedFile(source, tooLarge(undefined));
+    const unpacked = isGzip(packed) ? unpackGzip(packed) : { bytes: packed };
+    if ("refused" in unpacked) return refusedFile(source, unpacked.refused);
     const decoded = decodeManifest(unpacked.bytes);
-    if (decoded.kind === "refused") return refused(source, decoded.because);
+    if (decoded.kind === "refused") return refusedFile(source, decoded.because);
     const snapshot = readSnapshot(decoded.text, source);
     if (snapshot === undefined) {
-      const isLong = unpacked.bytes.length > limits.bytes;
-      return isLong ? refused(source, tooLarge(unpacked.bytes.length)) : read(decoded.text, source);
+      const isLong = unpacked.bytes.length > manifestLimits.bytes;
+      return isLong ? refusedFile(source, tooLarge(unpacked.bytes.length)) : read(decoded.text, source);
     }
-    return "refused" in snapshot ? refused(source, snapshot.refused) : { ...snapshot, findings: [] };
+    return "refused" in snapshot ? refusedFile(source, snapshot.refused) : { ...snapshot, findings: [] };
   } catch (error) {
-    return refused(source, because(error));
+    return refusedFile(source, readFailureText(error));
   }
 }
 
-function refused(source: string, message: string): ManifestSet {
-  return { documents: [], findings: [unreadable({ source, message })] };
+function refusedFile(source: string, message: string): ManifestSet {
+  return { documents: [], findings: [unreadableFinding({ source, message })] };
 }
 
 function tooLarge(bytes: number | undefined): string {
   const size = bytes === undefined ? "" : ` of ${Math.ceil(bytes / 1024 / 1024)} MiB`;
-  return `a manifest${size} is more than the ${limits.bytes / 1024 / 1024} MiB we read; split the file`;
+  return `a manifest${size} is more than the ${manifestLimits.bytes / 1024 / 1024} MiB we read; split the file`;
 }
 
 const reasons: Readonly<Record<string, string>> = {
@@ -143,8 +150,8 @@ const reasons: Readonly<Record<string, string>> = {
   EMFILE: "too many files are open",
 };
 
-function because(error: unknown): string {
-  const code = codeOf(error);
+function readFailureText(error: unknown): string {
+  const code = errorCodeOf(error);
   const known = code !== undefined && Object.hasOwn(reasons, code) ? reasons[code] : undefined;
   return `cannot read this: ${known ?? code ?? String(error)}`;
 }

@@ -41,9 +41,9 @@ export function systemIo(): Io {
   });
   return {
     stat: systemStat,
-    readFile: (path, maxBytes) => drain(createReadStream(path, { end: maxBytes }), maxBytes),
+    readFile: (path, maxBytes) => readUpTo(createReadStream(path, { end: maxBytes }), maxBytes),
     readDir: (path) => readdir(path),
-    stdin: (maxBytes) => drain(process.stdin, maxBytes),
+    stdin: (maxBytes) => readUpTo(process.stdin, maxBytes),
     writeFile: async (path, content) => {
       await mkdir(dirname(path), { recursive: true });
       await writeFile(path, content);
@@ -63,12 +63,12 @@ async function systemStat(path: string): Promise<FileStat | undefined> {
     const found = await stat(path);
     return { kind: found.isFile() ? "file" : found.isDirectory() ? "directory" : "other", bytes: found.size };
   } catch (error) {
-    if (codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR") return undefined;
+    if (errorCodeOf(error) === "ENOENT" || errorCodeOf(error) === "ENOTDIR") return undefined;
     throw error;
   }
 }
 
-async function drain(stream: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Uint8Array> {
+async function readUpTo(stream: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of stream) {
@@ -80,12 +80,12 @@ async function drain(stream: AsyncIterable<Uint8Array>, maxBytes: number): Promi
 }
 
 /** Node's errors carry a code such as `EACCES`. */
-export function codeOf(error: unknown): string | undefined {
+export function errorCodeOf(error: unknown): string | undefined {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }
 
 /** Lets a command speak through `io`; a command line it does not understand ends with the usage code. */
-export function onIo(command: Command, io: Io): Command {
+export function withIo(command: Command, io: Io): Command {
   return command.configureOutput({ writeOut: io.stdout, writeErr: io.stderr }).exitOverride((error) => {
     io.exit(error.exitCode === 0 ? exitCodes.ok : exitCodes.usage);
     throw error;

@@ -1,4 +1,4 @@
-import type { LinearProgram, Row, SolveLp } from "../core/bound/linear-program.ts";
+import type { LinearConstraint, LinearProgram, SolveLp } from "../core/bound/linear-program.ts";
 
 /** HiGHS, compiled to WebAssembly; loaded when first asked for, for it is large. */
 export async function lpSolver(): Promise<SolveLp> {
@@ -28,9 +28,9 @@ export function lpText({ costs, rows }: LinearProgram): string {
   ].join("\n");
 }
 
-function rowText({ terms, relation, right }: Row): string {
+function rowText({ terms, relation, rightHandSide }: LinearConstraint): string {
   const texts = terms.map(({ variable, coefficient }) => `${signed(coefficient)} x${variable}`);
-  return `${wrapped(texts.length === 0 ? ["0 x0"] : texts)} ${relation} ${right}`;
+  return `${wrapped(texts.length === 0 ? ["0 x0"] : texts)} ${relation} ${rightHandSide}`;
 }
 
 function signed(value: number): string {

@@ -1,14 +1,14 @@
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
-import { convertCommand } from "./convert.ts";
-import { crdsCommand } from "./crds.ts";
-import { explainCommand } from "./explain.ts";
-import { exitCodes, type Io, onIo, systemIo } from "./io.ts";
-import { planCommand } from "./plan.ts";
-import { runCommand } from "./run.ts";
-import { snapshotCommand } from "./snapshot.ts";
-import { upCommand } from "./up.ts";
-import { welcome } from "./welcome.ts";
+import { convertCommand } from "./convert-command.ts";
+import { crdsCommand } from "./crds-command.ts";
+import { explainCommand } from "./explain-command.ts";
+import { exitCodes, type Io, systemIo, withIo } from "./io.ts";
+import { planCommand } from "./plan-command.ts";
+import { runCommand } from "./run-command.ts";
+import { snapshotCommand } from "./snapshot-command.ts";
+import { upCommand } from "./up-command.ts";
+import { welcomeText } from "./welcome-text.ts";
 
 const details = `
 Exit codes: 0 done, 1 the input is bad, 2 the command line is wrong, 3 a pod cannot be placed; each command's --help says
@@ -16,7 +16,7 @@ more.`;
 
 /** The command line as a whole. */
 export function program(io: Io): Command {
-  return onIo(new Command("karpenter"), io)
+  return withIo(new Command("karpenter"), io)
     .description("Karpenter, the Kubernetes node autoscaler, around a pure engine.")
     .version(version(), "-V, --version")
     .addCommand(upCommand(io, { version: version() }))
@@ -27,7 +27,7 @@ export function program(io: Io): Command {
     .addCommand(snapshotCommand(io))
     .addCommand(crdsCommand(io))
     .addHelpText("after", details)
-    .action(() => io.stdout(welcome(version())));
+    .action(() => io.stdout(welcomeText(version())));
 }
 
 /** Runs one command line; returns the code to end with. */

@@ -1,5 +1,5 @@
 import type { TopologySpreadConstraint } from "../api/kubernetes/pod.ts";
-import { type Finding, fileStart } from "../api/manifest/finding.ts";
+import { type Finding, fileStartPosition } from "../api/manifest/finding.ts";
 import { readSchedulerConfig } from "../core/default-constraints.ts";
 import { readInput } from "./input.ts";
 import type { Io } from "./io.ts";
@@ -10,14 +10,18 @@ export interface SchedulerConfigFile {
 }
 
 /** The cluster's default topology constraints, from the file `--scheduler-config` names. (02:X-50) */
-export async function schedulerConfig(path: string | undefined, io: Io): Promise<SchedulerConfigFile> {
+export async function readSchedulerConfigFile(path: string | undefined, io: Io): Promise<SchedulerConfigFile> {
   if (path === undefined) return { constraints: [], findings: [] };
   const { documents, findings } = await readInput({ paths: [path], recursive: false }, io);
   const [document] = documents;
   const config = readSchedulerConfig(document?.object);
   if (config.kind === "read") return { constraints: config.constraints, findings };
   const found = config.problems.map((problem): Finding => {
-    const { source = path, line, column } = document?.placeOf(problem.path) ?? { source: path, ...fileStart };
+    const {
+      source = path,
+      line,
+      column,
+    } = document?.locationOf(problem.path) ?? { source: path, ...fileStartPosition };
     return { ...problem, severity: "error", source, position: { line, column } };
   });
   return { constraints: [], findings: [...findings, ...found] };

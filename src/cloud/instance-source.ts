@@ -46,7 +46,7 @@ export interface InstanceSource {
   owns(providerId: string): boolean;
 }
 
-const plainScheme = "simulated:///";
+const providerIdPrefix = "simulated:///";
 
 /** Machines in memory: for `--nodes N`, and for tests. */
 export class InstanceList implements InstanceSource {
@@ -68,12 +68,12 @@ export class InstanceList implements InstanceSource {
   }
 
   owns(providerId: string): boolean {
-    return providerId.startsWith(plainScheme);
+    return providerId.startsWith(providerIdPrefix);
   }
 
   launch(instance: SimulatedInstance): void {
     this.#instances.set(instance.id, instance);
-    this.#tell(instance);
+    this.#notify(instance);
   }
 
   /** A fault, or the end of one. */
@@ -85,7 +85,7 @@ export class InstanceList implements InstanceSource {
   terminate(id: string): void {
     const instance = this.#existing(id);
     this.#instances.delete(id);
-    this.#tell({ ...instance, state: "terminated" });
+    this.#notify({ ...instance, state: "terminated" });
   }
 
   #existing(id: string): SimulatedInstance {
@@ -94,12 +94,12 @@ export class InstanceList implements InstanceSource {
     return instance;
   }
 
-  #tell(instance: SimulatedInstance): void {
+  #notify(instance: SimulatedInstance): void {
     for (const handler of [...this.#handlers]) handler(instance);
   }
 }
 
-export interface PlainInstanceOptions {
+export interface DefaultInstanceOptions {
   readonly launchedAt: number;
   readonly bootMs?: number | undefined;
   readonly cpu?: string | undefined;
@@ -107,14 +107,14 @@ export interface PlainInstanceOptions {
 }
 
 /** A machine of four cores, in one of three zones by turns. */
-export function plainInstance(ordinal: number, options: PlainInstanceOptions): SimulatedInstance {
+export function defaultInstance(ordinal: number, options: DefaultInstanceOptions): SimulatedInstance {
   const { launchedAt, bootMs = 0, cpu = "4", memory = "16Gi" } = options;
   const nodeName = `node-${ordinal}`;
   const zone = "abc"[(ordinal - 1) % 3] ?? "a";
   const resources = { cpu, memory, "ephemeral-storage": "100Gi", pods: "110" };
   return {
     id: nodeName,
-    providerId: `${plainScheme}${nodeName}`,
+    providerId: `${providerIdPrefix}${nodeName}`,
     nodeName,
     labels: {
       [labels.arch]: "amd64",

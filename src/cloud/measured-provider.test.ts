@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { NodeClaim } from "../api/kinds/node-claim.ts";
-import { CloudError } from "./error.ts";
-import { measured } from "./measured-provider.ts";
-import type { CloudProvider } from "./provider.ts";
+import { CloudError } from "./cloud-error.ts";
+import type { CloudProvider } from "./cloud-provider.ts";
+import { measuredProvider } from "./measured-provider.ts";
 
 function bench(refusal?: unknown) {
   const told: unknown[] = [];
@@ -20,9 +20,9 @@ function bench(refusal?: unknown) {
     get: call,
     list: call,
     instanceTypes: call,
-    driftOf: call,
+    driftReason: call,
   } as unknown as CloudProvider;
-  const cloud = measured(provider, {
+  const cloud = measuredProvider(provider, {
     controller: "nodeclaim",
     clock: { now: () => time },
     meter: { observe: (...call) => told.push(call), count: (...call) => told.push(call) },
@@ -40,7 +40,7 @@ describe("a provider whose calls are counted", () => {
     await cloud.get("id");
     await cloud.list();
     await cloud.instanceTypes({} as never);
-    await cloud.driftOf(claim);
+    await cloud.driftReason(claim);
     const methods = ["Create", "Delete", "Get", "List", "GetInstanceTypes", "IsDrifted"];
     expect(told).toEqual(
       methods.map((method) => [

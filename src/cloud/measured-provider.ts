@@ -1,6 +1,6 @@
 import type { Clock } from "../util/clock.ts";
-import { type CloudErrorCode, cloudErrorOf } from "./error.ts";
-import type { CloudProvider } from "./provider.ts";
+import { type CloudErrorCode, cloudErrorOf } from "./cloud-error.ts";
+import type { CloudProvider } from "./cloud-provider.ts";
 
 /** Where calls to the cloud are counted: as much of metrics as this needs. */
 export interface CallMeter {
@@ -15,7 +15,7 @@ export interface CallMeter {
   ): void;
 }
 
-export interface MeasuredOptions {
+export interface MeasuredProviderOptions {
   readonly meter: CallMeter;
   readonly clock: Pick<Clock, "now">;
   /** On whose behalf. */
@@ -23,14 +23,17 @@ export interface MeasuredOptions {
 }
 
 /** What alerts know refusals by; anything else has no name. */
-const names: Partial<Readonly<Record<CloudErrorCode, string>>> = {
+const errorNames: Partial<Readonly<Record<CloudErrorCode, string>>> = {
   "insufficient-capacity": "InsufficientCapacityError",
   "not-found": "NodeClaimNotFoundError",
   "node-class-not-ready": "NodeClassNotReadyError",
 };
 
 /** The same provider, whose calls are counted and timed. (02:C-5) */
-export function measured(provider: CloudProvider, { meter, clock, controller }: MeasuredOptions): CloudProvider {
+export function measuredProvider(
+  provider: CloudProvider,
+  { meter, clock, controller }: MeasuredProviderOptions,
+): CloudProvider {
   const timed = async <T>(method: string, call: () => Promise<T>): Promise<T> => {
     const labels = { controller, method, provider: provider.name };
     const startedAt = clock.now();
@@ -38,7 +41,7 @@ export function measured(provider: CloudProvider, { meter, clock, controller }: 
       return await call();
     } catch (error) {
       const code = cloudErrorOf(error)?.code;
-      meter.count("cloudprovider_errors_total", { ...labels, error: (code && names[code]) ?? "" });
+      meter.count("cloudprovider_errors_total", { ...labels, error: (code && errorNames[code]) ?? "" });
       throw error;
     } finally {
       meter.observe("cloudprovider_duration_seconds", labels, (clock.now() - startedAt) / 1_000);
@@ -46,11 +49,11 @@ export function measured(provider: CloudProvider, { meter, clock, controller }: 
   };
   return {
     ...provider,
-    create: (claim, terms) => timed("Create", () => provider.create(claim, terms)),
+    create: (claim, options) => timed("Create", () => provider.create(claim, options)),
     delete: (claim) => timed("Delete", () => provider.delete(claim)),
     get: (providerId) => timed("Get", () => provider.get(providerId)),
     list: () => timed("List", () => provider.list()),
     instanceTypes: (pool) => timed("GetInstanceTypes", () => provider.instanceTypes(pool)),
-    driftOf: (claim) => timed("IsDrifted", () => provider.driftOf(claim)),
+    driftReason: (claim) => timed("IsDrifted", () => provider.driftReason(claim)),
   };
 }

@@ -1,4 +1,10 @@
-import { capacityType, type InstanceType, type Offering, reservationId, zone } from "../core/instance-type.ts";
+import {
+  type InstanceType,
+  type Offering,
+  offeringCapacityType,
+  offeringReservationId,
+  offeringZone,
+} from "../core/instance-type.ts";
 
 /** What is bought: a type, where, and how. */
 export interface OfferingKey {
@@ -10,16 +16,16 @@ export interface OfferingKey {
 }
 
 export function offeringKey({ name }: Pick<InstanceType, "name">, offering: Offering): OfferingKey {
-  const reservation = reservationId(offering);
+  const reservation = offeringReservationId(offering);
   return {
     instanceType: name,
-    zone: zone(offering) ?? "",
-    capacityType: capacityType(offering) ?? "",
+    zone: offeringZone(offering) ?? "",
+    capacityType: offeringCapacityType(offering) ?? "",
     ...(reservation !== undefined && { reservationId: reservation }),
   };
 }
 
-export function offeringText({ instanceType, zone, capacityType, reservationId }: OfferingKey): string {
+export function offeringKeyText({ instanceType, zone, capacityType, reservationId }: OfferingKey): string {
   const parts = [capacityType, instanceType, zone, ...(reservationId === undefined ? [] : [reservationId])];
   return parts.join(":");
 }

@@ -1,8 +1,8 @@
 import type { NodePool } from "../api/kinds/node-pool.ts";
 import { labels } from "../api/labels.ts";
-import { CloudError } from "./error.ts";
+import { CloudError } from "./cloud-error.ts";
+import type { CloudProvider } from "./cloud-provider.ts";
 import type { OverlayStore } from "./overlay-store.ts";
-import type { CloudProvider } from "./provider.ts";
 
 /** A provider whose types have the prices and capacities overlays give them. Everyone but their evaluation sees it. (02:O-9) */
 export function overlaidProvider(provider: CloudProvider, store: OverlayStore): CloudProvider {
@@ -16,19 +16,21 @@ export function overlaidProvider(provider: CloudProvider, store: OverlayStore): 
     create: (claim) => {
       const pool = pools.get(claim.metadata.labels?.[labels.nodePool] ?? "");
       const { labelPolicy: policy } = provider;
-      return provider.create(claim, { asPlanned: (base) => (pool ? store.apply(pool, { base, policy }) : base) });
+      return provider.create(claim, {
+        plannedInstanceTypes: (base) => (pool ? store.apply(pool, { base, policy }) : base),
+      });
     },
     delete: (claim) => provider.delete(claim),
     get: (providerId) => provider.get(providerId),
     list: () => provider.list(),
-    driftOf: (claim) => provider.driftOf(claim),
+    driftReason: (claim) => provider.driftReason(claim),
     repairPolicies: provider.repairPolicies,
-    loops: provider.loops,
+    controllers: provider.controllers,
     ...(registrationHooks && { registrationHooks }),
     ...(defaultTerminationGracePeriod !== undefined && { defaultTerminationGracePeriod }),
     ...(unsupportedVolumes && { unsupportedVolumes }),
-    onPrices: (listener) => {
-      const stops = [store.subscribe(listener), provider.onPrices?.(listener)];
+    onPricesChanged: (listener) => {
+      const stops = [store.subscribe(listener), provider.onPricesChanged?.(listener)];
       return () => {
         for (const stop of stops) stop?.();
       };

@@ -2,7 +2,7 @@ import type { NodeOverlay } from "../api/kinds/node-overlay.ts";
 import type { NodePool } from "../api/kinds/node-pool.ts";
 import type { LabelPolicy } from "../api/label-policy.ts";
 import type { InstanceType } from "../core/instance-type.ts";
-import { type OverlaidTypes, withOverlays } from "../core/overlay.ts";
+import { applyPoolOverlays, type OverlaidTypes } from "../core/overlay.ts";
 
 /** What an evaluation of all overlays found. */
 export interface OverlayEvaluation {
@@ -13,7 +13,7 @@ export interface OverlayEvaluation {
 }
 
 /** The types of a pool as they were last asked for. */
-interface Answer {
+interface CachedInstanceTypes {
   readonly base: readonly InstanceType[];
   readonly generation: number | undefined;
   readonly instanceTypes: readonly InstanceType[];
@@ -25,7 +25,7 @@ interface Answer {
  */
 export class OverlayStore {
   #evaluation: OverlayEvaluation | undefined;
-  readonly #answers = new Map<string, Answer>();
+  readonly #cache = new Map<string, CachedInstanceTypes>();
   readonly #priced = new WeakSet<InstanceType>();
   readonly #enlarged = new WeakSet<InstanceType>();
   readonly #listeners = new Set<() => void>();
@@ -40,7 +40,7 @@ export class OverlayStore {
   /** From one moment to the next, so that nobody sees half of it. (02:O-8) */
   replace(evaluation: OverlayEvaluation): void {
     this.#evaluation = evaluation;
-    this.#answers.clear();
+    this.#cache.clear();
     for (const listener of [...this.#listeners]) listener();
   }
 
@@ -57,13 +57,16 @@ export class OverlayStore {
     { base, policy }: { readonly base: readonly InstanceType[]; readonly policy: LabelPolicy },
   ): readonly InstanceType[] {
     const { name = "", generation } = nodePool.metadata;
-    const known = this.#answers.get(name);
+    const known = this.#cache.get(name);
     if (known !== undefined && known.base === base && known.generation === generation) return known.instanceTypes;
     const overlays = this.#evaluation?.overlays ?? [];
-    const { instanceTypes, priced, enlarged } = withOverlays({ nodePool, instanceTypes: base }, { overlays, policy });
+    const { instanceTypes, priced, enlarged } = applyPoolOverlays(
+      { nodePool, instanceTypes: base },
+      { overlays, policy },
+    );
     for (const type of priced) this.#priced.add(type);
     for (const type of enlarged) this.#enlarged.add(type);
-    this.#answers.set(name, { base, generation, instanceTypes });
+    this.#cache.set(name, { base, generation, instanceTypes });
     return instanceTypes;
   }
 }

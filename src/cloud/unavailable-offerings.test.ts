@@ -8,30 +8,30 @@ describe("UnavailableOfferings", () => {
   it("04 §2.7 forgets after three minutes, counted from the last time", async () => {
     const clock = new VirtualClock();
     const memory = new UnavailableOfferings({ clock });
-    memory.mark(key);
+    memory.markUnavailable(key);
     await clock.advance(2 * 60_000);
-    memory.mark(key);
+    memory.markUnavailable(key);
     await clock.advance(3 * 60_000 - 1);
-    expect(memory.has(key)).toBe(true);
+    expect(memory.isUnavailable(key)).toBe(true);
     await clock.advance(1);
-    expect(memory.has(key)).toBe(false);
+    expect(memory.isUnavailable(key)).toBe(false);
   });
 
   it("04 §2.7 tells offerings apart by type, zone, capacity type and reservation", () => {
     const memory = new UnavailableOfferings({ clock: new VirtualClock() });
-    memory.mark(key);
+    memory.markUnavailable(key);
     expect(memory.types()).toEqual(new Set(["m5.large"]));
     for (const other of [{ zone: "b" }, { instanceType: "m5.xlarge" }, { capacityType: "on-demand" }]) {
-      expect(memory.has({ ...key, ...other })).toBe(false);
+      expect(memory.isUnavailable({ ...key, ...other })).toBe(false);
     }
-    expect(memory.has({ ...key, reservationId: "cr-1" })).toBe(false);
+    expect(memory.isUnavailable({ ...key, reservationId: "cr-1" })).toBe(false);
   });
 
   it("04 §2.7 every mark and every expiry is another revision", async () => {
     const clock = new VirtualClock();
     const memory = new UnavailableOfferings({ clock });
     const seen = [memory.revision];
-    memory.mark(key);
+    memory.markUnavailable(key);
     seen.push(memory.revision);
     await clock.advance(60_000);
     expect(memory.revision).toBe(seen.at(-1));

@@ -1,6 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { expect, it } from "vitest";
-import { isUsable, makeCertificate } from "./certificate.ts";
+import { isCertificateUsable, makeCertificate } from "./certificate.ts";
 
 const day = 24 * 60 * 60 * 1000;
 const now = Date.parse("2026-03-01T00:00:00Z");
@@ -13,9 +13,9 @@ it("05:CP-S1 makes a certificate for its hosts that vouches for itself", async (
   expect(parsed.ca).toBe(true);
   expect(parsed.checkIP("127.0.0.1")).toBe("127.0.0.1");
 
-  expect(isUsable(made, { hosts, now })).toBe(true);
-  expect(isUsable(made, { hosts: ["example.com"], now })).toBe(false);
-  expect(isUsable(made, { hosts: ["10.0.0.1"], now })).toBe(false);
-  expect(isUsable(made, { hosts, now: now + 360 * day })).toBe(false);
-  expect(isUsable({ key: "", certificate: "no" }, { hosts, now })).toBe(false);
+  expect(isCertificateUsable(made, { hosts, now })).toBe(true);
+  expect(isCertificateUsable(made, { hosts: ["example.com"], now })).toBe(false);
+  expect(isCertificateUsable(made, { hosts: ["10.0.0.1"], now })).toBe(false);
+  expect(isCertificateUsable(made, { hosts, now: now + 360 * day })).toBe(false);
+  expect(isCertificateUsable({ key: "", certificate: "no" }, { hosts, now })).toBe(false);
 });

@@ -14,8 +14,8 @@ export interface CertificateOptions {
   readonly now: number;
 }
 
-const day = 24 * 60 * 60 * 1000;
-const validityMs = 365 * day;
+const dayMs = 24 * 60 * 60 * 1000;
+const validityMs = 365 * dayMs;
 
 /** A certificate that vouches for itself: the kubeconfig carries it as the authority to trust. (05:CP-S1) */
 export async function makeCertificate({ hosts, now }: CertificateOptions): Promise<ServerCertificate> {
@@ -23,7 +23,7 @@ export async function makeCertificate({ hosts, now }: CertificateOptions): Promi
   const made = await generate([{ name: "commonName", value: `karpenter-up-${randomUUID().slice(0, 8)}` }], {
     keyType: "ec",
     algorithm: "sha256",
-    notBeforeDate: new Date(now - day), // clocks of two machines may differ
+    notBeforeDate: new Date(now - dayMs), // clocks of two machines may differ
     notAfterDate: new Date(now + validityMs),
     extensions: [
       { name: "basicConstraints", cA: true, critical: true },
@@ -52,10 +52,10 @@ function altName(host: string): { type: 2; value: string } | { type: 7; ip: stri
 }
 
 /** Whether a certificate kept from before still serves: valid for another week, and for all of these hosts. */
-export function isUsable({ certificate }: ServerCertificate, { hosts, now }: CertificateOptions): boolean {
+export function isCertificateUsable({ certificate }: ServerCertificate, { hosts, now }: CertificateOptions): boolean {
   try {
     const parsed = new X509Certificate(certificate);
-    const isTimely = Date.parse(parsed.validFrom) <= now && now + 7 * day < Date.parse(parsed.validTo);
+    const isTimely = Date.parse(parsed.validFrom) <= now && now + 7 * dayMs < Date.parse(parsed.validTo);
     return isTimely && hosts.every((host) => covers(parsed, host));
   } catch {
     return false; // not a certificate at all

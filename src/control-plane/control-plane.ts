@@ -1,17 +1,17 @@
 import type { KubeObject } from "../api/object.ts";
-import { InstanceList, type InstanceSource, plainInstance } from "../cloud/instance-source.ts";
-import { joinedInstances } from "../cloud/joined-instances.ts";
-import { builtIn } from "../kube/resources.ts";
+import { combinedInstanceSource } from "../cloud/combined-instance-source.ts";
+import { defaultInstance, InstanceList, type InstanceSource } from "../cloud/instance-source.ts";
+import { builtInTypes } from "../kube/resources.ts";
 import { acceleratedClock, type Clock, systemClock } from "../util/clock.ts";
 import { Random } from "../util/random.ts";
 import { ApiServer } from "./api/server.ts";
 import type { LogSource } from "./api/subresources/log.ts";
-import { isFaultOfOurs, startCluster } from "./cluster.ts";
-import { installCrds } from "./custom-kinds.ts";
-import { type ServedApi, serveApi } from "./http/serve.ts";
-import { keptCertificate } from "./http/state-folder.ts";
-import { textAt } from "./kinds/draft.ts";
-import { createObjects } from "./load.ts";
+import { type ServedApi, serveApi } from "./http/serve-api.ts";
+import { loadOrCreateCertificate } from "./http/state-folder.ts";
+import { installCrds } from "./install-crds.ts";
+import { textAt } from "./kinds/object-draft.ts";
+import { createObjects } from "./load-objects.ts";
+import { isInternalFailure, startSimulatedCluster } from "./simulated-cluster.ts";
 import { openJournal } from "./store/file-journal.ts";
 import type { Journal, JournalEntry } from "./store/journal.ts";
 
@@ -20,7 +20,7 @@ export interface ControlPlaneOptions {
   /** Zero: any that is free. */
   readonly port: number;
   /** Without TLS, on loopback only. */
-  readonly isPlain: boolean;
+  readonly isPlainHttp: boolean;
   /** How much faster than the wall clock time runs in the cluster. */
   readonly speed: number;
   /** Simulated nodes to begin with. */
@@ -28,21 +28,21 @@ export interface ControlPlaneOptions {
   /** Where the certificate is kept from run to run. */
   readonly folder: string;
   /** Where the cluster is kept; in memory alone, unless given. (05:CP-T5) */
-  readonly data?: DataOptions | undefined;
+  readonly data?: DataFolderOptions | undefined;
   /** More machines than those: a simulated cloud's. Asked once, when what the data folder kept is there. */
-  readonly machines?: ((world: World) => Promise<InstanceSource>) | undefined;
+  readonly cloudInstances?: ((context: ControlPlaneContext) => Promise<InstanceSource>) | undefined;
   /** Where the output of containers comes from. */
   readonly logs?: LogSource | undefined;
-  readonly onFault: (error: unknown) => void;
+  readonly onInternalError: (error: unknown) => void;
 }
 
 /** What a cluster is made of. */
-export interface World {
+export interface ControlPlaneContext {
   readonly api: ApiServer;
   readonly random: Random;
 }
 
-export interface DataOptions {
+export interface DataFolderOptions {
   readonly folder: string;
   /** Whether to go on with what is before a damage. */
   readonly recover: boolean;
@@ -50,28 +50,28 @@ export interface DataOptions {
 }
 
 /** A running control plane. */
-export interface ControlPlane extends ServedApi, World {
+export interface ControlPlane extends ServedApi, ControlPlaneContext {
   /** What of an earlier life could not be kept, for the user. */
   readonly losses: readonly string[];
 }
 
 /** The composition of `karpenter up`: an API server with our kinds, on a socket, and the loops behind it. */
 export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
-  const { host, port, isPlain, folder, onFault } = options;
-  const undo: (() => Promise<void>)[] = [];
+  const { host, port, isPlainHttp, folder, onInternalError } = options;
+  const cleanups: (() => Promise<void>)[] = [];
   const close = async () => {
-    for (const step of undo.splice(0).reverse()) await step();
+    for (const step of cleanups.splice(0).reverse()) await step();
   };
   const random = new Random(`up-${systemClock().now()}`);
   try {
-    const certificate = isPlain ? undefined : await keptCertificate(folder, certificateFor(host));
-    const { api, losses } = await openServer(options, { random, undo });
-    const served = await serveApi(api, { host, port, certificate, onFault });
-    undo.push(() => served.close());
+    const certificate = isPlainHttp ? undefined : await loadOrCreateCertificate(folder, certificateFor(host));
+    const { api, losses } = await openServer(options, { random, cleanups });
+    const served = await serveApi(api, { host, port, certificate, onInternalError });
+    cleanups.push(() => served.close());
     await installCrds(api, "all");
     await createObjects(api, [{ apiVersion: "v1", kind: "Namespace", metadata: { name: "karpenter" } }]);
-    const loops = await runLoops(options, { api, random });
-    undo.push(() => loops.stop());
+    const controllers = await runCluster(options, { api, random });
+    cleanups.push(() => controllers.stop());
     return { ...served, api, random, losses, close };
   } catch (error) {
     await close();
@@ -85,33 +85,33 @@ function certificateFor(host: string): { readonly hosts: readonly string[]; read
   return { hosts: hosts.filter((one) => one !== "0.0.0.0" && one !== "::"), now: systemClock().now() };
 }
 
-interface Making {
+interface StartupContext {
   readonly random: Random;
   /** How to take back what was done, last first. */
-  readonly undo: (() => Promise<void>)[];
+  readonly cleanups: (() => Promise<void>)[];
 }
 
 /** The API server with what its data folder kept. */
 async function openServer(
-  { data, speed, logs, onFault }: ControlPlaneOptions,
-  { random, undo }: Making,
+  { data, speed, logs, onInternalError }: ControlPlaneOptions,
+  { random, cleanups }: StartupContext,
 ): Promise<{ readonly api: ApiServer; readonly losses: readonly string[] }> {
   if (data === undefined)
     return { api: new ApiServer({ clock: clockFrom(undefined, speed), random, logs }), losses: [] };
-  const kept = await openJournal(data.folder, { recover: data.recover });
-  undo.push(kept.abandon);
-  const clock = clockFrom(kept.lastAt, speed);
+  const openedJournal = await openJournal(data.folder, { recover: data.recover });
+  cleanups.push(openedJournal.abandon);
+  const clock = clockFrom(openedJournal.lastAt, speed);
   let snapshot: () => Iterable<JournalEntry> = () => [];
-  const journal: Journal & { close(): Promise<void> } = await kept.begin({
+  const journal: Journal & { close(): Promise<void> } = await openedJournal.begin({
     now: () => clock.now(),
     snapshot: () => snapshot(),
     compactAfterBytes: data.compactAfterBytes,
-    onTrouble: onFault,
+    onCompactionError: onInternalError,
   });
-  undo.push(() => journal.close());
-  const api = new ApiServer({ clock, random, logs, journal, restore: kept.entries });
+  cleanups.push(() => journal.close());
+  const api = new ApiServer({ clock, random, logs, journal, restore: openedJournal.entries });
   snapshot = () => api.snapshot();
-  return { api, losses: kept.losses };
+  return { api, losses: openedJournal.losses };
 }
 
 /** A cluster whose time ran faster goes on from its own time: nothing in it may lie in its future. */
@@ -121,38 +121,41 @@ function clockFrom(lastAt: number | undefined, speed: number): Clock {
   return speed === 1 && startAt === system.now() ? system : acceleratedClock({ speed, startAt });
 }
 
-const nodesWithin = 10_000; // of real time
+const nodeWaitMs = 10_000; // of real time
 
 /** Starts the loops; machines of an earlier life come up again. Resolves when the nodes are there. */
-async function runLoops(
-  { nodes, machines: more, onFault }: ControlPlaneOptions,
-  { api, random }: World,
+async function runCluster(
+  { nodes, cloudInstances, onInternalError }: ControlPlaneOptions,
+  { api, random }: ControlPlaneContext,
 ): Promise<{ stop(): Promise<void> }> {
   const { clock } = api;
-  const kind = api.kinds.get(builtIn.Node);
+  const kind = api.kinds.get(builtInTypes.Node);
   const earlier = (await api.list(kind)).items.flatMap((node) => ordinalOf(node) ?? []);
   const wanted = new Set([...Array.from({ length: nodes }, (_, index) => index + 1), ...earlier]);
-  const machines = [...wanted].map((ordinal) => plainInstance(ordinal, { launchedAt: clock.now() }));
-  const plain = new InstanceList(machines);
-  const loops = startCluster({
+  const instances = [...wanted].map((ordinal) => defaultInstance(ordinal, { launchedAt: clock.now() }));
+  const plainInstances = new InstanceList(instances);
+  const controllers = startSimulatedCluster({
     api,
     clock,
     random: random.fork("loops"),
-    instances: more === undefined ? plain : joinedInstances(plain, await more({ api, random })),
-    onTrouble: (trouble) => {
-      if (isFaultOfOurs(trouble)) onFault(trouble.error);
+    instances:
+      cloudInstances === undefined
+        ? plainInstances
+        : combinedInstanceSource(plainInstances, await cloudInstances({ api, random })),
+    onFailure: (failure) => {
+      if (isInternalFailure(failure)) onInternalError(failure.error);
     },
   });
-  await untilNodes(api, new Set(machines.map(({ nodeName }) => nodeName)));
-  return loops;
+  await untilNodes(api, new Set(instances.map(({ nodeName }) => nodeName)));
+  return controllers;
 }
 
 /** Not for ever: without all its nodes a cluster is of use too. */
 async function untilNodes(api: ApiServer, missing: Set<string>): Promise<void> {
   if (missing.size === 0) return;
-  const patience = new AbortController();
-  const timer = systemClock().setTimer(nodesWithin, () => patience.abort());
-  for await (const event of api.watch(api.kinds.get(builtIn.Node), { signal: patience.signal })) {
+  const timeout = new AbortController();
+  const timer = systemClock().setTimer(nodeWaitMs, () => timeout.abort());
+  for await (const event of api.watch(api.kinds.get(builtInTypes.Node), { signal: timeout.signal })) {
     if (event.type === "ADDED") missing.delete(event.object.metadata.name ?? "");
     if (missing.size === 0) break;
   }

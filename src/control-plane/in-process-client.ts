@@ -14,7 +14,7 @@ import type {
 } from "../kube/client.ts";
 import { deepFreeze } from "../util/freeze.ts";
 import type { ApiServer } from "./api/server.ts";
-import { initialEventsEnd, type ServerEvent } from "./api/watch.ts";
+import { initialEventsEndAnnotationKey, type ServerWatchEvent } from "./api/server-watch.ts";
 
 export interface InProcessClientOptions {
   /** Who owns what this client writes, where a write does not say. */
@@ -105,13 +105,17 @@ export class InProcessClient implements KubeClient {
   }
 }
 
-function clientEvent<T extends KubeObject>(event: ServerEvent): WatchEvent<T> {
+function clientEvent<T extends KubeObject>(event: ServerWatchEvent): WatchEvent<T> {
   switch (event.type) {
     case "ERROR":
       throw event.error;
     case "BOOKMARK": {
       const { resourceVersion = "", annotations } = event.object.metadata;
-      return { type: "BOOKMARK", resourceVersion, initialEventsEnd: annotations?.[initialEventsEnd] === "true" };
+      return {
+        type: "BOOKMARK",
+        resourceVersion,
+        initialEventsEnd: annotations?.[initialEventsEndAnnotationKey] === "true",
+      };
     }
     default:
       return { type: event.type, object: event.object as T };

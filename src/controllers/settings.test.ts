@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { nominationMs, workers } from "./settings.ts";
+import { nominationMs, scaledConcurrency } from "./settings.ts";
 
 const of = (cpuRequestsMilli: number, range = { min: 1_000, max: 5_000 }): number =>
-  workers(range, { cpuRequestsMilli });
+  scaledConcurrency(range, { cpuRequestsMilli });
 
 describe("how many keys are looked at at a time", () => {
   it("03 §8.5 is the least with one core", () => {

@@ -57,7 +57,7 @@ export function nominationMs({ batchMaxMs }: Pick<Settings, "batchMaxMs">): numb
 }
 
 /** How many keys a controller looks at at a time: grows with the cores asked for. (03 §8.5) */
-export function workers(
+export function scaledConcurrency(
   { min, max }: { readonly min: number; readonly max: number },
   { cpuRequestsMilli }: Pick<Settings, "cpuRequestsMilli">,
 ): number {

@@ -1,41 +1,49 @@
 import type { KubeObject, ObjectMeta } from "../api/object.ts";
 import type { DeleteOptions, KubeClient, ResourceType } from "../kube/client.ts";
-import { isKubeError } from "../kube/error.ts";
+import { isKubeError } from "../kube/kube-error.ts";
 import type { Reconcile } from "../kube/reconciler.ts";
 
 /** An object that exists. */
-export type Existing = { readonly metadata: ObjectMeta };
+export type ExistingObject = { readonly metadata: ObjectMeta };
 
-export interface PatchOptions {
+export interface MergePatchOptions {
   readonly subresource?: "status" | undefined;
   /** Refused unless the object is still as we saw it: for lists, which are replaced whole. (03:S-10) */
-  readonly isLocked?: boolean | undefined;
+  readonly hasOptimisticLock?: boolean | undefined;
 }
 
 /** Changes an object by what a merge patch says. */
-export function patch<T extends KubeObject>(
+export function mergePatchObject<T extends KubeObject>(
   client: KubeClient,
   type: ResourceType,
-  { metadata }: Existing,
-  { body, subresource, isLocked = false }: PatchOptions & { readonly body: object },
+  { metadata }: ExistingObject,
+  { body, subresource, hasOptimisticLock = false }: MergePatchOptions & { readonly body: object },
 ): Promise<T> {
-  const guarded = isLocked ? withVersion(body, metadata.resourceVersion) : body;
-  return client.patch<T>(type, keyOf(metadata), { kind: "merge", body: guarded }, subresource ? { subresource } : {});
+  const guarded = hasOptimisticLock ? withVersion(body, metadata.resourceVersion) : body;
+  return client.patch<T>(
+    type,
+    objectKeyFromMeta(metadata),
+    { kind: "merge", body: guarded },
+    subresource ? { subresource } : {},
+  );
 }
 
 /** Deletes what we saw, and nothing that took its name since; gone already is as good. (03:S-11) */
-export async function remove(
+export async function deleteExisting(
   client: KubeClient,
   type: ResourceType,
-  { metadata }: Existing,
+  { metadata }: ExistingObject,
   options: DeleteOptions = {},
 ): Promise<void> {
   const preconditions = metadata.uid === undefined ? {} : { preconditions: { uid: metadata.uid } };
-  await unless(client.delete(type, keyOf(metadata), { ...preconditions, ...options }), "not-found");
+  await ignoreKubeErrors(
+    client.delete(type, objectKeyFromMeta(metadata), { ...preconditions, ...options }),
+    "not-found",
+  );
 }
 
 /** What was asked for, or undefined where the server answers with one of these codes. */
-export async function unless<T>(
+export async function ignoreKubeErrors<T>(
   call: Promise<T>,
   ...codes: Parameters<typeof isKubeError> extends [unknown, ...infer Codes] ? Codes : never
 ): Promise<T | undefined> {
@@ -48,26 +56,26 @@ export async function unless<T>(
 }
 
 /** The watch tells of what we were too late for; this is for when it does not. */
-export const overtakenMs = 1_000;
+export const conflictRetryMs = 1_000;
 
 /** Somebody was faster, or the object is gone: nothing a person should hear of. (03:S-10) */
-export function isOvertaken(error: unknown): boolean {
+export function isConflictOrNotFound(error: unknown): boolean {
   return isKubeError(error, "conflict", "not-found");
 }
 
 /** Looks again where somebody was faster, without a word. */
-export function quietly<Key extends string, World>(reconcile: Reconcile<Key, World>): Reconcile<Key, World> {
-  return async (key, world) => {
+export function requeueOnConflict<Key extends string, World>(reconcile: Reconcile<Key, World>): Reconcile<Key, World> {
+  return async (key, context) => {
     try {
-      return await reconcile(key, world);
+      return await reconcile(key, context);
     } catch (error) {
-      if (isOvertaken(error)) return { afterMs: overtakenMs };
+      if (isConflictOrNotFound(error)) return { afterMs: conflictRetryMs };
       throw error;
     }
   };
 }
 
-export function keyOf({ name = "", namespace }: ObjectMeta): { name: string; namespace?: string } {
+export function objectKeyFromMeta({ name = "", namespace }: ObjectMeta): { name: string; namespace?: string } {
   return namespace === undefined ? { name } : { name, namespace };
 }
 

@@ -2,7 +2,13 @@ import { describe, expect, it } from "vitest";
 import { labelPolicy } from "../api/label-policy.ts";
 import { labels } from "../api/labels.ts";
 import type { RequirementOperator } from "../api/vocabulary.ts";
-import { conflicts, describeConflicts, disjointKeys, intersects, isCompatible } from "./compatibility.ts";
+import {
+  describeRequirementConflicts,
+  intersects,
+  isCompatible,
+  noIntersections,
+  requirementConflicts,
+} from "./compatibility.ts";
 import { Requirement } from "./requirement.ts";
 import { Requirements } from "./requirements.ts";
 
@@ -13,7 +19,8 @@ function one(key: string, operator: RequirementOperator, ...values: string[]): R
   return Requirements.fromItems([{ key, operator, values }], policy);
 }
 
-const text = (...args: Parameters<typeof conflicts>) => describeConflicts(conflicts(...args));
+const text = (...args: Parameters<typeof requirementConflicts>) =>
+  describeRequirementConflicts(requirementConflicts(...args));
 
 describe("02:R-25 intersects", () => {
   it("looks at shared keys only", () => {
@@ -31,12 +38,14 @@ describe("02:R-25 intersects", () => {
   it("reports every failing key as data, by key, and in upstream's words", () => {
     const existing = Requirements.of(Requirement.in("b", ["1"]), Requirement.in("a", ["1"]), Requirement.exists("c"));
     const incoming = Requirements.of(Requirement.in("a", ["2"]), Requirement.in("b", ["2"]), Requirement.exists("c"));
-    const found = disjointKeys(existing, incoming);
+    const found = noIntersections(existing, incoming);
     expect(found).toEqual([
       { code: "no-intersection", key: "a", incoming: incoming.get("a"), existing: existing.get("a") },
       { code: "no-intersection", key: "b", incoming: incoming.get("b"), existing: existing.get("b") },
     ]);
-    expect(describeConflicts(found)).toBe("key a, a In [2] not in a In [1]; key b, b In [2] not in b In [1]");
+    expect(describeRequirementConflicts(found)).toBe(
+      "key a, a In [2] not in a In [1]; key b, b In [2] not in b In [1]",
+    );
   });
 });
 
@@ -88,7 +97,9 @@ describe("02:R-26, 02:R-27 compatible", () => {
       Requirement.in("team", ["1"]),
       Requirement.in("a", ["2"]),
     );
-    expect(conflicts(node, incoming)).toEqual([{ code: "undefined-key", key: "team", incoming: incoming.get("team") }]);
+    expect(requirementConflicts(node, incoming)).toEqual([
+      { code: "undefined-key", key: "team", incoming: incoming.get("team") },
+    ]);
     expect(text(node, incoming)).toBe('label "team" does not have known values');
   });
 

@@ -2,7 +2,7 @@ import type { Requirement } from "./requirement.ts";
 import type { Requirements } from "./requirements.ts";
 
 /** Why a node, or a node to be, cannot be what is asked for. */
-export type Conflict = UndefinedKey | NoIntersection;
+export type RequirementConflict = UndefinedKey | NoIntersection;
 
 /** The label is asked for and the node side does not know it. (02:R-26) */
 export interface UndefinedKey {
@@ -26,23 +26,23 @@ export interface CompatibilityOptions {
   readonly allowUndefined?: ReadonlySet<string>;
 }
 
-const nothing: ReadonlySet<string> = new Set();
+const noKeys: ReadonlySet<string> = new Set();
 
 /**
  * What stands between a node (or template, or offering's taker) and what is asked of it; empty when nothing does.
  * Not symmetric: a demand for an unknown label fails, a label nobody asked for does not. (02:R-26)
  */
-export function conflicts(
+export function requirementConflicts(
   node: Requirements,
   incoming: Requirements,
   options: CompatibilityOptions = {},
-): readonly Conflict[] {
-  const undefinedKey = firstUndefinedKey(node, incoming, options.allowUndefined ?? nothing);
-  return undefinedKey === undefined ? disjointKeys(node, incoming) : [undefinedKey];
+): readonly RequirementConflict[] {
+  const undefinedKey = firstUndefinedKey(node, incoming, options.allowUndefined ?? noKeys);
+  return undefinedKey === undefined ? noIntersections(node, incoming) : [undefinedKey];
 }
 
 export function isCompatible(node: Requirements, incoming: Requirements, options: CompatibilityOptions = {}): boolean {
-  const allowed = options.allowUndefined ?? nothing;
+  const allowed = options.allowUndefined ?? noKeys;
   for (const requirement of incoming) if (isUndefined(node, requirement, allowed)) return false;
   return intersects(node, incoming);
 }
@@ -57,7 +57,7 @@ export function intersects(a: Requirements, b: Requirements): boolean {
 }
 
 /** Every label on which the two cannot agree, by key. (02:R-25) */
-export function disjointKeys(existing: Requirements, incoming: Requirements): readonly NoIntersection[] {
+export function noIntersections(existing: Requirements, incoming: Requirements): readonly NoIntersection[] {
   const found: NoIntersection[] = [];
   for (const key of existing.sortedKeys()) {
     if (!incoming.has(key) || !areDisjoint(existing.get(key), incoming.get(key))) continue;
@@ -67,11 +67,11 @@ export function disjointKeys(existing: Requirements, incoming: Requirements): re
 }
 
 /** The text upstream's users know. */
-export function describeConflicts(found: readonly Conflict[]): string {
+export function describeRequirementConflicts(found: readonly RequirementConflict[]): string {
   return found.map(describeConflict).join("; ");
 }
 
-function describeConflict(conflict: Conflict): string {
+function describeConflict(conflict: RequirementConflict): string {
   if (conflict.code === "no-intersection") {
     return `key ${conflict.key}, ${conflict.incoming} not in ${conflict.existing}`;
   }
@@ -96,13 +96,13 @@ function firstUndefinedKey(
 ): UndefinedKey | undefined {
   const key = incoming.sortedKeys().find((one) => isUndefined(node, incoming.get(one), allowed));
   if (key === undefined) return undefined;
-  const similarKey = [...[...allowed].sort(), ...node.sortedKeys()].find((known) => looksLike(known, key));
+  const similarKey = [...[...allowed].sort(), ...node.sortedKeys()].find((known) => isSimilarKey(known, key));
   const failure = { code: "undefined-key", key, incoming: incoming.get(key) } as const;
   return similarKey === undefined ? failure : { ...failure, similarKey };
 }
 
 /** Contains the key, or ends as the key does after its domain. (02:R-28) */
-function looksLike(known: string, key: string): boolean {
+function isSimilarKey(known: string, key: string): boolean {
   const slash = key.indexOf("/");
   return known.includes(key) || known.endsWith(key.slice(slash + 1));
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { SelectorOwner } from "../api/kubernetes/cluster.ts";
+import type { SelectorOwner } from "../api/kubernetes/cluster-objects.ts";
 import type { LabelSelector, Pod, TopologySpreadConstraint } from "../api/kubernetes/pod.ts";
 import { formatPath } from "../api/problem.ts";
-import { ownerIndex, readSchedulerConfig, withDefaultConstraints } from "./default-constraints.ts";
+import { readSchedulerConfig, selectorOwnerIndex, withDefaultConstraints } from "./default-constraints.ts";
 
 const zone: TopologySpreadConstraint = {
   maxSkew: 1,
@@ -161,7 +161,7 @@ describe("withDefaultConstraints", () => {
   it.each(cases)("02:X-51 %s", (_, one, owners, labelSelector) => {
     const before = structuredClone(one);
     const constraints = [zone, { ...zone, whenUnsatisfiable: "DoNotSchedule" }];
-    const injected = withDefaultConstraints(one, { constraints, owners: ownerIndex(owners) });
+    const injected = withDefaultConstraints(one, { constraints, owners: selectorOwnerIndex(owners) });
     expect(injected.spec.topologySpreadConstraints).toEqual(
       labelSelector && constraints.map((constraint) => ({ ...constraint, labelSelector })),
     );
@@ -171,7 +171,7 @@ describe("withDefaultConstraints", () => {
 
   it("02:X-51 a pod with a constraint of its own keeps to it", () => {
     const own = { ...pod(), spec: { topologySpreadConstraints: [zone] } };
-    const owners = ownerIndex([service({ app: "web" })]);
+    const owners = selectorOwnerIndex([service({ app: "web" })]);
     expect(withDefaultConstraints(own, { constraints: [zone], owners })).toBe(own);
     expect(withDefaultConstraints(pod(), { constraints: [], owners }).spec.topologySpreadConstraints).toBeUndefined();
   });

@@ -1,17 +1,17 @@
-import type { SelectorOwner } from "../api/kubernetes/cluster.ts";
-import type { Expression, LabelSelector, Pod, TopologySpreadConstraint } from "../api/kubernetes/pod.ts";
+import type { SelectorOwner } from "../api/kubernetes/cluster-objects.ts";
+import type { LabelSelector, Pod, SelectorRequirement, TopologySpreadConstraint } from "../api/kubernetes/pod.ts";
 import { isRecord, namespacedName, namespaceOf } from "../api/object.ts";
-import type { Path, Problem, ProblemCode } from "../api/problem.ts";
-import { qualifiedNameError, short } from "../api/validation/names.ts";
-import { compileSelector, type Selector } from "./label-selector.ts";
+import type { FieldPath, Problem, ProblemCode } from "../api/problem.ts";
+import { qualifiedNameError, shortText } from "../api/validation/names.ts";
+import { type CompiledSelector, compileSelector } from "./label-selector.ts";
 
 /** `--scheduler-config` as read, or why it cannot be: the operator does not start with a wrong one. (02:X-50) */
-export type SchedulerConfig =
+export type SchedulerConfigReading =
   | { readonly kind: "read"; readonly constraints: readonly TopologySpreadConstraint[] }
   | { readonly kind: "refused"; readonly problems: readonly Problem[] };
 
 /** Strict: an unknown field may be a misspelt one. No configuration means no constraints. (02:X-50, 02:X-52) */
-export function readSchedulerConfig(config: unknown): SchedulerConfig {
+export function readSchedulerConfig(config: unknown): SchedulerConfigReading {
   const problems: Problem[] = [];
   const outer = FieldReader.open(config ?? {}, { known: ["podTopologySpread"], path: [], problems });
   const path = ["podTopologySpread"];
@@ -26,17 +26,17 @@ export function readSchedulerConfig(config: unknown): SchedulerConfig {
 }
 
 /** Services and workloads, made ready to be asked what selects a pod. */
-export interface OwnerIndex {
+export interface SelectorOwnerIndex {
   readonly services: ReadonlyMap<string, readonly SelectingService[]>;
   readonly workloads: ReadonlyMap<string, SelectorOwner>;
 }
 
 interface SelectingService {
   readonly matchLabels: Readonly<Record<string, string>>;
-  readonly selector: Selector;
+  readonly selector: CompiledSelector;
 }
 
-export function ownerIndex(owners: readonly SelectorOwner[]): OwnerIndex {
+export function selectorOwnerIndex(owners: readonly SelectorOwner[]): SelectorOwnerIndex {
   const services = new Map<string, SelectingService[]>();
   const workloads = new Map<string, SelectorOwner>();
   for (const owner of owners) {
@@ -44,7 +44,7 @@ export function ownerIndex(owners: readonly SelectorOwner[]): OwnerIndex {
       workloads.set(`${owner.kind} ${namespacedName(owner.metadata)}`, owner);
       continue;
     }
-    const matchLabels = equalities(owner);
+    const matchLabels = selectorLabels(owner);
     // An empty selector matches every pod and has nothing to add.
     if (Object.keys(matchLabels).length === 0) continue;
     const namespace = namespaceOf(owner.metadata);
@@ -54,16 +54,16 @@ export function ownerIndex(owners: readonly SelectorOwner[]): OwnerIndex {
   return { services, workloads };
 }
 
-export interface Defaults {
+export interface DefaultConstraintSources {
   readonly constraints: readonly TopologySpreadConstraint[];
-  readonly owners: OwnerIndex;
+  readonly owners: SelectorOwnerIndex;
 }
 
 /**
  * The pod to schedule by: the same one if it has constraints of its own or belongs to nothing, else a copy with the
  * defaults, each with the selector of what the pod belongs to. Never to be written back. (02:X-51)
  */
-export function withDefaultConstraints(pod: Pod, { constraints, owners }: Defaults): Pod {
+export function withDefaultConstraints(pod: Pod, { constraints, owners }: DefaultConstraintSources): Pod {
   if (constraints.length === 0 || (pod.spec.topologySpreadConstraints ?? []).length > 0) return pod;
   const labelSelector = deducedSelector(pod, owners);
   if (labelSelector === undefined) return pod;
@@ -72,14 +72,14 @@ export function withDefaultConstraints(pod: Pod, { constraints, owners }: Defaul
 }
 
 /** What kube-scheduler would take for the pods that belong together with this one. (02:X-51) */
-function deducedSelector(pod: Pod, owners: OwnerIndex): LabelSelector | undefined {
+function deducedSelector(pod: Pod, owners: SelectorOwnerIndex): LabelSelector | undefined {
   const matchLabels: Record<string, string> = {};
   for (const service of owners.services.get(namespaceOf(pod.metadata)) ?? []) {
     if (service.selector.matches(pod.metadata.labels)) Object.assign(matchLabels, service.matchLabels);
   }
-  const controller = controllerOf(pod, owners);
-  if (controller?.kind === "ReplicationController") Object.assign(matchLabels, equalities(controller));
-  const matchExpressions = controller === undefined ? [] : expressions(controller);
+  const controller = controllingWorkload(pod, owners);
+  if (controller?.kind === "ReplicationController") Object.assign(matchLabels, selectorLabels(controller));
+  const matchExpressions = controller === undefined ? [] : selectorRequirements(controller);
 
   const hasLabels = Object.keys(matchLabels).length > 0;
   if (!hasLabels && matchExpressions.length === 0) return undefined;
@@ -93,7 +93,7 @@ const workloadKinds: Readonly<Record<string, string>> = {
 };
 
 /** Only these workloads have a say, and only as the controller. */
-function controllerOf({ metadata }: Pod, { workloads }: OwnerIndex): SelectorOwner | undefined {
+function controllingWorkload({ metadata }: Pod, { workloads }: SelectorOwnerIndex): SelectorOwner | undefined {
   const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);
   if (owner === undefined || !Object.hasOwn(workloadKinds, owner.kind)) return undefined;
   if (workloadKinds[owner.kind] !== owner.apiVersion) return undefined;
@@ -101,7 +101,7 @@ function controllerOf({ metadata }: Pod, { workloads }: OwnerIndex): SelectorOwn
 }
 
 /** The selector of a Service or ReplicationController: plain equalities. */
-function equalities({ spec }: SelectorOwner): Readonly<Record<string, string>> {
+function selectorLabels({ spec }: SelectorOwner): Readonly<Record<string, string>> {
   const texts = Object.entries(spec?.selector ?? {}).filter((entry): entry is [string, string] => {
     return typeof entry[1] === "string";
   });
@@ -109,15 +109,15 @@ function equalities({ spec }: SelectorOwner): Readonly<Record<string, string>> {
 }
 
 /** As expressions, a ReplicaSet's or StatefulSet's selector adds to what Services say instead of replacing it. */
-function expressions({ kind, spec }: SelectorOwner): readonly Expression[] {
+function selectorRequirements({ kind, spec }: SelectorOwner): readonly SelectorRequirement[] {
   if (kind === "ReplicationController" || kind === "Service") return [];
   const { matchLabels = {}, matchExpressions = [] } = (spec?.selector ?? {}) as LabelSelector;
   const keys = Object.keys(matchLabels).sort();
   return [...keys.map((key) => ({ key, operator: "In", values: [matchLabels[key] ?? ""] })), ...matchExpressions];
 }
 
-interface Place {
-  readonly path: Path;
+interface ReadContext {
+  readonly path: FieldPath;
   readonly problems: Problem[];
 }
 
@@ -131,9 +131,9 @@ const constraintFields = [
   "labelSelector",
   "matchLabelKeys",
 ] as const;
-const whatToDo = ["DoNotSchedule", "ScheduleAnyway"];
+const unsatisfiableActions = ["DoNotSchedule", "ScheduleAnyway"];
 
-function constraintsOf(listed: unknown, { path, problems }: Place): readonly TopologySpreadConstraint[] {
+function constraintsOf(listed: unknown, { path, problems }: ReadContext): readonly TopologySpreadConstraint[] {
   if (!Array.isArray(listed)) {
     problems.push({ code: "type", path, message: "expected a list of constraints", rule });
     return [];
@@ -144,7 +144,7 @@ function constraintsOf(listed: unknown, { path, problems }: Place): readonly Top
     const constraint = fields && constraintOf(fields);
     if (constraint === undefined) return [];
     const pair = `${constraint.topologyKey}, ${constraint.whenUnsatisfiable}`;
-    if (seen.has(pair)) fields?.refuse("duplicate-item", { message: `${short(pair)} is listed twice` });
+    if (seen.has(pair)) fields?.addProblem("duplicate-item", { message: `${shortText(pair)} is listed twice` });
     seen.add(pair);
     return [constraint];
   });
@@ -154,17 +154,17 @@ function constraintsOf(listed: unknown, { path, problems }: Place): readonly Top
 function constraintOf(fields: FieldReader): TopologySpreadConstraint | undefined {
   for (const field of ["labelSelector", "matchLabelKeys"]) {
     const message = `${field} may not be set: the selector is deduced for each pod`;
-    if (fields.has(field)) fields.refuse("invalid-value", { field, message });
+    if (fields.has(field)) fields.addProblem("invalid-value", { field, message });
   }
   const maxSkew = fields.integer("maxSkew");
   if (maxSkew !== undefined && maxSkew <= 0) {
-    fields.refuse("too-small", { field: "maxSkew", message: "maxSkew must be greater than zero" });
+    fields.addProblem("too-small", { field: "maxSkew", message: "maxSkew must be greater than zero" });
   }
-  const topologyKey = keyOf(fields);
+  const topologyKey = topologyKeyOf(fields);
   const whenUnsatisfiable = fields.text("whenUnsatisfiable");
-  if (whenUnsatisfiable !== undefined && !whatToDo.includes(whenUnsatisfiable)) {
-    const message = `whenUnsatisfiable is ${whatToDo.join(" or ")}, not ${JSON.stringify(short(whenUnsatisfiable))}`;
-    fields.refuse("enum", { field: "whenUnsatisfiable", message });
+  if (whenUnsatisfiable !== undefined && !unsatisfiableActions.includes(whenUnsatisfiable)) {
+    const message = `whenUnsatisfiable is ${unsatisfiableActions.join(" or ")}, not ${JSON.stringify(shortText(whenUnsatisfiable))}`;
+    fields.addProblem("enum", { field: "whenUnsatisfiable", message });
   }
   const rest = {
     ...(fields.has("minDomains") && { minDomains: fields.integer("minDomains") }),
@@ -175,12 +175,12 @@ function constraintOf(fields: FieldReader): TopologySpreadConstraint | undefined
   return { maxSkew, topologyKey, whenUnsatisfiable, ...rest };
 }
 
-function keyOf(fields: FieldReader): string | undefined {
+function topologyKeyOf(fields: FieldReader): string | undefined {
   const key = fields.text("topologyKey");
   const error = key === undefined ? undefined : qualifiedNameError(key);
   if (error !== undefined) {
-    const message = `topologyKey ${JSON.stringify(short(key ?? ""))} is not a qualified name: ${error}`;
-    fields.refuse("invalid-key", { field: "topologyKey", message });
+    const message = `topologyKey ${JSON.stringify(shortText(key ?? ""))} is not a qualified name: ${error}`;
+    fields.addProblem("invalid-key", { field: "topologyKey", message });
   }
   return key;
 }
@@ -190,16 +190,16 @@ const rule = "02:X-50";
 /** Reads an object's fields and keeps a list of what is wrong with them. */
 class FieldReader {
   readonly #fields: Readonly<Record<string, unknown>>;
-  readonly #place: Place;
+  readonly #place: ReadContext;
 
-  private constructor(fields: Readonly<Record<string, unknown>>, place: Place) {
+  private constructor(fields: Readonly<Record<string, unknown>>, place: ReadContext) {
     this.#fields = fields;
     this.#place = place;
   }
 
   static open(
     value: unknown,
-    { known, path, problems }: Place & { known: readonly string[] },
+    { known, path, problems }: ReadContext & { known: readonly string[] },
   ): FieldReader | undefined {
     if (!isRecord(value)) {
       problems.push({ code: "type", path, message: "expected an object", rule });
@@ -207,8 +207,8 @@ class FieldReader {
     }
     const reader = new FieldReader(value, { path, problems });
     for (const field of Object.keys(value)) {
-      const message = `unknown field ${JSON.stringify(short(field))}; known are ${known.join(", ")}`;
-      if (!known.includes(field)) reader.refuse("unknown-field", { field, message });
+      const message = `unknown field ${JSON.stringify(shortText(field))}; known are ${known.join(", ")}`;
+      if (!known.includes(field)) reader.addProblem("unknown-field", { field, message });
     }
     return reader;
   }
@@ -236,12 +236,12 @@ class FieldReader {
     return undefined;
   }
 
-  refuse(code: ProblemCode, { field, message }: { field?: string; message: string }): void {
+  addProblem(code: ProblemCode, { field, message }: { field?: string; message: string }): void {
     const { path, problems } = this.#place;
     problems.push({ code, path: field === undefined ? path : [...path, field], message, rule });
   }
 
   #expected(field: string, what: string): void {
-    this.refuse(this.has(field) ? "type" : "required", { field, message: `${field} must be ${what}` });
+    this.addProblem(this.has(field) ? "type" : "required", { field, message: `${field} must be ${what}` });
   }
 }

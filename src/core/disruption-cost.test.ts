@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Pod } from "../api/kubernetes/pod.ts";
 import { annotations } from "../api/labels.ts";
-import { deletionCost, evictionCost, evictionCosts, lifetimeRemaining, rescheduleCost } from "./disruption-cost.ts";
+import { deletionCost, evictionCost, lifetimeRemaining, rescheduleCost, totalEvictionCost } from "./disruption-cost.ts";
 
 interface Draft {
   readonly cost?: string;
@@ -49,8 +49,8 @@ describe("eviction cost", () => {
   });
 
   it("03:D-9b adds up over all pods, daemons and negative ones too", () => {
-    expect(evictionCosts([])).toBe(0);
-    expect(evictionCosts([pod(), pod({ owner: "DaemonSet" }), pod({ cost: "-2147483647" })])).toBe(-8);
+    expect(totalEvictionCost([])).toBe(0);
+    expect(totalEvictionCost([pod(), pod({ owner: "DaemonSet" }), pod({ cost: "-2147483647" })])).toBe(-8);
   });
 
   it("03:D-7 moving pods costs one for the node, and never less for a pod that wants to go", () => {

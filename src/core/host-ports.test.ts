@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ContainerPort, Pod } from "../api/kubernetes/pod.ts";
-import { clash, describeClash, hostPortsOf } from "./host-ports.ts";
+import { describeHostPortConflict, hostPortConflict, hostPortsOf } from "./host-ports.ts";
 
 const pod = (name: string, ...ports: readonly ContainerPort[]): Pod => ({
   metadata: { name, namespace: "shop" },
@@ -61,20 +61,23 @@ describe("clash", () => {
     ["TCP unless it says otherwise", { hostPort: 80 }, { hostPort: 80, protocol: "TCP" }, true],
   ];
   it.each(cases)("02:S-50 %s", (_, a, b, expected) => {
-    expect(clash(ports("a", a), ports("b", b)) !== undefined).toBe(expected);
-    expect(clash(ports("b", b), ports("a", a)) !== undefined).toBe(expected);
+    expect(hostPortConflict(ports("a", a), ports("b", b)) !== undefined).toBe(expected);
+    expect(hostPortConflict(ports("b", b), ports("a", a)) !== undefined).toBe(expected);
   });
 
   it("02:S-50 a pod does not clash with itself, but with its namesake elsewhere", () => {
     const own = ports("a", { hostPort: 80 });
-    expect(clash(own, own)).toBeUndefined();
+    expect(hostPortConflict(own, own)).toBeUndefined();
     const namesake = hostPortsOf({ ...pod("a", { hostPort: 80 }), metadata: { name: "a", namespace: "other" } });
-    expect(clash(own, namesake)).toEqual({ wanted: own[0], existing: namesake[0] });
+    expect(hostPortConflict(own, namesake)).toEqual({ wanted: own[0], existing: namesake[0] });
   });
 
   it("02:E-3 says which port, and whose it is", () => {
-    const found = clash(ports("a", { hostPort: 79 }, { hostPort: 80 }), ports("b", { hostPort: 80, hostIP: "::" }));
-    expect(found && describeClash(found)).toBe(
+    const found = hostPortConflict(
+      ports("a", { hostPort: 79 }, { hostPort: 80 }),
+      ports("b", { hostPort: 80, hostIP: "::" }),
+    );
+    expect(found && describeHostPortConflict(found)).toBe(
       "checking host port usage, host port is taken (wanted=0.0.0.0:80/TCP, existing=[::]:80/TCP, pod=shop/b)",
     );
   });

@@ -3,7 +3,7 @@ import { namespacedName } from "../api/object.ts";
 import type { HostPort } from "./scheduling/problem.ts";
 
 /** A port that is wanted, and the one that is in its way. */
-export interface HostPortClash {
+export interface HostPortConflict {
   readonly wanted: HostPort;
   readonly existing: HostPort;
 }
@@ -26,17 +26,20 @@ export function hostPortsOf(pod: Pod): readonly HostPort[] {
 }
 
 /** The first of the wanted ports that somebody else has. (02:S-50) */
-export function clash(wanted: readonly HostPort[], existing: readonly HostPort[]): HostPortClash | undefined {
+export function hostPortConflict(
+  wanted: readonly HostPort[],
+  existing: readonly HostPort[],
+): HostPortConflict | undefined {
   for (const port of wanted) {
     for (const other of existing) {
-      if (port.owner !== other.owner && meet(port, other)) return { wanted: port, existing: other };
+      if (port.owner !== other.owner && overlaps(port, other)) return { wanted: port, existing: other };
     }
   }
   return undefined;
 }
 
 /** 02:E-3. */
-export function describeClash({ wanted, existing }: HostPortClash): string {
+export function describeHostPortConflict({ wanted, existing }: HostPortConflict): string {
   const both = `wanted=${formatPort(wanted)}, existing=${formatPort(existing)}, pod=${existing.owner}`;
   return `checking host port usage, host port is taken (${both})`;
 }
@@ -45,7 +48,7 @@ function formatPort({ ip, port, protocol }: HostPort): string {
   return ip.includes(":") ? `[${ip}]:${port}/${protocol}` : `${ip}:${port}/${protocol}`;
 }
 
-function meet(a: HostPort, b: HostPort): boolean {
+function overlaps(a: HostPort, b: HostPort): boolean {
   if (a.port !== b.port || a.protocol !== b.protocol) return false;
   return a.ip === b.ip || isUnspecified(a.ip) || isUnspecified(b.ip);
 }

@@ -2,14 +2,14 @@ import { describe, expect, it } from "vitest";
 import { awsLabels, kwokLabels, labels } from "../api/labels.ts";
 import { Quantity } from "../util/quantity.ts";
 import {
-  allocatable,
-  capacityType,
+  allocatableOf,
   type InstanceType,
   noOverhead,
   type Offering,
+  offeringCapacityType,
   offeringGroups,
-  reservationId,
-  zone,
+  offeringReservationId,
+  offeringZone,
 } from "./instance-type.ts";
 import { Requirement } from "./requirement.ts";
 import { Requirements } from "./requirements.ts";
@@ -45,14 +45,14 @@ describe("02:A-11 allocatable", () => {
       systemReserved: list({ cpu: "200m" }),
       evictionThreshold: list({ memory: "100Mi" }),
     };
-    expect(texts(allocatable(type({ overhead })))).toEqual({ cpu: "3700m", memory: "15260Mi", pods: "110" });
+    expect(texts(allocatableOf(type({ overhead })))).toEqual({ cpu: "3700m", memory: "15260Mi", pods: "110" });
   });
 
   it("takes every size of huge pages out of memory, down to zero", () => {
     const capacity = list({ cpu: "4", memory: "16Gi", "hugepages-2Mi": "2Gi", "hugepages-1Gi": "3Gi" });
-    expect(texts(allocatable(type({ capacity })))).toMatchObject({ memory: "10Gi", "hugepages-2Mi": "2Gi" });
+    expect(texts(allocatableOf(type({ capacity })))).toMatchObject({ memory: "10Gi", "hugepages-2Mi": "2Gi" });
     const full = list({ memory: "16Gi", "hugepages-2Mi": "15Gi", "hugepages-1Gi": "15Gi" });
-    expect(texts(allocatable(type({ capacity: full })))).toMatchObject({ memory: "0" });
+    expect(texts(allocatableOf(type({ capacity: full })))).toMatchObject({ memory: "0" });
   });
 });
 
@@ -91,7 +91,15 @@ it("02:C-2, C-3 an offering names its zone, capacity type and reservation", () =
     Requirement.in(kwokLabels.reservationId, ["cr-1"]),
     Requirement.doesNotExist(awsLabels.capacityReservationId),
   );
-  expect([zone(reserved), capacityType(reserved), reservationId(reserved)]).toEqual(["a", "reserved", "cr-1"]);
-  expect(reservationId(of(Requirement.in(awsLabels.capacityReservationId, ["cr-2"])))).toBe("cr-2");
-  expect([zone(of()), capacityType(of()), reservationId(of())]).toEqual([undefined, undefined, undefined]);
+  expect([offeringZone(reserved), offeringCapacityType(reserved), offeringReservationId(reserved)]).toEqual([
+    "a",
+    "reserved",
+    "cr-1",
+  ]);
+  expect(offeringReservationId(of(Requirement.in(awsLabels.capacityReservationId, ["cr-2"])))).toBe("cr-2");
+  expect([offeringZone(of()), offeringCapacityType(of()), offeringReservationId(of())]).toEqual([
+    undefined,
+    undefined,
+    undefined,
+  ]);
 });

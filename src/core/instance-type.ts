@@ -1,7 +1,14 @@
 import { awsLabels, kwokLabels, labels, resources } from "../api/labels.ts";
 import { Quantity } from "../util/quantity.ts";
 import type { Requirements } from "./requirements.ts";
-import { amount, equalResources, merge, noResources, type Resources, subtract } from "./resources.ts";
+import {
+  amountOf,
+  equalResources,
+  mergeResources,
+  noResources,
+  type Resources,
+  subtractResources,
+} from "./resources.ts";
 
 /** A kind of machine the cloud can launch, and where. (02:C-1) */
 export interface InstanceType {
@@ -52,32 +59,35 @@ export const reservationIdLabels: readonly string[] = [awsLabels.capacityReserva
 
 const hugePagesPrefix = "hugepages-";
 
-export function zone(offering: Offering): string | undefined {
-  return offering.requirements.get(labels.zone).only;
+export function offeringZone(offering: Offering): string | undefined {
+  return offering.requirements.get(labels.zone).singleValue;
 }
 
-export function capacityType(offering: Offering): string | undefined {
-  return offering.requirements.get(labels.capacityType).only;
+export function offeringCapacityType(offering: Offering): string | undefined {
+  return offering.requirements.get(labels.capacityType).singleValue;
 }
 
-export function reservationId(offering: Offering): string | undefined {
+export function offeringReservationId(offering: Offering): string | undefined {
   for (const label of reservationIdLabels) {
-    const id = offering.requirements.get(label).only;
+    const id = offering.requirements.get(label).singleValue;
     if (id !== undefined) return id;
   }
   return undefined;
 }
 
 /** What pods can have of a machine of this type, overrides aside. (02:A-11) */
-export function allocatable(type: Pick<InstanceType, "capacity" | "overhead">): Resources {
+export function allocatableOf(type: Pick<InstanceType, "capacity" | "overhead">): Resources {
   const { capacity, overhead } = type;
-  const left = subtract(capacity, merge(overhead.kubeReserved, overhead.systemReserved, overhead.evictionThreshold));
+  const left = subtractResources(
+    capacity,
+    mergeResources(overhead.kubeReserved, overhead.systemReserved, overhead.evictionThreshold),
+  );
   const pages = Object.keys(capacity).filter((name) => name.startsWith(hugePagesPrefix));
   if (pages.length === 0) return left;
   // Huge pages are set aside in memory, and ordinary memory cannot use them.
   const memory = pages.reduce(
-    (rest, name) => atLeastZero(rest.sub(amount(capacity, name))),
-    amount(left, resources.memory),
+    (rest, name) => atLeastZero(rest.sub(amountOf(capacity, name))),
+    amountOf(left, resources.memory),
   );
   return { ...left, [resources.memory]: memory };
 }
@@ -88,12 +98,14 @@ export function offeringGroups(type: InstanceType): readonly OfferingGroup[] {
   const overridden: Offering[][] = [];
   for (const offering of type.offerings) {
     if (!offering.available) continue;
-    const group = isPlain(offering) ? plain : overridden.find(([first]) => first && areEquallyLarge(first, offering));
+    const group = hasNoOverrides(offering)
+      ? plain
+      : overridden.find(([first]) => first && areEquallyLarge(first, offering));
     if (group === undefined) overridden.push([offering]);
     else group.push(offering);
   }
   return [
-    { allocatable: allocatable(type), offerings: plain },
+    { allocatable: allocatableOf(type), offerings: plain },
     ...overridden.map((offerings) => ({ allocatable: overriddenAllocatable(type, offerings), offerings })),
   ];
 }
@@ -101,7 +113,7 @@ export function offeringGroups(type: InstanceType): readonly OfferingGroup[] {
 function overriddenAllocatable(type: InstanceType, [first]: readonly Offering[]): Resources {
   const over = first?.overheadOverride;
   const part = (name: keyof Overhead): Resources => ({ ...type.overhead[name], ...over?.[name] });
-  return allocatable({
+  return allocatableOf({
     capacity: { ...type.capacity, ...first?.capacityOverride },
     overhead: {
       kubeReserved: part("kubeReserved"),
@@ -111,7 +123,7 @@ function overriddenAllocatable(type: InstanceType, [first]: readonly Offering[])
   });
 }
 
-function isPlain({ capacityOverride = noResources, overheadOverride }: Offering): boolean {
+function hasNoOverrides({ capacityOverride = noResources, overheadOverride }: Offering): boolean {
   return Object.keys(capacityOverride).length === 0 && overheadOverride === undefined;
 }
 

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { runs } from "../../test/runs.ts";
-import type { Expression, LabelSelector } from "../api/kubernetes/pod.ts";
-import { compileSelector, type Labels, termNamespaces } from "./label-selector.ts";
+import type { LabelSelector, SelectorRequirement } from "../api/kubernetes/pod.ts";
+import { compileSelector, type LabelSet, termNamespaces } from "./label-selector.ts";
 
 const one = (operator: string, values?: readonly string[], key = "app"): LabelSelector => ({
   matchExpressions: [{ key, operator, values }],
@@ -10,35 +10,36 @@ const one = (operator: string, values?: readonly string[], key = "app"): LabelSe
 
 describe("compileSelector", () => {
   const web = { app: "web" };
-  const cases: readonly [title: string, selector: LabelSelector | undefined, labels: Labels | undefined, boolean][] = [
-    ["no selector selects nothing", undefined, web, false],
-    ["an empty selector selects everything", {}, undefined, true],
-    ["empty lists are an empty selector", { matchLabels: {}, matchExpressions: [] }, web, true],
-    ["matchLabels", { matchLabels: web }, { app: "web", tier: "front" }, true],
-    ["matchLabels, another value", { matchLabels: web }, { app: "db" }, false],
-    ["matchLabels, no labels", { matchLabels: web }, undefined, false],
-    ["labels and expressions must both match", { matchLabels: web, ...one("NotIn", ["web"]) }, web, false],
-    ["In", one("In", ["db", "web"]), web, true],
-    ["In, absent", one("In", ["db", "web"]), {}, false],
-    ["NotIn", one("NotIn", ["db", "web"]), web, false],
-    ["NotIn, absent", one("NotIn", ["db"]), {}, true],
-    ["NotIn, no labels at all", one("NotIn", ["db"]), undefined, true],
-    ["Exists", one("Exists"), { app: "" }, true],
-    ["Exists, absent", one("Exists"), { tier: "x" }, false],
-    ["DoesNotExist", one("DoesNotExist"), { tier: "x" }, true],
-    ["DoesNotExist, present", one("DoesNotExist"), web, false],
-    ["an empty value is a value", { matchLabels: { app: "" } }, {}, false],
-    ["what objects inherit is no label", one("Exists", undefined, "constructor"), {}, false],
-    ["invalid: In without values", one("In", []), web, false],
-    ["invalid: NotIn without values", one("NotIn"), web, false],
-    ["invalid: Exists with values", one("Exists", ["web"]), web, false],
-    ["invalid: DoesNotExist with values", one("DoesNotExist", ["web"]), {}, false],
-    ["invalid: operator", one("Gt", ["1"]), { app: "2" }, false],
-    ["invalid: key", one("DoesNotExist", undefined, "a/b/c"), {}, false],
-    ["invalid: value", one("NotIn", ["not a value"]), {}, false],
-    ["invalid: matchLabels value", { matchLabels: { app: "-" } }, { app: "-" }, false],
-    ["one invalid part spoils it all", { matchLabels: web, ...one("Gt", ["1"], "x") }, web, false],
-  ];
+  const cases: readonly [title: string, selector: LabelSelector | undefined, labels: LabelSet | undefined, boolean][] =
+    [
+      ["no selector selects nothing", undefined, web, false],
+      ["an empty selector selects everything", {}, undefined, true],
+      ["empty lists are an empty selector", { matchLabels: {}, matchExpressions: [] }, web, true],
+      ["matchLabels", { matchLabels: web }, { app: "web", tier: "front" }, true],
+      ["matchLabels, another value", { matchLabels: web }, { app: "db" }, false],
+      ["matchLabels, no labels", { matchLabels: web }, undefined, false],
+      ["labels and expressions must both match", { matchLabels: web, ...one("NotIn", ["web"]) }, web, false],
+      ["In", one("In", ["db", "web"]), web, true],
+      ["In, absent", one("In", ["db", "web"]), {}, false],
+      ["NotIn", one("NotIn", ["db", "web"]), web, false],
+      ["NotIn, absent", one("NotIn", ["db"]), {}, true],
+      ["NotIn, no labels at all", one("NotIn", ["db"]), undefined, true],
+      ["Exists", one("Exists"), { app: "" }, true],
+      ["Exists, absent", one("Exists"), { tier: "x" }, false],
+      ["DoesNotExist", one("DoesNotExist"), { tier: "x" }, true],
+      ["DoesNotExist, present", one("DoesNotExist"), web, false],
+      ["an empty value is a value", { matchLabels: { app: "" } }, {}, false],
+      ["what objects inherit is no label", one("Exists", undefined, "constructor"), {}, false],
+      ["invalid: In without values", one("In", []), web, false],
+      ["invalid: NotIn without values", one("NotIn"), web, false],
+      ["invalid: Exists with values", one("Exists", ["web"]), web, false],
+      ["invalid: DoesNotExist with values", one("DoesNotExist", ["web"]), {}, false],
+      ["invalid: operator", one("Gt", ["1"]), { app: "2" }, false],
+      ["invalid: key", one("DoesNotExist", undefined, "a/b/c"), {}, false],
+      ["invalid: value", one("NotIn", ["not a value"]), {}, false],
+      ["invalid: matchLabels value", { matchLabels: { app: "-" } }, { app: "-" }, false],
+      ["one invalid part spoils it all", { matchLabels: web, ...one("Gt", ["1"], "x") }, web, false],
+    ];
   it.each(cases)("02:X-9 %s", (_, selector, labels, expected) =>
     expect(compileSelector(selector).matches(labels)).toBe(expected),
   );
@@ -101,7 +102,7 @@ describe("compileSelector", () => {
 
   it("agrees with a literal reading, and everything it selects has its index pair", () => {
     const words = fc.constantFrom("a", "b", "c");
-    const expression: fc.Arbitrary<Expression> = fc.oneof(
+    const expression: fc.Arbitrary<SelectorRequirement> = fc.oneof(
       fc.record({
         key: words,
         operator: fc.constantFrom("In", "NotIn"),
@@ -109,7 +110,7 @@ describe("compileSelector", () => {
       }),
       fc.record({ key: words, operator: fc.constantFrom("Exists", "DoesNotExist") }),
     );
-    const literally = ({ key, operator, values = [] }: Expression, labels: Labels): boolean => {
+    const literally = ({ key, operator, values = [] }: SelectorRequirement, labels: LabelSet): boolean => {
       const value = labels[key];
       if (operator === "Exists") return value !== undefined;
       if (operator === "DoesNotExist") return value === undefined;

@@ -14,7 +14,7 @@ export type MinValuesOutcome =
     };
 
 /** Something whose labels count towards minValues: an instance type. */
-export interface Typed {
+export interface HasRequirements {
   readonly requirements: Requirements;
 }
 
@@ -22,7 +22,7 @@ export interface Typed {
  * Counts the types' own values, whether or not the requirements allow them. No types at all satisfy anything: that they
  * are missing is told by whoever lost them. (02:R-30)
  */
-export function checkMinValues(types: readonly Typed[], requirements: Requirements): MinValuesOutcome {
+export function checkMinValues(types: readonly HasRequirements[], requirements: Requirements): MinValuesOutcome {
   const asked = [...requirements].filter((requirement) => requirement.minValues !== undefined);
   const seen = new Map(asked.map(({ key }) => [key, new Set<string>()]));
   const short = (): string[] =>
@@ -48,7 +48,7 @@ export function describeMinValues(achieved: ReadonlyMap<string, number>): string
 }
 
 /** An open set has no values to count. */
-function ownValues(type: Typed, key: string): Iterable<string> {
+function ownValues(type: HasRequirements, key: string): Iterable<string> {
   const requirement = type.requirements.get(key);
   return requirement.complement ? [] : requirement.values;
 }

@@ -3,7 +3,7 @@ import { instanceType } from "../../test/builders/instance-type.ts";
 import { nodePool } from "../../test/builders/node-pool.ts";
 import type { NodeOverlay } from "../api/kinds/node-overlay.ts";
 import { labelPolicy } from "../api/label-policy.ts";
-import { capacityType, zone } from "./instance-type.ts";
+import { offeringCapacityType, offeringZone } from "./instance-type.ts";
 import { adjustedPrice, applyOverlays } from "./overlay.ts";
 
 const policy = labelPolicy("kwok");
@@ -29,7 +29,7 @@ function apply(...overlays: readonly NodeOverlay[]) {
 function prices(result: ReturnType<typeof apply>): Readonly<Record<string, number | undefined>> {
   const entries = result.pools.flatMap(({ nodePool: pool, instanceTypes }) =>
     instanceTypes.map(({ name, offerings }) => {
-      const found = offerings.find((one) => zone(one) === "a" && capacityType(one) === "on-demand");
+      const found = offerings.find((one) => offeringZone(one) === "a" && offeringCapacityType(one) === "on-demand");
       return [`${pool.metadata.name}/${name}`, found?.price] as const;
     }),
   );
@@ -97,7 +97,7 @@ describe("NodeOverlays", () => {
     const result = apply(overlay("o", { ...inZone, price: "9", capacity: { "example.com/fpga": "2" } }));
     expect(prices(result)["blue/small"]).toBe(1);
     const [small] = result.pools[0]?.instanceTypes ?? [];
-    expect(small?.offerings.filter(({ price }) => price === 9).map(zone)).toEqual(["b", "b"]);
+    expect(small?.offerings.filter(({ price }) => price === 9).map(offeringZone)).toEqual(["b", "b"]);
     expect(String(small?.capacity["example.com/fpga"])).toBe("2");
     expect([result.priced.size, result.enlarged.size]).toEqual([4, 4]);
   });

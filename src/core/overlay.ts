@@ -3,7 +3,7 @@ import type { LabelPolicy } from "../api/label-policy.ts";
 import { labels } from "../api/labels.ts";
 import type { Problem } from "../api/problem.ts";
 import { reviewNodeOverlay } from "../api/validation/node-overlay.ts";
-import type { RequirementItem as WrittenRequirement } from "../api/validation/requirements.ts";
+import type { UncheckedRequirement as WrittenRequirement } from "../api/validation/requirements.ts";
 import { Quantity } from "../util/quantity.ts";
 import { isCompatible } from "./compatibility.ts";
 import type { InstanceType, Offering } from "./instance-type.ts";
@@ -18,7 +18,7 @@ export type OverlayFault =
   | { readonly overlay: NodeOverlay; readonly reason: "Conflict"; readonly message: string };
 
 /** Pools as overlays make them look. */
-export interface Overlaid {
+export interface OverlaidPools {
   readonly pools: readonly Pool[];
   readonly faults: readonly OverlayFault[];
   /** Types with an offering whose price an overlay set. (02:L-3) */
@@ -34,7 +34,7 @@ export interface OverlaidTypes {
 }
 
 /** What one pool sells, and which types of it overlays changed. */
-export interface OverlaidPool extends Pick<Overlaid, "priced" | "enlarged"> {
+export interface OverlaidPool extends Pick<OverlaidPools, "priced" | "enlarged"> {
   readonly instanceTypes: readonly InstanceType[];
 }
 
@@ -45,26 +45,26 @@ const noTypes: ReadonlySet<InstanceType> = new Set();
 export function applyOverlays(
   pools: readonly Pool[],
   { overlays, policy }: { readonly overlays: readonly NodeOverlay[]; readonly policy: LabelPolicy },
-): Overlaid {
+): OverlaidPools {
   if (overlays.length === 0) return { pools, faults: [], priced: noTypes, enlarged: noTypes };
-  const ledger = new OverlayLedger(pools, policy);
+  const application = new OverlayApplication(pools, policy);
   const faults: OverlayFault[] = [];
-  for (const overlay of [...overlays].sort(byRank)) {
-    const { problems } = reviewNodeOverlay({ spec: written(overlay) }, policy);
+  for (const overlay of [...overlays].sort(byOverlayPrecedence)) {
+    const { problems } = reviewNodeOverlay({ spec: validatedSpec(overlay) }, policy);
     if (problems.length > 0) faults.push({ overlay, reason: "RuntimeValidation", problems });
-    else if (!ledger.take(overlay)) faults.push({ overlay, reason: "Conflict", message: conflictMessage });
+    else if (!application.tryApply(overlay)) faults.push({ overlay, reason: "Conflict", message: conflictMessage });
   }
-  return { ...ledger.result(), faults };
+  return { ...application.result(), faults };
 }
 
 /** What one pool sells under overlays that were found free of conflict: where two meet after all, the first counts. */
-export function withOverlays(
+export function applyPoolOverlays(
   pool: Pool,
   { overlays, policy }: { readonly overlays: readonly NodeOverlay[]; readonly policy: LabelPolicy },
 ): OverlaidPool {
-  const ledger = new OverlayLedger([pool], policy);
-  for (const overlay of [...overlays].sort(byRank)) ledger.apply(overlay);
-  const { pools, ...marks } = ledger.result();
+  const application = new OverlayApplication([pool], policy);
+  for (const overlay of [...overlays].sort(byOverlayPrecedence)) application.applyUnchecked(overlay);
+  const { pools, ...marks } = application.result();
   return { instanceTypes: pools[0]?.instanceTypes ?? [], ...marks };
 }
 
@@ -81,7 +81,7 @@ export function adjustedPrice(
 }
 
 /** Heavier first, then the later name first. (02:O-3) */
-function byRank(a: NodeOverlay, b: NodeOverlay): number {
+function byOverlayPrecedence(a: NodeOverlay, b: NodeOverlay): number {
   return weightOf(b) - weightOf(a) || ((a.metadata.name ?? "") < (b.metadata.name ?? "") ? 1 : -1);
 }
 
@@ -89,12 +89,12 @@ function weightOf({ spec }: NodeOverlay): number {
   return spec.weight ?? 0;
 }
 
-function written({ spec }: NodeOverlay) {
+function validatedSpec({ spec }: NodeOverlay) {
   return { requirements: spec.requirements as readonly WrittenRequirement[], capacity: spec.capacity };
 }
 
 /** A type of a pool, and which overlays have had a say on it. */
-interface Entry {
+interface OverlayEntry {
   readonly type: InstanceType;
   /** The pool's labels and the type's. (02:O-5) */
   readonly known: Requirements;
@@ -105,15 +105,15 @@ interface Entry {
 }
 
 /** One overlay's say on one type. */
-interface Say {
-  readonly entry: Entry;
+interface OverlayEffect {
+  readonly entry: OverlayEntry;
   readonly offerings: readonly Offering[];
   readonly claims: readonly string[];
 }
 
 /** Everything on sale, and what overlays that were accepted so far have changed. */
-class OverlayLedger {
-  readonly #pools: readonly { readonly pool: Pool; readonly entries: readonly Entry[] }[];
+class OverlayApplication {
+  readonly #pools: readonly { readonly pool: Pool; readonly entries: readonly OverlayEntry[] }[];
   readonly #policy: LabelPolicy;
 
   constructor(pools: readonly Pool[], policy: LabelPolicy) {
@@ -122,21 +122,21 @@ class OverlayLedger {
   }
 
   /** False: it conflicts somewhere and so is applied nowhere. (02:O-7) */
-  take(overlay: NodeOverlay): boolean {
-    const says = this.#says(overlay);
+  tryApply(overlay: NodeOverlay): boolean {
+    const effects = this.#effectsOf(overlay);
     // Against every overlay of that weight, not the last one alone. (02 §12.2-17)
-    if (says.some(({ entry, claims }) => claims.some((claim) => entry.claimed.has(claim)))) return false;
-    this.#accept(overlay, says);
+    if (effects.some(({ entry, claims }) => claims.some((claim) => entry.claimed.has(claim)))) return false;
+    this.#record(overlay, effects);
     return true;
   }
 
   /** Without asking whether it conflicts. */
-  apply(overlay: NodeOverlay): void {
-    this.#accept(overlay, this.#says(overlay));
+  applyUnchecked(overlay: NodeOverlay): void {
+    this.#record(overlay, this.#effectsOf(overlay));
   }
 
-  #accept(overlay: NodeOverlay, says: readonly Say[]): void {
-    for (const { entry, offerings, claims } of says) {
+  #record(overlay: NodeOverlay, effects: readonly OverlayEffect[]): void {
+    for (const { entry, offerings, claims } of effects) {
       for (const claim of claims) entry.claimed.add(claim);
       if (changesPrice(overlay))
         for (const one of offerings) if (!entry.prices.has(one)) entry.prices.set(one, overlay.spec);
@@ -146,7 +146,7 @@ class OverlayLedger {
     }
   }
 
-  #says(overlay: NodeOverlay): readonly Say[] {
+  #effectsOf(overlay: NodeOverlay): readonly OverlayEffect[] {
     const wanted = Requirements.fromItems(overlay.spec.requirements as readonly RequirementItem[], this.#policy);
     const allowUndefined = this.#policy.wellKnown;
     const weight = weightOf(overlay);
@@ -164,11 +164,11 @@ class OverlayLedger {
     );
   }
 
-  result(): Omit<Overlaid, "faults"> {
+  result(): Omit<OverlaidPools, "faults"> {
     const priced = new Set<InstanceType>();
     const enlarged = new Set<InstanceType>();
     const pools = this.#pools.map(({ pool, entries }) => {
-      const instanceTypes = entries.map(overlaid);
+      const instanceTypes = entries.map(overlaidType);
       for (const [index, { prices, capacity }] of entries.entries()) {
         const type = instanceTypes[index] as InstanceType;
         if (prices.size > 0) priced.add(type);
@@ -185,10 +185,10 @@ function changesPrice({ spec }: NodeOverlay): boolean {
   return spec.price !== undefined || spec.priceAdjustment !== undefined;
 }
 
-function entriesOf({ nodePool, instanceTypes }: Pool, policy: LabelPolicy): readonly Entry[] {
+function entriesOf({ nodePool, instanceTypes }: Pool, policy: LabelPolicy): readonly OverlayEntry[] {
   const { template } = nodePool.spec;
-  const told = { ...template.metadata?.labels, [labels.nodePool]: nodePool.metadata.name ?? "" };
-  const ofPool = [...Requirements.fromLabels(told, policy)];
+  const poolLabels = { ...template.metadata?.labels, [labels.nodePool]: nodePool.metadata.name ?? "" };
+  const ofPool = [...Requirements.fromLabels(poolLabels, policy)];
   return instanceTypes.map((type) => ({
     type,
     known: type.requirements.add(...ofPool),
@@ -199,7 +199,7 @@ function entriesOf({ nodePool, instanceTypes }: Pool, policy: LabelPolicy): read
 }
 
 /** Requirements and overhead stay shared; so does all that no overlay touched. (02:O-9) */
-function overlaid({ type, prices, capacity }: Entry): InstanceType {
+function overlaidType({ type, prices, capacity }: OverlayEntry): InstanceType {
   if (prices.size === 0 && capacity.size === 0) return type;
   const reprice = (offering: Offering): Offering => {
     const spec = prices.get(offering);

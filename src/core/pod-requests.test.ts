@@ -4,7 +4,7 @@ import { runs } from "../../test/runs.ts";
 import type { Container, Pod, PodSpec, PodStatus, ResourceList } from "../api/kubernetes/pod.ts";
 import { Quantity, QuantityError } from "../util/quantity.ts";
 import { daemonRequests, podLimits, podRequests, QuantityReader, withLimitsAsRequests } from "./pod-requests.ts";
-import { amount, type Resources } from "./resources.ts";
+import { amountOf, type Resources } from "./resources.ts";
 
 const pod = (spec: PodSpec, status?: PodStatus): Pod => ({ metadata: { name: "p" }, spec, status });
 const container = (requests: ResourceList, more: Partial<Container> = {}): Container => ({
@@ -172,7 +172,7 @@ describe("podRequests", () => {
     const reader = new QuantityReader();
     const asked = pod({ containers: [container({ cpu: "250m" })] });
     const { cpu } = podRequests(asked, reader);
-    expect(amount(podRequests(structuredClone(asked), reader), "cpu")).toBe(cpu);
+    expect(amountOf(podRequests(structuredClone(asked), reader), "cpu")).toBe(cpu);
   });
 
   it("refuses a text that is no quantity, by name", () => {

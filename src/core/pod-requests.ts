@@ -26,11 +26,11 @@ export function podRequests(pod: Pod, reader: QuantityReader = new QuantityReade
   const total = aggregate(spec, {
     reader,
     starting: specRequests,
-    running: status === undefined ? specRequests : heldRequests(status, reader),
+    running: status === undefined ? specRequests : resizedRequests(status, reader),
   });
   total.replaceAtPodLevel(spec.resources?.requests);
   total.addAll(spec.overhead);
-  return total.withPlace();
+  return total.withPodCount();
 }
 
 /** What a pod may use at most, as far as it says: reported, never decided on. (02:A-4, 02:A-7) */
@@ -40,7 +40,7 @@ export function podLimits(pod: Pod, reader: QuantityReader = new QuantityReader(
   total.replaceAtPodLevel(spec.resources?.limits);
   // Where there is no limit, overhead must not become one.
   total.addAll(spec.overhead, (name) => total.get(name)?.isZero() === false);
-  return total.withPlace();
+  return total.withPodCount();
 }
 
 export interface DaemonRequestOptions {
@@ -70,40 +70,40 @@ function limitsAsRequests(container: Container): Container {
 }
 
 /** What a container asks for. */
-type Ask = (container: Container) => ResourceList | undefined;
+type ContainerResources = (container: Container) => ResourceList | undefined;
 
-const specRequests: Ask = (container) => container.resources?.requests;
-const specLimits: Ask = (container) => container.resources?.limits;
+const specRequests: ContainerResources = (container) => container.resources?.requests;
+const specLimits: ContainerResources = (container) => container.resources?.limits;
 
-interface Asks {
+interface ContainerResourceSources {
   readonly reader: QuantityReader;
   /** Of init containers, which come and go. */
-  readonly starting: Ask;
+  readonly starting: ContainerResources;
   /** Of containers and sidecars, which stay. */
-  readonly running: Ask;
+  readonly running: ContainerResources;
 }
 
 /**
  * The most that is needed at once: all containers together with the sidecars, or an init container with the sidecars
  * that were started before it. (02:A-3)
  */
-function aggregate(spec: PodSpec, { reader, starting, running }: Asks): Tally {
-  const total = new Tally(reader);
+function aggregate(spec: PodSpec, { reader, starting, running }: ContainerResourceSources): ResourceTotal {
+  const total = new ResourceTotal(reader);
   for (const container of spec.containers ?? []) total.addAll(running(container));
   if (spec.initContainers === undefined || spec.initContainers.length === 0) return total;
 
-  const sidecars = new Tally(reader);
-  const peak = new Tally(reader);
+  const sidecars = new ResourceTotal(reader);
+  const peak = new ResourceTotal(reader);
   for (const container of spec.initContainers) {
     if (isSidecar(container)) {
       total.addAll(running(container));
       sidecars.addAll(running(container));
       peak.raiseTo(sidecars);
     } else {
-      const during = new Tally(reader);
-      during.addAll(starting(container));
-      during.addTally(sidecars);
-      peak.raiseTo(during);
+      const atStart = new ResourceTotal(reader);
+      atStart.addAll(starting(container));
+      atStart.addTotal(sidecars);
+      peak.raiseTo(atStart);
     }
   }
   total.raiseTo(peak);
@@ -116,7 +116,7 @@ function isSidecar(container: Container): boolean {
 }
 
 /** While a container is being resized it counts for the most it may hold. (02:A-6) */
-function heldRequests(status: PodStatus, reader: QuantityReader): Ask {
+function resizedRequests(status: PodStatus, reader: QuantityReader): ContainerResources {
   const statuses = [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])];
   if (!statuses.some(({ resources: held }) => held !== undefined)) return specRequests;
 
@@ -125,12 +125,12 @@ function heldRequests(status: PodStatus, reader: QuantityReader): Ask {
     const actual = statuses.find(({ name }) => name === container.name);
     if (actual?.resources === undefined) return specRequests(container);
     const held = [actual.resources.requests, actual.allocatedResources];
-    return largest(isInfeasible ? held : [specRequests(container), ...held], reader);
+    return largestOf(isInfeasible ? held : [specRequests(container), ...held], reader);
   };
 }
 
 /** The larger amount of each resource, still as written. */
-function largest(lists: readonly (ResourceList | undefined)[], reader: QuantityReader): ResourceList {
+function largestOf(lists: readonly (ResourceList | undefined)[], reader: QuantityReader): ResourceList {
   const most: Record<string, string | number> = {};
   for (const list of lists) {
     for (const [name, written] of Object.entries(list ?? {})) {
@@ -146,7 +146,7 @@ const hugePagesPrefix = "hugepages-";
 const onePod = Quantity.of(1, "DecimalExponent");
 
 /** A sum in the making. */
-class Tally {
+class ResourceTotal {
   readonly #amounts: Record<string, Quantity> = {};
   readonly #reader: QuantityReader;
 
@@ -166,11 +166,11 @@ class Tally {
     }
   }
 
-  addTally(other: Tally): void {
+  addTotal(other: ResourceTotal): void {
     for (const [name, quantity] of Object.entries(other.#amounts)) this.#add(name, quantity);
   }
 
-  raiseTo(other: Tally): void {
+  raiseTo(other: ResourceTotal): void {
     for (const [name, quantity] of Object.entries(other.#amounts)) {
       const before = this.get(name);
       if (before === undefined || quantity.cmp(before) > 0) this.#amounts[name] = quantity;
@@ -188,7 +188,7 @@ class Tally {
   }
 
   /** Every pod takes one of the places a node has. */
-  withPlace(): Resources {
+  withPodCount(): Resources {
     this.#amounts[resources.pods] = onePod;
     return this.#amounts;
   }

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
-import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from "../api/kubernetes/cluster.ts";
-import type { Expression, Pod, PodSpec } from "../api/kubernetes/pod.ts";
+import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from "../api/kubernetes/cluster-objects.ts";
+import type { Pod, PodSpec, SelectorRequirement } from "../api/kubernetes/pod.ts";
 import { labelPolicy } from "../api/label-policy.ts";
 import { labels } from "../api/labels.ts";
-import { deservesEvent, ignoredText, type PodValidation, podProblems } from "./pod-validation.ts";
-import { noVolumes, type VolumeIndex } from "./scheduling/problem.ts";
+import { deservesEvent, ignoredPodText, type PodValidation, podProblems } from "./pod-validation.ts";
+import { emptyVolumeIndex, type VolumeIndex } from "./scheduling/problem.ts";
 
-const validation: PodValidation = { labelPolicy: labelPolicy("kwok"), volumes: noVolumes };
+const validation: PodValidation = { labelPolicy: labelPolicy("kwok"), volumes: emptyVolumeIndex };
 const pod = (spec: PodSpec): Pod => ({ metadata: { name: "p" }, spec });
-const required = (...terms: readonly (readonly Expression[])[]): PodSpec => ({
+const required = (...terms: readonly (readonly SelectorRequirement[])[]): PodSpec => ({
   affinity: {
     nodeAffinity: {
       requiredDuringSchedulingIgnoredDuringExecution: {
@@ -17,7 +17,9 @@ const required = (...terms: readonly (readonly Expression[])[]): PodSpec => ({
     },
   },
 });
-const preferred = (...weights: readonly (readonly [weight: number, ...expressions: Expression[]])[]): PodSpec => ({
+const preferred = (
+  ...weights: readonly (readonly [weight: number, ...expressions: SelectorRequirement[]])[]
+): PodSpec => ({
   affinity: {
     nodeAffinity: {
       preferredDuringSchedulingIgnoredDuringExecution: weights.map(([weight, ...matchExpressions]) => ({
@@ -29,8 +31,8 @@ const preferred = (...weights: readonly (readonly [weight: number, ...expression
 });
 const codes = (spec: PodSpec) => podProblems(pod(spec), validation).map(({ code }) => code);
 const texts = (spec: PodSpec) => podProblems(pod(spec), validation).map(({ text }) => text);
-const noPool: Expression = { key: labels.nodePool, operator: "DoesNotExist" };
-const anyPool: Expression = { key: labels.nodePool, operator: "Exists" };
+const noPool: SelectorRequirement = { key: labels.nodePool, operator: "DoesNotExist" };
+const anyPool: SelectorRequirement = { key: labels.nodePool, operator: "Exists" };
 
 describe("02:V-1 a pod that will not run on our nodes", () => {
   const cases: readonly [title: string, spec: PodSpec, expected: boolean][] = [
@@ -47,7 +49,7 @@ describe("02:V-1 a pod that will not run on our nodes", () => {
 
   it("is told so, without an event", () => {
     const problems = podProblems(pod(required([noPool])), validation);
-    expect(ignoredText(problems)).toBe(
+    expect(ignoredPodText(problems)).toBe(
       "ignoring pod, configured to not run on a Karpenter provisioned node (requirement=karpenter.sh/nodepool DoesNotExist)",
     );
     expect(deservesEvent(problems)).toBe(false);
@@ -122,7 +124,7 @@ describe("02:V-2 to 02:V-4 what a pod asks of its node", () => {
   });
 
   it.each(["karpenter.sh/unheard-of", labels.hostname])("02:V-4 tells what labels there are instead of %s", (key) => {
-    expect(ignoredText(podProblems(pod({ nodeSelector: { [key]: "x" } }), validation))).toBe(
+    expect(ignoredPodText(podProblems(pod({ nodeSelector: { [key]: "x" } }), validation))).toBe(
       `ignoring pod, using label ${key} is not allowed as it might interfere with the internal provisioning logic; ` +
         "specify a well known label: [karpenter.kwok.sh/instance-cpu karpenter.kwok.sh/instance-family " +
         "karpenter.kwok.sh/instance-memory karpenter.kwok.sh/instance-size karpenter.kwok.sh/reservation-id " +
@@ -145,7 +147,7 @@ describe("02:V-2 to 02:V-4 what a pod asks of its node", () => {
       pod(required([{ key: "beta.kubernetes.io/os", operator: "In" }], [{ key: "a", operator: "Out" }])),
       validation,
     );
-    expect(ignoredText(problems)).toBe(
+    expect(ignoredPodText(problems)).toBe(
       "ignoring pod, requirement on kubernetes.io/os is not valid, In on kubernetes.io/os needs at least one value; " +
         'requirement on a is not valid, unknown operator "Out"; did you mean NotIn?',
     );

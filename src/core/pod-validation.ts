@@ -1,5 +1,5 @@
-import type { PersistentVolumeClaim, StorageClass } from "../api/kubernetes/cluster.ts";
-import type { Expression, NodeSelectorTerm, Pod, PodSpec, PreferredNodeTerm } from "../api/kubernetes/pod.ts";
+import type { PersistentVolumeClaim, StorageClass } from "../api/kubernetes/cluster-objects.ts";
+import type { NodeSelectorTerm, Pod, PodSpec, PreferredNodeTerm, SelectorRequirement } from "../api/kubernetes/pod.ts";
 import { type LabelPolicy, normalizedKey } from "../api/label-policy.ts";
 import { labels } from "../api/labels.ts";
 import { namespacedName, namespaceOf } from "../api/object.ts";
@@ -8,7 +8,7 @@ import { reviewRequirements } from "../api/validation/requirements.ts";
 import { requirementOperators } from "../api/vocabulary.ts";
 import { Requirement } from "./requirement.ts";
 import type { VolumeIndex } from "./scheduling/problem.ts";
-import { claimName, driverOf } from "./volumes.ts";
+import { csiDriverOf, volumeClaimName } from "./volumes.ts";
 
 /** What can be wrong with a label a pod asks its node for. (02:V-4) */
 const requirementCodes = [
@@ -64,7 +64,7 @@ export function podProblems(pod: Pod, validation: PodValidation): readonly PodPr
   if (nodeSelector === undefined && affinity?.nodeAffinity === undefined && volumes === undefined) return none;
   const { labelPolicy } = validation;
   return [
-    ...(avoidsKarpenter(pod.spec, labelPolicy) ? [avoidance] : none),
+    ...(avoidsKarpenter(pod.spec, labelPolicy) ? [avoidsKarpenterProblem] : none),
     ...selectorItems(pod.spec).flatMap((item) => requirementProblems(item, labelPolicy)),
     ...requiredTerms(pod.spec).flatMap((term) => termProblems(term, labelPolicy)),
     ...claimProblems(pod, validation),
@@ -72,12 +72,12 @@ export function podProblems(pod: Pod, validation: PodValidation): readonly PodPr
 }
 
 /** What a rejected pod's decision says. */
-export function ignoredText(problems: readonly PodProblem[]): string {
-  return `ignoring pod, ${problemsText(problems)}`;
+export function ignoredPodText(problems: readonly PodProblem[]): string {
+  return `ignoring pod, ${podProblemsText(problems)}`;
 }
 
 /** The event's message. */
-export function problemsText(problems: readonly PodProblem[]): string {
+export function podProblemsText(problems: readonly PodProblem[]): string {
   return problems.map(({ text }) => text).join("; ");
 }
 
@@ -86,7 +86,7 @@ export function deservesEvent(problems: readonly PodProblem[]): boolean {
   return problems.length > 0 && problems.every(({ emitsEvent }) => emitsEvent);
 }
 
-const avoidance: PodProblem = {
+const avoidsKarpenterProblem: PodProblem = {
   code: "avoids-karpenter",
   text: withDetails("configured to not run on a Karpenter provisioned node", {
     requirement: `${labels.nodePool} DoesNotExist`,
@@ -96,10 +96,10 @@ const avoidance: PodProblem = {
 
 /** Whether what the pod says of the pool label comes to DoesNotExist, its heaviest wish included. (02:V-1, 02:R-21) */
 function avoidsKarpenter(spec: PodSpec, policy: LabelPolicy): boolean {
-  const wishes = spec.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
+  const preferences = spec.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
   const asked = [
     ...selectorItems(spec),
-    ...(heaviest(wishes)?.preference.matchExpressions ?? []),
+    ...(heaviest(preferences)?.preference.matchExpressions ?? []),
     ...(requiredTerms(spec)[0]?.matchExpressions ?? []),
   ];
   let combined: Requirement | undefined;
@@ -120,7 +120,7 @@ function heaviest(terms: readonly PreferredNodeTerm[]): PreferredNodeTerm | unde
 }
 
 /** By key: upstream's order is random. (02 §12.1-1) */
-function selectorItems({ nodeSelector }: PodSpec): readonly Expression[] {
+function selectorItems({ nodeSelector }: PodSpec): readonly SelectorRequirement[] {
   if (nodeSelector === undefined) return [];
   const keys = Object.keys(nodeSelector).sort();
   return keys.map((key) => ({ key, operator: "In", values: [nodeSelector[key] ?? ""] }));
@@ -140,12 +140,12 @@ function termProblems({ matchFields, matchExpressions = [] }: NodeSelectorTerm, 
 }
 
 /** 02:V-4. */
-function requirementProblems(item: Expression, policy: LabelPolicy): readonly PodProblem[] {
+function requirementProblems(item: SelectorRequirement, policy: LabelPolicy): readonly PodProblem[] {
   const { problems } = reviewRequirements([item], { policy, path: [] });
   return problems.length === 0 ? none : problems.map((found) => requirementProblem(found, item, policy));
 }
 
-function requirementProblem(found: Problem, item: Expression, policy: LabelPolicy): PodProblem {
+function requirementProblem(found: Problem, item: SelectorRequirement, policy: LabelPolicy): PodProblem {
   const code = requirementCodes.find((one) => one === found.code);
   if (code === undefined) throw new Error(`a requirement cannot have the problem ${found.code}: ${found.message}`);
   const key = normalizedKey(policy, item.key);
@@ -171,7 +171,7 @@ function unknownValuesText(key: string, values: readonly string[], { knownValues
 /** 02:V-5. */
 function claimProblems(pod: Pod, validation: PodValidation): readonly PodProblem[] {
   for (const volume of pod.spec.volumes ?? []) {
-    const name = claimName(pod, volume);
+    const name = volumeClaimName(pod, volume);
     if (name === undefined) continue;
     const claim = validation.volumes.claims.get(`${namespaceOf(pod.metadata)}/${name}`);
     const found = claim === undefined ? missingClaim(name) : claimProblem(claim, validation);
@@ -181,7 +181,7 @@ function claimProblems(pod: Pod, validation: PodValidation): readonly PodProblem
 }
 
 function missingClaim(name: string): PodProblem {
-  const text = `getting persistent volume claim, ${notFound("persistentvolumeclaims", name)}`;
+  const text = `getting persistent volume claim, ${notFoundText("persistentvolumeclaims", name)}`;
   return problem("claim-missing", withDetails(text, { PersistentVolumeClaim: name }));
 }
 
@@ -209,7 +209,7 @@ function boundProblem(claim: PersistentVolumeClaim, { volumes }: PodValidation):
   const volume = volumes.volumes.get(volumeName);
   const about = { ...claimDetails(claim), PersistentVolume: volumeName };
   if (volume === undefined) {
-    const text = `failed to validate pvc, ${notFound("persistentvolumes", volumeName)}`;
+    const text = `failed to validate pvc, ${notFoundText("persistentvolumes", volumeName)}`;
     return problem("volume-missing", withDetails(text, about));
   }
   if (volume.metadata.deletionTimestamp !== undefined) {
@@ -230,7 +230,7 @@ function unboundProblem(claim: PersistentVolumeClaim, validation: PodValidation)
   }
   const storageClass = validation.volumes.classes.get(storageClassName);
   if (storageClass === undefined) {
-    const missing = notFound("storageclasses.storage.k8s.io", storageClassName);
+    const missing = notFoundText("storageclasses.storage.k8s.io", storageClassName);
     return problem(
       "class-missing",
       withDetails(`failed to validate pvc, failed to get storage class, ${missing}`, about),
@@ -256,7 +256,7 @@ function unsupportedKey(
 
 function driverProblem(claim: PersistentVolumeClaim, validation: PodValidation): PodProblem | undefined {
   if (validation.unsupportedDrivers === undefined) return undefined;
-  const driver = driverOf(claim, validation.volumes) ?? "";
+  const driver = csiDriverOf(claim, validation.volumes) ?? "";
   if (!validation.unsupportedDrivers.has(driver)) return undefined;
   const text = "failed to validate pvc, provisioner is not supported";
   return problem("driver-unsupported", withDetails(text, { ...claimDetails(claim), Provisioner: driver }));
@@ -277,7 +277,7 @@ export function withDetails(message: string, details: Readonly<Record<string, st
 }
 
 /** As the API server says it. */
-function notFound(resource: string, name: string): string {
+function notFoundText(resource: string, name: string): string {
   return `${resource} ${JSON.stringify(name)} not found`;
 }
 

@@ -92,10 +92,10 @@ describe("representation", () => {
   });
 
   it("tells the one value of a set of one", () => {
-    expect(requirement("In", ["a"]).only).toBe("a");
-    expect(requirement("In", [""]).only).toBe("");
+    expect(requirement("In", ["a"]).singleValue).toBe("a");
+    expect(requirement("In", [""]).singleValue).toBe("");
     for (const other of [requirement("In", ["a", "b"]), requirement("NotIn", ["a"]), requirement("In")]) {
-      expect(other.only).toBeUndefined();
+      expect(other.singleValue).toBeUndefined();
     }
   });
 });

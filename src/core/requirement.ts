@@ -14,7 +14,7 @@ export interface RequirementItem {
 /** What a requirement amounts to; bounds do not show in it. (02:R-2) */
 export type DerivedOperator = "In" | "NotIn" | "Exists" | "DoesNotExist";
 
-interface Parts {
+interface RequirementFields {
   readonly key: string;
   readonly complement: boolean;
   readonly values: ReadonlySet<string>;
@@ -44,7 +44,7 @@ export class Requirement {
   readonly minValues: number | undefined;
   #identity: string | undefined;
 
-  private constructor({ key, complement, values, gte, lte, minValues }: Parts) {
+  private constructor({ key, complement, values, gte, lte, minValues }: RequirementFields) {
     this.key = key;
     this.complement = complement;
     this.values = values;
@@ -59,9 +59,9 @@ export class Requirement {
     const { minValues } = item;
     switch (item.operator) {
       case "In":
-        return new Requirement({ key, complement: false, values: spelled(item, key, policy), minValues });
+        return new Requirement({ key, complement: false, values: normalizedValues(item, key, policy), minValues });
       case "NotIn":
-        return new Requirement({ key, complement: true, values: spelled(item, key, policy), minValues });
+        return new Requirement({ key, complement: true, values: normalizedValues(item, key, policy), minValues });
       case "Exists":
         return new Requirement({ key, complement: true, values: noValues, minValues });
       case "DoesNotExist":
@@ -111,7 +111,7 @@ export class Requirement {
   }
 
   /** The value, when there is exactly one: what may be written as a label. */
-  get only(): string | undefined {
+  get singleValue(): string | undefined {
     if (this.complement || this.values.size !== 1) return undefined;
     for (const value of this.values) return value;
     return undefined;
@@ -177,7 +177,7 @@ export class Requirement {
     // Labels count from zero, unless only negative numbers are left. One number more than exclusions is choice enough.
     const first = this.gte ?? (last >= 0n ? 0n : last - exclusions);
     const count = last - first + 1n;
-    const start = drawn(random, count);
+    const start = randomBelow(random, count);
     for (let step = 0n; step <= exclusions && step < count; step++) {
       const value = first + ((start + step) % count);
       if (this.has(String(value))) return String(value);
@@ -229,7 +229,7 @@ interface Bounds {
   readonly lte: bigint | undefined;
 }
 
-function spelled(item: RequirementItem, key: string, policy: LabelPolicy): ReadonlySet<string> {
+function normalizedValues(item: RequirementItem, key: string, policy: LabelPolicy): ReadonlySet<string> {
   const aliases = Object.hasOwn(policy.valueAliases, key) ? policy.valueAliases[key] : undefined;
   if (aliases === undefined) return new Set(item.values);
   return new Set(item.values?.map((value) => (Object.hasOwn(aliases, value) ? (aliases[value] ?? value) : value)));
@@ -284,7 +284,7 @@ function smaller<T extends number | bigint>(a: T | undefined, b: T | undefined):
 const word = 2 ** 32;
 
 /** A number below `count`, drawn 32 bits at a time: the generator deals in doubles, label values in 64 bits. */
-function drawn(random: Random, count: bigint): bigint {
+function randomBelow(random: Random, count: bigint): bigint {
   if (count <= 1n) return 0n;
   if (count <= BigInt(word)) return BigInt(random.int(Number(count)));
   return ((BigInt(random.int(word)) << 32n) | BigInt(random.int(word))) % count;

@@ -4,7 +4,7 @@ import { runs } from "../../test/runs.ts";
 import { labelPolicy } from "../api/label-policy.ts";
 import { requirementOperators } from "../api/vocabulary.ts";
 import { Random } from "../util/random.ts";
-import { conflicts, intersects, isCompatible } from "./compatibility.ts";
+import { intersects, isCompatible, requirementConflicts } from "./compatibility.ts";
 import type { Requirement, RequirementItem } from "./requirement.ts";
 import { Requirements } from "./requirements.ts";
 
@@ -172,7 +172,7 @@ it("02:R-25, R-26 compatible agrees with the table, key by key", { timeout: 60_0
       });
       const expected = unknown.length > 0 ? unknown.slice(0, 1) : clashing;
       const options = { allowUndefined: new Set<string>(allow) };
-      expect(conflicts(all(node), all(incoming), options).map(({ key }) => key)).toEqual(expected);
+      expect(requirementConflicts(all(node), all(incoming), options).map(({ key }) => key)).toEqual(expected);
       expect(isCompatible(all(node), all(incoming), options)).toBe(expected.length === 0);
       expect(intersects(all(node), all(incoming))).toBe(clashing.length === 0);
     }),

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { labelPolicy } from "../api/label-policy.ts";
 import { labels } from "../api/labels.ts";
 import { Requirement, type RequirementItem } from "./requirement.ts";
-import { type PodLike, Requirements } from "./requirements.ts";
+import { type NodeSelectingSpec, Requirements } from "./requirements.ts";
 
 const policy = labelPolicy("kwok");
 
@@ -58,7 +58,7 @@ describe("a map of requirements", () => {
 
 describe("a pod's requirements", () => {
   const zoneIn = (...values: string[]): RequirementItem => ({ key: "zone", operator: "In", values });
-  const pod: PodLike = {
+  const pod: NodeSelectingSpec = {
     nodeSelector: { arch: "arm64" },
     affinity: {
       nodeAffinity: {

@@ -3,25 +3,25 @@ import { labels } from "../api/labels.ts";
 import { Requirement, type RequirementItem } from "./requirement.ts";
 
 /** The part of a pod's spec that says which nodes it wants by label. */
-export interface PodLike {
+export interface NodeSelectingSpec {
   readonly nodeSelector?: Readonly<Record<string, string>> | undefined;
-  readonly affinity?: { readonly nodeAffinity?: NodeAffinity | undefined } | undefined;
+  readonly affinity?: { readonly nodeAffinity?: ReadNodeAffinity | undefined } | undefined;
 }
 
-export interface NodeAffinity {
+export interface ReadNodeAffinity {
   readonly requiredDuringSchedulingIgnoredDuringExecution?:
-    | { readonly nodeSelectorTerms: readonly NodeSelectorTerm[] }
+    | { readonly nodeSelectorTerms: readonly ReadNodeSelectorTerm[] }
     | undefined;
-  readonly preferredDuringSchedulingIgnoredDuringExecution?: readonly PreferredTerm[] | undefined;
+  readonly preferredDuringSchedulingIgnoredDuringExecution?: readonly ReadPreferredTerm[] | undefined;
 }
 
-export interface PreferredTerm {
+export interface ReadPreferredTerm {
   readonly weight: number;
-  readonly preference: NodeSelectorTerm;
+  readonly preference: ReadNodeSelectorTerm;
 }
 
 /** Only matchExpressions are read. (02:R-21) */
-export interface NodeSelectorTerm {
+export interface ReadNodeSelectorTerm {
   readonly matchExpressions?: readonly RequirementItem[] | undefined;
 }
 
@@ -49,15 +49,18 @@ export class Requirements implements Iterable<Requirement> {
   }
 
   /** What a pod wants, its heaviest preference taken for a demand; relaxation drops it later. (02:R-21) */
-  static fromPod(pod: PodLike, policy: LabelPolicy): Requirements {
+  static fromPod(pod: NodeSelectingSpec, policy: LabelPolicy): Requirements {
     const preferred = heaviest(pod.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []);
-    const wished = preferred?.preference.matchExpressions ?? [];
-    return Requirements.fromItems([...labelItems(pod.nodeSelector ?? {}), ...wished, ...demanded(pod)], policy);
+    const preferredItems = preferred?.preference.matchExpressions ?? [];
+    return Requirements.fromItems(
+      [...labelItems(pod.nodeSelector ?? {}), ...preferredItems, ...requiredItems(pod)],
+      policy,
+    );
   }
 
   /** What a pod insists on. (02:R-21) */
-  static fromPodStrictly(pod: PodLike, policy: LabelPolicy): Requirements {
-    return Requirements.fromItems([...labelItems(pod.nodeSelector ?? {}), ...demanded(pod)], policy);
+  static fromPodStrictly(pod: NodeSelectingSpec, policy: LabelPolicy): Requirements {
+    return Requirements.fromItems([...labelItems(pod.nodeSelector ?? {}), ...requiredItems(pod)], policy);
   }
 
   get size(): number {
@@ -131,14 +134,14 @@ function labelItems(nodeLabels: Readonly<Record<string, string>>): RequirementIt
 }
 
 /** The first of equal weights, as written. (02 §12.1-5) */
-function heaviest(terms: readonly PreferredTerm[]): PreferredTerm | undefined {
-  let best: PreferredTerm | undefined;
+function heaviest(terms: readonly ReadPreferredTerm[]): ReadPreferredTerm | undefined {
+  let best: ReadPreferredTerm | undefined;
   for (const term of terms) if (best === undefined || term.weight > best.weight) best = term;
   return best;
 }
 
 /** The other terms are alternatives, reached by relaxation. (02:Q-40) */
-function demanded(pod: PodLike): readonly RequirementItem[] {
+function requiredItems(pod: NodeSelectingSpec): readonly RequirementItem[] {
   const required = pod.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
   return required?.nodeSelectorTerms[0]?.matchExpressions ?? [];
 }

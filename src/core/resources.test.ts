@@ -2,7 +2,17 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { runs } from "../../test/runs.ts";
 import { Quantity } from "../util/quantity.ts";
-import { amount, equalResources, fits, max, merge, min, type Resources, subtract, subtractAll } from "./resources.ts";
+import {
+  amountOf,
+  equalResources,
+  maxResources,
+  mergeResources,
+  minResources,
+  type Resources,
+  resourcesFit,
+  subtractAllResources,
+  subtractResources,
+} from "./resources.ts";
 
 function list(amounts: Readonly<Record<string, string>>): Resources {
   return Object.fromEntries(Object.entries(amounts).map(([name, text]) => [name, Quantity.parse(text)]));
@@ -16,42 +26,42 @@ describe("02:A-8", () => {
   const right = list({ cpu: "500m", gpu: "1" });
 
   it("merge sums over the union of names", () => {
-    expect(texts(merge(left, right, right))).toEqual({ cpu: "3", memory: "1Gi", gpu: "2" });
-    expect(merge()).toEqual({});
+    expect(texts(mergeResources(left, right, right))).toEqual({ cpu: "3", memory: "1Gi", gpu: "2" });
+    expect(mergeResources()).toEqual({});
   });
 
   it("subtract keeps the names of the left side only", () => {
-    expect(texts(subtract(left, right))).toEqual({ cpu: "1500m", memory: "1Gi" });
+    expect(texts(subtractResources(left, right))).toEqual({ cpu: "1500m", memory: "1Gi" });
   });
 
   it("subtractAll goes below zero for missing names", () => {
-    expect(texts(subtractAll(left, right))).toEqual({ cpu: "1500m", memory: "1Gi", gpu: "-1" });
+    expect(texts(subtractAllResources(left, right))).toEqual({ cpu: "1500m", memory: "1Gi", gpu: "-1" });
   });
 
   it("max is over the union of names, min over their intersection", () => {
-    expect(texts(max(left, right))).toEqual({ cpu: "2", memory: "1Gi", gpu: "1" });
-    expect(texts(min(left, right))).toEqual({ cpu: "500m" });
-    expect(texts(min(left))).toEqual(texts(left));
-    expect(texts(min(right, left, list({ cpu: "100m" })))).toEqual({ cpu: "100m" });
+    expect(texts(maxResources(left, right))).toEqual({ cpu: "2", memory: "1Gi", gpu: "1" });
+    expect(texts(minResources(left, right))).toEqual({ cpu: "500m" });
+    expect(texts(minResources(left))).toEqual(texts(left));
+    expect(texts(minResources(right, left, list({ cpu: "100m" })))).toEqual({ cpu: "100m" });
   });
 });
 
 describe("02:A-9 fits", () => {
   it("asks for no more than there is, a missing resource being zero", () => {
-    expect(fits(list({ cpu: "1" }), list({ cpu: "1" }))).toBe(true);
-    expect(fits(list({ cpu: "1001m" }), list({ cpu: "1" }))).toBe(false);
-    expect(fits(list({ gpu: "1" }), list({ cpu: "1" }))).toBe(false);
-    expect(fits(list({ gpu: "0" }), list({ cpu: "1" }))).toBe(true);
+    expect(resourcesFit(list({ cpu: "1" }), list({ cpu: "1" }))).toBe(true);
+    expect(resourcesFit(list({ cpu: "1001m" }), list({ cpu: "1" }))).toBe(false);
+    expect(resourcesFit(list({ gpu: "1" }), list({ cpu: "1" }))).toBe(false);
+    expect(resourcesFit(list({ gpu: "0" }), list({ cpu: "1" }))).toBe(true);
   });
 
   it("refuses everything where one resource is overcommitted", () => {
-    expect(fits({}, list({ cpu: "1", memory: "-1" }))).toBe(false);
+    expect(resourcesFit({}, list({ cpu: "1", memory: "-1" }))).toBe(false);
   });
 
   it("02:A-10 is not fooled by names that objects inherit", () => {
-    expect(fits(list({ constructor: "1" }), list({ cpu: "1" }))).toBe(false);
-    expect(amount({}, "toString").isZero()).toBe(true);
-    expect(texts(merge(list({ constructor: "1" }), list({ constructor: "2" })))).toEqual({ constructor: "3" });
+    expect(resourcesFit(list({ constructor: "1" }), list({ cpu: "1" }))).toBe(false);
+    expect(amountOf({}, "toString").isZero()).toBe(true);
+    expect(texts(mergeResources(list({ constructor: "1" }), list({ constructor: "2" })))).toEqual({ constructor: "3" });
   });
 });
 
@@ -67,13 +77,13 @@ it("02:A-8, A-9 what was merged in can be subtracted again, and fits in the sum"
     .map((amounts): Resources => Object.fromEntries(Object.entries(amounts).map(([k, v]) => [k, Quantity.milli(v)])));
   fc.assert(
     fc.property(resources, resources, (a, b) => {
-      const sum = merge(a, b);
-      expect(fits(a, sum)).toBe(true);
-      expect(fits(b, sum)).toBe(true);
-      const rest = subtract(sum, b);
-      expect(equalResources(merge(rest, a), merge(a, a, subtract(b, b)))).toBe(true);
-      expect(fits(a, max(a, b))).toBe(true);
-      expect(fits(min(a, b), a)).toBe(true);
+      const sum = mergeResources(a, b);
+      expect(resourcesFit(a, sum)).toBe(true);
+      expect(resourcesFit(b, sum)).toBe(true);
+      const rest = subtractResources(sum, b);
+      expect(equalResources(mergeResources(rest, a), mergeResources(a, a, subtractResources(b, b)))).toBe(true);
+      expect(resourcesFit(a, maxResources(a, b))).toBe(true);
+      expect(resourcesFit(minResources(a, b), a)).toBe(true);
     }),
     { numRuns: runs(10_000) },
   );

@@ -6,12 +6,12 @@ export type Resources = Readonly<Record<string, Quantity>>;
 export const noResources: Resources = Object.freeze({});
 
 /** The amount of one resource; absent is zero. Names come from users, so inherited members must not answer. */
-export function amount(list: Resources, name: string): Quantity {
+export function amountOf(list: Resources, name: string): Quantity {
   return (Object.hasOwn(list, name) ? list[name] : undefined) ?? Quantity.zero;
 }
 
 /** Sums over all names. (02:A-8) */
-export function merge(...lists: readonly Resources[]): Resources {
+export function mergeResources(...lists: readonly Resources[]): Resources {
   const sum: Record<string, Quantity> = {};
   for (const list of lists) {
     for (const name of Object.keys(list)) {
@@ -24,47 +24,50 @@ export function merge(...lists: readonly Resources[]): Resources {
 }
 
 /** What is left of `from`: its names only. (02:A-8) */
-export function subtract(from: Resources, taken: Resources): Resources {
+export function subtractResources(from: Resources, taken: Resources): Resources {
   const left: Record<string, Quantity> = {};
   for (const [name, quantity] of Object.entries(from)) {
-    left[name] = Object.hasOwn(taken, name) ? quantity.sub(amount(taken, name)) : quantity;
+    left[name] = Object.hasOwn(taken, name) ? quantity.sub(amountOf(taken, name)) : quantity;
   }
   return left;
 }
 
 /** What is left of `from`, going below zero for names it lacks. (02:A-8, in place upstream) */
-export function subtractAll(from: Resources, taken: Resources): Resources {
+export function subtractAllResources(from: Resources, taken: Resources): Resources {
   const left: Record<string, Quantity> = { ...from };
-  for (const [name, quantity] of Object.entries(taken)) left[name] = amount(from, name).sub(quantity);
+  for (const [name, quantity] of Object.entries(taken)) left[name] = amountOf(from, name).sub(quantity);
   return left;
 }
 
 /** The larger amount of every name of any list. (02:A-8) */
-export function max(...lists: readonly Resources[]): Resources {
+export function maxResources(...lists: readonly Resources[]): Resources {
   const most: Record<string, Quantity> = {};
   for (const list of lists) {
     for (const [name, quantity] of Object.entries(list)) {
-      if (!Object.hasOwn(most, name) || quantity.cmp(amount(most, name)) > 0) most[name] = quantity;
+      if (!Object.hasOwn(most, name) || quantity.cmp(amountOf(most, name)) > 0) most[name] = quantity;
     }
   }
   return most;
 }
 
 /** The smaller amount of the names that every list has. (02:A-8) */
-export function min(...lists: readonly Resources[]): Resources {
+export function minResources(...lists: readonly Resources[]): Resources {
   const [first = noResources, ...others] = lists;
   const least: Record<string, Quantity> = {};
   for (const [name, quantity] of Object.entries(first)) {
     if (!others.every((list) => Object.hasOwn(list, name))) continue;
-    least[name] = others.reduce((low, list) => (amount(list, name).cmp(low) < 0 ? amount(list, name) : low), quantity);
+    least[name] = others.reduce(
+      (low, list) => (amountOf(list, name).cmp(low) < 0 ? amountOf(list, name) : low),
+      quantity,
+    );
   }
   return least;
 }
 
 /** One overcommitted resource blocks everything; a request for none of an unknown resource fits. (02:A-9) */
-export function fits(requests: Resources, total: Resources): boolean {
+export function resourcesFit(requests: Resources, total: Resources): boolean {
   if (Object.values(total).some((quantity) => quantity.sign() < 0)) return false;
-  return Object.entries(requests).every(([name, quantity]) => quantity.cmp(amount(total, name)) <= 0);
+  return Object.entries(requests).every(([name, quantity]) => quantity.cmp(amountOf(total, name)) <= 0);
 }
 
 /** The same amounts under the same names. */
@@ -72,6 +75,6 @@ export function equalResources(a: Resources, b: Resources): boolean {
   const names = Object.keys(a);
   return (
     names.length === Object.keys(b).length &&
-    names.every((name) => Object.hasOwn(b, name) && amount(a, name).equals(amount(b, name)))
+    names.every((name) => Object.hasOwn(b, name) && amountOf(a, name).equals(amountOf(b, name)))
   );
 }

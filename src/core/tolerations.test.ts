@@ -4,11 +4,11 @@ import { runs } from "../../test/runs.ts";
 import type { Toleration } from "../api/kubernetes/pod.ts";
 import type { Taint } from "../api/labels.ts";
 import {
-  allUntolerated,
-  describeUntolerated,
+  describeUntoleratedTaints,
+  firstUntoleratedTaint,
   formatTaint,
   tolerates,
-  untolerated,
+  untoleratedTaints,
   withPreferNoScheduleToleration,
 } from "./tolerations.ts";
 
@@ -77,22 +77,22 @@ describe("tolerates", () => {
     fc.assert(
       fc.property(fc.array(toleration, { maxLength: 3 }), fc.array(taint, { maxLength: 3 }), (tolerations, taints) => {
         const left = taints.filter((one) => !tolerations.some((t) => literally(t, one)));
-        expect(allUntolerated(tolerations, taints)).toEqual(left);
-        expect(untolerated(tolerations, taints)).toBe(left[0]);
+        expect(untoleratedTaints(tolerations, taints)).toEqual(left);
+        expect(firstUntoleratedTaint(tolerations, taints)).toBe(left[0]);
       }),
       { numRuns: runs(50_000) },
     );
   });
 
   it("02:Q-43 no tolerations tolerate only no taints", () => {
-    expect(untolerated(undefined, [gpu])).toBe(gpu);
-    expect(untolerated(undefined, [])).toBeUndefined();
+    expect(firstUntoleratedTaint(undefined, [gpu])).toBe(gpu);
+    expect(firstUntoleratedTaint(undefined, [])).toBeUndefined();
   });
 });
 
 it("02:E-1 prints each taint that is not tolerated, with its value if it has one", () => {
   expect(formatTaint({ key: "a", value: "", effect: "NoExecute" })).toBe("a:NoExecute");
-  expect(describeUntolerated([gpu, { key: "k", effect: "NoExecute" }])).toBe(
+  expect(describeUntoleratedTaints([gpu, { key: "k", effect: "NoExecute" }])).toBe(
     "did not tolerate taint (taint=dedicated=gpu:NoSchedule); did not tolerate taint (taint=k:NoExecute)",
   );
 });

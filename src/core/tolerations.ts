@@ -8,12 +8,12 @@ const toleratePreferNoSchedule: Toleration = { operator: "Exists", effect: "Pref
 /** Whether one of the tolerations covers the taint, whatever its effect. (02:Q-43) */
 export function tolerates(tolerations: readonly Toleration[] | undefined, taint: Taint): boolean {
   if (tolerations === undefined) return false;
-  for (const toleration of tolerations) if (covers(toleration, taint)) return true;
+  for (const toleration of tolerations) if (toleratesTaint(toleration, taint)) return true;
   return false;
 }
 
 /** The first taint that keeps the pod away. */
-export function untolerated(
+export function firstUntoleratedTaint(
   tolerations: readonly Toleration[] | undefined,
   taints: readonly Taint[],
 ): Taint | undefined {
@@ -21,7 +21,7 @@ export function untolerated(
   return undefined;
 }
 
-export function allUntolerated(
+export function untoleratedTaints(
   tolerations: readonly Toleration[] | undefined,
   taints: readonly Taint[],
 ): readonly Taint[] {
@@ -29,7 +29,7 @@ export function allUntolerated(
 }
 
 /** One phrase a taint, as events print it. (02:E-1) */
-export function describeUntolerated(taints: readonly Taint[]): string {
+export function describeUntoleratedTaints(taints: readonly Taint[]): string {
   return taints.map((taint) => `did not tolerate taint (taint=${formatTaint(taint)})`).join("; ");
 }
 
@@ -40,16 +40,16 @@ export function formatTaint({ key, value = "", effect }: Taint): string {
 
 /** The same list if the toleration is in it already. (02:Q-40 step 6, 02:G-1) */
 export function withPreferNoScheduleToleration(tolerations: readonly Toleration[] | undefined): readonly Toleration[] {
-  if (tolerations?.some(isThatToleration)) return tolerations;
+  if (tolerations?.some(isPreferNoScheduleToleration)) return tolerations;
   return [...(tolerations ?? []), toleratePreferNoSchedule];
 }
 
-function isThatToleration({ key = "", operator, value = "", effect }: Toleration): boolean {
+function isPreferNoScheduleToleration({ key = "", operator, value = "", effect }: Toleration): boolean {
   return key === "" && operator === "Exists" && value === "" && effect === "PreferNoSchedule";
 }
 
 /** An empty effect means every effect and an empty key every key; an empty operator means Equal. (02:Q-43) */
-function covers(toleration: Toleration, taint: Taint): boolean {
+function toleratesTaint(toleration: Toleration, taint: Taint): boolean {
   const { key = "", operator = "", value = "", effect = "" } = toleration;
   if (effect !== "" && effect !== taint.effect) return false;
   if (key !== "" && key !== taint.key) return false;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { CapacityBuffer } from "../api/kinds/capacity-buffer.ts";
-import { isProvisionable } from "./provisionable.ts";
-import { isVirtual, virtualPods } from "./virtual-pods.ts";
+import { isProvisionable } from "./pod-predicates.ts";
+import { isVirtualPod, virtualPods } from "./virtual-pods.ts";
 
 function buffer(spec: object): CapacityBuffer {
   return {
@@ -55,7 +55,7 @@ describe("virtual pods", () => {
     });
     expect(second?.metadata.name).toBe("capacity-buffer-spare-2");
     expect(second?.spec).toBe(first?.spec);
-    expect(first && isProvisionable(first) && isVirtual(first)).toBe(true);
+    expect(first && isProvisionable(first) && isVirtualPod(first)).toBe(true);
   });
 
   it.each([

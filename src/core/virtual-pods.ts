@@ -1,9 +1,9 @@
 import type { CapacityBuffer } from "../api/kinds/capacity-buffer.ts";
-import type { PodTemplate } from "../api/kubernetes/cluster.ts";
+import type { PodTemplate } from "../api/kubernetes/cluster-objects.ts";
 import type { Container, Pod, PodSpec, PodStatus } from "../api/kubernetes/pod.ts";
 import { annotations } from "../api/labels.ts";
 import { namespaceOf } from "../api/object.ts";
-import { type Amounts, bufferReplicas } from "../api/validation/capacity-buffer.ts";
+import { type BufferResourceList, bufferReplicas } from "../api/validation/capacity-buffer.ts";
 import { podRequests, withLimitsAsRequests } from "./pod-requests.ts";
 
 /** Where a buffer's pods are described: what its reference leads to. (02:B-2) */
@@ -14,9 +14,9 @@ export interface BufferTemplate {
 }
 
 /** Below every pod there is. */
-const leastPriority = -(2 ** 31);
+const lowestPriority = -(2 ** 31);
 
-const waiting: PodStatus = {
+const unschedulableStatus: PodStatus = {
   phase: "Pending",
   conditions: [{ type: "PodScheduled", status: "False", reason: "Unschedulable" }],
 };
@@ -27,7 +27,7 @@ export function virtualPods(buffer: CapacityBuffer, source: BufferTemplate): rea
   const { name = "", uid = "", creationTimestamp } = metadata as Pod["metadata"];
   const namespace = namespaceOf(metadata as Pod["metadata"]);
   const spec = virtualSpec(source.template.spec);
-  const count = bufferSize(buffer, source);
+  const count = bufferPodCount(buffer, source);
   const shared = {
     namespace,
     ...(creationTimestamp !== undefined && { creationTimestamp }),
@@ -43,25 +43,25 @@ export function virtualPods(buffer: CapacityBuffer, source: BufferTemplate): rea
     kind: "Pod",
     metadata: { ...shared, name: `capacity-buffer-${name}-${index + 1}`, uid: `${uid}-${index + 1}` },
     spec,
-    status: waiting,
+    status: unschedulableStatus,
   }));
 }
 
-export function isVirtual({ metadata }: Pod): boolean {
+export function isVirtualPod({ metadata }: Pod): boolean {
   return metadata.annotations?.[annotations.bufferFakePod] === "true";
 }
 
 /** How many pods a buffer stands for. (02:B-3) */
-export function bufferSize({ spec }: CapacityBuffer, { template, scalable }: BufferTemplate): number {
+export function bufferPodCount({ spec }: CapacityBuffer, { template, scalable }: BufferTemplate): number {
   const { replicas, percentage, limits } = spec;
   const asked = podRequests({ metadata: {}, spec: virtualSpec(template.spec) });
-  const requests: Amounts = Object.fromEntries(
+  const requests: BufferResourceList = Object.fromEntries(
     Object.entries(asked).map(([name, quantity]) => [name, quantity.toString()]),
   );
   return bufferReplicas({ replicas, percentage, limits, scalable, requests });
 }
 
-type Mounting = Container & { readonly volumeMounts?: readonly { readonly name: string }[] };
+type ContainerWithMounts = Container & { readonly volumeMounts?: readonly { readonly name: string }[] };
 
 /** Nobody makes claims for pods that do not exist, so their volumes go, and the mounts with them. (02:B-5) */
 function virtualSpec(written: PodSpec): PodSpec {
@@ -69,13 +69,13 @@ function virtualSpec(written: PodSpec): PodSpec {
   const gone = new Set(
     (spec.volumes ?? []).filter((one) => one.persistentVolumeClaim ?? one.ephemeral).map(({ name }) => name),
   );
-  const unmounted = (container: Mounting): Mounting =>
+  const unmounted = (container: ContainerWithMounts): ContainerWithMounts =>
     container.volumeMounts === undefined
       ? container
       : { ...container, volumeMounts: container.volumeMounts.filter(({ name }) => !gone.has(name)) };
   return {
     ...spec,
-    priority: leastPriority,
+    priority: lowestPriority,
     ...(spec.volumes && { volumes: spec.volumes.filter(({ name }) => !gone.has(name)) }),
     ...(spec.containers && { containers: spec.containers.map(unmounted) }),
     ...(spec.initContainers && { initContainers: spec.initContainers.map(unmounted) }),

@@ -1,10 +1,17 @@
 import { describe, expect, it } from "vitest";
-import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from "../api/kubernetes/cluster.ts";
+import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from "../api/kubernetes/cluster-objects.ts";
 import type { NodeSelectorTerm, Pod, Volume } from "../api/kubernetes/pod.ts";
 import { labelPolicy } from "../api/label-policy.ts";
 import { labels } from "../api/labels.ts";
 import type { VolumeIndex } from "./scheduling/problem.ts";
-import { claimKeys, describeExcess, driverOf, exceedsLimits, podVolumes, volumeAlternatives } from "./volumes.ts";
+import {
+  csiDriverOf,
+  describeVolumeExcess,
+  podVolumesByDriver,
+  volumeClaimKeys,
+  volumeLimitExcess,
+  volumeRequirementAlternatives,
+} from "./volumes.ts";
 
 const policy = labelPolicy("aws");
 
@@ -45,7 +52,7 @@ const storageClass = (name: string, ...zones: readonly (readonly string[])[]): S
 });
 
 function alternatives(of: Pod, volumes: VolumeIndex): readonly string[] | string {
-  const found = volumeAlternatives(of, volumes, policy);
+  const found = volumeRequirementAlternatives(of, volumes, policy);
   return found.problem ?? found.alternatives.map(String);
 }
 
@@ -154,8 +161,8 @@ describe("volumeAlternatives", () => {
 
   it("02:W-1 a host of a volume that could move binds", () => {
     const volumes = index([bound("x", "pv")], [volume("pv", [onHost("n")], { csi: { driver: "d" } })]);
-    const found = volumeAlternatives(uses("x"), volumes, policy);
-    expect(found.alternatives?.map((one) => one.get(labels.hostname).only)).toEqual(["n"]);
+    const found = volumeRequirementAlternatives(uses("x"), volumes, policy);
+    expect(found.alternatives?.map((one) => one.get(labels.hostname).singleValue)).toEqual(["n"]);
   });
 });
 
@@ -186,7 +193,7 @@ describe("driverOf", () => {
         [`unbound: ${provisioner}`, unbound("x", "sc"), index([], [], [classOf(provisioner)]), driver] as const,
     ),
   ];
-  it.each(cases)("02:S-56 %s", (_, claim, volumes, expected) => expect(driverOf(claim, volumes)).toBe(expected));
+  it.each(cases)("02:S-56 %s", (_, claim, volumes, expected) => expect(csiDriverOf(claim, volumes)).toBe(expected));
 });
 
 describe("volume limits", () => {
@@ -200,9 +207,9 @@ describe("volume limits", () => {
   it("02:S-55 a pod's claims by driver; what has none, or is missing, is left out", () => {
     const tmp: Volume = { name: "tmp", ephemeral: {} };
     const all = pod(...(uses("a", "b", "a", "plain", "nfs", "missing").spec.volumes ?? []), tmp, { name: "empty" });
-    expect(podVolumes(all, volumes)).toEqual(new Map([[ebs, new Set(["shop/a", "shop/b", "shop/p-tmp"])]]));
-    expect(claimKeys(all)).toHaveLength(7);
-    expect(podVolumes(pod(), volumes).size).toBe(0);
+    expect(podVolumesByDriver(all, volumes)).toEqual(new Map([[ebs, new Set(["shop/a", "shop/b", "shop/p-tmp"])]]));
+    expect(volumeClaimKeys(all)).toHaveLength(7);
+    expect(podVolumesByDriver(pod(), volumes).size).toBe(0);
   });
 
   const wanted = (...keys: readonly string[]) => new Map([[ebs, new Set(keys)]]);
@@ -221,11 +228,11 @@ describe("volume limits", () => {
   ];
   it.each(cases)("02:S-57 %s", (_, limit, attached, keys, expected) => {
     const node = { attached: wanted(...attached), limits: new Map([[ebs, limit]]) };
-    expect(exceedsLimits(node, wanted(...keys)) !== undefined).toBe(expected);
+    expect(volumeLimitExcess(node, wanted(...keys)) !== undefined).toBe(expected);
   });
 
   it("02:S-57 an unknown limit is no limit, and the first driver by name is told", () => {
-    expect(exceedsLimits({ attached: new Map(), limits: new Map() }, wanted("x"))).toBeUndefined();
+    expect(volumeLimitExcess({ attached: new Map(), limits: new Map() }, wanted("x"))).toBeUndefined();
     const limits = new Map([
       ["z", 0],
       ["a", 1],
@@ -234,9 +241,9 @@ describe("volume limits", () => {
       ["a", new Set(["1", "2"])],
       ["z", new Set(["1"])],
     ]);
-    const excess = exceedsLimits({ attached: new Map(), limits }, many);
+    const excess = volumeLimitExcess({ attached: new Map(), limits }, many);
     expect(excess).toEqual({ driver: "a", count: 2, limit: 1 });
-    expect(excess && describeExcess(excess)).toBe(
+    expect(excess && describeVolumeExcess(excess)).toBe(
       "checking volume usage, would exceed volume limit (provisioner=a, volume-count=2, volume-limit=1)",
     );
   });

@@ -1,5 +1,5 @@
-import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from "../api/kubernetes/cluster.ts";
-import type { Expression, Pod, Volume } from "../api/kubernetes/pod.ts";
+import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from "../api/kubernetes/cluster-objects.ts";
+import type { Pod, SelectorRequirement, Volume } from "../api/kubernetes/pod.ts";
 import type { LabelPolicy } from "../api/label-policy.ts";
 import { labels } from "../api/labels.ts";
 import { namespaceOf } from "../api/object.ts";
@@ -10,17 +10,21 @@ import { Requirements } from "./requirements.ts";
 import type { NodeVolumes, VolumeIndex } from "./scheduling/problem.ts";
 
 /** Where a pod's volumes let it run: one of the alternatives, or anywhere when there are none. (02:W-1) */
-export type VolumeAlternatives =
+export type VolumeRequirementAlternatives =
   | { readonly alternatives: readonly Requirements[]; readonly problem?: never }
   /** Something could not be looked up, and so nobody knows. (02:W-4) */
   | { readonly problem: string; readonly alternatives?: never };
 
-const anywhere: VolumeAlternatives = { alternatives: [] };
+const noVolumeRequirements: VolumeRequirementAlternatives = { alternatives: [] };
 
 /** 02:W-1 to 02:W-4. */
-export function volumeAlternatives(pod: Pod, index: VolumeIndex, policy: LabelPolicy): VolumeAlternatives {
+export function volumeRequirementAlternatives(
+  pod: Pod,
+  index: VolumeIndex,
+  policy: LabelPolicy,
+): VolumeRequirementAlternatives {
   let merged: readonly Requirements[] | undefined;
-  for (const key of claimKeys(pod)) {
+  for (const key of volumeClaimKeys(pod)) {
     const claim = index.claims.get(key);
     if (claim === undefined) return { problem: `persistent volume claim ${key} not found` };
     const found = alternativesOf(claim, index);
@@ -29,22 +33,22 @@ export function volumeAlternatives(pod: Pod, index: VolumeIndex, policy: LabelPo
     const own = found.terms.map((term) => Requirements.fromItems(term, policy));
     merged = merged === undefined ? own : crossProduct(merged, own);
   }
-  return merged === undefined ? anywhere : { alternatives: merged };
+  return merged === undefined ? noVolumeRequirements : { alternatives: merged };
 }
 
 /** namespace/name of every claim a pod uses. (02:V-5) */
-export function claimKeys(pod: Pod): readonly string[] {
+export function volumeClaimKeys(pod: Pod): readonly string[] {
   const { volumes } = pod.spec;
   if (volumes === undefined || volumes.length === 0) return [];
   const namespace = namespaceOf(pod.metadata);
   return volumes.flatMap((volume) => {
-    const name = claimName(pod, volume);
+    const name = volumeClaimName(pod, volume);
     return name === undefined ? [] : [`${namespace}/${name}`];
   });
 }
 
 /** An ephemeral volume's claim is named after the pod and the volume; other volumes have none. (02:V-5) */
-export function claimName(pod: Pod, volume: Volume): string | undefined {
+export function volumeClaimName(pod: Pod, volume: Volume): string | undefined {
   if (volume.persistentVolumeClaim !== undefined) return volume.persistentVolumeClaim.claimName;
   return volume.ephemeral === undefined ? undefined : `${pod.metadata.name ?? ""}-${volume.name}`;
 }
@@ -61,7 +65,7 @@ const csiDrivers: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Who attaches the claim's volume, as CSI names it; nobody we count for when it cannot be told. (02:S-56) */
-export function driverOf(claim: PersistentVolumeClaim, index: VolumeIndex): string | undefined {
+export function csiDriverOf(claim: PersistentVolumeClaim, index: VolumeIndex): string | undefined {
   const { volumeName = "", storageClassName = "" } = claim.spec ?? {};
   if (volumeName !== "") {
     const source = index.volumes.get(volumeName)?.spec;
@@ -75,13 +79,13 @@ export function driverOf(claim: PersistentVolumeClaim, index: VolumeIndex): stri
 const nothingAttached: ReadonlyMap<string, ReadonlySet<string>> = new Map();
 
 /** A pod's claims by driver. Shared claims have one key, so that a node counts them once. (02:S-55) */
-export function podVolumes(pod: Pod, index: VolumeIndex): ReadonlyMap<string, ReadonlySet<string>> {
-  const keys = claimKeys(pod);
+export function podVolumesByDriver(pod: Pod, index: VolumeIndex): ReadonlyMap<string, ReadonlySet<string>> {
+  const keys = volumeClaimKeys(pod);
   if (keys.length === 0) return nothingAttached;
   const byDriver = new Map<string, Set<string>>();
   for (const key of keys) {
     const claim = index.claims.get(key);
-    const driver = claim && driverOf(claim, index);
+    const driver = claim && csiDriverOf(claim, index);
     if (driver === undefined || driver === "") continue;
     const attached = byDriver.get(driver);
     if (attached === undefined) byDriver.set(driver, new Set([key]));
@@ -98,7 +102,7 @@ export interface VolumeExcess {
 }
 
 /** Drivers without a known limit are unlimited; of several in excess the first by name is told. (02:S-57) */
-export function exceedsLimits(
+export function volumeLimitExcess(
   node: NodeVolumes,
   wanted: ReadonlyMap<string, ReadonlySet<string>>,
 ): VolumeExcess | undefined {
@@ -113,7 +117,7 @@ export function exceedsLimits(
 }
 
 /** 02:E-2. */
-export function describeExcess({ driver, count, limit }: VolumeExcess): string {
+export function describeVolumeExcess({ driver, count, limit }: VolumeExcess): string {
   const about = `provisioner=${driver}, volume-count=${count}, volume-limit=${limit}`;
   return `checking volume usage, would exceed volume limit (${about})`;
 }
@@ -156,7 +160,7 @@ function classTerms({ allowedTopologies = [] }: StorageClass): readonly Term[] {
 }
 
 /** An operator nobody knows is one nothing satisfies. */
-function toItem({ key, operator, values }: Expression): RequirementItem {
+function toItem({ key, operator, values }: SelectorRequirement): RequirementItem {
   const known = requirementOperators.find((one) => one === operator);
   return known === undefined ? { key, operator: "DoesNotExist" } : { key, operator: known, values };
 }

@@ -1,37 +1,37 @@
 import type { Clock } from "../util/clock.ts";
-import type { Credentials, Identity } from "./connection.ts";
+import type { ClientIdentity, Credentials } from "./connection.ts";
 
-export interface FreshIdentity {
-  readonly identity: Identity;
+export interface ExpiringIdentity {
+  readonly identity: ClientIdentity;
   /** Until when it holds, in milliseconds since the epoch; absent: until it is refused. */
   readonly expiresAt?: number | undefined;
 }
 
 /** Asks for an identity once, and again when it expired or was refused; callers at the same time share one question. */
-export function cachedCredentials(ask: () => Promise<FreshIdentity>, clock: Clock): Credentials {
-  let asked: Promise<FreshIdentity> | undefined;
-  const forget = (question: Promise<FreshIdentity>): void => {
-    if (asked === question) asked = undefined;
+export function cachedCredentials(fetchIdentity: () => Promise<ExpiringIdentity>, clock: Clock): Credentials {
+  let cached: Promise<ExpiringIdentity> | undefined;
+  const forget = (fetching: Promise<ExpiringIdentity>): void => {
+    if (cached === fetching) cached = undefined;
   };
-  const askNow = (): Promise<FreshIdentity> => {
-    const question = ask();
-    question.catch(() => forget(question)); // a failure is not remembered
-    return question;
+  const startFetch = (): Promise<ExpiringIdentity> => {
+    const fetching = fetchIdentity();
+    fetching.catch(() => forget(fetching)); // a failure is not remembered
+    return fetching;
   };
 
   return {
     current: async () => {
-      const earlier = asked;
+      const earlier = cached;
       if (earlier !== undefined) {
         const { identity, expiresAt } = await earlier;
         if (expiresAt === undefined || clock.now() < expiresAt) return identity;
         forget(earlier);
       }
-      asked ??= askNow();
-      return (await asked).identity;
+      cached ??= startFetch();
+      return (await cached).identity;
     },
-    refused: () => {
-      asked = undefined;
+    invalidate: () => {
+      cached = undefined;
       return true;
     },
   };

@@ -17,26 +17,26 @@ export interface TlsOptions {
 }
 
 /** A header may come several times. */
-export type Headers = Readonly<Record<string, string | string[]>>;
+export type RequestHeaders = Readonly<Record<string, string | string[]>>;
 
 /** How we show who we are: with headers, a client certificate, or both. */
-export interface Identity {
-  readonly headers: Headers;
+export interface ClientIdentity {
+  readonly headers: RequestHeaders;
   /** PEM. */
   readonly certificate?: { readonly cert: string; readonly key: string } | undefined;
 }
 
 /** Identities that may change while the process runs. */
 export interface Credentials {
-  current(): Promise<Identity>;
+  current(): Promise<ClientIdentity>;
   /** The server did not accept the current identity; says whether asking again may give another. */
-  refused(): boolean;
+  invalidate(): boolean;
 }
 
-export function fixedCredentials(identity: Identity): Credentials {
-  return { current: async () => identity, refused: () => false };
+export function fixedCredentials(identity: ClientIdentity): Credentials {
+  return { current: async () => identity, invalidate: () => false };
 }
 
-export function bearer(token: string): Headers & { readonly authorization: string } {
+export function bearerHeaders(token: string): RequestHeaders & { readonly authorization: string } {
   return { authorization: `Bearer ${token}` };
 }

@@ -3,12 +3,12 @@ import { failure, type Interference, memoryServer } from "../../test/kube/memory
 import { Random } from "../util/random.ts";
 import { VirtualClock } from "../util/virtual-clock.ts";
 import type { Event } from "./event.ts";
-import { EventRecorder, type EventRecorderOptions, type Happening } from "./event-recorder.ts";
+import { type EventRecord, EventRecorder, type EventRecorderOptions } from "./event-recorder.ts";
 import { httpClient } from "./http-client.ts";
 
 const about = { apiVersion: "v1", kind: "Pod", namespace: "shop", name: "web", uid: "u1" };
-const happening = (change: Partial<Happening> = {}): Happening => ({
-  about,
+const happening = (change: Partial<EventRecord> = {}): EventRecord => ({
+  involvedObject: about,
   type: "Normal",
   reason: "Nominated",
   message: "Pod should schedule on: nodeclaim/a",
@@ -61,14 +61,14 @@ describe("EventRecorder", () => {
       },
     ]);
     const node = { apiVersion: "v1", kind: "Node", name: "n", uid: "n" };
-    recorder.record(happening({ about: node }));
+    recorder.record(happening({ involvedObject: node }));
     await clock.advance(0);
     expect(events()[1]?.metadata.namespace).toBe("default");
   });
 
   it("03 §6.2 tells what has de-duplication values once in two minutes, or as long as it says", async () => {
     const { clock, recorder } = setUp();
-    const told = (change: Partial<Happening>) => recorder.record(happening(change));
+    const told = (change: Partial<EventRecord>) => recorder.record(happening(change));
     const two = { dedupe: { values: ["u1"] } };
     expect([told(two), told({ ...two, message: "another" }), told({ ...two, reason: "NOMINATED" })]).toEqual([
       true,
@@ -97,7 +97,9 @@ describe("EventRecorder", () => {
     const { recorder } = setUp();
     const dedupe = { values: ["web"] };
     expect(recorder.record(happening({ dedupe }))).toBe(true);
-    expect(recorder.record(happening({ dedupe, about: { ...about, namespace: "other", uid: "u2" } }))).toBe(true);
+    expect(recorder.record(happening({ dedupe, involvedObject: { ...about, namespace: "other", uid: "u2" } }))).toBe(
+      true,
+    );
   });
 
   it("02:L-21 tells a limited reason five times a second after a burst of ten, over all objects", async () => {
@@ -105,7 +107,7 @@ describe("EventRecorder", () => {
     let uid = 0;
     const tell = (count: number, reason = "Nominated") => {
       const tries = Array.from({ length: count }, () =>
-        recorder.record(happening({ reason, about: { ...about, uid: `${uid++}` } })),
+        recorder.record(happening({ reason, involvedObject: { ...about, uid: `${uid++}` } })),
       );
       return tries.filter((told) => told).length;
     };
@@ -166,7 +168,8 @@ describe("EventRecorder", () => {
     const { clock, recorder, events, stop, running } = setUp({}, refuse);
     recorder.record(happening({ message: "under way" }));
     await clock.advance(0);
-    for (let i = 0; i < 1_100; i++) recorder.record(happening({ message: `${i}`, about: { ...about, uid: `${i}` } }));
+    for (let i = 0; i < 1_100; i++)
+      recorder.record(happening({ message: `${i}`, involvedObject: { ...about, uid: `${i}` } }));
     isOut = false;
     stop();
     await running;

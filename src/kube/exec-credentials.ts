@@ -1,7 +1,7 @@
 import { isRecord } from "../api/object.ts";
-import type { FreshIdentity } from "./cached-credentials.ts";
-import { bearer, type Identity } from "./connection.ts";
-import type { Machine } from "./machine.ts";
+import type { ExpiringIdentity } from "./cached-credentials.ts";
+import { bearerHeaders, type ClientIdentity } from "./connection.ts";
+import type { HostEnvironment } from "./host-environment.ts";
 
 /** A program that prints credentials, as kubeconfigs name them (`users[].user.exec`). */
 export interface ExecPlugin {
@@ -17,47 +17,47 @@ export interface ExecPlugin {
 const versions = ["client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1"];
 
 /** Runs the program and reads the `ExecCredential` it prints. */
-export async function execIdentity(plugin: ExecPlugin, machine: Machine): Promise<FreshIdentity> {
+export async function execIdentity(plugin: ExecPlugin, environment: HostEnvironment): Promise<ExpiringIdentity> {
   const { apiVersion, command, args, cluster } = plugin;
   if (!versions.includes(apiVersion)) throw new Error(`credential plugin ${command}: unknown version ${apiVersion}`);
   const spec = { interactive: false, ...(cluster === undefined ? {} : { cluster }) };
   const info = JSON.stringify({ apiVersion, kind: "ExecCredential", spec });
   let printed: string;
   try {
-    printed = await machine.run(command, { args, env: { ...plugin.env, KUBERNETES_EXEC_INFO: info } });
+    printed = await environment.runCommand(command, { args, env: { ...plugin.env, KUBERNETES_EXEC_INFO: info } });
   } catch (cause) {
     const hint = plugin.installHint === undefined ? "" : `\n${plugin.installHint}`;
     throw new Error(`credential plugin ${command} failed: ${(cause as Error).message}${hint}`, { cause });
   }
-  return read(printed, plugin);
+  return parseExecCredential(printed, plugin);
 }
 
-function read(printed: string, { apiVersion, command }: ExecPlugin): FreshIdentity {
-  const wrong = (what: string): Error => new Error(`credential plugin ${command} printed ${what}`);
+function parseExecCredential(printed: string, { apiVersion, command }: ExecPlugin): ExpiringIdentity {
+  const printedError = (what: string): Error => new Error(`credential plugin ${command} printed ${what}`);
   let credential: unknown;
   try {
     credential = JSON.parse(printed);
   } catch {
-    throw wrong("no JSON"); // not the text: it may hold a secret
+    throw printedError("no JSON"); // not the text: it may hold a secret
   }
   if (!isRecord(credential) || credential["kind"] !== "ExecCredential" || credential["apiVersion"] !== apiVersion) {
-    throw wrong(`no ExecCredential of ${apiVersion}`);
+    throw printedError(`no ExecCredential of ${apiVersion}`);
   }
   const status = credential["status"];
-  if (!isRecord(status)) throw wrong("no status");
+  if (!isRecord(status)) throw printedError("no status");
   const identity = identityOf(status);
-  if (identity === undefined) throw wrong("neither a token nor a certificate with its key");
+  if (identity === undefined) throw printedError("neither a token nor a certificate with its key");
   const expiry = status["expirationTimestamp"];
   if (expiry === undefined || expiry === null) return { identity };
   const expiresAt = Date.parse(String(expiry));
-  if (Number.isNaN(expiresAt)) throw wrong(`an expirationTimestamp that is no time: ${JSON.stringify(expiry)}`);
+  if (Number.isNaN(expiresAt)) throw printedError(`an expirationTimestamp that is no time: ${JSON.stringify(expiry)}`);
   return { identity, expiresAt };
 }
 
-function identityOf(status: Readonly<Record<string, unknown>>): Identity | undefined {
+function identityOf(status: Readonly<Record<string, unknown>>): ClientIdentity | undefined {
   const { token, clientCertificateData: cert, clientKeyData: key } = status;
   const hasToken = typeof token === "string" && token !== "";
-  const headers = hasToken ? bearer(token) : {};
+  const headers = hasToken ? bearerHeaders(token) : {};
   if (typeof cert === "string" && typeof key === "string") return { headers, certificate: { cert, key } };
   return hasToken ? { headers } : undefined;
 }

@@ -3,15 +3,15 @@ import { chunks, failure, reply, silence } from "../../test/kube/memory-server.t
 import type { KubeObject } from "../api/object.ts";
 import { VirtualClock } from "../util/virtual-clock.ts";
 import type { Patch, WatchEvent } from "./client.ts";
-import { isKubeError, type KubeError } from "./error.ts";
 import { httpClient, type RequestOutcome } from "./http-client.ts";
-import { builtIn, custom } from "./resources.ts";
-import type { TransportReply, TransportRequest } from "./transport.ts";
+import { isKubeError, type KubeError } from "./kube-error.ts";
+import { builtInTypes, karpenterTypes } from "./resources.ts";
+import type { TransportRequest, TransportResponse } from "./transport.ts";
 
 const pod = { apiVersion: "v1", kind: "Pod", metadata: { name: "web", namespace: "shop" }, spec: { nodeName: "n1" } };
 
 function setUp(
-  answer: (request: TransportRequest) => TransportReply | Promise<TransportReply> = () => reply(200, pod),
+  answer: (request: TransportRequest) => TransportResponse | Promise<TransportResponse> = () => reply(200, pod),
 ) {
   const clock = new VirtualClock();
   const requests: TransportRequest[] = [];
@@ -50,18 +50,18 @@ async function collect(events: AsyncIterable<WatchEvent<KubeObject>>): Promise<W
 describe("httpClient", () => {
   it("addresses objects as an API server serves them", async () => {
     const { kube, sent } = setUp();
-    await kube.get(builtIn.Pod, { name: "web", namespace: "shop" });
-    await kube.get(builtIn.Pod, { name: "web" });
-    await kube.get(builtIn.Node, { name: "n1" });
-    await kube.get(custom.NodePool, { name: "a b" });
-    await kube.create(builtIn.Pod, pod, { dryRun: true, fieldManager: "me", fieldValidation: "Strict" });
-    await kube.create(builtIn.Pod, pod, { subresource: "eviction" });
+    await kube.get(builtInTypes.Pod, { name: "web", namespace: "shop" });
+    await kube.get(builtInTypes.Pod, { name: "web" });
+    await kube.get(builtInTypes.Node, { name: "n1" });
+    await kube.get(karpenterTypes.NodePool, { name: "a b" });
+    await kube.create(builtInTypes.Pod, pod, { dryRun: true, fieldManager: "me", fieldValidation: "Strict" });
+    await kube.create(builtInTypes.Pod, pod, { subresource: "eviction" });
     await kube.create(
-      builtIn.Pod,
+      builtInTypes.Pod,
       { ...pod, metadata: { namespace: "shop" } },
       { subresource: "binding", name: "web" },
     );
-    await kube.update(builtIn.Pod, pod, { subresource: "status" });
+    await kube.update(builtInTypes.Pod, pod, { subresource: "status" });
     expect(sent()).toEqual([
       "GET /api/v1/namespaces/shop/pods/web",
       "GET /api/v1/namespaces/default/pods/web",
@@ -77,8 +77,8 @@ describe("httpClient", () => {
   it("asks nothing under a name that would lead elsewhere", async () => {
     const { kube, requests } = setUp();
     for (const name of ["", ".", "..", "a/b"]) {
-      expect(await errorOf(kube.get(builtIn.Node, { name }))).toMatchObject({ code: "bad-request" });
-      expect(await errorOf(kube.delete(builtIn.Pod, { name: "x", namespace: name || ".." }))).toBeDefined();
+      expect(await errorOf(kube.get(builtInTypes.Node, { name }))).toMatchObject({ code: "bad-request" });
+      expect(await errorOf(kube.delete(builtInTypes.Pod, { name: "x", namespace: name || ".." }))).toBeDefined();
     }
     expect(requests).toEqual([]);
   });
@@ -91,7 +91,7 @@ describe("httpClient", () => {
       { kind: "strategic", body: { spec: { a: 1 } } },
       { kind: "apply", body: { spec: { a: 1 } }, fieldManager: "me", force: true },
     ];
-    for (const patch of patches) await kube.patch(builtIn.Node, { name: "n" }, patch);
+    for (const patch of patches) await kube.patch(builtInTypes.Node, { name: "n" }, patch);
     expect(requests.map(({ path, headers, body }) => [path, headers["content-type"], body])).toEqual([
       ["/api/v1/nodes/n", "application/json-patch+json", '[{"op":"remove","path":"/spec"}]'],
       ["/api/v1/nodes/n", "application/merge-patch+json", '{"spec":null}'],
@@ -106,8 +106,8 @@ describe("httpClient", () => {
     const { kube, sent } = setUp(() =>
       reply(200, { metadata: { resourceVersion: "7", continue: "t" }, items: [item] }),
     );
-    const list = await kube.list(builtIn.Pod, { namespace: "shop", labelSelector: "a in (b,c)", limit: 2 });
-    await kube.list(builtIn.Pod, { continue: "t", resourceVersion: "7", fieldSelector: "spec.nodeName=n1" });
+    const list = await kube.list(builtInTypes.Pod, { namespace: "shop", labelSelector: "a in (b,c)", limit: 2 });
+    await kube.list(builtInTypes.Pod, { continue: "t", resourceVersion: "7", fieldSelector: "spec.nodeName=n1" });
     expect(list).toEqual({ items: [{ apiVersion: "v1", kind: "Pod", ...item }], resourceVersion: "7", continue: "t" });
     expect(sent()).toEqual([
       "GET /api/v1/namespaces/shop/pods?labelSelector=a+in+(b,c)&limit=2",
@@ -117,14 +117,14 @@ describe("httpClient", () => {
 
   it("takes a list whose items are null for an empty one, and no list for an error", async () => {
     const empty = setUp(() => reply(200, { metadata: { resourceVersion: "7", continue: "" }, items: null }));
-    expect(await empty.kube.list(builtIn.Pod)).toEqual({ items: [], resourceVersion: "7" });
+    expect(await empty.kube.list(builtInTypes.Pod)).toEqual({ items: [], resourceVersion: "7" });
     const { kube } = setUp(() => reply(200, { items: [] }));
-    expect(await errorOf(kube.list(builtIn.Pod))).toMatchObject({ code: "server-error" });
+    expect(await errorOf(kube.list(builtInTypes.Pod))).toMatchObject({ code: "server-error" });
   });
 
   it("answers with frozen objects", async () => {
     const { kube } = setUp();
-    const got = await kube.get<typeof pod>(builtIn.Pod, { name: "web" });
+    const got = await kube.get<typeof pod>(builtInTypes.Pod, { name: "web" });
     expect(got).toEqual(pod);
     expect([got, got.metadata, got.spec].map((part) => Object.isFrozen(part))).toEqual([true, true, true]);
   });
@@ -144,9 +144,9 @@ describe("httpClient", () => {
     const { kube, requests } = setUp(() => reply(200, answers[requests.length - 1]));
     const preconditions = { uid: "u", resourceVersion: "1" };
     const left = [
-      await kube.delete(builtIn.Pod, { name: "web" }, { propagation: "Orphan", preconditions, dryRun: true }),
+      await kube.delete(builtInTypes.Pod, { name: "web" }, { propagation: "Orphan", preconditions, dryRun: true }),
     ];
-    for (let i = 1; i < answers.length; i++) left.push(await kube.delete(builtIn.Pod, { name: "web" }));
+    for (let i = 1; i < answers.length; i++) left.push(await kube.delete(builtInTypes.Pod, { name: "web" }));
     expect(left).toEqual([undefined, undefined, undefined, answers[3], answers[4]]);
     expect(JSON.parse(requests[0]?.body ?? "")).toEqual({
       apiVersion: "v1",
@@ -160,10 +160,10 @@ describe("httpClient", () => {
   it("tells the server's warnings and every request's outcome", async () => {
     const warning = ['299 - "one, \\"two\\"", 299 - "three"', '299 - "four"'];
     const { kube, warnings, outcomes } = setUp(() => reply(200, pod, { warning }));
-    await kube.get(builtIn.Pod, { name: "web" });
+    await kube.get(builtInTypes.Pod, { name: "web" });
     expect(warnings).toEqual(['one, "two"', "three", "four"]);
     expect(outcomes).toEqual([
-      { type: builtIn.Pod, method: "GET", subresource: undefined, isWatch: false, httpStatus: 200, durationMs: 0 },
+      { type: builtInTypes.Pod, method: "GET", subresource: undefined, isWatch: false, httpStatus: 200, durationMs: 0 },
     ]);
   });
 
@@ -191,7 +191,7 @@ describe("httpClient", () => {
     [599, "toString", "server-error"],
   ])("a Status of %i %s is the error %s", async (code, reason, expected) => {
     const { kube } = setUp(() => failure(code, reason, { name: "web" }));
-    const error = await errorOf(kube.get(builtIn.Pod, { name: "web" }));
+    const error = await errorOf(kube.get(builtInTypes.Pod, { name: "web" }));
     expect(error).toMatchObject({
       code: expected,
       message: `it is ${reason}`,
@@ -201,25 +201,25 @@ describe("httpClient", () => {
 
   it("reads refusals of proxies, which are no Status, and their Retry-After", async () => {
     const { kube } = setUp(() => reply(429, "slow down\n", { "retry-after": "7" }));
-    expect(await errorOf(kube.get(builtIn.Pod, { name: "web" }))).toMatchObject({
+    expect(await errorOf(kube.get(builtInTypes.Pod, { name: "web" }))).toMatchObject({
       code: "too-many-requests",
       message: "GET /api/v1/namespaces/default/pods/web: the server answered 429: slow down",
       retryAfterMs: 7_000,
     });
     const both = setUp(() => failure(429, "TooManyRequests", { retryAfterSeconds: 3 })).kube;
-    expect(await errorOf(both.get(builtIn.Pod, { name: "web" }))).toMatchObject({ retryAfterMs: 3_000 });
+    expect(await errorOf(both.get(builtInTypes.Pod, { name: "web" }))).toMatchObject({ retryAfterMs: 3_000 });
     const dated = setUp(() => reply(503, "", { "retry-after": "Wed, 21 Oct 2026 07:28:00 GMT" })).kube;
-    expect(await errorOf(dated.get(builtIn.Pod, { name: "web" }))).toMatchObject({ retryAfterMs: undefined });
+    expect(await errorOf(dated.get(builtInTypes.Pod, { name: "web" }))).toMatchObject({ retryAfterMs: undefined });
   });
 
   it("says unavailable where no answer came, and timeout where none came in time", async () => {
     const dead = setUp(() => Promise.reject(new Error("connect ECONNREFUSED")));
-    expect(await errorOf(dead.kube.get(builtIn.Node, { name: "n" }))).toMatchObject({
+    expect(await errorOf(dead.kube.get(builtInTypes.Node, { name: "n" }))).toMatchObject({
       code: "unavailable",
       message: "GET /api/v1/nodes/n: connect ECONNREFUSED",
     });
     const slow = setUp(silence);
-    const waiting = errorOf(slow.kube.get(builtIn.Node, { name: "n" }));
+    const waiting = errorOf(slow.kube.get(builtInTypes.Node, { name: "n" }));
     await slow.clock.runUntilIdle();
     expect(slow.clock.now()).toBe(10_000);
     expect(await waiting).toMatchObject({ code: "timeout", message: "GET /api/v1/nodes/n: no answer within 10 s" });
@@ -228,14 +228,14 @@ describe("httpClient", () => {
 
   it("leaves no timer behind", async () => {
     const { kube, clock } = setUp();
-    await kube.get(builtIn.Pod, { name: "web" });
+    await kube.get(builtInTypes.Pod, { name: "web" });
     expect(clock.pending).toBe(0);
   });
 });
 
 describe("httpClient.watch", () => {
   const text = (...lines: readonly unknown[]) => lines.map((line) => `${JSON.stringify(line)}\n`).join("");
-  const stream = (content: string, chunk = 1): TransportReply => {
+  const stream = (content: string, chunk = 1): TransportResponse => {
     const bytes = new TextEncoder().encode(content);
     const pieces = Array.from({ length: Math.ceil(bytes.length / chunk) }, (_, i) =>
       bytes.slice(i * chunk, (i + 1) * chunk),
@@ -252,7 +252,7 @@ describe("httpClient.watch", () => {
     const content = `${text({ type: "ADDED", object: versioned("7") }, end, bookmark)}{"type":"DELETED","obj`;
     for (const chunk of [1, 2, 3, 7, 1_000]) {
       const { kube } = setUp(() => stream(content, chunk));
-      const events = await collect(kube.watch(builtIn.Pod, { signal }));
+      const events = await collect(kube.watch(builtInTypes.Pod, { signal }));
       expect(events).toEqual([
         { type: "ADDED", object: versioned("7") },
         { type: "BOOKMARK", resourceVersion: "8", initialEventsEnd: true },
@@ -263,8 +263,8 @@ describe("httpClient.watch", () => {
 
   it("asks for what it is told to", async () => {
     const { kube, sent } = setUp(() => stream(""));
-    await collect(kube.watch(builtIn.Pod, { signal, resourceVersion: "5", bookmarks: true, timeoutSeconds: 9 }));
-    await collect(kube.watch(builtIn.Pod, { signal, namespace: "shop", sendInitialEvents: true }));
+    await collect(kube.watch(builtInTypes.Pod, { signal, resourceVersion: "5", bookmarks: true, timeoutSeconds: 9 }));
+    await collect(kube.watch(builtInTypes.Pod, { signal, namespace: "shop", sendInitialEvents: true }));
     expect(sent()).toEqual([
       "GET /api/v1/pods?watch=true&resourceVersion=5&allowWatchBookmarks=true&timeoutSeconds=9",
       "GET /api/v1/namespaces/shop/pods?watch=true&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan",
@@ -274,7 +274,7 @@ describe("httpClient.watch", () => {
   it("throws what the server says midstream", async () => {
     const object = { kind: "Status", code: 410, reason: "Expired", message: "too old" };
     const { kube } = setUp(() => stream(text({ type: "ERROR", object })));
-    expect(await errorOf(collect(kube.watch(builtIn.Pod, { signal })))).toMatchObject({
+    expect(await errorOf(collect(kube.watch(builtInTypes.Pod, { signal })))).toMatchObject({
       code: "expired",
       message: "too old",
     });
@@ -284,7 +284,7 @@ describe("httpClient.watch", () => {
     "throws at the line %j, which is no event",
     async (content) => {
       const { kube } = setUp(() => stream(content));
-      expect(await errorOf(collect(kube.watch(builtIn.Pod, { signal })))).toMatchObject({ code: "server-error" });
+      expect(await errorOf(collect(kube.watch(builtInTypes.Pod, { signal })))).toMatchObject({ code: "server-error" });
     },
   );
 
@@ -292,7 +292,7 @@ describe("httpClient.watch", () => {
     const line = new TextEncoder().encode(text({ type: "ADDED", object: versioned("7", "x") }));
     line[line.indexOf(0x78)] = 0xff;
     const { kube } = setUp(() => ({ status: 200, headers: {}, body: chunks(line) }));
-    expect(await errorOf(collect(kube.watch(builtIn.Pod, { signal })))).toMatchObject({ code: "server-error" });
+    expect(await errorOf(collect(kube.watch(builtInTypes.Pod, { signal })))).toMatchObject({ code: "server-error" });
   });
 
   it("has a deadline for its beginning alone, and ends quietly when aborted", async () => {
@@ -304,13 +304,13 @@ describe("httpClient.watch", () => {
       };
       return { status: 200, headers: {}, body: body() };
     });
-    const events = collect(open.kube.watch(builtIn.Pod, { signal: stop.signal }));
+    const events = collect(open.kube.watch(builtInTypes.Pod, { signal: stop.signal }));
     await open.clock.advance(3_600_000);
     stop.abort();
     expect(await events).toHaveLength(1);
 
     const closed = setUp(silence);
-    const waiting = errorOf(collect(closed.kube.watch(builtIn.Pod, { signal })));
+    const waiting = errorOf(collect(closed.kube.watch(builtInTypes.Pod, { signal })));
     await closed.clock.runUntilIdle();
     expect(await waiting).toMatchObject({ code: "timeout" });
   });
@@ -321,8 +321,8 @@ describe("httpClient.watch", () => {
       throw new Error("aborted");
     };
     const { kube } = setUp(() => ({ status: 200, headers: {}, body: broken() }));
-    expect(await errorOf(collect(kube.watch(builtIn.Pod, { signal })))).toMatchObject({ code: "unavailable" });
+    expect(await errorOf(collect(kube.watch(builtInTypes.Pod, { signal })))).toMatchObject({ code: "unavailable" });
     const refusing = setUp(() => failure(410, "Expired")).kube;
-    expect(await errorOf(collect(refusing.watch(builtIn.Pod, { signal })))).toMatchObject({ code: "expired" });
+    expect(await errorOf(collect(refusing.watch(builtInTypes.Pod, { signal })))).toMatchObject({ code: "expired" });
   });
 });

@@ -10,13 +10,13 @@ import type {
   WatchEvent,
   WatchOptions,
 } from "./client.ts";
-import { KubeError } from "./error.ts";
-import { type Call, Exchange, type HttpClientOptions } from "./exchange.ts";
+import { KubeError } from "./kube-error.ts";
 import { collectionPath, listQuery, objectPath, watchQuery, writeQuery } from "./request-path.ts";
 import { apiVersionOf } from "./resources.ts";
+import { type ApiRequest, type HttpClientOptions, RestClient } from "./rest-client.ts";
 import { watchEvents } from "./watch-decoder.ts";
 
-export type { HttpClientOptions, RequestOutcome } from "./exchange.ts";
+export type { HttpClientOptions, RequestOutcome } from "./rest-client.ts";
 
 const patchTypes = {
   json: "application/json-patch+json",
@@ -27,8 +27,8 @@ const patchTypes = {
 
 /** Any Kubernetes API server over HTTP. */
 export function httpClient(options: HttpClientOptions): KubeClient {
-  const exchange = new Exchange(options);
-  const json = async <T>(call: Call): Promise<T> => deepFreeze(await exchange.json(call)) as T;
+  const restClient = new RestClient(options);
+  const json = async <T>(request: ApiRequest): Promise<T> => deepFreeze(await restClient.json(request)) as T;
 
   return {
     get: async <T extends KubeObject>(type: ResourceType, key: ObjectKey) =>
@@ -36,10 +36,10 @@ export function httpClient(options: HttpClientOptions): KubeClient {
 
     list: async <T extends KubeObject>(type: ResourceType, listOptions: ListOptions = {}) => {
       const path = collectionPath(type, listOptions.namespace) + listQuery(listOptions);
-      return objectList<T>(type, await exchange.json({ type, method: "GET", path }));
+      return objectList<T>(type, await restClient.json({ type, method: "GET", path }));
     },
 
-    watch: (type, watchOptions) => watch(exchange, type, watchOptions),
+    watch: (type, watchOptions) => watch(restClient, type, watchOptions),
 
     create: async (type, object, { name, subresource, ...write } = {}) => {
       const { namespace } = object.metadata;
@@ -120,14 +120,14 @@ function objectList<T extends KubeObject>(type: ResourceType, body: unknown): Ob
 }
 
 async function* watch<T extends KubeObject>(
-  exchange: Exchange,
+  restClient: RestClient,
   type: ResourceType,
   options: WatchOptions,
 ): AsyncGenerator<WatchEvent<T>> {
   const { signal } = options;
   const path = collectionPath(type, options.namespace) + watchQuery(options);
   try {
-    yield* watchEvents<T>(await exchange.stream({ type, method: "GET", path }, signal));
+    yield* watchEvents<T>(await restClient.stream({ type, method: "GET", path }, signal));
   } catch (error) {
     if (signal.aborted) return; // nobody listens any more
     throw error;

@@ -6,8 +6,8 @@ import { Random } from "../util/random.ts";
 import { VirtualClock } from "../util/virtual-clock.ts";
 import { httpClient } from "./http-client.ts";
 import { Informer } from "./informer.ts";
-import { builtIn } from "./resources.ts";
-import type { TransportReply, TransportRequest } from "./transport.ts";
+import { builtInTypes } from "./resources.ts";
+import type { TransportRequest, TransportResponse } from "./transport.ts";
 
 const many = 2_000;
 const perPage = 500;
@@ -23,7 +23,7 @@ function nodes(prefix: string, version: number): readonly KubeObject[] {
 /** Lists these page by page, then watches those, then says the version has expired. */
 function server(lists: readonly (readonly KubeObject[])[], watched: readonly KubeObject[]) {
   let listing = 0;
-  return (request: TransportRequest): TransportReply => {
+  return (request: TransportRequest): TransportResponse => {
     const query = new URL(request.path, "http://server").searchParams;
     if (query.has("watch")) return watching(request, listing < lists.length ? watched : undefined);
     const from = Number(query.get("continue") ?? 0);
@@ -37,7 +37,7 @@ function server(lists: readonly (readonly KubeObject[])[], watched: readonly Kub
   };
 }
 
-function watching(request: TransportRequest, news: readonly KubeObject[] | undefined): TransportReply {
+function watching(request: TransportRequest, news: readonly KubeObject[] | undefined): TransportResponse {
   if (news === undefined) return { status: 200, headers: {}, body: quiet(request) };
   const gone = { type: "ERROR", object: { kind: "Status", code: 410, reason: "Expired", message: "too old" } };
   const events = [...news.map((object) => ({ type: "ADDED", object })), gone];
@@ -51,7 +51,7 @@ async function* quiet(request: TransportRequest): AsyncGenerator<Uint8Array> {
 }
 
 /** Counts what is taken in between two pauses; pauses after every so many questions. */
-function setUp(answer: (request: TransportRequest) => TransportReply, every: number) {
+function setUp(answer: (request: TransportRequest) => TransportResponse, every: number) {
   const clock = new VirtualClock();
   const seen = { work: 0, most: 0, asked: 0, pauses: 0 };
   const pause: Pause = () => {
@@ -68,7 +68,7 @@ function setUp(answer: (request: TransportRequest) => TransportReply, every: num
   };
   const informer = new Informer<KubeObject, string>({
     kube: httpClient({ transport: async (request) => answer(request), clock, userAgent: "test" }),
-    type: builtIn.Node,
+    type: builtInTypes.Node,
     clock,
     random: new Random(7),
     pageSize: perPage,

@@ -5,9 +5,9 @@ import type { KubeObject } from "../api/object.ts";
 import { Random } from "../util/random.ts";
 import { VirtualClock } from "../util/virtual-clock.ts";
 import { httpClient } from "./http-client.ts";
-import { Informer, type InformerTrouble } from "./informer.ts";
-import { builtIn } from "./resources.ts";
-import type { TransportReply, TransportRequest } from "./transport.ts";
+import { Informer, type InformerFailure } from "./informer.ts";
+import { builtInTypes } from "./resources.ts";
+import type { TransportRequest, TransportResponse } from "./transport.ts";
 
 const minuteMs = 60_000;
 
@@ -69,7 +69,7 @@ class ScriptedServer {
     this.#pages.clear();
   }
 
-  list(query: URLSearchParams): TransportReply {
+  list(query: URLSearchParams): TransportResponse {
     const token = query.get("continue");
     const page = token === null ? this.#snapshot() : this.#pages.get(token);
     if (page === undefined) return status(410, "Expired");
@@ -159,11 +159,11 @@ async function* once(...chunks: Uint8Array[]): AsyncGenerator<Uint8Array> {
   yield* chunks;
 }
 
-function reply(code: number, body: unknown, headers: TransportReply["headers"] = {}): TransportReply {
+function reply(code: number, body: unknown, headers: TransportResponse["headers"] = {}): TransportResponse {
   return { status: code, headers, body: once(bytes(JSON.stringify(body))) };
 }
 
-function status(code: number, reason: string, headers: TransportReply["headers"] = {}): TransportReply {
+function status(code: number, reason: string, headers: TransportResponse["headers"] = {}): TransportResponse {
   return reply(code, statusBody(code, reason), headers);
 }
 
@@ -176,7 +176,7 @@ function never(signal: AbortSignal): Promise<never> {
 }
 
 /** Answers that fail before or instead of the real one; undefined: this fault damages the stream. */
-function refusal(fault: Fault, { signal }: TransportRequest): TransportReply | Promise<never> | undefined {
+function refusal(fault: Fault, { signal }: TransportRequest): TransportResponse | Promise<never> | undefined {
   if (fault === "500") return status(500, "InternalError");
   if (fault === "429") return { ...reply(429, "slow down"), headers: { "retry-after": "7" } };
   if (fault === "410") return status(410, "Expired");
@@ -222,7 +222,7 @@ interface Plan {
 }
 
 function transportTo(server: ScriptedServer, { random, fault }: Plan) {
-  return async (request: TransportRequest): Promise<TransportReply> => {
+  return async (request: TransportRequest): Promise<TransportResponse> => {
     const query = new URL(request.path, "http://server").searchParams;
     const isWatch = query.get("watch") === "true";
     const planned = fault(isWatch);
@@ -280,16 +280,16 @@ function shadowOf(informer: Informer<ConfigMap, Projected>): Map<string, Project
 function start(server: ScriptedServer, plan: Plan) {
   const { clock, random } = plan;
   const kube = httpClient({ transport: transportTo(server, plan), clock, userAgent: "test" });
-  const troubles: InformerTrouble[] = [];
-  const onTrouble = (trouble: InformerTrouble) => troubles.push(trouble);
+  const troubles: InformerFailure[] = [];
+  const onFailure = (failure: InformerFailure) => troubles.push(failure);
   const options = {
     kube,
-    type: builtIn.ConfigMap,
+    type: builtInTypes.ConfigMap,
     clock,
     random: random.fork("informer"),
     project,
     pageSize: 3,
-    onTrouble,
+    onFailure,
   };
   const informer = new Informer<ConfigMap, Projected>(options);
   const shadow = shadowOf(informer);
@@ -305,7 +305,7 @@ function churn(server: ScriptedServer, random: Random): void {
   if (random.int(15) === 0) server.compact();
 }
 
-async function survive(seed: number): Promise<readonly InformerTrouble[]> {
+async function survive(seed: number): Promise<readonly InformerFailure[]> {
   const random = new Random(seed);
   const clock = new VirtualClock();
   const server = new ScriptedServer(clock);
@@ -335,7 +335,7 @@ describe("an informer under fire", () => {
     const seen = new Set<string>();
     await fc.assert(
       fc.asyncProperty(fc.integer(), async (seed) => {
-        for (const trouble of await survive(seed)) seen.add(trouble.kind);
+        for (const failure of await survive(seed)) seen.add(failure.kind);
       }),
       { numRuns: runs(1_000) },
     );

@@ -4,11 +4,11 @@ import type { KubeObject } from "../api/object.ts";
 import { Random } from "../util/random.ts";
 import { VirtualClock } from "../util/virtual-clock.ts";
 import { httpClient } from "./http-client.ts";
-import { Informer, type InformerTrouble } from "./informer.ts";
-import { builtIn } from "./resources.ts";
-import type { TransportReply, TransportRequest } from "./transport.ts";
+import { Informer, type InformerFailure } from "./informer.ts";
+import { builtInTypes } from "./resources.ts";
+import type { TransportRequest, TransportResponse } from "./transport.ts";
 
-type Answer = (request: TransportRequest) => TransportReply | Promise<TransportReply>;
+type Answer = (request: TransportRequest) => TransportResponse | Promise<TransportResponse>;
 
 const node = (name: string, version: number, uid = name): KubeObject => ({
   apiVersion: "v1",
@@ -43,24 +43,24 @@ const bookmark = (version: number) => ({
 function setUp(...answers: readonly Answer[]) {
   const clock = new VirtualClock();
   const asked: { readonly at: number; readonly what: string }[] = [];
-  const transport = async (request: TransportRequest): Promise<TransportReply> => {
+  const transport = async (request: TransportRequest): Promise<TransportResponse> => {
     const query = new URL(request.path, "http://server").searchParams;
     const kind = query.has("watch") ? `watch ${query.get("resourceVersion")}` : `list ${query.get("continue") ?? ""}`;
     asked.push({ at: clock.now(), what: kind.trim() });
     return (answers[asked.length - 1] ?? open())(request);
   };
   const log: string[] = [];
-  const troubles: InformerTrouble[] = [];
+  const troubles: InformerFailure[] = [];
   const informer = new Informer<KubeObject, string>({
     kube: httpClient({ transport, clock, userAgent: "test" }),
-    type: builtIn.Node,
+    type: builtInTypes.Node,
     clock,
     random: new Random(7),
     project: ({ metadata }) => {
       if (metadata.name === "unreadable") throw new Error("cannot be read");
       return `${metadata.name}@${metadata.resourceVersion}`;
     },
-    onTrouble: (trouble) => troubles.push(trouble),
+    onFailure: (failure) => troubles.push(failure),
   });
   informer.subscribe({
     added: (object) => log.push(`+${object}`),
@@ -99,12 +99,12 @@ describe("Informer", () => {
 
   it("design §3 what it keeps is frozen", async () => {
     const clock = new VirtualClock();
-    const transport = async (): Promise<TransportReply> =>
+    const transport = async (): Promise<TransportResponse> =>
       reply(200, { metadata: { resourceVersion: "5" }, items: [{ ...node("a", 1), spec: { taints: [] } }] });
     const kube = httpClient({ transport, clock, userAgent: "test" });
     const informer = new Informer<KubeObject, KubeObject>({
       kube,
-      type: builtIn.Node,
+      type: builtInTypes.Node,
       clock,
       random: new Random(7),
       project: (one) => ({ ...one }),
@@ -214,7 +214,7 @@ describe("Informer", () => {
     await run(1_000);
     expect([...informer.values()]).toEqual(["a@2", "b@7"]);
     expect(log).toEqual(["+a@2", "+b@7"]);
-    expect(troubles.map((trouble) => (trouble.kind === "undecodable" ? trouble.key : trouble.kind))).toEqual([
+    expect(troubles.map((failure) => (failure.kind === "undecodable" ? failure.key : failure.kind))).toEqual([
       "unreadable",
       "",
       "",

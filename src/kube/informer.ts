@@ -5,9 +5,9 @@ import { noPause, type Pause } from "../util/pause.ts";
 import type { Random } from "../util/random.ts";
 import { backOffMs } from "./back-off.ts";
 import type { KubeClient, ListOptions, ResourceType, WatchEvent } from "./client.ts";
-import { isKubeError } from "./error.ts";
-import { type CacheHandler, cacheKey, type Entry, ObjectCache } from "./object-cache.ts";
-import { guardAgainstSilence, type SilenceGuard } from "./silence.ts";
+import { type IdleTimeout, startIdleTimeout } from "./idle-timeout.ts";
+import { isKubeError } from "./kube-error.ts";
+import { type CacheEntry, type CacheHandler, cacheKey, ObjectCache } from "./object-cache.ts";
 
 /**
  * Where an informer stands. It lists page by page, then watches from the version of the list; a watch that ends is
@@ -21,13 +21,13 @@ export type InformerState =
   | { readonly kind: "stopped" };
 
 /** What went wrong without stopping the informer. */
-export type InformerTrouble =
+export type InformerFailure =
   | { readonly kind: "list-failed" | "watch-failed"; readonly error: unknown }
   | { readonly kind: "silent"; readonly forMs: number }
   | { readonly kind: "undecodable"; readonly key: string; readonly error: unknown }
   | { readonly kind: "handler-failed"; readonly error: unknown };
 
-export interface InformerOptions<T extends KubeObject, P> extends Pick<ListOptions, Selectors> {
+export interface InformerOptions<T extends KubeObject, P> extends Pick<ListOptions, SelectorKeys> {
   readonly kube: KubeClient;
   readonly type: ResourceType;
   readonly clock: Clock;
@@ -36,24 +36,24 @@ export interface InformerOptions<T extends KubeObject, P> extends Pick<ListOptio
   readonly project: (object: T) => P;
   readonly pageSize?: number;
   /** A watch on which nothing came for so long, not even a bookmark, is taken for dead. */
-  readonly silenceMs?: number;
+  readonly watchIdleTimeoutMs?: number;
   /** Asked while much is taken in at once. */
   readonly pause?: Pause | undefined;
-  readonly onTrouble?: (trouble: InformerTrouble) => void;
+  readonly onFailure?: (failure: InformerFailure) => void;
 }
 
-type Selectors = "namespace" | "labelSelector" | "fieldSelector";
+type SelectorKeys = "namespace" | "labelSelector" | "fieldSelector";
 
 const startOfList = { kind: "listing", pages: 0 } as const satisfies InformerState;
 
 const defaultPageSize = 500;
 /** Bookmarks come about once a minute. */
-const defaultSilenceMs = 5 * 60_000;
+const defaultWatchIdleTimeoutMs = 5 * 60_000;
 const backOff = { baseMs: 500, maxMs: 30_000 };
 /** So many failures at one version, and it is the version that fails: what follows it cannot be read. */
 const failuresUntilRelist = 3;
 /** A watch that lived this long was a good one, even if nothing happened on it. */
-const settledMs = 30_000;
+const healthyWatchMs = 30_000;
 
 /**
  * Keeps a local copy of all objects of a kind, over any client. The copy depends on what the server holds alone:
@@ -65,7 +65,7 @@ export class Informer<T extends KubeObject, P> {
   readonly #synced = deferred();
   readonly #pause: Pause;
   #state: InformerState = { kind: "idle" };
-  #listed = new Map<string, Entry<P>>();
+  #listed = new Map<string, CacheEntry<P>>();
   #failures = 0;
   #hasSynced = false;
 
@@ -151,12 +151,12 @@ export class Informer<T extends KubeObject, P> {
     } catch (error) {
       this.#report({ kind: "list-failed", error });
       // Pages of an expired list do not fit together with new ones.
-      return this.#retry(error, this.#isHopeless(error) ? startOfList : state);
+      return this.#retry(error, this.#needsRelist(error) ? startOfList : state);
     }
   }
 
   async #sync(signal: AbortSignal): Promise<void> {
-    for (const _ of this.#cache.replacing(this.#listed)) {
+    for (const _ of this.#cache.replaceInSteps(this.#listed)) {
       const pause = this.#pause();
       if (pause !== undefined) await pause;
       if (signal.aborted) return; // nobody listens any more
@@ -170,16 +170,16 @@ export class Informer<T extends KubeObject, P> {
   async #watch(from: InformerState & { kind: "watching" }, signal: AbortSignal): Promise<InformerState> {
     const { kube, type, clock, random } = this.#options;
     const startedAt = clock.now();
-    const silence = this.#guardAgainstSilence(signal);
+    const idleTimeout = this.#startIdleTimeout(signal);
     let { resourceVersion } = from;
     let failure: { readonly error: unknown } | undefined;
     try {
       // The server ends it after a while, as other clients ask too: so load moves on to new servers.
       const timeoutSeconds = 300 + random.int(300);
-      const options = { resourceVersion, bookmarks: true, timeoutSeconds, signal: silence.signal };
+      const options = { resourceVersion, bookmarks: true, timeoutSeconds, signal: idleTimeout.signal };
       for await (const event of kube.watch<T>(type, { ...this.#selectors(), ...options })) {
-        silence.heard();
-        resourceVersion = this.#take(event);
+        idleTimeout.touch();
+        resourceVersion = this.#applyEvent(event);
         const pause = this.#pause();
         if (pause !== undefined) await pause; // meanwhile the server has to wait
         if (signal.aborted) break;
@@ -187,29 +187,29 @@ export class Informer<T extends KubeObject, P> {
     } catch (error) {
       failure = { error };
     } finally {
-      silence.stop();
+      idleTimeout.stop();
     }
-    const wasGood = resourceVersion !== from.resourceVersion || clock.now() - startedAt >= settledMs;
-    if (wasGood) this.#failures = 0;
+    const wasHealthy = resourceVersion !== from.resourceVersion || clock.now() - startedAt >= healthyWatchMs;
+    if (wasHealthy) this.#failures = 0;
     if (failure !== undefined) return this.#afterFailure(failure.error, resourceVersion);
     const resumed: InformerState = { kind: "watching", resourceVersion };
-    return wasGood ? resumed : this.#retry(undefined, resumed);
+    return wasHealthy ? resumed : this.#retry(undefined, resumed);
   }
 
   #afterFailure(error: unknown, resourceVersion: string): InformerState {
     this.#report({ kind: "watch-failed", error });
-    return this.#retry(error, this.#isHopeless(error) ? startOfList : { kind: "watching", resourceVersion });
+    return this.#retry(error, this.#needsRelist(error) ? startOfList : { kind: "watching", resourceVersion });
   }
 
   /** Whether going on from here cannot succeed, so that only a new list can. */
-  #isHopeless(error: unknown): boolean {
+  #needsRelist(error: unknown): boolean {
     if (isKubeError(error, "expired")) return true;
     const isOutage = isKubeError(error, "unavailable", "timeout", "too-many-requests");
     return !isOutage && this.#failures + 1 >= failuresUntilRelist;
   }
 
   /** Takes an event in and returns how far the stream has come. */
-  #take(event: WatchEvent<T>): string {
+  #applyEvent(event: WatchEvent<T>): string {
     if (event.type === "BOOKMARK") return event.resourceVersion;
     const { metadata } = event.object;
     const entry = event.type === "DELETED" ? undefined : this.#decode(event.object);
@@ -219,7 +219,7 @@ export class Informer<T extends KubeObject, P> {
     return metadata.resourceVersion ?? "";
   }
 
-  #decode(object: T): Entry<P> | undefined {
+  #decode(object: T): CacheEntry<P> | undefined {
     const metadata: unknown = isRecord(object) ? object.metadata : undefined;
     const isNamed = isRecord(metadata) && typeof metadata["name"] === "string";
     const key = isNamed ? cacheKey(object.metadata) : "";
@@ -237,24 +237,24 @@ export class Informer<T extends KubeObject, P> {
   #retry(error: unknown, then: InformerState): InformerState {
     const { clock, random } = this.#options;
     this.#failures += 1;
-    const askedMs = isKubeError(error) ? (error.retryAfterMs ?? 0) : 0;
-    const ms = Math.max(askedMs, backOffMs(this.#failures, { ...backOff, random }));
+    const retryAfterMs = isKubeError(error) ? (error.retryAfterMs ?? 0) : 0;
+    const ms = Math.max(retryAfterMs, backOffMs(this.#failures, { ...backOff, random }));
     return { kind: "waiting", untilMs: clock.now() + ms, then };
   }
 
-  #guardAgainstSilence(outer: AbortSignal): SilenceGuard {
-    const { clock, silenceMs = defaultSilenceMs } = this.#options;
-    const onSilence = (): void => this.#report({ kind: "silent", forMs: silenceMs });
-    return guardAgainstSilence({ clock, silenceMs, outer, onSilence });
+  #startIdleTimeout(parentSignal: AbortSignal): IdleTimeout {
+    const { clock, watchIdleTimeoutMs = defaultWatchIdleTimeoutMs } = this.#options;
+    const onIdle = (): void => this.#report({ kind: "silent", forMs: watchIdleTimeoutMs });
+    return startIdleTimeout({ clock, idleMs: watchIdleTimeoutMs, parentSignal, onIdle });
   }
 
-  #selectors(): Pick<ListOptions, Selectors> {
+  #selectors(): Pick<ListOptions, SelectorKeys> {
     const { namespace, labelSelector, fieldSelector } = this.#options;
     return { namespace, labelSelector, fieldSelector };
   }
 
-  #report(trouble: InformerTrouble): void {
-    this.#options.onTrouble?.(trouble);
+  #report(failure: InformerFailure): void {
+    this.#options.onFailure?.(failure);
   }
 }
 

@@ -49,16 +49,16 @@ const fileSchema = z.looseObject({
   contexts: z.array(z.looseObject({ name: z.string(), context: contextSchema })).nullish(),
 });
 
-export type Cluster = z.infer<typeof clusterSchema>;
-export type User = z.infer<typeof userSchema>;
-export type Context = z.infer<typeof contextSchema>;
+export type KubeConfigCluster = z.infer<typeof clusterSchema>;
+export type KubeConfigUser = z.infer<typeof userSchema>;
+export type KubeConfigContext = z.infer<typeof contextSchema>;
 
 /** What one kubeconfig, or several laid over each other, say. */
 export interface KubeConfigFile {
   readonly currentContext: string | undefined;
-  readonly clusters: ReadonlyMap<string, Cluster>;
-  readonly users: ReadonlyMap<string, User>;
-  readonly contexts: ReadonlyMap<string, Context>;
+  readonly clusters: ReadonlyMap<string, KubeConfigCluster>;
+  readonly users: ReadonlyMap<string, KubeConfigUser>;
+  readonly contexts: ReadonlyMap<string, KubeConfigContext>;
 }
 
 /** Reads one file; the paths in it are relative to its folder. */
@@ -78,9 +78,9 @@ export function readKubeConfig(content: string, path: string): KubeConfigFile {
   const { clusters, users, contexts, "current-context": current } = read.data;
   return {
     currentContext: current || undefined,
-    clusters: firstOf(clusters ?? [], ({ name, cluster }) => [name, withPaths(cluster, clusterPaths, from)]),
-    users: firstOf(users ?? [], ({ name, user }) => [name, userAt(user ?? {}, from)]),
-    contexts: firstOf(contexts ?? [], ({ name, context }) => [name, context]),
+    clusters: firstByName(clusters ?? [], ({ name, cluster }) => [name, withPaths(cluster, clusterPaths, from)]),
+    users: firstByName(users ?? [], ({ name, user }) => [name, withUserPaths(user ?? {}, from)]),
+    contexts: firstByName(contexts ?? [], ({ name, context }) => [name, context]),
   };
 }
 
@@ -88,15 +88,15 @@ export function readKubeConfig(content: string, path: string): KubeConfigFile {
 export function mergeKubeConfigs(files: readonly KubeConfigFile[]): KubeConfigFile {
   return {
     currentContext: files.find(({ currentContext }) => currentContext !== undefined)?.currentContext,
-    clusters: firstOf(
+    clusters: firstByName(
       files.flatMap(({ clusters }) => [...clusters]),
       (entry) => entry,
     ),
-    users: firstOf(
+    users: firstByName(
       files.flatMap(({ users }) => [...users]),
       (entry) => entry,
     ),
-    contexts: firstOf(
+    contexts: firstByName(
       files.flatMap(({ contexts }) => [...contexts]),
       (entry) => entry,
     ),
@@ -116,14 +116,14 @@ function withPaths<T extends object>(record: T, keys: readonly (keyof T)[], from
 }
 
 /** A command with a slash in it is a path; one without is looked for in PATH. */
-function userAt(user: User, from: (path: string) => string): User {
+function withUserPaths(user: KubeConfigUser, from: (path: string) => string): KubeConfigUser {
   const { exec } = user;
   const command = exec?.command.includes("/") ? from(exec.command) : exec?.command;
   const placed = exec && command !== undefined ? { ...user, exec: { ...exec, command } } : user;
   return withPaths(placed, userPaths, from);
 }
 
-function firstOf<T, V>(items: readonly T[], entryOf: (item: T) => readonly [string, V]): ReadonlyMap<string, V> {
+function firstByName<T, V>(items: readonly T[], entryOf: (item: T) => readonly [string, V]): ReadonlyMap<string, V> {
   const map = new Map<string, V>();
   for (const [name, value] of items.map(entryOf)) if (!map.has(name)) map.set(name, value);
   return map;

@@ -1,28 +1,28 @@
 import { describe, expect, it } from "vitest";
 import { stringify } from "yaml";
 import { VirtualClock } from "../util/virtual-clock.ts";
-import { type LoadOptions, loadConnection } from "./kubeconfig.ts";
-import type { Machine, RunOptions } from "./machine.ts";
+import type { CommandOptions, HostEnvironment } from "./host-environment.ts";
+import { type LoadConnectionOptions, loadConnection } from "./kubeconfig.ts";
 
 interface World {
   readonly files?: Record<string, string>;
   readonly env?: Record<string, string>;
-  readonly run?: (command: string, options: RunOptions) => string;
+  readonly run?: (command: string, options: CommandOptions) => string;
 }
 
 function setUp({ files = {}, env = {}, run = () => "" }: World) {
   const clock = new VirtualClock({ startAt: Date.parse("2026-01-01T00:00:00Z") });
-  const commands: { command: string; options: RunOptions }[] = [];
-  const machine: Machine = {
+  const commands: { command: string; options: CommandOptions }[] = [];
+  const environment: HostEnvironment = {
     env,
     homeDir: "/home/me",
     readFile: async (path) => files[path],
-    run: async (command, options) => {
+    runCommand: async (command, options) => {
       commands.push({ command, options });
       return run(command, options);
     },
   };
-  const load = (options: Partial<LoadOptions> = {}) => loadConnection({ machine, clock, ...options });
+  const load = (options: Partial<LoadConnectionOptions> = {}) => loadConnection({ environment, clock, ...options });
   return { clock, files, commands, load };
 }
 
@@ -56,7 +56,7 @@ const identityOf = async (user: Record<string, unknown>, rest: World = {}) =>
 describe("loadConnection", () => {
   it("looks where kubectl does: the path given, KUBECONFIG, the home folder", async () => {
     const files = { "/given": config({ name: "given" }), "/env": config({ name: "env" }), [home]: config() };
-    const serverOf = async (env: Record<string, string>, options: Partial<LoadOptions> = {}) =>
+    const serverOf = async (env: Record<string, string>, options: Partial<LoadConnectionOptions> = {}) =>
       (await setUp({ files, env }).load(options)).server;
     expect(await serverOf({ KUBECONFIG: "/env" }, { path: "/given" })).toBe("https://given.test");
     expect(await serverOf({ KUBECONFIG: "/env" })).toBe("https://env.test");
@@ -79,7 +79,7 @@ describe("loadConnection", () => {
   });
 
   it("says what is missing", async () => {
-    const failing = (files: Record<string, string>, options: Partial<LoadOptions> = {}) =>
+    const failing = (files: Record<string, string>, options: Partial<LoadConnectionOptions> = {}) =>
       setUp({ files }).load(options);
     await expect(failing({})).rejects.toThrow(`no cluster to talk to: found no kubeconfig at ${home}`);
     await expect(failing({ [home]: config() }, { context: "x" })).rejects.toThrow("no context x: it has one");
@@ -138,7 +138,7 @@ describe("loadConnection", () => {
     await clock.advance(1);
     expect(await token()).toBe("Bearer second");
     files["/token"] = "third";
-    expect(credentials.refused()).toBe(true);
+    expect(credentials.invalidate()).toBe(true);
     expect(await token()).toBe("Bearer third");
   });
 

@@ -1,13 +1,25 @@
 import { delimiter, join } from "node:path";
 import type { Clock } from "../util/clock.ts";
 import { cachedCredentials } from "./cached-credentials.ts";
-import { bearer, type Connection, type Credentials, fixedCredentials, type Identity } from "./connection.ts";
+import {
+  bearerHeaders,
+  type ClientIdentity,
+  type Connection,
+  type Credentials,
+  fixedCredentials,
+} from "./connection.ts";
 import { type ExecPlugin, execIdentity } from "./exec-credentials.ts";
-import { type Cluster, type KubeConfigFile, mergeKubeConfigs, readKubeConfig, type User } from "./kubeconfig-file.ts";
-import type { Machine } from "./machine.ts";
+import type { HostEnvironment } from "./host-environment.ts";
+import {
+  type KubeConfigCluster,
+  type KubeConfigFile,
+  type KubeConfigUser,
+  mergeKubeConfigs,
+  readKubeConfig,
+} from "./kubeconfig-file.ts";
 
-export interface LoadOptions {
-  readonly machine: Machine;
+export interface LoadConnectionOptions {
+  readonly environment: HostEnvironment;
   readonly clock: Clock;
   /** A kubeconfig; else KUBECONFIG, else `~/.kube/config`, else the cluster we run in. */
   readonly path?: string | undefined;
@@ -20,43 +32,52 @@ const serviceAccountDir = "/var/run/secrets/kubernetes.io/serviceaccount";
 const tokenFileMs = 60_000;
 
 /** Finds the cluster to talk to, as kubectl would. Throws where there is none, saying what was looked at. */
-export async function loadConnection(options: LoadOptions): Promise<Connection> {
+export async function loadConnection(options: LoadConnectionOptions): Promise<Connection> {
   const paths = kubeConfigPaths(options);
   const files = await readFiles(paths, options);
   if (files.length > 0) return connectionOf(mergeKubeConfigs(files), options);
-  const here = options.context === undefined ? await inCluster(options) : undefined;
-  if (here !== undefined) return here;
+  const inClusterConnection = options.context === undefined ? await inCluster(options) : undefined;
+  if (inClusterConnection !== undefined) return inClusterConnection;
   throw new Error(`no cluster to talk to: found no kubeconfig at ${paths.join(", ")}, and this is no pod of a cluster`);
 }
 
-function kubeConfigPaths({ path, machine: { env, homeDir } }: LoadOptions): readonly string[] {
+function kubeConfigPaths({ path, environment: { env, homeDir } }: LoadConnectionOptions): readonly string[] {
   if (path !== undefined) return [path];
   const listed = (env["KUBECONFIG"] ?? "").split(delimiter).filter((one) => one !== "");
   return listed.length > 0 ? listed : [join(homeDir, ".kube", "config")];
 }
 
-async function readFiles(paths: readonly string[], { path, machine }: LoadOptions): Promise<readonly KubeConfigFile[]> {
+async function readFiles(
+  paths: readonly string[],
+  { path, environment }: LoadConnectionOptions,
+): Promise<readonly KubeConfigFile[]> {
   const files: KubeConfigFile[] = [];
   for (const one of paths) {
-    const content = await machine.readFile(one);
+    const content = await environment.readFile(one);
     if (content !== undefined) files.push(readKubeConfig(content, one));
     else if (path !== undefined) throw new Error(`there is no kubeconfig at ${path}`);
   }
   return files;
 }
 
-async function connectionOf(config: KubeConfigFile, options: LoadOptions): Promise<Connection> {
+async function connectionOf(config: KubeConfigFile, options: LoadConnectionOptions): Promise<Connection> {
   const name = options.context ?? config.currentContext;
-  if (name === undefined) throw new Error(`the kubeconfig names no current context${oneOf(config.contexts)}`);
+  if (name === undefined)
+    throw new Error(`the kubeconfig names no current context${availableContexts(config.contexts)}`);
   const context = config.contexts.get(name);
-  if (context === undefined) throw new Error(`the kubeconfig has no context ${name}${oneOf(config.contexts)}`);
+  if (context === undefined)
+    throw new Error(`the kubeconfig has no context ${name}${availableContexts(config.contexts)}`);
   const cluster = config.clusters.get(context.cluster);
   if (cluster === undefined) throw new Error(`context ${name} names cluster ${context.cluster}, which is not there`);
   const user = context.user ? config.users.get(context.user) : {};
   if (user === undefined) throw new Error(`context ${name} names user ${context.user}, which is not there`);
   if (cluster["proxy-url"]) throw new Error(`cluster ${context.cluster} is behind a proxy-url, which is not supported`);
 
-  const ca = await pem(options.machine, cluster["certificate-authority-data"], cluster["certificate-authority"]);
+  const ca = await readPem(
+    options.environment,
+    cluster["certificate-authority-data"],
+    cluster["certificate-authority"],
+  );
   const skipVerify = cluster["insecure-skip-tls-verify"] ?? false;
   return {
     server: cluster.server,
@@ -66,56 +87,62 @@ async function connectionOf(config: KubeConfigFile, options: LoadOptions): Promi
   };
 }
 
-function oneOf(contexts: ReadonlyMap<string, unknown>): string {
+function availableContexts(contexts: ReadonlyMap<string, unknown>): string {
   return contexts.size === 0 ? "" : `: it has ${[...contexts.keys()].sort().join(", ")}`;
 }
 
-interface UserSettings extends LoadOptions {
-  readonly cluster: Cluster;
+interface UserSettings extends LoadConnectionOptions {
+  readonly cluster: KubeConfigCluster;
   readonly ca: string | undefined;
 }
 
 /** In kubectl's order: a token, its file first; then the program that makes one; then name and password. */
-async function credentialsOf(user: User, settings: UserSettings): Promise<Credentials> {
-  const { machine, clock } = settings;
-  const fixed: Identity = { headers: impersonation(user), certificate: await clientCertificate(user, machine) };
+async function credentialsOf(user: KubeConfigUser, settings: UserSettings): Promise<Credentials> {
+  const { environment, clock } = settings;
+  const fixed: ClientIdentity = {
+    headers: impersonationHeaders(user),
+    certificate: await clientCertificate(user, environment),
+  };
   const { tokenFile, token, username, password, exec } = user;
   if (tokenFile) return withIdentity(fixed, fileCredentials(tokenFile, settings));
-  if (token) return fixedCredentials({ ...fixed, headers: { ...fixed.headers, ...bearer(token) } });
+  if (token) return fixedCredentials({ ...fixed, headers: { ...fixed.headers, ...bearerHeaders(token) } });
   if (exec)
     return withIdentity(
       fixed,
-      cachedCredentials(() => execIdentity(pluginOf(exec, settings), machine), clock),
+      cachedCredentials(() => execIdentity(execPluginOf(exec, settings), environment), clock),
     );
   if (username)
-    return fixedCredentials({ ...fixed, headers: { ...fixed.headers, ...basic(username, password ?? "") } });
+    return fixedCredentials({ ...fixed, headers: { ...fixed.headers, ...basicAuthHeaders(username, password ?? "") } });
   const provider = user["auth-provider"]?.name;
   if (provider !== undefined) throw new Error(`auth-provider ${provider} is not supported: use an exec plugin`);
   return fixedCredentials(fixed);
 }
 
-function withIdentity(fixed: Identity, changing: Credentials): Credentials {
-  const current = async (): Promise<Identity> => {
+function withIdentity(fixed: ClientIdentity, changing: Credentials): Credentials {
+  const current = async (): Promise<ClientIdentity> => {
     const { headers, certificate } = await changing.current();
     return { headers: { ...fixed.headers, ...headers }, certificate: certificate ?? fixed.certificate };
   };
-  return { current, refused: () => changing.refused() };
+  return { current, invalidate: () => changing.invalidate() };
 }
 
-function fileCredentials(path: string, { machine, clock }: Pick<LoadOptions, "machine" | "clock">): Credentials {
-  const ask = async () => {
-    const token = (await machine.readFile(path))?.trim();
+function fileCredentials(
+  path: string,
+  { environment, clock }: Pick<LoadConnectionOptions, "environment" | "clock">,
+): Credentials {
+  const readToken = async () => {
+    const token = (await environment.readFile(path))?.trim();
     if (!token) throw new Error(`there is no token in ${path}`);
-    return { identity: { headers: bearer(token) }, expiresAt: clock.now() + tokenFileMs };
+    return { identity: { headers: bearerHeaders(token) }, expiresAt: clock.now() + tokenFileMs };
   };
-  return cachedCredentials(ask, clock);
+  return cachedCredentials(readToken, clock);
 }
 
-function basic(username: string, password: string): Identity["headers"] {
+function basicAuthHeaders(username: string, password: string): ClientIdentity["headers"] {
   return { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}` };
 }
 
-function impersonation(user: User): Identity["headers"] {
+function impersonationHeaders(user: KubeConfigUser): ClientIdentity["headers"] {
   const { as: name, "as-uid": uid, "as-groups": groups } = user;
   return {
     ...(name ? { "impersonate-user": name } : {}),
@@ -124,15 +151,18 @@ function impersonation(user: User): Identity["headers"] {
   };
 }
 
-async function clientCertificate(user: User, machine: Machine): Promise<Identity["certificate"]> {
-  const cert = await pem(machine, user["client-certificate-data"], user["client-certificate"]);
-  const key = await pem(machine, user["client-key-data"], user["client-key"]);
+async function clientCertificate(
+  user: KubeConfigUser,
+  environment: HostEnvironment,
+): Promise<ClientIdentity["certificate"]> {
+  const cert = await readPem(environment, user["client-certificate-data"], user["client-certificate"]);
+  const key = await readPem(environment, user["client-key-data"], user["client-key"]);
   if ((cert === undefined) !== (key === undefined)) throw new Error("a client certificate and its key go together");
   return cert === undefined || key === undefined ? undefined : { cert, key };
 }
 
-function pluginOf(exec: NonNullable<User["exec"]>, { cluster, ca }: UserSettings): ExecPlugin {
-  const told = {
+function execPluginOf(exec: NonNullable<KubeConfigUser["exec"]>, { cluster, ca }: UserSettings): ExecPlugin {
+  const clusterInfo = {
     server: cluster.server,
     ...(ca === undefined ? {} : { "certificate-authority-data": Buffer.from(ca).toString("base64") }),
     ...(cluster["tls-server-name"] ? { "tls-server-name": cluster["tls-server-name"] } : {}),
@@ -144,29 +174,29 @@ function pluginOf(exec: NonNullable<User["exec"]>, { cluster, ca }: UserSettings
     args: exec.args ?? [],
     env: Object.fromEntries((exec.env ?? []).map(({ name, value }) => [name, value])),
     installHint: exec.installHint ?? undefined,
-    cluster: exec.provideClusterInfo ? told : undefined,
+    cluster: exec.provideClusterInfo ? clusterInfo : undefined,
   };
 }
 
 /** What is written in the file goes before what it points to. */
-async function pem(machine: Machine, data: string | null | undefined, path: string | null | undefined) {
+async function readPem(environment: HostEnvironment, data: string | null | undefined, path: string | null | undefined) {
   if (data) return Buffer.from(data, "base64").toString("utf8");
   if (!path) return undefined;
-  const content = await machine.readFile(path);
+  const content = await environment.readFile(path);
   if (content === undefined) throw new Error(`the kubeconfig points to ${path}, which is not there`);
   return content;
 }
 
 /** A pod is told of its cluster by its environment and a mounted service account. */
-async function inCluster({ machine, clock }: LoadOptions): Promise<Connection | undefined> {
-  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = machine.env;
+async function inCluster({ environment, clock }: LoadConnectionOptions): Promise<Connection | undefined> {
+  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = environment.env;
   if (!host || !port) return undefined;
-  const mounted = (name: string) => machine.readFile(`${serviceAccountDir}/${name}`);
+  const mounted = (name: string) => environment.readFile(`${serviceAccountDir}/${name}`);
   if ((await mounted("token")) === undefined) return undefined;
   return {
     server: `https://${host.includes(":") ? `[${host}]` : host}:${port}`,
     tls: { ca: await mounted("ca.crt") },
-    credentials: fileCredentials(`${serviceAccountDir}/token`, { machine, clock }),
+    credentials: fileCredentials(`${serviceAccountDir}/token`, { environment, clock }),
     namespace: (await mounted("namespace"))?.trim() || "default",
   };
 }

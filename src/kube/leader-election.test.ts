@@ -3,7 +3,7 @@ import { failure, type Interference, memoryServer, silence } from "../../test/ku
 import { Random } from "../util/random.ts";
 import { VirtualClock } from "../util/virtual-clock.ts";
 import { httpClient } from "./http-client.ts";
-import { type LeaderElectionOptions, leadAnd } from "./leader-election.ts";
+import { type LeaderElectionOptions, runWhileLeader } from "./leader-election.ts";
 import type { Lease } from "./lease.ts";
 import type { Transport } from "./transport.ts";
 
@@ -28,7 +28,7 @@ function setUp(interfere?: Interference) {
     };
     const lease = { namespace: "kube-system", name: "karpenter" };
     const settings = { kube, clock, random: new Random(identity), lease, identity, ...options };
-    const end = leadAnd(work, settings, stop.signal);
+    const end = runWhileLeader(work, settings, stop.signal);
     void end.then(note, note);
     return { stop: () => stop.abort(), end };
   };
@@ -60,7 +60,7 @@ describe("leadAnd", () => {
     const a = begin("a");
     await clock.advance(1_000);
     const seen: string[] = [];
-    const b = begin("b", { onLeader: (identity) => seen.push(identity) });
+    const b = begin("b", { onNewLeader: (identity) => seen.push(identity) });
     await clock.advance(600_000);
     expect(log).toEqual(["a leads at 0"]);
     a.stop();
@@ -176,9 +176,9 @@ describe("leadAnd", () => {
     const { clock, server, begin, log } = setUp();
     let delayMs = 12_000;
     const transport: Transport = async (request) => {
-      const reply = await server.transport(request);
+      const response = await server.transport(request);
       if (request.method !== "GET") await clock.sleep(delayMs);
-      return reply;
+      return response;
     };
     const { stop } = begin("slow", { kube: httpClient({ transport, clock, userAgent: "test" }) });
     await clock.advance(60_000);
@@ -197,14 +197,14 @@ describe("leadAnd", () => {
     const lease = { namespace: "kube-system", name: "karpenter" };
     const options = { kube, clock, random: new Random(1), lease, identity: "a" };
     const { signal } = new AbortController();
-    expect(await leadAnd(async () => {}, options, signal)).toBe("finished");
+    expect(await runWhileLeader(async () => {}, options, signal)).toBe("finished");
     expect(spec()?.holderIdentity).toBe("");
-    const failing = leadAnd(() => Promise.reject(new Error("broken")), options, signal);
+    const failing = runWhileLeader(() => Promise.reject(new Error("broken")), options, signal);
     await expect(failing).rejects.toThrow("broken");
     expect(spec()?.holderIdentity).toBe("");
     const stopped = new AbortController();
     stopped.abort();
-    expect(await leadAnd(async () => {}, options, stopped.signal)).toBe("stopped");
+    expect(await runWhileLeader(async () => {}, options, stopped.signal)).toBe("stopped");
     expect(clock.pending).toBe(0);
   });
 });

@@ -1,9 +1,9 @@
 import type { Clock, Timer } from "../util/clock.ts";
 import type { Random } from "../util/random.ts";
 import type { KubeClient, ObjectKey } from "./client.ts";
-import { isKubeError } from "./error.ts";
-import { type Lease, type LeaseSpec, microTime } from "./lease.ts";
-import { builtIn } from "./resources.ts";
+import { isKubeError } from "./kube-error.ts";
+import { type Lease, type LeaseSpec, leaseTime } from "./lease.ts";
+import { builtInTypes } from "./resources.ts";
 
 export interface LeaderElectionOptions {
   /** A client of its own, so that throttling of the main one cannot cost the leadership. (03 §6.5) */
@@ -18,7 +18,7 @@ export interface LeaderElectionOptions {
   /** How long a leader goes on without having renewed; less than the above, so that it stops before another starts. */
   readonly renewDeadlineMs?: number;
   readonly retryPeriodMs?: number;
-  readonly onLeader?: (identity: string) => void;
+  readonly onNewLeader?: (identity: string) => void;
   readonly onError?: (error: unknown) => void;
 }
 
@@ -33,111 +33,111 @@ const jitter = 1.2;
  * Waits to become the leader, works while it is, and gives the lease back when done. Speaks the protocol of Go's
  * client, so that both can share a lease. After "lost" the process should end: another one leads. (03 §6.5)
  */
-export async function leadAnd(
+export async function runWhileLeader(
   work: (signal: AbortSignal) => Promise<void>,
   options: LeaderElectionOptions,
   signal: AbortSignal,
 ): Promise<LeadershipEnd> {
-  const candidate = new Candidate(options);
-  if (!(await candidate.acquire(signal))) return "stopped";
-  const term = new AbortController();
-  const stop = (): void => term.abort(signal.reason);
+  const elector = new LeaderElector(options);
+  if (!(await elector.acquire(signal))) return "stopped";
+  const leading = new AbortController();
+  const stop = (): void => leading.abort(signal.reason);
   if (signal.aborted) stop();
   else signal.addEventListener("abort", stop, { once: true });
-  const wound = new AbortController(); // told to stop, we keep the lease until the work has wound up
-  const worked = work(term.signal).finally(() => wound.abort());
-  worked.catch(() => {}); // after a loss nobody waits for it
-  const kept = await candidate.keep(wound.signal);
+  const workEnded = new AbortController(); // told to stop, we keep the lease until the work has wound up
+  const workDone = work(leading.signal).finally(() => workEnded.abort());
+  workDone.catch(() => {}); // after a loss nobody waits for it
+  const isStillLeader = await elector.renew(workEnded.signal);
   signal.removeEventListener("abort", stop);
-  if (!kept) {
-    term.abort(new Error("lost the lease"));
+  if (!isStillLeader) {
+    leading.abort(new Error("lost the lease"));
     return "lost"; // at once: another may have begun
   }
-  await candidate.release();
-  await worked; // it ended; this throws what it threw
+  await elector.release();
+  await workDone; // it ended; this throws what it threw
   return signal.aborted ? "stopped" : "finished";
 }
 
 /** One that wants the lease, and what it has seen of it. */
-class Candidate {
+class LeaderElector {
   readonly #options: LeaderElectionOptions & typeof defaults;
-  #seen: Lease | undefined;
+  #observedLease: Lease | undefined;
   /** By our clock: the holder's may differ, so its times are only compared for change. */
-  #seenAt = 0;
+  #observedAt = 0;
   #leader: string | undefined;
   /** When our last successful claim was sent: the server may have dated it then, however late it answered. */
-  #claimedAt = 0;
+  #renewSentAt = 0;
 
   constructor(options: LeaderElectionOptions) {
     this.#options = { ...defaults, ...options };
   }
 
   get #isLeader(): boolean {
-    return this.#seen?.spec?.holderIdentity === this.#options.identity;
+    return this.#observedLease?.spec?.holderIdentity === this.#options.identity;
   }
 
   /** How much longer we may lead without another renewal. */
-  get #leftMs(): number {
-    return this.#claimedAt + this.#options.renewDeadlineMs - this.#options.clock.now();
+  get #remainingMs(): number {
+    return this.#renewSentAt + this.#options.renewDeadlineMs - this.#options.clock.now();
   }
 
   /** False when told to stop first. */
   async acquire(signal: AbortSignal): Promise<boolean> {
     const { clock, random, retryPeriodMs } = this.#options;
     while (!signal.aborted) {
-      if ((await this.#try()) && this.#leftMs > 0) return true;
+      if ((await this.#tryAcquireOrRenew()) && this.#remainingMs > 0) return true;
       await clock.sleep(retryPeriodMs * (1 + random.next() * jitter), signal).catch(() => {});
     }
     return false;
   }
 
   /** Renews until told to stop (true), or until no renewal came through in time (false). */
-  async keep(signal: AbortSignal): Promise<boolean> {
+  async renew(signal: AbortSignal): Promise<boolean> {
     const lost = new AbortController();
-    const over = AbortSignal.any([signal, lost.signal]);
+    const ended = AbortSignal.any([signal, lost.signal]);
     const { clock } = this.#options;
     // A timer of its own: a renewal that hangs must not keep us leading.
-    const guard = (): Timer => clock.setTimer(this.#leftMs, () => lost.abort());
-    let deadline = guard();
-    const renewals = this.#renewals(over, () => {
+    const armDeadline = (): Timer => clock.setTimer(this.#remainingMs, () => lost.abort());
+    let deadline = armDeadline();
+    const renewals = this.#renewLoop(ended, () => {
       deadline.cancel();
-      deadline = guard();
+      deadline = armDeadline();
     });
-    await aborted(over);
+    await whenAborted(ended);
     deadline.cancel();
     if (!lost.signal.aborted) await renewals;
     return !lost.signal.aborted;
   }
 
-  async #renewals(over: AbortSignal, renewed: () => void): Promise<void> {
+  async #renewLoop(ended: AbortSignal, renewed: () => void): Promise<void> {
     const { clock, retryPeriodMs } = this.#options;
-    while (!over.aborted) {
-      await clock.sleep(retryPeriodMs, over).catch(() => {});
-      if (over.aborted) return;
-      if ((await this.#try()) && !over.aborted) renewed();
+    while (!ended.aborted) {
+      await clock.sleep(retryPeriodMs, ended).catch(() => {});
+      if (ended.aborted) return;
+      if ((await this.#tryAcquireOrRenew()) && !ended.aborted) renewed();
     }
   }
 
   /** Others need not wait for the lease to run out. */
   async release(): Promise<void> {
     const { kube, clock } = this.#options;
-    const lease = this.#seen;
+    const lease = this.#observedLease;
     if (lease === undefined || !this.#isLeader) return;
-    const now = microTime(clock.now());
+    const now = leaseTime(clock.now());
     const freed = { holderIdentity: "", leaseDurationSeconds: 1, acquireTime: now, renewTime: now };
     try {
-      await kube.update(builtIn.Lease, { ...lease, spec: { ...lease.spec, ...freed } });
+      await kube.update(builtInTypes.Lease, { ...lease, spec: { ...lease.spec, ...freed } });
     } catch (error) {
       if (!isKubeError(error, "conflict", "not-found")) this.#options.onError?.(error); // else it is no longer ours
     }
   }
 
   /** Takes or renews the lease if it may be; failures are reported and tried again later. */
-  async #try(): Promise<boolean> {
+  async #tryAcquireOrRenew(): Promise<boolean> {
     try {
       const sentAt = await this.#acquireOrRenew();
       if (sentAt === undefined) return false;
-      this.#claimedAt = sentAt;
+      this.#renewSentAt = sentAt;
       return true;
     } catch (error) {
       if (!isKubeError(error, "conflict", "already-exists")) this.#options.onError?.(error); // else another was quicker
@@ -150,33 +150,33 @@ class Candidate {
     const { kube, lease: key, clock } = this.#options;
     let lease: Lease;
     try {
-      lease = await kube.get<Lease>(builtIn.Lease, key);
+      lease = await kube.get<Lease>(builtInTypes.Lease, key);
     } catch (error) {
       if (!isKubeError(error, "not-found")) throw error;
-      return this.#send(() => kube.create<Lease>(builtIn.Lease, this.#newLease()));
+      return this.#send(() => kube.create<Lease>(builtInTypes.Lease, this.#newLease()));
     }
-    this.#see(lease);
+    this.#observe(lease);
     const { holderIdentity = "", leaseDurationSeconds = 0 } = lease.spec ?? {};
-    const isHeld = holderIdentity !== "" && clock.now() < this.#seenAt + leaseDurationSeconds * 1000;
+    const isHeld = holderIdentity !== "" && clock.now() < this.#observedAt + leaseDurationSeconds * 1000;
     if (isHeld && !this.#isLeader) return undefined;
-    return this.#send(() => kube.update<Lease>(builtIn.Lease, { ...lease, spec: this.#claim(lease.spec) }));
+    return this.#send(() => kube.update<Lease>(builtInTypes.Lease, { ...lease, spec: this.#leaseSpec(lease.spec) }));
   }
 
   async #send(claim: () => Promise<Lease>): Promise<number> {
     const sentAt = this.#options.clock.now();
-    this.#see(await claim());
+    this.#observe(await claim());
     return sentAt;
   }
 
   #newLease(): Lease {
     const { name, namespace } = this.#options.lease;
-    const spec = { ...this.#claim(undefined), leaseTransitions: 0 };
+    const spec = { ...this.#leaseSpec(undefined), leaseTransitions: 0 };
     return { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { name, namespace }, spec };
   }
 
-  #claim(old: LeaseSpec | undefined): LeaseSpec {
+  #leaseSpec(old: LeaseSpec | undefined): LeaseSpec {
     const { clock, identity, leaseDurationMs } = this.#options;
-    const now = microTime(clock.now());
+    const now = leaseTime(clock.now());
     const isOurs = old?.holderIdentity === identity;
     return {
       ...old,
@@ -188,17 +188,18 @@ class Candidate {
     };
   }
 
-  #see(lease: Lease): void {
-    const isNews = this.#seen === undefined || JSON.stringify(lease.spec) !== JSON.stringify(this.#seen.spec);
-    if (isNews) this.#seenAt = this.#options.clock.now();
-    this.#seen = lease;
+  #observe(lease: Lease): void {
+    const isChanged =
+      this.#observedLease === undefined || JSON.stringify(lease.spec) !== JSON.stringify(this.#observedLease.spec);
+    if (isChanged) this.#observedAt = this.#options.clock.now();
+    this.#observedLease = lease;
     const leader = lease.spec?.holderIdentity || undefined;
-    if (leader !== undefined && leader !== this.#leader) this.#options.onLeader?.(leader);
+    if (leader !== undefined && leader !== this.#leader) this.#options.onNewLeader?.(leader);
     this.#leader = leader;
   }
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
+function whenAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
     else signal.addEventListener("abort", () => resolve(), { once: true });

@@ -14,6 +14,6 @@ export interface LeaseSpec {
 }
 
 /** Leases tell time to the microsecond. */
-export function microTime(ms: number): string {
+export function leaseTime(ms: number): string {
   return new Date(ms).toISOString().replace("Z", "000Z");
 }

@@ -1,5 +1,5 @@
 import type { KubeObject } from "../api/object.ts";
-import { each, type Steps } from "../util/steps.ts";
+import { forEachInSteps, type Steps } from "../util/steps.ts";
 
 /** Hears of every change of a cache, in order. What it throws is reported, and harms nobody else. */
 export interface CacheHandler<P> {
@@ -9,7 +9,7 @@ export interface CacheHandler<P> {
 }
 
 /** One object as it is kept: what the owner wants of it, and what tells its versions apart. */
-export interface Entry<P> {
+export interface CacheEntry<P> {
   readonly key: string;
   readonly uid: string | undefined;
   readonly resourceVersion: string | undefined;
@@ -23,7 +23,7 @@ export function cacheKey({ namespace, name = "" }: KubeObject["metadata"]): stri
 
 /** Objects by key, and those who want to hear of changes. */
 export class ObjectCache<P> {
-  readonly #entries = new Map<string, Entry<P>>();
+  readonly #entries = new Map<string, CacheEntry<P>>();
   readonly #handlers = new Set<CacheHandler<P>>();
   readonly #onHandlerError: (error: unknown) => void;
 
@@ -49,43 +49,43 @@ export class ObjectCache<P> {
 
   /** The handler first hears of everything that is there. Returns how to stop hearing. */
   subscribe(handler: CacheHandler<P>): () => void {
-    const own = { ...handler }; // the same handler twice is two subscriptions
-    this.#handlers.add(own);
-    for (const { key, object } of [...this.#entries.values()]) this.#safely(() => own.added?.(object, key));
-    return () => this.#handlers.delete(own);
+    const subscription = { ...handler }; // the same handler twice is two subscriptions
+    this.#handlers.add(subscription);
+    for (const { key, object } of [...this.#entries.values()]) this.#safely(() => subscription.added?.(object, key));
+    return () => this.#handlers.delete(subscription);
   }
 
-  put(entry: Entry<P>): void {
+  put(entry: CacheEntry<P>): void {
     const known = this.#entries.get(entry.key);
     // Another object of the same name: its predecessor is gone, though nobody said so.
     if (known !== undefined && known.uid !== entry.uid) this.remove(entry.key);
     const old = this.#entries.get(entry.key);
     if (old !== undefined && old.resourceVersion === entry.resourceVersion) return;
     this.#entries.set(entry.key, entry);
-    if (old === undefined) this.#tell((handler) => handler.added?.(entry.object, entry.key));
-    else this.#tell((handler) => handler.updated?.(entry.object, old.object, entry.key));
+    if (old === undefined) this.#notify((handler) => handler.added?.(entry.object, entry.key));
+    else this.#notify((handler) => handler.updated?.(entry.object, old.object, entry.key));
   }
 
   remove(key: string): void {
     const old = this.#entries.get(key);
     if (old === undefined) return;
     this.#entries.delete(key);
-    this.#tell((handler) => handler.deleted?.(old.object, key));
+    this.#notify((handler) => handler.deleted?.(old.object, key));
   }
 
   /**
    * Makes the cache exactly these, in steps: there may be fifty thousand, and somebody hears of each. Deletions are told
    * first, so that names are free before they are taken again.
    */
-  *replacing(entries: ReadonlyMap<string, Entry<P>>): Steps<void> {
-    yield* each([...this.#entries.keys()], (key) => {
+  *replaceInSteps(entries: ReadonlyMap<string, CacheEntry<P>>): Steps<void> {
+    yield* forEachInSteps([...this.#entries.keys()], (key) => {
       if (!entries.has(key)) this.remove(key);
     });
-    yield* each(entries.values(), (entry) => this.put(entry));
+    yield* forEachInSteps(entries.values(), (entry) => this.put(entry));
   }
 
-  #tell(about: (handler: CacheHandler<P>) => void): void {
-    for (const handler of this.#handlers) this.#safely(() => about(handler));
+  #notify(call: (handler: CacheHandler<P>) => void): void {
+    for (const handler of this.#handlers) this.#safely(() => call(handler));
   }
 
   #safely(run: () => void): void {

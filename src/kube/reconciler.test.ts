@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Random } from "../util/random.ts";
 import { VirtualClock } from "../util/virtual-clock.ts";
-import { KubeError } from "./error.ts";
+import { KubeError } from "./kube-error.ts";
 import { type Reconcile, type ReconcileFailure, Reconciler, type ReconcilerOptions } from "./reconciler.ts";
 
 interface World {
@@ -16,7 +16,7 @@ function setUp(reconcile: Reconcile<string, World>, options: Partial<ReconcilerO
   const reconciler = new Reconciler<string, World>({
     name: "test",
     reconcile,
-    world: { clock, log },
+    context: { clock, log },
     clock,
     random: new Random(1),
     backOff: { baseMs: 10, maxMs: 1_000 },
@@ -34,9 +34,9 @@ const noteTime: Reconcile<string, World> = async (key, { clock, log }) => {
 
 describe("Reconciler", () => {
   it("design §3 looks at every key, and again when it is told to", async () => {
-    const { clock, log, reconciler, start, stop } = setUp(async (key, world) => {
-      await noteTime(key, world);
-      return key === "again" && world.log.length < 4 ? { afterMs: 100 } : undefined;
+    const { clock, log, reconciler, start, stop } = setUp(async (key, context) => {
+      await noteTime(key, context);
+      return key === "again" && context.log.length < 4 ? { afterMs: 100 } : undefined;
     });
     void start();
     for (const key of ["once", "again", "again"]) reconciler.enqueue(key);
@@ -107,9 +107,9 @@ describe("Reconciler", () => {
   });
 
   it("stops gracefully: what runs ends, what waits does not begin", async () => {
-    const { clock, log, reconciler, start, stop } = setUp(async (key, world) => {
-      await world.clock.sleep(100);
-      return noteTime(key, world);
+    const { clock, log, reconciler, start, stop } = setUp(async (key, context) => {
+      await context.clock.sleep(100);
+      return noteTime(key, context);
     });
     let hasEnded = false;
     void start().then(() => {
@@ -137,8 +137,8 @@ describe("Reconciler", () => {
       return calls === 2 ? { afterMs: 5 } : undefined;
     };
     const observe = {
-      started: () => figures.push("started"),
-      finished: (outcome: string, ms: number) => figures.push([outcome, ms]),
+      runStarted: () => figures.push("started"),
+      runFinished: (outcome: string, ms: number) => figures.push([outcome, ms]),
     };
     const { clock, reconciler, start } = setUp(work, { observe });
     void start();

@@ -2,11 +2,11 @@ import type { Clock } from "../util/clock.ts";
 import type { Pause } from "../util/pause.ts";
 import type { Random } from "../util/random.ts";
 import type { BackOffOptions } from "./back-off.ts";
-import { isKubeError } from "./error.ts";
+import { isKubeError } from "./kube-error.ts";
 import { WorkQueue, type WorkQueueObserver } from "./work-queue.ts";
 
 /** When to look at a key again. */
-export interface LookAgain {
+export interface RequeueAfter {
   readonly afterMs: number;
 }
 
@@ -14,13 +14,16 @@ export interface LookAgain {
  * Gets a key, reads the world again, makes one thing truer, and says when to look next. Harmless to repeat, safe to
  * crash anywhere. (design §3)
  */
-export type Reconcile<Key extends string, World = unknown> = (key: Key, world: World) => Promise<LookAgain | undefined>;
+export type Reconcile<Key extends string, World = unknown> = (
+  key: Key,
+  context: World,
+) => Promise<RequeueAfter | undefined>;
 
 export interface ReconcilerOptions<Key extends string, World> {
   /** For logs and metrics. */
   readonly name: string;
   readonly reconcile: Reconcile<Key, World>;
-  readonly world: World;
+  readonly context: World;
   readonly clock: Clock;
   readonly random: Random;
   /** How many keys are looked at at a time. */
@@ -44,9 +47,9 @@ export interface ReconcileFailure<Key extends string> {
 /** What metrics want to know: the queue's figures and those of the runs. (03 §6.1) */
 export interface ReconcilerObserver extends WorkQueueObserver {
   /** It begins, and looks at so many keys at a time. */
-  readonly begun?: (concurrency: number) => void;
-  readonly started?: () => void;
-  readonly finished?: (outcome: ReconcileOutcome, durationMs: number) => void;
+  readonly workersStarted?: (concurrency: number) => void;
+  readonly runStarted?: () => void;
+  readonly runFinished?: (outcome: ReconcileOutcome, durationMs: number) => void;
 }
 
 export type ReconcileOutcome = "success" | "requeue-after" | "error";
@@ -88,36 +91,36 @@ export class Reconciler<Key extends string, World = unknown> {
     if (signal.aborted) stop();
     else signal.addEventListener("abort", stop, { once: true });
     const { concurrency = 1, observe } = this.#options;
-    observe?.begun?.(concurrency);
-    await Promise.all(Array.from({ length: concurrency }, () => this.#work()));
+    observe?.workersStarted?.(concurrency);
+    await Promise.all(Array.from({ length: concurrency }, () => this.#worker()));
   }
 
-  async #work(): Promise<void> {
+  async #worker(): Promise<void> {
     for (let key = await this.#queue.take(); key !== undefined; key = await this.#queue.take()) {
-      await this.#look(key);
+      await this.#reconcile(key);
       this.#queue.done(key);
-      const rest = this.#options.pause?.();
-      if (rest !== undefined) await rest;
+      const pausing = this.#options.pause?.();
+      if (pausing !== undefined) await pausing;
     }
   }
 
-  async #look(key: Key): Promise<void> {
-    const { clock, reconcile, world, observe } = this.#options;
+  async #reconcile(key: Key): Promise<void> {
+    const { clock, reconcile, context, observe } = this.#options;
     const startedAt = clock.now();
-    observe?.started?.();
+    observe?.runStarted?.();
     let outcome: ReconcileOutcome = "success";
     try {
-      const again = await reconcile(key, world);
+      const requeue = await reconcile(key, context);
       this.#queue.forget(key);
-      if (again !== undefined) {
+      if (requeue !== undefined) {
         outcome = "requeue-after";
-        this.#queue.addAfter(key, again.afterMs);
+        this.#queue.addAfter(key, requeue.afterMs);
       }
     } catch (error) {
       outcome = "error";
       this.#queue.retry(key, { atLeastMs: isKubeError(error) ? error.retryAfterMs : undefined });
       this.#options.onError?.({ reconciler: this.name, key, error, failures: this.#queue.failuresOf(key) });
     }
-    observe?.finished?.(outcome, clock.now() - startedAt);
+    observe?.runFinished?.(outcome, clock.now() - startedAt);
   }
 }

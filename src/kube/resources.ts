@@ -1,14 +1,14 @@
-import { type Kind, type KindName, kinds } from "../api/kinds/registry.ts";
+import { type KarpenterKind, type KarpenterKindName, karpenterKinds } from "../api/kinds/karpenter-kinds.ts";
 import type { ResourceType } from "./client.ts";
 
-interface Kinds {
+interface TypeGroup {
   readonly group: string;
   readonly version: string;
   readonly namespaced: boolean;
 }
 
 function typesOf<const Plurals extends Readonly<Record<string, string>>>(
-  { group, version, namespaced }: Kinds,
+  { group, version, namespaced }: TypeGroup,
   plurals: Plurals,
 ): { readonly [K in keyof Plurals]: ResourceType } {
   const types = Object.entries(plurals).map(([kind, plural]) => [kind, { group, version, kind, plural, namespaced }]);
@@ -16,7 +16,7 @@ function typesOf<const Plurals extends Readonly<Record<string, string>>>(
 }
 
 /** The kinds every cluster serves and we speak of. (05 §5) */
-export const builtIn = {
+export const builtInTypes = {
   ...typesOf(
     { group: "", version: "v1", namespaced: false },
     { Namespace: "namespaces", Node: "nodes", PersistentVolume: "persistentvolumes" },
@@ -69,12 +69,14 @@ export const builtIn = {
 } as const;
 
 /** The kinds of this project, by name. (01 §1.1) */
-export const custom = Object.fromEntries(kinds.map((kind) => [kind.kind, typeOf(kind)])) as {
-  readonly [K in KindName]: ResourceType;
+export const karpenterTypes = Object.fromEntries(
+  karpenterKinds.map((kind) => [kind.kind, resourceTypeOfKind(kind)]),
+) as {
+  readonly [K in KarpenterKindName]: ResourceType;
 };
 
 /** How clients address a kind of the registry. */
-export function typeOf({ group, version, kind, plural, scope }: Kind): ResourceType {
+export function resourceTypeOfKind({ group, version, kind, plural, scope }: KarpenterKind): ResourceType {
   return { group, version, kind, plural, namespaced: scope === "Namespaced" };
 }
 
@@ -88,6 +90,6 @@ export function resourceTypeOf(object: {
   readonly apiVersion: string;
   readonly kind: string;
 }): ResourceType | undefined {
-  const known: readonly ResourceType[] = [...Object.values(builtIn), ...Object.values(custom)];
+  const known: readonly ResourceType[] = [...Object.values(builtInTypes), ...Object.values(karpenterTypes)];
   return known.find((type) => type.kind === object.kind && apiVersionOf(type) === object.apiVersion);
 }

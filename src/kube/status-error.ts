@@ -1,8 +1,8 @@
 import { isRecord } from "../api/object.ts";
-import { KubeError, type KubeErrorCode, type Status, type StatusDetails } from "./error.ts";
+import { KubeError, type KubeErrorCode, type KubeStatus, type StatusDetails } from "./kube-error.ts";
 
 /** What the server names as the cause says more than the number: 409 and 500 have several. */
-const byReason: Readonly<Record<string, KubeErrorCode>> = {
+const codeByReason: Readonly<Record<string, KubeErrorCode>> = {
   BadRequest: "bad-request",
   Unauthorized: "unauthorized",
   Forbidden: "forbidden",
@@ -23,7 +23,7 @@ const byReason: Readonly<Record<string, KubeErrorCode>> = {
   Timeout: "timeout",
 };
 
-const byNumber: Readonly<Record<number, KubeErrorCode>> = {
+const codeByHttpStatus: Readonly<Record<number, KubeErrorCode>> = {
   401: "unauthorized",
   403: "forbidden",
   404: "not-found",
@@ -42,7 +42,7 @@ const byNumber: Readonly<Record<number, KubeErrorCode>> = {
   504: "timeout",
 };
 
-export interface Refusal {
+export interface ErrorResponse {
   readonly httpStatus: number;
   /** The parsed JSON, or the text where it is none. */
   readonly body: unknown;
@@ -53,33 +53,33 @@ export interface Refusal {
 }
 
 /** The error of an answer that is not a success, whoever gave it: API server, proxy, or load balancer. */
-export function refusalError({ httpStatus, body, retryAfterSeconds, what }: Refusal): KubeError {
-  const given = isStatus(body) ? body : plainStatus({ httpStatus, body, what });
+export function errorFromResponse({ httpStatus, body, retryAfterSeconds, what }: ErrorResponse): KubeError {
+  const given = isStatus(body) ? body : statusFromText({ httpStatus, body, what });
   const status = retryAfterSeconds === undefined ? given : withRetryAfter(given, retryAfterSeconds);
-  return statusError(status);
+  return errorFromStatus(status);
 }
 
 /** The error a `Status` stands for. */
-export function statusError(status: Status): KubeError {
+export function errorFromStatus(status: KubeStatus): KubeError {
   return new KubeError(codeOf(status), status.message || `the server answered ${status.code}`, { status });
 }
 
-export function isStatus(value: unknown): value is Status {
+export function isStatus(value: unknown): value is KubeStatus {
   return isRecord(value) && value["kind"] === "Status" && typeof value["code"] === "number";
 }
 
-function codeOf({ reason, code }: Status): KubeErrorCode {
-  const named = reason !== undefined && Object.hasOwn(byReason, reason) ? byReason[reason] : undefined;
-  return named ?? byNumber[code] ?? (code >= 400 && code < 500 ? "bad-request" : "server-error");
+function codeOf({ reason, code }: KubeStatus): KubeErrorCode {
+  const named = reason !== undefined && Object.hasOwn(codeByReason, reason) ? codeByReason[reason] : undefined;
+  return named ?? codeByHttpStatus[code] ?? (code >= 400 && code < 500 ? "bad-request" : "server-error");
 }
 
-function plainStatus({ httpStatus, body, what }: Refusal): Status {
+function statusFromText({ httpStatus, body, what }: ErrorResponse): KubeStatus {
   const text = typeof body === "string" ? body.trim().slice(0, 300) : "";
   const message = `${what}: the server answered ${httpStatus}${text === "" ? "" : `: ${text}`}`;
   return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code: httpStatus };
 }
 
-function withRetryAfter(status: Status, retryAfterSeconds: number): Status {
+function withRetryAfter(status: KubeStatus, retryAfterSeconds: number): KubeStatus {
   const details: StatusDetails = { retryAfterSeconds, ...status.details };
   return { ...status, details };
 }

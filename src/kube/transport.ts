@@ -11,7 +11,7 @@ export interface TransportRequest {
   readonly signal: AbortSignal;
 }
 
-export interface TransportReply {
+export interface TransportResponse {
   readonly status: number;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -20,9 +20,9 @@ export interface TransportReply {
 }
 
 /** Carries requests. Rejects only where no answer came. */
-export type Transport = (request: TransportRequest) => Promise<TransportReply>;
+export type Transport = (request: TransportRequest) => Promise<TransportResponse>;
 
-export async function textOf(body: AsyncIterable<Uint8Array>): Promise<string> {
+export async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
   for await (const chunk of body) text += decoder.decode(chunk, { stream: true });
@@ -30,7 +30,7 @@ export async function textOf(body: AsyncIterable<Uint8Array>): Promise<string> {
 }
 
 /** All values of a header that may come several times. */
-export function headerValues({ headers }: TransportReply, name: string): readonly string[] {
+export function headerValues({ headers }: TransportResponse, name: string): readonly string[] {
   const value = headers[name];
   if (value === undefined) return [];
   return typeof value === "string" ? [value] : value;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { KubeObject } from "../api/object.ts";
 import { VirtualClock } from "../util/virtual-clock.ts";
-import { type Change, View } from "./view.ts";
+import { type ObjectChange, View } from "./view.ts";
 
 function object(name: string, version: number, { uid = name, owner = "" } = {}): KubeObject {
   const ownerReferences =
@@ -18,7 +18,7 @@ function opened() {
   const errors: unknown[] = [];
   const view = new View<KubeObject>({ clock, onHandlerError: (error) => errors.push(error) });
   const told: string[] = [];
-  view.subscribe(({ object: now, old }: Change<KubeObject>) => {
+  view.subscribe(({ object: now, old }: ObjectChange<KubeObject>) => {
     const of = (one: KubeObject | undefined) =>
       one === undefined ? "-" : `${one.metadata.uid}@${one.metadata.resourceVersion}`;
     told.push(`${of(old)}>${of(now)}`);
@@ -29,10 +29,10 @@ function opened() {
 describe("what loops see", () => {
   it("design §3 shows our own writes at once, and old news of them never", () => {
     const { view, told } = opened();
-    view.wrote(object("a", 5));
-    view.observed(object("a", 3));
-    view.observed(object("a", 5));
-    view.observed(object("a", 7));
+    view.onOwnWrite(object("a", 5));
+    view.onWatchUpdate(object("a", 3));
+    view.onWatchUpdate(object("a", 5));
+    view.onWatchUpdate(object("a", 7));
     expect(told).toEqual(["->a@5", "a@5>a@7"]);
     expect(view.get("default/a")?.metadata.resourceVersion).toBe("7");
     expect(view.hasUnconfirmed).toBe(false);
@@ -40,67 +40,67 @@ describe("what loops see", () => {
 
   it("design §3 what we deleted does not come back with news from before", () => {
     const { view, told } = opened();
-    view.wrote(object("a", 5));
-    view.removed("default/a", "a");
-    view.observed(object("a", 5));
-    view.observed(object("a", 6));
-    view.vanished(object("a", 6));
+    view.onOwnWrite(object("a", 5));
+    view.onOwnDelete("default/a", "a");
+    view.onWatchUpdate(object("a", 5));
+    view.onWatchUpdate(object("a", 6));
+    view.onWatchDelete(object("a", 6));
     expect(told).toEqual(["->a@5", "a@5>-"]);
-    view.observed(object("a", 9, { uid: "another" }));
+    view.onWatchUpdate(object("a", 9, { uid: "another" }));
     expect(told.at(-1)).toBe("->another@9");
   });
 
   it("design §3 another object of the same name is another", () => {
     const { view, told } = opened();
-    view.observed(object("a", 1));
-    view.observed(object("a", 4, { uid: "b" }));
-    view.vanished(object("a", 3));
+    view.onWatchUpdate(object("a", 1));
+    view.onWatchUpdate(object("a", 4, { uid: "b" }));
+    view.onWatchDelete(object("a", 3));
     expect(told).toEqual(["->a@1", "a@1>-", "->b@4"]);
     expect(view.size).toBe(1);
   });
 
   it("design §3 knows which writes no watch has told of", async () => {
     const { view, clock } = opened();
-    view.wrote(object("a", 1));
+    view.onOwnWrite(object("a", 1));
     await clock.advance(10_000);
-    view.wrote(object("b", 2));
+    view.onOwnWrite(object("b", 2));
     await clock.advance(25_000);
     expect(view.unconfirmedFor(30_000)).toEqual(["default/a"]);
-    view.observed(object("a", 1));
+    view.onWatchUpdate(object("a", 1));
     expect(view.unconfirmedFor(0)).toEqual(["default/b"]);
   });
 
   it("design §8 answers in the order of keys, however they came, and by owner and index", () => {
     const { view } = opened();
-    view.index("first letter", ({ metadata }) => metadata.name?.[0]);
+    view.addIndex("first letter", ({ metadata }) => metadata.name?.[0]);
     for (const [name, owner] of [
       ["c", "x"],
       ["ab", ""],
       ["b", "x"],
       ["aa", ""],
     ] as const) {
-      view.observed(object(name, 1, { owner }));
+      view.onWatchUpdate(object(name, 1, { owner }));
     }
     const names = (all: readonly KubeObject[]) => all.map(({ metadata }) => metadata.name);
     expect(names(view.all())).toEqual(["aa", "ab", "b", "c"]);
     expect(names(view.controlledBy("x"))).toEqual(["b", "c"]);
     expect(names(view.orphansIn("default"))).toEqual(["aa", "ab"]);
-    expect(names(view.by("first letter", "a"))).toEqual(["aa", "ab"]);
-    view.observed(object("b", 2));
+    expect(names(view.byIndex("first letter", "a"))).toEqual(["aa", "ab"]);
+    view.onWatchUpdate(object("b", 2));
     expect(names(view.controlledBy("x"))).toEqual(["c"]);
     expect(view.controlledBy(undefined)).toEqual([]);
-    expect(() => view.by("colour", "red")).toThrow("no index colour");
+    expect(() => view.byIndex("colour", "red")).toThrow("no index colour");
   });
 
   it("design §3 an object that changes hands is found under its new owner alone", () => {
     const { view } = opened();
-    view.observed(object("a", 1, { owner: "x" }));
-    view.observed(object("b", 2, { owner: "x" }));
-    view.observed(object("a", 3, { owner: "y" }));
-    view.observed(object("b", 4, { owner: "x" }));
+    view.onWatchUpdate(object("a", 1, { owner: "x" }));
+    view.onWatchUpdate(object("b", 2, { owner: "x" }));
+    view.onWatchUpdate(object("a", 3, { owner: "y" }));
+    view.onWatchUpdate(object("b", 4, { owner: "x" }));
     const names = (owner: string) => view.controlledBy(owner).map(({ metadata }) => metadata.name);
     expect([names("x"), names("y"), view.orphansIn("default")]).toEqual([["b"], ["a"], []]);
-    view.observed(object("a", 5));
+    view.onWatchUpdate(object("a", 5));
     expect([names("y"), view.orphansIn("default").length]).toEqual([[], 1]);
     expect(view.controlledBy("x")[0]?.metadata.resourceVersion).toBe("4");
   });
@@ -110,7 +110,7 @@ describe("what loops see", () => {
     view.subscribe(() => {
       throw new Error("listener");
     });
-    view.observed(object("a", 1));
+    view.onWatchUpdate(object("a", 1));
     expect(told).toEqual(["->a@1"]);
     expect(errors).toHaveLength(1);
   });
@@ -119,7 +119,7 @@ describe("what loops see", () => {
     function paused() {
       const clock = new VirtualClock();
       const view = new View<KubeObject>({ clock, pause: () => clock.sleep(1), onHandlerError: () => {} });
-      for (const name of ["c", "a", "b"]) view.observed(object(name, 1));
+      for (const name of ["c", "a", "b"]) view.onWatchUpdate(object(name, 1));
       const told: string[] = [];
       const stop = view.subscribe(
         ({ object: now, old }) => told.push(`${old?.metadata.name ?? ""}>${now?.metadata.name ?? ""}`),
@@ -137,19 +137,19 @@ describe("what loops see", () => {
 
     it("design §3 what changes before its turn is told once, as new", async () => {
       const { view, told, settled } = paused();
-      view.observed(object("c", 2));
-      view.observed(object("c", 3));
-      view.observed(object("d", 4));
-      view.observed(object("a", 5));
+      view.onWatchUpdate(object("c", 2));
+      view.onWatchUpdate(object("c", 3));
+      view.onWatchUpdate(object("d", 4));
+      view.onWatchUpdate(object("a", 5));
       await settled();
       expect(told).toEqual([">a", ">c", "c>c", ">d", "a>a", ">b", "all"]);
     });
 
     it("design §3 what goes before its turn is never told of, unless it comes again", async () => {
       const { view, told, settled } = paused();
-      view.vanished(object("b", 1));
-      view.vanished(object("c", 1));
-      view.observed(object("c", 7, { uid: "another" }));
+      view.onWatchDelete(object("b", 1));
+      view.onWatchDelete(object("c", 1));
+      view.onWatchUpdate(object("c", 7, { uid: "another" }));
       await settled();
       expect(told).toEqual([">a", ">c", "all"]);
     });

@@ -2,20 +2,20 @@ import type { KubeObject } from "../api/object.ts";
 import type { Clock } from "../util/clock.ts";
 import { noPause, type Pause } from "../util/pause.ts";
 import { SortedMap } from "../util/sorted-map.ts";
-import { Listener } from "./listener.ts";
+import { ExpiringMap } from "./expiring-map.ts";
 import { cacheKey } from "./object-cache.ts";
-import { Recently } from "./recently.ts";
+import { ViewSubscription } from "./view-subscription.ts";
 
 /** Without `old` it is new, without `object` it is gone. */
-export type Change<T extends KubeObject> =
+export type ObjectChange<T extends KubeObject> =
   | { readonly object: T; readonly old: T | undefined }
   | { readonly object: undefined; readonly old: T };
 
 /** Groups the objects of a view; undefined leaves one out. */
-export type IndexBy<T extends KubeObject> = (object: T) => string | undefined;
+export type IndexFunc<T extends KubeObject> = (object: T) => string | undefined;
 
-interface Index<T extends KubeObject> {
-  readonly groupOf: IndexBy<T>;
+interface ViewIndex<T extends KubeObject> {
+  readonly groupOf: IndexFunc<T>;
   readonly groups: Map<string, SortedMap<T>>;
 }
 
@@ -35,9 +35,9 @@ const tombstoneMs = 10 * 60_000;
  */
 export class View<T extends KubeObject> {
   readonly #objects = new SortedMap<T>();
-  readonly #indexes = new Map<string, Index<T>>();
-  readonly #listeners = new Set<Listener<T>>();
-  readonly #buried: Recently<true>;
+  readonly #indexes = new Map<string, ViewIndex<T>>();
+  readonly #subscriptions = new Set<ViewSubscription<T>>();
+  readonly #deletedUids: ExpiringMap<true>;
   readonly #unconfirmed = new Map<string, { readonly uid: string; readonly since: number }>();
   readonly #clock: Clock;
   readonly #pause: Pause;
@@ -48,7 +48,7 @@ export class View<T extends KubeObject> {
     this.#clock = clock;
     this.#pause = pause;
     this.#onHandlerError = onHandlerError;
-    this.#buried = new Recently(clock);
+    this.#deletedUids = new ExpiringMap(clock);
   }
 
   get size(): number {
@@ -70,36 +70,36 @@ export class View<T extends KubeObject> {
     return this.#objects.values();
   }
 
-  in(namespace: string): readonly T[] {
-    this.index("namespace", ({ metadata }) => metadata.namespace ?? "");
-    return this.by("namespace", namespace);
+  inNamespace(namespace: string): readonly T[] {
+    this.addIndex("namespace", ({ metadata }) => metadata.namespace ?? "");
+    return this.byIndex("namespace", namespace);
   }
 
   /** Whose controller has this uid. */
   controlledBy(uid: string | undefined): readonly T[] {
-    this.index("controller", ({ metadata }) => controllerUid(metadata));
-    return uid === undefined ? [] : this.by("controller", uid);
+    this.addIndex("controller", ({ metadata }) => controllerUid(metadata));
+    return uid === undefined ? [] : this.byIndex("controller", uid);
   }
 
   /** Those in a namespace that nobody controls. */
   orphansIn(namespace: string): readonly T[] {
-    this.index("orphans", ({ metadata }) =>
+    this.addIndex("orphans", ({ metadata }) =>
       controllerUid(metadata) === undefined ? (metadata.namespace ?? "") : undefined,
     );
-    return this.by("orphans", namespace);
+    return this.byIndex("orphans", namespace);
   }
 
   /** Those an index puts under this value, by key. */
-  by(index: string, value: string): readonly T[] {
+  byIndex(index: string, value: string): readonly T[] {
     const found = this.#indexes.get(index);
     if (found === undefined) throw new Error(`no index ${index}`);
     return found.groups.get(value)?.values() ?? [];
   }
 
   /** Adds an index; one that is there already stays. */
-  index(name: string, groupOf: IndexBy<T>): void {
+  addIndex(name: string, groupOf: IndexFunc<T>): void {
     if (this.#indexes.has(name)) return;
-    const index: Index<T> = { groupOf, groups: new Map() };
+    const index: ViewIndex<T> = { groupOf, groups: new Map() };
     this.#indexes.set(name, index);
     for (const object of this.all()) {
       const group = groupOf(object);
@@ -111,39 +111,39 @@ export class View<T extends KubeObject> {
    * First hears of everything that is there: by key, at once or with pauses. What changes before its turn has come is
    * told as it changes. `onTold` hears when all has been told. Returns how to stop hearing.
    */
-  subscribe(handler: (change: Change<T>) => void, onTold: () => void = () => {}): () => void {
-    const listener = new Listener<T>((change) => this.#safely(() => handler(change)));
-    this.#listeners.add(listener);
-    void listener.tellAll(this.all(), { pause: this.#pause, onTold });
+  subscribe(handler: (change: ObjectChange<T>) => void, onInitialDelivered: () => void = () => {}): () => void {
+    const subscription = new ViewSubscription<T>((change) => this.#safely(() => handler(change)));
+    this.#subscriptions.add(subscription);
+    void subscription.deliverInitial(this.all(), { pause: this.#pause, onInitialDelivered });
     return () => {
-      listener.end();
-      this.#listeners.delete(listener);
+      subscription.stop();
+      this.#subscriptions.delete(subscription);
     };
   }
 
   /** News from the watch. */
-  observed(object: T): void {
+  onWatchUpdate(object: T): void {
     this.#confirm(object);
-    this.#take(object);
+    this.#applyIfNewer(object);
   }
 
   /** The watch says it is gone. */
-  vanished(object: T): void {
+  onWatchDelete(object: T): void {
     this.#confirm(object);
-    this.#drop(cacheKey(object.metadata), object.metadata.uid);
+    this.#remove(cacheKey(object.metadata), object.metadata.uid);
   }
 
   /** What the server made of our own write. */
-  wrote(object: T): void {
+  onOwnWrite(object: T): void {
     const key = cacheKey(object.metadata);
-    if (!this.#take(object)) return;
+    if (!this.#applyIfNewer(object)) return;
     this.#unconfirmed.set(key, { uid: object.metadata.uid ?? "", since: this.#clock.now() });
   }
 
   /** We deleted it, and it is gone: news from before must not bring it back. */
-  removed(key: string, uid: string | undefined): void {
-    if (uid !== undefined) this.#buried.set(uid, true, tombstoneMs);
-    this.#drop(key, uid);
+  onOwnDelete(key: string, uid: string | undefined): void {
+    if (uid !== undefined) this.#deletedUids.set(uid, true, tombstoneMs);
+    this.#remove(key, uid);
     this.#unconfirmed.delete(key);
   }
 
@@ -167,24 +167,24 @@ export class View<T extends KubeObject> {
   }
 
   /** Says whether it was news. */
-  #take(object: T): boolean {
+  #applyIfNewer(object: T): boolean {
     const key = cacheKey(object.metadata);
     const known = this.#objects.get(key);
-    if (object.metadata.uid !== undefined && this.#buried.get(object.metadata.uid) !== undefined) return false;
+    if (object.metadata.uid !== undefined && this.#deletedUids.get(object.metadata.uid) !== undefined) return false;
     if (known !== undefined && !isNewer(object, known)) return false;
     // Another object of the same name: its predecessor is gone, though nobody said so.
     const isSame = known !== undefined && known.metadata.uid === object.metadata.uid;
-    if (known !== undefined && !isSame) this.#drop(key, known.metadata.uid);
+    if (known !== undefined && !isSame) this.#remove(key, known.metadata.uid);
     this.#store(key, object);
-    this.#tell({ object, old: isSame ? known : undefined });
+    this.#notify({ object, old: isSame ? known : undefined });
     return true;
   }
 
-  #drop(key: string, uid: string | undefined): void {
+  #remove(key: string, uid: string | undefined): void {
     const old = this.#objects.get(key);
     if (old === undefined || old.metadata.uid !== uid) return;
     this.#store(key, undefined);
-    this.#tell({ object: undefined, old });
+    this.#notify({ object: undefined, old });
   }
 
   #store(key: string, object: T | undefined): void {
@@ -198,8 +198,8 @@ export class View<T extends KubeObject> {
     else this.#objects.set(key, object);
   }
 
-  #tell(change: Change<T>): void {
-    for (const listener of [...this.#listeners]) listener.hear(change);
+  #notify(change: ObjectChange<T>): void {
+    for (const subscription of [...this.#subscriptions]) subscription.deliver(change);
   }
 
   #safely(run: () => void): void {
@@ -222,7 +222,7 @@ function isNewer(object: KubeObject, known: KubeObject): boolean {
 }
 
 function put<T extends KubeObject>(
-  { groups }: Index<T>,
+  { groups }: ViewIndex<T>,
   key: string,
   { group, object }: { readonly group: string; readonly object: T },
 ): void {
@@ -231,7 +231,7 @@ function put<T extends KubeObject>(
   else groups.set(group, new SortedMap<T>().set(key, object));
 }
 
-function remove<T extends KubeObject>({ groups }: Index<T>, key: string, group: string): void {
+function remove<T extends KubeObject>({ groups }: ViewIndex<T>, key: string, group: string): void {
   const found = groups.get(group);
   found?.delete(key);
   if (found?.size === 0) groups.delete(group);

@@ -1,28 +1,28 @@
+import type { CloudProvider } from "../cloud/cloud-provider.ts";
 import { overlaidProvider } from "../cloud/overlaid-provider.ts";
 import { OverlayStore } from "../cloud/overlay-store.ts";
-import type { CloudProvider } from "../cloud/provider.ts";
-import type { Budgets } from "../controllers/budget.ts";
+import type { ControllerDependencies } from "../controllers/controller-dependencies.ts";
 import type { Metrics } from "../controllers/metrics/metrics.ts";
-import type { Parts } from "../controllers/parts.ts";
-import { Trigger } from "../controllers/provisioning/trigger.ts";
+import { ProvisioningTrigger } from "../controllers/provisioning/provisioning-trigger.ts";
 import { nominationMs, type Settings } from "../controllers/settings.ts";
+import type { OpenWorkBudget } from "../controllers/work-budget.ts";
 import type { KubeClient } from "../kube/client.ts";
-import { leadAnd } from "../kube/leader-election.ts";
-import { aborted, type Loop } from "../kube/loop.ts";
+import { type Controller, whenAborted } from "../kube/controller.ts";
+import { runWhileLeader } from "../kube/leader-election.ts";
 import type { ReconcilerObserver } from "../kube/reconciler.ts";
-import { Buffers } from "../state/buffers.ts";
+import { BufferPods } from "../state/buffer-pods.ts";
 import { ClusterState } from "../state/cluster-state.ts";
-import { stateFeed } from "../state/feed.ts";
+import { clusterStateController } from "../state/cluster-state-controller.ts";
 import { RegistrationHealth } from "../state/registration-health.ts";
 import type { Clock } from "../util/clock.ts";
 import type { Logger } from "../util/logger.ts";
 import type { Pause } from "../util/pause.ts";
 import type { Random } from "../util/random.ts";
-import { controllersOf } from "./controllers.ts";
-import { kindsServed } from "./kinds-served.ts";
-import { Reign } from "./reign.ts";
+import { allControllers } from "./all-controllers.ts";
+import { ControllerRun } from "./controller-run.ts";
+import { crdsServed } from "./crds-served.ts";
 
-export interface OperatorParts {
+export interface OperatorDependencies {
   readonly client: KubeClient;
   /** A client of its own, so that throttling of the other cannot cost the leadership. (03 §6.5) */
   readonly leaseClient: KubeClient;
@@ -32,7 +32,7 @@ export interface OperatorParts {
   readonly random: Random;
   readonly log: Logger;
   readonly metrics: Metrics;
-  readonly budgets: Budgets;
+  readonly openBudget: OpenWorkBudget;
   /** Asked while much arrives at once: others get a turn. */
   readonly pause?: Pause | undefined;
   /** Unique among all that may lead. */
@@ -42,7 +42,7 @@ export interface OperatorParts {
   /** Hears of the runs of each controller, for metrics. */
   readonly observe?: ((loop: string) => ReconcilerObserver) | undefined;
   /** Another may lead from now on: the process should end. */
-  readonly onLost?: (() => void) | undefined;
+  readonly onLeaseLost?: (() => void) | undefined;
 }
 
 export interface LeaderElection {
@@ -55,73 +55,86 @@ export interface LeaderElection {
 
 export interface RunningOperator {
   /** Resolves when every controller has seen the world and begun: for one that does not lead, perhaps never. */
-  readonly begun: Promise<void>;
+  readonly started: Promise<void>;
   /** Whether it is of use: as a leader, or as one that could lead at once. (03 §6.5) */
-  ready(): boolean;
+  isReady(): boolean;
   /** Lets the controllers finish what they are at, then gives the lease back. */
   stop(): Promise<void>;
-  readonly parts: Parts;
+  readonly dependencies: ControllerDependencies;
 }
 
 /**
  * The controller, whole: on a real cluster, or on the virtual clock without a socket. Everything it knows beside what
  * the cluster and the cloud say dies with it. (design §8)
  */
-export function startOperator(options: OperatorParts): RunningOperator {
-  const { parts, loops } = assemble(options);
-  const { clock, leaderElection, log, onLost } = options;
+export function startOperator(options: OperatorDependencies): RunningOperator {
+  const { dependencies, controllers } = assemble(options);
+  const { clock, leaderElection, log, onLeaseLost } = options;
   const stopping = new AbortController();
-  const reign = new Reign(options, loops);
-  if (leaderElection?.isWarmedUp) reign.watch();
-  const served = kindsServed({ client: options.client, clock, log, signal: stopping.signal });
-  const ended = lead(options, { reign, signal: stopping.signal }).then(
+  const controllerRun = new ControllerRun(options, controllers);
+  if (leaderElection?.isWarmedUp) controllerRun.watch();
+  const areCrdsServed = crdsServed({ client: options.client, clock, log, signal: stopping.signal });
+  const ended = lead(options, { controllerRun, signal: stopping.signal }).then(
     (end) => {
       if (end !== "lost") return;
       log.error("lost the lease, another may lead");
-      onLost?.();
+      onLeaseLost?.();
     },
     (error: unknown) => log.error("leading failed", { error }),
   );
   return {
-    begun: reign.begun,
-    ready: () => served() && (!reign.isWatching || reign.hasBegun),
+    started: controllerRun.started,
+    isReady: () => areCrdsServed() && (!controllerRun.isWatching || controllerRun.hasStarted),
     stop: async () => {
       stopping.abort();
       await ended;
-      await reign.end();
+      await controllerRun.stop();
     },
-    parts,
+    dependencies,
   };
 }
 
-function assemble(options: OperatorParts): { readonly parts: Parts; readonly loops: readonly Loop[] } {
-  const { provider, settings, clock, log, metrics, budgets } = options;
+function assemble(options: OperatorDependencies): {
+  readonly dependencies: ControllerDependencies;
+  readonly controllers: readonly Controller[];
+} {
+  const { provider, settings, clock, log, metrics, openBudget } = options;
   const overlays = new OverlayStore();
-  const cluster = new ClusterState({ clock, served: provider.nodeClasses, nominationMs: nominationMs(settings) });
-  const parts: Parts = {
+  const cluster = new ClusterState({
+    clock,
+    servedNodeClasses: provider.nodeClasses,
+    nominationMs: nominationMs(settings),
+  });
+  const dependencies: ControllerDependencies = {
     cluster,
     cloud: settings.gates.NodeOverlay ? overlaidProvider(provider, overlays) : provider,
-    health: new RegistrationHealth(),
-    buffers: new Buffers(),
+    registrationHealth: new RegistrationHealth(),
+    bufferPods: new BufferPods(),
     settings,
-    budgets,
+    openBudget,
     metrics,
     log,
   };
-  const trigger = new Trigger();
-  return { parts, loops: [stateFeed(cluster), ...controllersOf({ parts, provider, overlays, trigger, clock })] };
+  const trigger = new ProvisioningTrigger();
+  return {
+    dependencies,
+    controllers: [
+      clusterStateController(cluster),
+      ...allControllers({ dependencies, provider, overlays, trigger, clock }),
+    ],
+  };
 }
 
 /** Reigns once the lease is ours, until told to stop or the lease is lost. */
 async function lead(
-  { leaseClient, clock, random, log, identity, leaderElection }: OperatorParts,
-  { reign, signal }: { readonly reign: Reign; readonly signal: AbortSignal },
+  { leaseClient, clock, random, log, identity, leaderElection }: OperatorDependencies,
+  { controllerRun, signal }: { readonly controllerRun: ControllerRun; readonly signal: AbortSignal },
 ): Promise<"stopped" | "finished" | "lost"> {
   const work = async (term: AbortSignal): Promise<void> => {
     leaderElection?.onChange?.(true);
-    reign.begin();
-    await aborted(term);
-    await reign.end();
+    controllerRun.startLeading();
+    await whenAborted(term);
+    await controllerRun.stop();
     leaderElection?.onChange?.(false);
   };
   if (leaderElection === undefined) {
@@ -130,7 +143,7 @@ async function lead(
   }
   const { name, namespace } = leaderElection;
   leaderElection.onChange?.(false);
-  return leadAnd(
+  return runWhileLeader(
     work,
     {
       kube: leaseClient,
@@ -138,7 +151,8 @@ async function lead(
       random: random.fork("leader-election"),
       lease: { name, namespace },
       identity,
-      onLeader: (leader) => log.info(leader === identity ? "became the leader" : "waiting for the leader", { leader }),
+      onNewLeader: (leader) =>
+        log.info(leader === identity ? "became the leader" : "waiting for the leader", { leader }),
       onError: (error) => log.error("cannot renew the lease", { error }),
     },
     signal,

@@ -2,7 +2,7 @@ import { defaultGates, type FeatureGates } from "../controllers/settings.ts";
 import { parseDurationMs } from "../util/duration.ts";
 
 /** How the text of an option is read. */
-export interface Parser<T> {
+export interface OptionParser<T> {
   /** As help shows it: `<number>`; in brackets where the flag may stand alone. */
   readonly placeholder: string;
   /** What a text must be, for messages. */
@@ -15,37 +15,40 @@ export interface Parser<T> {
   readonly isStrict: boolean;
 }
 
-export const text: Parser<string> = {
+export const textParser: OptionParser<string> = {
   placeholder: "<text>",
   expected: "a text",
   read: (given) => given,
   isStrict: true,
 };
 
-export const list: Parser<readonly string[]> = {
+export const listParser: OptionParser<readonly string[]> = {
   placeholder: "<list>",
   expected: "values with commas between",
   read: (given) => given.split(",").map((one) => one.trim()),
   isStrict: true,
 };
 
-export function wholeNumber({ least, most = Number.MAX_SAFE_INTEGER }: { least: number; most?: number }) {
-  const bounds = most < Number.MAX_SAFE_INTEGER ? ` from ${least} to ${most}` : least >= -1 ? ` from ${least}` : "";
+export function wholeNumberParser({ min, max = Number.MAX_SAFE_INTEGER }: { min: number; max?: number }) {
+  const bounds = max < Number.MAX_SAFE_INTEGER ? ` from ${min} to ${max}` : min >= -1 ? ` from ${min}` : "";
   return {
     placeholder: "<number>",
     expected: `a whole number${bounds}`,
     read: (given: string): number | undefined => {
       const number = Number(given);
-      return /^[+-]?\d{1,15}$/.test(given) && number >= least && number <= most ? number : undefined;
+      return /^[+-]?\d{1,15}$/.test(given) && number >= min && number <= max ? number : undefined;
     },
     isStrict: false,
-  } satisfies Parser<number>;
+  } satisfies OptionParser<number>;
 }
 
 /** Zero: any that is free. */
-export const port: Parser<number> = { ...wholeNumber({ least: 0, most: 65_535 }), placeholder: "<port>" };
+export const portParser: OptionParser<number> = {
+  ...wholeNumberParser({ min: 0, max: 65_535 }),
+  placeholder: "<port>",
+};
 
-export const duration: Parser<number> = {
+export const durationParser: OptionParser<number> = {
   placeholder: "<duration>",
   expected: "a duration such as 10s or 1m30s",
   read: (given) => {
@@ -55,24 +58,24 @@ export const duration: Parser<number> = {
   isStrict: false,
 };
 
-const goTruths: Readonly<Record<string, boolean>> = {
+const goBooleans: Readonly<Record<string, boolean>> = {
   ...Object.fromEntries(["1", "t", "T", "true", "TRUE", "True"].map((word) => [word, true])),
   ...Object.fromEntries(["0", "f", "F", "false", "FALSE", "False"].map((word) => [word, false])),
 };
 
-function goTruth(given: string): boolean | undefined {
-  return Object.hasOwn(goTruths, given) ? goTruths[given] : undefined;
+function parseGoBoolean(given: string): boolean | undefined {
+  return Object.hasOwn(goBooleans, given) ? goBooleans[given] : undefined;
 }
 
-export const truth: Parser<boolean> = {
+export const booleanParser: OptionParser<boolean> = {
   placeholder: "[boolean]",
   expected: "true or false",
   read: (given) => (given === "true" ? true : given === "false" ? false : undefined),
-  readEnv: goTruth,
+  readEnv: parseGoBoolean,
   isStrict: false,
 };
 
-export function choice<const T extends string>(values: readonly T[]): Parser<T> {
+export function choiceParser<const T extends string>(values: readonly T[]): OptionParser<T> {
   return {
     placeholder: `<${values.filter((value) => value !== "").join("|")}>`,
     expected: `one of ${values.filter((value) => value !== "").join(", ")}`,
@@ -82,14 +85,14 @@ export function choice<const T extends string>(values: readonly T[]): Parser<T> 
 }
 
 /** `Name=bool,...`: names nobody knows are of other versions and left alone. (03 §6.4) */
-export const featureGates: Parser<FeatureGates> = {
+export const featureGatesParser: OptionParser<FeatureGates> = {
   placeholder: "<gates>",
   expected: "Name=true|false with commas between",
   read: (given) => {
     const gates: Record<string, boolean> = { ...defaultGates };
     for (const pair of given.split(",").filter((one) => one.trim() !== "")) {
       const [, name = "", value = ""] = /^([^=]*)=(.*)$/s.exec(pair) ?? [];
-      const isOn = goTruth(value.trim());
+      const isOn = parseGoBoolean(value.trim());
       if (isOn === undefined) return undefined;
       if (Object.hasOwn(defaultGates, name.trim())) gates[name.trim()] = isOn;
     }

@@ -1,26 +1,36 @@
 import { defaultGates, defaultSettings, type Settings } from "../controllers/settings.ts";
 import { type LogLevel, logLevels } from "../util/logger.ts";
-import { choice, duration, featureGates, list, type Parser, port, text, truth, wholeNumber } from "./option-parsers.ts";
+import {
+  booleanParser,
+  choiceParser,
+  durationParser,
+  featureGatesParser,
+  listParser,
+  type OptionParser,
+  portParser,
+  textParser,
+  wholeNumberParser,
+} from "./option-parsers.ts";
 
 /** One thing that can be set: by flag, else by environment, else the default. (03 §6.4) */
 export interface OptionRow<T = unknown> {
   readonly flag: string;
   readonly env: string;
   readonly default: T;
-  readonly parser: Parser<T>;
+  readonly parser: OptionParser<T>;
   readonly description: string;
 }
 
 /** The variable is called as the flag is, unless it is named. */
-function row<T>(
+function optionRow<T>(
   flag: string,
   fallback: T,
-  { env = flag.toUpperCase().replaceAll("-", "_"), ...rest }: RowRest<T>,
+  { env = flag.toUpperCase().replaceAll("-", "_"), ...rest }: OptionRowDetails<T>,
 ): OptionRow<T> {
   return { flag, env, default: fallback, ...rest };
 }
 
-interface RowRest<T> extends Pick<OptionRow<T>, "parser" | "description"> {
+interface OptionRowDetails<T> extends Pick<OptionRow<T>, "parser" | "description"> {
   readonly env?: string;
 }
 
@@ -35,97 +45,112 @@ const { batchMaxMs, batchIdleMs } = defaultSettings;
 
 /** Upstream's options, then ours. */
 export const optionTable = {
-  service: row("karpenter-service", "", { parser: text, description: "accepted for old charts; nothing uses it" }),
-  metricsPort: row("metrics-port", 8080, { parser: port, description: "port of metrics and profiles" }),
-  healthPort: row("health-probe-port", 8081, { parser: port, description: "port of health and readiness" }),
-  kubeQps: row("kube-client-qps", 200, {
-    parser: wholeNumber({ least: 1 }),
+  service: optionRow("karpenter-service", "", {
+    parser: textParser,
+    description: "accepted for old charts; nothing uses it",
+  }),
+  metricsPort: optionRow("metrics-port", 8080, { parser: portParser, description: "port of metrics and profiles" }),
+  healthPort: optionRow("health-probe-port", 8081, { parser: portParser, description: "port of health and readiness" }),
+  kubeQps: optionRow("kube-client-qps", 200, {
+    parser: wholeNumberParser({ min: 1 }),
     description: "requests a second to the API server",
   }),
-  kubeBurst: row("kube-client-burst", 300, {
-    parser: wholeNumber({ least: 1 }),
+  kubeBurst: optionRow("kube-client-burst", 300, {
+    parser: wholeNumberParser({ min: 1 }),
     description: "requests at once to the API server",
   }),
-  isProfiled: row("enable-profiling", false, { parser: truth, description: "serve profiles beside the metrics" }),
-  isCold: row("disable-controller-warmup", true, {
-    parser: truth,
+  isProfiled: optionRow("enable-profiling", false, {
+    parser: booleanParser,
+    description: "serve profiles beside the metrics",
+  }),
+  isWarmupDisabled: optionRow("disable-controller-warmup", true, {
+    parser: booleanParser,
     description: "watch the cluster only once this process leads",
   }),
-  isAlone: row("disable-leader-election", false, { parser: truth, description: "begin without a lease" }),
-  isDiscreet: row("disable-cluster-state-observability", false, {
-    parser: truth,
+  isLeaderElectionDisabled: optionRow("disable-leader-election", false, {
+    parser: booleanParser,
+    description: "begin without a lease",
+  }),
+  isObservabilityDisabled: optionRow("disable-cluster-state-observability", false, {
+    parser: booleanParser,
     description: "leave out the metrics and events that cost one for each object",
   }),
-  leaseName: row("leader-election-name", "karpenter-leader-election", { parser: text, description: "lease to hold" }),
-  leaseNamespace: row("leader-election-namespace", "", {
-    parser: text,
+  leaseName: optionRow("leader-election-name", "karpenter-leader-election", {
+    parser: textParser,
+    description: "lease to hold",
+  }),
+  leaseNamespace: optionRow("leader-election-namespace", "", {
+    parser: textParser,
     description: "where the lease is; the pod's namespace unless said",
   }),
-  memoryLimit: row("memory-limit", -1, {
-    parser: wholeNumber({ least: -1 }),
+  memoryLimit: optionRow("memory-limit", -1, {
+    parser: wholeNumberParser({ min: -1 }),
     description: "bytes; accepted for old charts: the heap follows the container's own limit",
   }),
-  cpuRequestsMilli: row("cpu-requests", 1_000, {
-    parser: wholeNumber({ least: Number.MIN_SAFE_INTEGER }),
+  cpuRequestsMilli: optionRow("cpu-requests", 1_000, {
+    parser: wholeNumberParser({ min: Number.MIN_SAFE_INTEGER }),
     description: "millicores this process asked for: more work at a time with more of them",
   }),
-  logLevel: row<LogLevel | "">("log-level", "info", {
-    parser: choice(["", ...logLevels]),
+  logLevel: optionRow<LogLevel | "">("log-level", "info", {
+    parser: choiceParser(["", ...logLevels]),
     description: `how much is logged: ${logLevels.join(", ")}`,
   }),
-  logPaths: row<readonly string[]>("log-output-paths", ["stdout"], {
-    parser: list,
+  logPaths: optionRow<readonly string[]>("log-output-paths", ["stdout"], {
+    parser: listParser,
     description: "where to: stdout, stderr or files, with commas between",
   }),
-  logErrorPaths: row<readonly string[]>("log-error-output-paths", ["stderr"], {
-    parser: list,
+  logErrorPaths: optionRow<readonly string[]>("log-error-output-paths", ["stderr"], {
+    parser: listParser,
     description: "where the log's own troubles go",
   }),
-  batchMaxMs: row("batch-max-duration", batchMaxMs, {
-    parser: duration,
+  batchMaxMs: optionRow("batch-max-duration", batchMaxMs, {
+    parser: durationParser,
     description: "how long arriving pods are gathered at most",
   }),
-  batchIdleMs: row("batch-idle-duration", batchIdleMs, {
-    parser: duration,
+  batchIdleMs: optionRow("batch-idle-duration", batchIdleMs, {
+    parser: durationParser,
     description: "how long none may arrive before a round begins",
   }),
-  preferencePolicy: row<Settings["preferencePolicy"]>("preference-policy", "Respect", {
-    parser: choice(["Respect", "Ignore"]),
+  preferencePolicy: optionRow<Settings["preferencePolicy"]>("preference-policy", "Respect", {
+    parser: choiceParser(["Respect", "Ignore"]),
     description: "whether preferences of pods count",
   }),
-  minValuesPolicy: row<Settings["minValuesPolicy"]>("min-values-policy", "Strict", {
-    parser: choice(["Strict", "BestEffort"]),
+  minValuesPolicy: optionRow<Settings["minValuesPolicy"]>("min-values-policy", "Strict", {
+    parser: choiceParser(["Strict", "BestEffort"]),
     description: "whether minValues must be met",
   }),
-  ignoresDra: row("ignore-dra-requests", true, { parser: truth, description: "schedule without looking at devices" }),
-  gates: row("feature-gates", defaultGates, {
-    parser: featureGates,
+  ignoresDra: optionRow("ignore-dra-requests", true, {
+    parser: booleanParser,
+    description: "schedule without looking at devices",
+  }),
+  gates: optionRow("feature-gates", defaultGates, {
+    parser: featureGatesParser,
     description: `what is switched on, as Name=true|false with commas between; unless said ${gateText}`,
   }),
-  schedulerConfig: row("scheduler-config", "", {
-    parser: text,
+  schedulerConfig: optionRow("scheduler-config", "", {
+    parser: textParser,
     description: "default topology spread constraints, as YAML or JSON, or the file they are in",
   }),
-  provider: row<OperatorProvider | undefined>("provider", undefined, {
+  provider: optionRow<OperatorProvider | undefined>("provider", undefined, {
     env: "CLOUD_PROVIDER",
-    parser: choice(operatorProviders),
+    parser: choiceParser(operatorProviders),
     description: "whose machines; by the node classes the cluster knows unless said",
   }),
-  listen: row("listen", "", {
+  listen: optionRow("listen", "", {
     env: "LISTEN_ADDRESS",
-    parser: { ...text, placeholder: "<address>" },
+    parser: { ...textParser, placeholder: "<address>" },
     description: "address of metrics and health; all of the machine's unless said",
   }),
-  solveBudgetMs: row("solve-budget", 5_000, {
-    parser: duration,
+  solveBudgetMs: optionRow("solve-budget", 5_000, {
+    parser: durationParser,
     description: "how long a round may look for places before it acts on what it has",
   }),
-  packing: row<Settings["packing"]>("packing", "polished", {
-    parser: choice(["polished", "plain"]),
+  packing: optionRow<Settings["packing"]>("packing", "polished", {
+    parser: choiceParser(["polished", "plain"]),
     description: "in one round, or gone over once more for its price",
   }),
-  instanceTypesFile: row("instance-types-file-path", "", {
-    parser: { ...text, placeholder: "<file>" },
+  instanceTypesFile: optionRow("instance-types-file-path", "", {
+    parser: { ...textParser, placeholder: "<file>" },
     description: "with kwok: a catalogue of instance types in place of the usual one",
   }),
 } as const satisfies Readonly<Record<string, OptionRow>>;

@@ -7,7 +7,7 @@ import {
   type OptionValues,
   optionTable,
 } from "./option-table.ts";
-import { schedulerConstraints } from "./scheduler-config.ts";
+import { schedulerConstraints } from "./scheduler-constraints.ts";
 
 /** Everything a person can set about the controller. (03 §6.4) */
 export interface OperatorOptions {
@@ -30,7 +30,7 @@ export interface OperatorOptions {
   readonly instanceTypesFile: string | undefined;
 }
 
-export type OptionsReading =
+export type OptionsResult =
   | { readonly kind: "read"; readonly options: OperatorOptions }
   /** Everything that is wrong, a sentence each. */
   | { readonly kind: "refused"; readonly problems: readonly string[] };
@@ -44,11 +44,11 @@ export interface OptionSources {
 }
 
 /** Reads all options at once, so that all that is wrong is told at once. */
-export async function readOptions({ flags, env, readFile }: OptionSources): Promise<OptionsReading> {
+export async function readOptions({ flags, env, readFile }: OptionSources): Promise<OptionsResult> {
   const problems: string[] = [];
   const names = Object.keys(optionTable) as readonly OptionName[];
   const values = Object.fromEntries(
-    names.map((name) => [name, valueFor(optionTable[name], { flags, env, problems })]),
+    names.map((name) => [name, readOption(optionTable[name], { flags, env, problems })]),
   ) as unknown as OptionValues;
   const config = await schedulerConstraints(values.schedulerConfig, readFile);
   if (config.kind === "refused") problems.push(...config.problems.map((problem) => `--scheduler-config: ${problem}`));
@@ -56,12 +56,12 @@ export async function readOptions({ flags, env, readFile }: OptionSources): Prom
   return { kind: "read", options: optionsOf(values, { defaultConstraints: config.constraints }) };
 }
 
-interface Reading extends Pick<OptionSources, "flags" | "env"> {
+interface OptionReadContext extends Pick<OptionSources, "flags" | "env"> {
   readonly problems: string[];
 }
 
 /** A flag beats the environment. An empty variable says nothing: charts leave them so. */
-function valueFor(row: OptionRow, { flags, env, problems }: Reading): unknown {
+function readOption(row: OptionRow, { flags, env, problems }: OptionReadContext): unknown {
   const { expected, read, readEnv = read, isStrict } = row.parser;
   const flag = flags[row.flag];
   if (flag !== undefined) {
@@ -95,15 +95,15 @@ function optionsOf(
       ignoreDraRequests: values.ignoresDra,
       cpuRequestsMilli: cpuRequestsMilli > 0 ? cpuRequestsMilli : defaultSettings.cpuRequestsMilli,
       defaultConstraints,
-      isClusterStateObservable: !values.isDiscreet,
+      isClusterStateObservable: !values.isObservabilityDisabled,
     },
     listen: values.listen,
     metricsPort: values.metricsPort,
     healthPort: values.healthPort,
     kubeRate: { perSecond: values.kubeQps, burst: values.kubeBurst },
     isProfiled: values.isProfiled,
-    isWarmedUp: !values.isCold,
-    lease: values.isAlone ? undefined : { name: values.leaseName, namespace: values.leaseNamespace },
+    isWarmedUp: !values.isWarmupDisabled,
+    lease: values.isLeaderElectionDisabled ? undefined : { name: values.leaseName, namespace: values.leaseNamespace },
     logLevel: values.logLevel === "" ? "info" : values.logLevel,
     logPaths: values.logPaths,
     provider: values.provider,

@@ -8,82 +8,85 @@ import type {
   PersistentVolume,
   PersistentVolumeClaim,
   StorageClass,
-} from "../api/kubernetes/cluster.ts";
+} from "../api/kubernetes/cluster-objects.ts";
 import type { Pod } from "../api/kubernetes/pod.ts";
 import { namespacedName, type ObjectMeta } from "../api/object.ts";
 import type { GroupKind } from "../api/validation/node-pool.ts";
 import type { Resources } from "../core/resources.ts";
-import { isLeaving, placedNode } from "../core/scenario/nodes.ts";
-import type { PlacedNode } from "../core/scheduling/problem.ts";
-import { claimKeys } from "../core/volumes.ts";
+import { isNodeBeingDeleted, placedNodeOf } from "../core/scenario/paired-node.ts";
+import type { NodeLabelsAndTaints } from "../core/scheduling/problem.ts";
+import { volumeClaimKeys } from "../core/volumes.ts";
 import type { Clock } from "../util/clock.ts";
 import { SortedMap } from "../util/sorted-map.ts";
 import type { Steps } from "../util/steps.ts";
-import { AmountsOfPods } from "./amounts.ts";
+import { buildStateNode } from "./build-state-node.ts";
 import type { Cluster, ClusterSnapshot, StateNode } from "./cluster.ts";
 import { ConsolidationClock } from "./consolidation-clock.ts";
-import { CopyOnChange } from "./copy-on-change.ts";
-import { Daemons } from "./daemons.ts";
-import type { Entry } from "./entry.ts";
-import { Machines } from "./machines.ts";
+import { CopyOnWriteMap } from "./copy-on-write-map.ts";
+import { DaemonSetPods } from "./daemon-set-pods.ts";
+import { NodePoolState } from "./node-pool-state.ts";
+import { nodeNameOfPod, PodIndex } from "./pod-index.ts";
+import { PodResourcesCache } from "./pod-resources-cache.ts";
 import { PodTimes } from "./pod-times.ts";
-import { nodeOf, Pods } from "./pods.ts";
-import { PoolMembers } from "./pool-members.ts";
-import { PoolNodes } from "./pool-nodes.ts";
-import { stateNode } from "./state-node.ts";
-import { SyncGuard } from "./sync-guard.ts";
-import { Volumes } from "./volumes.ts";
+import { PoolClaimTracker } from "./pool-claim-tracker.ts";
+import type { StateNodeEntry } from "./state-node-entry.ts";
+import { StateNodeIndex } from "./state-node-index.ts";
+import { SyncStatus } from "./sync-status.ts";
+import { VolumeTracker } from "./volume-tracker.ts";
 
 export interface ClusterStateOptions {
   readonly clock: Clock;
   /** Claims of other node classes are not ours to know of. (02:S-1) */
-  readonly served: readonly GroupKind[];
+  readonly servedNodeClasses: readonly GroupKind[];
   readonly nominationMs: number;
 }
 
 /** What is enough to say that something is gone. */
-type Gone = { readonly metadata: ObjectMeta };
+type DeletedObject = { readonly metadata: ObjectMeta };
 
 /**
  * The cluster as we believe it is, told object by object. What it believes depends on the objects alone, never on the
  * order they came in; a look at it is a value that nothing changes any more. (02 §2, 03 §8.2)
  */
 export class ClusterState implements Cluster {
-  readonly poolNodes = new PoolNodes();
-  readonly times = new PodTimes();
+  readonly nodePoolState = new NodePoolState();
+  readonly podTimes = new PodTimes();
   readonly #options: ClusterStateOptions;
-  readonly #sync: SyncGuard;
-  readonly #changes: ConsolidationClock;
-  readonly #machines: Machines;
-  readonly #pods = new Pods();
-  readonly #daemons = new Daemons();
-  readonly #volumes: Volumes;
-  readonly #amounts = new AmountsOfPods();
-  readonly #placed = new CopyOnChange<PlacedNode>();
+  readonly #syncStatus: SyncStatus;
+  readonly #consolidationClock: ConsolidationClock;
+  readonly #stateNodes: StateNodeIndex;
+  readonly #pods = new PodIndex();
+  readonly #daemons = new DaemonSetPods();
+  readonly #volumes: VolumeTracker;
+  readonly #podResources = new PodResourcesCache();
+  readonly #placed = new CopyOnWriteMap<NodeLabelsAndTaints>();
   readonly #csiNodes = new Map<string, CsiNode>();
   readonly #namespaces = new SortedMap<Namespace>();
   readonly #pools = new Map<string, NodePool>();
-  readonly #members = new PoolMembers(this.poolNodes);
-  #bufferPods: ReadonlyMap<string, number> = new Map();
+  readonly #poolClaims = new PoolClaimTracker(this.nodePoolState);
+  #bufferPodCounts: ReadonlyMap<string, number> = new Map();
 
   constructor(options: ClusterStateOptions) {
     this.#options = options;
-    this.#sync = new SyncGuard(options.clock);
-    this.#changes = new ConsolidationClock(options.clock);
-    this.#machines = new Machines({ look: (entry) => this.#look(entry), onStir: () => this.markUnconsolidated() });
-    this.#volumes = new Volumes((pod) => this.#touchNodeOf(this.#pods.get(pod)));
+    this.#syncStatus = new SyncStatus(options.clock);
+    this.#consolidationClock = new ConsolidationClock(options.clock);
+    this.#stateNodes = new StateNodeIndex({
+      build: (entry) => this.#buildStateNode(entry),
+      onConsolidationChange: () => this.markUnconsolidated(),
+    });
+    this.#volumes = new VolumeTracker((pod) => this.#outdateNodeOf(this.#pods.get(pod)));
   }
 
   get isSynced(): boolean {
-    return this.#sync.isSynced;
+    return this.#syncStatus.isSynced;
   }
 
   get hasSynced(): boolean {
-    return this.#sync.hasSynced;
+    return this.#syncStatus.hasSynced;
   }
 
   get unsyncedSince(): number | undefined {
-    return this.#sync.unsyncedSince;
+    return this.#syncStatus.unsyncedSince;
   }
 
   snapshot(): ClusterSnapshot {
@@ -91,27 +94,27 @@ export class ClusterState implements Cluster {
       nodes: this.nodes(),
       boundPods: this.#pods.bound(),
       pendingPods: this.#pods.pending(),
-      nodesByName: this.#placed.now(),
+      nodesByName: this.#placed.snapshot(),
       daemons: this.#daemons.all(),
       namespaces: this.#namespaces.values(),
-      volumes: this.#volumes.index(),
+      volumes: this.#volumes.snapshot(),
     };
   }
 
   nodes(): readonly StateNode[] {
-    return this.#machines.all();
+    return this.#stateNodes.all();
   }
 
-  node(providerId: string): StateNode | undefined {
-    return this.#machines.get(providerId);
+  nodeByProviderId(providerId: string): StateNode | undefined {
+    return this.#stateNodes.get(providerId);
   }
 
   nodeByName(name: string): StateNode | undefined {
-    return this.#machines.ofNode(name);
+    return this.#stateNodes.byNodeName(name);
   }
 
-  nodeOfClaim(name: string): StateNode | undefined {
-    return this.#machines.ofClaim(name);
+  nodeByClaimName(name: string): StateNode | undefined {
+    return this.#stateNodes.byClaimName(name);
   }
 
   pool(name: string): NodePool | undefined {
@@ -119,7 +122,7 @@ export class ClusterState implements Cluster {
   }
 
   poolTotals(pool: string): Resources {
-    return this.#machines.totals().of(pool);
+    return this.#stateNodes.totals().of(pool);
   }
 
   markForDeletion(...providerIds: readonly string[]): void {
@@ -130,85 +133,85 @@ export class ClusterState implements Cluster {
     for (const id of providerIds) this.#mark(id, { isMarked: false });
   }
 
-  isMarked(providerId: string): boolean {
-    return this.#machines.entry(providerId)?.isMarked ?? false;
+  isMarkedForDeletion(providerId: string): boolean {
+    return this.#stateNodes.entry(providerId)?.isMarked ?? false;
   }
 
   nominate(providerId: string): void {
-    const entry = this.#machines.entry(providerId);
+    const entry = this.#stateNodes.entry(providerId);
     if (entry !== undefined) entry.nominatedUntil = this.#options.clock.now() + this.#options.nominationMs;
   }
 
   isNominated(providerId: string): boolean {
-    return this.#options.clock.now() < (this.#machines.entry(providerId)?.nominatedUntil ?? 0);
+    return this.#options.clock.now() < (this.#stateNodes.entry(providerId)?.nominatedUntil ?? 0);
   }
 
   consolidationTime(): number {
-    return this.#changes.time();
+    return this.#consolidationClock.time();
   }
 
   markUnconsolidated(): void {
-    this.#changes.changed();
+    this.#consolidationClock.changed();
   }
 
-  setBufferPods(counts: ReadonlyMap<string, number>): void {
-    this.#bufferPods = new Map(counts);
+  setBufferPodCounts(counts: ReadonlyMap<string, number>): void {
+    this.#bufferPodCounts = new Map(counts);
   }
 
-  bufferPods(providerId: string): number {
-    return this.#bufferPods.get(providerId) ?? 0;
+  bufferPodCount(providerId: string): number {
+    return this.#bufferPodCounts.get(providerId) ?? 0;
   }
 
   forgetUnlaunched(claimName: string): void {
-    if (this.#sync.isUnlaunched(claimName)) this.claimGone({ metadata: { name: claimName } });
+    if (this.#syncStatus.isUnlaunched(claimName)) this.claimGone({ metadata: { name: claimName } });
   }
 
   unlaunchedClaims(): readonly string[] {
-    return this.#sync.unlaunched();
+    return this.#syncStatus.unlaunched();
   }
 
   /** Looks at what nobody has looked at yet, so that a first snapshot finds it done. */
-  *warming(): Steps<void> {
-    yield* this.#machines.warming();
+  *refreshStale(): Steps<void> {
+    yield* this.#stateNodes.refreshStale();
     this.#pods.bound();
     yield;
   }
 
   /** Everything that existed has been told. */
-  begun(): void {
-    this.#sync.begin();
+  markInitialListComplete(): void {
+    this.#syncStatus.markInitialListComplete();
   }
 
   claimChanged(claim: NodeClaim): void {
     const { group, kind } = claim.spec.nodeClassRef;
-    if (!this.#options.served.some((one) => one.group === group && one.kind === kind)) return;
+    if (!this.#options.servedNodeClasses.some((one) => one.group === group && one.kind === kind)) return;
     const { name = "" } = claim.metadata;
-    this.#machines.putClaim(claim);
-    const entry = this.#machines.entry(claim.status?.providerID);
-    this.#members.put(claim, { isLeaving: entry?.isLeaving ?? isLeaving({ claim }) });
-    this.#sync.claim(name, { isLaunched: (claim.status?.providerID ?? "") !== "" });
-    this.#keepWarm();
+    this.#stateNodes.putClaim(claim);
+    const entry = this.#stateNodes.entry(claim.status?.providerID);
+    this.#poolClaims.put(claim, { isLeaving: entry?.isBeingDeleted ?? isNodeBeingDeleted({ claim }) });
+    this.#syncStatus.updateClaim(name, { isLaunched: (claim.status?.providerID ?? "") !== "" });
+    this.#limitStale();
   }
 
-  claimGone({ metadata: { name = "" } }: Gone): void {
-    this.#machines.removeClaim(name);
-    this.#members.remove(name);
-    this.#sync.claim(name, { isLaunched: true });
+  claimGone({ metadata: { name = "" } }: DeletedObject): void {
+    this.#stateNodes.removeClaim(name);
+    this.#poolClaims.remove(name);
+    this.#syncStatus.updateClaim(name, { isLaunched: true });
   }
 
   nodeChanged(node: Node): void {
     const { name = "" } = node.metadata;
-    const placed = placedNode(node);
+    const placed = placedNodeOf(node);
     // Most news of a Node is that it is still there: a look at all of them is not copied for that.
     if (JSON.stringify(placed) !== JSON.stringify(this.#placed.get(name))) this.#placed.set(name, placed);
-    this.#sync.node(name, { isTold: this.#machines.putNode(node) });
-    this.#keepWarm();
+    this.#syncStatus.updateNode(name, { isIdentified: this.#stateNodes.putNode(node) });
+    this.#limitStale();
   }
 
-  nodeGone({ metadata: { name = "" } }: Gone): void {
+  nodeGone({ metadata: { name = "" } }: DeletedObject): void {
     this.#placed.delete(name);
-    this.#machines.removeNode(name);
-    this.#sync.node(name, { isTold: true });
+    this.#stateNodes.removeNode(name);
+    this.#syncStatus.updateNode(name, { isIdentified: true });
   }
 
   /** Also of nodes nobody has told of: they count when the node is there. (02:S-7) */
@@ -217,30 +220,33 @@ export class ClusterState implements Cluster {
     const { old, isNewBinding, isLoadSame } = this.#pods.put(key, pod);
     if (isNewBinding) this.markUnconsolidated();
     this.#daemons.putPod(key, { pod, old });
-    this.#volumes.use(key, { before: old === undefined ? [] : claimKeys(old), now: claimKeys(pod) });
-    if (old !== undefined && nodeOf(old) !== nodeOf(pod)) this.#touchNodeOf(old);
-    this.#touchNodeOf(pod, { isLoadSame });
-    this.#keepWarm();
+    this.#volumes.setClaimsOfPod(key, {
+      before: old === undefined ? [] : volumeClaimKeys(old),
+      now: volumeClaimKeys(pod),
+    });
+    if (old !== undefined && nodeNameOfPod(old) !== nodeNameOfPod(pod)) this.#outdateNodeOf(old);
+    this.#outdateNodeOf(pod, { isLoadSame });
+    this.#limitStale();
   }
 
   /** 02:S-9. */
-  podGone({ metadata }: Gone): void {
+  podGone({ metadata }: DeletedObject): void {
     const key = namespacedName(metadata);
     const old = this.#pods.remove(key);
-    this.times.forget(key);
+    this.podTimes.forget(key);
     this.markUnconsolidated();
     if (old === undefined) return;
     this.#daemons.removePod(key, old);
-    this.#volumes.use(key, { before: claimKeys(old), now: [] });
-    this.#touchNodeOf(old);
-    this.#keepWarm();
+    this.#volumes.setClaimsOfPod(key, { before: volumeClaimKeys(old), now: [] });
+    this.#outdateNodeOf(old);
+    this.#limitStale();
   }
 
   daemonSetChanged(daemonSet: DaemonSet): void {
     this.#daemons.putSet(daemonSet);
   }
 
-  daemonSetGone({ metadata }: Gone): void {
+  daemonSetGone({ metadata }: DeletedObject): void {
     this.#daemons.removeSet(namespacedName(metadata));
   }
 
@@ -251,26 +257,26 @@ export class ClusterState implements Cluster {
     if (old === undefined || old.metadata.generation !== generation) this.markUnconsolidated();
   }
 
-  poolGone({ metadata: { name = "" } }: Gone): void {
+  poolGone({ metadata: { name = "" } }: DeletedObject): void {
     if (this.#pools.delete(name)) this.markUnconsolidated();
   }
 
   csiNodeChanged(csiNode: CsiNode): void {
     const { name = "" } = csiNode.metadata;
     this.#csiNodes.set(name, csiNode);
-    this.#machines.touch(name);
+    this.#stateNodes.outdateNode(name);
   }
 
-  csiNodeGone({ metadata: { name = "" } }: Gone): void {
+  csiNodeGone({ metadata: { name = "" } }: DeletedObject): void {
     this.#csiNodes.delete(name);
-    this.#machines.touch(name);
+    this.#stateNodes.outdateNode(name);
   }
 
   namespaceChanged(namespace: Namespace): void {
     this.#namespaces.set(namespace.metadata.name ?? "", namespace);
   }
 
-  namespaceGone({ metadata: { name = "" } }: Gone): void {
+  namespaceGone({ metadata: { name = "" } }: DeletedObject): void {
     this.#namespaces.delete(name);
   }
 
@@ -278,7 +284,7 @@ export class ClusterState implements Cluster {
     this.#volumes.putClaim(claim);
   }
 
-  volumeClaimGone({ metadata }: Gone): void {
+  volumeClaimGone({ metadata }: DeletedObject): void {
     this.#volumes.removeClaim(namespacedName(metadata));
   }
 
@@ -286,7 +292,7 @@ export class ClusterState implements Cluster {
     this.#volumes.putVolume(volume);
   }
 
-  volumeGone({ metadata: { name = "" } }: Gone): void {
+  volumeGone({ metadata: { name = "" } }: DeletedObject): void {
     this.#volumes.removeVolume(name);
   }
 
@@ -294,33 +300,33 @@ export class ClusterState implements Cluster {
     this.#volumes.putClass(storageClass);
   }
 
-  storageClassGone({ metadata: { name = "" } }: Gone): void {
+  storageClassGone({ metadata: { name = "" } }: DeletedObject): void {
     this.#volumes.removeClass(name);
   }
 
   /** Once it is told what there is: until then most of it would only be looked at again. */
-  #keepWarm(): void {
-    if (!this.#sync.hasSynced) return;
-    this.#machines.keepWarm();
-    this.#pods.keepWarm();
+  #limitStale(): void {
+    if (!this.#syncStatus.hasSynced) return;
+    this.#stateNodes.limitStale();
+    this.#pods.limitUnordered();
   }
 
-  #look(entry: Entry): StateNode {
-    return stateNode(entry, {
-      podsOn: (node) => this.#pods.on(node),
-      amounts: this.#amounts,
+  #buildStateNode(entry: StateNodeEntry): StateNode {
+    return buildStateNode(entry, {
+      podsOnNode: (node) => this.#pods.onNode(node),
+      podResources: this.#podResources,
       volumes: this.#volumes.live(),
       csiNodes: this.#csiNodes,
     });
   }
 
-  #touchNodeOf(pod: Pod | undefined, how?: { readonly isLoadSame: boolean }): void {
-    if (pod !== undefined && nodeOf(pod) !== "") this.#machines.touch(nodeOf(pod), how);
+  #outdateNodeOf(pod: Pod | undefined, how?: { readonly isLoadSame: boolean }): void {
+    if (pod !== undefined && nodeNameOfPod(pod) !== "") this.#stateNodes.outdateNode(nodeNameOfPod(pod), how);
   }
 
   #mark(providerId: string, { isMarked }: { readonly isMarked: boolean }): void {
-    this.#machines.mark(providerId, { isMarked });
-    const claim = this.#machines.entry(providerId)?.claim?.metadata.name;
-    if (claim !== undefined) this.#members.mark(claim, { isMarked });
+    this.#stateNodes.mark(providerId, { isMarked });
+    const claim = this.#stateNodes.entry(providerId)?.claim?.metadata.name;
+    if (claim !== undefined) this.#poolClaims.mark(claim, { isMarked });
   }
 }

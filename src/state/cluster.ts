@@ -1,11 +1,11 @@
 import type { NodeClaim } from "../api/kinds/node-claim.ts";
 import type { NodePool } from "../api/kinds/node-pool.ts";
-import type { Namespace, Node } from "../api/kubernetes/cluster.ts";
+import type { Namespace, Node } from "../api/kubernetes/cluster-objects.ts";
 import type { Pod } from "../api/kubernetes/pod.ts";
 import type { Resources } from "../core/resources.ts";
-import type { ExistingNode, PlacedNode, VolumeIndex } from "../core/scheduling/problem.ts";
+import type { ExistingNode, NodeLabelsAndTaints, VolumeIndex } from "../core/scheduling/problem.ts";
+import type { NodePoolState } from "./node-pool-state.ts";
 import type { PodTimes } from "./pod-times.ts";
-import type { PoolNodes } from "./pool-nodes.ts";
 
 /** A machine as we believe it is: a value, shared between snapshots until something about it changes. (02 §2.1, §2.3) */
 export interface StateNode {
@@ -21,7 +21,7 @@ export interface StateNode {
   readonly isRegistered: boolean;
   readonly isInitialized: boolean;
   /** Marked for deletion, or on its way out: nothing is placed on it, and its pods need another place. (02:S-28) */
-  readonly isLeaving: boolean;
+  readonly isBeingDeleted: boolean;
   /** As scheduling sees it. */
   readonly existing: ExistingNode;
   /** What its pods, and what its daemons, ask for and may use: for metrics. */
@@ -45,7 +45,7 @@ export interface ClusterSnapshot {
   /** Provisionable pods. (02 §1.1) */
   readonly pendingPods: readonly Pod[];
   /** Of every Node object there is. */
-  readonly nodesByName: ReadonlyMap<string, PlacedNode>;
+  readonly nodesByName: ReadonlyMap<string, NodeLabelsAndTaints>;
   /** One pod a DaemonSet. (02:S-10) */
   readonly daemons: readonly Pod[];
   readonly namespaces: readonly Namespace[];
@@ -63,20 +63,20 @@ export interface Cluster {
 
   snapshot(): ClusterSnapshot;
   nodes(): readonly StateNode[];
-  node(providerId: string): StateNode | undefined;
+  nodeByProviderId(providerId: string): StateNode | undefined;
   nodeByName(name: string): StateNode | undefined;
   /** By claim name. */
-  nodeOfClaim(name: string): StateNode | undefined;
+  nodeByClaimName(name: string): StateNode | undefined;
   pool(name: string): NodePool | undefined;
 
   /** Σ capacity of a pool's machines that stay, with `nodes`. (02:S-35) */
   poolTotals(pool: string): Resources;
   /** Nodes of static pools. (02:S-36) */
-  readonly poolNodes: PoolNodes;
+  readonly nodePoolState: NodePoolState;
 
   markForDeletion(...providerIds: readonly string[]): void;
   unmarkForDeletion(...providerIds: readonly string[]): void;
-  isMarked(providerId: string): boolean;
+  isMarkedForDeletion(providerId: string): boolean;
   /** Pods were sent its way: leave it alone for a while. (02:S-30) */
   nominate(providerId: string): void;
   isNominated(providerId: string): boolean;
@@ -86,10 +86,10 @@ export interface Cluster {
   markUnconsolidated(): void;
 
   /** When pods were first seen, decided on and placed: for metrics. (02:S-45) */
-  readonly times: PodTimes;
+  readonly podTimes: PodTimes;
   /** Virtual pods that the last round placed on each machine. (02:B-8) */
-  setBufferPods(counts: ReadonlyMap<string, number>): void;
-  bufferPods(providerId: string): number;
+  setBufferPodCounts(counts: ReadonlyMap<string, number>): void;
+  bufferPodCount(providerId: string): number;
   /** The claim is gone, though nobody told: an unlaunched one that is not there keeps the state unsynced. (02:S-14) */
   forgetUnlaunched(claimName: string): void;
   /** Claims we know that have no machine yet. */

@@ -12,7 +12,7 @@ export class Interner {
   }
 
   /** The value known by this text, which says all of it; never undefined. */
-  take<T>(text: string, make: () => T): T {
+  intern<T>(text: string, make: () => T): T {
     const known = this.#recent.get(text);
     if (known !== undefined) return known as T;
     const found = (this.#older.get(text) as T | undefined) ?? make();
@@ -22,13 +22,13 @@ export class Interner {
   }
 
   /** The one copy of a text. */
-  text<T extends string | undefined>(text: T): T {
-    return text === undefined ? text : this.take(text, () => text);
+  internText<T extends string | undefined>(text: T): T {
+    return text === undefined ? text : this.intern(text, () => text);
   }
 
   /** The one copy of JSON. */
-  json<T extends object | undefined>(value: T): T {
-    return value === undefined ? value : this.take(JSON.stringify(value), () => value);
+  internJson<T extends object | undefined>(value: T): T {
+    return value === undefined ? value : this.intern(JSON.stringify(value), () => value);
   }
 
   get size(): number {

@@ -1,9 +1,9 @@
-import type { Node, NodeCondition } from "../api/kubernetes/cluster.ts";
+import type { Node, NodeCondition } from "../api/kubernetes/cluster-objects.ts";
 import type { KubeObject } from "../api/object.ts";
 import { Interner } from "./interner.ts";
 
 /** More kinds of machines than a cluster has. */
-const partsKept = 1_024;
+const maxInternedParts = 1_024;
 
 interface WireNode extends Node {
   readonly metadata: Node["metadata"] & { readonly managedFields?: unknown };
@@ -25,9 +25,9 @@ interface NodeInfo {
 
 /** Cuts Nodes down to what is read of them: no list of images, no addresses, no heartbeats. (design §4) */
 export class NodeProjection {
-  readonly #parts = new Interner(partsKept);
+  readonly #parts = new Interner(maxInternedParts);
 
-  of(object: KubeObject): KubeObject {
+  project(object: KubeObject): KubeObject {
     const { apiVersion, kind, metadata, spec, status } = object as unknown as WireNode;
     const { managedFields, ...kept } = metadata;
     const projected: WireNode = {
@@ -42,21 +42,21 @@ export class NodeProjection {
 
   #status({ capacity, allocatable, phase, conditions, nodeInfo }: NonNullable<WireNode["status"]>): WireNode["status"] {
     return {
-      capacity: this.#parts.json(capacity),
-      allocatable: this.#parts.json(allocatable),
+      capacity: this.#parts.internJson(capacity),
+      allocatable: this.#parts.internJson(allocatable),
       phase,
-      conditions: conditions?.map((one) => this.#parts.json(cutCondition(one))),
-      nodeInfo: this.#parts.json(nodeInfo && cutInfo(nodeInfo)),
+      conditions: conditions?.map((one) => this.#parts.internJson(projectCondition(one))),
+      nodeInfo: this.#parts.internJson(nodeInfo && projectNodeInfo(nodeInfo)),
     };
   }
 }
 
 /** When a kubelet last said so is left out: it says so every few minutes. */
-function cutCondition({ type, status, reason, lastTransitionTime }: WireCondition): WireCondition {
+function projectCondition({ type, status, reason, lastTransitionTime }: WireCondition): WireCondition {
   return { type, status, reason, lastTransitionTime };
 }
 
-function cutInfo(info: NodeInfo): NodeInfo {
+function projectNodeInfo(info: NodeInfo): NodeInfo {
   const { architecture, operatingSystem, osImage, kernelVersion, kubeletVersion, containerRuntimeVersion } = info;
   return { architecture, operatingSystem, osImage, kernelVersion, kubeletVersion, containerRuntimeVersion };
 }

@@ -12,9 +12,9 @@ import type { KubeObject, ObjectMeta, OwnerReference } from "../api/object.ts";
 import { Interner } from "./interner.ts";
 
 /** More distinct ones than a cluster has workloads. */
-const partsKept = 4_096;
+const maxInternedParts = 4_096;
 /** More distinct ones than it has nodes and namespaces. */
-const textsKept = 16_384;
+const maxInternedTexts = 16_384;
 
 /** Conditions somebody reads: whether a scheduler gave up, when it was bound, when it was ready, whether it grows. */
 const conditionsRead: readonly string[] = ["PodScheduled", "Ready", "PodResizePending"];
@@ -29,14 +29,14 @@ interface WirePod extends Pod {
  * hundred bytes, and equal pending pods have the very same spec. (design §4)
  */
 export class PodProjection {
-  readonly #parts = new Interner(partsKept);
-  readonly #texts = new Interner(textsKept);
+  readonly #parts = new Interner(maxInternedParts);
+  readonly #texts = new Interner(maxInternedTexts);
 
-  of(object: KubeObject): KubeObject {
+  project(object: KubeObject): KubeObject {
     const { apiVersion, kind, metadata, spec, status } = object as unknown as WirePod;
     const projected: Pod = {
-      apiVersion: this.#texts.text(apiVersion),
-      kind: this.#texts.text(kind),
+      apiVersion: this.#texts.internText(apiVersion),
+      kind: this.#texts.internText(kind),
       metadata: this.#metadata(metadata),
       spec: this.#spec(spec ?? {}),
       status: this.#status(status ?? {}, spec ?? {}),
@@ -48,44 +48,44 @@ export class PodProjection {
   #metadata(metadata: WirePod["metadata"]): ObjectMeta {
     const cut: WirePod["metadata"] = {
       name: metadata.name,
-      namespace: this.#texts.text(metadata.namespace),
+      namespace: this.#texts.internText(metadata.namespace),
       uid: metadata.uid,
       resourceVersion: metadata.resourceVersion,
       generation: metadata.generation,
-      creationTimestamp: this.#texts.text(metadata.creationTimestamp),
+      creationTimestamp: this.#texts.internText(metadata.creationTimestamp),
       deletionTimestamp: metadata.deletionTimestamp,
       deletionGracePeriodSeconds: metadata.deletionGracePeriodSeconds,
-      labels: this.#parts.json(metadata.labels),
+      labels: this.#parts.internJson(metadata.labels),
       annotations: this.#annotations(metadata.annotations),
-      ownerReferences: this.#parts.json(metadata.ownerReferences?.map(cutOwner)),
+      ownerReferences: this.#parts.internJson(metadata.ownerReferences?.map(projectOwner)),
     };
     return cut;
   }
 
   #annotations(all: ObjectMeta["annotations"]): ObjectMeta["annotations"] {
-    const read = Object.entries(all ?? {}).filter(([name]) => isRead(name));
-    return read.length === 0 ? undefined : this.#parts.json(Object.fromEntries(read));
+    const read = Object.entries(all ?? {}).filter(([name]) => isReadAnnotation(name));
+    return read.length === 0 ? undefined : this.#parts.internJson(Object.fromEntries(read));
   }
 
   #spec(spec: PodSpec): PodSpec {
-    const cut = cutSpec(spec);
-    const shared = this.#parts.take(JSON.stringify(cut), () => this.#inParts(cut));
-    return spec.nodeName === undefined ? shared : { ...shared, nodeName: this.#texts.text(spec.nodeName) };
+    const cut = projectSpec(spec);
+    const shared = this.#parts.intern(JSON.stringify(cut), () => this.#withInternedParts(cut));
+    return spec.nodeName === undefined ? shared : { ...shared, nodeName: this.#texts.internText(spec.nodeName) };
   }
 
   /** Pods that differ in one part, as those of a StatefulSet in their volumes, share the others. */
-  #inParts(spec: PodSpec): PodSpec {
+  #withInternedParts(spec: PodSpec): PodSpec {
     const present = Object.entries(spec).filter(([, part]) => part !== undefined);
-    const parts = present.map(([name, part]) => [name, typeof part === "object" ? this.#parts.json(part) : part]);
+    const parts = present.map(([name, part]) => [name, typeof part === "object" ? this.#parts.internJson(part) : part]);
     return { nodeName: undefined, ...Object.fromEntries(parts) }; // with room for the name of its node
   }
 
   #status(status: PodStatus, spec: PodSpec): PodStatus {
     const { phase, startTime, nominatedNodeName, conditions } = status;
     return {
-      phase: this.#texts.text(phase),
-      startTime: this.#texts.text(startTime),
-      nominatedNodeName: this.#texts.text(nominatedNodeName),
+      phase: this.#texts.internText(phase),
+      startTime: this.#texts.internText(startTime),
+      nominatedNodeName: this.#texts.internText(nominatedNodeName),
       conditions: conditions?.filter(({ type }) => conditionsRead.includes(type)).map((one) => this.#condition(one)),
       ...(isResized(spec, status) && this.#containerStatuses(status)),
     };
@@ -93,53 +93,53 @@ export class PodProjection {
 
   #containerStatuses(status: PodStatus): Pick<PodStatus, "containerStatuses" | "initContainerStatuses"> {
     return {
-      containerStatuses: this.#parts.json(status.containerStatuses?.map(cutStatus)),
-      initContainerStatuses: this.#parts.json(status.initContainerStatuses?.map(cutStatus)),
+      containerStatuses: this.#parts.internJson(status.containerStatuses?.map(projectContainerStatus)),
+      initContainerStatuses: this.#parts.internJson(status.initContainerStatuses?.map(projectContainerStatus)),
     };
   }
 
   #condition({ type, status, reason, lastTransitionTime }: PodCondition): PodCondition {
-    return this.#parts.take(`${type} ${status} ${reason} ${lastTransitionTime}`, () => ({
+    return this.#parts.intern(`${type} ${status} ${reason} ${lastTransitionTime}`, () => ({
       type,
       status,
       reason,
-      lastTransitionTime: this.#texts.text(lastTransitionTime),
+      lastTransitionTime: this.#texts.internText(lastTransitionTime),
     }));
   }
 }
 
-function isRead(annotation: string): boolean {
+function isReadAnnotation(annotation: string): boolean {
   return annotation === names.podDeletionCost || annotation.startsWith(`${groups.karpenter}/`);
 }
 
-function cutOwner({ apiVersion, kind, name, uid, controller }: OwnerReference): OwnerReference {
+function projectOwner({ apiVersion, kind, name, uid, controller }: OwnerReference): OwnerReference {
   return { apiVersion, kind, name, uid, controller };
 }
 
-function cutContainer({ name, resources, ports, restartPolicy }: Container): Container {
-  return { name, resources, ports: present(ports?.filter(({ hostPort }) => hostPort)), restartPolicy };
+function projectContainer({ name, resources, ports, restartPolicy }: Container): Container {
+  return { name, resources, ports: undefinedIfEmpty(ports?.filter(({ hostPort }) => hostPort)), restartPolicy };
 }
 
 /** Only volumes that are claims, or become one: others are nobody's business but the kubelet's. */
-function cutVolume({ name, persistentVolumeClaim, ephemeral }: Volume): readonly Volume[] {
+function projectVolume({ name, persistentVolumeClaim, ephemeral }: Volume): readonly Volume[] {
   if (persistentVolumeClaim !== undefined) {
     return [{ name, persistentVolumeClaim: { claimName: persistentVolumeClaim.claimName } }];
   }
   return ephemeral === undefined ? [] : [{ name, ephemeral }];
 }
 
-function cutSpec(spec: PodSpec): PodSpec {
+function projectSpec(spec: PodSpec): PodSpec {
   return {
     schedulerName: spec.schedulerName,
     nodeSelector: spec.nodeSelector,
     affinity: spec.affinity,
     tolerations: spec.tolerations,
     topologySpreadConstraints: spec.topologySpreadConstraints,
-    containers: spec.containers?.map(cutContainer),
-    initContainers: present(spec.initContainers)?.map(cutContainer),
+    containers: spec.containers?.map(projectContainer),
+    initContainers: undefinedIfEmpty(spec.initContainers)?.map(projectContainer),
     resources: spec.resources,
     overhead: spec.overhead,
-    volumes: present(spec.volumes?.flatMap(cutVolume)),
+    volumes: undefinedIfEmpty(spec.volumes?.flatMap(projectVolume)),
     resourceClaims: spec.resourceClaims,
     schedulingGates: spec.schedulingGates,
     hostNetwork: spec.hostNetwork,
@@ -156,15 +156,15 @@ function isResized({ containers = [], initContainers = [] }: PodSpec, status: Po
   const statuses = [...(status.containerStatuses ?? []), ...(status.initContainerStatuses ?? [])];
   return statuses.some(({ name, resources, allocatedResources }) => {
     const asked = [...containers, ...initContainers].find((one) => one.name === name)?.resources?.requests ?? {};
-    const held = { ...allocatedResources, ...resources?.requests };
-    return resources !== undefined && Object.entries(held).some(([key, amount]) => asked[key] !== amount);
+    const allocated = { ...allocatedResources, ...resources?.requests };
+    return resources !== undefined && Object.entries(allocated).some(([key, amount]) => asked[key] !== amount);
   });
 }
 
-function cutStatus({ name, resources, allocatedResources }: ContainerStatus): ContainerStatus {
+function projectContainerStatus({ name, resources, allocatedResources }: ContainerStatus): ContainerStatus {
   return { name, resources, allocatedResources };
 }
 
-function present<T>(list: readonly T[] | undefined): readonly T[] | undefined {
+function undefinedIfEmpty<T>(list: readonly T[] | undefined): readonly T[] | undefined {
   return list === undefined || list.length === 0 ? undefined : list;
 }

@@ -16,52 +16,52 @@ describe("times of pods (02 §2.8)", () => {
 
   it("02:S-45 the first attempt counts, and is known for it", () => {
     const times = new PodTimes();
-    expect([times.decided(web, 1), times.decided(web, 2)]).toEqual([true, false]);
+    expect([times.markDecided(web, 1), times.markDecided(web, 2)]).toEqual([true, false]);
     expect(get(times).decision).toBe(1);
   });
 
   it("02:S-45 the first success counts, with the claim it was promised last", () => {
     const times = new PodTimes();
-    times.placed(web, { now: 1, isPoolHealthy: true, claim: "a" });
-    times.placed(web, { now: 2, isPoolHealthy: true, claim: "b" });
+    times.markPlaced(web, { now: 1, isPoolHealthy: true, claim: "a" });
+    times.markPlaced(web, { now: 2, isPoolHealthy: true, claim: "b" });
     expect(get(times)).toEqual({ schedulable: 1, healthySchedulable: 1, claim: "b" });
   });
 
   it("02:S-45 a success in a pool whose nodes do not register is none of the healthy ones", () => {
     const times = new PodTimes();
-    times.placed(web, { now: 1, isPoolHealthy: false });
+    times.markPlaced(web, { now: 1, isPoolHealthy: false });
     expect(get(times)).toEqual({ schedulable: 1 });
   });
 
   it("02:S-45 a pool that falls ill takes the healthy time away", () => {
     const times = new PodTimes();
-    times.placed(web, { now: 1, isPoolHealthy: true });
-    times.placed(web, { now: 2, isPoolHealthy: false });
-    times.placed(web, { now: 3, isPoolHealthy: true });
+    times.markPlaced(web, { now: 1, isPoolHealthy: true });
+    times.markPlaced(web, { now: 2, isPoolHealthy: false });
+    times.markPlaced(web, { now: 3, isPoolHealthy: true });
     expect(get(times)).toEqual({ schedulable: 1, healthySchedulable: 3 });
   });
 
   it("02:S-45 a refusal takes both times and the claim away, and leaves the others", () => {
     const times = new PodTimes();
     times.ack(web, 1);
-    times.decided(web, 2);
-    times.placed(web, { now: 3, isPoolHealthy: true, claim: "a" });
-    times.refused(web);
+    times.markDecided(web, 2);
+    times.markPlaced(web, { now: 3, isPoolHealthy: true, claim: "a" });
+    times.markRefused(web);
     expect(get(times)).toEqual({ ack: 1, decision: 2 });
-    times.placed(web, { now: 4, isPoolHealthy: false });
+    times.markPlaced(web, { now: 4, isPoolHealthy: false });
     expect(get(times).schedulable).toBe(4);
   });
 
   it("02:S-45 a pod that sits somewhere already never gets a time of success", () => {
     const times = new PodTimes();
-    times.placed(bound, { now: 1, isPoolHealthy: true, claim: "a" });
+    times.markPlaced(bound, { now: 1, isPoolHealthy: true, claim: "a" });
     expect(get(times)).toEqual({ claim: "a" });
   });
 
   it("02:S-9 what is forgotten is gone", () => {
     const times = new PodTimes();
     times.ack(web, 1);
-    times.placed(web, { now: 1, isPoolHealthy: true, claim: "a" });
+    times.markPlaced(web, { now: 1, isPoolHealthy: true, claim: "a" });
     times.forget("default/web");
     expect(get(times)).toEqual({});
   });

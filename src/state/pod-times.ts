@@ -2,7 +2,7 @@ import type { Pod } from "../api/kubernetes/pod.ts";
 import { namespacedName } from "../api/object.ts";
 
 /** What happened to a pod on its way to a node, and when. Milliseconds since the epoch. */
-export interface PodTime {
+export interface PodTimestamps {
   /** First seen as one we could help. */
   readonly ack?: number | undefined;
   /** First round that tried it. */
@@ -17,9 +17,9 @@ export interface PodTime {
 
 /** Times of pods, for metrics alone: no decision reads them. (02:S-45) */
 export class PodTimes {
-  readonly #times = new Map<string, PodTime>();
+  readonly #times = new Map<string, PodTimestamps>();
 
-  get(pod: string): PodTime {
+  get(pod: string): PodTimestamps {
     return this.#times.get(pod) ?? {};
   }
 
@@ -28,12 +28,12 @@ export class PodTimes {
   }
 
   /** Says whether it was the first attempt. */
-  decided(pod: Pod, now: number): boolean {
+  markDecided(pod: Pod, now: number): boolean {
     return this.#once(pod, "decision", now);
   }
 
   /** Already-bound pods never get schedulable times; where they will move is remembered of them too. */
-  placed(pod: Pod, { now, isPoolHealthy, claim }: { now: number; isPoolHealthy: boolean; claim?: string }): void {
+  markPlaced(pod: Pod, { now, isPoolHealthy, claim }: { now: number; isPoolHealthy: boolean; claim?: string }): void {
     if (claim !== undefined) this.#change(pod, { claim });
     if ((pod.spec.nodeName ?? "") !== "") return;
     this.#once(pod, "schedulable", now);
@@ -41,7 +41,7 @@ export class PodTimes {
     else this.#change(pod, { healthySchedulable: undefined });
   }
 
-  refused(pod: Pod): void {
+  markRefused(pod: Pod): void {
     this.#change(pod, { schedulable: undefined, healthySchedulable: undefined, claim: undefined });
   }
 
@@ -49,13 +49,13 @@ export class PodTimes {
     this.#times.delete(pod);
   }
 
-  #once(pod: Pod, what: keyof Omit<PodTime, "claim">, now: number): boolean {
+  #once(pod: Pod, what: keyof Omit<PodTimestamps, "claim">, now: number): boolean {
     if (this.get(namespacedName(pod.metadata))[what] !== undefined) return false;
     this.#change(pod, { [what]: now });
     return true;
   }
 
-  #change(pod: Pod, change: PodTime): void {
+  #change(pod: Pod, change: PodTimestamps): void {
     const key = namespacedName(pod.metadata);
     this.#times.set(key, { ...this.get(key), ...change });
   }

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { instanceType } from "../../test/builders/instance-type.ts";
 import type { NodeClaim } from "../api/kinds/node-claim.ts";
 import { labels } from "../api/labels.ts";
-import { offeringOf, poolCost, priceList } from "./pool-cost.ts";
+import { poolCost, priceKeyOf, priceList } from "./pool-cost.ts";
 
 interface Bought {
   readonly type?: string;
@@ -45,7 +45,7 @@ describe("what a pool costs", () => {
 
   it("03:S-7 a claim that does not say what it became is not counted yet", () => {
     const young = claim("young", { zone: "" });
-    expect(offeringOf(young)).toBeUndefined();
+    expect(priceKeyOf(young)).toBeUndefined();
     expect(poolCost([young], prices)).toEqual({ total: 0, unpriced: [] });
   });
 

@@ -1,6 +1,6 @@
 import type { NodeClaim } from "../api/kinds/node-claim.ts";
 import { labels } from "../api/labels.ts";
-import { capacityType, type InstanceType, zone } from "../core/instance-type.ts";
+import { type InstanceType, offeringCapacityType, offeringZone } from "../core/instance-type.ts";
 
 /** Dollars an hour by type, zone and capacity type. */
 export type PriceList = ReadonlyMap<string, number>;
@@ -17,7 +17,7 @@ export function priceList(types: readonly InstanceType[]): PriceList {
   const prices = new Map<string, number>();
   for (const { name, offerings } of types) {
     for (const offering of offerings) {
-      const key = offeringKey({ type: name, zone: zone(offering), capacityType: capacityType(offering) });
+      const key = priceKey({ type: name, zone: offeringZone(offering), capacityType: offeringCapacityType(offering) });
       if (key !== undefined && !prices.has(key)) prices.set(key, offering.price);
     }
   }
@@ -29,7 +29,7 @@ export function poolCost(claims: readonly NodeClaim[], prices: PriceList): PoolC
   let total = 0;
   const unpriced: NodeClaim[] = [];
   for (const claim of claims) {
-    const key = offeringOf(claim);
+    const key = priceKeyOf(claim);
     if (key === undefined) continue;
     const price = prices.get(key);
     if (price === undefined) unpriced.push(claim);
@@ -39,23 +39,23 @@ export function poolCost(claims: readonly NodeClaim[], prices: PriceList): PoolC
 }
 
 /** How a claim's machine was bought, once it says so. */
-export function offeringOf({ metadata }: NodeClaim): string | undefined {
-  const said = metadata.labels ?? {};
-  return offeringKey({
-    type: said[labels.instanceType],
-    zone: said[labels.zone],
-    capacityType: said[labels.capacityType],
+export function priceKeyOf({ metadata }: NodeClaim): string | undefined {
+  const claimLabels = metadata.labels ?? {};
+  return priceKey({
+    type: claimLabels[labels.instanceType],
+    zone: claimLabels[labels.zone],
+    capacityType: claimLabels[labels.capacityType],
   });
 }
 
-interface Offered {
+interface PriceKeyParts {
   readonly type: string | undefined;
   readonly zone: string | undefined;
   readonly capacityType: string | undefined;
 }
 
-function offeringKey(offered: Offered): string | undefined {
-  return offered.type && offered.zone && offered.capacityType
-    ? `${offered.type} ${offered.zone} ${offered.capacityType}`
+function priceKey(keyParts: PriceKeyParts): string | undefined {
+  return keyParts.type && keyParts.zone && keyParts.capacityType
+    ? `${keyParts.type} ${keyParts.zone} ${keyParts.capacityType}`
     : undefined;
 }

@@ -1,8 +1,8 @@
-import { equalResources, merge, noResources, type Resources } from "../core/resources.ts";
+import { equalResources, mergeResources, noResources, type Resources } from "../core/resources.ts";
 import { SortedMap } from "../util/sorted-map.ts";
 import type { StateNode } from "./cluster.ts";
 
-interface Share {
+interface PoolShare {
   readonly pool: string;
   readonly capacity: Resources;
 }
@@ -18,20 +18,20 @@ interface PoolTotal {
  * or taken from a running sum, so that nothing counts twice. (02:S-35)
  */
 export class PoolTotals {
-  readonly #shares = new Map<string, Share>();
+  readonly #shares = new Map<string, PoolShare>();
   readonly #pools = new Map<string, PoolTotal>();
 
   of(pool: string): Resources {
     const total = this.#pools.get(pool);
     if (total === undefined) return noResources;
-    total.sum ??= merge(...total.shares.values());
+    total.sum ??= mergeResources(...total.shares.values());
     return total.sum;
   }
 
   put(node: StateNode): void {
     const share = shareOf(node);
     const old = this.#shares.get(node.providerId);
-    if (old !== undefined && share !== undefined && isSame(old, share)) return;
+    if (old !== undefined && share !== undefined && isSameShare(old, share)) return;
     this.remove(node.providerId);
     if (share === undefined) return;
     this.#shares.set(node.providerId, share);
@@ -53,10 +53,10 @@ export class PoolTotals {
 }
 
 /** Those on their way out have none: their room is free to be bought again. (02:S-28) */
-function shareOf({ isLeaving, nodePool, existing }: StateNode): Share | undefined {
-  return isLeaving || nodePool === undefined ? undefined : { pool: nodePool, capacity: existing.capacity };
+function shareOf({ isBeingDeleted, nodePool, existing }: StateNode): PoolShare | undefined {
+  return isBeingDeleted || nodePool === undefined ? undefined : { pool: nodePool, capacity: existing.capacity };
 }
 
-function isSame(a: Share, b: Share): boolean {
+function isSameShare(a: PoolShare, b: PoolShare): boolean {
   return a.pool === b.pool && (a.capacity === b.capacity || equalResources(a.capacity, b.capacity));
 }

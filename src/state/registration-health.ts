@@ -1,8 +1,8 @@
 import {
+  type RegistrationHealthStatus,
   type RegistrationWindow,
-  recorded,
-  type WindowHealth,
-  windowHealth,
+  registrationHealthStatus,
+  withRegistrationResult,
 } from "../api/conditions/registration-window.ts";
 
 /** How the last nodes of each pool fared, by the pool's uid. (03:P-20) */
@@ -13,12 +13,12 @@ export class RegistrationHealth {
     return this.#windows.get(poolUid) ?? [];
   }
 
-  health(poolUid: string): WindowHealth {
-    return windowHealth(this.window(poolUid));
+  health(poolUid: string): RegistrationHealthStatus {
+    return registrationHealthStatus(this.window(poolUid));
   }
 
   record(poolUid: string, { isRegistered }: { readonly isRegistered: boolean }): void {
-    this.set(poolUid, recorded(this.window(poolUid), isRegistered));
+    this.set(poolUid, withRegistrationResult(this.window(poolUid), isRegistered));
   }
 
   set(poolUid: string, window: RegistrationWindow): void {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { runs } from "../../test/runs.ts";
-import { formatDurationMs, never, parseDurationMs, parseNillableMs } from "./duration.ts";
+import { formatDurationMs, neverDuration, parseDurationMs, parseNillableDurationMs } from "./duration.ts";
 
 const unitMs = { h: 3_600_000, m: 60_000, s: 1_000, ms: 1 } as const;
 
@@ -95,6 +95,11 @@ describe("durations", () => {
   });
 
   it("01 §0.3 takes Never, so spelled, for no duration where that is allowed", () => {
-    expect(["Never", "30s", "never", ""].map(parseNillableMs)).toEqual([never, 30_000, undefined, undefined]);
+    expect(["Never", "30s", "never", ""].map(parseNillableDurationMs)).toEqual([
+      neverDuration,
+      30_000,
+      undefined,
+      undefined,
+    ]);
   });
 });

@@ -1,6 +1,6 @@
 /** The word for "no duration" in nillable duration fields. (01 §0.3) */
-export const never = "Never";
-export type Never = typeof never;
+export const neverDuration = "Never";
+export type NeverDuration = typeof neverDuration;
 
 const nsPerMs = 1_000_000n;
 const maxNs = 2n ** 63n - 1n; // about 292 years, the range of Go's type
@@ -31,8 +31,8 @@ export function parseDurationMs(text: string): number | undefined {
 }
 
 /** For fields that also accept `Never`. (01 §0.3) */
-export function parseNillableMs(text: string): number | Never | undefined {
-  return text === never ? never : parseDurationMs(text);
+export function parseNillableDurationMs(text: string): number | NeverDuration | undefined {
+  return text === neverDuration ? neverDuration : parseDurationMs(text);
 }
 
 /** Writes milliseconds the way Go does: "48h0m0s", "1.5s", "500ms", "0s"; rounds to the nearest nanosecond. */

@@ -34,4 +34,4 @@ export function loggerTo(write: (line: LoggedLine) => void, values: LogValues = 
 }
 
 /** Writes nothing. */
-export const silent: Logger = { debug: () => {}, info: () => {}, error: () => {}, with: () => silent };
+export const silentLogger: Logger = { debug: () => {}, info: () => {}, error: () => {}, with: () => silentLogger };

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { noPause, pausing } from "./pause.ts";
+import { noPause, timeSlicePause } from "./pause.ts";
 
 /** Time that passes when told, and turns that are counted. */
 function world() {
@@ -9,7 +9,7 @@ function world() {
     state.turns++;
     state.now += 50; // others take their time
   };
-  return { state, pause: pausing({ sliceMs: 8, atOnce: 2, now: () => state.now, turn }) };
+  return { state, pause: timeSlicePause({ sliceMs: 8, resumedPerTurn: 2, now: () => state.now, nextTurn: turn }) };
 }
 
 it("works on until its slice is used up, then lets others have a turn", async () => {

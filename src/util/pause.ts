@@ -11,30 +11,30 @@ export interface PauseOptions {
   /** How long to work before others get a turn. */
   readonly sliceMs?: number;
   /** How many of those who rest go on each turn: many with little to do would make a long turn together. */
-  readonly atOnce?: number;
+  readonly resumedPerTurn?: number;
   readonly now: () => number;
   /** Resolves after everybody who waited has had a turn of the event loop. */
-  readonly turn: () => Promise<void>;
+  readonly nextTurn: () => Promise<void>;
 }
 
 /**
  * Pauses by real time. One for all who work in a process: together they must not keep others waiting, so that of those
  * who rest a few go on each turn, in the order they came, and share a slice.
  */
-export function pausing({ sliceMs = 8, atOnce = 8, now, turn }: PauseOptions): Pause {
-  const resting: (() => void)[] = [];
-  let begunAt = now();
-  const takeTurns = async (): Promise<void> => {
-    while (resting.length > 0) {
-      await turn();
-      begunAt = now();
-      for (const goOn of resting.splice(0, atOnce)) goOn();
+export function timeSlicePause({ sliceMs = 8, resumedPerTurn = 8, now, nextTurn }: PauseOptions): Pause {
+  const waiting: (() => void)[] = [];
+  let sliceStartedAt = now();
+  const resumeWaiting = async (): Promise<void> => {
+    while (waiting.length > 0) {
+      await nextTurn();
+      sliceStartedAt = now();
+      for (const resume of waiting.splice(0, resumedPerTurn)) resume();
     }
   };
-  const rest = (): Promise<void> =>
+  const wait = (): Promise<void> =>
     new Promise((resolve) => {
-      resting.push(resolve);
-      if (resting.length === 1) void takeTurns();
+      waiting.push(resolve);
+      if (waiting.length === 1) void resumeWaiting();
     });
-  return () => (now() - begunAt < sliceMs ? undefined : rest());
+  return () => (now() - sliceStartedAt < sliceMs ? undefined : wait());
 }

@@ -57,10 +57,10 @@ describe("sorted maps", () => {
 
   it("design §4 tell how much is to be put in order", () => {
     const sorted = new SortedMap<number>().set("b", 2).set("a", 1).set("c", 3);
-    expect(sorted.unordered).toBe(3);
+    expect(sorted.unsortedCount).toBe(3);
     sorted.values();
-    expect(sorted.unordered).toBe(0);
+    expect(sorted.unsortedCount).toBe(0);
     sorted.set("b", 20).set("b", 21).delete("c");
-    expect(sorted.unordered).toBe(2);
+    expect(sorted.unsortedCount).toBe(2);
   });
 });

@@ -34,7 +34,7 @@ export class SortedMap<T> {
   }
 
   /** How much has changed since somebody asked for the values; all of it where nobody ever did. */
-  get unordered(): number {
+  get unsortedCount(): number {
     return this.#changed?.size ?? this.size;
   }
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { runs } from "../../test/runs.ts";
-import { each, finish, mapping, type Steps, sorting } from "./steps.ts";
+import { forEachInSteps, mapInSteps, runSteps, type Steps, sortInSteps } from "./steps.ts";
 
 /** How many times the work can be put down. */
 function stepsOf(work: Steps<unknown>): number {
@@ -16,7 +16,7 @@ describe("work in steps", () => {
     fc.assert(
       fc.property(fc.array(item, { maxLength: 3000, size: "max" }), (items) => {
         const byKey = (a: { key: number }, b: { key: number }): number => a.key - b.key;
-        expect(finish(sorting(items, byKey))).toEqual(items.toSorted(byKey));
+        expect(runSteps(sortInSteps(items, byKey))).toEqual(items.toSorted(byKey));
       }),
       { numRuns: runs(2_000) },
     );
@@ -25,7 +25,7 @@ describe("work in steps", () => {
   it("never handles many items at once", () => {
     const items = Array.from({ length: 20_000 }, (_, index) => (index * 7919) % 20_000);
     let compared = 0;
-    const work = sorting(items, (a, b) => {
+    const work = sortInSteps(items, (a, b) => {
       compared++;
       return a - b;
     });
@@ -35,12 +35,12 @@ describe("work in steps", () => {
       before = compared;
     }
     expect(most).toBeLessThan(3000);
-    expect(stepsOf(each(items, () => {}))).toBeGreaterThan(300);
+    expect(stepsOf(forEachInSteps(items, () => {}))).toBeGreaterThan(300);
   });
 
   it("maps and visits in order, with places", () => {
-    expect(finish(mapping(["a", "b"], (item, index) => `${item}${index}`))).toEqual(["a0", "b1"]);
-    expect(finish(mapping([], String))).toEqual([]);
-    expect(finish(sorting([] as number[], (a, b) => a - b))).toEqual([]);
+    expect(runSteps(mapInSteps(["a", "b"], (item, index) => `${item}${index}`))).toEqual(["a0", "b1"]);
+    expect(runSteps(mapInSteps([], String))).toEqual([]);
+    expect(runSteps(sortInSteps([] as number[], (a, b) => a - b))).toEqual([]);
   });
 });

@@ -5,7 +5,7 @@
 export type Steps<Result> = Generator<void, Result, void>;
 
 /** Takes all steps at once. */
-export function finish<Result>(steps: Steps<Result>): Result {
+export function runSteps<Result>(steps: Steps<Result>): Result {
   for (;;) {
     const turn = steps.next();
     if (turn.done === true) return turn.value;
@@ -13,21 +13,21 @@ export function finish<Result>(steps: Steps<Result>): Result {
 }
 
 /** Items a step handles where each takes microseconds: well below a millisecond, and few enough steps not to matter. */
-const perStep = 64;
+const itemsPerStep = 64;
 
 /** Does something with every item, a few a step. */
-export function* each<T>(items: Iterable<T>, act: (item: T, index: number) => void): Steps<void> {
+export function* forEachInSteps<T>(items: Iterable<T>, act: (item: T, index: number) => void): Steps<void> {
   let index = 0;
   for (const item of items) {
     act(item, index++);
-    if (index % perStep === 0) yield;
+    if (index % itemsPerStep === 0) yield;
   }
 }
 
 /** `map`, a few a step. */
-export function* mapping<T, U>(items: Iterable<T>, make: (item: T, index: number) => U): Steps<U[]> {
+export function* mapInSteps<T, U>(items: Iterable<T>, make: (item: T, index: number) => U): Steps<U[]> {
   const made: U[] = [];
-  yield* each(items, (item, index) => {
+  yield* forEachInSteps(items, (item, index) => {
     made.push(make(item, index));
   });
   return made;
@@ -37,18 +37,18 @@ export function* mapping<T, U>(items: Iterable<T>, make: (item: T, index: number
 const runLength = 256;
 
 /** `toSorted` in steps, and stable like it: short runs first, then merged two by two. */
-export function* sorting<T>(items: readonly T[], compare: (a: T, b: T) => number): Steps<T[]> {
+export function* sortInSteps<T>(items: readonly T[], compare: (a: T, b: T) => number): Steps<T[]> {
   let sorted: T[] = [];
   for (let from = 0; from < items.length; from += runLength) {
     for (const item of items.slice(from, from + runLength).sort(compare)) sorted.push(item);
     yield;
   }
-  for (let length = runLength; length < sorted.length; length *= 2) sorted = yield* merged(sorted, length, compare);
+  for (let length = runLength; length < sorted.length; length *= 2) sorted = yield* mergeRuns(sorted, length, compare);
   return sorted;
 }
 
 /** Runs of one length made to runs of twice that. */
-function* merged<T>(runs: readonly T[], length: number, compare: (a: T, b: T) => number): Steps<T[]> {
+function* mergeRuns<T>(runs: readonly T[], length: number, compare: (a: T, b: T) => number): Steps<T[]> {
   const result: T[] = [];
   for (let from = 0; from < runs.length; from += 2 * length) {
     const middle = Math.min(from + length, runs.length);

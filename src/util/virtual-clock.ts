@@ -9,14 +9,14 @@ export interface VirtualClockOptions {
   readonly shuffle?: Random;
 }
 
-export interface RunOptions {
+export interface ClockRunOptions {
   /** Stop when everything due at or before this time (of this clock) has run; the clock then stands at it. */
   readonly untilMs?: number;
   /** Stop after so many timers. */
   readonly maxTimers?: number;
 }
 
-export interface RunOutcome {
+export interface ClockRunOutcome {
   /** No timer left, or the time reached, or as many timers run as allowed. */
   readonly stoppedBy: "idle" | "time" | "timers";
   readonly timersRun: number;
@@ -31,7 +31,7 @@ interface PendingTimer {
 }
 
 /** Cancelled timers stay in the heap until they surface, or until they are this many and the majority. */
-const tolerableCancelled = 64;
+const maxCancelledKept = 64;
 
 /**
  * A clock that stands still while anything is runnable and then jumps to the next timer, so that a whole cluster's
@@ -85,7 +85,7 @@ export class VirtualClock implements Clock {
   }
 
   /** Lets `ms` pass, running everything that falls due, in order. */
-  async advance(ms: number): Promise<RunOutcome> {
+  async advance(ms: number): Promise<ClockRunOutcome> {
     return this.#exclusively(async () => {
       const untilMs = this.#now + ms;
       const outcome = await this.#run({ untilMs, maxTimers: Number.POSITIVE_INFINITY });
@@ -95,13 +95,13 @@ export class VirtualClock implements Clock {
   }
 
   /** Runs timers, jumping from one to the next, until there is none or a limit is reached. */
-  async runUntilIdle({ untilMs, maxTimers }: RunOptions = {}): Promise<RunOutcome> {
+  async runUntilIdle({ untilMs, maxTimers }: ClockRunOptions = {}): Promise<ClockRunOutcome> {
     return this.#exclusively(() =>
       this.#run({ untilMs: untilMs ?? Number.MAX_VALUE, maxTimers: maxTimers ?? Number.POSITIVE_INFINITY }),
     );
   }
 
-  async #run({ untilMs, maxTimers }: Required<RunOptions>): Promise<RunOutcome> {
+  async #run({ untilMs, maxTimers }: Required<ClockRunOptions>): Promise<ClockRunOutcome> {
     for (let timersRun = 0; ; timersRun++) {
       await this.#settle();
       const timer = this.#next();
@@ -144,14 +144,14 @@ export class VirtualClock implements Clock {
     timer.state = "cancelled";
     this.#cancelled++;
     this.#activity++;
-    if (this.#cancelled > tolerableCancelled && this.#cancelled > this.#timers.size / 2) {
+    if (this.#cancelled > maxCancelledKept && this.#cancelled > this.#timers.size / 2) {
       this.#timers.retain(({ state }) => state === "pending");
       this.#cancelled = 0;
     }
   }
 
   /** Two runs at once would race for the timers, and their order would depend on the event loop. */
-  async #exclusively(run: () => Promise<RunOutcome>): Promise<RunOutcome> {
+  async #exclusively(run: () => Promise<ClockRunOutcome>): Promise<ClockRunOutcome> {
     if (this.#isRunning) throw new Error("the virtual clock is already running");
     this.#isRunning = true;
     try {

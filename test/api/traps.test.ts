@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { Admission } from "../../src/api/admission.ts";
 import { labelPolicy } from "../../src/api/label-policy.ts";
-import { runtimeProblems } from "../../src/api/validation/node-pool.ts";
-import { parseNillableMs } from "../../src/util/duration.ts";
+import { nodePoolRuntimeProblems } from "../../src/api/validation/node-pool.ts";
+import { parseNillableDurationMs } from "../../src/util/duration.ts";
 import { base, change, getAt } from "../corpus/case.ts";
 
 const admission = new Admission("aws");
@@ -13,7 +13,7 @@ const pool = base("NodePool");
 function verdicts(key: string): { admitted: boolean; valid: boolean } {
   const object = change(pool, { "spec.template.spec.requirements": [{ key, operator: "Exists" }] });
   const { problems, object: stored } = admission.admit(object);
-  return { admitted: problems.length === 0, valid: runtimeProblems(stored as never, policy).length === 0 };
+  return { admitted: problems.length === 0, valid: nodePoolRuntimeProblems(stored as never, policy).length === 0 };
 }
 
 describe("traps where two layers meet", () => {
@@ -25,7 +25,7 @@ describe("traps where two layers meet", () => {
       );
     expect(stored(undefined)).toBe("0s");
     expect(stored("Never")).toBe("Never");
-    expect([parseNillableMs("0s"), parseNillableMs("Never")]).toEqual([0, "Never"]);
+    expect([parseNillableDurationMs("0s"), parseNillableDurationMs("Never")]).toEqual([0, "Never"]);
   });
 
   it.each([

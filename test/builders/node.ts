@@ -2,9 +2,9 @@ import type { Pod } from "../../src/api/kubernetes/pod.ts";
 import { labels, type Taint } from "../../src/api/labels.ts";
 import { hostPortsOf } from "../../src/core/host-ports.ts";
 import { podRequests } from "../../src/core/pod-requests.ts";
-import { merge, subtract } from "../../src/core/resources.ts";
-import type { ExistingNode, PlacedNode, VolumeIndex } from "../../src/core/scheduling/problem.ts";
-import { podVolumes } from "../../src/core/volumes.ts";
+import { mergeResources, subtractResources } from "../../src/core/resources.ts";
+import type { ExistingNode, NodeLabelsAndTaints, VolumeIndex } from "../../src/core/scheduling/problem.ts";
+import { podVolumesByDriver } from "../../src/core/volumes.ts";
 import { type Amounts, amounts } from "./instance-type.ts";
 import { labelKey, taint } from "./keys.ts";
 import type { PodBuilder } from "./pod.ts";
@@ -43,7 +43,7 @@ export function node(name: string): NodeBuilder {
 /** A node as a problem needs it, with what runs on it. */
 export interface BuiltNode {
   readonly existing: ExistingNode;
-  readonly placed: PlacedNode | undefined;
+  readonly placed: NodeLabelsAndTaints | undefined;
   readonly boundPods: readonly Pod[];
   /** Those that would move when the node goes: all but its daemons. */
   readonly reschedulable: readonly Pod[];
@@ -126,8 +126,11 @@ export class NodeBuilder {
       isInitialized,
       ...(pool !== undefined && { nodePool: pool }),
       capacity,
-      available: subtract(amounts(this.#draft.allocatable), merge(...all.map((pod) => podRequests(pod)))),
-      daemonRequests: merge(...daemons.map((pod) => podRequests(pod))),
+      available: subtractResources(
+        amounts(this.#draft.allocatable),
+        mergeResources(...all.map((pod) => podRequests(pod))),
+      ),
+      daemonRequests: mergeResources(...daemons.map((pod) => podRequests(pod))),
       hostPorts: all.flatMap(hostPortsOf),
       volumes: { attached: attachedBy(all, volumes), limits: volumeLimits },
       underConsolidateAfter: this.#draft.underConsolidateAfter,
@@ -152,7 +155,7 @@ export class NodeBuilder {
 
 function attachedBy(pods: readonly Pod[], index: VolumeIndex): ReadonlyMap<string, ReadonlySet<string>> {
   const attached = new Map<string, ReadonlySet<string>>();
-  for (const [driver, keys] of pods.flatMap((pod) => [...podVolumes(pod, index)])) {
+  for (const [driver, keys] of pods.flatMap((pod) => [...podVolumesByDriver(pod, index)])) {
     attached.set(driver, new Set([...(attached.get(driver) ?? []), ...keys]));
   }
   return attached;

@@ -1,7 +1,11 @@
-import type { Namespace, SelectorOwner } from "../../src/api/kubernetes/cluster.ts";
+import type { Namespace, SelectorOwner } from "../../src/api/kubernetes/cluster-objects.ts";
 import type { Pod } from "../../src/api/kubernetes/pod.ts";
 import { labelPolicy } from "../../src/api/label-policy.ts";
-import { defaultPolicy, type SchedulingPolicy, type SchedulingProblem } from "../../src/core/scheduling/problem.ts";
+import {
+  defaultSchedulingPolicy,
+  type SchedulingPolicy,
+  type SchedulingProblem,
+} from "../../src/core/scheduling/problem.ts";
 import { type InstanceTypeBuilder, instanceType } from "./instance-type.ts";
 import type { NodeBuilder } from "./node.ts";
 import { type NodePoolBuilder, nodePool } from "./node-pool.ts";
@@ -36,7 +40,7 @@ export function problem(): ProblemBuilder {
     volumes: [],
     namespaces: [{ metadata: { name: "default" } }],
     selectorOwners: [],
-    policy: defaultPolicy,
+    policy: defaultSchedulingPolicy,
     seed: 1,
   });
 }

@@ -2,7 +2,7 @@ import type { Pod } from "../../src/api/kubernetes/pod.ts";
 import { labelPolicy } from "../../src/api/label-policy.ts";
 import { labels } from "../../src/api/labels.ts";
 import { isCompatible } from "../../src/core/compatibility.ts";
-import { capacityType, zone } from "../../src/core/instance-type.ts";
+import { offeringCapacityType, offeringZone } from "../../src/core/instance-type.ts";
 import type { Decision, PlannedNode } from "../../src/core/scheduling/decision.ts";
 import { labelKey } from "./keys.ts";
 
@@ -48,7 +48,7 @@ export function poolsOfNewNodes({ newNodes }: Read): readonly string[] {
 /** Where each new node can still be bought, `zone/capacity type` by name. */
 export function placesPerNewNode({ newNodes }: Read): readonly (readonly string[])[] {
   return newNodes.map((node) =>
-    [...new Set(offeringsLeft(node).map((one) => `${zone(one)}/${capacityType(one)}`))].sort(),
+    [...new Set(offeringsLeft(node).map((one) => `${offeringZone(one)}/${offeringCapacityType(one)}`))].sort(),
   );
 }
 

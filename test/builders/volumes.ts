@@ -1,4 +1,8 @@
-import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from "../../src/api/kubernetes/cluster.ts";
+import type {
+  PersistentVolume,
+  PersistentVolumeClaim,
+  StorageClass,
+} from "../../src/api/kubernetes/cluster-objects.ts";
 import { labels } from "../../src/api/labels.ts";
 import type { VolumeIndex } from "../../src/core/scheduling/problem.ts";
 import { expression, type ShortRequirement } from "./keys.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { Admission } from "../../src/api/admission.ts";
-import { kindOf, kindsOf } from "../../src/api/kinds/registry.ts";
+import { karpenterKindOf, karpenterKindsOf } from "../../src/api/kinds/karpenter-kinds.ts";
 import { main, program } from "../../src/cli/main.ts";
 import { cliReference } from "../../src/cli/reference.ts";
 import { fakeIo } from "../conversion/fake-io.ts";
@@ -88,7 +88,7 @@ describe("karpenter crds", () => {
     ["aws", ["NodePool", "NodeClaim", "NodeOverlay", "CapacityBuffer", "EC2NodeClass"]],
     ["azure", ["NodePool", "NodeClaim", "NodeOverlay", "CapacityBuffer"]],
   ] as const)("provider %s has its own node class alone", (provider, kinds) => {
-    expect(kindsOf(provider).map(({ kind }) => kind)).toEqual(kinds);
+    expect(karpenterKindsOf(provider).map(({ kind }) => kind)).toEqual(kinds);
   });
 
   it("writes the label rules of one provider only", async () => {
@@ -119,7 +119,7 @@ describe("examples", () => {
       expect(await main(["convert", "-f", "example.yaml"], io)).toBe(0);
       for (const document of parseAllDocuments(io.out())) {
         const object = document.toJS() as { apiVersion: string; kind: string };
-        if (kindOf(object.apiVersion, object.kind) === undefined) continue; // workloads pass through untouched
+        if (karpenterKindOf(object.apiVersion, object.kind) === undefined) continue; // workloads pass through untouched
         expect(admission.admit(object, { strict: true }).problems).toEqual([]);
       }
     },

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { beforeAll, describe, expect, it } from "vitest";
 import { Admission } from "../../src/api/admission.ts";
 import { customResourceDefinition } from "../../src/api/crd.ts";
-import { type Kind, kindOf, kindsOf } from "../../src/api/kinds/registry.ts";
+import { type KarpenterKind, karpenterKindOf, karpenterKindsOf } from "../../src/api/kinds/karpenter-kinds.ts";
 import { type Provider, providers } from "../../src/api/label-policy.ts";
 import type { KubeObject } from "../../src/api/object.ts";
 import { type Case, casesFor, change, getAt, storedBefore, updatesStatus } from "../corpus/case.ts";
@@ -61,7 +61,7 @@ describeOnCluster("the corpus on a real kube-apiserver", (cluster) => {
   async function install(provider: Provider): Promise<void> {
     await applyCrds(
       cluster,
-      kindsOf("all").map((kind) => customResourceDefinition(kind, provider)),
+      karpenterKindsOf("all").map((kind) => customResourceDefinition(kind, provider)),
     );
     await eventually(
       `the rules of ${provider} are in force`,
@@ -112,7 +112,7 @@ async function inBatches<T, R>(
 /** Creates, or updates after creating the old form, without storing the answer. */
 async function ask(kube: Kube, one: Case, name: string): Promise<Reply> {
   const { object } = one;
-  const kind = kindOf(object.apiVersion, object.kind);
+  const kind = karpenterKindOf(object.apiVersion, object.kind);
   if (kind === undefined) throw new Error(`${object.kind} is no kind of ours`);
   const path = collection(kind, object);
   const dryRun = { query: { dryRun: "All" } };
@@ -144,7 +144,7 @@ function renamed(object: KubeObject, name: string): KubeObject {
   return object.metadata.name === "case" ? change(object, { "metadata.name": name }) : object;
 }
 
-function collection(kind: Kind, object: KubeObject): string {
+function collection(kind: KarpenterKind, object: KubeObject): string {
   const namespace = kind.scope === "Namespaced" ? `/namespaces/${object.metadata.namespace ?? "default"}` : "";
   return `/apis/${kind.group}/${kind.version}${namespace}/${kind.plural}`;
 }

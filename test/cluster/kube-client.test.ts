@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { KubeObject } from "../../src/api/object.ts";
 import type { KubeClient, ObjectList, WatchEvent } from "../../src/kube/client.ts";
-import { bearer, fixedCredentials } from "../../src/kube/connection.ts";
-import { isKubeError, type KubeError } from "../../src/kube/error.ts";
+import { bearerHeaders, fixedCredentials } from "../../src/kube/connection.ts";
 import { type Event, referenceTo } from "../../src/kube/event.ts";
 import { EventRecorder } from "../../src/kube/event-recorder.ts";
+import { systemHostEnvironment } from "../../src/kube/host-environment.ts";
 import { httpClient } from "../../src/kube/http-client.ts";
 import { Informer } from "../../src/kube/informer.ts";
+import { isKubeError, type KubeError } from "../../src/kube/kube-error.ts";
 import { loadConnection } from "../../src/kube/kubeconfig.ts";
-import { leadAnd } from "../../src/kube/leader-election.ts";
+import { runWhileLeader } from "../../src/kube/leader-election.ts";
 import type { Lease } from "../../src/kube/lease.ts";
-import { realMachine } from "../../src/kube/machine.ts";
-import { nodeTransport } from "../../src/kube/node-transport.ts";
-import { builtIn } from "../../src/kube/resources.ts";
+import { builtInTypes } from "../../src/kube/resources.ts";
+import { socketTransport } from "../../src/kube/socket-transport.ts";
 import { systemClock } from "../../src/util/clock.ts";
 import { Random } from "../../src/util/random.ts";
 import { eventually } from "./eventually.ts";
@@ -29,20 +29,20 @@ describeOnCluster("httpClient on a real API server", (cluster) => {
   const clock = systemClock();
   const warnings: string[] = [];
   const { url: server, ca, token } = cluster;
-  const credentials = fixedCredentials({ headers: bearer(token) });
-  const transport = nodeTransport({ server, tls: { ca }, credentials, namespace: "default" });
+  const credentials = fixedCredentials({ headers: bearerHeaders(token) });
+  const transport = socketTransport({ server, tls: { ca }, credentials, namespace: "default" });
   const onWarning = (text: string) => warnings.push(text);
   const kube = httpClient({ transport, clock, userAgent: "karpenter/test", onWarning });
 
   beforeAll(async () => {
-    await kube.create(builtIn.Namespace, { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } });
+    await kube.create(builtInTypes.Namespace, { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } });
     await eventually("the namespace has its service account", () =>
-      kube.get(builtIn.ServiceAccount, { name: "default", namespace }),
+      kube.get(builtInTypes.ServiceAccount, { name: "default", namespace }),
     );
   });
   afterAll(async () => {
     await deleteAll(cluster, `/api/v1/namespaces/${namespace}/pods`);
-    await kube.delete(builtIn.Namespace, { name: namespace });
+    await kube.delete(builtInTypes.Namespace, { name: namespace });
     transport.close();
   });
 
@@ -61,70 +61,74 @@ describeOnCluster("httpClient on a real API server", (cluster) => {
   });
 
   it("connects by a kubeconfig file", async () => {
-    const machine = realMachine({ env: {}, homeDir: "/nowhere" });
-    const connection = await loadConnection({ machine, clock, path: cluster.kubeconfigPath });
-    const other = nodeTransport(connection);
+    const machine = systemHostEnvironment({ env: {}, homeDir: "/nowhere" });
+    const connection = await loadConnection({ environment: machine, clock, path: cluster.kubeconfigPath });
+    const other = socketTransport(connection);
     const client = httpClient({ transport: other, clock, userAgent: "karpenter/test" });
-    expect((await client.get(builtIn.Namespace, { name: "default" })).kind).toBe("Namespace");
+    expect((await client.get(builtInTypes.Namespace, { name: "default" })).kind).toBe("Namespace");
     other.close();
   });
 
   it("creates, gets, replaces and deletes", async () => {
-    const created = await kube.create<ConfigMap>(builtIn.ConfigMap, configMap("crud", { a: "1" }));
+    const created = await kube.create<ConfigMap>(builtInTypes.ConfigMap, configMap("crud", { a: "1" }));
     expect(created.data).toEqual({ a: "1" });
     expect(Object.isFrozen(created.metadata)).toBe(true);
-    expect(await kube.get(builtIn.ConfigMap, named("crud"))).toEqual(created);
+    expect(await kube.get(builtInTypes.ConfigMap, named("crud"))).toEqual(created);
 
-    const updated = await kube.update<ConfigMap>(builtIn.ConfigMap, { ...created, data: { a: "2" } } as ConfigMap);
+    const updated = await kube.update<ConfigMap>(builtInTypes.ConfigMap, { ...created, data: { a: "2" } } as ConfigMap);
     expect(updated.data).toEqual({ a: "2" });
-    const stale = await errorOf(kube.update(builtIn.ConfigMap, { ...created, data: { a: "3" } } as ConfigMap));
+    const stale = await errorOf(kube.update(builtInTypes.ConfigMap, { ...created, data: { a: "3" } } as ConfigMap));
     expect(stale.code).toBe("conflict");
 
     const preconditions = { resourceVersion: created.metadata.resourceVersion ?? "" };
-    expect((await errorOf(kube.delete(builtIn.ConfigMap, named("crud"), { preconditions }))).code).toBe("conflict");
-    expect(await kube.delete(builtIn.ConfigMap, named("crud"))).toBeUndefined();
-    expect((await errorOf(kube.get(builtIn.ConfigMap, named("crud")))).code).toBe("not-found");
-    expect((await errorOf(kube.delete(builtIn.ConfigMap, named("crud")))).code).toBe("not-found");
+    expect((await errorOf(kube.delete(builtInTypes.ConfigMap, named("crud"), { preconditions }))).code).toBe(
+      "conflict",
+    );
+    expect(await kube.delete(builtInTypes.ConfigMap, named("crud"))).toBeUndefined();
+    expect((await errorOf(kube.get(builtInTypes.ConfigMap, named("crud")))).code).toBe("not-found");
+    expect((await errorOf(kube.delete(builtInTypes.ConfigMap, named("crud")))).code).toBe("not-found");
   });
 
   it("says what was wrong: 409 twice, 404, 422, 400, 403, and no trust", async () => {
-    await kube.create(builtIn.ConfigMap, configMap("wrong"));
-    expect((await errorOf(kube.create(builtIn.ConfigMap, configMap("wrong")))).code).toBe("already-exists");
-    const invalid = await errorOf(kube.create(builtIn.ConfigMap, configMap("Not A Name")));
+    await kube.create(builtInTypes.ConfigMap, configMap("wrong"));
+    expect((await errorOf(kube.create(builtInTypes.ConfigMap, configMap("wrong")))).code).toBe("already-exists");
+    const invalid = await errorOf(kube.create(builtInTypes.ConfigMap, configMap("Not A Name")));
     expect(invalid).toMatchObject({ code: "invalid", status: { details: { causes: [{ field: "metadata.name" }] } } });
     const unknown = { ...configMap("strict"), dta: {} } as ConfigMap;
-    expect((await errorOf(kube.create(builtIn.ConfigMap, unknown, { fieldValidation: "Strict" }))).code).toBe(
+    expect((await errorOf(kube.create(builtInTypes.ConfigMap, unknown, { fieldValidation: "Strict" }))).code).toBe(
       "bad-request",
     );
     const nothing = { group: "example.test", version: "v1", kind: "No", plural: "nos", namespaced: false };
     expect((await errorOf(kube.list(nothing))).code).toBe("not-found");
     const stranger = httpClient({
-      transport: nodeTransport({ server, tls: { ca }, credentials: fixedCredentials({ headers: {} }), namespace }),
+      transport: socketTransport({ server, tls: { ca }, credentials: fixedCredentials({ headers: {} }), namespace }),
       clock,
       userAgent: "karpenter/test",
     });
-    expect((await errorOf(stranger.list(builtIn.Node))).code).toBe("forbidden");
-    const wrongCa = nodeTransport({ server, tls: {}, credentials, namespace });
+    expect((await errorOf(stranger.list(builtInTypes.Node))).code).toBe("forbidden");
+    const wrongCa = socketTransport({ server, tls: {}, credentials, namespace });
     const unsafe = httpClient({ transport: wrongCa, clock, userAgent: "karpenter/test" });
-    expect(await errorOf(unsafe.list(builtIn.Node))).toMatchObject({ code: "unavailable", status: undefined });
+    expect(await errorOf(unsafe.list(builtInTypes.Node))).toMatchObject({ code: "unavailable", status: undefined });
   });
 
   it("tells warnings", async () => {
     warnings.length = 0;
-    await kube.create(builtIn.ConfigMap, { ...configMap("warned"), dta: {} } as ConfigMap, { fieldValidation: "Warn" });
+    await kube.create(builtInTypes.ConfigMap, { ...configMap("warned"), dta: {} } as ConfigMap, {
+      fieldValidation: "Warn",
+    });
     expect(warnings).toEqual(['unknown field "dta"']);
   });
 
   it("writes nothing on a dry run", async () => {
-    await kube.create(builtIn.ConfigMap, configMap("dry"), { dryRun: true });
-    expect((await errorOf(kube.get(builtIn.ConfigMap, named("dry")))).code).toBe("not-found");
+    await kube.create(builtInTypes.ConfigMap, configMap("dry"), { dryRun: true });
+    expect((await errorOf(kube.get(builtInTypes.ConfigMap, named("dry")))).code).toBe("not-found");
   });
 
   it("patches four ways; apply conflicts until it is forced", async () => {
-    await kube.create(builtIn.ConfigMap, configMap("patched", { a: "1", b: "1" }), { fieldManager: "first" });
+    await kube.create(builtInTypes.ConfigMap, configMap("patched", { a: "1", b: "1" }), { fieldManager: "first" });
     const patch = async (
       ...args: Parameters<KubeClient["patch"]> extends [unknown, unknown, ...infer Rest] ? Rest : never
-    ) => (await kube.patch<ConfigMap>(builtIn.ConfigMap, named("patched"), ...args)).data;
+    ) => (await kube.patch<ConfigMap>(builtInTypes.ConfigMap, named("patched"), ...args)).data;
 
     expect(await patch({ kind: "json", body: [{ op: "replace", path: "/data/a", value: "2" }] })).toEqual({
       a: "2",
@@ -147,31 +151,31 @@ describeOnCluster("httpClient on a real API server", (cluster) => {
       kind: "Node",
       metadata: { name: "status-node", finalizers: ["example.test/held"] },
     };
-    await kube.create(builtIn.Node, node);
+    await kube.create(builtInTypes.Node, node);
     const key = { name: "status-node" };
     const body = { metadata: { labels: { ignored: "yes" } }, status: { capacity: { cpu: "4" } } };
-    const patched = await kube.patch(builtIn.Node, key, { kind: "merge", body }, { subresource: "status" });
+    const patched = await kube.patch(builtInTypes.Node, key, { kind: "merge", body }, { subresource: "status" });
     expect(patched).toMatchObject({ status: { capacity: { cpu: "4" } } });
     const spec = { spec: { unschedulable: true }, status: { capacity: { cpu: "8" } } };
-    const other = await kube.patch(builtIn.Node, key, { kind: "merge", body: spec });
+    const other = await kube.patch(builtInTypes.Node, key, { kind: "merge", body: spec });
     expect(other).toMatchObject({ spec: { unschedulable: true }, status: { capacity: { cpu: "4" } } });
 
-    const going = await kube.delete(builtIn.Node, key);
+    const going = await kube.delete(builtInTypes.Node, key);
     expect(going?.metadata.deletionTimestamp).toBeDefined();
-    await kube.patch(builtIn.Node, key, { kind: "merge", body: { metadata: { finalizers: null } } });
-    expect((await errorOf(kube.get(builtIn.Node, key))).code).toBe("not-found");
+    await kube.patch(builtInTypes.Node, key, { kind: "merge", body: { metadata: { finalizers: null } } });
+    expect((await errorOf(kube.get(builtInTypes.Node, key))).code).toBe("not-found");
   });
 
   it("lists by selectors, page by page", async () => {
     for (const i of [0, 1, 2, 3, 4]) {
       const { metadata, ...rest } = configMap(`page-${i}`);
-      await kube.create(builtIn.ConfigMap, { ...rest, metadata: { ...metadata, labels: { paged: `${i % 2}` } } });
+      await kube.create(builtInTypes.ConfigMap, { ...rest, metadata: { ...metadata, labels: { paged: `${i % 2}` } } });
     }
     const names: (string | undefined)[] = [];
     let pages = 0;
     for (let next: string | undefined = ""; next !== undefined; pages++) {
       const labelSelector = "paged in (0,1)";
-      const page: ObjectList<KubeObject> = await kube.list(builtIn.ConfigMap, {
+      const page: ObjectList<KubeObject> = await kube.list(builtInTypes.ConfigMap, {
         namespace,
         labelSelector,
         limit: 2,
@@ -184,60 +188,60 @@ describeOnCluster("httpClient on a real API server", (cluster) => {
       next = page.continue;
     }
     expect([pages, names]).toEqual([3, ["page-0", "page-1", "page-2", "page-3", "page-4"]]);
-    const one = await kube.list(builtIn.ConfigMap, { namespace, fieldSelector: "metadata.name=page-3" });
+    const one = await kube.list(builtInTypes.ConfigMap, { namespace, fieldSelector: "metadata.name=page-3" });
     expect(one.items).toHaveLength(1);
   });
 
   it("watches, resumes from a version, and hears bookmarks", async () => {
-    const { resourceVersion } = await kube.list(builtIn.ConfigMap, { namespace });
-    await kube.create(builtIn.ConfigMap, configMap("watched", { a: "日本" }));
-    await kube.patch(builtIn.ConfigMap, named("watched"), { kind: "merge", body: { data: { a: "2" } } });
-    await kube.delete(builtIn.ConfigMap, named("watched"));
+    const { resourceVersion } = await kube.list(builtInTypes.ConfigMap, { namespace });
+    await kube.create(builtInTypes.ConfigMap, configMap("watched", { a: "日本" }));
+    await kube.patch(builtInTypes.ConfigMap, named("watched"), { kind: "merge", body: { data: { a: "2" } } });
+    await kube.delete(builtInTypes.ConfigMap, named("watched"));
     const options = { namespace, fieldSelector: "metadata.name=watched" };
     const stop = new AbortController();
     const first = await firstEvents(
-      kube.watch(builtIn.ConfigMap, { ...options, resourceVersion, signal: stop.signal }),
+      kube.watch(builtInTypes.ConfigMap, { ...options, resourceVersion, signal: stop.signal }),
       2,
     );
     expect(first.map(({ type }) => type)).toEqual(["ADDED", "MODIFIED"]);
     const last = first[1];
     const from = last?.type === "MODIFIED" ? last.object.metadata.resourceVersion : undefined;
     const rest = await firstEvents(
-      kube.watch(builtIn.ConfigMap, { ...options, resourceVersion: from, signal: stop.signal }),
+      kube.watch(builtInTypes.ConfigMap, { ...options, resourceVersion: from, signal: stop.signal }),
       1,
     );
     expect(rest.map(({ type }) => type)).toEqual(["DELETED"]);
 
-    const initial = kube.watch(builtIn.ConfigMap, { namespace, sendInitialEvents: true, signal: stop.signal });
-    const items = (await kube.list(builtIn.ConfigMap, { namespace })).items.length;
+    const initial = kube.watch(builtInTypes.ConfigMap, { namespace, sendInitialEvents: true, signal: stop.signal });
+    const items = (await kube.list(builtInTypes.ConfigMap, { namespace })).items.length;
     const begun = await firstEvents(initial, items + 1);
     expect(begun.at(-1)).toMatchObject({ type: "BOOKMARK", initialEventsEnd: true });
 
-    const timed = kube.watch(builtIn.ConfigMap, { namespace, timeoutSeconds: 1, signal: stop.signal });
+    const timed = kube.watch(builtInTypes.ConfigMap, { namespace, timeoutSeconds: 1, signal: stop.signal });
     for await (const _ of timed); // ends by itself
-    const waiting = firstEvents(kube.watch(builtIn.ConfigMap, { ...options, signal: stop.signal }), 1);
+    const waiting = firstEvents(kube.watch(builtInTypes.ConfigMap, { ...options, signal: stop.signal }), 1);
     stop.abort();
     expect(await waiting).toEqual([]);
   });
 
   it("says timeout, and when to come back, for a version that is not there yet", async () => {
-    const error = await errorOf(kube.list(builtIn.ConfigMap, { namespace, resourceVersion: "999999999" }));
+    const error = await errorOf(kube.list(builtInTypes.ConfigMap, { namespace, resourceVersion: "999999999" }));
     expect(error).toMatchObject({ code: "timeout", retryAfterMs: 1_000 });
   });
 
   it("binds and evicts pods, and is refused by a budget", async () => {
-    await kube.create(builtIn.Node, { apiVersion: "v1", kind: "Node", metadata: { name: "bound" } });
-    await kube.create(builtIn.Pod, pod("evicted"));
+    await kube.create(builtInTypes.Node, { apiVersion: "v1", kind: "Node", metadata: { name: "bound" } });
+    await kube.create(builtInTypes.Pod, pod("evicted"));
     const binding = {
       apiVersion: "v1",
       kind: "Binding",
       metadata: named("evicted"),
       target: { kind: "Node", name: "bound" },
     };
-    await kube.create(builtIn.Pod, binding, { subresource: "binding" });
-    expect((await kube.get(builtIn.Pod, named("evicted"))).spec).toMatchObject({ nodeName: "bound" });
+    await kube.create(builtInTypes.Pod, binding, { subresource: "binding" });
+    expect((await kube.get(builtInTypes.Pod, named("evicted"))).spec).toMatchObject({ nodeName: "bound" });
     await kube.patch(
-      builtIn.Pod,
+      builtInTypes.Pod,
       named("evicted"),
       { kind: "strategic", body: { status: { phase: "Running", conditions: [{ type: "Ready", status: "True" }] } } },
       { subresource: "status" },
@@ -245,27 +249,27 @@ describeOnCluster("httpClient on a real API server", (cluster) => {
 
     const budget = { apiVersion: "policy/v1", kind: "PodDisruptionBudget", metadata: named("evicted") };
     const selector = { matchLabels: { app: "evicted" } };
-    await kube.create(builtIn.PodDisruptionBudget, { ...budget, spec: { minAvailable: 1, selector } });
+    await kube.create(builtInTypes.PodDisruptionBudget, { ...budget, spec: { minAvailable: 1, selector } });
     const eviction = { apiVersion: "policy/v1", kind: "Eviction", metadata: named("evicted") };
-    const evict = () => kube.create(builtIn.Pod, eviction, { subresource: "eviction" });
+    const evict = () => kube.create(builtInTypes.Pod, eviction, { subresource: "eviction" });
     const refused = await errorOf(evict());
     expect(refused).toMatchObject({
       code: "too-many-requests",
       status: { details: { causes: [{ reason: "DisruptionBudget" }] } },
     });
-    await kube.delete(builtIn.PodDisruptionBudget, named("evicted"));
+    await kube.delete(builtInTypes.PodDisruptionBudget, named("evicted"));
     await evict();
-    const going = await kube.get(builtIn.Pod, named("evicted"));
+    const going = await kube.get(builtInTypes.Pod, named("evicted"));
     expect(going.metadata.deletionTimestamp).toBeDefined();
-    expect(await kube.delete(builtIn.Pod, named("evicted"), { gracePeriodSeconds: 0 })).toBeUndefined();
-    await kube.delete(builtIn.Node, { name: "bound" });
+    expect(await kube.delete(builtInTypes.Pod, named("evicted"), { gracePeriodSeconds: 0 })).toBeUndefined();
+    await kube.delete(builtInTypes.Node, { name: "bound" });
   });
 
   it("an informer follows the server, and its cache equals a list", async () => {
     const stop = new AbortController();
     const informer = new Informer<ConfigMap, string>({
       kube,
-      type: builtIn.ConfigMap,
+      type: builtInTypes.ConfigMap,
       namespace,
       clock,
       random: new Random(1),
@@ -274,10 +278,10 @@ describeOnCluster("httpClient on a real API server", (cluster) => {
     });
     const running = informer.run(stop.signal);
     await informer.synced;
-    await kube.create(builtIn.ConfigMap, configMap("informed", { a: "1" }));
-    await kube.patch(builtIn.ConfigMap, named("informed"), { kind: "merge", body: { data: { a: "2" } } });
-    await kube.delete(builtIn.ConfigMap, named("wrong"));
-    const fresh = (await kube.list<ConfigMap>(builtIn.ConfigMap, { namespace })).items;
+    await kube.create(builtInTypes.ConfigMap, configMap("informed", { a: "1" }));
+    await kube.patch(builtInTypes.ConfigMap, named("informed"), { kind: "merge", body: { data: { a: "2" } } });
+    await kube.delete(builtInTypes.ConfigMap, named("wrong"));
+    const fresh = (await kube.list<ConfigMap>(builtInTypes.ConfigMap, { namespace })).items;
     const wanted = fresh.map(({ metadata, data }) => `${metadata.name} ${JSON.stringify(data)}`).sort();
     await eventually("the cache equals a list", async () =>
       JSON.stringify([...informer.values()].sort()) === JSON.stringify(wanted) ? true : undefined,
@@ -296,7 +300,7 @@ describeOnCluster("httpClient on a real API server", (cluster) => {
         return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
       };
       const random = new Random(identity);
-      const end = leadAnd(work, { kube, clock, random, lease, identity, retryPeriodMs: 200 }, stop.signal);
+      const end = runWhileLeader(work, { kube, clock, random, lease, identity, retryPeriodMs: 200 }, stop.signal);
       return { stop, led, end };
     };
     const a = begin("a");
@@ -305,30 +309,34 @@ describeOnCluster("httpClient on a real API server", (cluster) => {
     a.stop.abort();
     expect(await a.end).toBe("stopped");
     await eventually("b leads", async () => b.led[0]);
-    const { spec } = await kube.get<Lease>(builtIn.Lease, lease);
+    const { spec } = await kube.get<Lease>(builtInTypes.Lease, lease);
     expect(spec).toMatchObject({ holderIdentity: "b", leaseDurationSeconds: 15, leaseTransitions: 1 });
     b.stop.abort();
     expect(await b.end).toBe("stopped");
-    expect((await kube.get<Lease>(builtIn.Lease, lease)).spec?.holderIdentity ?? "").toBe("");
+    expect((await kube.get<Lease>(builtInTypes.Lease, lease)).spec?.holderIdentity ?? "").toBe("");
   });
 
   it("records events that kubectl finds, and counts repetitions", async () => {
     const stop = new AbortController();
     const recorder = new EventRecorder({ kube, clock, random: new Random("events"), component: "karpenter" });
     const running = recorder.run(stop.signal);
-    const about = referenceTo(await kube.create(builtIn.ConfigMap, configMap("told")));
-    for (let i = 0; i < 3; i++) recorder.record({ about, type: "Normal", reason: "Tested", message: "it works" });
+    const about = referenceTo(await kube.create(builtInTypes.ConfigMap, configMap("told")));
+    for (let i = 0; i < 3; i++)
+      recorder.record({ involvedObject: about, type: "Normal", reason: "Tested", message: "it works" });
     const fieldSelector = `involvedObject.uid=${about.uid}`;
     const events = await eventually("three times", async () => {
-      const { items } = await kube.list<Event>(builtIn.Event, { namespace, fieldSelector });
+      const { items } = await kube.list<Event>(builtInTypes.Event, { namespace, fieldSelector });
       return items[0]?.count === 3 ? items : undefined;
     });
     expect(events).toHaveLength(1);
     expect(events[0]).toMatchObject({ type: "Normal", reason: "Tested", source: { component: "karpenter" } });
     const node = { apiVersion: "v1", kind: "Node", name: "wide", uid: "wide" };
-    recorder.record({ about: node, type: "Warning", reason: "Tested", message: "cluster-wide" });
+    recorder.record({ involvedObject: node, type: "Warning", reason: "Tested", message: "cluster-wide" });
     await eventually("in default", async () => {
-      const found = await kube.list(builtIn.Event, { namespace: "default", fieldSelector: "involvedObject.name=wide" });
+      const found = await kube.list(builtInTypes.Event, {
+        namespace: "default",
+        fieldSelector: "involvedObject.name=wide",
+      });
       return found.items[0];
     });
     stop.abort();

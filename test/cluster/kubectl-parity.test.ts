@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { customResourceDefinition } from "../../src/api/crd.ts";
-import { kindsOf } from "../../src/api/kinds/registry.ts";
+import { karpenterKindsOf } from "../../src/api/kinds/karpenter-kinds.ts";
 import { type Embedded, startEmbedded } from "../kubectl/embedded.ts";
 import { findKubectl, type Kubectl, kubectlFor } from "../kubectl/kubectl.ts";
 import { configMap, deployment, nodePool, statefulSet } from "../kubectl/manifests.ts";
@@ -205,7 +205,7 @@ describeOnCluster("kubectl against the real API server and ours", (cluster) => {
     if (program === undefined) throw new Error("these tests need kubectl on PATH");
     await applyCrds(
       cluster,
-      kindsOf("all").map((kind) => customResourceDefinition(kind, "all")),
+      karpenterKindsOf("all").map((kind) => customResourceDefinition(kind, "all")),
     );
     embedded = await startEmbedded({ nodes: 0 });
     ours = kubectlFor({ program, kubeconfig: embedded.kubeconfig });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { kwokLabels, labels } from "../../src/api/labels.ts";
-import { builtIn, custom } from "../../src/kube/resources.ts";
+import { builtInTypes, karpenterTypes } from "../../src/kube/resources.ts";
 import { claimsOf, nodesOf, nothingLeft, podsOf, running } from "../stories/facts.ts";
 import { kwokClass, pool } from "../stories/manifests.ts";
 import { deployment } from "../stories/workloads.ts";
@@ -42,8 +42,8 @@ describeOnCluster("the KWOK provider on a real control plane", (connection) => {
     const names = nodes.map(({ metadata }) => metadata.name);
     expect(pods.every(({ spec }) => names.includes(spec.nodeName))).toBe(true);
 
-    await stage.remove(builtIn.Deployment, "web");
-    for (const { metadata } of claims) await stage.remove(custom.NodeClaim, metadata.name ?? "");
+    await stage.remove(builtInTypes.Deployment, "web");
+    for (const { metadata } of claims) await stage.remove(karpenterTypes.NodeClaim, metadata.name ?? "");
     await stage.until("all is given back", nothingLeft(stage), 90);
     expect(stage.log().filter(({ level }) => level === "error")).toEqual([]);
     await stage.close();

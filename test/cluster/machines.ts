@@ -1,12 +1,15 @@
 import type { InstanceSource } from "../../src/cloud/instance-source.ts";
-import { kubeletLoop } from "../../src/control-plane/loops/cluster/kubelet/kubelets.ts";
-import { cloudNodeLoop } from "../../src/control-plane/loops/cluster/nodes/cloud-nodes.ts";
-import { attacherLoop } from "../../src/control-plane/loops/cluster/volumes/attacher.ts";
-import { claimBinderLoop, type VolumeDelays } from "../../src/control-plane/loops/cluster/volumes/binder.ts";
-import { volumeReclaimerLoop } from "../../src/control-plane/loops/cluster/volumes/reclaimer.ts";
+import { kubeletController } from "../../src/control-plane/controllers/kubelet/kubelet-controller.ts";
+import { cloudNodeLifecycleController } from "../../src/control-plane/controllers/nodes/cloud-node-lifecycle-controller.ts";
+import { attachDetachController } from "../../src/control-plane/controllers/volumes/attach-detach-controller.ts";
+import {
+  persistentVolumeController,
+  type VolumeDelays,
+} from "../../src/control-plane/controllers/volumes/persistent-volume-controller.ts";
+import { volumeReclaimController } from "../../src/control-plane/controllers/volumes/volume-reclaim-controller.ts";
 import type { KubeClient } from "../../src/kube/client.ts";
-import { type LoopTrouble, type RunningLoops, startLoops } from "../../src/kube/loop.ts";
-import type { SimulationSettings } from "../../src/providers/sim/settings.ts";
+import { type ControllerFailure, type RunningControllers, startControllers } from "../../src/kube/controller.ts";
+import type { SimulationSettings } from "../../src/providers/sim/simulation-settings.ts";
 import { systemClock } from "../../src/util/clock.ts";
 import type { Random } from "../../src/util/random.ts";
 import type { LogLine } from "../controllers/recording-log.ts";
@@ -34,23 +37,23 @@ export interface MachinesOptions {
  * What machines and their cloud do as clients of a real cluster: kubelets, the cloud's node controller, a storage
  * driver. Everything else is the real thing.
  */
-export function startMachines({ client, instances, random, volumes, lines }: MachinesOptions): RunningLoops {
+export function startMachines({ client, instances, random, volumes, lines }: MachinesOptions): RunningControllers {
   const delays = { ...quickVolumes, ...volumes };
-  return startLoops({
+  return startControllers({
     client,
     clock: systemClock(),
     random: random.fork("machines"),
-    loops: [
-      kubeletLoop({ instances, leases: { kind: "written" }, delays: quickContainers }),
-      cloudNodeLoop(instances),
-      claimBinderLoop(delays),
-      volumeReclaimerLoop(),
-      attacherLoop(delays),
+    controllers: [
+      kubeletController({ instances, leases: { kind: "written" }, delays: quickContainers }),
+      cloudNodeLifecycleController(instances),
+      persistentVolumeController(delays),
+      volumeReclaimController(),
+      attachDetachController(delays),
     ],
     log: (trouble) => void lines.push(lineOf(trouble)),
   });
 }
 
-function lineOf({ kind, ...told }: LoopTrouble): LogLine {
+function lineOf({ kind, ...told }: ControllerFailure): LogLine {
   return { level: "error", message: `machines: ${kind}`, ...told };
 }

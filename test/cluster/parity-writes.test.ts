@@ -4,10 +4,10 @@ import { isRecord, type KubeObject } from "../../src/api/object.ts";
 import { ApiServer } from "../../src/control-plane/api/server.ts";
 import { InProcessClient } from "../../src/control-plane/in-process-client.ts";
 import type { KubeClient, Patch } from "../../src/kube/client.ts";
-import { bearer, fixedCredentials } from "../../src/kube/connection.ts";
-import { isKubeError } from "../../src/kube/error.ts";
+import { bearerHeaders, fixedCredentials } from "../../src/kube/connection.ts";
 import { httpClient } from "../../src/kube/http-client.ts";
-import { nodeTransport } from "../../src/kube/node-transport.ts";
+import { isKubeError } from "../../src/kube/kube-error.ts";
+import { socketTransport } from "../../src/kube/socket-transport.ts";
 import { systemClock } from "../../src/util/clock.ts";
 import { Random } from "../../src/util/random.ts";
 import { runs } from "../runs.ts";
@@ -21,8 +21,8 @@ const namespace = "parity-writes";
 /** Patches and applies do to an object what a real server does, and leave the same owners. (05 §3) */
 describeOnCluster("parity of writes", ({ url: server, ca, token }) => {
   const clock = systemClock();
-  const credentials = fixedCredentials({ headers: bearer(token) });
-  const transport = nodeTransport({ server, tls: { ca }, credentials, namespace: "default" });
+  const credentials = fixedCredentials({ headers: bearerHeaders(token) });
+  const transport = socketTransport({ server, tls: { ca }, credentials, namespace: "default" });
   const real = httpClient({ transport, clock, userAgent: "parity" });
   const ours = new InProcessClient(new ApiServer({ clock, random: new Random("parity") }));
 

@@ -3,10 +3,10 @@ import type { KubeObject } from "../../src/api/object.ts";
 import { ApiServer } from "../../src/control-plane/api/server.ts";
 import { InProcessClient } from "../../src/control-plane/in-process-client.ts";
 import type { KubeClient, ResourceType } from "../../src/kube/client.ts";
-import { bearer, fixedCredentials } from "../../src/kube/connection.ts";
-import { isKubeError } from "../../src/kube/error.ts";
+import { bearerHeaders, fixedCredentials } from "../../src/kube/connection.ts";
 import { httpClient } from "../../src/kube/http-client.ts";
-import { nodeTransport } from "../../src/kube/node-transport.ts";
+import { isKubeError } from "../../src/kube/kube-error.ts";
+import { socketTransport } from "../../src/kube/socket-transport.ts";
 import { systemClock } from "../../src/util/clock.ts";
 import { Random } from "../../src/util/random.ts";
 import { accepted, refused } from "./parity-objects.ts";
@@ -15,8 +15,8 @@ import { describeOnCluster } from "./shared.ts";
 /** What the embedded server makes of an object is what a real one makes of it. (05 §5) */
 describeOnCluster("parity of the embedded server", ({ url: server, ca, token }) => {
   const clock = systemClock();
-  const credentials = fixedCredentials({ headers: bearer(token) });
-  const transport = nodeTransport({ server, tls: { ca }, credentials, namespace: "default" });
+  const credentials = fixedCredentials({ headers: bearerHeaders(token) });
+  const transport = socketTransport({ server, tls: { ca }, credentials, namespace: "default" });
   const real = httpClient({ transport, clock, userAgent: "parity" });
   const api = new ApiServer({ clock, random: new Random("parity") });
   const ours = new InProcessClient(api);
@@ -36,7 +36,7 @@ describeOnCluster("parity of the embedded server", ({ url: server, ca, token }) 
   });
 
   function typeOf({ apiVersion, kind }: KubeObject): ResourceType {
-    const found = api.kinds.named({ apiVersion, kind });
+    const found = api.kinds.findByApiVersion({ apiVersion, kind });
     if (found === undefined) throw new Error(`no kind ${apiVersion} ${kind}`);
     return found;
   }

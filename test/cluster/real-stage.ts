@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { InstanceList } from "../../src/cloud/instance-source.ts";
 import type { Settings } from "../../src/controllers/settings.ts";
 import type { KubeClient } from "../../src/kube/client.ts";
-import { SimulatedCloud } from "../../src/providers/sim/cloud.ts";
+import { SimulatedCloud } from "../../src/providers/sim/simulated-cloud.ts";
 import { systemClock } from "../../src/util/clock.ts";
 import { Random } from "../../src/util/random.ts";
 import type { LogLine } from "../controllers/recording-log.ts";
@@ -54,8 +54,8 @@ export async function realStage(options: RealStageOptions): Promise<Stage & { cl
     advance,
     budgets: realBudgets,
   });
-  await machines.begun;
-  if (options.before === undefined) await lives.running().begun; // otherwise another may lead still
+  await machines.started;
+  if (options.before === undefined) await lives.running().started; // otherwise another may lead still
   const stage = stageOver({ ...lives, client, cloud, namespace, clock, lines, advance, glanceMs });
   return {
     ...stage,

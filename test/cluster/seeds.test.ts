@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { convertManifests } from "../../src/api/conversion/manifests.ts";
 import { customResourceDefinition } from "../../src/api/crd.ts";
-import { kindOf, kindsOf } from "../../src/api/kinds/registry.ts";
+import { karpenterKindOf, karpenterKindsOf } from "../../src/api/kinds/karpenter-kinds.ts";
 import { seed } from "../conversion/fixtures.ts";
 import { applyCrds, connect } from "./kube.ts";
 import { describeOnCluster } from "./shared.ts";
@@ -13,7 +13,7 @@ describeOnCluster("01 §7.9 the seeds' complete objects, converted, on a real ku
   beforeAll(() =>
     applyCrds(
       cluster,
-      kindsOf("all").map((kind) => customResourceDefinition(kind, "all")),
+      karpenterKindsOf("all").map((kind) => customResourceDefinition(kind, "all")),
     ),
   );
   afterAll(() => kube.close());
@@ -23,7 +23,7 @@ describeOnCluster("01 §7.9 the seeds' complete objects, converted, on a real ku
     expect(documents).toHaveLength(1);
     for (const { object } of documents) {
       const { apiVersion, kind } = object as { apiVersion: string; kind: string };
-      const plural = kindOf(apiVersion, kind)?.plural;
+      const plural = karpenterKindOf(apiVersion, kind)?.plural;
       const path = plural === undefined ? "/api/v1/namespaces/default/pods" : `/apis/${apiVersion}/${plural}`;
       const reply = await kube.request("POST", path, object, { query: { fieldValidation: "Strict", dryRun: "All" } });
       expect(reply.body).toMatchObject({ kind });

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { customResourceDefinition } from "../../src/api/crd.ts";
-import { kindsOf } from "../../src/api/kinds/registry.ts";
+import { karpenterKindsOf } from "../../src/api/kinds/karpenter-kinds.ts";
 import type { KubeObject } from "../../src/api/object.ts";
 import { main } from "../../src/cli/main.ts";
-import type { PlanReport } from "../../src/cli/plan/report.ts";
+import type { PlanReport } from "../../src/cli/plan/plan-report.ts";
 import { type FakeFile, fakeIo } from "../conversion/fake-io.ts";
 import { eventually } from "./eventually.ts";
 import { applyCrds, connect, deleteAll } from "./kube.ts";
@@ -63,7 +63,7 @@ describeOnCluster("snapshot of a real API server", (cluster) => {
   beforeAll(async () => {
     await applyCrds(
       cluster,
-      kindsOf("kwok").map((kind) => customResourceDefinition(kind, "kwok")),
+      karpenterKindsOf("kwok").map((kind) => customResourceDefinition(kind, "kwok")),
     );
     await kube.request("POST", "/api/v1/namespaces", { metadata: { name: namespace } });
     await kube.request("POST", "/apis/karpenter.sh/v1/nodepools", pool);

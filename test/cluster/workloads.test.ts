@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, expect, it } from "vitest";
 import type { KubeObject } from "../../src/api/object.ts";
-import { find } from "../../src/control-plane/loops/workloads/status.ts";
-import type { Deployment, Job, StatefulSet } from "../../src/control-plane/loops/workloads/types.ts";
+import type { Deployment, Job, StatefulSet } from "../../src/control-plane/controllers/workloads/types.ts";
+import { findWorkloadCondition } from "../../src/control-plane/controllers/workloads/workload-status.ts";
 import type { KubeClient, ResourceType } from "../../src/kube/client.ts";
-import { bearer, fixedCredentials } from "../../src/kube/connection.ts";
-import { isKubeError } from "../../src/kube/error.ts";
+import { bearerHeaders, fixedCredentials } from "../../src/kube/connection.ts";
+import { startControllers } from "../../src/kube/controller.ts";
 import { httpClient } from "../../src/kube/http-client.ts";
-import { startLoops } from "../../src/kube/loop.ts";
-import { nodeTransport } from "../../src/kube/node-transport.ts";
-import { builtIn } from "../../src/kube/resources.ts";
+import { isKubeError } from "../../src/kube/kube-error.ts";
+import { builtInTypes } from "../../src/kube/resources.ts";
+import { socketTransport } from "../../src/kube/socket-transport.ts";
 import { systemClock } from "../../src/util/clock.ts";
 import { Random } from "../../src/util/random.ts";
 import { deployment, newImage, template, testCluster } from "../loops/workloads/cluster.ts";
@@ -63,28 +63,28 @@ async function story({ client, until }: Stage): Promise<Readonly<Record<string, 
     seen[turn] = await facts(client);
   };
   const isRolledOut = (wanted: number) => async () => {
-    const { status, metadata } = await get<Deployment>(builtIn.Deployment, "web");
+    const { status, metadata } = await get<Deployment>(builtInTypes.Deployment, "web");
     const { updatedReplicas, availableReplicas, replicas, observedGeneration } = status ?? {};
     const counts = [updatedReplicas, availableReplicas, replicas];
-    const isDone = find(status?.conditions, "Progressing")?.reason === "NewReplicaSetAvailable";
+    const isDone = findWorkloadCondition(status?.conditions, "Progressing")?.reason === "NewReplicaSetAvailable";
     return counts.every((count) => count === wanted) && observedGeneration === metadata.generation && isDone;
   };
 
-  await create(builtIn.Deployment, deployment("web", { replicas: 6, minReadySeconds: 1 }));
-  await create(builtIn.StatefulSet, statefulSet);
-  await create(builtIn.DaemonSet, daemonSet);
-  await create(builtIn.Job, job("work", "1:Succeeded", { completions: 3, parallelism: 2 }));
+  await create(builtInTypes.Deployment, deployment("web", { replicas: 6, minReadySeconds: 1 }));
+  await create(builtInTypes.StatefulSet, statefulSet);
+  await create(builtInTypes.DaemonSet, daemonSet);
+  await create(builtInTypes.Job, job("work", "1:Succeeded", { completions: 3, parallelism: 2 }));
   await create(
-    builtIn.Job,
+    builtInTypes.Job,
     job("indexed", "1:Succeeded", { completions: 3, parallelism: 3, completionMode: "Indexed" }),
   );
-  await create(builtIn.Job, job("failing", "1:Failed", { backoffLimit: 0 }));
-  await create(builtIn.Job, job("asleep", "1:Succeeded", { suspend: true }));
-  await create(builtIn.PodDisruptionBudget, budget("web", { minAvailable: "50%" }));
-  await create(builtIn.PodDisruptionBudget, budget("db", { maxUnavailable: 1 }));
+  await create(builtInTypes.Job, job("failing", "1:Failed", { backoffLimit: 0 }));
+  await create(builtInTypes.Job, job("asleep", "1:Succeeded", { suspend: true }));
+  await create(builtInTypes.PodDisruptionBudget, budget("web", { minAvailable: "50%" }));
+  await create(builtInTypes.PodDisruptionBudget, budget("db", { maxUnavailable: 1 }));
   await until("the deployment is there", isRolledOut(6));
   await until("the stateful set is there", async () => {
-    const { status } = await get<StatefulSet>(builtIn.StatefulSet, "db");
+    const { status } = await get<StatefulSet>(builtInTypes.StatefulSet, "db");
     return status?.availableReplicas === 3 && status.currentReplicas === 3;
   });
   for (const [name, end] of [
@@ -92,30 +92,31 @@ async function story({ client, until }: Stage): Promise<Readonly<Record<string, 
     ["indexed", "Complete"],
     ["failing", "Failed"],
   ] as const) {
-    const isOver = async () => find((await get<Job>(builtIn.Job, name)).status?.conditions, end)?.status === "True";
+    const isOver = async () =>
+      findWorkloadCondition((await get<Job>(builtInTypes.Job, name)).status?.conditions, end)?.status === "True";
     await until(`${name} is over`, isOver);
   }
   await until("all is quiet", quiet(client));
   await note("begun");
 
-  await patch(builtIn.Deployment, "web", newImage("app:2"));
-  await patch(builtIn.StatefulSet, "db", newImage("app:2"));
-  await patch(builtIn.DaemonSet, "agent", newImage("app:2"));
+  await patch(builtInTypes.Deployment, "web", newImage("app:2"));
+  await patch(builtInTypes.StatefulSet, "db", newImage("app:2"));
+  await patch(builtInTypes.DaemonSet, "agent", newImage("app:2"));
   await until("the second version is out", isRolledOut(6));
   await until("all is quiet", quiet(client));
   await note("second version");
 
-  await patch(builtIn.Deployment, "web", newImage(brokenImage));
+  await patch(builtInTypes.Deployment, "web", newImage(brokenImage));
   await until("the broken version is stuck", async () => {
-    const { status } = await get<Deployment>(builtIn.Deployment, "web");
+    const { status } = await get<Deployment>(builtInTypes.Deployment, "web");
     return status?.updatedReplicas === 3 && status.availableReplicas === 5;
   });
   await until("all is quiet", quiet(client));
   await note("stuck");
-  await patch(builtIn.Deployment, "web", { spec: { replicas: 9 } });
+  await patch(builtInTypes.Deployment, "web", { spec: { replicas: 9 } });
   await until("all is quiet", quiet(client));
   await note("scaled in the middle");
-  await patch(builtIn.Deployment, "web", newImage("app:1"));
+  await patch(builtInTypes.Deployment, "web", newImage("app:1"));
   await until("it is undone", isRolledOut(9));
   await until("all is quiet", quiet(client));
   await note("undone");
@@ -136,8 +137,8 @@ function quiet(client: KubeClient): () => Promise<boolean> {
 
 async function facts(client: KubeClient): Promise<unknown> {
   const list = async (type: ResourceType) => (await client.list(type, { namespace })).items;
-  const sets = await list(builtIn.ReplicaSet);
-  const revisions = await list(builtIn.ControllerRevision);
+  const sets = await list(builtInTypes.ReplicaSet);
+  const revisions = await list(builtInTypes.ControllerRevision);
   const names = new Map<string, string>();
   for (const { metadata } of sets) {
     const revision = `R${metadata.annotations?.["deployment.kubernetes.io/revision"]}`;
@@ -164,11 +165,11 @@ async function facts(client: KubeClient): Promise<unknown> {
         owners: metadata.ownerReferences,
         replicas: (spec as { replicas?: number }).replicas,
         selector: (spec as { selector?: unknown }).selector,
-        status: withSortedConditions(status, type === builtIn.ReplicaSet),
+        status: withSortedConditions(status, type === builtInTypes.ReplicaSet),
       }))
       .map(hidden)
       .sort(byText);
-  const pods = (await list(builtIn.Pod)).map(({ metadata, spec }) => ({
+  const pods = (await list(builtInTypes.Pod)).map(({ metadata, spec }) => ({
     name: metadata.name?.replace(/-[a-z0-9]{5}$/, "-XXXXX"),
     labels: metadata.labels,
     annotations: metadata.annotations,
@@ -177,12 +178,12 @@ async function facts(client: KubeClient): Promise<unknown> {
     ...podShape(spec),
   }));
   return {
-    deployments: await told(builtIn.Deployment),
-    replicaSets: await told(builtIn.ReplicaSet),
-    statefulSets: await told(builtIn.StatefulSet),
-    daemonSets: await told(builtIn.DaemonSet),
-    jobs: await told(builtIn.Job),
-    budgets: await told(builtIn.PodDisruptionBudget),
+    deployments: await told(builtInTypes.Deployment),
+    replicaSets: await told(builtInTypes.ReplicaSet),
+    statefulSets: await told(builtInTypes.StatefulSet),
+    daemonSets: await told(builtInTypes.DaemonSet),
+    jobs: await told(builtInTypes.Job),
+    budgets: await told(builtInTypes.PodDisruptionBudget),
     revisions: revisions
       .map(({ metadata, ...rest }) => ({
         name: metadata.name,
@@ -247,17 +248,17 @@ async function embedded(): Promise<Readonly<Record<string, unknown>>> {
 
 describeOnCluster("the workload loops beside the real controller manager", ({ url: server, ca, token }) => {
   const clock = systemClock();
-  const transport = nodeTransport({
+  const transport = socketTransport({
     server,
     tls: { ca },
-    credentials: fixedCredentials({ headers: bearer(token) }),
+    credentials: fixedCredentials({ headers: bearerHeaders(token) }),
     namespace: "default",
   });
   const client = httpClient({ transport, clock, userAgent: "karpenter/test" });
 
   afterAll(async () => {
-    for (const name of nodes) await client.delete(builtIn.Node, { name }).catch(() => {});
-    await client.delete(builtIn.Namespace, { name: namespace }).catch(() => {});
+    for (const name of nodes) await client.delete(builtInTypes.Node, { name }).catch(() => {});
+    await client.delete(builtInTypes.Namespace, { name: namespace }).catch(() => {});
     transport.close();
   });
 
@@ -274,15 +275,15 @@ describeOnCluster("the workload loops beside the real controller manager", ({ ur
         metadata: { name, labels: { "kubernetes.io/hostname": name } },
         status,
       };
-      await client.create(builtIn.Node, node);
+      await client.create(builtInTypes.Node, node);
     }
-    await client.create(builtIn.Namespace, { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } });
+    await client.create(builtInTypes.Namespace, { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } });
     // Real nodes are placed by the real scheduler; our little kubelet makes their pods run.
-    const kubelet = startLoops({
+    const kubelet = startControllers({
       client,
       clock,
       random: new Random("workloads"),
-      loops: [testKubelet({ readyAfterMs: 500, nodes: [] })],
+      controllers: [testKubelet({ readyAfterMs: 500, nodes: [] })],
       recordsEvents: false,
     });
     const until: Stage["until"] = async (what, probe) => {
@@ -317,5 +318,5 @@ async function beat(client: KubeClient, name: string, now: number): Promise<void
     lastHeartbeatTime: new Date(now).toISOString(),
   };
   const body = { status: { conditions: [ready] } };
-  await client.patch(builtIn.Node, { name }, { kind: "strategic", body }, { subresource: "status" });
+  await client.patch(builtInTypes.Node, { name }, { kind: "strategic", body }, { subresource: "status" });
 }

@@ -1,16 +1,16 @@
 import type { KubeObject } from "../../src/api/object.ts";
-import type { CloudProvider } from "../../src/cloud/provider.ts";
+import type { CloudProvider } from "../../src/cloud/cloud-provider.ts";
 import { ApiServer } from "../../src/control-plane/api/server.ts";
-import { installCrds } from "../../src/control-plane/custom-kinds.ts";
 import { InProcessClient } from "../../src/control-plane/in-process-client.ts";
+import { installCrds } from "../../src/control-plane/install-crds.ts";
 import type { KubeClient } from "../../src/kube/client.ts";
-import { startLoops } from "../../src/kube/loop.ts";
-import { builtIn, resourceTypeOf } from "../../src/kube/resources.ts";
+import { startControllers } from "../../src/kube/controller.ts";
+import { builtInTypes, resourceTypeOf } from "../../src/kube/resources.ts";
 import { kwokInstanceTypes } from "../../src/providers/kwok/catalogue.ts";
-import { nodeFleet } from "../../src/providers/kwok/node-fleet.ts";
-import { kwokProvider } from "../../src/providers/kwok/provider.ts";
-import { SimulatedCloud } from "../../src/providers/sim/cloud.ts";
-import { simulatedProvider } from "../../src/providers/sim/provider.ts";
+import { kwokNodes } from "../../src/providers/kwok/kwok-nodes.ts";
+import { kwokProvider } from "../../src/providers/kwok/kwok-provider.ts";
+import { SimulatedCloud } from "../../src/providers/sim/simulated-cloud.ts";
+import { simulatedProvider } from "../../src/providers/sim/simulated-provider.ts";
 import { Random } from "../../src/util/random.ts";
 import { VirtualClock } from "../../src/util/virtual-clock.ts";
 import { ec2NodeClass, kwokNodeClass } from "../builders/node-class.ts";
@@ -22,8 +22,8 @@ const kwokTypes = ["c-2x-amd64-linux", "s-4x-amd64-linux"] as const;
 cloudProviderContract("KWOK on Nodes", () =>
   open(kwokNodeClass(), ({ client, clock }) => {
     const flaky = flakyLists(client);
-    const fleet = nodeFleet({ client: flaky.client, clock });
-    const provider = kwokProvider({ client: flaky.client, clock, fleet, catalogue: kwokInstanceTypes() });
+    const fleet = kwokNodes({ client: flaky.client, clock });
+    const provider = kwokProvider({ client: flaky.client, clock, kwokNodes: fleet, catalogue: kwokInstanceTypes() });
     return { provider, types: kwokTypes, breakList: flaky.breakNext };
   }),
 );
@@ -56,11 +56,11 @@ async function open(nodeClass: KubeObject, make: (world: World) => Opened): Prom
   if (type === undefined) throw new Error(`no type for ${nodeClass.kind}`);
   const { name = "" } = nodeClass.metadata;
   const opened = make({ client, clock, random });
-  const loops = startLoops({
+  const loops = startControllers({
     client,
     clock,
     random: random.fork("loops"),
-    loops: opened.provider.loops.filter(({ name: loop }) => loop !== "instance.garbagecollection"),
+    controllers: opened.provider.controllers.filter(({ name: loop }) => loop !== "instance.garbagecollection"),
   });
   await client.create(type, nodeClass);
   await clock.advance(1_000);
@@ -93,7 +93,7 @@ async function open(nodeClass: KubeObject, make: (world: World) => Opened): Prom
 function flakyLists(client: KubeClient): { readonly client: KubeClient; readonly breakNext: () => void } {
   let isBroken = false;
   const list: KubeClient["list"] = async (type, options) => {
-    if (type !== builtIn.Node || !isBroken) return client.list(type, options);
+    if (type !== builtInTypes.Node || !isBroken) return client.list(type, options);
     isBroken = false;
     throw new Error("the API server is unwell");
   };

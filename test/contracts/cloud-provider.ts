@@ -3,11 +3,11 @@ import type { NodeClaim } from "../../src/api/kinds/node-claim.ts";
 import type { NodePool } from "../../src/api/kinds/node-pool.ts";
 import { groups, labels } from "../../src/api/labels.ts";
 import type { KubeObject } from "../../src/api/object.ts";
-import { type CloudErrorCode, cloudErrorOf } from "../../src/cloud/error.ts";
-import type { CloudProvider } from "../../src/cloud/provider.ts";
-import { capacityType, zone } from "../../src/core/instance-type.ts";
+import { type CloudErrorCode, cloudErrorOf } from "../../src/cloud/cloud-error.ts";
+import type { CloudProvider } from "../../src/cloud/cloud-provider.ts";
+import { offeringCapacityType, offeringZone } from "../../src/core/instance-type.ts";
 import type { KubeClient } from "../../src/kube/client.ts";
-import { custom } from "../../src/kube/resources.ts";
+import { karpenterTypes } from "../../src/kube/resources.ts";
 import { Quantity } from "../../src/util/quantity.ts";
 import type { VirtualClock } from "../../src/util/virtual-clock.ts";
 
@@ -61,7 +61,7 @@ export function cloudProviderContract(title: string, open: () => Promise<Provide
       requirements: readonly ClaimItem[] = [],
       requests = { cpu: "1" },
     ): Promise<KubeObject & NodeClaim> =>
-      under.client.create<KubeObject & NodeClaim>(custom.NodeClaim, {
+      under.client.create<KubeObject & NodeClaim>(karpenterTypes.NodeClaim, {
         apiVersion: "karpenter.sh/v1",
         kind: "NodeClaim",
         metadata: { name: `default-${++count}`, labels: { [labels.nodePool]: "default", team: "blue" } },
@@ -86,7 +86,9 @@ export function cloudProviderContract(title: string, open: () => Promise<Provide
     it("02 §7 create resolves type, zone and capacity type within what the claim allows, and keeps the claim's labels", async () => {
       const { provider } = under;
       const offered = await answer(provider.instanceTypes(pool()));
-      const zones = [...new Set(offered.flatMap(({ offerings }) => offerings.map((one) => zone(one) ?? "")))].sort();
+      const zones = [
+        ...new Set(offered.flatMap(({ offerings }) => offerings.map((one) => offeringZone(one) ?? ""))),
+      ].sort();
       const { instance } = await launched([
         { key: labels.zone, operator: "In", values: [zones[1] ?? ""] },
         { key: labels.capacityType, operator: "In", values: ["on-demand"] },
@@ -202,8 +204,8 @@ export function cloudProviderContract(title: string, open: () => Promise<Provide
       const taken = offers.find(
         (one) =>
           one.name === instance.labels[labels.instanceType] &&
-          zone(one) === instance.labels[labels.zone] &&
-          capacityType(one) === instance.labels[labels.capacityType],
+          offeringZone(one) === instance.labels[labels.zone] &&
+          offeringCapacityType(one) === instance.labels[labels.capacityType],
       );
       expect(taken?.price).toBe(cheapest);
     });
@@ -245,9 +247,11 @@ export function cloudProviderContract(title: string, open: () => Promise<Provide
     it("02:C-1, C-2 every type is named as its label, and every offering has a zone and a capacity type", async () => {
       const offered = await answer(under.provider.instanceTypes(pool()));
       expect(offered.map(({ name }) => name)).toEqual(expect.arrayContaining([...under.types]));
-      const misnamed = offered.filter(({ name, requirements }) => requirements.get(labels.instanceType).only !== name);
+      const misnamed = offered.filter(
+        ({ name, requirements }) => requirements.get(labels.instanceType).singleValue !== name,
+      );
       const vague = offered.filter(({ offerings }) =>
-        offerings.some((one) => zone(one) === undefined || capacityType(one) === undefined),
+        offerings.some((one) => offeringZone(one) === undefined || offeringCapacityType(one) === undefined),
       );
       expect([misnamed, vague]).toEqual([[], []]);
     });
@@ -262,7 +266,7 @@ export function cloudProviderContract(title: string, open: () => Promise<Provide
       const claim = await claimed();
       const instance = await answer(
         under.provider.create(claim, {
-          asPlanned: (types) =>
+          plannedInstanceTypes: (types) =>
             types.map((type) =>
               type.name === dear
                 ? { ...type, offerings: type.offerings.map((one) => ({ ...one, price: 1e-6 })) }
@@ -282,7 +286,7 @@ export function cloudProviderContract(title: string, open: () => Promise<Provide
 
     it("02 §7 a machine that is what its class asks for has not drifted", async () => {
       const { told } = await launched();
-      expect(await answer(under.provider.driftOf(told))).toBeUndefined();
+      expect(await answer(under.provider.driftReason(told))).toBeUndefined();
     });
 
     it("01 §3.1 its label policy knows the keys of its offerings", async () => {

@@ -2,7 +2,7 @@ import type { KubeObject, ObjectMeta } from "../../src/api/object.ts";
 import { ApiServer, type ApiServerOptions } from "../../src/control-plane/api/server.ts";
 import { InProcessClient } from "../../src/control-plane/in-process-client.ts";
 import type { ResourceType } from "../../src/kube/client.ts";
-import { isKubeError, type KubeError } from "../../src/kube/error.ts";
+import { isKubeError, type KubeError } from "../../src/kube/kube-error.ts";
 import { Random } from "../../src/util/random.ts";
 import { VirtualClock } from "../../src/util/virtual-clock.ts";
 

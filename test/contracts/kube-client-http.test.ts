@@ -1,8 +1,8 @@
 import { ApiServer } from "../../src/control-plane/api/server.ts";
-import { serveApi } from "../../src/control-plane/http/serve.ts";
-import { bearer, fixedCredentials } from "../../src/kube/connection.ts";
+import { serveApi } from "../../src/control-plane/http/serve-api.ts";
+import { bearerHeaders, fixedCredentials } from "../../src/kube/connection.ts";
 import { httpClient } from "../../src/kube/http-client.ts";
-import { nodeTransport } from "../../src/kube/node-transport.ts";
+import { socketTransport } from "../../src/kube/socket-transport.ts";
 import { systemClock } from "../../src/util/clock.ts";
 import { Random } from "../../src/util/random.ts";
 import { kubeClientContract } from "./kube-client.ts";
@@ -14,9 +14,9 @@ kubeClientContract("HTTP to the embedded server", {
     const onFault = (error: unknown) => {
       throw error;
     };
-    const served = await serveApi(server, { host: "127.0.0.1", port: 0, onFault });
-    const credentials = fixedCredentials({ headers: bearer(served.token) });
-    const transport = nodeTransport({ server: served.url, tls: {}, credentials, namespace: "default" });
+    const served = await serveApi(server, { host: "127.0.0.1", port: 0, onInternalError: onFault });
+    const credentials = fixedCredentials({ headers: bearerHeaders(served.token) });
+    const transport = socketTransport({ server: served.url, tls: {}, credentials, namespace: "default" });
     const close = async () => {
       transport.close();
       await served.close();

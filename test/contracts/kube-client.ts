@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { KubeObject, ObjectMeta } from "../../src/api/object.ts";
 import type { KubeClient, ResourceType, WatchEvent } from "../../src/kube/client.ts";
-import { isKubeError, type KubeErrorCode } from "../../src/kube/error.ts";
+import { isKubeError, type KubeErrorCode } from "../../src/kube/kube-error.ts";
 
 /** A server under test, as seen through one implementation of `KubeClient`. */
 export interface ClientUnderTest {

@@ -152,9 +152,9 @@ describe("watching", () => {
     expect(await next(events)).toMatchObject({ type: "ADDED", object: { kind: "Secret", metadata: { name: "s" } } });
     await server.ask("DELETE", "/api/v1/namespaces/default/secrets/s");
     expect(await next(events)).toMatchObject({ type: "DELETED" });
-    expect(server.api.watchersOf(kind)).toBe(1);
+    expect(server.api.watcherCount(kind)).toBe(1);
     stream.destroy();
-    while (server.api.watchersOf(kind) > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    while (server.api.watcherCount(kind) > 0) await new Promise((resolve) => setTimeout(resolve, 5));
   });
 
   it("05 §1 sends tables, columns in the first alone", async () => {

@@ -1,7 +1,7 @@
 import { Agent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
 import { ApiServer } from "../../src/control-plane/api/server.ts";
-import { installCrds } from "../../src/control-plane/custom-kinds.ts";
-import { type ServedApi, serveApi } from "../../src/control-plane/http/serve.ts";
+import { type ServedApi, serveApi } from "../../src/control-plane/http/serve-api.ts";
+import { installCrds } from "../../src/control-plane/install-crds.ts";
 import { systemClock } from "../../src/util/clock.ts";
 import { Random } from "../../src/util/random.ts";
 
@@ -32,7 +32,7 @@ export interface Served extends ServedApi {
 export async function startServed({ withCrds = false }: { readonly withCrds?: boolean } = {}): Promise<Served> {
   const api = new ApiServer({ clock: systemClock(), random: new Random("served") });
   const faults: unknown[] = [];
-  const served = await serveApi(api, { host: "127.0.0.1", port: 0, onFault: (error) => faults.push(error) });
+  const served = await serveApi(api, { host: "127.0.0.1", port: 0, onInternalError: (error) => faults.push(error) });
   if (withCrds) await installCrds(api, "all");
   const agent = new Agent({ keepAlive: true, maxSockets: 8 });
   const begin = (method: string, path: string, { headers = {}, body, token = served.token }: AskOptions) =>

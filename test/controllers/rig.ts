@@ -1,25 +1,25 @@
 import type { KubeObject } from "../../src/api/object.ts";
-import type { CloudProvider } from "../../src/cloud/provider.ts";
+import type { CloudProvider } from "../../src/cloud/cloud-provider.ts";
 import { ApiServer } from "../../src/control-plane/api/server.ts";
-import { startCluster } from "../../src/control-plane/cluster.ts";
-import { installCrds } from "../../src/control-plane/custom-kinds.ts";
 import { InProcessClient } from "../../src/control-plane/in-process-client.ts";
-import { stepBudget } from "../../src/controllers/budget.ts";
+import { installCrds } from "../../src/control-plane/install-crds.ts";
+import { startSimulatedCluster } from "../../src/control-plane/simulated-cluster.ts";
+import type { ControllerDependencies } from "../../src/controllers/controller-dependencies.ts";
 import type { Metrics } from "../../src/controllers/metrics/metrics.ts";
 import { noMetrics } from "../../src/controllers/metrics/metrics.ts";
-import type { Parts } from "../../src/controllers/parts.ts";
 import { defaultSettings, nominationMs, type Settings } from "../../src/controllers/settings.ts";
+import { stepBudget } from "../../src/controllers/work-budget.ts";
 import type { KubeClient, ResourceType } from "../../src/kube/client.ts";
-import { isKubeError } from "../../src/kube/error.ts";
-import { type Loop, type LoopTrouble, startLoops } from "../../src/kube/loop.ts";
+import { type Controller, type ControllerFailure, startControllers } from "../../src/kube/controller.ts";
+import { isKubeError } from "../../src/kube/kube-error.ts";
 import { resourceTypeOf } from "../../src/kube/resources.ts";
-import { SimulatedCloud } from "../../src/providers/sim/cloud.ts";
-import { simulatedProvider } from "../../src/providers/sim/provider.ts";
-import { Buffers } from "../../src/state/buffers.ts";
+import { SimulatedCloud } from "../../src/providers/sim/simulated-cloud.ts";
+import { simulatedProvider } from "../../src/providers/sim/simulated-provider.ts";
+import { BufferPods } from "../../src/state/buffer-pods.ts";
 import { ClusterState } from "../../src/state/cluster-state.ts";
-import { stateFeed } from "../../src/state/feed.ts";
-import { projections } from "../../src/state/projections.ts";
+import { clusterStateController } from "../../src/state/cluster-state-controller.ts";
 import { RegistrationHealth } from "../../src/state/registration-health.ts";
+import { viewProjections } from "../../src/state/view-projections.ts";
 import { Random } from "../../src/util/random.ts";
 import { VirtualClock } from "../../src/util/virtual-clock.ts";
 import { type LogLine, recordingLog } from "./recording-log.ts";
@@ -29,7 +29,7 @@ export const startAt = Date.parse("2026-01-01T00:00:00Z");
 
 export interface RigOptions {
   /** The controllers under test; state is always fed. */
-  readonly controllers: (parts: Parts) => readonly Loop[];
+  readonly controllers: (parts: ControllerDependencies) => readonly Controller[];
   readonly settings?: Partial<Settings> | undefined;
   readonly seed?: string | undefined;
   /** Whether pods get scheduled, kubelets run and so on; only the API server, unless asked for. */
@@ -52,30 +52,34 @@ export async function rig(options: RigOptions) {
   const provider = simulatedProvider({ cloud: simulated, client, clock, random: random.fork("provider") });
   const cloud = options.cloud?.(provider) ?? provider;
   const settings = { ...defaultSettings, ...options.settings };
-  const cluster = new ClusterState({ clock, served: cloud.nodeClasses, nominationMs: nominationMs(settings) });
+  const cluster = new ClusterState({
+    clock,
+    servedNodeClasses: cloud.nodeClasses,
+    nominationMs: nominationMs(settings),
+  });
   const lines: LogLine[] = [];
-  const troubles: LoopTrouble[] = [];
-  const parts: Parts = {
+  const troubles: ControllerFailure[] = [];
+  const parts: ControllerDependencies = {
     cluster,
     cloud,
-    health: new RegistrationHealth(),
-    buffers: new Buffers(),
+    registrationHealth: new RegistrationHealth(),
+    bufferPods: new BufferPods(),
     settings,
-    budgets: stepBudget(),
+    openBudget: stepBudget(),
     metrics: options.metrics ?? noMetrics,
     log: recordingLog(lines),
   };
   const world = options.isAlive
-    ? startCluster({ api, clock, random: random.fork("world"), instances: simulated })
+    ? startSimulatedCluster({ api, clock, random: random.fork("world"), instances: simulated })
     : undefined;
   const begin = () =>
-    startLoops({
+    startControllers({
       client: options.through?.(client) ?? client,
       clock,
       random: random.fork("controllers"),
-      loops: [stateFeed(cluster), ...options.controllers(parts)],
-      projections: projections(),
-      voice: { component: "karpenter", limits: { Nominated: { perSecond: 5, burst: 10 } } },
+      controllers: [clusterStateController(cluster), ...options.controllers(parts)],
+      projections: viewProjections(),
+      eventSource: { component: "karpenter", limits: { Nominated: { perSecond: 5, burst: 10 } } },
       log: (trouble) => troubles.push(trouble),
     });
   let loops = begin();

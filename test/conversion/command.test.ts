@@ -1,7 +1,7 @@
 import { CommanderError } from "commander";
 import { describe, expect, it } from "vitest";
 import { readManifests } from "../../src/api/manifest/read.ts";
-import { convertCommand } from "../../src/cli/convert.ts";
+import { convertCommand } from "../../src/cli/convert-command.ts";
 import { type FakeWorld, fakeFile, fakeIo } from "./fake-io.ts";
 import { seedNames, seedText } from "./fixtures.ts";
 

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { Admission } from "../../src/api/admission.ts";
-import type { Conversion, ConversionOptions } from "../../src/api/conversion/outcome.ts";
+import type { Conversion, ConversionOptions } from "../../src/api/conversion/conversion.ts";
 import { toV1 } from "../../src/api/conversion/to-v1.ts";
 import type { ManifestDocument } from "../../src/api/manifest/document.ts";
 import { readManifests } from "../../src/api/manifest/read.ts";

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { Admission } from "../../src/api/admission.ts";
 import { convertManifests } from "../../src/api/conversion/manifests.ts";
 import { toV1beta1 } from "../../src/api/conversion/to-v1beta1.ts";
-import { kindOf } from "../../src/api/kinds/registry.ts";
+import { karpenterKindOf } from "../../src/api/kinds/karpenter-kinds.ts";
 import { isFragment, mergeFragments } from "../../src/api/manifest/fragments.ts";
 import { printYaml } from "../../src/api/manifest/print.ts";
 import { readManifests } from "../../src/api/manifest/read.ts";
@@ -142,7 +142,7 @@ function holds(source: string, mode: "lenient" | "strict"): void {
     expect(message).not.toMatch(/undefined|\[object/);
   }
   for (const { object } of conversion.documents) {
-    if (isRecord(object) && kindOf(object["apiVersion"], object["kind"]))
+    if (isRecord(object) && karpenterKindOf(object["apiVersion"], object["kind"]))
       expect(admission.admit(object, { strict: true }).problems).toEqual([]);
   }
   // What is printed says what was meant. Verbatim text may hold old booleans, which are read the same way again.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { valueAt } from "../../src/api/conversion/draft.ts";
+import { valueAt } from "../../src/api/conversion/conversion-draft.ts";
 import { toV1 } from "../../src/api/conversion/to-v1.ts";
 import { converted, object, only, problems, stored, warnings } from "./fixtures.ts";
 

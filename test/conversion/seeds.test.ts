@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import type { ConversionMode } from "../../src/api/conversion/conversion.ts";
 import { convertManifests } from "../../src/api/conversion/manifests.ts";
-import type { ConversionMode } from "../../src/api/conversion/outcome.ts";
 import { printYaml } from "../../src/api/manifest/print.ts";
 import { formatPath } from "../../src/api/problem.ts";
 import { object, only, seed, seedText, stored } from "./fixtures.ts";

@@ -1,5 +1,5 @@
-import type { KindName } from "../../src/api/kinds/registry.ts";
-import { kinds } from "../../src/api/kinds/registry.ts";
+import type { KarpenterKindName } from "../../src/api/kinds/karpenter-kinds.ts";
+import { karpenterKinds } from "../../src/api/kinds/karpenter-kinds.ts";
 import type { Provider } from "../../src/api/label-policy.ts";
 import type { KubeObject } from "../../src/api/object.ts";
 
@@ -59,10 +59,10 @@ export function getAt(target: unknown, path: string): unknown {
 }
 
 /** The smallest object of each kind that is accepted everywhere. */
-export function base(kind: KindName): KubeObject {
-  const { group, version } = kinds.find((one) => one.kind === kind) ?? kinds[0];
+export function base(kind: KarpenterKindName): KubeObject {
+  const { group, version } = karpenterKinds.find((one) => one.kind === kind) ?? karpenterKinds[0];
   const nodeClassRef = { group: "karpenter.test.sh", kind: "TestNodeClass", name: "default" };
-  const specs: Record<KindName, unknown> = {
+  const specs: Record<KarpenterKindName, unknown> = {
     NodePool: { template: { spec: { requirements: [], nodeClassRef } } },
     NodeClaim: { requirements: [], nodeClassRef },
     NodeOverlay: { requirements: [] },
@@ -91,7 +91,7 @@ export function updatesStatus(object: KubeObject): boolean {
 export type Extra = Omit<Case, "title" | "verdict" | "object" | "old">;
 
 /** Writes cases for one kind tersely: `accept(title, changes)`, `refuse(title, changes)`. */
-export function casesFor(kind: KindName) {
+export function casesFor(kind: KarpenterKindName) {
   const start = base(kind);
   const made =
     (verdict: Case["verdict"]) =>

@@ -1,4 +1,4 @@
-import type { KindName } from "../../src/api/kinds/registry.ts";
+import type { KarpenterKindName } from "../../src/api/kinds/karpenter-kinds.ts";
 import { type Case, casesFor } from "./case.ts";
 
 interface Form {
@@ -17,7 +17,7 @@ const ready = {
 };
 
 /** The condition list of a kind. (01 §0.4) */
-export function conditionCases(kind: KindName, { loose = false, keyed }: Form): readonly Case[] {
+export function conditionCases(kind: KarpenterKindName, { loose = false, keyed }: Form): readonly Case[] {
   const { accept, refuse, refuseTypes } = casesFor(kind);
   const rule = "01 §0.4 condition";
   const item = (changes: Record<string, unknown>): Record<string, unknown> => ({

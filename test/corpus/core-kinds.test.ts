@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Admission } from "../../src/api/admission.ts";
-import { kinds } from "../../src/api/kinds/registry.ts";
+import { karpenterKinds } from "../../src/api/kinds/karpenter-kinds.ts";
 import type { Provider } from "../../src/api/label-policy.ts";
 import type { Problem } from "../../src/api/problem.ts";
 import { capacityBufferCases } from "./capacity-buffer.ts";
@@ -58,7 +58,7 @@ describe.each(core)("the $kind part of the corpus", ({ kind, cases, atLeast, imp
   });
 
   it("breaks each bound and rule alone in some object, so that losing it changes a verdict", () => {
-    const found = kinds.find((one) => one.kind === kind) ?? kinds[0];
+    const found = karpenterKinds.find((one) => one.kind === kind) ?? karpenterKinds[0];
     const schema = admission.schema(found);
     const alone = ours.map(problemsOf).filter(({ length }) => length === 1);
     const missed = boundsOf(found, schema).filter(
@@ -82,7 +82,7 @@ describe("the CEL rules of NodePool", () => {
   const counts: Record<Exclude<Provider, "all">, number> = { kwok: 18 + 1 + 1, aws: 20 + 1, azure: 18 + 6 + 1 };
 
   it.each(Object.entries(counts))("01 §1.2.1 with provider %s: %i", (provider, count) => {
-    const schema = new Admission(provider as Provider).schema(kinds[0]);
-    expect(boundsOf(kinds[0], schema).filter(({ code }) => code === "rule").length).toBe(count);
+    const schema = new Admission(provider as Provider).schema(karpenterKinds[0]);
+    expect(boundsOf(karpenterKinds[0], schema).filter(({ code }) => code === "rule").length).toBe(count);
   });
 });

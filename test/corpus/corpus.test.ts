@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Admission } from "../../src/api/admission.ts";
-import { kindOf, kindsOf } from "../../src/api/kinds/registry.ts";
+import { karpenterKindOf, karpenterKindsOf } from "../../src/api/kinds/karpenter-kinds.ts";
 import { providers } from "../../src/api/label-policy.ts";
 import { getAt, storedBefore } from "./case.ts";
 import { corpus, holdsUnder } from "./corpus.ts";
@@ -35,9 +35,9 @@ describe("the corpus reaches every bound and rule of 01 §1", () => {
   const admission = new Admission(provider);
   const cases = corpus.filter((one) => holdsUnder(one, provider));
 
-  for (const kind of kindsOf(provider)) {
+  for (const kind of karpenterKindsOf(provider)) {
     const schema = admission.schema(kind);
-    const ours = cases.filter(({ object }) => kindOf(object.apiVersion, object.kind) === kind);
+    const ours = cases.filter(({ object }) => karpenterKindOf(object.apiVersion, object.kind) === kind);
     const refusals = ours
       .filter((one) => one.verdict === "refuse")
       .flatMap(({ object, old }) => admission.admit(object, { old: old && admission.admit(old).object }).problems);

@@ -1,6 +1,6 @@
-import type { Kind } from "../../src/api/kinds/registry.ts";
+import type { KarpenterKind } from "../../src/api/kinds/karpenter-kinds.ts";
 import { isRecord } from "../../src/api/object.ts";
-import type { Path, Problem, ProblemCode } from "../../src/api/problem.ts";
+import type { FieldPath, Problem, ProblemCode } from "../../src/api/problem.ts";
 import { isSupportedFormat } from "../../src/api/structural/formats.ts";
 import { fieldSchema, type StructuralSchema } from "../../src/api/structural/schema.ts";
 
@@ -28,7 +28,7 @@ const codesByKeyword = {
 } as const satisfies Partial<Record<keyof StructuralSchema, ProblemCode>>;
 
 /** Every bound and rule of a schema, status included. */
-export function boundsOf(kind: Kind, schema: StructuralSchema): readonly Bound[] {
+export function boundsOf(kind: KarpenterKind, schema: StructuralSchema): readonly Bound[] {
   const bounds: Bound[] = [];
   const visit = (node: StructuralSchema, place: readonly string[]): void => {
     const at = place.join(".");
@@ -65,7 +65,7 @@ function applies(keyword: string, node: StructuralSchema): boolean {
 }
 
 /** A path with list indexes and map keys replaced by `*`, as `Bound.place` has it. */
-export function placeOf(path: Path, schema: StructuralSchema): string {
+export function placeOf(path: FieldPath, schema: StructuralSchema): string {
   let node: StructuralSchema | undefined = schema;
   const place: string[] = [];
   for (const step of path) {
@@ -84,7 +84,7 @@ export function isHit(bound: Bound, problem: Problem, schema: StructuralSchema):
 /** Places an object has a value at: an accepted object vouches for every bound there. */
 export function placesOf(value: unknown, schema: StructuralSchema): ReadonlySet<string> {
   const places = new Set<string>();
-  const visit = (part: unknown, path: Path): void => {
+  const visit = (part: unknown, path: FieldPath): void => {
     places.add(placeOf(path, schema));
     if (Array.isArray(part)) for (const [index, item] of part.entries()) visit(item, [...path, index]);
     else if (isRecord(part)) for (const [field, child] of Object.entries(part)) visit(child, [...path, field]);

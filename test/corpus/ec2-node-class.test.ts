@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { Admission } from "../../src/api/admission.ts";
-import { kinds } from "../../src/api/kinds/registry.ts";
+import { karpenterKinds } from "../../src/api/kinds/karpenter-kinds.ts";
 import type { Problem } from "../../src/api/problem.ts";
 import type { Case } from "./case.ts";
 import { boundsOf, isHit } from "./coverage.ts";
 import { ec2NodeClassCases, ec2NodeClassGroups } from "./ec2-node-class.ts";
 
 const admission = new Admission("all");
-const kind = kinds.find((one) => one.kind === "EC2NodeClass") ?? kinds[0];
+const kind = karpenterKinds.find((one) => one.kind === "EC2NodeClass") ?? karpenterKinds[0];
 const schema = admission.schema(kind);
 const bounds = boundsOf(kind, schema);
 

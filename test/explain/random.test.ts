@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { namespacedName } from "../../src/api/object.ts";
-import { essentials } from "../../src/core/explain/essentials.ts";
-import { explainPod, withSuggestion } from "../../src/core/explain/explain-pod.ts";
+import { applySuggestion, explainPod } from "../../src/core/explain/explain-pod.ts";
+import { reduceProblem } from "../../src/core/explain/reduce-problem.ts";
 import type { SchedulingProblem } from "../../src/core/scheduling/problem.ts";
 import { solve } from "../../src/core/scheduling/solve.ts";
 import { runs } from "../runs.ts";
@@ -25,7 +25,7 @@ describe("problems of every kind", () => {
       fc.property(problemDraft, (draft) => {
         const problem = buildProblem(draft);
         const expected = withoutHostCounts(readable(solve(problem)));
-        expect(withoutHostCounts(readable(solve(essentials(problem)))), describeDraft(draft)).toEqual(expected);
+        expect(withoutHostCounts(readable(solve(reduceProblem(problem)))), describeDraft(draft)).toEqual(expected);
       }),
       { numRuns: runs(5_000) },
     );
@@ -46,7 +46,7 @@ describe("problems of every kind", () => {
         offered += explanation?.suggestions.length === 0 ? 0 : 1;
         for (const suggestion of explanation?.suggestions ?? []) {
           expect(
-            refused(withSuggestion(problem, suggestion)),
+            refused(applySuggestion(problem, suggestion)),
             `${describeDraft(draft)}\n${suggestion.text}`,
           ).not.toContain(first);
         }

@@ -1,5 +1,5 @@
 import { Command, CommanderError } from "commander";
-import { explainCommand } from "../../src/cli/explain.ts";
+import { explainCommand } from "../../src/cli/explain-command.ts";
 import { type FakeWorld, fakeIo } from "../conversion/fake-io.ts";
 
 /** What a command said. */

@@ -1,9 +1,9 @@
 import type { KubeObject } from "../../src/api/object.ts";
 import type { KubeClient, ObjectKey, ResourceType } from "../../src/kube/client.ts";
-import { isKubeError } from "../../src/kube/error.ts";
-import { builtIn, custom, resourceTypeOf } from "../../src/kube/resources.ts";
-import type { SimulatedCloud } from "../../src/providers/sim/cloud.ts";
-import type { Machine } from "../../src/providers/sim/machine.ts";
+import { isKubeError } from "../../src/kube/kube-error.ts";
+import { builtInTypes, karpenterTypes, resourceTypeOf } from "../../src/kube/resources.ts";
+import type { InstanceRecord } from "../../src/providers/sim/fleet-request.ts";
+import type { SimulatedCloud } from "../../src/providers/sim/simulated-cloud.ts";
 import type { Clock } from "../../src/util/clock.ts";
 import { type Claim, type Guard, isForeign } from "./guard.ts";
 import { isManagedNode } from "./machines.ts";
@@ -49,16 +49,20 @@ async function carryOut(act: Act, stage: Stage): Promise<void> {
       return;
     }
     case "delete-pod":
-      return deleteOne(client, { type: builtIn.Pod, at: act.at, isMeant: () => true });
+      return deleteOne(client, { type: builtInTypes.Pod, at: act.at, isMeant: () => true });
     case "delete-node":
-      return deleteOne(client, { type: builtIn.Node, at: act.at, isMeant: isManagedNode });
+      return deleteOne(client, { type: builtInTypes.Node, at: act.at, isMeant: isManagedNode });
     case "delete-claim":
-      return deleteOne(client, { type: custom.NodeClaim, at: act.at, isMeant: (one) => !isForeign(one as Claim) });
+      return deleteOne(client, {
+        type: karpenterTypes.NodeClaim,
+        at: act.at,
+        isMeant: (one) => !isForeign(one as Claim),
+      });
     case "delete-newest-claim":
       return deleteNext(stage, act.afterMs);
     case "stock":
       stage.shortages.push(act.pattern);
-      return cloud.setStock(act.pattern, act.count);
+      return cloud.setAvailableCount(act.pattern, act.count);
     case "price":
       return cloud.setPrice(act.pattern, act.usdPerHour);
     case "kill":
@@ -73,7 +77,7 @@ async function carryOut(act: Act, stage: Stage): Promise<void> {
 type MachineAct = Extract<Act, { kind: "kubelet" | "vanish" | "interrupt" | "notify" }>;
 
 function trouble(act: MachineAct, { cloud, guard }: Stage): void {
-  const machine = one(cloud.machines(), act.at);
+  const machine = one(cloud.records(), act.at);
   if (machine === undefined) return;
   const { id, providerId } = machine.instance;
   guard.troubled(providerId);
@@ -109,7 +113,7 @@ async function deleteOne(client: KubeClient, { type, at, isMeant }: Choice): Pro
 function deleteNext({ client, clock, guard }: Stage, afterMs: number): void {
   guard.onNextClaim((name) => {
     clock.setTimer(afterMs, () => {
-      client.delete(custom.NodeClaim, { name }).catch(() => {}); // gone already: that was the goal
+      client.delete(karpenterTypes.NodeClaim, { name }).catch(() => {}); // gone already: that was the goal
     });
   });
 }
@@ -118,7 +122,7 @@ async function merge(client: KubeClient, object: KubeObject, body: object): Prom
   await client.patch(typeFor(object), keyFor(object), { kind: "merge", body });
 }
 
-function one<T extends KubeObject | Machine>(items: readonly T[], at: number): T | undefined {
+function one<T extends KubeObject | InstanceRecord>(items: readonly T[], at: number): T | undefined {
   return items.length === 0 ? undefined : items[at % items.length];
 }
 

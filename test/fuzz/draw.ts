@@ -1,8 +1,8 @@
 import type { KubeObject } from "../../src/api/object.ts";
 import { kubeletHealths } from "../../src/cloud/instance-source.ts";
 import { defaultGates } from "../../src/controllers/settings.ts";
-import type { OfferingPattern } from "../../src/providers/sim/market.ts";
-import { noticeKinds } from "../../src/providers/sim/notices.ts";
+import { interruptionKinds } from "../../src/providers/sim/interruption-queue.ts";
+import type { OfferingPattern } from "../../src/providers/sim/offering-supply.ts";
 import { Random } from "../../src/util/random.ts";
 import { barePod, budget, buffer, chance, nodeClass, overlay, pool, workload } from "./objects.ts";
 import type { Act, Event, Story, Weather } from "./story.ts";
@@ -149,7 +149,7 @@ function machineAct(random: Random): Act {
   if (roll < 50) return { kind: "kubelet", at, health: random.pick(kubeletHealths) };
   if (roll < 62) return { kind: "vanish", at };
   if (roll < 70) return { kind: "interrupt", at };
-  if (roll < 76) return { kind: "notify", at, notice: random.pick(noticeKinds) };
+  if (roll < 76) return { kind: "notify", at, notice: random.pick(interruptionKinds) };
   if (roll < 92) return { kind: "stock", pattern: pattern(random), count: random.int(4) };
   return { kind: "price", pattern: pattern(random), usdPerHour: random.next() };
 }

@@ -1,15 +1,15 @@
-import { isTrue } from "../../src/api/conditions/engine.ts";
+import { isStatusConditionTrue } from "../../src/api/conditions/set-condition.ts";
 import type { NodeClaim } from "../../src/api/kinds/node-claim.ts";
 import type { NodePool } from "../../src/api/kinds/node-pool.ts";
-import type { Node } from "../../src/api/kubernetes/cluster.ts";
+import type { Node } from "../../src/api/kubernetes/cluster-objects.ts";
 import type { Pod } from "../../src/api/kubernetes/pod.ts";
 import { annotations, groups, labels } from "../../src/api/labels.ts";
 import type { KubeObject } from "../../src/api/object.ts";
 import { compileSelector } from "../../src/core/label-selector.ts";
-import type { PodDisruptionBudget } from "../../src/core/provisionable.ts";
+import type { PodDisruptionBudget } from "../../src/core/pod-predicates.ts";
 import type { KubeClient } from "../../src/kube/client.ts";
-import type { SimulatedCloud } from "../../src/providers/sim/cloud.ts";
-import { parseNillableMs } from "../../src/util/duration.ts";
+import type { SimulatedCloud } from "../../src/providers/sim/simulated-cloud.ts";
+import { parseNillableDurationMs } from "../../src/util/duration.ts";
 import { Quantity } from "../../src/util/quantity.ts";
 import { isManagedNode } from "./machines.ts";
 import type { Truth } from "./truth.ts";
@@ -124,11 +124,11 @@ export class Guard {
   /** 03:S-12, G-3: only machines whose claim is going, or that have none. */
   terminates(providerId: string): void {
     const { truth, cloud } = this.#options;
-    const machine = cloud.machines().find(({ instance }) => instance.providerId === providerId);
+    const machine = cloud.records().find(({ instance }) => instance.providerId === providerId);
     if (machine === undefined) return;
     const owner = truth
       .all<Claim>(storages.claims)
-      .find(({ metadata, status }) => metadata.uid === machine.token || status?.providerID === providerId);
+      .find(({ metadata, status }) => metadata.uid === machine.clientToken || status?.providerID === providerId);
     if (owner !== undefined && owner.metadata.deletionTimestamp === undefined) {
       this.#complain(`ended machine ${providerId} of NodeClaim ${owner.metadata.name}, which stays`);
     }
@@ -178,11 +178,11 @@ export class Guard {
     const { truth, cloud, now } = this.#options;
     const claim = meant(truth.get<Claim>(storages.claims, name), uid);
     if (claim === undefined || claim.metadata.deletionTimestamp !== undefined) return;
-    if (!isTrue(claim, "Registered")) return; // given up on: liveness, or a launch that failed
+    if (!isStatusConditionTrue(claim, "Registered")) return; // given up on: liveness, or a launch that failed
     const providerId = claim.status?.providerID ?? "";
-    const machine = cloud.machines().find(({ instance }) => instance.providerId === providerId);
+    const machine = cloud.records().find(({ instance }) => instance.providerId === providerId);
     if (machine === undefined || machine.isTerminating || this.#troubled.has(providerId)) return;
-    const lifeMs = parseNillableMs(claim.spec.expireAfter);
+    const lifeMs = parseNillableDurationMs(claim.spec.expireAfter);
     const ageMs = now() - Date.parse(claim.metadata.creationTimestamp ?? "");
     if (typeof lifeMs === "number" && ageMs >= lifeMs) return;
     const pool = truth.get<KubeObject & NodePool>(storages.pools, claim.metadata.labels?.[labels.nodePool] ?? "");

@@ -1,15 +1,20 @@
-import { isTrue } from "../../src/api/conditions/engine.ts";
+import { isStatusConditionTrue } from "../../src/api/conditions/set-condition.ts";
 import type { NodePool } from "../../src/api/kinds/node-pool.ts";
 import { annotations, labels } from "../../src/api/labels.ts";
 import type { KubeObject } from "../../src/api/object.ts";
-import type { CloudProvider } from "../../src/cloud/provider.ts";
+import type { CloudProvider } from "../../src/cloud/cloud-provider.ts";
 import type { FeatureGates } from "../../src/controllers/settings.ts";
 import type { InstanceType } from "../../src/core/instance-type.ts";
-import { isDisruptable, isOwnedByDaemonSet, isProvisionable, isWaitingEviction } from "../../src/core/provisionable.ts";
-import { problemOf } from "../../src/core/scenario/problem.ts";
-import { defaultPolicy } from "../../src/core/scheduling/problem.ts";
+import {
+  isDisruptable,
+  isOwnedByDaemonSet,
+  isProvisionable,
+  isWaitingEviction,
+} from "../../src/core/pod-predicates.ts";
+import { scenarioOf } from "../../src/core/scenario/scenario.ts";
+import { defaultSchedulingPolicy } from "../../src/core/scheduling/problem.ts";
 import { solve } from "../../src/core/scheduling/solve.ts";
-import type { SimulatedCloud } from "../../src/providers/sim/cloud.ts";
+import type { SimulatedCloud } from "../../src/providers/sim/simulated-cloud.ts";
 import { type Budget, type Claim, covers, isForeign, type LiveNode, type LivePod, storages } from "./guard.ts";
 import { isManagedNode } from "./machines.ts";
 import type { Truth } from "./truth.ts";
@@ -44,21 +49,23 @@ function claimsOf({ truth }: Verdict): readonly Claim[] {
 function machinesWithoutClaims(verdict: Verdict): readonly string[] {
   const held = new Set(claimsOf(verdict).map(({ status }) => status?.providerID));
   return verdict.cloud
-    .machines()
+    .records()
     .filter(({ instance, isTerminating }) => !isTerminating && !held.has(instance.providerId))
     .filter(({ instance }) => verdict.now - instance.launchedAt > underWayMs)
     .map(({ instance, claimName }) => `machine ${instance.id} (launched for ${claimName}) has no NodeClaim`);
 }
 
 function claimsWithoutMachines(verdict: Verdict): readonly string[] {
-  const living = new Set(verdict.cloud.machines().map(({ instance }) => instance.providerId));
+  const living = new Set(verdict.cloud.records().map(({ instance }) => instance.providerId));
   return claimsOf(verdict)
     .filter(({ metadata }) => metadata.deletionTimestamp === undefined && isOld(metadata.creationTimestamp, verdict))
     .flatMap((claim) => {
       const { name } = claim.metadata;
       if (!claim.status?.providerID) return [`NodeClaim ${name} is not launched: ${conditions(claim)}`];
       if (!living.has(claim.status.providerID)) return [`NodeClaim ${name} has no machine`];
-      return isTrue(claim, "Initialized") ? [] : [`NodeClaim ${name} is not initialized: ${conditions(claim)}`];
+      return isStatusConditionTrue(claim, "Initialized")
+        ? []
+        : [`NodeClaim ${name} is not initialized: ${conditions(claim)}`];
     });
 }
 
@@ -112,7 +119,7 @@ function staticPools(verdict: Verdict): readonly string[] {
   if (!verdict.gates.StaticCapacity) return [];
   return verdict.truth.all<KubeObject & NodePool>(storages.pools).flatMap((pool) => {
     const { replicas, limits } = pool.spec;
-    if (replicas === undefined || !isTrue(pool, "Ready")) return [];
+    if (replicas === undefined || !isStatusConditionTrue(pool, "Ready")) return [];
     const own = claimsOf(verdict).filter(({ metadata }) => metadata.labels?.[labels.nodePool] === pool.metadata.name);
     const staying = own.filter(({ metadata }) => metadata.deletionTimestamp === undefined).length;
     const going = own.length - staying;
@@ -129,11 +136,11 @@ async function pendingThatFit(verdict: Verdict): Promise<readonly string[]> {
   const unseen = waiting
     .filter((pod) => !isProvisionable(pod))
     .map((pod) => `Pod ${nameOf(pod)} waits, and no scheduler says why`);
-  const { problem } = problemOf(await settled(verdict), {
+  const { problem } = scenarioOf(await settled(verdict), {
     typesFor: await typesFor(verdict),
     served: verdict.provider.nodeClasses,
     labelPolicy: verdict.provider.labelPolicy,
-    policy: defaultPolicy,
+    policy: defaultSchedulingPolicy,
     seed: 1,
     nowMs: verdict.now,
   });

@@ -1,8 +1,8 @@
-import type { Node } from "../../src/api/kubernetes/cluster.ts";
+import type { Node } from "../../src/api/kubernetes/cluster-objects.ts";
 import { labels } from "../../src/api/labels.ts";
 import type { InstanceType } from "../../src/core/instance-type.ts";
 import { kwokInstanceTypes } from "../../src/providers/kwok/catalogue.ts";
-import type { SimulatedCloud } from "../../src/providers/sim/cloud.ts";
+import type { SimulatedCloud } from "../../src/providers/sim/simulated-cloud.ts";
 
 /** Whether a Node is one of ours. */
 export function isManagedNode({ metadata }: Pick<Node, "metadata">): boolean {

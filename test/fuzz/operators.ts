@@ -1,14 +1,14 @@
-import { Crash } from "../../src/control-plane/faults/crash.ts";
+import { CrashError } from "../../src/control-plane/faults/crash-error.ts";
 import { FaultPlan } from "../../src/control-plane/faults/fault-plan.ts";
 import { FaultyClient } from "../../src/control-plane/faults/faulty-client.ts";
-import { stepBudget } from "../../src/controllers/budget.ts";
 import { noMetrics } from "../../src/controllers/metrics/metrics.ts";
 import { defaultSettings } from "../../src/controllers/settings.ts";
+import { stepBudget } from "../../src/controllers/work-budget.ts";
 import type { InstanceType } from "../../src/core/instance-type.ts";
 import type { KubeClient } from "../../src/kube/client.ts";
 import { type RunningOperator, startOperator } from "../../src/operator/operator.ts";
-import type { SimulatedCloud } from "../../src/providers/sim/cloud.ts";
-import { simulatedProvider } from "../../src/providers/sim/provider.ts";
+import type { SimulatedCloud } from "../../src/providers/sim/simulated-cloud.ts";
+import { simulatedProvider } from "../../src/providers/sim/simulated-provider.ts";
 import type { Logger } from "../../src/util/logger.ts";
 import type { Random } from "../../src/util/random.ts";
 import type { VirtualClock } from "../../src/util/virtual-clock.ts";
@@ -99,7 +99,7 @@ export class Operators {
     const own = new FaultyClient({ client: guard.guarded(client), clock, plan, onFault, onCrash: dies });
     let cloudCalls = 0;
     const assertAlive = () => {
-      if (isDead) throw new Crash(plan.calls);
+      if (isDead) throw new CrashError(plan.calls);
     };
     const owned = cloudFor(cloud, {
       reach: (call, about) => {
@@ -119,10 +119,10 @@ export class Operators {
       random: random.fork("operator"),
       log: log.with({ life: name }),
       metrics: noMetrics,
-      budgets: stepBudget(),
+      openBudget: stepBudget(),
       identity: name,
       ...(story.operators > 1 && { leaderElection: { name: "karpenter-leader-election", namespace: "karpenter" } }),
-      onLost: () => own.kill(),
+      onLeaseLost: () => own.kill(),
     });
     this.#lives[seat] = { operator, plan, client: own };
   }

@@ -1,4 +1,4 @@
-import { parseNillableMs } from "../../src/util/duration.ts";
+import { parseNillableDurationMs } from "../../src/util/duration.ts";
 import { type Claim, storages } from "./guard.ts";
 import type { World } from "./world.ts";
 
@@ -32,7 +32,7 @@ export function restless(world: World, rest: Rest): readonly string[] {
 
 function storms({ truth, guard, cloud, clock, launched, startedAt }: World, { at, writes }: Rest): readonly string[] {
   const isAging = [...truth.all<Claim>(storages.claims)].some(
-    ({ spec }) => typeof parseNillableMs(spec.expireAfter) === "number",
+    ({ spec }) => typeof parseNillableDurationMs(spec.expireAfter) === "number",
   );
   const pods = new Set(truth.lines.filter((line) => / put pods /.test(line)).map((line) => line.split(" ")[4])).size;
   const hours = (clock.now() - startedAt) / 3_600_000;
@@ -46,7 +46,7 @@ function storms({ truth, guard, cloud, clock, launched, startedAt }: World, { at
     ...(late.length > 0 && !isAging
       ? [`${late.length} NodeClaims made at rest, the last of ${late.at(-1)?.pool}`]
       : []),
-    ...(wrote > mostWritesAtRest + 5 * cloud.machines().length && !isAging ? [`${wrote} writes at rest`] : []),
+    ...(wrote > mostWritesAtRest + 5 * cloud.records().length && !isAging ? [`${wrote} writes at rest`] : []),
   ];
 }
 

@@ -49,7 +49,7 @@ export async function runStory(story: Story): Promise<Outcome & { readonly world
     cloudCalls: truth.cloudCalls,
     faults: Object.fromEntries([...faults].sort(([a], [b]) => (a < b ? -1 : 1))),
     lives: operators.started,
-    machines: cloud.machines().length,
+    machines: cloud.records().length,
   };
 }
 
@@ -78,8 +78,8 @@ async function play(story: Story, world: World): Promise<void> {
 async function calmDown({ stage, cloud, operators }: World): Promise<void> {
   operators.calmDown();
   cloud.setFaultRates({});
-  for (const pattern of stage.shortages) cloud.setStock(pattern, Number.POSITIVE_INFINITY);
-  for (const { instance } of cloud.machines()) {
+  for (const pattern of stage.shortages) cloud.setAvailableCount(pattern, Number.POSITIVE_INFINITY);
+  for (const { instance } of cloud.records()) {
     if (instance.kubelet !== "healthy") cloud.setKubelet(instance.id, "healthy");
   }
   await perform({ kind: "apply", object: nodeClass }, stage);

@@ -1,10 +1,10 @@
 import type { KubeObject } from "../../src/api/object.ts";
 import type { KubeletHealth } from "../../src/cloud/instance-source.ts";
-import type { FaultRates } from "../../src/control-plane/faults/fault-plan.ts";
+import type { ClientFaultRates } from "../../src/control-plane/faults/fault-plan.ts";
 import type { FeatureGates } from "../../src/controllers/settings.ts";
-import type { FaultRates as CloudFaultRates } from "../../src/providers/sim/faults.ts";
-import type { OfferingPattern } from "../../src/providers/sim/market.ts";
-import type { NoticeKind } from "../../src/providers/sim/notices.ts";
+import type { CloudFaultRates } from "../../src/providers/sim/cloud-faults.ts";
+import type { InterruptionKind } from "../../src/providers/sim/interruption-queue.ts";
+import type { OfferingPattern } from "../../src/providers/sim/offering-supply.ts";
 
 /** Something that happens to a cluster. What it is about may not be there: then nothing happens. */
 export type Act =
@@ -17,7 +17,7 @@ export type Act =
   | { readonly kind: "delete-newest-claim"; readonly afterMs: number }
   | { readonly kind: "kubelet"; readonly at: number; readonly health: KubeletHealth }
   | { readonly kind: "vanish" | "interrupt"; readonly at: number }
-  | { readonly kind: "notify"; readonly at: number; readonly notice: NoticeKind }
+  | { readonly kind: "notify"; readonly at: number; readonly notice: InterruptionKind }
   | { readonly kind: "stock"; readonly pattern: OfferingPattern; readonly count: number }
   | { readonly kind: "price"; readonly pattern: OfferingPattern; readonly usdPerHour: number }
   | { readonly kind: "kill"; readonly at: number; readonly awayMs: number }
@@ -31,7 +31,7 @@ export interface Event {
 
 /** How bad a world it is. */
 export interface Weather {
-  readonly calls: FaultRates;
+  readonly calls: ClientFaultRates;
   readonly cloud: CloudFaultRates;
   /** How likely it is that a life of an operator ends in a crash at a call. */
   readonly crashes: number;

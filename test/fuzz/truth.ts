@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { KubeObject } from "../../src/api/object.ts";
 import type { Journal, JournalEntry } from "../../src/control-plane/store/journal.ts";
-import { EventLog } from "../../src/control-plane/store/journal-log.ts";
-import type { CloudCallEntry } from "../../src/providers/sim/cloud.ts";
+import { WriteLog } from "../../src/control-plane/store/write-log.ts";
+import type { CloudCallEntry } from "../../src/providers/sim/simulated-cloud.ts";
 
 /** The cluster as it is, whatever any client believes, and the log of how it came to be so. (05:CP-T3) */
 export class Truth implements Journal {
@@ -12,14 +12,14 @@ export class Truth implements Journal {
   cloudCalls = 0;
   readonly #hash = createHash("sha256");
   readonly #objects = new Map<string, Map<string, KubeObject>>();
-  readonly #log: EventLog;
+  readonly #log: WriteLog;
   readonly #now: () => number;
   readonly #listeners: ((storage: string, object: KubeObject, old: KubeObject | undefined) => void)[] = [];
 
   constructor({ now }: { readonly now: () => number }) {
     this.#now = now;
     const hear = ({ line, body }: { readonly line: string; readonly body: string }) => this.#note(line, body);
-    this.#log = new EventLog({ now, hear });
+    this.#log = new WriteLog({ now, onWrite: hear });
   }
 
   append(entry: JournalEntry): Promise<void> {

@@ -1,12 +1,12 @@
 import type { KubeObject } from "../../src/api/object.ts";
-import { InstanceList, plainInstance } from "../../src/cloud/instance-source.ts";
-import { joinedInstances } from "../../src/cloud/joined-instances.ts";
+import { combinedInstanceSource } from "../../src/cloud/combined-instance-source.ts";
+import { defaultInstance, InstanceList } from "../../src/cloud/instance-source.ts";
 import { ApiServer } from "../../src/control-plane/api/server.ts";
-import { isFaultOfOurs, startCluster } from "../../src/control-plane/cluster.ts";
-import { installCrds } from "../../src/control-plane/custom-kinds.ts";
 import { InProcessClient } from "../../src/control-plane/in-process-client.ts";
-import { SimulatedCloud } from "../../src/providers/sim/cloud.ts";
-import { simulatedProvider } from "../../src/providers/sim/provider.ts";
+import { installCrds } from "../../src/control-plane/install-crds.ts";
+import { isInternalFailure, startSimulatedCluster } from "../../src/control-plane/simulated-cluster.ts";
+import { SimulatedCloud } from "../../src/providers/sim/simulated-cloud.ts";
+import { simulatedProvider } from "../../src/providers/sim/simulated-provider.ts";
 import { type LoggedLine, loggerTo } from "../../src/util/logger.ts";
 import { Random } from "../../src/util/random.ts";
 import { VirtualClock } from "../../src/util/virtual-clock.ts";
@@ -56,16 +56,16 @@ export async function openWorld(story: Story) {
   const launched = new Set<string>();
   cloud.subscribe(({ id }) => launched.add(id));
   const plain = Array.from({ length: unmanagedNodes }, (_, at) =>
-    plainInstance(at + 1, { launchedAt: startAt, cpu: "2" }),
+    defaultInstance(at + 1, { launchedAt: startAt, cpu: "2" }),
   );
-  const instances = joinedInstances(new InstanceList(plain), cloud);
-  const loops = startCluster({
+  const instances = combinedInstanceSource(new InstanceList(plain), cloud);
+  const loops = startSimulatedCluster({
     api,
     clock,
     random: random.fork("cluster"),
     instances,
-    onTrouble: (trouble) => {
-      if (isFaultOfOurs(trouble)) complain(`loop ${trouble.loop}: ${String(trouble.error)}`);
+    onFailure: (trouble) => {
+      if (isInternalFailure(trouble)) complain(`loop ${trouble.loop}: ${String(trouble.error)}`);
     },
   });
   const lines: (LoggedLine & { readonly at: number })[] = [];

@@ -1,8 +1,8 @@
 import type { KubeObject } from "../../src/api/object.ts";
-import type { Transport, TransportReply, TransportRequest } from "../../src/kube/transport.ts";
+import type { Transport, TransportRequest, TransportResponse } from "../../src/kube/transport.ts";
 
 /** An answer of bytes that are all there. */
-export function reply(status: number, body: unknown, headers: TransportReply["headers"] = {}): TransportReply {
+export function reply(status: number, body: unknown, headers: TransportResponse["headers"] = {}): TransportResponse {
   const text = typeof body === "string" ? body : JSON.stringify(body);
   return { status, headers, body: chunks(new TextEncoder().encode(text)) };
 }
@@ -11,7 +11,11 @@ export async function* chunks(...all: readonly Uint8Array[]): AsyncGenerator<Uin
   yield* all;
 }
 
-export function failure(code: number, reason: string, details: Readonly<Record<string, unknown>> = {}): TransportReply {
+export function failure(
+  code: number,
+  reason: string,
+  details: Readonly<Record<string, unknown>> = {},
+): TransportResponse {
   const rest = { apiVersion: "v1", metadata: {}, status: "Failure", message: `it is ${reason}`, details };
   return reply(code, { kind: "Status", reason, code, ...rest });
 }
@@ -32,7 +36,7 @@ export interface MemoryServer {
 }
 
 /** What is answered instead, if anything. */
-export type Interference = (request: TransportRequest) => TransportReply | Promise<TransportReply> | undefined;
+export type Interference = (request: TransportRequest) => TransportResponse | Promise<TransportResponse> | undefined;
 
 /**
  * The least an API server does for writers that compete: create, get, replace with optimistic concurrency, merge

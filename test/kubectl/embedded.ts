@@ -9,9 +9,9 @@ import {
   type ControlPlaneOptions,
   startControlPlane,
 } from "../../src/control-plane/control-plane.ts";
-import { installCrds } from "../../src/control-plane/custom-kinds.ts";
-import { type ServedApi, serveApi } from "../../src/control-plane/http/serve.ts";
-import { createObjects } from "../../src/control-plane/load.ts";
+import { type ServedApi, serveApi } from "../../src/control-plane/http/serve-api.ts";
+import { installCrds } from "../../src/control-plane/install-crds.ts";
+import { createObjects } from "../../src/control-plane/load-objects.ts";
 import { simulatedNode } from "../../src/control-plane/simulated-node.ts";
 import { startSandbox } from "../../src/operator/sandbox/sandbox.ts";
 import { systemClock } from "../../src/util/clock.ts";
@@ -47,7 +47,7 @@ export async function startEmbedded({ nodes = 3 }: { readonly nodes?: number } =
     host: "127.0.0.1",
     port: 0,
     certificate,
-    onFault: (error) => faults.push(error),
+    onInternalError: (error) => faults.push(error),
   });
   await installCrds(api, "all");
   await createObjects(
@@ -66,17 +66,17 @@ export function startWithLoops(): Promise<Embedded> {
 
 /** What `karpenter up --speed 60` starts: a minute of waiting for nodes takes a second. */
 export function startWithController(): Promise<Embedded> {
-  const own = { nodes: 0, speed: 60, version: "0.0.0", tell: () => {}, isColoured: false };
+  const own = { nodes: 0, speed: 60, version: "0.0.0", print: () => {}, isColoured: false };
   return startUp((common) => startSandbox({ ...common, ...own }));
 }
 
-type Common = Pick<ControlPlaneOptions, "host" | "port" | "isPlain" | "folder" | "onFault">;
+type Common = Pick<ControlPlaneOptions, "host" | "port" | "isPlainHttp" | "folder" | "onInternalError">;
 
 async function startUp(start: (common: Common) => Promise<ControlPlane>): Promise<Embedded> {
   const folder = mkdtempSync(join(tmpdir(), "karpenter-up-"));
   const faults: unknown[] = [];
   const onFault = (error: unknown) => faults.push(error);
-  const started = await start({ host: "127.0.0.1", port: 0, isPlain: false, folder, onFault });
+  const started = await start({ host: "127.0.0.1", port: 0, isPlainHttp: false, folder, onInternalError: onFault });
   const close = async () => {
     await started.close();
     rmSync(folder, { recursive: true, force: true });

@@ -1,14 +1,20 @@
 import { describe, expect, it } from "vitest";
 import { OverlayStore } from "../../src/cloud/overlay-store.ts";
-import { Trigger } from "../../src/controllers/provisioning/trigger.ts";
+import { ProvisioningTrigger } from "../../src/controllers/provisioning/provisioning-trigger.ts";
 import { defaultGates, type FeatureGates } from "../../src/controllers/settings.ts";
-import { controllersOf } from "../../src/operator/controllers.ts";
+import { allControllers } from "../../src/operator/all-controllers.ts";
 import { rig } from "../controllers/rig.ts";
 
 async function names(gates: Partial<FeatureGates> = {}, isClusterStateObservable = true): Promise<readonly string[]> {
   const settings = { gates: { ...defaultGates, ...gates }, isClusterStateObservable };
   const { parts, cloud, clock, stop } = await rig({ controllers: () => [], settings });
-  const loops = controllersOf({ parts, provider: cloud, overlays: new OverlayStore(), trigger: new Trigger(), clock });
+  const loops = allControllers({
+    dependencies: parts,
+    provider: cloud,
+    overlays: new OverlayStore(),
+    trigger: new ProvisioningTrigger(),
+    clock,
+  });
   await stop();
   return loops.map(({ name }) => name);
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { KubeObject } from "../../src/api/object.ts";
 import type { KubeClient, ResourceType } from "../../src/kube/client.ts";
-import { builtIn, resourceTypeOf } from "../../src/kube/resources.ts";
+import { builtInTypes, resourceTypeOf } from "../../src/kube/resources.ts";
 import type { Scene } from "../stories/lives.ts";
 import { deployment } from "../stories/workloads.ts";
 
@@ -36,7 +36,7 @@ export async function leaveBehind(client: KubeClient, { now, namespace }: Scene)
     uids.set(object.metadata.uid ?? "", made.metadata.uid ?? "");
   }
   for (const { metadata, ...rest } of workloads) {
-    await client.create(builtIn.Deployment, { ...rest, metadata: { ...metadata, namespace } });
+    await client.create(builtInTypes.Deployment, { ...rest, metadata: { ...metadata, namespace } });
   }
 }
 
@@ -61,7 +61,7 @@ async function put(client: KubeClient, object: KubeObject): Promise<KubeObject> 
   const type = resourceTypeOf(object) as ResourceType;
   const made = await client.create(type, object);
   const { status, metadata } = object;
-  if (status === undefined || type === builtIn.Node) return made; // a Node is created with its status
+  if (status === undefined || type === builtInTypes.Node) return made; // a Node is created with its status
   const body = { status: ofGeneration(status, made.metadata.generation) };
   await client.patch(type, { name: metadata.name ?? "" }, { kind: "merge", body }, { subresource: "status" });
   return made;

@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, type Registry } from "prom-client";
 import { describe, expect, it } from "vitest";
-import { metricsLoops } from "../../src/controllers/metrics/loops.ts";
+import { metricsControllers } from "../../src/controllers/metrics/metrics-controllers.ts";
 import { defaultGates } from "../../src/controllers/settings.ts";
 import { frameworkMetrics } from "../../src/operator/metrics/framework-metrics.ts";
 import { promMetrics } from "../../src/operator/metrics/prom-metrics.ts";
@@ -12,7 +12,7 @@ async function exposed(): Promise<ReadonlyMap<string, SpecMetric>> {
   const { metrics, registry } = promMetrics();
   frameworkMetrics(registry);
   const gates = { ...defaultGates, CapacityBuffer: true };
-  const world = await rig({ controllers: metricsLoops, metrics, settings: { gates } });
+  const world = await rig({ controllers: metricsControllers, metrics, settings: { gates } });
   await world.stop();
   return metricsIn(registry);
 }

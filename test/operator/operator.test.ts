@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { KubeObject } from "../../src/api/object.ts";
-import { installCrds } from "../../src/control-plane/custom-kinds.ts";
-import { KubeError } from "../../src/kube/error.ts";
-import { builtIn, custom } from "../../src/kube/resources.ts";
+import { installCrds } from "../../src/control-plane/install-crds.ts";
+import { KubeError } from "../../src/kube/kube-error.ts";
+import { builtInTypes, karpenterTypes } from "../../src/kube/resources.ts";
 import { kwokClass, pool } from "../controllers/pool-objects.ts";
 import { lease, stage } from "./stage.ts";
 
@@ -22,16 +22,16 @@ describe("the operator", () => {
   it("takes a pending pod to a running one, with everything wired", async () => {
     const world = await stage();
     const operator = world.start("one");
-    await world.client.create(custom.KWOKNodeClass, kwokClass());
-    await world.client.create(custom.NodePool, pool());
-    await world.client.create(builtIn.Pod, pod("web"));
+    await world.client.create(karpenterTypes.KWOKNodeClass, kwokClass());
+    await world.client.create(karpenterTypes.NodePool, pool());
+    await world.client.create(builtInTypes.Pod, pod("web"));
     await world.pass(120);
     expect(operator.hasBegun()).toBe(true);
-    const running = await world.client.get<Phased>(builtIn.Pod, { name: "web", namespace: "default" });
+    const running = await world.client.get<Phased>(builtInTypes.Pod, { name: "web", namespace: "default" });
     expect(running.status?.phase).toBe("Running");
-    const { items: claims } = await world.client.list(custom.NodeClaim);
+    const { items: claims } = await world.client.list(karpenterTypes.NodeClaim);
     expect(claims).toHaveLength(1);
-    expect(world.cloud.machines()).toHaveLength(1);
+    expect(world.cloud.records()).toHaveLength(1);
     const said = operator.lines.filter(({ level }) => level === "info").map(({ message }) => message);
     expect(said).toEqual(
       expect.arrayContaining([
@@ -49,11 +49,11 @@ describe("the operator", () => {
   it("03 §6.5 of two one leads; the other is ready, and writes nothing", async () => {
     const world = await stage();
     const [one, two] = [world.start("one"), world.start("two")];
-    await world.client.create(custom.NodePool, pool());
+    await world.client.create(karpenterTypes.NodePool, pool());
     await world.pass(30);
     expect(await world.leader()).toBe("one");
     expect([one.hasBegun(), two.hasBegun()]).toEqual([true, false]);
-    expect([one.ready(), two.ready()]).toEqual([true, true]);
+    expect([one.isReady(), two.isReady()]).toEqual([true, true]);
     expect(world.writes.filter(({ by, kind }) => by === "two" && kind !== "Lease")).toEqual([]);
     await world.during(Promise.all([one.stop(), two.stop()]));
     await world.close();
@@ -62,7 +62,7 @@ describe("the operator", () => {
   it("03 §6.5 gives the lease back when it stops, after its last word, and the next one leads at once", async () => {
     const world = await stage();
     const one = world.start("one");
-    await world.client.create(custom.NodePool, pool());
+    await world.client.create(karpenterTypes.NodePool, pool());
     await world.pass(5);
     const two = world.start("two");
     await world.pass(5);
@@ -96,8 +96,8 @@ describe("the operator", () => {
     await world.pass(5);
     expect(one.hasLost()).toBe(true);
     const before = world.writes.length;
-    await world.client.create(custom.NodePool, pool());
-    await world.client.create(builtIn.Pod, pod("web"));
+    await world.client.create(karpenterTypes.NodePool, pool());
+    await world.client.create(builtInTypes.Pod, pod("web"));
     await world.pass(60);
     expect(world.writes).toHaveLength(before);
     expect(one.lines.some(({ message }) => message === "lost the lease, another may lead")).toBe(true);
@@ -110,7 +110,7 @@ describe("the operator", () => {
     const one = world.start("one", { leaderElection: undefined });
     await world.pass(1);
     expect(one.hasBegun()).toBe(true);
-    expect(one.ready()).toBe(true);
+    expect(one.isReady()).toBe(true);
     await expect(world.leader()).rejects.toThrow();
     await world.during(one.stop());
     await world.close();
@@ -121,19 +121,19 @@ describe("the operator", () => {
     const one = world.start("one");
     await world.pass(5);
     const [warm, cold] = [world.start("warm", { leaderElection: { ...lease, isWarmedUp: true } }), world.start("cold")];
-    await world.client.create(custom.NodePool, pool());
+    await world.client.create(karpenterTypes.NodePool, pool());
     await world.pass(10);
-    expect(warm.parts.cluster.pool("default")).toBeDefined();
-    expect(cold.parts.cluster.pool("default")).toBeUndefined();
+    expect(warm.dependencies.cluster.pool("default")).toBeDefined();
+    expect(cold.dependencies.cluster.pool("default")).toBeUndefined();
     expect(warm.hasBegun()).toBe(false);
     expect(world.writes.filter(({ by, kind }) => by === "warm" && kind !== "Lease")).toEqual([]);
     await world.during(cold.stop());
     await world.during(one.stop(), 10);
     expect(await world.leader()).toBe("warm");
-    await world.client.create(custom.KWOKNodeClass, kwokClass());
-    await world.client.create(builtIn.Pod, pod("web"));
+    await world.client.create(karpenterTypes.KWOKNodeClass, kwokClass());
+    await world.client.create(builtInTypes.Pod, pod("web"));
     await world.pass(60);
-    expect((await world.client.list(custom.NodeClaim)).items).toHaveLength(1);
+    expect((await world.client.list(karpenterTypes.NodeClaim)).items).toHaveLength(1);
     await world.during(warm.stop());
     await world.close();
   });
@@ -142,11 +142,11 @@ describe("the operator", () => {
     const world = await stage({ hasCrds: false });
     const one = world.start("one");
     await world.pass(30);
-    expect(one.ready()).toBe(false);
+    expect(one.isReady()).toBe(false);
     expect(one.lines.filter(({ message }) => message.startsWith("not ready"))).toHaveLength(1);
     await installCrds(world.api, "all");
     await world.pass(60);
-    expect(one.ready()).toBe(true);
+    expect(one.isReady()).toBe(true);
     expect(one.hasBegun()).toBe(true);
     await world.during(one.stop());
     await world.close();
@@ -156,9 +156,9 @@ describe("the operator", () => {
     const told = async (): Promise<unknown> => {
       const world = await stage({ seed: "again" });
       const operator = world.start("one");
-      await world.client.create(custom.KWOKNodeClass, kwokClass());
-      await world.client.create(custom.NodePool, pool());
-      for (const name of ["a", "b", "c"]) await world.client.create(builtIn.Pod, pod(name));
+      await world.client.create(karpenterTypes.KWOKNodeClass, kwokClass());
+      await world.client.create(karpenterTypes.NodePool, pool());
+      for (const name of ["a", "b", "c"]) await world.client.create(builtInTypes.Pod, pod(name));
       await world.pass(60);
       await world.during(operator.stop());
       await world.close();

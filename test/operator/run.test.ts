@@ -10,7 +10,7 @@ import { type ControlPlane, startControlPlane } from "../../src/control-plane/co
 import { InProcessClient } from "../../src/control-plane/in-process-client.ts";
 import type { KubeClient } from "../../src/kube/client.ts";
 import type { Lease } from "../../src/kube/lease.ts";
-import { builtIn, custom } from "../../src/kube/resources.ts";
+import { builtInTypes, karpenterTypes } from "../../src/kube/resources.ts";
 import { builtCli } from "../cli/built-cli.ts";
 import { kwokClass, pool } from "../controllers/pool-objects.ts";
 import { parseExposition } from "./scrape.ts";
@@ -23,7 +23,15 @@ let plane: ControlPlane;
 let client: KubeClient;
 
 beforeAll(async () => {
-  const options = { host: "127.0.0.1", port: 0, isPlain: true, speed: 1, nodes: 0, folder, onFault: () => {} };
+  const options = {
+    host: "127.0.0.1",
+    port: 0,
+    isPlainHttp: true,
+    speed: 1,
+    nodes: 0,
+    folder,
+    onInternalError: () => {},
+  };
   [program, plane] = await Promise.all([builtCli(folder), startControlPlane(options)]);
   client = new InProcessClient(plane.api);
   writeFileSync(kubeconfig, plane.kubeconfig);
@@ -86,7 +94,7 @@ type Conditioned = KubeObject & { readonly status?: { readonly conditions?: read
 /** Pods that come earlier are looked at again after ten seconds. */
 async function poolReady(name: string): Promise<void> {
   const found = new AbortController();
-  for await (const event of client.watch<Conditioned>(custom.NodePool, { signal: found.signal })) {
+  for await (const event of client.watch<Conditioned>(karpenterTypes.NodePool, { signal: found.signal })) {
     if (event.type === "BOOKMARK" || event.object.metadata.name !== name) continue;
     if (event.object.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True")) break;
   }
@@ -95,15 +103,15 @@ async function poolReady(name: string): Promise<void> {
 
 describe("karpenter run", () => {
   it("03 §6.5 leads, launches, is measured, and gives the lease back when told to stop", async () => {
-    await client.create(custom.KWOKNodeClass, kwokClass());
-    await client.create(custom.NodePool, pool());
+    await client.create(karpenterTypes.KWOKNodeClass, kwokClass());
+    await client.create(karpenterTypes.NodePool, pool());
     const run = karpenterRun("--provider", "kwok", "--batch-idle-duration", "50ms", ...onPlane, ...loopback);
     const { "metrics-port": metricsPort, "health-probe-port": healthPort } = await run.said("started");
     const ask = (port: unknown, path: string) => fetch(`http://127.0.0.1:${String(port)}${path}`);
     expect((await ask(healthPort, "/healthz")).status).toBe(200);
     await poolReady("default");
 
-    await client.create(builtIn.Pod, {
+    await client.create(builtInTypes.Pod, {
       apiVersion: "v1",
       kind: "Pod",
       metadata: { name: "web", namespace: "default" },
@@ -111,7 +119,7 @@ describe("karpenter run", () => {
     } as KubeObject);
     const launched = await run.said("launched nodeclaim");
     expect(launched).toMatchObject({ level: "INFO", logger: "controller", controller: "nodeclaim.lifecycle" });
-    const { items: claims } = await client.list(custom.NodeClaim);
+    const { items: claims } = await client.list(karpenterTypes.NodeClaim);
     expect(claims.map(({ metadata }) => metadata.name)).toEqual([(launched["NodeClaim"] as { name: string }).name]);
     expect((await ask(healthPort, "/readyz")).status).toBe(200);
 
@@ -124,11 +132,11 @@ describe("karpenter run", () => {
     expect(metrics.get("client_go_request_total")?.samples.size).toBeGreaterThan(0);
     expect((await ask(metricsPort, "/debug/pprof/")).status).toBe(404);
 
-    const held = await client.get<Lease>(builtIn.Lease, lease);
+    const held = await client.get<Lease>(builtInTypes.Lease, lease);
     expect(held.spec?.holderIdentity).toMatch(/_/);
     run.end("SIGTERM");
     expect(await run.ended).toBe(0);
-    expect((await client.get<Lease>(builtIn.Lease, lease)).spec?.holderIdentity).toBe("");
+    expect((await client.get<Lease>(builtInTypes.Lease, lease)).spec?.holderIdentity).toBe("");
     expect(run.lines.filter(({ level }) => level === "ERROR")).toEqual([]);
   }, 60_000);
 

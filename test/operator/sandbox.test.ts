@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
 import type { NodeClaim } from "../../src/api/kinds/node-claim.ts";
-import type { Node } from "../../src/api/kubernetes/cluster.ts";
+import type { Node } from "../../src/api/kubernetes/cluster-objects.ts";
 import type { Pod } from "../../src/api/kubernetes/pod.ts";
 import { taints } from "../../src/api/labels.ts";
 import type { KubeObject } from "../../src/api/object.ts";
-import { loadObjects } from "../../src/control-plane/load.ts";
-import { builtIn, custom } from "../../src/kube/resources.ts";
+import { loadObjects } from "../../src/control-plane/load-objects.ts";
+import { builtInTypes, karpenterTypes } from "../../src/kube/resources.ts";
 import { type Sandbox, startSandbox } from "../../src/operator/sandbox/sandbox.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "karpenter-sandbox-"));
@@ -29,10 +29,19 @@ async function withSandbox(data: string | undefined, play: (scene: Scene) => Pro
   const lines: string[] = [];
   const faults: unknown[] = [];
   const sandbox = await startSandbox({
-    ...{ host: "127.0.0.1", port: 0, isPlain: true, speed: 60, nodes: 0, folder, version: "0.0.0", isColoured: false },
+    ...{
+      host: "127.0.0.1",
+      port: 0,
+      isPlainHttp: true,
+      speed: 60,
+      nodes: 0,
+      folder,
+      version: "0.0.0",
+      isColoured: false,
+    },
     data: data === undefined ? undefined : { folder: join(folder, data), recover: false },
-    tell: (line) => lines.push(line),
-    onFault: (error) => faults.push(error),
+    print: (line) => lines.push(line),
+    onInternalError: (error) => faults.push(error),
   });
   try {
     await play({ sandbox, lines, faults });
@@ -54,9 +63,10 @@ const isReady = ({ status }: { readonly status?: Pod["status"] | Node["status"] 
   status?.conditions?.some(({ type, status: is }) => type === "Ready" && is === "True") ?? false;
 
 const podsOf = async ({ client }: Sandbox) =>
-  (await client.list<KubeObject & Pod>(builtIn.Pod, { namespace: "default" })).items;
-const nodesOf = async ({ client }: Sandbox) => (await client.list<KubeObject & Node>(builtIn.Node)).items;
-const claimsOf = async ({ client }: Sandbox) => (await client.list<KubeObject & NodeClaim>(custom.NodeClaim)).items;
+  (await client.list<KubeObject & Pod>(builtInTypes.Pod, { namespace: "default" })).items;
+const nodesOf = async ({ client }: Sandbox) => (await client.list<KubeObject & Node>(builtInTypes.Node)).items;
+const claimsOf = async ({ client }: Sandbox) =>
+  (await client.list<KubeObject & NodeClaim>(karpenterTypes.NodeClaim)).items;
 
 const allRun = (sandbox: Sandbox, count: number) => async () => {
   const pods = await podsOf(sandbox);
@@ -64,26 +74,31 @@ const allRun = (sandbox: Sandbox, count: number) => async () => {
 };
 
 const scaled = ({ client }: Sandbox, name: string, replicas: number) =>
-  client.patch(builtIn.Deployment, { name, namespace: "default" }, { kind: "merge", body: { spec: { replicas } } });
+  client.patch(
+    builtInTypes.Deployment,
+    { name, namespace: "default" },
+    { kind: "merge", body: { spec: { replicas } } },
+  );
 
 it("05 §6 the sandbox: pods get nodes and run; without them and their claims nothing is left; the terminal says so", () =>
   withSandbox(undefined, async ({ sandbox, lines }) => {
     expect(await loadObjects(sandbox.api, example("quick-start.yaml"))).toEqual([]);
     await until("50 pods run", allRun(sandbox, 50));
     const claims = await claimsOf(sandbox);
-    expect(sandbox.cloud.machines()).toHaveLength(claims.length);
+    expect(sandbox.cloud.records()).toHaveLength(claims.length);
     expect(lines.join("")).toMatch(/50 pods wait for a place, default\/quick-start-\S+ among them\n/);
     expect(lines.join("")).toMatch(
       /bought .*-amd64-linux, spot, in \S+ at \$[\d.]+ an hour: quick-start-\w+ for \d+ pods/,
     );
 
     await scaled(sandbox, "quick-start", 0);
-    for (const { metadata } of claims) await sandbox.client.delete(custom.NodeClaim, { name: metadata.name ?? "" });
+    for (const { metadata } of claims)
+      await sandbox.client.delete(karpenterTypes.NodeClaim, { name: metadata.name ?? "" });
     await until("all is given back", async () => {
       const [left, nodes] = [await claimsOf(sandbox), await nodesOf(sandbox)];
-      return left.length === 0 && nodes.length === 1 && sandbox.cloud.machines().length === 0;
+      return left.length === 0 && nodes.length === 1 && sandbox.cloud.records().length === 0;
     });
-    sandbox.say("");
+    sandbox.printLine("");
     expect(lines.join("")).toMatch(/draining: kwok-.*\n[\s\S]*removed: quick-start-/);
   }));
 
@@ -91,7 +106,7 @@ it("05 §6 its controller is a pod on a node no user's pod lands on, and its log
   withSandbox(undefined, async ({ sandbox }) => {
     const key = { name: "karpenter-0", namespace: "karpenter" };
     await until("the controller's pod runs", async () =>
-      isReady(await sandbox.client.get<KubeObject & Pod>(builtIn.Pod, key)),
+      isReady(await sandbox.client.get<KubeObject & Pod>(builtInTypes.Pod, key)),
     );
     const [node] = await nodesOf(sandbox);
     expect(node).toMatchObject({
@@ -99,7 +114,7 @@ it("05 §6 its controller is a pod on a node no user's pod lands on, and its log
       spec: { taints: [{ key: "node-role.kubernetes.io/control-plane", effect: "NoSchedule" }] },
     });
     expect(await loadObjects(sandbox.api, example("quick-start.yaml"))).toEqual([]);
-    await until("a machine is bought", async () => sandbox.cloud.machines().length > 0);
+    await until("a machine is bought", async () => sandbox.cloud.records().length > 0);
     let log = "";
     await until("it is logged", async () => {
       log = "";
@@ -122,7 +137,7 @@ it("05:CP-T5 --data-dir: claims, nodes, machines and pods outlive the process, a
     ]),
     nodes: (await nodesOf(sandbox)).map(({ metadata }) => [metadata.name, metadata.uid]),
     pods: (await podsOf(sandbox)).map(({ metadata, spec }) => [metadata.uid, spec.nodeName]),
-    machines: sandbox.cloud.machines().map(({ instance, token }) => [instance.providerId, token]),
+    machines: sandbox.cloud.records().map(({ instance, clientToken }) => [instance.providerId, clientToken]),
   });
   let before: Awaited<ReturnType<typeof facts>> | undefined;
   await withSandbox("kept", async ({ sandbox }) => {

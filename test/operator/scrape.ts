@@ -1,5 +1,5 @@
 import type { Registry } from "prom-client";
-import { exposition } from "../../src/operator/metrics/exposition.ts";
+import { metricsExposition } from "../../src/operator/metrics/metrics-exposition.ts";
 
 export interface ScrapedMetric {
   readonly type: string;
@@ -14,7 +14,7 @@ export async function scrape(registry: Registry): Promise<ReadonlyMap<string, Sc
 
 export async function textOf(registry: Registry): Promise<string> {
   let text = "";
-  for await (const piece of exposition(registry, async () => {})) text += piece;
+  for await (const piece of metricsExposition(registry, async () => {})) text += piece;
   return text;
 }
 

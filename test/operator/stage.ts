@@ -1,17 +1,17 @@
 import type { KubeObject } from "../../src/api/object.ts";
 import { ApiServer } from "../../src/control-plane/api/server.ts";
-import { startCluster } from "../../src/control-plane/cluster.ts";
-import { installCrds } from "../../src/control-plane/custom-kinds.ts";
 import { InProcessClient } from "../../src/control-plane/in-process-client.ts";
-import { stepBudget } from "../../src/controllers/budget.ts";
+import { installCrds } from "../../src/control-plane/install-crds.ts";
+import { startSimulatedCluster } from "../../src/control-plane/simulated-cluster.ts";
 import { noMetrics } from "../../src/controllers/metrics/metrics.ts";
 import { defaultSettings } from "../../src/controllers/settings.ts";
+import { stepBudget } from "../../src/controllers/work-budget.ts";
 import type { KubeClient } from "../../src/kube/client.ts";
 import type { Lease } from "../../src/kube/lease.ts";
-import { builtIn } from "../../src/kube/resources.ts";
-import { type OperatorParts, startOperator } from "../../src/operator/operator.ts";
-import { SimulatedCloud } from "../../src/providers/sim/cloud.ts";
-import { simulatedProvider } from "../../src/providers/sim/provider.ts";
+import { builtInTypes } from "../../src/kube/resources.ts";
+import { type OperatorDependencies, startOperator } from "../../src/operator/operator.ts";
+import { SimulatedCloud } from "../../src/providers/sim/simulated-cloud.ts";
+import { simulatedProvider } from "../../src/providers/sim/simulated-provider.ts";
 import { Random } from "../../src/util/random.ts";
 import { VirtualClock } from "../../src/util/virtual-clock.ts";
 import { type LogLine, recordingLog } from "../controllers/recording-log.ts";
@@ -39,11 +39,11 @@ export async function stage({ seed = "operator", hasCrds = true }: StageOptions 
   const client: KubeClient = new InProcessClient(api);
   if (hasCrds) await installCrds(api, "all");
   const namespace: KubeObject = { apiVersion: "v1", kind: "Namespace", metadata: { name: lease.namespace } };
-  await client.create(builtIn.Namespace, namespace);
+  await client.create(builtInTypes.Namespace, namespace);
   const cloud = new SimulatedCloud({ clock, random: random.fork("cloud") });
-  const world = startCluster({ api, clock, random: random.fork("world"), instances: cloud });
+  const world = startSimulatedCluster({ api, clock, random: random.fork("world"), instances: cloud });
   const writes: Write[] = [];
-  const start = (identity: string, options: Partial<OperatorParts> = {}) => {
+  const start = (identity: string, options: Partial<OperatorDependencies> = {}) => {
     const own = recorded(client, { by: identity, writes });
     const lines: LogLine[] = [];
     let hasLost = false;
@@ -57,16 +57,16 @@ export async function stage({ seed = "operator", hasCrds = true }: StageOptions 
       random: random.fork(identity),
       log: recordingLog(lines),
       metrics: noMetrics,
-      budgets: stepBudget(),
+      openBudget: stepBudget(),
       identity,
       leaderElection: lease,
-      onLost: () => {
+      onLeaseLost: () => {
         hasLost = true;
       },
       ...options,
     });
     let hasBegun = false;
-    void operator.begun.then(() => {
+    void operator.started.then(() => {
       hasBegun = true;
     });
     return { ...operator, lines, hasLost: () => hasLost, hasBegun: () => hasBegun };
@@ -79,7 +79,7 @@ export async function stage({ seed = "operator", hasCrds = true }: StageOptions 
     writes,
     start,
     pass: (seconds: number) => clock.advance(seconds * 1_000),
-    leader: async () => (await client.get<Lease>(builtIn.Lease, lease)).spec?.holderIdentity,
+    leader: async () => (await client.get<Lease>(builtInTypes.Lease, lease)).spec?.holderIdentity,
     /** Waits for something while time goes on. */
     during: async <T>(happening: Promise<T>, seconds = 60): Promise<T> => {
       await clock.advance(seconds * 1_000);

@@ -5,7 +5,7 @@ import type { NodePool } from "../../src/api/kinds/node-pool.ts";
 import { annotations } from "../../src/api/labels.ts";
 import type { KubeObject } from "../../src/api/object.ts";
 import type { Lease } from "../../src/kube/lease.ts";
-import { builtIn, custom } from "../../src/kube/resources.ts";
+import { builtInTypes, karpenterTypes } from "../../src/kube/resources.ts";
 import { claimsOf, isReady, type LivePod, nodesOf } from "../stories/facts.ts";
 import type { Stage } from "../stories/story.ts";
 import { predecessor } from "./left-behind.ts";
@@ -79,7 +79,7 @@ function plain({ type, status, reason, lastTransitionTime }: Condition) {
 }
 
 async function runningPods(stage: Stage): Promise<readonly string[]> {
-  const pods = await stage.list<LivePod>(builtIn.Pod);
+  const pods = await stage.list<LivePod>(builtInTypes.Pod);
   return pods
     .filter((pod) => isReady(pod) && !isGoing(pod))
     .map(({ metadata, spec }) => `${metadata.uid} on ${spec.nodeName}`);
@@ -87,7 +87,7 @@ async function runningPods(stage: Stage): Promise<readonly string[]> {
 
 async function leader({ client }: Stage): Promise<string | undefined> {
   const key = { name: "karpenter-leader-election", namespace: "karpenter" };
-  return (await client.get<Lease>(builtIn.Lease, key)).spec?.holderIdentity;
+  return (await client.get<Lease>(builtInTypes.Lease, key)).spec?.holderIdentity;
 }
 
 interface Stamp {
@@ -98,7 +98,7 @@ interface Stamp {
 }
 
 async function stamps(stage: Stage): Promise<readonly Stamp[]> {
-  const pools = await stage.list<KubeObject & NodePool>(custom.NodePool);
+  const pools = await stage.list<KubeObject & NodePool>(karpenterTypes.NodePool);
   return [...pools, ...(await claimsOf(stage))].map(({ kind, metadata }) => ({
     of: metadata.labels?.["karpenter.sh/nodepool"] ?? metadata.name ?? "",
     kind,

@@ -1,16 +1,16 @@
 import type { Pod, PodAffinityTerm } from "../../src/api/kubernetes/pod.ts";
 import { labels } from "../../src/api/labels.ts";
 import { namespaceOf } from "../../src/api/object.ts";
-import { clash, hostPortsOf } from "../../src/core/host-ports.ts";
-import { compileSelector, type Selector, termNamespaces } from "../../src/core/label-selector.ts";
+import { hostPortConflict, hostPortsOf } from "../../src/core/host-ports.ts";
+import { type CompiledSelector, compileSelector, termNamespaces } from "../../src/core/label-selector.ts";
 import { checkMinValues } from "../../src/core/min-values.ts";
 import { podRequests } from "../../src/core/pod-requests.ts";
 import type { Requirements } from "../../src/core/requirements.ts";
-import { amount, merge } from "../../src/core/resources.ts";
+import { amountOf, mergeResources } from "../../src/core/resources.ts";
 import type { Decision, PlannedNode } from "../../src/core/scheduling/decision.ts";
 import type { SchedulingProblem } from "../../src/core/scheduling/problem.ts";
-import { untolerated, withPreferNoScheduleToleration } from "../../src/core/tolerations.ts";
-import { volumeAlternatives } from "../../src/core/volumes.ts";
+import { firstUntoleratedTaint, withPreferNoScheduleToleration } from "../../src/core/tolerations.ts";
+import { volumeRequirementAlternatives } from "../../src/core/volumes.ts";
 import { Quantity } from "../../src/util/quantity.ts";
 import { podName } from "../builders/readers.ts";
 import { filterTypes } from "../twin/filter.ts";
@@ -32,15 +32,15 @@ export function faultsOf(problem: SchedulingProblem, decision: Decision): Readon
 
 function* nodeFaults(node: PlannedNode, template: Template, problem: SchedulingProblem): Iterable<string> {
   for (const pod of node.pods) {
-    if (untolerated(withPreferNoScheduleToleration(pod.spec.tolerations), template.taints) !== undefined)
+    if (firstUntoleratedTaint(withPreferNoScheduleToleration(pod.spec.tolerations), template.taints) !== undefined)
       yield `${podName(pod)} does not tolerate ${node.pool}`;
     if (!daemonTerms(pod, problem).some((wanted) => isImplied(wanted, node.requirements)))
       yield `${podName(pod)} cannot be on ${node.requirements}`;
-    const { alternatives = [] } = volumeAlternatives(pod, problem.volumes, problem.labelPolicy);
+    const { alternatives = [] } = volumeRequirementAlternatives(pod, problem.volumes, problem.labelPolicy);
     if (alternatives.length > 0 && !alternatives.some((wanted) => isImplied(wanted, node.requirements)))
       yield `volumes of ${podName(pod)} cannot be on ${node.requirements}`;
     const others = node.pods.filter((other) => other !== pod).flatMap(hostPortsOf);
-    if (clash(hostPortsOf(pod), others) !== undefined) yield `${podName(pod)} wants a port that is taken`;
+    if (hostPortConflict(hostPortsOf(pod), others) !== undefined) yield `${podName(pod)} wants a port that is taken`;
   }
   yield* typeFaults(node, template, problem);
 }
@@ -54,7 +54,7 @@ function* typeFaults(node: PlannedNode, template: Template, problem: SchedulingP
     wellKnown: problem.labelPolicy.wellKnown,
     podRequests: {},
     podPorts,
-    totalRequests: merge(...node.pods.map((pod) => podRequests(pod))),
+    totalRequests: mergeResources(...node.pods.map((pod) => podRequests(pod))),
     daemonGroups: template.daemonGroups,
     groupPorts: template.daemonGroups.map(({ ports }) => ports),
     relaxMinValues: true,
@@ -87,11 +87,11 @@ function* limitFaults({ pools, nodes }: SchedulingProblem, { newNodes }: Decisio
     const pool = nodePool.metadata.name ?? "";
     const planned = newNodes.filter((node) => node.pool === pool);
     for (const [name, text] of Object.entries(nodePool.spec.limits ?? {})) {
-      const standing = nodes.filter((node) => node.nodePool === pool).map(({ capacity }) => amount(capacity, name));
+      const standing = nodes.filter((node) => node.nodePool === pool).map(({ capacity }) => amountOf(capacity, name));
       const largest = planned.map(({ instanceTypes }) =>
         name === "nodes"
           ? Quantity.of(1)
-          : instanceTypes.reduce((most, { capacity }) => larger(most, amount(capacity, name)), Quantity.zero),
+          : instanceTypes.reduce((most, { capacity }) => larger(most, amountOf(capacity, name)), Quantity.zero),
       );
       const total = [...standing, ...largest].reduce((sum, one) => sum.add(one), Quantity.zero);
       if (planned.length > 0 && total.cmp(Quantity.parse(String(text))) > 0)
@@ -169,7 +169,7 @@ function constraintsOf(pod: Pod, { namespaces }: SchedulingProblem): readonly Co
   ];
 }
 
-function choosing(selector: Selector, namespaces: ReadonlySet<string>): (pod: Pod) => boolean {
+function choosing(selector: CompiledSelector, namespaces: ReadonlySet<string>): (pod: Pod) => boolean {
   return ({ metadata }) => namespaces.has(namespaceOf(metadata)) && selector.matches(metadata.labels);
 }
 
@@ -193,7 +193,7 @@ function placedPods(problem: SchedulingProblem, decision: Decision): readonly Pl
       pods.map((pod) => ({
         pod,
         isNew: true,
-        domain: (key: string) => (key === labels.hostname ? `new-${index}` : requirements.get(key).only),
+        domain: (key: string) => (key === labels.hostname ? `new-${index}` : requirements.get(key).singleValue),
       })),
     ),
   ];

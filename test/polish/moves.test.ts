@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Decision } from "../../src/core/scheduling/decision.ts";
-import { closePass, openPass, solve, step } from "../../src/core/scheduling/solve.ts";
+import { closePass, openPass, solve, stepPass } from "../../src/core/scheduling/solve.ts";
 import { instanceType } from "../builders/instance-type.ts";
 import { pod } from "../builders/pod.ts";
 import { type ProblemBuilder, problem } from "../builders/problem.ts";
@@ -46,7 +46,7 @@ describe("polishing", () => {
     const zones = (packing: "plain" | "polished"): readonly string[] =>
       solve(asked.policy({ packing }).build())
         .newNodes.flatMap(({ pods, requirements }) =>
-          pods.map(() => requirements.get("topology.kubernetes.io/zone").only ?? ""),
+          pods.map(() => requirements.get("topology.kubernetes.io/zone").singleValue ?? ""),
         )
         .sort();
     expect(zones("polished")).toEqual(zones("plain"));
@@ -75,19 +75,19 @@ describe("polishing", () => {
   it("may be stopped between any two steps: until the last of them the plan is the plain one", () => {
     const asked = spotAndOnDemand().policy({ packing: "polished" }).build();
     const pass = openPass(asked);
-    while (pass.polish === undefined && step(pass)) {
+    while (pass.polish === undefined && stepPass(pass)) {
       // every pod is tried
     }
-    step(pass);
+    stepPass(pass);
     expect(shapes(closePass(pass))).toEqual(plan(spotAndOnDemand(), "plain"));
   });
 
   it("ends", () => {
     const pass = openPass(spotAndOnDemand().policy({ packing: "polished" }).build());
-    while (step(pass)) {
+    while (stepPass(pass)) {
       // to the end
     }
-    expect(step(pass)).toBe(false);
+    expect(stepPass(pass)).toBe(false);
     expect(shapes(closePass(pass))).toEqual(plan(spotAndOnDemand(), "polished"));
   });
 });

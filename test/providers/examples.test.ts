@@ -4,11 +4,11 @@ import { expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { labels } from "../../src/api/labels.ts";
 import type { KubeObject } from "../../src/api/object.ts";
-import { nodeClaimLoops } from "../../src/controllers/node-claim/loops.ts";
-import { nodePoolLoops } from "../../src/controllers/node-pool/loops.ts";
-import { provisioningLoops } from "../../src/controllers/provisioning/loops.ts";
-import { Trigger } from "../../src/controllers/provisioning/trigger.ts";
-import { builtIn } from "../../src/kube/resources.ts";
+import { nodeClaimControllers } from "../../src/controllers/node-claim/node-claim-controllers.ts";
+import { nodePoolControllers } from "../../src/controllers/node-pool/node-pool-controllers.ts";
+import { provisioningControllers } from "../../src/controllers/provisioning/provisioning-controllers.ts";
+import { ProvisioningTrigger } from "../../src/controllers/provisioning/provisioning-trigger.ts";
+import { builtInTypes } from "../../src/kube/resources.ts";
 import { rig } from "../controllers/rig.ts";
 
 const examples = join(import.meta.dirname, "..", "..", "examples");
@@ -24,10 +24,10 @@ it.each([
   const { create, pass, list, stop, simulated, troubles } = await rig({
     isAlive: true,
     controllers: (parts) => [
-      ...parts.cloud.loops,
-      ...provisioningLoops({ ...parts, trigger: new Trigger() }),
-      ...nodeClaimLoops(parts),
-      ...nodePoolLoops(parts),
+      ...parts.cloud.controllers,
+      ...provisioningControllers({ ...parts, trigger: new ProvisioningTrigger() }),
+      ...nodeClaimControllers(parts),
+      ...nodePoolControllers(parts),
     ],
   });
   // Namespaced objects go where kubectl would put them.
@@ -36,9 +36,9 @@ it.each([
   );
   await create(...placed);
   await pass(90);
-  const pods = await list<KubeObject>(builtIn.Pod);
+  const pods = await list<KubeObject>(builtInTypes.Pod);
   expect(pods.filter(({ status }) => (status as { phase?: string }).phase === "Running")).toHaveLength(count);
-  const nodes = await list<KubeObject>(builtIn.Node);
+  const nodes = await list<KubeObject>(builtInTypes.Node);
   expect(nodes.length).toBe(simulated.list().length);
   expect(
     nodes.map(({ metadata }) => metadata.labels?.[labels.instanceType] ?? "").every((name) => type.test(name)),

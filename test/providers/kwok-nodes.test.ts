@@ -2,14 +2,14 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { NodeClaim } from "../../src/api/kinds/node-claim.ts";
 import { kwokLabels, labels, taints } from "../../src/api/labels.ts";
 import type { KubeObject } from "../../src/api/object.ts";
-import { cloudErrorOf } from "../../src/cloud/error.ts";
-import type { CloudProvider } from "../../src/cloud/provider.ts";
-import { KubeError } from "../../src/kube/error.ts";
-import { type RunningLoops, startLoops } from "../../src/kube/loop.ts";
-import { builtIn, custom } from "../../src/kube/resources.ts";
+import { cloudErrorOf } from "../../src/cloud/cloud-error.ts";
+import type { CloudProvider } from "../../src/cloud/cloud-provider.ts";
+import { type RunningControllers, startControllers } from "../../src/kube/controller.ts";
+import { KubeError } from "../../src/kube/kube-error.ts";
+import { builtInTypes, karpenterTypes } from "../../src/kube/resources.ts";
 import { kwokInstanceTypes } from "../../src/providers/kwok/catalogue.ts";
-import { nodeFleet } from "../../src/providers/kwok/node-fleet.ts";
-import { type KwokProviderOptions, kwokProvider } from "../../src/providers/kwok/provider.ts";
+import { kwokNodes } from "../../src/providers/kwok/kwok-nodes.ts";
+import { type KwokProviderOptions, kwokProvider } from "../../src/providers/kwok/kwok-provider.ts";
 import { Random } from "../../src/util/random.ts";
 import { kwokNodeClass } from "../builders/node-class.ts";
 import { type Claim, type World, world } from "./world.ts";
@@ -18,14 +18,14 @@ const type = "c-2x-amd64-linux";
 
 describe("KWOK machines that are Nodes", () => {
   let open: World;
-  let loops: RunningLoops;
+  let loops: RunningControllers;
   let provider: CloudProvider;
 
   const start = (options: Partial<KwokProviderOptions> = {}): void => {
     const { client, clock } = open;
-    const fleet = nodeFleet({ client, clock });
-    provider = kwokProvider({ client, clock, fleet, catalogue: kwokInstanceTypes(), ...options });
-    loops = startLoops({ client, clock, random: new Random("kwok"), loops: provider.loops });
+    const fleet = kwokNodes({ client, clock });
+    provider = kwokProvider({ client, clock, kwokNodes: fleet, catalogue: kwokInstanceTypes(), ...options });
+    loops = startControllers({ client, clock, random: new Random("kwok"), controllers: provider.controllers });
   };
   const stop = async (): Promise<void> => {
     const stopping = loops.stop();
@@ -48,7 +48,7 @@ describe("KWOK machines that are Nodes", () => {
     const wanted = claim ?? (await open.claimed(asked));
     return { claim: wanted, instance: await open.answer(provider.create(wanted)) };
   };
-  const nodes = async () => (await open.client.list<KubeObject>(builtIn.Node)).items;
+  const nodes = async () => (await open.client.list<KubeObject>(builtInTypes.Node)).items;
 
   it("02:K-8 the Node has upstream's name, labels, taint and status, with the type's capacity", async () => {
     const { claim, instance } = await launched();
@@ -104,9 +104,9 @@ describe("KWOK machines that are Nodes", () => {
     const { client } = open;
     const refuse = new KubeError("unavailable", "not now");
     const create: typeof client.create = (of, object, options) =>
-      of === builtIn.Node && failures-- > 0 ? Promise.reject(refuse) : client.create(of, object, options);
+      of === builtInTypes.Node && failures-- > 0 ? Promise.reject(refuse) : client.create(of, object, options);
     const flaky = new Proxy(client, { get: (target, key) => (key === "create" ? create : bound(target, key)) });
-    start({ fleet: nodeFleet({ client: flaky, clock: open.clock }) });
+    start({ kwokNodes: kwokNodes({ client: flaky, clock: open.clock }) });
     await launched();
     await open.clock.advance(20_000);
     expect(await nodes()).toHaveLength(1);
@@ -128,8 +128,8 @@ describe("KWOK machines that are Nodes", () => {
     const [node] = await nodes();
     const name = node?.metadata.name ?? "";
     const body = { metadata: { finalizers: ["karpenter.sh/termination"] } };
-    await open.client.patch(builtIn.Node, { name }, { kind: "merge", body });
-    await open.client.delete(builtIn.Node, { name });
+    await open.client.patch(builtInTypes.Node, { name }, { kind: "merge", body });
+    await open.client.delete(builtInTypes.Node, { name });
     const told = { ...claim, status: { providerID: instance.providerId } } as NodeClaim;
     const code = (call: Promise<unknown>) => call.catch((error: unknown) => cloudErrorOf(error)?.code);
     expect(await code(provider.get(instance.providerId))).toBe("not-found");
@@ -149,7 +149,7 @@ describe("KWOK machines that are Nodes", () => {
 
   it("03:G-3 a Node no claim has is collected", async () => {
     const { claim } = await launched();
-    await open.client.delete(custom.NodeClaim, { name: claim.metadata.name ?? "" });
+    await open.client.delete(karpenterTypes.NodeClaim, { name: claim.metadata.name ?? "" });
     await open.clock.advance(60_000);
     expect(await nodes()).toEqual([]);
   });

@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { get as condition } from "../../src/api/conditions/engine.ts";
+import { getCondition as condition } from "../../src/api/conditions/set-condition.ts";
 import type { Ec2NodeClass } from "../../src/api/kinds/ec2-node-class.ts";
 import type { NodePool } from "../../src/api/kinds/node-pool.ts";
 import { annotations, finalizers, labels } from "../../src/api/labels.ts";
 import type { KubeObject } from "../../src/api/object.ts";
-import { builtIn, custom } from "../../src/kube/resources.ts";
-import type { NoticeKind } from "../../src/providers/sim/notices.ts";
+import { builtInTypes, karpenterTypes } from "../../src/kube/resources.ts";
+import type { InterruptionKind } from "../../src/providers/sim/interruption-queue.ts";
 import { ec2NodeClass, kwokNodeClass } from "../builders/node-class.ts";
 import { type LogLine, recordingLog } from "../controllers/recording-log.ts";
 import { ec2, type World, type WorldOptions, world } from "./world.ts";
@@ -31,7 +31,7 @@ describe("nodeclass", () => {
     const { create, clock, get } = await opened({ loops });
     await create(ec2NodeClass("default", spec));
     await clock.advance(1_000);
-    const found = await get<Class>(custom.EC2NodeClass, "default");
+    const found = await get<Class>(karpenterTypes.EC2NodeClass, "default");
     if (found === undefined) throw new Error("no class");
     return found;
   };
@@ -104,9 +104,9 @@ describe("nodeclass", () => {
     if (open === undefined) throw new Error("no world");
     const subnetSelectorTerms = [{ id: "subnet-simusw2az2" }];
     const patch = { kind: "merge", body: { spec: { subnetSelectorTerms } } } as const;
-    await open.client.patch(custom.EC2NodeClass, { name: "default" }, patch);
+    await open.client.patch(karpenterTypes.EC2NodeClass, { name: "default" }, patch);
     await open.clock.advance(1_000);
-    const nodeClass = await open.get<Class>(custom.EC2NodeClass, "default");
+    const nodeClass = await open.get<Class>(karpenterTypes.EC2NodeClass, "default");
     expect(nodeClass?.status?.subnets?.map(({ zone }) => zone)).toEqual(["us-west-2b"]);
     expect(nodeClass && reasonOf(nodeClass, "Ready")).toBe("True Ready");
     expect(nodeClass && condition(nodeClass, "Ready")?.observedGeneration).toBe(2);
@@ -117,13 +117,13 @@ describe("nodeclass", () => {
     if (open === undefined) throw new Error("no world");
     const { launched, client, clock, get, events } = open;
     const { claim } = await launched({ nodeClass: ec2, wants: { [labels.instanceType]: ["m5.large"] } });
-    await client.delete(custom.EC2NodeClass, { name: "default" });
+    await client.delete(karpenterTypes.EC2NodeClass, { name: "default" });
     await clock.advance(5_000);
-    expect((await get(custom.EC2NodeClass, "default"))?.metadata.finalizers).toEqual([finalizers.ec2NodeClass]);
+    expect((await get(karpenterTypes.EC2NodeClass, "default"))?.metadata.finalizers).toEqual([finalizers.ec2NodeClass]);
     expect(await events("default")).toEqual(["Normal WaitingOnNodeClaimTermination"]);
-    await client.delete(custom.NodeClaim, { name: claim.metadata.name ?? "" });
+    await client.delete(karpenterTypes.NodeClaim, { name: claim.metadata.name ?? "" });
     await clock.advance(5_000);
-    expect(await get(custom.EC2NodeClass, "default")).toBeUndefined();
+    expect(await get(karpenterTypes.EC2NodeClass, "default")).toBeUndefined();
   });
 
   it("04 §1.13 a changed spec drifts claims by hash; selectors do not", async () => {
@@ -133,9 +133,9 @@ describe("nodeclass", () => {
     const { claim, instance } = await launched({ nodeClass: ec2, wants: { [labels.instanceType]: ["m5.large"] } });
     const stamped = { ...claim, metadata: { ...claim.metadata, annotations: instance.annotations } };
     const change = async (spec: object) => {
-      await client.patch(custom.EC2NodeClass, { name: "default" }, { kind: "merge", body: { spec } });
+      await client.patch(karpenterTypes.EC2NodeClass, { name: "default" }, { kind: "merge", body: { spec } });
       await clock.advance(1_000);
-      return answer(provider.driftOf(stamped as typeof claim));
+      return answer(provider.driftReason(stamped as typeof claim));
     };
     expect(await change({ subnetSelectorTerms: [{ tags: { Name: "*" } }] })).toBeUndefined();
     expect(await change({ userData: "echo" })).toBe("NodeClassDrift");
@@ -143,14 +143,14 @@ describe("nodeclass", () => {
 
   it("02:K-10 a KWOKNodeClass is ready, and one that says otherwise is left alone", async () => {
     const { get, client, clock } = await opened({ loops });
-    expect(condition((await get(custom.KWOKNodeClass, "default")) as Class, "Ready")?.status).toBe("True");
+    expect(condition((await get(karpenterTypes.KWOKNodeClass, "default")) as Class, "Ready")?.status).toBe("True");
     const conditions = [
       { type: "Ready", status: "False", reason: "Tested", message: "", lastTransitionTime: "2026-01-01T00:00:00Z" },
     ];
     const patch = { kind: "merge", body: { status: { conditions } } } as const;
-    await client.patch(custom.KWOKNodeClass, { name: "default" }, patch, { subresource: "status" });
+    await client.patch(karpenterTypes.KWOKNodeClass, { name: "default" }, patch, { subresource: "status" });
     await clock.advance(60_000);
-    expect(condition((await get(custom.KWOKNodeClass, "default")) as Class, "Ready")?.status).toBe("False");
+    expect(condition((await get(karpenterTypes.KWOKNodeClass, "default")) as Class, "Ready")?.status).toBe("False");
   });
 });
 
@@ -162,11 +162,11 @@ describe("instance.garbagecollection", () => {
     const { claim } = await launched(one);
     await clock.advance(25_000);
     const nodeName = cloud.list()[0]?.nodeName ?? "";
-    expect(await get(builtIn.Node, nodeName)).toBeDefined();
-    await client.delete(custom.NodeClaim, { name: claim.metadata.name ?? "" });
+    expect(await get(builtInTypes.Node, nodeName)).toBeDefined();
+    await client.delete(karpenterTypes.NodeClaim, { name: claim.metadata.name ?? "" });
     await clock.advance(20_000);
     expect(cloud.list()).toEqual([]);
-    expect(await get(builtIn.Node, nodeName)).toBeUndefined();
+    expect(await get(builtInTypes.Node, nodeName)).toBeUndefined();
   });
 
   it("03:G-3 machines that claims have stay, and so do young ones", async () => {
@@ -175,7 +175,7 @@ describe("instance.garbagecollection", () => {
     await clock.advance(60_000);
     const young = await claimed(one);
     await answer(provider.create(young));
-    await client.delete(custom.NodeClaim, { name: young.metadata.name ?? "" });
+    await client.delete(karpenterTypes.NodeClaim, { name: young.metadata.name ?? "" });
     await clock.advance(25_000);
     expect(cloud.list()).toHaveLength(2);
     await clock.advance(20_000);
@@ -189,7 +189,7 @@ describe("instance.garbagecollection", () => {
     await answer(provider.create(claim).catch(() => undefined));
     await clock.advance(120_000);
     expect(cloud.list()).toHaveLength(1);
-    await client.delete(custom.NodeClaim, { name: claim.metadata.name ?? "" });
+    await client.delete(karpenterTypes.NodeClaim, { name: claim.metadata.name ?? "" });
     await clock.advance(20_000);
     expect(cloud.list()).toEqual([]);
   });
@@ -237,7 +237,7 @@ describe("interruption", () => {
     const nodeName = cloud.list()[0]?.nodeName ?? "";
     cloud.interrupt(instance.providerId);
     await clock.advance(5_000);
-    expect((await get(custom.NodeClaim, "held"))?.metadata.deletionTimestamp).toBeDefined();
+    expect((await get(karpenterTypes.NodeClaim, "held"))?.metadata.deletionTimestamp).toBeDefined();
     expect(await events("held")).toEqual(["Warning SpotInterrupted", "Warning TerminatingOnInterruption"]);
     expect(await events(nodeName)).toEqual(
       expect.arrayContaining(["Warning SpotInterrupted", "Warning TerminatingOnInterruption"]),
@@ -262,13 +262,13 @@ describe("interruption", () => {
         messageKind: "spot_interrupted",
       },
     ]);
-    expect(cloud.notices.pending()).toEqual([]);
+    expect(cloud.interruptionQueue.messages()).toEqual([]);
     expect(cloud.list()).toHaveLength(1);
     await clock.advance(120_000);
     expect(cloud.list()).toEqual([]);
   });
 
-  it.each<[NoticeKind, string, "stays" | "goes" | "goes at once"]>([
+  it.each<[InterruptionKind, string, "stays" | "goes" | "goes at once"]>([
     ["capacity_reservation_interrupted", "Warning CapacityReservationInstanceInterrupted", "goes"],
     ["scheduled_change", "Warning InstanceUnhealthy", "goes"],
     ["event_status", "Warning InstanceUnhealthy", "goes"],
@@ -282,7 +282,7 @@ describe("interruption", () => {
     const { instance } = await launched(held);
     cloud.notify(instance.providerId, kind);
     await clock.advance(5_000);
-    const claim = await get(custom.NodeClaim, "held");
+    const claim = await get(karpenterTypes.NodeClaim, "held");
     expect(claim?.metadata.deletionTimestamp !== undefined).toBe(fate !== "stays");
     const deadline = claim?.metadata.annotations?.[annotations.terminationTimestamp];
     expect(deadline).toBe(fate === "goes at once" ? "2026-01-01T00:00:01Z" : undefined);
@@ -293,15 +293,15 @@ describe("interruption", () => {
     const { launched, cloud, clock, client, get, events } = await opened({ loops });
     const { instance } = await launched(held);
     const { instance: lost } = await launched(one);
-    await client.delete(custom.NodeClaim, { name: "held" });
-    await client.delete(custom.NodeClaim, { name: "default-2" });
+    await client.delete(karpenterTypes.NodeClaim, { name: "held" });
+    await client.delete(karpenterTypes.NodeClaim, { name: "default-2" });
     cloud.notify(instance.providerId, "system_status");
     cloud.notify(lost.providerId, "system_status");
     await clock.advance(5_000);
-    const claim = await get(custom.NodeClaim, "held");
+    const claim = await get(karpenterTypes.NodeClaim, "held");
     expect(claim?.metadata.annotations?.[annotations.terminationTimestamp]).toBeUndefined();
     expect(await events("held")).toEqual(["Warning InstanceUnhealthy"]);
-    expect(cloud.notices.pending()).toEqual([]);
+    expect(cloud.interruptionQueue.messages()).toEqual([]);
   });
 
   it("03:I-5 a notice nobody dealt with is found after a restart", async () => {
@@ -309,10 +309,10 @@ describe("interruption", () => {
     const { instance } = await launched(one);
     cloud.notify(instance.providerId, "spot_interrupted");
     await clock.advance(5_000);
-    expect(await get(custom.NodeClaim, "default-1")).toBeDefined();
+    expect(await get(karpenterTypes.NodeClaim, "default-1")).toBeDefined();
     const running = start(loops);
     await clock.advance(5_000);
-    expect(await get(custom.NodeClaim, "default-1")).toBeUndefined();
+    expect(await get(karpenterTypes.NodeClaim, "default-1")).toBeUndefined();
     const stopping = running.stop();
     await clock.advance(60_000);
     await stopping;

@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { NodeClaim } from "../../src/api/kinds/node-claim.ts";
-import type { Node } from "../../src/api/kubernetes/cluster.ts";
+import type { Node } from "../../src/api/kubernetes/cluster-objects.ts";
 import { labels } from "../../src/api/labels.ts";
 import type { KubeObject } from "../../src/api/object.ts";
-import { builtIn, custom } from "../../src/kube/resources.ts";
-import { SimulatedCloud } from "../../src/providers/sim/cloud.ts";
-import { restoredMachines } from "../../src/providers/sim/restore.ts";
+import { builtInTypes, karpenterTypes } from "../../src/kube/resources.ts";
+import { restoredInstances } from "../../src/providers/sim/restored-instances.ts";
+import { SimulatedCloud } from "../../src/providers/sim/simulated-cloud.ts";
 import { Random } from "../../src/util/random.ts";
 import { ec2NodeClass, kwokNodeClass } from "../builders/node-class.ts";
 import { ec2, type World, world } from "./world.ts";
@@ -27,23 +27,21 @@ describe("a cloud that was switched off", () => {
     await clock.advance(30_000);
     await launched({ nodeClass: ec2, wants: { [labels.instanceType]: ["m5.large"] } }); // has not joined yet
     const { metadata } = await claimed(kwok);
-    await client.delete(custom.NodeClaim, { name: ended.metadata.name ?? "" }); // its Node is all that is left of it
+    await client.delete(karpenterTypes.NodeClaim, { name: ended.metadata.name ?? "" }); // its Node is all that is left of it
 
     const again = new SimulatedCloud({ clock, random: new Random("later") });
-    const nodes = (await client.list<KubeObject & Node>(builtIn.Node)).items;
-    const claims = (await client.list<KubeObject & NodeClaim>(custom.NodeClaim)).items;
-    again.restore(restoredMachines({ nodes, claims }));
+    const nodes = (await client.list<KubeObject & Node>(builtInTypes.Node)).items;
+    const claims = (await client.list<KubeObject & NodeClaim>(karpenterTypes.NodeClaim)).items;
+    again.restore(restoredInstances({ nodes, claims }));
 
     const facts = (one: SimulatedCloud) =>
-      one
-        .machines()
-        .map(({ instance: { id, providerId, nodeName, capacity, allocatable }, key, imageId, ...rest }) => ({
-          ...{ id, providerId, nodeName, capacity, allocatable, key, imageId },
-          claimName: rest.claimName === ended.metadata.name ? "" : rest.claimName,
-        }));
-    expect(again.machines()).toHaveLength(4);
+      one.records().map(({ instance: { id, providerId, nodeName, capacity, allocatable }, key, imageId, ...rest }) => ({
+        ...{ id, providerId, nodeName, capacity, allocatable, key, imageId },
+        claimName: rest.claimName === ended.metadata.name ? "" : rest.claimName,
+      }));
+    expect(again.records()).toHaveLength(4);
     expect(facts(again)).toEqual(facts(cloud));
-    expect(again.machineOf(metadata.uid ?? "")).toBeUndefined();
+    expect(again.recordOf(metadata.uid ?? "")).toBeUndefined();
     await answer(provider.list());
   });
 
@@ -57,10 +55,10 @@ describe("a cloud that was switched off", () => {
     ];
     const ending = { ...claim, status: { ...claim.status, conditions } } as NodeClaim;
     const again = new SimulatedCloud({ clock, random: new Random("later") });
-    again.restore(restoredMachines({ nodes: [], claims: [ending] }));
-    expect(again.machines()).toMatchObject([{ isTerminating: true }]);
+    again.restore(restoredInstances({ nodes: [], claims: [ending] }));
+    expect(again.records()).toMatchObject([{ isTerminating: true }]);
     await clock.advance(5_000);
-    expect(again.machines()).toEqual([]);
-    expect((await client.list(builtIn.Node)).items).toEqual([]);
+    expect(again.records()).toEqual([]);
+    expect((await client.list(builtInTypes.Node)).items).toEqual([]);
   });
 });

@@ -2,9 +2,9 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { NodePool } from "../../src/api/kinds/node-pool.ts";
 import { annotations, awsLabels, kwokLabels, labels, simulationAnnotations, taints } from "../../src/api/labels.ts";
 import type { KubeObject } from "../../src/api/object.ts";
-import { CloudError, cloudErrorOf } from "../../src/cloud/error.ts";
-import { capacityType, zone } from "../../src/core/instance-type.ts";
-import { builtIn, custom } from "../../src/kube/resources.ts";
+import { CloudError, cloudErrorOf } from "../../src/cloud/cloud-error.ts";
+import { offeringCapacityType, offeringZone } from "../../src/core/instance-type.ts";
+import { builtInTypes, karpenterTypes } from "../../src/kube/resources.ts";
 import { instanceType } from "../builders/instance-type.ts";
 import { ec2NodeClass, kwokNodeClass } from "../builders/node-class.ts";
 import { ec2, startAt, type World, type WorldOptions, world } from "./world.ts";
@@ -53,9 +53,9 @@ describe("machines", () => {
     expect(machine?.bootMs).toBeGreaterThanOrEqual(8_000);
     expect(machine?.bootMs).toBeLessThanOrEqual(15_000);
     await clock.advance(6_500);
-    expect(await get(builtIn.Node, machine?.nodeName ?? "")).toBeUndefined();
+    expect(await get(builtInTypes.Node, machine?.nodeName ?? "")).toBeUndefined();
     await clock.advance(20_000);
-    expect(await get(builtIn.Node, machine?.nodeName ?? "")).toMatchObject({
+    expect(await get(builtInTypes.Node, machine?.nodeName ?? "")).toMatchObject({
       metadata: { labels: { [labels.hostname]: machine?.nodeName, [labels.instanceType]: type } },
       spec: { providerID: machine?.providerId, taints: [taints.unregistered] },
       status: {
@@ -84,7 +84,7 @@ describe("machines", () => {
     await clock.advance(5_000);
     expect(cloud.list()).toEqual([]);
     await clock.advance(120_000);
-    expect(await get(builtIn.Node, machine?.nodeName ?? "")).toBeUndefined();
+    expect(await get(builtInTypes.Node, machine?.nodeName ?? "")).toBeUndefined();
   });
 
   it("02:K-8 a KWOK machine has the labels of its type and offering, its price and a kwok provider id", async () => {
@@ -131,7 +131,7 @@ describe("machines", () => {
     const [machine] = cloud.list();
     expect(machine?.nodeName).toMatch(/^ip-10-(1[6-9]|2\d|3[01])-\d+-\d+\.us-west-2\.compute\.internal$/);
     expect(machine?.taints).toEqual([taints.unregistered, { key: "team", value: "a", effect: "NoSchedule" }]);
-    const nodeClass = await get<KubeObject>(custom.EC2NodeClass, "default");
+    const nodeClass = await get<KubeObject>(karpenterTypes.EC2NodeClass, "default");
     expect(instance.annotations?.[annotations.ec2NodeClassHash]).toBe(
       nodeClass?.metadata.annotations?.[annotations.ec2NodeClassHash],
     );
@@ -159,7 +159,7 @@ describe("machines", () => {
     await clock.advance(30_000);
     cloud.setKubelet(instance.providerId, "not-ready");
     await clock.advance(1_000);
-    const node = await get<KubeObject>(builtIn.Node, cloud.list()[0]?.nodeName ?? "");
+    const node = await get<KubeObject>(builtInTypes.Node, cloud.list()[0]?.nodeName ?? "");
     expect(node?.status).toMatchObject({
       conditions: expect.arrayContaining([expect.objectContaining({ type: "Ready", status: "False" })]),
     });
@@ -171,14 +171,18 @@ describe("stock and prices", () => {
     const { launched, cloud, provider, answer, clock } = await opened();
     const before = await answer(provider.instanceTypes(poolOf("KWOKNodeClass")));
     const zones = ["test-zone-a", "test-zone-b", "test-zone-c"];
-    for (const soldOut of zones) cloud.setStock({ instanceType: type, zone: soldOut, capacityType: "spot" }, 0);
+    for (const soldOut of zones)
+      cloud.setAvailableCount({ instanceType: type, zone: soldOut, capacityType: "spot" }, 0);
     const { instance } = await launched(one);
     expect(instance.labels).toMatchObject({ [labels.zone]: "test-zone-d", [labels.capacityType]: "spot" });
 
     const shown = async () => {
       const types = await answer(provider.instanceTypes(poolOf("KWOKNodeClass")), 0);
       const offerings = types.find(({ name }) => name === type)?.offerings ?? [];
-      return { types, missing: offerings.filter(({ available }) => !available).map((offering) => zone(offering)) };
+      return {
+        types,
+        missing: offerings.filter(({ available }) => !available).map((offering) => offeringZone(offering)),
+      };
     };
     const after = await shown();
     expect(after.missing.length).toBeGreaterThan(0); // the dice did not begin with the one in stock
@@ -190,7 +194,7 @@ describe("stock and prices", () => {
 
   it("02:L-33 when all of the capacity type is sold out the claim is refused, and the next one gets another", async () => {
     const { claimed, cloud, provider, answer } = await opened();
-    cloud.setStock({ capacityType: "spot" }, 0);
+    cloud.setAvailableCount({ capacityType: "spot" }, 0);
     const wants = { [labels.instanceType]: ["m5.large", "m5.xlarge"] };
     const first = await claimed({ nodeClass: ec2, wants });
     expect(await answer(codeOf(provider.create(first)))).toBe("insufficient-capacity");
@@ -201,7 +205,7 @@ describe("stock and prices", () => {
 
   it("stock is used up, and a machine that ends is back in stock", async () => {
     const { launched, claimed, cloud, provider, answer, clock } = await opened();
-    cloud.setStock({ instanceType: type }, 2);
+    cloud.setAvailableCount({ instanceType: type }, 2);
     const { claim } = await launched(one);
     await launched(one);
     expect(await answer(codeOf(provider.create(await claimed(one))))).toBe("insufficient-capacity");
@@ -215,7 +219,7 @@ describe("stock and prices", () => {
     const { launched, cloud, provider, answer } = await opened();
     const before = await answer(provider.instanceTypes(poolOf("KWOKNodeClass")));
     let heard = 0;
-    provider.onPrices?.(() => heard++);
+    provider.onPricesChanged?.(() => heard++);
     cloud.setPrice({ instanceType: type, zone: "test-zone-c", capacityType: "on-demand" }, 0.001);
     expect(heard).toBe(1);
     const after = await answer(provider.instanceTypes(poolOf("KWOKNodeClass")));
@@ -233,7 +237,7 @@ describe("stock and prices", () => {
     const { launched, provider, answer, clock } = await opened({ provider: { kwokTypes } });
     const left = async () => {
       const [only] = await answer(provider.instanceTypes(poolOf("KWOKNodeClass")), 0);
-      const held = only?.offerings.find((offering) => capacityType(offering) === "reserved");
+      const held = only?.offerings.find((offering) => offeringCapacityType(offering) === "reserved");
       return [held?.reservationCapacity, held?.available];
     };
     expect(await left()).toEqual([1, true]);
@@ -271,8 +275,8 @@ describe("stock and prices", () => {
     const template = { spec: { ...pool.spec.template.spec, nodeClassRef: ref } };
     const types = await answer(provider.instanceTypes({ ...pool, spec: { ...pool.spec, template } }));
     const offered = types.flatMap(({ offerings }) => offerings.filter(({ available }) => available));
-    expect(new Set(offered.map((offering) => zone(offering)))).toEqual(new Set(["us-west-2c"]));
-    expect(new Set(offered.map((offering) => capacityType(offering)))).toEqual(new Set(["on-demand", "spot"]));
+    expect(new Set(offered.map((offering) => offeringZone(offering)))).toEqual(new Set(["us-west-2c"]));
+    expect(new Set(offered.map((offering) => offeringCapacityType(offering)))).toEqual(new Set(["on-demand", "spot"]));
     const { instance } = await launched({ nodeClass: { ...ec2, name: "one-zone" }, wants: {} });
     expect(instance.labels[labels.zone]).toBe("us-west-2c");
   });
@@ -325,7 +329,7 @@ describe("faults", () => {
     cloud.failNext("create", { kind: "dud" });
     await launched(one);
     await clock.advance(120_000);
-    expect(await get(builtIn.Node, cloud.list()[0]?.nodeName ?? "")).toBeUndefined();
+    expect(await get(builtInTypes.Node, cloud.list()[0]?.nodeName ?? "")).toBeUndefined();
   });
 
   it("faults come at the rates asked for, the same for the same seed", async () => {

@@ -1,18 +1,18 @@
 import type { NodeClaim } from "../../src/api/kinds/node-claim.ts";
 import { labels } from "../../src/api/labels.ts";
 import type { KubeObject } from "../../src/api/object.ts";
-import type { CloudProvider } from "../../src/cloud/provider.ts";
+import type { CloudProvider } from "../../src/cloud/cloud-provider.ts";
 import { ApiServer } from "../../src/control-plane/api/server.ts";
-import { startCluster } from "../../src/control-plane/cluster.ts";
-import { installCrds } from "../../src/control-plane/custom-kinds.ts";
 import { InProcessClient } from "../../src/control-plane/in-process-client.ts";
+import { installCrds } from "../../src/control-plane/install-crds.ts";
+import { startSimulatedCluster } from "../../src/control-plane/simulated-cluster.ts";
 import type { ResourceType } from "../../src/kube/client.ts";
-import { isKubeError } from "../../src/kube/error.ts";
-import { type LoopTrouble, startLoops } from "../../src/kube/loop.ts";
-import { builtIn, custom, resourceTypeOf } from "../../src/kube/resources.ts";
-import { type CloudCallEntry, SimulatedCloud } from "../../src/providers/sim/cloud.ts";
-import { type SimulatedProviderOptions, simulatedProvider } from "../../src/providers/sim/provider.ts";
-import type { SimulationSettings } from "../../src/providers/sim/settings.ts";
+import { type ControllerFailure, startControllers } from "../../src/kube/controller.ts";
+import { isKubeError } from "../../src/kube/kube-error.ts";
+import { builtInTypes, karpenterTypes, resourceTypeOf } from "../../src/kube/resources.ts";
+import { type CloudCallEntry, SimulatedCloud } from "../../src/providers/sim/simulated-cloud.ts";
+import { type SimulatedProviderOptions, simulatedProvider } from "../../src/providers/sim/simulated-provider.ts";
+import type { SimulationSettings } from "../../src/providers/sim/simulation-settings.ts";
 import { Random } from "../../src/util/random.ts";
 import { VirtualClock } from "../../src/util/virtual-clock.ts";
 
@@ -38,7 +38,7 @@ export async function world({ seed = "sim", settings, loops = [], isAlive = fals
   const client = new InProcessClient(api);
   await installCrds(api, "all");
   const calls: CloudCallEntry[] = [];
-  const troubles: LoopTrouble[] = [];
+  const troubles: ControllerFailure[] = [];
   const cloud = new SimulatedCloud({
     clock,
     random: random.fork("cloud"),
@@ -52,14 +52,16 @@ export async function world({ seed = "sim", settings, loops = [], isAlive = fals
     random: random.fork("provider"),
     ...options.provider,
   });
-  const cluster = isAlive ? startCluster({ api, clock, random: random.fork("world"), instances: cloud }) : undefined;
+  const cluster = isAlive
+    ? startSimulatedCluster({ api, clock, random: random.fork("world"), instances: cloud })
+    : undefined;
   const start = (names: readonly string[]) =>
-    startLoops({
+    startControllers({
       client,
       clock,
       random: random.fork("loops"),
-      loops: provider.loops.filter(({ name }) => names.includes(name)),
-      voice: { component: "karpenter" },
+      controllers: provider.controllers.filter(({ name }) => names.includes(name)),
+      eventSource: { component: "karpenter" },
       log: (trouble) => troubles.push(trouble),
     });
   const running = start(loops);
@@ -116,12 +118,12 @@ export async function world({ seed = "sim", settings, loops = [], isAlive = fals
       const { providerId: providerID, capacity, allocatable, imageId } = instance;
       const name = claim.metadata.name ?? "";
       await client.patch(
-        custom.NodeClaim,
+        karpenterTypes.NodeClaim,
         { name },
         { kind: "merge", body: { metadata: { labels: instance.labels } } },
       );
       const told = await client.patch<Claim>(
-        custom.NodeClaim,
+        karpenterTypes.NodeClaim,
         { name },
         {
           kind: "merge",
@@ -138,7 +140,7 @@ export async function world({ seed = "sim", settings, loops = [], isAlive = fals
         throw error;
       }),
     events: async (name: string): Promise<readonly string[]> => {
-      const { items } = await client.list<KubeObject & EventFacts>(builtIn.Event);
+      const { items } = await client.list<KubeObject & EventFacts>(builtInTypes.Event);
       return items
         .filter(({ involvedObject }) => involvedObject.name === name)
         .map(({ type, reason }) => `${type} ${reason}`)

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
 import type { KubeObject } from "../../src/api/object.ts";
-import { complete } from "../../src/core/scenario/complete.ts";
-import { expandWorkloads } from "../../src/core/scenario/expand.ts";
-import { withoutNulls } from "../../src/core/scenario/nulls.ts";
+import { completeObjects } from "../../src/core/scenario/complete-objects.ts";
+import { expandWorkloads } from "../../src/core/scenario/expand-workloads.ts";
+import { withoutNulls } from "../../src/core/scenario/without-nulls.ts";
 import { fakeInstanceTypes, kwokInstanceTypes } from "../../src/providers/kwok/index.ts";
 import { Quantity } from "../../src/util/quantity.ts";
 import { plan, planScenario, readScenario, scenariosIn } from "./run.ts";
@@ -17,7 +17,7 @@ describe("scenarios with every default filled in", () => {
     const text = readScenario("scheduling", `${name}.yaml`);
     const types = text.includes("fake:6") ? fakeInstanceTypes(6) : kwokInstanceTypes();
     const completed = (objects: readonly unknown[]): readonly KubeObject[] =>
-      complete(
+      completeObjects(
         expandWorkloads(objects.map((object) => withoutNulls(object) as KubeObject)).objects.map((one) => one.object),
         {
           typesFor: () => types,

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { Admission } from "../../src/api/admission.ts";
 import { labels } from "../../src/api/labels.ts";
-import type { PlanReport } from "../../src/cli/plan/report.ts";
+import type { PlanReport } from "../../src/cli/plan/plan-report.ts";
 import { plan, readScenario } from "./run.ts";
 
 const pool = `apiVersion: karpenter.sh/v1

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { labels } from "../../src/api/labels.ts";
-import type { PlanReport } from "../../src/cli/plan/report.ts";
+import type { PlanReport } from "../../src/cli/plan/plan-report.ts";
 import { differences, type Schedule } from "./compare.ts";
 import { planScenario, readScenario, scenariosIn } from "./run.ts";
 

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Command, CommanderError } from "commander";
-import type { PlanReport } from "../../src/cli/plan/report.ts";
-import { planCommand } from "../../src/cli/plan.ts";
+import type { PlanReport } from "../../src/cli/plan/plan-report.ts";
+import { planCommand } from "../../src/cli/plan-command.ts";
 import { type FakeWorld, fakeIo } from "../conversion/fake-io.ts";
 import { flagsIn } from "../oracle/answers.ts";
 

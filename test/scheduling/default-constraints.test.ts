@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { SelectorOwner } from "../../src/api/kubernetes/cluster.ts";
+import type { SelectorOwner } from "../../src/api/kubernetes/cluster-objects.ts";
 import { labels } from "../../src/api/labels.ts";
 import { node } from "../builders/node.ts";
 import { pod } from "../builders/pod.ts";

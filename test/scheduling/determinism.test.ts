@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Decision } from "../../src/core/scheduling/decision.ts";
 import type { SchedulingProblem } from "../../src/core/scheduling/problem.ts";
-import { closePass, openPass, solve, step } from "../../src/core/scheduling/solve.ts";
+import { closePass, openPass, solve, stepPass } from "../../src/core/scheduling/solve.ts";
 import { node } from "../builders/node.ts";
 import { nodePool } from "../builders/node-pool.ts";
 import { pod } from "../builders/pod.ts";
@@ -20,7 +20,7 @@ function inSlices(problems: readonly SchedulingProblem[], size: number): readonl
   const passes = problems.map((one) => openPass(one));
   let open = [...passes];
   while (open.length > 0)
-    open = open.filter((pass) => Array.from({ length: size }, () => step(pass)).every((more) => more));
+    open = open.filter((pass) => Array.from({ length: size }, () => stepPass(pass)).every((more) => more));
   return passes.map((pass) => closePass(pass));
 }
 
@@ -88,20 +88,20 @@ describe("a pass can be stepped", () => {
 
   it("02:Q-2 and once it is over it stays over", () => {
     const pass = openPass(mixed);
-    while (step(pass)) {
+    while (stepPass(pass)) {
       // to the end
     }
-    expect([step(pass), step(pass)]).toEqual([false, false]);
+    expect([stepPass(pass), stepPass(pass)]).toEqual([false, false]);
     expect(bytes(closePass(pass))).toBe(bytes(solve(mixed)));
   });
 
   it("02 §11.8-2 02:Q-9 stopped in time keeps what is placed, and says nothing of those not reached", () => {
     const pass = openPass(problem().nodes(node("n1").cpu("1")).types(small).pods(8, web).build());
-    for (let steps = 0; steps < 3; steps++) step(pass);
+    for (let steps = 0; steps < 3; steps++) stepPass(pass);
     pass.timedOut = true;
     const decision = closePass(pass);
     expect([podsOnNodes(decision), podsPerNewNode(decision)]).toEqual([{ n1: ["p-0"] }, [["p-1", "p-2"]]]);
-    expect([decision.refusals, decision.figures.timedOut]).toEqual([[], true]);
+    expect([decision.refusals, decision.statistics.timedOut]).toEqual([[], true]);
   });
 
   it("02:Q-8 the first candidate that accepts wins, and only that one changes", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { labelPolicy } from "../../src/api/label-policy.ts";
 import { podProblems } from "../../src/core/pod-validation.ts";
-import { noVolumes } from "../../src/core/scheduling/problem.ts";
+import { emptyVolumeIndex } from "../../src/core/scheduling/problem.ts";
 import { instanceType } from "../builders/instance-type.ts";
 import type { ShortRequirement } from "../builders/keys.ts";
 import { type NodePoolBuilder, nodePool } from "../builders/node-pool.ts";
@@ -246,7 +246,10 @@ describe("the pool's say and the pod's", () => {
 
 describe("labels a pod may not ask for", () => {
   const problemsOf = (one: PodBuilder) =>
-    podProblems(one.build({ name: "p", uid: "u", at: 0 }), { labelPolicy: labelPolicy("kwok"), volumes: noVolumes });
+    podProblems(one.build({ name: "p", uid: "u", at: 0 }), {
+      labelPolicy: labelPolicy("kwok"),
+      volumes: emptyVolumeIndex,
+    });
 
   it.each([
     ["the host's name", "kubernetes.io/hostname", false],

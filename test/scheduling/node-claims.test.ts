@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { nodePoolHashVersion } from "../../src/api/hash/drift.ts";
+import { nodePoolHashVersion } from "../../src/api/hash/hash-drift.ts";
 import type { NodePool } from "../../src/api/kinds/node-pool.ts";
 import { labels } from "../../src/api/labels.ts";
 import { nodeClaimOf } from "../../src/core/scenario/node-claims.ts";

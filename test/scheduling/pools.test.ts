@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { NodePool } from "../../src/api/kinds/node-pool.ts";
-import { decisionWithoutPools } from "../../src/core/scenario/no-pools.ts";
-import { usablePools } from "../../src/core/scenario/pools.ts";
+import { decisionWithoutPools } from "../../src/core/scenario/decision-without-pools.ts";
+import { selectUsablePools } from "../../src/core/scenario/usable-pools.ts";
 import { node } from "../builders/node.ts";
 import { nodePool } from "../builders/node-pool.ts";
 import { problem } from "../builders/problem.ts";
@@ -37,15 +37,15 @@ describe("pools that make nodes for pods", () => {
       "foreign-class",
     ],
   ])("02:P-33 %s", (_, one, because) => {
-    const { usable, passedOver } = usablePools([one], served);
-    expect([usable.length, passedOver[0]?.because]).toEqual([because === undefined ? 1 : 0, because]);
+    const { usable, unusable } = selectUsablePools([one], served);
+    expect([usable.length, unusable[0]?.because]).toEqual([because === undefined ? 1 : 0, because]);
   });
 
   it("02:Z-1 of a fixed size are passed over, and the others are not", () => {
     const fixed = pool({ status: ready }, { replicas: 3 }, { name: "fixed" });
-    const { usable, passedOver } = usablePools([fixed, pool({ status: ready })], served);
+    const { usable, unusable } = selectUsablePools([fixed, pool({ status: ready })], served);
     expect(usable.map(({ metadata }) => metadata.name)).toEqual(["default"]);
-    expect(passedOver.map(({ because }) => because)).toEqual(["static"]);
+    expect(unusable.map(({ because }) => because)).toEqual(["static"]);
   });
 
   it("02:Z-1 nodes of a pool of fixed size are used like others", () => {

@@ -14,7 +14,7 @@ function decided(promised: Readonly<Record<string, string>>) {
     .nodes(...machines)
     .pod(large.named("large"), small.named("small-1"), small.named("small-2"))
     .build();
-  return solve({ ...asked, promised: new Map(Object.entries(promised)) });
+  return solve({ ...asked, nominatedNodes: new Map(Object.entries(promised)) });
 }
 
 describe("pods that an earlier round sent somewhere", () => {

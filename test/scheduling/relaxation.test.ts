@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { relaxed } from "../../src/core/scheduling/relaxation.ts";
+import { relaxPodSpec } from "../../src/core/scheduling/relaxation.ts";
 import { solve } from "../../src/core/scheduling/solve.ts";
 import { node } from "../builders/node.ts";
 import { nodePool } from "../builders/node-pool.ts";
@@ -35,7 +35,7 @@ describe("giving up wishes, one at a time", () => {
     let spec: typeof wishful.spec | undefined = wishful.spec;
     while (spec !== undefined) {
       steps.push(wishes(spec));
-      spec = relaxed(spec, { toleratePreferNoSchedule: true });
+      spec = relaxPodSpec(spec, { toleratePreferNoSchedule: true });
     }
     expect(steps).toEqual([
       "terms z1,z2; near a,b; apart c; zones z3,z4; spread zone,hostname; tolerates ",
@@ -57,7 +57,7 @@ describe("giving up wishes, one at a time", () => {
       .spread("host")
       .spread("arch", soft)
       .build({ name: "p", uid: "u", at: 0 });
-    const next = relaxed(spec, { toleratePreferNoSchedule: false });
+    const next = relaxPodSpec(spec, { toleratePreferNoSchedule: false });
     expect(next?.topologySpreadConstraints?.map(({ topologyKey }) => topologyKey)).toEqual([
       "kubernetes.io/arch",
       "kubernetes.io/hostname",
@@ -66,7 +66,7 @@ describe("giving up wishes, one at a time", () => {
 
   it("02:Q-40 nothing is left to give up", () => {
     const { spec } = web.needs(["zone", "In", "z9"]).spread("zone").near("zone").build({ name: "p", uid: "u", at: 0 });
-    expect(relaxed(spec, { toleratePreferNoSchedule: false })).toBeUndefined();
+    expect(relaxPodSpec(spec, { toleratePreferNoSchedule: false })).toBeUndefined();
   });
 
   it("02 §12.1-5 of equal weights the first written goes first", () => {

@@ -143,48 +143,48 @@ describe("the ledger of reservations", () => {
 
   it("02:Y-1 holds as many as there are", () => {
     const book = ledger();
-    book.hold(first, ids("cr-1"));
-    expect(book.canHold(second, "cr-1")).toBe(true);
-    book.hold(second, ids("cr-1"));
-    expect([book.canHold(third, "cr-1"), book.canHold(third, "cr-2")]).toEqual([false, true]);
+    book.reserveExactly(first, ids("cr-1"));
+    expect(book.canReserve(second, "cr-1")).toBe(true);
+    book.reserveExactly(second, ids("cr-1"));
+    expect([book.canReserve(third, "cr-1"), book.canReserve(third, "cr-2")]).toEqual([false, true]);
   });
 
   it("02:Y-1 holds one for a host once, however often it is asked", () => {
     const book = ledger();
-    for (let times = 0; times < 3; times++) book.hold(first, ids("cr-1"));
-    expect(book.canHold(second, "cr-1")).toBe(true);
-    expect(book.heldBy(first)).toEqual(ids("cr-1"));
+    for (let times = 0; times < 3; times++) book.reserveExactly(first, ids("cr-1"));
+    expect(book.canReserve(second, "cr-1")).toBe(true);
+    expect(book.reservedBy(first)).toEqual(ids("cr-1"));
   });
 
   it("02:Y-2 what a host holds it can go on holding", () => {
     const book = ledger();
-    book.hold(first, ids("cr-2"));
-    expect([book.canHold(first, "cr-2"), book.canHold(second, "cr-2")]).toEqual([true, false]);
+    book.reserveExactly(first, ids("cr-2"));
+    expect([book.canReserve(first, "cr-2"), book.canReserve(second, "cr-2")]).toEqual([true, false]);
   });
 
   it("02:Y-4 gives back what is no longer held, once", () => {
     const book = ledger();
-    book.hold(first, ids("cr-1", "cr-2"));
-    book.hold(first, ids("cr-1"));
-    book.hold(first, ids("cr-1"));
-    expect(book.canHold(second, "cr-2")).toBe(true);
-    book.hold(second, ids("cr-2"));
-    expect(book.canHold(third, "cr-2")).toBe(false);
+    book.reserveExactly(first, ids("cr-1", "cr-2"));
+    book.reserveExactly(first, ids("cr-1"));
+    book.reserveExactly(first, ids("cr-1"));
+    expect(book.canReserve(second, "cr-2")).toBe(true);
+    book.reserveExactly(second, ids("cr-2"));
+    expect(book.canReserve(third, "cr-2")).toBe(false);
   });
 
   it("02:Y-4 goes round and round without losing count", () => {
     const book = ledger();
     for (let times = 0; times < 5; times++) {
-      book.hold(first, ids("cr-1", "cr-2"));
-      book.hold(second, ids("cr-1"));
-      expect(book.canHold(third, "cr-1")).toBe(false);
-      book.hold(first, ids());
-      book.hold(second, ids());
+      book.reserveExactly(first, ids("cr-1", "cr-2"));
+      book.reserveExactly(second, ids("cr-1"));
+      expect(book.canReserve(third, "cr-1")).toBe(false);
+      book.reserveExactly(first, ids());
+      book.reserveExactly(second, ids());
     }
-    expect([book.canHold(third, "cr-1"), book.canHold(third, "cr-2")]).toEqual([true, true]);
+    expect([book.canReserve(third, "cr-1"), book.canReserve(third, "cr-2")]).toEqual([true, true]);
   });
 
   it("02:Y-2 an unknown reservation cannot be held", () => {
-    expect(ledger().canHold(first, "cr-9")).toBe(false);
+    expect(ledger().canReserve(first, "cr-9")).toBe(false);
   });
 });

@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import type { Decision } from "../../src/core/scheduling/decision.ts";
 import type { SchedulingProblem } from "../../src/core/scheduling/problem.ts";
 import { solve } from "../../src/core/scheduling/solve.ts";
-import { type Stop, solving } from "../../src/core/scheduling/solving.ts";
-import { finish, type Steps } from "../../src/util/steps.ts";
+import { type PassControl, solveInSteps } from "../../src/core/scheduling/solve-in-steps.ts";
+import { runSteps, type Steps } from "../../src/util/steps.ts";
 import { instanceType } from "../builders/instance-type.ts";
 import { node } from "../builders/node.ts";
 import { nodePool } from "../builders/node-pool.ts";
@@ -27,7 +27,7 @@ function packed(asked: SchedulingProblem, packing: (typeof packings)[number]): S
 /** One step of each in turn, until all are over. */
 function inTurn(problems: readonly SchedulingProblem[]): readonly Decision[] {
   const decisions: Decision[] = [];
-  let open = problems.map((one, at) => ({ at, steps: solving(one) }));
+  let open = problems.map((one, at) => ({ at, steps: solveInSteps(one) }));
   while (open.length > 0) {
     open = open.filter(({ at, steps }) => {
       const turn = steps.next();
@@ -45,13 +45,13 @@ interface Stopped {
 }
 
 function stoppedAfter(asked: SchedulingProblem, steps: number): Stopped {
-  const stop: Stop = { isAsked: false };
-  const pass = solving(asked, stop);
+  const stop: PassControl = { isStopRequested: false };
+  const pass = solveInSteps(asked, stop);
   for (let taken = 0; taken < steps; taken++) {
     const turn = pass.next();
     if (turn.done === true) return { decision: turn.value, after: 0 };
   }
-  stop.isAsked = true;
+  stop.isStopRequested = true;
   for (let after = 1; ; after++) {
     const turn = pass.next();
     if (turn.done === true) return { decision: turn.value, after };
@@ -93,15 +93,15 @@ describe("a pass that is asked to stop", () => {
   it("02 §11.8-2 02:Q-9 keeps what is placed, whenever that is; the next round places the others", () => {
     const asked = round.build();
     const all = placed(solve(asked)).toSorted();
-    const inAll = stepCount(solving(asked));
+    const inAll = stepCount(solveInSteps(asked));
     let cut = 0;
     for (let steps = 0; steps <= inAll; steps += 7) {
       const { decision } = stoppedAfter(asked, steps);
       const first = new Set(placed(decision));
       expect(decision.refusals).toEqual([]);
       expect(first.size, "every pass gets somewhere").toBeGreaterThan(0);
-      expect(decision.figures.timedOut).toBe(first.size < all.length);
-      if (decision.figures.timedOut) cut++;
+      expect(decision.statistics.timedOut).toBe(first.size < all.length);
+      if (decision.statistics.timedOut) cut++;
       const left = asked.pods.filter((one) => !first.has(podName(one)));
       const second = solve({ ...asked, pods: left });
       expect([...first, ...placed(second)].toSorted()).toEqual(all);
@@ -111,11 +111,11 @@ describe("a pass that is asked to stop", () => {
 
   it("02:Q-9 places no more than the pod it is at, and ends in as many steps as there are nodes to tell of", () => {
     const asked = problem().types(small).pods(400, wishes).build();
-    const inAll = stepCount(solving(asked));
+    const inAll = stepCount(solveInSteps(asked));
     for (let steps = 40; steps < inAll; steps += 101) {
       const { decision, after } = stoppedAfter(asked, steps);
       const another = stoppedAfter(asked, steps + 1);
-      if (!decision.figures.timedOut) continue;
+      if (!decision.statistics.timedOut) continue;
       expect(placed(another.decision).length - placed(decision).length).toBeLessThanOrEqual(1);
       expect(after).toBeLessThan(decision.newNodes.length + 10);
     }
@@ -123,8 +123,11 @@ describe("a pass that is asked to stop", () => {
 
   it("02:Q-9 while it was trying a pod with fewer wishes says nothing of that pod", () => {
     const asked = problem().types(small).pod(web.named("first").cpu("2"), wishes.named("wishful")).build();
-    const found = Array.from({ length: stepCount(solving(asked)) }, (_, steps) => stoppedAfter(asked, steps).decision);
-    const cut = found.filter(({ figures }) => figures.timedOut);
+    const found = Array.from(
+      { length: stepCount(solveInSteps(asked)) },
+      (_, steps) => stoppedAfter(asked, steps).decision,
+    );
+    const cut = found.filter(({ statistics }) => statistics.timedOut);
     expect(new Set(cut.map((decision) => placed(decision).join()))).toEqual(new Set(["first"]));
     expect(cut.flatMap(({ refusals }) => refusals)).toEqual([]);
   });
@@ -132,12 +135,12 @@ describe("a pass that is asked to stop", () => {
   it("while it polishes has a whole plan: the plain one or the polished one, and has not run out of time", () => {
     const asked = spotAndOnDemand().build();
     const [plain, polished] = packings.map((packing) => bytes(solve(packed(asked, packing))));
-    const inPlain = stepCount(solving(packed(asked, "plain")));
+    const inPlain = stepCount(solveInSteps(packed(asked, "plain")));
     const seen = new Set<string>();
     const polishing = packed(asked, "polished");
-    for (let steps = inPlain; steps < stepCount(solving(polishing)); steps++) {
+    for (let steps = inPlain; steps < stepCount(solveInSteps(polishing)); steps++) {
       const { decision } = stoppedAfter(polishing, steps);
-      expect(decision.figures.timedOut).toBe(false);
+      expect(decision.statistics.timedOut).toBe(false);
       seen.add(bytes(decision));
     }
     expect(plain).not.toBe(polished);
@@ -174,7 +177,7 @@ function watched(asked: SchedulingProblem): { readonly asked: SchedulingProblem;
 
 function mostLooksInAStep(builder: ProblemBuilder): number {
   const seen = watched(packed(builder.build(), "polished"));
-  const pass = solving(seen.asked);
+  const pass = solveInSteps(seen.asked);
   let most = 0;
   for (let turn = pass.next(), before = 0; turn.done !== true; turn = pass.next()) {
     most = Math.max(most, seen.looks - before);
@@ -203,7 +206,7 @@ describe("no step of a pass looks at many pods", () => {
   });
 
   it("and as many are refused as there are, each by its own name, for a reason they share", () => {
-    const { refusals } = finish(solving((cases["that nobody takes"] as ProblemBuilder).build()));
+    const { refusals } = runSteps(solveInSteps((cases["that nobody takes"] as ProblemBuilder).build()));
     expect(new Set(refusals.map((one) => podName(one.pod))).size).toBe(many);
     expect(new Set(refusals.map(({ pools }) => pools)).size).toBe(1);
   });

@@ -1,8 +1,8 @@
 import type { KubeObject } from "../../src/api/object.ts";
 import { namespaceOf } from "../../src/api/object.ts";
-import type { Connect } from "../../src/cli/live.ts";
+import type { Connect } from "../../src/cli/live-cluster.ts";
 import type { ListOptions, ObjectList, ResourceType } from "../../src/kube/client.ts";
-import { KubeError, type KubeErrorCode } from "../../src/kube/error.ts";
+import { KubeError, type KubeErrorCode } from "../../src/kube/kube-error.ts";
 import { apiVersionOf } from "../../src/kube/resources.ts";
 import { VirtualClock } from "../../src/util/virtual-clock.ts";
 

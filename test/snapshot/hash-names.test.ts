@@ -25,8 +25,8 @@ describe("a cluster under other names", () => {
         const args = ["-f", "it.gz", "--seed", String(seed)];
         const plain = await planned(args, { files: { "it.gz": await snapshotOf(live) } });
         const other = await planned(args, { files: { "it.gz": await snapshotOf(live, "--hash-names") } });
-        const { book } = hashNames(objects, options);
-        expect(hashedReport(other)).toEqual(hashedReport(plain, book));
+        const { nameHasher } = hashNames(objects, options);
+        expect(hashedReport(other)).toEqual(hashedReport(plain, nameHasher));
         refused += plain.refusals.length;
         placed += plain.totals.pods - plain.refusals.length;
       }),
@@ -186,6 +186,6 @@ describe("a cluster under other names", () => {
   });
 
   it("can be drawn again: a token is made for a name only once everything was heard", () => {
-    expect(() => hashNames(stored([]), options).book.token("nobody")).toThrow("not heard");
+    expect(() => hashNames(stored([]), options).nameHasher.token("nobody")).toThrow("not heard");
   });
 });

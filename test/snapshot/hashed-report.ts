@@ -1,13 +1,13 @@
-import type { NameBook } from "../../src/cli/snapshot/name-book.ts";
+import type { NameHasher } from "../../src/cli/snapshot/name-hasher.ts";
 import type { TimelessReport } from "./run.ts";
 
 /** The decisions of a plan, written with the names of a book where one is given: two plans that differ in names alone are equal. */
-export function hashedReport(report: TimelessReport, book?: NameBook): unknown {
+export function hashedReport(report: TimelessReport, nameHasher?: NameHasher): unknown {
   const pod = (text: string): string => {
     const [namespace = "", name = ""] = text.split("/");
-    return book === undefined ? text : `${book.namespace(namespace)}/${madeName(name, book)}`;
+    return nameHasher === undefined ? text : `${nameHasher.namespace(namespace)}/${madeName(name, nameHasher)}`;
   };
-  const name = (text: string): string => (book === undefined ? text : book.token(text));
+  const name = (text: string): string => (nameHasher === undefined ? text : nameHasher.token(text));
   const pods = (texts: readonly string[]): readonly string[] => texts.map(pod).sort();
   return {
     newNodes: report.newNodes
@@ -16,7 +16,7 @@ export function hashedReport(report: TimelessReport, book?: NameBook): unknown {
         nodePool: name(nodePool),
         pods: pods(node.pods),
         requirements: Object.entries(requirements)
-          .map((one) => requirement(one, book))
+          .map((one) => requirement(one, nameHasher))
           .sort(),
       }))
       .sort((a, b) => (a.pods.join() < b.pods.join() ? -1 : 1)),
@@ -34,20 +34,20 @@ export function hashedReport(report: TimelessReport, book?: NameBook): unknown {
 }
 
 /** `team In [red]`, in the words of the book. */
-function requirement([key, text]: readonly [string, string], book: NameBook | undefined): string {
-  if (book === undefined) return `${key} ${text}`;
-  const scribe = book.writer(() => undefined);
-  const values = (listed: string) => listed.split(" ").map((value) => scribe.value(key, value));
-  return `${scribe.key(key)} ${text.replace(/(?<=\[)[^\]]+/, (listed) => values(listed).join(" "))}`;
+function requirement([key, text]: readonly [string, string], nameHasher: NameHasher | undefined): string {
+  if (nameHasher === undefined) return `${key} ${text}`;
+  const scribe = nameHasher.hashingWriter(() => undefined);
+  const values = (listed: string) => listed.split(" ").map((value) => scribe.labelValue(key, value));
+  return `${scribe.labelKey(key)} ${text.replace(/(?<=\[)[^\]]+/, (listed) => values(listed).join(" "))}`;
 }
 
 /** The name of a pod that was made from a workload or a buffer is put together from theirs. */
-function madeName(name: string, book: NameBook): string {
+function madeName(name: string, nameHasher: NameHasher): string {
   const [, prefix = "", base = "", ordinal = ""] = /^(capacity-buffer-)?(.*?)(-\d+)$/.exec(name) ?? [];
   try {
-    return book.token(name);
+    return nameHasher.token(name);
   } catch {
-    return `${prefix}${book.token(base)}${ordinal}`;
+    return `${prefix}${nameHasher.token(base)}${ordinal}`;
   }
 }
 

@@ -1,8 +1,8 @@
 import { Command, CommanderError } from "commander";
-import type { Connect } from "../../src/cli/live.ts";
-import type { PlanReport } from "../../src/cli/plan/report.ts";
-import { planCommand } from "../../src/cli/plan.ts";
-import { snapshotCommand } from "../../src/cli/snapshot.ts";
+import type { Connect } from "../../src/cli/live-cluster.ts";
+import type { PlanReport } from "../../src/cli/plan/plan-report.ts";
+import { planCommand } from "../../src/cli/plan-command.ts";
+import { snapshotCommand } from "../../src/cli/snapshot-command.ts";
 import { type FakeFile, type FakeWorld, fakeIo } from "../conversion/fake-io.ts";
 
 export interface Ran {

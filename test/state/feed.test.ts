@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import type { KubeObject } from "../../src/api/object.ts";
 import { ApiServer } from "../../src/control-plane/api/server.ts";
-import { installCrds } from "../../src/control-plane/custom-kinds.ts";
 import { InProcessClient } from "../../src/control-plane/in-process-client.ts";
+import { installCrds } from "../../src/control-plane/install-crds.ts";
 import type { KubeClient } from "../../src/kube/client.ts";
-import { type Loop, startLoops } from "../../src/kube/loop.ts";
-import { builtIn, custom } from "../../src/kube/resources.ts";
+import { type Controller, startControllers } from "../../src/kube/controller.ts";
+import { builtInTypes, karpenterTypes } from "../../src/kube/resources.ts";
 import { ClusterState } from "../../src/state/cluster-state.ts";
-import { stateFeed } from "../../src/state/feed.ts";
-import { projections } from "../../src/state/projections.ts";
+import { clusterStateController } from "../../src/state/cluster-state-controller.ts";
+import { viewProjections } from "../../src/state/view-projections.ts";
 import { Random } from "../../src/util/random.ts";
 import { VirtualClock } from "../../src/util/virtual-clock.ts";
 import { nominationMs, ourClass } from "./objects.ts";
@@ -33,20 +33,20 @@ const claim: KubeObject = {
   spec: { nodeClassRef: ourClass, requirements: [], expireAfter: "720h" },
 };
 
-async function fed({ hasCrds = true, loops = () => [] as readonly Loop[] } = {}) {
+async function fed({ hasCrds = true, loops = () => [] as readonly Controller[] } = {}) {
   const clock = new VirtualClock({ startAt: Date.UTC(2026, 0, 1) });
   const random = new Random("feed");
   const api = new ApiServer({ clock, random: random.fork("api") });
   const client: KubeClient = new InProcessClient(api);
   if (hasCrds) await installCrds(api, "all");
-  const cluster = new ClusterState({ clock, served: [ourClass], nominationMs });
+  const cluster = new ClusterState({ clock, servedNodeClasses: [ourClass], nominationMs });
   const start = async () => {
-    const running = startLoops({
+    const running = startControllers({
       client,
       clock,
       random,
-      loops: [stateFeed(cluster), ...loops()],
-      projections: projections(),
+      controllers: [clusterStateController(cluster), ...loops()],
+      projections: viewProjections(),
     });
     await clock.advance(0);
     return async () => {
@@ -61,20 +61,20 @@ async function fed({ hasCrds = true, loops = () => [] as readonly Loop[] } = {})
 describe("the feed of cluster state", () => {
   it("02:S-11 03:S-1 tells what existed, then says that it has begun, then what changes", async () => {
     const { client, clock, cluster, start } = await fed();
-    await client.create(builtIn.Node, node);
-    await client.create(builtIn.Pod, pod("early", "n"));
+    await client.create(builtInTypes.Node, node);
+    await client.create(builtInTypes.Pod, pod("early", "n"));
     expect(cluster.isSynced).toBe(false);
     const stop = await start();
     expect(cluster.isSynced).toBe(true);
     expect(cluster.nodeByName("n")?.pods.map(({ metadata }) => metadata.name)).toEqual(["early"]);
 
-    await client.create(builtIn.Pod, pod("late", "n"));
-    await client.create(builtIn.Namespace, { apiVersion: "v1", kind: "Namespace", metadata: { name: "team" } });
-    await client.delete(builtIn.Pod, { name: "early", namespace: "default" }, { gracePeriodSeconds: 0 });
+    await client.create(builtInTypes.Pod, pod("late", "n"));
+    await client.create(builtInTypes.Namespace, { apiVersion: "v1", kind: "Namespace", metadata: { name: "team" } });
+    await client.delete(builtInTypes.Pod, { name: "early", namespace: "default" }, { gracePeriodSeconds: 0 });
     await clock.advance(1_000);
     expect(cluster.nodeByName("n")?.pods.map(({ metadata }) => metadata.name)).toEqual(["late"]);
     expect(cluster.snapshot().namespaces.map(({ metadata }) => metadata.name)).toContain("team");
-    await client.delete(builtIn.Node, { name: "n" });
+    await client.delete(builtInTypes.Node, { name: "n" });
     await clock.advance(1_000);
     expect(cluster.nodes()).toEqual([]);
     await stop();
@@ -82,15 +82,20 @@ describe("the feed of cluster state", () => {
 
   it("02:S-13 a claim a controller makes is known when the call returns", async () => {
     const seen: unknown[] = [];
-    const maker: Loop = {
+    const maker: Controller = {
       name: "maker",
-      kinds: [custom.NodeClaim],
+      kinds: [karpenterTypes.NodeClaim],
       run: async (world) => {
-        await world.client.create(custom.NodeClaim, claim);
+        await world.client.create(karpenterTypes.NodeClaim, claim);
         seen.push(cluster.unlaunchedClaims(), cluster.isSynced);
         const body = { status: { providerID: "sim://c" } };
-        await world.client.patch(custom.NodeClaim, { name: "c" }, { kind: "merge", body }, { subresource: "status" });
-        seen.push(cluster.unlaunchedClaims(), cluster.nodeOfClaim("c")?.providerId);
+        await world.client.patch(
+          karpenterTypes.NodeClaim,
+          { name: "c" },
+          { kind: "merge", body },
+          { subresource: "status" },
+        );
+        seen.push(cluster.unlaunchedClaims(), cluster.nodeByClaimName("c")?.providerId);
       },
     };
     const { cluster, start } = await fed({ loops: () => [maker] });
@@ -101,7 +106,7 @@ describe("the feed of cluster state", () => {
 
   it("02:S-11 where the CRDs are not installed it waits for them", async () => {
     const { api, client, clock, cluster, start } = await fed({ hasCrds: false });
-    await client.create(builtIn.Node, node);
+    await client.create(builtInTypes.Node, node);
     const stop = await start();
     await clock.advance(60_000);
     expect([cluster.isSynced, cluster.nodes()]).toEqual([false, []]);
@@ -115,7 +120,7 @@ describe("the feed of cluster state", () => {
     const { client, clock, cluster, start } = await fed();
     const stop = await start();
     await stop();
-    await client.create(builtIn.Node, node);
+    await client.create(builtInTypes.Node, node);
     await clock.advance(60_000);
     expect(cluster.nodes()).toEqual([]);
   });

@@ -8,14 +8,14 @@ import type {
   PersistentVolume,
   PersistentVolumeClaim,
   StorageClass,
-} from "../../src/api/kubernetes/cluster.ts";
+} from "../../src/api/kubernetes/cluster-objects.ts";
 import type { Container, Pod, Volume } from "../../src/api/kubernetes/pod.ts";
 import { namespacedName, type ObjectMeta } from "../../src/api/object.ts";
-import { isProvisionable } from "../../src/core/provisionable.ts";
-import { merge } from "../../src/core/resources.ts";
-import { byName } from "../../src/core/scenario/cluster.ts";
-import { daemonPods } from "../../src/core/scenario/daemons.ts";
-import { existingNode, isLeaving, machinesOf, placedNode } from "../../src/core/scenario/nodes.ts";
+import { isProvisionable } from "../../src/core/pod-predicates.ts";
+import { mergeResources } from "../../src/core/resources.ts";
+import { daemonPods } from "../../src/core/scenario/daemon-pods.ts";
+import { objectsByName } from "../../src/core/scenario/objects-by-kind.ts";
+import { existingNodeOf, isNodeBeingDeleted, pairNodes, placedNodeOf } from "../../src/core/scenario/paired-node.ts";
 import type { ClusterState } from "../../src/state/cluster-state.ts";
 import { runs } from "../runs.ts";
 import { claim, daemonSet, emptyState, node, written } from "./objects.ts";
@@ -190,7 +190,7 @@ function tell(cluster: ClusterState, { kind, object, isGone }: Step): void {
 function believed(cluster: ClusterState): unknown {
   const { nodes: machines, boundPods, pendingPods, nodesByName, daemons } = cluster.snapshot();
   return {
-    machines: machines.map(({ existing, pods: on, isLeaving: leaves }) => ({ existing, on, leaves })),
+    machines: machines.map(({ existing, pods: on, isBeingDeleted: leaves }) => ({ existing, on, leaves })),
     boundPods,
     pendingPods,
     nodesByName: sorted(nodesByName),
@@ -217,23 +217,27 @@ class World {
     const world = {
       volumes: {
         claims: new Map(this.#all("volumeClaim").map((one) => [namespacedName(one.metadata), one])),
-        volumes: byName(this.#all("volume")),
-        classes: byName(this.#all("storageClass")),
+        volumes: objectsByName(this.#all("volume")),
+        classes: objectsByName(this.#all("storageClass")),
       },
-      csiNodes: byName(this.#all("csiNode")),
+      csiNodes: objectsByName(this.#all("csiNode")),
     };
-    const machines = [...machinesOf({ claims, nodes, pods })]
+    const machines = [...pairNodes({ claims, nodes, pods })]
       .sort(by(({ providerId }) => providerId))
-      .map((machine) => ({ existing: existingNode(machine, world), on: machine.pods, leaves: isLeaving(machine) }));
+      .map((machine) => ({
+        existing: existingNodeOf(machine, world),
+        on: machine.pods,
+        leaves: isNodeBeingDeleted(machine),
+      }));
     return {
       machines,
       boundPods: pods.filter(({ spec }) => spec.nodeName !== undefined),
       pendingPods: pods.filter(isProvisionable),
-      nodesByName: sorted(new Map(nodes.map((one) => [one.metadata.name ?? "", placedNode(one)]))),
+      nodesByName: sorted(new Map(nodes.map((one) => [one.metadata.name ?? "", placedNodeOf(one)]))),
       daemons: daemonPods(this.#all("daemonSet").sort(by(({ metadata }) => metadata.name ?? "")), pods),
       totals: ["p", "q"].map((pool) =>
         written(
-          merge(
+          mergeResources(
             ...machines
               .filter(({ existing, leaves }) => !leaves && existing.nodePool === pool)
               .map(({ existing }) => existing.capacity),

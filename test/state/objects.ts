@@ -1,6 +1,6 @@
 import type { NodeClaim } from "../../src/api/kinds/node-claim.ts";
 import type { NodePool } from "../../src/api/kinds/node-pool.ts";
-import type { DaemonSet, Node } from "../../src/api/kubernetes/cluster.ts";
+import type { DaemonSet, Node } from "../../src/api/kubernetes/cluster-objects.ts";
 import type { Pod, ResourceList } from "../../src/api/kubernetes/pod.ts";
 import { labels, type Taint } from "../../src/api/labels.ts";
 import type { Resources } from "../../src/core/resources.ts";
@@ -15,7 +15,7 @@ export const nominationMs = 20_000;
 /** A state that nobody has told anything, and its clock. */
 export function emptyState(): { readonly cluster: ClusterState; readonly clock: VirtualClock } {
   const clock = new VirtualClock({ startAt: Date.UTC(2026, 0, 1) });
-  return { clock, cluster: new ClusterState({ clock, served: [ourClass], nominationMs }) };
+  return { clock, cluster: new ClusterState({ clock, servedNodeClasses: [ourClass], nominationMs }) };
 }
 
 export interface ClaimFacts {

@@ -118,14 +118,14 @@ describe("cluster state: claims of pools (02 §2.6)", () => {
     const { cluster } = emptyState();
     cluster.claimChanged(claim("a", { id: "a" }));
     cluster.claimChanged(claim("b"));
-    expect(cluster.poolNodes.counts("default")).toEqual(counts(2));
-    expect(cluster.poolNodes.activeNames("default")).toEqual(["a", "b"]);
+    expect(cluster.nodePoolState.counts("default")).toEqual(counts(2));
+    expect(cluster.nodePoolState.activeNames("default")).toEqual(["a", "b"]);
   });
 
   it("02:S-36 a claim of no pool counts nowhere", () => {
     const { cluster } = emptyState();
     cluster.claimChanged(claim("a", { id: "a", pool: null }));
-    expect(cluster.poolNodes.counts("default")).toEqual(counts(0));
+    expect(cluster.nodePoolState.counts("default")).toEqual(counts(0));
   });
 
   it("02:S-36 pools do not mix", () => {
@@ -136,48 +136,48 @@ describe("cluster state: claims of pools (02 §2.6)", () => {
       ["c", "q"],
     ] as const)
       cluster.claimChanged(claim(name, { id: name, pool }));
-    expect([cluster.poolNodes.counts("p"), cluster.poolNodes.counts("q")]).toEqual([counts(2), counts(1)]);
+    expect([cluster.nodePoolState.counts("p"), cluster.nodePoolState.counts("q")]).toEqual([counts(2), counts(1)]);
   });
 
   it("02:S-36 news without news changes nothing, nor does another machine", () => {
     const { cluster } = emptyState();
     for (const id of ["a", "a", "b"]) cluster.claimChanged(claim("c", { id }));
-    expect(cluster.poolNodes.counts("default")).toEqual(counts(1));
+    expect(cluster.nodePoolState.counts("default")).toEqual(counts(1));
   });
 
   it("02:S-36 a claim that changes pools is no longer the first one's", () => {
     const { cluster } = emptyState();
     cluster.claimChanged(claim("c", { id: "a", pool: "p" }));
     cluster.claimChanged(claim("c", { id: "a", pool: "q" }));
-    expect([cluster.poolNodes.counts("p"), cluster.poolNodes.counts("q")]).toEqual([counts(0), counts(1)]);
+    expect([cluster.nodePoolState.counts("p"), cluster.nodePoolState.counts("q")]).toEqual([counts(0), counts(1)]);
   });
 
   it("02:S-36 a claim that is deleted is deleting, launched or not", () => {
     const { cluster } = emptyState();
     cluster.claimChanged(claim("a", { id: "a", isDeleting: true }));
     cluster.claimChanged(claim("b", { isDeleting: true }));
-    expect(cluster.poolNodes.counts("default")).toEqual(counts(0, 2));
+    expect(cluster.nodePoolState.counts("default")).toEqual(counts(0, 2));
   });
 
   it("02:S-36 marking moves claims to deleting, unmarking back, several at once", () => {
     const { cluster } = emptyState();
     for (const name of ["a", "b", "c"]) cluster.claimChanged(claim(name, { id: name }));
     cluster.markForDeletion("a", "b");
-    expect(cluster.poolNodes.counts("default")).toEqual(counts(1, 2));
+    expect(cluster.nodePoolState.counts("default")).toEqual(counts(1, 2));
     cluster.claimChanged(claim("a", { id: "a" }));
-    expect(cluster.poolNodes.counts("default")).toEqual(counts(1, 2));
+    expect(cluster.nodePoolState.counts("default")).toEqual(counts(1, 2));
     cluster.unmarkForDeletion("a", "b");
-    expect(cluster.poolNodes.counts("default")).toEqual(counts(3));
+    expect(cluster.nodePoolState.counts("default")).toEqual(counts(3));
   });
 
   it("02:S-36 a claim that waits to be disrupted stays so until it is deleted", () => {
     const { cluster } = emptyState();
     for (const name of ["a", "b"]) cluster.claimChanged(claim(name, { id: name }));
-    cluster.poolNodes.markPendingDisruption("default", "a");
+    cluster.nodePoolState.markPendingDisruption("default", "a");
     cluster.claimChanged(claim("a", { id: "a" }));
-    expect(cluster.poolNodes.counts("default")).toEqual(counts(1, 0, 1));
+    expect(cluster.nodePoolState.counts("default")).toEqual(counts(1, 0, 1));
     cluster.claimChanged(claim("a", { id: "a", isDeleting: true }));
-    expect(cluster.poolNodes.counts("default")).toEqual(counts(1, 1));
+    expect(cluster.nodePoolState.counts("default")).toEqual(counts(1, 1));
   });
 
   it("02:S-36 a claim that is gone counts nowhere", () => {
@@ -185,8 +185,8 @@ describe("cluster state: claims of pools (02 §2.6)", () => {
     for (const name of ["a", "b"]) cluster.claimChanged(claim(name, { id: name }));
     cluster.markForDeletion("b");
     cluster.claimGone(claim("a"));
-    expect(cluster.poolNodes.counts("default")).toEqual(counts(0, 1));
+    expect(cluster.nodePoolState.counts("default")).toEqual(counts(0, 1));
     cluster.claimGone(claim("b"));
-    expect(cluster.poolNodes.counts("default")).toEqual(counts(0));
+    expect(cluster.nodePoolState.counts("default")).toEqual(counts(0));
   });
 });

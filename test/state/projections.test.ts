@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
-import type { Node } from "../../src/api/kubernetes/cluster.ts";
+import type { Node } from "../../src/api/kubernetes/cluster-objects.ts";
 import type { Pod } from "../../src/api/kubernetes/pod.ts";
 import type { KubeObject } from "../../src/api/object.ts";
 import { podLimits, podRequests } from "../../src/core/pod-requests.ts";
 import type { ResourceType } from "../../src/kube/client.ts";
-import { builtIn, custom } from "../../src/kube/resources.ts";
-import { projections } from "../../src/state/projections.ts";
+import { builtInTypes, karpenterTypes } from "../../src/kube/resources.ts";
+import { viewProjections } from "../../src/state/view-projections.ts";
 import { written } from "./objects.ts";
 
 function projector(type: ResourceType): (object: object) => KubeObject {
-  const project = projections().get(type);
+  const project = viewProjections().get(type);
   if (project === undefined) throw new Error(`no projection of ${type.kind}`);
   return (object) => project(structuredClone(object) as KubeObject);
 }
@@ -94,7 +94,7 @@ function wirePod(name: string, { nodeName, spec, status, annotations }: WireOpti
 }
 
 describe("projections: pods (design §4)", () => {
-  const project = (object: object) => projector(builtIn.Pod)(object) as unknown as Pod;
+  const project = (object: object) => projector(builtInTypes.Pod)(object) as unknown as Pod;
 
   it("keeps what is read, and nothing else", () => {
     expect(JSON.parse(JSON.stringify(project(wirePod("a", { nodeName: "n" }))))).toEqual({
@@ -173,7 +173,7 @@ describe("projections: pods (design §4)", () => {
   });
 
   it("lets replicas share their spec, and those that are bound its parts", () => {
-    const projectOne = projector(builtIn.Pod) as unknown as (object: object) => Pod;
+    const projectOne = projector(builtInTypes.Pod) as unknown as (object: object) => Pod;
     const [a, b] = [projectOne(wirePod("a")), projectOne(wirePod("b"))];
     expect(b.spec).toBe(a.spec);
     expect(b.metadata.labels).toBe(a.metadata.labels);
@@ -247,7 +247,7 @@ describe("projections: other kinds (design §4)", () => {
         ],
       },
     });
-    const project = projector(builtIn.Node);
+    const project = projector(builtInTypes.Node);
     const [first, second] = [project(wire("1")) as unknown as Node, project(wire("2")) as unknown as Node];
     expect(JSON.parse(JSON.stringify(first))).toEqual({
       apiVersion: "v1",
@@ -272,17 +272,19 @@ describe("projections: other kinds (design §4)", () => {
     expect(second.status?.capacity).toBe(first.status?.capacity);
   });
 
-  it.each([[custom.NodeClaim], [custom.NodePool], [builtIn.PersistentVolumeClaim], [builtIn.DaemonSet]])(
-    "%j loses its managed fields alone",
-    (type) => {
-      const object = { apiVersion: "v1", kind: type.kind, metadata: { name: "n", labels: { a: "b" } }, spec: { x: 1 } };
-      const project = projector(type);
-      expect(project({ ...object, metadata: { ...object.metadata, managedFields: [{}] } })).toEqual(object);
-      expect(project(object)).toEqual(object);
-    },
-  );
+  it.each([
+    [karpenterTypes.NodeClaim],
+    [karpenterTypes.NodePool],
+    [builtInTypes.PersistentVolumeClaim],
+    [builtInTypes.DaemonSet],
+  ])("%j loses its managed fields alone", (type) => {
+    const object = { apiVersion: "v1", kind: type.kind, metadata: { name: "n", labels: { a: "b" } }, spec: { x: 1 } };
+    const project = projector(type);
+    expect(project({ ...object, metadata: { ...object.metadata, managedFields: [{}] } })).toEqual(object);
+    expect(project(object)).toEqual(object);
+  });
 
   it("share nothing between two calls", () => {
-    expect(projections().get(builtIn.Pod)).not.toBe(projections().get(builtIn.Pod));
+    expect(viewProjections().get(builtInTypes.Pod)).not.toBe(viewProjections().get(builtInTypes.Pod));
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Pod } from "../../src/api/kubernetes/pod.ts";
 import { deepFreeze } from "../../src/util/freeze.ts";
-import { finish } from "../../src/util/steps.ts";
+import { runSteps } from "../../src/util/steps.ts";
 import { pod } from "../builders/pod.ts";
 import { built, claim, daemonSet, emptyState, machine, node, nodePool } from "./objects.ts";
 
@@ -157,8 +157,8 @@ describe("cluster state: snapshots", () => {
       tell((cluster) => cluster.nodeChanged(one.node));
       tell((cluster) => cluster.podChanged(built(pod().named(`p${at}`).cpu("1").onNode(`n${at}`))));
     }
-    finish(warm.warming());
-    warm.begun();
+    runSteps(warm.refreshStale());
+    warm.markInitialListComplete();
     for (let at = 0; at < 600; at += 2) {
       tell((cluster) => cluster.podGone(built(pod().named(`p${at}`))));
       tell((cluster) =>

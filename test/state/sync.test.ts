@@ -8,13 +8,13 @@ describe("cluster state: whether it is complete (02 §2.2)", () => {
     cluster.claimChanged(one);
     cluster.nodeChanged(two);
     expect([cluster.isSynced, cluster.hasSynced]).toEqual([false, false]);
-    cluster.begun();
+    cluster.markInitialListComplete();
     expect([cluster.isSynced, cluster.hasSynced]).toEqual([true, true]);
   });
 
   it("02:S-11 an empty cluster is complete", () => {
     const { cluster } = emptyState();
-    cluster.begun();
+    cluster.markInitialListComplete();
     expect(cluster.isSynced).toBe(true);
   });
 
@@ -30,7 +30,7 @@ describe("cluster state: whether it is complete (02 §2.2)", () => {
     const { cluster } = emptyState();
     for (const one of claims) cluster.claimChanged(one);
     for (const one of nodes) cluster.nodeChanged(one);
-    cluster.begun();
+    cluster.markInitialListComplete();
     expect(cluster.isSynced).toBe(isSynced);
   });
 
@@ -38,7 +38,7 @@ describe("cluster state: whether it is complete (02 §2.2)", () => {
     const { cluster } = emptyState();
     cluster.nodeChanged(node("n", { pool: "p" }));
     cluster.nodeChanged(node("m", { pool: "p" }));
-    cluster.begun();
+    cluster.markInitialListComplete();
     cluster.nodeChanged(node("n", { id: "a", pool: "p" }));
     expect(cluster.isSynced).toBe(false);
     cluster.nodeGone(node("m"));
@@ -47,14 +47,14 @@ describe("cluster state: whether it is complete (02 §2.2)", () => {
 
   it("02:S-11 once complete, nodes that are not clear yet hold nothing up", () => {
     const { cluster } = emptyState();
-    cluster.begun();
+    cluster.markInitialListComplete();
     cluster.nodeChanged(node("n", { pool: "p" }));
     expect(cluster.isSynced).toBe(true);
   });
 
   it("02:S-11 02:S-13 03:S-3 a claim we made holds it up until it is launched", () => {
     const { cluster } = emptyState();
-    cluster.begun();
+    cluster.markInitialListComplete();
     cluster.claimChanged(claim("c"));
     expect([cluster.isSynced, cluster.hasSynced]).toEqual([false, true]);
     expect(cluster.unlaunchedClaims()).toEqual(["c"]);
@@ -67,7 +67,7 @@ describe("cluster state: whether it is complete (02 §2.2)", () => {
     const { cluster } = emptyState();
     cluster.claimChanged(claim("b"));
     cluster.claimChanged(claim("a"));
-    cluster.begun();
+    cluster.markInitialListComplete();
     expect(cluster.unlaunchedClaims()).toEqual(["a", "b"]);
     cluster.claimGone(claim("a"));
     expect(cluster.isSynced).toBe(false);
@@ -77,13 +77,13 @@ describe("cluster state: whether it is complete (02 §2.2)", () => {
 
   it("02:S-14 only an unlaunched claim can be forgotten", () => {
     const { cluster } = emptyState();
-    cluster.begun();
+    cluster.markInitialListComplete();
     cluster.claimChanged(claim("c"));
     cluster.claimChanged(claim("d", { id: "a" }));
     for (const name of ["c", "d", "unheard-of"]) cluster.forgetUnlaunched(name);
     expect(cluster.isSynced).toBe(true);
-    expect(cluster.nodeOfClaim("d")).toBeDefined();
-    expect(cluster.poolNodes.counts("default").active).toBe(1);
+    expect(cluster.nodeByClaimName("d")).toBeDefined();
+    expect(cluster.nodePoolState.counts("default").active).toBe(1);
   });
 
   it("02:S-12 it knows since when it is not complete", async () => {
@@ -91,7 +91,7 @@ describe("cluster state: whether it is complete (02 §2.2)", () => {
     const start = clock.now();
     await clock.advance(5_000);
     expect(cluster.unsyncedSince).toBe(start);
-    cluster.begun();
+    cluster.markInitialListComplete();
     expect(cluster.unsyncedSince).toBeUndefined();
     await clock.advance(5_000);
     cluster.claimChanged(claim("c"));

@@ -61,11 +61,11 @@ describe("cluster state: machines and what they carry (02 §2.1)", () => {
   it("02:S-9 02:S-45 with a pod go its times, when it is gone and not before", () => {
     const { cluster, clock } = emptyState();
     cluster.podChanged(web);
-    cluster.times.ack(web, clock.now());
+    cluster.podTimes.ack(web, clock.now());
     cluster.podChanged({ ...web, status: { phase: "Succeeded" } });
-    expect(cluster.times.get("default/web").ack).toBe(clock.now());
+    expect(cluster.podTimes.get("default/web").ack).toBe(clock.now());
     cluster.podGone(web);
-    expect(cluster.times.get("default/web")).toEqual({});
+    expect(cluster.podTimes.get("default/web")).toEqual({});
   });
 
   it("02:S-8 a name that is used again elsewhere moves, though nobody told that the first is gone", () => {
@@ -114,7 +114,7 @@ describe("cluster state: machines and what they carry (02 §2.1)", () => {
     cluster.claimChanged(one.claim);
     cluster.nodeChanged(one.node);
     cluster.nodeGone(one.node);
-    expect(cluster.node(id)).toMatchObject({ node: undefined, name: "claim-n", isInitialized: false });
+    expect(cluster.nodeByProviderId(id)).toMatchObject({ node: undefined, name: "claim-n", isInitialized: false });
     cluster.claimGone(one.claim);
     expect(cluster.nodes()).toEqual([]);
   });
@@ -125,7 +125,12 @@ describe("cluster state: machines and what they carry (02 §2.1)", () => {
     cluster.claimChanged(one.claim);
     cluster.nodeChanged(one.node);
     cluster.claimGone(one.claim);
-    expect(cluster.node(id)).toMatchObject({ claim: undefined, isManaged: false, name: "n", isRegistered: true });
+    expect(cluster.nodeByProviderId(id)).toMatchObject({
+      claim: undefined,
+      isManaged: false,
+      name: "n",
+      isRegistered: true,
+    });
   });
 
   it("02:S-3 a claim and a Node of one name do not get in each other's way", () => {
@@ -140,11 +145,11 @@ describe("cluster state: machines and what they carry (02 §2.1)", () => {
 
   it("02:S-1 claims of other providers are none of ours, and their Nodes nobody's", () => {
     const { cluster } = emptyState();
-    cluster.begun();
+    cluster.markInitialListComplete();
     cluster.claimChanged(claim("theirs", { id: "a", isForeign: true }));
     cluster.claimChanged(claim("theirs-too", { isForeign: true }));
     cluster.nodeChanged(node("n", { id: "a" }));
-    expect(cluster.node("a")).toMatchObject({ isManaged: false });
+    expect(cluster.nodeByProviderId("a")).toMatchObject({ isManaged: false });
     expect(cluster.isSynced).toBe(true);
   });
 
@@ -153,17 +158,17 @@ describe("cluster state: machines and what they carry (02 §2.1)", () => {
     cluster.claimChanged(claim("c", { id: "a" }));
     cluster.claimChanged(claim("c", { id: "b" }));
     expect(cluster.nodes().map(({ providerId }) => providerId)).toEqual(["b"]);
-    expect(cluster.nodeOfClaim("c")?.providerId).toBe("b");
+    expect(cluster.nodeByClaimName("c")?.providerId).toBe("b");
   });
 
   it("02:S-4 a Node of nobody goes by its name until it has an id", () => {
     const { cluster } = emptyState();
     cluster.nodeChanged(node("n"));
     cluster.podChanged(web);
-    expect(cluster.node("n")?.pods).toEqual([web]);
+    expect(cluster.nodeByProviderId("n")?.pods).toEqual([web]);
     cluster.nodeChanged(node("n", { id: "a" }));
     expect(cluster.nodes().map(({ providerId }) => providerId)).toEqual(["a"]);
-    expect(cluster.node("a")?.pods).toEqual([web]);
+    expect(cluster.nodeByProviderId("a")?.pods).toEqual([web]);
   });
 
   it("02:S-4 02:S-5 03:S-1 a Node of a pool is left alone until it can be told which machine it is", () => {
@@ -171,12 +176,12 @@ describe("cluster state: machines and what they carry (02 §2.1)", () => {
     cluster.claimChanged(claim("c", { id: "a" }));
     for (const unclear of [node("n", { pool: "default" }), node("n", { id: "a", pool: "default", isBare: true })]) {
       cluster.nodeChanged(unclear);
-      expect(cluster.node("a")?.node).toBeUndefined();
+      expect(cluster.nodeByProviderId("a")?.node).toBeUndefined();
       expect(cluster.nodeByName("n")).toBeUndefined();
       expect(cluster.snapshot().nodesByName.has("n")).toBe(true);
     }
     cluster.nodeChanged(node("n", { id: "a", pool: "default" }));
-    expect(cluster.node("a")?.node?.metadata.name).toBe("n");
+    expect(cluster.nodeByProviderId("a")?.node?.metadata.name).toBe("n");
   });
 
   it("02:S-2 a machine that comes back under another name is the newer Node's", () => {
@@ -200,8 +205,8 @@ describe("cluster state: machines and what they carry (02 §2.1)", () => {
     cluster.markForDeletion(id);
     cluster.nominate(id);
     cluster.claimChanged(claim("claim-n", { id, pool: "other" }));
-    expect(cluster.node(id)?.pods).toEqual([web]);
-    expect([cluster.isMarked(id), cluster.isNominated(id)]).toEqual([true, true]);
+    expect(cluster.nodeByProviderId(id)?.pods).toEqual([web]);
+    expect([cluster.isMarkedForDeletion(id), cluster.isNominated(id)]).toEqual([true, true]);
   });
 
   it("02:S-30 a nomination lasts its time, and another makes it longer", async () => {
@@ -222,7 +227,7 @@ describe("cluster state: machines and what they carry (02 §2.1)", () => {
     cluster.nominate("n");
     cluster.markForDeletion("n");
     cluster.nodeChanged(node("n"));
-    expect([cluster.isNominated("n"), cluster.isMarked("n")]).toEqual([false, false]);
+    expect([cluster.isNominated("n"), cluster.isMarkedForDeletion("n")]).toEqual([false, false]);
   });
 
   it.each([
@@ -234,39 +239,43 @@ describe("cluster state: machines and what they carry (02 §2.1)", () => {
     const { cluster } = emptyState();
     for (const one of claims) cluster.claimChanged(one);
     for (const one of nodes) cluster.nodeChanged(one);
-    expect(cluster.node("a")?.isLeaving).toBe(isLeaving);
-    expect(cluster.isMarked("a")).toBe(false);
+    expect(cluster.nodeByProviderId("a")?.isBeingDeleted).toBe(isLeaving);
+    expect(cluster.isMarkedForDeletion("a")).toBe(false);
     cluster.markForDeletion("a");
-    expect(cluster.node("a")?.isLeaving).toBe(true);
+    expect(cluster.nodeByProviderId("a")?.isBeingDeleted).toBe(true);
     cluster.unmarkForDeletion("a");
-    expect(cluster.node("a")?.isLeaving).toBe(isLeaving);
+    expect(cluster.nodeByProviderId("a")?.isBeingDeleted).toBe(isLeaving);
   });
 
   it("02:S-22 the claim speaks for its machine until that is registered", () => {
     const { cluster } = emptyState();
     cluster.claimChanged(claim("c", { id: "a" }));
     cluster.nodeChanged(node("n", { id: "a", pool: "default" }));
-    expect(cluster.node("a")).toMatchObject({ name: "c", isRegistered: false, existing: { hostname: "c" } });
+    expect(cluster.nodeByProviderId("a")).toMatchObject({
+      name: "c",
+      isRegistered: false,
+      existing: { hostname: "c" },
+    });
     cluster.nodeChanged(node("n", { id: "a", pool: "default", stage: "registered" }));
-    expect(cluster.node("a")).toMatchObject({ name: "n", isRegistered: true, isInitialized: false });
+    expect(cluster.nodeByProviderId("a")).toMatchObject({ name: "n", isRegistered: true, isInitialized: false });
     cluster.nodeChanged(node("n", { id: "a", pool: "default", stage: "initialized" }));
-    expect(cluster.node("a")).toMatchObject({ name: "n", isRegistered: true, isInitialized: true });
+    expect(cluster.nodeByProviderId("a")).toMatchObject({ name: "n", isRegistered: true, isInitialized: true });
   });
 
   it("02:B-8 counts of virtual pods replace each other", () => {
     const { cluster } = emptyState();
-    expect(cluster.bufferPods("a")).toBe(0);
+    expect(cluster.bufferPodCount("a")).toBe(0);
     const counts = new Map([
       ["a", 2],
       ["b", 1],
     ]);
-    cluster.setBufferPods(counts);
+    cluster.setBufferPodCounts(counts);
     counts.set("a", 9);
-    expect([cluster.bufferPods("a"), cluster.bufferPods("b"), cluster.bufferPods("c")]).toEqual([2, 1, 0]);
-    cluster.setBufferPods(new Map([["b", 3]]));
-    expect([cluster.bufferPods("a"), cluster.bufferPods("b")]).toEqual([0, 3]);
-    cluster.setBufferPods(new Map());
-    expect(cluster.bufferPods("b")).toBe(0);
+    expect([cluster.bufferPodCount("a"), cluster.bufferPodCount("b"), cluster.bufferPodCount("c")]).toEqual([2, 1, 0]);
+    cluster.setBufferPodCounts(new Map([["b", 3]]));
+    expect([cluster.bufferPodCount("a"), cluster.bufferPodCount("b")]).toEqual([0, 3]);
+    cluster.setBufferPodCounts(new Map());
+    expect(cluster.bufferPodCount("b")).toBe(0);
   });
 });
 
@@ -281,7 +290,7 @@ describe("cluster state: taints and sizes (02 §2.3)", () => {
     if (isManaged) cluster.claimChanged(claim("c", { id: "a", startupTaints: [startup], taints: [own] }));
     const all = [notReady, readiness, startup, own, taints.unregistered];
     cluster.nodeChanged(node("n", { id: "a", stage, taints: all }));
-    return cluster.node("a")?.existing.taints;
+    return cluster.nodeByProviderId("a")?.existing.taints;
   };
 
   it("02:S-24 a young node of ours is forgiven what its boot removes", () => {
@@ -302,7 +311,7 @@ describe("cluster state: taints and sizes (02 §2.3)", () => {
 
   it("02:S-25 every machine is one node, whoever tells of its size", () => {
     const { cluster } = emptyState();
-    const capacity = () => written(cluster.node("a")?.existing.capacity ?? {});
+    const capacity = () => written(cluster.nodeByProviderId("a")?.existing.capacity ?? {});
     cluster.claimChanged(claim("c", { id: "a", capacity: { cpu: "8", memory: "1Gi" } }));
     expect(capacity()).toEqual({ cpu: "8", memory: "1Gi", nodes: "1" });
     cluster.nodeChanged(

@@ -1,5 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from "../../src/api/kubernetes/cluster.ts";
+import type {
+  PersistentVolume,
+  PersistentVolumeClaim,
+  StorageClass,
+} from "../../src/api/kubernetes/cluster-objects.ts";
 import { pod } from "../builders/pod.ts";
 import { built, emptyState, machine } from "./objects.ts";
 
@@ -26,7 +30,10 @@ function withMachine() {
   cluster.claimChanged(one.claim);
   cluster.nodeChanged(one.node);
   const volumes = () => {
-    const { attached, limits } = cluster.node(id)?.existing.volumes ?? { attached: new Map(), limits: new Map() };
+    const { attached, limits } = cluster.nodeByProviderId(id)?.existing.volumes ?? {
+      attached: new Map(),
+      limits: new Map(),
+    };
     return { attached: Object.fromEntries([...attached].map(([key, set]) => [key, [...set]])), limits: [...limits] };
   };
   return { cluster, id, one, volumes };
@@ -116,11 +123,11 @@ describe("cluster state: host ports (02 §2.9)", () => {
     const { cluster, id, one } = withMachine();
     cluster.podChanged(server);
     cluster.podChanged({ ...server });
-    expect(cluster.node(id)?.existing.hostPorts).toEqual(taken);
+    expect(cluster.nodeByProviderId(id)?.existing.hostPorts).toEqual(taken);
     cluster.claimChanged({ ...one.claim });
     cluster.nodeChanged({ ...one.node });
-    expect(cluster.node(id)?.existing.hostPorts).toEqual(taken);
+    expect(cluster.nodeByProviderId(id)?.existing.hostPorts).toEqual(taken);
     cluster.podGone(server);
-    expect(cluster.node(id)?.existing.hostPorts).toEqual([]);
+    expect(cluster.nodeByProviderId(id)?.existing.hostPorts).toEqual([]);
   });
 });

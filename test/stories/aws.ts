@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { awsLabels, labels } from "../../src/api/labels.ts";
-import { builtIn, custom } from "../../src/kube/resources.ts";
+import { builtInTypes, karpenterTypes } from "../../src/kube/resources.ts";
 import {
   claimsOf,
   gone,
@@ -97,11 +97,16 @@ export const aws: readonly Story[] = [
     play: async (stage) => {
       const lost = ec2Class({ subnetSelectorTerms: [{ id: "subnet-0123456789abcdef0" }] });
       await stage.apply(lost, ec2Pool({ requirements: small }), deployment("web"));
-      const asked = { type: custom.EC2NodeClass, name: "default", condition: "SubnetsReady", is: "False" } as const;
+      const asked = {
+        type: karpenterTypes.EC2NodeClass,
+        name: "default",
+        condition: "SubnetsReady",
+        is: "False",
+      } as const;
       await stage.until("it says so", says(stage, { ...asked, reason: "SubnetsNotFound" }));
       await stage.until(
         "the pool says so",
-        says(stage, { type: custom.NodePool, name: "ec2", condition: "NodeClassReady", is: "False" }),
+        says(stage, { type: karpenterTypes.NodePool, name: "ec2", condition: "NodeClassReady", is: "False" }),
       );
       expect(await claimsOf(stage)).toEqual([]);
       await stage.apply(ec2Class());
@@ -113,13 +118,13 @@ export const aws: readonly Story[] = [
     play: async (stage) => {
       await stage.apply(ec2Class(), ec2Pool({ requirements: small }), deployment("web"));
       await stage.until("it runs", running(stage, "web", 1));
-      await stage.remove(custom.EC2NodeClass, "default");
+      await stage.remove(karpenterTypes.EC2NodeClass, "default");
       await stage.pass(5);
-      expect((await stage.get(custom.EC2NodeClass, "default"))?.metadata.deletionTimestamp).toBeDefined();
+      expect((await stage.get(karpenterTypes.EC2NodeClass, "default"))?.metadata.deletionTimestamp).toBeDefined();
       await stage.scale("web", 0);
-      await stage.remove(custom.NodePool, "ec2");
+      await stage.remove(karpenterTypes.NodePool, "ec2");
       await stage.until("all is given back", nothingLeft(stage));
-      await stage.until("it goes", gone(stage, custom.EC2NodeClass, "default"), 60);
+      await stage.until("it goes", gone(stage, karpenterTypes.EC2NodeClass, "default"), 60);
     },
   },
   {
@@ -131,7 +136,7 @@ export const aws: readonly Story[] = [
       await stage.apply(ec2Class({ tags: { team: "blue" } }));
       await stage.until(
         "it is marked",
-        says(stage, { type: custom.NodeClaim, name, condition: "Drifted", reason: "NodeClassDrift" }),
+        says(stage, { type: karpenterTypes.NodeClaim, name, condition: "Drifted", reason: "NodeClassDrift" }),
       );
       await stage.until("nothing else happens", settled(stage, 1));
     },
@@ -149,7 +154,7 @@ export const aws: readonly Story[] = [
       ];
       stage.cloud.interrupt(node.spec?.providerID ?? "");
       await stage.until("it is told", told(stage, { about: nameOf(node), reason: "SpotInterrupted" }));
-      await stage.until("its node goes", gone(stage, builtIn.Node, nameOf(node)));
+      await stage.until("its node goes", gone(stage, builtInTypes.Node, nameOf(node)));
       await stage.until("it runs again", running(stage, "web", 1));
       expect(offering(await theNode(stage))).not.toEqual(offering(node));
     },

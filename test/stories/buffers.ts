@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { defaultGates } from "../../src/controllers/settings.ts";
-import { builtIn, custom } from "../../src/kube/resources.ts";
+import { builtInTypes, karpenterTypes } from "../../src/kube/resources.ts";
 import { claimsOf, conditionOf, nameOf, podsOf, running, says, settled, theNode } from "./facts.ts";
 import { isIn, kwokClass, pool } from "./manifests.ts";
 import type { Stage, Story } from "./story.ts";
@@ -19,7 +19,7 @@ const chunk = {
   template: podTemplate("chunk", { cpu: "3" }),
 };
 const fours = pool({ requirements: [isIn("karpenter.kwok.sh/instance-cpu", "4")] });
-const said = (condition: string) => ({ type: custom.CapacityBuffer, name: "spare", condition }) as const;
+const said = (condition: string) => ({ type: karpenterTypes.CapacityBuffer, name: "spare", condition }) as const;
 
 const isWarm = (stage: Stage) => says(stage, { ...said("Provisioning"), reason: "FitsExistingCapacity" });
 
@@ -32,10 +32,10 @@ export const buffers: readonly Story[] = [
       await stage.apply(kwokClass, fours, chunk, buffer({ podTemplateRef: { name: "chunk" }, replicas: 2 }));
       await stage.until("two nodes", settled(stage, 2));
       await stage.until("it is warm", isWarm(stage));
-      const found = await stage.get(custom.CapacityBuffer, "spare");
+      const found = await stage.get(karpenterTypes.CapacityBuffer, "spare");
       expect(found?.status).toMatchObject({ replicas: 2, podTemplateRef: { name: "chunk" } });
       expect(conditionOf(found ?? {}, "ReadyForProvisioning")).toMatchObject({ status: "True", reason: "Resolved" });
-      expect(await stage.list(builtIn.Pod)).toEqual([]);
+      expect(await stage.list(builtInTypes.Pod)).toEqual([]);
     },
   },
   {
@@ -69,7 +69,7 @@ export const buffers: readonly Story[] = [
       await stage.scale("web", 4);
       await stage.until("four run", running(stage, "web", 4));
       await stage.until("two more are kept", settled(stage, 6));
-      expect((await stage.get(custom.CapacityBuffer, "spare"))?.status).toMatchObject({ replicas: 2 });
+      expect((await stage.get(karpenterTypes.CapacityBuffer, "spare"))?.status).toMatchObject({ replicas: 2 });
     },
   },
   {
@@ -92,7 +92,7 @@ export const buffers: readonly Story[] = [
       await stage.apply(kwokClass, fours, chunk, buffer({ podTemplateRef: { name: "chunk" }, replicas: 1 }));
       await stage.pass(15);
       expect(await claimsOf(stage)).toEqual([]);
-      expect((await stage.get(custom.CapacityBuffer, "spare"))?.status).toBeUndefined();
+      expect((await stage.get(karpenterTypes.CapacityBuffer, "spare"))?.status).toBeUndefined();
     },
   },
 ];

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { labels } from "../../src/api/labels.ts";
-import { custom } from "../../src/kube/resources.ts";
+import { karpenterTypes } from "../../src/kube/resources.ts";
 import { claimsOf, nameOf, nodesOf, running, theClaim, theNode, whereRuns } from "./facts.ts";
 import { isIn, kwokClass, pool } from "./manifests.ts";
 import type { Stage, Story } from "./story.ts";
@@ -164,7 +164,7 @@ export const choices: readonly Story[] = [
       await stage.until("it runs", running(stage, "web", 1));
       const [claim] = await claimsOf(stage, "old");
       expect(claim).toBeDefined();
-      await stage.remove(custom.NodePool, "old");
+      await stage.remove(karpenterTypes.NodePool, "old");
       await stage.until("its claim is gone, its pod elsewhere", async () => (await nodesOf(stage, "old")).length === 0);
       await stage.until("it runs again", running(stage, "web", 1));
       expect((await claimsOf(stage)).map((one) => nameOf(one).startsWith("new-"))).toEqual([true]);

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { annotations, taints } from "../../src/api/labels.ts";
-import { builtIn, custom } from "../../src/kube/resources.ts";
+import { builtInTypes, karpenterTypes } from "../../src/kube/resources.ts";
 import {
   claimsOf,
   conditionOf,
@@ -27,9 +27,9 @@ const none = { maxUnavailable: 0 };
 /** Deletes the only claim and waits until its drain has begun. */
 async function drain(stage: Stage): Promise<LiveClaim> {
   const claim = await theClaim(stage);
-  await stage.remove(custom.NodeClaim, nameOf(claim));
+  await stage.remove(karpenterTypes.NodeClaim, nameOf(claim));
   await stage.until("the node is tainted", async () => {
-    const node = await stage.get(builtIn.Node, claim.status?.nodeName ?? "");
+    const node = await stage.get(builtInTypes.Node, claim.status?.nodeName ?? "");
     return (
       (node?.spec as { taints?: readonly object[] } | undefined)?.taints?.some(
         (taint) => "key" in taint && taint.key === taints.disrupted.key,
@@ -44,7 +44,7 @@ async function orderOfLeaving(stage: Stage, apps: readonly string[]): Promise<re
   const left: string[] = [];
   await stage.until("all have left", async () => {
     for (const app of apps) {
-      const pods = await stage.list<LivePod>(builtIn.Pod);
+      const pods = await stage.list<LivePod>(builtInTypes.Pod);
       const isThere = pods.some(({ metadata }) => metadata.labels?.["app"] === app);
       if (!isThere && !left.includes(app)) left.push(app);
     }
@@ -67,7 +67,7 @@ export const draining: readonly Story[] = [
       expect(await running(stage, "web", 2)()).toBe(true);
       expect(conditionOf(await theClaim(stage), "Drained")).toMatchObject({ status: "Unknown", reason: "Draining" });
       await stage.apply(budget("web", { maxUnavailable: 1 }));
-      await stage.until("the node goes", gone(stage, builtIn.Node, about));
+      await stage.until("the node goes", gone(stage, builtInTypes.Node, about));
       await stage.until("both run elsewhere", running(stage, "web", 2));
     },
   },
@@ -79,7 +79,7 @@ export const draining: readonly Story[] = [
       const claim = await drain(stage);
       await stage.until("the node goes", async () => {
         expect((await podsOf(stage, "web")).filter(isReady).length).toBeGreaterThanOrEqual(2);
-        return gone(stage, builtIn.Node, claim.status?.nodeName ?? "")();
+        return gone(stage, builtInTypes.Node, claim.status?.nodeName ?? "")();
       });
       await stage.until("all run", running(stage, "web", 3));
     },
@@ -98,7 +98,7 @@ export const draining: readonly Story[] = [
       await stage.until("another node is ready", async () =>
         (await nodesOf(stage)).some((node) => nameOf(node) !== first && isReady(node)),
       );
-      expect(await stage.get(builtIn.Node, first)).toBeDefined();
+      expect(await stage.get(builtInTypes.Node, first)).toBeDefined();
       await stage.until("one node is left", settled(stage, 1));
       await stage.until("it runs there", running(stage, "web", 1));
       expect(nameOf(await theNode(stage))).not.toBe(first);
@@ -112,7 +112,9 @@ export const draining: readonly Story[] = [
       const claim = await drain(stage);
       await stage.pass(15);
       expect(await running(stage, "careful", 1)()).toBe(true);
-      await stage.patch(builtIn.Pod, "careful", { metadata: { annotations: { [annotations.doNotDisrupt]: null } } });
+      await stage.patch(builtInTypes.Pod, "careful", {
+        metadata: { annotations: { [annotations.doNotDisrupt]: null } },
+      });
       await stage.until("all is given back", givenBack(stage, claim));
     },
   },
@@ -142,7 +144,7 @@ export const draining: readonly Story[] = [
       const { metadata } = await theClaim(stage);
       const deadline = Date.parse(metadata.annotations?.[annotations.terminationTimestamp] ?? "");
       expect(deadline - Date.parse(metadata.deletionTimestamp ?? "")).toBe(20_000);
-      await stage.until("the pod goes", gone(stage, builtIn.Pod, "careful"));
+      await stage.until("the pod goes", gone(stage, builtInTypes.Pod, "careful"));
       expect(stage.now() - before).toBeGreaterThan(15_000);
       await stage.until("all is given back", givenBack(stage, claim));
       await stage.until("it was told", told(stage, { about: "careful", reason: "Disrupted" }));
@@ -161,7 +163,7 @@ export const draining: readonly Story[] = [
       await stage.until(
         "it is asked to go",
         async () => {
-          const pod = await stage.get<LivePod>(builtIn.Pod, "slow");
+          const pod = await stage.get<LivePod>(builtInTypes.Pod, "slow");
           return pod === undefined || pod.metadata.deletionTimestamp !== undefined;
         },
         10,
@@ -181,7 +183,7 @@ export const draining: readonly Story[] = [
       );
       await stage.until("it runs", running(stage, "stubborn", 1));
       const claim = await theClaim(stage);
-      await stage.remove(custom.NodeClaim, nameOf(claim));
+      await stage.remove(karpenterTypes.NodeClaim, nameOf(claim));
       await stage.until("all is given back", givenBack(stage, claim), 40);
     },
   },
@@ -195,10 +197,10 @@ export const draining: readonly Story[] = [
       await stage.until("it says so", told(stage, { about, reason: "FailedDraining" }));
       await stage.pass(10);
       expect(await running(stage, "web", 1)()).toBe(true);
-      await stage.remove(builtIn.PodDisruptionBudget, "second");
+      await stage.remove(builtInTypes.PodDisruptionBudget, "second");
       // The real controller looks at the other again only when it changes.
-      await stage.patch(builtIn.PodDisruptionBudget, "web", { metadata: { labels: { looked: "again" } } });
-      await stage.until("the node goes", gone(stage, builtIn.Node, about));
+      await stage.patch(builtInTypes.PodDisruptionBudget, "web", { metadata: { labels: { looked: "again" } } });
+      await stage.until("the node goes", gone(stage, builtInTypes.Node, about));
     },
   },
   {
@@ -234,14 +236,14 @@ export const draining: readonly Story[] = [
       await stage.until("four nodes", settled(stage, 4));
       const [claim] = await claimsOf(stage);
       await stage.apply(web("2"));
-      await stage.remove(custom.NodeClaim, claim?.metadata.name ?? "");
-      await stage.until("the claim goes", gone(stage, custom.NodeClaim, claim?.metadata.name ?? ""));
+      await stage.remove(karpenterTypes.NodeClaim, claim?.metadata.name ?? "");
+      await stage.until("the claim goes", gone(stage, karpenterTypes.NodeClaim, claim?.metadata.name ?? ""));
       await stage.until("version 2 runs alone", async () => {
         const pods = await podsOf(stage, "web");
         return pods.length === 4 && pods.every((pod) => isReady(pod) && pod.metadata.labels?.["version"] === "2");
       });
       await stage.until("the budget is whole again", async () => {
-        const found = await stage.get(builtIn.PodDisruptionBudget, "web");
+        const found = await stage.get(builtInTypes.PodDisruptionBudget, "web");
         return (found?.status as { currentHealthy?: number } | undefined)?.currentHealthy === 4;
       });
     },

@@ -1,13 +1,13 @@
 import type { KubeObject } from "../../src/api/object.ts";
 import { InstanceList } from "../../src/cloud/instance-source.ts";
 import { ApiServer } from "../../src/control-plane/api/server.ts";
-import { startCluster } from "../../src/control-plane/cluster.ts";
-import { installCrds } from "../../src/control-plane/custom-kinds.ts";
 import { InProcessClient } from "../../src/control-plane/in-process-client.ts";
-import { stepBudget } from "../../src/controllers/budget.ts";
+import { installCrds } from "../../src/control-plane/install-crds.ts";
+import { startSimulatedCluster } from "../../src/control-plane/simulated-cluster.ts";
 import type { Settings } from "../../src/controllers/settings.ts";
+import { stepBudget } from "../../src/controllers/work-budget.ts";
 import type { KubeClient } from "../../src/kube/client.ts";
-import { SimulatedCloud } from "../../src/providers/sim/cloud.ts";
+import { SimulatedCloud } from "../../src/providers/sim/simulated-cloud.ts";
 import { Random } from "../../src/util/random.ts";
 import { VirtualClock } from "../../src/util/virtual-clock.ts";
 import type { LogLine } from "../controllers/recording-log.ts";
@@ -39,7 +39,7 @@ export async function embeddedStage(options: EmbeddedOptions = {}): Promise<Stag
   const cloud = new SimulatedCloud({ clock, random: random.fork("cloud") });
   const instances = options.fleet === "nodes" ? new InstanceList() : cloud;
   const { volumes } = options;
-  const world = startCluster({ api, clock, random: random.fork("world"), instances, settings: { volumes } });
+  const world = startSimulatedCluster({ api, clock, random: random.fork("world"), instances, settings: { volumes } });
   await options.before?.(client, { now: clock.now(), namespace: "story" });
   const lines: LogLine[] = [];
   const advance = (ms: number) => clock.advance(ms).then(() => {});

@@ -1,11 +1,11 @@
 import type { NodeClaim } from "../../src/api/kinds/node-claim.ts";
 import type { NodePool } from "../../src/api/kinds/node-pool.ts";
-import type { Node } from "../../src/api/kubernetes/cluster.ts";
+import type { Node } from "../../src/api/kubernetes/cluster-objects.ts";
 import type { Pod } from "../../src/api/kubernetes/pod.ts";
 import { labels } from "../../src/api/labels.ts";
 import type { KubeObject } from "../../src/api/object.ts";
 import type { ResourceType } from "../../src/kube/client.ts";
-import { builtIn, custom } from "../../src/kube/resources.ts";
+import { builtInTypes, karpenterTypes } from "../../src/kube/resources.ts";
 import type { Stage } from "./story.ts";
 
 export type LivePod = Pod & KubeObject;
@@ -15,7 +15,7 @@ export type LivePool = NodePool & KubeObject;
 
 /** Pods of an app that are not on their way out. */
 export async function podsOf(stage: Stage, app: string): Promise<readonly LivePod[]> {
-  const pods = await stage.list<LivePod>(builtIn.Pod);
+  const pods = await stage.list<LivePod>(builtInTypes.Pod);
   return pods.filter((pod) => pod.metadata.labels?.["app"] === app && !isLeaving(pod));
 }
 
@@ -48,7 +48,7 @@ export function running(stage: Stage, app: string, count: number) {
 
 /** Nodes that karpenter made. */
 export async function nodesOf(stage: Stage, pool?: string): Promise<readonly LiveNode[]> {
-  const nodes = await stage.list<LiveNode>(builtIn.Node);
+  const nodes = await stage.list<LiveNode>(builtInTypes.Node);
   return nodes.filter(({ metadata }) => {
     const of = metadata.labels?.[labels.nodePool];
     return of !== undefined && (pool === undefined || of === pool);
@@ -56,7 +56,7 @@ export async function nodesOf(stage: Stage, pool?: string): Promise<readonly Liv
 }
 
 export async function claimsOf(stage: Stage, pool?: string): Promise<readonly LiveClaim[]> {
-  const claims = await stage.list<LiveClaim>(custom.NodeClaim);
+  const claims = await stage.list<LiveClaim>(karpenterTypes.NodeClaim);
   return claims.filter(({ metadata }) => pool === undefined || metadata.labels?.[labels.nodePool] === pool);
 }
 
@@ -72,7 +72,7 @@ export const theNode = async (stage: Stage, pool?: string): Promise<LiveNode> =>
 
 /** Labels of the nodes an app's pods run on, one for each pod, sorted. */
 export async function whereRuns(stage: Stage, app: string, label: string): Promise<readonly (string | undefined)[]> {
-  const nodes = new Map((await stage.list<LiveNode>(builtIn.Node)).map((node) => [node.metadata.name, node]));
+  const nodes = new Map((await stage.list<LiveNode>(builtInTypes.Node)).map((node) => [node.metadata.name, node]));
   const pods = await podsOf(stage, app);
   return pods.map(({ spec }) => nodes.get(spec.nodeName)?.metadata.labels?.[label]).sort();
 }
@@ -86,8 +86,8 @@ export function nothingLeft(stage: Stage) {
 /** Nothing is left of a claim, its node and its machine. */
 export function givenBack(stage: Stage, { metadata, status }: LiveClaim) {
   return async (): Promise<boolean> =>
-    (await gone(stage, custom.NodeClaim, metadata.name ?? "")()) &&
-    (await gone(stage, builtIn.Node, status?.nodeName ?? "")()) &&
+    (await gone(stage, karpenterTypes.NodeClaim, metadata.name ?? "")()) &&
+    (await gone(stage, builtInTypes.Node, status?.nodeName ?? "")()) &&
     stage.cloud.list().every(({ providerId }) => providerId !== status?.providerID);
 }
 

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { labels } from "../../src/api/labels.ts";
-import { builtIn, custom } from "../../src/kube/resources.ts";
+import { builtInTypes, karpenterTypes } from "../../src/kube/resources.ts";
 import {
   claimsOf,
   conditionOf,
@@ -60,7 +60,7 @@ export const joining: readonly Story[] = [
       expect(node.spec?.taints).toContainEqual(boots);
       expect((await podsOf(stage, "web")).map(({ spec }) => spec.nodeName)).toEqual([undefined]);
       expect(await claimsOf(stage)).toHaveLength(1);
-      await stage.patch(builtIn.Node, nameOf(node), { spec: { taints: null } });
+      await stage.patch(builtInTypes.Node, nameOf(node), { spec: { taints: null } });
       await stage.until("it runs", running(stage, "web", 1));
       await stage.until("one node", settled(stage, 1));
       expect((await theNode(stage)).spec?.taints ?? []).toEqual([]);
@@ -77,7 +77,7 @@ export const joining: readonly Story[] = [
       await stage.pass(14 * 60);
       expect(nameOf(await theClaim(stage))).toBe(first);
       expect(await nodesOf(stage)).toEqual([]);
-      await stage.until("it is given up", gone(stage, custom.NodeClaim, first), 120);
+      await stage.until("it is given up", gone(stage, karpenterTypes.NodeClaim, first), 120);
       await stage.until("another takes its place", running(stage, "web", 1));
       await stage.until("one machine", settled(stage, 1));
     },
@@ -89,9 +89,9 @@ export const joining: readonly Story[] = [
     play: async (stage) => {
       stage.cloud.failNext("create", { kind: "dud" }, 2);
       await stage.apply(kwokClass, pool(), deployment("web"));
-      const health = { type: custom.NodePool, name: "default", condition: "NodeRegistrationHealthy" } as const;
+      const health = { type: karpenterTypes.NodePool, name: "default", condition: "NodeRegistrationHealthy" } as const;
       await stage.until("it is marked", says(stage, { ...health, is: "False", reason: "RegistrationFailed" }));
-      expect(isTrue((await stage.get(custom.NodePool, "default")) ?? {}, "Ready")).toBe(true);
+      expect(isTrue((await stage.get(karpenterTypes.NodePool, "default")) ?? {}, "Ready")).toBe(true);
       await stage.until("the third joins", running(stage, "web", 1));
       await stage.apply(deployment("more", { replicas: 3, cpu: "200" }));
       await stage.until("more join", running(stage, "more", 3));
@@ -122,7 +122,7 @@ export const joining: readonly Story[] = [
       stage.cloud.setKubelet(node, "not-ready");
       await stage.until(
         "it is not ready",
-        says(stage, { type: builtIn.Node, name: node, condition: "Ready", is: "False" }),
+        says(stage, { type: builtInTypes.Node, name: node, condition: "Ready", is: "False" }),
       );
       await stage.pass(5);
       expect(isTrue(await theClaim(stage), "Initialized")).toBe(true);
@@ -150,13 +150,13 @@ export const joining: readonly Story[] = [
       await stage.until("it runs", running(stage, "web", 1));
       const node = await theNode(stage);
       await stage.patch(
-        builtIn.Node,
+        builtInTypes.Node,
         nameOf(node),
         { status: { capacity: { memory: "1Gi" } } },
         { subresource: "status" },
       );
       const name = nameOf(await theClaim(stage));
-      const asked = { type: custom.NodeClaim, name, condition: "ConsistentStateFound", is: "False" } as const;
+      const asked = { type: karpenterTypes.NodeClaim, name, condition: "ConsistentStateFound", is: "False" } as const;
       await stage.until("it is noticed", says(stage, { ...asked, reason: "ConsistencyCheckFailed" }), 1_200);
       await stage.until("it is told", told(stage, { about: name, reason: "FailedConsistencyCheck" }));
       expect(await running(stage, "web", 1)()).toBe(true);

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { labels } from "../../src/api/labels.ts";
-import { CloudError } from "../../src/cloud/error.ts";
-import { builtIn, custom } from "../../src/kube/resources.ts";
+import { CloudError } from "../../src/cloud/cloud-error.ts";
+import { builtInTypes, karpenterTypes } from "../../src/kube/resources.ts";
 import {
   claimsOf,
   conditionOf,
@@ -39,7 +39,7 @@ export const launching: readonly Story[] = [
   {
     title: "02:L-32 a type that is sold out is replaced by the next cheapest",
     play: async (stage) => {
-      stage.cloud.setStock({ instanceType: "c-2x-amd64-linux" }, 0);
+      stage.cloud.setAvailableCount({ instanceType: "c-2x-amd64-linux" }, 0);
       await stage.apply(kwokClass, pool(), deployment("web"));
       await stage.until("it runs", running(stage, "web", 1));
       expect(await whereRuns(stage, "web", labels.instanceType)).toEqual(["s-2x-amd64-linux"]);
@@ -49,7 +49,7 @@ export const launching: readonly Story[] = [
     title: "02:L-32 03:L-6 a pool that is sold out gives way to another, and says so",
     isSmoke: true,
     play: async (stage) => {
-      stage.cloud.setStock({ instanceType: "c-4x-amd64-linux" }, 0);
+      stage.cloud.setAvailableCount({ instanceType: "c-4x-amd64-linux" }, 0);
       const first = pinned("c-4x-amd64-linux", { name: "first", spec: { weight: 50 } });
       await stage.apply(kwokClass, first, pool({ name: "second" }), deployment("web", { replicas: 2 }));
       await stage.until("both run", running(stage, "web", 2));
@@ -65,10 +65,10 @@ export const launching: readonly Story[] = [
     title: "02:L-32 what is sold out is asked for again after three minutes",
     needsVirtualTime: true,
     play: async (stage) => {
-      stage.cloud.setStock({ instanceType: "c-4x-amd64-linux" }, 0);
+      stage.cloud.setAvailableCount({ instanceType: "c-4x-amd64-linux" }, 0);
       await stage.apply(kwokClass, pinned("c-4x-amd64-linux"), deployment("web"));
       await stage.until("it was tried", async () => logged(stage, "failed launching nodeclaim") === 1);
-      stage.cloud.setStock({ instanceType: "c-4x-amd64-linux" }, 1);
+      stage.cloud.setAvailableCount({ instanceType: "c-4x-amd64-linux" }, 1);
       await stage.pass(150);
       expect(await claimsOf(stage)).toEqual([]);
       await stage.until("it runs", running(stage, "web", 1), 60);
@@ -79,7 +79,7 @@ export const launching: readonly Story[] = [
     title: "02:L-32 stock for one: the others wait and do not storm the cloud",
     needsVirtualTime: true,
     play: async (stage) => {
-      stage.cloud.setStock({}, 1);
+      stage.cloud.setAvailableCount({}, 1);
       const web = deployment("web", { replicas: 3, cpu: "200" });
       await stage.apply(kwokClass, pool(), web);
       await stage.until(
@@ -89,7 +89,7 @@ export const launching: readonly Story[] = [
       await stage.pass(600);
       expect(stage.cloud.list()).toHaveLength(1);
       expect(logged(stage, "created nodeclaim")).toBeLessThan(30);
-      stage.cloud.setStock({}, 5);
+      stage.cloud.setAvailableCount({}, 5);
       await stage.until("all run", running(stage, "web", 3));
     },
   },
@@ -130,8 +130,8 @@ export const launching: readonly Story[] = [
       const name = nameOf(await theClaim(stage));
       await stage.pass(270);
       expect(nameOf(await theClaim(stage))).toBe(name);
-      await stage.until("it is given up", gone(stage, custom.NodeClaim, name), 90);
-      const health = { type: custom.NodePool, name: "default", condition: "NodeRegistrationHealthy" } as const;
+      await stage.until("it is given up", gone(stage, karpenterTypes.NodeClaim, name), 90);
+      const health = { type: karpenterTypes.NodePool, name: "default", condition: "NodeRegistrationHealthy" } as const;
       await stage.until("the pool is marked", says(stage, { ...health, is: "False", reason: "LaunchFailed" }), 400);
       stage.cloud.setFaultRates({});
       await stage.until("it runs", running(stage, "web", 1), 400);
@@ -162,15 +162,18 @@ export const launching: readonly Story[] = [
     title: "03:L-2 a claim without a pool gets its machine and its node, and gives them back",
     play: async (stage) => {
       await stage.apply(kwokClass, standaloneClaim("alone", { resources: { requests: { cpu: "3" } } }));
-      await stage.until("it is ready", says(stage, { type: custom.NodeClaim, name: "alone", condition: "Ready" }));
+      await stage.until(
+        "it is ready",
+        says(stage, { type: karpenterTypes.NodeClaim, name: "alone", condition: "Ready" }),
+      );
       const claim = await theClaim(stage);
-      const node = await stage.get<LiveNode>(builtIn.Node, claim.status?.nodeName ?? "");
+      const node = await stage.get<LiveNode>(builtInTypes.Node, claim.status?.nodeName ?? "");
       expect(node?.spec?.providerID).toBe(claim.status?.providerID);
       expect(node?.metadata.labels).toMatchObject({
         [labels.instanceType]: "c-4x-amd64-linux",
         [labels.initialized]: "true",
       });
-      await stage.remove(custom.NodeClaim, "alone");
+      await stage.remove(karpenterTypes.NodeClaim, "alone");
       await stage.until("all is given back", nothingLeft(stage));
     },
   },
@@ -182,15 +185,15 @@ export const launching: readonly Story[] = [
       await stage.until(
         "it was tried",
         says(stage, {
-          type: custom.NodeClaim,
+          type: karpenterTypes.NodeClaim,
           name: "short",
           condition: "Launched",
           is: "Unknown",
           reason: "LaunchFailed",
         }),
       );
-      await stage.remove(custom.NodeClaim, "short");
-      await stage.until("it goes", gone(stage, custom.NodeClaim, "short"), 60);
+      await stage.remove(karpenterTypes.NodeClaim, "short");
+      await stage.until("it goes", gone(stage, karpenterTypes.NodeClaim, "short"), 60);
       expect(stage.cloud.list()).toEqual([]);
     },
   },
@@ -227,7 +230,7 @@ export const launching: readonly Story[] = [
       ).toBe(1);
       expect(stage.series().get(`nodes_created_total{nodepool="default",zone="${zone}"}`)).toBe(1);
       await stage.scale("web", 0);
-      await stage.remove(custom.NodeClaim, claim);
+      await stage.remove(karpenterTypes.NodeClaim, claim);
       await stage.until("all is given back", nothingLeft(stage));
       for (const line of ["tainted node", "deleted node", "deleted nodeclaim"]) {
         expect([line, logged(stage, line)]).toEqual([line, 1]);

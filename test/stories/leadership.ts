@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { Lease } from "../../src/kube/lease.ts";
-import { builtIn } from "../../src/kube/resources.ts";
+import { builtInTypes } from "../../src/kube/resources.ts";
 import { claimsOf, logged, nameOf, running, settled, theClaim } from "./facts.ts";
 import { kwokClass, pool } from "./manifests.ts";
 import type { Stage, Story } from "./story.ts";
@@ -9,7 +9,7 @@ import { deployment } from "./workloads.ts";
 const lease = { name: "karpenter-leader-election", namespace: "karpenter" };
 
 async function leader(stage: Stage): Promise<string | undefined> {
-  return (await stage.client.get<Lease>(builtIn.Lease, lease)).spec?.holderIdentity;
+  return (await stage.client.get<Lease>(builtInTypes.Lease, lease)).spec?.holderIdentity;
 }
 
 function leads(stage: Stage, who: (identity: string | undefined) => boolean) {
@@ -78,7 +78,7 @@ export const leadership: readonly Story[] = [
       await stage.until("it runs", running(stage, "web", 1));
       const renewTime = `${new Date(stage.now()).toISOString().slice(0, -1)}000Z`;
       const body = { spec: { holderIdentity: "somebody-else", renewTime } };
-      await stage.client.patch(builtIn.Lease, lease, { kind: "merge", body });
+      await stage.client.patch(builtInTypes.Lease, lease, { kind: "merge", body });
       await stage.until("it notices", async () => logged(stage, "lost the lease, another may lead") === 1, 30);
       await stage.apply(deployment("more", { cpu: "30" }));
       await stage.pass(10);

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { labels } from "../../src/api/labels.ts";
 import { defaultGates } from "../../src/controllers/settings.ts";
-import { builtIn, custom } from "../../src/kube/resources.ts";
+import { builtInTypes, karpenterTypes } from "../../src/kube/resources.ts";
 import {
   claimsOf,
   givenBack,
@@ -47,7 +47,7 @@ async function runsOnNodes(stage: Stage, replicas: number): Promise<readonly str
 
 /** Nothing is left of the node, its claim and its machine, and the app runs whole elsewhere. */
 async function isReplaced(stage: Stage, node: string, replicas: number): Promise<void> {
-  await stage.until("the node is gone", gone(stage, builtIn.Node, node));
+  await stage.until("the node is gone", gone(stage, builtInTypes.Node, node));
   await stage.until("all run again", running(stage, "web", replicas));
   await stage.until("they are settled", settled(stage, replicas));
   expect((await nodesOf(stage)).map(nameOf)).not.toContain(node);
@@ -60,7 +60,7 @@ export const leaving: readonly Story[] = [
     play: async (stage) => {
       const [node = ""] = await runsOnNodes(stage, 2);
       const claim = (await claimsOf(stage)).find(({ status }) => status?.nodeName === node);
-      await stage.remove(custom.NodeClaim, claim?.metadata.name ?? "");
+      await stage.remove(karpenterTypes.NodeClaim, claim?.metadata.name ?? "");
       await isReplaced(stage, node, 2);
     },
   },
@@ -68,7 +68,7 @@ export const leaving: readonly Story[] = [
     title: "03:T-1 a node deleted by hand takes its claim and its machine along, and its pods move",
     play: async (stage) => {
       const [node = ""] = await runsOnNodes(stage, 2);
-      await stage.remove(builtIn.Node, node);
+      await stage.remove(builtInTypes.Node, node);
       await isReplaced(stage, node, 2);
     },
   },
@@ -88,9 +88,9 @@ export const leaving: readonly Story[] = [
       const [node = ""] = await runsOnNodes(stage, 1);
       const claim = nameOf(await theClaim(stage));
       stage.cloud.vanish(node);
-      await stage.patch(builtIn.Node, node, { metadata: { finalizers: null } });
-      await stage.remove(builtIn.Node, node);
-      await stage.until("its claim goes", gone(stage, custom.NodeClaim, claim), 300);
+      await stage.patch(builtInTypes.Node, node, { metadata: { finalizers: null } });
+      await stage.remove(builtInTypes.Node, node);
+      await stage.until("its claim goes", gone(stage, karpenterTypes.NodeClaim, claim), 300);
       await isReplaced(stage, node, 1);
     },
   },
@@ -123,8 +123,8 @@ export const leaving: readonly Story[] = [
     play: async (stage) => {
       await stage.apply({ ...kwokClass, spec: { nodeRegistrationDelay: "8s" } }, pool(), barePod("web"));
       await stage.until("a machine", async () => stage.cloud.list().length === 1);
-      await stage.remove(builtIn.Pod, "web");
-      await stage.remove(custom.NodeClaim, nameOf(await theClaim(stage)));
+      await stage.remove(builtInTypes.Pod, "web");
+      await stage.remove(karpenterTypes.NodeClaim, nameOf(await theClaim(stage)));
       await stage.until("all is given back", nothingLeft(stage));
     },
   },
@@ -164,7 +164,7 @@ export const leaving: readonly Story[] = [
       const first = nameOf(await theClaim(stage));
       await stage.pass(3_500);
       expect(nameOf(await theClaim(stage))).toBe(first);
-      await stage.until("it expires", gone(stage, custom.NodeClaim, first), 180);
+      await stage.until("it expires", gone(stage, karpenterTypes.NodeClaim, first), 180);
       await stage.until("it runs again", running(stage, "web", 1));
       expect(logged(stage, "deleting expired nodeclaim")).toBe(1);
       await stage.until("one node", settled(stage, 1));
@@ -178,7 +178,7 @@ export const leaving: readonly Story[] = [
       const [node = ""] = await runsOnNodes(stage, 3);
       stage.cloud.setKubelet(node, "not-ready");
       await stage.pass(9 * 60);
-      expect(await stage.get(builtIn.Node, node)).toBeDefined();
+      expect(await stage.get(builtInTypes.Node, node)).toBeDefined();
       await isReplaced(stage, node, 3);
       expect(logged(stage, "deleting unhealthy node")).toBe(1);
     },
@@ -193,7 +193,7 @@ export const leaving: readonly Story[] = [
       for (const node of sick) stage.cloud.setKubelet(node, "silent");
       await stage.pass(20 * 60);
       for (const node of sick) {
-        expect((await stage.get(builtIn.Node, node))?.metadata).not.toHaveProperty("deletionTimestamp");
+        expect((await stage.get(builtInTypes.Node, node))?.metadata).not.toHaveProperty("deletionTimestamp");
         expect(await told(stage, { about: node, reason: "NodeRepairBlocked" })()).toBe(true);
       }
       expect(logged(stage, "deleting unhealthy node")).toBe(0);
@@ -206,11 +206,11 @@ export const leaving: readonly Story[] = [
     play: async (stage) => {
       await stage.apply(kwokClass, pool(), deployment("web"));
       await stage.until("it runs", running(stage, "web", 1));
-      const [machine] = stage.cloud.machines();
+      const [machine] = stage.cloud.records();
       if (machine === undefined) throw new Error("no machine");
       const stray = { id: "stray", providerId: "kwok://stray", nodeName: "stray", kubelet: "silent" as const };
       stage.cloud.restore([
-        { ...machine, instance: { ...machine.instance, ...stray }, token: "stray", claimName: "stray" },
+        { ...machine, instance: { ...machine.instance, ...stray }, clientToken: "stray", claimName: "stray" },
       ]);
       await stage.until("it is ended", async () => stage.cloud.list().every(({ id }) => id !== "stray"));
       expect(await running(stage, "web", 1)()).toBe(true);
@@ -229,18 +229,18 @@ export const leaving: readonly Story[] = [
         spec: { providerID: "metal:///1" },
       });
       await stage.patch(
-        builtIn.Node,
+        builtInTypes.Node,
         "own-metal",
         { status: { capacity, allocatable: capacity } },
         { subresource: "status" },
       );
       await stage.apply(deployment("web"));
       await stage.pass(10);
-      const node = await stage.get(builtIn.Node, "own-metal");
+      const node = await stage.get(builtInTypes.Node, "own-metal");
       expect(node?.metadata.finalizers ?? []).toEqual([]);
       expect(Object.keys(node?.metadata.labels ?? {}).filter((key) => key.startsWith("karpenter"))).toEqual([]);
-      await stage.remove(builtIn.Node, "own-metal");
-      await stage.until("it goes at once", gone(stage, builtIn.Node, "own-metal"), 5);
+      await stage.remove(builtInTypes.Node, "own-metal");
+      await stage.until("it goes at once", gone(stage, builtInTypes.Node, "own-metal"), 5);
     },
   },
   {
@@ -248,7 +248,7 @@ export const leaving: readonly Story[] = [
     play: async (stage) => {
       await runsOnNodes(stage, 2);
       await stage.apply(pool({ name: "other" }));
-      await stage.remove(custom.NodePool, "default");
+      await stage.remove(karpenterTypes.NodePool, "default");
       await stage.until("they moved", async () => {
         const pools = await whereRuns(stage, "web", labels.nodePool);
         return pools.length === 2 && pools.every((name) => name === "other") && (await running(stage, "web", 2)());
@@ -262,7 +262,7 @@ export const leaving: readonly Story[] = [
       await stage.apply(kwokClass, pool(), barePod("lonely"));
       await stage.until("it runs", running(stage, "lonely", 1));
       const claim = await theClaim(stage);
-      await stage.remove(builtIn.Node, claim.status?.nodeName ?? "");
+      await stage.remove(builtInTypes.Node, claim.status?.nodeName ?? "");
       await stage.until("all is given back", givenBack(stage, claim));
       expect(await podsOf(stage, "lonely")).toEqual([]);
       await stage.until("it was told", told(stage, { about: "lonely", reason: "Evicted" }));

@@ -1,15 +1,15 @@
-import type { CloudProvider } from "../../src/cloud/provider.ts";
+import type { CloudProvider } from "../../src/cloud/cloud-provider.ts";
 import { FaultPlan } from "../../src/control-plane/faults/fault-plan.ts";
 import { FaultyClient } from "../../src/control-plane/faults/faulty-client.ts";
-import type { Budgets } from "../../src/controllers/budget.ts";
 import { defaultSettings, type Settings } from "../../src/controllers/settings.ts";
+import type { OpenWorkBudget } from "../../src/controllers/work-budget.ts";
 import type { KubeClient } from "../../src/kube/client.ts";
 import { type RunningOperator, startOperator } from "../../src/operator/operator.ts";
 import { kwokInstanceTypes } from "../../src/providers/kwok/catalogue.ts";
-import { nodeFleet } from "../../src/providers/kwok/node-fleet.ts";
-import { kwokProvider } from "../../src/providers/kwok/provider.ts";
-import type { SimulatedCloud } from "../../src/providers/sim/cloud.ts";
-import { simulatedProvider } from "../../src/providers/sim/provider.ts";
+import { kwokNodes } from "../../src/providers/kwok/kwok-nodes.ts";
+import { kwokProvider } from "../../src/providers/kwok/kwok-provider.ts";
+import type { SimulatedCloud } from "../../src/providers/sim/simulated-cloud.ts";
+import { simulatedProvider } from "../../src/providers/sim/simulated-provider.ts";
 import type { Clock } from "../../src/util/clock.ts";
 import type { Random } from "../../src/util/random.ts";
 import { type LogLine, recordingLog } from "../controllers/recording-log.ts";
@@ -32,7 +32,7 @@ export interface LivesOptions {
   readonly random: Random;
   readonly fleet?: FleetKind | undefined;
   readonly settings?: Partial<Settings> | undefined;
-  readonly budgets: Budgets;
+  readonly budgets: OpenWorkBudget;
   /** Where all of them write their log. */
   readonly lines: LogLine[];
   /** Lets so much of the cluster's time pass. */
@@ -53,7 +53,12 @@ export function controllerLives({ client, cloud, clock, random, lines, advance, 
   const metrics = recordingMetrics();
   const seller = (own: KubeClient, dice: Random): CloudProvider =>
     options.fleet === "nodes"
-      ? kwokProvider({ client: own, clock, catalogue: kwokInstanceTypes(), fleet: nodeFleet({ client: own, clock }) })
+      ? kwokProvider({
+          client: own,
+          clock,
+          catalogue: kwokInstanceTypes(),
+          kwokNodes: kwokNodes({ client: own, clock }),
+        })
       : simulatedProvider({ cloud, client: own, clock, random: dice });
   const start = () => {
     const life = `controller-${++lives}`;
@@ -67,7 +72,7 @@ export function controllerLives({ client, cloud, clock, random, lines, advance, 
       random: random.fork(life),
       log: recordingLog(lines),
       metrics,
-      budgets: options.budgets,
+      openBudget: options.budgets,
       identity: life,
       leaderElection,
     });

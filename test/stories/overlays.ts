@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { annotations, labels } from "../../src/api/labels.ts";
 import { defaultGates } from "../../src/controllers/settings.ts";
-import { custom } from "../../src/kube/resources.ts";
+import { karpenterTypes } from "../../src/kube/resources.ts";
 import { isTrue, nameOf, running, says, settled, theClaim, theNode, told, whereRuns } from "./facts.ts";
 import { isIn, kwokClass, pool } from "./manifests.ts";
 import type { Story } from "./story.ts";
@@ -14,7 +14,8 @@ function overlay(name: string, spec: object) {
 }
 
 const big = [isIn(labels.instanceType, "m-64x-amd64-linux")];
-const judged = (name: string) => ({ type: custom.NodeOverlay, name, condition: "ValidationSucceeded" }) as const;
+const judged = (name: string) =>
+  ({ type: karpenterTypes.NodeOverlay, name, condition: "ValidationSucceeded" }) as const;
 
 export const overlays: readonly Story[] = [
   {
@@ -88,7 +89,7 @@ export const overlays: readonly Story[] = [
       await stage.apply(deployment("web"));
       await stage.until("it runs", running(stage, "web", 1));
       expect(await whereRuns(stage, "web", labels.instanceType)).toEqual(["c-2x-amd64-linux"]);
-      await stage.remove(custom.NodeOverlay, "strong");
+      await stage.remove(karpenterTypes.NodeOverlay, "strong");
       await stage.apply(deployment("more", { cpu: "2" }));
       await stage.until("more runs", running(stage, "more", 1));
       expect(await whereRuns(stage, "more", labels.instanceType)).toEqual(["m-64x-amd64-linux"]);
@@ -100,7 +101,9 @@ export const overlays: readonly Story[] = [
       await stage.apply(kwokClass, overlay("discount", { requirements: big, price: "0.0001" }), pool(), barePod("web"));
       await stage.until("it runs", running(stage, "web", 1));
       expect(await whereRuns(stage, "web", labels.instanceType)).toEqual(["c-2x-amd64-linux"]);
-      expect(isTrue((await stage.get(custom.NodeOverlay, "discount")) ?? {}, "ValidationSucceeded")).toBe(false);
+      expect(isTrue((await stage.get(karpenterTypes.NodeOverlay, "discount")) ?? {}, "ValidationSucceeded")).toBe(
+        false,
+      );
       expect(await told(stage, { about: nameOf(await theClaim(stage)), reason: "InsufficientCapacityError" })()).toBe(
         false,
       );

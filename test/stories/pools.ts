@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { annotations, labels } from "../../src/api/labels.ts";
-import { custom } from "../../src/kube/resources.ts";
+import { karpenterTypes } from "../../src/kube/resources.ts";
 import {
   claimsOf,
   conditionOf,
@@ -20,19 +20,19 @@ import { isIn, kwokClass, pool } from "./manifests.ts";
 import type { Stage, Story } from "./story.ts";
 import { barePod, deployment } from "./workloads.ts";
 
-const readiness = { type: custom.NodePool, name: "default", condition: "NodeClassReady" } as const;
+const readiness = { type: karpenterTypes.NodePool, name: "default", condition: "NodeClassReady" } as const;
 const drift = (name: string, reason: string) =>
-  ({ type: custom.NodeClaim, name, condition: "Drifted", reason }) as const;
+  ({ type: karpenterTypes.NodeClaim, name, condition: "Drifted", reason }) as const;
 
 function setClassReady(stage: Stage, status: "True" | "False", message: string): Promise<void> {
   const lastTransitionTime = new Date(stage.now()).toISOString().replace(/\.\d+/, "");
   const conditions = [{ type: "Ready", status, reason: "Said", message, lastTransitionTime }];
-  return stage.patch(custom.KWOKNodeClass, "default", { status: { conditions } }, { subresource: "status" });
+  return stage.patch(karpenterTypes.KWOKNodeClass, "default", { status: { conditions } }, { subresource: "status" });
 }
 
 /** What the pool says it has. */
 async function totals(stage: Stage) {
-  const { status } = (await stage.get<LivePool>(custom.NodePool, "default")) ?? {};
+  const { status } = (await stage.get<LivePool>(karpenterTypes.NodePool, "default")) ?? {};
   return { nodes: status?.nodes, cpu: status?.resources?.["cpu"], memory: status?.resources?.["memory"] };
 }
 
@@ -50,7 +50,7 @@ export const pools: readonly Story[] = [
       expect(await claimsOf(stage)).toEqual([]);
       await stage.apply(kwokClass);
       await stage.until("it runs", running(stage, "web", 1));
-      expect(isTrue((await stage.get(custom.NodePool, "default")) ?? {}, "Ready")).toBe(true);
+      expect(isTrue((await stage.get(karpenterTypes.NodePool, "default")) ?? {}, "Ready")).toBe(true);
     },
   },
   {
@@ -60,7 +60,7 @@ export const pools: readonly Story[] = [
       await stage.until("it runs", running(stage, "web", 1));
       await setClassReady(stage, "False", "out of order");
       await stage.until("it says so", says(stage, { ...readiness, is: "False" }));
-      const found = await stage.get(custom.NodePool, "default");
+      const found = await stage.get(karpenterTypes.NodePool, "default");
       expect(conditionOf(found ?? {}, "NodeClassReady")).toMatchObject({ reason: "Said", message: "out of order" });
       await stage.apply(barePod("late", { cpu: "30" }));
       await stage.pass(15);
@@ -75,7 +75,7 @@ export const pools: readonly Story[] = [
     play: async (stage) => {
       await stage.apply(kwokClass, pool(), deployment("web"));
       await stage.until("it runs", running(stage, "web", 1));
-      await stage.remove(custom.KWOKNodeClass, "default");
+      await stage.remove(karpenterTypes.KWOKNodeClass, "default");
       await stage.until("the pool says so", says(stage, { ...readiness, is: "False", reason: "NodeClassNotFound" }));
       await stage.pass(10);
       expect(await running(stage, "web", 1)()).toBe(true);
@@ -92,7 +92,7 @@ export const pools: readonly Story[] = [
       await stage.until("it counts", async () => (await totals(stage)).nodes === 2);
       expect(await totals(stage)).toEqual({ nodes: 2, cpu: "8", memory: "16Gi" });
       await stage.scale("web", 0);
-      for (const claim of await claimsOf(stage)) await stage.remove(custom.NodeClaim, nameOf(claim));
+      for (const claim of await claimsOf(stage)) await stage.remove(karpenterTypes.NodeClaim, nameOf(claim));
       await stage.until("it counts again", async () => (await totals(stage)).nodes === 0);
       expect(await totals(stage)).toEqual({ nodes: 0, cpu: "0", memory: "0" });
     },
@@ -106,7 +106,7 @@ export const pools: readonly Story[] = [
       const hash = claim.metadata.annotations?.[annotations.nodePoolHash];
       await stage.apply(pool({ labels: { "example.com/team": "blue" } }));
       await stage.until("it is marked", says(stage, drift(nameOf(claim), "NodePoolDrifted")));
-      const edited = await stage.get(custom.NodePool, "default");
+      const edited = await stage.get(karpenterTypes.NodePool, "default");
       expect(edited?.metadata.annotations?.[annotations.nodePoolHash]).not.toBe(hash);
       await stage.pass(5);
       expect((await theClaim(stage)).metadata.deletionTimestamp).toBeUndefined();
@@ -146,7 +146,7 @@ export const pools: readonly Story[] = [
       await stage.until("it runs", running(stage, "web", 1));
       const name = nameOf(await theClaim(stage));
       expect(conditionOf(await theClaim(stage), "Consolidatable")).toBeUndefined();
-      const marked = { type: custom.NodeClaim, name, condition: "Consolidatable" };
+      const marked = { type: karpenterTypes.NodeClaim, name, condition: "Consolidatable" };
       await stage.until("it is quiet", says(stage, marked), 60);
       await stage.scale("web", 2);
       await stage.until(
@@ -162,7 +162,11 @@ export const pools: readonly Story[] = [
     play: async (stage) => {
       await stage.apply(kwokClass, quiet("0s"), deployment("web"));
       await stage.until("it runs", running(stage, "web", 1));
-      const marked = { type: custom.NodeClaim, name: nameOf(await theClaim(stage)), condition: "Consolidatable" };
+      const marked = {
+        type: karpenterTypes.NodeClaim,
+        name: nameOf(await theClaim(stage)),
+        condition: "Consolidatable",
+      };
       await stage.until("at once where nothing is asked", says(stage, marked), 20);
       await stage.apply(quiet("Never"));
       await stage.until("never", async () => conditionOf(await theClaim(stage), "Consolidatable") === undefined, 20);
@@ -194,7 +198,7 @@ export const pools: readonly Story[] = [
       await stage.until("it drifts instead", says(stage, drift(nameOf(claim), "NodePoolDrifted")));
       expect((await theClaim(stage)).spec).toMatchObject({ expireAfter: "24h", terminationGracePeriod: "1h" });
       await stage.until("nothing else happens", settled(stage, 1));
-      expect(await gone(stage, custom.NodeClaim, nameOf(claim))()).toBe(false);
+      expect(await gone(stage, karpenterTypes.NodeClaim, nameOf(claim))()).toBe(false);
     },
   },
 ];

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { labels } from "../../src/api/labels.ts";
-import { builtIn, custom } from "../../src/kube/resources.ts";
+import { builtInTypes, karpenterTypes } from "../../src/kube/resources.ts";
 import { claimsOf, conditionOf, gone, type LivePod, logged, nodesOf, running, says, settled, told } from "./facts.ts";
 import { isIn, kwokClass, pool, standaloneClaim } from "./manifests.ts";
 import type { Stage, Story } from "./story.ts";
@@ -17,7 +17,7 @@ async function refused(stage: Stage, options: WorkloadOptions, ...words: readonl
   const ours = (await stage.events(about)).filter(({ message }) => message.startsWith("Failed to schedule pod, "));
   for (const word of words) expect(ours.map(({ message }) => message).join("\n")).toContain(word);
   expect(await claimsOf(stage)).toEqual([]);
-  const pod = await stage.get<LivePod>(builtIn.Pod, about);
+  const pod = await stage.get<LivePod>(builtInTypes.Pod, about);
   expect(pod?.spec.nodeName ?? "").toBe("");
 }
 
@@ -133,7 +133,7 @@ export const refusals: readonly Story[] = [
     play: async (stage) => {
       const requirements = [isIn(labels.instanceType, "x-1x-amd64-linux")];
       await stage.apply(kwokClass, standaloneClaim("impossible", { requirements }));
-      await stage.until("it goes", gone(stage, custom.NodeClaim, "impossible"));
+      await stage.until("it goes", gone(stage, karpenterTypes.NodeClaim, "impossible"));
       const words = "NodeClaim impossible event: insufficient capacity, ";
       await stage.until(
         "it said why",
@@ -150,13 +150,18 @@ export const refusals: readonly Story[] = [
         { key: "example.com/a", effect: "NoSchedule" },
       ];
       await stage.apply(kwokClass, pool({ template: { taints } }), barePod("web"));
-      const asked = { type: custom.NodePool, name: "default", condition: "ValidationSucceeded", is: "False" } as const;
+      const asked = {
+        type: karpenterTypes.NodePool,
+        name: "default",
+        condition: "ValidationSucceeded",
+        is: "False",
+      } as const;
       await stage.until("it says so", says(stage, { ...asked, reason: "NodePoolValidationFailed" }));
       await stage.pass(5);
       expect(await claimsOf(stage)).toEqual([]);
       await stage.apply(pool({ template: { taints: [] } }));
       await stage.until("mended, it is bought from", running(stage, "web", 1));
-      const mended = await stage.get(custom.NodePool, "default");
+      const mended = await stage.get(karpenterTypes.NodePool, "default");
       expect(mended && conditionOf(mended, "Ready")?.status).toBe("True");
     },
   },
@@ -167,12 +172,12 @@ export const refusals: readonly Story[] = [
       await stage.apply(kwokClass, pool({ name: "foreign", template: { nodeClassRef } }));
       await stage.apply(standaloneClaim("foreign", { nodeClassRef }), barePod("web"));
       await stage.pass(10);
-      const found = await stage.get(custom.NodeClaim, "foreign");
+      const found = await stage.get(karpenterTypes.NodeClaim, "foreign");
       expect(found?.metadata.finalizers ?? []).toEqual([]);
       expect(found?.status ?? {}).toEqual({});
-      const foreign = await stage.get(custom.NodePool, "foreign");
+      const foreign = await stage.get(karpenterTypes.NodePool, "foreign");
       expect(conditionOf(foreign ?? {}, "Ready")).toBeUndefined();
-      await stage.remove(custom.NodeClaim, "foreign");
+      await stage.remove(karpenterTypes.NodeClaim, "foreign");
       expect(await nodesOf(stage)).toEqual([]);
       expect(stage.cloud.list()).toEqual([]);
     },

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { defaultGates } from "../../src/controllers/settings.ts";
-import { builtIn, custom } from "../../src/kube/resources.ts";
+import { builtInTypes, karpenterTypes } from "../../src/kube/resources.ts";
 import {
   claimsOf,
   conditionOf,
@@ -41,14 +41,14 @@ function deathAt(point: string, isThere: (claim: LiveClaim, stage: Stage) => Pro
       await stage.until(
         "its node waits",
         says(stage, {
-          type: custom.NodeClaim,
+          type: karpenterTypes.NodeClaim,
           name: claim,
           condition: "Initialized",
           is: "Unknown",
           reason: "StartupTaintsExist",
         }),
       );
-      await stage.patch(builtIn.Node, nameOf(await theNode(stage)), { spec: { taints: null } });
+      await stage.patch(builtInTypes.Node, nameOf(await theNode(stage)), { spec: { taints: null } });
       await stage.until("it runs", running(stage, "web", 1));
       await stage.until("one machine", settled(stage, 1));
       expect(nameOf(await theClaim(stage))).toBe(claim);
@@ -59,7 +59,7 @@ function deathAt(point: string, isThere: (claim: LiveClaim, stage: Stage) => Pro
 export const restarts: readonly Story[] = [
   deathAt("before the machine is ordered", async (claim) => conditionOf(claim, "Launched")?.status !== "True"),
   deathAt("before the node joins", async (claim) => isTrue(claim, "Launched")),
-  deathAt("when the node has joined", async (_, stage) => (await stage.list(builtIn.Node)).length === 1),
+  deathAt("when the node has joined", async (_, stage) => (await stage.list(builtInTypes.Node)).length === 1),
   deathAt("before the node is usable", async (claim) => isTrue(claim, "Registered")),
   {
     title: "03:S-12 a controller that dies while the cloud answers does not buy twice",
@@ -93,11 +93,11 @@ export const restarts: readonly Story[] = [
       await stage.apply(kwokClass, pool(), deployment("web"), budget("web", { maxUnavailable: 0 }));
       await stage.until("it runs", running(stage, "web", 1));
       const claim = await theClaim(stage);
-      await stage.remove(custom.NodeClaim, nameOf(claim));
+      await stage.remove(karpenterTypes.NodeClaim, nameOf(claim));
       const about = claim.status?.nodeName ?? "";
       await stage.until("it waits", told(stage, { about, reason: "FailedDraining" }));
       await stage.restart();
-      await stage.remove(builtIn.PodDisruptionBudget, "web");
+      await stage.remove(builtInTypes.PodDisruptionBudget, "web");
       await stage.until("it goes", givenBack(stage, claim));
       await stage.until("it runs again", running(stage, "web", 1));
       await stage.until("one machine", settled(stage, 1));
@@ -109,13 +109,13 @@ export const restarts: readonly Story[] = [
       await stage.apply(kwokClass, pool(), barePod("web"));
       await stage.until("it runs", running(stage, "web", 1));
       const claim = await theClaim(stage);
-      await stage.remove(builtIn.Pod, "web");
-      await stage.until("it is gone", gone(stage, builtIn.Pod, "web"));
-      await stage.remove(custom.NodeClaim, nameOf(claim));
-      const ending = { type: custom.NodeClaim, name: nameOf(claim), condition: "Drained" } as const;
+      await stage.remove(builtInTypes.Pod, "web");
+      await stage.until("it is gone", gone(stage, builtInTypes.Pod, "web"));
+      await stage.remove(karpenterTypes.NodeClaim, nameOf(claim));
+      const ending = { type: karpenterTypes.NodeClaim, name: nameOf(claim), condition: "Drained" } as const;
       await stage.until(
         "it is drained",
-        async () => (await says(stage, ending)()) || gone(stage, custom.NodeClaim, nameOf(claim))(),
+        async () => (await says(stage, ending)()) || gone(stage, karpenterTypes.NodeClaim, nameOf(claim))(),
       );
       await stage.restart();
       await stage.until("all is given back", givenBack(stage, claim));
@@ -144,7 +144,7 @@ export const restarts: readonly Story[] = [
       await stage.apply(kwokClass, pool({ spec: { disruption } }), deployment("web"));
       await stage.until("it runs", running(stage, "web", 1));
       const name = nameOf(await theClaim(stage));
-      const marked = { type: custom.NodeClaim, name, condition: "Consolidatable" };
+      const marked = { type: karpenterTypes.NodeClaim, name, condition: "Consolidatable" };
       await stage.until("it is quiet", says(stage, marked));
       const { lastPodEventTime } = (await theClaim(stage)).status ?? {};
       await stage.restart();
@@ -162,7 +162,7 @@ export const restarts: readonly Story[] = [
       stage.cloud.failNext("create", { kind: "dud" }, 10);
       await stage.apply(kwokClass, pool(), deployment("web"));
       const health = {
-        type: custom.NodePool,
+        type: karpenterTypes.NodePool,
         name: "default",
         condition: "NodeRegistrationHealthy",
         is: "False",
@@ -197,8 +197,8 @@ export const restarts: readonly Story[] = [
       await stage.restart();
       await stage.until("all run", running(stage, "web", 3));
       const [first] = await claimsOf(stage, "default");
-      await stage.remove(custom.NodeClaim, first?.metadata.name ?? "");
-      await stage.patch(custom.NodePool, "fixed", { spec: { replicas: 3 } });
+      await stage.remove(karpenterTypes.NodeClaim, first?.metadata.name ?? "");
+      await stage.patch(karpenterTypes.NodePool, "fixed", { spec: { replicas: 3 } });
       await stage.apply(deployment("more", { replicas: 2, cpu: "10" }));
       for (let death = 0; death < 4; death++) {
         await stage.pass(17);
@@ -210,7 +210,7 @@ export const restarts: readonly Story[] = [
       await stage.until("more runs", running(stage, "more", 2));
       await stage.until("three fixed nodes", async () => (await claimsOf(stage, "fixed")).length === 3, 600);
       await stage.until("everything is whole", settled(stage), 600);
-      expect(await gone(stage, custom.NodeClaim, first?.metadata.name ?? "")()).toBe(true);
+      expect(await gone(stage, karpenterTypes.NodeClaim, first?.metadata.name ?? "")()).toBe(true);
     },
   },
 ];

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { labels } from "../../src/api/labels.ts";
-import { builtIn, custom } from "../../src/kube/resources.ts";
+import { builtInTypes, karpenterTypes } from "../../src/kube/resources.ts";
 import {
   claimsOf,
   isTrue,
@@ -30,7 +30,7 @@ export const scaling: readonly Story[] = [
       const claims = await claimsOf(stage);
       expect(await nodesOf(stage)).toHaveLength(claims.length);
       await stage.scale("web", 0);
-      for (const claim of claims) await stage.remove(custom.NodeClaim, nameOf(claim));
+      for (const claim of claims) await stage.remove(karpenterTypes.NodeClaim, nameOf(claim));
       await stage.until("all is given back", nothingLeft(stage));
     },
   },
@@ -66,9 +66,9 @@ export const scaling: readonly Story[] = [
       await stage.until("all run", running(stage, "web", 3));
       await stage.scale("web", 0);
       await stage.until("no pods", running(stage, "web", 0));
-      await stage.remove(custom.NodePool, "default");
+      await stage.remove(karpenterTypes.NodePool, "default");
       await stage.until("all is given back", nothingLeft(stage));
-      expect(await stage.get(custom.NodePool, "default")).toBeUndefined();
+      expect(await stage.get(karpenterTypes.NodePool, "default")).toBeUndefined();
     },
   },
   {
@@ -133,10 +133,10 @@ export const scaling: readonly Story[] = [
     play: async (stage) => {
       await stage.apply(kwokClass, pool(), job("sums", { seconds: 2, completions: 3 }));
       await stage.until("the job is complete", async () => {
-        const found = await stage.get(builtIn.Job, "sums");
+        const found = await stage.get(builtInTypes.Job, "sums");
         return found !== undefined && isTrue(found, "Complete");
       });
-      const pods = await stage.list<LivePod>(builtIn.Pod);
+      const pods = await stage.list<LivePod>(builtInTypes.Pod);
       expect(pods.map(({ status }) => status?.phase)).toEqual(["Succeeded", "Succeeded", "Succeeded"]);
       await stage.until("they shared a node", settled(stage, 1));
     },
@@ -164,7 +164,7 @@ export const scaling: readonly Story[] = [
       });
       await stage.pass(15);
       expect(await claimsOf(stage)).toEqual([]);
-      await stage.patch(builtIn.Pod, "gated", { spec: { schedulingGates: null } });
+      await stage.patch(builtInTypes.Pod, "gated", { spec: { schedulingGates: null } });
       await stage.until("it runs", running(stage, "gated", 1));
     },
   },

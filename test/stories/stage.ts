@@ -1,8 +1,8 @@
 import type { KubeObject } from "../../src/api/object.ts";
 import type { KubeClient, ResourceType } from "../../src/kube/client.ts";
-import { isKubeError } from "../../src/kube/error.ts";
-import { builtIn, resourceTypeOf } from "../../src/kube/resources.ts";
-import type { SimulatedCloud } from "../../src/providers/sim/cloud.ts";
+import { isKubeError } from "../../src/kube/kube-error.ts";
+import { builtInTypes, resourceTypeOf } from "../../src/kube/resources.ts";
+import type { SimulatedCloud } from "../../src/providers/sim/simulated-cloud.ts";
 import type { Clock } from "../../src/util/clock.ts";
 import type { LogLine } from "../controllers/recording-log.ts";
 import type { Stage } from "./story.ts";
@@ -57,7 +57,7 @@ export function stageOver({ client, cloud, namespace, clock, lines, advance, gla
       await client.delete(type, keyOf(type, name), { propagation: "Background" });
     },
     scale: async (name, replicas) => {
-      await client.patch(builtIn.Deployment, { name, namespace }, { kind: "merge", body: { spec: { replicas } } });
+      await client.patch(builtInTypes.Deployment, { name, namespace }, { kind: "merge", body: { spec: { replicas } } });
     },
     until: async (what, probe, seconds = 300) => {
       const deadline = clock.now() + seconds * 1_000;
@@ -69,7 +69,7 @@ export function stageOver({ client, cloud, namespace, clock, lines, advance, gla
     pass: (seconds) => advance(seconds * 1_000),
     log: () => lines,
     events: async (name) => {
-      const { items } = await client.list<KubeObject & Telling>(builtIn.Event);
+      const { items } = await client.list<KubeObject & Telling>(builtInTypes.Event);
       const places = [namespace, "default"]; // what is in no namespace is told of in `default`
       return items
         .filter(
@@ -89,8 +89,8 @@ interface Telling {
 /** What there is to see when a story does not go on. */
 async function scene(client: KubeClient, lines: readonly LogLine[]): Promise<string> {
   const claims = await client.list(claimType);
-  const nodes = await client.list(builtIn.Node);
-  const pods = await client.list(builtIn.Pod);
+  const nodes = await client.list(builtInTypes.Node);
+  const pods = await client.list(builtInTypes.Pod);
   const shown = (objects: readonly KubeObject[]) => objects.slice(0, 10).map((one) => `  ${line(one)}`);
   return [
     `${claims.items.length} claims`,

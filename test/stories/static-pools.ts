@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { labels } from "../../src/api/labels.ts";
 import { defaultGates } from "../../src/controllers/settings.ts";
-import { builtIn, custom } from "../../src/kube/resources.ts";
+import { builtInTypes, karpenterTypes } from "../../src/kube/resources.ts";
 import { claimsOf, gone, logged, nameOf, nodesOf, nothingLeft, podsOf, running, settled } from "./facts.ts";
 import { isIn, kwokClass, pool } from "./manifests.ts";
 import type { Stage, Story } from "./story.ts";
@@ -12,7 +12,8 @@ const settings = { gates: { ...defaultGates, StaticCapacity: true } };
 const fixed = (replicas: number, spec: object = {}) =>
   pool({ requirements: [isIn(labels.instanceType, "c-4x-amd64-linux")], spec: { replicas, ...spec } });
 
-const resize = (stage: Stage, replicas: number) => stage.patch(custom.NodePool, "default", { spec: { replicas } });
+const resize = (stage: Stage, replicas: number) =>
+  stage.patch(karpenterTypes.NodePool, "default", { spec: { replicas } });
 
 export const staticPools: readonly Story[] = [
   {
@@ -67,7 +68,7 @@ export const staticPools: readonly Story[] = [
       await stage.until("the log says why", async () => logged(stage, "nodepool node limit reached") > 0);
       await stage.pass(60);
       expect(await claimsOf(stage)).toHaveLength(2);
-      await stage.patch(custom.NodePool, "default", { spec: { limits: { nodes: "5" } } });
+      await stage.patch(karpenterTypes.NodePool, "default", { spec: { limits: { nodes: "5" } } });
       await stage.until("three nodes", settled(stage, 3));
     },
   },
@@ -80,8 +81,8 @@ export const staticPools: readonly Story[] = [
       await stage.until("two nodes", settled(stage, 2));
       const [claim] = await claimsOf(stage);
       const name = claim?.metadata.name ?? "";
-      await stage.remove(custom.NodeClaim, name);
-      await stage.until("it is gone", gone(stage, custom.NodeClaim, name));
+      await stage.remove(karpenterTypes.NodeClaim, name);
+      await stage.until("it is gone", gone(stage, karpenterTypes.NodeClaim, name));
       await stage.until("two nodes again", settled(stage, 2));
     },
   },
@@ -106,7 +107,7 @@ export const staticPools: readonly Story[] = [
       await stage.apply(kwokClass, fixed(2), barePod("web"));
       await stage.pass(15);
       expect(await claimsOf(stage)).toEqual([]);
-      expect((await stage.get(builtIn.Pod, "web"))?.spec).not.toHaveProperty("nodeName");
+      expect((await stage.get(builtInTypes.Pod, "web"))?.spec).not.toHaveProperty("nodeName");
     },
   },
 ];

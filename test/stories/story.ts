@@ -1,8 +1,8 @@
 import type { KubeObject } from "../../src/api/object.ts";
-import type { VolumeDelays } from "../../src/control-plane/loops/cluster/volumes/binder.ts";
+import type { VolumeDelays } from "../../src/control-plane/controllers/volumes/persistent-volume-controller.ts";
 import type { Settings } from "../../src/controllers/settings.ts";
 import type { KubeClient, ResourceType } from "../../src/kube/client.ts";
-import type { SimulatedCloud } from "../../src/providers/sim/cloud.ts";
+import type { SimulatedCloud } from "../../src/providers/sim/simulated-cloud.ts";
 
 /** Where a story is told: a cluster with our controller in it, embedded on the virtual clock or real. */
 export interface Stage {

@@ -1,8 +1,8 @@
 import { expect } from "vitest";
-import type { PersistentVolume } from "../../src/api/kubernetes/cluster.ts";
+import type { PersistentVolume } from "../../src/api/kubernetes/cluster-objects.ts";
 import { labels } from "../../src/api/labels.ts";
 import type { KubeObject } from "../../src/api/object.ts";
-import { builtIn, custom } from "../../src/kube/resources.ts";
+import { builtInTypes, karpenterTypes } from "../../src/kube/resources.ts";
 import {
   claimsOf,
   conditionOf,
@@ -61,7 +61,7 @@ const mounting = (claimName: string) => ({ volumes: [{ name: "data", persistentV
 
 /** Zones the volumes are bound to. */
 async function zonesOfDisks(stage: Stage): Promise<readonly unknown[]> {
-  const disks = await stage.list<KubeObject & PersistentVolume>(builtIn.PersistentVolume);
+  const disks = await stage.list<KubeObject & PersistentVolume>(builtInTypes.PersistentVolume);
   return disks.map(({ spec }) => spec?.nodeAffinity?.required?.nodeSelectorTerms[0]?.matchExpressions?.[0]?.values);
 }
 
@@ -85,7 +85,7 @@ export const volumes: readonly Story[] = [
       await stage.until("it runs", running(stage, "db", 1));
       await stage.apply(pool());
       const claim = await theClaim(stage);
-      await stage.remove(custom.NodeClaim, nameOf(claim));
+      await stage.remove(karpenterTypes.NodeClaim, nameOf(claim));
       await stage.until("its node goes", givenBack(stage, claim));
       await stage.until("it runs again", running(stage, "db", 1));
       expect(await whereRuns(stage, "db", labels.zone)).toEqual(["test-zone-c"]);
@@ -101,7 +101,7 @@ export const volumes: readonly Story[] = [
       await stage.until("it runs", running(stage, "db", 1));
       const claim = await theClaim(stage);
       const about = claim.status?.nodeName ?? "";
-      await stage.remove(custom.NodeClaim, nameOf(claim));
+      await stage.remove(karpenterTypes.NodeClaim, nameOf(claim));
       await stage.until("it waits", told(stage, { about, reason: "AwaitingVolumeDetachment" }));
       await stage.pass(15);
       const waiting = (await claimsOf(stage)).find((one) => nameOf(one) === nameOf(claim));
@@ -123,7 +123,7 @@ export const volumes: readonly Story[] = [
       await stage.apply(kwokClass, hurried, storageClass(), statefulSet("db"));
       await stage.until("it runs", running(stage, "db", 1));
       const claim = await theClaim(stage);
-      await stage.remove(custom.NodeClaim, nameOf(claim));
+      await stage.remove(karpenterTypes.NodeClaim, nameOf(claim));
       await stage.pass(20);
       expect(await givenBack(stage, claim)()).toBe(false);
       await stage.until("its node goes all the same", givenBack(stage, claim), 60);
@@ -179,12 +179,12 @@ export const volumes: readonly Story[] = [
       await stage.apply(kwokClass, pool(), storageClass(), deployment("web", { pod: { volumes: [volume] } }));
       await stage.until("it runs", running(stage, "web", 1));
       const claim = await theClaim(stage);
-      await stage.remove(custom.NodeClaim, nameOf(claim));
+      await stage.remove(karpenterTypes.NodeClaim, nameOf(claim));
       await stage.until("its node goes", givenBack(stage, claim));
       await stage.until("it runs again", running(stage, "web", 1));
       await stage.until(
         "the old volume is gone",
-        async () => (await stage.list(builtIn.PersistentVolume)).length === 1,
+        async () => (await stage.list(builtInTypes.PersistentVolume)).length === 1,
       );
     },
   },

@@ -1,10 +1,17 @@
 import { labels, resources } from "../../src/api/labels.ts";
-import { conflicts, describeConflicts } from "../../src/core/compatibility.ts";
+import { describeRequirementConflicts, requirementConflicts } from "../../src/core/compatibility.ts";
 import type { InstanceType } from "../../src/core/instance-type.ts";
 import { Requirement } from "../../src/core/requirement.ts";
 import type { Requirements } from "../../src/core/requirements.ts";
-import { amount, max, merge, noResources, type Resources, subtract } from "../../src/core/resources.ts";
-import { allUntolerated, describeUntolerated } from "../../src/core/tolerations.ts";
+import {
+  amountOf,
+  maxResources,
+  mergeResources,
+  noResources,
+  type Resources,
+  subtractResources,
+} from "../../src/core/resources.ts";
+import { describeUntoleratedTaints, untoleratedTaints } from "../../src/core/tolerations.ts";
 import { Quantity } from "../../src/util/quantity.ts";
 import { filterTypes } from "./filter.ts";
 import type { PodView } from "./pod-view.ts";
@@ -25,11 +32,11 @@ export interface Acceptance {
 /** A claim nobody is on yet, with the types that limits leave. (02:Q-21, H-2) */
 export function candidate(world: World, template: Template): Claim | Refused {
   const limit = world.remaining.get(template.pool) ?? noResources;
-  if (Object.hasOwn(limit, resources.nodes) && amount(limit, resources.nodes).isZero()) {
+  if (Object.hasOwn(limit, resources.nodes) && amountOf(limit, resources.nodes).isZero()) {
     return refused(`node limits have been exhausted for nodepool (NodePool=${template.pool})`);
   }
   const types = template.types.filter(({ capacity }) =>
-    Object.keys(limit).every((name) => amount(capacity, name).cmp(amount(limit, name)) <= 0),
+    Object.keys(limit).every((name) => amountOf(capacity, name).cmp(amountOf(limit, name)) <= 0),
   );
   if (types.length === 0) {
     return refused(`all available instance types exceed limits for nodepool (NodePool=${template.pool})`);
@@ -56,10 +63,10 @@ export interface AcceptOptions {
 /** 02:N-1 to N-3: the first volume alternative that works, else what the last one met with. */
 export function acceptOnClaim(world: World, claim: Claim, view: PodView, options: AcceptOptions): Acceptance | Refused {
   const { labelPolicy } = world.problem;
-  const untolerated = allUntolerated(view.pod.spec.tolerations, claim.template.taints);
-  if (untolerated.length > 0) return refused(describeUntolerated(untolerated)); // N-1
-  const found = conflicts(claim.requirements, view.requirements, { allowUndefined: labelPolicy.wellKnown });
-  if (found.length > 0) return refused(`incompatible requirements, ${describeConflicts(found)}`); // N-2
+  const untolerated = untoleratedTaints(view.pod.spec.tolerations, claim.template.taints);
+  if (untolerated.length > 0) return refused(describeUntoleratedTaints(untolerated)); // N-1
+  const found = requirementConflicts(claim.requirements, view.requirements, { allowUndefined: labelPolicy.wellKnown });
+  if (found.length > 0) return refused(`incompatible requirements, ${describeRequirementConflicts(found)}`); // N-2
   const wanted = claim.requirements.add(...view.requirements);
 
   let last: Refused | undefined;
@@ -85,8 +92,8 @@ interface Alternative extends AcceptOptions {
  */
 function acceptAlternative(world: World, { alternative, wanted, ...attempt }: Alternative): Acceptance | Refused {
   const options = { allowUndefined: world.problem.labelPolicy.wellKnown };
-  const found = conflicts(wanted, alternative, options);
-  if (found.length > 0) return refused(`incompatible volume requirements, ${describeConflicts(found)}`);
+  const found = requirementConflicts(wanted, alternative, options);
+  if (found.length > 0) return refused(`incompatible volume requirements, ${describeRequirementConflicts(found)}`);
   const merged = wanted.add(...alternative);
 
   const tightened = tighten(world.topology, attempt.view, merged);
@@ -115,7 +122,7 @@ function acceptSettled(
     wellKnown: world.problem.labelPolicy.wellKnown,
     podRequests: view.requests,
     podPorts: view.ports,
-    totalRequests: merge(claim.requests, view.requests),
+    totalRequests: mergeResources(claim.requests, view.requests),
     daemonGroups: claim.template.daemonGroups,
     groupPorts: claim.ports,
     relaxMinValues,
@@ -136,7 +143,7 @@ export function commitToClaim(world: World, view: PodView, { claim, ...accepted 
   claim.pods.push(view.pod);
   claim.requirements = accepted.requirements;
   claim.types = accepted.types;
-  claim.requests = merge(claim.requests, view.requests);
+  claim.requests = mergeResources(claim.requests, view.requests);
   claim.ports = claim.ports.map((ports) => [...ports, ...view.ports]);
   registerHostname(world.topology, claim.hostname);
   record(world.topology, view.pod, { requirements: claim.requirements, taints: claim.template.taints });
@@ -147,6 +154,9 @@ export function commitToClaim(world: World, view: PodView, { claim, ...accepted 
 export function chargeLimits(world: World, { template, types }: Claim): void {
   const limit = world.remaining.get(template.pool);
   if (limit === undefined) return;
-  const largest: Resources = { ...max(...types.map(({ capacity }) => capacity)), [resources.nodes]: Quantity.of(1) };
-  world.remaining.set(template.pool, subtract(limit, largest));
+  const largest: Resources = {
+    ...maxResources(...types.map(({ capacity }) => capacity)),
+    [resources.nodes]: Quantity.of(1),
+  };
+  world.remaining.set(template.pool, subtractResources(limit, largest));
 }

@@ -3,7 +3,7 @@ import type { Taint } from "../../src/api/labels.ts";
 import type { Requirement } from "../../src/core/requirement.ts";
 import { Requirements } from "../../src/core/requirements.ts";
 import type { SchedulingProblem } from "../../src/core/scheduling/problem.ts";
-import { untolerated } from "../../src/core/tolerations.ts";
+import { firstUntoleratedTaint } from "../../src/core/tolerations.ts";
 
 /** Key → domain → the taint sets of the pools that can make a node in it. (02:X-1) */
 export type Universe = Map<string, Map<string, (readonly Taint[])[]>>;
@@ -43,6 +43,6 @@ export function domainsOf(
   const domains = [...(universe.get(key) ?? [])];
   if (tolerations === "any") return domains.map(([domain]) => domain);
   const isOpen = (taintSets: readonly (readonly Taint[])[]): boolean =>
-    taintSets.some((taints) => untolerated(tolerations, taints) === undefined);
+    taintSets.some((taints) => firstUntoleratedTaint(tolerations, taints) === undefined);
   return domains.filter(([, taintSets]) => isOpen(taintSets)).map(([domain]) => domain);
 }

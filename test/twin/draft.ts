@@ -1,4 +1,4 @@
-import type { SelectorOwner } from "../../src/api/kubernetes/cluster.ts";
+import type { SelectorOwner } from "../../src/api/kubernetes/cluster-objects.ts";
 import type { Toleration } from "../../src/api/kubernetes/pod.ts";
 import type { SchedulingPolicy, SchedulingProblem } from "../../src/core/scheduling/problem.ts";
 import { type InstanceTypeBuilder, instanceType } from "../builders/instance-type.ts";

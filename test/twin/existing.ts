@@ -1,13 +1,13 @@
 import { labels } from "../../src/api/labels.ts";
 import { isCompatible } from "../../src/core/compatibility.ts";
-import { clash } from "../../src/core/host-ports.ts";
+import { hostPortConflict } from "../../src/core/host-ports.ts";
 import { podRequests } from "../../src/core/pod-requests.ts";
 import { Requirement } from "../../src/core/requirement.ts";
 import { Requirements } from "../../src/core/requirements.ts";
-import { amount, fits, merge, type Resources, subtract } from "../../src/core/resources.ts";
+import { amountOf, mergeResources, type Resources, resourcesFit, subtractResources } from "../../src/core/resources.ts";
 import type { ExistingNode, SchedulingProblem } from "../../src/core/scheduling/problem.ts";
-import { untolerated } from "../../src/core/tolerations.ts";
-import { exceedsLimits } from "../../src/core/volumes.ts";
+import { firstUntoleratedTaint } from "../../src/core/tolerations.ts";
+import { volumeLimitExcess } from "../../src/core/volumes.ts";
 import { type PodView, usesDynamicResources } from "./pod-view.ts";
 import { daemonTerms } from "./templates.ts";
 import { mergeWay, tighten } from "./tighten.ts";
@@ -28,7 +28,7 @@ export function openNodes(problem: SchedulingProblem, topology: Topology): reado
     requirements: Requirements.fromLabels(node.labels, problem.labelPolicy).add(
       Requirement.in(labels.hostname, [node.hostname]),
     ),
-    remaining: subtract(node.available, expectedDaemons(node, problem)),
+    remaining: subtractResources(node.available, expectedDaemons(node, problem)),
     ports: node.hostPorts,
     attached: node.volumes.attached,
     pods: [],
@@ -41,21 +41,24 @@ function expectedDaemons(node: ExistingNode, problem: SchedulingProblem): Resour
   const daemons = problem.daemons.filter(
     (daemon) =>
       !(problem.policy.ignoreDra && usesDynamicResources(daemon)) &&
-      untolerated(daemon.spec.tolerations, node.taints) === undefined &&
+      firstUntoleratedTaint(daemon.spec.tolerations, node.taints) === undefined &&
       daemonTerms(daemon, problem).some((wanted) => isCompatible(nodeLabels, wanted)),
   );
-  const missing = subtract(merge(...daemons.map((daemon) => podRequests(daemon))), node.daemonRequests);
-  return Object.fromEntries(Object.entries(missing).filter(([name]) => amount(missing, name).sign() > 0));
+  const missing = subtractResources(
+    mergeResources(...daemons.map((daemon) => podRequests(daemon))),
+    node.daemonRequests,
+  );
+  return Object.fromEntries(Object.entries(missing).filter(([name]) => amountOf(missing, name).sign() > 0));
 }
 
 /** The node's requirements with the pod on it, or nothing when it cannot be there. (02:E-1 to E-6) */
 export function acceptOnNode(entry: NodeEntry, view: PodView, topology: Topology): Requirements | undefined {
   const { node } = entry;
-  if (untolerated(view.pod.spec.tolerations, node.taints) !== undefined) return undefined; // E-1
+  if (firstUntoleratedTaint(view.pod.spec.tolerations, node.taints) !== undefined) return undefined; // E-1
   const volumes = { attached: entry.attached, limits: node.volumes.limits };
-  if (exceedsLimits(volumes, view.volumes) !== undefined) return undefined; // E-2
-  if (clash(view.ports, entry.ports) !== undefined) return undefined; // E-3
-  if (!fits(view.requests, entry.remaining)) return undefined; // E-4
+  if (volumeLimitExcess(volumes, view.volumes) !== undefined) return undefined; // E-2
+  if (hostPortConflict(view.ports, entry.ports) !== undefined) return undefined; // E-3
+  if (!resourcesFit(view.requests, entry.remaining)) return undefined; // E-4
   if (!isCompatible(entry.requirements, view.requirements)) return undefined; // E-5
   const wanted = entry.requirements.add(...view.requirements);
   for (const alternative of view.alternatives) {
@@ -74,7 +77,7 @@ export function acceptOnNode(entry: NodeEntry, view: PodView, topology: Topology
 export function commitToNode(entry: NodeEntry, view: PodView, { requirements, topology }: NodeCommit): void {
   entry.pods.push(view.pod);
   entry.requirements = requirements;
-  entry.remaining = subtract(entry.remaining, view.requests);
+  entry.remaining = subtractResources(entry.remaining, view.requests);
   entry.ports = [...entry.ports, ...view.ports];
   entry.attached = union(entry.attached, view.volumes);
   record(topology, view.pod, { requirements, taints: entry.node.taints });

@@ -1,10 +1,17 @@
 import { resources as resourceNames } from "../../src/api/labels.ts";
 import { intersects, isCompatible } from "../../src/core/compatibility.ts";
-import { clash } from "../../src/core/host-ports.ts";
+import { hostPortConflict } from "../../src/core/host-ports.ts";
 import { type InstanceType, type Offering, offeringGroups } from "../../src/core/instance-type.ts";
 import { checkMinValues, describeMinValues } from "../../src/core/min-values.ts";
 import type { Requirements } from "../../src/core/requirements.ts";
-import { amount, fits, max, merge, min, type Resources } from "../../src/core/resources.ts";
+import {
+  amountOf,
+  maxResources,
+  mergeResources,
+  minResources,
+  type Resources,
+  resourcesFit,
+} from "../../src/core/resources.ts";
 import type { HostPort } from "../../src/core/scheduling/problem.ts";
 import { Quantity } from "../../src/util/quantity.ts";
 import { type DaemonGroup, type Refused, refused } from "./world.ts";
@@ -38,9 +45,9 @@ export function filterTypes(question: FilterQuestion): (Survivors & { becauseOfM
   const verdicts: Verdict[] = [];
   const overheads: Resources[] = [];
   for (const [index, group] of question.daemonGroups.entries()) {
-    if (clash(question.podPorts, question.groupPorts[index] ?? []) !== undefined) continue;
+    if (hostPortConflict(question.podPorts, question.groupPorts[index] ?? []) !== undefined) continue;
     if (Object.keys(group.overhead).length > 0) overheads.push(group.overhead);
-    const requests = merge(totalRequests, group.overhead);
+    const requests = mergeResources(totalRequests, group.overhead);
     for (const type of group.types) {
       if (question.types.includes(type)) verdicts.push(judge(type, { requirements, requests, wellKnown }));
     }
@@ -81,7 +88,9 @@ function judge(type: InstanceType, { requirements, requests, wellKnown }: Demand
     type,
     matches: intersects(type.requirements, requirements),
     offered: type.offerings.some(suits),
-    fits: offeringGroups(type).some((group) => fits(requests, group.allocatable) && group.offerings.some(suits)),
+    fits: offeringGroups(type).some(
+      (group) => resourcesFit(requests, group.allocatable) && group.offerings.some(suits),
+    ),
   };
 }
 
@@ -123,17 +132,17 @@ function suffix({ requirements, podRequests }: FilterQuestion, overheads: readon
 /** Groups without daemons have no say in it. (02:F-3) */
 function resourcesText(podRequests: Resources, overheads: readonly Resources[]): string {
   if (overheads.length === 0) return json(podRequests);
-  const least = json(merge(min(...overheads), podRequests));
-  const most = json(merge(max(...overheads), podRequests));
+  const least = json(mergeResources(minResources(...overheads), podRequests));
+  const most = json(mergeResources(maxResources(...overheads), podRequests));
   return least === most ? least : `min=${least}, max=${most}`;
 }
 
 function json(list: Resources): string {
   const names = Object.keys(list).sort();
-  return JSON.stringify(Object.fromEntries(names.map((name) => [name, amount(list, name).toString()])));
+  return JSON.stringify(Object.fromEntries(names.map((name) => [name, amountOf(list, name).toString()])));
 }
 
 function typoHint(podRequests: Resources): string {
-  const isHuge = amount(podRequests, resourceNames.cpu).cmp(Quantity.of(1_000_000)) >= 0;
+  const isHuge = amountOf(podRequests, resourceNames.cpu).cmp(Quantity.of(1_000_000)) >= 0;
   return isHuge ? " (CPU request >= 1 Million, m vs M typo?)" : "";
 }

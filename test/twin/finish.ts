@@ -4,7 +4,7 @@ import type { InstanceType } from "../../src/core/instance-type.ts";
 import { checkMinValues, describeMinValues } from "../../src/core/min-values.ts";
 import { Requirement } from "../../src/core/requirement.ts";
 import type { Requirements } from "../../src/core/requirements.ts";
-import { merge, min } from "../../src/core/resources.ts";
+import { mergeResources, minResources } from "../../src/core/resources.ts";
 import type { PlannedNode } from "../../src/core/scheduling/decision.ts";
 import { asGiven, uidOf } from "./pod-view.ts";
 import type { Claim, World } from "./world.ts";
@@ -39,7 +39,7 @@ export function finish(world: World): { newNodes: readonly PlannedNode[]; discar
       requirements,
       instanceTypes: kept.map(({ type }) => type),
       price: kept[0]?.price ?? Number.POSITIVE_INFINITY,
-      requests: merge(claim.requests, leastDaemons(claim)),
+      requests: mergeResources(claim.requests, leastDaemons(claim)),
       minValuesRelaxed: isRelaxed(claim),
       reservations: claim.held,
     });
@@ -53,7 +53,7 @@ function finalRequirements({ requirements, held, types }: Claim): Requirements {
   if (held.length === 0) return own;
   const offerings = types.flatMap((type) => type.offerings);
   const keys = [awsLabels.capacityReservationId, kwokLabels.reservationId].filter((key) =>
-    offerings.some((offering) => held.includes(offering.requirements.get(key).only ?? "")),
+    offerings.some((offering) => held.includes(offering.requirements.get(key).singleValue ?? "")),
   );
   return own
     .replace(Requirement.in(labels.capacityType, ["reserved"]))
@@ -72,7 +72,7 @@ function price({ offerings }: InstanceType, requirements: Requirements, wellKnow
 /** 02:G-3: the least of each resource over the groups that still have a type. */
 function leastDaemons({ template, types }: Claim) {
   const groups = template.daemonGroups.filter((group) => group.types.some((type) => types.includes(type)));
-  return min(...groups.map(({ overhead }) => overhead));
+  return minResources(...groups.map(({ overhead }) => overhead));
 }
 
 /** 02:Q-23. */

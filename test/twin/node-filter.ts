@@ -4,7 +4,7 @@ import type { Taint } from "../../src/api/labels.ts";
 import { isCompatible } from "../../src/core/compatibility.ts";
 import type { RequirementItem } from "../../src/core/requirement.ts";
 import { Requirements } from "../../src/core/requirements.ts";
-import { untolerated } from "../../src/core/tolerations.ts";
+import { firstUntoleratedTaint } from "../../src/core/tolerations.ts";
 
 /** Which nodes take part in a spread. (02:X-15) */
 export interface NodeFilter {
@@ -40,7 +40,7 @@ export interface FilteredNode {
 /** Strictly, also for nodes that are yet to be: a label nobody knows is not there. (02:X-15) */
 export function admits({ oneOf, tolerations }: NodeFilter, { requirements, taints }: FilteredNode): boolean {
   const isSelected = oneOf === undefined || oneOf.some((wanted) => isCompatible(requirements, wanted));
-  return isSelected && (tolerations === undefined || untolerated(tolerations, taints) === undefined);
+  return isSelected && (tolerations === undefined || firstUntoleratedTaint(tolerations, taints) === undefined);
 }
 
 /** Equal for filters that say the same: what they ask for counts, not only of which labels. (02 §12.2-3) */

@@ -4,7 +4,7 @@ import { podRequests } from "../../src/core/pod-requests.ts";
 import { Requirements } from "../../src/core/requirements.ts";
 import type { Resources } from "../../src/core/resources.ts";
 import type { HostPort, SchedulingProblem } from "../../src/core/scheduling/problem.ts";
-import { podVolumes, volumeAlternatives } from "../../src/core/volumes.ts";
+import { podVolumesByDriver, volumeRequirementAlternatives } from "../../src/core/volumes.ts";
 import { nodeWishes } from "./world.ts";
 
 /** A pod as one attempt sees it, with the preferences it still has. (02:T-8) */
@@ -24,7 +24,7 @@ export interface PodView {
 export function viewPod(pod: Pod, problem: SchedulingProblem): PodView {
   const { labelPolicy, policy, volumes } = problem;
   const strict = Requirements.fromPodStrictly(nodeWishes(pod.spec), labelPolicy);
-  const found = volumeAlternatives(pod, volumes, labelPolicy).alternatives ?? [];
+  const found = volumeRequirementAlternatives(pod, volumes, labelPolicy).alternatives ?? [];
   return {
     pod,
     uid: uidOf(pod),
@@ -33,7 +33,7 @@ export function viewPod(pod: Pod, problem: SchedulingProblem): PodView {
     strict,
     alternatives: found.length === 0 ? [Requirements.none] : found,
     ports: hostPortsOf(pod),
-    volumes: podVolumes(pod, volumes),
+    volumes: podVolumesByDriver(pod, volumes),
   };
 }
 

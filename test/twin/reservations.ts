@@ -1,5 +1,5 @@
 import { isCompatible } from "../../src/core/compatibility.ts";
-import { capacityType, type InstanceType, reservationId } from "../../src/core/instance-type.ts";
+import { type InstanceType, offeringCapacityType, offeringReservationId } from "../../src/core/instance-type.ts";
 import type { Requirements } from "../../src/core/requirements.ts";
 import type { SchedulingProblem } from "../../src/core/scheduling/problem.ts";
 import { type Claim, type Refused, refused } from "./world.ts";
@@ -12,8 +12,8 @@ export function openLedger({ pools }: SchedulingProblem): Ledger {
   const ledger: Ledger = new Map();
   for (const { instanceTypes } of pools) {
     for (const offering of instanceTypes.flatMap(({ offerings }) => offerings)) {
-      const id = reservationId(offering);
-      if (capacityType(offering) !== "reserved" || id === undefined) continue;
+      const id = offeringReservationId(offering);
+      if (offeringCapacityType(offering) !== "reserved" || id === undefined) continue;
       ledger.set(id, Math.min(ledger.get(id) ?? Number.POSITIVE_INFINITY, offering.reservationCapacity ?? 0));
     }
   }
@@ -36,8 +36,8 @@ export function reservationsFor(
   let compatibleExists = false;
   const ids = new Set<string>();
   for (const offering of types.flatMap(({ offerings }) => offerings)) {
-    const id = reservationId(offering);
-    if (capacityType(offering) !== "reserved" || id === undefined || !offering.available) continue;
+    const id = offeringReservationId(offering);
+    if (offeringCapacityType(offering) !== "reserved" || id === undefined || !offering.available) continue;
     if (!isCompatible(requirements, offering.requirements, { allowUndefined: labelPolicy.wellKnown })) continue;
     compatibleExists = true;
     if (claim.held.includes(id) || (ledger.get(id) ?? 0) > 0) ids.add(id);

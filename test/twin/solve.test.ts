@@ -305,6 +305,6 @@ describe("the twin, rule by rule", () => {
     );
     expect(typesPerNewNode(decision)).toEqual([["large", "small", "twin"]]);
     expect(decision.newNodes[0]?.price).toBe(0.1);
-    expect(decision.newNodes[0]?.requirements.get(labels.zone).only).toBe("a");
+    expect(decision.newNodes[0]?.requirements.get(labels.zone).singleValue).toBe("a");
   });
 });

@@ -1,12 +1,12 @@
 import type { Pod } from "../../src/api/kubernetes/pod.ts";
 import { resources } from "../../src/api/labels.ts";
 import { namespacedName } from "../../src/api/object.ts";
-import { ownerIndex, withDefaultConstraints } from "../../src/core/default-constraints.ts";
+import { selectorOwnerIndex, withDefaultConstraints } from "../../src/core/default-constraints.ts";
 import { podRequests } from "../../src/core/pod-requests.ts";
-import { amount, type Resources, subtract } from "../../src/core/resources.ts";
-import type { EmptyPool, Placement, PlannedNode } from "../../src/core/scheduling/decision.ts";
+import { amountOf, type Resources, subtractResources } from "../../src/core/resources.ts";
+import type { EmptyPool, ExistingNodePlacement, PlannedNode } from "../../src/core/scheduling/decision.ts";
 import type { SchedulingProblem } from "../../src/core/scheduling/problem.ts";
-import { volumeAlternatives } from "../../src/core/volumes.ts";
+import { volumeRequirementAlternatives } from "../../src/core/volumes.ts";
 import { Quantity } from "../../src/util/quantity.ts";
 import { acceptOnClaim, candidate, chargeLimits, commitToClaim } from "./claim.ts";
 import { acceptOnNode, commitToNode, openNodes } from "./existing.ts";
@@ -20,7 +20,7 @@ import { type Refused, refused, type World } from "./world.ts";
 
 /** What the twin decides: a `Decision`, with the text of each refusal alone. */
 export interface SlowDecision {
-  readonly placements: readonly Placement[];
+  readonly placements: readonly ExistingNodePlacement[];
   readonly newNodes: readonly PlannedNode[];
   readonly refusals: readonly { readonly pod: Pod; readonly message: string }[];
   readonly emptyPools: readonly EmptyPool[];
@@ -49,7 +49,7 @@ export function solveSlowly(problem: SchedulingProblem): SlowDecision {
   // A pod whose volumes cannot be looked up waits for the next round. (12.2-7)
   const queue: Pod[] = [];
   for (const pod of inOrder(problem.pods.map((one) => withDefaults(one, problem)))) {
-    const { problem: unknown } = volumeAlternatives(pod, problem.volumes, problem.labelPolicy);
+    const { problem: unknown } = volumeRequirementAlternatives(pod, problem.volumes, problem.labelPolicy);
     if (unknown === undefined) queue.push(pod);
     else if (isUnsupported(pod, problem))
       errors.set(uidOf(pod), unsupported); // which no later round will change
@@ -75,7 +75,7 @@ export function solveSlowly(problem: SchedulingProblem): SlowDecision {
   return decided(world, templates.emptyPools);
 }
 
-function placements({ nodes, problem }: World): readonly Placement[] {
+function placements({ nodes, problem }: World): readonly ExistingNodePlacement[] {
   const taken = nodes.filter(({ pods }) => pods.length > 0);
   return taken.map(({ node, pods }) => ({ node: node.name, pods: pods.map((pod) => asGiven(pod, problem)) }));
 }
@@ -104,13 +104,13 @@ function openWorld(problem: SchedulingProblem, queue: readonly Pod[], { template
 function withDefaults(pod: Pod, { policy, selectorOwners = [] }: SchedulingProblem): Pod {
   return withDefaultConstraints(pod, {
     constraints: policy.defaultConstraints ?? [],
-    owners: ownerIndex(selectorOwners),
+    owners: selectorOwnerIndex(selectorOwners),
   });
 }
 
 /** 02:Q-1: large before small, old before young. */
 function inOrder(pods: readonly Pod[]): readonly Pod[] {
-  const asked = (pod: Pod, name: string): Quantity => amount(podRequests(pod), name);
+  const asked = (pod: Pod, name: string): Quantity => amountOf(podRequests(pod), name);
   const born = ({ metadata }: Pod): number => Date.parse(metadata.creationTimestamp ?? "1970-01-01T00:00:00Z");
   return [...pods].sort(
     (a, b) =>
@@ -129,7 +129,10 @@ function remainingLimits({ pools, nodes }: SchedulingProblem): Map<string, Resou
     if (limits === undefined) continue;
     const written = Object.entries(limits).map(([name, value]) => [name, Quantity.parse(String(value))] as const);
     const own = nodes.filter(({ nodePool }) => nodePool === nameOf(pool));
-    const left = own.reduce((rest, { capacity }) => subtract(rest, capacity), Object.fromEntries(written) as Resources);
+    const left = own.reduce(
+      (rest, { capacity }) => subtractResources(rest, capacity),
+      Object.fromEntries(written) as Resources,
+    );
     remaining.set(nameOf(pool), left);
   }
   return remaining;

@@ -6,10 +6,10 @@ import type { InstanceType } from "../../src/core/instance-type.ts";
 import { podRequests } from "../../src/core/pod-requests.ts";
 import { Requirement } from "../../src/core/requirement.ts";
 import { Requirements } from "../../src/core/requirements.ts";
-import { merge, noResources } from "../../src/core/resources.ts";
+import { mergeResources, noResources } from "../../src/core/resources.ts";
 import type { EmptyPool } from "../../src/core/scheduling/decision.ts";
 import type { Pool, SchedulingProblem } from "../../src/core/scheduling/problem.ts";
-import { untolerated, withPreferNoScheduleToleration } from "../../src/core/tolerations.ts";
+import { firstUntoleratedTaint, withPreferNoScheduleToleration } from "../../src/core/tolerations.ts";
 import { filterTypes } from "./filter.ts";
 import { usesDynamicResources } from "./pod-view.ts";
 import { type DaemonGroup, nodeWishes, type Template } from "./world.ts";
@@ -90,7 +90,7 @@ function daemonGroups(template: Undaemoned, problem: SchedulingProblem): readonl
   }
   return groups.map(({ daemons, types }) => ({
     types,
-    overhead: merge(...daemons.map((daemon) => podRequests(daemon))),
+    overhead: mergeResources(...daemons.map((daemon) => podRequests(daemon))),
     ports: daemons.flatMap(hostPortsOf),
   }));
 }
@@ -109,7 +109,8 @@ interface Landing {
 function willRunOn(daemon: Pod, { type, template, problem }: Landing): boolean {
   const { labelPolicy, policy } = problem;
   if (policy.ignoreDra && usesDynamicResources(daemon)) return false;
-  if (untolerated(withPreferNoScheduleToleration(daemon.spec.tolerations), template.taints) !== undefined) return false;
+  if (firstUntoleratedTaint(withPreferNoScheduleToleration(daemon.spec.tolerations), template.taints) !== undefined)
+    return false;
   return daemonTerms(daemon, problem).some(
     (wanted) =>
       isCompatible(template.requirements, wanted, { allowUndefined: labelPolicy.wellKnown }) &&

@@ -1,5 +1,5 @@
 import { labels } from "../../src/api/labels.ts";
-import { conflicts, describeConflicts } from "../../src/core/compatibility.ts";
+import { describeRequirementConflicts, requirementConflicts } from "../../src/core/compatibility.ts";
 import { Requirement } from "../../src/core/requirement.ts";
 import type { Requirements } from "../../src/core/requirements.ts";
 import type { PodView } from "./pod-view.ts";
@@ -38,8 +38,8 @@ export function mergeWay(
   const isLacking = ({ key }: Requirement): boolean => !requirements.has(key) && !allowUndefined.has(key);
   const tightened = requirements.add(...way);
   const asked = way.filter(isLacking).reduce((all, choice) => all.replace(choice), tightened);
-  const found = conflicts(requirements, asked, { allowUndefined });
-  return found.length > 0 ? refused(describeConflicts(found)) : { kind: "merged", requirements: tightened };
+  const found = requirementConflicts(requirements, asked, { allowUndefined });
+  return found.length > 0 ? refused(describeRequirementConflicts(found)) : { kind: "merged", requirements: tightened };
 }
 
 interface Domains {
@@ -61,7 +61,7 @@ function only({ key }: Group, domain: string): Requirement {
 
 /** The host of a candidate, which always has exactly one. */
 function hostOf({ key }: Group, nodeDomains: Requirement): string | undefined {
-  return key === labels.hostname ? nodeDomains.only : undefined;
+  return key === labels.hostname ? nodeDomains.singleValue : undefined;
 }
 
 /** 02. */

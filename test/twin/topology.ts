@@ -1,10 +1,10 @@
 import type { Pod, PodAffinityTerm, TopologySpreadConstraint } from "../../src/api/kubernetes/pod.ts";
 import { labels } from "../../src/api/labels.ts";
 import { namespaceOf } from "../../src/api/object.ts";
-import { compileSelector, type Selector, termNamespaces } from "../../src/core/label-selector.ts";
+import { type CompiledSelector, compileSelector, termNamespaces } from "../../src/core/label-selector.ts";
 import { Requirements } from "../../src/core/requirements.ts";
-import type { PlacedNode, SchedulingProblem } from "../../src/core/scheduling/problem.ts";
-import { tieOrder } from "../../src/core/scheduling/topology/tie-order.ts";
+import type { NodeLabelsAndTaints, SchedulingProblem } from "../../src/core/scheduling/problem.ts";
+import { tieBreakOrder } from "../../src/core/scheduling/topology/tie-break-order.ts";
 import { domainsOf, domainUniverse, type Universe } from "./domains.ts";
 import { admits, everyNode, type FilteredNode, filterIdentity, type NodeFilter, nodeFilter } from "./node-filter.ts";
 import { uidOf } from "./pod-view.ts";
@@ -17,7 +17,7 @@ export interface Group {
   readonly type: GroupType;
   readonly key: string;
   readonly namespaces: ReadonlySet<string>;
-  readonly selector: Selector;
+  readonly selector: CompiledSelector;
   readonly maxSkew: number;
   readonly minDomains: number | undefined;
   readonly filter: NodeFilter;
@@ -148,7 +148,7 @@ function join(topology: Topology, groups: Group[], { shape, pod }: { shape: Shap
   const isInverse = groups === topology.inverse;
   const seen = isInverse ? [] : nodeDomains(topology.problem, group);
   const counted = isInverse ? [] : countedDomains(topology.problem, group);
-  for (const domain of tieOrder(group.key, [...seeded, ...seen, ...counted], topology.problem.seed)) {
+  for (const domain of tieBreakOrder(group.key, [...seeded, ...seen, ...counted], topology.problem.seed)) {
     group.counts.set(domain, 0);
   }
   count(group, counted);
@@ -177,7 +177,7 @@ function nodeDomains(problem: SchedulingProblem, { key, filter }: Shape): readon
 }
 
 /** A node as filters see it: by its labels, without the hostname that stands in for a missing one. (02:X-15) */
-function asFiltered({ labels: own, taints }: PlacedNode, { labelPolicy }: SchedulingProblem): FilteredNode {
+function asFiltered({ labels: own, taints }: NodeLabelsAndTaints, { labelPolicy }: SchedulingProblem): FilteredNode {
   return { requirements: Requirements.fromLabels(own, labelPolicy), taints };
 }
 

@@ -1,7 +1,7 @@
 import type { Pod, PodSpec } from "../../src/api/kubernetes/pod.ts";
 import type { Taint } from "../../src/api/labels.ts";
 import type { InstanceType } from "../../src/core/instance-type.ts";
-import type { PodLike, Requirements } from "../../src/core/requirements.ts";
+import type { NodeSelectingSpec, Requirements } from "../../src/core/requirements.ts";
 import type { Resources } from "../../src/core/resources.ts";
 import type { ExistingNode, HostPort, SchedulingProblem } from "../../src/core/scheduling/problem.ts";
 import type { Ledger } from "./reservations.ts";
@@ -77,6 +77,6 @@ export function refused(message: string, { defers = false }: { defers?: boolean 
 }
 
 /** Operators of node selectors are text in the API and a closed set in the algebra. */
-export function nodeWishes(spec: PodSpec): PodLike {
-  return spec as PodLike;
+export function nodeWishes(spec: PodSpec): NodeSelectingSpec {
+  return spec as NodeSelectingSpec;
 }

@@ -1,7 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { runs } from "../../../test/runs.ts";
-import { activity, allowedDisruptions, availableDisruptions, type Budget, isActive, unlimited } from "./budget.ts";
+import {
+  allowedDisruptions,
+  availableDisruptions,
+  type Budget,
+  budgetActivity,
+  isBudgetActive,
+  unlimitedDisruptions,
+} from "./budget.ts";
 
 const minute = 60_000;
 const noon = Date.parse("2026-06-16T12:00:00Z"); // a Tuesday
@@ -20,8 +27,12 @@ describe("allowedDisruptions", () => {
   });
 
   it("01 §5.3 an inactive budget limits nothing", () => {
-    expect(allowed([{ nodes: "0", ...inactiveNow }])).toEqual([unlimited, unlimited, unlimited]);
-    expect(unlimited).toBe(2147483647);
+    expect(allowed([{ nodes: "0", ...inactiveNow }])).toEqual([
+      unlimitedDisruptions,
+      unlimitedDisruptions,
+      unlimitedDisruptions,
+    ]);
+    expect(unlimitedDisruptions).toBe(2147483647);
   });
 
   it("01 §5.3 an inactive budget for a reason is ignored for it too", () => {
@@ -58,7 +69,11 @@ describe("allowedDisruptions", () => {
   it("01 §5.3 a count is taken as it is", () => {
     expect(allowed([{ nodes: "10" }], { nodes: 3 })).toEqual([10, 10, 10]);
     expect(allowed([{ nodes: "007" }])).toEqual([7, 7, 7]);
-    expect(allowed([{ nodes: "99999999999" }])).toEqual([unlimited, unlimited, unlimited]);
+    expect(allowed([{ nodes: "99999999999" }])).toEqual([
+      unlimitedDisruptions,
+      unlimitedDisruptions,
+      unlimitedDisruptions,
+    ]);
   });
 
   it.each([
@@ -76,13 +91,13 @@ describe("allowedDisruptions", () => {
 
   it("01 §5.3 absent budgets are one of 10%, an empty list is no limit", () => {
     expect(allowed(undefined, { nodes: 20 })).toEqual([2, 2, 2]);
-    expect(allowed([])).toEqual([unlimited, unlimited, unlimited]);
+    expect(allowed([])).toEqual([unlimitedDisruptions, unlimitedDisruptions, unlimitedDisruptions]);
     expect(allowed([{}], { nodes: 20 })).toEqual([2, 2, 2]);
   });
 
   it("03:D-21 an empty list of reasons applies to none, and says so", () => {
     const budgets = [{ nodes: "0", reasons: [] }];
-    expect(allowed(budgets)).toEqual([unlimited, unlimited, unlimited]);
+    expect(allowed(budgets)).toEqual([unlimitedDisruptions, unlimitedDisruptions, unlimitedDisruptions]);
     const { problems, notices } = allowedDisruptions(budgets, { reason: "Empty", nodes: 10, nowMs: noon });
     expect(problems).toEqual([]);
     expect(notices).toMatchObject([{ path: ["spec", "disruption", "budgets", 0, "reasons"], rule: "03:D-21" }]);
@@ -96,10 +111,10 @@ describe("allowedDisruptions", () => {
 });
 
 describe("activity", () => {
-  const kind = (budget: Budget, at: string) => activity(budget, Date.parse(at)).kind;
+  const kind = (budget: Budget, index: string) => budgetActivity(budget, Date.parse(index)).kind;
 
   it("03:D-25 without schedule and duration a budget is always active", () => {
-    expect(activity({ nodes: "1" }, noon).kind).toBe("active");
+    expect(budgetActivity({ nodes: "1" }, noon).kind).toBe("active");
   });
 
   it("03:D-25 is UTC, however the clock is written", () => {
@@ -123,7 +138,7 @@ describe("activity", () => {
 
   it("03:D-25 a duration longer than the recurrence never ends", () => {
     for (let hours = 0; hours < 48; hours++) {
-      expect(activity({ schedule: "@daily", duration: "24h" }, noon + hours * 60 * minute).kind).toBe("active");
+      expect(budgetActivity({ schedule: "@daily", duration: "24h" }, noon + hours * 60 * minute).kind).toBe("active");
     }
   });
 
@@ -132,20 +147,20 @@ describe("activity", () => {
   });
 
   it("01 §5.3 a parse error names the bad range", () => {
-    const outcome = activity({ schedule: "0 12 * * tue-mon", duration: "1h" }, noon);
+    const outcome = budgetActivity({ schedule: "0 12 * * tue-mon", duration: "1h" }, noon);
     expect(outcome).toMatchObject({ kind: "error" });
     expect(outcome.kind === "error" && outcome.message).toContain("tue-mon");
   });
 
   it("01:NP4 half a window is an error", () => {
-    expect(activity({ schedule: "@daily" }, noon).kind).toBe("error");
-    expect(activity({ duration: "1h" }, noon).kind).toBe("error");
-    expect(activity({ schedule: "@daily", duration: "soon" }, noon).kind).toBe("error");
+    expect(budgetActivity({ schedule: "@daily" }, noon).kind).toBe("error");
+    expect(budgetActivity({ duration: "1h" }, noon).kind).toBe("error");
+    expect(budgetActivity({ schedule: "@daily", duration: "soon" }, noon).kind).toBe("error");
   });
 
   it("03:D-23 what cannot be evaluated counts as active", () => {
-    expect(isActive({ schedule: "nonsense", duration: "1h" }, noon)).toBe(true);
-    expect(isActive({ nodes: "1", ...inactiveNow }, noon)).toBe(false);
+    expect(isBudgetActive({ schedule: "nonsense", duration: "1h" }, noon)).toBe(true);
+    expect(isBudgetActive({ nodes: "1", ...inactiveNow }, noon)).toBe(false);
   });
 
   it("03:D-25 agrees with asking minute by minute", () => {
@@ -165,7 +180,9 @@ describe("activity", () => {
     fc.assert(
       fc.property(fields, durations, moments, (parts, minutes, nowMs) => {
         const budget = { schedule: parts.join(" "), duration: `${minutes}m` };
-        expect(activity(budget, nowMs).kind).toBe(slowlyActive(parts, { minutes, nowMs }) ? "active" : "inactive");
+        expect(budgetActivity(budget, nowMs).kind).toBe(
+          slowlyActive(parts, { minutes, nowMs }) ? "active" : "inactive",
+        );
       }),
       { numRuns: runs(5_000) },
     );
@@ -175,21 +192,22 @@ describe("activity", () => {
 /** Looks at every minute of the window and asks each field in turn. */
 function slowlyActive(parts: readonly string[], { minutes, nowMs }: { minutes: number; nowMs: number }): boolean {
   const latest = Math.floor(nowMs / minute) * minute;
-  for (let at = latest; at > nowMs - minutes * minute; at -= minute) if (slowlyHits(parts, new Date(at))) return true;
+  for (let index = latest; index > nowMs - minutes * minute; index -= minute)
+    if (slowlyHits(parts, new Date(index))) return true;
   return false;
 }
 
 function slowlyHits(
   [minuteText = "", hour = "", dom = "", month = "", dow = ""]: readonly string[],
-  at: Date,
+  index: Date,
 ): boolean {
-  const isDom = slowlyMatches(dom, at.getUTCDate(), 1);
-  const isDow = slowlyMatches(dow, at.getUTCDay(), 0);
+  const isDom = slowlyMatches(dom, index.getUTCDate(), 1);
+  const isDow = slowlyMatches(dow, index.getUTCDay(), 0);
   const isOpen = (text: string) => text === "*" || text === "*/1";
   return (
-    slowlyMatches(minuteText, at.getUTCMinutes(), 0) &&
-    slowlyMatches(hour, at.getUTCHours(), 0) &&
-    slowlyMatches(month, at.getUTCMonth() + 1, 1) &&
+    slowlyMatches(minuteText, index.getUTCMinutes(), 0) &&
+    slowlyMatches(hour, index.getUTCHours(), 0) &&
+    slowlyMatches(month, index.getUTCMonth() + 1, 1) &&
     (isOpen(dom) || isOpen(dow) ? isDom && isDow : isDom || isDow)
   );
 }

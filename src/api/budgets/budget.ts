@@ -1,5 +1,5 @@
 import { parseDurationMs } from "../../util/duration.ts";
-import type { Path, Problem } from "../problem.ts";
+import type { FieldPath, Problem } from "../problem.ts";
 import type { DisruptionReason } from "../vocabulary.ts";
 import { readSchedule } from "./cron.ts";
 import { nextHit } from "./schedule.ts";
@@ -14,12 +14,12 @@ export interface Budget {
 }
 
 /** What "no limit" is on the wire and in metrics: the largest 32-bit integer. */
-export const unlimited = 2_147_483_647;
+export const unlimitedDisruptions = 2_147_483_647;
 
 export const defaultBudgetNodes = "10%";
 const defaultBudgets: readonly Budget[] = [{ nodes: defaultBudgetNodes }];
 
-export interface Allowance {
+export interface DisruptionAllowance {
   /** How many nodes may be disrupted for the reason, before those already disrupting are taken off. */
   readonly allowed: number;
   /** Budgets that cannot be evaluated. Any makes `allowed` 0, whatever reason they are for. (03:D-23) */
@@ -28,7 +28,7 @@ export interface Allowance {
   readonly notices: readonly Problem[];
 }
 
-interface Question {
+interface AllowanceQuery {
   readonly reason: DisruptionReason;
   /** Initialized nodes of the pool whose instance is not terminating. (03:D-20) */
   readonly nodes: number;
@@ -38,18 +38,18 @@ interface Question {
 /** The minimum over the budgets that speak about the reason. Absent budgets are one of 10 %; none at all is no limit. */
 export function allowedDisruptions(
   budgets: readonly Budget[] | undefined,
-  { reason, nodes, nowMs }: Question,
-): Allowance {
-  const evaluated = (budgets ?? defaultBudgets).map((budget, at) => ({
+  { reason, nodes, nowMs }: AllowanceQuery,
+): DisruptionAllowance {
+  const evaluated = (budgets ?? defaultBudgets).map((budget, index) => ({
     budget,
-    ...evaluate(budget, { nodes, nowMs, at }),
+    ...evaluateBudget(budget, { nodes, nowMs, index }),
   }));
   const problems = evaluated.flatMap(({ problem }) => (problem === undefined ? [] : [problem]));
   const limits = evaluated.filter(({ budget }) => appliesTo(budget, reason)).map(({ limit }) => limit);
   return {
-    allowed: problems.length > 0 ? 0 : Math.min(unlimited, ...limits),
+    allowed: problems.length > 0 ? 0 : Math.min(unlimitedDisruptions, ...limits),
     problems,
-    notices: (budgets ?? []).flatMap(emptyReasons),
+    notices: (budgets ?? []).flatMap(emptyReasonsNotice),
   };
 }
 
@@ -58,10 +58,12 @@ export function availableDisruptions(allowed: number, disrupting: number): numbe
   return Math.max(0, allowed - disrupting);
 }
 
-export type Activity = { readonly kind: "active" | "inactive" } | { readonly kind: "error"; readonly message: string };
+export type BudgetActivity =
+  | { readonly kind: "active" | "inactive" }
+  | { readonly kind: "error"; readonly message: string };
 
 /** Whether now lies in [hit, hit + duration) of some hit. Windows that overlap extend each other. (03:D-25) */
-export function activity({ schedule, duration }: Budget, nowMs: number): Activity {
+export function budgetActivity({ schedule, duration }: Budget, nowMs: number): BudgetActivity {
   if (schedule === undefined && duration === undefined) return { kind: "active" };
   if (schedule === undefined || duration === undefined) {
     return {
@@ -80,28 +82,28 @@ export function activity({ schedule, duration }: Budget, nowMs: number): Activit
 }
 
 /** `isActive` for callers that treat a budget that cannot be evaluated as closed: it blocks, so it is active. */
-export function isActive(budget: Budget, nowMs: number): boolean {
-  return activity(budget, nowMs).kind !== "inactive";
+export function isBudgetActive(budget: Budget, nowMs: number): boolean {
+  return budgetActivity(budget, nowMs).kind !== "inactive";
 }
 
 function appliesTo({ reasons }: Budget, reason: DisruptionReason): boolean {
   return reasons === undefined || reasons.includes(reason);
 }
 
-function evaluate(budget: Budget, { nodes, nowMs, at }: { nodes: number; nowMs: number; at: number }) {
-  const active = activity(budget, nowMs);
-  if (active.kind === "error") return { limit: 0, problem: budgetProblem([at], active.message) };
+function evaluateBudget(budget: Budget, { nodes, nowMs, index }: { nodes: number; nowMs: number; index: number }) {
+  const active = budgetActivity(budget, nowMs);
+  if (active.kind === "error") return { limit: 0, problem: budgetProblem([index], active.message) };
   const limit = nodeLimit(budget.nodes ?? defaultBudgetNodes, nodes);
   if (limit === undefined) {
     return {
       limit: 0,
       problem: budgetProblem(
-        [at, "nodes"],
+        [index, "nodes"],
         `${JSON.stringify(budget.nodes)} is neither a count like "5" nor a percentage from 0% to 100%`,
       ),
     };
   }
-  return { limit: active.kind === "active" ? limit : unlimited, problem: undefined };
+  return { limit: active.kind === "active" ? limit : unlimitedDisruptions, problem: undefined };
 }
 
 // Rounded up: 10% of one node must not mean that it can never be replaced. (03:D-22)
@@ -109,10 +111,12 @@ function nodeLimit(text: string, nodes: number): number | undefined {
   const match = /^(?:(100|\d{1,2})(%)|(\d+))$/.exec(text);
   if (match === null) return undefined;
   const [, percent, , count] = match;
-  return percent === undefined ? Math.min(unlimited, Number(count)) : Math.ceil((Number(percent) * nodes) / 100);
+  return percent === undefined
+    ? Math.min(unlimitedDisruptions, Number(count))
+    : Math.ceil((Number(percent) * nodes) / 100);
 }
 
-function budgetProblem(path: Path, message: string): Problem {
+function budgetProblem(path: FieldPath, message: string): Problem {
   return {
     code: "invalid-value",
     path: [...budgetsPath, ...path],
@@ -121,11 +125,11 @@ function budgetProblem(path: Path, message: string): Problem {
   };
 }
 
-function emptyReasons({ reasons }: Budget, at: number): readonly Problem[] {
+function emptyReasonsNotice({ reasons }: Budget, index: number): readonly Problem[] {
   if (reasons === undefined || reasons.length > 0) return [];
   const message =
     "an empty list names no reason, so this budget limits nothing; remove the field to cover every reason";
-  return [{ code: "value-count", path: [...budgetsPath, at, "reasons"], message, rule: "03:D-21" }];
+  return [{ code: "value-count", path: [...budgetsPath, index, "reasons"], message, rule: "03:D-21" }];
 }
 
-const budgetsPath: Path = ["spec", "disruption", "budgets"];
+const budgetsPath: FieldPath = ["spec", "disruption", "budgets"];

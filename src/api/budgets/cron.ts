@@ -21,20 +21,20 @@ const aliases: ReadonlyMap<string, string> = new Map([
   ["@hourly", "0 * * * *"],
 ]);
 
-interface Field {
+interface CronField {
   readonly name: string;
   readonly min: number;
   readonly max: number;
   readonly names: readonly string[];
 }
 
-const fields = [
+const cronFields = [
   { name: "minute", min: 0, max: 59, names: [] },
   { name: "hour", min: 0, max: 23, names: [] },
   { name: "day of month", min: 1, max: 31, names: [] },
   { name: "month", min: 1, max: 12, names: "jan feb mar apr may jun jul aug sep oct nov dec".split(" ") },
   { name: "day of week", min: 0, max: 6, names: "sun mon tue wed thu fri sat".split(" ") },
-] as const satisfies readonly Field[];
+] as const satisfies readonly CronField[];
 
 /** Reads a schedule; whatever the admission pattern let through and this does not know is an error. */
 export function readSchedule(text: string): ScheduleReading {
@@ -42,7 +42,7 @@ export function readSchedule(text: string): ScheduleReading {
     return { kind: "error", message: `unknown schedule ${text}; known are ${[...aliases.keys()].join(", ")}` };
   }
   const parts = (aliases.get(text) ?? text).split(/\s+/).filter((part) => part !== "");
-  if (parts.length !== fields.length) {
+  if (parts.length !== cronFields.length) {
     return {
       kind: "error",
       message: `expected 5 fields (minute hour day month weekday), found ${parts.length}: ${text}`,
@@ -60,8 +60,10 @@ export function readSchedule(text: string): ScheduleReading {
 class CronError extends Error {}
 
 function scheduleOf(parts: readonly string[]): Schedule {
-  const [minute, hour, dayOfMonth, month, dayOfWeek] = fields.map((field, at) => readField(parts[at] ?? "", field));
-  const none: FieldReading = { values: new Set(), isOpen: false };
+  const [minute, hour, dayOfMonth, month, dayOfWeek] = cronFields.map((field, index) =>
+    readField(parts[index] ?? "", field),
+  );
+  const none: CronFieldValues = { values: new Set(), isOpen: false };
   const [monthDays = none, weekDays = none] = [dayOfMonth, dayOfWeek];
   const schedule: Schedule = {
     minutes: (minute ?? none).values,
@@ -71,17 +73,17 @@ function scheduleOf(parts: readonly string[]): Schedule {
     daysOfWeek: weekDays.values,
     isEitherDay: !monthDays.isOpen && !weekDays.isOpen,
   };
-  if (!canHappen(schedule)) throw new CronError(`no such day ever comes: ${parts.join(" ")}`);
+  if (!canEverOccur(schedule)) throw new CronError(`no such day ever comes: ${parts.join(" ")}`);
   return schedule;
 }
 
-interface FieldReading {
+interface CronFieldValues {
   readonly values: ReadonlySet<number>;
   /** `*` or `?`, also inside a list; a step above one closes it. */
   readonly isOpen: boolean;
 }
 
-function readField(text: string, field: Field): FieldReading {
+function readField(text: string, field: CronField): CronFieldValues {
   const ranges = text.split(",").filter((part) => part !== "");
   if (ranges.length === 0) throw new CronError(`empty ${field.name}: ${text}`);
   const read = ranges.map((range) => readRange(range, field));
@@ -89,17 +91,17 @@ function readField(text: string, field: Field): FieldReading {
 }
 
 /** `*`, `?`, `n`, `a-b`, each with an optional `/step`; `n/step` runs to the field's end. */
-function readRange(text: string, field: Field): { readonly values: readonly number[]; readonly isOpen: boolean } {
+function readRange(text: string, field: CronField): { readonly values: readonly number[]; readonly isOpen: boolean } {
   const [range = "", stepText, ...moreSteps] = text.split("/");
   if (moreSteps.length > 0) throw new CronError(`too many slashes in ${field.name}: ${text}`);
   const step = stepText === undefined ? 1 : readInteger(stepText, { field, text });
   if (step === 0) throw new CronError(`step of ${field.name} must be positive: ${text}`);
-  if (range === "*" || range === "?") return { values: every(field.min, field.max, step), isOpen: step === 1 };
+  if (range === "*" || range === "?") return { values: valuesInSteps(field.min, field.max, step), isOpen: step === 1 };
   const { start, end } = readBounds(range, { field, text, isStepped: stepText !== undefined });
-  return { values: every(start, end, step), isOpen: false };
+  return { values: valuesInSteps(start, end, step), isOpen: false };
 }
 
-function readBounds(range: string, { field, text, isStepped }: { field: Field; text: string; isStepped: boolean }) {
+function readBounds(range: string, { field, text, isStepped }: { field: CronField; text: string; isStepped: boolean }) {
   const [low = "", high, ...more] = range.split("-");
   if (more.length > 0) throw new CronError(`too many hyphens in ${field.name}: ${text}`);
   const start = readValue(low, { field, text });
@@ -110,24 +112,24 @@ function readBounds(range: string, { field, text, isStepped }: { field: Field; t
   return { start, end };
 }
 
-function readValue(value: string, context: { field: Field; text: string }): number {
+function readValue(value: string, context: { field: CronField; text: string }): number {
   const named = context.field.names.indexOf(value.toLowerCase());
   return named < 0 ? readInteger(value, context) : named + context.field.min;
 }
 
-function readInteger(value: string, { field, text }: { field: Field; text: string }): number {
+function readInteger(value: string, { field, text }: { field: CronField; text: string }): number {
   if (!/^\d{1,9}$/.test(value)) throw new CronError(`${JSON.stringify(value)} is no ${field.name}: ${text}`);
   return Number(value);
 }
 
-function every(start: number, end: number, step: number): readonly number[] {
-  return Array.from({ length: Math.floor((end - start) / step) + 1 }, (_, at) => start + at * step);
+function valuesInSteps(start: number, end: number, step: number): readonly number[] {
+  return Array.from({ length: Math.floor((end - start) / step) + 1 }, (_, index) => start + index * step);
 }
 
 const longestMonth: readonly number[] = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 // 30 February: upstream takes a schedule without hits for an always active one. We say so instead.
-function canHappen({ daysOfMonth, months, isEitherDay }: Schedule): boolean {
+function canEverOccur({ daysOfMonth, months, isEitherDay }: Schedule): boolean {
   if (isEitherDay) return true;
   const firstDay = Math.min(...daysOfMonth);
   return [...months].some((month) => firstDay <= (longestMonth[month - 1] ?? 0));

@@ -13,7 +13,7 @@ export interface Condition {
 }
 
 /** What a controller found out, before it is stamped with time and generation. */
-export interface Observation {
+export interface ConditionObservation {
   readonly status: ConditionStatus;
   readonly reason: string;
   readonly message: string;
@@ -31,16 +31,16 @@ export interface Conditioned {
 
 /** The conditions one kind may carry: `root` sums up `dependents`; independents come and go. (01 §2.1) */
 export interface ConditionSet<D extends string = string, I extends string = string> {
-  readonly root: Ready | undefined;
+  readonly root: ReadyCondition | undefined;
   readonly dependents: readonly D[];
   readonly independents: readonly I[];
 }
 
-export const ready = "Ready";
-export type Ready = typeof ready;
+export const readyCondition = "Ready";
+export type ReadyCondition = typeof readyCondition;
 
 /** Reasons the engine itself writes. */
-export const engineReasons = {
+export const conditionReasons = {
   awaiting: "AwaitingReconciliation",
   reconciling: "ReconcilingDependents",
   unhealthy: "UnhealthyDependents",

@@ -1,12 +1,12 @@
 import {
   type Condition,
   type Conditioned,
+  type ConditionObservation,
   type ConditionSet,
   type ConditionStatus,
-  type Observation,
-  ready,
+  readyCondition,
 } from "./condition.ts";
-import { get } from "./engine.ts";
+import { getCondition } from "./set-condition.ts";
 
 const alwaysDependents = [
   "AMIsReady",
@@ -23,7 +23,7 @@ export function ec2NodeClassConditions({ reservedCapacity }: { readonly reserved
   const dependents: readonly Ec2NodeClassDependent[] = reservedCapacity
     ? [...alwaysDependents, "CapacityReservationsReady"]
     : alwaysDependents;
-  return { root: ready, dependents, independents: [] } as const satisfies ConditionSet;
+  return { root: readyCondition, dependents, independents: [] } as const satisfies ConditionSet;
 }
 
 /** Reasons for False, by condition. Reservations and the instance profile are never False. */
@@ -85,7 +85,7 @@ export interface Ec2ValidationFacts {
 
 /** `needs-dry-run`: nothing spoke against it, so the calls have to. */
 export type Ec2ValidationVerdict =
-  | { readonly kind: "decided"; readonly finding: Observation }
+  | { readonly kind: "decided"; readonly finding: ConditionObservation }
   | { readonly kind: "needs-dry-run" };
 
 const precedingDependents = ["AMIsReady", "InstanceProfileReady", "SecurityGroupsReady", "SubnetsReady"] as const;
@@ -96,30 +96,31 @@ export function ec2Validation(facts: Ec2ValidationFacts): Ec2ValidationVerdict {
   if (failure !== undefined) return { kind: "decided", finding: failure };
   if (facts.dryRun === undefined) return { kind: "needs-dry-run" };
   const { dryRun } = facts;
-  const finding = dryRun.kind === "failed" ? failed(dryRun.reason, dryRun.message) : undefined;
+  const finding = dryRun.kind === "failed" ? failedObservation(dryRun.reason, dryRun.message) : undefined;
   return { kind: "decided", finding: finding ?? { status: "True", reason: "ValidationSucceeded", message: "" } };
 }
 
-function beforeDependencies(facts: Ec2ValidationFacts): Observation | undefined {
+function beforeDependencies(facts: Ec2ValidationFacts): ConditionObservation | undefined {
   // Only AL2023's boot configuration names the service CIDR.
   const cidr = facts.amiFamily === "AL2023" ? facts.clusterCidr : undefined;
   return (
-    failed("ClusterCIDRResolutionFailed", cidr) ??
-    failed("InvalidKubeletConfiguration", facts.kubelet) ??
-    failed("KubeletExpressionsDisabled", facts.expressionsDisabled) ??
-    failed("KubeletExpressionInvalid", facts.expressionInvalid) ??
-    failed("UnsupportedKubeletConfiguration", facts.unsupportedKubelet)
+    failedObservation("ClusterCIDRResolutionFailed", cidr) ??
+    failedObservation("InvalidKubeletConfiguration", facts.kubelet) ??
+    failedObservation("KubeletExpressionsDisabled", facts.expressionsDisabled) ??
+    failedObservation("KubeletExpressionInvalid", facts.expressionInvalid) ??
+    failedObservation("UnsupportedKubeletConfiguration", facts.unsupportedKubelet)
   );
 }
 
-function afterDependencies(facts: Ec2ValidationFacts): Observation | undefined {
+function afterDependencies(facts: Ec2ValidationFacts): ConditionObservation | undefined {
   return (
-    failed("KubeletExpressionEvaluationFailed", facts.expressionEvaluation) ?? failed("TagValidationFailed", facts.tags)
+    failedObservation("KubeletExpressionEvaluationFailed", facts.expressionEvaluation) ??
+    failedObservation("TagValidationFailed", facts.tags)
   );
 }
 
 // False beats Unknown: a dependency known to be bad will not get better by waiting.
-function dependenciesFailure(conditions: readonly Condition[]): Observation | undefined {
+function dependenciesFailure(conditions: readonly Condition[]): ConditionObservation | undefined {
   const statuses = precedingDependents.map((type) => [type, statusOf(conditions, type)] as const);
   const waiting = statuses.filter(([, status]) => status !== "True");
   if (waiting.length === 0) return undefined;
@@ -132,14 +133,14 @@ function statusOf(conditions: readonly Condition[], type: string): ConditionStat
   return conditions.find((condition) => condition.type === type)?.status ?? "Unknown";
 }
 
-function failed(reason: Ec2ValidationReason, message: string): Observation;
-function failed(reason: Ec2ValidationReason, message: string | undefined): Observation | undefined;
-function failed(reason: Ec2ValidationReason, message: string | undefined): Observation | undefined {
+function failedObservation(reason: Ec2ValidationReason, message: string): ConditionObservation;
+function failedObservation(reason: Ec2ValidationReason, message: string | undefined): ConditionObservation | undefined;
+function failedObservation(reason: Ec2ValidationReason, message: string | undefined): ConditionObservation | undefined {
   return message === undefined ? undefined : { status: "False", reason, message };
 }
 
 /** A class launches nodes only if it was found ready in its present form. (01 §2.4) */
-export function isLaunchable(nodeClass: Conditioned): boolean {
-  const condition = get(nodeClass, ready);
+export function isNodeClassLaunchable(nodeClass: Conditioned): boolean {
+  const condition = getCondition(nodeClass, readyCondition);
   return condition?.status === "True" && (condition.observedGeneration ?? 0) === (nodeClass.metadata.generation ?? 0);
 }

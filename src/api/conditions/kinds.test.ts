@@ -7,11 +7,11 @@ import {
   type Ec2ValidationFacts,
   ec2NodeClassReasons,
   ec2Validation,
-  isLaunchable,
+  isNodeClassLaunchable,
 } from "./ec2-node-class.ts";
-import { initializationReasons, isSettled, launchFailure, launchReasons } from "./node-claim.ts";
-import { overlayConflict, overlayValidation } from "./node-overlay.ts";
-import { nodeClassReadiness, poolValidation } from "./node-pool.ts";
+import { initializationReasons, isConditionSettled, launchFailureObservation, launchReasons } from "./node-claim.ts";
+import { overlayConflictObservation, overlayValidationObservation } from "./node-overlay.ts";
+import { nodeClassReadyObservation, poolValidationObservation } from "./node-pool.ts";
 
 const time = "2026-01-01T00:00:00Z";
 
@@ -31,8 +31,8 @@ const problem: Problem = {
 
 describe("NodePool conditions", () => {
   it("01 §2.2 ValidationSucceeded is True without problems, else False with all of them", () => {
-    expect(poolValidation([])).toEqual({ status: "True", reason: "ValidationSucceeded", message: "" });
-    expect(poolValidation([problem, { ...problem, path: ["spec"], message: "also bad" }])).toEqual({
+    expect(poolValidationObservation([])).toEqual({ status: "True", reason: "ValidationSucceeded", message: "" });
+    expect(poolValidationObservation([problem, { ...problem, path: ["spec"], message: "also bad" }])).toEqual({
       status: "False",
       reason: "NodePoolValidationFailed",
       message: "spec.template.metadata.labels[a b]: has a space; spec: also bad",
@@ -41,8 +41,8 @@ describe("NodePool conditions", () => {
 
   it("01 §0.4 a message never outgrows the condition schema", () => {
     const many = Array.from({ length: 2_000 }, () => problem);
-    expect(poolValidation(many).message).toHaveLength(32_768);
-    expect(poolValidation(many).message.endsWith("...")).toBe(true);
+    expect(poolValidationObservation(many).message).toHaveLength(32_768);
+    expect(poolValidationObservation(many).message.endsWith("...")).toBe(true);
   });
 
   it.each([
@@ -64,11 +64,11 @@ describe("NodePool conditions", () => {
       "NodeClassReadinessUnknown",
     ],
   ] as const)("01 §2.2, trap 13 a node class that is %s", (_what, nodeClass, status, reason) => {
-    expect(nodeClassReadiness(nodeClass)).toMatchObject({ status, reason });
+    expect(nodeClassReadyObservation(nodeClass)).toMatchObject({ status, reason });
   });
 
   it("01 §2.2 an unready class' message is copied", () => {
-    expect(nodeClassReadiness(object(condition("Ready", "False", { message: "no subnets" }))).message).toBe(
+    expect(nodeClassReadyObservation(object(condition("Ready", "False", { message: "no subnets" }))).message).toBe(
       "no subnets",
     );
   });
@@ -76,12 +76,12 @@ describe("NodePool conditions", () => {
 
 describe("NodeClaim conditions", () => {
   it("01 §2.3 a failed launch is Unknown, its message cut at 300 characters", () => {
-    expect(launchFailure({ message: "x".repeat(300) })).toEqual({
+    expect(launchFailureObservation({ message: "x".repeat(300) })).toEqual({
       status: "Unknown",
       reason: "LaunchFailed",
       message: "x".repeat(300),
     });
-    expect(launchFailure({ reason: "Unauthorized", message: "x".repeat(301) })).toEqual({
+    expect(launchFailureObservation({ reason: "Unauthorized", message: "x".repeat(301) })).toEqual({
       status: "Unknown",
       reason: "Unauthorized",
       message: `${"x".repeat(300)}...`,
@@ -104,17 +104,17 @@ describe("NodeClaim conditions", () => {
     ["Unknown", false],
     [undefined, false],
   ] as const)("01 §2.3 Launched=%s is settled: %s", (status, settled) => {
-    expect(isSettled(object(...(status === undefined ? [] : [condition("Launched", status)])), "Launched")).toBe(
-      settled,
-    );
+    expect(
+      isConditionSettled(object(...(status === undefined ? [] : [condition("Launched", status)])), "Launched"),
+    ).toBe(settled);
   });
 });
 
 describe("NodeOverlay and CapacityBuffer conditions", () => {
   it("01 §2.4 an overlay is refused for what it says or for whom it collides with", () => {
-    expect(overlayValidation([]).status).toBe("True");
-    expect(overlayValidation([problem])).toMatchObject({ status: "False", reason: "RuntimeValidation" });
-    expect(overlayConflict("collides with a")).toEqual({
+    expect(overlayValidationObservation([]).status).toBe("True");
+    expect(overlayValidationObservation([problem])).toMatchObject({ status: "False", reason: "RuntimeValidation" });
+    expect(overlayConflictObservation("collides with a")).toEqual({
       status: "False",
       reason: "Conflict",
       message: "collides with a",
@@ -222,9 +222,9 @@ describe("EC2NodeClass ValidationSucceeded", () => {
   });
 
   it("01 §2.4 launches only from a class found ready in its present form", () => {
-    expect(isLaunchable(object(condition("Ready", "True")))).toBe(true);
-    expect(isLaunchable({ ...object(condition("Ready", "True")), metadata: { generation: 2 } })).toBe(false);
-    expect(isLaunchable(object(condition("Ready", "Unknown")))).toBe(false);
-    expect(isLaunchable(object())).toBe(false);
+    expect(isNodeClassLaunchable(object(condition("Ready", "True")))).toBe(true);
+    expect(isNodeClassLaunchable({ ...object(condition("Ready", "True")), metadata: { generation: 2 } })).toBe(false);
+    expect(isNodeClassLaunchable(object(condition("Ready", "Unknown")))).toBe(false);
+    expect(isNodeClassLaunchable(object())).toBe(false);
   });
 });

@@ -1,5 +1,5 @@
-import type { Conditioned, ConditionSet, Observation } from "./condition.ts";
-import { get } from "./engine.ts";
+import type { Conditioned, ConditionObservation, ConditionSet } from "./condition.ts";
+import { getCondition } from "./set-condition.ts";
 
 /** Conditions of a NodeClaim, in the order of its life. (01 §2.3) */
 export const nodeClaimConditions = {
@@ -70,22 +70,22 @@ export type LaunchReason = (typeof launchReasons)[number];
 export const launchTimeoutMs = 5 * 60_000;
 export const registrationTimeoutMs = 15 * 60_000;
 
-const maxLaunchMessage = 300;
+const maxLaunchMessageLength = 300;
 
 /** `Launched` after a failed create call that will be retried: Unknown, not False, because nothing is settled. */
-export function launchFailure({
+export function launchFailureObservation({
   reason,
   message,
 }: {
   readonly reason?: LaunchReason;
   readonly message: string;
-}): Observation {
-  const short = message.length <= maxLaunchMessage ? message : `${message.slice(0, maxLaunchMessage)}...`;
+}): ConditionObservation {
+  const short = message.length <= maxLaunchMessageLength ? message : `${message.slice(0, maxLaunchMessageLength)}...`;
   return { status: "Unknown", reason: reason ?? nodeClaimReasons.launchFailed, message: short };
 }
 
 /** Launched, Registered and Initialized are judged once: True and False are final. */
-export function isSettled(claim: Conditioned, type: NodeClaimDependent): boolean {
-  const status = get(claim, type)?.status;
+export function isConditionSettled(claim: Conditioned, type: NodeClaimDependent): boolean {
+  const status = getCondition(claim, type)?.status;
   return status === "True" || status === "False";
 }

@@ -1,6 +1,6 @@
 import type { Problem } from "../problem.ts";
-import type { ConditionSet, Observation } from "./condition.ts";
-import { validationFinding } from "./validation-finding.ts";
+import type { ConditionObservation, ConditionSet } from "./condition.ts";
+import { validationObservation } from "./validation-observation.ts";
 
 /** Conditions of a NodeOverlay. (01 §2.4) */
 export const nodeOverlayConditions = {
@@ -11,11 +11,11 @@ export const nodeOverlayConditions = {
 
 export const nodeOverlayReasons = { runtimeValidation: "RuntimeValidation", conflict: "Conflict" } as const;
 
-export function overlayValidation(problems: readonly Problem[]): Observation {
-  return validationFinding(problems, nodeOverlayReasons.runtimeValidation);
+export function overlayValidationObservation(problems: readonly Problem[]): ConditionObservation {
+  return validationObservation(problems, nodeOverlayReasons.runtimeValidation);
 }
 
 /** Two overlays of equal weight want the same thing: the later one in order is rejected as a whole. (01 §1.4) */
-export function overlayConflict(message: string): Observation {
+export function overlayConflictObservation(message: string): ConditionObservation {
   return { status: "False", reason: nodeOverlayReasons.conflict, message };
 }

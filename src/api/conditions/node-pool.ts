@@ -1,7 +1,7 @@
 import type { Problem } from "../problem.ts";
-import type { Condition, Conditioned, ConditionSet, Observation } from "./condition.ts";
-import { get } from "./engine.ts";
-import { validationFinding } from "./validation-finding.ts";
+import type { Condition, Conditioned, ConditionObservation, ConditionSet } from "./condition.ts";
+import { getCondition } from "./set-condition.ts";
+import { validationObservation } from "./validation-observation.ts";
 
 /** Conditions of a NodePool. Only Ready pools provision; NodeRegistrationHealthy gates nothing. (01 §2.2) */
 export const nodePoolConditions = {
@@ -19,22 +19,22 @@ export const nodePoolReasons = {
 } as const;
 
 /** `ValidationSucceeded` of a pool, from what runtime validation found. */
-export function poolValidation(problems: readonly Problem[]): Observation {
-  return validationFinding(problems, nodePoolReasons.validationFailed);
+export function poolValidationObservation(problems: readonly Problem[]): ConditionObservation {
+  return validationObservation(problems, nodePoolReasons.validationFailed);
 }
 
 /** `NodeClassReady` of a pool. Never Unknown: a class nobody has judged is reported as False. (01 §2.2, trap 13) */
-export function nodeClassReadiness(nodeClass: Conditioned | undefined): Observation {
+export function nodeClassReadyObservation(nodeClass: Conditioned | undefined): ConditionObservation {
   if (nodeClass === undefined) {
     return notReady(nodePoolReasons.nodeClassNotFound, "NodeClass not found on cluster");
   }
   if (nodeClass.metadata.deletionTimestamp !== undefined) {
     return notReady(nodePoolReasons.nodeClassTerminating, "the node class this pool refers to is being deleted");
   }
-  return fromReady(get(nodeClass, "Ready"));
+  return fromNodeClassReady(getCondition(nodeClass, "Ready"));
 }
 
-function fromReady(condition: Condition | undefined): Observation {
+function fromNodeClassReady(condition: Condition | undefined): ConditionObservation {
   if (condition?.status === "True") return { status: "True", reason: "NodeClassReady", message: "" };
   if (condition?.status === "False") {
     // The class knows best: an empty reason would be refused by the pool's schema, so only that is replaced.
@@ -43,6 +43,6 @@ function fromReady(condition: Condition | undefined): Observation {
   return notReady(nodePoolReasons.nodeClassReadinessUnknown, "Node Class Readiness Unknown");
 }
 
-function notReady(reason: string, message: string): Observation {
+function notReady(reason: string, message: string): ConditionObservation {
   return { status: "False", reason, message };
 }

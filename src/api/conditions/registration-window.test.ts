@@ -3,14 +3,14 @@ import { describe, expect, it } from "vitest";
 import { runs } from "../../../test/runs.ts";
 import type { Condition, ConditionStatus } from "./condition.ts";
 import {
-  afterFailure,
   afterRegistration,
-  countsFor,
-  isHealthStale,
-  type PoolHealth,
-  recorded,
-  reseeded,
-  windowHealth,
+  afterRegistrationFailure,
+  isOwnedByPool,
+  isRegistrationHealthStale,
+  type PoolWithHealthStatus,
+  registrationHealthStatus,
+  windowFromCondition,
+  withRegistrationResult,
 } from "./registration-window.ts";
 
 const time = "2026-01-01T00:00:00Z";
@@ -48,11 +48,11 @@ describe("registration window", () => {
     [[true, false, true, false], "unhealthy"],
     [[true, true, true, false], "healthy"],
   ] as const)("01 §2.2 %j is %s", (window, health) => {
-    expect(windowHealth(window)).toBe(health);
+    expect(registrationHealthStatus(window)).toBe(health);
   });
 
   it("01 §2.2 keeps the last four results", () => {
-    expect([false, false, true, true, true].reduce(recorded, [] as readonly boolean[])).toEqual([
+    expect([false, false, true, true, true].reduce(withRegistrationResult, [] as readonly boolean[])).toEqual([
       false,
       true,
       true,
@@ -63,9 +63,9 @@ describe("registration window", () => {
   it("01 §2.2 is unhealthy exactly when two of the last four failed", () => {
     fc.assert(
       fc.property(fc.array(fc.boolean(), { minLength: 1, maxLength: 12 }), (results) => {
-        const window = results.reduce(recorded, [] as readonly boolean[]);
+        const window = results.reduce(withRegistrationResult, [] as readonly boolean[]);
         const failures = results.slice(-4).filter((one) => !one).length;
-        expect(windowHealth(window)).toBe(failures / 4 >= 0.5 ? "unhealthy" : "healthy");
+        expect(registrationHealthStatus(window)).toBe(failures / 4 >= 0.5 ? "unhealthy" : "healthy");
       }),
       { numRuns: runs(2_000) },
     );
@@ -76,11 +76,11 @@ describe("registration window", () => {
     ["False", [false, false]],
     ["Unknown", []],
   ] as const)("01 §2.2 after a restart a stored %s stands for %j", (status, window) => {
-    expect(reseeded(healthy(status))).toEqual(window);
+    expect(windowFromCondition(healthy(status))).toEqual(window);
   });
 
   it("01 §2.2 without a stored condition a restart leaves the window empty", () => {
-    expect(reseeded(undefined)).toEqual([]);
+    expect(windowFromCondition(undefined)).toEqual([]);
   });
 
   it("01 §2.2 a registration makes the pool healthy unless the window still is not", () => {
@@ -92,16 +92,19 @@ describe("registration window", () => {
   });
 
   it("01 §2.2 a failure speaks only once the window is unhealthy", () => {
-    expect(afterFailure([], launched)).toEqual({ window: [false], finding: undefined });
-    expect(afterFailure([false], launched).finding).toMatchObject({ status: "False", reason: "RegistrationFailed" });
-    expect(afterFailure([false], unlaunched).finding).toEqual({
+    expect(afterRegistrationFailure([], launched)).toEqual({ window: [false], finding: undefined });
+    expect(afterRegistrationFailure([false], launched).finding).toMatchObject({
+      status: "False",
+      reason: "RegistrationFailed",
+    });
+    expect(afterRegistrationFailure([false], unlaunched).finding).toEqual({
       status: "False",
       reason: "Unauthorized",
       message: "denied",
     });
   });
 
-  const pool: PoolHealth = {
+  const pool: PoolWithHealthStatus = {
     metadata: { generation: 3 },
     status: { conditions: [healthy("True")], nodeClassObservedGeneration: 7 },
   };
@@ -111,15 +114,15 @@ describe("registration window", () => {
     ["the pool changed", { ...pool, metadata: { generation: 4 } }, 7, true],
     ["the node class changed", pool, 8, true],
   ] as const)("01 §2.2 when %s", (_what, one, generation, isStale) => {
-    expect(isHealthStale(one, { metadata: { generation } })).toBe(isStale);
+    expect(isRegistrationHealthStale(one, { metadata: { generation } })).toBe(isStale);
   });
 
   it("01 §2.2 a claim counts only for the pool that owns it", () => {
     const owner = { apiVersion: "karpenter.sh/v1", kind: "NodePool", name: "a", uid: "1" };
     const claim = { metadata: { ownerReferences: [owner] } };
-    expect(countsFor({ metadata: { uid: "1" } }, claim)).toBe(true);
-    expect(countsFor({ metadata: { uid: "2" } }, claim)).toBe(false);
-    expect(countsFor({ metadata: {} }, claim)).toBe(false);
-    expect(countsFor({ metadata: { uid: "1" } }, { metadata: {} })).toBe(false);
+    expect(isOwnedByPool({ metadata: { uid: "1" } }, claim)).toBe(true);
+    expect(isOwnedByPool({ metadata: { uid: "2" } }, claim)).toBe(false);
+    expect(isOwnedByPool({ metadata: {} }, claim)).toBe(false);
+    expect(isOwnedByPool({ metadata: { uid: "1" } }, { metadata: {} })).toBe(false);
   });
 });

@@ -1,12 +1,12 @@
 import { isRecord } from "../object.ts";
-import type { Path } from "../problem.ts";
-import { bootstrapTwice, fillGaps } from "./class-gaps.ts";
-import { images } from "./class-images.ts";
-import { at, type Draft } from "./draft.ts";
-import type { ConversionOptions } from "./outcome.ts";
-import { selectorTerms } from "./selectors.ts";
+import type { FieldPath } from "../problem.ts";
+import type { ConversionOptions } from "./conversion.ts";
+import { type ConversionDraft, fieldPath } from "./conversion-draft.ts";
+import { fillNodeClassGaps, warnDoubleBootstrap } from "./node-class-gaps.ts";
+import { convertImages } from "./node-class-images.ts";
+import { convertSelectorTerms } from "./selectors.ts";
 
-const copied = [
+const copiedFields = [
   "instanceProfile",
   "userData",
   "tags",
@@ -25,31 +25,39 @@ const selectors = [
 /** Names under which a launch template of one's own could be given. */
 const launchTemplates = ["launchTemplate", "launchTemplateName"] as const;
 /** The inline form says what it is; capacity types become a requirement of the pool. */
-const elsewhere = ["amiFamily", "apiVersion", "kind", "capacityTypes"] as const;
-const known = new Set<string>([...copied, ...selectors.map(([from]) => from), ...launchTemplates, ...elsewhere]);
+const fieldsHandledElsewhere = ["amiFamily", "apiVersion", "kind", "capacityTypes"] as const;
+const knownFields = new Set<string>([
+  ...copiedFields,
+  ...selectors.map(([from]) => from),
+  ...launchTemplates,
+  ...fieldsHandledElsewhere,
+]);
 
 /** The spec of a v1alpha1 AWSNodeTemplate, or of a Provisioner's inline `provider`, to that of a v1 EC2NodeClass. (01 §7.8) */
-export function classFromTemplate(draft: Draft, { base, options }: { base: Path; options: ConversionOptions }): void {
-  if (!draft.isObject(base)) return;
-  for (const field of copied) draft.carry([...base, field], ["spec", field]);
-  for (const [from, to] of selectors) selectorTerms(draft, { from: [...base, from], to: ["spec", to] });
+export function ec2NodeClassFromTemplateSpec(
+  draft: ConversionDraft,
+  { base, options }: { base: FieldPath; options: ConversionOptions },
+): void {
+  if (!draft.checkIsObject(base)) return;
+  for (const field of copiedFields) draft.copyField([...base, field], ["spec", field]);
+  for (const [from, to] of selectors) convertSelectorTerms(draft, { from: [...base, from], to: ["spec", to] });
   const source = { family: [...base, "amiFamily"], terms: [...base, "amiSelector"] };
-  const family = draft.said(source.family) ?? "AL2";
-  images(draft, { source, family });
-  fillGaps(draft, { base, options });
-  bootstrapTwice(draft, { base, family });
+  const family = draft.sourceValue(source.family) ?? "AL2";
+  convertImages(draft, { source, family });
+  fillNodeClassGaps(draft, { base, options });
+  warnDoubleBootstrap(draft, { base, family });
   refuseLaunchTemplates(draft, base);
-  dropUnknown(draft, { base, known });
+  dropUnknownFields(draft, { base, knownFields });
 }
 
-export function awsNodeTemplate(draft: Draft, options: ConversionOptions): void {
-  classFromTemplate(draft, { base: at("spec"), options });
+export function awsNodeTemplateToV1(draft: ConversionDraft, options: ConversionOptions): void {
+  ec2NodeClassFromTemplateSpec(draft, { base: fieldPath("spec"), options });
 }
 
-function refuseLaunchTemplates(draft: Draft, base: Path): void {
+function refuseLaunchTemplates(draft: ConversionDraft, base: FieldPath): void {
   for (const field of launchTemplates) {
-    if (draft.said([...base, field]) === undefined) continue;
-    draft.refuse({
+    if (draft.sourceValue([...base, field]) === undefined) continue;
+    draft.addProblem({
       code: "not-convertible",
       rule: "01 §7.8",
       path: [...base, field],
@@ -60,8 +68,11 @@ function refuseLaunchTemplates(draft: Draft, base: Path): void {
 }
 
 /** A field no version had: gone in lenient mode with a word, an error in strict mode. */
-export function dropUnknown(draft: Draft, { base, known }: { base: Path; known: ReadonlySet<string> }): void {
-  const spec = draft.said(base);
+export function dropUnknownFields(
+  draft: ConversionDraft,
+  { base, knownFields: known }: { base: FieldPath; knownFields: ReadonlySet<string> },
+): void {
+  const spec = draft.sourceValue(base);
   if (!isRecord(spec)) return;
   for (const field of Object.keys(spec)) {
     if (known.has(field) || spec[field] === null) continue;
@@ -70,7 +81,7 @@ export function dropUnknown(draft: Draft, { base, known }: { base: Path; known: 
       path: [...base, field],
       message: "dropped: it is not a field of this kind",
       advice: "remove it",
-      instead: {
+      strictProblem: {
         code: "unknown-field",
         rule: "01 §7.8",
         message: "is not a known field",

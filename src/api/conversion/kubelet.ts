@@ -1,82 +1,88 @@
 import { compatibilityAnnotations, groups } from "../labels.ts";
 import { isRecord } from "../object.ts";
-import type { Path } from "../problem.ts";
-import { at, type Draft, shown, valueAt } from "./draft.ts";
+import type { FieldPath } from "../problem.ts";
+import { type ConversionDraft, fieldPath, valueAt, valueText } from "./conversion-draft.ts";
 import { defaultClassKind } from "./node-class-ref.ts";
 
 /** Kubelet settings stood with pools; in v1 they stand with the class, which many pools may share. (01 §7.5 last row) */
 
-export interface PoolWork {
+export interface PoolConversion {
   readonly input: number;
-  readonly draft: Draft;
+  readonly draft: ConversionDraft;
   /** Where the source wrote its settings, if it did. */
-  readonly kubelet: Path | undefined;
+  readonly kubelet: FieldPath | undefined;
 }
 
-export interface ClassWork {
-  readonly draft: Draft;
+export interface ClassConversion {
+  readonly draft: ConversionDraft;
   /** Set once settings were moved in. */
   changed: boolean;
 }
 
-const classKubelet = at("spec.kubelet");
-const annotation = ["metadata", "annotations", compatibilityAnnotations.kubelet];
+const classKubelet = fieldPath("spec.kubelet");
+const kubeletAnnotationPath = ["metadata", "annotations", compatibilityAnnotations.kubelet];
 
 /** Settings of the source, without what no kubelet takes any more. */
-export function kubeletSettings(pool: PoolWork): Record<string, unknown> | undefined {
-  const settings = pool.kubelet === undefined ? undefined : pool.draft.said(pool.kubelet);
+export function kubeletSettings(pool: PoolConversion): Record<string, unknown> | undefined {
+  const settings = pool.kubelet === undefined ? undefined : pool.draft.sourceValue(pool.kubelet);
   if (!isRecord(settings)) return undefined;
   const { containerRuntime: _gone, ...rest } = settings;
   return Object.keys(rest).length === 0 ? undefined : rest;
 }
 
 /** Keeps the settings in an annotation, as the conversion webhook of v1.0 did. (01 §7.3) */
-export function keepKubelet(pool: PoolWork): void {
+export function annotateKubelet(pool: PoolConversion): void {
   const settings = kubeletSettings(pool);
-  if (settings !== undefined) pool.draft.put(annotation, JSON.stringify(settings), pool.kubelet);
+  if (settings !== undefined) pool.draft.setField(kubeletAnnotationPath, JSON.stringify(settings), pool.kubelet);
 }
 
 /** Moves the settings of pools to the classes they reference. */
-export function settleKubelet(pools: readonly PoolWork[], classes: ReadonlyMap<string, ClassWork>): void {
-  for (const pool of pools) noteContainerRuntime(pool);
-  for (const [name, sharing] of byClass(pools)) {
+export function moveKubeletToClasses(
+  pools: readonly PoolConversion[],
+  classes: ReadonlyMap<string, ClassConversion>,
+): void {
+  for (const pool of pools) warnContainerRuntime(pool);
+  for (const [name, sharing] of poolsByClass(pools)) {
     const asking = sharing.filter((pool) => kubeletSettings(pool) !== undefined);
     if (asking.length === 0) continue;
     const target = name === undefined ? undefined : classes.get(name);
-    if (target === undefined) for (const pool of asking) leaveBehind(pool, name);
+    if (target === undefined) for (const pool of asking) keepAsAnnotation(pool, name);
     else if (new Set(sharing.map((pool) => canonical(kubeletSettings(pool)))).size > 1)
-      refuseMix(sharing, String(name));
-    else moveIn(asking, { name: String(name), target });
+      refuseConflictingSettings(sharing, String(name));
+    else moveToClass(asking, { name: String(name), target });
   }
 }
 
 /** The EC2NodeClass each pool names; undefined gathers the pools of other kinds of class. */
-function byClass(pools: readonly PoolWork[]): ReadonlyMap<string | undefined, readonly PoolWork[]> {
-  const groupsOfPools = new Map<string | undefined, PoolWork[]>();
+function poolsByClass(pools: readonly PoolConversion[]): ReadonlyMap<string | undefined, readonly PoolConversion[]> {
+  const groupsOfPools = new Map<string | undefined, PoolConversion[]>();
   for (const pool of pools) {
-    const ref = pool.draft.says(at("spec.template.spec.nodeClassRef"));
+    const ref = pool.draft.resultValue(fieldPath("spec.template.spec.nodeClassRef"));
     const isEc2 = isRecord(ref) && ref["group"] === groups.aws && ref["kind"] === defaultClassKind;
-    const name = isEc2 ? shown(ref["name"]) : undefined;
+    const name = isEc2 ? valueText(ref["name"]) : undefined;
     groupsOfPools.set(name, [...(groupsOfPools.get(name) ?? []), pool]);
   }
   return groupsOfPools;
 }
 
-function moveIn(asking: readonly PoolWork[], { name, target }: { name: string; target: ClassWork }): void {
+function moveToClass(
+  asking: readonly PoolConversion[],
+  { name, target }: { name: string; target: ClassConversion },
+): void {
   const [first] = asking;
   if (first?.kubelet === undefined) return;
   const settings = kubeletSettings(first);
-  const own = target.draft.says(classKubelet);
+  const own = target.draft.resultValue(classKubelet);
   if (own !== undefined && canonical(own) !== canonical(settings)) {
-    refuseMix(asking, name);
+    refuseConflictingSettings(asking, name);
     return;
   }
-  target.draft.put(classKubelet, structuredClone(settings));
+  target.draft.setField(classKubelet, structuredClone(settings));
   target.draft.moves.push({ from: first.kubelet, to: classKubelet, input: first.input });
   target.changed = true;
   for (const pool of asking) {
     if (pool.kubelet === undefined) continue;
-    pool.draft.note({
+    pool.draft.warn({
       code: "kubelet-moved",
       path: pool.kubelet,
       message: `moved to spec.kubelet of EC2NodeClass ${name}: in v1 it belongs to the class`,
@@ -85,11 +91,11 @@ function moveIn(asking: readonly PoolWork[], { name, target }: { name: string; t
   }
 }
 
-function refuseMix(pools: readonly PoolWork[], name: string): void {
-  const names = pools.map((pool) => shown(valueAt(pool.draft.object, at("metadata.name")))).join(", ");
+function refuseConflictingSettings(pools: readonly PoolConversion[], name: string): void {
+  const names = pools.map((pool) => valueText(valueAt(pool.draft.object, fieldPath("metadata.name")))).join(", ");
   for (const pool of pools) {
     if (pool.kubelet === undefined || kubeletSettings(pool) === undefined) continue;
-    pool.draft.refuse({
+    pool.draft.addProblem({
       code: "not-convertible",
       rule: "01 §7.5",
       path: pool.kubelet,
@@ -99,16 +105,16 @@ function refuseMix(pools: readonly PoolWork[], name: string): void {
   }
 }
 
-function leaveBehind(pool: PoolWork, name: string | undefined): void {
+function keepAsAnnotation(pool: PoolConversion, name: string | undefined): void {
   if (pool.kubelet === undefined) return;
-  keepKubelet(pool);
+  annotateKubelet(pool);
   const where = name === undefined ? "its node class" : `EC2NodeClass ${name}`;
   pool.draft.assume({
     code: "kubelet-left-behind",
     path: pool.kubelet,
     message: `in v1 kubelet settings belong to ${where}, which is not among the input; kept only as the annotation ${compatibilityAnnotations.kubelet}`,
     advice: "convert pool and class together, or copy the settings to spec.kubelet of the class",
-    instead: {
+    strictProblem: {
       code: "not-convertible",
       rule: "01 §7.5",
       message: `in v1 kubelet settings belong to ${where}, which is not among the input`,
@@ -117,11 +123,11 @@ function leaveBehind(pool: PoolWork, name: string | undefined): void {
   });
 }
 
-function noteContainerRuntime(pool: PoolWork): void {
+function warnContainerRuntime(pool: PoolConversion): void {
   if (pool.kubelet === undefined) return;
   const path = [...pool.kubelet, "containerRuntime"];
-  if (pool.draft.said(path) === undefined) return;
-  pool.draft.note({
+  if (pool.draft.sourceValue(path) === undefined) return;
+  pool.draft.warn({
     code: "field-dropped",
     path,
     message: "dropped: containerd is the only runtime left",

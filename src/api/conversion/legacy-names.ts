@@ -1,10 +1,10 @@
 import { annotations, labels, legacyNames } from "../labels.ts";
 import { isRecord } from "../object.ts";
-import type { Path } from "../problem.ts";
-import type { Draft } from "./draft.ts";
+import type { FieldPath } from "../problem.ts";
+import type { ConversionDraft } from "./conversion-draft.ts";
 
 /** Old keys and what they are called today. (01 §7.6) */
-export const renamedKeys: ReadonlyMap<string, string> = new Map([
+export const legacyKeyRenames: ReadonlyMap<string, string> = new Map([
   [legacyNames.provisionerName, labels.nodePool],
   [legacyNames.provisionerHash, annotations.nodePoolHash],
   [legacyNames.doNotEvict, annotations.doNotDisrupt],
@@ -24,18 +24,21 @@ const droppedKeys: ReadonlySet<string> = new Set([
 ]);
 
 /** A map of labels or annotations, in today's names. */
-export function renameKeys(draft: Draft, { from, to }: { readonly from: Path; readonly to: Path }): void {
-  const source = draft.said(from);
+export function renameLegacyKeys(
+  draft: ConversionDraft,
+  { from, to }: { readonly from: FieldPath; readonly to: FieldPath },
+): void {
+  const source = draft.sourceValue(from);
   if (source === undefined) return;
   if (!isRecord(source)) {
-    draft.carry(from, to);
+    draft.copyField(from, to);
     return;
   }
   const renamed: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(source)) {
     const path = [...from, key];
     if (droppedKeys.has(key)) {
-      draft.note({
+      draft.warn({
         code: "field-dropped",
         path,
         message: `dropped ${key}: nothing reads it any more`,
@@ -43,11 +46,11 @@ export function renameKeys(draft: Draft, { from, to }: { readonly from: Path; re
       });
       continue;
     }
-    const name = renamedKeys.get(key) ?? key;
+    const name = legacyKeyRenames.get(key) ?? key;
     if (name !== key)
-      draft.note({ code: "name-changed", path, message: `${key} is ${name} now`, advice: `write ${name}` });
+      draft.warn({ code: "name-changed", path, message: `${key} is ${name} now`, advice: `write ${name}` });
     renamed[name] = value;
     draft.moves.push({ from: path, to: [...to, name] });
   }
-  draft.put(to, renamed, from);
+  draft.setField(to, renamed, from);
 }

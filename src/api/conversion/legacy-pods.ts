@@ -1,61 +1,61 @@
 import { legacyNames } from "../labels.ts";
 import { isRecord } from "../object.ts";
-import type { Path } from "../problem.ts";
-import { at, valueAt } from "./draft.ts";
-import { renamedKeys } from "./legacy-names.ts";
-import type { ConversionWarning } from "./outcome.ts";
+import type { FieldPath } from "../problem.ts";
+import type { ConversionWarning } from "./conversion.ts";
+import { fieldPath, valueAt } from "./conversion-draft.ts";
+import { legacyKeyRenames } from "./legacy-names.ts";
 
 /** Where the kinds people write keep their pods. */
-const podPaths: Readonly<Record<string, Path>> = {
+const podPaths: Readonly<Record<string, FieldPath>> = {
   Pod: [],
-  PodTemplate: at("template"),
-  Deployment: at("spec.template"),
-  StatefulSet: at("spec.template"),
-  DaemonSet: at("spec.template"),
-  ReplicaSet: at("spec.template"),
-  ReplicationController: at("spec.template"),
-  Job: at("spec.template"),
-  CronJob: at("spec.jobTemplate.spec.template"),
+  PodTemplate: fieldPath("template"),
+  Deployment: fieldPath("spec.template"),
+  StatefulSet: fieldPath("spec.template"),
+  DaemonSet: fieldPath("spec.template"),
+  ReplicaSet: fieldPath("spec.template"),
+  ReplicationController: fieldPath("spec.template"),
+  Job: fieldPath("spec.template"),
+  CronJob: fieldPath("spec.jobTemplate.spec.template"),
 };
 
 /** Pods that speak of provisioners: not ours to rewrite, but they would wait forever. (01 §7.6) */
-export function legacyPodKeys(object: unknown): readonly ConversionWarning[] {
+export function legacyPodKeyWarnings(object: unknown): readonly ConversionWarning[] {
   const kind = isRecord(object) ? String(object["kind"]) : "";
   const base = Object.hasOwn(podPaths, kind) ? podPaths[kind] : undefined;
   if (base === undefined) return [];
-  return [...usesOf(object, base)].map(({ key, path }) => ({
+  return [...legacyKeyUses(object, base)].map(({ key, path }) => ({
     code: "legacy-pod-key",
     path,
     message: `uses ${key}, which v1 does not know`,
-    advice: `write ${renamedKeys.get(key)}`,
+    advice: `write ${legacyKeyRenames.get(key)}`,
   }));
 }
 
-interface Use {
+interface LegacyKeyUse {
   readonly key: string;
-  readonly path: Path;
+  readonly path: FieldPath;
 }
 
-function* usesOf(object: unknown, base: Path): Iterable<Use> {
+function* legacyKeyUses(object: unknown, base: FieldPath): Iterable<LegacyKeyUse> {
   const evict = [...base, "metadata", "annotations", legacyNames.doNotEvict];
   if (valueAt(object, evict) !== undefined) yield { key: legacyNames.doNotEvict, path: evict };
   const selector = [...base, "spec", "nodeSelector", legacyNames.provisionerName];
   if (valueAt(object, selector) !== undefined) yield { key: legacyNames.provisionerName, path: selector };
   for (const part of ["affinity", "topologySpreadConstraints"]) {
     const root = [...base, "spec", part];
-    yield* mentions(valueAt(object, root), root);
+    yield* legacyKeyMentions(valueAt(object, root), root);
   }
 }
 
 /** Affinity keys and topology keys, at whatever depth they stand. */
-function* mentions(value: unknown, path: Path): Iterable<Use> {
+function* legacyKeyMentions(value: unknown, path: FieldPath): Iterable<LegacyKeyUse> {
   if (Array.isArray(value)) {
-    for (const [index, item] of value.entries()) yield* mentions(item, [...path, index]);
+    for (const [index, item] of value.entries()) yield* legacyKeyMentions(item, [...path, index]);
   } else if (isRecord(value)) {
     for (const [field, item] of Object.entries(value)) {
       const isKey = (field === "key" || field === "topologyKey") && item === legacyNames.provisionerName;
       if (isKey) yield { key: legacyNames.provisionerName, path: [...path, field] };
-      else yield* mentions(item, [...path, field]);
+      else yield* legacyKeyMentions(item, [...path, field]);
     }
   }
 }

@@ -1,13 +1,19 @@
 import { Admission } from "../admission.ts";
-import { kindOf } from "../kinds/registry.ts";
+import { karpenterKindOf } from "../kinds/karpenter-kinds.ts";
 import type { Provider } from "../label-policy.ts";
 import type { ManifestDocument } from "../manifest/document.ts";
-import { type Finding, inReadingOrder } from "../manifest/finding.ts";
-import type { Printable } from "../manifest/print.ts";
-import { rewrite } from "../manifest/rewrite.ts";
+import { type Finding, sortedFindings } from "../manifest/finding.ts";
+import type { PrintableDocument } from "../manifest/print.ts";
+import { rewriteDocument } from "../manifest/rewrite.ts";
 import { isRecord } from "../object.ts";
-import { formatPath, type Path, type Problem } from "../problem.ts";
-import { type ConversionOptions, type ConversionWarning, type Converted, sourcePath, startsWith } from "./outcome.ts";
+import { type FieldPath, formatPath, type Problem } from "../problem.ts";
+import {
+  type ConversionOptions,
+  type ConversionResult,
+  type ConversionWarning,
+  pathStartsWith,
+  sourcePath,
+} from "./conversion.ts";
 import { toV1 } from "./to-v1.ts";
 
 export interface ManifestConversionOptions extends ConversionOptions {
@@ -17,7 +23,7 @@ export interface ManifestConversionOptions extends ConversionOptions {
 
 /** The v1 form of a set of documents; with any error among the findings, documents are missing from it. */
 export interface ManifestConversion {
-  readonly documents: readonly Printable[];
+  readonly documents: readonly PrintableDocument[];
   readonly findings: readonly Finding[];
 }
 
@@ -35,23 +41,25 @@ export function convertManifests(
     ...conversion.warnings.map((warning) => warningFinding(warning, documents[warning.input])),
     ...conversion.problems.map((problem) => problemFinding(problem, documents[problem.input])),
   ];
-  const printables: Printable[] = [];
+  const printables: PrintableDocument[] = [];
   for (const result of conversion.objects) {
-    const checked = check(result, { admission, documents, mode: options.mode });
+    const checked = checkAdmission(result, { admission, documents, mode: options.mode });
     findings.push(...checked.findings);
-    if (!checked.findings.some(isError)) printables.push(printable(checked.result, documents));
+    if (!checked.findings.some(isError)) printables.push(printableDocument(checked.result, documents));
   }
   // What is wrong besides the guesses that were not allowed: all errors of a document at once.
   for (const result of conversion.refused) {
     const known = conversion.problems
       .filter((problem) => problem.input === result.input)
       .map((problem) => problem.path);
-    const more = check(result, { admission, documents, mode: options.mode }).findings.filter(isError);
-    findings.push(...more.filter(({ path }) => !known.some((one) => startsWith(path, one) || startsWith(one, path))));
+    const more = checkAdmission(result, { admission, documents, mode: options.mode }).findings.filter(isError);
+    findings.push(
+      ...more.filter(({ path }) => !known.some((one) => pathStartsWith(path, one) || pathStartsWith(one, path))),
+    );
   }
   return {
     documents: printables,
-    findings: inReadingOrder(
+    findings: sortedFindings(
       distinct(findings),
       documents.map((document) => document.source),
     ),
@@ -62,25 +70,25 @@ function isError(finding: Finding): boolean {
   return finding.severity === "error";
 }
 
-interface World {
+interface CheckContext {
   readonly admission: Admission;
   readonly documents: readonly ManifestDocument[];
   readonly mode: ConversionOptions["mode"];
 }
 
 /** Admission as the last word. Fields nobody knows go first: a strict client would be refused for them. (01 §0.1) */
-function check(
-  result: Converted,
-  { admission, documents, mode }: World,
-): { result: Converted; findings: readonly Finding[] } {
+function checkAdmission(
+  result: ConversionResult,
+  { admission, documents, mode }: CheckContext,
+): { result: ConversionResult; findings: readonly Finding[] } {
   const { apiVersion, kind } = isRecord(result.object) ? result.object : {};
-  if (kindOf(apiVersion, kind) === undefined) return { result, findings: [] };
+  if (karpenterKindOf(apiVersion, kind) === undefined) return { result, findings: [] };
   const found = admission.admit(result.object, { strict: true }).problems;
   const unknown = found.filter((problem) => problem.code === "unknown-field");
   const paths = unknown.map((problem) => problem.path);
-  const known = unknown.length === 0 ? result : without(result, paths);
+  const known = unknown.length === 0 ? result : withoutFields(result, paths);
   const problems = unknown.length === 0 ? found : admission.admit(known.object).problems;
-  const place = (path: Path) => {
+  const place = (path: FieldPath) => {
     const { path: source, input = result.input } = sourcePath(path, result.moves);
     return { path: source, document: documents[input] };
   };
@@ -95,7 +103,7 @@ function check(
 
 function unknownField(
   problem: Problem,
-  about: { mode: string; path: Path; document: ManifestDocument | undefined },
+  about: { mode: string; path: FieldPath; document: ManifestDocument | undefined },
 ): Finding {
   const { path, document } = about;
   if (about.mode === "strict") return problemFinding({ ...problem, path }, document);
@@ -103,27 +111,30 @@ function unknownField(
   return warningFinding({ code: "field-dropped", path, message, advice: "remove it" }, document);
 }
 
-function without(result: Converted, paths: readonly Path[]): Converted {
+function withoutFields(result: ConversionResult, paths: readonly FieldPath[]): ConversionResult {
   const object = structuredClone(result.object);
-  for (const path of paths) remove(object, path);
+  for (const path of paths) deleteAtPath(object, path);
   return { ...result, object, origin: result.origin === "unchanged" ? "same-kind" : result.origin };
 }
 
-function remove(object: unknown, path: Path): void {
+function deleteAtPath(object: unknown, path: FieldPath): void {
   let parent = object as Record<string | number, unknown> | undefined;
   for (const step of path.slice(0, -1)) parent = parent?.[step] as Record<string | number, unknown> | undefined;
   const key = path.at(-1);
   if (parent !== undefined && key !== undefined) delete parent[key];
 }
 
-function printable({ object, input, origin, moves }: Converted, documents: readonly ManifestDocument[]): Printable {
+function printableDocument(
+  { object, input, origin, moves }: ConversionResult,
+  documents: readonly ManifestDocument[],
+): PrintableDocument {
   const document = documents[input];
   if (document === undefined) throw new Error(`no input ${input}: a conversion names the inputs it was given`);
   if (origin === "unchanged") return { object, yaml: document.yaml, text: document.text };
   const relocations = moves.map(({ input: other, ...move }) =>
     other === undefined ? move : { ...move, root: documents[other]?.yaml.contents ?? null },
   );
-  const yaml = rewrite(document.yaml, { target: object, relocations, inPlace: origin === "same-kind" });
+  const yaml = rewriteDocument(document.yaml, { target: object, relocations, inPlace: origin === "same-kind" });
   if (origin === "generated") {
     // The comment introduces the object it was taken from.
     yaml.commentBefore = null;
@@ -134,7 +145,7 @@ function printable({ object, input, origin, moves }: Converted, documents: reado
 
 function warningFinding(warning: ConversionWarning, document: ManifestDocument | undefined): Finding {
   const { code, path, message, advice } = warning;
-  return { severity: "warning", code, path, message, advice, ...placed(document, path) };
+  return { severity: "warning", code, path, message, advice, ...locatedAt(document, path) };
 }
 
 function problemFinding(problem: Problem, document: ManifestDocument | undefined): Finding {
@@ -146,12 +157,12 @@ function problemFinding(problem: Problem, document: ManifestDocument | undefined
     message,
     ...(expected !== undefined && { expected }),
     ...(rule !== undefined && { rule }),
-    ...placed(document, path),
+    ...locatedAt(document, path),
   };
 }
 
-function placed(document: ManifestDocument | undefined, path: Path): Pick<Finding, "source" | "position"> {
-  const { source, line, column } = document?.placeOf(path) ?? { source: "-", line: 1, column: 1 };
+function locatedAt(document: ManifestDocument | undefined, path: FieldPath): Pick<Finding, "source" | "position"> {
+  const { source, line, column } = document?.locationOf(path) ?? { source: "-", line: 1, column: 1 };
   return { source, position: { line, column } };
 }
 

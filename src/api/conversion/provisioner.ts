@@ -1,57 +1,57 @@
 import { groups } from "../labels.ts";
 import { isRecord } from "../object.ts";
-import type { Path } from "../problem.ts";
-import { dropUnknown } from "./aws-node-template.ts";
-import { at, type Draft } from "./draft.ts";
-import { renameKeys } from "./legacy-names.ts";
+import type { FieldPath } from "../problem.ts";
+import { dropUnknownFields } from "./aws-node-template.ts";
+import type { ConversionOptions } from "./conversion.ts";
+import { type ConversionDraft, fieldPath } from "./conversion-draft.ts";
+import { renameLegacyKeys } from "./legacy-names.ts";
 import { assumeDefaultClass, defaultClassKind } from "./node-class-ref.ts";
-import type { ConversionOptions } from "./outcome.ts";
-import { provisionerRequirements } from "./provisioner-requirements.ts";
+import { convertProvisionerRequirements } from "./provisioner-requirements.ts";
 
-const carried = [
+const copiedPaths = [
   ["spec.taints", "spec.template.spec.taints"],
   ["spec.startupTaints", "spec.template.spec.startupTaints"],
   ["spec.weight", "spec.weight"],
 ] as const;
 
-const known = new Set([
+const knownFields = new Set([
   ...["annotations", "labels", "taints", "startupTaints", "requirements", "weight", "limits", "consolidation"],
   ...["ttlSecondsUntilExpired", "ttlSecondsAfterEmpty", "kubeletConfiguration", "kubelet", "provider", "providerRef"],
   ...["instanceTypes", "zones", "architectures", "architecture", "operatingSystems", "operatingSystem", "cluster"],
 ]);
 
 const paths = {
-  classRef: at("spec.template.spec.nodeClassRef"),
-  expiry: at("spec.template.spec.expireAfter"),
-  disruption: at("spec.disruption"),
-  limits: at("spec.limits"),
-  provider: at("spec.provider"),
-  providerRef: at("spec.providerRef"),
-  ttlExpired: at("spec.ttlSecondsUntilExpired"),
-  ttlEmpty: at("spec.ttlSecondsAfterEmpty"),
-  consolidation: at("spec.consolidation.enabled"),
+  classRef: fieldPath("spec.template.spec.nodeClassRef"),
+  expiry: fieldPath("spec.template.spec.expireAfter"),
+  disruption: fieldPath("spec.disruption"),
+  limits: fieldPath("spec.limits"),
+  provider: fieldPath("spec.provider"),
+  providerRef: fieldPath("spec.providerRef"),
+  ttlExpired: fieldPath("spec.ttlSecondsUntilExpired"),
+  ttlEmpty: fieldPath("spec.ttlSecondsAfterEmpty"),
+  consolidation: fieldPath("spec.consolidation.enabled"),
 } as const;
 
 /** Provisioner, v1alpha3 to v1alpha5, to a v1 NodePool; its kubelet settings and inline provider concern the class. (01 §7.6, §7.7) */
-export function provisioner(draft: Draft, options: ConversionOptions): void {
-  if (draft.said(["spec"]) !== undefined && !draft.isObject(["spec"])) return;
-  renameKeys(draft, { from: at("spec.labels"), to: at("spec.template.metadata.labels") });
-  renameKeys(draft, { from: at("spec.annotations"), to: at("spec.template.metadata.annotations") });
-  classReference(draft);
-  provisionerRequirements(draft, options);
-  for (const [from, to] of carried) draft.carry(at(from), at(to));
-  expiry(draft);
-  disruption(draft);
-  limits(draft);
-  if (draft.said(at("spec.cluster")) !== undefined) droppedCluster(draft);
-  dropUnknown(draft, { base: ["spec"], known });
+export function provisionerToNodePool(draft: ConversionDraft, options: ConversionOptions): void {
+  if (draft.sourceValue(["spec"]) !== undefined && !draft.checkIsObject(["spec"])) return;
+  renameLegacyKeys(draft, { from: fieldPath("spec.labels"), to: fieldPath("spec.template.metadata.labels") });
+  renameLegacyKeys(draft, { from: fieldPath("spec.annotations"), to: fieldPath("spec.template.metadata.annotations") });
+  convertProviderRef(draft);
+  convertProvisionerRequirements(draft, options);
+  for (const [from, to] of copiedPaths) draft.copyField(fieldPath(from), fieldPath(to));
+  convertTtlUntilExpired(draft);
+  convertDisruption(draft);
+  convertLimits(draft);
+  if (draft.sourceValue(fieldPath("spec.cluster")) !== undefined) warnDroppedCluster(draft);
+  dropUnknownFields(draft, { base: ["spec"], knownFields });
 }
 
-function classReference(draft: Draft): void {
-  const inline = draft.said(paths.provider);
-  const ref = draft.said(paths.providerRef);
+function convertProviderRef(draft: ConversionDraft): void {
+  const inline = draft.sourceValue(paths.provider);
+  const ref = draft.sourceValue(paths.providerRef);
   if (inline !== undefined && ref !== undefined) {
-    draft.refuse({
+    draft.addProblem({
       code: "not-convertible",
       rule: "01 §7.6",
       path: paths.provider,
@@ -60,14 +60,14 @@ function classReference(draft: Draft): void {
     });
   }
   if (isRecord(ref)) {
-    draft.put(
+    draft.setField(
       paths.classRef,
       { group: groups.aws, kind: defaultClassKind, name: ref["name"] ?? "" },
       paths.providerRef,
     );
   } else if (inline !== undefined) {
-    const name = draft.said(at("metadata.name")) ?? "";
-    draft.put(paths.classRef, { group: groups.aws, kind: defaultClassKind, name }, paths.provider);
+    const name = draft.sourceValue(fieldPath("metadata.name")) ?? "";
+    draft.setField(paths.classRef, { group: groups.aws, kind: defaultClassKind, name }, paths.provider);
   } else {
     assumeDefaultClass(draft, paths.classRef, paths.providerRef);
     draft.moves.push({ from: paths.providerRef, to: paths.classRef });
@@ -75,16 +75,20 @@ function classReference(draft: Draft): void {
 }
 
 /** Alpha had no default expiry: unset means never. (01 trap 20) */
-function expiry(draft: Draft): void {
+function convertTtlUntilExpired(draft: ConversionDraft): void {
   const ttl = seconds(draft, paths.ttlExpired);
-  draft.put(paths.expiry, ttl === undefined ? "Never" : `${ttl}s`, ttl === undefined ? undefined : paths.ttlExpired);
+  draft.setField(
+    paths.expiry,
+    ttl === undefined ? "Never" : `${ttl}s`,
+    ttl === undefined ? undefined : paths.ttlExpired,
+  );
 }
 
-function disruption(draft: Draft): void {
+function convertDisruption(draft: ConversionDraft): void {
   const ttl = seconds(draft, paths.ttlEmpty);
-  const consolidates = draft.said(paths.consolidation) === true;
-  if (draft.said(paths.ttlEmpty) !== undefined && consolidates) {
-    draft.refuse({
+  const consolidates = draft.sourceValue(paths.consolidation) === true;
+  if (draft.sourceValue(paths.ttlEmpty) !== undefined && consolidates) {
+    draft.addProblem({
       code: "not-convertible",
       rule: "01 §7.6",
       path: paths.ttlEmpty,
@@ -93,23 +97,23 @@ function disruption(draft: Draft): void {
     });
   }
   if (consolidates) {
-    draft.put(paths.disruption, { consolidationPolicy: "WhenEmptyOrUnderutilized", consolidateAfter: "0s" });
+    draft.setField(paths.disruption, { consolidationPolicy: "WhenEmptyOrUnderutilized", consolidateAfter: "0s" });
   } else if (ttl !== undefined) {
-    draft.put(paths.disruption, { consolidationPolicy: "WhenEmpty", consolidateAfter: `${ttl}s` });
+    draft.setField(paths.disruption, { consolidationPolicy: "WhenEmpty", consolidateAfter: `${ttl}s` });
     draft.moves.push({ from: paths.ttlEmpty, to: [...paths.disruption, "consolidateAfter"] });
   } else {
     // Neither meant "never scale down"; the v1 default would start consolidating. (01 trap 20)
-    draft.put(paths.disruption, { consolidateAfter: "Never" });
+    draft.setField(paths.disruption, { consolidateAfter: "Never" });
   }
 }
 
-function seconds(draft: Draft, path: Path): number | undefined {
-  const value = draft.said(path);
+function seconds(draft: ConversionDraft, path: FieldPath): number | undefined {
+  const value = draft.sourceValue(path);
   if (value === undefined) return undefined;
   if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return value;
   const message =
     typeof value === "number" && value < 0 ? `${value} is negative` : `${JSON.stringify(value)} is no whole number`;
-  draft.refuse({
+  draft.addProblem({
     code: "invalid-value",
     rule: "01 §7.6",
     path,
@@ -120,20 +124,20 @@ function seconds(draft: Draft, path: Path): number | undefined {
 }
 
 /** Alpha nested limits under `resources`; a limit written beside it was ignored, which nobody can have meant. */
-function limits(draft: Draft): void {
-  const source = draft.said(paths.limits);
-  if (source === undefined || !draft.isObject(paths.limits) || !isRecord(source)) return;
+function convertLimits(draft: ConversionDraft): void {
+  const source = draft.sourceValue(paths.limits);
+  if (source === undefined || !draft.checkIsObject(paths.limits) || !isRecord(source)) return;
   const { resources, ...beside } = source;
   const nested = isRecord(resources) ? resources : {};
   if (resources !== undefined && resources !== null && !isRecord(resources))
-    draft.isObject([...paths.limits, "resources"]);
+    draft.checkIsObject([...paths.limits, "resources"]);
   for (const name of Object.keys(beside)) {
     draft.assume({
       code: "field-moved",
       path: [...paths.limits, name],
       message: `read as spec.limits.resources.${name}`,
       advice: "check the limit: alpha versions ignored it here",
-      instead: {
+      strictProblem: {
         code: "unknown-field",
         rule: "01 §7.6",
         message: `is not a known field; it belongs at spec.limits.resources.${name}`,
@@ -141,16 +145,16 @@ function limits(draft: Draft): void {
       },
     });
   }
-  draft.put(paths.limits, structuredClone({ ...beside, ...nested }));
+  draft.setField(paths.limits, structuredClone({ ...beside, ...nested }));
   draft.moves.push({ from: [...paths.limits, "resources"], to: paths.limits });
   for (const name of Object.keys(beside))
     draft.moves.push({ from: [...paths.limits, name], to: [...paths.limits, name] });
 }
 
-function droppedCluster(draft: Draft): void {
-  draft.note({
+function warnDroppedCluster(draft: ConversionDraft): void {
+  draft.warn({
     code: "field-dropped",
-    path: at("spec.cluster"),
+    path: fieldPath("spec.cluster"),
     message: "dropped: the cluster is a setting of the controller now",
     advice: "set clusterName in the chart's values (CLUSTER_NAME)",
   });

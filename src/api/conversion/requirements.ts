@@ -1,7 +1,7 @@
 import { labels, legacyNames } from "../labels.ts";
 import { isRecord } from "../object.ts";
-import type { Path } from "../problem.ts";
-import { type Draft, shown } from "./draft.ts";
+import type { FieldPath } from "../problem.ts";
+import { type ConversionDraft, valueText } from "./conversion-draft.ts";
 
 /** Keys that mean nothing in v1: the first every node of the pool answers to anyway, the second nothing carries any more. */
 const droppedKeys: ReadonlyMap<unknown, string> = new Map([
@@ -10,10 +10,13 @@ const droppedKeys: ReadonlyMap<unknown, string> = new Map([
 ]);
 
 /** Requirements of any older version: the list stays, words that never existed are read as what was meant. */
-export function requirements(draft: Draft, { from, to }: { readonly from: Path; readonly to: Path }): void {
-  const items = draft.said(from);
+export function convertRequirements(
+  draft: ConversionDraft,
+  { from, to }: { readonly from: FieldPath; readonly to: FieldPath },
+): void {
+  const items = draft.sourceValue(from);
   if (!Array.isArray(items)) {
-    draft.carry(from, to);
+    draft.copyField(from, to);
     return;
   }
   const kept: unknown[] = [];
@@ -21,25 +24,25 @@ export function requirements(draft: Draft, { from, to }: { readonly from: Path; 
     const path = [...from, index];
     const reason = isRecord(item) ? droppedKeys.get(item["key"]) : undefined;
     if (isRecord(item) && reason !== undefined) {
-      const message = `dropped the requirement on ${shown(item["key"])}: ${reason}`;
-      draft.note({ code: "field-dropped", path, message, advice: "remove it" });
+      const message = `dropped the requirement on ${valueText(item["key"])}: ${reason}`;
+      draft.warn({ code: "field-dropped", path, message, advice: "remove it" });
       return;
     }
     draft.moves.push({ from: path, to: [...to, kept.length] });
     kept.push(withKnownOperator(draft, item, path));
   });
-  draft.put(to, kept, from);
+  draft.setField(to, kept, from);
 }
 
 /** Seed documents name an operator `Out`; there never was one. (01 §7.9) */
-function withKnownOperator(draft: Draft, item: unknown, path: Path): unknown {
+function withKnownOperator(draft: ConversionDraft, item: unknown, path: FieldPath): unknown {
   if (!isRecord(item) || item["operator"] !== "Out") return structuredClone(item);
   draft.assume({
     code: "operator-assumed",
     path: [...path, "operator"],
     message: "the operator Out does not exist; read it as NotIn",
     advice: "write NotIn",
-    instead: {
+    strictProblem: {
       code: "unknown-operator",
       rule: "01 §4.1",
       message: "unknown operator Out; did you mean NotIn?",

@@ -1,6 +1,6 @@
 import { isRecord } from "../object.ts";
-import type { Path } from "../problem.ts";
-import type { Draft } from "./draft.ts";
+import type { FieldPath } from "../problem.ts";
+import type { ConversionDraft } from "./conversion-draft.ts";
 
 /** v1alpha1 selectors are one map whose values may be comma lists; v1 has a list of terms. (01 §7.8) */
 
@@ -13,11 +13,14 @@ type Term = Record<string, unknown>;
 /** A selector may ask for more combinations than v1 has room for: 30 terms. */
 const maxTerms = 1000;
 
-export function selectorTerms(draft: Draft, { from, to }: { readonly from: Path; readonly to: Path }): void {
-  const selector = draft.said(from);
+export function convertSelectorTerms(
+  draft: ConversionDraft,
+  { from, to }: { readonly from: FieldPath; readonly to: FieldPath },
+): void {
+  const selector = draft.sourceValue(from);
   if (selector === undefined) return;
   if (!isRecord(selector) || Object.values(selector).some((value) => typeof value !== "string" && value !== null)) {
-    draft.refuse({
+    draft.addProblem({
       code: "type",
       rule: "01 §7.8",
       path: from,
@@ -28,7 +31,7 @@ export function selectorTerms(draft: Draft, { from, to }: { readonly from: Path;
   }
   const terms = termsOf(draft, selector, from);
   if (terms.length > maxTerms) {
-    draft.refuse({
+    draft.addProblem({
       code: "too-many",
       rule: "01 §7.8",
       path: from,
@@ -37,31 +40,31 @@ export function selectorTerms(draft: Draft, { from, to }: { readonly from: Path;
     });
     return;
   }
-  draft.put(to, terms, from);
+  draft.setField(to, terms, from);
 }
 
-function termsOf(draft: Draft, selector: Record<string, unknown>, from: Path): readonly Term[] {
-  const lists = new Map(Object.entries(selector).map(([key, value]) => [key, wordsOf(value)]));
+function termsOf(draft: ConversionDraft, selector: Record<string, unknown>, from: FieldPath): readonly Term[] {
+  const lists = new Map(Object.entries(selector).map(([key, value]) => [key, commaSeparated(value)]));
   const ids = idKeys.flatMap((key) => lists.get(key) ?? []);
   // An id says it all; v1 refuses to combine it with anything. (01:EC6)
   if (ids.length > 0) return idTerms(draft, { ids, selector, from });
   const tags = [...lists].filter(([key]) => key !== nameKey && key !== ownerKey && !idKeys.includes(key));
-  for (const [key, words] of tags) if (words.length === 0) wildcard(draft, [...from, key]);
+  for (const [key, words] of tags) if (words.length === 0) warnWildcard(draft, [...from, key]);
   const dimensions = [
     ...((lists.get(ownerKey) ?? []).length > 0 ? [(lists.get(ownerKey) ?? []).map((owner) => ({ owner }))] : []),
     ...((lists.get(nameKey) ?? []).length > 0 ? [(lists.get(nameKey) ?? []).map((name) => ({ name }))] : []),
     ...tags.map(([key, words]) => (words.length === 0 ? ["*"] : words).map((value) => ({ tags: { [key]: value } }))),
   ];
-  return dimensions.length === 0 ? [] : product(dimensions);
+  return dimensions.length === 0 ? [] : termProduct(dimensions);
 }
 
 function idTerms(
-  draft: Draft,
-  about: { ids: readonly string[]; selector: Record<string, unknown>; from: Path },
+  draft: ConversionDraft,
+  about: { ids: readonly string[]; selector: Record<string, unknown>; from: FieldPath },
 ): readonly Term[] {
   const others = Object.keys(about.selector).filter((key) => !idKeys.includes(key));
   if (others.length > 0) {
-    draft.note({
+    draft.warn({
       code: "field-dropped",
       path: about.from,
       message: `v1 combines an id with nothing else; dropped ${others.join(", ")}`,
@@ -71,15 +74,15 @@ function idTerms(
   return about.ids.map((id) => ({ id }));
 }
 
-function wordsOf(value: unknown): readonly string[] {
+function commaSeparated(value: unknown): readonly string[] {
   return String(value ?? "")
     .split(",")
     .map((word) => word.trim())
     .filter((word) => word !== "");
 }
 
-function wildcard(draft: Draft, path: Path): void {
-  draft.note({
+function warnWildcard(draft: ConversionDraft, path: FieldPath): void {
+  draft.warn({
     code: "wildcard-assumed",
     path,
     message: "an empty value was once documented as any value; wrote *",
@@ -88,16 +91,16 @@ function wildcard(draft: Draft, path: Path): void {
 }
 
 /** One term for each way to take one alternative of every dimension; stops growing when it is hopeless anyway. */
-function product(dimensions: readonly (readonly Term[])[]): readonly Term[] {
+function termProduct(dimensions: readonly (readonly Term[])[]): readonly Term[] {
   let terms: readonly Term[] = [{}];
   for (const alternatives of dimensions) {
     if (terms.length > maxTerms) return terms;
-    terms = terms.flatMap((term) => alternatives.slice(0, maxTerms + 1).map((one) => joined(term, one)));
+    terms = terms.flatMap((term) => alternatives.slice(0, maxTerms + 1).map((one) => joinedTerm(term, one)));
   }
   return terms;
 }
 
-function joined(a: Term, b: Term): Term {
+function joinedTerm(a: Term, b: Term): Term {
   if (isRecord(a["tags"]) && isRecord(b["tags"])) return { ...a, tags: { ...a["tags"], ...b["tags"] } };
   return { ...a, ...b };
 }

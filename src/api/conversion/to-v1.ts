@@ -1,67 +1,70 @@
 import { groups } from "../labels.ts";
 import { isRecord } from "../object.ts";
-import type { Path, Problem } from "../problem.ts";
-import { awsNodeTemplate, classFromTemplate } from "./aws-node-template.ts";
-import { incompletePod, v1Mistakes } from "./completeness.ts";
-import { at, Draft, shown, valueAt } from "./draft.ts";
-import { ec2NodeClassFromBeta } from "./ec2-node-class-v1beta1.ts";
-import { type ClassWork, keepKubelet, type PoolWork, settleKubelet } from "./kubelet.ts";
-import { renameKeys } from "./legacy-names.ts";
-import { legacyPodKeys } from "./legacy-pods.ts";
-import { nodeClaimFromBeta } from "./node-claim-v1beta1.ts";
-import { keepClassRef } from "./node-class-ref.ts";
-import { nodePoolFromBeta } from "./node-pool-v1beta1.ts";
-import type { Conversion, ConversionOptions, ConversionWarning, Converted } from "./outcome.ts";
-import { provisioner } from "./provisioner.ts";
-import { identify, type OlderKind } from "./versions.ts";
+import type { FieldPath, Problem } from "../problem.ts";
+import { awsNodeTemplateToV1, ec2NodeClassFromTemplateSpec } from "./aws-node-template.ts";
+import { classifyVersion, type OlderKind } from "./classify-version.ts";
+import type { Conversion, ConversionOptions, ConversionResult, ConversionWarning } from "./conversion.ts";
+import { ConversionDraft, fieldPath, valueAt, valueText } from "./conversion-draft.ts";
+import { ec2NodeClassFromV1beta1 } from "./ec2-node-class-from-v1beta1.ts";
+import { annotateKubelet, type ClassConversion, moveKubeletToClasses, type PoolConversion } from "./kubelet.ts";
+import { renameLegacyKeys } from "./legacy-names.ts";
+import { legacyPodKeyWarnings } from "./legacy-pods.ts";
+import { nodeClaimFromV1beta1 } from "./node-claim-from-v1beta1.ts";
+import { annotateClassRef } from "./node-class-ref.ts";
+import { nodePoolFromV1beta1 } from "./node-pool-from-v1beta1.ts";
+import { provisionerToNodePool } from "./provisioner.ts";
+import { incompletePodProblems, v1MistakeProblems } from "./unconverted-problems.ts";
 
 /** A whole set of objects to v1: together, because kubelet settings, expiry and inline providers cross documents. (01 §7) */
 export function toV1(objects: readonly unknown[], options: ConversionOptions): Conversion {
-  const works = objects.flatMap((object, input) => begin({ object, input, options }));
+  const works = objects.flatMap((object, input) => startConversion({ object, input, options }));
   const pools = works.filter((work) => work.role === "pool");
-  settle(works, options);
+  resolveAcrossDocuments(works, options);
   const poolObjects = pools.map((work) => work.draft.object);
-  for (const work of works) if (work.role === "claim") claim(work, { pools: poolObjects, options });
+  for (const work of works) if (work.role === "claim") convertClaim(work, { pools: poolObjects, options });
   const refused = new Set(works.filter((work) => work.draft.problems.length > 0).map((work) => work.input));
   return {
-    objects: works.filter((work) => !refused.has(work.input)).map(converted),
-    refused: works.filter((work) => refused.has(work.input)).map(converted),
+    objects: works.filter((work) => !refused.has(work.input)).map(conversionResult),
+    refused: works.filter((work) => refused.has(work.input)).map(conversionResult),
     warnings: works.flatMap(({ input, draft }) => draft.warnings.map((warning) => ({ ...warning, input }))),
     problems: works.flatMap(({ input, draft }) => draft.problems.map((problem) => ({ ...problem, input }))),
   };
 }
 
-interface Work {
+interface ObjectConversion {
   readonly input: number;
-  readonly draft: Draft;
+  readonly draft: ConversionDraft;
   readonly role: "pool" | "class" | "claim" | "other";
-  readonly origin: Converted["origin"];
+  readonly origin: ConversionResult["origin"];
   /** Where a pool wrote its kubelet settings. */
-  readonly kubelet?: Path;
+  readonly kubelet?: FieldPath;
   changed: boolean;
 }
 
-interface Input {
+interface ConversionInput {
   readonly object: unknown;
   readonly input: number;
   readonly options: ConversionOptions;
 }
 
-function begin({ object, input, options }: Input): readonly Work[] {
-  const identity = identify(object);
+function startConversion({ object, input, options }: ConversionInput): readonly ObjectConversion[] {
+  const identity = classifyVersion(object);
   switch (identity.is) {
     case "older":
-      return beginOlder(identity.kind, { object, input, options });
+      return startOlder(identity.kind, { object, input, options });
     case "current":
-      return [current({ object, input, options })];
+      return [startCurrent({ object, input, options })];
     case "foreign":
       return [
-        untouched({ object, input, options }, { problems: incompletePod(object), warnings: legacyPodKeys(object) }),
+        startUnconverted(
+          { object, input, options },
+          { problems: incompletePodProblems(object), warnings: legacyPodKeyWarnings(object) },
+        ),
       ];
     case "fragment":
-      return [untouched({ object, input, options }, { problems: [fragmentProblem], warnings: [] })];
+      return [startUnconverted({ object, input, options }, { problems: [fragmentProblem], warnings: [] })];
     case "wrong":
-      return [untouched({ object, input, options }, { problems: [identity.problem], warnings: [] })];
+      return [startUnconverted({ object, input, options }, { problems: [identity.problem], warnings: [] })];
   }
 }
 
@@ -74,13 +77,13 @@ const fragmentProblem: Problem = {
   expected: "apiVersion and kind",
 };
 
-function beginOlder(kind: OlderKind, { object, input, options }: Input): readonly Work[] {
+function startOlder(kind: OlderKind, { object, input, options }: ConversionInput): readonly ObjectConversion[] {
   const { mode } = options;
   switch (kind) {
     case "node-pool": {
-      const draft = sameKind(object, `${groups.karpenter}/v1`, mode);
-      nodePoolFromBeta(draft);
-      longName(draft);
+      const draft = draftOfSameKind(object, `${groups.karpenter}/v1`, mode);
+      nodePoolFromV1beta1(draft);
+      warnLongName(draft);
       return [
         {
           input,
@@ -88,30 +91,30 @@ function beginOlder(kind: OlderKind, { object, input, options }: Input): readonl
           role: "pool",
           origin: "same-kind",
           changed: true,
-          ...betaKubelet(draft, "spec.template.spec.kubelet"),
+          ...takeKubelet(draft, "spec.template.spec.kubelet"),
         },
       ];
     }
     case "node-claim": {
-      const draft = sameKind(object, `${groups.karpenter}/v1`, mode);
+      const draft = draftOfSameKind(object, `${groups.karpenter}/v1`, mode);
       return [
-        { input, draft, role: "claim", origin: "same-kind", changed: true, ...betaKubelet(draft, "spec.kubelet") },
+        { input, draft, role: "claim", origin: "same-kind", changed: true, ...takeKubelet(draft, "spec.kubelet") },
       ];
     }
     case "ec2-node-class": {
-      const draft = sameKind(object, `${groups.aws}/v1`, mode);
-      ec2NodeClassFromBeta(draft, options);
+      const draft = draftOfSameKind(object, `${groups.aws}/v1`, mode);
+      ec2NodeClassFromV1beta1(draft, options);
       return [{ input, draft, role: "class", origin: "same-kind", changed: true }];
     }
     case "aws-node-template": {
-      const draft = newKind(object, { apiVersion: `${groups.aws}/v1`, kind: "EC2NodeClass", mode });
-      awsNodeTemplate(draft, options);
+      const draft = draftOfNewKind(object, { apiVersion: `${groups.aws}/v1`, kind: "EC2NodeClass", mode });
+      awsNodeTemplateToV1(draft, options);
       return [{ input, draft, role: "class", origin: "new-kind", changed: true }];
     }
     case "provisioner":
-      return beginProvisioner({ object, input, options });
+      return startProvisioner({ object, input, options });
     case "machine":
-      return [untouched({ object, input, options }, { problems: [machineProblem], warnings: [] })];
+      return [startUnconverted({ object, input, options }, { problems: [machineProblem], warnings: [] })];
   }
 }
 
@@ -123,120 +126,141 @@ const machineProblem: Problem = {
   expected: "its Provisioner, converted; new nodes then get NodeClaims",
 };
 
-function beginProvisioner({ object, input, options }: Input): readonly Work[] {
-  const draft = newKind(object, { apiVersion: `${groups.karpenter}/v1`, kind: "NodePool", mode: options.mode });
-  provisioner(draft, options);
-  longName(draft);
-  const path = [at("spec.kubeletConfiguration"), at("spec.kubelet")].find((one) => draft.said(one) !== undefined);
-  const pool: Work = { input, draft, role: "pool", origin: "new-kind", changed: true, ...(path && { kubelet: path }) };
-  if (path !== undefined) draft.isObject(path);
-  if (!isRecord(draft.said(at("spec.provider")))) return [pool];
-  const generated = newKind(object, { apiVersion: `${groups.aws}/v1`, kind: "EC2NodeClass", mode: options.mode });
-  classFromTemplate(generated, { base: at("spec.provider"), options });
-  draft.note({
+function startProvisioner({ object, input, options }: ConversionInput): readonly ObjectConversion[] {
+  const draft = draftOfNewKind(object, { apiVersion: `${groups.karpenter}/v1`, kind: "NodePool", mode: options.mode });
+  provisionerToNodePool(draft, options);
+  warnLongName(draft);
+  const path = [fieldPath("spec.kubeletConfiguration"), fieldPath("spec.kubelet")].find(
+    (one) => draft.sourceValue(one) !== undefined,
+  );
+  const pool: ObjectConversion = {
+    input,
+    draft,
+    role: "pool",
+    origin: "new-kind",
+    changed: true,
+    ...(path && { kubelet: path }),
+  };
+  if (path !== undefined) draft.checkIsObject(path);
+  if (!isRecord(draft.sourceValue(fieldPath("spec.provider")))) return [pool];
+  const generated = draftOfNewKind(object, {
+    apiVersion: `${groups.aws}/v1`,
+    kind: "EC2NodeClass",
+    mode: options.mode,
+  });
+  ec2NodeClassFromTemplateSpec(generated, { base: fieldPath("spec.provider"), options });
+  draft.warn({
     code: "node-class-generated",
-    path: at("spec.provider"),
-    message: `became EC2NodeClass ${shown(draft.said(at("metadata.name")))}: v1 pools have no inline provider`,
+    path: fieldPath("spec.provider"),
+    message: `became EC2NodeClass ${valueText(draft.sourceValue(fieldPath("metadata.name")))}: v1 pools have no inline provider`,
     advice: "apply both objects",
   });
   return [pool, { input, draft: generated, role: "class", origin: "generated", changed: true }];
 }
 
 /** Settings leave the pool at once; where they go is settled when all documents are known. */
-function betaKubelet(draft: Draft, dotted: string): { readonly kubelet?: Path } {
-  const path = at(dotted);
-  if (draft.said(path) === undefined || !draft.isObject(path)) return {};
-  draft.omit(path);
+function takeKubelet(draft: ConversionDraft, dotted: string): { readonly kubelet?: FieldPath } {
+  const path = fieldPath(dotted);
+  if (draft.sourceValue(path) === undefined || !draft.checkIsObject(path)) return {};
+  draft.removeField(path);
   return { kubelet: path };
 }
 
-function current({ object, input, options }: Input): Work {
-  const draft = sameKind(object, String(valueAt(object, ["apiVersion"])), options.mode);
-  for (const problem of v1Mistakes(object)) draft.refuse(problem);
+function startCurrent({ object, input, options }: ConversionInput): ObjectConversion {
+  const draft = draftOfSameKind(object, String(valueAt(object, ["apiVersion"])), options.mode);
+  for (const problem of v1MistakeProblems(object)) draft.addProblem(problem);
   const kind = valueAt(object, ["kind"]);
   const role = kind === "NodePool" ? "pool" : kind === "EC2NodeClass" ? "class" : "other";
   return { input, draft, role, origin: "unchanged", changed: false };
 }
 
-interface Remarks {
+interface UnconvertedFindings {
   readonly problems: readonly Problem[];
   readonly warnings: readonly ConversionWarning[];
 }
 
-function untouched({ object, input, options }: Input, { problems, warnings }: Remarks): Work {
-  const draft = new Draft({ source: object, mode: options.mode, object: object as Record<string, unknown> });
-  for (const problem of problems) draft.refuse(problem);
-  for (const warning of warnings) draft.note(warning);
+function startUnconverted(
+  { object, input, options }: ConversionInput,
+  { problems, warnings }: UnconvertedFindings,
+): ObjectConversion {
+  const draft = new ConversionDraft({ source: object, mode: options.mode, object: object as Record<string, unknown> });
+  for (const problem of problems) draft.addProblem(problem);
+  for (const warning of warnings) draft.warn(warning);
   return { input, draft, role: "other", origin: "unchanged", changed: false };
 }
 
-function sameKind(source: unknown, apiVersion: string, mode: ConversionOptions["mode"]): Draft {
+function draftOfSameKind(source: unknown, apiVersion: string, mode: ConversionOptions["mode"]): ConversionDraft {
   const object = structuredClone(source) as Record<string, unknown>;
   object["apiVersion"] = apiVersion;
-  return new Draft({ source, mode, object });
+  return new ConversionDraft({ source, mode, object });
 }
 
 /** What the API server writes into metadata belongs to the old object, not to the new one. */
-function newKind(
+function draftOfNewKind(
   source: unknown,
   { apiVersion, kind, mode }: { apiVersion: string; kind: string; mode: ConversionOptions["mode"] },
-): Draft {
-  const draft = new Draft({ source, mode, object: { apiVersion, kind, metadata: {} } });
-  for (const field of ["name", "generateName"]) draft.carry(["metadata", field], ["metadata", field]);
-  renameKeys(draft, { from: at("metadata.labels"), to: at("metadata.labels") });
-  renameKeys(draft, { from: at("metadata.annotations"), to: at("metadata.annotations") });
-  draft.omit(["metadata", "annotations", "kubectl.kubernetes.io/last-applied-configuration"]);
+): ConversionDraft {
+  const draft = new ConversionDraft({ source, mode, object: { apiVersion, kind, metadata: {} } });
+  for (const field of ["name", "generateName"]) draft.copyField(["metadata", field], ["metadata", field]);
+  renameLegacyKeys(draft, { from: fieldPath("metadata.labels"), to: fieldPath("metadata.labels") });
+  renameLegacyKeys(draft, { from: fieldPath("metadata.annotations"), to: fieldPath("metadata.annotations") });
+  draft.removeField(["metadata", "annotations", "kubectl.kubernetes.io/last-applied-configuration"]);
   return draft;
 }
 
 /** Nodes carry the pool's name as a label, which has room for 63 letters. (01 §3.1.1) */
-function longName(draft: Draft): void {
-  const name = draft.said(at("metadata.name"));
+function warnLongName(draft: ConversionDraft): void {
+  const name = draft.sourceValue(fieldPath("metadata.name"));
   if (typeof name !== "string" || name.length <= 63) return;
-  draft.note({
+  draft.warn({
     code: "name-too-long",
-    path: at("metadata.name"),
+    path: fieldPath("metadata.name"),
     message: `is ${name.length} letters long; nodes carry it as a label, which holds 63`,
     advice: "choose a shorter name",
   });
 }
 
-function settle(works: readonly Work[], options: ConversionOptions): void {
+function resolveAcrossDocuments(works: readonly ObjectConversion[], options: ConversionOptions): void {
   const pools = works.filter((work) => work.role === "pool");
-  const classes = new Map<string, ClassWork>();
+  const classes = new Map<string, ClassConversion>();
   for (const work of works) {
     if (work.role !== "class") continue;
-    const name = shown(work.draft.says(at("metadata.name")));
-    if (work.origin === "generated" && classes.has(name)) nameTaken(work.draft, name);
+    const name = valueText(work.draft.resultValue(fieldPath("metadata.name")));
+    if (work.origin === "generated" && classes.has(name)) refuseTakenName(work.draft, name);
     else classes.set(name, work);
   }
   for (const pool of pools)
     if (options.roundTrip === true && pool.origin === "same-kind")
-      keepClassRef(pool.draft, at("spec.template.spec.nodeClassRef"));
-  const asPools = pools.map((pool): PoolWork => ({ input: pool.input, draft: pool.draft, kubelet: pool.kubelet }));
-  if (options.roundTrip === true) for (const pool of asPools) keepKubelet(pool);
-  else settleKubelet(asPools, classes);
+      annotateClassRef(pool.draft, fieldPath("spec.template.spec.nodeClassRef"));
+  const asPools = pools.map(
+    (pool): PoolConversion => ({ input: pool.input, draft: pool.draft, kubelet: pool.kubelet }),
+  );
+  if (options.roundTrip === true) for (const pool of asPools) annotateKubelet(pool);
+  else moveKubeletToClasses(asPools, classes);
 }
 
-function nameTaken(draft: Draft, name: string): void {
-  draft.refuse({
+function refuseTakenName(draft: ConversionDraft, name: string): void {
+  draft.addProblem({
     code: "not-convertible",
     rule: "01 §7.6",
-    path: at("spec.provider"),
+    path: fieldPath("spec.provider"),
     message: `would become EC2NodeClass ${name}, but the input holds a class of that name already`,
     expected: "another name for one of the two",
   });
 }
 
-function claim(work: Work, { pools, options }: { pools: readonly unknown[]; options: ConversionOptions }): void {
-  nodeClaimFromBeta(work.draft, pools);
+function convertClaim(
+  work: ObjectConversion,
+  { pools, options }: { pools: readonly unknown[]; options: ConversionOptions },
+): void {
+  nodeClaimFromV1beta1(work.draft, pools);
   if (options.roundTrip === true) {
-    keepClassRef(work.draft, at("spec.nodeClassRef"));
-    keepKubelet({ input: work.input, draft: work.draft, kubelet: work.kubelet });
+    annotateClassRef(work.draft, fieldPath("spec.nodeClassRef"));
+    annotateKubelet({ input: work.input, draft: work.draft, kubelet: work.kubelet });
     return;
   }
   if (work.kubelet === undefined) return;
-  work.draft.note({
+  work.draft.warn({
     code: "kubelet-left-behind",
     path: work.kubelet,
     message: "dropped: the node runs with these settings already, and v1 keeps them with the class",
@@ -244,7 +268,7 @@ function claim(work: Work, { pools, options }: { pools: readonly unknown[]; opti
   });
 }
 
-function converted({ input, draft, origin, changed }: Work): Converted {
+function conversionResult({ input, draft, origin, changed }: ObjectConversion): ConversionResult {
   return {
     input,
     object: draft.object,

@@ -1,22 +1,22 @@
 import { groups } from "../labels.ts";
 import { isRecord } from "../object.ts";
-import { classToBeta } from "./class-to-v1beta1.ts";
-import { Draft } from "./draft.ts";
-import type { Conversion, Converted } from "./outcome.ts";
-import { claimToBeta, poolToBeta } from "./pool-to-v1beta1.ts";
+import type { Conversion, ConversionResult } from "./conversion.ts";
+import { ConversionDraft } from "./conversion-draft.ts";
+import { ec2NodeClassToV1beta1 } from "./ec2-node-class-to-v1beta1.ts";
+import { nodeClaimToV1beta1, nodePoolToV1beta1 } from "./node-pool-to-v1beta1.ts";
 
-const ways: Readonly<Record<string, (draft: Draft) => void>> = {
-  [`${groups.karpenter}/v1 NodePool`]: poolToBeta,
-  [`${groups.karpenter}/v1 NodeClaim`]: claimToBeta,
-  [`${groups.aws}/v1 EC2NodeClass`]: classToBeta,
+const convertersByKind: Readonly<Record<string, (draft: ConversionDraft) => void>> = {
+  [`${groups.karpenter}/v1 NodePool`]: nodePoolToV1beta1,
+  [`${groups.karpenter}/v1 NodeClaim`]: nodeClaimToV1beta1,
+  [`${groups.aws}/v1 EC2NodeClass`]: ec2NodeClassToV1beta1,
 };
 
 /** The way back, for clients that still read v1beta1: what that version cannot say is lost, with a warning. (01 §7.3) */
 export function toV1beta1(objects: readonly unknown[]): Conversion {
-  const works = objects.map((object, input) => ({ input, ...wayBack(object) }));
+  const works = objects.map((object, input) => ({ input, ...convertToV1beta1(object) }));
   return {
     objects: works.map(
-      ({ input, draft, origin }): Converted => ({ input, object: draft.object, origin, moves: draft.moves }),
+      ({ input, draft, origin }): ConversionResult => ({ input, object: draft.object, origin, moves: draft.moves }),
     ),
     refused: [],
     warnings: works.flatMap(({ input, draft }) => draft.warnings.map((warning) => ({ ...warning, input }))),
@@ -24,12 +24,15 @@ export function toV1beta1(objects: readonly unknown[]): Conversion {
   };
 }
 
-function wayBack(source: unknown): { readonly draft: Draft; readonly origin: "unchanged" | "same-kind" } {
+function convertToV1beta1(source: unknown): {
+  readonly draft: ConversionDraft;
+  readonly origin: "unchanged" | "same-kind";
+} {
   const { apiVersion, kind } = isRecord(source) ? source : {};
   const name = `${String(apiVersion)} ${String(kind)}`;
-  const way = Object.hasOwn(ways, name) ? ways[name] : undefined;
+  const way = Object.hasOwn(convertersByKind, name) ? convertersByKind[name] : undefined;
   const object = structuredClone(source) as Record<string, unknown>;
-  const draft = new Draft({ source, mode: "lenient", object });
+  const draft = new ConversionDraft({ source, mode: "lenient", object });
   if (way === undefined) return { draft, origin: "unchanged" };
   object["apiVersion"] = String(apiVersion).replace(/v1$/, "v1beta1");
   way(draft);

@@ -1,6 +1,14 @@
 import { Quantity } from "../../util/quantity.ts";
-import { type ImageChoice, resolvedAmiFamily } from "../validation/ami-family.ts";
-import { type Canonical, canonicalJson, map, plain, scalar, set, struct } from "./canonical.ts";
+import { type AmiSelection, resolvedAmiFamily } from "../validation/ami-family.ts";
+import {
+  type Canonical,
+  canonicalJson,
+  canonicalMap,
+  canonicalNonZero,
+  canonicalScalar,
+  canonicalSet,
+  canonicalStruct,
+} from "./canonical.ts";
 import { hash64 } from "./hash64.ts";
 
 type Scalars<K extends string> = { readonly [key in K]?: string | number | boolean | undefined };
@@ -25,7 +33,7 @@ type EbsField = (typeof ebsFields)[number];
  * The part of an EC2NodeClass spec that is hashed. Selector terms and ipPrefixCount are not: what the terms resolve to is
  * compared with the instance instead. (01 §6.2)
  */
-export interface HashedNodeClass extends ImageChoice {
+export interface HashedNodeClass extends AmiSelection {
   readonly placementGroupSelector?: Scalars<"name" | "id"> | undefined;
   readonly associatePublicIPAddress?: boolean | undefined;
   readonly userData?: string | undefined;
@@ -50,49 +58,57 @@ export function ec2NodeClassHash(
   spec: HashedNodeClass,
   { caBundle }: { readonly caBundle?: string | undefined },
 ): string {
-  const canonical = struct({
-    spec: specOf(spec),
-    amiFamily: plain(resolvedAmiFamily(spec)),
-    caBundle: plain(caBundle),
-    kubelet: kubelet(spec.kubelet),
+  const canonical = canonicalStruct({
+    spec: canonicalSpec(spec),
+    amiFamily: canonicalNonZero(resolvedAmiFamily(spec)),
+    caBundle: canonicalNonZero(caBundle),
+    kubelet: canonicalKubelet(spec.kubelet),
   });
   return hash64(canonical ?? "");
 }
 
-function specOf(spec: HashedNodeClass): Canonical {
-  return struct({
-    placementGroupSelector: scalars(spec.placementGroupSelector, ["name", "id"]),
-    associatePublicIPAddress: scalar(spec.associatePublicIPAddress),
-    userData: scalar(spec.userData),
-    role: plain(spec.role),
-    instanceProfile: scalar(spec.instanceProfile),
-    tags: map(spec.tags),
-    blockDeviceMappings: set(spec.blockDeviceMappings?.map(device)),
-    instanceStorePolicy: scalar(spec.instanceStorePolicy),
-    networkInterfaces: set(
-      spec.networkInterfaces?.map((one) => scalars(one, ["networkCardIndex", "deviceIndex", "interfaceType"])),
+function canonicalSpec(spec: HashedNodeClass): Canonical {
+  return canonicalStruct({
+    placementGroupSelector: canonicalScalars(spec.placementGroupSelector, ["name", "id"]),
+    associatePublicIPAddress: canonicalScalar(spec.associatePublicIPAddress),
+    userData: canonicalScalar(spec.userData),
+    role: canonicalNonZero(spec.role),
+    instanceProfile: canonicalScalar(spec.instanceProfile),
+    tags: canonicalMap(spec.tags),
+    blockDeviceMappings: canonicalSet(spec.blockDeviceMappings?.map(canonicalDevice)),
+    instanceStorePolicy: canonicalScalar(spec.instanceStorePolicy),
+    networkInterfaces: canonicalSet(
+      spec.networkInterfaces?.map((one) => canonicalScalars(one, ["networkCardIndex", "deviceIndex", "interfaceType"])),
     ),
-    detailedMonitoring: scalar(spec.detailedMonitoring),
-    metadataOptions: scalars(spec.metadataOptions, [
+    detailedMonitoring: canonicalScalar(spec.detailedMonitoring),
+    metadataOptions: canonicalScalars(spec.metadataOptions, [
       "httpEndpoint",
       "httpProtocolIPv6",
       "httpPutResponseHopLimit",
       "httpTokens",
     ]),
-    connectionTracking: scalars(spec.connectionTracking, ["tcpEstablishedTimeout", "udpStreamTimeout", "udpTimeout"]),
-    context: scalar(spec.context),
-    cpuOptions: scalars(spec.cpuOptions, ["nestedVirtualization"]),
+    connectionTracking: canonicalScalars(spec.connectionTracking, [
+      "tcpEstablishedTimeout",
+      "udpStreamTimeout",
+      "udpTimeout",
+    ]),
+    context: canonicalScalar(spec.context),
+    cpuOptions: canonicalScalars(spec.cpuOptions, ["nestedVirtualization"]),
   });
 }
 
-function scalars<K extends string>(fields: Scalars<K> | undefined, names: readonly K[]): Canonical {
-  return struct(Object.fromEntries(names.map((name) => [name, scalar(fields?.[name])])));
+function canonicalScalars<K extends string>(fields: Scalars<K> | undefined, names: readonly K[]): Canonical {
+  return canonicalStruct(Object.fromEntries(names.map((name) => [name, canonicalScalar(fields?.[name])])));
 }
 
-function device({ deviceName, rootVolume, ebs }: HashedDevice): Canonical {
+function canonicalDevice({ deviceName, rootVolume, ebs }: HashedDevice): Canonical {
   const size = ebs?.volumeSize === undefined ? undefined : volumeSize(ebs.volumeSize);
-  const volume = ebs && struct({ size: scalar(size), others: scalars(ebs, ebsFields) });
-  return struct({ deviceName: scalar(deviceName), rootVolume: plain(rootVolume), ebs: volume });
+  const volume = ebs && canonicalStruct({ size: canonicalScalar(size), others: canonicalScalars(ebs, ebsFields) });
+  return canonicalStruct({
+    deviceName: canonicalScalar(deviceName),
+    rootVolume: canonicalNonZero(rootVolume),
+    ebs: volume,
+  });
 }
 
 function volumeSize(text: string): string {
@@ -100,6 +116,6 @@ function volumeSize(text: string): string {
 }
 
 // The kubelet block is the user's own: nothing in it is normalised but the order of keys. (trap 16)
-function kubelet(block: HashedNodeClass["kubelet"]): Canonical {
+function canonicalKubelet(block: HashedNodeClass["kubelet"]): Canonical {
   return block === undefined || Object.keys(block).length === 0 ? undefined : canonicalJson(block);
 }

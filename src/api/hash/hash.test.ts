@@ -1,7 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { runs } from "../../../test/runs.ts";
-import { canonicalJson, map, plain, scalar, set, struct } from "./canonical.ts";
+import {
+  canonicalJson,
+  canonicalMap,
+  canonicalNonZero,
+  canonicalScalar,
+  canonicalSet,
+  canonicalStruct,
+} from "./canonical.ts";
 import { hash64 } from "./hash64.ts";
 
 describe("hash64", () => {
@@ -52,25 +59,45 @@ describe("hash64", () => {
 
 describe("canonical form", () => {
   it("01 §6.3 skips what is unset, counts explicit false and 0 of optional scalars", () => {
-    expect([scalar(undefined), scalar(null), scalar("")]).toEqual([undefined, undefined, undefined]);
-    expect([scalar(false), scalar(0), scalar("x")]).toEqual(["false", "0", '"x"']);
-    expect([plain(false), plain(0), plain(""), plain(true)]).toEqual([undefined, undefined, undefined, "true"]);
+    expect([canonicalScalar(undefined), canonicalScalar(null), canonicalScalar("")]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    expect([canonicalScalar(false), canonicalScalar(0), canonicalScalar("x")]).toEqual(["false", "0", '"x"']);
+    expect([canonicalNonZero(false), canonicalNonZero(0), canonicalNonZero(""), canonicalNonZero(true)]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      "true",
+    ]);
   });
 
   it("01 §6.3 empty collections are absent, all the way up", () => {
-    expect(struct({ a: set([]), b: map({}), c: struct({ d: scalar("") }), e: set([struct({})]) })).toBeUndefined();
+    expect(
+      canonicalStruct({
+        a: canonicalSet([]),
+        b: canonicalMap({}),
+        c: canonicalStruct({ d: canonicalScalar("") }),
+        e: canonicalSet([canonicalStruct({})]),
+      }),
+    ).toBeUndefined();
   });
 
   it("01 §6.3 a label without a value is still a label", () => {
-    expect(map({ a: "" })).not.toBe(map({}));
+    expect(canonicalMap({ a: "" })).not.toBe(canonicalMap({}));
   });
 
   it("01 §6.3 order does not matter, content does", () => {
     fc.assert(
       fc.property(fc.array(fc.string()), fc.array(fc.string()), (a, b) => {
         const isSameSet = JSON.stringify([...new Set(a)].sort()) === JSON.stringify([...new Set(b)].sort());
-        expect(set(a.map((one) => JSON.stringify(one))) === set(b.map((one) => JSON.stringify(one)))).toBe(isSameSet);
-        expect(set([...a].reverse().map((one) => JSON.stringify(one)))).toBe(set(a.map((one) => JSON.stringify(one))));
+        expect(
+          canonicalSet(a.map((one) => JSON.stringify(one))) === canonicalSet(b.map((one) => JSON.stringify(one))),
+        ).toBe(isSameSet);
+        expect(canonicalSet([...a].reverse().map((one) => JSON.stringify(one)))).toBe(
+          canonicalSet(a.map((one) => JSON.stringify(one))),
+        );
       }),
       { numRuns: runs(5_000) },
     );
@@ -80,7 +107,7 @@ describe("canonical form", () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.string()), fc.dictionary(fc.string(), fc.string()), (a, b) => {
         const sorted = (one: Record<string, string>) => JSON.stringify(Object.entries(one).sort());
-        expect(map(a) === map(b)).toBe(sorted(a) === sorted(b));
+        expect(canonicalMap(a) === canonicalMap(b)).toBe(sorted(a) === sorted(b));
       }),
       { numRuns: runs(5_000) },
     );

@@ -1,5 +1,12 @@
-import { parseNillableMs } from "../../util/duration.ts";
-import { type Canonical, map, plain, scalar, set, struct } from "./canonical.ts";
+import { parseNillableDurationMs } from "../../util/duration.ts";
+import {
+  type Canonical,
+  canonicalMap,
+  canonicalNonZero,
+  canonicalScalar,
+  canonicalSet,
+  canonicalStruct,
+} from "./canonical.ts";
 import { hash64 } from "./hash64.ts";
 
 interface HashedTaint {
@@ -28,25 +35,34 @@ export interface HashedTemplate {
 
 export function nodePoolHash({ metadata, spec }: HashedTemplate): string {
   const { group, kind, name } = spec.nodeClassRef;
-  const canonical = struct({
-    labels: map(metadata?.labels),
-    annotations: map(metadata?.annotations),
-    taints: set(spec.taints?.map(taint)),
-    startupTaints: set(spec.startupTaints?.map(taint)),
-    nodeClassRef: struct({ group: plain(group), kind: plain(kind), name: plain(name) }),
-    terminationGracePeriod: duration(spec.terminationGracePeriod),
-    expireAfter: duration(spec.expireAfter),
+  const canonical = canonicalStruct({
+    labels: canonicalMap(metadata?.labels),
+    annotations: canonicalMap(metadata?.annotations),
+    taints: canonicalSet(spec.taints?.map(canonicalTaint)),
+    startupTaints: canonicalSet(spec.startupTaints?.map(canonicalTaint)),
+    nodeClassRef: canonicalStruct({
+      group: canonicalNonZero(group),
+      kind: canonicalNonZero(kind),
+      name: canonicalNonZero(name),
+    }),
+    terminationGracePeriod: canonicalDuration(spec.terminationGracePeriod),
+    expireAfter: canonicalDuration(spec.expireAfter),
   });
   return hash64(canonical ?? "");
 }
 
-function taint({ key, value, effect, timeAdded }: HashedTaint): Canonical {
-  return struct({ key: plain(key), value: plain(value), effect: plain(effect), timeAdded: plain(timeAdded) });
+function canonicalTaint({ key, value, effect, timeAdded }: HashedTaint): Canonical {
+  return canonicalStruct({
+    key: canonicalNonZero(key),
+    value: canonicalNonZero(value),
+    effect: canonicalNonZero(effect),
+    timeAdded: canonicalNonZero(timeAdded),
+  });
 }
 
 // The length counts, not how it is written: 60m and 1h are the same. Never is no duration. (01 §0.3)
-function duration(text: string | undefined): Canonical {
+function canonicalDuration(text: string | undefined): Canonical {
   if (text === undefined) return undefined;
-  const ms = parseNillableMs(text);
-  return ms === "Never" ? undefined : scalar(ms ?? text);
+  const ms = parseNillableDurationMs(text);
+  return ms === "Never" ? undefined : canonicalScalar(ms ?? text);
 }

@@ -1,31 +1,42 @@
 import * as z from "zod";
-import { conditions } from "./condition.ts";
-import { int32, int64, meta, resource, resourceList, rules, type Stored, text } from "./fields.ts";
+import { conditionListSchema } from "./condition.ts";
+import {
+  celRules,
+  int32Field,
+  int64Field,
+  objectSchema,
+  resourceListField,
+  type Stored,
+  stringField,
+  withMeta,
+} from "./schema-fields.ts";
 
 export const defaultProvisioningStrategy = "buffer.x-k8s.io/active-capacity";
 
-const named = (description: string) => meta(z.string().min(1), { description });
-const podTemplateRef = z.object({ name: named("A PodTemplate in the same namespace.") });
+const nonEmptyString = (description: string) => withMeta(z.string().min(1), { description });
+const podTemplateRef = z.object({ name: nonEmptyString("A PodTemplate in the same namespace.") });
 
-const spec = meta(
+const spec = withMeta(
   z.object({
-    provisioningStrategy: text("How the buffer is provisioned.").default(defaultProvisioningStrategy),
-    podTemplateRef: meta(podTemplateRef, { description: "The pod one chunk of the buffer is as large as." }).optional(),
-    scalableRef: meta(
+    provisioningStrategy: stringField("How the buffer is provisioned.").default(defaultProvisioningStrategy),
+    podTemplateRef: withMeta(podTemplateRef, {
+      description: "The pod one chunk of the buffer is as large as.",
+    }).optional(),
+    scalableRef: withMeta(
       z.object({
-        apiGroup: text("Empty or `apps`.").optional(),
-        kind: named("Deployment, StatefulSet or ReplicaSet."),
-        name: named("The name of the workload."),
+        apiGroup: stringField("Empty or `apps`.").optional(),
+        kind: nonEmptyString("Deployment, StatefulSet or ReplicaSet."),
+        name: nonEmptyString("The name of the workload."),
       }),
       { description: "The workload one chunk of the buffer is as large as a pod of." },
     ).optional(),
-    replicas: int32("A fixed number of chunks.", z.number().min(0)).optional(),
-    percentage: int32("Chunks as a percentage of the workload's replicas.", z.number().min(0)).optional(),
-    limits: resourceList("The most the whole buffer may ask for.").optional(),
+    replicas: int32Field("A fixed number of chunks.", z.number().min(0)).optional(),
+    percentage: int32Field("Chunks as a percentage of the workload's replicas.", z.number().min(0)).optional(),
+    limits: resourceListField("The most the whole buffer may ask for.").optional(),
   }),
   {
     description: "How much room is kept free, and for what.",
-    ...rules(
+    ...celRules(
       {
         id: "CB1",
         rule: "!has(self.podTemplateRef) || has(self.replicas) || has(self.limits)",
@@ -40,20 +51,20 @@ const spec = meta(
   },
 );
 
-const status = meta(
+const status = withMeta(
   z.object({
-    podTemplateRef: meta(podTemplateRef, { description: "The pod template in use." }).optional(),
-    podTemplateGeneration: int64("The generation of that template.").optional(),
-    replicas: int32("How many chunks are kept.").optional(),
-    provisioningStrategy: text("The strategy in use.").optional(),
-    conditions: conditions.optional(),
+    podTemplateRef: withMeta(podTemplateRef, { description: "The pod template in use." }).optional(),
+    podTemplateGeneration: int64Field("The generation of that template.").optional(),
+    replicas: int32Field("How many chunks are kept.").optional(),
+    provisioningStrategy: stringField("The strategy in use.").optional(),
+    conditions: conditionListSchema.optional(),
   }),
   { description: "What is known of the buffer." },
 );
 
 /** `autoscaling.x-k8s.io/v1beta1` CapacityBuffer. (01 §1.5) */
-export const capacityBuffer = () =>
-  resource(
+export const capacityBufferSchema = () =>
+  objectSchema(
     {
       spec,
       status: status.optional(),
@@ -61,4 +72,4 @@ export const capacityBuffer = () =>
     { description: "A CapacityBuffer keeps room for pods that do not exist yet." },
   );
 
-export type CapacityBuffer = Stored<z.output<ReturnType<typeof capacityBuffer>>>;
+export type CapacityBuffer = Stored<z.output<ReturnType<typeof capacityBufferSchema>>>;

@@ -1,32 +1,38 @@
 import * as z from "zod";
-import { dateTime, int64, meta } from "./fields.ts";
-import { patterns } from "./patterns.ts";
+import { schemaPatterns } from "./patterns.ts";
+import { dateTimeField, int64Field, withMeta } from "./schema-fields.ts";
 
 const shared = {
-  type: meta(z.string().max(316), { description: "What the condition is about.", pattern: patterns.conditionType }),
-  status: meta(z.enum(["True", "False", "Unknown"]), { description: "Whether it holds." }),
-  lastTransitionTime: meta(dateTime, { description: "When the status last changed.", format: "date-time" }),
-  observedGeneration: int64("The generation of the object this was said of.", z.number().min(0)).optional(),
+  type: withMeta(z.string().max(316), {
+    description: "What the condition is about.",
+    pattern: schemaPatterns.conditionType,
+  }),
+  status: withMeta(z.enum(["True", "False", "Unknown"]), { description: "Whether it holds." }),
+  lastTransitionTime: withMeta(dateTimeField, { description: "When the status last changed.", format: "date-time" }),
+  observedGeneration: int64Field("The generation of the object this was said of.", z.number().min(0)).optional(),
 };
 
-const message = meta(z.string().max(32768), { description: "What a person should know about it." });
+const message = withMeta(z.string().max(32768), { description: "What a person should know about it." });
 
-const condition = meta(
+const condition = withMeta(
   z.object({
     ...shared,
-    reason: meta(z.string().min(1).max(1024), { description: "Why, in one word.", pattern: patterns.conditionReason }),
+    reason: withMeta(z.string().min(1).max(1024), {
+      description: "Why, in one word.",
+      pattern: schemaPatterns.conditionReason,
+    }),
     message,
   }),
   { description: "One observation about the object." },
 );
 
 /** NodeClaims keep a looser form, for objects written before the rule. (01 §0.4) */
-const looseCondition = meta(
+const looseCondition = withMeta(
   z.object({
     ...shared,
-    reason: meta(z.string().max(1024), {
+    reason: withMeta(z.string().max(1024), {
       description: "Why, in one word.",
-      pattern: patterns.conditionReasonOrEmpty,
+      pattern: schemaPatterns.conditionReasonOrEmpty,
     }).optional(),
     message: message.optional(),
   }),
@@ -36,7 +42,7 @@ const looseCondition = meta(
 const description = "What controllers have found out about this object.";
 const byType = { "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["type"] } as const;
 
-export const conditions = meta(z.array(condition), { description, ...byType });
-export const looseConditions = meta(z.array(looseCondition), { description, ...byType });
-export const plainConditions = meta(z.array(condition), { description });
+export const conditionListSchema = withMeta(z.array(condition), { description, ...byType });
+export const looseConditionListSchema = withMeta(z.array(looseCondition), { description, ...byType });
+export const plainConditionListSchema = withMeta(z.array(condition), { description });
 export type ConditionItem = z.output<typeof looseCondition>;

@@ -1,82 +1,86 @@
 import * as z from "zod";
 import type { CelRule } from "../structural/schema.ts";
-import { meta, rules, text, textMap } from "./fields.ts";
+import { celRules, stringField, stringMapField, withMeta } from "./schema-fields.ts";
 
 /** Selector terms of an EC2NodeClass: terms are ORed, what stands inside one is ANDed. (01 §1.6.1, EC1–EC11) */
 
-const tags = textMap("Tags the resource carries; `*` asks only for the key.", {
+const tags = stringMapField("Tags the resource carries; `*` asks only for the key.", {
   maxProperties: 20,
-  ...rules({
+  ...celRules({
     id: "EC24",
     rule: 'self.all(key, key != "" && self[key] != "")',
     message: "empty tag keys or values are not supported",
   }),
 }).optional();
 
-const id = (description: string, pattern: string) => text(description, { pattern }).optional();
+const idField = (description: string, pattern: string) => stringField(description, { pattern }).optional();
 
-const notEmpty = (rule: string, name: string): CelRule => ({
+const notEmptyRule = (rule: string, name: string): CelRule => ({
   id: rule,
   rule: "size(self) > 0",
   message: `${name} may not be empty`,
 });
 
-const each = (rule: string, fields: readonly string[]): CelRule => ({
+const everyTermNeedsRule = (rule: string, fields: readonly string[]): CelRule => ({
   id: rule,
   rule: `self.all(term, ${fields.map((field) => `has(term.${field})`).join(" || ")})`,
   message: `every term needs one of ${fields.join(", ")}`,
 });
 
 /** Refused only when every term is mixed: upstream's reading, so a list with one clean term passes. (01 §9.8) */
-const notAllMixed = (rule: string, field: string, others: readonly string[]): CelRule => ({
+const notAllMixedRule = (rule: string, field: string, others: readonly string[]): CelRule => ({
   id: rule,
   rule: `!self.all(term, has(term.${field}) && (${others.map((other) => `has(term.${other})`).join(" || ")}))`,
   message: `${field} cannot be combined with ${others.join(", ")}`,
 });
 
-const neverMixed = (rule: string, field: string, others: readonly string[]): CelRule => ({
+const neverMixedRule = (rule: string, field: string, others: readonly string[]): CelRule => ({
   id: rule,
   rule: `self.all(term, !has(term.${field}) || !(${others.map((other) => `has(term.${other})`).join(" || ")}))`,
   message: `${field} cannot be combined with ${others.join(", ")}`,
 });
 
-export const subnetSelectorTerms = meta(
-  z.array(z.object({ tags, id: id("The subnet id.", "subnet-[0-9a-z]+") })).max(30),
+export const subnetSelectorTerms = withMeta(
+  z.array(z.object({ tags, id: idField("The subnet id.", "subnet-[0-9a-z]+") })).max(30),
   {
     description: "Which subnets nodes may start in.",
-    ...rules(notEmpty("EC1", "subnetSelectorTerms"), each("EC1", ["tags", "id"]), notAllMixed("EC1", "id", ["tags"])),
+    ...celRules(
+      notEmptyRule("EC1", "subnetSelectorTerms"),
+      everyTermNeedsRule("EC1", ["tags", "id"]),
+      notAllMixedRule("EC1", "id", ["tags"]),
+    ),
   },
 );
 
-export const securityGroupSelectorTerms = meta(
+export const securityGroupSelectorTerms = withMeta(
   z
     .array(
       z.object({
         tags,
-        id: id("The security group id.", "sg-[0-9a-z]+"),
-        name: text("The group name (not the Name tag).").optional(),
+        id: idField("The security group id.", "sg-[0-9a-z]+"),
+        name: stringField("The group name (not the Name tag).").optional(),
       }),
     )
     .max(30),
   {
     description: "Which security groups nodes get: all that match.",
-    ...rules(
-      notEmpty("EC2", "securityGroupSelectorTerms"),
-      each("EC2", ["tags", "id", "name"]),
-      notAllMixed("EC2", "id", ["tags", "name"]),
-      notAllMixed("EC2", "name", ["tags", "id"]),
+    ...celRules(
+      notEmptyRule("EC2", "securityGroupSelectorTerms"),
+      everyTermNeedsRule("EC2", ["tags", "id", "name"]),
+      notAllMixedRule("EC2", "id", ["tags", "name"]),
+      notAllMixedRule("EC2", "name", ["tags", "id"]),
     ),
   },
 );
 
-export const capacityReservationSelectorTerms = meta(
+export const capacityReservationSelectorTerms = withMeta(
   z
     .array(
       z.object({
         tags,
-        id: id("The reservation id.", "^cr-[0-9a-z]+$"),
-        ownerID: id("The account that owns the reservation.", "^[0-9]{12}$"),
-        instanceMatchCriteria: meta(z.enum(["open", "targeted"]), {
+        id: idField("The reservation id.", "^cr-[0-9a-z]+$"),
+        ownerID: idField("The account that owns the reservation.", "^[0-9]{12}$"),
+        instanceMatchCriteria: withMeta(z.enum(["open", "targeted"]), {
           description: "Which instances the reservation takes by itself.",
         }).optional(),
       }),
@@ -84,9 +88,9 @@ export const capacityReservationSelectorTerms = meta(
     .max(30),
   {
     description: "Which capacity reservations nodes may use.",
-    ...rules(
-      each("EC3", ["tags", "id", "instanceMatchCriteria"]),
-      notAllMixed("EC3", "id", ["tags", "ownerID", "instanceMatchCriteria"]),
+    ...celRules(
+      everyTermNeedsRule("EC3", ["tags", "id", "instanceMatchCriteria"]),
+      notAllMixedRule("EC3", "id", ["tags", "ownerID", "instanceMatchCriteria"]),
     ),
   },
 );
@@ -94,9 +98,9 @@ export const capacityReservationSelectorTerms = meta(
 export const aliasFamilies = ["al2", "al2023", "bottlerocket", "windows2019", "windows2022", "windows2025"] as const;
 const quoted = aliasFamilies.map((family) => `"${family}"`).join(", ");
 
-const alias = meta(z.string().max(30), {
+const alias = withMeta(z.string().max(30), {
   description: "An EKS-optimised image as `family@version`, e.g. `al2023@latest`.",
-  ...rules(
+  ...celRules(
     { id: "EC9", rule: 'self.matches("^[a-zA-Z0-9]+@.+$")', message: "an alias is written family@version" },
     {
       id: "EC10",
@@ -111,26 +115,26 @@ const alias = meta(z.string().max(30), {
   ),
 }).optional();
 
-export const amiSelectorTerms = meta(
+export const amiSelectorTerms = withMeta(
   z
     .array(
       z.object({
         alias,
         tags,
-        id: id("The image id.", "ami-[0-9a-z]+"),
-        name: text("The image name; without owner, own and Amazon's images are searched.").optional(),
-        owner: text("The account or alias that owns the image.").optional(),
-        ssmParameter: text("The name or ARN of the SSM parameter that holds the image id.").optional(),
+        id: idField("The image id.", "ami-[0-9a-z]+"),
+        name: stringField("The image name; without owner, own and Amazon's images are searched.").optional(),
+        owner: stringField("The account or alias that owns the image.").optional(),
+        ssmParameter: stringField("The name or ARN of the SSM parameter that holds the image id.").optional(),
       }),
     )
     .min(1)
     .max(30),
   {
     description: "Which images nodes run.",
-    ...rules(
-      each("EC5", ["tags", "id", "name", "alias", "ssmParameter"]),
-      neverMixed("EC6", "id", ["alias", "tags", "name", "owner"]),
-      neverMixed("EC7", "alias", ["id", "tags", "name", "owner"]),
+    ...celRules(
+      everyTermNeedsRule("EC5", ["tags", "id", "name", "alias", "ssmParameter"]),
+      neverMixedRule("EC6", "id", ["alias", "tags", "name", "owner"]),
+      neverMixedRule("EC7", "alias", ["id", "tags", "name", "owner"]),
       {
         id: "EC8",
         rule: "!self.exists(term, has(term.alias)) || size(self) == 1",
@@ -140,14 +144,14 @@ export const amiSelectorTerms = meta(
   },
 );
 
-export const placementGroupSelector = meta(
+export const placementGroupSelector = withMeta(
   z.object({
-    name: meta(z.string().min(1), { description: "The name of the placement group." }).optional(),
-    id: id("The id of the placement group.", "^pg-[0-9a-z]+$"),
+    name: withMeta(z.string().min(1), { description: "The name of the placement group." }).optional(),
+    id: idField("The id of the placement group.", "^pg-[0-9a-z]+$"),
   }),
   {
     description: "The placement group nodes start in.",
-    ...rules(
+    ...celRules(
       { id: "EC4", rule: "has(self.name) || has(self.id)", message: "set name or id" },
       { id: "EC4", rule: "!(has(self.name) && has(self.id))", message: "set name or id, not both" },
     ),

@@ -1,10 +1,10 @@
 import * as z from "zod";
-import { plainConditions } from "./condition.ts";
-import { meta, resource, type Stored, text } from "./fields.ts";
-import { patterns } from "./patterns.ts";
+import { plainConditionListSchema } from "./condition.ts";
+import { schemaPatterns } from "./patterns.ts";
+import { objectSchema, type Stored, stringField, withMeta } from "./schema-fields.ts";
 
 /** Every object is ready at once: there is nothing to resolve. (01 §1.7) */
-const readyAtOnce = {
+const defaultStatus = {
   conditions: [
     {
       lastTransitionTime: "2024-01-01T01:01:01Z",
@@ -17,22 +17,22 @@ const readyAtOnce = {
 };
 
 /** `karpenter.kwok.sh/v1alpha1` KWOKNodeClass. (01 §1.7) */
-export const kwokNodeClass = () =>
-  resource(
+export const kwokNodeClassSchema = () =>
+  objectSchema(
     {
-      spec: meta(
+      spec: withMeta(
         z.object({
-          nodeRegistrationDelay: text("How long after launch the Node appears.", {
-            pattern: patterns.duration,
+          nodeRegistrationDelay: stringField("How long after launch the Node appears.", {
+            pattern: schemaPatterns.duration,
           }).optional(),
         }),
         { description: "How simulated machines behave." },
       ).optional(),
-      status: meta(z.object({ conditions: plainConditions.optional() }), {
+      status: withMeta(z.object({ conditions: plainConditionListSchema.optional() }), {
         description: "What is known of the class.",
-      }).default(readyAtOnce),
+      }).default(defaultStatus),
     },
     { description: "A KWOKNodeClass makes nodes that exist in the API only." },
   );
 
-export type KwokNodeClass = Stored<z.output<ReturnType<typeof kwokNodeClass>>>;
+export type KwokNodeClass = Stored<z.output<ReturnType<typeof kwokNodeClassSchema>>>;

@@ -4,7 +4,7 @@ import type { CelRule } from "../structural/schema.ts";
 
 /** CEL rules on label keys: which a user may ask for, by provider. (01 §1.2.1, §3.1.4; 06 §2.8 for Azure) */
 
-type Place = "pool-requirement" | "pool-label" | "claim-requirement" | "overlay-requirement";
+type LabelUsage = "pool-requirement" | "pool-label" | "claim-requirement" | "overlay-requirement";
 
 interface DomainRule {
   readonly id: string;
@@ -21,21 +21,25 @@ const azureKubernetesSuffixes =
     " ",
   );
 
-const core: DomainRule = { id: "NP9", domain: groups.karpenter, allowed: [labels.capacityType, labels.nodePool] };
+const coreDomainRule: DomainRule = {
+  id: "NP9",
+  domain: groups.karpenter,
+  allowed: [labels.capacityType, labels.nodePool],
+};
 
-const aws = (place: Place): readonly DomainRule[] => [
+const awsDomainRules = (usage: LabelUsage): readonly DomainRule[] => [
   {
     id: "NP12",
     domain: groups.aws,
     allowed: Object.values(awsLabels).filter(
-      (label) => place !== "overlay-requirement" || !awsLaunchOnlyLabels.includes(label),
+      (label) => usage !== "overlay-requirement" || !awsLaunchOnlyLabels.includes(label),
     ),
   },
 ];
 
 /** The KWOK chart restricts requirement keys only, not labels. */
-const kwok = (place: Place): readonly DomainRule[] =>
-  place === "pool-label"
+const kwokDomainRules = (usage: LabelUsage): readonly DomainRule[] =>
+  usage === "pool-label"
     ? []
     : [
         {
@@ -51,7 +55,7 @@ const kwok = (place: Place): readonly DomainRule[] =>
         },
       ];
 
-const azure = (): readonly DomainRule[] => [
+const azureDomainRules = (): readonly DomainRule[] => [
   { id: "NP12", domain: groups.azure, allowed: azureSuffixes.map((suffix) => `${groups.azure}/${suffix}`) },
   {
     id: "NP12",
@@ -62,25 +66,25 @@ const azure = (): readonly DomainRule[] => [
 
 const azureRefusedNames = ["agentpool", "storageprofile", "storagetier", "accelerator"];
 
-function domainRules(provider: Provider, place: Place): readonly DomainRule[] {
+function domainRules(provider: Provider, usage: LabelUsage): readonly DomainRule[] {
   switch (provider) {
     case "kwok":
-      return [core, ...kwok(place)];
+      return [coreDomainRule, ...kwokDomainRules(usage)];
     case "aws":
-      return [core, ...aws(place)];
+      return [coreDomainRule, ...awsDomainRules(usage)];
     case "azure":
-      return [core, ...azure()];
+      return [coreDomainRule, ...azureDomainRules()];
     case "all":
-      return [core, ...kwok(place), ...aws(place), ...azure()];
+      return [coreDomainRule, ...kwokDomainRules(usage), ...awsDomainRules(usage), ...azureDomainRules()];
   }
 }
 
 /** Rules on one requirement key. */
-export function keyRules(provider: Provider, place: Exclude<Place, "pool-label">): readonly CelRule[] {
-  const forbidden = place === "pool-requirement" ? [labels.nodePool, labels.hostname] : [labels.hostname];
-  const rules: CelRule[] = domainRules(provider, place).map(({ id, domain, allowed }) => ({
+export function requirementKeyRules(provider: Provider, usage: Exclude<LabelUsage, "pool-label">): readonly CelRule[] {
+  const forbidden = usage === "pool-requirement" ? [labels.nodePool, labels.hostname] : [labels.hostname];
+  const rules: CelRule[] = domainRules(provider, usage).map(({ id, domain, allowed }) => ({
     id,
-    rule: `self in ${list(allowed)} || !self.split("/")[0].endsWith("${domain}")`,
+    rule: `self in ${celList(allowed)} || !self.split("/")[0].endsWith("${domain}")`,
     message: `label domain "${domain}" is restricted`,
   }));
   for (const label of forbidden) {
@@ -93,7 +97,7 @@ export function keyRules(provider: Provider, place: Exclude<Place, "pool-label">
   if (provider === "azure" || provider === "all") {
     rules.push({
       id: "NP12",
-      rule: `!(self in ${list(azureRefusedNames)})`,
+      rule: `!(self in ${celList(azureRefusedNames)})`,
       message: `labels ${azureRefusedNames.join(", ")} are restricted`,
     });
   }
@@ -104,7 +108,7 @@ export function keyRules(provider: Provider, place: Exclude<Place, "pool-label">
 export function labelRules(provider: Provider): readonly CelRule[] {
   const rules: CelRule[] = domainRules(provider, "pool-label").map(({ id, domain, allowed }) => ({
     id: id === "NP9" ? "NP5" : "NP8",
-    rule: `self.all(key, key in ${list(allowed)} || !key.split("/")[0].endsWith("${domain}"))`,
+    rule: `self.all(key, key in ${celList(allowed)} || !key.split("/")[0].endsWith("${domain}"))`,
     message: `label domain "${domain}" is restricted`,
   }));
   rules.push(
@@ -114,13 +118,13 @@ export function labelRules(provider: Provider): readonly CelRule[] {
   if (provider === "azure" || provider === "all") {
     rules.push({
       id: "NP8",
-      rule: `self.all(key, !(key in ${list(azureRefusedNames)}))`,
+      rule: `self.all(key, !(key in ${celList(azureRefusedNames)}))`,
       message: `labels ${azureRefusedNames.join(", ")} are restricted`,
     });
   }
   return rules;
 }
 
-function list(values: readonly string[]): string {
+function celList(values: readonly string[]): string {
   return `[${values.map((value) => JSON.stringify(value)).join(", ")}]`;
 }

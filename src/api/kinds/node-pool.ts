@@ -1,43 +1,60 @@
 import * as z from "zod";
 import type { Provider } from "../label-policy.ts";
 import { consolidationPolicies, disruptionReasons } from "../vocabulary.ts";
-import { conditions } from "./condition.ts";
-import { atomicList, int32, int64, meta, resource, resourceList, rules, type Stored, text, textMap } from "./fields.ts";
+import { conditionListSchema } from "./condition.ts";
 import { labelRules } from "./label-rules.ts";
-import { expireAfter, nodeClassRef, requirementList, taintList, terminationGracePeriod } from "./node-template.ts";
-import { patterns } from "./patterns.ts";
+import {
+  expireAfterSchema,
+  nodeClassRefSchema,
+  requirementListSchema,
+  taintListSchema,
+  terminationGracePeriodSchema,
+} from "./node-template.ts";
+import { schemaPatterns } from "./patterns.ts";
+import {
+  atomicList,
+  celRules,
+  int32Field,
+  int64Field,
+  objectSchema,
+  resourceListField,
+  type Stored,
+  stringField,
+  stringMapField,
+  withMeta,
+} from "./schema-fields.ts";
 
-const labelValue = meta(z.string().max(63), { pattern: patterns.labelValue });
+const labelValue = withMeta(z.string().max(63), { pattern: schemaPatterns.labelValue });
 
 const budget = z.object({
-  nodes: text("How many nodes may be disrupted at once: a number or a percentage, in quotes.", {
-    pattern: patterns.budgetNodes,
+  nodes: stringField("How many nodes may be disrupted at once: a number or a percentage, in quotes.", {
+    pattern: schemaPatterns.budgetNodes,
   }).default("10%"),
-  schedule: text("When the budget begins to apply: a cron line in UTC.", {
-    pattern: patterns.budgetSchedule,
+  schedule: stringField("When the budget begins to apply: a cron line in UTC.", {
+    pattern: schemaPatterns.budgetSchedule,
   }).optional(),
-  duration: text("How long it applies after each hit of the schedule.", {
-    pattern: patterns.budgetDuration,
+  duration: stringField("How long it applies after each hit of the schedule.", {
+    pattern: schemaPatterns.budgetDuration,
   }).optional(),
-  reasons: meta(z.array(z.enum(disruptionReasons)).max(50), {
+  reasons: withMeta(z.array(z.enum(disruptionReasons)).max(50), {
     description: "The reasons it limits; all of them when absent.",
     "x-kubernetes-list-type": "set",
   }).optional(),
 });
 
-const disruption = meta(
+const disruption = withMeta(
   z.object({
-    consolidationPolicy: meta(z.enum(consolidationPolicies), {
+    consolidationPolicy: withMeta(z.enum(consolidationPolicies), {
       description:
         "Which nodes may be consolidated: empty ones, underutilized ones too, or those whose saving is worth the disruption.",
     }).default("WhenEmptyOrUnderutilized"),
-    consolidateAfter: text("How long a node must be quiet before it may be consolidated, or Never.", {
-      pattern: patterns.durationOrNever,
+    consolidateAfter: stringField("How long a node must be quiet before it may be consolidated, or Never.", {
+      pattern: schemaPatterns.durationOrNever,
     }).default("0s"),
-    budgets: meta(z.array(budget).max(50), {
+    budgets: withMeta(z.array(budget).max(50), {
       description: "Limits on how many nodes are disrupted at once; the strictest one in force counts.",
       ...atomicList,
-      ...rules({
+      ...celRules({
         id: "NP4",
         rule: "self.all(budget, has(budget.schedule) == has(budget.duration))",
         message: "schedule and duration must be given together",
@@ -48,32 +65,32 @@ const disruption = meta(
 ).prefault({ consolidateAfter: "0s" });
 
 const template = (provider: Provider) =>
-  meta(
+  withMeta(
     z.object({
       metadata: z
         .object({
-          labels: meta(z.record(z.string(), labelValue), {
+          labels: withMeta(z.record(z.string(), labelValue), {
             description: "Labels copied to every node; each is a requirement too.",
             maxProperties: 100,
             "x-kubernetes-map-type": "atomic",
-            ...rules(...labelRules(provider)),
+            ...celRules(...labelRules(provider)),
           }).optional(),
-          annotations: textMap("Annotations copied to every node.").optional(),
+          annotations: stringMapField("Annotations copied to every node.").optional(),
         })
         .optional(),
-      spec: meta(
+      spec: withMeta(
         z.object({
-          taints: taintList("Taints every node keeps; pods must tolerate them.").optional(),
-          startupTaints: taintList(
+          taints: taintListSchema("Taints every node keeps; pods must tolerate them.").optional(),
+          startupTaints: taintListSchema(
             "Taints nodes boot with and something else removes; ignored for scheduling.",
           ).optional(),
-          requirements: requirementList(provider, "pool-requirement"),
-          nodeClassRef: nodeClassRef([
+          requirements: requirementListSchema(provider, "pool-requirement"),
+          nodeClassRef: nodeClassRefSchema([
             { id: "NP16", rule: "self.group == oldSelf.group", message: "nodeClassRef.group is immutable" },
             { id: "NP17", rule: "self.kind == oldSelf.kind", message: "nodeClassRef.kind is immutable" },
           ]),
-          expireAfter,
-          terminationGracePeriod: terminationGracePeriod.optional(),
+          expireAfter: expireAfterSchema,
+          terminationGracePeriod: terminationGracePeriodSchema.optional(),
         }),
         { description: "What every NodeClaim of this pool asks for." },
       ),
@@ -82,17 +99,17 @@ const template = (provider: Provider) =>
   );
 
 const spec = (provider: Provider) =>
-  meta(
+  withMeta(
     z.object({
       template: template(provider),
       disruption,
-      limits: resourceList("The most this pool may hold; `nodes` counts nodes.").optional(),
-      weight: int32("Pools of higher weight are tried first.", z.number().min(1).max(100)).optional(),
-      replicas: int64("A fixed number of nodes, kept whatever the pods need.", z.number().min(0)).optional(),
+      limits: resourceListField("The most this pool may hold; `nodes` counts nodes.").optional(),
+      weight: int32Field("Pools of higher weight are tried first.", z.number().min(1).max(100)).optional(),
+      replicas: int64Field("A fixed number of nodes, kept whatever the pods need.", z.number().min(0)).optional(),
     }),
     {
       description: "What the pool may hold and how it behaves.",
-      ...rules(
+      ...celRules(
         {
           id: "NP1",
           rule: "has(self.replicas) == has(oldSelf.replicas)",
@@ -108,26 +125,28 @@ const spec = (provider: Provider) =>
     },
   );
 
-const status = meta(
+const status = withMeta(
   z.object({
-    resources: resourceList("What the pool's nodes hold now.").optional(),
-    nodes: int64("How many nodes the pool has.").default(0),
-    nodeClassObservedGeneration: int64("The node class generation registration health was judged against.").optional(),
-    conditions: conditions.optional(),
+    resources: resourceListField("What the pool's nodes hold now.").optional(),
+    nodes: int64Field("How many nodes the pool has.").default(0),
+    nodeClassObservedGeneration: int64Field(
+      "The node class generation registration health was judged against.",
+    ).optional(),
+    conditions: conditionListSchema.optional(),
   }),
   { description: "What is known of the pool." },
 );
 
 /** `karpenter.sh/v1` NodePool. (01 §1.2) */
-export const nodePool = (provider: Provider) =>
-  resource(
+export const nodePoolSchema = (provider: Provider) =>
+  objectSchema(
     {
       spec: spec(provider),
       status: status.optional(),
     },
     {
       description: "A NodePool says which nodes may be made for pods that need them.",
-      ...rules({
+      ...celRules({
         id: "NP21",
         rule: "!has(self.metadata.name) || size(self.metadata.name) <= 63",
         message: "the name becomes a label value: at most 63 characters",
@@ -135,4 +154,4 @@ export const nodePool = (provider: Provider) =>
     },
   );
 
-export type NodePool = Stored<z.output<ReturnType<typeof nodePool>>>;
+export type NodePool = Stored<z.output<ReturnType<typeof nodePoolSchema>>>;

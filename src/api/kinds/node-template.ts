@@ -2,23 +2,23 @@ import * as z from "zod";
 import type { Provider } from "../label-policy.ts";
 import type { CelRule } from "../structural/schema.ts";
 import { requirementOperators } from "../vocabulary.ts";
-import { atomicList, dateTime, meta, rules, text } from "./fields.ts";
-import { keyRules } from "./label-rules.ts";
-import { patterns } from "./patterns.ts";
+import { requirementKeyRules } from "./label-rules.ts";
+import { schemaPatterns } from "./patterns.ts";
+import { atomicList, celRules, dateTimeField, stringField, withMeta } from "./schema-fields.ts";
 
 /** What pools, claims and overlays say about nodes in the same words: taints, requirements, node class. */
 
 const taint = z.object({
-  key: meta(z.string().min(1), { description: "The taint key.", pattern: patterns.qualifiedName }),
-  value: text("The taint value.", { pattern: patterns.qualifiedName }).optional(),
-  effect: meta(z.enum(["NoSchedule", "PreferNoSchedule", "NoExecute"]), {
+  key: withMeta(z.string().min(1), { description: "The taint key.", pattern: schemaPatterns.qualifiedName }),
+  value: stringField("The taint value.", { pattern: schemaPatterns.qualifiedName }).optional(),
+  effect: withMeta(z.enum(["NoSchedule", "PreferNoSchedule", "NoExecute"]), {
     description: "What happens to pods that do not tolerate the taint.",
   }),
-  timeAdded: meta(dateTime, { description: "When the taint was added.", format: "date-time" }).optional(),
+  timeAdded: withMeta(dateTimeField, { description: "When the taint was added.", format: "date-time" }).optional(),
 });
 
-export function taintList(description: string) {
-  return meta(z.array(taint), { description, ...atomicList });
+export function taintListSchema(description: string) {
+  return withMeta(z.array(taint), { description, ...atomicList });
 }
 
 const integerRule: CelRule = {
@@ -42,60 +42,63 @@ function valuesNeededBy(operator: "In" | "NotIn"): CelRule {
 }
 
 const requirementFields = {
-  operator: meta(z.enum(requirementOperators), { description: "How the label relates to the values." }),
+  operator: withMeta(z.enum(requirementOperators), { description: "How the label relates to the values." }),
   // Kept where upstream has them, on the list itself, where they have no effect: values are checked at run time. (01 §4.1)
-  values: meta(z.array(z.string()), {
+  values: withMeta(z.array(z.string()), {
     description: "Values: one or more for In, none for Exists and DoesNotExist, one integer for Gt, Lt, Gte and Lte.",
     maxLength: 63,
-    pattern: patterns.labelValue,
+    pattern: schemaPatterns.labelValue,
     ...atomicList,
   }).optional(),
 };
 
 function requirementKey(keyRuleList: readonly CelRule[]) {
-  return meta(z.string().max(316), {
+  return withMeta(z.string().max(316), {
     description: "The label key the requirement is about.",
-    pattern: patterns.qualifiedName,
-    ...rules(...keyRuleList),
+    pattern: schemaPatterns.qualifiedName,
+    ...celRules(...keyRuleList),
   });
 }
 
 /** Requirements of pools and claims, which may ask for flexibility with minValues. */
-export function requirementList(provider: Provider, place: "pool-requirement" | "claim-requirement") {
+export function requirementListSchema(provider: Provider, usage: "pool-requirement" | "claim-requirement") {
   const item = z.object({
-    key: requirementKey(keyRules(provider, place)),
+    key: requirementKey(requirementKeyRules(provider, usage)),
     ...requirementFields,
-    minValues: meta(z.number().int().min(1).max(50), {
+    minValues: withMeta(z.number().int().min(1).max(50), {
       description: "How many distinct values must stay possible, so that a launch keeps a choice.",
     }).optional(),
   });
-  return meta(z.array(item).max(100), {
+  return withMeta(z.array(item).max(100), {
     description: "What a node must be: all of these hold together.",
     ...atomicList,
-    ...rules(valuesNeededBy("In"), integerRule, minValuesRule),
+    ...celRules(valuesNeededBy("In"), integerRule, minValuesRule),
   });
 }
 
 /** Requirements of overlays: no minValues, and NotIn needs a value too. */
-export function overlayRequirementList(provider: Provider) {
-  const item = z.object({ key: requirementKey(keyRules(provider, "overlay-requirement")), ...requirementFields });
-  return meta(z.array(item).max(100), {
+export function overlayRequirementListSchema(provider: Provider) {
+  const item = z.object({
+    key: requirementKey(requirementKeyRules(provider, "overlay-requirement")),
+    ...requirementFields,
+  });
+  return withMeta(z.array(item).max(100), {
     description: "Which instance types and offerings the overlay is about: all of these hold together.",
     ...atomicList,
-    ...rules(valuesNeededBy("In"), valuesNeededBy("NotIn"), integerRule),
+    ...celRules(valuesNeededBy("In"), valuesNeededBy("NotIn"), integerRule),
   });
 }
 
 function refField(id: string, name: string, extra: { readonly pattern?: string } = {}) {
-  return text(`The ${name} of the node class.`, {
+  return stringField(`The ${name} of the node class.`, {
     ...extra,
-    ...rules({ id, rule: 'self != ""', message: `${name} may not be empty` }),
+    ...celRules({ id, rule: 'self != ""', message: `${name} may not be empty` }),
   });
 }
 
 /** A claim's spec cannot change at all, so only pools need the transition rules. */
-export function nodeClassRef(transitions: readonly CelRule[]) {
-  return meta(
+export function nodeClassRefSchema(transitions: readonly CelRule[]) {
+  return withMeta(
     z.object({
       group: refField("NP18", "group", { pattern: "^[^/]*$" }),
       kind: refField("NP19", "kind"),
@@ -103,15 +106,15 @@ export function nodeClassRef(transitions: readonly CelRule[]) {
     }),
     {
       description: "The provider's node class, which says how machines are made.",
-      ...(transitions.length > 0 ? rules(...transitions) : {}),
+      ...(transitions.length > 0 ? celRules(...transitions) : {}),
     },
   );
 }
 
-export const expireAfter = text("How long a node may live, or Never.", { pattern: patterns.durationOrNever }).default(
-  "720h",
-);
+export const expireAfterSchema = stringField("How long a node may live, or Never.", {
+  pattern: schemaPatterns.durationOrNever,
+}).default("720h");
 
-export const terminationGracePeriod = text("How long a node may drain before it is removed regardless.", {
-  pattern: patterns.duration,
+export const terminationGracePeriodSchema = stringField("How long a node may drain before it is removed regardless.", {
+  pattern: schemaPatterns.duration,
 });

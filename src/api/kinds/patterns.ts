@@ -1,7 +1,7 @@
 /** The named patterns of 01 §0.2, in RE2 syntax, unanchored unless they say otherwise. */
 const subdomain = "([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*(\\/))?";
 
-export const patterns = {
+export const schemaPatterns = {
   qualifiedName: `^${subdomain}([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$`,
   labelValue: "^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$",
   quantity:

@@ -120,12 +120,12 @@ export interface PreferredNodeTerm {
 }
 
 export interface NodeSelectorTerm {
-  readonly matchExpressions?: readonly Expression[] | undefined;
-  readonly matchFields?: readonly Expression[] | undefined;
+  readonly matchExpressions?: readonly SelectorRequirement[] | undefined;
+  readonly matchFields?: readonly SelectorRequirement[] | undefined;
 }
 
 /** An expression of a node or label selector; operators differ between the two. */
-export interface Expression {
+export interface SelectorRequirement {
   readonly key: string;
   readonly operator: string;
   readonly values?: readonly string[] | undefined;
@@ -152,7 +152,7 @@ export interface PodAffinityTerm {
 
 export interface LabelSelector {
   readonly matchLabels?: Readonly<Record<string, string>> | undefined;
-  readonly matchExpressions?: readonly Expression[] | undefined;
+  readonly matchExpressions?: readonly SelectorRequirement[] | undefined;
 }
 
 export interface TopologySpreadConstraint {

@@ -1,11 +1,11 @@
 /** Bytes to text, or one sentence saying why these bytes are no manifest. */
-export type Decoded =
+export type DecodedManifest =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "refused"; readonly because: string };
 
 const gzipMagic = [0x1f, 0x8b];
 
-export function decodeManifest(bytes: Uint8Array): Decoded {
+export function decodeManifest(bytes: Uint8Array): DecodedManifest {
   if (gzipMagic.every((byte, index) => bytes[index] === byte)) {
     return refused("this is a gzip archive, not a manifest; unpack it first");
   }
@@ -18,6 +18,6 @@ export function decodeManifest(bytes: Uint8Array): Decoded {
   }
 }
 
-function refused(because: string): Decoded {
+function refused(because: string): DecodedManifest {
   return { kind: "refused", because };
 }

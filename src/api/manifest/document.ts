@@ -1,6 +1,6 @@
 import { type Document, isMap, isScalar, isSeq, type LineCounter, type Node, type Pair } from "yaml";
-import type { Path } from "../problem.ts";
-import { fileStart, type Place, type Position } from "./finding.ts";
+import type { FieldPath } from "../problem.ts";
+import { fileStartPosition, type Position, type SourceLocation } from "./finding.ts";
 
 /** One object of a file, with the way back to the place it was written. */
 export interface ManifestDocument {
@@ -13,11 +13,11 @@ export interface ManifestDocument {
   /** As written, when it was a document of its own and not an item of a List. */
   readonly text: string | undefined;
   /** Where a field stands; for a missing one, its nearest ancestor that exists. */
-  readonly placeOf: (path: Path) => Place;
+  readonly locationOf: (path: FieldPath) => SourceLocation;
 }
 
 /** The place of a path below `root`: of its key in a map, of the item in a list. */
-export function positionIn(root: Node | null, path: Path, lines: LineCounter): Position {
+export function positionIn(root: Node | null, path: FieldPath, lines: LineCounter): Position {
   let node: unknown = root;
   let offset = root?.range?.[0];
   for (const step of path) {
@@ -26,7 +26,7 @@ export function positionIn(root: Node | null, path: Path, lines: LineCounter): P
     offset = next.marker?.range?.[0] ?? offset;
     node = next.node;
   }
-  if (offset === undefined) return fileStart;
+  if (offset === undefined) return fileStartPosition;
   const { line, col } = lines.linePos(offset);
   return { line, column: col };
 }
@@ -42,26 +42,26 @@ function childOf(node: unknown, step: string | number): Child | undefined {
     const item = node.items[step] as Node | undefined;
     return item === undefined ? undefined : { node: item, marker: item ?? undefined };
   }
-  const pair = pairAt(node, step);
+  const pair = yamlPairAt(node, step);
   return pair === undefined ? undefined : { node: pair.value, marker: pair.key as Node };
 }
 
 /** The pair of a map under a key, numbers and words alike. */
-export function pairAt(node: unknown, step: string | number): Pair | undefined {
+export function yamlPairAt(node: unknown, step: string | number): Pair | undefined {
   if (!isMap(node)) return undefined;
   const text = String(step);
-  return node.items.find((pair) => keyName(pair) === text);
+  return node.items.find((pair) => yamlKeyName(pair) === text);
 }
 
 /** The key of a pair as text. */
-export function keyName(pair: Pair): string {
+export function yamlKeyName(pair: Pair): string {
   const { key } = pair;
   if (!isScalar(key)) return String(key);
   return key.type === "PLAIN" && key.source !== undefined ? key.source : String(key.value);
 }
 
 /** The node at a path, if it is there. */
-export function nodeAt(root: unknown, path: Path): Node | undefined {
+export function yamlNodeAt(root: unknown, path: FieldPath): Node | undefined {
   let node: unknown = root;
   for (const step of path) node = childOf(node, step)?.node;
   return (node ?? undefined) as Node | undefined;

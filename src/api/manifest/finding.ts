@@ -1,4 +1,4 @@
-import type { Path, ProblemCode } from "../problem.ts";
+import type { FieldPath, ProblemCode } from "../problem.ts";
 
 /** Where in a file, counted from one as editors do. */
 export interface Position {
@@ -7,11 +7,11 @@ export interface Position {
 }
 
 /** A position, and the file it is in. */
-export interface Place extends Position {
+export interface SourceLocation extends Position {
   readonly source: string;
 }
 
-export const fileStart: Position = { line: 1, column: 1 };
+export const fileStartPosition: Position = { line: 1, column: 1 };
 
 /** What a reader may want to know although the file was understood. */
 export const readingWarningCodes = ["yaml-1.1-boolean", "unknown-tag"] as const;
@@ -24,7 +24,7 @@ export interface Finding<WarningCode extends string = string> {
   /** The file as the user named it; `-` is standard input. */
   readonly source: string;
   readonly position: Position;
-  readonly path: Path;
+  readonly path: FieldPath;
   readonly message: string;
   readonly expected?: string;
   readonly rule?: string;
@@ -33,7 +33,7 @@ export interface Finding<WarningCode extends string = string> {
 }
 
 /** Findings in the order a reader meets them: by file in the order given, then by line. */
-export function inReadingOrder(findings: readonly Finding[], sources: readonly string[]): readonly Finding[] {
+export function sortedFindings(findings: readonly Finding[], sources: readonly string[]): readonly Finding[] {
   const rank = new Map(
     [...new Set([...sources, ...findings.map((finding) => finding.source)])].map((file, i) => [file, i]),
   );

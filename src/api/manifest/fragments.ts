@@ -1,11 +1,11 @@
 import type { Document } from "yaml";
 import { isRecord } from "../object.ts";
-import { formatPath, type Path } from "../problem.ts";
-import { closest } from "./closest.ts";
+import { type FieldPath, formatPath } from "../problem.ts";
+import { closestMatch } from "./closest-match.ts";
 import type { ManifestDocument } from "./document.ts";
-import type { Finding, Place } from "./finding.ts";
+import type { Finding, SourceLocation } from "./finding.ts";
 import type { ManifestSet } from "./read.ts";
-import { rewrite } from "./rewrite.ts";
+import { rewriteDocument } from "./rewrite.ts";
 import { wrapFragment } from "./wrap-fragment.ts";
 
 /** The object that fragments are merged into. */
@@ -25,69 +25,84 @@ export function isFragment(object: unknown): boolean {
 export function mergeFragments(documents: readonly ManifestDocument[], into: MergeTarget): ManifestSet {
   const fragments = documents.filter((document) => isFragment(document.object));
   const others = documents.filter((document) => !isFragment(document.object));
-  const target = others.find((document) => names(document.object, into));
+  const target = others.find((document) => isMergeTarget(document.object, into));
   const [first] = fragments;
   if (first === undefined) return { documents, findings: [] };
-  if (target === undefined) return { documents: others, findings: [noTarget(first, others, into)] };
+  if (target === undefined) return { documents: others, findings: [missingTargetFinding(first, others, into)] };
   const findings: Finding[] = [];
   let merged = target;
   for (const fragment of fragments) {
     const wrapped = wrapFragment(fragment.object, into.kind);
-    if (wrapped === undefined) findings.push(noPlace(fragment, into));
+    if (wrapped === undefined) findings.push(unknownPlaceFinding(fragment, into));
     else merged = mergeOne(merged, { fragment, ...wrapped });
   }
   return { documents: others.map((document) => (document === target ? merged : document)), findings };
 }
 
-function names(object: unknown, { kind, name }: MergeTarget): boolean {
+function isMergeTarget(object: unknown, { kind, name }: MergeTarget): boolean {
   if (!isRecord(object) || object["kind"] !== kind) return false;
   return isRecord(object["metadata"]) && object["metadata"]["name"] === name;
 }
 
 /** A part of the merged object that a fragment wrote. */
-interface Patch {
-  readonly to: Path;
-  readonly from: Path;
+interface PatchedPath {
+  readonly to: FieldPath;
+  readonly from: FieldPath;
 }
 
-interface Merging {
+interface FragmentMerge {
   readonly fragment: ManifestDocument;
   /** The fragment as a partial object. */
   readonly partial: Record<string, unknown>;
   /** Where a path of the partial object stands in the fragment. */
-  readonly origin: (path: Path) => Path;
+  readonly origin: (path: FieldPath) => FieldPath;
 }
 
-function mergeOne(target: ManifestDocument, { fragment, partial, origin }: Merging): ManifestDocument {
-  const patches: Patch[] = [];
-  const object = merge(target.object, partial, { path: [], origin, patches });
+function mergeOne(target: ManifestDocument, { fragment, partial, origin }: FragmentMerge): ManifestDocument {
+  const patches: PatchedPath[] = [];
+  const object = mergeValue(target.object, partial, { path: [], origin, patches });
   const root = fragment.yaml.contents;
   const relocations = patches.map((patch) => ({ ...patch, root }));
-  const yaml: Document = rewrite(target.yaml, { target: object, relocations, inPlace: true });
-  return { ...target, object, yaml, text: undefined, placeOf: (path) => placeOf(path, { target, fragment, patches }) };
+  const yaml: Document = rewriteDocument(target.yaml, { target: object, relocations, inPlace: true });
+  return {
+    ...target,
+    object,
+    yaml,
+    text: undefined,
+    locationOf: (path) => mergedLocationOf(path, { target, fragment, patches }),
+  };
 }
 
-function placeOf(
-  path: Path,
-  { target, fragment, patches }: { target: ManifestDocument; fragment: ManifestDocument; patches: readonly Patch[] },
-): Place {
-  const covers = (patch: Patch) => patch.to.every((step, index) => path[index] === step);
+function mergedLocationOf(
+  path: FieldPath,
+  {
+    target,
+    fragment,
+    patches,
+  }: { target: ManifestDocument; fragment: ManifestDocument; patches: readonly PatchedPath[] },
+): SourceLocation {
+  const covers = (patch: PatchedPath) => patch.to.every((step, index) => path[index] === step);
   const patch = patches.filter(covers).sort((a, b) => b.to.length - a.to.length)[0];
-  return patch === undefined ? target.placeOf(path) : fragment.placeOf([...patch.from, ...path.slice(patch.to.length)]);
+  return patch === undefined
+    ? target.locationOf(path)
+    : fragment.locationOf([...patch.from, ...path.slice(patch.to.length)]);
 }
 
-interface At {
-  readonly path: Path;
-  readonly origin: (path: Path) => Path;
-  readonly patches: Patch[];
+interface MergePosition {
+  readonly path: FieldPath;
+  readonly origin: (path: FieldPath) => FieldPath;
+  readonly patches: PatchedPath[];
 }
 
 /** Maps merge, requirements merge by key, everything else is replaced. */
-function merge(old: unknown, value: unknown, at: At): unknown {
+function mergeValue(old: unknown, value: unknown, at: MergePosition): unknown {
   if (isRecord(old) && isRecord(value)) {
     const merged: Record<string, unknown> = { ...old };
     for (const [key, field] of Object.entries(value)) {
-      merged[key] = merge(Object.hasOwn(old, key) ? old[key] : undefined, field, { ...at, path: [...at.path, key] });
+      merged[key] = mergeValue(Object.hasOwn(old, key) ? old[key] : undefined, field, {
+        ...at,
+        path: [...at.path, key],
+      });
     }
     return merged;
   }
@@ -97,7 +112,7 @@ function merge(old: unknown, value: unknown, at: At): unknown {
   return structuredClone(value);
 }
 
-function mergeByKey(old: readonly unknown[], value: readonly unknown[], at: At): readonly unknown[] {
+function mergeByKey(old: readonly unknown[], value: readonly unknown[], at: MergePosition): readonly unknown[] {
   const merged = [...old];
   value.forEach((item, index) => {
     const same = isRecord(item) ? merged.findIndex((one) => isRecord(one) && one["key"] === item["key"]) : -1;
@@ -108,7 +123,7 @@ function mergeByKey(old: readonly unknown[], value: readonly unknown[], at: At):
   return merged;
 }
 
-function noTarget(
+function missingTargetFinding(
   fragment: ManifestDocument,
   others: readonly ManifestDocument[],
   { kind, name }: MergeTarget,
@@ -118,28 +133,28 @@ function noTarget(
       ? [`${String(object["kind"])}/${String(object["metadata"]["name"])}`]
       : [],
   );
-  const near = closest(`${kind}/${name}`, present);
+  const near = closestMatch(`${kind}/${name}`, present);
   const hint = near === undefined ? "" : `; did you mean ${near}?`;
   const message = `there is no ${kind}/${name} among the input to merge this fragment into${hint}`;
-  return about(fragment, message, present.join(", "));
+  return fragmentFinding(fragment, message, present.join(", "));
 }
 
-function noPlace(fragment: ManifestDocument, { kind, name }: MergeTarget): Finding {
+function unknownPlaceFinding(fragment: ManifestDocument, { kind, name }: MergeTarget): Finding {
   const { object } = fragment;
   const fields = isRecord(object)
     ? Object.keys(object)
         .slice(0, 5)
         .map((key) => formatPath([key]))
     : ["a list"];
-  return about(
+  return fragmentFinding(
     fragment,
     `cannot tell where in ${kind}/${name} this fragment belongs: ${fields.join(", ")}`,
     `fields of a ${kind}`,
   );
 }
 
-function about(fragment: ManifestDocument, message: string, expected: string): Finding {
-  const { source, ...position } = fragment.placeOf([]);
+function fragmentFinding(fragment: ManifestDocument, message: string, expected: string): Finding {
+  const { source, ...position } = fragment.locationOf([]);
   const finding = { severity: "error", code: "not-convertible", source, position, path: [], message } as const;
   return expected === "" ? finding : { ...finding, expected };
 }

@@ -1,7 +1,7 @@
 import { Composer, type Document, Lexer, LineCounter, Parser } from "yaml";
 
 /** What one file may cost us. */
-export const limits = {
+export const manifestLimits = {
   /** Checked by whoever reads the bytes, before reading them. */
   bytes: 32 * 1024 * 1024,
   /** Levels of nesting. The deepest honest documents, CRDs, stay below 60. */
@@ -13,9 +13,9 @@ export const limits = {
 } as const;
 
 /** Words that older readers, kubectl among them, take for booleans or numbers are quoted when we write them as text. */
-export const writing = { compat: "yaml-1.1" } as const;
+export const yamlWriteOptions = { compat: "yaml-1.1" } as const;
 
-export type Parsed =
+export type ParsedYaml =
   | { readonly kind: "parsed"; readonly documents: readonly Document.Parsed[]; readonly lines: LineCounter }
   | { readonly kind: "refused"; readonly because: string; readonly offset: number; readonly lines: LineCounter };
 
@@ -23,7 +23,7 @@ export type Parsed =
  * YAML text to syntax trees. The stages of the library are driven by hand so that depth and size are checked while
  * reading: a stack overflow inside its regular expressions would abort the process, not throw.
  */
-export function parseYaml(text: string): Parsed {
+export function parseYaml(text: string): ParsedYaml {
   const lines = new LineCounter();
   lines.addNewLine(0);
   const parser = new Parser(lines.addNewLine);
@@ -33,19 +33,19 @@ export function parseYaml(text: string): Parsed {
   let tokens = 0;
   for (const lexeme of new Lexer().lex(text)) {
     for (const token of parser.next(lexeme)) documents.push(...composer.next(token));
-    if (parser.stack.length > limits.depth) {
-      return refused(`nested more than ${limits.depth} levels deep`);
+    if (parser.stack.length > manifestLimits.depth) {
+      return refused(`nested more than ${manifestLimits.depth} levels deep`);
     }
     tokens += 1;
-    if (tokens > limits.tokens) {
-      return refused(`more than ${limits.tokens.toLocaleString("en-US")} tokens; split the file`);
+    if (tokens > manifestLimits.tokens) {
+      return refused(`more than ${manifestLimits.tokens.toLocaleString("en-US")} tokens; split the file`);
     }
   }
   for (const token of parser.end()) documents.push(...composer.next(token));
   documents.push(...composer.end());
   return { kind: "parsed", documents, lines };
 
-  function refused(because: string): Parsed {
+  function refused(because: string): ParsedYaml {
     return { kind: "refused", because, offset: parser.offset, lines };
   }
 }

@@ -1,8 +1,8 @@
 import { type Document, isCollection } from "yaml";
-import { documentOf } from "./rewrite.ts";
+import { newYamlDocument } from "./rewrite.ts";
 
 /** An object ready to be shown: in the words it came in, or as a tree of its own. */
-export interface Printable {
+export interface PrintableDocument {
   readonly object: unknown;
   readonly yaml: Document;
   /** Set when nothing was changed: then it is printed as it was written, to the letter. */
@@ -10,18 +10,18 @@ export interface Printable {
 }
 
 /** Documents parted by `---`, in block style, with their comments. */
-export function printYaml(documents: readonly Printable[]): string {
+export function printYaml(documents: readonly PrintableDocument[]): string {
   return documents.map(yamlText).join("---\n");
 }
 
 /** One object as it is; several as a `List`, which kubectl applies too. */
-export function printJson(documents: readonly Printable[]): string {
+export function printJson(documents: readonly PrintableDocument[]): string {
   const objects = documents.map((document) => document.object);
   const shown = objects.length === 1 ? objects[0] : { apiVersion: "v1", kind: "List", items: objects };
   return `${JSON.stringify(shown, null, 2)}\n`;
 }
 
-function yamlText(document: Printable): string {
+function yamlText(document: PrintableDocument): string {
   // JSON that passes through between YAML documents would read as one long line.
   if (document.text !== undefined && !document.text.trimStart().startsWith("{")) return document.text;
   const text = blockStyled(document).toString({ lineWidth: 0, flowCollectionPadding: false });
@@ -29,6 +29,6 @@ function yamlText(document: Printable): string {
 }
 
 /** A document that is one flow collection came from JSON. */
-function blockStyled({ yaml, object }: Printable): Document {
-  return isCollection(yaml.contents) && yaml.contents.flow === true ? documentOf(object) : yaml;
+function blockStyled({ yaml, object }: PrintableDocument): Document {
+  return isCollection(yaml.contents) && yaml.contents.flow === true ? newYamlDocument(object) : yaml;
 }

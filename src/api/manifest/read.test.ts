@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { formatPath } from "../problem.ts";
-import { limits } from "./parse.ts";
+import { manifestLimits } from "./parse.ts";
 import { printYaml } from "./print.ts";
 import { readManifests } from "./read.ts";
 
@@ -41,19 +41,19 @@ items: [{b: 2}, {apiVersion: v1, kind: NodePoolList, items: [{c: 3}, null]}]
       "spec:\n  template:\n    spec:\n      requirements:\n        - key: a\n          operator: In\n---\nx: {y: 1}\n";
     const [first, second] = read(text).documents;
     const place = (path: (string | number)[]) => {
-      const { line, column } = first?.placeOf(path) ?? {};
+      const { line, column } = first?.locationOf(path) ?? {};
       return `${line}:${column}`;
     };
     expect(place(["spec", "template", "spec", "requirements", 0, "operator"])).toBe("6:11");
     expect(place(["spec", "template", "spec", "requirements", 0])).toBe("5:11");
     expect(place(["spec", "template", "spec", "nodeClassRef", "name"])).toBe("3:5");
     expect(place(["metadata"])).toBe("1:1");
-    expect(second?.placeOf(["x", "y"])).toEqual({ source: "f.yaml", line: 8, column: 5 });
+    expect(second?.locationOf(["x", "y"])).toEqual({ source: "f.yaml", line: 8, column: 5 });
   });
 
   it("knows where the fields of a list's items stand", () => {
     const [document] = read("kind: List\nitems:\n- metadata:\n    name: a\n").documents;
-    expect(document?.placeOf(["metadata", "name"])).toMatchObject({ line: 4, column: 5 });
+    expect(document?.locationOf(["metadata", "name"])).toMatchObject({ line: 4, column: 5 });
   });
 
   it("reads YAML 1.1 booleans as kubectl does, with a warning", () => {
@@ -95,10 +95,10 @@ describe("reading what means us harm", () => {
     ["a billion laughs", bomb(), "aliases repeat more than 200,000 nodes"],
     ["an alias of itself", "a: &a [*a]\n", "repeats itself without end"],
     ["an alias of nothing", "a: *b\n", "names no anchor"],
-    ["deep lists", "[".repeat(100_000), `nested more than ${limits.depth} levels deep`],
-    ["deep maps", "{a: ".repeat(100_000), `nested more than ${limits.depth} levels deep`],
-    ["deep blocks", "- ".repeat(100_000), `nested more than ${limits.depth} levels deep`],
-    ["depth by alias", deepByAlias(), `nested more than ${limits.depth} levels deep`],
+    ["deep lists", "[".repeat(100_000), `nested more than ${manifestLimits.depth} levels deep`],
+    ["deep maps", "{a: ".repeat(100_000), `nested more than ${manifestLimits.depth} levels deep`],
+    ["deep blocks", "- ".repeat(100_000), `nested more than ${manifestLimits.depth} levels deep`],
+    ["depth by alias", deepByAlias(), `nested more than ${manifestLimits.depth} levels deep`],
     ["__proto__", "a: {__proto__: {admin: true}}\n", "__proto__ is refused"],
     ["an unclosed list", "a: [1, 2\nb: 1\n", "flow sequence"],
     ["a map as key", "? {a: 1}\n: 2\n", "plain words"],

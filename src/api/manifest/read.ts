@@ -1,10 +1,10 @@
 import { Document, isMap, isSeq, type LineCounter, type Node, type YAMLError } from "yaml";
 import { isRecord } from "../object.ts";
-import type { Path } from "../problem.ts";
-import { type ManifestDocument, nodeAt, positionIn } from "./document.ts";
-import { type Finding, fileStart, type Position } from "./finding.ts";
-import { parseYaml, writing } from "./parse.ts";
-import { type Remark, resolveDocument } from "./resolve.ts";
+import type { FieldPath } from "../problem.ts";
+import { type ManifestDocument, positionIn, yamlNodeAt } from "./document.ts";
+import { type Finding, fileStartPosition, type Position } from "./finding.ts";
+import { parseYaml, yamlWriteOptions } from "./parse.ts";
+import { type OffsetFinding, resolveDocument } from "./resolve.ts";
 
 /** What a file holds, and what is to be said about it. Documents with errors are not among the documents. */
 export interface ManifestSet {
@@ -21,7 +21,7 @@ export function readManifests(contents: string, source: string): ManifestSet {
   const parsed = parseYaml(text);
   if (parsed.kind === "refused") {
     const position = positionAt(parsed.offset, parsed.lines);
-    return { documents: [], findings: [unreadable({ source, position, message: parsed.because })] };
+    return { documents: [], findings: [unreadableFinding({ source, position, message: parsed.because })] };
   }
   const read = parsed.documents.map((document, index) => {
     const written = asWritten(text, { range: document.range, after: parsed.documents[index - 1]?.range[2] ?? 0 });
@@ -31,15 +31,19 @@ export function readManifests(contents: string, source: string): ManifestSet {
   const findings = read.flatMap((one) => one.findings);
   if (documents.length === 0 && findings.length === 0) {
     findings.push(
-      unreadable({ source, position: fileStart, message: "there is no manifest in this file: it is empty" }),
+      unreadableFinding({
+        source,
+        position: fileStartPosition,
+        message: "there is no manifest in this file: it is empty",
+      }),
     );
   }
   return { documents, findings };
 }
 
 /** A complaint about a whole file. */
-export function unreadable(about: { source: string; position?: Position; message: string }): Finding {
-  const { source, message, position = fileStart } = about;
+export function unreadableFinding(about: { source: string; position?: Position; message: string }): Finding {
+  const { source, message, position = fileStartPosition } = about;
   return { severity: "error", code: "unreadable", source, position, path: [], message };
 }
 
@@ -56,14 +60,14 @@ function asWritten(text: string, { range, after }: { range: readonly number[]; a
   return written.endsWith("\n") ? written : `${written}\n`;
 }
 
-interface File {
+interface DocumentContext {
   /** The document at hand, as written. */
   readonly written: string | undefined;
   readonly source: string;
   readonly lines: LineCounter;
 }
 
-function readDocument(document: Document.Parsed, file: File): ManifestSet {
+function readDocument(document: Document.Parsed, file: DocumentContext): ManifestSet {
   if (document.errors.length > 0) {
     return {
       documents: [],
@@ -71,40 +75,40 @@ function readDocument(document: Document.Parsed, file: File): ManifestSet {
     };
   }
   const tags = document.warnings.map((warning) => tagFinding(warning, file));
-  const { value, remarks } = resolveDocument(document);
-  const findings = [...tags, ...remarks.map((remark) => remarkFinding(remark, file))];
+  const { value, offsetFindings } = resolveDocument(document);
+  const findings = [...tags, ...offsetFindings.map((offsetFinding) => remarkFinding(offsetFinding, file))];
   if (value === null || findings.some((finding) => finding.severity === "error")) return { documents: [], findings };
   return { documents: unwrap(document, value, file), findings };
 }
 
-function unwrap(document: Document.Parsed, object: unknown, file: File): readonly ManifestDocument[] {
+function unwrap(document: Document.Parsed, object: unknown, file: DocumentContext): readonly ManifestDocument[] {
   const items = listItems(object);
   if (items === undefined) {
     return [manifest(document, { object, text: file.written, file })];
   }
   return items.flatMap(({ item, path }) => {
-    const own = new Document(null, writing);
-    own.contents = nodeAt(document.contents, path) ?? null;
+    const own = new Document(null, yamlWriteOptions);
+    own.contents = yamlNodeAt(document.contents, path) ?? null;
     return item === null ? [] : [manifest(own, { object: item, text: undefined, file })];
   });
 }
 
 function manifest(
   yaml: Document,
-  { object, text, file }: { object: unknown; text: string | undefined; file: File },
+  { object, text, file }: { object: unknown; text: string | undefined; file: DocumentContext },
 ): ManifestDocument {
   const root = yaml.contents as Node | null;
   const { source, lines } = file;
-  return { source, object, yaml, text, placeOf: (path) => ({ source, ...positionIn(root, path, lines) }) };
+  return { source, object, yaml, text, locationOf: (path) => ({ source, ...positionIn(root, path, lines) }) };
 }
 
 interface ListItem {
   readonly item: unknown;
-  readonly path: Path;
+  readonly path: FieldPath;
 }
 
 /** `kind: List`, or a typed list such as NodePoolList; lists in lists unfold too. */
-function listItems(object: unknown, path: Path = []): readonly ListItem[] | undefined {
+function listItems(object: unknown, path: FieldPath = []): readonly ListItem[] | undefined {
   if (!isRecord(object) || typeof object["kind"] !== "string" || !object["kind"].endsWith("List")) return undefined;
   const items = object["items"];
   if (!Array.isArray(items)) return undefined;
@@ -114,18 +118,22 @@ function listItems(object: unknown, path: Path = []): readonly ListItem[] | unde
   });
 }
 
-function syntaxFinding(error: YAMLError, { source, lines }: File): Finding {
-  return unreadable({ source, position: positionAt(error.pos[0], lines), message: sentence(error.message) });
+function syntaxFinding(error: YAMLError, { source, lines }: DocumentContext): Finding {
+  return unreadableFinding({
+    source,
+    position: positionAt(error.pos[0], lines),
+    message: firstLineLowercased(error.message),
+  });
 }
 
-function tagFinding(warning: YAMLError, { source, lines }: File): Finding {
+function tagFinding(warning: YAMLError, { source, lines }: DocumentContext): Finding {
   const position = positionAt(warning.pos[0], lines);
-  const message = sentence(warning.message);
+  const message = firstLineLowercased(warning.message);
   return { severity: "warning", code: "unknown-tag", source, position, path: [], message, advice: "remove the tag" };
 }
 
-function remarkFinding(remark: Remark, { source, lines }: File): Finding {
-  const { offset, ...rest } = remark;
+function remarkFinding(offsetFinding: OffsetFinding, { source, lines }: DocumentContext): Finding {
+  const { offset, ...rest } = offsetFinding;
   return { ...rest, source, position: positionAt(offset, lines) };
 }
 
@@ -135,7 +143,7 @@ function positionAt(offset: number, lines: LineCounter): Position {
 }
 
 /** The library's messages start with a capital and may span lines; ours do not. */
-function sentence(message: string): string {
+function firstLineLowercased(message: string): string {
   const first = message.split("\n", 1)[0] ?? message;
   return first.charAt(0).toLowerCase() + first.slice(1);
 }

@@ -1,12 +1,12 @@
 import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type Pair, Scalar, type YAMLMap } from "yaml";
-import type { Path, ProblemCode } from "../problem.ts";
+import type { FieldPath, ProblemCode } from "../problem.ts";
 import type { ReadingWarningCode } from "./finding.ts";
-import { limits } from "./parse.ts";
+import { manifestLimits } from "./parse.ts";
 
 /** Something the walk over a syntax tree met, by offset into the text. */
-export type Remark = {
+export type OffsetFinding = {
   readonly offset: number;
-  readonly path: Path;
+  readonly path: FieldPath;
   readonly message: string;
 } & (
   | { readonly severity: "error"; readonly code: ProblemCode }
@@ -19,16 +19,16 @@ interface Anchor {
   size: number | undefined;
 }
 
-interface Walk {
+interface ResolveWalk {
   readonly anchors: Map<string, Anchor>;
-  readonly remarks: Remark[];
+  readonly findings: OffsetFinding[];
   visited: number;
   repeated: number;
   exhausted: boolean;
 }
 
 /** What kubectl's YAML 1.1 reads as a boolean and YAML 1.2 as text. */
-const oldBooleans: ReadonlyMap<string, boolean> = new Map([
+const yaml11Booleans: ReadonlyMap<string, boolean> = new Map([
   ...["y", "Y", "yes", "Yes", "YES", "on", "On", "ON"].map((word) => [word, true] as const),
   ...["n", "N", "no", "No", "NO", "off", "Off", "OFF"].map((word) => [word, false] as const),
 ]);
@@ -37,18 +37,21 @@ const oldBooleans: ReadonlyMap<string, boolean> = new Map([
  * The plain value of a document, and the document's tree made free of aliases and merge keys, so that it can be edited
  * in place. Repetition is counted before it is made, so a YAML bomb costs nothing.
  */
-export function resolveDocument(document: Document): { readonly value: unknown; readonly remarks: readonly Remark[] } {
-  const walk: Walk = { anchors: new Map(), remarks: [], visited: 0, repeated: 0, exhausted: false };
+export function resolveDocument(document: Document): {
+  readonly value: unknown;
+  readonly offsetFindings: readonly OffsetFinding[];
+} {
+  const walk: ResolveWalk = { anchors: new Map(), findings: [], visited: 0, repeated: 0, exhausted: false };
   const [contents, value] = resolveNode(document.contents, [], walk);
   document.contents = contents as typeof document.contents;
-  return { value, remarks: walk.remarks };
+  return { value, offsetFindings: walk.findings };
 }
 
-function resolveNode(node: Node | null, path: Path, walk: Walk): [Node | null, unknown] {
+function resolveNode(node: Node | null, path: FieldPath, walk: ResolveWalk): [Node | null, unknown] {
   if (node === null || walk.exhausted) return [node, null];
   if (isAlias(node)) return resolveAlias(node, path, walk);
-  if (path.length > limits.depth)
-    return giveUp(node, { path, walk, message: `nested more than ${limits.depth} levels deep` });
+  if (path.length > manifestLimits.depth)
+    return giveUp(node, { path, walk, message: `nested more than ${manifestLimits.depth} levels deep` });
   const anchor = openAnchor(node, walk);
   const before = walk.visited;
   walk.visited += 1;
@@ -57,7 +60,7 @@ function resolveNode(node: Node | null, path: Path, walk: Walk): [Node | null, u
   return [node, value];
 }
 
-function plainValue(node: Node, path: Path, walk: Walk): unknown {
+function plainValue(node: Node, path: FieldPath, walk: ResolveWalk): unknown {
   if (isScalar(node)) return scalarValue(node, path, walk);
   if (isMap(node)) return mapValue(node, path, walk);
   if (isSeq(node)) {
@@ -69,11 +72,11 @@ function plainValue(node: Node, path: Path, walk: Walk): unknown {
     });
     return values;
   }
-  remark(walk, { node, path, code: "unreadable", message: "this YAML construct has no meaning in a manifest" });
+  addError(walk, { node, path, code: "unreadable", message: "this YAML construct has no meaning in a manifest" });
   return null;
 }
 
-function openAnchor(node: Node, walk: Walk): Anchor | undefined {
+function openAnchor(node: Node, walk: ResolveWalk): Anchor | undefined {
   if (!("anchor" in node) || node.anchor === undefined) return undefined;
   const anchor: Anchor = { node, size: undefined };
   walk.anchors.set(node.anchor as string, anchor);
@@ -81,19 +84,23 @@ function openAnchor(node: Node, walk: Walk): Anchor | undefined {
   return anchor;
 }
 
-function resolveAlias(node: Node & { readonly source: string }, path: Path, walk: Walk): [Node | null, unknown] {
+function resolveAlias(
+  node: Node & { readonly source: string },
+  path: FieldPath,
+  walk: ResolveWalk,
+): [Node | null, unknown] {
   const anchor = walk.anchors.get(node.source);
   if (anchor === undefined) {
-    remark(walk, { node, path, code: "unreadable", message: `the alias *${node.source} names no anchor above it` });
+    addError(walk, { node, path, code: "unreadable", message: `the alias *${node.source} names no anchor above it` });
     return [null, null];
   }
   if (anchor.size === undefined) {
-    remark(walk, { node, path, code: "unreadable", message: `the alias *${node.source} repeats itself without end` });
+    addError(walk, { node, path, code: "unreadable", message: `the alias *${node.source} repeats itself without end` });
     return [null, null];
   }
   walk.repeated += anchor.size;
-  if (walk.repeated > limits.aliasNodes) {
-    const count = limits.aliasNodes.toLocaleString("en-US");
+  if (walk.repeated > manifestLimits.aliasNodes) {
+    const count = manifestLimits.aliasNodes.toLocaleString("en-US");
     return giveUp(node, { path, walk, message: `aliases repeat more than ${count} nodes; refusing to unfold them` });
   }
   const copy = anchor.node.clone() as Node;
@@ -102,20 +109,23 @@ function resolveAlias(node: Node & { readonly source: string }, path: Path, walk
 }
 
 /** The document costs more than it can be worth: say so once and stop looking. */
-function giveUp(node: Node, { path, walk, message }: { path: Path; walk: Walk; message: string }): [null, null] {
+function giveUp(
+  node: Node,
+  { path, walk, message }: { path: FieldPath; walk: ResolveWalk; message: string },
+): [null, null] {
   walk.exhausted = true;
-  remark(walk, { node, path: path.slice(0, 1), code: "unreadable", message });
+  addError(walk, { node, path: path.slice(0, 1), code: "unreadable", message });
   return [null, null];
 }
 
-function scalarValue(node: Scalar, path: Path, walk: Walk): unknown {
+function scalarValue(node: Scalar, path: FieldPath, walk: ResolveWalk): unknown {
   const { value } = node;
   if (typeof value === "string" && node.type === Scalar.PLAIN && node.tag === undefined) {
-    const meant = oldBooleans.get(value);
+    const meant = yaml11Booleans.get(value);
     if (meant !== undefined) {
       const message = `unquoted ${value} is read as the boolean ${meant}, as kubectl does`;
       const advice = `write ${meant}, or quote it: "${value}"`;
-      walk.remarks.push({
+      walk.findings.push({
         severity: "warning",
         code: "yaml-1.1-boolean",
         offset: offsetOf(node),
@@ -128,14 +138,14 @@ function scalarValue(node: Scalar, path: Path, walk: Walk): unknown {
     }
   }
   if (typeof value === "number" && !Number.isFinite(value)) {
-    remark(walk, { node, path, code: "unreadable", message: `${node.source ?? value} is no JSON number` });
+    addError(walk, { node, path, code: "unreadable", message: `${node.source ?? value} is no JSON number` });
     return null;
   }
   if (typeof value === "bigint") return Number(value);
   return value ?? null;
 }
 
-function mapValue(node: YAMLMap, path: Path, walk: Walk): Record<string, unknown> {
+function mapValue(node: YAMLMap, path: FieldPath, walk: ResolveWalk): Record<string, unknown> {
   const value: Record<string, unknown> = {};
   const kept: Pair[] = [];
   const merged: Pair[] = [];
@@ -148,7 +158,7 @@ function mapValue(node: YAMLMap, path: Path, walk: Walk): Record<string, unknown
       merged.push(...pairsToMerge(resolved, path, walk));
     } else if (Object.hasOwn(value, key)) {
       const message = `the key ${key} is written twice`;
-      remark(walk, { node: pair.key as Node, path: [...path, key], code: "duplicate-field", message });
+      addError(walk, { node: pair.key as Node, path: [...path, key], code: "duplicate-field", message });
     } else {
       value[key] = field;
       kept.push(pair);
@@ -164,28 +174,28 @@ function mapValue(node: YAMLMap, path: Path, walk: Walk): Record<string, unknown
   return value;
 }
 
-function valueOfPair(pair: Pair, path: Path, walk: Walk): unknown {
+function valueOfPair(pair: Pair, path: FieldPath, walk: ResolveWalk): unknown {
   return resolveNode((pair.value ?? null) as Node | null, path, walk)[1];
 }
 
 /** `<<: *base` or `<<: [*a, *b]`; the first map that has a key wins. */
-function pairsToMerge(node: Node | null, path: Path, walk: Walk): readonly Pair[] {
+function pairsToMerge(node: Node | null, path: FieldPath, walk: ResolveWalk): readonly Pair[] {
   if (isMap(node)) return node.items;
   if (isSeq(node)) return node.items.flatMap((item) => pairsToMerge(item as Node | null, path, walk));
   if (node !== null)
-    remark(walk, { node, path: [...path, "<<"], code: "unreadable", message: "<< can merge maps only" });
+    addError(walk, { node, path: [...path, "<<"], code: "unreadable", message: "<< can merge maps only" });
   return [];
 }
 
-function keyOf(key: unknown, path: Path, walk: Walk): string | undefined {
+function keyOf(key: unknown, path: FieldPath, walk: ResolveWalk): string | undefined {
   if (!isScalar(key)) {
     const node = key as Node | null;
-    remark(walk, { node, path, code: "unreadable", message: "the keys of a manifest are plain words" });
+    addError(walk, { node, path, code: "unreadable", message: "the keys of a manifest are plain words" });
     return undefined;
   }
   const text = keyText(key);
   if (text === "__proto__") {
-    remark(walk, { node: key, path: [...path, text], code: "unreadable", message: "the key __proto__ is refused" });
+    addError(walk, { node: key, path: [...path, text], code: "unreadable", message: "the key __proto__ is refused" });
     return undefined;
   }
   return text;
@@ -199,15 +209,15 @@ function isPlain(node: unknown): boolean {
   return isScalar(node) && node.type === Scalar.PLAIN;
 }
 
-interface Mistake {
+interface ResolveError {
   readonly node: Node | null;
-  readonly path: Path;
+  readonly path: FieldPath;
   readonly code: ProblemCode;
   readonly message: string;
 }
 
-function remark(walk: Walk, { node, path, code, message }: Mistake): void {
-  walk.remarks.push({ severity: "error", code, offset: offsetOf(node), path, message });
+function addError(walk: ResolveWalk, { node, path, code, message }: ResolveError): void {
+  walk.findings.push({ severity: "error", code, offset: offsetOf(node), path, message });
 }
 
 function offsetOf(node: Node | null): number {

@@ -3,13 +3,16 @@ import { describe, expect, it } from "vitest";
 import { runs } from "../../../test/runs.ts";
 import { printYaml } from "./print.ts";
 import { readManifests } from "./read.ts";
-import { documentOf, rewrite } from "./rewrite.ts";
+import { newYamlDocument, rewriteDocument } from "./rewrite.ts";
 
-function rewritten(text: string, change: (object: Record<string, unknown>) => Parameters<typeof rewrite>[1]): string {
+function rewritten(
+  text: string,
+  change: (object: Record<string, unknown>) => Parameters<typeof rewriteDocument>[1],
+): string {
   const [document] = readManifests(text, "f").documents;
   if (document === undefined) throw new Error("no document");
   const rewriting = change(structuredClone(document.object) as Record<string, unknown>);
-  return printYaml([{ object: rewriting.target, yaml: rewrite(document.yaml, rewriting), text: undefined }]);
+  return printYaml([{ object: rewriting.target, yaml: rewriteDocument(document.yaml, rewriting), text: undefined }]);
 }
 
 describe("rewriting a document", () => {
@@ -49,7 +52,11 @@ describe("rewriting a document", () => {
   it("says exactly the target, whatever stood there before", () => {
     fc.assert(
       fc.property(map, map, fc.boolean(), (before, target, inPlace) => {
-        const yaml = rewrite(documentOf(before), { target, relocations: [{ from: ["a"], to: ["b", "c"] }], inPlace });
+        const yaml = rewriteDocument(newYamlDocument(before), {
+          target,
+          relocations: [{ from: ["a"], to: ["b", "c"] }],
+          inPlace,
+        });
         const text = printYaml([{ object: target, yaml, text: undefined }]);
         expect(readManifests(text, "f").documents.map((document) => document.object)).toEqual([target]);
       }),

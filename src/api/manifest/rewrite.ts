@@ -1,18 +1,18 @@
 import { Document, isMap, isScalar, isSeq, type Node, Pair, Scalar, YAMLMap, YAMLSeq } from "yaml";
 import { isRecord } from "../object.ts";
-import { formatPath, type Path } from "../problem.ts";
-import { keyName, nodeAt, pairAt } from "./document.ts";
-import { writing } from "./parse.ts";
+import { type FieldPath, formatPath } from "../problem.ts";
+import { yamlKeyName, yamlNodeAt, yamlPairAt } from "./document.ts";
+import { yamlWriteOptions } from "./parse.ts";
 
 /** A field that now stands elsewhere: its comments travel with it. */
 export interface Relocation {
-  readonly from: Path;
-  readonly to: Path;
+  readonly from: FieldPath;
+  readonly to: FieldPath;
   /** The tree it was taken from, when that is another document. */
   readonly root?: Node | null;
 }
 
-export interface Rewriting {
+export interface RewriteOptions {
   /** The object the document shall say. */
   readonly target: unknown;
   readonly relocations: readonly Relocation[];
@@ -21,9 +21,9 @@ export interface Rewriting {
 }
 
 /** A document that says something new in the words, order and comments of the old one, wherever those still apply. */
-export function rewrite(document: Document, { target, relocations, inPlace }: Rewriting): Document {
+export function rewriteDocument(document: Document, { target, relocations, inPlace }: RewriteOptions): Document {
   const moved = new Map(relocations.map((one) => [formatPath(one.to), one]));
-  const rewritten = new Document(null, writing);
+  const rewritten = new Document(null, yamlWriteOptions);
   rewritten.commentBefore = document.commentBefore ?? null;
   rewritten.comment = document.comment ?? null;
   rewritten.contents = build(target, {
@@ -43,48 +43,48 @@ function leadingComment({ contents }: Document): string | null {
 }
 
 /** A fresh document without a past. */
-export function documentOf(object: unknown): Document {
-  return new Document(object, { ...writing, aliasDuplicateObjects: false });
+export function newYamlDocument(object: unknown): Document {
+  return new Document(object, { ...yamlWriteOptions, aliasDuplicateObjects: false });
 }
 
-interface Site {
+interface RewriteSite {
   readonly root: Node | null;
   /** The node that stood here, if any. */
   readonly old: Node | null;
-  readonly path: Path;
+  readonly path: FieldPath;
   readonly moved: ReadonlyMap<string, Relocation>;
 }
 
-function build(value: unknown, site: Site): Node {
-  const old = originOf(site);
+function build(value: unknown, site: RewriteSite): Node {
+  const old = oldNodeOf(site);
   if (isRecord(value)) return buildMap(value, isMap(old) ? old : undefined, site);
   if (Array.isArray(value)) return buildSeq(value, isSeq(old) ? old : undefined, site);
   if (isScalar(old) && old.value === value) return old.clone() as Scalar;
   const fresh = new Scalar(value);
-  if (isScalar(old)) keepLook(fresh, old, value);
+  if (isScalar(old)) keepScalarStyle(fresh, old, value);
   return fresh;
 }
 
-function originOf(site: Site): Node | null {
+function oldNodeOf(site: RewriteSite): Node | null {
   const relocation = site.moved.get(formatPath(site.path));
   if (relocation === undefined) return site.old;
-  return nodeAt(relocation.root ?? site.root, relocation.from) ?? site.old;
+  return yamlNodeAt(relocation.root ?? site.root, relocation.from) ?? site.old;
 }
 
-function keepLook(fresh: Scalar, old: Scalar, value: unknown): void {
+function keepScalarStyle(fresh: Scalar, old: Scalar, value: unknown): void {
   fresh.comment = old.comment ?? null;
   fresh.commentBefore = old.commentBefore ?? null;
   if (old.spaceBefore === true) fresh.spaceBefore = true;
   if (typeof value === "string" && typeof old.value === "string" && old.type !== undefined) fresh.type = old.type;
 }
 
-function buildMap(value: Record<string, unknown>, old: YAMLMap | undefined, site: Site): YAMLMap {
+function buildMap(value: Record<string, unknown>, old: YAMLMap | undefined, site: RewriteSite): YAMLMap {
   const map = new YAMLMap();
-  if (old !== undefined) keepCollectionLook(map, old);
+  if (old !== undefined) keepCollectionStyle(map, old);
   // A comment above the first field hangs on the whole map; it goes with that field.
   const first = old?.items[0];
-  if (first !== undefined && site.path.length > 0 && value[keyName(first)] === undefined) map.commentBefore = null;
-  const pairs = new Map((old?.items ?? []).map((pair) => [keyName(pair), pair]));
+  if (first !== undefined && site.path.length > 0 && value[yamlKeyName(first)] === undefined) map.commentBefore = null;
+  const pairs = new Map((old?.items ?? []).map((pair) => [yamlKeyName(pair), pair]));
   // In the order of the target: it was made from the source, so that is the author's order with additions in their place.
   for (const [key, field] of Object.entries(value)) {
     if (field === undefined) continue;
@@ -99,21 +99,21 @@ function buildMap(value: Record<string, unknown>, old: YAMLMap | undefined, site
 }
 
 /** A moved field brings the comments above its key. */
-function keyNode(key: string, site: Site): Scalar {
+function keyNode(key: string, site: RewriteSite): Scalar {
   const fresh = new Scalar(key);
   const relocation = site.moved.get(formatPath(site.path));
   const step = relocation?.from.at(-1);
   if (relocation === undefined || step === undefined) return fresh;
-  const parent = nodeAt(relocation.root ?? site.root, relocation.from.slice(0, -1));
-  const pair = pairAt(parent, step);
+  const parent = yamlNodeAt(relocation.root ?? site.root, relocation.from.slice(0, -1));
+  const pair = yamlPairAt(parent, step);
   const above = isMap(parent) && parent.items[0] === pair ? parent.commentBefore : undefined;
   if (isScalar(pair?.key)) fresh.commentBefore = pair.key.commentBefore ?? above ?? null;
   return fresh;
 }
 
-function buildSeq(value: readonly unknown[], old: YAMLSeq | undefined, site: Site): YAMLSeq {
+function buildSeq(value: readonly unknown[], old: YAMLSeq | undefined, site: RewriteSite): YAMLSeq {
   const seq = new YAMLSeq();
-  if (old !== undefined) keepCollectionLook(seq, old);
+  if (old !== undefined) keepCollectionStyle(seq, old);
   const unused = new Set((old?.items ?? []) as (Node | null)[]);
   value.forEach((item, index) => {
     const node = itemFor(item, { index, old, unused });
@@ -130,26 +130,30 @@ function itemFor(
   { index, old, unused }: { index: number; old: YAMLSeq | undefined; unused: ReadonlySet<Node | null> },
 ): Node | null {
   const here = (old?.items[index] ?? null) as Node | null;
-  if (here !== null && unused.has(here) && says(here, item)) return here;
-  for (const node of unused) if (node !== null && says(node, item)) return node;
+  if (here !== null && unused.has(here) && hasSameValue(here, item)) return here;
+  for (const node of unused) if (node !== null && hasSameValue(node, item)) return node;
   return here !== null && unused.has(here) ? here : null;
 }
 
-function says(node: unknown, value: unknown): boolean {
+function hasSameValue(node: unknown, value: unknown): boolean {
   if (isScalar(node)) return node.value === value || (node.value === undefined && value === null);
   if (isSeq(node)) {
     return (
-      Array.isArray(value) && value.length === node.items.length && node.items.every((item, i) => says(item, value[i]))
+      Array.isArray(value) &&
+      value.length === node.items.length &&
+      node.items.every((item, i) => hasSameValue(item, value[i]))
     );
   }
   if (!isMap(node) || !isRecord(value)) return node === null && value === null;
   return (
     Object.keys(value).length === node.items.length &&
-    node.items.every((pair) => Object.hasOwn(value, keyName(pair)) && says(pair.value, value[keyName(pair)]))
+    node.items.every(
+      (pair) => Object.hasOwn(value, yamlKeyName(pair)) && hasSameValue(pair.value, value[yamlKeyName(pair)]),
+    )
   );
 }
 
-function keepCollectionLook(fresh: YAMLMap | YAMLSeq, old: YAMLMap | YAMLSeq): void {
+function keepCollectionStyle(fresh: YAMLMap | YAMLSeq, old: YAMLMap | YAMLSeq): void {
   fresh.comment = old.comment ?? null;
   fresh.commentBefore = old.commentBefore ?? null;
   if (old.spaceBefore === true) fresh.spaceBefore = true;

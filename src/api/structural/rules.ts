@@ -1,5 +1,5 @@
 import { isRecord } from "../object.ts";
-import type { Path, Problem } from "../problem.ts";
+import type { FieldPath, Problem } from "../problem.ts";
 import { type CelPrograms, toCel } from "./cel.ts";
 import { type CelRule, fieldSchema, type StructuralSchema } from "./schema.ts";
 
@@ -13,9 +13,9 @@ export interface RuleInput {
 /** Layer C: every CEL rule of the schema that says no. Call it only after the schema itself passed. (01 §0.1) */
 export function validateRules({ object, old, schema }: RuleInput, programs: CelPrograms): readonly Problem[] {
   const problems: Problem[] = [];
-  const visit = (value: unknown, before: unknown, node: StructuralSchema, path: Path): void => {
+  const visit = (value: unknown, before: unknown, node: StructuralSchema, path: FieldPath): void => {
     for (const rule of node["x-kubernetes-validations"] ?? []) {
-      const problem = broken(rule, { value, before, node, path }, programs);
+      const problem = ruleProblem(rule, { value, before, node, path }, programs);
       if (problem !== undefined) problems.push(problem);
     }
     if (!hasRulesBelow(node)) return;
@@ -34,14 +34,18 @@ export function validateRules({ object, old, schema }: RuleInput, programs: CelP
   return problems;
 }
 
-interface Site {
+interface RuleSite {
   readonly value: unknown;
   readonly before: unknown;
   readonly node: StructuralSchema;
-  readonly path: Path;
+  readonly path: FieldPath;
 }
 
-function broken(rule: CelRule, { value, before, node, path }: Site, programs: CelPrograms): Problem | undefined {
+function ruleProblem(
+  rule: CelRule,
+  { value, before, node, path }: RuleSite,
+  programs: CelPrograms,
+): Problem | undefined {
   const isTransition = /\boldSelf\b/.test(rule.rule);
   if (isTransition && before === undefined) return undefined;
   const context: Record<string, unknown> = { self: toCel(value, node) };
@@ -72,6 +76,6 @@ function hasRulesBelow(node: StructuralSchema): boolean {
   );
 }
 
-function fieldSteps(fieldPath: string | undefined): Path {
+function fieldSteps(fieldPath: string | undefined): FieldPath {
   return fieldPath === undefined ? [] : fieldPath.split(".").filter((step) => step !== "");
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { StructuralSchema } from "./schema.ts";
-import { Patterns, validateSchema } from "./validate.ts";
+import { PatternCache, validateSchema } from "./validate.ts";
 
-const patterns = new Patterns();
+const patterns = new PatternCache();
 
 /** `place: code` of every problem under `spec`. */
 function problems(schema: StructuralSchema, value: unknown): readonly string[] {

@@ -1,11 +1,11 @@
 import { RE2JS } from "re2js";
 import { isRecord } from "../object.ts";
-import type { Path, Problem, ProblemCode } from "../problem.ts";
+import type { FieldPath, Problem, ProblemCode } from "../problem.ts";
 import { isSupportedFormat, matchesFormat } from "./formats.ts";
 import { fieldSchema, rootFields, type StructuralSchema } from "./schema.ts";
 
 /** Compiled patterns by text. RE2, as the API server: linear time, so no pattern can be made to hang. */
-export class Patterns {
+export class PatternCache {
   readonly #compiled = new Map<string, RE2JS | undefined>();
 
   /** A pattern that does not compile matches everything: the API server refuses such a CRD before it gets here. */
@@ -24,21 +24,21 @@ function compile(pattern: string): RE2JS | undefined {
 }
 
 /** Layer S: every violation of the structural schema, none stops the search. (01 §0.1) */
-export function validateSchema(value: unknown, schema: StructuralSchema, patterns: Patterns): readonly Problem[] {
-  const check = new Check(patterns);
+export function validateSchema(value: unknown, schema: StructuralSchema, patterns: PatternCache): readonly Problem[] {
+  const check = new SchemaCheck(patterns);
   check.value(value, schema, []);
   return check.problems;
 }
 
-class Check {
+class SchemaCheck {
   readonly problems: Problem[] = [];
-  readonly #patterns: Patterns;
+  readonly #patterns: PatternCache;
 
-  constructor(patterns: Patterns) {
+  constructor(patterns: PatternCache) {
     this.#patterns = patterns;
   }
 
-  value(value: unknown, schema: StructuralSchema, path: Path): void {
+  value(value: unknown, schema: StructuralSchema, path: FieldPath): void {
     if (
       value === null &&
       (schema.nullable === true || (schema.type === undefined && !schema["x-kubernetes-int-or-string"]))
@@ -46,12 +46,12 @@ class Check {
       return;
     const expected = expectedType(schema);
     if (expected !== undefined && !hasType(value, schema)) {
-      this.#add("type", path, `must be ${article(expected)}, not ${describe(value)}`, expected);
+      this.#add("type", path, `must be ${article(expected)}, not ${describeValue(value)}`, expected);
       return;
     }
     if (schema.enum !== undefined && !schema.enum.some((one) => sameJson(one, value))) {
       const choices = schema.enum.map((one) => JSON.stringify(one)).join(", ");
-      this.#add("enum", path, `unsupported value ${show(value)}`, `one of ${choices}`);
+      this.#add("enum", path, `unsupported value ${shortJson(value)}`, `one of ${choices}`);
     }
     if (typeof value === "string") this.#text(value, schema, path);
     else if (typeof value === "number") this.#number(value, schema, path);
@@ -60,7 +60,7 @@ class Check {
     this.#combinations(value, schema, path);
   }
 
-  #text(value: string, schema: StructuralSchema, path: Path): void {
+  #text(value: string, schema: StructuralSchema, path: FieldPath): void {
     const { maxLength, minLength, pattern, format } = schema;
     const tooLong = maxLength !== undefined && value.length > maxLength && [...value].length > maxLength;
     if (tooLong)
@@ -69,7 +69,7 @@ class Check {
       this.#add("too-short", path, `must be at least ${minLength} characters`, `at least ${minLength} characters`);
     }
     if (pattern !== undefined && !this.#patterns.matches(pattern, value)) {
-      this.#add("pattern", path, `${show(value)} does not match`, `text matching ${pattern}`);
+      this.#add("pattern", path, `${shortJson(value)} does not match`, `text matching ${pattern}`);
     }
     if (
       format !== undefined &&
@@ -77,11 +77,11 @@ class Check {
       isSupportedFormat(format) &&
       !matchesFormat(format, value)
     ) {
-      this.#add("format", path, `${show(value)} is not a valid ${format}`, `a ${format}`);
+      this.#add("format", path, `${shortJson(value)} is not a valid ${format}`, `a ${format}`);
     }
   }
 
-  #number(value: number, schema: StructuralSchema, path: Path): void {
+  #number(value: number, schema: StructuralSchema, path: FieldPath): void {
     const { minimum, maximum, multipleOf } = schema;
     const below = minimum !== undefined && (schema.exclusiveMinimum === true ? value <= minimum : value < minimum);
     const above = maximum !== undefined && (schema.exclusiveMaximum === true ? value >= maximum : value > maximum);
@@ -95,7 +95,7 @@ class Check {
     }
   }
 
-  #list(value: readonly unknown[], schema: StructuralSchema, path: Path): void {
+  #list(value: readonly unknown[], schema: StructuralSchema, path: FieldPath): void {
     const { maxItems, minItems, items } = schema;
     if (maxItems !== undefined && value.length > maxItems) {
       this.#add("too-many", path, `has ${value.length} items`, `at most ${maxItems} items`);
@@ -107,7 +107,7 @@ class Check {
     this.#duplicates(value, schema, path);
   }
 
-  #duplicates(value: readonly unknown[], schema: StructuralSchema, path: Path): void {
+  #duplicates(value: readonly unknown[], schema: StructuralSchema, path: FieldPath): void {
     const keyOf = identityOf(schema);
     if (keyOf === undefined) return;
     const seen = new Set<string>();
@@ -118,7 +118,7 @@ class Check {
     }
   }
 
-  #object(value: Readonly<Record<string, unknown>>, schema: StructuralSchema, path: Path): void {
+  #object(value: Readonly<Record<string, unknown>>, schema: StructuralSchema, path: FieldPath): void {
     for (const field of schema.required ?? []) {
       if (!Object.hasOwn(value, field)) this.#add("required", [...path, field], "is required");
     }
@@ -137,7 +137,7 @@ class Check {
     }
   }
 
-  #combinations(value: unknown, schema: StructuralSchema, path: Path): void {
+  #combinations(value: unknown, schema: StructuralSchema, path: FieldPath): void {
     if (schema["x-kubernetes-int-or-string"] === true && schema.anyOf !== undefined && hasType(value, schema)) return;
     for (const one of schema.allOf ?? []) this.value(value, one, path);
     if (schema.anyOf !== undefined && !schema.anyOf.some((one) => this.#accepts(value, one))) {
@@ -154,7 +154,7 @@ class Check {
     return validateSchema(value, schema, this.#patterns).length === 0;
   }
 
-  #add(code: ProblemCode, path: Path, message: string, expected?: string): void {
+  #add(code: ProblemCode, path: FieldPath, message: string, expected?: string): void {
     this.problems.push(expected === undefined ? { code, path, message } : { code, path, message, expected });
   }
 }
@@ -200,17 +200,17 @@ function sameJson(a: unknown, b: unknown): boolean {
   return a === b || (typeof a === "object" && canonical(a) === canonical(b));
 }
 
-function describe(value: unknown): string {
+function describeValue(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "a list";
-  return typeof value === "object" ? "an object" : `${typeof value} ${show(value)}`;
+  return typeof value === "object" ? "an object" : `${typeof value} ${shortJson(value)}`;
 }
 
 function article(type: string): string {
   return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
 }
 
-function show(value: unknown): string {
+function shortJson(value: unknown): string {
   const text = JSON.stringify(value) ?? String(value);
   return text.length > 80 ? `${text.slice(0, 77)}...` : text;
 }

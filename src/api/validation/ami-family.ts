@@ -11,26 +11,26 @@ const familyOfAlias: ReadonlyMap<string, AmiFamily> = new Map([
 ]);
 
 /** The part of an EC2NodeClass spec that says which images it wants. */
-export interface ImageChoice {
+export interface AmiSelection {
   readonly amiFamily?: string | undefined;
   readonly amiSelectorTerms?: readonly { readonly alias?: string | undefined }[] | undefined;
 }
 
-export interface Alias {
+export interface AmiAlias {
   readonly family: string;
   readonly version: string;
 }
 
 /** `al2023@v20240807`, taken apart. Admission lets an alias be the only term. (01:EC8) */
-export function aliasOf({ amiSelectorTerms }: ImageChoice): Alias | undefined {
+export function amiAliasOf({ amiSelectorTerms }: AmiSelection): AmiAlias | undefined {
   const text = amiSelectorTerms?.find(({ alias }) => alias !== undefined)?.alias;
   const at = text?.indexOf("@") ?? -1;
   return text === undefined || at < 0 ? undefined : { family: text.slice(0, at), version: text.slice(at + 1) };
 }
 
 /** The family in force: the field, else the alias'. Admission refuses a spec with neither. (01 §1.6.5) */
-export function resolvedAmiFamily(spec: ImageChoice): string {
+export function resolvedAmiFamily(spec: AmiSelection): string {
   if (spec.amiFamily) return spec.amiFamily;
-  const alias = aliasOf(spec);
+  const alias = amiAliasOf(spec);
   return alias === undefined ? "Custom" : (familyOfAlias.get(alias.family) ?? "Custom");
 }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { type BufferSize, bufferReplicas } from "./capacity-buffer.ts";
+import { type BufferReplicaInputs, bufferReplicas } from "./capacity-buffer.ts";
 
 const requests = { cpu: "500m", memory: "1Gi" };
 
 describe("bufferReplicas", () => {
-  it.each<[string, Partial<BufferSize>, number]>([
+  it.each<[string, Partial<BufferReplicaInputs>, number]>([
     ["a fixed number", { replicas: 7 }, 7],
     ["a percentage, rounded up", { percentage: 20, scalable: { replicas: 11 } }, 3],
     ["at least one if both are positive", { percentage: 1, scalable: { replicas: 1 } }, 1],

@@ -1,43 +1,43 @@
 import { Quantity } from "../../util/quantity.ts";
 
-export type Amounts = Readonly<Record<string, string | number>>;
+export type BufferResourceList = Readonly<Record<string, string | number>>;
 
 /** What decides how many virtual pods a buffer stands for. */
-export interface BufferSize {
+export interface BufferReplicaInputs {
   readonly replicas?: number | undefined;
   readonly percentage?: number | undefined;
-  readonly limits?: Amounts | undefined;
+  readonly limits?: BufferResourceList | undefined;
   /** The workload behind `scalableRef`; its own missing replicas mean one. Absent with `podTemplateRef`. */
   readonly scalable?: { readonly replicas?: number | undefined } | undefined;
   /** Summed requests of one pod of the template. */
-  readonly requests: Amounts;
+  readonly requests: BufferResourceList;
 }
 
 /** The larger of the two sizes, capped by the limits; the limits alone if there is no size. (01 §1.5, trap 10) */
-export function bufferReplicas(size: BufferSize): number {
+export function bufferReplicas(size: BufferReplicaInputs): number {
   const sizes = [percentageReplicas(size), size.replicas].filter((one) => one !== undefined);
   const cap = limitReplicas(size);
   if (sizes.length === 0) return cap ?? 0;
   return Math.max(0, Math.min(Math.max(...sizes), cap ?? Number.POSITIVE_INFINITY));
 }
 
-function percentageReplicas({ percentage, scalable }: BufferSize): number | undefined {
+function percentageReplicas({ percentage, scalable }: BufferReplicaInputs): number | undefined {
   if (percentage === undefined || scalable === undefined) return undefined;
   const { replicas = 1 } = scalable;
   return replicas === 0 ? undefined : Math.ceil((replicas * percentage) / 100);
 }
 
 // Only resources that are both limited and asked for can cap; a pod that asks for none of them is not limited.
-function limitReplicas({ limits = {}, requests }: BufferSize): number | undefined {
+function limitReplicas({ limits = {}, requests }: BufferReplicaInputs): number | undefined {
   const caps = Object.entries(limits).flatMap(([resource, limit]) => {
     const request = Object.hasOwn(requests, resource) ? requests[resource] : undefined;
-    const cap = request === undefined ? undefined : howMany(request, limit);
+    const cap = request === undefined ? undefined : podsWithinLimit(request, limit);
     return cap === undefined ? [] : [cap];
   });
   return caps.length === 0 ? undefined : Math.min(...caps);
 }
 
-function howMany(request: string | number, limit: string | number): number | undefined {
+function podsWithinLimit(request: string | number, limit: string | number): number | undefined {
   const [one, all] = [Quantity.tryParse(request), Quantity.tryParse(limit)];
   if (one === undefined || all === undefined || one.sign() <= 0) return undefined;
   return all.sign() <= 0 ? 0 : Number(all.nano / one.nano);

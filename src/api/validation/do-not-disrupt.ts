@@ -10,7 +10,7 @@ export interface ProtectablePod {
 }
 
 /** What `karpenter.sh/do-not-disrupt` on a pod comes to. The kinds other than none and forever each have an event. */
-export type Protection =
+export type PodProtection =
   | { readonly kind: "none" }
   | { readonly kind: "forever" }
   /** `untilMs` is unknown while the pod has not started: it is protected until it has, and then for the whole time. */
@@ -19,7 +19,7 @@ export type Protection =
   | { readonly kind: "invalid"; readonly value: string };
 
 /** Counted from the pod's start, not its creation: waiting for a node is not running. (01 §3.2.1, 03 §1) */
-export function podProtection({ metadata, status }: ProtectablePod, nowMs: number): Protection {
+export function podProtection({ metadata, status }: ProtectablePod, nowMs: number): PodProtection {
   const value = metadata.annotations?.[annotations.doNotDisrupt];
   if (value === undefined) return { kind: "none" };
   if (value === "true") return { kind: "forever" };

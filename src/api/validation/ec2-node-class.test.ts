@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { aliasOf, resolvedAmiFamily } from "./ami-family.ts";
+import { amiAliasOf, resolvedAmiFamily } from "./ami-family.ts";
 import { aliasProblem, tagProblems } from "./ec2-node-class.ts";
 
 describe("EC2NodeClass tags", () => {
@@ -63,6 +63,6 @@ describe("image families", () => {
   it("01 §1.6.5 the field beats the alias; neither is Custom", () => {
     expect(resolvedAmiFamily({ amiFamily: "Custom", ...alias("al2@v1") })).toBe("Custom");
     expect(resolvedAmiFamily({})).toBe("Custom");
-    expect(aliasOf(alias("bottlerocket@1.20.0@x"))).toEqual({ family: "bottlerocket", version: "1.20.0@x" });
+    expect(amiAliasOf(alias("bottlerocket@1.20.0@x"))).toEqual({ family: "bottlerocket", version: "1.20.0@x" });
   });
 });

@@ -1,7 +1,7 @@
 import { awsLabels, awsTags, labels } from "../labels.ts";
 import type { Problem } from "../problem.ts";
-import { aliasOf, type ImageChoice } from "./ami-family.ts";
-import { short } from "./names.ts";
+import { type AmiSelection, amiAliasOf } from "./ami-family.ts";
+import { shortText } from "./names.ts";
 
 const clusterTag = /^kubernetes\.io\/cluster\/[0-9A-Za-z][A-Za-z0-9\-_]*$/;
 const reservedTags: readonly string[] = [awsTags.clusterName, labels.nodePool, awsTags.nodeClaim, awsLabels.nodeClass];
@@ -13,7 +13,7 @@ export function tagProblems(tags: Readonly<Record<string, string>> | undefined):
     .map((key) => ({
       code: "restricted-tag",
       path: ["spec", "tags", key],
-      message: `tag ${short(key)} is set by Karpenter on what it creates; remove it`,
+      message: `tag ${shortText(key)} is set by Karpenter on what it creates; remove it`,
       rule: "01:EC15",
     }));
 }
@@ -22,8 +22,8 @@ const lastMinorOfAl2 = 32;
 const firstMinorOfWindows2025 = 35;
 
 /** Images that are not published for a Kubernetes release. Message for `AMIsReady=False/UnsupportedAlias`. */
-export function aliasProblem(spec: ImageChoice, { minor }: { readonly minor: number }): Problem | undefined {
-  const family = aliasOf(spec)?.family;
+export function aliasProblem(spec: AmiSelection, { minor }: { readonly minor: number }): Problem | undefined {
+  const family = amiAliasOf(spec)?.family;
   if (family === "al2" && minor > lastMinorOfAl2) {
     return unsupported(
       `AL2 images end with Kubernetes 1.${lastMinorOfAl2} and this cluster runs 1.${minor}; use al2023`,

@@ -1,30 +1,33 @@
 import { parseDurationMs } from "../../util/duration.ts";
 import { Quantity } from "../../util/quantity.ts";
 import { isRecord } from "../object.ts";
-import type { Path, Problem } from "../problem.ts";
-import { type Fields, type FieldType, kubeletFields } from "./kubelet-fields.ts";
-import { short } from "./names.ts";
+import type { FieldPath, Problem } from "../problem.ts";
+import { type KubeletFields, type KubeletFieldType, kubeletFields } from "./kubelet-fields.ts";
+import { shortText } from "./names.ts";
 
-export type KubeletBlock = Readonly<Record<string, unknown>>;
+export type KubeletConfiguration = Readonly<Record<string, unknown>>;
 
-export const kubeletPath: Path = ["spec", "kubelet"];
+export const kubeletPath: FieldPath = ["spec", "kubelet"];
 
 /**
  * Reads the block as the kubelet would, strictly. A wrong type ends the reading, so it is reported alone; unknown fields
  * at any depth are reported together. (01 §1.6.4.1)
  */
-export function shapeProblems(block: KubeletBlock): readonly Problem[] {
+export function kubeletDecodeProblems(block: KubeletConfiguration): readonly Problem[] {
   const found = [...fieldProblems(block, { fields: withoutExpression(block), path: kubeletPath })];
   const wrongType = found.find(({ code }) => code === "type");
   return wrongType === undefined ? found : [wrongType];
 }
 
 // A text in maxPods is an expression, judged elsewhere. It must not hide what is wrong with the other fields.
-function withoutExpression({ maxPods }: KubeletBlock): Fields {
+function withoutExpression({ maxPods }: KubeletConfiguration): KubeletFields {
   return typeof maxPods === "string" ? { ...kubeletFields, maxPods: "string" } : kubeletFields;
 }
 
-function* fieldProblems(block: KubeletBlock, { fields, path }: { fields: Fields; path: Path }): Generator<Problem> {
+function* fieldProblems(
+  block: KubeletConfiguration,
+  { fields, path }: { fields: KubeletFields; path: FieldPath },
+): Generator<Problem> {
   for (const [name, value] of Object.entries(block)) {
     const at = [...path, name];
     const type = Object.hasOwn(fields, name) ? fields[name] : undefined;
@@ -33,10 +36,13 @@ function* fieldProblems(block: KubeletBlock, { fields, path }: { fields: Fields;
   }
 }
 
-function* valueProblems(value: unknown, { type, path }: { type: FieldType; path: Path }): Generator<Problem> {
+function* valueProblems(
+  value: unknown,
+  { type, path }: { type: KubeletFieldType; path: FieldPath },
+): Generator<Problem> {
   if (value === undefined || (value === null && type !== "duration")) return; // the same as leaving it out
   if (typeof type === "string") {
-    if (!accepts[type](value)) yield wrongType(value, { expected: described[type], path });
+    if (!fieldTypeChecks[type](value)) yield wrongType(value, { expected: fieldTypeDescriptions[type], path });
   } else if ("list" in type) {
     if (!Array.isArray(value)) yield wrongType(value, { expected: "a list", path });
     else for (const [at, item] of value.entries()) yield* valueProblems(item, { type: type.list, path: [...path, at] });
@@ -50,9 +56,9 @@ function* valueProblems(value: unknown, { type, path }: { type: FieldType; path:
   }
 }
 
-type Scalar = Extract<FieldType, string>;
+type ScalarFieldType = Extract<KubeletFieldType, string>;
 
-const accepts: Readonly<Record<Scalar, (value: unknown) => boolean>> = {
+const fieldTypeChecks: Readonly<Record<ScalarFieldType, (value: unknown) => boolean>> = {
   string: (value) => typeof value === "string",
   bool: (value) => typeof value === "boolean",
   int32: (value) => isWholeWithin(value, -(2 ** 31), 2 ** 31 - 1),
@@ -67,7 +73,7 @@ const accepts: Readonly<Record<Scalar, (value: unknown) => boolean>> = {
   time: (value) => typeof value === "string" && rfc3339.test(value) && !Number.isNaN(Date.parse(value)),
 };
 
-const described: Readonly<Record<Scalar, string>> = {
+const fieldTypeDescriptions: Readonly<Record<ScalarFieldType, string>> = {
   string: "text",
   bool: "true or false",
   int32: "a 32-bit whole number",
@@ -91,19 +97,19 @@ function isDuration(value: unknown): boolean {
   return typeof value === "string" && parseDurationMs(value) !== undefined;
 }
 
-function wrongType(value: unknown, { expected, path }: { expected: string; path: Path }): Problem {
-  const got = short(JSON.stringify(value) ?? typeof value);
+function wrongType(value: unknown, { expected, path }: { expected: string; path: FieldPath }): Problem {
+  const got = shortText(JSON.stringify(value) ?? typeof value);
   return { code: "type", path, message: `expected ${expected}, got ${got}`, expected, rule: "01 §1.6.4" };
 }
 
-function unknownField(name: string, { fields, path }: { fields: Fields; path: Path }): Problem {
+function unknownField(name: string, { fields, path }: { fields: KubeletFields; path: FieldPath }): Problem {
   // The usual slip is a capital or two; anything cleverer would guess.
   const meant = Object.keys(fields).find((known) => known.toLowerCase() === name.toLowerCase());
   const hint = meant === undefined ? "" : `; did you mean ${meant}?`;
   return {
     code: "unknown-field",
     path,
-    message: `the kubelet has no field ${short(name)} here${hint}`,
+    message: `the kubelet has no field ${shortText(name)} here${hint}`,
     rule: "01 §1.6.4",
   };
 }

@@ -1,20 +1,20 @@
-import type { Path, Problem } from "../problem.ts";
-import { type KubeletBlock, kubeletPath } from "./kubelet-decode.ts";
+import type { FieldPath, Problem } from "../problem.ts";
+import { type KubeletConfiguration, kubeletPath } from "./kubelet-decode.ts";
 import {
   type CompiledExpression,
   compileExpression,
-  type Expression,
-  type ExpressionPlace,
+  type ExpressionLocation,
   evaluatedMaxPods,
   evaluatedReservation,
-  expressionsOf,
   type InstanceVariables,
+  type KubeletExpression,
+  kubeletExpressionsOf,
 } from "./kubelet-expressions.ts";
-import { short } from "./names.ts";
+import { shortText } from "./names.ts";
 
 /** Message for `KubeletExpressionsDisabled`: expressions are there and the gate is off. (01 §1.6.4.3) */
-export function expressionsDisabledProblems(block: KubeletBlock | undefined): readonly Problem[] {
-  return expressionsOf(block).map((expression) =>
+export function expressionsDisabledProblems(block: KubeletConfiguration | undefined): readonly Problem[] {
+  return kubeletExpressionsOf(block).map((expression) =>
     problem(
       expression,
       `${quoted(expression)} is an expression; turn on feature gate NodeClassCEL or write a plain value`,
@@ -23,8 +23,8 @@ export function expressionsDisabledProblems(block: KubeletBlock | undefined): re
 }
 
 /** For `KubeletExpressionInvalid`: what does not compile. */
-export function expressionSyntaxProblems(block: KubeletBlock | undefined): readonly Problem[] {
-  return expressionsOf(block).flatMap((expression) => {
+export function expressionSyntaxProblems(block: KubeletConfiguration | undefined): readonly Problem[] {
+  return kubeletExpressionsOf(block).flatMap((expression) => {
     const outcome = compileExpression(expression.text);
     return outcome.kind === "ok"
       ? []
@@ -34,10 +34,10 @@ export function expressionSyntaxProblems(block: KubeletBlock | undefined): reado
 
 /** For `KubeletExpressionEvaluationFailed`: the first instance type each expression fails for. */
 export function expressionEvaluationProblems(
-  block: KubeletBlock | undefined,
+  block: KubeletConfiguration | undefined,
   instances: readonly InstanceVariables[],
 ): readonly Problem[] {
-  const compiled = expressionsOf(block).flatMap((expression) => {
+  const compiled = kubeletExpressionsOf(block).flatMap((expression) => {
     const outcome = compileExpression(expression.text);
     return outcome.kind === "ok" ? [{ expression, program: outcome.value }] : [];
   });
@@ -52,7 +52,7 @@ export function expressionEvaluationProblems(
 
 /** Inside the reserved maps `max_pods` is what maxPods came to; a failing maxPods is reported on its own. */
 function withResolvedMaxPods(
-  block: KubeletBlock | undefined,
+  block: KubeletConfiguration | undefined,
   { maxPods, variables }: { maxPods: CompiledExpression | undefined; variables: InstanceVariables },
 ): InstanceVariables {
   const written = block?.maxPods;
@@ -62,7 +62,7 @@ function withResolvedMaxPods(
 }
 
 interface Evaluation {
-  readonly expression: Expression;
+  readonly expression: KubeletExpression;
   readonly program: CompiledExpression;
   readonly variables: InstanceVariables;
 }
@@ -86,14 +86,14 @@ function firstFailure(
   return undefined;
 }
 
-function pathOf(place: ExpressionPlace): Path {
-  return [...kubeletPath, place.field, ...(place.field === "maxPods" ? [] : [place.resource])];
+function pathOf(location: ExpressionLocation): FieldPath {
+  return [...kubeletPath, location.field, ...(location.field === "maxPods" ? [] : [location.resource])];
 }
 
-function quoted({ text }: Expression): string {
-  return JSON.stringify(short(text));
+function quoted({ text }: KubeletExpression): string {
+  return JSON.stringify(shortText(text));
 }
 
-function problem(place: ExpressionPlace, message: string): Problem {
-  return { code: "kubelet", path: pathOf(place), message, rule: "01 §1.6.4" };
+function problem(location: ExpressionLocation, message: string): Problem {
+  return { code: "kubelet", path: pathOf(location), message, rule: "01 §1.6.4" };
 }

@@ -9,9 +9,9 @@ import {
   compileExpression,
   evaluatedMaxPods,
   evaluatedReservation,
-  expressionsOf,
   type InstanceVariables,
-  isExpression,
+  isKubeletExpression,
+  kubeletExpressionsOf,
 } from "./kubelet-expressions.ts";
 
 const large: InstanceVariables = {
@@ -44,7 +44,7 @@ describe("kubelet expressions", () => {
     ["lots", true],
     ["10m * vcpus", true],
   ])("01 §1.6.4 %j is an expression: %s", (text, is) => {
-    expect(isExpression(text)).toBe(is);
+    expect(isKubeletExpression(text)).toBe(is);
   });
 
   it.each([
@@ -59,11 +59,11 @@ describe("kubelet expressions", () => {
     [{ evictionHard: { "memory.available": "10%" }, evictionSoft: { "memory.available": "15%" }, podsPerCore: 10 }, 0],
     [{ maxPods: "vcpus", kubeReserved: { cpu: "vcpus", memory: "vcpus" }, systemReserved: { cpu: "vcpus" } }, 4],
   ])("01 §8.3 %j holds %i expressions", (block, count) => {
-    expect(expressionsOf(block)).toHaveLength(count);
+    expect(kubeletExpressionsOf(block)).toHaveLength(count);
   });
 
   it("01 §8.3 says where each stands, maxPods first", () => {
-    expect(expressionsOf({ kubeReserved: { cpu: "vcpus" }, maxPods: "vcpus" })).toEqual([
+    expect(kubeletExpressionsOf({ kubeReserved: { cpu: "vcpus" }, maxPods: "vcpus" })).toEqual([
       { field: "maxPods", text: "vcpus" },
       { field: "kubeReserved", resource: "cpu", text: "vcpus" },
     ]);

@@ -1,7 +1,7 @@
 import { Environment, type ParseResult } from "@marcbachmann/cel-js";
 import { Quantity } from "../../util/quantity.ts";
-import { type ReservedMap, reservedMaps, textMap } from "./kubelet.ts";
-import type { KubeletBlock } from "./kubelet-decode.ts";
+import { type ReservedMap, reservedMaps, stringMapAt } from "./kubelet.ts";
+import type { KubeletConfiguration } from "./kubelet-decode.ts";
 
 /** What an expression may ask about the instance type it is evaluated for. (01 §1.6.4.3) */
 export interface InstanceVariables {
@@ -15,30 +15,30 @@ export interface InstanceVariables {
 }
 
 /** Where an expression stands. */
-export type ExpressionPlace =
+export type ExpressionLocation =
   | { readonly field: "maxPods" }
   | { readonly field: ReservedMap; readonly resource: string };
 
-export type Expression = ExpressionPlace & { readonly text: string };
+export type KubeletExpression = ExpressionLocation & { readonly text: string };
 
 /** A reserved value that is no quantity is an expression: there is nothing else it could be. */
-export function isExpression(value: string): boolean {
+export function isKubeletExpression(value: string): boolean {
   return Quantity.tryParse(value) === undefined;
 }
 
 /** Every expression of a kubelet block, maxPods first: the others may refer to its result. */
-export function expressionsOf(block: KubeletBlock | undefined): readonly Expression[] {
+export function kubeletExpressionsOf(block: KubeletConfiguration | undefined): readonly KubeletExpression[] {
   if (block === undefined) return [];
   const { maxPods } = block;
   const reserved = reservedMaps.flatMap((field) =>
-    Object.entries(textMap(block, field))
-      .filter(([, text]) => isExpression(text))
+    Object.entries(stringMapAt(block, field))
+      .filter(([, text]) => isKubeletExpression(text))
       .map(([resource, text]) => ({ field, resource, text })),
   );
   return [...(typeof maxPods === "string" ? [{ field: "maxPods" as const, text: maxPods }] : []), ...reserved];
 }
 
-export type Outcome<T> =
+export type ExpressionOutcome<T> =
   | { readonly kind: "ok"; readonly value: T }
   | { readonly kind: "error"; readonly message: string };
 
@@ -46,10 +46,10 @@ export type Outcome<T> =
 export interface CompiledExpression {
   readonly text: string;
   /** The whole number it yields for an instance type; fractions are cut off. */
-  evaluate(variables: InstanceVariables): Outcome<bigint>;
+  evaluate(variables: InstanceVariables): ExpressionOutcome<bigint>;
 }
 
-export function compileExpression(text: string): Outcome<CompiledExpression> {
+export function compileExpression(text: string): ExpressionOutcome<CompiledExpression> {
   try {
     const program = environment.parse(text);
     const { valid, type, error } = program.check();
@@ -62,7 +62,7 @@ export function compileExpression(text: string): Outcome<CompiledExpression> {
 }
 
 // Integers are BigInt in CEL: 64-bit, and an overflow is an error rather than a rounded number.
-function evaluate(program: ParseResult, variables: InstanceVariables): Outcome<bigint> {
+function evaluate(program: ParseResult, variables: InstanceVariables): ExpressionOutcome<bigint> {
   try {
     const result: unknown = program(contextOf(variables));
     if (typeof result === "bigint") return { kind: "ok", value: result };
@@ -87,7 +87,10 @@ function contextOf(variables: InstanceVariables): Readonly<Record<string, bigint
 const maxInt32 = 2_147_483_647n;
 
 /** The `maxPods` an expression yields. */
-export function evaluatedMaxPods(expression: CompiledExpression, variables: InstanceVariables): Outcome<number> {
+export function evaluatedMaxPods(
+  expression: CompiledExpression,
+  variables: InstanceVariables,
+): ExpressionOutcome<number> {
   const outcome = nonNegative(expression.evaluate(variables), variables);
   if (outcome.kind === "error") return outcome;
   if (outcome.value > maxInt32)
@@ -107,14 +110,17 @@ const units: ReadonlyMap<string, { readonly suffix: string; readonly step: bigin
 export function evaluatedReservation(
   expression: CompiledExpression,
   { resource, variables }: { readonly resource: string; readonly variables: InstanceVariables },
-): Outcome<string> {
+): ExpressionOutcome<string> {
   const outcome = nonNegative(expression.evaluate(variables), variables);
   if (outcome.kind === "error") return outcome;
   const { suffix, step } = units.get(resource) ?? { suffix: "", step: 1n };
   return { kind: "ok", value: `${((outcome.value + step - 1n) / step) * step}${suffix}` };
 }
 
-function nonNegative(outcome: Outcome<bigint>, { instanceType }: InstanceVariables): Outcome<bigint> {
+function nonNegative(
+  outcome: ExpressionOutcome<bigint>,
+  { instanceType }: InstanceVariables,
+): ExpressionOutcome<bigint> {
   if (outcome.kind === "error" || outcome.value >= 0n) return outcome;
   return failure(`it yields ${outcome.value} for ${instanceType}, which is negative`);
 }

@@ -1,5 +1,5 @@
 /** How a field of the kubelet's configuration file must look on the wire. */
-export type FieldType =
+export type KubeletFieldType =
   | "string"
   | "bool"
   | "int32"
@@ -15,27 +15,27 @@ export type FieldType =
   | "quantity"
   /** RFC 3339. */
   | "time"
-  | { readonly list: FieldType }
-  | { readonly map: FieldType }
-  | { readonly fields: Fields };
+  | { readonly list: KubeletFieldType }
+  | { readonly map: KubeletFieldType }
+  | { readonly fields: KubeletFields };
 
-export type Fields = Readonly<Record<string, FieldType>>;
+export type KubeletFields = Readonly<Record<string, KubeletFieldType>>;
 
-function each(type: FieldType, names: string): Fields {
+function fieldsOfType(type: KubeletFieldType, names: string): KubeletFields {
   return Object.fromEntries(names.split(/\s+/).map((name) => [name, type]));
 }
 
-const webhookAuthorization: Fields = each("duration", "cacheAuthorizedTTL cacheUnauthorizedTTL");
+const webhookAuthorization: KubeletFields = fieldsOfType("duration", "cacheAuthorizedTTL cacheUnauthorizedTTL");
 
-const authentication: Fields = {
-  x509: { fields: each("string", "clientCAFile") },
+const authentication: KubeletFields = {
+  x509: { fields: fieldsOfType("string", "clientCAFile") },
   webhook: { fields: { enabled: "bool", cacheTTL: "duration" } },
-  anonymous: { fields: each("bool", "enabled") },
+  anonymous: { fields: fieldsOfType("bool", "enabled") },
 };
 
-const routing: FieldType = { fields: { splitStream: "bool", infoBufferSize: "quantity" } };
+const routing: KubeletFieldType = { fields: { splitStream: "bool", infoBufferSize: "quantity" } };
 
-const logging: Fields = {
+const logging: KubeletFields = {
   format: "string",
   flushFrequency: "duration-or-nanos",
   verbosity: "uint32",
@@ -43,15 +43,15 @@ const logging: Fields = {
   options: { fields: { text: routing, json: routing } },
 };
 
-const taint: Fields = { ...each("string", "key value effect"), timeAdded: "time" };
+const taint: KubeletFields = { ...fieldsOfType("string", "key value effect"), timeAdded: "time" };
 
 /**
  * Every field of `KubeletConfiguration` in `kubelet.config.k8s.io/v1beta1` as of k8s.io/kubelet v0.36.3, with those of the
  * structures inside it. Raise it with the kubelet that nodes run. (01 §1.6.4)
  */
-export const kubeletFields: Fields = {
-  ...each("string", "kind apiVersion"),
-  ...each(
+export const kubeletFields: KubeletFields = {
+  ...fieldsOfType("string", "kind apiVersion"),
+  ...fieldsOfType(
     "string",
     `staticPodPath podLogsDir staticPodURL address tlsCertFile tlsPrivateKeyFile tlsMinVersion
     imagePullCredentialsVerificationPolicy healthzBindAddress clusterDomain kubeletCgroups systemCgroups cgroupRoot
@@ -60,7 +60,7 @@ export const kubeletFields: Fields = {
     showHiddenMetricsForVersion systemReservedCgroup kubeReservedCgroup volumePluginDir providerID
     memoryReservationPolicy containerRuntimeEndpoint imageServiceEndpoint`,
   ),
-  ...each(
+  ...fieldsOfType(
     "bool",
     `enableServer rotateCertificates serverTLSBootstrap enableDebuggingHandlers enableContentionProfiling cgroupsPerQOS
     singleProcessOOMKill runOnce cpuCFSQuota serializeImagePulls mergeDefaultEvictionSettings
@@ -68,28 +68,28 @@ export const kubeletFields: Fields = {
     enableSystemLogHandler enableSystemLogQuery enableProfilingHandler enableDebugFlagsHandler seccompDefault
     registerNode localStorageCapacityIsolation failCgroupV1`,
   ),
-  ...each(
+  ...fieldsOfType(
     "int32",
     `port readOnlyPort registryPullQPS registryBurst eventRecordQPS eventBurst healthzPort oomScoreAdj
     nodeLeaseDurationSeconds imageGCHighThresholdPercent imageGCLowThresholdPercent maxPods nodeStatusMaxImages
     kubeAPIQPS kubeAPIBurst maxParallelImagePulls evictionMaxPodGracePeriod podsPerCore iptablesMasqueradeBit
     iptablesDropBit containerLogMaxFiles containerLogMaxWorkers`,
   ),
-  ...each("int64", "podPidsLimit maxOpenFiles"),
-  ...each("float", "memoryThrottlingFactor"),
-  ...each(
+  ...fieldsOfType("int64", "podPidsLimit maxOpenFiles"),
+  ...fieldsOfType("float", "memoryThrottlingFactor"),
+  ...fieldsOfType(
     "duration",
     `syncFrequency fileCheckFrequency httpCheckFrequency streamingConnectionIdleTimeout nodeStatusUpdateFrequency
     nodeStatusReportFrequency imageMinimumGCAge imageMaximumGCAge volumeStatsAggPeriod cpuManagerReconcilePeriod
     runtimeRequestTimeout evictionPressureTransitionPeriod shutdownGracePeriod shutdownGracePeriodCriticalPods`,
   ),
-  ...each("nullable-duration", "cpuCFSQuotaPeriod containerLogMonitorInterval"),
-  ...each(
+  ...fieldsOfType("nullable-duration", "cpuCFSQuotaPeriod containerLogMonitorInterval"),
+  ...fieldsOfType(
     { list: "string" },
     "tlsCipherSuites preloadedImagesVerificationAllowlist clusterDNS enforceNodeAllocatable allowedUnsafeSysctls",
   ),
   tlsCurvePreferences: { list: "int32" },
-  ...each(
+  ...fieldsOfType(
     { map: "string" },
     `cpuManagerPolicyOptions topologyManagerPolicyOptions qosReserved evictionHard evictionSoft evictionSoftGracePeriod
     evictionMinimumReclaim systemReserved kubeReserved`,
@@ -98,14 +98,14 @@ export const kubeletFields: Fields = {
   staticPodURLHeader: { map: { list: "string" } },
   authentication: { fields: authentication },
   authorization: { fields: { mode: "string", webhook: { fields: webhookAuthorization } } },
-  memorySwap: { fields: each("string", "swapBehavior") },
+  memorySwap: { fields: fieldsOfType("string", "swapBehavior") },
   logging: { fields: logging },
   shutdownGracePeriodByPodPriority: { list: { fields: { priority: "int32", shutdownGracePeriodSeconds: "int64" } } },
-  crashLoopBackOff: { fields: each("nullable-duration", "maxContainerRestartPeriod") },
+  crashLoopBackOff: { fields: fieldsOfType("nullable-duration", "maxContainerRestartPeriod") },
   reservedMemory: { list: { fields: { numaNode: "int32", limits: { map: "quantity" } } } },
   registerWithTaints: { list: { fields: taint } },
   tracing: { fields: { endpoint: "string", samplingRatePerMillion: "int32" } },
-  userNamespaces: { fields: each("int64", "idsPerPod") },
+  userNamespaces: { fields: fieldsOfType("int64", "idsPerPod") },
 };
 
 /** The fields Karpenter reads and every image family can be given; the others only pass through. (01 §1.6.4) */

@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { formatPath } from "../problem.ts";
-import { familyProblems, kubeletProblems, unmanagedFields } from "./kubelet.ts";
-import type { KubeletBlock } from "./kubelet-decode.ts";
-import { type Fields, type FieldType, kubeletFields, managedKubeletFields } from "./kubelet-fields.ts";
+import { amiFamilyKubeletProblems, kubeletProblems, unmanagedKubeletFields } from "./kubelet.ts";
+import type { KubeletConfiguration } from "./kubelet-decode.ts";
+import { type KubeletFields, type KubeletFieldType, kubeletFields, managedKubeletFields } from "./kubelet-fields.ts";
 import { literalMaxPods, managedKubelet } from "./kubelet-managed.ts";
 
-const where = (block: KubeletBlock | undefined) => kubeletProblems(block).map(({ path }) => formatPath(path.slice(2)));
+const where = (block: KubeletConfiguration | undefined) =>
+  kubeletProblems(block).map(({ path }) => formatPath(path.slice(2)));
 const soft = (thresholds: object, graces: object) => ({ evictionSoft: thresholds, evictionSoftGracePeriod: graces });
 
 describe("kubelet configuration", () => {
@@ -14,7 +15,7 @@ describe("kubelet configuration", () => {
     for (const field of managedKubeletFields) expect(kubeletFields).toHaveProperty(field);
   });
 
-  it.each<[string, KubeletBlock | undefined]>([
+  it.each<[string, KubeletConfiguration | undefined]>([
     ["nothing", undefined],
     ["an empty block", {}],
     [
@@ -63,7 +64,7 @@ describe("kubelet configuration", () => {
     expect(kubeletProblems(block)).toEqual([]);
   });
 
-  it.each<[string, KubeletBlock, readonly string[]]>([
+  it.each<[string, KubeletConfiguration, readonly string[]]>([
     ["a field nobody knows", { notAKubeletField: true }, ["notAKubeletField"]],
     ["an unknown nested field", { logging: { bogus: true } }, ["logging.bogus"]],
     [
@@ -203,7 +204,7 @@ describe("kubelet configuration", () => {
   });
 });
 
-type Scalar = Extract<FieldType, string>;
+type Scalar = Extract<KubeletFieldType, string>;
 const samples: Readonly<Record<Scalar, readonly [unknown, unknown]>> = {
   string: ["x", 1],
   bool: [true, "true"],
@@ -219,23 +220,23 @@ const samples: Readonly<Record<Scalar, readonly [unknown, unknown]>> = {
 };
 
 /** `a.b`, `a[].b`, `a{}`: where each scalar of the table stands. */
-function leaves(fields: Fields, prefix = ""): readonly (readonly [string, Scalar])[] {
+function leaves(fields: KubeletFields, prefix = ""): readonly (readonly [string, Scalar])[] {
   return Object.entries(fields).flatMap(([name, type]) => leavesOf(type, `${prefix}${name}`));
 }
 
-function leavesOf(type: FieldType, name: string): readonly (readonly [string, Scalar])[] {
+function leavesOf(type: KubeletFieldType, name: string): readonly (readonly [string, Scalar])[] {
   if (typeof type === "string") return [[name, type]];
   if ("list" in type) return leavesOf(type.list, `${name}[]`);
   return "map" in type ? leavesOf(type.map, `${name}{}`) : leaves(type.fields, `${name}.`);
 }
 
-function nested(name: string, value: unknown): KubeletBlock {
+function nested(name: string, value: unknown): KubeletConfiguration {
   const steps = name.split(/\.|(?=\[\])|(?=\{\})/);
   const built = steps.reduceRight<unknown>(
     (inner, step) => (step === "[]" ? [inner] : { [step === "{}" ? "key" : step]: inner }),
     value,
   );
-  return built as KubeletBlock;
+  return built as KubeletConfiguration;
 }
 
 describe("image family support", () => {
@@ -247,22 +248,22 @@ describe("image family support", () => {
     ["Bottlerocket", ["registryPullQPS", "podsPerCore"]],
     ["Windows2022", ["registryPullQPS"]],
   ])("01 §1.6.4 %s refuses %j", (family, fields) => {
-    expect(familyProblems(block, family).map(({ path }) => path[2])).toEqual(fields);
+    expect(amiFamilyKubeletProblems(block, family).map(({ path }) => path[2])).toEqual(fields);
   });
 
   it.each(["AL2", "Bottlerocket", "Windows2019"])("01 §1.6.4 %s takes one clusterDNS", (family) => {
-    expect(familyProblems({ clusterDNS: ["a"] }, family)).toEqual([]);
-    expect(familyProblems({ clusterDNS: ["a", "b"] }, family)).toHaveLength(1);
-    expect(familyProblems({ clusterDNS: ["a", "b"] }, "AL2023")).toEqual([]);
-    expect(familyProblems(undefined, family)).toEqual([]);
+    expect(amiFamilyKubeletProblems({ clusterDNS: ["a"] }, family)).toEqual([]);
+    expect(amiFamilyKubeletProblems({ clusterDNS: ["a", "b"] }, family)).toHaveLength(1);
+    expect(amiFamilyKubeletProblems({ clusterDNS: ["a", "b"] }, "AL2023")).toEqual([]);
+    expect(amiFamilyKubeletProblems(undefined, family)).toEqual([]);
   });
 
   it("01 §1.6.4 the twelve managed fields are fine everywhere", () => {
     const managed = Object.fromEntries(managedKubeletFields.map((field) => [field, 1]));
     expect(managedKubeletFields).toHaveLength(12);
-    expect(familyProblems(managed, "AL2")).toEqual([]);
-    expect(unmanagedFields(managed)).toEqual([]);
-    expect(unmanagedFields({ port: 1, ...managed, address: "x" })).toEqual(["address", "port"]);
+    expect(amiFamilyKubeletProblems(managed, "AL2")).toEqual([]);
+    expect(unmanagedKubeletFields(managed)).toEqual([]);
+    expect(unmanagedKubeletFields({ port: 1, ...managed, address: "x" })).toEqual(["address", "port"]);
   });
 });
 

@@ -2,9 +2,9 @@ import { parseDurationMs } from "../../util/duration.ts";
 import { Quantity } from "../../util/quantity.ts";
 import { isRecord } from "../object.ts";
 import type { Problem } from "../problem.ts";
-import { type KubeletBlock, kubeletPath, shapeProblems } from "./kubelet-decode.ts";
+import { type KubeletConfiguration, kubeletDecodeProblems, kubeletPath } from "./kubelet-decode.ts";
 import { managedKubeletFields } from "./kubelet-fields.ts";
-import { short } from "./names.ts";
+import { shortText } from "./names.ts";
 
 const evictionSignals: readonly string[] = [
   "memory.available",
@@ -21,14 +21,14 @@ export const reservedMaps = ["kubeReserved", "systemReserved"] as const;
 export type ReservedMap = (typeof reservedMaps)[number];
 
 /** Shape and meaning of `spec.kubelet`: reason `InvalidKubeletConfiguration`. (01 §1.6.4.1–2) */
-export function kubeletProblems(block: KubeletBlock | undefined): readonly Problem[] {
-  return block === undefined ? [] : [...shapeProblems(block), ...semanticProblems(block)];
+export function kubeletProblems(block: KubeletConfiguration | undefined): readonly Problem[] {
+  return block === undefined ? [] : [...kubeletDecodeProblems(block), ...semanticProblems(block)];
 }
 
 // A field of the wrong type is left to the shape check: these read it as absent.
-function semanticProblems(block: KubeletBlock): readonly Problem[] {
+function semanticProblems(block: KubeletConfiguration): readonly Problem[] {
   return [
-    ...ownedProblems(block),
+    ...karpenterOwnedFieldProblems(block),
     ...thresholdMaps.flatMap((field) => evictionProblems(block, { field, check: thresholdError })),
     ...evictionProblems(block, { field: "evictionSoftGracePeriod", check: gracePeriodError }),
     ...pairingProblems(block),
@@ -37,15 +37,18 @@ function semanticProblems(block: KubeletBlock): readonly Problem[] {
   ];
 }
 
-function ownedProblems(block: KubeletBlock): readonly Problem[] {
+function karpenterOwnedFieldProblems(block: KubeletConfiguration): readonly Problem[] {
   if (!Object.hasOwn(block, "registerWithTaints")) return [];
   return [problem(["registerWithTaints"], "Karpenter sets it from the pool's taints; put them there")];
 }
 
-type Check = (value: string) => string | undefined;
+type ValueCheck = (value: string) => string | undefined;
 
-function evictionProblems(block: KubeletBlock, { field, check }: { field: string; check: Check }): readonly Problem[] {
-  return Object.entries(textMap(block, field)).flatMap(([signal, value]) => {
+function evictionProblems(
+  block: KubeletConfiguration,
+  { field, check }: { field: string; check: ValueCheck },
+): readonly Problem[] {
+  return Object.entries(stringMapAt(block, field)).flatMap(([signal, value]) => {
     const error = check(value);
     return [
       ...(evictionSignals.includes(signal) ? [] : [unknownKey([field, signal], "eviction signal", evictionSignals)]),
@@ -58,43 +61,43 @@ function thresholdError(value: string): string | undefined {
   if (value.endsWith("%")) {
     const percent = value.slice(0, -1);
     const isPercent = /^\+?(\d+\.?\d*|\.\d+)$/.test(percent) && Number(percent) <= 100;
-    return isPercent ? undefined : `${JSON.stringify(short(value))} is no percentage from 0% to 100%`;
+    return isPercent ? undefined : `${JSON.stringify(shortText(value))} is no percentage from 0% to 100%`;
   }
   const quantity = Quantity.tryParse(value);
   if (quantity === undefined)
-    return `${JSON.stringify(short(value))} is neither a percentage like 5% nor a quantity like 500Mi`;
+    return `${JSON.stringify(shortText(value))} is neither a percentage like 5% nor a quantity like 500Mi`;
   return quantity.sign() < 0 ? `${value} is negative` : undefined;
 }
 
 function gracePeriodError(value: string): string | undefined {
   const ms = parseDurationMs(value);
-  if (ms === undefined) return `${JSON.stringify(short(value))} is not a duration like 1m30s`;
+  if (ms === undefined) return `${JSON.stringify(shortText(value))} is not a duration like 1m30s`;
   return ms < 0 ? `${value} is negative` : undefined;
 }
 
 // The kubelet ignores a soft threshold without a grace period, and refuses a grace period without a threshold.
-function pairingProblems(block: KubeletBlock): readonly Problem[] {
+function pairingProblems(block: KubeletConfiguration): readonly Problem[] {
   const pairs = [
     ["evictionSoft", "evictionSoftGracePeriod"],
     ["evictionSoftGracePeriod", "evictionSoft"],
   ] as const;
   return pairs.flatMap(([field, other]) =>
-    Object.keys(textMap(block, field))
-      .filter((signal) => !Object.hasOwn(textMap(block, other), signal))
+    Object.keys(stringMapAt(block, field))
+      .filter((signal) => !Object.hasOwn(stringMapAt(block, other), signal))
       .map((signal) => problem([field, signal], `there is no ${other} for it; give both or neither`)),
   );
 }
 
-function reservationProblems(block: KubeletBlock, field: ReservedMap): readonly Problem[] {
-  return Object.entries(textMap(block, field)).flatMap(([resource, value]) => [
+function reservationProblems(block: KubeletConfiguration, field: ReservedMap): readonly Problem[] {
+  return Object.entries(stringMapAt(block, field)).flatMap(([resource, value]) => [
     ...(reservableResources.includes(resource)
       ? []
       : [unknownKey([field, resource], "reservable resource", reservableResources)]),
-    ...(value.startsWith("-") ? [problem([field, resource], `${short(value)} is negative`)] : []),
+    ...(value.startsWith("-") ? [problem([field, resource], `${shortText(value)} is negative`)] : []),
   ]);
 }
 
-function numberProblems(block: KubeletBlock): readonly Problem[] {
+function numberProblems(block: KubeletConfiguration): readonly Problem[] {
   const percents = ["imageGCHighThresholdPercent", "imageGCLowThresholdPercent"] as const;
   const [high, low] = percents.map((field) => integer(block, field));
   const isInverted = high !== undefined && low !== undefined && high <= low;
@@ -112,7 +115,10 @@ function numberProblems(block: KubeletBlock): readonly Problem[] {
   ];
 }
 
-function rangeProblems(block: KubeletBlock, { field, max }: { field: string; max?: number }): readonly Problem[] {
+function rangeProblems(
+  block: KubeletConfiguration,
+  { field, max }: { field: string; max?: number },
+): readonly Problem[] {
   const value = integer(block, field);
   if (value === undefined || (value >= 0 && value <= (max ?? value))) return [];
   return [problem([field], max === undefined ? `${value} is negative` : `${value} is not between 0 and ${max}`)];
@@ -122,10 +128,13 @@ function rangeProblems(block: KubeletBlock, { field, max }: { field: string; max
  * Fields the image family cannot be given: reason `UnsupportedKubeletConfiguration`. Only AL2023 takes the block as it
  * is; a Custom image is its owner's business. Elsewhere the field would be lost without a word. (01 §1.6.4.4)
  */
-export function familyProblems(block: KubeletBlock | undefined, amiFamily: string): readonly Problem[] {
+export function amiFamilyKubeletProblems(
+  block: KubeletConfiguration | undefined,
+  amiFamily: string,
+): readonly Problem[] {
   if (block === undefined || amiFamily === "AL2023" || amiFamily === "Custom") return [];
   const { podsPerCore, clusterDNS } = block;
-  const problems = unmanagedFields(block).map((field) =>
+  const problems = unmanagedKubeletFields(block).map((field) =>
     unsupported(field, `${amiFamily} images have no way to take it; use AL2023`),
   );
   if (amiFamily === "Bottlerocket" && podsPerCore !== undefined) {
@@ -138,20 +147,20 @@ export function familyProblems(block: KubeletBlock | undefined, amiFamily: strin
 }
 
 /** Fields Karpenter does not itself read, sorted. */
-export function unmanagedFields(block: KubeletBlock): readonly string[] {
+export function unmanagedKubeletFields(block: KubeletConfiguration): readonly string[] {
   return Object.keys(block)
     .filter((field) => !managedKubeletFields.some((managed) => managed === field))
     .sort();
 }
 
 /** A map of texts, or an empty one if it is absent or something else. */
-export function textMap(block: KubeletBlock, field: string): Readonly<Record<string, string>> {
+export function stringMapAt(block: KubeletConfiguration, field: string): Readonly<Record<string, string>> {
   const value = block[field];
   if (!isRecord(value) || !Object.values(value).every((item) => typeof item === "string")) return {};
   return value as Readonly<Record<string, string>>;
 }
 
-function integer(block: KubeletBlock, field: string): number | undefined {
+function integer(block: KubeletConfiguration, field: string): number | undefined {
   const value = block[field];
   return typeof value === "number" && Number.isInteger(value) ? value : undefined;
 }
@@ -161,7 +170,7 @@ function problem(path: readonly string[], message: string): Problem {
 }
 
 function unknownKey(path: readonly string[], what: string, known: readonly string[]): Problem {
-  return { ...problem(path, `${short(path.at(-1) ?? "")} is no ${what}`), expected: known.join(", ") };
+  return { ...problem(path, `${shortText(path.at(-1) ?? "")} is no ${what}`), expected: known.join(", ") };
 }
 
 function unsupported(field: string, message: string): Problem {

@@ -16,7 +16,7 @@ export function qualifiedNameError(text: string): string | undefined {
   if (prefix === "") return "nothing stands before the '/'";
   const prefixError = prefix === undefined ? undefined : dnsSubdomainError(prefix);
   if (prefixError !== undefined)
-    return `its prefix ${JSON.stringify(short(prefix ?? ""))} is not a DNS name: ${prefixError}`;
+    return `its prefix ${JSON.stringify(shortText(prefix ?? ""))} is not a DNS name: ${prefixError}`;
   if (name === "") return "its name part is empty";
   if (name.length > maxName) return `its name part has ${name.length} characters, more than ${maxName}`;
   if (!qualifiedName.test(name)) {
@@ -44,6 +44,6 @@ export function dnsSubdomainError(text: string): string | undefined {
 }
 
 /** For quoting what a user wrote in a message without letting it take over. */
-export function short(text: string): string {
+export function shortText(text: string): string {
   return text.length <= 80 ? text : `${text.slice(0, 77)}...`;
 }

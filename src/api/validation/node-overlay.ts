@@ -1,17 +1,17 @@
 import type { LabelPolicy } from "../label-policy.ts";
 import type { Problem } from "../problem.ts";
-import { type RequirementItem, type Review, reviewRequirements } from "./requirements.ts";
+import { reviewRequirements, type UncheckedRequirement, type ValidationReview } from "./requirements.ts";
 
 /** The part of a NodeOverlay that runtime validation reads. */
 export interface ReviewedOverlay {
   readonly spec: {
-    readonly requirements: readonly RequirementItem[];
+    readonly requirements: readonly UncheckedRequirement[];
     readonly capacity?: Readonly<Record<string, string | number>> | undefined;
   };
 }
 
 /** The pool key is allowed here: an overlay may be meant for one pool. (01 §1.4) */
-export function reviewNodeOverlay({ spec }: ReviewedOverlay, policy: LabelPolicy): Review {
+export function reviewNodeOverlay({ spec }: ReviewedOverlay, policy: LabelPolicy): ValidationReview {
   const path = ["spec", "requirements"];
   const { problems, notices } = reviewRequirements(spec.requirements, { policy, path, needValues: ["In", "NotIn"] });
   return { problems: [...problems, ...capacityProblems(spec.capacity, policy)], notices };

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { labelPolicy } from "../label-policy.ts";
 import { awsLabels, coreWellKnownLabels, kwokLabels, labels } from "../labels.ts";
 import { formatPath } from "../problem.ts";
-import { isManagedPool, type ReviewedPool, reviewNodePool, runtimeProblems } from "./node-pool.ts";
-import type { RequirementItem } from "./requirements.ts";
+import { isManagedPool, nodePoolRuntimeProblems, type ReviewedPool, reviewNodePool } from "./node-pool.ts";
+import type { UncheckedRequirement } from "./requirements.ts";
 import type { TaintItem } from "./taints.ts";
 
 const aws = labelPolicy("aws");
@@ -11,7 +11,7 @@ const aws = labelPolicy("aws");
 interface Parts {
   readonly name?: string;
   readonly labels?: Readonly<Record<string, string>>;
-  readonly requirements?: readonly RequirementItem[];
+  readonly requirements?: readonly UncheckedRequirement[];
   readonly taints?: readonly TaintItem[];
   readonly startupTaints?: readonly TaintItem[];
 }
@@ -24,8 +24,8 @@ function pool({ name = "default", labels: poolLabels, requirements = [], taints,
 }
 
 const problems = (parts: Parts, policy = aws) =>
-  runtimeProblems(pool(parts), policy).map(({ code, path }) => `${code} ${formatPath(path)}`);
-const requirement = (item: RequirementItem, policy = aws) => problems({ requirements: [item] }, policy);
+  nodePoolRuntimeProblems(pool(parts), policy).map(({ code, path }) => `${code} ${formatPath(path)}`);
+const requirement = (item: UncheckedRequirement, policy = aws) => problems({ requirements: [item] }, policy);
 
 describe("NodePool runtime validation", () => {
   it("01 §1.2.3 an ordinary pool has no problems", () => {
@@ -88,7 +88,7 @@ describe("NodePool runtime validation", () => {
     ],
     ["another provider's domain", { [kwokLabels.instanceCpu]: "x" }, []],
   ] as const)("01 §1.2.3, traps 5 and 7: labels with %s", (_what, poolLabels, codes) => {
-    expect(runtimeProblems(pool({ labels: poolLabels }), aws).map(({ code }) => code)).toEqual(codes);
+    expect(nodePoolRuntimeProblems(pool({ labels: poolLabels }), aws).map(({ code }) => code)).toEqual(codes);
   });
 
   it.each(
@@ -137,9 +137,9 @@ describe("requirements", () => {
     ["In", ["a", "b c"], ["invalid-value"]],
     ["In", ["x".repeat(64)], ["invalid-value"]],
   ] as const)("01 §4.2 %s %j", (operator, values, codes) => {
-    expect(runtimeProblems(pool({ requirements: [{ key, operator, values }] }), aws).map(({ code }) => code)).toEqual(
-      codes,
-    );
+    expect(
+      nodePoolRuntimeProblems(pool({ requirements: [{ key, operator, values }] }), aws).map(({ code }) => code),
+    ).toEqual(codes);
   });
 
   it("01 §4.2 values may be left out where none is needed", () => {
@@ -148,7 +148,7 @@ describe("requirements", () => {
   });
 
   it("01 §7.9 Out was never an operator", () => {
-    expect(runtimeProblems(pool({ requirements: [{ key, operator: "Out" }] }), aws)[0]?.message).toContain(
+    expect(nodePoolRuntimeProblems(pool({ requirements: [{ key, operator: "Out" }] }), aws)[0]?.message).toContain(
       "did you mean NotIn",
     );
   });
@@ -184,7 +184,7 @@ describe("requirements", () => {
     [labels.capacityType, ["spot", "on-demand", "reserved"]],
     [awsLabels.instanceTenancy, ["default", "dedicated"]],
   ])("01 §8.3 %s", (known, values) => {
-    const review = (item: Omit<RequirementItem, "key">) =>
+    const review = (item: Omit<UncheckedRequirement, "key">) =>
       reviewNodePool(pool({ requirements: [{ key: known, ...item }] }), aws);
 
     it("accepts the known values silently", () => {
@@ -232,7 +232,7 @@ describe("taints", () => {
     [{ key: "a", value: "a.com/b" }, []],
     [{ key: "a", effect: "no" }, ["invalid-value"]],
   ] as const)("01 §1.2.2 %j", (taint, codes) => {
-    expect(runtimeProblems(pool({ taints: [taint] }), aws).map(({ code }) => code)).toEqual(codes);
+    expect(nodePoolRuntimeProblems(pool({ taints: [taint] }), aws).map(({ code }) => code)).toEqual(codes);
   });
 
   it("01 §1.2.2 a pair of key and effect is allowed once over both lists", () => {

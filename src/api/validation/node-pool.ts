@@ -1,8 +1,14 @@
 import { isRestrictedLabel, type LabelPolicy } from "../label-policy.ts";
 import { labels } from "../labels.ts";
-import type { Path, Problem } from "../problem.ts";
-import { labelValueError, qualifiedNameError, short } from "./names.ts";
-import { invalidKey, type RequirementItem, type Review, restrictedKey, reviewRequirements } from "./requirements.ts";
+import type { FieldPath, Problem } from "../problem.ts";
+import { labelValueError, qualifiedNameError, shortText } from "./names.ts";
+import {
+  invalidKeyProblem,
+  restrictedKeyProblem,
+  reviewRequirements,
+  type UncheckedRequirement,
+  type ValidationReview,
+} from "./requirements.ts";
 import { type TaintLists, taintProblems } from "./taints.ts";
 
 /** The part of a NodePool that runtime validation reads. */
@@ -11,17 +17,17 @@ export interface ReviewedPool {
   readonly spec: {
     readonly template: {
       readonly metadata?: { readonly labels?: Readonly<Record<string, string>> | undefined } | undefined;
-      readonly spec: TaintLists & { readonly requirements: readonly RequirementItem[] };
+      readonly spec: TaintLists & { readonly requirements: readonly UncheckedRequirement[] };
     };
   };
 }
 
-const specPath: Path = ["spec", "template", "spec"];
-const labelsPath: Path = ["spec", "template", "metadata", "labels"];
-const requirementsPath: Path = [...specPath, "requirements"];
+const specPath: FieldPath = ["spec", "template", "spec"];
+const labelsPath: FieldPath = ["spec", "template", "metadata", "labels"];
+const requirementsPath: FieldPath = [...specPath, "requirements"];
 
 /** Everything admission let through and we cannot work with: all of it, so that one edit fixes it. (01 §1.2.3) */
-export function reviewNodePool({ metadata, spec: { template } }: ReviewedPool, policy: LabelPolicy): Review {
+export function reviewNodePool({ metadata, spec: { template } }: ReviewedPool, policy: LabelPolicy): ValidationReview {
   const requirements = reviewRequirements(template.spec.requirements, { policy, path: requirementsPath });
   return {
     problems: [
@@ -37,7 +43,7 @@ export function reviewNodePool({ metadata, spec: { template } }: ReviewedPool, p
   };
 }
 
-export function runtimeProblems(pool: ReviewedPool, policy: LabelPolicy): readonly Problem[] {
+export function nodePoolRuntimeProblems(pool: ReviewedPool, policy: LabelPolicy): readonly Problem[] {
   return reviewNodePool(pool, policy).problems;
 }
 
@@ -63,20 +69,20 @@ function labelProblems({
   const valueError = labelValueError(value);
   const problems: Problem[] = [];
   if (key === labels.nodePool) problems.push(reservedLabel(path));
-  if (keyError !== undefined) problems.push(invalidKey(key, keyError, path));
+  if (keyError !== undefined) problems.push(invalidKeyProblem(key, keyError, path));
   if (valueError !== undefined) {
-    const message = `${JSON.stringify(short(value))} is not a label value: ${valueError}`;
+    const message = `${JSON.stringify(shortText(value))} is not a label value: ${valueError}`;
     problems.push({ code: "invalid-value", path, message, rule: "01 §1.2.3" });
   }
-  if (isRestrictedLabel(policy, key)) problems.push(restrictedKey(key, path));
+  if (isRestrictedLabel(policy, key)) problems.push(restrictedKeyProblem(key, path));
   return problems;
 }
 
-function poolRequirementProblems({ key }: RequirementItem, at: number): readonly Problem[] {
+function poolRequirementProblems({ key }: UncheckedRequirement, at: number): readonly Problem[] {
   return key === labels.nodePool ? [reservedLabel([...requirementsPath, at, "key"])] : [];
 }
 
-function reservedLabel(path: Path): Problem {
+function reservedLabel(path: FieldPath): Problem {
   return {
     code: "restricted-label",
     path,

@@ -1,9 +1,9 @@
 import { isRestrictedLabel, type LabelPolicy, normalizedKey } from "../label-policy.ts";
-import type { Path, Problem } from "../problem.ts";
+import type { FieldPath, Problem } from "../problem.ts";
 import { requirementOperators } from "../vocabulary.ts";
-import { labelValueError, qualifiedNameError, short } from "./names.ts";
+import { labelValueError, qualifiedNameError, shortText } from "./names.ts";
 
-export interface RequirementItem {
+export interface UncheckedRequirement {
   readonly key: string;
   readonly operator: string;
   readonly values?: readonly string[] | undefined;
@@ -11,36 +11,36 @@ export interface RequirementItem {
 }
 
 /** What runtime validation has to say: problems fail the object, notices only deserve a log line. */
-export interface Review {
+export interface ValidationReview {
   readonly problems: readonly Problem[];
   readonly notices: readonly Problem[];
 }
 
-const bounds: readonly string[] = ["Gt", "Lt", "Gte", "Lte"];
+const boundOperators: readonly string[] = ["Gt", "Lt", "Gte", "Lte"];
 const maxInt64 = 2n ** 63n - 1n;
 
 export interface RequirementRules {
   readonly policy: LabelPolicy;
   /** Where the list stands in its object. */
-  readonly path: Path;
+  readonly path: FieldPath;
   /** Operators that need a value. An overlay's empty `NotIn` selects everything, which nobody means. (01 §1.4) */
   readonly needValues?: readonly string[];
 }
 
 /** The runtime checks of every item, none short-circuited. (01 §4.2) */
-export function reviewRequirements(items: readonly RequirementItem[], rules: RequirementRules): Review {
+export function reviewRequirements(items: readonly UncheckedRequirement[], rules: RequirementRules): ValidationReview {
   const reviews = items.map((item, at) => reviewRequirement(item, { ...rules, path: [...rules.path, at] }));
-  return mergedReview(reviews);
+  return mergedReviews(reviews);
 }
 
-export function mergedReview(reviews: readonly Review[]): Review {
+export function mergedReviews(reviews: readonly ValidationReview[]): ValidationReview {
   return {
     problems: reviews.flatMap(({ problems }) => problems),
     notices: reviews.flatMap(({ notices }) => notices),
   };
 }
 
-function reviewRequirement(written: RequirementItem, rules: RequirementRules): Review {
+function reviewRequirement(written: UncheckedRequirement, rules: RequirementRules): ValidationReview {
   const item = { ...written, key: normalizedKey(rules.policy, written.key) };
   const known = reviewKnownValues(item, rules);
   return {
@@ -55,46 +55,49 @@ function reviewRequirement(written: RequirementItem, rules: RequirementRules): R
   };
 }
 
-function operatorProblems({ operator }: RequirementItem, { path }: RequirementRules): readonly Problem[] {
+function operatorProblems({ operator }: UncheckedRequirement, { path }: RequirementRules): readonly Problem[] {
   if (requirementOperators.some((known) => known === operator)) return [];
-  const message = `unknown operator ${JSON.stringify(short(operator))}${operator === "Out" ? "; did you mean NotIn?" : ""}`;
+  const message = `unknown operator ${JSON.stringify(shortText(operator))}${operator === "Out" ? "; did you mean NotIn?" : ""}`;
   return [
     { code: "unknown-operator", path: [...path, "operator"], message, expected: requirementOperators.join(", ") },
   ];
 }
 
-function keyProblems({ key }: RequirementItem, { policy, path }: RequirementRules): readonly Problem[] {
+function keyProblems({ key }: UncheckedRequirement, { policy, path }: RequirementRules): readonly Problem[] {
   const error = qualifiedNameError(key);
   return [
-    ...(isRestrictedLabel(policy, key) ? [restrictedKey(key, [...path, "key"])] : []),
-    ...(error === undefined ? [] : [invalidKey(key, error, [...path, "key"])]),
+    ...(isRestrictedLabel(policy, key) ? [restrictedKeyProblem(key, [...path, "key"])] : []),
+    ...(error === undefined ? [] : [invalidKeyProblem(key, error, [...path, "key"])]),
   ];
 }
 
-export function restrictedKey(key: string, path: Path): Problem {
+export function restrictedKeyProblem(key: string, path: FieldPath): Problem {
   const message = `label ${key} is restricted: Karpenter or its provider sets it; use a well-known label or one of your own domain`;
   return { code: "restricted-label", path, message, rule: "01 §3.1.3" };
 }
 
-export function invalidKey(key: string, error: string, path: Path): Problem {
+export function invalidKeyProblem(key: string, error: string, path: FieldPath): Problem {
   return {
     code: "invalid-key",
     path,
-    message: `key ${JSON.stringify(short(key))} is not a qualified name: ${error}`,
+    message: `key ${JSON.stringify(shortText(key))} is not a qualified name: ${error}`,
     rule: "01 §0.2",
   };
 }
 
-function valueProblems({ values = [] }: RequirementItem, { path }: RequirementRules): readonly Problem[] {
+function valueProblems({ values = [] }: UncheckedRequirement, { path }: RequirementRules): readonly Problem[] {
   return values.flatMap((value, at) => {
     const error = labelValueError(value);
     if (error === undefined) return [];
-    const message = `${JSON.stringify(short(value))} is not a label value: ${error}`;
+    const message = `${JSON.stringify(shortText(value))} is not a label value: ${error}`;
     return [{ code: "invalid-value" as const, path: [...path, "values", at], message, rule: "01 §0.2" }];
   });
 }
 
-function countProblems(item: RequirementItem, { path, needValues = ["In"] }: RequirementRules): readonly Problem[] {
+function countProblems(
+  item: UncheckedRequirement,
+  { path, needValues = ["In"] }: RequirementRules,
+): readonly Problem[] {
   const { key, operator, values = [], minValues } = item;
   const at = [...path, "values"];
   const problems: Problem[] = [];
@@ -110,7 +113,7 @@ function countProblems(item: RequirementItem, { path, needValues = ["In"] }: Req
     const message = `minValues ${minValues} on ${key} cannot be met by ${values.length} listed values; list more or lower it`;
     problems.push({ code: "value-count", path: at, message, rule: "01:NP15" });
   }
-  if (bounds.includes(operator) && !isOneWholeNumber(values)) {
+  if (boundOperators.includes(operator) && !isOneWholeNumber(values)) {
     const message = `${operator} on ${key} needs exactly one value, a whole number from 0 to ${maxInt64}`;
     problems.push({ code: "value-count", path: at, message, rule: "01:NP14" });
   }
@@ -123,7 +126,7 @@ function isOneWholeNumber(values: readonly string[]): boolean {
 }
 
 // One unknown value among good ones may be a newer Karpenter's; only unknown ones can never match. (01 §4.2)
-function reviewKnownValues(item: RequirementItem, { policy, path }: RequirementRules): Review {
+function reviewKnownValues(item: UncheckedRequirement, { policy, path }: RequirementRules): ValidationReview {
   const { key, operator, values = [], minValues } = item;
   const known = Object.hasOwn(policy.knownValues, key) ? policy.knownValues[key] : undefined;
   if (known === undefined || operator !== "In" || values.length === 0) return { problems: [], notices: [] };
@@ -136,7 +139,7 @@ function reviewKnownValues(item: RequirementItem, { policy, path }: RequirementR
     expected: known.join(", "),
     rule: "01 §4.2",
   } as const;
-  const names = unknown.map(short).join(", ");
+  const names = unknown.map(shortText).join(", ");
   if (unknown.length === values.length) {
     return { problems: [{ ...about, message: `none of the values of ${key} is known: ${names}` }], notices: [] };
   }

@@ -1,5 +1,5 @@
-import type { Path, Problem } from "../problem.ts";
-import { qualifiedNameError, short } from "./names.ts";
+import type { FieldPath, Problem } from "../problem.ts";
+import { qualifiedNameError, shortText } from "./names.ts";
 
 export interface TaintItem {
   readonly key: string;
@@ -15,7 +15,7 @@ export interface TaintLists {
 export const taintEffects = ["NoSchedule", "PreferNoSchedule", "NoExecute"] as const;
 
 /** Both lists end up on one node, so a pair of key and effect may stand in them only once. (01 §1.2.2) */
-export function taintProblems({ taints = [], startupTaints = [] }: TaintLists, path: Path): readonly Problem[] {
+export function taintProblems({ taints = [], startupTaints = [] }: TaintLists, path: FieldPath): readonly Problem[] {
   const seen = new Set<string>();
   const all = [
     ...taints.map((taint, at) => ({ taint, path: [...path, "taints", at] })),
@@ -24,20 +24,20 @@ export function taintProblems({ taints = [], startupTaints = [] }: TaintLists, p
   return all.flatMap(({ taint, path: at }) => [...syntaxProblems(taint, at), ...duplicates(taint, { seen, path: at })]);
 }
 
-function syntaxProblems({ key, value = "", effect = "" }: TaintItem, path: Path): readonly Problem[] {
+function syntaxProblems({ key, value = "", effect = "" }: TaintItem, path: FieldPath): readonly Problem[] {
   const problems: Problem[] = [];
   const keyError = key === "" ? "it is empty" : qualifiedNameError(key);
   if (keyError !== undefined) {
-    const message = `taint key ${JSON.stringify(short(key))} is not a qualified name: ${keyError}`;
+    const message = `taint key ${JSON.stringify(shortText(key))} is not a qualified name: ${keyError}`;
     problems.push({ code: "invalid-key", path: [...path, "key"], message, rule: "01 §1.2.2" });
   }
   const valueError = value === "" ? undefined : qualifiedNameError(value);
   if (valueError !== undefined) {
-    const message = `taint value ${JSON.stringify(short(value))} is not a qualified name: ${valueError}`;
+    const message = `taint value ${JSON.stringify(shortText(value))} is not a qualified name: ${valueError}`;
     problems.push({ code: "invalid-value", path: [...path, "value"], message, rule: "01 §1.2.2" });
   }
   if (effect !== "" && !taintEffects.some((known) => known === effect)) {
-    const message = `unknown taint effect ${JSON.stringify(short(effect))}`;
+    const message = `unknown taint effect ${JSON.stringify(shortText(effect))}`;
     problems.push({ code: "invalid-value", path: [...path, "effect"], message, expected: taintEffects.join(", ") });
   }
   return problems;
@@ -45,7 +45,7 @@ function syntaxProblems({ key, value = "", effect = "" }: TaintItem, path: Path)
 
 function duplicates(
   { key, effect = "" }: TaintItem,
-  { seen, path }: { seen: Set<string>; path: Path },
+  { seen, path }: { seen: Set<string>; path: FieldPath },
 ): readonly Problem[] {
   const pair = `${key}:${effect}`;
   if (!seen.has(pair)) {

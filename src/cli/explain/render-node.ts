@@ -1,8 +1,8 @@
 import { styleText } from "node:util";
-import type { NodeExplanation, RefusedHere } from "../../core/explain/explain-node.ts";
-import { describeReason, humanAmount } from "../../core/explain/words.ts";
-import { podSummary } from "../plan/render-table.ts";
-import { oneLine, shortened, table } from "../plan/table.ts";
+import { describeReason, humanAmount } from "../../core/explain/describe-reason.ts";
+import type { NodeExplanation, RefusedPods } from "../../core/explain/explain-node.ts";
+import { podSummary } from "../plan/render-plan-table.ts";
+import { formatTable, oneLine, truncateText } from "../plan/text-table.ts";
 
 const podsShown = 20;
 
@@ -14,7 +14,7 @@ export function renderNode(explanation: NodeExplanation, { color }: { readonly c
     [bold(oneLine(headline(explanation)))],
     resources.length === 0
       ? []
-      : table(
+      : formatTable(
           [
             { title: "RESOURCE" },
             { title: "ALLOCATABLE", align: "right" },
@@ -57,7 +57,7 @@ function runningLines(running: NodeExplanation["running"]): readonly string[] {
     ]);
   const more = running.length > podsShown ? [`and ${running.length - podsShown} smaller ones`] : [];
   return [
-    ...table(
+    ...formatTable(
       [{ title: "RUNNING" }, { title: "CPU", align: "right" }, { title: "MEMORY", align: "right" }, { title: "" }],
       rows,
     ),
@@ -65,14 +65,14 @@ function runningLines(running: NodeExplanation["running"]): readonly string[] {
   ];
 }
 
-function refusedLines(refused: readonly RefusedHere[], node: string): readonly string[] {
+function refusedLines(refused: readonly RefusedPods[], node: string): readonly string[] {
   if (refused.length === 0) return [];
-  const line = ({ pods, isUnplaced, checks }: RefusedHere): string => {
+  const line = ({ pods, isUnplaced, checks }: RefusedPods): string => {
     const reasons = checks.map(
       ({ check, reason }) => `${describeReason(reason, { kind: "node", name: node })} (${check})`,
     );
     const where = isUnplaced ? "no place anywhere" : "placed elsewhere";
-    return oneLine(`  ${shortened(podSummary(pods), 60)} (${where}): ${reasons.join("; ")}`);
+    return oneLine(`  ${truncateText(podSummary(pods), 60)} (${where}): ${reasons.join("; ")}`);
   };
   return ["Refused here:", ...refused.map(line)];
 }

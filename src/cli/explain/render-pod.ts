@@ -1,20 +1,20 @@
 import { styleText } from "node:util";
+import { describeReason } from "../../core/explain/describe-reason.ts";
 import type { Edit } from "../../core/explain/edit.ts";
 import type { Explanation, NodeFinding, Suggestion } from "../../core/explain/explanation.ts";
-import { describeReason } from "../../core/explain/words.ts";
-import { oneLine } from "../plan/table.ts";
+import { oneLine } from "../plan/text-table.ts";
 
-export interface RenderOptions {
+export interface RenderPodOptions {
   readonly color: boolean;
   readonly notes?: readonly string[];
 }
 
 /** An explanation for people. */
-export function renderPod(explanation: Explanation, { color, notes = [] }: RenderOptions): string {
+export function renderPod(explanation: Explanation, { color, notes = [] }: RenderPodOptions): string {
   const bold = (text: string): string => (color ? styleText("bold", text, { validateStream: false }) : text);
   const sections = [
     headline(explanation).map(bold),
-    details(explanation),
+    placementDetails(explanation),
     poolLines(explanation),
     nodeLines(explanation.nodes),
     suggestionLines(explanation),
@@ -43,27 +43,27 @@ function headline({ pod, outcome, cause }: Explanation): readonly string[] {
   }
 }
 
-const listed = 5;
+const listedMax = 5;
 
-function details({ outcome, nearest, pools, nodes }: Explanation): readonly string[] {
+function placementDetails({ outcome, nearest, pools, nodes }: Explanation): readonly string[] {
   if (outcome.kind === "on-new-node") {
     const { instanceTypes, price, zones, pods } = outcome;
     return [
-      `Types:  ${some(instanceTypes)}`,
+      `Types:  ${firstNames(instanceTypes)}`,
       `Price:  $${price.toFixed(4)} an hour at best`,
-      ...(zones.length === 0 ? [] : [`Zones:  ${some(zones)}`]),
-      ...(pods.length === 0 ? [] : [`Beside: ${some(pods)}`]),
+      ...(zones.length === 0 ? [] : [`Zones:  ${firstNames(zones)}`]),
+      ...(pods.length === 0 ? [] : [`Beside: ${firstNames(pods)}`]),
     ];
   }
   if (nearest === undefined || pools.length + nodes.length === 1) return []; // the only one is told of below
   const where = { kind: nearest.kind, name: nearest.name };
   const reasons = nearest.reasons.map((reason) => `  ${describeReason(reason, where)}`);
-  return [`Nearest miss: ${nearest.kind} ${nearest.name}`, ...reasons.slice(0, listed)];
+  return [`Nearest miss: ${nearest.kind} ${nearest.name}`, ...reasons.slice(0, listedMax)];
 }
 
-function some(names: readonly string[]): string {
-  const more = names.length > listed ? ` and ${names.length - listed} more` : "";
-  return `${names.slice(0, listed).join(", ")}${more}`;
+function firstNames(names: readonly string[]): string {
+  const more = names.length > listedMax ? ` and ${names.length - listedMax} more` : "";
+  return `${names.slice(0, listedMax).join(", ")}${more}`;
 }
 
 function poolLines({ pools, outcome }: Explanation): readonly string[] {
@@ -130,7 +130,7 @@ function suggestionText({ text, edits, place, alsoPlaced, displaced }: Suggestio
     `  ${number}. ${text}`,
     ...edits.map((edit) => `       ${editText(edit)}`),
     `     then it goes to ${where}${also}`,
-    ...(displaced.length === 0 ? [] : [`     but these lose their place: ${some(displaced)}`]),
+    ...(displaced.length === 0 ? [] : [`     but these lose their place: ${firstNames(displaced)}`]),
   ];
 }
 

@@ -1,6 +1,6 @@
 import { awsLabels, groups, labels } from "../../api/labels.ts";
 import type { KubeObject } from "../../api/object.ts";
-import { type PlanProvider, servedClasses } from "./catalogue.ts";
+import { type PlanProvider, servedNodeClasses } from "./provider-catalogue.ts";
 
 /** The pool that is planned with when nobody gives one: what most clusters start with. */
 export function defaultPool(provider: PlanProvider): KubeObject {
@@ -20,7 +20,7 @@ export function defaultPool(provider: PlanProvider): KubeObject {
     spec: {
       template: {
         spec: {
-          nodeClassRef: { ...servedClasses[provider], name: "default" },
+          nodeClassRef: { ...servedNodeClasses[provider], name: "default" },
           requirements: provider === "aws" ? [...general, ...ec2] : general,
         },
       },
@@ -28,7 +28,7 @@ export function defaultPool(provider: PlanProvider): KubeObject {
   };
 }
 
-export const defaultPoolWords: Readonly<Record<PlanProvider, string>> = {
+export const defaultPoolDescriptions: Readonly<Record<PlanProvider, string>> = {
   kwok: "linux, amd64, on-demand",
   aws: "linux, amd64, on-demand, families c, m and r of generation 3 and newer",
 };

@@ -1,17 +1,17 @@
 import type { ManifestDocument } from "../../api/manifest/document.ts";
-import { fileStart } from "../../api/manifest/finding.ts";
+import { fileStartPosition } from "../../api/manifest/finding.ts";
 import { type ManifestSet, readManifests } from "../../api/manifest/read.ts";
 import { isRecord } from "../../api/object.ts";
 import { quickYaml } from "./quick-yaml.ts";
 
 /** From this many characters on it is worth reading values first, and places only when somebody asks for one. */
-const longText = 64 * 1024;
+const longTextChars = 64 * 1024;
 
 /** As `readManifests`, but quicker on long texts: the syntax tree is made only if a place or a comment is needed. */
 export function readDocuments(contents: string, source: string): ManifestSet {
   const text = contents.startsWith("\uFEFF") ? contents.slice(1) : contents;
-  const values = text.length < longText ? undefined : quickValues(text);
-  const objects = values?.flatMap(unwrapped).filter((value) => value !== null);
+  const values = text.length < longTextChars ? undefined : quickParse(text);
+  const objects = values?.flatMap(unwrappedLists).filter((value) => value !== null);
   if (objects === undefined || objects.length === 0) return readManifests(text, source);
 
   let slow: readonly ManifestDocument[] | undefined;
@@ -19,10 +19,10 @@ export function readDocuments(contents: string, source: string): ManifestSet {
     slow ??= readManifests(text, source).documents;
     return slow.length === objects.length ? slow[index] : undefined;
   };
-  return { documents: objects.map((object, index) => lazily(object, { index, source, inFull })), findings: [] };
+  return { documents: objects.map((object, index) => lazyDocument(object, { index, source, inFull })), findings: [] };
 }
 
-function quickValues(text: string): readonly unknown[] | undefined {
+function quickParse(text: string): readonly unknown[] | undefined {
   if (!text.trimStart().startsWith("{")) return quickYaml(text);
   try {
     return text.includes('"__proto__"') ? undefined : [JSON.parse(text)];
@@ -32,18 +32,18 @@ function quickValues(text: string): readonly unknown[] | undefined {
 }
 
 /** `kind: List` and typed lists, lists in lists too. */
-function unwrapped(value: unknown): readonly unknown[] {
+function unwrappedLists(value: unknown): readonly unknown[] {
   if (!isRecord(value) || typeof value["kind"] !== "string" || !value["kind"].endsWith("List")) return [value];
-  return Array.isArray(value["items"]) ? value["items"].flatMap(unwrapped) : [value];
+  return Array.isArray(value["items"]) ? value["items"].flatMap(unwrappedLists) : [value];
 }
 
-interface Lazy {
+interface LazyDocumentOptions {
   readonly index: number;
   readonly source: string;
   readonly inFull: (index: number) => ManifestDocument | undefined;
 }
 
-function lazily(object: unknown, { index, source, inFull }: Lazy): ManifestDocument {
+function lazyDocument(object: unknown, { index, source, inFull }: LazyDocumentOptions): ManifestDocument {
   return {
     source,
     object,
@@ -55,6 +55,6 @@ function lazily(object: unknown, { index, source, inFull }: Lazy): ManifestDocum
     get text() {
       return inFull(index)?.text;
     },
-    placeOf: (path) => inFull(index)?.placeOf(path) ?? { source, ...fileStart },
+    locationOf: (path) => inFull(index)?.locationOf(path) ?? { source, ...fileStartPosition },
   };
 }

@@ -1,21 +1,27 @@
 import type { Finding } from "../../api/manifest/finding.ts";
-import { inReadingOrder } from "../../api/manifest/finding.ts";
+import { sortedFindings } from "../../api/manifest/finding.ts";
 import type { KubeObject } from "../../api/object.ts";
-import { decisionWithoutPools } from "../../core/scenario/no-pools.ts";
-import { nodeClasses } from "../../core/scenario/node-classes.ts";
-import { problemOf, type Scenario } from "../../core/scenario/problem.ts";
+import { decisionWithoutPools } from "../../core/scenario/decision-without-pools.ts";
+import { nodeClassesByKey } from "../../core/scenario/node-classes.ts";
+import { type Scenario, scenarioOf } from "../../core/scenario/scenario.ts";
 import type { Decision } from "../../core/scheduling/decision.ts";
-import { defaultPolicy, type SchedulingProblem } from "../../core/scheduling/problem.ts";
-import { closePass, openPass, step } from "../../core/scheduling/solve.ts";
+import { defaultSchedulingPolicy, type SchedulingProblem } from "../../core/scheduling/problem.ts";
+import { closePass, openPass, stepPass } from "../../core/scheduling/solve.ts";
 import type { Io } from "../io.ts";
-import type { LiveSource } from "../live.ts";
-import { schedulerConfig } from "../scheduler-config.ts";
-import type { SnapshotHeader } from "../snapshot/header.ts";
-import { readWorld } from "../world.ts";
-import { type Catalogue, type CatalogueRefusal, openCatalogue, type PlanProvider, servedClasses } from "./catalogue.ts";
+import type { LiveSource } from "../live-cluster.ts";
+import { readPlanInput } from "../plan-input.ts";
+import { readSchedulerConfigFile } from "../scheduler-config.ts";
+import type { SnapshotHeader } from "../snapshot/snapshot-header.ts";
 import { readDocuments } from "./documents.ts";
-import { draft, hasErrors, prepare, providerOf } from "./prepare.ts";
-import { progressBar } from "./progress.ts";
+import { convertDocuments, hasErrors, inferPlanProvider, prepareInput } from "./prepare-input.ts";
+import { progressBar } from "./progress-bar.ts";
+import {
+  type CatalogueRefusal,
+  loadCatalogue,
+  type PlanProvider,
+  type ProviderCatalogue,
+  servedNodeClasses,
+} from "./provider-catalogue.ts";
 
 /** What to plan, and how. */
 export interface PlanRequest {
@@ -43,9 +49,9 @@ export interface Plan {
   /** Everything that was read, complete. */
   readonly objects: readonly KubeObject[];
   readonly decision: Decision;
-  readonly catalogue: Catalogue;
+  readonly catalogue: ProviderCatalogue;
   readonly hasDefaultPool: boolean;
-  readonly passedBy: ReadonlyMap<string, number>;
+  readonly ignoredKinds: ReadonlyMap<string, number>;
   readonly timings: Timings;
 }
 
@@ -66,32 +72,39 @@ export type PlanOutcome =
 export async function makePlan(request: PlanRequest, io: Io): Promise<PlanOutcome> {
   const { paths, recursive, live } = request;
   const clockMs = Date.now();
-  const input = await readWorld({ paths, recursive, live, read: readDocuments }, { io, nowMs: clockMs });
+  const input = await readPlanInput({ paths, recursive, live, read: readDocuments }, { io, nowMs: clockMs });
   const nowMs = request.nowMs ?? (Date.parse(input.header?.time ?? "") || clockMs);
-  const drafts = draft(input.documents);
-  const classes = nodeClasses(drafts.objects.map(({ object }) => object));
+  const converted = convertDocuments(input.documents);
+  const classes = nodeClassesByKey(converted.objects.map(({ object }) => object));
   const isInRegion = request.region !== undefined && request.instanceTypes === undefined;
-  const provider = request.provider ?? (isInRegion ? "aws" : providerOf(drafts.objects));
-  const home = regionOf(input.header, { ...request, provider });
-  const opened = await openCatalogue({ ...request, provider, region: home ?? request.region }, { classes, io });
+  const provider = request.provider ?? (isInRegion ? "aws" : inferPlanProvider(converted.objects));
+  const clusterRegion = clusterRegionOf(input.header, { ...request, provider });
+  const opened = await loadCatalogue(
+    { ...request, provider, region: clusterRegion ?? request.region },
+    { classes, io },
+  );
   if ("refused" in opened) {
-    return { kind: "no-catalogue", findings: [], ...(home === undefined ? opened : strangeRegion(home, opened)) };
+    return {
+      kind: "no-catalogue",
+      findings: [],
+      ...(clusterRegion === undefined ? opened : unknownClusterRegion(clusterRegion, opened)),
+    };
   }
 
   const { catalogue } = opened;
-  const config = await schedulerConfig(request.schedulerConfig, io);
-  const prepared = prepare(drafts.objects, { catalogue, nowMs });
-  const findings = inReadingOrder(
-    [...input.findings, ...drafts.findings, ...prepared.findings, ...config.findings],
+  const config = await readSchedulerConfigFile(request.schedulerConfig, io);
+  const prepared = prepareInput(converted.objects, { catalogue, nowMs });
+  const findings = sortedFindings(
+    [...input.findings, ...converted.findings, ...prepared.findings, ...config.findings],
     input.sources,
   );
   if (hasErrors(findings)) return { kind: "bad-input", findings };
 
-  const scenario = problemOf(prepared.objects, {
+  const scenario = scenarioOf(prepared.objects, {
     ...catalogue,
-    served: [servedClasses[provider]],
+    served: [servedNodeClasses[provider]],
     policy: {
-      ...defaultPolicy,
+      ...defaultSchedulingPolicy,
       preferences: request.preferences,
       minValues: request.minValues,
       packing: request.packing,
@@ -102,16 +115,23 @@ export async function makePlan(request: PlanRequest, io: Io): Promise<PlanOutcom
     workloads: prepared.workloads,
   });
   const { hasDefaultPool } = prepared;
-  const { passedBy } = drafts;
+  const { ignoredKinds } = converted;
   return {
     kind: "planned",
     findings,
-    plan: { scenario, objects: prepared.objects, catalogue, hasDefaultPool, passedBy, ...solved(scenario.problem, io) },
+    plan: {
+      scenario,
+      objects: prepared.objects,
+      catalogue,
+      hasDefaultPool,
+      ignoredKinds,
+      ...solveWithProgress(scenario.problem, io),
+    },
   };
 }
 
 /** Where a cluster is decides what its machines cost, where the provider sells by region and nobody said which. */
-function regionOf(
+function clusterRegionOf(
   header: SnapshotHeader | undefined,
   { provider, instanceTypes, region }: Pick<PlanRequest, "provider" | "instanceTypes" | "region">,
 ): string | undefined {
@@ -119,13 +139,13 @@ function regionOf(
 }
 
 /** It is the cluster's region that is not known, not one of the command line. */
-function strangeRegion(region: string, { because }: CatalogueRefusal): CatalogueRefusal {
+function unknownClusterRegion(region: string, { because }: CatalogueRefusal): CatalogueRefusal {
   const why = because.replace(/^--region \S+ /, "");
   return { refused: "input", because: `the cluster is in region ${region}: ${why}; plan with another by --region` };
 }
 
 /** `solve`, with a look at the clock in between, and a bar for those who wait. */
-function solved(problem: SchedulingProblem, io: Io): Pick<Plan, "decision" | "timings"> {
+function solveWithProgress(problem: SchedulingProblem, io: Io): Pick<Plan, "decision" | "timings"> {
   const started = performance.now();
   const refused = decisionWithoutPools(problem);
   if (refused !== undefined) return { decision: refused, timings: { buildMs: 0, solveMs: 0, peakHeapMiB: heapMiB() } };
@@ -133,18 +153,18 @@ function solved(problem: SchedulingProblem, io: Io): Pick<Plan, "decision" | "ti
   const built = performance.now();
   const heapThen = heapMiB();
   const bar = progressBar("planning", { io, now: () => performance.now() });
-  while (step(pass)) bar.show(pass.queueHead, pass.queue.length); // until the queue is empty or nothing moves any more
+  while (stepPass(pass)) bar.show(pass.queueHead, pass.queue.length); // until the queue is empty or nothing moves any more
   bar.clear();
   const decision = closePass(pass);
   const timings = {
-    buildMs: milliseconds(built - started),
-    solveMs: milliseconds(performance.now() - built),
+    buildMs: roundedMs(built - started),
+    solveMs: roundedMs(performance.now() - built),
     peakHeapMiB: Math.max(heapThen, heapMiB()),
   };
   return { decision, timings };
 }
 
-function milliseconds(ms: number): number {
+function roundedMs(ms: number): number {
   return Math.round(ms * 1000) / 1000;
 }
 

@@ -1,11 +1,11 @@
 import { formatPath } from "../../api/problem.ts";
-import type { PoolPass } from "../../core/scenario/pools.ts";
-import type { Note } from "../../core/scenario/problem.ts";
-import { defaultPoolWords } from "./default-pool.ts";
+import type { ScenarioNote } from "../../core/scenario/scenario.ts";
+import type { UnusablePoolReason } from "../../core/scenario/usable-pools.ts";
+import { defaultPoolDescriptions } from "./default-pool.ts";
 import type { Plan } from "./make-plan.ts";
 
 /** What a reader of the plan should know besides, one sentence each. */
-export function noteTexts({ scenario, decision, hasDefaultPool, catalogue, passedBy }: Plan): readonly string[] {
+export function planNotes({ scenario, decision, hasDefaultPool, catalogue, ignoredKinds }: Plan): readonly string[] {
   const empty = decision.emptyPools.map(({ pool, becauseOfMinValues }) => {
     const cause = becauseOfMinValues ? " (because of minValues)" : "";
     return `pool ${pool} leaves no instance type that can be had${cause}`;
@@ -14,25 +14,25 @@ export function noteTexts({ scenario, decision, hasDefaultPool, catalogue, passe
     ...(hasDefaultPool ? [defaultPoolText(catalogue.provider)] : []),
     ...scenario.notes.map(noteText),
     ...empty,
-    ...(passedBy.size === 0 ? [] : [passedByText(passedBy)]),
+    ...(ignoredKinds.size === 0 ? [] : [ignoredKindsText(ignoredKinds)]),
   ];
 }
 
 function defaultPoolText(provider: Plan["catalogue"]["provider"]): string {
-  return `no NodePool was given: planned with one of ours (${defaultPoolWords[provider]}); add yours with -f to plan with it`;
+  return `no NodePool was given: planned with one of ours (${defaultPoolDescriptions[provider]}); add yours with -f to plan with it`;
 }
 
-const passTexts: Readonly<Record<PoolPass, string>> = {
+const unusablePoolTexts: Readonly<Record<UnusablePoolReason, string>> = {
   "foreign-class": "its node class belongs to another provider",
   static: "it has replicas, and so serves no pending pods",
   deleting: "it is being deleted",
   "not-ready": "it is not Ready",
 };
 
-function noteText(note: Note): string {
+function noteText(note: ScenarioNote): string {
   switch (note.code) {
     case "pool-passed-over":
-      return `pool ${note.pool} was passed over: ${passTexts[note.because]}`;
+      return `pool ${note.pool} was passed over: ${unusablePoolTexts[note.because]}`;
     case "pool-without-types":
       return `pool ${note.pool} was passed over: its node class sells no instance types`;
     case "overlay-refused": {
@@ -49,7 +49,7 @@ function noteText(note: Note): string {
   }
 }
 
-function passedByText(passedBy: ReadonlyMap<string, number>): string {
-  const kinds = [...passedBy].sort(([a], [b]) => (a < b ? -1 : 1)).map(([kind, count]) => `${kind} (${count})`);
+function ignoredKindsText(ignoredKinds: ReadonlyMap<string, number>): string {
+  const kinds = [...ignoredKinds].sort(([a], [b]) => (a < b ? -1 : 1)).map(([kind, count]) => `${kind} (${count})`);
   return `not looked at: ${kinds.join(", ")}`;
 }

@@ -7,27 +7,27 @@ export function quickYaml(text: string): readonly unknown[] | undefined {
   // Anchors, tags and the like bail out where they stand; these can hide anywhere.
   if (/[\t\r\u0000-\u0008\u000b-\u001f\u007f\u0085\u2028\u2029\ufeff]/.test(text)) return undefined;
   try {
-    return new QuickReader(text).documents();
+    return new BlockReader(text).documents();
   } catch (error) {
-    if (error instanceof NotQuick) return undefined;
+    if (error instanceof UnsupportedYaml) return undefined;
     throw error;
   }
 }
 
 /** Something for the full parser. */
-class NotQuick extends Error {}
+class UnsupportedYaml extends Error {}
 
-function bail(): never {
-  throw new NotQuick();
+function unsupported(): never {
+  throw new UnsupportedYaml();
 }
 
 const keyPattern = /(?:[A-Za-z0-9_$][A-Za-z0-9_./$-]*|"[A-Za-z0-9_./$ -]*"|'[A-Za-z0-9_./$ -]*'):(?= |$)/my;
 const numberPattern = /^[-+]?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?$/;
 /** Looks like a number, a date or a word with a meaning; which one is a matter for the full parser. */
-const doubtful = /^(?:[-+.]?[0-9].*|[-+]?\.(?:inf|nan).*|y|n|yes|no|on|off)$/i;
-const harmlessDigits = /^[0-9]+[A-Za-z][A-Za-z0-9]*$/; // 500m, 16Gi, 30s
+const ambiguousScalar = /^(?:[-+.]?[0-9].*|[-+]?\.(?:inf|nan).*|y|n|yes|no|on|off)$/i;
+const digitsWithSuffix = /^[0-9]+[A-Za-z][A-Za-z0-9]*$/; // 500m, 16Gi, 30s
 
-class QuickReader {
+class BlockReader {
   readonly #text: string;
   /** Start of the current line's content, and the column it stands in. */
   #at = 0;
@@ -49,7 +49,7 @@ class QuickReader {
         if (this.#isOver() || this.#isMarker()) continue; // an empty document
       }
       found.push(this.#block(0));
-      if (!this.#isOver() && !this.#isMarker()) bail();
+      if (!this.#isOver() && !this.#isMarker()) unsupported();
     }
     return found;
   }
@@ -66,7 +66,7 @@ class QuickReader {
       if (at === end || text[at] === "#") continue;
       this.#at = at;
       this.#column = at - start;
-      if (this.#column === 0 && (text[at] === "%" || text.startsWith("...", at))) bail();
+      if (this.#column === 0 && (text[at] === "%" || text.startsWith("...", at))) unsupported();
       return;
     }
     this.#at = text.length;
@@ -88,7 +88,7 @@ class QuickReader {
 
   /** A marker stands alone on its line. */
   #line(): void {
-    if (!/^---(?:[ ]*|[ ]+#.*)$/.test(this.#rest())) bail();
+    if (!/^---(?:[ ]*|[ ]+#.*)$/.test(this.#rest())) unsupported();
   }
 
   #rest(): string {
@@ -111,7 +111,7 @@ class QuickReader {
     while (this.#column === column && this.#isItem() && !this.#isMarker()) {
       items.push(this.#item(column));
     }
-    if (this.#column > column) bail();
+    if (this.#column > column) unsupported();
     return items;
   }
 
@@ -135,12 +135,12 @@ class QuickReader {
     const map: Record<string, unknown> = {};
     while (this.#column === column && !this.#isItem() && !this.#isMarker()) {
       const end = this.#keyEnd();
-      if (end === 0) bail();
+      if (end === 0) unsupported();
       const key = keyText(this.#text.slice(this.#at, end - 1));
-      if (key === "__proto__" || Object.hasOwn(map, key)) bail();
+      if (key === "__proto__" || Object.hasOwn(map, key)) unsupported();
       map[key] = this.#value(end, column);
     }
-    if (this.#column > column) bail();
+    if (this.#column > column) unsupported();
     return map;
   }
 
@@ -168,13 +168,13 @@ class QuickReader {
     const flow = new FlowReader(this.#text.slice(0, this.#next - 1), this.#at);
     const value = flow.whole();
     this.#toContent();
-    if (this.#column > column) bail();
+    if (this.#column > column) unsupported();
     return value;
   }
 
   #literal(column: number): string {
     const header = /^\|(-?)[ ]*$/.exec(this.#rest());
-    if (header === null) bail();
+    if (header === null) unsupported();
     const lines: string[] = [];
     let indent = -1;
     while (this.#next <= this.#text.length) {
@@ -182,10 +182,10 @@ class QuickReader {
       const line = this.#text.slice(this.#next, end);
       const depth = line.length - line.trimStart().length;
       if (depth === line.length) {
-        if (indent < 0 || depth > indent) bail(); // blank lines that count, or do not, by their spaces
+        if (indent < 0 || depth > indent) unsupported(); // blank lines that count, or do not, by their spaces
         lines.push("");
       } else {
-        if (indent < 0 && depth <= column) bail(); // an empty block
+        if (indent < 0 && depth <= column) unsupported(); // an empty block
         if (indent < 0) indent = depth;
         if (depth < indent) break;
         lines.push(line.slice(indent));
@@ -194,7 +194,7 @@ class QuickReader {
     }
     while (lines.at(-1) === "") lines.pop();
     this.#toContent();
-    if (this.#column > column) bail();
+    if (this.#column > column) unsupported();
     return `${lines.join("\n")}${header[1] === "-" ? "" : "\n"}`;
   }
 }
@@ -215,7 +215,7 @@ class FlowReader {
     const first = this.#line[this.#at];
     const value = first === "{" || first === "[" || first === '"' || first === "'" ? this.#value() : this.#plainLine();
     const rest = this.#line.slice(this.#at);
-    if (!/^(?:[ ]*|[ ]+#.*)$/.test(rest)) bail();
+    if (!/^(?:[ ]*|[ ]+#.*)$/.test(rest)) unsupported();
     return value;
   }
 
@@ -239,8 +239,8 @@ class FlowReader {
     for (this.#skip(); !this.#take("]"); this.#skip()) {
       items.push(this.#value());
       this.#skip();
-      if (this.#line[this.#at] === ":") bail(); // a map of one pair
-      if (!this.#take(",") && this.#line[this.#at] !== "]") bail();
+      if (this.#line[this.#at] === ":") unsupported(); // a map of one pair
+      if (!this.#take(",") && this.#line[this.#at] !== "]") unsupported();
     }
     return items;
   }
@@ -250,11 +250,11 @@ class FlowReader {
     this.#at++;
     for (this.#skip(); !this.#take("}"); this.#skip()) {
       const key = this.#key();
-      if (key === "__proto__" || key === "<<" || Object.hasOwn(map, key)) bail();
+      if (key === "__proto__" || key === "<<" || Object.hasOwn(map, key)) unsupported();
       this.#skip();
       map[key] = this.#value();
       this.#skip();
-      if (!this.#take(",") && this.#line[this.#at] !== "}") bail();
+      if (!this.#take(",") && this.#line[this.#at] !== "}") unsupported();
     }
     return map;
   }
@@ -265,17 +265,17 @@ class FlowReader {
     const match = isQuoted
       ? undefined
       : /^[A-Za-z0-9_$][A-Za-z0-9_./$-]*/.exec(this.#line.slice(this.#at, this.#at + 400));
-    if (match === null) bail();
+    if (match === null) unsupported();
     const key = match === undefined ? this.#quoted() : match[0];
     if (match !== undefined) this.#at += key.length;
-    if (!this.#take(":")) bail();
-    if (!isQuoted && this.#line[this.#at] !== " ") bail();
+    if (!this.#take(":")) unsupported();
+    if (!isQuoted && this.#line[this.#at] !== " ") unsupported();
     return key;
   }
 
   #skip(): void {
     while (this.#line[this.#at] === " ") this.#at++;
-    if (this.#at >= this.#line.length || this.#line[this.#at] === "#") bail(); // it goes on in the next line
+    if (this.#at >= this.#line.length || this.#line[this.#at] === "#") unsupported(); // it goes on in the next line
   }
 
   #take(character: string): boolean {
@@ -289,7 +289,7 @@ class FlowReader {
     const start = this.#at + 1;
     let end = start;
     for (; this.#line[end] !== quote || (quote === "'" && this.#line[end + 1] === quote); end++) {
-      if (end >= this.#line.length) bail();
+      if (end >= this.#line.length) unsupported();
       if (quote === '"' ? this.#line[end] === "\\" : this.#line[end] === quote) end++;
     }
     this.#at = end + 1;
@@ -303,18 +303,18 @@ class FlowReader {
     const match = /^[^,[\]{}#:"'&*!|>%@`?\s]+(?::[^,[\]{}#:"'&*!|>%@`?\s]+)*(?=[ ]*[,\]}])/.exec(
       this.#line.slice(this.#at),
     );
-    if (match === null || match[0].startsWith("-") || match[0] === "~") bail();
+    if (match === null || match[0].startsWith("-") || match[0] === "~") unsupported();
     this.#at += match[0].length;
-    return resolved(match[0]);
+    return scalarValue(match[0]);
   }
 
   #plainLine(): unknown {
     const rest = this.#line.slice(this.#at);
     const hash = rest.indexOf(" #");
     const word = (hash < 0 ? rest : rest.slice(0, hash)).trimEnd();
-    if (/^[-?:,[\]{}#&*!|>'"%@`~<=]/.test(word) || word.includes(": ") || word.endsWith(":")) bail();
+    if (/^[-?:,[\]{}#&*!|>'"%@`~<=]/.test(word) || word.includes(": ") || word.endsWith(":")) unsupported();
     this.#at += word.length;
-    return resolved(word);
+    return scalarValue(word);
   }
 }
 
@@ -327,16 +327,16 @@ function unescaped(inner: string): string {
   try {
     return JSON.parse(`"${inner}"`) as string;
   } catch {
-    return bail(); // YAML knows escapes that JSON does not
+    return unsupported(); // YAML knows escapes that JSON does not
   }
 }
 
-function resolved(word: string): unknown {
+function scalarValue(word: string): unknown {
   if (word === "true") return true;
   if (word === "false") return false;
   if (word === "null") return null;
   if (numberPattern.test(word)) return Number(word);
-  if (harmlessDigits.test(word)) return word;
-  if (doubtful.test(word) || /^(?:true|false|null)$/i.test(word)) bail();
+  if (digitsWithSuffix.test(word)) return word;
+  if (ambiguousScalar.test(word) || /^(?:true|false|null)$/i.test(word)) unsupported();
   return word;
 }

@@ -1,19 +1,19 @@
 import { formatPath } from "../../api/problem.ts";
-import type { CloudProvider } from "../../cloud/provider.ts";
+import type { CloudProvider } from "../../cloud/cloud-provider.ts";
 import type { KubeClient, ResourceType } from "../../kube/client.ts";
-import { isKubeError } from "../../kube/error.ts";
-import { custom } from "../../kube/resources.ts";
+import { isKubeError } from "../../kube/kube-error.ts";
+import { karpenterTypes } from "../../kube/resources.ts";
 import { type OperatorProvider, operatorProviders } from "../../operator/option-table.ts";
 import type { OperatorOptions } from "../../operator/options.ts";
 import { kwokInstanceTypes } from "../../providers/kwok/catalogue.ts";
 import { parseKwokFile } from "../../providers/kwok/catalogue-file.ts";
-import { nodeFleet } from "../../providers/kwok/node-fleet.ts";
-import { kwokProvider } from "../../providers/kwok/provider.ts";
+import { kwokNodes } from "../../providers/kwok/kwok-nodes.ts";
+import { kwokProvider } from "../../providers/kwok/kwok-provider.ts";
 import type { Clock } from "../../util/clock.ts";
-import { aksNodeClass } from "../live.ts";
-import type { Misuse } from "./run.ts";
+import { aksNodeClassType } from "../live-cluster.ts";
+import type { UsageProblems } from "./run-operator.ts";
 
-export interface ProviderOptions {
+export interface OpenProviderOptions {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly options: Pick<OperatorOptions, "provider" | "instanceTypesFile">;
@@ -26,23 +26,25 @@ export async function openProvider({
   clock,
   options,
   readFile,
-}: ProviderOptions): Promise<{ readonly provider: CloudProvider } | Misuse> {
-  const name = options.provider ?? (await providerOf(client));
+}: OpenProviderOptions): Promise<{ readonly provider: CloudProvider } | UsageProblems> {
+  const name = options.provider ?? (await inferProvider(client));
   if (typeof name !== "string") return name;
   if (name !== "kwok") throw new Error(`provider ${name} cannot be run yet: of the providers only kwok is built`);
-  const catalogue = await catalogueOf(options.instanceTypesFile, readFile);
+  const catalogue = await instanceTypesFrom(options.instanceTypesFile, readFile);
   if ("problems" in catalogue) return catalogue;
-  return { provider: kwokProvider({ client, clock, catalogue: catalogue.types, fleet: nodeFleet({ client, clock }) }) };
+  return {
+    provider: kwokProvider({ client, clock, catalogue: catalogue.types, kwokNodes: kwokNodes({ client, clock }) }),
+  };
 }
 
 const nodeClasses: Readonly<Record<OperatorProvider, ResourceType>> = {
-  kwok: custom.KWOKNodeClass,
-  aws: custom.EC2NodeClass,
-  azure: aksNodeClass,
+  kwok: karpenterTypes.KWOKNodeClass,
+  aws: karpenterTypes.EC2NodeClass,
+  azure: aksNodeClassType,
 };
 
 /** The one whose node classes the cluster knows. */
-async function providerOf(client: KubeClient): Promise<OperatorProvider | Misuse> {
+async function inferProvider(client: KubeClient): Promise<OperatorProvider | UsageProblems> {
   const known: OperatorProvider[] = [];
   for (const name of operatorProviders) if (await isServed(nodeClasses[name], client)) known.push(name);
   const [only, ...others] = known;
@@ -62,7 +64,7 @@ async function isServed(type: ResourceType, client: KubeClient): Promise<boolean
 }
 
 /** 02:K-4. */
-async function catalogueOf(path: string | undefined, readFile: ProviderOptions["readFile"]) {
+async function instanceTypesFrom(path: string | undefined, readFile: OpenProviderOptions["readFile"]) {
   if (path === undefined) return { types: kwokInstanceTypes() };
   const text = await readFile(path);
   if (text === undefined) return { problems: [`--instance-types-file-path: there is no file ${path}`] };

@@ -1,28 +1,28 @@
-import { healthRoutes } from "../../operator/endpoints.ts";
 import { errorText } from "../../operator/error-text.ts";
 import type { RunningOperator } from "../../operator/operator.ts";
+import { healthRoutes } from "../../operator/operator-routes.ts";
 import type { OperatorOptions } from "../../operator/options.ts";
-import { type RunningServer, serve } from "../../operator/server.ts";
+import { type RunningServer, serveRoutes } from "../../operator/serve-routes.ts";
 import type { Logger } from "../../util/logger.ts";
 
-export interface Serving {
+export interface ServeAllOptions {
   readonly options: OperatorOptions;
   readonly log: Logger;
-  readonly routes: Parameters<typeof serve>[0]["routes"];
+  readonly routes: Parameters<typeof serveRoutes>[0]["routes"];
 }
 
 /** Metrics on one port, health on another. */
 export async function serveAll(
   operator: RunningOperator,
-  { options, log, routes }: Serving,
+  { options, log, routes }: ServeAllOptions,
 ): Promise<readonly [RunningServer, RunningServer]> {
   const host = options.listen === "" ? undefined : options.listen;
   const onError = (error: unknown): void => log.error("answering failed", { error });
-  const health = healthRoutes({ "karpenter-ready": () => operator.ready() });
+  const health = healthRoutes({ "karpenter-ready": () => operator.isReady() });
   try {
-    const metrics = await serve({ host, port: options.metricsPort, routes, onError });
+    const metrics = await serveRoutes({ host, port: options.metricsPort, routes, onError });
     try {
-      return [metrics, await serve({ host, port: options.healthPort, routes: health, onError })];
+      return [metrics, await serveRoutes({ host, port: options.healthPort, routes: health, onError })];
     } catch (error) {
       await metrics.close();
       throw error;

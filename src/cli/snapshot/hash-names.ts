@@ -1,22 +1,22 @@
 import { type KubeObject, namespaceOf } from "../../api/object.ts";
-import { claimNamesOf } from "./claim-names.ts";
-import { NameBook, type NameBookOptions } from "./name-book.ts";
-import { project } from "./project.ts";
+import { NameHasher, type NameHasherOptions } from "./name-hasher.ts";
+import { projectObject } from "./project-object.ts";
+import { volumeClaimNamers } from "./volume-claim-names.ts";
 
-export interface Hashed {
+export interface HashedObjects {
   readonly objects: readonly KubeObject[];
   /** What stands for which name. */
-  readonly book: NameBook;
+  readonly nameHasher: NameHasher;
 }
 
 /** Objects as the engine reads them, under other names: a plan of them decides the same. */
-export function hashNames(objects: readonly KubeObject[], options: NameBookOptions): Hashed {
-  const book = new NameBook(options);
-  for (const object of objects) project(object, book.listener);
-  const claimNames = claimNamesOf(objects);
+export function hashNames(objects: readonly KubeObject[], options: NameHasherOptions): HashedObjects {
+  const nameHasher = new NameHasher(options);
+  for (const object of objects) projectObject(object, nameHasher.collectingWriter);
+  const namersByNamespace = volumeClaimNamers(objects);
   const hashed = objects.flatMap((object) => {
-    const scribe = book.writer(claimNames(namespaceOf(object.metadata)));
-    return project(object, scribe) ?? [];
+    const names = nameHasher.hashingWriter(namersByNamespace(namespaceOf(object.metadata)));
+    return projectObject(object, names) ?? [];
   });
-  return { objects: hashed, book };
+  return { objects: hashed, nameHasher };
 }

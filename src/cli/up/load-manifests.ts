@@ -1,11 +1,11 @@
 import { convertManifests } from "../../api/conversion/manifests.ts";
-import { inReadingOrder } from "../../api/manifest/finding.ts";
+import { sortedFindings } from "../../api/manifest/finding.ts";
 import type { ApiServer } from "../../control-plane/api/server.ts";
-import { loadObjects } from "../../control-plane/load.ts";
+import { loadObjects } from "../../control-plane/load-objects.ts";
 import { readInput } from "../input.ts";
 import type { Io } from "../io.ts";
-import { reportFindings } from "../problems.ts";
-import type { UpOptions } from "../up.ts";
+import { reportFindings } from "../report-findings.ts";
+import type { UpOptions } from "../up-command.ts";
 
 /** Manifests, through the lenient converter; all of them or, with an error among them, none. */
 export async function loadManifests(
@@ -16,7 +16,7 @@ export async function loadManifests(
   if (filename.length === 0) return true;
   const input = await readInput({ paths: filename, recursive: recursive === true }, io);
   const conversion = convertManifests(input.documents, { mode: "lenient", provider: "all", ignoreDefaults: false });
-  const findings = inReadingOrder([...input.findings, ...conversion.findings], input.sources);
+  const findings = sortedFindings([...input.findings, ...conversion.findings], input.sources);
   if (reportFindings(findings, io) > 0) return false;
   const refusals = await loadObjects(
     api,

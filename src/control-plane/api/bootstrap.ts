@@ -1,9 +1,9 @@
 import type { KubeObject } from "../../api/object.ts";
-import { textAt } from "../kinds/draft.ts";
-import type { Index } from "../store/collection.ts";
+import { textAt } from "../kinds/object-draft.ts";
+import type { CollectionIndex } from "../store/collection.ts";
 
 /** What drain, the kubelet and the scheduler ask for all the time. (05 §4) */
-export const podsByNode: Index = {
+export const podsByNode: CollectionIndex = {
   name: "spec.nodeName",
   valueOf: ({ spec }) => textAt(spec, "nodeName"),
 };

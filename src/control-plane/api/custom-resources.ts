@@ -1,22 +1,22 @@
 import type { Admission } from "../../api/admission.ts";
-import type { ConversionOptions } from "../../api/conversion/outcome.ts";
+import type { ConversionOptions } from "../../api/conversion/conversion.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { customKinds } from "../kinds/custom-kind.ts";
-import { child, draftOf, listAt, textAt } from "../kinds/draft.ts";
 import type { FieldSchema } from "../kinds/field-schema.ts";
-import type { ServedKind } from "../kinds/kind.ts";
-import { olderKinds } from "../kinds/older-kinds.ts";
-import { type Deleted, deleteObject } from "./deletion.ts";
-import { failure } from "./failures.ts";
+import { draftOf, ensureRecord, listAt, textAt } from "../kinds/object-draft.ts";
+import { olderVersionKinds } from "../kinds/older-version-kinds.ts";
+import type { ServedKind } from "../kinds/served-kind.ts";
+import { apiError } from "./api-errors.ts";
+import { type DeleteResult, deleteObject } from "./delete-object.ts";
+import type { ServerContext } from "./object-writer.ts";
 import type { DeleteRequest } from "./request.ts";
 import { rfc3339 } from "./times.ts";
-import type { Machine } from "./writer.ts";
 
-export const definitions = "customresourcedefinitions.apiextensions.k8s.io";
-const cleanup = "customresourcecleanup.apiextensions.k8s.io";
+export const crdStorage = "customresourcedefinitions.apiextensions.k8s.io";
+const cleanupFinalizer = "customresourcecleanup.apiextensions.k8s.io";
 
 export interface CustomResourcesOptions {
-  readonly machine: Machine;
+  readonly server: ServerContext;
   readonly conversion: ConversionOptions;
   readonly admission: Admission;
   readonly metadata: FieldSchema;
@@ -36,27 +36,27 @@ export class CustomResources {
     for (const [, definition] of this.#definitions().range()) this.#register(definition);
   }
 
-  definitionWritten(kind: ServedKind, object: KubeObject): void {
-    if (kind.storage === definitions) this.#register(object);
+  onDefinitionWritten(kind: ServedKind, object: KubeObject): void {
+    if (kind.storage === crdStorage) this.#register(object);
   }
 
   /** Nothing new of a kind that is going. */
-  assertAccepting({ storage, custom }: ServedKind): void {
+  assertNotTerminating({ storage, custom }: ServedKind): void {
     const definition = custom && this.#definitions().get(custom.definition);
     if (definition?.metadata.deletionTimestamp === undefined) return;
     const message = `create not allowed while custom resource definition is terminating: ${storage}`;
-    throw failure("method-not-allowed", message);
+    throw apiError("method-not-allowed", message);
   }
 
   /** A definition goes after its last object. Undefined: not a definition. */
-  deleteDefinition(kind: ServedKind, old: KubeObject, request: DeleteRequest): Deleted | undefined {
-    if (kind.storage !== definitions) return undefined;
-    if (request.dryRun === true) return deleteObject(this.#options.machine, kind, old, request);
-    const { machine } = this.#options;
+  deleteDefinition(kind: ServedKind, old: KubeObject, request: DeleteRequest): DeleteResult | undefined {
+    if (kind.storage !== crdStorage) return undefined;
+    if (request.dryRun === true) return deleteObject(this.#options.server, kind, old, request);
+    const { server } = this.#options;
     const draft = draftOf(old);
-    draft.metadata.finalizers = [...new Set([...(draft.metadata.finalizers ?? []), cleanup])];
-    const held = machine.store.put(definitions, old.metadata.name ?? "", draft);
-    const marked = deleteObject(machine, kind, held, { ...request, preconditions: undefined });
+    draft.metadata.finalizers = [...new Set([...(draft.metadata.finalizers ?? []), cleanupFinalizer])];
+    const held = server.store.put(crdStorage, old.metadata.name ?? "", draft);
+    const marked = deleteObject(server, kind, held, { ...request, preconditions: undefined });
     this.#setTerminating(marked.object);
     this.#deleteInstances(old);
     return (
@@ -65,41 +65,41 @@ export class CustomResources {
   }
 
   /** Perhaps the last one its definition waited for. */
-  instanceGone({ custom }: ServedKind): void {
+  onInstanceDeleted({ custom }: ServedKind): void {
     const definition = custom && this.#definitions().get(custom.definition);
     if (definition?.metadata.deletionTimestamp !== undefined) this.#finish(definition);
   }
 
   #definitions() {
-    return this.#options.machine.store.collection(definitions);
+    return this.#options.server.store.collection(crdStorage);
   }
 
   #register(definition: KubeObject): void {
-    const { machine, admission, metadata, conversion } = this.#options;
+    const { server: machine, admission, metadata, conversion } = this.#options;
     const isEstablished = listAt(definition.status, "conditions").some(
       (one) => one["type"] === "Established" && one["status"] === "True",
     );
     if (!isEstablished) return;
     const kinds = customKinds(definition, { admission, metadata });
-    machine.kinds.replace(storageOf(definition), [...kinds, ...olderKinds(kinds, conversion)]);
+    machine.kinds.replace(storageOf(definition), [...kinds, ...olderVersionKinds(kinds, conversion)]);
   }
 
   #setTerminating(definition: KubeObject): void {
     const draft = draftOf(definition);
-    const status = child(draft, "status");
+    const status = ensureRecord(draft, "status");
     const condition = {
       type: "Terminating",
       status: "True",
-      lastTransitionTime: rfc3339(this.#options.machine.clock.now()),
+      lastTransitionTime: rfc3339(this.#options.server.clock.now()),
       reason: "InstanceDeletionInProgress",
       message: "CustomResource deletion is in progress",
     };
     status["conditions"] = [...listAt(status, "conditions").filter((one) => one["type"] !== "Terminating"), condition];
-    this.#options.machine.store.put(definitions, definition.metadata.name ?? "", draft);
+    this.#options.server.store.put(crdStorage, definition.metadata.name ?? "", draft);
   }
 
   #deleteInstances(definition: KubeObject): void {
-    const { machine } = this.#options;
+    const { server: machine } = this.#options;
     const storage = storageOf(definition);
     const kind = machine.kinds.all().find((one) => one.storage === storage && one.conversion === undefined);
     if (kind === undefined) return;
@@ -108,8 +108,8 @@ export class CustomResources {
     }
   }
 
-  #finish(definition: KubeObject): Deleted | undefined {
-    const { machine, closeWatches } = this.#options;
+  #finish(definition: KubeObject): DeleteResult | undefined {
+    const { server: machine, closeWatches } = this.#options;
     const storage = storageOf(definition);
     if (machine.store.collection(storage).size > 0) return undefined;
     machine.kinds.replace(storage, []);
@@ -117,11 +117,11 @@ export class CustomResources {
     const name = definition.metadata.name ?? "";
     const current = this.#definitions().get(name);
     if (current === undefined) return undefined;
-    const others = (current.metadata.finalizers ?? []).filter((one) => one !== cleanup);
-    if (others.length === 0) return { object: machine.store.remove(definitions, name) ?? current, isGone: true };
+    const others = (current.metadata.finalizers ?? []).filter((one) => one !== cleanupFinalizer);
+    if (others.length === 0) return { object: machine.store.remove(crdStorage, name) ?? current, isGone: true };
     const draft = draftOf(current);
     draft.metadata.finalizers = others;
-    return { object: machine.store.put(definitions, name, draft), isGone: false };
+    return { object: machine.store.put(crdStorage, name, draft), isGone: false };
   }
 }
 

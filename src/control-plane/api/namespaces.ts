@@ -1,7 +1,7 @@
-import type { DraftMeta } from "../kinds/draft.ts";
-import type { ServedKind } from "../kinds/kind.ts";
-import type { Store } from "../store/store.ts";
-import { failure, notFound, resourceName } from "./failures.ts";
+import type { ObjectDraftMetadata } from "../kinds/object-draft.ts";
+import type { ServedKind } from "../kinds/served-kind.ts";
+import type { ObjectStore } from "../store/object-store.ts";
+import { apiError, notFound, resourceName } from "./api-errors.ts";
 
 const namespaces = { group: "", kind: "Namespace", plural: "namespaces" } as const;
 
@@ -12,8 +12,8 @@ export function assertNamespace({
   metadata,
 }: {
   kind: ServedKind;
-  store: Store;
-  metadata: DraftMeta;
+  store: ObjectStore;
+  metadata: ObjectDraftMetadata;
 }): void {
   const { namespace = "" } = metadata;
   const found = store.collection("namespaces").get(namespace);
@@ -21,7 +21,7 @@ export function assertNamespace({
   if (found.metadata.deletionTimestamp === undefined) return;
   const name = metadata.name ?? metadata.generateName ?? "";
   const because = `unable to create new content in namespace ${namespace} because it is being terminated`;
-  throw failure("forbidden", `${resourceName(kind)} "${name}" is forbidden: ${because}`, {
+  throw apiError("forbidden", `${resourceName(kind)} "${name}" is forbidden: ${because}`, {
     name,
     ...(kind.group === "" ? {} : { group: kind.group }),
     kind: kind.plural,

@@ -1,5 +1,5 @@
 import type { KubeObject } from "../../api/object.ts";
-import type { Subresource } from "../kinds/kind.ts";
+import type { Subresource } from "../kinds/served-kind.ts";
 
 export type FieldValidation = "Ignore" | "Warn" | "Strict";
 
@@ -23,23 +23,23 @@ export interface DeleteRequest {
     | undefined;
 }
 
-export interface Key {
+export interface NamespacedName {
   readonly name: string;
   readonly namespace?: string | undefined;
 }
 
 /** An answer with what kubectl should print beside it. */
-export interface Answer {
+export interface ApiResponse {
   readonly object: KubeObject;
   readonly warnings: readonly string[];
 }
 
-export interface WriteAnswer extends Answer {
+export interface WriteResponse extends ApiResponse {
   /** Whether the object is new. */
   readonly isNew: boolean;
 }
 
-export interface DeleteAnswer extends Answer {
+export interface DeleteResponse extends ApiResponse {
   /** False: it stays until its grace period is over and its finalizers are gone. */
   readonly isGone: boolean;
 }

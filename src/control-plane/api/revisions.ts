@@ -1,4 +1,4 @@
-import { badRequest, failure } from "./failures.ts";
+import { apiError, badRequest } from "./api-errors.ts";
 
 /** A resourceVersion a client sent; undefined: none, or any. */
 export function parseRevision(text: string | undefined): number | undefined {
@@ -8,9 +8,9 @@ export function parseRevision(text: string | undefined): number | undefined {
 }
 
 /** Nobody can have seen a version that was not made yet, except of another life of this server. */
-export function assertReached(asked: number | undefined, current: number): void {
-  if (asked === undefined || asked <= current) return;
-  throw failure("timeout", `Too large resource version: ${asked}, current: ${current}`, {
+export function assertRevisionReached(requestedRevision: number | undefined, current: number): void {
+  if (requestedRevision === undefined || requestedRevision <= current) return;
+  throw apiError("timeout", `Too large resource version: ${requestedRevision}, current: ${current}`, {
     causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
     retryAfterSeconds: 1,
   });

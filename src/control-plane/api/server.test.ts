@@ -3,9 +3,9 @@ import { describe, expect, it } from "vitest";
 import { configMap, embedded, pod, refusal, types } from "../../../test/contracts/embedded.ts";
 import { runs } from "../../../test/runs.ts";
 import type { KubeObject } from "../../api/object.ts";
-import { isKubeError } from "../../kube/error.ts";
+import { isKubeError } from "../../kube/kube-error.ts";
 import type { JournalEntry } from "../store/journal.ts";
-import { maxNesting } from "./limits.ts";
+import { maxNesting } from "./object-limits.ts";
 
 const at = (name: string) => ({ name, namespace: "default" });
 
@@ -141,13 +141,13 @@ describe("ApiServer (05 §3)", () => {
       spec: { holderIdentity: "x" },
     };
     await client.create(types.leases, lease);
-    server.setOverlay(kind, (stored) => ({ ...stored, spec: { holderIdentity: "y" } }));
+    server.setReadTransform(kind, (stored) => ({ ...stored, spec: { holderIdentity: "y" } }));
     expect((await client.get(types.leases, at("l"))).spec).toEqual({ holderIdentity: "y" });
     expect((await client.list(types.leases)).items[0]?.spec).toEqual({ holderIdentity: "y" });
     const watch = server.watch(kind);
-    expect(server.watchersOf(kind)).toBe(1);
+    expect(server.watcherCount(kind)).toBe(1);
     watch.close();
-    expect(server.watchersOf(kind)).toBe(0);
+    expect(server.watcherCount(kind)).toBe(0);
   });
 
   it("05:CP-T5 answers when a write is kept, tells watchers no sooner, and comes back with everything", async () => {

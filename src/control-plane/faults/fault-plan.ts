@@ -23,7 +23,7 @@ export const watchFaults = [
 export type WatchFault = (typeof watchFaults)[number];
 
 /** How often things go wrong: chances from 0 to 1, each 0 unless given. */
-export interface FaultRates {
+export interface ClientFaultRates {
   readonly calls?: Partial<Readonly<Record<CallFault, number>>> | undefined;
   /** Instead of an event. */
   readonly watches?: Partial<Readonly<Record<WatchFault, number>>> | undefined;
@@ -37,7 +37,7 @@ export interface FaultRates {
 
 export interface FaultPlanOptions {
   readonly random: Random;
-  readonly rates?: FaultRates | undefined;
+  readonly rates?: ClientFaultRates | undefined;
   /** The process dies at this call, counted from one. */
   readonly crashAtCall?: number | undefined;
 }
@@ -46,7 +46,7 @@ export interface FaultPlanOptions {
 export type CrashMoment = "before" | "after";
 
 /** How a watch of this client goes wrong; a stream of its own, so that no watch disturbs another. */
-export interface WatchPlan {
+export interface WatchFaultPlan {
   /** What happens instead of the next event. */
   next(): WatchFault | undefined;
   delayMs(): number;
@@ -60,7 +60,7 @@ const defaultRetryAfterSeconds = 5;
  */
 export class FaultPlan {
   readonly #random: Random;
-  #rates: FaultRates;
+  #rates: ClientFaultRates;
   readonly #crashAtCall: number | undefined;
   #calls = 0;
   #watches = 0;
@@ -77,7 +77,7 @@ export class FaultPlan {
   }
 
   /** The world gets better, or worse; watches that are open notice. */
-  setRates(rates: FaultRates): void {
+  setRates(rates: ClientFaultRates): void {
     this.#rates = rates;
   }
 
@@ -91,19 +91,19 @@ export class FaultPlan {
   forCall({ isWrite }: { readonly isWrite: boolean }): CallFault | undefined {
     const { calls = {} } = this.#rates;
     const known = isWrite ? callFaults : (["too-many-requests", "server-error"] as const);
-    return drawn(this.#random, known, calls);
+    return drawFault(this.#random, known, calls);
   }
 
-  forWatch(): WatchPlan {
+  forWatch(): WatchFaultPlan {
     const random = this.#random.fork(`watch-${this.#watches++}`);
     return {
-      next: () => drawn(random, watchFaults, this.#rates.watches ?? {}),
-      delayMs: () => upTo(random, this.#rates.watchDelayMs ?? 0),
+      next: () => drawFault(random, watchFaults, this.#rates.watches ?? {}),
+      delayMs: () => drawUpTo(random, this.#rates.watchDelayMs ?? 0),
     };
   }
 
   listDelayMs(): number {
-    return upTo(this.#random, this.#rates.listDelayMs ?? 0);
+    return drawUpTo(this.#random, this.#rates.listDelayMs ?? 0);
   }
 
   retryAfterSeconds(): number {
@@ -112,7 +112,7 @@ export class FaultPlan {
 }
 
 /** One draw, however many faults there are: the chances are laid side by side. */
-function drawn<Fault extends string>(
+function drawFault<Fault extends string>(
   random: Random,
   faults: readonly Fault[],
   rates: Partial<Readonly<Record<Fault, number>>>,
@@ -125,6 +125,6 @@ function drawn<Fault extends string>(
   return undefined;
 }
 
-function upTo(random: Random, ms: number): number {
+function drawUpTo(random: Random, ms: number): number {
   return ms > 0 ? random.int(Math.floor(ms) + 1) : 0;
 }

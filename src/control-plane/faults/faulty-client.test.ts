@@ -2,11 +2,11 @@ import { expect, it } from "vitest";
 import { configMap, type EmbeddedWorld, embedded, types } from "../../../test/contracts/embedded.ts";
 import { runs } from "../../../test/runs.ts";
 import type { KubeObject } from "../../api/object.ts";
-import { isKubeError, type KubeError } from "../../kube/error.ts";
 import { Informer } from "../../kube/informer.ts";
+import { isKubeError, type KubeError } from "../../kube/kube-error.ts";
 import { Random } from "../../util/random.ts";
-import { Crash } from "./crash.ts";
-import { FaultPlan, type FaultRates } from "./fault-plan.ts";
+import { CrashError } from "./crash-error.ts";
+import { type ClientFaultRates, FaultPlan } from "./fault-plan.ts";
 import { FaultyClient } from "./faulty-client.ts";
 
 interface BadWorld extends EmbeddedWorld {
@@ -16,7 +16,7 @@ interface BadWorld extends EmbeddedWorld {
 }
 
 function badWorld(
-  rates: FaultRates,
+  rates: ClientFaultRates,
   { seed = "bad", crashAtCall }: { seed?: string; crashAtCall?: number } = {},
 ): BadWorld {
   const world = embedded();
@@ -82,7 +82,7 @@ it("05:CP-T4 crash: the call happens or not as the seed says, and nothing after 
     const world = badWorld({}, { seed: String(seed), crashAtCall: 2 });
     await world.faulty.create(types.configMaps, configMap("first"));
     const error = await refused(world.faulty.create(types.configMaps, configMap("second")));
-    expect(error).toBeInstanceOf(Crash);
+    expect(error).toBeInstanceOf(CrashError);
     moments.add(await exists(world, "second"));
     expect(await refused(world.faulty.create(types.configMaps, configMap("third")))).toBe(error);
     expect(await exists(world, "third")).toBe(false);
@@ -97,8 +97,8 @@ it("05:CP-T4 crash: open watches end with it", async () => {
     for await (const _ of faulty.watch(types.configMaps, { signal }));
   })();
   await clock.advance(1_000);
-  expect(await refused(faulty.get(types.configMaps, at("m")))).toBeInstanceOf(Crash);
-  expect(await refused(watching)).toBeInstanceOf(Crash);
+  expect(await refused(faulty.get(types.configMaps, at("m")))).toBeInstanceOf(CrashError);
+  expect(await refused(watching)).toBeInstanceOf(CrashError);
 });
 
 it.each(["cut", "expired"] as const)("05:CP-T4 watch %s: the stream ends instead of an event", async (fault) => {
@@ -146,7 +146,7 @@ it("05:CP-T4 delays events in order within a watch, not between watches", async 
   expect(arrivals).not.toEqual(written);
 });
 
-const everything: FaultRates = {
+const everything: ClientFaultRates = {
   calls: { conflict: 0.1, "too-many-requests": 0.1, "server-error": 0.1, "lost-answer": 0.1 },
   watches: { cut: 0.1, expired: 0.1 },
   watchDelayMs: 5_000,

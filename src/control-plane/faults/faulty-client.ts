@@ -13,19 +13,19 @@ import type {
   WatchOptions,
   WriteOptions,
 } from "../../kube/client.ts";
-import { KubeError } from "../../kube/error.ts";
+import { KubeError } from "../../kube/kube-error.ts";
 import type { Clock } from "../../util/clock.ts";
-import { expired, failure } from "../api/failures.ts";
-import { Crash } from "./crash.ts";
+import { apiError, expiredVersion } from "../api/api-errors.ts";
+import { CrashError } from "./crash-error.ts";
+import { delayedEvents } from "./delayed-events.ts";
 import type { CallFault, FaultPlan } from "./fault-plan.ts";
-import { lateEvents } from "./late-events.ts";
 
 export interface FaultyClientOptions {
   readonly client: KubeClient;
   readonly plan: FaultPlan;
   readonly clock: Clock;
   /** Told once; the harness then drops whatever used the client. */
-  readonly onCrash?: ((crash: Crash) => void) | undefined;
+  readonly onCrash?: ((crash: CrashError) => void) | undefined;
   /** Told of every fault, for coverage. */
   readonly onFault?: ((fault: string) => void) | undefined;
 }
@@ -33,12 +33,12 @@ export interface FaultyClientOptions {
 /** A client in a bad world: what goes wrong is in the plan, and the same on every run. (05:CP-T4) */
 export class FaultyClient implements KubeClient {
   readonly #options: FaultyClientOptions;
-  readonly #dead = new AbortController();
-  #crash: Crash | undefined;
+  readonly #crashed = new AbortController();
+  #crash: CrashError | undefined;
 
   constructor(options: FaultyClientOptions) {
     this.#options = options;
-    setMaxListeners(0, this.#dead.signal); // one for every watch
+    setMaxListeners(0, this.#crashed.signal); // one for every watch
   }
 
   get<T extends KubeObject>(type: ResourceType, key: ObjectKey): Promise<T> {
@@ -60,16 +60,16 @@ export class FaultyClient implements KubeClient {
     const own = plan.forWatch();
     const stop = new AbortController();
     const ended = () => stop.abort();
-    const signals = [options.signal, this.#dead.signal];
+    const signals = [options.signal, this.#crashed.signal];
     for (const signal of signals) signal.addEventListener("abort", ended, { once: true });
     if (signals.some(({ aborted }) => aborted)) stop.abort();
     try {
       const events = client.watch<T>(type, { ...options, signal: stop.signal });
-      for await (const event of lateEvents(events, { clock, delayMs: () => own.delayMs(), signal: stop.signal })) {
+      for await (const event of delayedEvents(events, { clock, delayMs: () => own.delayMs(), signal: stop.signal })) {
         const fault = own.next();
         if (fault !== undefined) this.#options.onFault?.(`watch ${fault}`);
         if (fault === "cut") return;
-        if (fault === "expired") throw expired("too old resource version: the fault plan says so");
+        if (fault === "expired") throw expiredVersion("too old resource version: the fault plan says so");
         if (this.#crash !== undefined) throw this.#crash;
         yield event;
       }
@@ -109,7 +109,7 @@ export class FaultyClient implements KubeClient {
     const moment = plan.crashNow();
     if (moment !== undefined) {
       const underWay = moment === "after" ? run(client).catch(() => {}) : undefined; // nobody hears how it went
-      const crash = this.#die();
+      const crash = this.#crashNow();
       await underWay;
       throw crash;
     }
@@ -125,29 +125,29 @@ export class FaultyClient implements KubeClient {
   #refusal(fault: Exclude<CallFault, "lost-answer">, what: string): KubeError {
     switch (fault) {
       case "conflict":
-        return failure(
+        return apiError(
           "conflict",
           `${what}: the object has been modified; please apply your changes to the latest version`,
         );
       case "too-many-requests":
-        return failure("too-many-requests", `${what}: too many requests, please try again later`, {
+        return apiError("too-many-requests", `${what}: too many requests, please try again later`, {
           retryAfterSeconds: this.#options.plan.retryAfterSeconds(),
         });
       case "server-error":
-        return failure("server-error", `${what}: an error on the server has prevented the request from succeeding`);
+        return apiError("server-error", `${what}: an error on the server has prevented the request from succeeding`);
     }
   }
 
   /** The process dies now, between two calls. */
   kill(): void {
-    if (this.#crash === undefined) this.#die();
+    if (this.#crash === undefined) this.#crashNow();
   }
 
-  #die(): Crash {
-    const crash = new Crash(this.#options.plan.calls);
+  #crashNow(): CrashError {
+    const crash = new CrashError(this.#options.plan.calls);
     this.#crash = crash;
     this.#options.onFault?.("crash");
-    this.#dead.abort(crash);
+    this.#crashed.abort(crash);
     this.#options.onCrash?.(crash);
     return crash;
   }

@@ -1,11 +1,11 @@
 import type { IncomingMessage } from "node:http";
 import { parseYaml } from "../../api/manifest/parse.ts";
 import { resolveDocument } from "../../api/manifest/resolve.ts";
-import { badRequest, failure } from "../api/failures.ts";
-import { decodeProtobuf } from "../protobuf/decode.ts";
-import type { Messages } from "../protobuf/messages.ts";
-import { parseMediaType } from "./accept.ts";
+import { apiError, badRequest } from "../api/api-errors.ts";
+import { decodeProtobuf } from "../protobuf/decode-protobuf.ts";
+import type { ProtobufMessages } from "../protobuf/protobuf-messages.ts";
 import { scanJson } from "./json-scan.ts";
+import { parseMediaType } from "./media-type.ts";
 
 /** An object may be this large, as in Kubernetes. (05:CP-S3) */
 export const maxBodyBytes = 3 * 1024 * 1024;
@@ -23,7 +23,7 @@ export function readBody(request: IncomingMessage): Promise<Buffer> {
       if (size <= maxBodyBytes) chunks.push(chunk);
       else {
         request.pause();
-        reject(failure("too-large", `Request entity too large: limit is ${maxBodyBytes}`));
+        reject(apiError("too-large", `Request entity too large: limit is ${maxBodyBytes}`));
       }
     });
     request.on("end", () => resolve(Buffer.concat(chunks)));
@@ -41,22 +41,23 @@ export interface ParsedBody {
 
 export interface BodyOptions {
   readonly contentType: string | undefined;
-  readonly messages: () => Messages;
+  readonly messages: () => ProtobufMessages;
 }
 
 /** The object in a request body; failures are `Status`es. */
 export function parseBody(body: Buffer, { contentType, messages }: BodyOptions): ParsedBody {
   const { type } = parseMediaType(contentType ?? "application/json");
-  if (type === "application/vnd.kubernetes.protobuf") return { value: fromProtobuf(body, messages()), problems: [] };
+  if (type === "application/vnd.kubernetes.protobuf")
+    return { value: parseProtobufBody(body, messages()), problems: [] };
   if (type === "application/yaml" || type === "application/apply-patch+yaml") return parseYamlBody(body);
   if (type === "" || type === "application/json" || type.endsWith("+json")) return parseJsonBody(body);
-  throw failure("unsupported-media-type", `the body of the request was in an unknown format - ${accepted}`);
+  throw apiError("unsupported-media-type", `the body of the request was in an unknown format - ${acceptedMediaTypes}`);
 }
 
-const accepted =
+const acceptedMediaTypes =
   "accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf";
 
-function fromProtobuf(body: Buffer, messages: Messages): unknown {
+function parseProtobufBody(body: Buffer, messages: ProtobufMessages): unknown {
   const decoded = decodeProtobuf(body, messages);
   switch (decoded.kind) {
     case "object":
@@ -64,7 +65,7 @@ function fromProtobuf(body: Buffer, messages: Messages): unknown {
     case "malformed":
       throw badRequest(`the protobuf body cannot be read: ${decoded.because}`);
     case "unknown-kind":
-      throw failure(
+      throw apiError(
         "unsupported-media-type",
         `protobuf bodies of kind "${decoded.name}" in version "${decoded.apiVersion}" are not supported: send JSON`,
       );
@@ -72,7 +73,7 @@ function fromProtobuf(body: Buffer, messages: Messages): unknown {
 }
 
 function parseJsonBody(body: Buffer): ParsedBody {
-  const text = textOf(body);
+  const text = utf8TextOf(body);
   const { isTooDeep, duplicates } = scanJson(text, maxDepth);
   if (isTooDeep) throw badRequest(`the body is nested more than ${maxDepth} levels deep`);
   try {
@@ -84,8 +85,8 @@ function parseJsonBody(body: Buffer): ParsedBody {
 
 /** What applies is mostly JSON in YAML's clothes, and JSON is read far quicker. */
 function parseYamlBody(body: Buffer): ParsedBody {
-  const text = textOf(body);
-  const json = text.startsWith("{") ? jsonOf(text) : undefined;
+  const text = utf8TextOf(body);
+  const json = text.startsWith("{") ? parsedAsJson(text) : undefined;
   if (json !== undefined) return json;
   const parsed = parseYaml(text);
   if (parsed.kind === "refused") throw badRequest(`error decoding YAML: ${parsed.because}`);
@@ -94,14 +95,14 @@ function parseYamlBody(body: Buffer): ParsedBody {
   if (another !== undefined) throw badRequest("error decoding YAML: the body holds more than one document");
   const [error] = document.errors;
   if (error !== undefined) throw badRequest(`error decoding YAML: ${error.message}`);
-  const { value, remarks } = resolveDocument(document);
-  const refused = remarks.find((remark) => remark.severity === "error");
+  const { value, offsetFindings } = resolveDocument(document);
+  const refused = offsetFindings.find((remark) => remark.severity === "error");
   if (refused !== undefined) throw badRequest(`error decoding YAML: ${refused.message}`);
   return { value, problems: [] };
 }
 
 /** Undefined: not JSON; YAML's own flow style begins with a brace too. */
-function jsonOf(text: string): ParsedBody | undefined {
+function parsedAsJson(text: string): ParsedBody | undefined {
   const { isTooDeep, duplicates } = scanJson(text, maxDepth);
   if (isTooDeep) return undefined;
   try {
@@ -111,7 +112,7 @@ function jsonOf(text: string): ParsedBody | undefined {
   }
 }
 
-function textOf(body: Buffer): string {
+function utf8TextOf(body: Buffer): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(body);
   } catch {

@@ -1,4 +1,4 @@
-import type { ServedKind, Subresource, Verb } from "../kinds/kind.ts";
+import type { ServedKind, Subresource, Verb } from "../kinds/served-kind.ts";
 
 /** A group with its versions, best first, and the kinds in each. */
 export interface ServedGroup {
@@ -38,25 +38,25 @@ export function compareVersions(a: string, b: string): number {
   return Number(right[1]) - Number(left[1]) || Number(right[3] ?? 0) - Number(left[3] ?? 0);
 }
 
-interface SubresourceAnswer {
+interface SubresourceDiscovery {
   readonly verbs: readonly Verb[];
   /** What is sent there, if it is not the object itself. */
   readonly kind?: { readonly group: string; readonly version: string; readonly kind: string };
 }
 
-const changing: readonly Verb[] = ["get", "patch", "update"];
+const writeVerbs: readonly Verb[] = ["get", "patch", "update"];
 
-const subresourceAnswers: Readonly<Record<Subresource, SubresourceAnswer>> = {
-  status: { verbs: changing },
-  scale: { verbs: changing, kind: { group: "autoscaling", version: "v1", kind: "Scale" } },
+const subresourceDiscoveries: Readonly<Record<Subresource, SubresourceDiscovery>> = {
+  status: { verbs: writeVerbs },
+  scale: { verbs: writeVerbs, kind: { group: "autoscaling", version: "v1", kind: "Scale" } },
   eviction: { verbs: ["create"], kind: { group: "policy", version: "v1", kind: "Eviction" } },
   binding: { verbs: ["create"], kind: { group: "", version: "v1", kind: "Binding" } },
   log: { verbs: ["get"] },
   finalize: { verbs: ["update"] },
-  approval: { verbs: changing },
+  approval: { verbs: writeVerbs },
   token: { verbs: ["create"], kind: { group: "authentication.k8s.io", version: "v1", kind: "TokenRequest" } },
-  resize: { verbs: changing },
-  ephemeralcontainers: { verbs: changing },
+  resize: { verbs: writeVerbs },
+  ephemeralcontainers: { verbs: writeVerbs },
 };
 
 /** `APIGroupDiscoveryList`: everything in one answer. (05 §1) */
@@ -88,7 +88,7 @@ function resourceDiscovery(served: ServedKind): unknown {
     ...(categories.length > 0 && { categories }),
     ...(served.subresources.length > 0 && {
       subresources: served.subresources.map((subresource) => {
-        const answer = subresourceAnswers[subresource];
+        const answer = subresourceDiscoveries[subresource];
         return { subresource, responseKind: answer.kind ?? { group, version, kind }, verbs: answer.verbs };
       }),
     }),
@@ -96,11 +96,11 @@ function resourceDiscovery(served: ServedKind): unknown {
 }
 
 /** `/apis` for clients that do not ask for everything at once. */
-export function groupList(groups: readonly ServedGroup[]): unknown {
+export function apiGroupList(groups: readonly ServedGroup[]): unknown {
   return { kind: "APIGroupList", apiVersion: "v1", groups: groups.map((group) => groupEntry(group)) };
 }
 
-export function groupAnswer(group: ServedGroup): unknown {
+export function apiGroup(group: ServedGroup): unknown {
   return { kind: "APIGroup", apiVersion: "v1", ...groupEntry(group) };
 }
 
@@ -110,7 +110,7 @@ function groupEntry({ group, versions }: ServedGroup): Readonly<Record<string, u
 }
 
 /** `/api/v1` and `/apis/<group>/<version>`; `drain` looks here for `pods/eviction`. (05 §2) */
-export function resourceList({ group, version, kinds }: ServedVersion & { readonly group: string }): unknown {
+export function apiResourceList({ group, version, kinds }: ServedVersion & { readonly group: string }): unknown {
   return {
     kind: "APIResourceList",
     apiVersion: "v1",
@@ -135,7 +135,7 @@ function resourceEntry({ plural, singular, namespaced, kind, verbs, shortNames, 
 }
 
 function subresourceEntry({ plural, namespaced, kind }: ServedKind, subresource: Subresource): unknown {
-  const answer = subresourceAnswers[subresource];
+  const answer = subresourceDiscoveries[subresource];
   return {
     name: `${plural}/${subresource}`,
     singularName: "",

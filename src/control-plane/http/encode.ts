@@ -1,5 +1,5 @@
 import type { KubeObject } from "../../api/object.ts";
-import type { Serialised } from "../store/serialised.ts";
+import type { ObjectBytesCache } from "../store/object-bytes-cache.ts";
 
 const comma = Buffer.from(",");
 const closing = Buffer.from("]}");
@@ -8,12 +8,12 @@ const lineEnd = Buffer.from("}\n");
 /** A list, joined from the bytes each object already has. (05 §4) */
 export function listBytes(
   items: readonly KubeObject[],
-  { head, serialised }: { readonly head: Readonly<Record<string, unknown>>; readonly serialised: Serialised },
+  { head, objectBytes }: { readonly head: Readonly<Record<string, unknown>>; readonly objectBytes: ObjectBytesCache },
 ): Buffer {
   const parts: Uint8Array[] = [Buffer.from(`${JSON.stringify(head).slice(0, -1)},"items":[`)];
   for (const [index, item] of items.entries()) {
     if (index > 0) parts.push(comma);
-    parts.push(serialised.of(item));
+    parts.push(objectBytes.of(item));
   }
   parts.push(closing);
   return Buffer.concat(parts);

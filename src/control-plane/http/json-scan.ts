@@ -1,5 +1,5 @@
 /** What is to be known about JSON text before or beside parsing it. */
-export interface Scan {
+export interface JsonScan {
   readonly isTooDeep: boolean;
   /** Paths of keys that a map holds more than once, as `spec.replicas`. */
   readonly duplicates: readonly string[];
@@ -19,7 +19,7 @@ interface Level {
  * One pass over the text, without recursion: the depth is known before anything walks the value, and keys written twice
  * are found, which parsing would silently drop. Text that is no JSON is left for the parser to refuse.
  */
-export function scanJson(text: string, maxDepth: number): Scan {
+export function scanJson(text: string, maxDepth: number): JsonScan {
   const levels: Level[] = [];
   const duplicates: string[] = [];
   let isKeyNext = false;

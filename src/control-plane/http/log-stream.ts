@@ -1,10 +1,10 @@
 import type { ServerResponse } from "node:http";
 import type { KubeObject } from "../../api/object.ts";
-import { badRequest } from "../api/failures.ts";
-import type { Key } from "../api/request.ts";
+import { badRequest } from "../api/api-errors.ts";
+import type { NamespacedName } from "../api/request.ts";
 import type { ApiServer } from "../api/server.ts";
-import type { ServedKind } from "../kinds/kind.ts";
-import { listAt, textAt } from "../tables/read.ts";
+import type { ServedKind } from "../kinds/served-kind.ts";
+import { itemsAt, textOrEmpty } from "../tables/object-fields.ts";
 import { logRequest } from "./query.ts";
 
 interface LogOptions {
@@ -15,7 +15,7 @@ interface LogOptions {
 }
 
 /** The output of one container as plain text, for as long as it comes. */
-export async function streamLog(key: Key, { api, kind, query, response }: LogOptions): Promise<void> {
+export async function streamLog(key: NamespacedName, { api, kind, query, response }: LogOptions): Promise<void> {
   const { object } = await api.get(kind, key);
   const container = containerOf(object, query.get("container") ?? "");
   const gone = new AbortController();
@@ -31,13 +31,13 @@ export async function streamLog(key: Key, { api, kind, query, response }: LogOpt
 }
 
 /** Where there are several, one has to be named. */
-function containerOf(pod: KubeObject, asked: string): string {
-  const names = [...listAt(pod, "spec", "initContainers"), ...listAt(pod, "spec", "containers")].map((one) =>
-    textAt(one, "name"),
+function containerOf(pod: KubeObject, requestedContainer: string): string {
+  const names = [...itemsAt(pod, "spec", "initContainers"), ...itemsAt(pod, "spec", "containers")].map((one) =>
+    textOrEmpty(one, "name"),
   );
-  const name = textAt(pod, "metadata", "name");
-  if (asked !== "" && names.includes(asked)) return asked;
-  if (asked !== "") throw badRequest(`container ${asked} is not valid for pod ${name}`);
+  const name = textOrEmpty(pod, "metadata", "name");
+  if (requestedContainer !== "" && names.includes(requestedContainer)) return requestedContainer;
+  if (requestedContainer !== "") throw badRequest(`container ${requestedContainer} is not valid for pod ${name}`);
   const [only, another] = names;
   if (only !== undefined && another === undefined) return only;
   throw badRequest(`a container name must be specified for pod ${name}, choose one of: [${names.join(" ")}]`);

@@ -1,20 +1,20 @@
 import { isRecord } from "../../api/object.ts";
 import type { DeleteOptions, WriteOptions } from "../../kube/client.ts";
-import { badRequest } from "../api/failures.ts";
-import type { ListRequest } from "../api/list.ts";
+import { badRequest } from "../api/api-errors.ts";
+import type { ListRequest } from "../api/list-page.ts";
+import type { WatchRequest } from "../api/server-watch.ts";
 import type { LogRequest } from "../api/subresources/log.ts";
-import type { WatchRequest } from "../api/watch.ts";
 
-export function flag(query: URLSearchParams, name: string): boolean {
+export function booleanParameter(query: URLSearchParams, name: string): boolean {
   const text = query.get(name);
   return text !== null && text !== "false" && text !== "0" && text !== "";
 }
 
-function text(query: URLSearchParams, name: string): string | undefined {
+function textParameter(query: URLSearchParams, name: string): string | undefined {
   return query.get(name) ?? undefined;
 }
 
-function whole(query: URLSearchParams, name: string): number | undefined {
+function integerParameter(query: URLSearchParams, name: string): number | undefined {
   const written = query.get(name);
   if (written === null || written === "") return undefined;
   if (!/^-?\d{1,15}$/.test(written))
@@ -22,41 +22,45 @@ function whole(query: URLSearchParams, name: string): number | undefined {
   return Number(written);
 }
 
-function selection(query: URLSearchParams, namespace: string | undefined) {
-  return { namespace, labelSelector: text(query, "labelSelector"), fieldSelector: text(query, "fieldSelector") };
+function selectionParameters(query: URLSearchParams, namespace: string | undefined) {
+  return {
+    namespace,
+    labelSelector: textParameter(query, "labelSelector"),
+    fieldSelector: textParameter(query, "fieldSelector"),
+  };
 }
 
 const matches = ["Exact", "NotOlderThan"] as const;
 
 export function listRequest(query: URLSearchParams, namespace: string | undefined): ListRequest {
   return {
-    ...selection(query, namespace),
-    limit: whole(query, "limit"),
-    continue: text(query, "continue"),
-    resourceVersion: text(query, "resourceVersion"),
+    ...selectionParameters(query, namespace),
+    limit: integerParameter(query, "limit"),
+    continue: textParameter(query, "continue"),
+    resourceVersion: textParameter(query, "resourceVersion"),
     resourceVersionMatch: oneOf(query, "resourceVersionMatch", matches),
   };
 }
 
 export function watchRequest(query: URLSearchParams, namespace: string | undefined): WatchRequest {
   return {
-    ...selection(query, namespace),
-    resourceVersion: text(query, "resourceVersion"),
-    allowWatchBookmarks: flag(query, "allowWatchBookmarks"),
-    timeoutSeconds: whole(query, "timeoutSeconds"),
-    sendInitialEvents: query.has("sendInitialEvents") ? flag(query, "sendInitialEvents") : undefined,
+    ...selectionParameters(query, namespace),
+    resourceVersion: textParameter(query, "resourceVersion"),
+    allowWatchBookmarks: booleanParameter(query, "allowWatchBookmarks"),
+    timeoutSeconds: integerParameter(query, "timeoutSeconds"),
+    sendInitialEvents: query.has("sendInitialEvents") ? booleanParameter(query, "sendInitialEvents") : undefined,
   };
 }
 
 export function logRequest(query: URLSearchParams): LogRequest {
   return {
-    container: text(query, "container"),
-    follow: flag(query, "follow"),
-    previous: flag(query, "previous"),
-    timestamps: flag(query, "timestamps"),
-    tailLines: whole(query, "tailLines"),
-    limitBytes: whole(query, "limitBytes"),
-    sinceSeconds: whole(query, "sinceSeconds"),
+    container: textParameter(query, "container"),
+    follow: booleanParameter(query, "follow"),
+    previous: booleanParameter(query, "previous"),
+    timestamps: booleanParameter(query, "timestamps"),
+    tailLines: integerParameter(query, "tailLines"),
+    limitBytes: integerParameter(query, "limitBytes"),
+    sinceSeconds: integerParameter(query, "sinceSeconds"),
   };
 }
 
@@ -66,16 +70,16 @@ const validations = ["Ignore", "Warn", "Strict"] as const;
 export function writeOptions(query: URLSearchParams): Omit<WriteOptions, "subresource"> {
   return {
     dryRun: isDryRun(query.getAll("dryRun")),
-    fieldManager: text(query, "fieldManager"),
+    fieldManager: textParameter(query, "fieldManager"),
     fieldValidation: oneOf(query, "fieldValidation", validations),
   };
 }
 
 function isDryRun(values: readonly unknown[]): boolean {
-  const asked = values.filter((value) => value !== "");
-  const wrong = asked.find((value) => value !== "All");
+  const requested = values.filter((value) => value !== "");
+  const wrong = requested.find((value) => value !== "All");
   if (wrong !== undefined) throw badRequest(`Invalid value: ${JSON.stringify(wrong)}: dryRun: supported values: "All"`);
-  return asked.length > 0;
+  return requested.length > 0;
 }
 
 function oneOf<T extends string>(query: URLSearchParams, name: string, known: readonly T[]): T | undefined {
@@ -92,14 +96,15 @@ const propagations = ["Background", "Foreground", "Orphan"] as const;
 /** How to delete, from the body and the query; the query comes second, as the body is what clients write today. */
 export function deleteOptions(query: URLSearchParams, body: unknown): DeleteOptions {
   const sent = isRecord(body) ? body : {};
-  const policy = sent["propagationPolicy"] ?? text(query, "propagationPolicy");
+  const policy = sent["propagationPolicy"] ?? textParameter(query, "propagationPolicy");
   const orphan =
-    sent["orphanDependents"] ?? (query.has("orphanDependents") ? flag(query, "orphanDependents") : undefined);
+    sent["orphanDependents"] ??
+    (query.has("orphanDependents") ? booleanParameter(query, "orphanDependents") : undefined);
   const dryRun = Array.isArray(sent["dryRun"]) ? sent["dryRun"] : query.getAll("dryRun");
   return {
     dryRun: isDryRun(dryRun),
     propagation: policy === undefined ? orphaning(orphan) : propagation(policy),
-    gracePeriodSeconds: gracePeriod(sent["gracePeriodSeconds"]) ?? whole(query, "gracePeriodSeconds"),
+    gracePeriodSeconds: gracePeriod(sent["gracePeriodSeconds"]) ?? integerParameter(query, "gracePeriodSeconds"),
     preconditions: preconditions(sent["preconditions"]),
   };
 }

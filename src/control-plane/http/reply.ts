@@ -1,9 +1,9 @@
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
-import { isKubeError, type KubeError, type Status } from "../../kube/error.ts";
-import { failure } from "../api/failures.ts";
+import { isKubeError, type KubeError, type KubeStatus } from "../../kube/kube-error.ts";
+import { apiError } from "../api/api-errors.ts";
 
 /** A finished answer. */
-export interface Reply {
+export interface HttpReply {
   readonly code: number;
   readonly contentType: string;
   readonly body: Uint8Array;
@@ -12,11 +12,11 @@ export interface Reply {
   readonly warnings?: readonly string[];
 }
 
-export const json = "application/json";
+export const jsonMediaType = "application/json";
 
-export function jsonReply(value: unknown, { code = 200, warnings }: JsonReplyOptions = {}): Reply {
+export function jsonReply(value: unknown, { code = 200, warnings }: JsonReplyOptions = {}): HttpReply {
   const body = value instanceof Uint8Array ? value : Buffer.from(JSON.stringify(value));
-  return { code, contentType: json, body, ...(warnings !== undefined && { warnings }) };
+  return { code, contentType: jsonMediaType, body, ...(warnings !== undefined && { warnings }) };
 }
 
 interface JsonReplyOptions {
@@ -24,12 +24,12 @@ interface JsonReplyOptions {
   readonly warnings?: readonly string[];
 }
 
-export function textReply(text: string): Reply {
+export function textReply(text: string): HttpReply {
   return { code: 200, contentType: "text/plain; charset=utf-8", body: Buffer.from(text) };
 }
 
 /** Any failure as a `Status`: one of ours says what it is, anything else is a fault of the server. */
-export function statusReply(error: unknown): Reply {
+export function statusReply(error: unknown): HttpReply {
   const status = statusOf(error);
   const retryAfter = status.details?.retryAfterSeconds;
   return {
@@ -38,16 +38,16 @@ export function statusReply(error: unknown): Reply {
   };
 }
 
-function statusOf(error: unknown): Status {
-  const known: KubeError = isKubeError(error) ? error : failure("server-error", "Internal error occurred");
-  return known.status ?? failure(known.code, known.message).status ?? unreachable(known);
+function statusOf(error: unknown): KubeStatus {
+  const known: KubeError = isKubeError(error) ? error : apiError("server-error", "Internal error occurred");
+  return known.status ?? apiError(known.code, known.message).status ?? unreachable(known);
 }
 
 function unreachable(error: KubeError): never {
   throw new Error("a failure without a status", { cause: error });
 }
 
-export function send(response: ServerResponse, reply: Reply): void {
+export function sendReply(response: ServerResponse, reply: HttpReply): void {
   if (response.headersSent || response.destroyed) {
     response.end();
     return;

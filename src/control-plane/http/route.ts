@@ -31,7 +31,7 @@ const healthPaths: ReadonlySet<string> = new Set(["healthz", "readyz", "livez"])
 
 /** The path of a request, without its query. Names are decoded after splitting: a slash in a name stays in the name. */
 export function routeOf(path: string): Route {
-  const segments = decoded(path);
+  const segments = decodeSegments(path);
   if (segments === undefined) return { kind: "unreadable" };
   const [first, ...rest] = segments;
   if (first === undefined) return { kind: "root" };
@@ -50,7 +50,7 @@ export function routeOf(path: string): Route {
   }
 }
 
-function decoded(path: string): readonly string[] | undefined {
+function decodeSegments(path: string): readonly string[] | undefined {
   const parts = path.split("/").slice(1);
   if (parts.at(-1) === "") parts.pop();
   try {
@@ -84,12 +84,12 @@ function resourceRoute(group: string, version: string, rest: readonly string[]):
   return withNames({ group, version, plural: first, namespace: undefined, name: second, subresource });
 }
 
-interface Names extends Omit<ResourceRoute, "kind" | "subresource"> {
+interface RouteNames extends Omit<ResourceRoute, "kind" | "subresource"> {
   readonly subresource: readonly string[];
 }
 
 /** What follows a subresource (as in `proxy/any/path`) belongs to it, and none of ours has any. */
-function withNames({ subresource, ...names }: Names): Route {
+function withNames({ subresource, ...names }: RouteNames): Route {
   return { kind: "resource", ...names, subresource: subresource[0] };
 }
 

@@ -2,7 +2,12 @@ import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { isRecord } from "../../api/object.ts";
-import { type CertificateOptions, isUsable, makeCertificate, type ServerCertificate } from "../certificate.ts";
+import {
+  type CertificateOptions,
+  isCertificateUsable,
+  makeCertificate,
+  type ServerCertificate,
+} from "../certificate.ts";
 
 /** Where we keep what outlives a run: `$XDG_STATE_HOME/karpenter-ts`, or `~/.local/state/karpenter-ts`. */
 export function stateFolder(env: Readonly<Record<string, string | undefined>>): string {
@@ -12,7 +17,7 @@ export function stateFolder(env: Readonly<Record<string, string | undefined>>): 
 }
 
 /** Readable by its owner alone from the first byte on; whole or not there. (05:CP-S2) */
-export async function writePrivate(path: string, text: string): Promise<void> {
+export async function writePrivateFile(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const draft = `${path}.${process.pid}.tmp`;
   await writeFile(draft, text, { mode: 0o600, flag: "w" });
@@ -20,12 +25,12 @@ export async function writePrivate(path: string, text: string): Promise<void> {
 }
 
 /** The certificate of earlier runs while it serves, else a new one, kept for later ones. */
-export async function keptCertificate(folder: string, options: CertificateOptions): Promise<ServerCertificate> {
+export async function loadOrCreateCertificate(folder: string, options: CertificateOptions): Promise<ServerCertificate> {
   const path = join(folder, "certificate.json");
-  const kept = await readCertificate(path);
-  if (kept !== undefined && isUsable(kept, options)) return kept;
+  const existing = await readCertificate(path);
+  if (existing !== undefined && isCertificateUsable(existing, options)) return existing;
   const made = await makeCertificate(options);
-  await writePrivate(path, `${JSON.stringify(made)}\n`);
+  await writePrivateFile(path, `${JSON.stringify(made)}\n`);
   return made;
 }
 

@@ -5,7 +5,7 @@ export function makeToken(): string {
 }
 
 /** Whether an Authorization header carries the token. Hashes are compared, so that time tells nothing. (05:CP-S2) */
-export function tokenCheck(token: string): (authorization: string | undefined) => boolean {
+export function tokenChecker(token: string): (authorization: string | undefined) => boolean {
   const expected = digest(token);
   return (authorization = "") => {
     const [scheme = "", given = "", ...more] = authorization.split(" ").filter((part) => part !== "");

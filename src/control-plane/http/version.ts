@@ -1,5 +1,5 @@
 /** The Kubernetes release whose API we speak; clients decide by it what they may ask for. */
-export const versionAnswer = {
+export const versionInfo = {
   major: "1",
   minor: "36",
   emulationMajor: "1",

@@ -1,9 +1,9 @@
 import type { ServerResponse } from "node:http";
-import type { ServerEvent, Watch } from "../api/watch.ts";
+import type { ServerWatch, ServerWatchEvent } from "../api/server-watch.ts";
 import { eventBytes } from "./encode.ts";
 
 /** Turns the object of an event into the bytes of the representation that was asked for. */
-export type ShowEvent = (event: Exclude<ServerEvent, { type: "ERROR" }>) => Uint8Array;
+export type EncodeEvent = (event: Exclude<ServerWatchEvent, { type: "ERROR" }>) => Uint8Array;
 
 /** Written at once when more is waiting: one system call instead of hundreds. */
 const maxBatchBytes = 256 * 1024;
@@ -13,14 +13,14 @@ const maxBatchBytes = 256 * 1024;
  * response's `close` ends the watch: that of the request comes as soon as the request was read. (05 §4)
  */
 export async function streamWatch(
-  watch: Watch,
-  { response, show }: { readonly response: ServerResponse; readonly show: ShowEvent },
+  watch: ServerWatch,
+  { response, encodeEvent }: { readonly response: ServerResponse; readonly encodeEvent: EncodeEvent },
 ): Promise<void> {
   response.on("close", () => watch.close());
   response.writeHead(200, { "content-type": "application/json", "cache-control": "no-cache, private" });
   response.flushHeaders();
   for await (const first of watch) {
-    const isTakingMore = response.write(batch(first, { watch, show }));
+    const isTakingMore = response.write(batch(first, { watch, encodeEvent }));
     if (!isTakingMore) await untilDrained(response);
     if (response.destroyed) break;
   }
@@ -39,11 +39,14 @@ function untilDrained(response: ServerResponse): Promise<void> {
   });
 }
 
-function batch(first: ServerEvent, { watch, show }: { readonly watch: Watch; readonly show: ShowEvent }): Uint8Array {
+function batch(
+  first: ServerWatchEvent,
+  { watch, encodeEvent }: { readonly watch: ServerWatch; readonly encodeEvent: EncodeEvent },
+): Uint8Array {
   const lines: Uint8Array[] = [];
   let size = 0;
-  for (let event: ServerEvent | undefined = first; event !== undefined; event = watch.poll()) {
-    const line = lineOf(event, show);
+  for (let event: ServerWatchEvent | undefined = first; event !== undefined; event = watch.poll()) {
+    const line = lineOf(event, encodeEvent);
     lines.push(line);
     size += line.length;
     if (size > maxBatchBytes) break;
@@ -51,7 +54,7 @@ function batch(first: ServerEvent, { watch, show }: { readonly watch: Watch; rea
   return lines.length === 1 ? (lines[0] as Uint8Array) : Buffer.concat(lines);
 }
 
-function lineOf(event: ServerEvent, show: ShowEvent): Uint8Array {
+function lineOf(event: ServerWatchEvent, encodeEvent: EncodeEvent): Uint8Array {
   if (event.type === "ERROR") return eventBytes("ERROR", Buffer.from(JSON.stringify(event.status)));
-  return eventBytes(event.type, show(event));
+  return eventBytes(event.type, encodeEvent(event));
 }

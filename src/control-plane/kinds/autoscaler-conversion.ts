@@ -1,29 +1,29 @@
 import { isRecord, type KubeObject } from "../../api/object.ts";
-import { type Json, listAt, numberAt, recordAt, textAt } from "./draft.ts";
-import type { ConvertedObject, KindConversion } from "./kind.ts";
+import { type JsonObject, listAt, numberAt, recordAt, textAt } from "./object-draft.ts";
+import type { KindConversion, KindConversionResult } from "./served-kind.ts";
 
 /** Where the first version keeps what it has no field for, so that writing back what was read loses nothing. */
-const kept = {
+const keptAnnotations = {
   metrics: "autoscaling.alpha.kubernetes.io/metrics",
   behavior: "autoscaling.alpha.kubernetes.io/behavior",
 } as const;
 
 /** autoscaling/v1, which `kubectl autoscale` writes, knows one measure: the use of CPU in percent. (05 §5) */
 export const autoscalerConversion: KindConversion = {
-  toStored: (object) => plain(isRecord(object) ? toSecond(object) : object),
-  fromStored: (object) => plain(toFirst(object)),
+  toStored: (object) => withoutWarnings(isRecord(object) ? toV2(object) : object),
+  fromStored: (object) => withoutWarnings(toV1Autoscaler(object)),
 };
 
-function plain(object: unknown): ConvertedObject {
+function withoutWarnings(object: unknown): KindConversionResult {
   return { object, warnings: [] };
 }
 
-function toSecond(object: Json): Json {
+function toV2(object: JsonObject): JsonObject {
   const { targetCPUUtilizationPercentage: percent, ...spec } = recordAt(object, "spec") ?? {};
   const { currentCPUUtilizationPercentage: _, ...status } = recordAt(object, "status") ?? {};
   const {
-    [kept.metrics]: others,
-    [kept.behavior]: behavior,
+    [keptAnnotations.metrics]: others,
+    [keptAnnotations.behavior]: behavior,
     ...annotations
   } = recordAt(object, "metadata", "annotations") ?? {};
   const metrics = [...parsedList(others), ...(percent === undefined || percent === null ? [] : [cpuMetric(percent)])];
@@ -37,7 +37,7 @@ function toSecond(object: Json): Json {
   };
 }
 
-function toFirst(object: KubeObject): Json {
+function toV1Autoscaler(object: KubeObject): JsonObject {
   const { metrics: _, behavior, ...spec } = recordAt(object, "spec") ?? {};
   const { currentMetrics: __, conditions: ___, ...status } = recordAt(object, "status") ?? {};
   const metrics = listAt(object.spec, "metrics");
@@ -46,8 +46,8 @@ function toFirst(object: KubeObject): Json {
   const percent = numberAt(cpu, "resource", "target", "averageUtilization");
   const annotations = {
     ...object.metadata.annotations,
-    ...(others.length > 0 && { [kept.metrics]: JSON.stringify(others) }),
-    ...(isRecord(behavior) && { [kept.behavior]: JSON.stringify(behavior) }),
+    ...(others.length > 0 && { [keptAnnotations.metrics]: JSON.stringify(others) }),
+    ...(isRecord(behavior) && { [keptAnnotations.behavior]: JSON.stringify(behavior) }),
   };
   return {
     ...object,
@@ -58,15 +58,15 @@ function toFirst(object: KubeObject): Json {
   };
 }
 
-function withAnnotations({ annotations: _, ...metadata }: Json, annotations: Json): Json {
+function withAnnotations({ annotations: _, ...metadata }: JsonObject, annotations: JsonObject): JsonObject {
   return { ...metadata, ...(Object.keys(annotations).length > 0 && { annotations }) };
 }
 
-function cpuMetric(percent: unknown): Json {
+function cpuMetric(percent: unknown): JsonObject {
   return { type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: percent } } };
 }
 
-function isCpuInPercent(metric: Json): boolean {
+function isCpuInPercent(metric: JsonObject): boolean {
   const target = recordAt(metric, "resource", "target");
   return textAt(metric, "resource", "name") === "cpu" && textAt(target, "type") === "Utilization";
 }

@@ -1,24 +1,24 @@
-import { Patterns } from "../../api/structural/validate.ts";
-import { builtInBehaviour } from "./behaviours/built-in.ts";
-import { builtInTable, type Group, type Row } from "./built-in-table.ts";
-import { anything } from "./field-schema.ts";
-import { BuiltInFields } from "./fields.ts";
-import { type ServedKind, verbs } from "./kind.ts";
+import { PatternCache } from "../../api/structural/validate.ts";
+import { builtInBehaviour } from "./behaviours/built-in-behaviour.ts";
+import { BuiltInFields } from "./built-in-fields.ts";
+import { type BuiltInKindGroup, type BuiltInKindRow, builtInKindTable } from "./built-in-kind-table.ts";
+import { anyFieldSchema } from "./field-schema.ts";
+import { type ServedKind, verbs } from "./served-kind.ts";
 
 /** Every kind Kubernetes itself brings, as far as we serve it. */
 export function builtInKinds(): readonly ServedKind[] {
   const fields = new BuiltInFields();
-  const patterns = new Patterns();
-  return builtInTable.flatMap((group) => group.rows.map((row) => served(group, row, { fields, patterns })));
+  const patterns = new PatternCache();
+  return builtInKindTable.flatMap((group) => group.rows.map((row) => servedKind(group, row, { fields, patterns })));
 }
 
-function served(
-  { group, version, definitions }: Group,
-  row: Row,
-  { fields, patterns }: { fields: BuiltInFields; patterns: Patterns },
+function servedKind(
+  { group, version, definitions }: BuiltInKindGroup,
+  row: BuiltInKindRow,
+  { fields, patterns }: { fields: BuiltInFields; patterns: PatternCache },
 ): ServedKind {
   const { kind, plural, scope, traits = {} } = row;
-  const schema = definitions === "" ? anything : fields.definition(`${definitions}.${kind}`);
+  const schema = definitions === "" ? anyFieldSchema : fields.definition(`${definitions}.${kind}`);
   return {
     group,
     version,

@@ -3,10 +3,17 @@ import { isRecord, type KubeObject } from "../../api/object.ts";
 import { formatPath } from "../../api/problem.ts";
 import { prune } from "../../api/structural/prune.ts";
 import type { StructuralSchema } from "../../api/structural/schema.ts";
-import { badRequest, causeOf } from "../api/failures.ts";
-import { type Draft, type Json, listAt, recordAt, textAt } from "./draft.ts";
+import { badRequest, causeOf } from "../api/api-errors.ts";
 import { type FieldSchema, fieldSchemaOf } from "./field-schema.ts";
-import { type Behaviour, type Column, type KindConversion, type ScaleFields, type ServedKind, verbs } from "./kind.ts";
+import { type JsonObject, listAt, type ObjectDraft, recordAt, textAt } from "./object-draft.ts";
+import {
+  type CustomResourceColumn,
+  type KindBehaviour,
+  type KindConversion,
+  type ScaleFields,
+  type ServedKind,
+  verbs,
+} from "./served-kind.ts";
 
 export interface CustomKindOptions {
   readonly admission: Admission;
@@ -24,7 +31,7 @@ export function customKinds(definition: KubeObject, options: CustomKindOptions):
 }
 
 interface VersionOptions extends CustomKindOptions {
-  readonly version: Json;
+  readonly version: JsonObject;
   readonly storedName: string;
 }
 
@@ -55,8 +62,8 @@ function customKind(definition: KubeObject, { version, storedName, ...options }:
     behaviour: customBehaviour({ schema, hasStatus, scale, kind, admission: options.admission }),
     custom: {
       definition: definition.metadata.name ?? "",
-      columns: listAt(version, "additionalPrinterColumns") as unknown as readonly Column[],
-      schema: schema as Json,
+      columns: listAt(version, "additionalPrinterColumns") as unknown as readonly CustomResourceColumn[],
+      schema: schema as JsonObject,
     },
     ...(scale && { scale }),
     ...(name === storedName ? {} : { conversion: renaming(`${group}/${name}`, `${group}/${storedName}`) }),
@@ -72,7 +79,7 @@ interface CustomBehaviourOptions {
   readonly admission: Admission;
 }
 
-function customBehaviour({ schema, hasStatus, scale, kind, admission }: CustomBehaviourOptions): Behaviour {
+function customBehaviour({ schema, hasStatus, scale, kind, admission }: CustomBehaviourOptions): KindBehaviour {
   const paths = scale && { specReplicasPath: `.${scale.specReplicas}`, statusReplicasPath: `.${scale.statusReplicas}` };
   return {
     countsGenerations: true,
@@ -85,15 +92,15 @@ function customBehaviour({ schema, hasStatus, scale, kind, admission }: CustomBe
       return { value, unknown: unknown.map(formatPath) };
     },
     validate: (draft, old) => {
-      const { object, problems } = admission.admitTo(schema, draft, { old, scale: paths });
-      return { draft: object as Draft, causes: problems.map((problem) => causeOf(problem, object)) };
+      const { object, problems } = admission.admitWithSchema(schema, draft, { old, scale: paths });
+      return { draft: object as ObjectDraft, causes: problems.map((problem) => causeOf(problem, object)) };
     },
   };
 }
 
 /** Without a converter, versions differ in their name alone. */
 function renaming(here: string, stored: string): KindConversion {
-  const named = (object: unknown, apiVersion: string) => ({ ...(object as Json), apiVersion });
+  const named = (object: unknown, apiVersion: string) => ({ ...(object as JsonObject), apiVersion });
   return {
     toStored: (object) => ({ object: isRecord(object) ? named(object, stored) : object, warnings: [] }),
     fromStored: (object) => ({ object: named(object, here), warnings: [] }),
@@ -109,12 +116,12 @@ function deprecationOf({
   group: string;
   name: string;
   kind: string;
-  version: Json;
+  version: JsonObject;
 }): string {
   return textAt(version, "deprecationWarning") || `${group}/${name} ${kind} is deprecated`;
 }
 
-function scaleFields(scale: Json | undefined): ScaleFields | undefined {
+function scaleFields(scale: JsonObject | undefined): ScaleFields | undefined {
   if (scale === undefined) return undefined;
   const dotted = (field: string) => textAt(scale, field).replace(/^\./, "");
   const selector = dotted("labelSelectorPath");

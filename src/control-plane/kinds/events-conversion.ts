@@ -1,6 +1,6 @@
 import { isRecord, type KubeObject } from "../../api/object.ts";
-import type { Json } from "./draft.ts";
-import type { ConvertedObject, KindConversion } from "./kind.ts";
+import type { JsonObject } from "./object-draft.ts";
+import type { KindConversion, KindConversionResult } from "./served-kind.ts";
 
 /** The same event in the words of the core group and of events.k8s.io. (05 §5) */
 const renamed: readonly (readonly [newer: string, core: string])[] = [
@@ -20,9 +20,9 @@ export const eventsConversion: KindConversion = {
   fromStored: (object) => converted(object, toNewer, "events.k8s.io/v1"),
 };
 
-function converted(object: unknown, names: ReadonlyMap<string, string>, apiVersion: string): ConvertedObject {
+function converted(object: unknown, names: ReadonlyMap<string, string>, apiVersion: string): KindConversionResult {
   if (!isRecord(object)) return { object, warnings: [] };
-  const result: Json = {};
+  const result: JsonObject = {};
   for (const [field, value] of Object.entries(object)) result[names.get(field) ?? field] = value;
   return { object: { ...result, apiVersion } as unknown as KubeObject, warnings: [] };
 }

@@ -43,11 +43,11 @@ export type FieldSchema =
       readonly patch?: PatchRule;
     };
 
-export const anything: FieldSchema = { is: "any" };
+export const anyFieldSchema: FieldSchema = { is: "any" };
 
 /** The same for a custom kind, whose schema came with its CRD. `metadata` has the schema all kinds share. */
 export function fieldSchemaOf(schema: StructuralSchema, metadata: FieldSchema): FieldSchema {
-  const root = convert(schema);
+  const root = convertSchema(schema);
   const text: FieldSchema = { is: "string" };
   return {
     is: "object",
@@ -55,19 +55,19 @@ export function fieldSchemaOf(schema: StructuralSchema, metadata: FieldSchema): 
     field: (name) => {
       if (name === "metadata") return metadata;
       if (name === "apiVersion" || name === "kind") return text;
-      return root.is === "object" ? root.field(name) : anything;
+      return root.is === "object" ? root.field(name) : anyFieldSchema;
     },
   };
 }
 
-function convert(schema: StructuralSchema | undefined): FieldSchema {
-  if (schema === undefined) return anything;
+function convertSchema(schema: StructuralSchema | undefined): FieldSchema {
+  if (schema === undefined) return anyFieldSchema;
   const isAtomic = schema["x-kubernetes-map-type"] === "atomic";
   const { properties, additionalProperties: additional } = schema;
-  if (schema.type === "array") return { is: "list", of: convert(schema.items), identity: listIdentity(schema) };
-  if (schema.type !== "object") return anything;
+  if (schema.type === "array") return { is: "list", of: convertSchema(schema.items), identity: listIdentity(schema) };
+  if (schema.type !== "object") return anyFieldSchema;
   if (properties === undefined) {
-    return { is: "map", of: typeof additional === "object" ? convert(additional) : anything, isAtomic };
+    return { is: "map", of: typeof additional === "object" ? convertSchema(additional) : anyFieldSchema, isAtomic };
   }
   return { is: "object", isAtomic, field: fieldsOf(properties, schema) };
 }
@@ -80,8 +80,8 @@ function fieldsOf(
   const keepsUnknown = schema["x-kubernetes-preserve-unknown-fields"] === true;
   const known = new Map<string, FieldSchema>();
   return (name) => {
-    if (!Object.hasOwn(properties, name)) return keepsUnknown ? anything : undefined;
-    const made = known.get(name) ?? convert(properties[name]);
+    if (!Object.hasOwn(properties, name)) return keepsUnknown ? anyFieldSchema : undefined;
+    const made = known.get(name) ?? convertSchema(properties[name]);
     known.set(name, made);
     return made;
   };

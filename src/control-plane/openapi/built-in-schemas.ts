@@ -1,5 +1,5 @@
 import { fieldTable } from "../kinds/fields-data.ts";
-import type { ServedKind } from "../kinds/kind.ts";
+import type { ServedKind } from "../kinds/served-kind.ts";
 
 /** Leaves of the field table, as OpenAPI has them. */
 const leaves: Readonly<Record<string, unknown>> = {

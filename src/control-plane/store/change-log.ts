@@ -1,7 +1,7 @@
 import type { KubeObject } from "../../api/object.ts";
 
 /** One committed write. */
-export interface Change {
+export interface StoreChange {
   readonly type: "ADDED" | "MODIFIED" | "DELETED";
   readonly revision: number;
   readonly key: string;
@@ -13,7 +13,7 @@ export interface Change {
 /** The last changes of a collection: what a watch may still ask for. */
 export class ChangeLog {
   readonly #windowSize: number;
-  #changes: Change[] = [];
+  #changes: StoreChange[] = [];
   /** Changes up to here are forgotten. */
   #forgottenTo = 0;
 
@@ -21,11 +21,11 @@ export class ChangeLog {
     this.#windowSize = windowSize;
   }
 
-  append(change: Change): void {
+  append(change: StoreChange): void {
     this.#changes.push(change);
     if (this.#changes.length < this.#windowSize * 2) return;
     const dropped = this.#changes.length - this.#windowSize;
-    this.#forgottenTo = (this.#changes[dropped - 1] as Change).revision;
+    this.#forgottenTo = (this.#changes[dropped - 1] as StoreChange).revision;
     this.#changes = this.#changes.slice(dropped);
   }
 
@@ -36,13 +36,13 @@ export class ChangeLog {
   }
 
   /** What happened after a revision, or undefined where that is no longer known. */
-  since(revision: number): readonly Change[] | undefined {
+  since(revision: number): readonly StoreChange[] | undefined {
     if (revision < this.#forgottenTo) return undefined;
     let low = 0;
     let high = this.#changes.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if ((this.#changes[middle] as Change).revision <= revision) low = middle + 1;
+      if ((this.#changes[middle] as StoreChange).revision <= revision) low = middle + 1;
       else high = middle;
     }
     return this.#changes.slice(low);

@@ -2,12 +2,12 @@ import type { KubeObject } from "../../api/object.ts";
 import { ChangeLog } from "./change-log.ts";
 
 /** Looks objects up by something else than their key. */
-export interface Index {
+export interface CollectionIndex {
   readonly name: string;
   valueOf(object: KubeObject): string;
 }
 
-export interface Range {
+export interface KeyRange {
   readonly prefix?: string;
   readonly from?: string;
 }
@@ -20,10 +20,10 @@ export class Collection {
   readonly #keys: string[] = [];
   /** In the order of the keys: a scan reads them one after the other. */
   readonly #values: KubeObject[] = [];
-  readonly #index: Index | undefined;
+  readonly #index: CollectionIndex | undefined;
   readonly #byIndex = new Map<string, Set<string>>();
 
-  constructor(options: { readonly index: Index | undefined; readonly windowSize: number }) {
+  constructor(options: { readonly index: CollectionIndex | undefined; readonly windowSize: number }) {
     this.#index = options.index;
     this.log = new ChangeLog(options.windowSize);
   }
@@ -37,7 +37,7 @@ export class Collection {
   }
 
   /** From the first key at or after `from`, while it begins with `prefix`. */
-  scan({ prefix = "", from = "" }: Range, visit: (key: string, object: KubeObject) => void): void {
+  scan({ prefix = "", from = "" }: KeyRange, visit: (key: string, object: KubeObject) => void): void {
     const keys = this.#keys;
     for (let at = this.#position(from > prefix ? from : prefix); at < keys.length; at++) {
       const key = keys[at] as string;
@@ -47,7 +47,7 @@ export class Collection {
   }
 
   /** The same as a list of its own, which writes do not disturb. */
-  range(range: Range = {}): readonly (readonly [string, KubeObject])[] {
+  range(range: KeyRange = {}): readonly (readonly [string, KubeObject])[] {
     const entries: (readonly [string, KubeObject])[] = [];
     this.scan(range, (key, object) => entries.push([key, object]));
     return entries;

@@ -1,6 +1,12 @@
 import { type FileHandle, open, rm } from "node:fs/promises";
 import type { Journal, JournalEntry } from "./journal.ts";
-import { journalPath, type KeptJournal, openFolder, publish, unlock } from "./journal-folder.ts";
+import {
+  journalPath,
+  openJournalFolder,
+  publishJournalFile,
+  type RecoveredJournal,
+  unlockJournalFolder,
+} from "./journal-folder.ts";
 import { headerLine, type JournalRecord, recordLine } from "./journal-record.ts";
 
 export interface FileJournalOptions {
@@ -11,7 +17,7 @@ export interface FileJournalOptions {
   /** How much has to be appended before it is rewritten, however little there is. */
   readonly compactAfterBytes?: number | undefined;
   /** A rewrite that failed; the journal goes on as it was. */
-  readonly onTrouble?: ((error: unknown) => void) | undefined;
+  readonly onCompactionError?: ((error: unknown) => void) | undefined;
 }
 
 const defaultCompactAfter = 16 * 1024 * 1024;
@@ -31,17 +37,17 @@ class Batch {
     this.done.catch(() => {}); // whoever waits for it hears of it
   }
 
-  kept(): void {
+  resolve(): void {
     this.#settle?.resolve();
   }
 
-  lost(error: unknown): void {
+  reject(error: unknown): void {
     this.#settle?.reject(error);
   }
 }
 
 /** The next file, which holds a snapshot; what was written since then is added before it takes over. */
-interface Successor {
+interface CompactedFile {
   readonly generation: number;
   readonly since: Buffer[];
   file: FileHandle | undefined;
@@ -59,9 +65,9 @@ export class FileJournal implements Journal {
   readonly #options: FileJournalOptions;
   #file: FileHandle;
   #generation: number;
-  #gathering: Batch | undefined;
+  #openBatch: Batch | undefined;
   #draining: Promise<void> | undefined;
-  #successor: Successor | undefined;
+  #compacted: CompactedFile | undefined;
   #compacting: Promise<void> | undefined;
   #failure: unknown;
   #isClosed = false;
@@ -69,26 +75,29 @@ export class FileJournal implements Journal {
   #snapshotBytes: number;
   #appendedBytes = 0;
 
-  private constructor(kept: KeptJournal, { file, options }: { file: FileHandle; options: FileJournalOptions }) {
-    this.#folder = kept.folder;
-    this.#generation = kept.generation;
-    this.#snapshotBytes = kept.bytes;
+  private constructor(
+    recovered: RecoveredJournal,
+    { file, options }: { file: FileHandle; options: FileJournalOptions },
+  ) {
+    this.#folder = recovered.folder;
+    this.#generation = recovered.generation;
+    this.#snapshotBytes = recovered.bytes;
     this.#file = file;
     this.#options = options;
   }
 
   /** Goes on where an earlier life ended. */
-  static async continue(kept: KeptJournal, options: FileJournalOptions): Promise<FileJournal> {
-    const file = await open(journalPath(kept.folder, kept.generation), "a", 0o600);
-    return new FileJournal(kept, { file, options });
+  static async continue(recovered: RecoveredJournal, options: FileJournalOptions): Promise<FileJournal> {
+    const file = await open(journalPath(recovered.folder, recovered.generation), "a", 0o600);
+    return new FileJournal(recovered, { file, options });
   }
 
   append(entry: JournalEntry): Promise<void> {
     if (this.#isClosed) return Promise.reject(new Error("the journal is closed"));
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
-    this.#gathering ??= new Batch();
-    this.#gathering.lines.push(recordLine({ at: this.#options.now(), entry }));
-    const { done } = this.#gathering;
+    this.#openBatch ??= new Batch();
+    this.#openBatch.lines.push(recordLine({ at: this.#options.now(), entry }));
+    const { done } = this.#openBatch;
     this.#drain();
     return done;
   }
@@ -99,9 +108,9 @@ export class FileJournal implements Journal {
     this.#isClosed = true;
     await this.#compacting;
     await this.#draining;
-    await this.#drop(this.#successor);
+    await this.#discard(this.#compacted);
     await this.#file.close();
-    await unlock(this.#folder);
+    await unlockJournalFolder(this.#folder);
   }
 
   #drain(): void {
@@ -112,39 +121,39 @@ export class FileJournal implements Journal {
 
   async #write(): Promise<void> {
     await undefined; // what is written in the same breath shares the first sync
-    while (this.#gathering !== undefined || this.#successor?.isReady === true) {
-      const batch = this.#gathering;
-      this.#gathering = undefined;
+    while (this.#openBatch !== undefined || this.#compacted?.isReady === true) {
+      const batch = this.#openBatch;
+      this.#openBatch = undefined;
       try {
         if (this.#failure !== undefined) throw this.#failure;
-        if (batch !== undefined) await this.#keep(Buffer.concat(batch.lines));
-        batch?.kept();
-        if (this.#successor?.isReady === true) await this.#succeed(this.#successor);
+        if (batch !== undefined) await this.#writeAndSync(Buffer.concat(batch.lines));
+        batch?.resolve();
+        if (this.#compacted?.isReady === true) await this.#switchToCompacted(this.#compacted);
       } catch (error) {
         this.#failure ??= error;
-        batch?.lost(error);
-        await this.#drop(this.#successor);
+        batch?.reject(error);
+        await this.#discard(this.#compacted);
       }
     }
     this.#compactWhenDue();
   }
 
-  async #keep(bytes: Buffer): Promise<void> {
+  async #writeAndSync(bytes: Buffer): Promise<void> {
     await this.#file.appendFile(bytes);
     await this.#file.datasync();
     this.#appendedBytes += bytes.length;
-    this.#successor?.since.push(bytes);
+    this.#compacted?.since.push(bytes);
   }
 
   #compactWhenDue(): void {
     const { snapshot, compactAfterBytes = defaultCompactAfter } = this.#options;
     const isDue = this.#appendedBytes > Math.max(compactAfterBytes, this.#snapshotBytes);
-    const isBusy = this.#compacting !== undefined || this.#successor !== undefined;
+    const isBusy = this.#compacting !== undefined || this.#compacted !== undefined;
     if (snapshot === undefined || !isDue || isBusy || this.#isClosed || this.#failure !== undefined) return;
     this.#appendedBytes = 0; // should it fail: not again at once
     this.#compacting = this.#compact([...snapshot()]).finally(() => {
       this.#compacting = undefined;
-      if (this.#successor?.isReady === true) this.#drain();
+      if (this.#compacted?.isReady === true) this.#drain();
     });
   }
 
@@ -152,38 +161,38 @@ export class FileJournal implements Journal {
   async #compact(entries: readonly JournalEntry[]): Promise<void> {
     // Before anything is awaited: whatever is kept from the moment of the snapshot on belongs into `since`.
     const generation = this.#generation + 1;
-    const successor: Successor = { generation, since: [], file: undefined, bytes: 0, isReady: false };
-    this.#successor = successor;
+    const compacted: CompactedFile = { generation, since: [], file: undefined, bytes: 0, isReady: false };
+    this.#compacted = compacted;
     try {
-      successor.file = await open(`${journalPath(this.#folder, generation)}.tmp`, "w", 0o600);
-      for (const piece of pieces(entries, this.#options.now())) {
-        if (this.#isClosed || this.#successor !== successor) return await this.#drop(successor);
-        await successor.file.appendFile(piece);
-        successor.bytes += piece.length;
+      compacted.file = await open(`${journalPath(this.#folder, generation)}.tmp`, "w", 0o600);
+      for (const piece of snapshotPieces(entries, this.#options.now())) {
+        if (this.#isClosed || this.#compacted !== compacted) return await this.#discard(compacted);
+        await compacted.file.appendFile(piece);
+        compacted.bytes += piece.length;
       }
-      successor.isReady = true;
+      compacted.isReady = true;
     } catch (error) {
-      await this.#drop(successor);
-      this.#options.onTrouble?.(error);
+      await this.#discard(compacted);
+      this.#options.onCompactionError?.(error);
     }
   }
 
   /** Nothing is written meanwhile, so that the new file has all the old one has when it takes its place. */
-  async #succeed({ file, generation, since, bytes }: Successor): Promise<void> {
+  async #switchToCompacted({ file, generation, since, bytes }: CompactedFile): Promise<void> {
     const old = { file: this.#file, path: journalPath(this.#folder, this.#generation) };
     const path = journalPath(this.#folder, generation);
     const added = Buffer.concat(since);
     if (file === undefined) return;
     try {
       await file.appendFile(added);
-      await publish(this.#folder, { file, path });
+      await publishJournalFile(this.#folder, { file, path });
     } catch (error) {
-      await this.#drop(this.#successor);
+      await this.#discard(this.#compacted);
       await rm(path, { force: true }); // with its name it would hide what the old one keeps from now on
-      this.#options.onTrouble?.(error);
+      this.#options.onCompactionError?.(error);
       return;
     }
-    this.#successor = undefined;
+    this.#compacted = undefined;
     this.#file = file;
     this.#generation = generation;
     this.#snapshotBytes = bytes;
@@ -192,15 +201,15 @@ export class FileJournal implements Journal {
     await Promise.allSettled([old.file.close(), rm(old.path, { force: true })]);
   }
 
-  async #drop(successor: Successor | undefined): Promise<void> {
-    if (successor === undefined) return;
-    if (this.#successor === successor) this.#successor = undefined;
-    await successor.file?.close().catch(() => {});
-    await rm(`${journalPath(this.#folder, successor.generation)}.tmp`, { force: true });
+  async #discard(compacted: CompactedFile | undefined): Promise<void> {
+    if (compacted === undefined) return;
+    if (this.#compacted === compacted) this.#compacted = undefined;
+    await compacted.file?.close().catch(() => {});
+    await rm(`${journalPath(this.#folder, compacted.generation)}.tmp`, { force: true });
   }
 }
 
-function* pieces(entries: Iterable<JournalEntry>, at: number): Iterable<Buffer> {
+function* snapshotPieces(entries: Iterable<JournalEntry>, at: number): Iterable<Buffer> {
   let lines: Buffer[] = [headerLine()];
   let bytes = 0;
   for (const entry of entries) {
@@ -216,7 +225,7 @@ function* pieces(entries: Iterable<JournalEntry>, at: number): Iterable<Buffer> 
 }
 
 /** A journal in a folder, with what it kept. */
-export interface OpenedJournal extends Pick<KeptJournal, "losses"> {
+export interface OpenedJournal extends Pick<RecoveredJournal, "losses"> {
   readonly entries: readonly JournalEntry[];
   /** The cluster's time at the last write; undefined where there was none. */
   readonly lastAt: number | undefined;
@@ -226,13 +235,13 @@ export interface OpenedJournal extends Pick<KeptJournal, "losses"> {
 }
 
 export async function openJournal(folder: string, { recover }: { readonly recover: boolean }): Promise<OpenedJournal> {
-  const kept = await openFolder(folder, { recover });
+  const recovered = await openJournalFolder(folder, { recover });
   return {
-    entries: kept.records.map(({ entry }) => entry),
-    lastAt: lastTime(kept.records),
-    losses: kept.losses,
-    begin: (options) => FileJournal.continue(kept, options),
-    abandon: () => unlock(folder),
+    entries: recovered.records.map(({ entry }) => entry),
+    lastAt: lastTime(recovered.records),
+    losses: recovered.losses,
+    begin: (options) => FileJournal.continue(recovered, options),
+    abandon: () => unlockJournalFolder(folder),
   };
 }
 

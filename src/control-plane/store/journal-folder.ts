@@ -20,7 +20,7 @@ export class JournalError extends Error {
 }
 
 /** What an earlier life left in a folder. */
-export interface KeptJournal {
+export interface RecoveredJournal {
   readonly folder: string;
   readonly generation: number;
   readonly records: readonly JournalRecord[];
@@ -41,9 +41,12 @@ export function journalPath(folder: string, generation: number): string {
  * Takes a folder over and reads its journal, or begins one. A record cut short at the very end is dropped: nobody was
  * told that it is there. Anything else that does not read is refused, unless `recover` allows to keep what is before it.
  */
-export async function openFolder(folder: string, { recover }: { readonly recover: boolean }): Promise<KeptJournal> {
+export async function openJournalFolder(
+  folder: string,
+  { recover }: { readonly recover: boolean },
+): Promise<RecoveredJournal> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  await lock(folder);
+  await lockJournalFolder(folder);
   try {
     const names = await readdir(folder);
     await Promise.all(
@@ -53,29 +56,29 @@ export async function openFolder(folder: string, { recover }: { readonly recover
       .flatMap((name) => Number(fileName.exec(name)?.[1] ?? Number.NaN) || [])
       .sort((a, b) => b - a);
     const [generation, ...older] = generations;
-    if (generation === undefined) return await begun(folder);
-    const kept = await readGeneration({ folder, generation, recover });
+    if (generation === undefined) return await createJournal(folder);
+    const recovered = await readGeneration({ folder, generation, recover });
     // The newest was complete before it got its name: what is older is left of a compaction cut short.
     await Promise.all(older.map((one) => rm(journalPath(folder, one), { force: true })));
-    return kept;
+    return recovered;
   } catch (error) {
-    await unlock(folder);
+    await unlockJournalFolder(folder);
     throw error;
   }
 }
 
-async function begun(folder: string): Promise<KeptJournal> {
+async function createJournal(folder: string): Promise<RecoveredJournal> {
   const line = headerLine();
   const path = journalPath(folder, 1);
   const file = await open(`${path}.tmp`, "w", 0o600);
   await file.writeFile(line);
-  await publish(folder, { file, path });
+  await publishJournalFile(folder, { file, path });
   await file.close();
   return { folder, generation: 1, records: [], bytes: line.length, losses: [] };
 }
 
 /** Gives a finished file its name: whole or not there. */
-export async function publish(
+export async function publishJournalFile(
   folder: string,
   { file, path }: { readonly file: FileHandle; readonly path: string },
 ): Promise<void> {
@@ -95,31 +98,31 @@ interface Generation {
   readonly recover: boolean;
 }
 
-async function readGeneration({ folder, generation, recover }: Generation): Promise<KeptJournal> {
+async function readGeneration({ folder, generation, recover }: Generation): Promise<RecoveredJournal> {
   const path = journalPath(folder, generation);
   const content = await readFile(path);
   const reading = readJournal(content);
-  const kept = { folder, generation, records: reading.records, bytes: reading.bytes };
+  const recovered = { folder, generation, records: reading.records, bytes: reading.bytes };
   if (reading.kind === "good") {
     if (reading.isTorn) await truncate(path, reading.bytes);
-    return { ...kept, losses: [] };
+    return { ...recovered, losses: [] };
   }
-  if (!recover) throw new JournalError(refusal(path, reading));
-  const aside = await setAside(path);
+  if (!recover) throw new JournalError(damageMessage(path, reading));
+  const aside = await copyDamagedAside(path);
   const losses = [
     `${path}: kept the ${reading.records.length} writes before line ${reading.line}; the rest is in ${aside}`,
   ];
   if (reading.bytes > 0) {
     await truncate(path, reading.bytes);
-    return { ...kept, losses };
+    return { ...recovered, losses };
   }
   await rm(path);
-  return { ...(await begun(folder)), losses };
+  return { ...(await createJournal(folder)), losses };
 }
 
 type Damage = JournalReading & { readonly kind: "damaged" };
 
-function refusal(path: string, { line, bytes, because, records }: Damage): string {
+function damageMessage(path: string, { line, bytes, because, records }: Damage): string {
   return (
     `${path} is damaged at line ${line} (byte ${bytes}): ${because}. ` +
     `Start with --recover to go on with the ${records.length} writes before it (the damaged file is kept beside), ` +
@@ -128,7 +131,7 @@ function refusal(path: string, { line, bytes, because, records }: Damage): strin
 }
 
 /** A copy under a name that is free. */
-async function setAside(path: string): Promise<string> {
+async function copyDamagedAside(path: string): Promise<string> {
   for (let number = 1; ; number++) {
     const aside = `${path}.damaged-${number}`;
     try {
@@ -143,7 +146,7 @@ async function setAside(path: string): Promise<string> {
 const lockName = "lock";
 
 /** Two writers would destroy the journal: the first one's process id is in the lock. One that was killed leaves it behind. */
-async function lock(folder: string): Promise<void> {
+async function lockJournalFolder(folder: string): Promise<void> {
   const path = join(folder, lockName);
   for (;;) {
     try {
@@ -161,7 +164,7 @@ async function lock(folder: string): Promise<void> {
   }
 }
 
-export async function unlock(folder: string): Promise<void> {
+export async function unlockJournalFolder(folder: string): Promise<void> {
   await rm(join(folder, lockName), { force: true });
 }
 

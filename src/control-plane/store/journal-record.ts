@@ -34,14 +34,14 @@ export type JournalReading =
     };
 
 export function headerLine(): Buffer {
-  return line(header);
+  return frameLine(header);
 }
 
 export function recordLine({ at, entry }: JournalRecord): Buffer {
-  return line({ at, ...entry });
+  return frameLine({ at, ...entry });
 }
 
-function line(value: object): Buffer {
+function frameLine(value: object): Buffer {
   const json = JSON.stringify(value);
   const framed = `${Buffer.byteLength(json)} ${json}`;
   return Buffer.from(`${checksum(framed)} ${framed}\n`);

@@ -1,23 +1,23 @@
-const second = 1000;
-const minute = 60 * second;
-const hour = 60 * minute;
-const day = 24 * hour;
-const year = 365 * day;
+const secondMs = 1000;
+const minuteMs = 60 * secondMs;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+const yearMs = 365 * dayMs;
 
 /** How long something is ago or took, in the two largest units at most, as kubectl's columns show it. */
 export function humanDuration(ms: number): string {
-  const seconds = Math.trunc(ms / second);
+  const seconds = Math.trunc(ms / secondMs);
   if (seconds < -1) return "<invalid>"; // a second of difference between two clocks is forgiven
   if (seconds < 0) return "0s";
   if (seconds < 120) return `${seconds}s`;
-  if (ms < 10 * minute) return twoUnits(ms, { large: [minute, "m"], small: [second, "s"] });
-  if (ms < 3 * hour) return `${Math.floor(ms / minute)}m`;
-  if (ms < 8 * hour) return twoUnits(ms, { large: [hour, "h"], small: [minute, "m"] });
-  if (ms < 2 * day) return `${Math.floor(ms / hour)}h`;
-  if (ms < 8 * day) return twoUnits(ms, { large: [day, "d"], small: [hour, "h"] });
-  if (ms < 2 * year) return `${Math.floor(ms / day)}d`;
-  if (ms < 8 * year) return twoUnits(ms, { large: [year, "y"], small: [day, "d"] });
-  return `${Math.floor(ms / year)}y`;
+  if (ms < 10 * minuteMs) return twoUnits(ms, { large: [minuteMs, "m"], small: [secondMs, "s"] });
+  if (ms < 3 * hourMs) return `${Math.floor(ms / minuteMs)}m`;
+  if (ms < 8 * hourMs) return twoUnits(ms, { large: [hourMs, "h"], small: [minuteMs, "m"] });
+  if (ms < 2 * dayMs) return `${Math.floor(ms / hourMs)}h`;
+  if (ms < 8 * dayMs) return twoUnits(ms, { large: [dayMs, "d"], small: [hourMs, "h"] });
+  if (ms < 2 * yearMs) return `${Math.floor(ms / dayMs)}d`;
+  if (ms < 8 * yearMs) return twoUnits(ms, { large: [yearMs, "y"], small: [dayMs, "d"] });
+  return `${Math.floor(ms / yearMs)}y`;
 }
 
 type Unit = readonly [size: number, letter: string];

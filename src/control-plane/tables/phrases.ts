@@ -1,5 +1,5 @@
 import { isRecord } from "../../api/object.ts";
-import { at, listAt, textAt, textsAt } from "./read.ts";
+import { fieldAt, itemsAt, stringsAt, textOrEmpty } from "./object-fields.ts";
 
 /** `a=1,b=2`, keys in order. */
 export function labelsPhrase(labels: unknown): string {
@@ -15,12 +15,15 @@ function equalities(labels: unknown): readonly string[] {
 }
 
 /** A label selector as one would type it after `-l`; empty when it selects everything or nothing. */
-export function selectorText(selector: unknown): string {
-  const expressions = listAt(selector, "matchExpressions").map((one) => ({
-    key: textAt(one, "key"),
+export function labelSelectorText(selector: unknown): string {
+  const expressions = itemsAt(selector, "matchExpressions").map((one) => ({
+    key: textOrEmpty(one, "key"),
     text: expressionText(one),
   }));
-  const labels = equalities(at(selector, "matchLabels")).map((text) => ({ key: text.split("=", 1)[0] ?? "", text }));
+  const labels = equalities(fieldAt(selector, "matchLabels")).map((text) => ({
+    key: text.split("=", 1)[0] ?? "",
+    text,
+  }));
   return [...labels, ...expressions]
     .sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
     .map(({ text }) => text)
@@ -28,13 +31,13 @@ export function selectorText(selector: unknown): string {
 }
 
 export function selectorPhrase(selector: unknown): string {
-  return selectorText(selector) || "<none>";
+  return labelSelectorText(selector) || "<none>";
 }
 
 function expressionText(expression: unknown): string {
-  const key = textAt(expression, "key");
-  const values = [...textsAt(expression, "values")].sort().join(",");
-  switch (textAt(expression, "operator")) {
+  const key = textOrEmpty(expression, "key");
+  const values = [...stringsAt(expression, "values")].sort().join(",");
+  switch (textOrEmpty(expression, "operator")) {
     case "In":
       return `${key} in (${values})`;
     case "NotIn":
@@ -48,19 +51,19 @@ function expressionText(expression: unknown): string {
 
 /** The names and images of the containers of a pod template. */
 export function containersOf(podSpec: unknown): { readonly names: string; readonly images: string } {
-  const containers = listAt(podSpec, "containers");
+  const containers = itemsAt(podSpec, "containers");
   return {
-    names: containers.map((container) => textAt(container, "name")).join(","),
-    images: containers.map((container) => textAt(container, "image")).join(","),
+    names: containers.map((container) => textOrEmpty(container, "name")).join(","),
+    images: containers.map((container) => textOrEmpty(container, "image")).join(","),
   };
 }
 
 /** At most `most` of them, and how many there are besides. */
-export function firstFew(items: readonly string[], most: number): string {
+export function firstAndMore(items: readonly string[], most: number): string {
   const shown = items.slice(0, most).join(",");
   return items.length > most ? `${shown} + ${items.length - most} more...` : shown;
 }
 
-export function trueFalse(value: unknown): string {
+export function trueFalseText(value: unknown): string {
   return value === undefined || value === null ? "<unset>" : value === true ? "True" : "False";
 }

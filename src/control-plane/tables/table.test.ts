@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { KubeObject } from "../../api/object.ts";
-import { customPrinter } from "./custom.ts";
-import { builtinPrinter } from "./printers.ts";
+import { builtInPrinter } from "./built-in-printer.ts";
+import { customPrinter } from "./custom-printer.ts";
 import { tableOf } from "./table.ts";
 
 const now = Date.parse("2026-01-01T01:00:00Z");
@@ -13,7 +13,7 @@ function row(group: string, object: { kind: string } & Record<string, unknown>):
     ...object,
     metadata: { name: "x", creationTimestamp: created, ...(object["metadata"] as object) },
   };
-  const printer = builtinPrinter({ group, kind: object.kind });
+  const printer = builtInPrinter({ group, kind: object.kind });
   return printer.columns.map((column) => column.cell(whole as unknown as KubeObject, now));
 }
 

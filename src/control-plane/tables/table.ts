@@ -1,11 +1,11 @@
 import type { KubeObject } from "../../api/object.ts";
-import type { Printer } from "./column.ts";
+import type { Printer } from "./table-column.ts";
 
 /** What of the object goes along in each row. */
 export const includeObjectModes = ["None", "Metadata", "Object"] as const;
 export type IncludeObject = (typeof includeObjectModes)[number];
 
-export interface TableOptions {
+export interface KubeTableOptions {
   readonly printer: Printer;
   readonly includeObject: IncludeObject;
   /** Milliseconds since the epoch; ages are counted from here. */
@@ -18,7 +18,7 @@ export interface TableOptions {
 }
 
 /** Objects as a `Table`: what `kubectl get` prints. */
-export function tableOf(objects: readonly KubeObject[], options: TableOptions): Readonly<Record<string, unknown>> {
+export function tableOf(objects: readonly KubeObject[], options: KubeTableOptions): Readonly<Record<string, unknown>> {
   const { printer, now, apiVersion, withHeader, metadata } = options;
   const columnDefinitions = withHeader
     ? printer.columns.map(({ name, type, format, description, priority }) => ({
@@ -40,7 +40,7 @@ export function tableOf(objects: readonly KubeObject[], options: TableOptions): 
   return { kind: "Table", apiVersion, metadata, columnDefinitions, rows };
 }
 
-function rowObject(object: KubeObject, { includeObject, apiVersion }: TableOptions): { readonly object?: unknown } {
+function rowObject(object: KubeObject, { includeObject, apiVersion }: KubeTableOptions): { readonly object?: unknown } {
   switch (includeObject) {
     case "None":
       return {};

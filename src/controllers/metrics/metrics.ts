@@ -1,28 +1,32 @@
-import type { MetricName, MetricRow, MetricType, metricTable } from "./table.ts";
+import type { MetricName, MetricRow, MetricType, metricTable } from "./metric-table.ts";
 
 /** The metrics of a type. */
-export type NamesOf<Type extends MetricType> = {
+export type MetricNamesOf<Type extends MetricType> = {
   [Name in MetricName]: (typeof metricTable)[Name]["type"] extends Type ? Name : never;
 }[MetricName];
 
-export type LabelsOf<Name extends MetricName> =
+export type MetricLabelsOf<Name extends MetricName> =
   (typeof metricTable)[Name] extends MetricRow<MetricType, infer Label> ? Readonly<Record<Label, string>> : never;
 
 /** Where controllers report what they count. Every label of the table is given, empty where nothing is to be said. */
 export interface Metrics {
-  count<Name extends NamesOf<"counter">>(name: Name, labels: LabelsOf<Name>, by?: number): void;
-  set<Name extends NamesOf<"gauge">>(name: Name, labels: LabelsOf<Name>, value: number): void;
-  observe<Name extends NamesOf<"histogram" | "summary">>(name: Name, labels: LabelsOf<Name>, value: number): void;
+  count<Name extends MetricNamesOf<"counter">>(name: Name, labels: MetricLabelsOf<Name>, by?: number): void;
+  set<Name extends MetricNamesOf<"gauge">>(name: Name, labels: MetricLabelsOf<Name>, value: number): void;
+  observe<Name extends MetricNamesOf<"histogram" | "summary">>(
+    name: Name,
+    labels: MetricLabelsOf<Name>,
+    value: number,
+  ): void;
   /** Drops the gauge's series that have these labels: what they told of is gone. */
-  forget<Name extends NamesOf<"gauge">>(name: Name, labels: Partial<LabelsOf<Name>>): void;
+  forget<Name extends MetricNamesOf<"gauge">>(name: Name, labels: Partial<MetricLabelsOf<Name>>): void;
   /** Works a gauge's series out when somebody asks for them. Returns how to end that. */
-  collect<Name extends NamesOf<"gauge">>(name: Name, series: Collector<LabelsOf<Name>>): () => void;
+  collect<Name extends MetricNamesOf<"gauge">>(name: Name, series: MetricCollector<MetricLabelsOf<Name>>): () => void;
   /** A gauge whose labels are not known beforehand: those of nodes and of condition status. Full name, with prefix. */
-  family(row: FamilyRow): MetricFamily;
+  family(row: MetricFamilyRow): MetricFamily;
 }
 
 /** One line of a metric. */
-export interface Series<Labels extends Readonly<Record<string, string>> = Readonly<Record<string, string>>> {
+export interface MetricSeries<Labels extends Readonly<Record<string, string>> = Readonly<Record<string, string>>> {
   readonly labels: Labels;
   readonly value: number;
 }
@@ -31,11 +35,11 @@ export interface Series<Labels extends Readonly<Record<string, string>> = Readon
  * What a gauge shows at this moment. A series for every object is only made when it is read: so it costs no memory,
  * is never old, and is gone with its object.
  */
-export type Collector<Labels extends Readonly<Record<string, string>> = Readonly<Record<string, string>>> =
-  () => Iterable<Series<Labels>>;
+export type MetricCollector<Labels extends Readonly<Record<string, string>> = Readonly<Record<string, string>>> =
+  () => Iterable<MetricSeries<Labels>>;
 
 /** A metric made at run time. */
-export interface FamilyRow extends MetricRow {
+export interface MetricFamilyRow extends MetricRow {
   readonly name: string;
 }
 
@@ -44,7 +48,7 @@ export interface MetricFamily {
   record(labels: Readonly<Record<string, string>>, value: number): void;
   forget(labels: Readonly<Record<string, string>>): void;
   /** Of a gauge: as `Metrics.collect`. */
-  collect(series: Collector): () => void;
+  collect(series: MetricCollector): () => void;
 }
 
 /** Counts nothing: for tests that ask other questions. */

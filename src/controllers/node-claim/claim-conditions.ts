@@ -1,30 +1,36 @@
-import type { Observation } from "../../api/conditions/condition.ts";
-import { clear, refresh, setCondition, setTrue, withConditions } from "../../api/conditions/engine.ts";
+import type { ConditionObservation } from "../../api/conditions/condition.ts";
 import { type NodeClaimDependent, nodeClaimConditions } from "../../api/conditions/node-claim.ts";
+import {
+  clearCondition,
+  refreshCondition,
+  setCondition,
+  setConditionTrue,
+  withConditions,
+} from "../../api/conditions/set-condition.ts";
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 
-type Independent = (typeof nodeClaimConditions.independents)[number];
-type Type = NodeClaimDependent | Independent;
+type IndependentConditionType = (typeof nodeClaimConditions.independents)[number];
+type ClaimConditionType = NodeClaimDependent | IndependentConditionType;
 
-const set = nodeClaimConditions;
+const conditionSet = nodeClaimConditions;
 
-export function withTrue(claim: NodeClaim, type: Type, nowMs: number): NodeClaim {
-  return withConditions(claim, setTrue(claim, { set, type, nowMs }));
+export function withClaimConditionTrue(claim: NodeClaim, type: ClaimConditionType, nowMs: number): NodeClaim {
+  return withConditions(claim, setConditionTrue(claim, { set: conditionSet, type, nowMs }));
 }
 
-export function withFinding(
+export function withClaimCondition(
   claim: NodeClaim,
-  type: Type,
-  { nowMs, ...finding }: Observation & { readonly nowMs: number },
+  type: ClaimConditionType,
+  { nowMs, ...finding }: ConditionObservation & { readonly nowMs: number },
 ): NodeClaim {
-  return withConditions(claim, setCondition(claim, { set, type, nowMs, ...finding }));
+  return withConditions(claim, setCondition(claim, { set: conditionSet, type, nowMs, ...finding }));
 }
 
 /** What was decided stays decided, for the claim as it is now. (03:L-5) */
-export function restamped(claim: NodeClaim, type: NodeClaimDependent, nowMs: number): NodeClaim {
-  return withConditions(claim, refresh(claim, { set, type, nowMs }));
+export function withClaimConditionRefreshed(claim: NodeClaim, type: NodeClaimDependent, nowMs: number): NodeClaim {
+  return withConditions(claim, refreshCondition(claim, { set: conditionSet, type, nowMs }));
 }
 
-export function without(claim: NodeClaim, type: Independent): NodeClaim {
-  return withConditions(claim, clear(claim, { set, type }));
+export function withoutClaimCondition(claim: NodeClaim, type: IndependentConditionType): NodeClaim {
+  return withConditions(claim, clearCondition(claim, { conditionSet, type }));
 }

@@ -1,98 +1,120 @@
-import { isTrue } from "../../api/conditions/engine.ts";
 import { nodeClaimReasons } from "../../api/conditions/node-claim.ts";
+import { isStatusConditionTrue } from "../../api/conditions/set-condition.ts";
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import type { ResourceList } from "../../api/kubernetes/pod.ts";
-import { type Loop, type LoopWorld, on, reconcileLoop } from "../../kube/loop.ts";
-import { Recently } from "../../kube/recently.ts";
-import type { LookAgain } from "../../kube/reconciler.ts";
-import { builtIn, custom } from "../../kube/resources.ts";
+import { type Controller, type ControllerContext, reconcileController, triggerOn } from "../../kube/controller.ts";
+import { ExpiringMap } from "../../kube/expiring-map.ts";
+import type { RequeueAfter } from "../../kube/reconciler.ts";
+import { builtInTypes, karpenterTypes } from "../../kube/resources.ts";
 import { Quantity } from "../../util/quantity.ts";
-import { memory } from "../memory.ts";
-import type { Parts } from "../parts.ts";
-import { workers } from "../settings.ts";
-import { quietly } from "../writes.ts";
-import { withFinding, withTrue } from "./claim-conditions.ts";
-import { claimNamesOf, claimsIn, indexMachines, isManaged, type LiveNode, nodeOf } from "./lookups.ts";
-import { type Scene, sceneOf } from "./scene.ts";
-import { writeClaim } from "./steps.ts";
+import type { ControllerDependencies } from "../controller-dependencies.ts";
+import { perRunState } from "../per-run-state.ts";
+import { scaledConcurrency } from "../settings.ts";
+import { requeueOnConflict } from "../writes.ts";
+import { withClaimCondition, withClaimConditionTrue } from "./claim-conditions.ts";
+import {
+  claimNamesForNode,
+  indexClaimsAndNodes,
+  isManagedClaim,
+  type NodeKubeObject,
+  nodeClaimView,
+  nodeForClaim,
+} from "./claim-lookups.ts";
+import { type ClaimReconcileContext, claimReconcileContext } from "./claim-reconcile-context.ts";
+import { writeClaim } from "./claim-steps.ts";
 import { ownName } from "./triggers.ts";
 
 const controller = "nodeclaim.consistency";
-const scanMs = 10 * 60_000;
-const leastShare = 0.9;
+const checkPeriodMs = 10 * 60_000;
+const minShare = 0.9;
 
 /** Compares what machines turned out to be with what was bought; only tells, never acts. (03 §1.8) */
-export function consistency(parts: Parts): Loop {
-  const scansOf = memory((world) => new Recently<number>(world.clock));
-  return reconcileLoop({
+export function consistencyController(dependencies: ControllerDependencies): Controller {
+  const lastCheckedAtOf = perRunState((context) => new ExpiringMap<number>(context.clock));
+  return reconcileController({
     name: controller,
-    triggers: [on<NodeClaim>(custom.NodeClaim, ownName), on<LiveNode>(builtIn.Node, claimNamesOf)],
-    prepare: indexMachines,
-    concurrency: workers({ min: 10, max: 1_000 }, parts.settings),
-    reconcile: quietly(async (name: string, world: LoopWorld) => {
-      const claim = claimsIn(world).get(name);
-      const node = claim && isManaged(claim, parts.cloud) ? nodeOf(claim, world) : undefined;
+    triggers: [
+      triggerOn<NodeClaim>(karpenterTypes.NodeClaim, ownName),
+      triggerOn<NodeKubeObject>(builtInTypes.Node, claimNamesForNode),
+    ],
+    prepare: indexClaimsAndNodes,
+    concurrency: scaledConcurrency({ min: 10, max: 1_000 }, dependencies.settings),
+    reconcile: requeueOnConflict(async (name: string, context: ControllerContext) => {
+      const claim = nodeClaimView(context).get(name);
+      const node = claim && isManagedClaim(claim, dependencies.cloud) ? nodeForClaim(claim, context) : undefined;
       if (claim === undefined || node === undefined) return undefined;
-      return scan({ claim, node, scans: scansOf(world) }, sceneOf(claim, { controller, world, parts }));
+      return checkConsistency(
+        { claim, node, lastCheckedAt: lastCheckedAtOf(context) },
+        claimReconcileContext(claim, { controller, context, dependencies }),
+      );
     }),
   });
 }
 
-interface Scan {
+interface ConsistencyCheck {
   readonly claim: NodeClaim;
-  readonly node: LiveNode;
+  readonly node: NodeKubeObject;
   /** When each claim was last looked at, by uid. */
-  readonly scans: Recently<number>;
+  readonly lastCheckedAt: ExpiringMap<number>;
 }
 
-async function scan({ claim, node, scans }: Scan, scene: Scene): Promise<LookAgain> {
-  const now = scene.world.clock.now();
+async function checkConsistency(
+  { claim, node, lastCheckedAt }: ConsistencyCheck,
+  claimContext: ClaimReconcileContext,
+): Promise<RequeueAfter> {
+  const now = claimContext.context.clock.now();
   const { uid = "" } = claim.metadata;
-  const last = scans.get(uid);
-  if (last !== undefined) return { afterMs: last + scanMs - now };
-  const issues = isDueForShape(claim) ? missingAmounts(node, claim) : [];
-  await writeClaim(scene.world.client, { before: claim, after: judged(claim, { issues, now }) });
-  scans.set(uid, now, scanMs);
-  for (const issue of issues) tell(claim, issue, scene);
-  return { afterMs: scanMs };
+  const last = lastCheckedAt.get(uid);
+  if (last !== undefined) return { afterMs: last + checkPeriodMs - now };
+  const issues = needsNodeShapeCheck(claim) ? nodeShapeIssues(node, claim) : [];
+  await writeClaim(claimContext.context.client, {
+    before: claim,
+    after: withConsistencyCondition(claim, { issues, now }),
+  });
+  lastCheckedAt.set(uid, now, checkPeriodMs);
+  for (const issue of issues) recordFailedCheck(claim, issue, claimContext);
+  return { afterMs: checkPeriodMs };
 }
 
-function judged(claim: NodeClaim, { issues, now }: { readonly issues: readonly string[]; readonly now: number }) {
-  if (issues.length === 0) return withTrue(claim, "ConsistentStateFound", now);
+function withConsistencyCondition(
+  claim: NodeClaim,
+  { issues, now }: { readonly issues: readonly string[]; readonly now: number },
+) {
+  if (issues.length === 0) return withClaimConditionTrue(claim, "ConsistentStateFound", now);
   const finding = {
     reason: nodeClaimReasons.consistencyCheckFailed,
     message: "the node is smaller than what was bought",
   };
-  return withFinding(claim, "ConsistentStateFound", { status: "False", ...finding, nowMs: now });
+  return withClaimCondition(claim, "ConsistentStateFound", { status: "False", ...finding, nowMs: now });
 }
 
-function isDueForShape(claim: NodeClaim): boolean {
-  return isTrue(claim, "Initialized") && claim.metadata.deletionTimestamp === undefined;
+function needsNodeShapeCheck(claim: NodeClaim): boolean {
+  return isStatusConditionTrue(claim, "Initialized") && claim.metadata.deletionTimestamp === undefined;
 }
 
 /** 03:C-2. */
-function missingAmounts({ status }: LiveNode, claim: NodeClaim): readonly string[] {
+function nodeShapeIssues({ status }: NodeKubeObject, claim: NodeClaim): readonly string[] {
   const names = Object.keys(claim.spec.resources?.requests ?? {}).sort();
   return names.flatMap((name) => {
     const [asked, expected, found] = [
-      amountOf(claim.spec.resources?.requests, name),
-      amountOf(claim.status?.capacity, name),
-      amountOf(status?.capacity, name),
+      quantityOf(claim.spec.resources?.requests, name),
+      quantityOf(claim.status?.capacity, name),
+      quantityOf(status?.capacity, name),
     ];
     const share = found.toNumber() / expected.toNumber();
-    if (asked.isZero() || expected.isZero() || share >= leastShare) return [];
+    if (asked.isZero() || expected.isZero() || share >= minShare) return [];
     const percent = (share * 100).toFixed(1);
     return [`expected ${expected} of resource ${name}, but found ${found} (${percent}% of expected)`];
   });
 }
 
-function amountOf(list: ResourceList | undefined, name: string): Quantity {
+function quantityOf(list: ResourceList | undefined, name: string): Quantity {
   return Quantity.tryParse(list?.[name] ?? 0) ?? Quantity.zero;
 }
 
-function tell(claim: NodeClaim, issue: string, { world, log }: Scene): void {
+function recordFailedCheck(claim: NodeClaim, issue: string, { context, log }: ClaimReconcileContext): void {
   log.info("failed consistency check", { issue });
-  world.tell(claim, {
+  context.recordEvent(claim, {
     type: "Warning",
     reason: "FailedConsistencyCheck",
     message: issue,

@@ -1,43 +1,48 @@
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
-import { type Loop, type LoopWorld, on, reconcileLoop } from "../../kube/loop.ts";
-import { custom } from "../../kube/resources.ts";
-import { never, parseNillableMs } from "../../util/duration.ts";
-import type { Parts } from "../parts.ts";
-import { quietly } from "../writes.ts";
-import { disruptClaim } from "./disrupt.ts";
-import { claimsIn, isManaged } from "./lookups.ts";
-import { sceneOf } from "./scene.ts";
+import { type Controller, type ControllerContext, reconcileController, triggerOn } from "../../kube/controller.ts";
+import { karpenterTypes } from "../../kube/resources.ts";
+import { neverDuration, parseNillableDurationMs } from "../../util/duration.ts";
+import type { ControllerDependencies } from "../controller-dependencies.ts";
+import { requeueOnConflict } from "../writes.ts";
+import { isManagedClaim, nodeClaimView } from "./claim-lookups.ts";
+import { claimReconcileContext } from "./claim-reconcile-context.ts";
+import { disruptClaim } from "./disrupt-claim.ts";
 import { ownName } from "./triggers.ts";
 
 const controller = "nodeclaim.expiration";
 
 /** Ends claims that have reached their age, whatever runs on them: no budget is asked. (03 §1.11) */
-export function expiration(parts: Parts): Loop {
-  return reconcileLoop({
+export function expirationController(dependencies: ControllerDependencies): Controller {
+  return reconcileController({
     name: controller,
-    triggers: [on<NodeClaim>(custom.NodeClaim, ownName)],
-    reconcile: quietly(async (name: string, world: LoopWorld) => {
-      const claim = claimsIn(world).get(name);
+    triggers: [triggerOn<NodeClaim>(karpenterTypes.NodeClaim, ownName)],
+    reconcile: requeueOnConflict(async (name: string, context: ControllerContext) => {
+      const claim = nodeClaimView(context).get(name);
       if (claim === undefined || claim.metadata.deletionTimestamp !== undefined) return undefined;
-      const expiresAt = isManaged(claim, parts.cloud) ? expiryOf(claim) : undefined;
+      const expiresAt = isManagedClaim(claim, dependencies.cloud) ? expiresAtOf(claim) : undefined;
       if (expiresAt === undefined) return undefined;
-      const leftMs = expiresAt - world.clock.now();
+      const leftMs = expiresAt - context.clock.now();
       if (leftMs > 0) return { afterMs: leftMs };
-      await expire(claim, world, parts);
+      await expireClaim(claim, context, dependencies);
       return undefined;
     }),
   });
 }
 
 /** Upstream sleeps a second after it, lest it delete and count twice; our views show the deletion at once. (03:E-4) */
-async function expire(claim: NodeClaim, world: LoopWorld, parts: Parts): Promise<void> {
-  const pods = parts.cluster.nodeOfClaim(claim.metadata.name ?? "")?.pods;
-  const isDone = await disruptClaim(claim, { reason: "expired", world, parts, pods });
-  if (isDone) sceneOf(claim, { controller, world, parts }).log.debug("deleting expired nodeclaim");
+async function expireClaim(
+  claim: NodeClaim,
+  context: ControllerContext,
+  dependencies: ControllerDependencies,
+): Promise<void> {
+  const pods = dependencies.cluster.nodeByClaimName(claim.metadata.name ?? "")?.pods;
+  const isDone = await disruptClaim(claim, { reason: "expired", context, dependencies, pods });
+  if (isDone)
+    claimReconcileContext(claim, { controller, context, dependencies }).log.debug("deleting expired nodeclaim");
 }
 
 /** By the age of the claim, not that of its Node. (03:E-1) */
-function expiryOf({ metadata, spec }: NodeClaim): number | undefined {
-  const lifeMs = parseNillableMs(spec.expireAfter) ?? never;
-  return lifeMs === never ? undefined : Date.parse(metadata.creationTimestamp ?? "") + lifeMs;
+function expiresAtOf({ metadata, spec }: NodeClaim): number | undefined {
+  const lifeMs = parseNillableDurationMs(spec.expireAfter) ?? neverDuration;
+  return lifeMs === neverDuration ? undefined : Date.parse(metadata.creationTimestamp ?? "") + lifeMs;
 }

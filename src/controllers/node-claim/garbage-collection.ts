@@ -1,30 +1,32 @@
-import { isTrue } from "../../api/conditions/engine.ts";
+import { isStatusConditionTrue } from "../../api/conditions/set-condition.ts";
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
-import { type Loop, type LoopWorld, reconcileLoop } from "../../kube/loop.ts";
-import { builtIn, custom } from "../../kube/resources.ts";
-import type { Parts } from "../parts.ts";
-import { disruptClaim } from "./disrupt.ts";
-import { claimsIn, indexMachines, isManaged, isReady, nodesOf } from "./lookups.ts";
-import { sceneOf } from "./scene.ts";
+import { type Controller, type ControllerContext, reconcileController } from "../../kube/controller.ts";
+import { builtInTypes, karpenterTypes } from "../../kube/resources.ts";
+import type { ControllerDependencies } from "../controller-dependencies.ts";
+import { allNodesForClaim, indexClaimsAndNodes, isManagedClaim, isNodeReady, nodeClaimView } from "./claim-lookups.ts";
+import { claimReconcileContext } from "./claim-reconcile-context.ts";
+import { disruptClaim } from "./disrupt-claim.ts";
 
 const controller = "nodeclaim.garbagecollection";
-const everyMs = 2 * 60_000;
-const atATime = 20;
+const periodMs = 2 * 60_000;
+const batchSize = 20;
 
 /** Ends claims whose machine is gone without anybody saying so. (03:G-1) */
-export function garbageCollection(parts: Parts): Loop {
-  return reconcileLoop({
+export function nodeClaimGarbageCollectionController(dependencies: ControllerDependencies): Controller {
+  return reconcileController({
     name: controller,
     triggers: [],
-    initial: ["all"],
-    kinds: [custom.NodeClaim, builtIn.Node],
-    prepare: indexMachines,
-    reconcile: async (_, world: LoopWorld) => {
-      const gone = await abandonedClaims(world, parts);
-      for (let at = 0; at < gone.length; at += atATime) {
-        await Promise.all(gone.slice(at, at + atATime).map((claim) => collect(claim, world, parts)));
+    initialKeys: ["all"],
+    kinds: [karpenterTypes.NodeClaim, builtInTypes.Node],
+    prepare: indexClaimsAndNodes,
+    reconcile: async (_, context: ControllerContext) => {
+      const abandoned = await claimsWithoutInstance(context, dependencies);
+      for (let at = 0; at < abandoned.length; at += batchSize) {
+        await Promise.all(
+          abandoned.slice(at, at + batchSize).map((claim) => deleteAbandonedClaim(claim, context, dependencies)),
+        );
       }
-      return { afterMs: everyMs };
+      return { afterMs: periodMs };
     },
   });
 }
@@ -33,23 +35,30 @@ export function garbageCollection(parts: Parts): Loop {
  * Claims first, then the cloud: a machine bought in between is in neither list. An answer that failed says nothing, so
  * it ends the look. Claims that never registered are given up on by liveness. (03:G-1)
  */
-async function abandonedClaims(world: LoopWorld, { cloud }: Parts): Promise<readonly NodeClaim[]> {
-  const claims = claimsIn(world)
+async function claimsWithoutInstance(
+  context: ControllerContext,
+  { cloud }: ControllerDependencies,
+): Promise<readonly NodeClaim[]> {
+  const claims = nodeClaimView(context)
     .all()
-    .filter((claim) => isManaged(claim, cloud) && isTrue(claim, "Registered"))
+    .filter((claim) => isManagedClaim(claim, cloud) && isStatusConditionTrue(claim, "Registered"))
     .filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   const instances = await cloud.list();
-  const living = new Set(instances.filter((one) => !one.isTerminating).map(({ providerId }) => providerId));
+  const existingIds = new Set(instances.filter((one) => !one.isTerminating).map(({ providerId }) => providerId));
   // A kubelet that reports lives on a machine, whatever the cloud says. (03:G-2)
   return claims
-    .filter(({ status }) => !living.has(status?.providerID ?? ""))
-    .filter((claim) => !nodesOf(claim, world).some(isReady));
+    .filter(({ status }) => !existingIds.has(status?.providerID ?? ""))
+    .filter((claim) => !allNodesForClaim(claim, context).some(isNodeReady));
 }
 
-async function collect(claim: NodeClaim, world: LoopWorld, parts: Parts): Promise<void> {
-  const pods = parts.cluster.nodeOfClaim(claim.metadata.name ?? "")?.pods;
-  const isDone = await disruptClaim(claim, { reason: "garbage_collected", world, parts, pods });
+async function deleteAbandonedClaim(
+  claim: NodeClaim,
+  context: ControllerContext,
+  dependencies: ControllerDependencies,
+): Promise<void> {
+  const pods = dependencies.cluster.nodeByClaimName(claim.metadata.name ?? "")?.pods;
+  const isDone = await disruptClaim(claim, { reason: "garbage_collected", context, dependencies, pods });
   if (!isDone) return;
-  const { log } = sceneOf(claim, { controller, world, parts });
+  const { log } = claimReconcileContext(claim, { controller, context, dependencies });
   log.debug("garbage collecting nodeclaim with no cloudprovider representation");
 }

@@ -1,28 +1,28 @@
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
-import { nodeClassLabel } from "../../core/scenario/complete-machines.ts";
-import { type Loop, type LoopWorld, on, reconcileLoop } from "../../kube/loop.ts";
-import { custom } from "../../kube/resources.ts";
-import type { Parts } from "../parts.ts";
-import { workers } from "../settings.ts";
-import { patch, quietly } from "../writes.ts";
-import { claimsIn, isManaged } from "./lookups.ts";
+import { nodeClassLabelKey } from "../../core/scenario/complete-nodes.ts";
+import { type Controller, type ControllerContext, reconcileController, triggerOn } from "../../kube/controller.ts";
+import { karpenterTypes } from "../../kube/resources.ts";
+import type { ControllerDependencies } from "../controller-dependencies.ts";
+import { scaledConcurrency } from "../settings.ts";
+import { mergePatchObject, requeueOnConflict } from "../writes.ts";
+import { isManagedClaim, nodeClaimView } from "./claim-lookups.ts";
 import { ownName } from "./triggers.ts";
 
 /** Gives claims of older versions the label that says whose they are. (03:H-1) */
-export function hydration(parts: Parts): Loop {
-  return reconcileLoop({
+export function nodeClaimHydrationController(dependencies: ControllerDependencies): Controller {
+  return reconcileController({
     name: "nodeclaim.hydration",
-    triggers: [on<NodeClaim>(custom.NodeClaim, ownName)],
-    concurrency: workers({ min: 1_000, max: 5_000 }, parts.settings),
+    triggers: [triggerOn<NodeClaim>(karpenterTypes.NodeClaim, ownName)],
+    concurrency: scaledConcurrency({ min: 1_000, max: 5_000 }, dependencies.settings),
     backOff: { baseMs: 100, maxMs: 60_000 },
-    reconcile: quietly(async (name: string, world: LoopWorld) => {
-      const claim = claimsIn(world).get(name);
-      if (claim === undefined || !isManaged(claim, parts.cloud)) return undefined;
+    reconcile: requeueOnConflict(async (name: string, context: ControllerContext) => {
+      const claim = nodeClaimView(context).get(name);
+      if (claim === undefined || !isManagedClaim(claim, dependencies.cloud)) return undefined;
       const { nodeClassRef } = claim.spec;
-      const key = nodeClassLabel(nodeClassRef);
+      const key = nodeClassLabelKey(nodeClassRef);
       if (claim.metadata.labels?.[key] === nodeClassRef.name) return undefined;
       const body = { metadata: { labels: { [key]: nodeClassRef.name } } };
-      await patch(world.client, custom.NodeClaim, claim, { body });
+      await mergePatchObject(context.client, karpenterTypes.NodeClaim, claim, { body });
       return undefined;
     }),
   });

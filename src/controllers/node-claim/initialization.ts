@@ -1,20 +1,20 @@
-import { isTrue } from "../../api/conditions/engine.ts";
-import { type InitializationReason, isSettled } from "../../api/conditions/node-claim.ts";
+import { type InitializationReason, isConditionSettled } from "../../api/conditions/node-claim.ts";
+import { isStatusConditionTrue } from "../../api/conditions/set-condition.ts";
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import { annotations, ephemeralTaintPrefix, knownEphemeralTaints, labels, type Taint } from "../../api/labels.ts";
 import { formatTaint } from "../../core/tolerations.ts";
-import { builtIn } from "../../kube/resources.ts";
+import { builtInTypes } from "../../kube/resources.ts";
 import { Quantity } from "../../util/quantity.ts";
-import { patch } from "../writes.ts";
-import { restamped, withFinding, withTrue } from "./claim-conditions.ts";
-import { localSlices, unpublishedDriver } from "./dra.ts";
-import { isReady, type LiveNode, nodeOf } from "./lookups.ts";
+import { mergePatchObject } from "../writes.ts";
+import { withClaimCondition, withClaimConditionRefreshed, withClaimConditionTrue } from "./claim-conditions.ts";
+import { isNodeReady, type NodeKubeObject, nodeForClaim } from "./claim-lookups.ts";
+import type { ClaimReconcileContext } from "./claim-reconcile-context.ts";
+import type { ClaimStepResult } from "./claim-steps.ts";
+import { resourceSlicesOfNode, unpublishedDriver } from "./dra-drivers.ts";
 import { isSameTaint } from "./node-sync.ts";
-import type { Scene } from "./scene.ts";
-import type { Step } from "./steps.ts";
 
 /** Why pods cannot count on the node yet. */
-interface Obstacle {
+interface InitializationObstacle {
   readonly reason: InitializationReason;
   readonly message: string;
   /** For what no event tells of. */
@@ -24,54 +24,78 @@ interface Obstacle {
 const slicesPollMs = 5_000;
 
 /** Finds out when everything promised to pods is there; once and for all. (03 §1.4, L-18) */
-export async function initialize(claim: NodeClaim, scene: Scene): Promise<Step> {
-  const { world } = scene;
-  if (isSettled(claim, "Initialized")) return { claim: restamped(claim, "Initialized", world.clock.now()) };
-  if (!isTrue(claim, "Registered")) return { claim };
-  const node = nodeOf(claim, world);
-  const obstacle = node === undefined ? noNode : obstacleOf(node, claim, scene);
-  if (obstacle !== undefined) return blocked(claim, obstacle, scene);
-  return node === undefined ? { claim } : initialized(claim, node, scene);
+export async function checkInitialization(
+  claim: NodeClaim,
+  claimContext: ClaimReconcileContext,
+): Promise<ClaimStepResult> {
+  const { context } = claimContext;
+  if (isConditionSettled(claim, "Initialized"))
+    return { claim: withClaimConditionRefreshed(claim, "Initialized", context.clock.now()) };
+  if (!isStatusConditionTrue(claim, "Registered")) return { claim };
+  const node = nodeForClaim(claim, context);
+  const obstacle = node === undefined ? nodeNotFoundObstacle : obstacleOf(node, claim, claimContext);
+  if (obstacle !== undefined) return withObstacle(claim, obstacle, claimContext);
+  return node === undefined ? { claim } : withInitialized(claim, node, claimContext);
 }
 
-function blocked(claim: NodeClaim, { reason, message, afterMs }: Obstacle, { world }: Scene): Step {
-  const finding = { status: "Unknown", reason, message, nowMs: world.clock.now() } as const;
-  return { claim: withFinding(claim, "Initialized", finding), afterMs };
+function withObstacle(
+  claim: NodeClaim,
+  { reason, message, afterMs }: InitializationObstacle,
+  { context }: ClaimReconcileContext,
+): ClaimStepResult {
+  const finding = { status: "Unknown", reason, message, nowMs: context.clock.now() } as const;
+  return { claim: withClaimCondition(claim, "Initialized", finding), afterMs };
 }
 
-async function initialized(claim: NodeClaim, node: LiveNode, { world, log }: Scene): Promise<Step> {
+async function withInitialized(
+  claim: NodeClaim,
+  node: NodeKubeObject,
+  { context, log }: ClaimReconcileContext,
+): Promise<ClaimStepResult> {
   if (node.metadata.labels?.[labels.initialized] !== "true") {
     const body = { metadata: { labels: { [labels.initialized]: "true" } } };
-    await patch(world.client, builtIn.Node, node, { body });
+    await mergePatchObject(context.client, builtInTypes.Node, node, { body });
   }
   const { allocatable } = node.status ?? {};
   return {
-    claim: withTrue(claim, "Initialized", world.clock.now()),
-    told: () => log.info("initialized nodeclaim", { allocatable }),
+    claim: withClaimConditionTrue(claim, "Initialized", context.clock.now()),
+    afterWrite: () => log.info("initialized nodeclaim", { allocatable }),
   };
 }
 
-const noNode: Obstacle = { reason: "NodeNotFound", message: "the node has not joined the cluster" };
+const nodeNotFoundObstacle: InitializationObstacle = {
+  reason: "NodeNotFound",
+  message: "the node has not joined the cluster",
+};
 
 /** The first of these is the one that is told. */
-function obstacleOf(node: LiveNode, claim: NodeClaim, scene: Scene): Obstacle | undefined {
+function obstacleOf(
+  node: NodeKubeObject,
+  claim: NodeClaim,
+  claimContext: ClaimReconcileContext,
+): InitializationObstacle | undefined {
   return (
-    unready(node) ?? stillTainted(node, claim) ?? unregisteredResource(node, claim) ?? unpublished(node, claim, scene)
+    notReadyObstacle(node) ??
+    taintObstacle(node, claim) ??
+    resourceObstacle(node, claim) ??
+    draObstacle(node, claim, claimContext)
   );
 }
 
-function unready(node: LiveNode): Obstacle | undefined {
-  return isReady(node) ? undefined : { reason: "NodeNotReady", message: "the node is not ready" };
+function notReadyObstacle(node: NodeKubeObject): InitializationObstacle | undefined {
+  return isNodeReady(node) ? undefined : { reason: "NodeNotReady", message: "the node is not ready" };
 }
 
-function stillTainted({ spec }: LiveNode, claim: NodeClaim): Obstacle | undefined {
-  const worn = spec?.taints ?? [];
-  const startup = worn.find((taint) => claim.spec.startupTaints?.some((one) => isSameTaint(one, taint)));
+function taintObstacle({ spec }: NodeKubeObject, claim: NodeClaim): InitializationObstacle | undefined {
+  const nodeTaints = spec?.taints ?? [];
+  const startup = nodeTaints.find((taint) => claim.spec.startupTaints?.some((one) => isSameTaint(one, taint)));
   if (startup !== undefined) {
     return { reason: "StartupTaintsExist", message: `startup taint ${formatTaint(startup)} is still there` };
   }
-  const passing = worn.find(isEphemeral);
-  return passing && { reason: "KnownEphemeralTaintsExist", message: `taint ${formatTaint(passing)} is still there` };
+  const ephemeral = nodeTaints.find(isEphemeral);
+  return (
+    ephemeral && { reason: "KnownEphemeralTaintsExist", message: `taint ${formatTaint(ephemeral)} is still there` }
+  );
 }
 
 function isEphemeral(taint: Taint): boolean {
@@ -79,23 +103,29 @@ function isEphemeral(taint: Taint): boolean {
 }
 
 /** A device plugin that has not reported leaves its resource at zero. */
-function unregisteredResource({ status }: LiveNode, { spec }: NodeClaim): Obstacle | undefined {
+function resourceObstacle({ status }: NodeKubeObject, { spec }: NodeClaim): InitializationObstacle | undefined {
   const requests = Object.entries(spec.resources?.requests ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
-  const missing = requests.find(([name, asked]) => !isNone(asked) && isNone(status?.allocatable?.[name] ?? 0));
+  const missing = requests.find(
+    ([name, asked]) => !isZeroOrInvalid(asked) && isZeroOrInvalid(status?.allocatable?.[name] ?? 0),
+  );
   return (
     missing && { reason: "ResourceNotRegistered", message: `resource ${missing[0]} is asked for and not there yet` }
   );
 }
 
-function isNone(amount: string | number): boolean {
+function isZeroOrInvalid(amount: string | number): boolean {
   return Quantity.tryParse(amount)?.isZero() ?? true;
 }
 
 /** 03:L-16. */
-function unpublished(node: LiveNode, { metadata }: NodeClaim, { world, parts }: Scene): Obstacle | undefined {
+function draObstacle(
+  node: NodeKubeObject,
+  { metadata }: NodeClaim,
+  { context, dependencies }: ClaimReconcileContext,
+): InitializationObstacle | undefined {
   const asked = metadata.annotations?.[annotations.requestedDraDrivers];
-  if (parts.settings.ignoreDraRequests || asked === undefined) return undefined;
-  const driver = unpublishedDriver(asked, localSlices(node, world));
+  if (dependencies.settings.ignoreDraRequests || asked === undefined) return undefined;
+  const driver = unpublishedDriver(asked, resourceSlicesOfNode(node, context));
   return driver === undefined
     ? undefined
     : {

@@ -1,46 +1,49 @@
-import { isTrue } from "../../api/conditions/engine.ts";
-import { isSettled, launchFailure } from "../../api/conditions/node-claim.ts";
+import { isConditionSettled, launchFailureObservation } from "../../api/conditions/node-claim.ts";
+import { isStatusConditionTrue } from "../../api/conditions/set-condition.ts";
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import { labels } from "../../api/labels.ts";
-import { cloudErrorOf } from "../../cloud/error.ts";
-import type { Instance } from "../../cloud/provider.ts";
-import type { Recently } from "../../kube/recently.ts";
-import { restamped, withFinding, withTrue } from "./claim-conditions.ts";
-import { type DisruptionCause, disruptClaim } from "./disrupt.ts";
-import type { Scene } from "./scene.ts";
-import type { Step } from "./steps.ts";
+import { cloudErrorOf } from "../../cloud/cloud-error.ts";
+import type { Instance } from "../../cloud/cloud-provider.ts";
+import type { ExpiringMap } from "../../kube/expiring-map.ts";
+import { withClaimCondition, withClaimConditionRefreshed, withClaimConditionTrue } from "./claim-conditions.ts";
+import type { ClaimReconcileContext } from "./claim-reconcile-context.ts";
+import type { ClaimStepResult } from "./claim-steps.ts";
+import { type DisruptionCause, disruptClaim } from "./disrupt-claim.ts";
 
 /** Machines bought for claims, by uid: a status that could not be written must not buy a second one. (03:L-5) */
-export type Launches = Recently<Instance>;
+export type LaunchedInstances = ExpiringMap<Instance>;
 
 const rememberedMs = 60 * 60_000;
 
 /** Buys the machine. (03 §1.2) */
-export async function launch(claim: NodeClaim, scene: Scene & { readonly launches: Launches }): Promise<Step> {
-  const { world, launches } = scene;
+export async function launchInstance(
+  claim: NodeClaim,
+  claimContext: ClaimReconcileContext & { readonly launches: LaunchedInstances },
+): Promise<ClaimStepResult> {
+  const { context, launches } = claimContext;
   const { uid = "" } = claim.metadata;
-  if (isSettled(claim, "Launched")) {
-    if (isTrue(claim, "Launched")) launches.delete(uid);
-    return { claim: restamped(claim, "Launched", world.clock.now()) };
+  if (isConditionSettled(claim, "Launched")) {
+    if (isStatusConditionTrue(claim, "Launched")) launches.delete(uid);
+    return { claim: withClaimConditionRefreshed(claim, "Launched", context.clock.now()) };
   }
   const known = launches.get(uid);
-  if (known !== undefined) return launched(claim, known, scene);
+  if (known !== undefined) return withLaunched(claim, known, claimContext);
   try {
-    const instance = await scene.parts.cloud.create(claim);
+    const instance = await claimContext.dependencies.cloud.create(claim);
     launches.set(uid, instance, rememberedMs);
-    logLaunch(instance, scene);
-    return launched(claim, instance, scene);
+    logLaunch(instance, claimContext);
+    return withLaunched(claim, instance, claimContext);
   } catch (error) {
-    return refused(claim, error, scene);
+    return handleLaunchError(claim, error, claimContext);
   }
 }
 
-function launched(claim: NodeClaim, instance: Instance, { world }: Scene): Step {
-  return { claim: withTrue(populated(claim, instance), "Launched", world.clock.now()) };
+function withLaunched(claim: NodeClaim, instance: Instance, { context }: ClaimReconcileContext): ClaimStepResult {
+  return { claim: withClaimConditionTrue(withInstanceDetails(claim, instance), "Launched", context.clock.now()) };
 }
 
 /** What people said of the claim counts over what the cloud says, and the cloud's annotations over the claim's. (03:L-7) */
-export function populated(claim: NodeClaim, instance: Instance): NodeClaim {
+export function withInstanceDetails(claim: NodeClaim, instance: Instance): NodeClaim {
   const { providerId, imageId, capacity, allocatable } = instance;
   return {
     ...claim,
@@ -59,60 +62,73 @@ export function populated(claim: NodeClaim, instance: Instance): NodeClaim {
   };
 }
 
-function logLaunch({ providerId, labels: told, allocatable }: Instance, { log }: Scene): void {
+function logLaunch(
+  { providerId, labels: instanceLabels, allocatable }: Instance,
+  { log }: ClaimReconcileContext,
+): void {
   log.info("launched nodeclaim", {
     "provider-id": providerId,
-    "instance-type": told[labels.instanceType],
-    zone: told[labels.zone],
-    "capacity-type": told[labels.capacityType],
+    "instance-type": instanceLabels[labels.instanceType],
+    zone: instanceLabels[labels.zone],
+    "capacity-type": instanceLabels[labels.capacityType],
     allocatable,
   });
 }
 
 /** Nothing can be had, or nothing may be: another claim may ask for something else. The rest is tried again. (03:L-6) */
-async function refused(claim: NodeClaim, error: unknown, scene: Scene): Promise<Step> {
-  const refusal = cloudErrorOf(error);
-  switch (refusal?.code) {
+async function handleLaunchError(
+  claim: NodeClaim,
+  error: unknown,
+  claimContext: ClaimReconcileContext,
+): Promise<ClaimStepResult> {
+  const cloudError = cloudErrorOf(error);
+  switch (cloudError?.code) {
     case "insufficient-capacity":
-      tellShortage(claim, refusal, scene);
-      return abandoned(claim, { error, reason: "insufficient_capacity", scene });
+      recordInsufficientCapacity(claim, cloudError, claimContext);
+      return abandonClaim(claim, { error, reason: "insufficient_capacity", claimContext });
     case "node-class-not-ready":
-      return abandoned(claim, { error, reason: "nodeclass_not_ready", scene });
+      return abandonClaim(claim, { error, reason: "nodeclass_not_ready", claimContext });
     default:
-      return failed(claim, error, scene);
+      return withLaunchFailure(claim, error, claimContext);
   }
 }
 
-interface Abandonment {
+interface AbandonClaimOptions {
   readonly error: unknown;
   readonly reason: DisruptionCause;
-  readonly scene: Scene;
+  readonly claimContext: ClaimReconcileContext;
 }
 
-async function abandoned(claim: NodeClaim, { error, reason, scene }: Abandonment): Promise<Step> {
-  scene.log.error("failed launching nodeclaim", { error });
-  await disruptClaim(claim, { ...scene, reason });
-  return { claim, isGone: true };
+async function abandonClaim(
+  claim: NodeClaim,
+  { error, reason, claimContext }: AbandonClaimOptions,
+): Promise<ClaimStepResult> {
+  claimContext.log.error("failed launching nodeclaim", { error });
+  await disruptClaim(claim, { ...claimContext, reason });
+  return { claim, isDeleted: true };
 }
 
-function tellShortage(claim: NodeClaim, { message }: Error, { world }: Scene): void {
+function recordInsufficientCapacity(claim: NodeClaim, { message }: Error, { context }: ClaimReconcileContext): void {
   const { name = "", uid = "" } = claim.metadata;
-  world.tell(claim, {
+  context.recordEvent(claim, {
     type: "Warning",
     reason: "InsufficientCapacityError",
-    message: `NodeClaim ${name} event: ${launchFailure({ message }).message}`,
+    message: `NodeClaim ${name} event: ${launchFailureObservation({ message }).message}`,
     dedupe: { values: [uid] },
   });
 }
 
-function failed(claim: NodeClaim, error: unknown, { world }: Scene): Step {
-  const said = cloudErrorOf(error, "create-failed");
+function withLaunchFailure(claim: NodeClaim, error: unknown, { context }: ClaimReconcileContext): ClaimStepResult {
+  const createError = cloudErrorOf(error, "create-failed");
   const finding =
-    said === undefined
-      ? launchFailure({ message: error instanceof Error ? error.message : String(error) })
-      : launchFailure({ ...(said.reason && { reason: said.reason }), message: said.detail });
+    createError === undefined
+      ? launchFailureObservation({ message: error instanceof Error ? error.message : String(error) })
+      : launchFailureObservation({
+          ...(createError.reason && { reason: createError.reason }),
+          message: createError.detail,
+        });
   return {
-    claim: withFinding(claim, "Launched", { ...finding, nowMs: world.clock.now() }),
+    claim: withClaimCondition(claim, "Launched", { ...finding, nowMs: context.clock.now() }),
     error: new Error(`launching nodeclaim ${claim.metadata.name ?? ""}`, { cause: error }),
   };
 }

@@ -1,77 +1,105 @@
-import { isSettled, nodeClaimReasons } from "../../api/conditions/node-claim.ts";
+import { isConditionSettled, nodeClaimReasons } from "../../api/conditions/node-claim.ts";
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import { labels, taints } from "../../api/labels.ts";
-import { builtIn } from "../../kube/resources.ts";
-import { patch } from "../writes.ts";
-import { restamped, withFinding, withTrue } from "./claim-conditions.ts";
-import { askHooks, type HookAnswers } from "./hooks.ts";
-import { type LiveNode, nodesOf } from "./lookups.ts";
-import { isSameTaint, nodePatch, opened, synced } from "./node-sync.ts";
-import { recordOutcome } from "./pool-health.ts";
-import type { Scene } from "./scene.ts";
-import type { Step } from "./steps.ts";
+import { builtInTypes } from "../../kube/resources.ts";
+import { mergePatchObject } from "../writes.ts";
+import { withClaimCondition, withClaimConditionRefreshed, withClaimConditionTrue } from "./claim-conditions.ts";
+import { allNodesForClaim, type NodeKubeObject } from "./claim-lookups.ts";
+import type { ClaimReconcileContext } from "./claim-reconcile-context.ts";
+import type { ClaimStepResult } from "./claim-steps.ts";
+import { isSameTaint, nodeMarkedRegistered, nodePatch, syncedNode } from "./node-sync.ts";
+import { type HookResults, runRegistrationHooks } from "./registration-hooks.ts";
+import { recordRegistrationOutcome } from "./registration-outcome.ts";
 
 /** Makes the Node that joined the claim's own, and opens it to pods. (03 §1.3) */
-export async function register(claim: NodeClaim, scene: Scene): Promise<Step> {
-  const { world } = scene;
-  if (isSettled(claim, "Registered")) return { claim: restamped(claim, "Registered", world.clock.now()) };
-  const [node, ...others] = nodesOf(claim, world);
-  if (node === undefined) return waiting(claim, scene);
-  if (others.length > 0) return ambiguous(claim, scene);
-  warnOfMissingTaint(claim, node, scene);
-  return join(claim, node, scene);
+export async function registerNode(claim: NodeClaim, claimContext: ClaimReconcileContext): Promise<ClaimStepResult> {
+  const { context } = claimContext;
+  if (isConditionSettled(claim, "Registered"))
+    return { claim: withClaimConditionRefreshed(claim, "Registered", context.clock.now()) };
+  const [node, ...others] = allNodesForClaim(claim, context);
+  if (node === undefined) return withNodeNotFound(claim, claimContext);
+  if (others.length > 0) return withMultipleNodes(claim, claimContext);
+  warnOfMissingTaint(claim, node, claimContext);
+  return syncNode(claim, node, claimContext);
 }
 
 /** The taint that kept pods away until now goes last, with everything else on the node. (03:L-11 to L-13) */
-async function join(claim: NodeClaim, node: LiveNode, scene: Scene): Promise<Step> {
-  const { world, parts } = scene;
-  const answers = await askHooks(claim, parts.cloud.registrationHooks ?? []);
-  const labelled = withLabels(claim, answers.labels);
-  const ready = synced(node, labelled);
-  const isPassed = answers.pending.length === 0;
-  const body = nodePatch(node, isPassed ? opened(ready) : ready);
-  if (body !== undefined) await patch(world.client, builtIn.Node, node, { body, isLocked: true });
-  return isPassed ? registered(labelled, node, scene) : held(labelled, answers, scene);
+async function syncNode(
+  claim: NodeClaim,
+  node: NodeKubeObject,
+  claimContext: ClaimReconcileContext,
+): Promise<ClaimStepResult> {
+  const { context, dependencies } = claimContext;
+  const hookResults = await runRegistrationHooks(claim, dependencies.cloud.registrationHooks ?? []);
+  const labelled = withExtraLabels(claim, hookResults.labels);
+  const updated = syncedNode(node, labelled);
+  const isPassed = hookResults.pending.length === 0;
+  const body = nodePatch(node, isPassed ? nodeMarkedRegistered(updated) : updated);
+  if (body !== undefined)
+    await mergePatchObject(context.client, builtInTypes.Node, node, { body, hasOptimisticLock: true });
+  return isPassed
+    ? withRegistered(labelled, node, claimContext)
+    : withHooksPending(labelled, hookResults, claimContext);
 }
 
-function registered(claim: NodeClaim, { metadata }: LiveNode, scene: Scene): Step {
+function withRegistered(
+  claim: NodeClaim,
+  { metadata }: NodeKubeObject,
+  claimContext: ClaimReconcileContext,
+): ClaimStepResult {
   const { name = "" } = metadata;
-  const done = withTrue(claim, "Registered", scene.world.clock.now());
+  const done = withClaimConditionTrue(claim, "Registered", claimContext.context.clock.now());
   return {
     claim: { ...done, status: { ...done.status, nodeName: name } },
-    told: async () => {
-      scene.log.info("registered nodeclaim", { Node: { name } });
+    afterWrite: async () => {
+      claimContext.log.info("registered nodeclaim", { Node: { name } });
       const { [labels.nodePool]: nodepool = "", [labels.zone]: zone = "" } = claim.metadata.labels ?? {};
-      scene.parts.metrics.count("nodes_created_total", { nodepool, zone });
-      await recordOutcome(claim, { ...scene, isRegistered: true });
+      claimContext.dependencies.metrics.count("nodes_created_total", { nodepool, zone });
+      await recordRegistrationOutcome(claim, { ...claimContext, isRegistered: true });
     },
   };
 }
 
-function held(claim: NodeClaim, { pending, afterMs, error }: HookAnswers, { world, log }: Scene): Step {
+function withHooksPending(
+  claim: NodeClaim,
+  { pending, afterMs, error }: HookResults,
+  { context, log }: ClaimReconcileContext,
+): ClaimStepResult {
   log.debug("awaiting registration hooks", { hooks: pending });
   const finding = { reason: nodeClaimReasons.registrationHookPending, message: pending.join(", ") };
-  const told = withFinding(claim, "Registered", { status: "Unknown", ...finding, nowMs: world.clock.now() });
-  return { claim: told, afterMs, error };
+  const pendingClaim = withClaimCondition(claim, "Registered", {
+    status: "Unknown",
+    ...finding,
+    nowMs: context.clock.now(),
+  });
+  return { claim: pendingClaim, afterMs, error };
 }
 
-function waiting(claim: NodeClaim, { world }: Scene): Step {
+function withNodeNotFound(claim: NodeClaim, { context }: ClaimReconcileContext): ClaimStepResult {
   const finding = { reason: nodeClaimReasons.nodeNotFound, message: "the node has not joined the cluster" };
-  return { claim: withFinding(claim, "Registered", { status: "Unknown", ...finding, nowMs: world.clock.now() }) };
+  return {
+    claim: withClaimCondition(claim, "Registered", { status: "Unknown", ...finding, nowMs: context.clock.now() }),
+  };
 }
 
-function ambiguous(claim: NodeClaim, { world }: Scene): Step {
+function withMultipleNodes(claim: NodeClaim, { context }: ClaimReconcileContext): ClaimStepResult {
   const finding = { reason: nodeClaimReasons.multipleNodesFound, message: "several nodes say they are this machine" };
-  return { claim: withFinding(claim, "Registered", { status: "False", ...finding, nowMs: world.clock.now() }) };
+  return {
+    claim: withClaimCondition(claim, "Registered", { status: "False", ...finding, nowMs: context.clock.now() }),
+  };
 }
 
-function withLabels(claim: NodeClaim, added: Readonly<Record<string, string>>): NodeClaim {
+function withExtraLabels(claim: NodeClaim, added: Readonly<Record<string, string>>): NodeClaim {
   if (Object.keys(added).length === 0) return claim;
   return { ...claim, metadata: { ...claim.metadata, labels: { ...claim.metadata.labels, ...added } } };
 }
 
 /** Pods may have come to it before its labels and taints did. (03:L-10) */
-function warnOfMissingTaint(claim: NodeClaim, { metadata, spec }: LiveNode, { world, log }: Scene): void {
+function warnOfMissingTaint(
+  claim: NodeClaim,
+  { metadata, spec }: NodeKubeObject,
+  { context, log }: ClaimReconcileContext,
+): void {
   const isProtected = (spec?.taints ?? []).some((taint) => isSameTaint(taint, taints.unregistered));
   if (isProtected || metadata.labels?.[labels.registered] !== undefined) return;
   const { key } = taints.unregistered;
@@ -81,7 +109,7 @@ function warnOfMissingTaint(claim: NodeClaim, { metadata, spec }: LiveNode, { wo
       `node ${metadata.name ?? ""} joined without the taint that keeps pods away until it is registered`,
     ),
   });
-  world.tell(claim, {
+  context.recordEvent(claim, {
     type: "Warning",
     reason: "UnregisteredTaintMissing",
     message: `Node joined without taint ${key}: pods may have been placed on it before it was registered`,

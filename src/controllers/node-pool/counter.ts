@@ -1,57 +1,68 @@
 import type { NodePool } from "../../api/kinds/node-pool.ts";
 import { resources } from "../../api/labels.ts";
-import { amount, type Resources } from "../../core/resources.ts";
-import { type Loop, on, reconcileLoop } from "../../kube/loop.ts";
-import { custom } from "../../kube/resources.ts";
+import { amountOf, type Resources } from "../../core/resources.ts";
+import { type Controller, reconcileController, triggerOn } from "../../kube/controller.ts";
+import { karpenterTypes } from "../../kube/resources.ts";
 import { Quantity } from "../../util/quantity.ts";
-import type { Parts } from "../parts.ts";
-import { workers } from "../settings.ts";
-import { patch, unless } from "../writes.ts";
-import { managedPool } from "./pools.ts";
+import type { ControllerDependencies } from "../controller-dependencies.ts";
+import { scaledConcurrency } from "../settings.ts";
+import { ignoreKubeErrors, mergePatchObject } from "../writes.ts";
+import { managedPool } from "./managed-pools.ts";
 
 const periodMs = 5_000;
 const unsyncedMs = 1_000;
 
 /** Shown as zero rather than not at all. */
-const counted = [resources.cpu, resources.memory, resources.pods, resources.ephemeralStorage, resources.nodes];
+const alwaysShownResources = [
+  resources.cpu,
+  resources.memory,
+  resources.pods,
+  resources.ephemeralStorage,
+  resources.nodes,
+];
 
 /** Says of every pool what its nodes hold. (03:P-1) */
-export function poolCounter({ cluster, cloud, settings }: Parts): Loop {
-  return reconcileLoop({
+export function poolCounterController({ cluster, cloud, settings }: ControllerDependencies): Controller {
+  return reconcileController({
     name: "nodepool.counter",
-    concurrency: workers({ min: 10, max: 1_000 }, settings),
+    concurrency: scaledConcurrency({ min: 10, max: 1_000 }, settings),
     triggers: [
-      on<NodePool>(custom.NodePool, ({ object, old }) => (object && !old ? [object.metadata.name ?? ""] : [])),
+      triggerOn<NodePool>(karpenterTypes.NodePool, ({ object, old }) =>
+        object && !old ? [object.metadata.name ?? ""] : [],
+      ),
     ],
-    reconcile: async (name, world) => {
-      const pool = managedPool(name, world, cloud);
+    reconcile: async (name, context) => {
+      const pool = managedPool(name, context, cloud);
       if (pool === undefined) return undefined;
       // Of half a cluster we would count too little, and limits go by the count.
       if (!cluster.isSynced) return { afterMs: unsyncedMs };
-      const status = countOf(cluster.poolTotals(name));
-      if (!isCounted(pool, status)) {
-        const body = { status: { ...status, resources: { ...cleared(pool), ...status.resources } } };
-        await unless(patch(world.client, custom.NodePool, pool, { body, subresource: "status" }), "not-found");
+      const status = countStatusOf(cluster.poolTotals(name));
+      if (!isStatusCurrent(pool, status)) {
+        const body = { status: { ...status, resources: { ...clearedResources(pool), ...status.resources } } };
+        await ignoreKubeErrors(
+          mergePatchObject(context.client, karpenterTypes.NodePool, pool, { body, subresource: "status" }),
+          "not-found",
+        );
       }
       return { afterMs: periodMs };
     },
   });
 }
 
-interface Count {
+interface PoolCountStatus {
   readonly resources: Readonly<Record<string, string>>;
   readonly nodes: number;
 }
 
-function countOf(totals: Resources): Count {
-  const names = [...new Set([...counted, ...Object.keys(totals)])];
+function countStatusOf(totals: Resources): PoolCountStatus {
+  const names = [...new Set([...alwaysShownResources, ...Object.keys(totals)])];
   return {
-    resources: Object.fromEntries(names.map((name) => [name, amount(totals, name).canonical()])),
-    nodes: Math.ceil(amount(totals, resources.nodes).toNumber()),
+    resources: Object.fromEntries(names.map((name) => [name, amountOf(totals, name).canonical()])),
+    nodes: Math.ceil(amountOf(totals, resources.nodes).toNumber()),
   };
 }
 
-function isCounted({ status }: NodePool, count: Count): boolean {
+function isStatusCurrent({ status }: NodePool, count: PoolCountStatus): boolean {
   const known = status?.resources ?? {};
   const names = Object.keys(count.resources);
   return (
@@ -62,6 +73,6 @@ function isCounted({ status }: NodePool, count: Count): boolean {
 }
 
 /** A merge patch keeps what it does not name: resources no node has any more must be named. */
-function cleared({ status }: NodePool): Readonly<Record<string, null>> {
+function clearedResources({ status }: NodePool): Readonly<Record<string, null>> {
   return Object.fromEntries(Object.keys(status?.resources ?? {}).map((name) => [name, null]));
 }

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import { EvictionQueue } from "./eviction-queue.ts";
-import type { LivePod } from "./node-scene.ts";
+import type { PodKubeObject } from "./node-termination-context.ts";
 
-const pod = (name: string, uid = name): LivePod => ({
+const pod = (name: string, uid = name): PodKubeObject => ({
   apiVersion: "v1",
   kind: "Pod",
   metadata: { name, namespace: "shop", uid },
@@ -42,18 +42,18 @@ it("03:T-40 a pod of the same name with another uid is another pod", () => {
   const { pods, told } = queue();
   pods.add([pod("web", "1"), pod("web", "2")], { node: "n" });
   expect(told).toEqual(["shop/web/1", "shop/web/2"]);
-  pods.drop("shop/web/1");
+  pods.remove("shop/web/1");
   expect([pods.get("shop/web/1"), pods.get("shop/web/2")?.uid]).toEqual([undefined, "2"]);
 });
 
 it("03:T-40 refusals are counted until it is gone, also when its deadline comes nearer", () => {
   const { pods, add } = queue();
   add();
-  expect([pods.refuse(key), pods.refuse(key)]).toEqual([1, 2]);
+  expect([pods.countRefusal(key), pods.countRefusal(key)]).toEqual([1, 2]);
   add(300);
-  expect(pods.refuse(key)).toBe(3);
-  pods.drop(key);
-  expect([pods.refuse(key), pods.size]).toEqual([1, 0]);
+  expect(pods.countRefusal(key)).toBe(3);
+  pods.remove(key);
+  expect([pods.countRefusal(key), pods.size]).toEqual([1, 0]);
   add();
   expect(pods.get(key)?.refusals).toBe(0);
 });

@@ -1,7 +1,7 @@
-import type { LivePod } from "./node-scene.ts";
+import type { PodKubeObject } from "./node-termination-context.ts";
 
 /** A pod that has to leave. */
-export interface Leaving {
+export interface QueuedEviction {
   readonly namespace: string;
   readonly name: string;
   /** A pod that took the name since is another one. (03:T-41) */
@@ -14,12 +14,12 @@ export interface Leaving {
 
 /** Pods that have to leave, each once. Nothing of it is kept: the next look at the node fills it again. (03 §2.3) */
 export class EvictionQueue {
-  readonly #pods = new Map<string, Leaving>();
+  readonly #pods = new Map<string, QueuedEviction>();
   readonly #listeners = new Set<(key: string) => void>();
 
   /** A deadline can come nearer, never go away. One that is here already, with nothing new, goes on waiting. (03:T-40) */
   add(
-    pods: readonly LivePod[],
+    pods: readonly PodKubeObject[],
     { node, deadlineMs = Infinity }: { readonly node: string; readonly deadlineMs?: number | undefined },
   ): void {
     for (const { metadata } of pods) {
@@ -29,23 +29,23 @@ export class EvictionQueue {
       if (known !== undefined && deadlineMs >= (known.deadlineMs ?? Infinity)) continue;
       const deadline = deadlineMs === Infinity ? {} : { deadlineMs };
       this.#pods.set(key, { namespace, name, uid, node, refusals: known?.refusals ?? 0, ...deadline });
-      this.#tell(key);
+      this.#notify(key);
     }
   }
 
-  get(key: string): Leaving | undefined {
+  get(key: string): QueuedEviction | undefined {
     return this.#pods.get(key);
   }
 
   /** It has to stay for now; says how often that was so. */
-  refuse(key: string): number {
+  countRefusal(key: string): number {
     const known = this.#pods.get(key);
     const refusals = (known?.refusals ?? 0) + 1;
     if (known !== undefined) this.#pods.set(key, { ...known, refusals });
     return refusals;
   }
 
-  drop(key: string): void {
+  remove(key: string): void {
     this.#pods.delete(key);
   }
 
@@ -59,7 +59,7 @@ export class EvictionQueue {
     return () => this.#listeners.delete(listener);
   }
 
-  #tell(key: string): void {
+  #notify(key: string): void {
     for (const listener of [...this.#listeners]) listener(key);
   }
 }

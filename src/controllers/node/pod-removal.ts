@@ -1,30 +1,30 @@
-import { get } from "../../api/conditions/engine.ts";
-import { isKubeError, type KubeError } from "../../kube/error.ts";
-import type { LoopWorld } from "../../kube/loop.ts";
-import { builtIn } from "../../kube/resources.ts";
-import { claimOf, nodesIn } from "../node-claim/lookups.ts";
-import type { Parts } from "../parts.ts";
-import type { Leaving } from "./eviction-queue.ts";
-import { forcedGraceSeconds } from "./force.ts";
-import type { LivePod } from "./node-scene.ts";
+import { getCondition } from "../../api/conditions/set-condition.ts";
+import type { ControllerContext } from "../../kube/controller.ts";
+import { isKubeError, type KubeError } from "../../kube/kube-error.ts";
+import { builtInTypes } from "../../kube/resources.ts";
+import type { ControllerDependencies } from "../controller-dependencies.ts";
+import { claimForNode, nodeView } from "../node-claim/claim-lookups.ts";
+import type { QueuedEviction } from "./eviction-queue.ts";
+import { forceDeleteGraceSeconds } from "./force-delete.ts";
+import type { PodKubeObject } from "./node-termination-context.ts";
 
 /** A pod that leaves, and what it takes to tell of it. */
-export interface Departure {
-  readonly leaving: Leaving;
-  readonly pod: LivePod;
-  readonly world: LoopWorld;
-  readonly parts: Pick<Parts, "metrics" | "log">;
+export interface QueuedEvictionContext {
+  readonly queued: QueuedEviction;
+  readonly pod: PodKubeObject;
+  readonly context: ControllerContext;
+  readonly dependencies: Pick<ControllerDependencies, "metrics" | "log">;
 }
 
 /** How the API server says that the pod's budget has to be waited for. */
-export interface Blocked {
+export interface EvictionBlocked {
   readonly atLeastMs: number;
 }
 
 /** Asks by the rules, with all the pod's grace. A pod that is gone, or another by now, has left. (03:T-43, T-44, T-52) */
-export async function evict(departure: Departure): Promise<Blocked | undefined> {
-  const { leaving, world, parts } = departure;
-  const { name, namespace, uid } = leaving;
+export async function requestEviction(evictionContext: QueuedEvictionContext): Promise<EvictionBlocked | undefined> {
+  const { queued, context, dependencies } = evictionContext;
+  const { name, namespace, uid } = queued;
   const eviction = {
     apiVersion: "policy/v1",
     kind: "Eviction",
@@ -32,27 +32,30 @@ export async function evict(departure: Departure): Promise<Blocked | undefined> 
     deleteOptions: { preconditions: { uid } },
   };
   try {
-    await world.client.create(builtIn.Pod, eviction, { subresource: "eviction", name });
+    await context.client.create(builtInTypes.Pod, eviction, { subresource: "eviction", name });
   } catch (error) {
-    return unevicted(departure, error);
+    return handleEvictionError(evictionContext, error);
   }
-  parts.metrics.count("pods_eviction_requests_total", { code: "200" });
-  tellGone(departure, { reason: "Evicted", message: `Evicted pod: ${drainReason(departure)}` });
+  dependencies.metrics.count("pods_eviction_requests_total", { code: "200" });
+  recordPodRemoved(evictionContext, { reason: "Evicted", message: `Evicted pod: ${drainReason(evictionContext)}` });
   return undefined;
 }
 
 /** Two budgets over one pod are a 500 of their own. (03:T-44) */
-const twoBudgets = /more than one PodDisruptionBudget/;
+const multipleBudgetsMessage = /more than one PodDisruptionBudget/;
 
-function unevicted(departure: Departure, error: unknown): Blocked | undefined {
+function handleEvictionError(evictionContext: QueuedEvictionContext, error: unknown): EvictionBlocked | undefined {
   if (!isKubeError(error)) throw error;
   if (error.status !== undefined) {
-    departure.parts.metrics.count("pods_eviction_requests_total", { code: String(error.status.code) });
+    evictionContext.dependencies.metrics.count("pods_eviction_requests_total", { code: String(error.status.code) });
   }
   if (error.code === "not-found" || error.code === "conflict") return undefined;
-  const isTwo = error.code === "server-error" && twoBudgets.test(error.message);
-  if (!isTwo && error.code !== "too-many-requests") throw error;
-  tellBlocked(departure, isTwo ? "more than one PodDisruptionBudget selects it" : budgetText(error));
+  const hasMultipleBudgets = error.code === "server-error" && multipleBudgetsMessage.test(error.message);
+  if (!hasMultipleBudgets && error.code !== "too-many-requests") throw error;
+  recordEvictionBlocked(
+    evictionContext,
+    hasMultipleBudgets ? "more than one PodDisruptionBudget selects it" : budgetText(error),
+  );
   return { atLeastMs: error.retryAfterMs ?? 0 };
 }
 
@@ -63,46 +66,49 @@ function budgetText({ status }: KubeError): string {
 }
 
 /** One pod speaks for all that are blocked alike: a node has only so many events. (03 §6.2) */
-function tellBlocked({ leaving, world }: Departure, because: string): void {
-  const node = nodesIn(world).get(leaving.node);
+function recordEvictionBlocked({ queued, context }: QueuedEvictionContext, because: string): void {
+  const node = nodeView(context).get(queued.node);
   if (node === undefined) return;
-  world.tell(node, {
+  context.recordEvent(node, {
     type: "Warning",
     reason: "FailedDraining",
-    message: `Failed to drain node, pod ${leaving.namespace}/${leaving.name} cannot be evicted: ${because}`,
+    message: `Failed to drain node, pod ${queued.namespace}/${queued.name} cannot be evicted: ${because}`,
     dedupe: { values: [node.metadata.uid ?? "", "blocked"] },
   });
 }
 
 /** Past budgets and protection: the node's deadline leaves no more time. (03:T-51) */
-export async function forceDelete(departure: Departure, deadlineMs: number): Promise<void> {
-  const { leaving, world, parts } = departure;
-  const { name, namespace, uid } = leaving;
-  const gracePeriodSeconds = forcedGraceSeconds({ nowMs: world.clock.now(), deadlineMs });
+export async function forceDeletePod(evictionContext: QueuedEvictionContext, deadlineMs: number): Promise<void> {
+  const { queued, context, dependencies } = evictionContext;
+  const { name, namespace, uid } = queued;
+  const gracePeriodSeconds = forceDeleteGraceSeconds({ nowMs: context.clock.now(), deadlineMs });
   try {
-    await world.client.delete(builtIn.Pod, { name, namespace }, { gracePeriodSeconds, preconditions: { uid } });
+    await context.client.delete(builtInTypes.Pod, { name, namespace }, { gracePeriodSeconds, preconditions: { uid } });
   } catch (error) {
     if (isKubeError(error, "not-found")) return;
     throw error;
   }
-  parts.log
+  dependencies.log
     .with({ controller: "eviction-queue", Pod: { name, namespace } })
     .debug("deleting pod", { gracePeriodSeconds });
   const message = `Deleted pod with a grace of ${gracePeriodSeconds}s to meet the deadline of its node, past budgets and do-not-disrupt`;
-  tellGone(departure, { reason: "Disrupted", message });
+  recordPodRemoved(evictionContext, { reason: "Disrupted", message });
 }
 
-function tellGone(departure: Departure, news: { readonly reason: string; readonly message: string }): void {
-  const { pod, leaving, world, parts } = departure;
-  parts.metrics.count("pods_drained_total", { reason: drainReason(departure) });
-  world.tell(pod, { type: "Normal", ...news, dedupe: { values: [leaving.uid] } });
+function recordPodRemoved(
+  evictionContext: QueuedEvictionContext,
+  event: { readonly reason: string; readonly message: string },
+): void {
+  const { pod, queued, context, dependencies } = evictionContext;
+  dependencies.metrics.count("pods_drained_total", { reason: drainReason(evictionContext) });
+  context.recordEvent(pod, { type: "Normal", ...event, dedupe: { values: [queued.uid] } });
 }
 
 /** Why the node goes, as its claim tells. (03:T-45) */
-function drainReason({ leaving, world }: Departure): string {
-  const node = nodesIn(world).get(leaving.node);
-  const claim = node && claimOf(node, world);
+function drainReason({ queued, context }: QueuedEvictionContext): string {
+  const node = nodeView(context).get(queued.node);
+  const claim = node && claimForNode(node, context);
   if (claim === undefined) return "";
-  const found = get(claim, "DisruptionReason");
+  const found = getCondition(claim, "DisruptionReason");
   return found?.status === "True" ? (found.reason ?? "") : "Forceful Termination";
 }

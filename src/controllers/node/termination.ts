@@ -1,92 +1,114 @@
-import { isTrue } from "../../api/conditions/engine.ts";
+import { isStatusConditionTrue } from "../../api/conditions/set-condition.ts";
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import { annotations, finalizers, labels } from "../../api/labels.ts";
-import { isCloudError } from "../../cloud/error.ts";
-import { nodeClassLabel } from "../../core/scenario/complete-machines.ts";
-import { type Loop, type LoopWorld, on, reconcileLoop } from "../../kube/loop.ts";
-import type { LookAgain } from "../../kube/reconciler.ts";
-import { builtIn, custom } from "../../kube/resources.ts";
-import { claimOf, isReady, type LiveNode, nodesIn } from "../node-claim/lookups.ts";
-import { writeClaim } from "../node-claim/steps.ts";
-import type { Parts } from "../parts.ts";
-import { workers } from "../settings.ts";
-import { quietly, remove, unless } from "../writes.ts";
-import { drain } from "./drain.ts";
+import { isCloudError } from "../../cloud/cloud-error.ts";
+import { nodeClassLabelKey } from "../../core/scenario/complete-nodes.ts";
+import { type Controller, type ControllerContext, reconcileController, triggerOn } from "../../kube/controller.ts";
+import type { RequeueAfter } from "../../kube/reconciler.ts";
+import { builtInTypes, karpenterTypes } from "../../kube/resources.ts";
+import type { ControllerDependencies } from "../controller-dependencies.ts";
+import { claimForNode, isNodeReady, type NodeKubeObject, nodeView } from "../node-claim/claim-lookups.ts";
+import { writeClaim } from "../node-claim/claim-steps.ts";
+import { scaledConcurrency } from "../settings.ts";
+import { deleteExisting, ignoreKubeErrors, requeueOnConflict } from "../writes.ts";
+import { drainNode } from "./drain-node.ts";
 import type { EvictionQueue } from "./eviction-queue.ts";
-import { endInstance } from "./instance.ts";
-import { indexNodes, type NodeScene, type NodeStep } from "./node-scene.ts";
-import { release } from "./release.ts";
-import { taint } from "./taint.ts";
-import { awaitVolumes, indexVolumes } from "./volumes.ts";
+import {
+  indexPodsByNode,
+  type NodeTerminationContext,
+  type TerminationStepResult,
+} from "./node-termination-context.ts";
+import { removeNodeFinalizer } from "./remove-node-finalizer.ts";
+import { taintNode } from "./taint-node.ts";
+import { terminateInstance } from "./terminate-instance.ts";
+import { awaitVolumeDetachment, indexVolumeAttachments } from "./volume-detachment.ts";
 
 const controller = "node.termination";
 
-export interface TerminationParts extends Parts {
+export interface TerminationDependencies extends ControllerDependencies {
   readonly queue: EvictionQueue;
 }
 
 /** Lets a Node that is deleted go in good order: its pods, its volumes, its machine, then itself. (03 §2.1) */
-export function termination(parts: TerminationParts): Loop {
-  return reconcileLoop({
+export function nodeTerminationController(dependencies: TerminationDependencies): Controller {
+  return reconcileController({
     name: controller,
     triggers: [
-      on<LiveNode>(builtIn.Node, ({ object }) =>
-        object && isEnding(object, parts) ? [object.metadata.name ?? ""] : [],
+      triggerOn<NodeKubeObject>(builtInTypes.Node, ({ object }) =>
+        object && needsTermination(object, dependencies) ? [object.metadata.name ?? ""] : [],
       ),
     ],
-    kinds: [custom.NodeClaim, builtIn.Pod, builtIn.VolumeAttachment, builtIn.PersistentVolumeClaim],
-    concurrency: workers({ min: 100, max: 5_000 }, parts.settings),
+    kinds: [
+      karpenterTypes.NodeClaim,
+      builtInTypes.Pod,
+      builtInTypes.VolumeAttachment,
+      builtInTypes.PersistentVolumeClaim,
+    ],
+    concurrency: scaledConcurrency({ min: 100, max: 5_000 }, dependencies.settings),
     backOff: { baseMs: 100, maxMs: 10_000 },
-    prepare: (world) => {
-      indexNodes(world);
-      indexVolumes(world);
+    prepare: (context) => {
+      indexPodsByNode(context);
+      indexVolumeAttachments(context);
     },
-    reconcile: quietly(async (name: string, world: LoopWorld) => {
-      const node = nodesIn(world).get(name);
-      return node === undefined || !isEnding(node, parts) ? undefined : terminate(node, world, parts);
+    reconcile: requeueOnConflict(async (name: string, context: ControllerContext) => {
+      const node = nodeView(context).get(name);
+      return node === undefined || !needsTermination(node, dependencies)
+        ? undefined
+        : terminateNode(node, context, dependencies);
     }),
   });
 }
 
-function isEnding({ metadata }: LiveNode, { cloud }: Parts): boolean {
+function needsTermination({ metadata }: NodeKubeObject, { cloud }: ControllerDependencies): boolean {
   return (
     metadata.deletionTimestamp !== undefined &&
     (metadata.finalizers ?? []).includes(finalizers.termination) &&
-    cloud.nodeClasses.some((served) => metadata.labels?.[nodeClassLabel(served)] !== undefined)
+    cloud.nodeClasses.some((served) => metadata.labels?.[nodeClassLabelKey(served)] !== undefined)
   );
 }
 
-async function terminate(node: LiveNode, world: LoopWorld, parts: TerminationParts): Promise<LookAgain | undefined> {
-  const claim = await endClaim(node, world);
+async function terminateNode(
+  node: NodeKubeObject,
+  context: ControllerContext,
+  dependencies: TerminationDependencies,
+): Promise<RequeueAfter | undefined> {
+  const claim = await deleteClaimOfNode(node, context);
   const names = {
     Node: { name: node.metadata.name ?? "" },
     ...(claim && { NodeClaim: { name: claim.metadata.name } }),
   };
-  const log = parts.log.with({ controller, ...names });
-  const scene: NodeScene = { node, claim, world, parts, queue: parts.queue, log };
-  if (await isMachineGone(scene)) return release(scene);
+  const log = dependencies.log.with({ controller, ...names });
+  const terminationContext: NodeTerminationContext = {
+    node,
+    claim,
+    context,
+    dependencies,
+    queue: dependencies.queue,
+    log,
+  };
+  if (await isInstanceGone(terminationContext)) return removeNodeFinalizer(terminationContext);
   const deadlineMs = deadlineOf(claim);
-  tellDeadline(scene);
-  return takeSteps({ ...scene, deadlineMs, node: await taint(scene) });
+  recordDeadlineEvent(terminationContext);
+  return runTerminationSteps({ ...terminationContext, deadlineMs, node: await taintNode(terminationContext) });
 }
 
 /** Deleting the Node means its claim too. Gives the claim as it is then: our own write is nobody's conflict. (03:T-1) */
-async function endClaim(node: LiveNode, world: LoopWorld): Promise<NodeClaim | undefined> {
-  const claim = claimOf(node, world);
+async function deleteClaimOfNode(node: NodeKubeObject, context: ControllerContext): Promise<NodeClaim | undefined> {
+  const claim = claimForNode(node, context);
   if (claim === undefined || claim.metadata.deletionTimestamp !== undefined) return claim;
-  await remove(world.client, custom.NodeClaim, claim);
-  return claimOf(node, world);
+  await deleteExisting(context.client, karpenterTypes.NodeClaim, claim);
+  return claimForNode(node, context);
 }
 
 /**
  * A machine that the cloud does not know has no pods to drain; one whose kubelet reports has, and of one without an id
  * nothing can be known. (03:T-5)
  */
-async function isMachineGone({ node, parts }: NodeScene): Promise<boolean> {
+async function isInstanceGone({ node, dependencies }: NodeTerminationContext): Promise<boolean> {
   const id = node.spec?.providerID ?? "";
-  if (id === "" || isReady(node)) return false;
+  if (id === "" || isNodeReady(node)) return false;
   try {
-    await parts.cloud.get(id);
+    await dependencies.cloud.get(id);
     return false;
   } catch (error) {
     if (isCloudError(error, "not-found")) return true;
@@ -107,10 +129,10 @@ function deadlineOf(claim: NodeClaim | undefined): number | undefined {
   return deadlineMs;
 }
 
-function tellDeadline({ node, world, claim }: NodeScene): void {
+function recordDeadlineEvent({ node, context, claim }: NodeTerminationContext): void {
   const written = claim?.metadata.annotations?.[annotations.terminationTimestamp];
   if (written === undefined) return;
-  world.tell(node, {
+  context.recordEvent(node, {
     type: "Warning",
     reason: "TerminationGracePeriodExpiring",
     message: `All pods will be deleted by ${written}`,
@@ -119,26 +141,30 @@ function tellDeadline({ node, world, claim }: NodeScene): void {
 }
 
 /** In order, until one has to wait; what they found out is written whatever happens. (03:T-8) */
-async function takeSteps(scene: NodeScene): Promise<LookAgain | undefined> {
-  let { claim } = scene;
+async function runTerminationSteps(terminationContext: NodeTerminationContext): Promise<RequeueAfter | undefined> {
+  let { claim } = terminationContext;
   let afterMs: number | undefined;
   try {
-    for (const step of [drain, awaitVolumes, endInstance]) {
-      const taken: NodeStep = await step({ ...scene, claim });
-      claim = taken.claim;
-      afterMs = taken.afterMs;
+    for (const step of [drainNode, awaitVolumeDetachment, terminateInstance]) {
+      const result: TerminationStepResult = await step({ ...terminationContext, claim });
+      claim = result.claim;
+      afterMs = result.afterMs;
       if (afterMs !== undefined) break;
     }
   } finally {
-    await writeDown(scene, claim);
+    await writeClaimConditions(terminationContext, claim);
   }
-  return afterMs === undefined ? release(scene) : { afterMs };
+  return afterMs === undefined ? removeNodeFinalizer(terminationContext) : { afterMs };
 }
 
 /** Refused where somebody else wrote meanwhile: then all is looked at again. Counted once written. (03:T-8, S-13) */
-async function writeDown({ claim: before, node, world, parts }: NodeScene, after: NodeClaim | undefined) {
+async function writeClaimConditions(
+  { claim: before, node, context, dependencies }: NodeTerminationContext,
+  after: NodeClaim | undefined,
+) {
   if (before === undefined || after === undefined || after === before) return;
-  const written = await unless(writeClaim(world.client, { before, after }), "not-found");
-  if (written === undefined || !isTrue(after, "Drained") || isTrue(before, "Drained")) return;
-  parts.metrics.count("nodes_drained_total", { nodepool: node.metadata.labels?.[labels.nodePool] ?? "" });
+  const written = await ignoreKubeErrors(writeClaim(context.client, { before, after }), "not-found");
+  if (written === undefined || !isStatusConditionTrue(after, "Drained") || isStatusConditionTrue(before, "Drained"))
+    return;
+  dependencies.metrics.count("nodes_drained_total", { nodepool: node.metadata.labels?.[labels.nodePool] ?? "" });
 }

@@ -1,17 +1,17 @@
 import { expect, it } from "vitest";
 import { VirtualClock } from "../../util/virtual-clock.ts";
 import { Batcher } from "./batcher.ts";
-import { Trigger } from "./trigger.ts";
+import { ProvisioningTrigger } from "./provisioning-trigger.ts";
 
 /** A batcher that notes when its windows end, in seconds. */
 function batching() {
   const clock = new VirtualClock();
-  const trigger = new Trigger();
+  const trigger = new ProvisioningTrigger();
   const batcher = new Batcher({ trigger, clock, idleMs: 1_000, maxMs: 10_000 });
   const stop = new AbortController();
   const ended: number[] = [];
   const run = async (): Promise<void> => {
-    while (await batcher.window(stop.signal)) ended.push(clock.now() / 1_000);
+    while (await batcher.nextWindow(stop.signal)) ended.push(clock.now() / 1_000);
   };
   const running = run();
   return { clock, trigger, ended, pass: (seconds: number) => clock.advance(seconds * 1_000), stop, running };
@@ -72,7 +72,7 @@ it("02:P-20 the next window forgets who asked in the last one", async () => {
 
 it("02:P-20 what asks while nobody listens is remembered, once", async () => {
   const clock = new VirtualClock();
-  const trigger = new Trigger();
+  const trigger = new ProvisioningTrigger();
   const batcher = new Batcher({ trigger, clock, idleMs: 1_000, maxMs: 10_000 });
   const { signal } = new AbortController();
   trigger.fire("a");
@@ -80,9 +80,9 @@ it("02:P-20 what asks while nobody listens is remembered, once", async () => {
   await clock.advance(5_000);
 
   const ended: number[] = [];
-  void batcher.window(signal).then(() => {
+  void batcher.nextWindow(signal).then(() => {
     ended.push(clock.now());
-    void batcher.window(signal).then(() => ended.push(clock.now()));
+    void batcher.nextWindow(signal).then(() => ended.push(clock.now()));
   });
   await clock.advance(60_000);
 

@@ -1,8 +1,8 @@
 import type { Clock, Timer } from "../../util/clock.ts";
-import type { Trigger } from "./trigger.ts";
+import type { ProvisioningTrigger } from "./provisioning-trigger.ts";
 
 export interface BatcherOptions {
-  readonly trigger: Trigger;
+  readonly trigger: ProvisioningTrigger;
   readonly clock: Clock;
   /** How long nobody new may come before a window ends. */
   readonly idleMs: number;
@@ -22,24 +22,24 @@ export class Batcher {
   }
 
   /** Resolves when a window has ended: true; or when the signal aborts: false. */
-  async window(signal: AbortSignal): Promise<boolean> {
+  async nextWindow(signal: AbortSignal): Promise<boolean> {
     const { trigger } = this.#options;
-    const hasCome = await this.#first(signal);
-    if (hasCome) await this.#quiet(signal);
+    const hasTriggered = await this.#firstTrigger(signal);
+    if (hasTriggered) await this.#idle(signal);
     trigger.listen(() => {});
-    trigger.clear();
+    trigger.startNextWindow();
     return !signal.aborted;
   }
 
-  #first(signal: AbortSignal): Promise<boolean> {
+  #firstTrigger(signal: AbortSignal): Promise<boolean> {
     const { trigger } = this.#options;
     return new Promise((resolve) => {
       if (signal.aborted) return resolve(false);
-      if (trigger.take()) return resolve(true);
+      if (trigger.takeArmed()) return resolve(true);
       const abort = (): void => resolve(false);
       signal.addEventListener("abort", abort, { once: true });
       trigger.listen(() => {
-        trigger.take();
+        trigger.takeArmed();
         signal.removeEventListener("abort", abort);
         resolve(true);
       });
@@ -47,10 +47,10 @@ export class Batcher {
   }
 
   /** One timer, set again when it finds that somebody came meanwhile: twenty thousand arrivals cost no timers. */
-  #quiet(signal: AbortSignal): Promise<void> {
+  #idle(signal: AbortSignal): Promise<void> {
     const { trigger, clock, idleMs, maxMs } = this.#options;
     const endsAt = clock.now() + maxMs;
-    let quietAt = clock.now() + idleMs;
+    let idleAt = clock.now() + idleMs;
     let timer: Timer | undefined;
     return new Promise((resolve) => {
       const end = (): void => {
@@ -58,17 +58,17 @@ export class Batcher {
         signal.removeEventListener("abort", end);
         resolve();
       };
-      const look = (): void => {
-        const leftMs = Math.min(quietAt, endsAt) - clock.now();
+      const check = (): void => {
+        const leftMs = Math.min(idleAt, endsAt) - clock.now();
         if (leftMs <= 0) end();
-        else timer = clock.setTimer(leftMs, look);
+        else timer = clock.setTimer(leftMs, check);
       };
       trigger.listen(() => {
-        trigger.take();
-        quietAt = clock.now() + idleMs;
+        trigger.takeArmed();
+        idleAt = clock.now() + idleMs;
       });
       signal.addEventListener("abort", end, { once: true });
-      look();
+      check();
     });
   }
 }

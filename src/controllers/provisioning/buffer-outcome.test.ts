@@ -4,7 +4,7 @@ import type { Pod } from "../../api/kubernetes/pod.ts";
 import { annotations } from "../../api/labels.ts";
 import type { Decision, PlannedNode } from "../../core/scheduling/decision.ts";
 import type { ClusterSnapshot } from "../../state/cluster.ts";
-import { bufferOutcomes, bufferPodsByMachine, provisioningOf } from "./buffer-outcome.ts";
+import { bufferOutcomes, bufferPodCounts, provisioningCondition } from "./buffer-outcome.ts";
 
 const real: Pod = { metadata: { name: "web", namespace: "default" }, spec: {} };
 
@@ -34,7 +34,7 @@ const decision: Decision = {
     { pod: real, code: "limits", message: "", pools: [] },
   ],
   emptyPools: [],
-  figures: { pods: 0, classes: 0, attempts: 0, timedOut: false },
+  statistics: { pods: 0, classes: 0, candidatesTried: 0, timedOut: false },
 };
 
 function buffer({ replicas, isReady = true }: { replicas?: number; isReady?: boolean }): CapacityBuffer {
@@ -54,25 +54,28 @@ it("02:B-7 counts the virtual pods of each buffer by where they went, and no rea
 it("02:B-8 counts virtual pods by the machine that exists", () => {
   const nodes = ["node-1", "node-2"].map((name) => ({ providerId: `id-${name}`, existing: { name } }));
 
-  expect(bufferPodsByMachine(decision, { nodes } as unknown as ClusterSnapshot)).toEqual(new Map([["id-node-1", 2]]));
+  expect(bufferPodCounts(decision, { nodes } as unknown as ClusterSnapshot)).toEqual(new Map([["id-node-1", 2]]));
 });
 
 it("02:B-7 a buffer that is not ready says so, whatever the round saw", () => {
-  expect(provisioningOf(buffer({ replicas: 2, isReady: false }), { onExisting: 2, onNew: 0, failed: 0 })).toMatchObject(
-    {
-      status: "False",
-      reason: "NotReadyForProvisioning",
-    },
-  );
+  expect(
+    provisioningCondition(buffer({ replicas: 2, isReady: false }), { onExisting: 2, onNew: 0, failed: 0 }),
+  ).toMatchObject({
+    status: "False",
+    reason: "NotReadyForProvisioning",
+  });
 });
 
 it("02:B-7 a buffer of nothing is empty", () => {
-  expect(provisioningOf(buffer({ replicas: 0 }), undefined)).toMatchObject({ status: "False", reason: "BufferEmpty" });
-  expect(provisioningOf(buffer({}), undefined)).toMatchObject({ status: "False", reason: "BufferEmpty" });
+  expect(provisioningCondition(buffer({ replicas: 0 }), undefined)).toMatchObject({
+    status: "False",
+    reason: "BufferEmpty",
+  });
+  expect(provisioningCondition(buffer({}), undefined)).toMatchObject({ status: "False", reason: "BufferEmpty" });
 });
 
 it("02:B-7 pods on new nodes, and pods that found no place, require new capacity", () => {
-  expect(provisioningOf(buffer({ replicas: 3 }), { onExisting: 0, onNew: 2, failed: 1 })).toEqual({
+  expect(provisioningCondition(buffer({ replicas: 3 }), { onExisting: 0, onNew: 2, failed: 1 })).toEqual({
     status: "False",
     reason: "RequiresNewCapacity",
     message: "2/3 virtual pods required new capacity, 1 failed",
@@ -80,7 +83,7 @@ it("02:B-7 pods on new nodes, and pods that found no place, require new capacity
 });
 
 it("02:B-7 all pods on nodes that exist fit", () => {
-  expect(provisioningOf(buffer({ replicas: 2 }), { onExisting: 2, onNew: 0, failed: 0 })).toEqual({
+  expect(provisioningCondition(buffer({ replicas: 2 }), { onExisting: 2, onNew: 0, failed: 0 })).toEqual({
     status: "True",
     reason: "FitsExistingCapacity",
     message: "All 2 virtual pods fit on existing capacity",
@@ -88,6 +91,6 @@ it("02:B-7 all pods on nodes that exist fit", () => {
 });
 
 it("02:B-7 a buffer the round did not see in full keeps what it says", () => {
-  expect(provisioningOf(buffer({ replicas: 2 }), undefined)).toBeUndefined();
-  expect(provisioningOf(buffer({ replicas: 2 }), { onExisting: 1, onNew: 0, failed: 0 })).toBeUndefined();
+  expect(provisioningCondition(buffer({ replicas: 2 }), undefined)).toBeUndefined();
+  expect(provisioningCondition(buffer({ replicas: 2 }), { onExisting: 1, onNew: 0, failed: 0 })).toBeUndefined();
 });

@@ -1,11 +1,11 @@
 import { provisioningReasons } from "../../api/conditions/capacity-buffer.ts";
-import type { Conditioned, Observation } from "../../api/conditions/condition.ts";
-import { isTrue } from "../../api/conditions/engine.ts";
+import type { Conditioned, ConditionObservation } from "../../api/conditions/condition.ts";
+import { isStatusConditionTrue } from "../../api/conditions/set-condition.ts";
 import type { CapacityBuffer } from "../../api/kinds/capacity-buffer.ts";
 import type { Pod } from "../../api/kubernetes/pod.ts";
 import { annotations } from "../../api/labels.ts";
 import type { Decision } from "../../core/scheduling/decision.ts";
-import { isVirtual } from "../../core/virtual-pods.ts";
+import { isVirtualPod } from "../../core/virtual-pods.ts";
 import type { ClusterSnapshot } from "../../state/cluster.ts";
 
 /** Where a round found room for the virtual pods of a buffer. */
@@ -22,7 +22,7 @@ export function bufferOutcomes({ placements, newNodes, refusals }: Decision): Bu
   const outcomes = new Map<string, BufferOutcome>();
   const count = (pods: readonly Pod[], where: keyof BufferOutcome): void => {
     for (const pod of pods) {
-      const buffer = bufferOf(pod);
+      const buffer = bufferKeyOf(pod);
       if (buffer === undefined) continue;
       const sofar = outcomes.get(buffer) ?? { onExisting: 0, onNew: 0, failed: 0 };
       outcomes.set(buffer, { ...sofar, [where]: sofar[where] + 1 });
@@ -38,16 +38,22 @@ export function bufferOutcomes({ placements, newNodes, refusals }: Decision): Bu
 }
 
 /** What `Provisioning` says of a buffer; undefined leaves it as it is. (02:B-7) */
-export function provisioningOf(buffer: CapacityBuffer, outcome: BufferOutcome | undefined): Observation | undefined {
+export function provisioningCondition(
+  buffer: CapacityBuffer,
+  outcome: BufferOutcome | undefined,
+): ConditionObservation | undefined {
   const replicas = buffer.status?.replicas ?? 0;
-  if (!isTrue(buffer as Conditioned, "ReadyForProvisioning")) {
-    return not("notReadyForProvisioning", "Buffer is not ReadyForProvisioning");
+  if (!isStatusConditionTrue(buffer as Conditioned, "ReadyForProvisioning")) {
+    return falseCondition("notReadyForProvisioning", "Buffer is not ReadyForProvisioning");
   }
-  if (replicas === 0) return not("bufferEmpty", "Buffer has zero desired replicas");
+  if (replicas === 0) return falseCondition("bufferEmpty", "Buffer has zero desired replicas");
   if (outcome === undefined) return undefined;
   const { onExisting, onNew, failed } = outcome;
   if (onNew > 0 || failed > 0) {
-    return not("requiresNewCapacity", `${onNew}/${replicas} virtual pods required new capacity, ${failed} failed`);
+    return falseCondition(
+      "requiresNewCapacity",
+      `${onNew}/${replicas} virtual pods required new capacity, ${failed} failed`,
+    );
   }
   if (onExisting !== replicas) return undefined;
   const message = `All ${replicas} virtual pods fit on existing capacity`;
@@ -55,23 +61,23 @@ export function provisioningOf(buffer: CapacityBuffer, outcome: BufferOutcome | 
 }
 
 /** By provider id: how many virtual pods each machine that exists has room for. (02:B-8) */
-export function bufferPodsByMachine({ placements }: Decision, { nodes }: ClusterSnapshot): ReadonlyMap<string, number> {
+export function bufferPodCounts({ placements }: Decision, { nodes }: ClusterSnapshot): ReadonlyMap<string, number> {
   const ids = new Map(nodes.map(({ existing, providerId }) => [existing.name, providerId]));
   const counts = new Map<string, number>();
   for (const { node, pods } of placements) {
     const providerId = ids.get(node);
-    const count = pods.filter(isVirtual).length;
+    const count = pods.filter(isVirtualPod).length;
     if (providerId !== undefined && count > 0) counts.set(providerId, count);
   }
   return counts;
 }
 
-function bufferOf(pod: Pod): string | undefined {
-  if (!isVirtual(pod)) return undefined;
+function bufferKeyOf(pod: Pod): string | undefined {
+  if (!isVirtualPod(pod)) return undefined;
   const { [annotations.bufferNamespace]: namespace, [annotations.bufferName]: name } = pod.metadata.annotations ?? {};
   return `${namespace}/${name}`;
 }
 
-function not(reason: keyof typeof provisioningReasons, message: string): Observation {
+function falseCondition(reason: keyof typeof provisioningReasons, message: string): ConditionObservation {
   return { status: "False", reason: provisioningReasons[reason], message };
 }

@@ -1,9 +1,9 @@
 import type { Pod, PodSpec } from "../../api/kubernetes/pod.ts";
-import type { Desk } from "./parts.ts";
-import { podNames } from "./words.ts";
+import { joinedPodNames } from "./log-text.ts";
+import type { ProvisioningContext } from "./provisioning-context.ts";
 
-const oncePerMs = 24 * 60 * 60_000;
-const mostNames = 10;
+const warningIntervalMs = 24 * 60 * 60_000;
+const maxNames = 10;
 
 const warnings = [
   {
@@ -22,28 +22,29 @@ const warnings = [
 
 /** Wishes that hold nodes back later are pointed out, to each pod's reader once a day. (02:P-40) */
 export class ConsolidationWarnings {
-  readonly #desk: Desk;
+  readonly #provisioningContext: ProvisioningContext;
   readonly #found = warnings.map((warning) => ({ ...warning, pods: [] as Pod[] }));
 
-  constructor(desk: Desk) {
-    this.#desk = desk;
+  constructor(provisioningContext: ProvisioningContext) {
+    this.#provisioningContext = provisioningContext;
   }
 
-  look(pod: Pod): void {
-    const { parts, warned } = this.#desk;
-    if (parts.settings.preferencePolicy === "Ignore") return;
+  check(pod: Pod): void {
+    const { dependencies, warnedPods } = this.#provisioningContext;
+    if (dependencies.settings.preferencePolicy === "Ignore") return;
     for (const { of, isDue, pods } of this.#found) {
       if (!isDue(pod.spec)) continue;
       const key = `${of}/${pod.metadata.uid}`;
-      if (warned.get(key) !== undefined) continue;
-      warned.set(key, true, oncePerMs);
+      if (warnedPods.get(key) !== undefined) continue;
+      warnedPods.set(key, true, warningIntervalMs);
       pods.push(pod);
     }
   }
 
-  say(): void {
+  log(): void {
     for (const { text, pods } of this.#found) {
-      if (pods.length > 0) this.#desk.parts.log.info(text, { pods: podNames(pods, mostNames) });
+      if (pods.length > 0)
+        this.#provisioningContext.dependencies.log.info(text, { pods: joinedPodNames(pods, maxNames) });
     }
   }
 }

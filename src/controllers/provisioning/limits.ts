@@ -1,12 +1,12 @@
 import type { NodePool } from "../../api/kinds/node-pool.ts";
-import { amount, type Resources } from "../../core/resources.ts";
+import { amountOf, type Resources } from "../../core/resources.ts";
 import { Quantity } from "../../util/quantity.ts";
 
 /** What a pool has more of than it may; undefined while it keeps its limits, to have all of one is to keep it. (02:H-4) */
-export function limitBreach({ spec }: NodePool, used: Resources): string | undefined {
+export function exceededLimitMessage({ spec }: NodePool, used: Resources): string | undefined {
   for (const name of Object.keys(spec.limits ?? {}).sort()) {
     const limit = Quantity.parse(String(spec.limits?.[name]));
-    const usage = amount(used, name);
+    const usage = amountOf(used, name);
     if (usage.cmp(limit) <= 0) continue;
     return `resource usage exceeds limit (resource-name=${name}, usage=${usage}, limit=${limit})`;
   }

@@ -26,7 +26,7 @@ export class PassMetrics {
     metrics.forget("scheduler_queue_depth", { controller }); // that of the pass before
   }
 
-  get tookMs(): number {
+  get elapsedMs(): number {
     return this.#options.clock.now() - this.#startedAt;
   }
 
@@ -46,7 +46,7 @@ export class PassMetrics {
     const { metrics, controller, id } = this.#options;
     const left = this.#pass === undefined ? 0 : this.#pass.queue.length - this.#pass.queueHead;
     metrics.set("scheduler_queue_depth", { controller, scheduling_id: id }, left);
-    metrics.set("scheduler_unfinished_work_seconds", { controller, scheduling_id: id }, this.tookMs / 1_000);
+    metrics.set("scheduler_unfinished_work_seconds", { controller, scheduling_id: id }, this.elapsedMs / 1_000);
   }
 
   /** Pods that wait for reserved capacity are not refused. (02:Y-5) */
@@ -54,7 +54,7 @@ export class PassMetrics {
     const { metrics, controller, id } = this.#options;
     this.paused();
     metrics.forget("scheduler_unfinished_work_seconds", { controller, scheduling_id: id });
-    metrics.observe("scheduler_scheduling_duration_seconds", { controller }, this.tookMs / 1_000);
+    metrics.observe("scheduler_scheduling_duration_seconds", { controller }, this.elapsedMs / 1_000);
     const refused = refusals.filter(({ code }) => code !== "reserved-capacity").length;
     metrics.set("scheduler_unschedulable_pods_count", { controller }, refused);
   }

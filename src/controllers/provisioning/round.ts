@@ -3,86 +3,109 @@ import type { Decision } from "../../core/scheduling/decision.ts";
 import type { Pool } from "../../core/scheduling/problem.ts";
 import type { ClusterSnapshot } from "../../state/cluster.ts";
 import { formatDurationMs } from "../../util/duration.ts";
-import { reportBuffers } from "./buffer-status.ts";
+import { updateBufferConditions } from "./buffer-conditions.ts";
 import { createClaims } from "./create-claims.ts";
-import { type Demand, demandOf } from "./demand.ts";
-import { type Desk, provisioner } from "./parts.ts";
+import { forEachInSlices } from "./for-each-in-slices.ts";
+import { joinedPodNames } from "./log-text.ts";
 import { PassMetrics } from "./pass-metrics.ts";
-import { recordRefused } from "./pod-decisions.ts";
-import { poolsOnSale } from "./pools-on-sale.ts";
-import { problemOver } from "./problem.ts";
-import { isReal, recordDecision } from "./record.ts";
-import { inSlices } from "./slices.ts";
-import { solveWithin } from "./solve-within.ts";
-import { podNames } from "./words.ts";
+import { recordPodRefused } from "./pod-decisions.ts";
+import { poolsWithInstanceTypes } from "./pools-with-instance-types.ts";
+import { type ProvisioningContext, provisionerName } from "./provisioning-context.ts";
+import { isRealPod, recordDecision } from "./record-decision.ts";
+import { collectRoundPods, type RoundPods } from "./round-pods.ts";
+import { buildRoundProblem } from "./round-problem.ts";
+import { solveWithinBudget } from "./solve-within-budget.ts";
 
-const reason = "provisioned";
+const creationReason = "provisioned";
 
 /** How long a round may think. */
-export interface Patience {
+export interface RoundOptions {
   /** In budgets. */
-  readonly grants: number;
+  readonly budgetCount: number;
 }
 
 /**
  * One round: from the cluster as it is to the machines it lacks. The machines are looked at before the pods, so that a
  * pod that is bound in between makes the round buy too little, which the next one heals, and never too much. (02:P-30)
  */
-export async function provision(desk: Desk, patience: Patience): Promise<{ readonly isUnfinished: boolean }> {
-  const { parts, world } = desk;
-  const snapshot = parts.cluster.snapshot();
-  const demand = await demandOf(desk, snapshot);
-  const pools = await poolsFor(desk, demand);
-  const decision = pools.length === 0 ? nothing : await decide(desk, { demand, snapshot, pools, ...patience });
-  const ruling = { decision, snapshot, pools: byName(pools), budget: parts.budgets() };
-  await recordDecision(desk, ruling);
-  if (parts.settings.gates.CapacityBuffer) await reportBuffers(desk, decision, snapshot);
-  const { errors } = await createClaims(decision.newNodes, { parts, world, ...ruling, reason, tellsPods: true });
+export async function provision(
+  provisioningContext: ProvisioningContext,
+  options: RoundOptions,
+): Promise<{ readonly isUnfinished: boolean }> {
+  const { dependencies, context } = provisioningContext;
+  const snapshot = dependencies.cluster.snapshot();
+  const roundPods = await collectRoundPods(provisioningContext, snapshot);
+  const pools = await poolsFor(provisioningContext, roundPods);
+  const decision =
+    pools.length === 0 ? emptyDecision : await decide(provisioningContext, { roundPods, snapshot, pools, ...options });
+  const roundResult = { decision, snapshot, pools: byName(pools), budget: dependencies.openBudget() };
+  await recordDecision(provisioningContext, roundResult);
+  if (dependencies.settings.gates.CapacityBuffer) await updateBufferConditions(provisioningContext, decision, snapshot);
+  const { errors } = await createClaims(decision.newNodes, {
+    dependencies,
+    context,
+    ...roundResult,
+    reason: creationReason,
+    recordsPodEvents: true,
+  });
   if (errors.length > 0) throw new AggregateError(errors, errors.map(({ message }) => message).join("; "));
-  return { isUnfinished: decision.figures.timedOut };
+  return { isUnfinished: decision.statistics.timedOut };
 }
 
-const nothing: Decision = {
+const emptyDecision: Decision = {
   placements: [],
   newNodes: [],
   refusals: [],
   emptyPools: [],
-  figures: { pods: 0, classes: 0, attempts: 0, timedOut: false },
+  statistics: { pods: 0, classes: 0, candidatesTried: 0, timedOut: false },
 };
 
 /** None where there is nobody to place; where there is no pool, nobody is placed, and pods are not told. (02:P-32) */
-async function poolsFor({ parts, world }: Desk, { pending, moving }: Demand): Promise<readonly Pool[]> {
-  const pods = [...pending, ...moving];
+async function poolsFor(
+  { dependencies, context }: ProvisioningContext,
+  { pending, onDeletingNodes }: RoundPods,
+): Promise<readonly Pool[]> {
+  const pods = [...pending, ...onDeletingNodes];
   if (pods.length === 0) return [];
-  parts.log.debug("computing scheduling decision for provisionable pod(s)", {
+  dependencies.log.debug("computing scheduling decision for provisionable pod(s)", {
     "pending-pods": pending.length,
-    "deleting-pods": moving.length,
+    "deleting-pods": onDeletingNodes.length,
   });
-  const pools = await poolsOnSale(parts, world);
+  const pools = await poolsWithInstanceTypes(dependencies, context);
   if (pools.length > 0) return pools;
-  parts.log.info("no dynamic nodepools found");
-  const now = world.clock.now();
-  await inSlices(pods.filter(isReal), { budget: parts.budgets(), look: (pod) => recordRefused(parts, pod, now) });
+  dependencies.log.info("no dynamic nodepools found");
+  const now = context.clock.now();
+  await forEachInSlices(pods.filter(isRealPod), {
+    budget: dependencies.openBudget(),
+    validate: (pod) => recordPodRefused(dependencies, pod, now),
+  });
   return [];
 }
 
-interface Question extends Patience {
-  readonly demand: Demand;
+interface DecideOptions extends RoundOptions {
+  readonly roundPods: RoundPods;
   readonly snapshot: ClusterSnapshot;
   readonly pools: readonly Pool[];
 }
 
-async function decide(desk: Desk, { demand, snapshot, pools, grants }: Question): Promise<Decision> {
-  const { parts, world } = desk;
-  const { metrics, budgets, log } = parts;
-  const pods = [...demand.pending, ...demand.moving];
-  const problem = await problemOver({ pods, pools, snapshot, seed: world.random.int(2 ** 32) }, parts, world);
-  const id = world.random.uuid();
-  const figures = new PassMetrics({ metrics, clock: world.clock, controller: provisioner, id });
-  const decision = await solveWithin(problem, { budgets, grants, figures });
-  const duration = formatDurationMs(figures.tookMs);
-  if (decision.figures.timedOut) log.debug("scheduling simulation timed out", { duration, "scheduling-id": id });
-  if (decision.newNodes.length > 0) log.info("found provisionable pod(s)", { Pods: podNames(pods), duration });
+async function decide(
+  provisioningContext: ProvisioningContext,
+  { roundPods, snapshot, pools, budgetCount }: DecideOptions,
+): Promise<Decision> {
+  const { dependencies, context } = provisioningContext;
+  const { metrics, openBudget, log } = dependencies;
+  const pods = [...roundPods.pending, ...roundPods.onDeletingNodes];
+  const problem = await buildRoundProblem(
+    { pods, pools, snapshot, seed: context.random.int(2 ** 32) },
+    dependencies,
+    context,
+  );
+  const id = context.random.uuid();
+  const passMetrics = new PassMetrics({ metrics, clock: context.clock, controller: provisionerName, id });
+  const decision = await solveWithinBudget(problem, { openBudget, budgetCount, passMetrics });
+  const duration = formatDurationMs(passMetrics.elapsedMs);
+  if (decision.statistics.timedOut) log.debug("scheduling simulation timed out", { duration, "scheduling-id": id });
+  if (decision.newNodes.length > 0) log.info("found provisionable pod(s)", { Pods: joinedPodNames(pods), duration });
   return decision;
 }
 

@@ -1,16 +1,16 @@
 /** A linear program over variables that are at least zero: the least cost under which all rows hold. */
 export interface LinearProgram {
   readonly costs: readonly number[];
-  readonly rows: readonly Row[];
+  readonly rows: readonly LinearConstraint[];
 }
 
-export interface Row {
-  readonly terms: readonly Term[];
+export interface LinearConstraint {
+  readonly terms: readonly LinearTerm[];
   readonly relation: "<=" | ">=";
-  readonly right: number;
+  readonly rightHandSide: number;
 }
 
-export interface Term {
+export interface LinearTerm {
   readonly variable: number;
   readonly coefficient: number;
 }

@@ -3,12 +3,12 @@ import { Bitset } from "../../util/bitset.ts";
 import { openPass } from "../scheduling/open-pass.ts";
 import type { Pass } from "../scheduling/pass-state.ts";
 import type { SchedulingProblem } from "../scheduling/problem.ts";
-import type { LinearProgram, Row, SolveLp, Term } from "./linear-program.ts";
-import { type Offer, offersFor } from "./offers.ts";
-import { type Profile, profilesOf } from "./profiles.ts";
+import { type BoundProfile, boundProfilesOf } from "./bound-profiles.ts";
+import { type FractionalNode, fractionalNodesFor } from "./fractional-nodes.ts";
+import type { LinearConstraint, LinearProgram, LinearTerm, SolveLp } from "./linear-program.ts";
 
 /** Solvers stop when they are this close: to the whole, and to each of its parts. */
-const tolerance = { relative: 1e-6, each: 1e-6 };
+const solverTolerance = { relative: 1e-6, each: 1e-6 };
 
 export interface BoundOptions {
   readonly solveLp: SolveLp;
@@ -24,71 +24,90 @@ export interface BoundOptions {
  */
 export async function lowerBound(problem: SchedulingProblem, { solveLp, pods }: BoundOptions): Promise<number> {
   const pass = openPass(problem);
-  const profiles = profilesOf(pass, new Set(pods ?? problem.pods));
+  const profiles = boundProfilesOf(pass, new Set(pods ?? problem.pods));
   if (profiles.length === 0) return 0;
-  const offers = offersFor(pass, profiles);
-  const optimum = await solveLp(programOf(profiles, { offers, standing: standingOffer(pass, profiles) }));
+  const newNodes = fractionalNodesFor(pass, profiles);
+  const optimum = await solveLp(linearProgramOf(profiles, { newNodes, existing: existingCapacity(pass, profiles) }));
   if (optimum === undefined) return Number.POSITIVE_INFINITY;
   const placed = profiles.reduce((sum, { count }) => sum + count, 0);
-  return Math.max(0, optimum * (1 - tolerance.relative) - placed * tolerance.each);
+  return Math.max(0, optimum * (1 - solverTolerance.relative) - placed * solverTolerance.each);
 }
 
 /** All machines that exist together. */
-function standingOffer({ seats, space }: Pass, profiles: readonly Profile[]): Offer | undefined {
-  if (seats.length === 0) return undefined;
-  const room = space.zero();
-  for (const { remaining } of seats)
-    for (const [i, left] of remaining.entries()) room[i] = (room[i] as number) + Math.max(0, left);
-  return { price: 0, room, takes: Bitset.full(profiles.length), hosts: seats.length };
+function existingCapacity(
+  { existingNodes, space }: Pass,
+  profiles: readonly BoundProfile[],
+): FractionalNode | undefined {
+  if (existingNodes.length === 0) return undefined;
+  const podResources = space.zeroRow();
+  for (const { remainingResources } of existingNodes)
+    for (const [i, left] of remainingResources.entries())
+      podResources[i] = (podResources[i] as number) + Math.max(0, left);
+  return { price: 0, podResources, allowedProfiles: Bitset.full(profiles.length), hostCount: existingNodes.length };
 }
 
-interface OnSale {
-  readonly offers: readonly Offer[];
-  readonly standing: Offer | undefined;
+interface AvailableNodes {
+  readonly newNodes: readonly FractionalNode[];
+  readonly existing: FractionalNode | undefined;
 }
 
 /** How much of each offer is bought, and how many pods of each profile are on it. */
-function programOf(profiles: readonly Profile[], { offers, standing }: OnSale): LinearProgram {
+function linearProgramOf(profiles: readonly BoundProfile[], { newNodes, existing }: AvailableNodes): LinearProgram {
   const costs: number[] = [];
-  const rows: Row[] = [];
-  const shares = profiles.map((): Term[] => []);
+  const rows: LinearConstraint[] = [];
+  const shares = profiles.map((): LinearTerm[] => []);
   const add = (cost: number): number => costs.push(cost) - 1;
-  for (const offer of standing === undefined ? offers : [...offers, standing]) {
-    const bought = add(offer.price);
-    const placed = offer.takes.toArray().map((at) => ({ profile: profiles[at] as Profile, at, variable: add(0) }));
+  for (const node of existing === undefined ? newNodes : [...newNodes, existing]) {
+    const launched = add(node.price);
+    const placed = node.allowedProfiles
+      .toArray()
+      .map((at) => ({ profile: profiles[at] as BoundProfile, at, variable: add(0) }));
     for (const { at, variable } of placed) shares[at]?.push({ variable, coefficient: 1 });
-    rows.push(...roomRows(offer, { bought, placed }), ...crowdRows(offer, { bought, placed }));
-    if (offer === standing) rows.push({ terms: [{ variable: bought, coefficient: 1 }], relation: "<=", right: 1 });
+    rows.push(...resourceConstraints(node, { launched, placed }), ...perHostConstraints(node, { launched, placed }));
+    if (node === existing)
+      rows.push({ terms: [{ variable: launched, coefficient: 1 }], relation: "<=", rightHandSide: 1 });
   }
   for (const [at, { count }] of profiles.entries()) {
-    rows.push({ terms: shares[at] ?? [], relation: ">=", right: count });
+    rows.push({ terms: shares[at] ?? [], relation: ">=", rightHandSide: count });
   }
   return { costs, rows };
 }
 
-interface Placing {
+interface NodeVariables {
   /** The variable that says how much is bought. */
-  readonly bought: number;
-  readonly placed: readonly { readonly profile: Profile; readonly variable: number }[];
+  readonly launched: number;
+  readonly placed: readonly { readonly profile: BoundProfile; readonly variable: number }[];
 }
 
 /** In shares of what one has, so that numbers stay near one. */
-function roomRows({ room }: Offer, { bought, placed }: Placing): readonly Row[] {
-  return [...room.keys()].flatMap((dimension): readonly Row[] => {
-    const whole = room[dimension] as number;
+function resourceConstraints(
+  { podResources }: FractionalNode,
+  { launched, placed }: NodeVariables,
+): readonly LinearConstraint[] {
+  return [...podResources.keys()].flatMap((dimension): readonly LinearConstraint[] => {
+    const total = podResources[dimension] as number;
     const terms = placed
       .filter(({ profile }) => (profile.request[dimension] as number) > 0)
-      .map(({ profile, variable }) => ({ variable, coefficient: (profile.request[dimension] as number) / whole }));
-    if (terms.length === 0 || whole === 0) return [];
-    return [{ terms: [...terms, { variable: bought, coefficient: -1 }], relation: "<=", right: 0 }];
+      .map(({ profile, variable }) => ({ variable, coefficient: (profile.request[dimension] as number) / total }));
+    if (terms.length === 0 || total === 0) return [];
+    return [{ terms: [...terms, { variable: launched, coefficient: -1 }], relation: "<=", rightHandSide: 0 }];
   });
 }
 
-function crowdRows({ hosts }: Offer, { bought, placed }: Placing): readonly Row[] {
-  const crowds = new Map(placed.flatMap(({ profile }) => profile.crowds.map((crowd) => [crowd.identity, crowd.most])));
-  return [...crowds].map(([identity, most]): Row => {
-    const members = placed.filter(({ profile }) => profile.crowds.some((crowd) => crowd.identity === identity));
+function perHostConstraints(
+  { hostCount }: FractionalNode,
+  { launched, placed }: NodeVariables,
+): readonly LinearConstraint[] {
+  const maxPodsByLimit = new Map(
+    placed.flatMap(({ profile }) => profile.perHostLimits.map((limit) => [limit.identity, limit.maxPods])),
+  );
+  return [...maxPodsByLimit].map(([identity, maxPods]): LinearConstraint => {
+    const members = placed.filter(({ profile }) => profile.perHostLimits.some((limit) => limit.identity === identity));
     const terms = members.map(({ variable }) => ({ variable, coefficient: 1 }));
-    return { terms: [...terms, { variable: bought, coefficient: -most * hosts }], relation: "<=", right: 0 };
+    return {
+      terms: [...terms, { variable: launched, coefficient: -maxPods * hostCount }],
+      relation: "<=",
+      rightHandSide: 0,
+    };
   });
 }

@@ -1,16 +1,17 @@
 import type { Pod } from "../../api/kubernetes/pod.ts";
 import { namespacedName } from "../../api/object.ts";
+import { isOwnedByDaemonSet, isTerminalPod } from "../pod-predicates.ts";
 import { podRequests, QuantityReader } from "../pod-requests.ts";
-import { isOwnedByDaemonSet, isTerminal } from "../provisionable.ts";
-import { amount, merge, type Resources } from "../resources.ts";
-import type { Entry, NodeSeat, Pass } from "../scheduling/pass-state.ts";
+import { amountOf, mergeResources, type Resources } from "../resources.ts";
+import { lastTriedVariant } from "../scheduling/find-refusal.ts";
+import type { PodAttempt } from "../scheduling/fit-on-planned-node.ts";
+import type { ExistingNodeState, Pass, QueuedPod } from "../scheduling/pass-state.ts";
 import type { PodClass } from "../scheduling/pod-class.ts";
 import type { ExistingNode, SchedulingProblem } from "../scheduling/problem.ts";
-import { lastVariant } from "../scheduling/refuse.ts";
-import { withoutUncounted } from "./essentials.ts";
 import type { FailedCheck } from "./explanation.ts";
-import { nodeFinding } from "./node-checks.ts";
-import { entries, playPass } from "./round.ts";
+import { findNodeFailures } from "./node-checks.ts";
+import { withoutUncountedPods } from "./reduce-problem.ts";
+import { allQueuedPods, simulatePass } from "./simulation.ts";
 
 /** What a node holds, what comes to it, and why the other pods of the round do not. */
 export interface NodeExplanation {
@@ -28,7 +29,7 @@ export interface NodeExplanation {
   /** Pods of the round that go elsewhere, or nowhere, though this node would take one of them now. */
   readonly wouldFit: readonly string[];
   /** Pods of the round this node refuses, alike ones together. */
-  readonly refused: readonly RefusedHere[];
+  readonly refused: readonly RefusedPods[];
 }
 
 export interface NodeResource {
@@ -47,7 +48,7 @@ export interface RunningPod {
   readonly requests: Readonly<Record<string, string>>;
 }
 
-export interface RefusedHere {
+export interface RefusedPods {
   readonly pods: readonly string[];
   /** Whether they have no place anywhere. */
   readonly isUnplaced: boolean;
@@ -62,62 +63,62 @@ export function explainNode(problem: SchedulingProblem, name: string): NodeExpla
     const leaving = problem.nodesByName.get(name);
     if (leaving === undefined) return undefined;
     const nothing = { resources: [], arriving: [], wouldFit: [], refused: [] };
-    return { node: name, labels: leaving.labels, isLeaving: true, running: running.map(shown), ...nothing };
+    return { node: name, labels: leaving.labels, isLeaving: true, running: running.map(runningPodOf), ...nothing };
   }
-  const pass = playPass(withoutUncounted(problem));
-  const seat = pass.seats.find((one) => one.node.name === name) as NodeSeat;
-  const elsewhere = verdictsHere(pass, seat);
+  const pass = simulatePass(withoutUncountedPods(problem));
+  const existingNode = pass.existingNodes.find((one) => one.node.name === name) as ExistingNodeState;
+  const elsewhere = refusedPodsOf(pass, existingNode);
   return {
     node: name,
     ...(node.nodePool !== undefined && { pool: node.nodePool }),
     labels: node.labels,
     isLeaving: false,
-    resources: resourcesOf(pass, node, seat, merge(...running.map(({ requests }) => requests))),
-    running: running.map(shown),
-    arriving: seat.pods.map(({ pod }) => namespacedName(pod.metadata)),
+    resources: resourcesOf(pass, node, existingNode, mergeResources(...running.map(({ requests }) => requests))),
+    running: running.map(runningPodOf),
+    arriving: existingNode.pods.map(({ pod }) => namespacedName(pod.metadata)),
     wouldFit: elsewhere.filter(({ checks }) => checks.length === 0).flatMap(({ pods }) => pods),
     refused: elsewhere.filter(({ checks }) => checks.length > 0),
   };
 }
 
-interface Running {
+interface RunningPodRequests {
   readonly pod: Pod;
   readonly requests: Resources;
 }
 
-function runningOn({ boundPods }: SchedulingProblem, node: string): readonly Running[] {
+function runningOn({ boundPods }: SchedulingProblem, node: string): readonly RunningPodRequests[] {
   const reader = new QuantityReader();
   return boundPods
-    .filter((pod) => pod.spec.nodeName === node && !isTerminal(pod))
+    .filter((pod) => pod.spec.nodeName === node && !isTerminalPod(pod))
     .map((pod) => ({ pod, requests: podRequests(pod, reader) }))
     .sort(
       (a, b) =>
-        amount(b.requests, "cpu").cmp(amount(a.requests, "cpu")) ||
-        amount(b.requests, "memory").cmp(amount(a.requests, "memory")) ||
+        amountOf(b.requests, "cpu").cmp(amountOf(a.requests, "cpu")) ||
+        amountOf(b.requests, "memory").cmp(amountOf(a.requests, "memory")) ||
         (namespacedName(a.pod.metadata) < namespacedName(b.pod.metadata) ? -1 : 1),
     );
 }
 
-function shown({ pod, requests }: Running): RunningPod {
-  return { pod: namespacedName(pod.metadata), isDaemon: isOwnedByDaemonSet(pod), requests: texts(requests) };
+function runningPodOf({ pod, requests }: RunningPodRequests): RunningPod {
+  return { pod: namespacedName(pod.metadata), isDaemon: isOwnedByDaemonSet(pod), requests: resourceTexts(requests) };
 }
 
-function texts(list: Resources): Readonly<Record<string, string>> {
+function resourceTexts(list: Resources): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(list).map(([name, quantity]) => [name, quantity.canonical()]));
 }
 
 function resourcesOf(
   pass: Pass,
   { available }: ExistingNode,
-  { remaining }: NodeSeat,
+  { remainingResources }: ExistingNodeState,
   requested: Resources,
 ): readonly NodeResource[] {
-  const left = pass.space.toResources(remaining, () => true);
+  const left = pass.space.toResources(remainingResources, () => true);
   return Object.keys(available)
     .sort()
     .map((resource) => {
-      const [free, rest] = [amount(available, resource), amount(left, resource)];
-      const used = amount(requested, resource);
+      const [free, rest] = [amountOf(available, resource), amountOf(left, resource)];
+      const used = amountOf(requested, resource);
       return {
         resource,
         allocatable: free.add(used).canonical(),
@@ -129,21 +130,24 @@ function resourcesOf(
 }
 
 /** Pods that scheduling cannot tell apart are judged once. */
-function verdictsHere(pass: Pass, seat: NodeSeat): readonly RefusedHere[] {
-  const unplaced = new Set<Entry>(pass.queue.slice(pass.queueHead));
-  const byClass = new Map<PodClass, Entry[]>();
-  for (const entry of entries(pass)) {
-    if (seat.pods.includes(entry)) continue;
-    const known = byClass.get(entry.podClass);
-    if (known === undefined) byClass.set(entry.podClass, [entry]);
-    else known.push(entry);
+function refusedPodsOf(pass: Pass, existingNode: ExistingNodeState): readonly RefusedPods[] {
+  const unplaced = new Set<QueuedPod>(pass.queue.slice(pass.queueHead));
+  const byClass = new Map<PodClass, QueuedPod[]>();
+  for (const queuedPod of allQueuedPods(pass)) {
+    if (existingNode.pods.includes(queuedPod)) continue;
+    const known = byClass.get(queuedPod.podClass);
+    if (known === undefined) byClass.set(queuedPod.podClass, [queuedPod]);
+    else known.push(queuedPod);
   }
-  const verdicts = [...byClass.values()].flatMap((alike) => {
-    const [first] = alike;
+  const verdicts = [...byClass.values()].flatMap((podsOfClass) => {
+    const [first] = podsOfClass;
     if (first === undefined) return [];
-    const seeker = { entry: first, variant: lastVariant(pass, first) };
-    const { checks } = nodeFinding(pass, seeker, seat);
-    const groups = [alike.filter((entry) => unplaced.has(entry)), alike.filter((entry) => !unplaced.has(entry))];
+    const podAttempt: PodAttempt = { queuedPod: first, variant: lastTriedVariant(pass, first) };
+    const { checks } = findNodeFailures(pass, podAttempt, existingNode);
+    const groups = [
+      podsOfClass.filter((queuedPod) => unplaced.has(queuedPod)),
+      podsOfClass.filter((queuedPod) => !unplaced.has(queuedPod)),
+    ];
     return groups.flatMap((pods, index) =>
       pods.length === 0
         ? []

@@ -1,30 +1,38 @@
 import type { Pod } from "../../api/kubernetes/pod.ts";
 import { labels } from "../../api/labels.ts";
 import { namespacedName } from "../../api/object.ts";
-import { podProblems, problemsText } from "../pod-validation.ts";
+import { podProblems, podProblemsText } from "../pod-validation.ts";
 import type { Decision, PlannedNode } from "../scheduling/decision.ts";
+import { findRefusal } from "../scheduling/find-refusal.ts";
 import type { SchedulingProblem } from "../scheduling/problem.ts";
 import type { Refusal } from "../scheduling/refusal.ts";
-import { refusalOf } from "../scheduling/refuse.ts";
 import { closePass } from "../scheduling/solve.ts";
-import { candidatesFor, inOrder } from "./candidates.ts";
-import { validityChanges } from "./changes/validity.ts";
+import { candidateChanges, orderChanges } from "./candidate-changes.ts";
+import { validityChanges } from "./changes/validity-changes.ts";
+import { describeReason } from "./describe-reason.ts";
 import { applyEdits } from "./edit.ts";
-import { essentials, withoutUncounted } from "./essentials.ts";
 import type {
   Explanation,
   NearestMiss,
-  NewPlace,
+  NewNodeOutcome,
   NodeFinding,
   PoolFinding,
-  Reason,
+  RefusalReason,
   Suggestion,
 } from "./explanation.ts";
-import { farness, poolsByNearness } from "./nearness.ts";
-import { leftOver, placeIn, playPass, playRound, playWithout, type Round, unplacedKeys } from "./round.ts";
-import { searchSuggestions } from "./search.ts";
-import { situationOf } from "./situation.ts";
-import { describeReason } from "./words.ts";
+import { analyzePlacement } from "./placement-analysis.ts";
+import { reduceProblem, withoutUncountedPods } from "./reduce-problem.ts";
+import { poolsByDistance, totalDistance } from "./refusal-distance.ts";
+import { searchSuggestions } from "./search-suggestions.ts";
+import {
+  placementInDecision,
+  type Simulation,
+  simulateFor,
+  simulatePass,
+  simulateWithout,
+  unplacedPodKeys,
+  unplacedPods,
+} from "./simulation.ts";
 
 export interface ExplainOptions {
   /** Pods validation set aside: they can be explained too. */
@@ -41,54 +49,60 @@ export function explainPod(
   podKey: string,
   options: ExplainOptions = {},
 ): Explanation | undefined {
-  const isMeant = ({ metadata }: Pod): boolean => namespacedName(metadata) === podKey;
-  const pod = problem.pods.find(isMeant);
+  const isAskedPod = ({ metadata }: Pod): boolean => namespacedName(metadata) === podKey;
+  const pod = problem.pods.find(isAskedPod);
   if (pod === undefined) {
-    const refusal = options.ignored?.find((one) => isMeant(one.pod));
+    const refusal = options.ignored?.find((one) => isAskedPod(one.pod));
     return refusal && explainIgnored(problem, refusal, options);
   }
-  const place = options.decision && placeIn(options.decision, pod);
+  const place = options.decision && placementInDecision(options.decision, pod);
   if (place !== undefined) return explainPlaced(problem, podKey, place);
-  if (problem.pools.length === 0) return withoutPools(podKey);
-  const round = playRound(withoutUncounted(problem), podKey);
-  if (round === undefined) return undefined;
-  const found = round.spot && placeIn(closePass(round.pass), pod);
-  return found === undefined ? explainRefused(problem, round, options) : explainPlaced(problem, podKey, found);
+  if (problem.pools.length === 0) return explainWithoutPools(podKey);
+  const simulation = simulateFor(withoutUncountedPods(problem), podKey);
+  if (simulation === undefined) return undefined;
+  const found = simulation.location && placementInDecision(closePass(simulation.pass), pod);
+  return found === undefined ? explainRefused(problem, simulation, options) : explainPlaced(problem, podKey, found);
 }
 
 /** The problem with a suggestion taken up: what `explainPod` has planned with before it made it. */
-export function withSuggestion(problem: SchedulingProblem, { edits }: Pick<Suggestion, "edits">): SchedulingProblem {
+export function applySuggestion(problem: SchedulingProblem, { edits }: Pick<Suggestion, "edits">): SchedulingProblem {
   return applyEdits(problem, edits);
 }
 
-type Place = NonNullable<ReturnType<typeof placeIn>>;
+type DecidedPlacement = NonNullable<ReturnType<typeof placementInDecision>>;
 
-function explainPlaced(problem: SchedulingProblem, pod: string, place: Place): Explanation {
+function explainPlaced(problem: SchedulingProblem, pod: string, place: DecidedPlacement): Explanation {
   if (place.kind === "node") {
     const { node } = place.placement;
     const cause = `it goes to node ${node}: of the nodes that exist, the first to accept it`;
     return { pod, outcome: { kind: "on-node", node }, cause, pools: [], nodes: [], suggestions: [] };
   }
-  const outcome = { kind: "on-new-node", ...newPlace(place.planned, pod) } as const;
+  const outcome = { kind: "on-new-node", ...newNodeOutcome(place.planned, pod) } as const;
   const [cheapest = "none"] = outcome.instanceTypes;
   const { length } = outcome.pods;
   const others = length === 0 ? "" : `, with ${length} other ${length === 1 ? "pod" : "pods"}`;
   const why = problem.nodes.length === 0 ? "it goes" : "no node that exists takes it, so it goes";
   const cause = `${why} to a new node of pool ${outcome.pool} (${cheapest} at best)${others}`;
-  return { pod, outcome, cause, ...passedOver(problem, pod, outcome.pool), suggestions: [] };
+  return { pod, outcome, cause, ...refusedBefore(problem, pod, outcome.pool), suggestions: [] };
 }
 
 /** Nodes, and pools before the one that took the pod, that would refuse it with everybody else in place. */
-function passedOver(problem: SchedulingProblem, podKey: string, taker: string): Pick<Explanation, "pools" | "nodes"> {
-  const round =
-    problem.nodes.length + problem.pools.length > 1 ? playWithout(withoutUncounted(problem), podKey) : undefined;
-  if (round === undefined) return { pools: [], nodes: [] };
-  const { pools, nodes } = situationOf(problem, round);
+function refusedBefore(
+  problem: SchedulingProblem,
+  podKey: string,
+  acceptingPool: string,
+): Pick<Explanation, "pools" | "nodes"> {
+  const simulation =
+    problem.nodes.length + problem.pools.length > 1
+      ? simulateWithout(withoutUncountedPods(problem), podKey)
+      : undefined;
+  if (simulation === undefined) return { pools: [], nodes: [] };
+  const { pools, nodes } = analyzePlacement(problem, simulation);
   const names = pools.map(({ finding }) => finding.pool);
   return {
-    pools: poolsByNearness(
+    pools: poolsByDistance(
       pools
-        .slice(0, Math.max(0, names.indexOf(taker)))
+        .slice(0, Math.max(0, names.indexOf(acceptingPool)))
         .map(({ finding }) => finding)
         .filter(({ reasons }) => reasons.length > 0),
     ),
@@ -96,7 +110,10 @@ function passedOver(problem: SchedulingProblem, podKey: string, taker: string): 
   };
 }
 
-function newPlace({ pool, instanceTypes, price, requirements, pods }: PlannedNode, podKey: string): NewPlace {
+function newNodeOutcome(
+  { pool, instanceTypes, price, requirements, pods }: PlannedNode,
+  podKey: string,
+): NewNodeOutcome {
   const zone = requirements.get(labels.zone);
   return {
     pool,
@@ -110,8 +127,8 @@ function newPlace({ pool, instanceTypes, price, requirements, pods }: PlannedNod
   };
 }
 
-function withoutPools(pod: string): Explanation {
-  const reason: Reason = { code: "no-pools" };
+function explainWithoutPools(pod: string): Explanation {
+  const reason: RefusalReason = { code: "no-pools" };
   const cause = describeReason(reason, { kind: "pool", name: "" });
   const outcome = { kind: "unplaced", message: "no dynamic nodepools found" } as const;
   return { pod, outcome, cause, pools: [], nodes: [], suggestions: [] };
@@ -121,63 +138,63 @@ function withoutPools(pod: string): Explanation {
 function explainIgnored(problem: SchedulingProblem, { pod, message }: Refusal, options: ExplainOptions): Explanation {
   const podKey = namespacedName(pod.metadata);
   const asked = { ...problem, pods: [...problem.pods, pod] };
-  const others = options.decision?.refusals ?? playedRefusals(problem);
+  const others = options.decision?.refusals ?? simulatedRefusals(problem);
   const unplaced = new Set([podKey, ...others.map((one) => namespacedName(one.pod.metadata))]);
   return {
     pod: podKey,
     outcome: { kind: "ignored", message },
-    cause: `it is not considered for scheduling: ${problemsText(podProblems(pod, problem)) || message}`,
+    cause: `it is not considered for scheduling: ${podProblemsText(podProblems(pod, problem)) || message}`,
     pools: [],
     nodes: [],
-    suggestions: searchSuggestions(asked, inOrder(validityChanges(pod, asked)), {
+    suggestions: searchSuggestions(asked, orderChanges(validityChanges(pod, asked)), {
       podKey,
-      ...effort(asked, options),
-      tolerated: new Set(),
-      unplaced,
+      ...searchEffort(asked, options),
+      toleratedProblems: new Set(),
+      unplacedPodKeys: unplaced,
     }),
   };
 }
 
-function playedRefusals(problem: SchedulingProblem): readonly { readonly pod: Pod }[] {
-  return problem.pools.length === 0 ? [] : leftOver(playPass(essentials(problem)));
+function simulatedRefusals(problem: SchedulingProblem): readonly { readonly pod: Pod }[] {
+  return problem.pools.length === 0 ? [] : unplacedPods(simulatePass(reduceProblem(problem)));
 }
 
-function explainRefused(problem: SchedulingProblem, round: Round, options: ExplainOptions): Explanation {
-  const { pass, entry } = round;
-  const situation = situationOf(problem, round);
-  const { whole } = situation;
-  const nodes = whole === undefined ? situation.nodes : [];
-  const pools = whole === undefined ? poolsByNearness(situation.pools.map(({ finding }) => finding)) : [];
+function explainRefused(problem: SchedulingProblem, simulation: Simulation, options: ExplainOptions): Explanation {
+  const { pass, queuedPod } = simulation;
+  const analysis = analyzePlacement(problem, simulation);
+  const { podReason } = analysis;
+  const nodes = podReason === undefined ? analysis.nodes : [];
+  const pools = podReason === undefined ? poolsByDistance(analysis.pools.map(({ finding }) => finding)) : [];
   const nearest = nearestMiss(pools, nodes);
-  const podKey = namespacedName(entry.pod.metadata);
+  const podKey = namespacedName(queuedPod.pod.metadata);
   return {
     pod: podKey,
-    outcome: { kind: "unplaced", message: refusalOf(pass, entry).message },
-    cause: whole === undefined ? causeOf(pools, nodes) : describeReason(whole, { kind: "pool", name: "" }),
+    outcome: { kind: "unplaced", message: findRefusal(pass, queuedPod).message },
+    cause: podReason === undefined ? causeOf(pools, nodes) : describeReason(podReason, { kind: "pool", name: "" }),
     pools,
     nodes,
     ...(nearest && { nearest }),
-    suggestions: searchSuggestions(problem, candidatesFor(situation), {
+    suggestions: searchSuggestions(problem, candidateChanges(analysis), {
       podKey,
-      ...effort(problem, options),
-      tolerated: new Set(podProblems(entry.pod, problem).map(({ text }) => text)),
-      unplaced: unplacedKeys(pass),
+      ...searchEffort(problem, options),
+      toleratedProblems: new Set(podProblems(queuedPod.pod, problem).map(({ text }) => text)),
+      unplacedPodKeys: unplacedPodKeys(pass),
     }),
   };
 }
 
 /** Fewer trials where each takes longer: an answer is due while somebody waits for it. */
-function effort({ nodes, pods, pools }: SchedulingProblem, { suggestions = 3 }: ExplainOptions) {
+function searchEffort({ nodes, pods, pools }: SchedulingProblem, { suggestions = 3 }: ExplainOptions) {
   const types = pools.reduce((sum, { instanceTypes }) => sum + instanceTypes.length, 0);
   const trials = Math.round(20_000 / (200 + nodes.length + pods.length + 2 * types));
-  return { most: suggestions, trials: Math.min(80, Math.max(8, trials)) };
+  return { maxSuggestions: suggestions, maxTrials: Math.min(80, Math.max(8, trials)) };
 }
 
 function nearestMiss(pools: readonly PoolFinding[], nodes: readonly NodeFinding[]): NearestMiss | undefined {
   const [pool] = pools;
   const [node] = nodes;
   const reasons = node?.checks.map(({ reason }) => reason) ?? [];
-  const isNode = node !== undefined && (pool === undefined || farness(reasons) < farness(pool.reasons));
+  const isNode = node !== undefined && (pool === undefined || totalDistance(reasons) < totalDistance(pool.reasons));
   if (isNode) return { kind: "node", name: node.node, reasons };
   return pool && { kind: "pool", name: pool.pool, reasons: pool.reasons };
 }

@@ -5,7 +5,7 @@ import type { Edit } from "./edit.ts";
 export interface Explanation {
   /** namespace/name. */
   readonly pod: string;
-  readonly outcome: Outcome;
+  readonly outcome: PodOutcome;
   /** One sentence. */
   readonly cause: string;
   /** Nearest first; for a pod with a place on a new node, pools tried before that refuse it. */
@@ -18,15 +18,15 @@ export interface Explanation {
   readonly suggestions: readonly Suggestion[];
 }
 
-export type Outcome =
+export type PodOutcome =
   | { readonly kind: "on-node"; readonly node: string }
-  | ({ readonly kind: "on-new-node" } & NewPlace)
+  | ({ readonly kind: "on-new-node" } & NewNodeOutcome)
   | { readonly kind: "unplaced"; readonly message: string }
   /** It did not pass validation, and so was not looked at. (02 §1.5) */
   | { readonly kind: "ignored"; readonly message: string };
 
 /** A node that would be bought. */
-export interface NewPlace {
+export interface NewNodeOutcome {
   readonly pool: string;
   /** Cheapest first. */
   readonly instanceTypes: readonly string[];
@@ -40,7 +40,7 @@ export interface NewPlace {
 export interface PoolFinding {
   readonly pool: string;
   /** Everything that stands between the pod and a new node, in the order of the checks; empty: it would take the pod. */
-  readonly reasons: readonly Reason[];
+  readonly reasons: readonly RefusalReason[];
 }
 
 export interface NodeFinding {
@@ -49,18 +49,18 @@ export interface NodeFinding {
   readonly checks: readonly FailedCheck[];
 }
 
-export const nodeChecks = ["E-1", "E-2", "E-3", "E-4", "E-5", "E-6"] as const;
-export type NodeCheck = (typeof nodeChecks)[number];
+export const existingNodeChecks = ["E-1", "E-2", "E-3", "E-4", "E-5", "E-6"] as const;
+export type ExistingNodeCheck = (typeof existingNodeChecks)[number];
 
 export interface FailedCheck {
-  readonly check: NodeCheck;
-  readonly reason: Reason;
+  readonly check: ExistingNodeCheck;
+  readonly reason: RefusalReason;
 }
 
 export interface NearestMiss {
   readonly kind: "pool" | "node";
   readonly name: string;
-  readonly reasons: readonly Reason[];
+  readonly reasons: readonly RefusalReason[];
 }
 
 /** A change, tried. */
@@ -79,7 +79,7 @@ export interface Suggestion {
 }
 
 /** One constraint that refused, with its figures as text. Closed; codes are those of refusals. (design §3) */
-export type Reason =
+export type RefusalReason =
   | { readonly code: "taint"; readonly taint: string }
   | LabelReason
   | { readonly code: "volume-limit"; readonly driver: string; readonly limit: number; readonly wanted: number }

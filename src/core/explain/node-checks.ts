@@ -1,99 +1,125 @@
 import { labels } from "../../api/labels.ts";
-import { conflicts } from "../compatibility.ts";
-import { clash, hostPortsOf } from "../host-ports.ts";
+import { requirementConflicts } from "../compatibility.ts";
+import { hostPortConflict, hostPortsOf } from "../host-ports.ts";
 import { Requirement } from "../requirement.ts";
-import type { Seeker } from "../scheduling/claims.ts";
-import type { NodeSeat, Pass } from "../scheduling/pass-state.ts";
+import type { PodAttempt } from "../scheduling/fit-on-planned-node.ts";
+import type { ExistingNodeState, Pass } from "../scheduling/pass-state.ts";
 import type { TopologyRule } from "../scheduling/pod-class.ts";
-import { allUntolerated, formatTaint } from "../tolerations.ts";
-import { exceedsLimits } from "../volumes.ts";
-import type { FailedCheck, NodeFinding, Reason } from "./explanation.ts";
+import { formatTaint, untoleratedTaints } from "../tolerations.ts";
+import { volumeLimitExcess } from "../volumes.ts";
+import type { FailedCheck, NodeFinding, RefusalReason } from "./explanation.ts";
 import { labelReasons } from "./reasons.ts";
 
 /** Every check a node fails, each on its own, as the round left the node. (02 §5.4) */
-export function nodeFinding(pass: Pass, seeker: Seeker, seat: NodeSeat): NodeFinding {
+export function findNodeFailures(pass: Pass, podAttempt: PodAttempt, existingNode: ExistingNodeState): NodeFinding {
   const checks = [
-    ...failed("E-1", taintReasons(seeker, seat)),
-    ...failed("E-2", volumeLimitReasons(seeker, seat)),
-    ...failed("E-3", portReasons(seeker, seat)),
-    ...failed("E-4", resourceReasons(pass, seeker, seat)),
-    ...failed("E-5", requirementReasons(seeker, seat)),
-    ...failed("E-6", [...volumeReasons(seeker, seat), ...topologyReasons(pass, seeker, seat)]),
+    ...failedChecks("E-1", taintReasons(podAttempt, existingNode)),
+    ...failedChecks("E-2", volumeLimitReasons(podAttempt, existingNode)),
+    ...failedChecks("E-3", portReasons(podAttempt, existingNode)),
+    ...failedChecks("E-4", resourceReasons(pass, podAttempt, existingNode)),
+    ...failedChecks("E-5", requirementReasons(podAttempt, existingNode)),
+    ...failedChecks("E-6", [
+      ...volumeReasons(podAttempt, existingNode),
+      ...topologyReasons(pass, podAttempt, existingNode),
+    ]),
   ];
-  return { node: seat.node.name, checks };
+  return { node: existingNode.node.name, checks };
 }
 
-function failed(check: FailedCheck["check"], reasons: readonly Reason[]): readonly FailedCheck[] {
+function failedChecks(check: FailedCheck["check"], reasons: readonly RefusalReason[]): readonly FailedCheck[] {
   return reasons.map((reason) => ({ check, reason }));
 }
 
-function taintReasons({ variant }: Seeker, { node }: NodeSeat): readonly Reason[] {
-  return allUntolerated(variant.tolerations, node.taints).map((taint) => ({
+function taintReasons({ variant }: PodAttempt, { node }: ExistingNodeState): readonly RefusalReason[] {
+  return untoleratedTaints(variant.tolerations, node.taints).map((taint) => ({
     code: "taint",
     taint: formatTaint(taint),
   }));
 }
 
-function volumeLimitReasons({ entry }: Seeker, { volumes }: NodeSeat): readonly Reason[] {
-  const excess = exceedsLimits(volumes, entry.podClass.volumes);
+function volumeLimitReasons({ queuedPod }: PodAttempt, { volumes }: ExistingNodeState): readonly RefusalReason[] {
+  const excess = volumeLimitExcess(volumes, queuedPod.podClass.volumes);
   return excess === undefined
     ? []
     : [{ code: "volume-limit", driver: excess.driver, limit: excess.limit, wanted: excess.count }];
 }
 
-function portReasons({ entry }: Seeker, seat: NodeSeat): readonly Reason[] {
-  const found = clash(hostPortsOf(entry.pod), seat.hostPorts);
+function portReasons({ queuedPod }: PodAttempt, existingNode: ExistingNodeState): readonly RefusalReason[] {
+  const found = hostPortConflict(hostPortsOf(queuedPod.pod), existingNode.hostPorts);
   if (found === undefined) return [];
   const { port, protocol } = found.wanted;
   return [{ code: "host-port", port, protocol, owner: found.existing.owner }];
 }
 
 /** What daemons still to come will take is gone already. */
-function resourceReasons({ space, requests }: Pass, { entry }: Seeker, { remaining }: NodeSeat): readonly Reason[] {
-  const asked = requests.get(entry.podClass) ?? space.zero();
+function resourceReasons(
+  { space, requests }: Pass,
+  { queuedPod }: PodAttempt,
+  { remainingResources }: ExistingNodeState,
+): readonly RefusalReason[] {
+  const asked = requests.get(queuedPod.podClass) ?? space.zeroRow();
   const written = space.toResources(asked, () => true);
-  const left = space.toResources(remaining, () => true);
-  return space.dimensions.flatMap(({ name }, index): readonly Reason[] => {
-    const [wanted, there] = [asked[index] ?? 0, remaining[index] ?? 0];
-    if (there >= 0 && wanted <= there) return [];
+  const left = space.toResources(remainingResources, () => true);
+  return space.dimensions.flatMap(({ name }, index): readonly RefusalReason[] => {
+    const [wanted, availableAmount] = [asked[index] ?? 0, remainingResources[index] ?? 0];
+    if (availableAmount >= 0 && wanted <= availableAmount) return [];
     const [askedText = "0", available = "0"] = [written[name], left[name]].map((one) => one?.canonical());
     return [{ code: "resources", resource: name, asked: askedText, available }];
   });
 }
 
-function requirementReasons({ variant }: Seeker, { outline, node }: NodeSeat): readonly Reason[] {
+function requirementReasons(
+  { variant }: PodAttempt,
+  { requirementState, node }: ExistingNodeState,
+): readonly RefusalReason[] {
   const { hostname, incoming } = variant;
-  const onHost = outline.requirements.add(Requirement.in(labels.hostname, [node.hostname]));
+  const nodeRequirements = requirementState.requirements.add(Requirement.in(labels.hostname, [node.hostname]));
   const asked = hostname === undefined ? incoming.requirements : incoming.requirements.add(hostname);
-  return labelReasons("requirements", conflicts(onHost, asked));
+  return labelReasons("requirements", requirementConflicts(nodeRequirements, asked));
 }
 
 /** One alternative will do; if none does, the last says why. */
-function volumeReasons({ entry }: Seeker, { outline }: NodeSeat): readonly Reason[] {
-  const all = entry.podClass.volumeAlternatives.map(({ requirements }) =>
-    conflicts(outline.requirements, requirements),
+function volumeReasons({ queuedPod }: PodAttempt, { requirementState }: ExistingNodeState): readonly RefusalReason[] {
+  const all = queuedPod.podClass.volumeAlternatives.map(({ requirements }) =>
+    requirementConflicts(requirementState.requirements, requirements),
   );
   const last = all.at(-1);
   return last === undefined || all.some((found) => found.length === 0) ? [] : labelReasons("volume-requirements", last);
 }
 
-function topologyReasons(pass: Pass, { variant }: Seeker, seat: NodeSeat): readonly Reason[] {
+function topologyReasons(
+  pass: Pass,
+  { variant }: PodAttempt,
+  existingNode: ExistingNodeState,
+): readonly RefusalReason[] {
   return variant.rules
-    .filter((rule) => !isContent(rule, seat))
+    .filter((rule) => !isRuleSatisfied(rule, existingNode))
     .map(({ group }) => {
       const { kind, key } = group.spec;
-      const id = seat.outline.get(key);
-      const domain = group.isHostname ? seat.node.hostname : id === undefined ? undefined : pass.table.get(id).only;
-      return { code: "topology", kind, key, counts: domain === undefined ? {} : { [domain]: countIn(group, domain) } };
+      const id = existingNode.requirementState.get(key);
+      const domain = group.isHostname
+        ? existingNode.node.hostname
+        : id === undefined
+          ? undefined
+          : pass.table.get(id).singleValue;
+      return {
+        code: "topology",
+        kind,
+        key,
+        counts: domain === undefined ? {} : { [domain]: podsInDomain(group, domain) },
+      };
     });
 }
 
-function isContent({ group, self, podDomains }: TopologyRule, { index, outline }: NodeSeat): boolean {
+function isRuleSatisfied(
+  { group, self, podDomains }: TopologyRule,
+  { index, requirementState }: ExistingNodeState,
+): boolean {
   if (group.isHostname) return group.allowsHost(index, { self, pod: podDomains });
-  return group.options(podDomains, outline.get(group.spec.key), self).length > 0;
+  return group.domainOptions(podDomains, requirementState.get(group.spec.key), self).length > 0;
 }
 
-function countIn(group: TopologyRule["group"], domain: string): number {
+function podsInDomain(group: TopologyRule["group"], domain: string): number {
   if (group.isHostname) return group.hostnames.get(domain) ?? 0;
   return group.counts[group.domains.indexOf(domain)] ?? 0;
 }

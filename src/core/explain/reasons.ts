@@ -1,19 +1,25 @@
 import { resources } from "../../api/labels.ts";
 import { Quantity } from "../../util/quantity.ts";
-import type { Conflict } from "../compatibility.ts";
+import type { RequirementConflict } from "../compatibility.ts";
 import { Requirement } from "../requirement.ts";
-import { amount } from "../resources.ts";
-import type { Cause, TypesCause } from "../scheduling/refusal.ts";
+import { amountOf } from "../resources.ts";
+import type { InstanceTypesCause, RefusalCause } from "../scheduling/refusal.ts";
 import { formatTaint } from "../tolerations.ts";
-import type { LabelReason, LimitReason, Reason } from "./explanation.ts";
-import { faultsOf, type Machine, type MachineQuestion, remainingOf, type Shortage } from "./machines.ts";
+import type { LabelReason, LimitReason, RefusalReason } from "./explanation.ts";
+import {
+  faultCount,
+  type LaunchOption,
+  type LaunchOptionQuery,
+  type ResourceShortage,
+  remainingLimitsOf,
+} from "./launch-options.ts";
 
 /** A cause at a pool as plain data, with the figures it lacks. */
 export function poolReasons(
-  cause: Cause,
-  question: MachineQuestion,
-  machines: () => readonly Machine[],
-): readonly Reason[] {
+  cause: RefusalCause,
+  query: LaunchOptionQuery,
+  launchOptions: () => readonly LaunchOption[],
+): readonly RefusalReason[] {
   switch (cause.code) {
     case "taint":
       return [{ code: "taint", taint: formatTaint(cause.taint) }];
@@ -26,15 +32,15 @@ export function poolReasons(
     }
     case "limits":
     case "node-limit":
-      return limitReasons(cause.code, question, machines());
+      return limitReasons(cause.code, query, launchOptions());
     case "instance-types":
-      return typeReasons(cause, machines());
+      return typeReasons(cause, launchOptions());
     case "min-values":
       return [...cause.achieved].map(([key, achieved]) => ({
         code: "min-values",
         key,
         achieved,
-        ...wantedOf(cause.requirements.get(key).minValues),
+        ...wantedMinValues(cause.requirements.get(key).minValues),
       }));
     case "reserved-capacity":
     case "dynamic-resources":
@@ -46,42 +52,45 @@ export function poolReasons(
   }
 }
 
-function wantedOf(minValues: number | undefined) {
+function wantedMinValues(minValues: number | undefined) {
   return minValues === undefined ? {} : { wanted: minValues };
 }
 
-export function labelReasons(code: LabelReason["code"], conflicts: readonly Conflict[]): readonly LabelReason[] {
+export function labelReasons(
+  code: LabelReason["code"],
+  conflicts: readonly RequirementConflict[],
+): readonly LabelReason[] {
   return conflicts.map((conflict) => ({
     code,
     key: conflict.key,
-    wants: said(conflict.incoming),
-    ...(conflict.code === "no-intersection" && { has: said(conflict.existing) }),
+    wants: requirementText(conflict.incoming),
+    ...(conflict.code === "no-intersection" && { has: requirementText(conflict.existing) }),
     ...(conflict.code === "undefined-key" && conflict.similarKey !== undefined && { similarKey: conflict.similarKey }),
   }));
 }
 
 /** Without the key. */
-function said(requirement: Conflict["incoming"]): string {
+function requirementText(requirement: RequirementConflict["incoming"]): string {
   return String(requirement).slice(requirement.key.length + 1);
 }
 
 /** What is limited and used up: too little is left for any type, or, where only several together refuse, each of them. */
 function limitReasons(
   code: LimitReason["code"],
-  { pass, pool, shop }: MachineQuestion,
-  machines: readonly Machine[],
-): readonly Reason[] {
-  const limited = nearestByLimit(machines);
+  { pass, pool, poolTemplate }: LaunchOptionQuery,
+  launchOptions: readonly LaunchOption[],
+): readonly RefusalReason[] {
+  const limited = nearestByLimit(launchOptions);
   if (limited !== undefined) return excessReasons(limited);
   const limits = pool.nodePool.spec.limits ?? {};
-  const types = shop?.catalogue.typesIn(shop.columns) ?? [];
-  const reasons = Object.entries(remainingOf(pass, shop)).map(([resource, left]) => {
+  const types = poolTemplate?.typeTable.typesIn(poolTemplate.columns) ?? [];
+  const reasons = Object.entries(remainingLimitsOf(pass, poolTemplate)).map(([resource, left]) => {
     const limit = Quantity.tryParse(limits[resource] ?? "0") ?? Quantity.zero;
     const isNodes = resource === resources.nodes;
     return {
       reason: { code, resource, limit: limit.canonical(), used: limit.sub(left).canonical() },
       isNodes,
-      isUsedUp: isNodes ? left.sign() <= 0 : types.every(({ capacity }) => amount(capacity, resource).cmp(left) > 0),
+      isUsedUp: isNodes ? left.sign() <= 0 : types.every(({ capacity }) => amountOf(capacity, resource).cmp(left) > 0),
     };
   });
   const alone = reasons.filter(({ isUsedUp, isNodes }) => isUsedUp && (code === "limits" || isNodes));
@@ -89,11 +98,14 @@ function limitReasons(
 }
 
 /** Where size alone is the matter, the type that comes nearest tells how far it is off. (02:F-3) */
-function typeReasons({ code, matches, fits, offered }: TypesCause, machines: readonly Machine[]): readonly Reason[] {
-  const limited = nearestByLimit(machines);
+function typeReasons(
+  { code, matches, fits, offered }: InstanceTypesCause,
+  launchOptions: readonly LaunchOption[],
+): readonly RefusalReason[] {
+  const limited = nearestByLimit(launchOptions);
   if (limited !== undefined) return excessReasons(limited);
-  const nearest = nearestBySize(machines);
-  if (nearest === undefined) return unlikeReasons(machines) ?? [{ code, matches, fits, offered }];
+  const nearest = nearestBySize(launchOptions);
+  if (nearest === undefined) return labelMismatchReasons(launchOptions) ?? [{ code, matches, fits, offered }];
   return nearest.shortages.map(({ resource, asked, left, daemons }) => ({
     code: "resources",
     resource,
@@ -105,37 +117,48 @@ function typeReasons({ code, matches, fits, offered }: TypesCause, machines: rea
 }
 
 /** Where one label that the pod wants is all that is wrong, what types have of it says more than that none suits. */
-function unlikeReasons(machines: readonly Machine[]): readonly Reason[] | undefined {
-  const near = machines.filter((machine) => machine.podMisses.length === 1 && faultsOf(machine) === 1);
-  const wanted = near[0]?.podMisses[0]?.demand.requirement;
+function labelMismatchReasons(launchOptions: readonly LaunchOption[]): readonly RefusalReason[] | undefined {
+  const near = launchOptions.filter(
+    (launchOption) => launchOption.podMismatches.length === 1 && faultCount(launchOption) === 1,
+  );
+  const wanted = near[0]?.podMismatches[0]?.writtenRequirement.requirement;
   if (wanted === undefined) return undefined;
-  const misses = near
-    .flatMap(({ podMisses }) => podMisses)
-    .filter(({ demand }) => demand.requirement.key === wanted.key);
-  const values = misses.flatMap(({ value }) => value ?? []);
+  const mismatches = near
+    .flatMap(({ podMismatches }) => podMismatches)
+    .filter(({ writtenRequirement }) => writtenRequirement.requirement.key === wanted.key);
+  const values = mismatches.flatMap(({ value }) => value ?? []);
   return [
-    { code: "requirements", key: wanted.key, wants: said(wanted), has: said(Requirement.in(wanted.key, values)) },
+    {
+      code: "requirements",
+      key: wanted.key,
+      wants: requirementText(wanted),
+      has: requirementText(Requirement.in(wanted.key, values)),
+    },
   ];
 }
 
 /** A type would do, were there no limits. */
-function nearestByLimit(machines: readonly Machine[]): Machine | undefined {
-  let best: Machine | undefined;
-  for (const machine of machines) {
-    if (machine.excesses.length === 0 || machine.excesses.length !== faultsOf(machine)) continue;
-    if (best === undefined || over(machine) < over(best)) best = machine;
+function nearestByLimit(launchOptions: readonly LaunchOption[]): LaunchOption | undefined {
+  let best: LaunchOption | undefined;
+  for (const launchOption of launchOptions) {
+    if (launchOption.limitExcesses.length === 0 || launchOption.limitExcesses.length !== faultCount(launchOption))
+      continue;
+    if (best === undefined || limitOvershoot(launchOption) < limitOvershoot(best)) best = launchOption;
   }
   return best;
 }
 
-function over({ excesses }: Machine): number {
-  return excesses.reduce((sum, { needed, limit }) => sum + needed.sub(limit).toNumber() / (limit.toNumber() || 1), 0);
+function limitOvershoot({ limitExcesses }: LaunchOption): number {
+  return limitExcesses.reduce(
+    (sum, { needed, limit }) => sum + needed.sub(limit).toNumber() / (limit.toNumber() || 1),
+    0,
+  );
 }
 
-function excessReasons({ excesses, type }: Machine): readonly Reason[] {
-  return excesses.map(({ resource, limit, needed }) => {
+function excessReasons({ limitExcesses, type }: LaunchOption): readonly RefusalReason[] {
+  return limitExcesses.map(({ resource, limit, needed }) => {
     const isNodes = resource === resources.nodes;
-    const own = isNodes ? Quantity.of(1) : amount(type.capacity, resource);
+    const own = isNodes ? Quantity.of(1) : amountOf(type.capacity, resource);
     const figures = { resource, limit: limit.canonical(), used: needed.sub(own).canonical() };
     if (isNodes) return { code: "node-limit", ...figures };
     return { code: "limits", ...figures, needed: own.canonical(), instanceType: type.name };
@@ -143,21 +166,21 @@ function excessReasons({ excesses, type }: Machine): readonly Reason[] {
 }
 
 /** Of the machines that are only too small, the one that lacks least. */
-export function nearestBySize(machines: readonly Machine[]): Machine | undefined {
-  let best: Machine | undefined;
-  for (const machine of machines) {
-    if (machine.shortages.length === 0 || machine.shortages.length !== faultsOf(machine)) continue;
-    if (best === undefined || lack(machine) < lack(best)) best = machine;
+export function nearestBySize(launchOptions: readonly LaunchOption[]): LaunchOption | undefined {
+  let best: LaunchOption | undefined;
+  for (const launchOption of launchOptions) {
+    if (launchOption.shortages.length === 0 || launchOption.shortages.length !== faultCount(launchOption)) continue;
+    if (best === undefined || totalShortage(launchOption) < totalShortage(best)) best = launchOption;
   }
   return best;
 }
 
-function lack({ shortages }: Machine): number {
-  return shortages.reduce((sum, one) => sum + shareLacking(one), 0);
+function totalShortage({ shortages }: LaunchOption): number {
+  return shortages.reduce((sum, one) => sum + shortageShare(one), 0);
 }
 
 /** The part of what is asked for that is not there, 0 to 1. */
-export function shareLacking({ asked, left }: Shortage): number {
+export function shortageShare({ asked, left }: ResourceShortage): number {
   const all = asked.toNumber();
   return all > 0 ? Math.min(1, (all - Math.max(0, left.toNumber())) / all) : 1;
 }

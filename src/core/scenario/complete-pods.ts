@@ -19,11 +19,11 @@ export class PodCompletion {
     this.#priorities = new Map([...Object.entries(systemPriorities), ...priorityClasses]);
   }
 
-  pod(pod: Pod): Pod {
-    return { ...pod, spec: this.spec(pod.spec), status: podStatus(pod) };
+  completePod(pod: Pod): Pod {
+    return { ...pod, spec: this.completeSpec(pod.spec), status: completePodStatus(pod) };
   }
 
-  spec(spec: PodSpec): PodSpec {
+  completeSpec(spec: PodSpec): PodSpec {
     const known = this.#specs.get(spec);
     if (known !== undefined) return known;
     const completed = this.#complete(spec);
@@ -37,14 +37,16 @@ export class PodCompletion {
     return {
       ...spec,
       ...(priority !== undefined && { priority }),
-      ...(initContainers && { initContainers: initContainers.map((one) => container(one, { hostNetwork: false })) }),
-      ...(containers && { containers: containers.map((one) => container(one, { hostNetwork })) }),
+      ...(initContainers && {
+        initContainers: initContainers.map((one) => completeContainer(one, { hostNetwork: false })),
+      }),
+      ...(containers && { containers: containers.map((one) => completeContainer(one, { hostNetwork })) }),
       ...(resources && { resources: withRequests(resources) }),
     };
   }
 }
 
-function container(one: Container, { hostNetwork }: { readonly hostNetwork: boolean }): Container {
+function completeContainer(one: Container, { hostNetwork }: { readonly hostNetwork: boolean }): Container {
   const { resources, ports } = one;
   if (resources === undefined && ports === undefined) return one;
   return {
@@ -67,23 +69,23 @@ function withHostPort(port: ContainerPort, { hostNetwork }: { readonly hostNetwo
   return { ...port, protocol, ...(hostNetwork && hostPort === 0 && containerPort && { hostPort: containerPort }) };
 }
 
-const running: PodStatus = { phase: "Running" };
-const unschedulable: PodStatus = {
+const runningStatus: PodStatus = { phase: "Running" };
+const unschedulableStatus: PodStatus = {
   phase: "Pending",
   conditions: [{ type: "PodScheduled", status: "False", reason: "Unschedulable" }],
 };
-const gated: PodStatus = {
+const gatedStatus: PodStatus = {
   phase: "Pending",
   conditions: [{ type: "PodScheduled", status: "False", reason: "SchedulingGated" }],
 };
 
 /** A pod without a node is one the scheduler has given up on, unless it waits for its gates or says otherwise. */
-function podStatus({ spec, status }: Pod): PodStatus {
+function completePodStatus({ spec, status }: Pod): PodStatus {
   const isBound = (spec.nodeName ?? "") !== "";
   const isGated = (spec.schedulingGates ?? []).length > 0;
-  const usual = isBound ? running : isGated ? gated : unschedulable;
+  const usual = isBound ? runningStatus : isGated ? gatedStatus : unschedulableStatus;
   if (status === undefined) return usual;
   const phase = status.phase || usual.phase;
-  const told = status.conditions ?? [];
-  return { ...status, phase, ...(told.length === 0 && usual.conditions && { conditions: usual.conditions }) };
+  const given = status.conditions ?? [];
+  return { ...status, phase, ...(given.length === 0 && usual.conditions && { conditions: usual.conditions }) };
 }

@@ -1,6 +1,6 @@
 import type { Condition, Conditioned } from "../../api/conditions/condition.ts";
-import { setTrue } from "../../api/conditions/engine.ts";
 import { nodePoolConditions } from "../../api/conditions/node-pool.ts";
+import { setConditionTrue } from "../../api/conditions/set-condition.ts";
 import type { KubeObject } from "../../api/object.ts";
 
 export const defaultExpireAfter = "720h";
@@ -8,7 +8,7 @@ const defaultBudget = "10%";
 
 /** The defaults of the API, and the conditions a healthy pool would have come to. */
 export function completePool(pool: KubeObject): KubeObject {
-  const spec = pool.spec as PoolDraft;
+  const spec = pool.spec as IncompletePool;
   const { template, disruption } = spec;
   const budgets = disruption?.budgets ?? [{}];
   const completed = {
@@ -21,26 +21,26 @@ export function completePool(pool: KubeObject): KubeObject {
       budgets: budgets.map((budget) => ({ ...budget, nodes: budget.nodes || defaultBudget })),
     },
   };
-  return { ...pool, spec: completed, status: { ...(pool.status ?? {}), conditions: conditionsOf(pool) } };
+  return { ...pool, spec: completed, status: { ...(pool.status ?? {}), conditions: completeConditions(pool) } };
 }
 
 /** A pool before the API's defaults. */
-interface PoolDraft {
+interface IncompletePool {
   readonly template?: { readonly spec?: Readonly<Record<string, unknown>> };
   readonly disruption?: { readonly budgets?: readonly { readonly nodes?: string }[] };
 }
 
 /** Each condition nobody told is True; Ready follows from them. */
-function conditionsOf(pool: KubeObject): readonly Condition[] {
+function completeConditions(pool: KubeObject): readonly Condition[] {
   const since = pool.metadata.creationTimestamp ?? "";
-  const told = (pool as unknown as Conditioned).status?.conditions ?? [];
+  const given = (pool as unknown as Conditioned).status?.conditions ?? [];
   const missing = [...nodePoolConditions.dependents, ...nodePoolConditions.independents].filter((type) =>
-    told.every((condition) => condition.type !== type),
+    given.every((condition) => condition.type !== type),
   );
-  let conditions: readonly Condition[] = told;
+  let conditions: readonly Condition[] = given;
   for (const type of missing) {
     const object: Conditioned = { metadata: pool.metadata, status: { conditions } };
-    conditions = setTrue(object, { set: nodePoolConditions, type, nowMs: Date.parse(since) || 0 });
+    conditions = setConditionTrue(object, { set: nodePoolConditions, type, nowMs: Date.parse(since) || 0 });
   }
   return conditions.map((condition) => ({
     message: "",

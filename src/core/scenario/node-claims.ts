@@ -1,4 +1,4 @@
-import { nodePoolHashVersion } from "../../api/hash/drift.ts";
+import { nodePoolHashVersion } from "../../api/hash/hash-drift.ts";
 import { nodePoolHash } from "../../api/hash/node-pool-hash.ts";
 import type { NodePool } from "../../api/kinds/node-pool.ts";
 import type { LabelPolicy } from "../../api/label-policy.ts";
@@ -6,15 +6,15 @@ import { annotations, groups, labels } from "../../api/labels.ts";
 import type { KubeObject } from "../../api/object.ts";
 import type { Random } from "../../util/random.ts";
 import { isCompatible } from "../compatibility.ts";
-import { capacityType } from "../instance-type.ts";
+import { offeringCapacityType } from "../instance-type.ts";
 import type { OverlaidTypes } from "../overlay.ts";
 import { Requirement } from "../requirement.ts";
 import type { Requirements } from "../requirements.ts";
 import type { Resources } from "../resources.ts";
 import type { PlannedNode } from "../scheduling/decision.ts";
-import { simulationKeys, templateOf } from "../scheduling/template.ts";
+import { nodeClaimTemplateOf, simulationKeys } from "../scheduling/node-claim-template.ts";
 
-export interface ClaimWorld {
+export interface NodeClaimContext {
   readonly pool: NodePool;
   readonly policy: LabelPolicy;
   /** Draws values of labels that may have several. */
@@ -26,11 +26,11 @@ export interface ClaimWorld {
 }
 
 /** The NodeClaim a planned node would be asked for with. (02:L-2 to L-5) */
-export function nodeClaimOf(node: PlannedNode, world: ClaimWorld): KubeObject {
-  const { pool, policy, random, overlaid } = world;
+export function nodeClaimOf(node: PlannedNode, context: NodeClaimContext): KubeObject {
+  const { pool, policy, random, overlaid } = context;
   const has = (types: OverlaidTypes["priced"]): boolean => node.instanceTypes.some((type) => types.has(type));
-  return claimFrom(pool, {
-    labels: claimLabels(node.requirements, { base: templateOf(pool, policy).labels, policy, random }),
+  return nodeClaimFromTemplate(pool, {
+    labels: claimLabels(node.requirements, { base: nodeClaimTemplateOf(pool, policy).labels, policy, random }),
     annotations: {
       [annotations.minValuesRelaxed]: String(node.minValuesRelaxed),
       ...(has(overlaid.priced) && { [annotations.priceOverlayApplied]: "true" }),
@@ -38,18 +38,18 @@ export function nodeClaimOf(node: PlannedNode, world: ClaimWorld): KubeObject {
     },
     requirements: launchRequirements(node, policy),
     requests: node.requests,
-    defaultGracePeriod: world.defaultGracePeriod,
+    defaultGracePeriod: context.defaultGracePeriod,
   });
 }
 
 /** A NodeClaim straight from the template: the provider chooses among all types that suit it. (02:Z-2, 03:SP-3) */
-export function staticClaimOf(
+export function staticNodeClaimOf(
   pool: NodePool,
-  { policy, random, defaultGracePeriod }: Omit<ClaimWorld, "pool" | "overlaid">,
+  { policy, random, defaultGracePeriod }: Omit<NodeClaimContext, "pool" | "overlaid">,
 ): KubeObject {
-  const { requirements, labels: base } = templateOf(pool, policy);
+  const { requirements, labels: base } = nodeClaimTemplateOf(pool, policy);
   const asked = simulationKeys.reduce((left, key) => left.without(key), requirements);
-  return claimFrom(pool, {
+  return nodeClaimFromTemplate(pool, {
     labels: claimLabels(asked, { base, policy, random }),
     annotations: {},
     requirements: asked,
@@ -58,7 +58,7 @@ export function staticClaimOf(
 }
 
 /** What differs between the claims of a pool. */
-interface ClaimParts {
+interface NodeClaimParts {
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
   readonly requirements: Requirements;
@@ -67,7 +67,7 @@ interface ClaimParts {
 }
 
 /** What every claim of a pool says, whoever asks for it. (02:L-3, L-5) */
-function claimFrom(pool: NodePool, { requests, defaultGracePeriod, ...parts }: ClaimParts): KubeObject {
+function nodeClaimFromTemplate(pool: NodePool, { requests, defaultGracePeriod, ...parts }: NodeClaimParts): KubeObject {
   const { template } = pool.spec;
   const { taints, startupTaints, nodeClassRef, expireAfter } = template.spec;
   const terminationGracePeriod = template.spec.terminationGracePeriod ?? defaultGracePeriod;
@@ -83,13 +83,13 @@ function claimFrom(pool: NodePool, { requests, defaultGracePeriod, ...parts }: C
         [annotations.nodePoolHashVersion]: nodePoolHashVersion,
         ...parts.annotations,
       },
-      ...ownedBy(pool),
+      ...poolOwnerReference(pool),
     },
     spec: {
       ...(taints && { taints }),
       ...(startupTaints && { startupTaints }),
       requirements: parts.requirements.toItems(),
-      ...(requests && { resources: { requests: written(requests) } }),
+      ...(requests && { resources: { requests: toCanonicalResourceList(requests) } }),
       nodeClassRef,
       expireAfter,
       ...(terminationGracePeriod !== undefined && { terminationGracePeriod }),
@@ -98,25 +98,25 @@ function claimFrom(pool: NodePool, { requests, defaultGracePeriod, ...parts }: C
 }
 
 /** A pool that goes takes its claims along; one that was never stored owns nothing. (02:L-5) */
-function ownedBy({ apiVersion, kind, metadata }: NodePool): Pick<KubeObject["metadata"], "ownerReferences"> {
+function poolOwnerReference({ apiVersion, kind, metadata }: NodePool): Pick<KubeObject["metadata"], "ownerReferences"> {
   const { name = "", uid } = metadata;
   if (uid === undefined) return {};
   return { ownerReferences: [{ apiVersion, kind, name, uid, blockOwnerDeletion: true }] };
 }
 
-function written(amounts: Resources): Readonly<Record<string, string>> {
+function toCanonicalResourceList(amounts: Resources): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(amounts).map(([name, one]) => [name, one.canonical()]));
 }
 
 /** With the types and capacity types that are left. (02:L-2) */
 function launchRequirements({ requirements, instanceTypes }: PlannedNode, policy: LabelPolicy): Requirements {
-  const buyable = new Set<string>();
+  const launchableCapacityTypes = new Set<string>();
   for (const { offerings } of instanceTypes) {
     for (const one of offerings) {
       if (!one.available || !isCompatible(requirements, one.requirements, { allowUndefined: policy.wellKnown }))
         continue;
-      const type = capacityType(one);
-      if (type !== undefined) buyable.add(type);
+      const type = offeringCapacityType(one);
+      if (type !== undefined) launchableCapacityTypes.add(type);
     }
   }
   const names = Requirement.in(
@@ -124,7 +124,9 @@ function launchRequirements({ requirements, instanceTypes }: PlannedNode, policy
     instanceTypes.map(({ name }) => name),
   );
   const named = requirements.add(names).without(labels.hostname);
-  return buyable.size === 0 ? named : named.add(Requirement.in(labels.capacityType, buyable));
+  return launchableCapacityTypes.size === 0
+    ? named
+    : named.add(Requirement.in(labels.capacityType, launchableCapacityTypes));
 }
 
 /** Labels nobody else will put on the node. (02:L-4) */

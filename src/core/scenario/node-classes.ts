@@ -1,12 +1,12 @@
 import type { Conditioned } from "../../api/conditions/condition.ts";
-import { get } from "../../api/conditions/engine.ts";
-import { nodeClassReadiness } from "../../api/conditions/node-pool.ts";
+import { nodeClassReadyObservation } from "../../api/conditions/node-pool.ts";
+import { getCondition } from "../../api/conditions/set-condition.ts";
 import type { KubeObject } from "../../api/object.ts";
-import type { NodeClassRef } from "./complete-machines.ts";
-import { nodeClassKinds, scenarioKind } from "./kinds.ts";
+import type { NodeClassRef } from "./complete-nodes.ts";
+import { nodeClassKinds, scenarioKind } from "./scenario-kind.ts";
 
 /** The node classes among objects, by kind and name. */
-export function nodeClasses(objects: readonly KubeObject[]): ReadonlyMap<string, KubeObject> {
+export function nodeClassesByKey(objects: readonly KubeObject[]): ReadonlyMap<string, KubeObject> {
   const found = objects.filter((object) => {
     const kind = scenarioKind(object);
     return kind !== undefined && nodeClassKinds.has(kind);
@@ -19,17 +19,20 @@ export function nodeClassKey({ kind, name }: Pick<NodeClassRef, "kind" | "name">
 }
 
 /** Tells pools that their class is not ready, where it says so itself; a class that says nothing, or is not given, is. */
-export function withClassReadiness(objects: readonly KubeObject[]): readonly KubeObject[] {
-  const classes = nodeClasses(objects);
+export function withNodeClassReady(objects: readonly KubeObject[]): readonly KubeObject[] {
+  const classes = nodeClassesByKey(objects);
   if (classes.size === 0) return objects;
   return objects.map((object) => {
-    if (scenarioKind(object) !== "NodePool" || get(object as unknown as Conditioned, conditionType) !== undefined) {
+    if (
+      scenarioKind(object) !== "NodePool" ||
+      getCondition(object as unknown as Conditioned, conditionType) !== undefined
+    ) {
       return object;
     }
     const ref = (object.spec as PoolSpec | undefined)?.template?.spec?.nodeClassRef;
     const nodeClass = (ref && classes.get(nodeClassKey(ref))) as Conditioned | undefined;
-    if (nodeClass === undefined || !hasSpoken(nodeClass)) return object;
-    const finding = nodeClassReadiness(nodeClass);
+    if (nodeClass === undefined || !hasReadiness(nodeClass)) return object;
+    const finding = nodeClassReadyObservation(nodeClass);
     const { conditions = [], ...status } = (object.status ?? {}) as NonNullable<Conditioned["status"]>;
     return { ...object, status: { ...status, conditions: [...conditions, { type: conditionType, ...finding }] } };
   });
@@ -41,6 +44,6 @@ interface PoolSpec {
 
 const conditionType = "NodeClassReady";
 
-function hasSpoken(nodeClass: Conditioned): boolean {
-  return nodeClass.metadata.deletionTimestamp !== undefined || get(nodeClass, "Ready") !== undefined;
+function hasReadiness(nodeClass: Conditioned): boolean {
+  return nodeClass.metadata.deletionTimestamp !== undefined || getCondition(nodeClass, "Ready") !== undefined;
 }

@@ -1,54 +1,67 @@
-import { count, fields, flag, integer, listOf, mapOf, quantity, type Shape, text } from "./shape.ts";
+import {
+  booleanShape,
+  countShape,
+  integerShape,
+  listShape,
+  mapShape,
+  objectShape,
+  quantityShape,
+  type ShapeCheck,
+  stringShape,
+} from "./shape-check.ts";
 
 /** The form of pods as far as scheduling reads them; fields it does not read are named, so that misspelt ones show. */
 
-const expression = fields({
-  required: { key: text, operator: text },
-  optional: { values: listOf(text) },
+const expression = objectShape({
+  required: { key: stringShape, operator: stringShape },
+  optional: { values: listShape(stringShape) },
   others: [],
 });
 
-export const selector: Shape = fields({
-  optional: { matchLabels: mapOf(text), matchExpressions: listOf(expression) },
+export const labelSelectorShape: ShapeCheck = objectShape({
+  optional: { matchLabels: mapShape(stringShape), matchExpressions: listShape(expression) },
   others: [],
 });
 
-const nodeTerm = fields({
-  optional: { matchExpressions: listOf(expression), matchFields: listOf(expression) },
+const nodeTerm = objectShape({
+  optional: { matchExpressions: listShape(expression), matchFields: listShape(expression) },
   others: [],
 });
 
-export const nodeSelector: Shape = fields({ required: { nodeSelectorTerms: listOf(nodeTerm) }, others: [] });
+export const nodeSelectorShape: ShapeCheck = objectShape({
+  required: { nodeSelectorTerms: listShape(nodeTerm) },
+  others: [],
+});
 
-const podTerm = fields({
-  required: { topologyKey: text },
+const podTerm = objectShape({
+  required: { topologyKey: stringShape },
   optional: {
-    labelSelector: selector,
-    namespaces: listOf(text),
-    namespaceSelector: selector,
-    matchLabelKeys: listOf(text),
-    mismatchLabelKeys: listOf(text),
+    labelSelector: labelSelectorShape,
+    namespaces: listShape(stringShape),
+    namespaceSelector: labelSelectorShape,
+    matchLabelKeys: listShape(stringShape),
+    mismatchLabelKeys: listShape(stringShape),
   },
   others: [],
 });
 
-const podAffinity = fields({
+const podAffinity = objectShape({
   optional: {
-    requiredDuringSchedulingIgnoredDuringExecution: listOf(podTerm),
-    preferredDuringSchedulingIgnoredDuringExecution: listOf(
-      fields({ required: { weight: integer, podAffinityTerm: podTerm }, others: [] }),
+    requiredDuringSchedulingIgnoredDuringExecution: listShape(podTerm),
+    preferredDuringSchedulingIgnoredDuringExecution: listShape(
+      objectShape({ required: { weight: integerShape, podAffinityTerm: podTerm }, others: [] }),
     ),
   },
   others: [],
 });
 
-const affinity = fields({
+const affinity = objectShape({
   optional: {
-    nodeAffinity: fields({
+    nodeAffinity: objectShape({
       optional: {
-        requiredDuringSchedulingIgnoredDuringExecution: nodeSelector,
-        preferredDuringSchedulingIgnoredDuringExecution: listOf(
-          fields({ required: { weight: integer, preference: nodeTerm }, others: [] }),
+        requiredDuringSchedulingIgnoredDuringExecution: nodeSelectorShape,
+        preferredDuringSchedulingIgnoredDuringExecution: listShape(
+          objectShape({ required: { weight: integerShape, preference: nodeTerm }, others: [] }),
         ),
       },
       others: [],
@@ -59,41 +72,53 @@ const affinity = fields({
   others: [],
 });
 
-const spread = fields({
-  required: { topologyKey: text, maxSkew: integer, whenUnsatisfiable: text },
+const spread = objectShape({
+  required: { topologyKey: stringShape, maxSkew: integerShape, whenUnsatisfiable: stringShape },
   optional: {
-    labelSelector: selector,
-    minDomains: integer,
-    matchLabelKeys: listOf(text),
-    nodeAffinityPolicy: text,
-    nodeTaintsPolicy: text,
+    labelSelector: labelSelectorShape,
+    minDomains: integerShape,
+    matchLabelKeys: listShape(stringShape),
+    nodeAffinityPolicy: stringShape,
+    nodeTaintsPolicy: stringShape,
   },
   others: [],
 });
 
-const toleration = fields({
-  optional: { key: text, operator: text, value: text, effect: text, tolerationSeconds: integer },
-  others: [],
-});
-
-const resources = fields({
+const toleration = objectShape({
   optional: {
-    requests: mapOf(quantity),
-    limits: mapOf(quantity),
-    claims: listOf(fields({ required: { name: text } })),
+    key: stringShape,
+    operator: stringShape,
+    value: stringShape,
+    effect: stringShape,
+    tolerationSeconds: integerShape,
   },
   others: [],
 });
 
-const container = fields({
+const resources = objectShape({
   optional: {
-    name: text,
-    image: text,
+    requests: mapShape(quantityShape),
+    limits: mapShape(quantityShape),
+    claims: listShape(objectShape({ required: { name: stringShape } })),
+  },
+  others: [],
+});
+
+const container = objectShape({
+  optional: {
+    name: stringShape,
+    image: stringShape,
     resources,
-    restartPolicy: text,
-    ports: listOf(
-      fields({
-        optional: { containerPort: integer, hostPort: integer, hostIP: text, protocol: text, name: text },
+    restartPolicy: stringShape,
+    ports: listShape(
+      objectShape({
+        optional: {
+          containerPort: integerShape,
+          hostPort: integerShape,
+          hostIP: stringShape,
+          protocol: stringShape,
+          name: stringShape,
+        },
         others: [],
       }),
     ),
@@ -122,34 +147,34 @@ const container = fields({
   ],
 });
 
-const volume = fields({
-  required: { name: text },
+const volume = objectShape({
+  required: { name: stringShape },
   optional: {
-    persistentVolumeClaim: fields({ required: { claimName: text } }),
-    ephemeral: fields({}),
+    persistentVolumeClaim: objectShape({ required: { claimName: stringShape } }),
+    ephemeral: objectShape({}),
   },
 });
 
-export const podSpec: Shape = fields({
-  required: { containers: listOf(container, { least: 1 }) },
+export const podSpecShape: ShapeCheck = objectShape({
+  required: { containers: listShape(container, { least: 1 }) },
   optional: {
-    nodeName: text,
-    schedulerName: text,
-    nodeSelector: mapOf(text),
+    nodeName: stringShape,
+    schedulerName: stringShape,
+    nodeSelector: mapShape(stringShape),
     affinity,
-    tolerations: listOf(toleration),
-    topologySpreadConstraints: listOf(spread),
-    initContainers: listOf(container),
+    tolerations: listShape(toleration),
+    topologySpreadConstraints: listShape(spread),
+    initContainers: listShape(container),
     resources,
-    overhead: mapOf(quantity),
-    volumes: listOf(volume),
-    resourceClaims: listOf(fields({ required: { name: text } })),
-    schedulingGates: listOf(fields({ required: { name: text } })),
-    hostNetwork: flag,
-    priority: integer,
-    priorityClassName: text,
-    preemptionPolicy: text,
-    terminationGracePeriodSeconds: count,
+    overhead: mapShape(quantityShape),
+    volumes: listShape(volume),
+    resourceClaims: listShape(objectShape({ required: { name: stringShape } })),
+    schedulingGates: listShape(objectShape({ required: { name: stringShape } })),
+    hostNetwork: booleanShape,
+    priority: integerShape,
+    priorityClassName: stringShape,
+    preemptionPolicy: stringShape,
+    terminationGracePeriodSeconds: countShape,
   },
   others: [
     "activeDeadlineSeconds",
@@ -179,7 +204,9 @@ export const podSpec: Shape = fields({
   ],
 });
 
-export const podTemplate: Shape = fields({
-  required: { spec: podSpec },
-  optional: { metadata: fields({ optional: { labels: mapOf(text), annotations: mapOf(text) } }) },
+export const podTemplateShape: ShapeCheck = objectShape({
+  required: { spec: podSpecShape },
+  optional: {
+    metadata: objectShape({ optional: { labels: mapShape(stringShape), annotations: mapShape(stringShape) } }),
+  },
 });

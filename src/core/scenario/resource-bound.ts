@@ -3,11 +3,11 @@ import { resources } from "../../api/labels.ts";
 import { intersects, isCompatible } from "../compatibility.ts";
 import { offeringGroups } from "../instance-type.ts";
 import type { Resources } from "../resources.ts";
+import { nodeClaimTemplateOf } from "../scheduling/node-claim-template.ts";
 import type { Pool } from "../scheduling/problem.ts";
-import { templateOf } from "../scheduling/template.ts";
 
 /** Something to buy: how much of each resource a dollar gets. */
-interface Bargain {
+interface PricedCapacity {
   readonly allocatable: Resources;
   readonly price: number;
 }
@@ -18,18 +18,20 @@ interface Bargain {
  * counts. Zero when nothing is asked for, infinite when something cannot be had. (03 §10.2)
  */
 export function resourceBound(requests: Resources, pools: readonly Pool[], policy: LabelPolicy): number {
-  const bargains = pools.flatMap((pool) => bargainsOf(pool, policy));
+  const pricedCapacities = pools.flatMap((pool) => pricedCapacitiesOf(pool, policy));
   const names = Object.keys(requests).filter((name) => (requests[name]?.sign() ?? 0) > 0);
   const alone = names.map((name) => {
-    const each = bargains.map(({ allocatable, price }) => price / Math.max(0, allocatable[name]?.toNumber() ?? 0));
+    const each = pricedCapacities.map(
+      ({ allocatable, price }) => price / Math.max(0, allocatable[name]?.toNumber() ?? 0),
+    );
     const least = each.reduce((low, one) => Math.min(low, one), Number.POSITIVE_INFINITY);
     return least * (requests[name]?.toNumber() ?? 0);
   });
-  return Math.max(0, ...alone, together(requests, bargains));
+  return Math.max(0, ...alone, cpuAndMemoryBound(requests, pricedCapacities));
 }
 
-function bargainsOf({ nodePool, instanceTypes }: Pool, policy: LabelPolicy): readonly Bargain[] {
-  const { requirements } = templateOf(nodePool, policy);
+function pricedCapacitiesOf({ nodePool, instanceTypes }: Pool, policy: LabelPolicy): readonly PricedCapacity[] {
+  const { requirements } = nodeClaimTemplateOf(nodePool, policy);
   const allowUndefined = policy.wellKnown;
   return instanceTypes
     .filter((type) => intersects(requirements, type.requirements))
@@ -53,16 +55,16 @@ interface Point {
  * The best two prices, one for cpu and one for memory, at which no machine is worth more than it costs: the dual of
  * buying fractions of machines. Its corners lie on the edges of the hull around what a dollar gets.
  */
-function together(requests: Resources, bargains: readonly Bargain[]): number {
+function cpuAndMemoryBound(requests: Resources, pricedCapacities: readonly PricedCapacity[]): number {
   const cpu = requests[resources.cpu]?.toNumber() ?? 0;
   const memory = requests[resources.memory]?.toNumber() ?? 0;
-  const points = bargains
+  const points = pricedCapacities
     .filter(({ price }) => price > 0)
     .map(({ allocatable, price }) => ({
       x: (allocatable[resources.cpu]?.toNumber() ?? 0) / price,
       y: (allocatable[resources.memory]?.toNumber() ?? 0) / price,
     }));
-  if (points.length < bargains.length) return 0; // something is free
+  if (points.length < pricedCapacities.length) return 0; // something is free
   const hull = upperRightHull(points);
   let best = 0;
   for (let index = 1; index < hull.length; index++) {

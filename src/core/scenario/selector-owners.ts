@@ -1,4 +1,4 @@
-import type { SelectorOwner } from "../../api/kubernetes/cluster.ts";
+import type { SelectorOwner } from "../../api/kubernetes/cluster-objects.ts";
 import type { KubeObject } from "../../api/object.ts";
 
 const kinds: readonly string[] = ["Service", "ReplicationController", "ReplicaSet", "StatefulSet"];

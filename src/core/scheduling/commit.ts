@@ -1,155 +1,197 @@
 import { resources, type Taint } from "../../api/labels.ts";
 import { Bitset } from "../../util/bitset.ts";
 import { hostPortsOf } from "../host-ports.ts";
-import { type Prospect, placeholder, type Seeker } from "./claims.ts";
-import type { Outline } from "./outline.ts";
-import type { Claim, Counting, Fit, NodeSeat, Pass, Shop } from "./pass-state.ts";
+import { type NodeCandidate, type PodAttempt, placeholderHostname } from "./fit-on-planned-node.ts";
+import type {
+  CandidateFit,
+  CountingGroups,
+  ExistingNodeState,
+  Pass,
+  PlannedNodeState,
+  PoolTemplate,
+} from "./pass-state.ts";
 import type { NodeVolumes } from "./problem.ts";
-import type { TopologyGroup } from "./topology/group.ts";
+import type { RequirementState } from "./requirement-state.ts";
+import type { TopologyGroup } from "./topology/topology-group.ts";
 
 /** Puts a pod on a node that exists. */
-export function commitToNode(
+export function commitToExistingNode(
   pass: Pass,
-  { entry }: Seeker,
-  { seat, outline }: { seat: NodeSeat; outline: Outline },
+  { queuedPod }: PodAttempt,
+  { existingNode, requirementState }: { existingNode: ExistingNodeState; requirementState: RequirementState },
 ): void {
-  const request = pass.requests.get(entry.podClass) as Float64Array;
-  for (let i = 0; i < request.length; i++) (seat.remaining[i] as number) -= request[i] as number;
-  seat.outline = outline;
-  seat.pods.push(entry);
-  if (entry.podClass.hasHostPorts) seat.hostPorts = [...seat.hostPorts, ...hostPortsOf(entry.pod)];
-  if (entry.podClass.volumes.size > 0) seat.volumes = withVolumes(seat.volumes, entry.podClass.volumes);
-  record(pass, { entry } as Seeker, {
-    outline,
-    host: seat.index,
-    hostname: seat.node.hostname,
-    taints: seat.node.taints,
+  const request = pass.requests.get(queuedPod.podClass) as Float64Array;
+  for (let i = 0; i < request.length; i++) (existingNode.remainingResources[i] as number) -= request[i] as number;
+  existingNode.requirementState = requirementState;
+  existingNode.pods.push(queuedPod);
+  if (queuedPod.podClass.hasHostPorts)
+    existingNode.hostPorts = [...existingNode.hostPorts, ...hostPortsOf(queuedPod.pod)];
+  if (queuedPod.podClass.volumes.size > 0)
+    existingNode.volumes = withAttachedVolumes(existingNode.volumes, queuedPod.podClass.volumes);
+  recordTopology(pass, { queuedPod } as PodAttempt, {
+    requirementState,
+    hostIndex: existingNode.index,
+    hostname: existingNode.node.hostname,
+    taints: existingNode.node.taints,
   });
 }
 
 /** Puts a pod on a node to be bought that already has some. */
-export function commitToClaim(pass: Pass, seeker: Seeker, { claim, fit }: { claim: Claim; fit: Fit }): void {
-  join(pass, seeker, claim, fit);
-  pass.order.grow(claim.index);
+export function commitToPlannedNode(
+  pass: Pass,
+  podAttempt: PodAttempt,
+  { plannedNode, fit }: { plannedNode: PlannedNodeState; fit: CandidateFit },
+): void {
+  addPodToPlannedNode(pass, podAttempt, plannedNode, fit);
+  pass.plannedNodeOrder.podAdded(plannedNode.index);
 }
 
 /** Opens a node to be bought, with its first pod, and charges the pool's limits. (02:Q-23, H-3) */
-export function openClaim(pass: Pass, seeker: Seeker, { prospect, fit }: { prospect: Prospect; fit: Fit }): void {
-  const claim: Claim = {
-    index: pass.claims.length,
-    shop: prospect.shop,
-    host: prospect.host,
-    hostname: prospect.hostname,
-    outline: fit.outline,
+export function commitToNewNode(
+  pass: Pass,
+  podAttempt: PodAttempt,
+  { candidate, fit }: { candidate: NodeCandidate; fit: CandidateFit },
+): void {
+  const plannedNode: PlannedNodeState = {
+    index: pass.plannedNodes.length,
+    poolTemplate: candidate.poolTemplate,
+    hostIndex: candidate.hostIndex,
+    hostname: candidate.hostname,
+    requirementState: fit.requirementState,
     columns: fit.columns,
-    opened: fit.columns,
-    used: pass.space.zero(),
+    initialColumns: fit.columns,
+    used: pass.space.zeroRow(),
     hostPorts: [],
     pods: [],
     minValuesRelaxed: fit.minValuesRelaxed,
   };
-  pass.claims.push(claim);
-  join(pass, seeker, claim, fit);
-  pass.order.open(claim.index);
-  charge(claim);
+  pass.plannedNodes.push(plannedNode);
+  addPodToPlannedNode(pass, podAttempt, plannedNode, fit);
+  pass.plannedNodeOrder.add(plannedNode.index);
+  chargeLimits(plannedNode);
 }
 
 /** A claim from the pool as it would begin; why not, when limits are in the way. (02:Q-21, H-2) */
-export function newProspect(pass: Pass, shop: Shop): Prospect | "node-limit" | "limits" {
-  if (shop.remaining.get(resources.nodes) === 0) return "node-limit";
-  const columns = withinLimits(shop);
+export function newNodeCandidate(pass: Pass, poolTemplate: PoolTemplate): NodeCandidate | "node-limit" | "limits" {
+  if (poolTemplate.remainingLimits.get(resources.nodes) === 0) return "node-limit";
+  const columns = columnsWithinLimits(poolTemplate);
   if (columns.isEmpty()) return "limits";
-  const index = pass.claims.length;
+  const index = pass.plannedNodes.length;
   return {
-    shop,
-    host: pass.seats.length + index,
-    hostname: placeholder(index),
-    outline: shop.start,
+    poolTemplate,
+    hostIndex: pass.existingNodes.length + index,
+    hostname: placeholderHostname(index),
+    requirementState: poolTemplate.initialState,
     columns,
-    used: pass.space.zero(),
+    used: pass.space.zeroRow(),
     hostPorts: [],
     isNew: true,
   };
 }
 
 /** Types whose whole capacity the pool may still add. A type has no `nodes`: a missing amount is zero. (02:H-2) */
-export function withinLimits({ catalogue, remaining, columns }: Shop): Bitset {
-  const tight = [...remaining].filter(([name, left]) => left < catalogue.largest(columns, name));
-  if (tight.length === 0 && [...remaining.values()].every((left) => left >= 0)) return columns;
+export function columnsWithinLimits({ typeTable, remainingLimits, columns }: PoolTemplate): Bitset {
+  const tight = [...remainingLimits].filter(([name, left]) => left < typeTable.largestCapacity(columns, name));
+  if (tight.length === 0 && [...remainingLimits.values()].every((left) => left >= 0)) return columns;
   const within = Bitset.empty(columns.size);
   columns.forEach((column) => {
-    const typeIndex = catalogue.columns[column]?.typeIndex ?? 0;
-    if ([...remaining].every(([name, left]) => catalogue.capacityOf(typeIndex, name) <= left)) within.add(column);
+    const typeIndex = typeTable.columns[column]?.typeIndex ?? 0;
+    if ([...remainingLimits].every(([name, left]) => typeTable.capacityOf(typeIndex, name) <= left)) within.add(column);
   });
   return within;
 }
 
 /** The largest type left is charged, and one node. (02:H-3, 02 §12.2-2) */
-function charge({ shop, columns }: Claim): void {
-  for (const [name, left] of shop.remaining) {
-    shop.remaining.set(name, left - (name === resources.nodes ? 1 : shop.catalogue.largest(columns, name)));
+function chargeLimits({ poolTemplate, columns }: PlannedNodeState): void {
+  for (const [name, left] of poolTemplate.remainingLimits) {
+    poolTemplate.remainingLimits.set(
+      name,
+      left - (name === resources.nodes ? 1 : poolTemplate.typeTable.largestCapacity(columns, name)),
+    );
   }
 }
 
-function join(pass: Pass, seeker: Seeker, claim: Claim, fit: Fit): void {
-  const { entry } = seeker;
-  const request = pass.requests.get(entry.podClass) as Float64Array;
-  for (let i = 0; i < request.length; i++) (claim.used[i] as number) += request[i] as number;
-  claim.outline = fit.outline;
-  claim.columns = fit.columns;
-  claim.pods.push(entry);
-  entry.placedAs = seeker.variant;
-  if (entry.podClass.hasHostPorts) claim.hostPorts = [...claim.hostPorts, ...hostPortsOf(entry.pod)];
-  if (fit.reservations !== undefined) pass.reservations.hold(claim.host, fit.reservations);
-  const taints = claim.shop.template.nodePool.spec.template.spec.taints ?? [];
-  record(pass, seeker, { outline: fit.outline, host: claim.host, hostname: claim.hostname, taints });
+function addPodToPlannedNode(
+  pass: Pass,
+  podAttempt: PodAttempt,
+  plannedNode: PlannedNodeState,
+  fit: CandidateFit,
+): void {
+  const { queuedPod } = podAttempt;
+  const request = pass.requests.get(queuedPod.podClass) as Float64Array;
+  for (let i = 0; i < request.length; i++) (plannedNode.used[i] as number) += request[i] as number;
+  plannedNode.requirementState = fit.requirementState;
+  plannedNode.columns = fit.columns;
+  plannedNode.pods.push(queuedPod);
+  queuedPod.placedVariant = podAttempt.variant;
+  if (queuedPod.podClass.hasHostPorts)
+    plannedNode.hostPorts = [...plannedNode.hostPorts, ...hostPortsOf(queuedPod.pod)];
+  if (fit.reservations !== undefined) pass.reservations.reserveExactly(plannedNode.hostIndex, fit.reservations);
+  const taints = plannedNode.poolTemplate.nodeClaimTemplate.nodePool.spec.template.spec.taints ?? [];
+  recordTopology(pass, podAttempt, {
+    requirementState: fit.requirementState,
+    hostIndex: plannedNode.hostIndex,
+    hostname: plannedNode.hostname,
+    taints,
+  });
 }
 
-interface Place {
-  readonly outline: Outline;
-  readonly host: number;
+interface PodPlace {
+  readonly requirementState: RequirementState;
+  readonly hostIndex: number;
   readonly hostname: string;
   readonly taints: readonly Taint[];
 }
 
 /** Counts the pod in every group that selects it, as far as it is known where it will be. (02:X-40) */
-function record(pass: Pass, { entry }: Seeker, place: Place): void {
-  pass.commits++;
-  const counting = countingOf(pass, entry.podClass);
-  for (const group of counting.groups) {
+function recordTopology(pass: Pass, { queuedPod }: PodAttempt, place: PodPlace): void {
+  pass.placementCount++;
+  const countingGroups = countingGroupsOf(pass, queuedPod.podClass);
+  for (const group of countingGroups.groups) {
     const { filter } = group.spec;
-    if (filter.matches({ requirements: place.outline.requirements, hostname: place.hostname, taints: place.taints })) {
-      count(pass, group, place, group.spec.kind === "anti-affinity");
+    if (
+      filter.matches({
+        requirements: place.requirementState.requirements,
+        hostname: place.hostname,
+        taints: place.taints,
+      })
+    ) {
+      countInGroup(pass, group, place, group.spec.kind === "anti-affinity");
     }
   }
-  for (const group of counting.inverse) count(pass, group, place, true);
+  for (const group of countingGroups.inverseGroups) countInGroup(pass, group, place, true);
 }
 
 /** Anti-affinity counts every place the pod might be; the others only a place that is certain. */
-function count(pass: Pass, group: TopologyGroup, { outline, host, hostname }: Place, everyPlace: boolean): void {
+function countInGroup(
+  pass: Pass,
+  group: TopologyGroup,
+  { requirementState, hostIndex, hostname }: PodPlace,
+  everyDomain: boolean,
+): void {
   if (group.isHostname) {
-    group.recordHost(hostname, host);
+    group.recordHost(hostname, hostIndex);
     return;
   }
-  const id = outline.get(group.spec.key);
+  const id = requirementState.get(group.spec.key);
   if (id === undefined) return;
   const requirement = pass.table.get(id);
-  if (requirement.complement || !(everyPlace || requirement.values.size === 1)) return;
+  if (requirement.complement || !(everyDomain || requirement.values.size === 1)) return;
   for (const domain of requirement.values) group.record(domain);
 }
 
 /** Groups may be added by relaxation: look only at those not seen yet. */
-export function countingOf(pass: Pass, podClass: Seeker["entry"]["podClass"]): Counting {
-  const counting = pass.counting.get(podClass) as Counting;
+export function countingGroupsOf(pass: Pass, podClass: PodAttempt["queuedPod"]["podClass"]): CountingGroups {
+  const countingGroups = pass.countingGroups.get(podClass) as CountingGroups;
   const { groups } = pass.topology;
-  for (; counting.seen < groups.length; counting.seen++) {
-    const group = groups[counting.seen] as TopologyGroup;
-    if (group.selects(podClass.namespace, podClass.labels)) counting.groups.push(group);
+  for (; countingGroups.groupsSeen < groups.length; countingGroups.groupsSeen++) {
+    const group = groups[countingGroups.groupsSeen] as TopologyGroup;
+    if (group.selects(podClass.namespace, podClass.labels)) countingGroups.groups.push(group);
   }
-  return counting;
+  return countingGroups;
 }
 
-function withVolumes(volumes: NodeVolumes, added: ReadonlyMap<string, ReadonlySet<string>>): NodeVolumes {
+function withAttachedVolumes(volumes: NodeVolumes, added: ReadonlyMap<string, ReadonlySet<string>>): NodeVolumes {
   const attached = new Map(volumes.attached);
   for (const [driver, keys] of added) attached.set(driver, new Set([...(attached.get(driver) ?? []), ...keys]));
   return { attached, limits: volumes.limits };

@@ -7,17 +7,17 @@ import type { Refusal } from "./refusal.ts";
 /** What a scheduling pass decided. Data: events, logs, explanations and dashboards are renderings of it. (design §3) */
 export interface Decision {
   /** Pods that go to machines that exist, by node, in the order nodes were tried. Nodes that got none are left out. */
-  readonly placements: readonly Placement[];
+  readonly placements: readonly ExistingNodePlacement[];
   /** Machines to buy, in the order they were opened. */
   readonly newNodes: readonly PlannedNode[];
   /** Pods that go nowhere, and why, in the order of the problem. */
   readonly refusals: readonly Refusal[];
   /** Pools whose requirements leave no instance type at all. (02:T-6) */
   readonly emptyPools: readonly EmptyPool[];
-  readonly figures: Figures;
+  readonly statistics: PassStatistics;
 }
 
-export interface Placement {
+export interface ExistingNodePlacement {
   readonly node: string;
   readonly pods: readonly Pod[];
 }
@@ -45,11 +45,11 @@ export interface EmptyPool {
   readonly becauseOfMinValues: boolean;
 }
 
-export interface Figures {
+export interface PassStatistics {
   readonly pods: number;
   readonly classes: number;
   /** Candidates looked at, all pods together. */
-  readonly attempts: number;
+  readonly candidatesTried: number;
   /** The pass was stopped before the queue was empty. (02:Q-9) */
   readonly timedOut: boolean;
 }

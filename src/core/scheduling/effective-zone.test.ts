@@ -5,14 +5,14 @@ import { nodePool } from "../../../test/builders/node-pool.ts";
 import { pod } from "../../../test/builders/pod.ts";
 import { type ProblemBuilder, problem } from "../../../test/builders/problem.ts";
 import { pendingByZone } from "./effective-zone.ts";
-import { solving } from "./solving.ts";
+import { solveInSteps } from "./solve-in-steps.ts";
 
 /** Zones a, b and c are sold. */
 function zonesOf(asked: ProblemBuilder): Readonly<Record<string, number>> {
   let counted: Readonly<Record<string, number>> = {};
-  const steps = solving(asked.build(), {
-    isAsked: false,
-    *onOpen(pass) {
+  const steps = solveInSteps(asked.build(), {
+    isStopRequested: false,
+    *onPassOpened(pass) {
       counted = Object.fromEntries(yield* pendingByZone(pass));
     },
   });

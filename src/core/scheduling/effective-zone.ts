@@ -1,14 +1,14 @@
 import { labels } from "../../api/labels.ts";
-import { each, type Steps } from "../../util/steps.ts";
+import { forEachInSteps, type Steps } from "../../util/steps.ts";
 import { Requirement } from "../requirement.ts";
 import type { Pass } from "./pass-state.ts";
 import type { PodClass } from "./pod-class.ts";
-import type { TopologyGroup } from "./topology/group.ts";
+import type { TopologyGroup } from "./topology/topology-group.ts";
 import { type Variant, variantAt } from "./variants.ts";
 
 /** What takes the place of a zone's name. */
-const anywhere = "flexible";
-const nowhere = "none";
+const flexibleZone = "flexible";
+const noZone = "none";
 
 /**
  * Pending pods by the one zone that their own requirements, their volumes and their topology constraints leave them;
@@ -18,7 +18,7 @@ export function* pendingByZone(pass: Pass): Steps<ReadonlyMap<string, number>> {
   const own = new Set(pass.topology.groups);
   const zones = new Map<PodClass, string>();
   const counts = new Map<string, number>();
-  yield* each(pass.queue, ({ pod, podClass }) => {
+  yield* forEachInSteps(pass.queue, ({ pod, podClass }) => {
     if (pod.status?.phase !== "Pending") return;
     const zone = zones.get(podClass) ?? effectiveZone(pass, podClass, own);
     zones.set(podClass, zone);
@@ -29,15 +29,19 @@ export function* pendingByZone(pass: Pass): Steps<ReadonlyMap<string, number>> {
 
 /** `own` are the groups that pods belong to by what they say of themselves. */
 function effectiveZone(pass: Pass, podClass: PodClass, own: ReadonlySet<TopologyGroup>): string {
-  const variant = podClass.volumeProblem === undefined ? variantAt(podClass, 0, pass.tools) : undefined;
-  if (variant === undefined) return anywhere;
-  const asked = [variant.strict.get(labels.zone), volumeZones(podClass), ...topologyZones(pass, variant, own)];
+  const variant = podClass.volumeError === undefined ? variantAt(podClass, 0, pass.variantContext) : undefined;
+  if (variant === undefined) return flexibleZone;
+  const asked = [
+    variant.strictRequirements.get(labels.zone),
+    volumeZones(podClass),
+    ...topologyZones(pass, variant, own),
+  ];
   const limits = asked.filter((one): one is Requirement => one !== undefined);
   const named = limits.find(({ operator }) => operator === "In" || operator === "DoesNotExist");
-  if (named === undefined) return anywhere;
+  if (named === undefined) return flexibleZone;
   const [zone, ...others] = [...named.values].filter((value) => limits.every((limit) => limit.has(value)));
-  if (zone === undefined) return nowhere;
-  return others.length === 0 ? zone : anywhere;
+  if (zone === undefined) return noZone;
+  return others.length === 0 ? zone : flexibleZone;
 }
 
 /** All zones that some way of using the volumes names; undefined where one names none. */
@@ -57,8 +61,8 @@ function topologyZones(
   own: ReadonlySet<TopologyGroup>,
 ): readonly Requirement[] {
   const { requirements } = incoming;
-  const wished = requirements.has(labels.zone) ? table.idOf(requirements.get(labels.zone)) : undefined;
+  const zoneRequirement = requirements.has(labels.zone) ? table.idOf(requirements.get(labels.zone)) : undefined;
   return rules
     .filter(({ group }) => group.spec.key === labels.zone && own.has(group))
-    .map(({ group, self }) => Requirement.in(labels.zone, group.validDomains(wished, self)));
+    .map(({ group, self }) => Requirement.in(labels.zone, group.validDomains(zoneRequirement, self)));
 }

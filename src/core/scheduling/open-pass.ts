@@ -1,113 +1,141 @@
 import type { Pod } from "../../api/kubernetes/pod.ts";
 import { byPrecedence } from "../../api/validation/precedence.ts";
 import { Bitset } from "../../util/bitset.ts";
-import { each, finish, mapping, type Steps, sorting } from "../../util/steps.ts";
-import { ownerIndex, withDefaultConstraints } from "../default-constraints.ts";
+import { forEachInSteps, mapInSteps, runSteps, type Steps, sortInSteps } from "../../util/steps.ts";
+import { selectorOwnerIndex, withDefaultConstraints } from "../default-constraints.ts";
 import { QuantityReader } from "../pod-requests.ts";
 import type { Resources } from "../resources.ts";
-import { ClaimOrder } from "./claim-order.ts";
-import { type Daemon, daemonOf } from "./daemons.ts";
+import { type DaemonPod, daemonPodOf } from "./daemon-overhead.ts";
+import { buildExistingNodeStates, compareExistingNodes } from "./existing-node-states.ts";
 import { LabelReader } from "./label-reader.ts";
-import { byNodeOrder, openingSeats } from "./open-seats.ts";
-import { limitsOf, openingShops } from "./open-shops.ts";
-import { Outlines } from "./outline.ts";
-import type { Counting, Entry, Pass } from "./pass-state.ts";
-import { classifying, type PodClass } from "./pod-class.ts";
+import type { CountingGroups, Pass, QueuedPod } from "./pass-state.ts";
+import { PlannedNodeOrder } from "./planned-node-order.ts";
+import { classifyPods, type PodClass } from "./pod-class.ts";
+import { buildPoolTemplates, poolLimits } from "./pool-templates.ts";
 import type { SchedulingProblem } from "./problem.ts";
-import { queueing } from "./queue.ts";
+import { buildQueue } from "./queue.ts";
+import { RequirementStates } from "./requirement-state.ts";
 import { RequirementTable } from "./requirement-table.ts";
 import { Reservations } from "./reservations.ts";
 import { ResourceSpace } from "./resource-space.ts";
-import { ToldCounts } from "./topology/told-counts.ts";
+import { DomainCountCache } from "./topology/domain-counts.ts";
 import { Topology } from "./topology/topology.ts";
-import { type VariantTools, variantAt } from "./variants.ts";
+import { type VariantContext, variantAt } from "./variants.ts";
 
 /** Lays the problem out for solving: nothing is decided yet. */
 export function openPass(problem: SchedulingProblem): Pass {
-  return finish(opening(problem));
+  return runSteps(openPassInSteps(problem));
 }
 
 /** The same in steps: twenty thousand pods take a while to look at. */
-export function* opening(problem: SchedulingProblem): Steps<Pass> {
+export function* openPassInSteps(problem: SchedulingProblem): Steps<Pass> {
   const { policy, labelPolicy } = problem;
   const table = new RequirementTable();
   const reader = new QuantityReader();
   const labelReader = new LabelReader(labelPolicy);
-  const classes = yield* classifying(yield* withDefaults(problem), { problem, table, reader });
-  const daemons = yield* mapping(problem.daemons, (pod) => daemonOf(pod, labelPolicy));
-  const welcome = policy.ignoreDra ? daemons.filter(({ usesDra }) => !usesDra) : daemons;
-  const limits = new Map(problem.pools.map((pool) => [pool, limitsOf(pool, reader)]));
-  const space = yield* ResourceSpace.opening(
-    amounts(problem, { classes: classes.all, daemons, limits: [...limits.values()] }),
+  const classes = yield* classifyPods(yield* withDefaultSpreadConstraints(problem), { problem, table, reader });
+  const daemons = yield* mapInSteps(problem.daemons, (pod) => daemonPodOf(pod, labelPolicy));
+  const schedulableDaemons = policy.ignoreDra ? daemons.filter(({ usesDra }) => !usesDra) : daemons;
+  const limits = new Map(problem.pools.map((pool) => [pool, poolLimits(pool, reader)]));
+  const space = yield* ResourceSpace.create(
+    allAmounts(problem, { classes: classes.all, daemons, limits: [...limits.values()] }),
   );
 
-  const nodes = yield* sorting(problem.nodes, byNodeOrder);
+  const nodes = yield* sortInSteps(problem.nodes, compareExistingNodes);
   const hosts = new Map(nodes.map(({ hostname }, index) => [hostname, index]));
   const { selectedKeys } = classes;
-  const topology = yield* Topology.opening(problem, { table, labelReader, hosts, selectedKeys });
+  const topology = yield* Topology.create(problem, { table, labelReader, hosts, selectedKeys });
   const toleratePreferNoSchedule = problem.pools.some(({ nodePool }) =>
-    isGentlyTainted(nodePool.spec.template.spec.taints),
+    hasPreferNoScheduleTaint(nodePool.spec.template.spec.taints),
   );
-  const tools: VariantTools = { problem, table, topology, toleratePreferNoSchedule, variants: new Map() };
+  const variantContext: VariantContext = { problem, table, topology, toleratePreferNoSchedule, variants: new Map() };
   const pools = problem.pools.toSorted((a, b) => byPrecedence(a.nodePool, b.nodePool));
-  const shops = yield* openingShops({ problem, table, space, daemons: welcome, limits, nodes, pools });
+  const poolTemplates = yield* buildPoolTemplates({
+    problem,
+    table,
+    space,
+    daemons: schedulableDaemons,
+    limits,
+    nodes,
+    pools,
+  });
 
   const requests = new Map(
-    yield* mapping(classes.all, (podClass): [PodClass, Float64Array] => [podClass, space.asked(podClass.requests)]),
+    yield* mapInSteps(classes.all, (podClass): [PodClass, Float64Array] => [
+      podClass,
+      space.requestRow(podClass.requests),
+    ]),
   );
-  const queue = yield* queueing(problem, { classOf: classes.classOf, requests, space });
-  const counting = yield* registering(queue, tools);
+  const queue = yield* buildQueue(problem, { classOf: classes.classOf, requests, space });
+  const countingGroups = yield* registerTopology(queue, variantContext);
 
-  const wanted = new Set(problem.promised?.values());
-  const nodeOutlines = new Outlines({ table, allowUndefined: new Set(), choiceOf: () => noChoice });
-  const seats = yield* openingSeats(nodes, { daemons: welcome, space, nodeOutlines, labelReader });
+  const nominatedNodeNames = new Set(problem.nominatedNodes?.values());
+  const nodeRequirementStates = new RequirementStates({
+    table,
+    allowUndefined: new Set(),
+    optionsFor: () => noInstanceTypeOptions,
+  });
+  const existingNodes = yield* buildExistingNodeStates(nodes, {
+    daemons: schedulableDaemons,
+    space,
+    nodeRequirementStates,
+    labelReader,
+  });
   return {
     problem,
     table,
     space,
     topology,
-    tools,
-    ...shops,
-    nodeOutlines,
-    seats,
-    promisedSeats: new Map(seats.filter(({ node }) => wanted.has(node.name)).map((seat) => [seat.node.name, seat])),
-    claims: [],
-    order: new ClaimOrder(),
+    variantContext,
+    ...poolTemplates,
+    nodeRequirementStates,
+    existingNodes,
+    nominatedExistingNodes: new Map(
+      existingNodes
+        .filter(({ node }) => nominatedNodeNames.has(node.name))
+        .map((existingNode) => [existingNode.node.name, existingNode]),
+    ),
+    plannedNodes: [],
+    plannedNodeOrder: new PlannedNodeOrder(),
     reservations: new Reservations(policy.reservedCapacity ? pools.flatMap(({ instanceTypes }) => instanceTypes) : []),
     requests,
-    counting,
-    failures: new Map(),
+    countingGroups,
+    placementCountAtFailure: new Map(),
     queue,
     queueHead: 0,
-    attempt: undefined,
-    commits: 0,
-    attempts: 0,
+    currentPod: undefined,
+    placementCount: 0,
+    candidatesTried: 0,
     timedOut: false,
     refusedByReservation: false,
-    scratch: space.zero(),
-    told: new ToldCounts(),
+    scratch: space.zeroRow(),
+    domainCounts: new DomainCountCache(),
   };
 }
 
 /** Nodes that exist have no types to choose from. */
-const noChoice = { columns: Bitset.empty(0) };
+const noInstanceTypeOptions = { columns: Bitset.empty(0) };
 
 /** Pods as scheduling sees them, with the spread constraints the cluster adds to those that have none. (02:T-4) */
-function* withDefaults({ pods, policy, selectorOwners = [] }: SchedulingProblem): Steps<readonly Pod[]> {
+function* withDefaultSpreadConstraints({
+  pods,
+  policy,
+  selectorOwners = [],
+}: SchedulingProblem): Steps<readonly Pod[]> {
   const { defaultConstraints: constraints = [] } = policy;
   if (constraints.length === 0) return pods;
-  const owners = ownerIndex(selectorOwners);
-  return yield* mapping(pods, (pod) => withDefaultConstraints(pod, { constraints, owners }));
+  const owners = selectorOwnerIndex(selectorOwners);
+  return yield* mapInSteps(pods, (pod) => withDefaultConstraints(pod, { constraints, owners }));
 }
 
-interface Asking {
+interface AmountSources {
   readonly classes: readonly PodClass[];
-  readonly daemons: readonly Daemon[];
+  readonly daemons: readonly DaemonPod[];
   readonly limits: readonly Resources[];
 }
 
 /** Every amount the pass will compare. */
-function* amounts(problem: SchedulingProblem, { classes, daemons, limits }: Asking): Iterable<Resources> {
+function* allAmounts(problem: SchedulingProblem, { classes, daemons, limits }: AmountSources): Iterable<Resources> {
   for (const podClass of classes) yield podClass.requests;
   for (const { requests } of daemons) yield requests;
   yield* limits;
@@ -123,20 +151,27 @@ function* amounts(problem: SchedulingProblem, { classes, daemons, limits }: Aski
 }
 
 /** Makes the groups of all pods of the round, in queue order, before any is placed. (02:T-5, X-41, W-4) */
-function* registering(queue: readonly Entry[], tools: VariantTools): Steps<Map<PodClass, Counting>> {
-  const counting = new Map<PodClass, Counting>();
-  yield* each(queue, ({ podClass }) => {
-    if (counting.has(podClass)) return;
-    const isKnown = podClass.volumeProblem === undefined;
-    counting.set(podClass, { seen: 0, groups: [], inverse: isKnown ? tools.topology.inverseOwned(podClass) : [] });
+function* registerTopology(
+  queue: readonly QueuedPod[],
+  variantContext: VariantContext,
+): Steps<Map<PodClass, CountingGroups>> {
+  const countingGroups = new Map<PodClass, CountingGroups>();
+  yield* forEachInSteps(queue, ({ podClass }) => {
+    if (countingGroups.has(podClass)) return;
+    const isKnown = podClass.volumeError === undefined;
+    countingGroups.set(podClass, {
+      groupsSeen: 0,
+      groups: [],
+      inverseGroups: isKnown ? variantContext.topology.inverseGroupsOf(podClass) : [],
+    });
   });
-  for (const podClass of counting.keys()) {
-    if (podClass.volumeProblem === undefined) variantAt(podClass, 0, tools);
+  for (const podClass of countingGroups.keys()) {
+    if (podClass.volumeError === undefined) variantAt(podClass, 0, variantContext);
     yield; // a new group looks at every node
   }
-  return counting;
+  return countingGroups;
 }
 
-function isGentlyTainted(taints: readonly { readonly effect: string }[] | undefined): boolean {
+function hasPreferNoScheduleTaint(taints: readonly { readonly effect: string }[] | undefined): boolean {
   return taints?.some(({ effect }) => effect === "PreferNoSchedule") ?? false;
 }

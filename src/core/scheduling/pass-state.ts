@@ -1,89 +1,89 @@
 import type { Pod } from "../../api/kubernetes/pod.ts";
 import type { Bitset } from "../../util/bitset.ts";
 import type { Steps } from "../../util/steps.ts";
-import type { Catalogue } from "./catalogue.ts";
-import type { ClaimOrder } from "./claim-order.ts";
-import type { DaemonGroup } from "./daemons.ts";
+import type { DaemonGroup } from "./daemon-overhead.ts";
 import type { EmptyPool } from "./decision.ts";
-import type { Outline, Outlines } from "./outline.ts";
+import type { InstanceTypeTable } from "./instance-type-table.ts";
+import type { NodeClaimTemplate } from "./node-claim-template.ts";
+import type { PlannedNodeOrder } from "./planned-node-order.ts";
 import type { PodClass } from "./pod-class.ts";
 import type { ExistingNode, HostPort, NodeVolumes, SchedulingProblem } from "./problem.ts";
+import type { RequirementState, RequirementStates } from "./requirement-state.ts";
 import type { RequirementTable } from "./requirement-table.ts";
 import type { Reservations } from "./reservations.ts";
 import type { ResourceSpace } from "./resource-space.ts";
-import type { Template } from "./template.ts";
-import type { TopologyGroup } from "./topology/group.ts";
-import type { ToldCounts } from "./topology/told-counts.ts";
+import type { DomainCountCache } from "./topology/domain-counts.ts";
 import type { Topology } from "./topology/topology.ts";
-import type { Variant, VariantTools } from "./variants.ts";
+import type { TopologyGroup } from "./topology/topology-group.ts";
+import type { Variant, VariantContext } from "./variants.ts";
 
 /** A pool ready to be bought from. */
-export interface Shop {
+export interface PoolTemplate {
   readonly index: number;
-  readonly template: Template;
-  readonly catalogue: Catalogue;
-  readonly outlines: Outlines;
+  readonly nodeClaimTemplate: NodeClaimTemplate;
+  readonly typeTable: InstanceTypeTable;
+  readonly requirementStates: RequirementStates;
   /** What every claim begins as. */
-  readonly start: Outline;
+  readonly initialState: RequirementState;
   /** Types the pool's own requirements leave. (02:T-6) */
   readonly columns: Bitset;
-  readonly daemons: readonly DaemonGroup[];
+  readonly daemonGroups: readonly DaemonGroup[];
   /** What its limits still allow, by limited resource; null: unlimited. (02 §5.8) */
-  readonly remaining: Map<string, number>;
+  readonly remainingLimits: Map<string, number>;
 }
 
 /** A machine that exists, as it fills up during the pass. */
-export interface NodeSeat {
+export interface ExistingNodeState {
   readonly index: number;
   readonly node: ExistingNode;
-  outline: Outline;
-  readonly remaining: Float64Array;
+  requirementState: RequirementState;
+  readonly remainingResources: Float64Array;
   hostPorts: readonly HostPort[];
   volumes: NodeVolumes;
-  readonly pods: Entry[];
+  readonly pods: QueuedPod[];
 }
 
 /** A machine to buy, as it fills up during the pass. */
-export interface Claim {
+export interface PlannedNodeState {
   readonly index: number;
-  readonly shop: Shop;
+  readonly poolTemplate: PoolTemplate;
   /** Its number among all hosts. */
-  readonly host: number;
+  readonly hostIndex: number;
   readonly hostname: string;
-  outline: Outline;
+  requirementState: RequirementState;
   columns: Bitset;
   /** Columns it was opened with: the largest of them was charged against the pool's limits. (02:H-3) */
-  readonly opened: Bitset;
+  readonly initialColumns: Bitset;
   used: Float64Array;
   hostPorts: readonly HostPort[];
-  pods: Entry[];
+  pods: QueuedPod[];
   minValuesRelaxed: boolean;
 }
 
 /** A pod in the queue. */
-export interface Entry {
+export interface QueuedPod {
   readonly pod: Pod;
   readonly podClass: PodClass;
   /** Its place among the pods of the problem. */
   readonly position: number;
   /** Queue length when it last failed: a full lap without progress ends the pass. (02:Q-2) */
-  failedAtLength: number;
+  queueLengthAtFailure: number;
   /** What was left of its wishes when it found its planned node. */
-  placedAs?: Variant;
+  placedVariant?: Variant;
 }
 
 /** A pod on its way, and how many of its wishes have been dropped. */
-export interface Attempt {
-  readonly entry: Entry;
-  level: number;
+export interface CurrentPod {
+  readonly queuedPod: QueuedPod;
+  relaxationLevel: number;
 }
 
 /** Groups that count a class's pods once they are placed. */
-export interface Counting {
+export interface CountingGroups {
   /** How many of all groups have been looked through. */
-  seen: number;
+  groupsSeen: number;
   readonly groups: TopologyGroup[];
-  readonly inverse: readonly TopologyGroup[];
+  readonly inverseGroups: readonly TopologyGroup[];
 }
 
 /** Everything a pass knows. One object, owned by one pass. */
@@ -92,38 +92,38 @@ export interface Pass {
   readonly table: RequirementTable;
   readonly space: ResourceSpace;
   readonly topology: Topology;
-  readonly tools: VariantTools;
-  readonly shops: readonly Shop[];
+  readonly variantContext: VariantContext;
+  readonly poolTemplates: readonly PoolTemplate[];
   readonly emptyPools: readonly EmptyPool[];
-  readonly nodeOutlines: Outlines;
-  readonly seats: readonly NodeSeat[];
+  readonly nodeRequirementStates: RequirementStates;
+  readonly existingNodes: readonly ExistingNodeState[];
   /** Those somebody was promised a place on, by name. */
-  readonly promisedSeats: ReadonlyMap<string, NodeSeat>;
-  readonly claims: Claim[];
-  readonly order: ClaimOrder;
+  readonly nominatedExistingNodes: ReadonlyMap<string, ExistingNodeState>;
+  readonly plannedNodes: PlannedNodeState[];
+  readonly plannedNodeOrder: PlannedNodeOrder;
   readonly reservations: Reservations;
   readonly requests: ReadonlyMap<PodClass, Float64Array>;
-  readonly counting: Map<PodClass, Counting>;
+  readonly countingGroups: Map<PodClass, CountingGroups>;
   /** Commits when a class last failed: it fails again until something changes. */
-  readonly failures: Map<PodClass, number>;
-  readonly queue: Entry[];
+  readonly placementCountAtFailure: Map<PodClass, number>;
+  readonly queue: QueuedPod[];
   queueHead: number;
   /** The pod taken from the queue last, until it is placed or put back. */
-  attempt: Attempt | undefined;
-  commits: number;
-  attempts: number;
+  currentPod: CurrentPod | undefined;
+  placementCount: number;
+  candidatesTried: number;
   timedOut: boolean;
   /** Whether the candidate last tried was refused only because reserved capacity is in use. (02:Y-3) */
   refusedByReservation: boolean;
   readonly scratch: Float64Array;
-  readonly told: ToldCounts;
+  readonly domainCounts: DomainCountCache;
   /** Begun once every pod has been tried, where the policy asks for it. */
   polish?: Steps<void>;
 }
 
 /** What a class may join, and how it would look then. */
-export interface Fit {
-  readonly outline: Outline;
+export interface CandidateFit {
+  readonly requirementState: RequirementState;
   readonly columns: Bitset;
   readonly minValuesRelaxed: boolean;
   readonly reservations: ReadonlySet<string> | undefined;

@@ -1,15 +1,15 @@
 import type { Pod, PodSpec } from "../../api/kubernetes/pod.ts";
 import { labels } from "../../api/labels.ts";
 import { namespaceOf } from "../../api/object.ts";
-import { each, mapping, type Steps } from "../../util/steps.ts";
+import { forEachInSteps, mapInSteps, type Steps } from "../../util/steps.ts";
 import { podRequests, type QuantityReader } from "../pod-requests.ts";
 import type { Requirement } from "../requirement.ts";
 import type { Requirements } from "../requirements.ts";
 import type { Resources } from "../resources.ts";
-import { podVolumes, volumeAlternatives } from "../volumes.ts";
+import { podVolumesByDriver, volumeRequirementAlternatives } from "../volumes.ts";
 import type { SchedulingProblem } from "./problem.ts";
 import type { RequirementId, RequirementSet, RequirementTable } from "./requirement-table.ts";
-import type { TopologyGroup } from "./topology/group.ts";
+import type { TopologyGroup } from "./topology/topology-group.ts";
 
 /** Pods that scheduling cannot tell apart: what is worked out for one holds for all. (02 §10.3-1) */
 export interface PodClass {
@@ -21,7 +21,7 @@ export interface PodClass {
   readonly requests: Resources;
   readonly volumeAlternatives: readonly VolumeAlternative[];
   /** The lookup of its volumes failed: it sits this round out. (02 §12.2-7) */
-  readonly volumeProblem: string | undefined;
+  readonly volumeError: string | undefined;
   readonly volumes: ReadonlyMap<string, ReadonlySet<string>>;
   readonly hasHostPorts: boolean;
   readonly usesDra: boolean;
@@ -40,13 +40,13 @@ export interface TopologyRule {
   readonly podDomains: RequirementId | undefined;
 }
 
-export interface ClassTools {
+export interface PodClassInput {
   readonly problem: SchedulingProblem;
   readonly table: RequirementTable;
   readonly reader: QuantityReader;
 }
 
-export interface Classes {
+export interface PodClasses {
   readonly all: readonly PodClass[];
   /** By the place of the pod. */
   readonly classOf: readonly PodClass[];
@@ -55,21 +55,21 @@ export interface Classes {
 }
 
 /** Sorts pods into classes. */
-export function* classifying(pods: readonly Pod[], tools: ClassTools): Steps<Classes> {
-  const specs = new SpecNumbers();
-  const specOf = yield* mapping(pods, ({ spec }) => specs.of(spec));
+export function* classifyPods(pods: readonly Pod[], input: PodClassInput): Steps<PodClasses> {
+  const specs = new SpecIndex();
+  const specOf = yield* mapInSteps(pods, ({ spec }) => specs.of(spec));
   const selectedKeys = new Set<string>();
-  yield* each(specs.distinct, (spec) => collectSelectorKeys(spec, selectedKeys));
-  yield* each(tools.problem.boundPods, ({ spec }) => {
+  yield* forEachInSteps(specs.distinct, (spec) => collectSelectorKeys(spec, selectedKeys));
+  yield* forEachInSteps(input.problem.boundPods, ({ spec }) => {
     if (spec.affinity?.podAntiAffinity !== undefined) collectSelectorKeys(spec, selectedKeys);
   });
   const byText = new Map<string, PodClass>();
-  const classOf = yield* mapping(pods, (pod, index) => {
-    const podLabels = pick(pod.metadata.labels ?? {}, selectedKeys);
-    const text = `${specOf[index]}\n${namespaceOf(pod.metadata)}\n${JSON.stringify(podLabels)}${individualText(pod)}`;
+  const classOf = yield* mapInSteps(pods, (pod, index) => {
+    const podLabels = pickLabels(pod.metadata.labels ?? {}, selectedKeys);
+    const text = `${specOf[index]}\n${namespaceOf(pod.metadata)}\n${JSON.stringify(podLabels)}${podSpecificText(pod)}`;
     const known = byText.get(text);
     if (known !== undefined) return known;
-    const made = podClass(pod, { ...tools, index: byText.size, labels: podLabels });
+    const made = makePodClass(pod, { ...input, index: byText.size, labels: podLabels });
     byText.set(text, made);
     return made;
   });
@@ -77,7 +77,7 @@ export function* classifying(pods: readonly Pod[], tools: ClassTools): Steps<Cla
 }
 
 /** Numbers for specs, equal ones for those that acceptance cannot tell apart. */
-class SpecNumbers {
+class SpecIndex {
   /** The first of each. */
   readonly distinct: PodSpec[] = [];
   readonly #bySpec = new Map<PodSpec, number>();
@@ -98,22 +98,25 @@ class SpecNumbers {
   }
 }
 
-function podClass(pod: Pod, tools: ClassTools & { index: number; labels: Readonly<Record<string, string>> }): PodClass {
-  const { problem, table, reader, index } = tools;
-  const alternatives = volumeAlternatives(pod, problem.volumes, problem.labelPolicy);
+function makePodClass(
+  pod: Pod,
+  input: PodClassInput & { index: number; labels: Readonly<Record<string, string>> },
+): PodClass {
+  const { problem, table, reader, index } = input;
+  const alternatives = volumeRequirementAlternatives(pod, problem.volumes, problem.labelPolicy);
   const found = "alternatives" in alternatives ? alternatives.alternatives : [];
   return {
     index,
     namespace: namespaceOf(pod.metadata),
-    labels: tools.labels,
+    labels: input.labels,
     spec: pod.spec,
     requests: podRequests(pod, reader),
     volumeAlternatives: found.map((requirements) => {
       const { rest, hostname } = splitHostname(requirements);
       return { ...table.setOf(rest), hostname };
     }),
-    volumeProblem: "problem" in alternatives ? alternatives.problem : undefined,
-    volumes: podVolumes(pod, problem.volumes),
+    volumeError: "problem" in alternatives ? alternatives.problem : undefined,
+    volumes: podVolumesByDriver(pod, problem.volumes),
     hasHostPorts: pod.spec.containers?.some(({ ports }) => ports?.some(({ hostPort }) => hostPort)) ?? false,
     usesDra: usesDra(pod.spec),
   };
@@ -142,7 +145,7 @@ function specText(spec: PodSpec): string {
 }
 
 /** What sets single pods of one spec apart: volumes named after them, sizes changed in place. */
-function individualText(pod: Pod): string {
+function podSpecificText(pod: Pod): string {
   const named = pod.spec.volumes?.some(({ ephemeral }) => ephemeral !== undefined) ? pod.metadata.name : undefined;
   const statuses = [...(pod.status?.containerStatuses ?? []), ...(pod.status?.initContainerStatuses ?? [])].filter(
     ({ resources, allocatedResources }) => resources ?? allocatedResources,
@@ -165,7 +168,7 @@ function collectSelectorKeys({ topologySpreadConstraints = [], affinity }: PodSp
   }
 }
 
-function pick(
+function pickLabels(
   podLabels: Readonly<Record<string, string>>,
   keys: ReadonlySet<string>,
 ): Readonly<Record<string, string>> {

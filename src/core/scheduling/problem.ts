@@ -5,7 +5,7 @@ import type {
   PersistentVolumeClaim,
   SelectorOwner,
   StorageClass,
-} from "../../api/kubernetes/cluster.ts";
+} from "../../api/kubernetes/cluster-objects.ts";
 import type { Pod, TopologySpreadConstraint } from "../../api/kubernetes/pod.ts";
 import type { LabelPolicy } from "../../api/label-policy.ts";
 import type { Taint } from "../../api/labels.ts";
@@ -24,7 +24,7 @@ export interface SchedulingProblem {
    * Where an earlier round sent pods that still wait, by namespace/name: the name of the machine. They keep their place
    * as far as it still suits them, so that a plan is not made anew, and differently, while its machines boot.
    */
-  readonly promised?: ReadonlyMap<string, string>;
+  readonly nominatedNodes?: ReadonlyMap<string, string>;
   /** Usable dynamic pools, in any order. */
   readonly pools: readonly Pool[];
   /** One pod per DaemonSet, with the template's required node affinity. (02:T-5) */
@@ -32,7 +32,7 @@ export interface SchedulingProblem {
   /** Pods that sit on nodes, of this round or not: what topology counts. */
   readonly boundPods: readonly Pod[];
   /** Labels and taints of every Node object by name, also of nodes on their way out: where bound pods sit. */
-  readonly nodesByName: ReadonlyMap<string, PlacedNode>;
+  readonly nodesByName: ReadonlyMap<string, NodeLabelsAndTaints>;
   readonly namespaces: readonly Namespace[];
   readonly volumes: VolumeIndex;
   /** Services and workloads, read only when default topology constraints are configured. (02:X-51) */
@@ -55,7 +55,7 @@ export interface SchedulingPolicy {
   readonly defaultConstraints?: readonly TopologySpreadConstraint[];
 }
 
-export const defaultPolicy: SchedulingPolicy = {
+export const defaultSchedulingPolicy: SchedulingPolicy = {
   preferences: "Respect",
   minValues: "Strict",
   reservedCapacity: true,
@@ -71,7 +71,7 @@ export interface Pool {
 }
 
 /** Labels and taints of a Node object. */
-export interface PlacedNode {
+export interface NodeLabelsAndTaints {
   readonly labels: Readonly<Record<string, string>>;
   readonly taints: readonly Taint[];
 }
@@ -125,4 +125,4 @@ export interface VolumeIndex {
   readonly classes: ReadonlyMap<string, StorageClass>;
 }
 
-export const noVolumes: VolumeIndex = { claims: new Map(), volumes: new Map(), classes: new Map() };
+export const emptyVolumeIndex: VolumeIndex = { claims: new Map(), volumes: new Map(), classes: new Map() };

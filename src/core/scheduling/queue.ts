@@ -1,7 +1,7 @@
 import { resources } from "../../api/labels.ts";
 import { namespacedName } from "../../api/object.ts";
-import { mapping, type Steps, sorting } from "../../util/steps.ts";
-import type { Entry } from "./pass-state.ts";
+import { mapInSteps, type Steps, sortInSteps } from "../../util/steps.ts";
+import type { QueuedPod } from "./pass-state.ts";
 import type { PodClass } from "./pod-class.ts";
 import type { SchedulingProblem } from "./problem.ts";
 import type { ResourceSpace } from "./resource-space.ts";
@@ -13,22 +13,22 @@ export interface QueueInput {
 }
 
 /** Pods that were promised a place, then large ones first, then old ones. (02:Q-1) */
-export function* queueing({ pods, promised }: SchedulingProblem, input: QueueInput): Steps<Entry[]> {
+export function* buildQueue({ pods, nominatedNodes }: SchedulingProblem, input: QueueInput): Steps<QueuedPod[]> {
   const sizes = yield* sizeRanks(input);
-  const keys = yield* mapping(pods, (pod, position) => ({
-    rank: promised?.has(namespacedName(pod.metadata)) ? 0 : 1,
+  const keys = yield* mapInSteps(pods, (pod, position) => ({
+    rank: nominatedNodes?.has(namespacedName(pod.metadata)) ? 0 : 1,
     size: sizes.get(input.classOf[position] as PodClass) ?? 0,
     age: Date.parse(pod.metadata.creationTimestamp ?? "") || 0,
     uid: pod.metadata.uid ?? "",
     position,
   }));
-  const sorted = yield* sorting(keys, byQueueOrder);
-  return yield* mapping(sorted, ({ position }): Entry => {
+  const sorted = yield* sortInSteps(keys, byQueueOrder);
+  return yield* mapInSteps(sorted, ({ position }): QueuedPod => {
     return {
-      pod: pods[position] as Entry["pod"],
+      pod: pods[position] as QueuedPod["pod"],
       podClass: input.classOf[position] as PodClass,
       position,
-      failedAtLength: -1,
+      queueLengthAtFailure: -1,
     };
   });
 }
@@ -53,7 +53,7 @@ function* sizeRanks({ requests, space }: QueueInput): Steps<ReadonlyMap<PodClass
   const ranks = new Map<PodClass, number>();
   let last: Float64Array | undefined;
   let rank = 0;
-  for (const [podClass, row] of yield* sorting([...requests], ([, a], [, b]) => bySize(a, b))) {
+  for (const [podClass, row] of yield* sortInSteps([...requests], ([, a], [, b]) => bySize(a, b))) {
     if (last !== undefined && bySize(last, row) !== 0) rank++;
     last = row;
     ranks.set(podClass, rank);

@@ -1,6 +1,6 @@
 import type { Pod } from "../../api/kubernetes/pod.ts";
 import type { Taint } from "../../api/labels.ts";
-import type { Conflict } from "../compatibility.ts";
+import type { RequirementConflict } from "../compatibility.ts";
 import type { Requirements } from "../requirements.ts";
 import type { Resources } from "../resources.ts";
 
@@ -39,18 +39,18 @@ export interface Refusal {
 /** What stood between the pod and a new node of a pool. */
 export interface PoolVerdict {
   readonly pool: string;
-  readonly cause: Cause;
+  readonly cause: RefusalCause;
 }
 
 /** One constraint that refused, with its figures. */
-export type Cause =
+export type RefusalCause =
   | { readonly code: "taint"; readonly taint: Taint }
-  | { readonly code: "requirements" | "volume-requirements"; readonly conflicts: readonly Conflict[] }
+  | { readonly code: "requirements" | "volume-requirements"; readonly conflicts: readonly RequirementConflict[] }
   | { readonly code: "volume-limit"; readonly driver: string; readonly limit: number; readonly wanted: number }
   | { readonly code: "host-port"; readonly port: number; readonly protocol: string; readonly ip: string }
   | { readonly code: "resources"; readonly asked: Resources; readonly available: Resources }
   | TopologyCause
-  | TypesCause
+  | InstanceTypesCause
   | { readonly code: "min-values"; readonly achieved: ReadonlyMap<string, number>; readonly requirements: Requirements }
   | { readonly code: "limits" | "node-limit"; readonly pool: string }
   | { readonly code: "reserved-capacity"; readonly lost: boolean }
@@ -67,7 +67,7 @@ export interface TopologyCause {
 }
 
 /** No instance type is left: which of match, size and offering some type had, and which none. (02:F-3) */
-export interface TypesCause {
+export interface InstanceTypesCause {
   readonly code: "instance-types";
   readonly matches: boolean;
   readonly fits: boolean;

@@ -7,13 +7,13 @@ export interface RelaxationOptions {
 }
 
 /** The pod's wishes with the next one dropped, or undefined when nothing is left to drop. (02:Q-40) */
-export function relaxed(spec: PodSpec, options: RelaxationOptions): PodSpec | undefined {
+export function relaxPodSpec(spec: PodSpec, options: RelaxationOptions): PodSpec | undefined {
   return (
     withoutFirstRequiredTerm(spec) ??
-    withoutPreferredPods(spec, "podAffinity") ??
-    withoutPreferredPods(spec, "podAntiAffinity") ??
-    withoutPreferredNodes(spec) ??
-    withoutSoftSpread(spec) ??
+    withoutHeaviestPodPreference(spec, "podAffinity") ??
+    withoutHeaviestPodPreference(spec, "podAntiAffinity") ??
+    withoutHeaviestNodePreference(spec) ??
+    withoutScheduleAnywaySpread(spec) ??
     (options.toleratePreferNoSchedule ? toleratingPreferNoSchedule(spec) : undefined)
   );
 }
@@ -33,22 +33,22 @@ function withoutFirstRequiredTerm(spec: PodSpec): PodSpec | undefined {
   };
 }
 
-function withoutPreferredPods(spec: PodSpec, kind: "podAffinity" | "podAntiAffinity"): PodSpec | undefined {
+function withoutHeaviestPodPreference(spec: PodSpec, kind: "podAffinity" | "podAntiAffinity"): PodSpec | undefined {
   const affinity: PodAffinity | undefined = spec.affinity?.[kind];
   const terms = affinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
   if (terms.length === 0) return undefined;
-  const preferredDuringSchedulingIgnoredDuringExecution = withoutHeaviest(terms);
+  const preferredDuringSchedulingIgnoredDuringExecution = withoutHeaviestTerm(terms);
   return {
     ...spec,
     affinity: { ...spec.affinity, [kind]: { ...affinity, preferredDuringSchedulingIgnoredDuringExecution } },
   };
 }
 
-function withoutPreferredNodes(spec: PodSpec): PodSpec | undefined {
+function withoutHeaviestNodePreference(spec: PodSpec): PodSpec | undefined {
   const nodeAffinity = spec.affinity?.nodeAffinity;
   const terms = nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
   if (terms.length === 0) return undefined;
-  const preferredDuringSchedulingIgnoredDuringExecution = withoutHeaviest(terms);
+  const preferredDuringSchedulingIgnoredDuringExecution = withoutHeaviestTerm(terms);
   return {
     ...spec,
     affinity: { ...spec.affinity, nodeAffinity: { ...nodeAffinity, preferredDuringSchedulingIgnoredDuringExecution } },
@@ -56,7 +56,7 @@ function withoutPreferredNodes(spec: PodSpec): PodSpec | undefined {
 }
 
 /** The last constraint takes the place of the one that goes. */
-function withoutSoftSpread(spec: PodSpec): PodSpec | undefined {
+function withoutScheduleAnywaySpread(spec: PodSpec): PodSpec | undefined {
   const constraints = [...(spec.topologySpreadConstraints ?? [])];
   const soft = constraints.findIndex(({ whenUnsatisfiable }) => whenUnsatisfiable === "ScheduleAnyway");
   const last = constraints.pop();
@@ -71,7 +71,7 @@ function toleratingPreferNoSchedule(spec: PodSpec): PodSpec | undefined {
 }
 
 /** The first of equal weights, as written, goes. */
-function withoutHeaviest<T extends { readonly weight: number }>(terms: readonly T[]): readonly T[] {
+function withoutHeaviestTerm<T extends { readonly weight: number }>(terms: readonly T[]): readonly T[] {
   let heaviest = 0;
   for (const [index, { weight }] of terms.entries()) if (weight > (terms[heaviest]?.weight ?? 0)) heaviest = index;
   return terms.filter((_, index) => index !== heaviest);

@@ -16,26 +16,26 @@ export interface RequirementSet {
  * the same questions thousands of times; here the answers are table look-ups. (02 §10.3-6)
  */
 export class RequirementTable {
-  readonly #byText = new Map<string, RequirementId>();
-  readonly #all: Requirement[] = [];
+  readonly #idByIdentity = new Map<string, RequirementId>();
+  readonly #requirements: Requirement[] = [];
   readonly #intersections: Map<RequirementId, RequirementId>[] = [];
   readonly #disjoint: Map<RequirementId, boolean>[] = [];
   readonly #sets = new Map<string, RequirementSet>();
 
   idOf(requirement: Requirement): RequirementId {
     const text = requirement.identity;
-    const known = this.#byText.get(text);
+    const known = this.#idByIdentity.get(text);
     if (known !== undefined) return known;
-    const id = this.#all.length;
-    this.#byText.set(text, id);
-    this.#all.push(requirement);
+    const id = this.#requirements.length;
+    this.#idByIdentity.set(text, id);
+    this.#requirements.push(requirement);
     this.#intersections.push(new Map());
     this.#disjoint.push(new Map());
     return id;
   }
 
   get(id: RequirementId): Requirement {
-    const requirement = this.#all[id];
+    const requirement = this.#requirements[id];
     if (requirement === undefined) throw new Error(`no requirement has number ${id}`);
     return requirement;
   }

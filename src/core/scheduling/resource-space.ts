@@ -1,12 +1,12 @@
 import { Quantity } from "../../util/quantity.ts";
-import { each, type Steps } from "../../util/steps.ts";
+import { forEachInSteps, type Steps } from "../../util/steps.ts";
 import type { Resources } from "../resources.ts";
 
 /** Nanos in the units we try, coarsest first: a whole, a thousandth, a millionth, a billionth. */
 const units = [1_000_000_000n, 1_000_000n, 1_000n, 1n];
 const largestExact = 2n ** 52n;
 
-interface Dimension {
+interface ResourceDimension {
   readonly name: string;
   readonly unit: bigint;
   readonly format: Quantity;
@@ -17,18 +17,18 @@ interface Dimension {
  * every amount of the problem whole, so comparisons are exact. (02:A-13)
  */
 export class ResourceSpace {
-  readonly dimensions: readonly Dimension[];
+  readonly dimensions: readonly ResourceDimension[];
   readonly #index: ReadonlyMap<string, number>;
 
-  private constructor(dimensions: Iterable<Dimension>) {
+  private constructor(dimensions: Iterable<ResourceDimension>) {
     this.dimensions = [...dimensions].sort((a, b) => (a.name < b.name ? -1 : 1));
     this.#index = new Map(this.dimensions.map(({ name }, index) => [name, index]));
   }
 
   /** Made for every amount the pass will compare. */
-  static *opening(lists: Iterable<Resources>): Steps<ResourceSpace> {
-    const finest = new Map<string, Dimension>();
-    yield* each(lists, (list) => {
+  static *create(lists: Iterable<Resources>): Steps<ResourceSpace> {
+    const finest = new Map<string, ResourceDimension>();
+    yield* forEachInSteps(lists, (list) => {
       for (const [name, quantity] of Object.entries(list)) {
         const known = finest.get(name);
         const unit = unitFor(quantity.nano, known?.unit);
@@ -47,17 +47,17 @@ export class ResourceSpace {
     return this.#index.get(name) ?? -1;
   }
 
-  zero(): Float64Array {
+  zeroRow(): Float64Array {
     return new Float64Array(this.size);
   }
 
   /** What is asked for: where an amount is too fine for its unit it counts as more. */
-  asked(resources: Resources): Float64Array {
+  requestRow(resources: Resources): Float64Array {
     return this.#row(resources, (nano, unit) => nano / unit + (nano > 0n && nano % unit !== 0n ? 1n : 0n));
   }
 
   /** What there is: where an amount is too fine for its unit it counts as less. */
-  offered(resources: Resources): Float64Array {
+  capacityRow(resources: Resources): Float64Array {
     return this.#row(resources, (nano, unit) => nano / unit - (nano < 0n && nano % unit !== 0n ? 1n : 0n));
   }
 
@@ -72,7 +72,7 @@ export class ResourceSpace {
   }
 
   #row(resources: Resources, convert: (nano: bigint, unit: bigint) => bigint): Float64Array {
-    const row = this.zero();
+    const row = this.zeroRow();
     for (const [name, quantity] of Object.entries(resources)) {
       const index = this.indexOf(name);
       const dimension = this.dimensions[index];

@@ -1,21 +1,28 @@
 import { namespacedName } from "../../api/object.ts";
-import { Polish } from "../polish/polish.ts";
-import { fitOnClaim, isInvited, type Prospect, prospectOf, type Seeker, welcome } from "./claims.ts";
+import { PlanPolisher } from "../polish/plan-polisher.ts";
 import { closePass } from "./close-pass.ts";
-import { commitToClaim, commitToNode, newProspect, openClaim } from "./commit.ts";
+import { commitToExistingNode, commitToNewNode, commitToPlannedNode, newNodeCandidate } from "./commit.ts";
 import type { Decision } from "./decision.ts";
+import { fitOnExistingNode } from "./fit-on-existing-node.ts";
+import {
+  candidateOf,
+  fitOnPlannedNode,
+  mergeIfCompatible,
+  type NodeCandidate,
+  type PodAttempt,
+  toleratesTaintsAndHostname,
+} from "./fit-on-planned-node.ts";
+import { hasUnsatisfiableTopology } from "./narrow-by-topology.ts";
 import { openPass } from "./open-pass.ts";
-import type { Attempt, Entry, Fit, NodeSeat, Pass } from "./pass-state.ts";
+import type { CandidateFit, CurrentPod, ExistingNodeState, Pass, QueuedPod } from "./pass-state.ts";
 import type { PodClass } from "./pod-class.ts";
 import type { SchedulingProblem } from "./problem.ts";
-import { fitOnNode } from "./seats.ts";
-import { isHopeless } from "./settle.ts";
 import { variantAt } from "./variants.ts";
 
 /** One scheduling pass. Pure: the same problem always yields the same decision. (02 §5) */
 export function solve(problem: SchedulingProblem): Decision {
   const pass = openPass(problem);
-  while (step(pass)) {
+  while (stepPass(pass)) {
     // each step tries one pod, with what is left of its wishes
   }
   return closePass(pass);
@@ -27,141 +34,148 @@ export { closePass, openPass };
  * Tries the next pod, or the same one with a preference less; false when the pass is over. A caller may stop between any
  * two steps. (02:Q-2, Q-3)
  */
-export function step(pass: Pass): boolean {
-  pass.attempt ??= nextAttempt(pass);
-  const { attempt } = pass;
-  if (attempt === undefined) return polishStep(pass);
-  const outcome = tryOnce(pass, attempt);
+export function stepPass(pass: Pass): boolean {
+  pass.currentPod ??= takeNextPod(pass);
+  const { currentPod } = pass;
+  if (currentPod === undefined) return polishStep(pass);
+  const outcome = tryCurrentPod(pass, currentPod);
   if (outcome === "again") return true;
-  pass.attempt = undefined;
-  if (outcome === "refused") putBack(pass, attempt.entry);
+  pass.currentPod = undefined;
+  if (outcome === "refused") requeue(pass, currentPod.queuedPod);
   return true;
 }
 
-function nextAttempt(pass: Pass): Attempt | undefined {
-  const entry = pass.queue[pass.queueHead];
-  if (entry === undefined || isEveryoneTried(pass)) return undefined;
+function takeNextPod(pass: Pass): CurrentPod | undefined {
+  const queuedPod = pass.queue[pass.queueHead];
+  if (queuedPod === undefined || isQueueExhausted(pass)) return undefined;
   pass.queueHead++;
-  return { entry, level: 0 };
+  return { queuedPod, relaxationLevel: 0 };
 }
 
 /** Whether the queue is empty, or has been gone through without anybody finding a place. (02:Q-2) */
-export function isEveryoneTried({ attempt, queue, queueHead }: Pass): boolean {
-  if (attempt !== undefined) return false;
+export function isQueueExhausted({ currentPod, queue, queueHead }: Pass): boolean {
+  if (currentPod !== undefined) return false;
   const next = queue[queueHead];
-  return next === undefined || next.failedAtLength === queue.length - queueHead;
+  return next === undefined || next.queueLengthAtFailure === queue.length - queueHead;
 }
 
-function putBack(pass: Pass, entry: Entry): void {
-  pass.queue.push(entry);
-  entry.failedAtLength = pass.queue.length - pass.queueHead;
+function requeue(pass: Pass, queuedPod: QueuedPod): void {
+  pass.queue.push(queuedPod);
+  queuedPod.queueLengthAtFailure = pass.queue.length - pass.queueHead;
 }
 
 /** Goes over the plan for its price once it is complete. Until the last of these steps the plan is the plain one. */
 function polishStep(pass: Pass): boolean {
   if (pass.problem.policy.packing !== "polished" || pass.timedOut) return false;
-  pass.polish ??= Polish.polishing(pass);
+  pass.polish ??= PlanPolisher.polishInSteps(pass);
   return pass.polish.next().done !== true;
 }
 
 /** Tries a pod with fewer and fewer of its preferences. (02:Q-5) */
-function tryOnce(pass: Pass, attempt: Attempt): "placed" | "refused" | "again" {
-  const { entry } = attempt;
-  const { podClass } = entry;
-  if (attempt.level === 0 && isPassedOver(pass, podClass)) return "refused";
-  const variant = variantAt(podClass, attempt.level++, pass.tools);
-  const outcome = variant === undefined ? "exhausted" : add(pass, { entry, variant });
+function tryCurrentPod(pass: Pass, currentPod: CurrentPod): "placed" | "refused" | "again" {
+  const { queuedPod } = currentPod;
+  const { podClass } = queuedPod;
+  if (currentPod.relaxationLevel === 0 && isSkipped(pass, podClass)) return "refused";
+  const variant = variantAt(podClass, currentPod.relaxationLevel++, pass.variantContext);
+  const outcome = variant === undefined ? "exhausted" : tryToPlace(pass, { queuedPod, variant });
   if (outcome === "placed") return "placed";
   if (outcome === "refused") return "again";
   // Out of wishes to drop; or it waits for reserved capacity rather than give up a preference. (02:Q-5)
-  pass.failures.set(podClass, pass.commits);
+  pass.placementCountAtFailure.set(podClass, pass.placementCount);
   return "refused";
 }
 
-function isPassedOver({ problem, failures, commits }: Pass, podClass: PodClass): boolean {
-  if (podClass.volumeProblem !== undefined) return true; // it sits this round out (02 §12.2-7)
+function isSkipped({ problem, placementCountAtFailure, placementCount }: Pass, podClass: PodClass): boolean {
+  if (podClass.volumeError !== undefined) return true; // it sits this round out (02 §12.2-7)
   if (podClass.usesDra && problem.policy.ignoreDra) return true;
   // Nothing was placed since a pod like this one failed, so this one fails as well.
-  return problem.voluntaryMoves === undefined && failures.get(podClass) === commits;
+  return problem.voluntaryMoves === undefined && placementCountAtFailure.get(podClass) === placementCount;
 }
 
-type Outcome = "placed" | "refused" | "reserved";
+type PlacementOutcome = "placed" | "refused" | "reserved";
 
 /** Machines that exist, then those being planned, then a new one. (02:Q-6) */
-function add(pass: Pass, seeker: Seeker): Outcome {
-  if (isHopeless(seeker.variant)) return "refused";
-  if (onNode(pass, seeker) || onClaim(pass, seeker)) return "placed";
-  return onNewClaim(pass, seeker);
+function tryToPlace(pass: Pass, podAttempt: PodAttempt): PlacementOutcome {
+  if (hasUnsatisfiableTopology(podAttempt.variant)) return "refused";
+  if (tryExistingNodes(pass, podAttempt) || tryPlannedNodes(pass, podAttempt)) return "placed";
+  return tryNewNode(pass, podAttempt);
 }
 
-function onNode(pass: Pass, seeker: Seeker): boolean {
-  if (onPromisedNode(pass, seeker)) return true;
-  const isVoluntary = pass.problem.voluntaryMoves?.has(namespacedName(seeker.entry.pod.metadata)) ?? false;
-  const { seats } = pass;
-  const { deadNodes } = seeker.variant;
-  for (let at = deadNodes.nextMissing(0); at < seats.length; at = deadNodes.nextMissing(at + 1)) {
-    const seat = seats[at] as NodeSeat;
-    if (isVoluntary && seat.node.underConsolidateAfter === true) continue; // (02:Q-7)
-    const outline = fitOnNode(pass, seeker, seat);
-    if (outline === undefined) continue;
-    commitToNode(pass, seeker, { seat, outline });
+function tryExistingNodes(pass: Pass, podAttempt: PodAttempt): boolean {
+  if (tryNominatedNode(pass, podAttempt)) return true;
+  const isVoluntary = pass.problem.voluntaryMoves?.has(namespacedName(podAttempt.queuedPod.pod.metadata)) ?? false;
+  const { existingNodes } = pass;
+  const { impossibleExistingNodes } = podAttempt.variant;
+  for (
+    let at = impossibleExistingNodes.nextMissing(0);
+    at < existingNodes.length;
+    at = impossibleExistingNodes.nextMissing(at + 1)
+  ) {
+    const existingNode = existingNodes[at] as ExistingNodeState;
+    if (isVoluntary && existingNode.node.underConsolidateAfter === true) continue; // (02:Q-7)
+    const requirementState = fitOnExistingNode(pass, podAttempt, existingNode);
+    if (requirementState === undefined) continue;
+    commitToExistingNode(pass, podAttempt, { existingNode, requirementState });
     return true;
   }
   return false;
 }
 
 /** Where an earlier round sent it, if that still suits it. */
-function onPromisedNode(pass: Pass, seeker: Seeker): boolean {
-  const { promised } = pass.problem;
-  if (promised === undefined) return false;
-  const seat = pass.promisedSeats.get(promised.get(namespacedName(seeker.entry.pod.metadata)) ?? "");
-  const outline = seat && fitOnNode(pass, seeker, seat);
-  if (seat === undefined || outline === undefined) return false;
-  commitToNode(pass, seeker, { seat, outline });
+function tryNominatedNode(pass: Pass, podAttempt: PodAttempt): boolean {
+  const { nominatedNodes } = pass.problem;
+  if (nominatedNodes === undefined) return false;
+  const existingNode = pass.nominatedExistingNodes.get(
+    nominatedNodes.get(namespacedName(podAttempt.queuedPod.pod.metadata)) ?? "",
+  );
+  const requirementState = existingNode && fitOnExistingNode(pass, podAttempt, existingNode);
+  if (existingNode === undefined || requirementState === undefined) return false;
+  commitToExistingNode(pass, podAttempt, { existingNode, requirementState });
   return true;
 }
 
-function onClaim(pass: Pass, seeker: Seeker): boolean {
-  const { hostRules, deadClaims } = seeker.variant;
-  let fit: Fit | undefined;
-  const found = pass.order.find((index) => {
-    const claim = pass.claims[index];
-    if (claim === undefined || deadClaims.has(index)) return false;
+function tryPlannedNodes(pass: Pass, podAttempt: PodAttempt): boolean {
+  const { hostRules, impossiblePlannedNodes } = podAttempt.variant;
+  let fit: CandidateFit | undefined;
+  const found = pass.plannedNodeOrder.find((index) => {
+    const plannedNode = pass.plannedNodes[index];
+    if (plannedNode === undefined || impossiblePlannedNodes.has(index)) return false;
     for (const { group, self, podDomains } of hostRules) {
-      if (!group.allowsHost(claim.host, { self, pod: podDomains })) return false;
+      if (!group.allowsHost(plannedNode.hostIndex, { self, pod: podDomains })) return false;
     }
-    pass.attempts++;
-    fit = fitOnClaim(pass, seeker, prospectOf(claim));
-    if (fit === undefined && isDead(pass, seeker, prospectOf(claim))) deadClaims.add(index);
+    pass.candidatesTried++;
+    fit = fitOnPlannedNode(pass, podAttempt, candidateOf(plannedNode));
+    if (fit === undefined && isRefusedForGood(pass, podAttempt, candidateOf(plannedNode)))
+      impossiblePlannedNodes.add(index);
     return fit !== undefined;
   });
-  const claim = pass.claims[found];
-  if (claim === undefined || fit === undefined) return false;
-  commitToClaim(pass, seeker, { claim, fit });
+  const plannedNode = pass.plannedNodes[found];
+  if (plannedNode === undefined || fit === undefined) return false;
+  commitToPlannedNode(pass, podAttempt, { plannedNode, fit });
   return true;
 }
 
 /** Whether a claim refused for a reason that cannot heal: topology and reservations can. (02 §10.3-2) */
-function isDead(pass: Pass, seeker: Seeker, prospect: Prospect): boolean {
-  const { variant } = seeker;
-  if (!isInvited(variant, prospect)) return true;
+function isRefusedForGood(pass: Pass, podAttempt: PodAttempt, candidate: NodeCandidate): boolean {
+  const { variant } = podAttempt;
+  if (!toleratesTaintsAndHostname(variant, candidate)) return true;
   // A label the claim lacks becomes one it has once a pod that merely excludes values has joined.
-  if (welcome(variant, prospect) === undefined) {
-    return prospect.shop.outlines.excludes(prospect.outline, variant.incoming);
+  if (mergeIfCompatible(variant, candidate) === undefined) {
+    return candidate.poolTemplate.requirementStates.excludes(candidate.requirementState, variant.incoming);
   }
   // What topology has a hand in may heal; what is left to blame otherwise is size, which only gets worse.
   return variant.domainRules.length === 0 && !pass.refusedByReservation;
 }
 
 /** The first pool that takes it. One that would, but for reserved capacity in use, ends the search. (02:Q-22) */
-function onNewClaim(pass: Pass, seeker: Seeker): Outcome {
-  for (const shop of pass.shops) {
-    const prospect = newProspect(pass, shop);
-    if (typeof prospect === "string") continue;
-    pass.attempts++;
-    const fit = fitOnClaim(pass, seeker, prospect);
+function tryNewNode(pass: Pass, podAttempt: PodAttempt): PlacementOutcome {
+  for (const poolTemplate of pass.poolTemplates) {
+    const candidate = newNodeCandidate(pass, poolTemplate);
+    if (typeof candidate === "string") continue;
+    pass.candidatesTried++;
+    const fit = fitOnPlannedNode(pass, podAttempt, candidate);
     if (fit !== undefined) {
-      openClaim(pass, seeker, { prospect, fit });
+      commitToNewNode(pass, podAttempt, { candidate, fit });
       return "placed";
     }
     if (pass.refusedByReservation) return "reserved";

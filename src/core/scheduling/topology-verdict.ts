@@ -1,8 +1,8 @@
 import { Requirement } from "../requirement.ts";
-import type { Prospect } from "./claims.ts";
+import type { CandidateVerdict } from "./candidate-verdict.ts";
+import type { NodeCandidate } from "./fit-on-planned-node.ts";
 import type { Pass } from "./pass-state.ts";
 import type { TopologyRule } from "./pod-class.ts";
-import type { Verdict } from "./verdict.ts";
 
 const kindNames = {
   spread: "topology spread",
@@ -11,13 +11,17 @@ const kindNames = {
 } as const;
 
 /** 02:N-3c, without a closing parenthesis, as upstream has it. */
-export function topologyVerdict(pass: Pass, { group, podDomains }: TopologyRule, prospect: Prospect): Verdict {
+export function topologyVerdict(
+  pass: Pass,
+  { group, podDomains }: TopologyRule,
+  candidate: NodeCandidate,
+): CandidateVerdict {
   const { key, kind } = group.spec;
-  const { counts, text } = pass.told.of(pass, group);
+  const { counts, text } = pass.domainCounts.of(pass, group);
   const pod = podDomains === undefined ? Requirement.exists(key) : pass.table.get(podDomains);
-  const id = prospect.outline.get(key);
+  const id = candidate.requirementState.get(key);
   const node = group.isHostname
-    ? Requirement.in(key, [prospect.hostname])
+    ? Requirement.in(key, [candidate.hostname])
     : id === undefined
       ? Requirement.exists(key)
       : pass.table.get(id);

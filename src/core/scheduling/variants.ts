@@ -1,13 +1,13 @@
 import type { PodSpec, Toleration } from "../../api/kubernetes/pod.ts";
 import type { Requirement } from "../requirement.ts";
 import { Requirements } from "../requirements.ts";
-import { GrowingBits } from "./growing-bits.ts";
+import { GrowableBitset } from "./growable-bitset.ts";
 import { type PodClass, splitHostname, type TopologyRule } from "./pod-class.ts";
 import type { SchedulingProblem } from "./problem.ts";
-import { relaxed } from "./relaxation.ts";
+import { relaxPodSpec } from "./relaxation.ts";
 import type { RequirementSet, RequirementTable } from "./requirement-table.ts";
-import type { TopologyGroup } from "./topology/group.ts";
 import type { Topology } from "./topology/topology.ts";
+import type { TopologyGroup } from "./topology/topology-group.ts";
 
 /** A class with some of its preferences dropped, ready to be tried. */
 export interface Variant {
@@ -17,19 +17,19 @@ export interface Variant {
   readonly incoming: RequirementSet;
   readonly hostname: Requirement | undefined;
   /** What the pod insists on, preferences aside: what topology reads. */
-  readonly strict: Requirements;
+  readonly strictRequirements: Requirements;
   /** Every topology rule in the order it is honoured, and the same by whether it is about hosts. */
   readonly rules: readonly TopologyRule[];
   readonly hostRules: readonly TopologyRule[];
   readonly domainRules: readonly TopologyRule[];
   /** Candidates that can never take it: what refused them cannot heal within a pass. (02 §10.3-2) */
-  readonly deadNodes: GrowingBits;
-  readonly deadClaims: GrowingBits;
+  readonly impossibleExistingNodes: GrowableBitset;
+  readonly impossiblePlannedNodes: GrowableBitset;
   /** By template: whether its taints are tolerated. */
-  readonly tolerated: Map<number, boolean>;
+  readonly toleratedTemplates: Map<number, boolean>;
 }
 
-export interface VariantTools {
+export interface VariantContext {
   readonly problem: SchedulingProblem;
   readonly table: RequirementTable;
   readonly topology: Topology;
@@ -38,56 +38,57 @@ export interface VariantTools {
 }
 
 /** The class at a level of relaxation, 0 being full preferences; undefined when nothing more can be dropped. */
-export function variantAt(podClass: PodClass, level: number, tools: VariantTools): Variant | undefined {
-  const known = tools.variants.get(podClass) ?? [];
-  tools.variants.set(podClass, known);
+export function variantAt(podClass: PodClass, level: number, context: VariantContext): Variant | undefined {
+  const known = context.variants.get(podClass) ?? [];
+  context.variants.set(podClass, known);
   while (known.length <= level) {
     const last = known.at(-1);
-    const spec = last === undefined ? podClass.spec : relaxed(last.spec, tools);
+    const spec = last === undefined ? podClass.spec : relaxPodSpec(last.spec, context);
     if (spec === undefined) return undefined;
-    known.push(variantOf(podClass, spec, tools));
+    known.push(makeVariant(podClass, spec, context));
   }
   return known[level];
 }
 
-function variantOf(podClass: PodClass, spec: PodSpec, { problem, table, topology }: VariantTools): Variant {
+function makeVariant(podClass: PodClass, spec: PodSpec, { problem, table, topology }: VariantContext): Variant {
   const { labelPolicy, policy } = problem;
-  const strict = Requirements.fromPodStrictly(spec as never, labelPolicy);
-  const wished = policy.preferences === "Respect" ? Requirements.fromPod(spec as never, labelPolicy) : strict;
-  const { rest, hostname } = splitHostname(wished);
-  const rules = rulesFor(podClass, { spec, strict, topology, table });
+  const strictRequirements = Requirements.fromPodStrictly(spec as never, labelPolicy);
+  const preferredRequirements =
+    policy.preferences === "Respect" ? Requirements.fromPod(spec as never, labelPolicy) : strictRequirements;
+  const { rest, hostname } = splitHostname(preferredRequirements);
+  const rules = topologyRulesFor(podClass, { spec, strictRequirements, topology, table });
   return {
     spec,
     tolerations: spec.tolerations ?? [],
     incoming: table.setOf(rest),
     hostname,
-    strict,
+    strictRequirements,
     rules,
     hostRules: rules.filter(({ group }) => group.isHostname),
     domainRules: rules.filter(({ group }) => !group.isHostname),
-    deadNodes: new GrowingBits(),
-    deadClaims: new GrowingBits(),
-    tolerated: new Map(),
+    impossibleExistingNodes: new GrowableBitset(),
+    impossiblePlannedNodes: new GrowableBitset(),
+    toleratedTemplates: new Map(),
   };
 }
 
 interface RuleInput {
   readonly spec: PodSpec;
-  readonly strict: Requirements;
+  readonly strictRequirements: Requirements;
   readonly topology: Topology;
   readonly table: RequirementTable;
 }
 
 /** Own constraints first, then those of pods that keep away from it. (02:X-20) */
-function rulesFor(
+function topologyRulesFor(
   { namespace, labels: podLabels }: PodClass,
-  { spec, strict, topology, table }: RuleInput,
+  { spec, strictRequirements, topology, table }: RuleInput,
 ): readonly TopologyRule[] {
-  const own = topology.owned({ namespace, labels: podLabels, spec });
-  const others = topology.inverse.filter((group) => group.selects(namespace, podLabels));
+  const own = topology.groupsOf({ namespace, labels: podLabels, spec });
+  const others = topology.inverseGroups.filter((group) => group.selects(namespace, podLabels));
   return [...new Set<TopologyGroup>([...own, ...others])].map((group) => ({
     group,
     self: group.selects(namespace, podLabels),
-    podDomains: strict.has(group.spec.key) ? table.idOf(strict.get(group.spec.key)) : undefined,
+    podDomains: strictRequirements.has(group.spec.key) ? table.idOf(strictRequirements.get(group.spec.key)) : undefined,
   }));
 }

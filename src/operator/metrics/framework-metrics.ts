@@ -1,49 +1,61 @@
 import type { Registry } from "prom-client";
-import { counter, durationBuckets, gauge, histogram, type MetricRow } from "../../controllers/metrics/table.ts";
+import {
+  counterRow,
+  durationBuckets,
+  gaugeRow,
+  histogramRow,
+  type MetricRow,
+} from "../../controllers/metrics/metric-table.ts";
 import type { RequestOutcome } from "../../kube/http-client.ts";
 import type { ReconcileOutcome, ReconcilerObserver } from "../../kube/reconciler.ts";
 import { makeMetric } from "./make-metric.ts";
 
-const minute = durationBuckets.filter((seconds) => seconds <= 60);
+const reconcileBuckets = durationBuckets.filter((seconds) => seconds <= 60);
 /** `1e-08 .. 1000`, as Go's work queues count. */
 const queueBuckets = Array.from({ length: 12 }, (_, power) => 10 ** (power - 8));
 const requestBuckets = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
 const queueLabels = ["name", "controller"] as const;
 
 /** What upstream's framework exposes and dashboards use. Names as there, without our prefix. (03 §6.1) */
-export const frameworkTable = {
-  controller_runtime_reconcile_total: counter(["controller", "result"], "Looks at a key, by outcome."),
-  controller_runtime_reconcile_errors_total: counter(["controller"], "Looks at a key that failed."),
-  controller_runtime_reconcile_time_seconds: histogram(["controller"], "How long looks at a key took.", minute),
-  controller_runtime_active_workers: gauge(["controller"], "Keys being looked at."),
-  controller_runtime_max_concurrent_reconciles: gauge(["controller"], "Keys that may be looked at at a time."),
-  workqueue_depth: gauge(queueLabels, "Keys that wait."),
-  workqueue_adds_total: counter(queueLabels, "Keys added."),
-  workqueue_queue_duration_seconds: histogram(queueLabels, "How long keys waited.", queueBuckets),
-  workqueue_work_duration_seconds: histogram(queueLabels, "How long looks at a key took.", queueBuckets),
-  workqueue_retries_total: counter(queueLabels, "Keys to be tried again."),
-  client_go_request_total: counter(["code", "method"], "Requests to the API server, by answer."),
-  client_go_request_duration_seconds: histogram(
+export const frameworkMetricTable = {
+  controller_runtime_reconcile_total: counterRow(["controller", "result"], "Looks at a key, by outcome."),
+  controller_runtime_reconcile_errors_total: counterRow(["controller"], "Looks at a key that failed."),
+  controller_runtime_reconcile_time_seconds: histogramRow(
+    ["controller"],
+    "How long looks at a key took.",
+    reconcileBuckets,
+  ),
+  controller_runtime_active_workers: gaugeRow(["controller"], "Keys being looked at."),
+  controller_runtime_max_concurrent_reconciles: gaugeRow(["controller"], "Keys that may be looked at at a time."),
+  workqueue_depth: gaugeRow(queueLabels, "Keys that wait."),
+  workqueue_adds_total: counterRow(queueLabels, "Keys added."),
+  workqueue_queue_duration_seconds: histogramRow(queueLabels, "How long keys waited.", queueBuckets),
+  workqueue_work_duration_seconds: histogramRow(queueLabels, "How long looks at a key took.", queueBuckets),
+  workqueue_retries_total: counterRow(queueLabels, "Keys to be tried again."),
+  client_go_request_total: counterRow(["code", "method"], "Requests to the API server, by answer."),
+  client_go_request_duration_seconds: histogramRow(
     ["verb", "group", "version", "kind", "subresource"],
     "How long requests to the API server took.",
     requestBuckets,
   ),
-  leader_election_master_status: gauge(["name"], "Whether this process holds the lease."),
+  leader_election_master_status: gaugeRow(["name"], "Whether this process holds the lease."),
 } as const satisfies Readonly<Record<string, MetricRow>>;
 
 export interface FrameworkMetrics {
-  readonly observe: (loop: string) => ReconcilerObserver;
-  readonly requested: (outcome: RequestOutcome) => void;
-  readonly leads: (lease: string, isLeader: boolean) => void;
+  readonly observerFor: (loop: string) => ReconcilerObserver;
+  readonly recordRequest: (outcome: RequestOutcome) => void;
+  readonly recordLeadership: (lease: string, isLeader: boolean) => void;
 }
 
 /** Counts what the edge does. */
 export function frameworkMetrics(registry: Registry): FrameworkMetrics {
-  const made = Object.entries(frameworkTable).map(([name, row]) => [name, makeMetric(registry, name, row)] as const);
-  const families = Object.fromEntries(made) as Record<keyof typeof frameworkTable, ReturnType<typeof makeMetric>>;
+  const made = Object.entries(frameworkMetricTable).map(
+    ([name, row]) => [name, makeMetric(registry, name, row)] as const,
+  );
+  const families = Object.fromEntries(made) as Record<keyof typeof frameworkMetricTable, ReturnType<typeof makeMetric>>;
   return {
-    observe: (controller) => observer(families, controller),
-    requested: (outcome) => {
+    observerFor: (controller) => reconcilerObserver(families, controller),
+    recordRequest: (outcome) => {
       const { type, method, subresource = "", httpStatus, durationMs, isWatch } = outcome;
       families.client_go_request_total.record({ code: httpStatus?.toString() ?? "<error>", method }, 1);
       const { group, version, kind } = type;
@@ -51,7 +63,7 @@ export function frameworkMetrics(registry: Registry): FrameworkMetrics {
       const labels = { verb, group, version, kind, subresource };
       families.client_go_request_duration_seconds.record(labels, durationMs / 1_000);
     },
-    leads: (name, isLeader) => families.leader_election_master_status.record({ name }, isLeader ? 1 : 0),
+    recordLeadership: (name, isLeader) => families.leader_election_master_status.record({ name }, isLeader ? 1 : 0),
   };
 }
 
@@ -61,8 +73,8 @@ const results: Readonly<Record<ReconcileOutcome, string>> = {
   error: "error",
 };
 
-function observer(
-  families: Record<keyof typeof frameworkTable, ReturnType<typeof makeMetric>>,
+function reconcilerObserver(
+  families: Record<keyof typeof frameworkMetricTable, ReturnType<typeof makeMetric>>,
   controller: string,
 ): ReconcilerObserver {
   const own = { controller };
@@ -73,7 +85,7 @@ function observer(
     families.controller_runtime_active_workers.record(own, active);
   };
   return {
-    begun: (concurrency) => {
+    workersStarted: (concurrency) => {
       families.controller_runtime_max_concurrent_reconciles.record(own, concurrency);
       working(-active);
     },
@@ -86,8 +98,8 @@ function observer(
       families.workqueue_depth.record(queue, depth);
     },
     retried: () => families.workqueue_retries_total.record(queue, 1),
-    started: () => working(1),
-    finished: (outcome, durationMs) => {
+    runStarted: () => working(1),
+    runFinished: (outcome, durationMs) => {
       working(-1);
       families.controller_runtime_reconcile_total.record({ controller, result: results[outcome] }, 1);
       if (outcome === "error") families.controller_runtime_reconcile_errors_total.record(own, 1);

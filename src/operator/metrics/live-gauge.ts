@@ -1,18 +1,18 @@
 import { Gauge } from "prom-client";
-import type { Collector, Series } from "../../controllers/metrics/metrics.ts";
+import type { MetricCollector, MetricSeries } from "../../controllers/metrics/metrics.ts";
 
 /** A gauge with series of two kinds: those that were set, and those worked out when it is read. */
 export class LiveGauge extends Gauge<string> {
-  readonly #collectors = new Set<Collector>();
+  readonly #collectors = new Set<MetricCollector>();
 
-  collectFrom(series: Collector): () => void {
-    const own: Collector = () => series(); // the same collector twice is two of them
+  collectFrom(series: MetricCollector): () => void {
+    const own: MetricCollector = () => series(); // the same collector twice is two of them
     this.#collectors.add(own);
     return () => this.#collectors.delete(own);
   }
 
   /** What is worked out, one by one: there may be very many. */
-  *live(): Generator<Series> {
+  *live(): Generator<MetricSeries> {
     for (const collector of [...this.#collectors]) yield* collector();
   }
 
@@ -27,8 +27,8 @@ export class LiveGauge extends Gauge<string> {
   }
 
   /** What was set. */
-  async stored(): Promise<readonly Series[]> {
-    return (await super.get()).values as readonly Series[];
+  async stored(): Promise<readonly MetricSeries[]> {
+    return (await super.get()).values as readonly MetricSeries[];
   }
 
   override async get(): ReturnType<Gauge<string>["get"]> {

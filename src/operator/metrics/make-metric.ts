@@ -1,6 +1,6 @@
 import { Counter, Histogram, type Registry, Summary } from "prom-client";
+import { defaultBuckets, type MetricRow, summaryQuantiles } from "../../controllers/metrics/metric-table.ts";
 import type { MetricFamily } from "../../controllers/metrics/metrics.ts";
-import { type MetricRow, plainBuckets, quantiles } from "../../controllers/metrics/table.ts";
 import { LiveGauge } from "./live-gauge.ts";
 
 /** As Go's client library forgets: what was observed ten minutes ago no longer counts. */
@@ -13,15 +13,19 @@ export function makeMetric(registry: Registry, name: string, row: MetricRow): Me
   switch (row.type) {
     case "counter": {
       const counter = new Counter(common);
-      return { ...uncollected, record: (labels, by) => counter.inc(labels, by), forget: (one) => counter.remove(one) };
+      return {
+        ...notCollectable,
+        record: (labels, by) => counter.inc(labels, by),
+        forget: (one) => counter.remove(one),
+      };
     }
     case "histogram": {
-      const histogram = new Histogram({ ...common, buckets: [...(row.buckets ?? plainBuckets)] });
-      return { ...uncollected, record: (labels, value) => histogram.observe(labels, value), forget: none };
+      const histogram = new Histogram({ ...common, buckets: [...(row.buckets ?? defaultBuckets)] });
+      return { ...notCollectable, record: (labels, value) => histogram.observe(labels, value), forget: ignore };
     }
     case "summary": {
-      const summary = new Summary({ ...common, ...summaryWindow, percentiles: [...quantiles] });
-      return { ...uncollected, record: (labels, value) => summary.observe(labels, value), forget: none };
+      const summary = new Summary({ ...common, ...summaryWindow, percentiles: [...summaryQuantiles] });
+      return { ...notCollectable, record: (labels, value) => summary.observe(labels, value), forget: ignore };
     }
     case "gauge": {
       const gauge = new LiveGauge(common);
@@ -34,9 +38,9 @@ export function makeMetric(registry: Registry, name: string, row: MetricRow): Me
   }
 }
 
-const none = (): void => {};
+const ignore = (): void => {};
 
-const uncollected: Pick<MetricFamily, "collect"> = {
+const notCollectable: Pick<MetricFamily, "collect"> = {
   collect: () => {
     throw new Error("only gauges can be worked out when they are read");
   },

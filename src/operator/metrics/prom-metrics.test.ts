@@ -90,17 +90,17 @@ describe("metrics for Prometheus", () => {
 describe("metrics of the framework", () => {
   it("03 §6.1 follow a controller and its queue", async () => {
     const { registry } = promMetrics();
-    const { observe } = frameworkMetrics(registry);
-    const loop = observe("provisioner");
-    loop.begun?.(10);
+    const { observerFor } = frameworkMetrics(registry);
+    const loop = observerFor("provisioner");
+    loop.workersStarted?.(10);
     loop.added?.(1);
     loop.added?.(2);
     loop.taken?.(500, 1);
-    loop.started?.();
+    loop.runStarted?.();
     expect(await samplesOf(registry, "controller_runtime_active_workers")).toEqual({ '{controller="provisioner"}': 1 });
-    loop.finished?.("success", 20);
-    loop.started?.();
-    loop.finished?.("error", 20);
+    loop.runFinished?.("success", 20);
+    loop.runStarted?.();
+    loop.runFinished?.("error", 20);
     loop.retried?.();
     const own = '{controller="provisioner"}';
     const queue = '{controller="provisioner",name="provisioner"}';
@@ -120,11 +120,11 @@ describe("metrics of the framework", () => {
 
   it("03 §6.1 count requests by answer and time them by kind", async () => {
     const { registry } = promMetrics();
-    const { requested, leads } = frameworkMetrics(registry);
+    const { recordRequest, recordLeadership } = frameworkMetrics(registry);
     const type = { group: "karpenter.sh", version: "v1", kind: "NodePool", plural: "nodepools", namespaced: false };
     const outcome = { type, method: "GET", subresource: undefined, isWatch: false, durationMs: 30 } as const;
-    requested({ ...outcome, httpStatus: 200 });
-    requested({ ...outcome, httpStatus: undefined });
+    recordRequest({ ...outcome, httpStatus: 200 });
+    recordRequest({ ...outcome, httpStatus: undefined });
     expect(await samplesOf(registry, "client_go_request_total")).toEqual({
       '{code="200",method="GET"}': 1,
       '{code="<error>",method="GET"}': 1,
@@ -132,7 +132,7 @@ describe("metrics of the framework", () => {
     const labels = 'group="karpenter.sh",kind="NodePool",subresource="",verb="GET",version="v1"';
     const took = await samplesOf(registry, "client_go_request_duration_seconds");
     expect(took[`_count{${labels}}`]).toBe(2);
-    leads("karpenter-leader-election", true);
+    recordLeadership("karpenter-leader-election", true);
     expect(await samplesOf(registry, "leader_election_master_status")).toEqual({
       '{name="karpenter-leader-election"}': 1,
     });

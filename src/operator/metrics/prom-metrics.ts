@@ -1,12 +1,12 @@
 import { Registry } from "prom-client";
+import { metricTable } from "../../controllers/metrics/metric-table.ts";
 import type { MetricFamily, Metrics } from "../../controllers/metrics/metrics.ts";
-import { metricTable } from "../../controllers/metrics/table.ts";
 import { makeMetric } from "./make-metric.ts";
 
 const prefix = "karpenter_";
 
 /** What is running, as `build_info` tells it. */
-export interface Build {
+export interface BuildInfo {
   readonly version: string;
   readonly commit: string;
   /** Of Node; upstream's label for it is kept. */
@@ -20,7 +20,7 @@ export interface PromMetrics {
 }
 
 /** The metrics of controllers, for Prometheus. (03 §6.1) */
-export function promMetrics({ build }: { readonly build?: Build | undefined } = {}): PromMetrics {
+export function promMetrics({ build }: { readonly build?: BuildInfo | undefined } = {}): PromMetrics {
   const registry = new Registry();
   const families = new Map<string, MetricFamily>();
   for (const [name, row] of Object.entries(metricTable)) families.set(name, makeMetric(registry, prefix + name, row));

@@ -1,21 +1,21 @@
 import type { KubeObject } from "../../api/object.ts";
 import type { SimulatedInstance } from "../../cloud/instance-source.ts";
-import { plainInstance } from "../../cloud/instance-source.ts";
+import { defaultInstance } from "../../cloud/instance-source.ts";
 
 export const controllerNamespace = "karpenter";
 export const controllerName = "karpenter";
-const machine = "control-plane";
+const controlPlaneNodeName = "control-plane";
 const roleTaint = { key: "node-role.kubernetes.io/control-plane", effect: "NoSchedule" } as const;
 
 /** Where the control plane and the controller of the sandbox live, as in any cluster: no pod of a user lands there. */
-export function controlPlaneMachine({ launchedAt }: { readonly launchedAt: number }): SimulatedInstance {
-  const plain = plainInstance(1, { launchedAt });
+export function controlPlaneInstance({ launchedAt }: { readonly launchedAt: number }): SimulatedInstance {
+  const plain = defaultInstance(1, { launchedAt });
   return {
     ...plain,
-    id: machine,
-    nodeName: machine,
-    providerId: `simulated:///${machine}`,
-    labels: { ...plain.labels, "kubernetes.io/hostname": machine, [roleTaint.key]: "" },
+    id: controlPlaneNodeName,
+    nodeName: controlPlaneNodeName,
+    providerId: `simulated:///${controlPlaneNodeName}`,
+    labels: { ...plain.labels, "kubernetes.io/hostname": controlPlaneNodeName, [roleTaint.key]: "" },
     taints: [roleTaint],
   };
 }
@@ -35,7 +35,7 @@ export function controllerPod(version: string): KubeObject {
       },
     },
     spec: {
-      nodeName: machine,
+      nodeName: controlPlaneNodeName,
       priorityClassName: "system-cluster-critical",
       tolerations: [{ operator: "Exists" }],
       containers: [
@@ -53,6 +53,6 @@ export function controllerPod(version: string): KubeObject {
   };
 }
 
-export function isController(pod: KubeObject): boolean {
+export function isControllerPod(pod: KubeObject): boolean {
   return pod.metadata.namespace === controllerNamespace && pod.metadata.name === `${controllerName}-0`;
 }

@@ -1,34 +1,34 @@
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
-import type { Node } from "../../api/kubernetes/cluster.ts";
+import type { Node } from "../../api/kubernetes/cluster-objects.ts";
 import type { KubeObject } from "../../api/object.ts";
+import { combinedInstanceSource } from "../../cloud/combined-instance-source.ts";
 import { InstanceList } from "../../cloud/instance-source.ts";
-import { joinedInstances } from "../../cloud/joined-instances.ts";
 import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from "../../control-plane/control-plane.ts";
 import { InProcessClient } from "../../control-plane/in-process-client.ts";
-import { createObjects } from "../../control-plane/load.ts";
+import { createObjects } from "../../control-plane/load-objects.ts";
 import { noMetrics } from "../../controllers/metrics/metrics.ts";
 import { defaultGates, defaultSettings, type FeatureGates } from "../../controllers/settings.ts";
 import type { KubeClient } from "../../kube/client.ts";
-import { builtIn, custom } from "../../kube/resources.ts";
-import { SimulatedCloud } from "../../providers/sim/cloud.ts";
-import { simulatedProvider } from "../../providers/sim/provider.ts";
-import { restoredMachines } from "../../providers/sim/restore.ts";
+import { builtInTypes, karpenterTypes } from "../../kube/resources.ts";
+import { restoredInstances } from "../../providers/sim/restored-instances.ts";
+import { SimulatedCloud } from "../../providers/sim/simulated-cloud.ts";
+import { simulatedProvider } from "../../providers/sim/simulated-provider.ts";
 import type { Clock } from "../../util/clock.ts";
 import type { Logger } from "../../util/logger.ts";
-import { jsonLog } from "../log.ts";
+import { jsonLogger } from "../json-logger.ts";
 import { type RunningOperator, startOperator } from "../operator.ts";
-import { wallBudget } from "../wall-budget.ts";
-import { bothLogs } from "./both-logs.ts";
-import { controllerPod, controlPlaneMachine, isController } from "./controller-pod.ts";
-import { LogBook } from "./log-book.ts";
-import { Narrator } from "./narrator.ts";
+import { wallClockBudget } from "../wall-clock-budget.ts";
+import { ActivityReporter } from "./activity-reporter.ts";
+import { controllerPod, controlPlaneInstance, isControllerPod } from "./controller-pod.ts";
+import { LogBuffer } from "./log-buffer.ts";
+import { teeLogger } from "./tee-logger.ts";
 
-export interface SandboxOptions extends Omit<ControlPlaneOptions, "machines" | "logs"> {
+export interface SandboxOptions extends Omit<ControlPlaneOptions, "cloudInstances" | "logs"> {
   readonly version: string;
   /** Where EC2NodeClasses buy; the catalogue's own region unless given. */
   readonly region?: string | undefined;
   /** What the controller tells a person, a line each. */
-  readonly tell: (line: string) => void;
+  readonly print: (line: string) => void;
   readonly isColoured: boolean;
 }
 
@@ -38,7 +38,7 @@ export interface Sandbox extends ControlPlane {
   readonly client: KubeClient;
   readonly operator: RunningOperator;
   /** Says something between what the controller tells, after all that happened before. */
-  say(text: string): void;
+  printLine(text: string): void;
 }
 
 /** Everything that can be shown is switched on: nothing here costs money. */
@@ -55,57 +55,64 @@ const solveBudgetMs = 5_000;
 
 /** The composition of `karpenter up`. */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
-  let scene: Scene | undefined;
-  const plane = await startControlPlane({
+  let created: SandboxParts | undefined;
+  const controlPlane = await startControlPlane({
     ...options,
-    logs: (pod, request) => (isController(pod) && scene ? scene.book.read(request) : nothing()),
-    machines: async ({ api, random }) => {
+    logs: (pod, request) => (isControllerPod(pod) && created ? created.logBuffer.read(request) : emptyLog()),
+    cloudInstances: async ({ api, random }) => {
       const { clock } = api;
       const cloud = new SimulatedCloud({ clock, random: random.fork("cloud") });
-      scene = { cloud, book: new LogBook(() => clock.now()) };
-      cloud.restore(restoredMachines(await remembered(new InProcessClient(api))));
-      return joinedInstances(new InstanceList([controlPlaneMachine({ launchedAt: clock.now() })]), cloud);
+      created = { cloud, logBuffer: new LogBuffer(() => clock.now()) };
+      cloud.restore(restoredInstances(await storedNodesAndClaims(new InProcessClient(api))));
+      return combinedInstanceSource(new InstanceList([controlPlaneInstance({ launchedAt: clock.now() })]), cloud);
     },
   });
-  if (scene === undefined) throw new Error("the control plane asked for no machines");
-  const { cloud, book } = scene;
+  if (created === undefined) throw new Error("the control plane asked for no machines");
+  const { cloud, logBuffer: book } = created;
   try {
-    await createObjects(plane.api, [controllerPod(options.version)]);
-    const client = new InProcessClient(plane.api, { fieldManager: "karpenter" });
-    const narrator = new Narrator({ ...options, clock: plane.api.clock, priceOf: (id) => cloud.find(id)?.price });
-    const log = bothLogs(bookLog(book, plane.api.clock), narrator.log);
-    const operator = runController(plane, { cloud, client, log, options });
-    await operator.begun;
+    await createObjects(controlPlane.api, [controllerPod(options.version)]);
+    const client = new InProcessClient(controlPlane.api, { fieldManager: "karpenter" });
+    const reporter = new ActivityReporter({
+      ...options,
+      clock: controlPlane.api.clock,
+      priceOf: (id) => cloud.find(id)?.price,
+    });
+    const log = teeLogger(bufferLogger(book, controlPlane.api.clock), reporter.log);
+    const operator = runController(controlPlane, { cloud, client, log, options });
+    await operator.started;
     const close = async () => {
       await operator.stop();
-      narrator.flush();
+      reporter.flush();
       cloud.close();
-      await plane.close();
+      await controlPlane.close();
     };
-    const say = (text: string) => {
-      narrator.flush();
-      options.tell(text);
+    const printLine = (text: string) => {
+      reporter.flush();
+      options.print(text);
     };
-    return { ...plane, cloud, client, operator, say, close };
+    return { ...controlPlane, cloud, client, operator, printLine, close };
   } catch (error) {
-    await plane.close();
+    await controlPlane.close();
     throw error;
   }
 }
 
-interface Scene {
+interface SandboxParts {
   readonly cloud: SimulatedCloud;
-  readonly book: LogBook;
+  readonly logBuffer: LogBuffer;
 }
 
-interface Controlled {
+interface RunControllerOptions {
   readonly cloud: SimulatedCloud;
   readonly client: KubeClient;
   readonly log: Logger;
   readonly options: SandboxOptions;
 }
 
-function runController({ api, random }: ControlPlane, { cloud, client, log, options }: Controlled): RunningOperator {
+function runController(
+  { api, random }: ControlPlane,
+  { cloud, client, log, options }: RunControllerOptions,
+): RunningOperator {
   const { clock } = api;
   const { region } = options;
   return startOperator({
@@ -117,27 +124,27 @@ function runController({ api, random }: ControlPlane, { cloud, client, log, opti
     random: random.fork("controller"),
     log,
     metrics: noMetrics,
-    budgets: wallBudget({ totalMs: solveBudgetMs, now: () => performance.now(), turn }),
+    openBudget: wallClockBudget({ totalMs: solveBudgetMs, now: () => performance.now(), yieldToEventLoop }),
     identity: "karpenter-0",
   });
 }
 
 /** For `kubectl logs`, as a controller in a pod would write it. */
-function bookLog(book: LogBook, clock: Clock): Logger {
-  const write = (line: string) => book.write(line.trimEnd());
-  return jsonLog({ level: "debug", destination: { write }, clock, commit: "" });
+function bufferLogger(logBuffer: LogBuffer, clock: Clock): Logger {
+  const write = (line: string) => logBuffer.write(line.trimEnd());
+  return jsonLogger({ level: "debug", destination: { write }, clock, commit: "" });
 }
 
-async function remembered(client: KubeClient) {
+async function storedNodesAndClaims(client: KubeClient) {
   const [nodes, claims] = await Promise.all([
-    client.list<KubeObject & Node>(builtIn.Node),
-    client.list<KubeObject & NodeClaim>(custom.NodeClaim),
+    client.list<KubeObject & Node>(builtInTypes.Node),
+    client.list<KubeObject & NodeClaim>(karpenterTypes.NodeClaim),
   ]);
   return { nodes: nodes.items, claims: claims.items };
 }
 
-function turn(): Promise<void> {
+function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-async function* nothing(): AsyncIterable<string> {}
+async function* emptyLog(): AsyncIterable<string> {}

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { resources } from "../../api/labels.ts";
-import { allocatable, type InstanceType } from "../../core/instance-type.ts";
-import { amount } from "../../core/resources.ts";
+import { allocatableOf, type InstanceType } from "../../core/instance-type.ts";
+import { amountOf } from "../../core/resources.ts";
 import { ec2InstanceTypes } from "./catalogue.ts";
 
 /** By family and size: cpu in millicores, memory in Mi, pods, and all other resources there are some of. */
@@ -28,11 +28,11 @@ const notPublished = new Set<string>([
 ]);
 
 function computed(type: InstanceType): Published {
-  const left = allocatable(type);
+  const left = allocatableOf(type);
   const main = [
-    Number(amount(left, resources.cpu).milliValue()),
-    Number(amount(left, resources.memory).value()) / 2 ** 20,
-    Number(amount(left, resources.pods).value()),
+    Number(amountOf(left, resources.cpu).milliValue()),
+    Number(amountOf(left, resources.memory).value()) / 2 ** 20,
+    Number(amountOf(left, resources.pods).value()),
   ] as const;
   const other = Object.entries(left).filter(([name]) => !notPublished.has(name));
   return other.length === 0 ? main : [...main, Object.fromEntries(other.map(([name, value]) => [name, String(value)]))];
@@ -59,7 +59,9 @@ describe("04 §8 allocatable as published", () => {
   });
 
   it("04 §2.3, §2.4 of 20Gi storage 17Gi are left on every one", () => {
-    const storage = [...types.values()].map((type) => amount(allocatable(type), resources.ephemeralStorage).toString());
+    const storage = [...types.values()].map((type) =>
+      amountOf(allocatableOf(type), resources.ephemeralStorage).toString(),
+    );
     expect(new Set(storage)).toEqual(new Set(["17Gi"]));
   });
 });

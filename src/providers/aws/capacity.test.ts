@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { resources } from "../../api/labels.ts";
-import { allocatable, type InstanceType } from "../../core/instance-type.ts";
-import { amount, type Resources } from "../../core/resources.ts";
+import { allocatableOf, type InstanceType } from "../../core/instance-type.ts";
+import { amountOf, type Resources } from "../../core/resources.ts";
 import { type Ec2CatalogueOptions, ec2InstanceTypes } from "./catalogue.ts";
 
 function type(name: string, options: Ec2CatalogueOptions = {}): InstanceType {
@@ -17,11 +17,11 @@ function type(name: string, options: Ec2CatalogueOptions = {}): InstanceType {
 
 const texts = (list: Resources) =>
   Object.fromEntries(Object.entries(list).map(([name, quantity]) => [name, quantity.toString()]));
-const mebibytes = (list: Resources) => Number(amount(list, resources.memory).value()) / 2 ** 20;
+const mebibytes = (list: Resources) => Number(amountOf(list, resources.memory).value()) / 2 ** 20;
 const podsOf = (name: string, options?: Ec2CatalogueOptions) =>
-  Number(amount(type(name, options).capacity, "pods").value());
+  Number(amountOf(type(name, options).capacity, "pods").value());
 const storageOf = (name: string, options?: Ec2CatalogueOptions) =>
-  amount(type(name, options).capacity, resources.ephemeralStorage).toString();
+  amountOf(type(name, options).capacity, resources.ephemeralStorage).toString();
 
 describe("04 §2.4 test vectors", () => {
   it.each([
@@ -36,11 +36,11 @@ describe("04 §2.4 test vectors", () => {
     ["g5.xlarge", 15155, 14162, 3920, 58],
     ["p5.48xlarge", 1939865, 1938410, 191450, 100],
   ])("%s has %d Mi, of which %d Mi, %dm cpu and %d pods are left", (name, capacityMi, leftMi, cpuMilli, pods) => {
-    const left = allocatable(type(name));
+    const left = allocatableOf(type(name));
     expect(mebibytes(type(name).capacity)).toBe(capacityMi);
     expect(mebibytes(left)).toBe(leftMi);
-    expect(amount(left, resources.cpu).milliValue()).toBe(BigInt(cpuMilli));
-    expect(amount(left, resources.pods).value()).toBe(BigInt(pods));
+    expect(amountOf(left, resources.cpu).milliValue()).toBe(BigInt(cpuMilli));
+    expect(amountOf(left, resources.pods).value()).toBe(BigInt(pods));
   });
 });
 
@@ -149,7 +149,7 @@ describe("04 §2.4 overhead", () => {
     const { overhead } = type("m5.large", { kubelet });
     expect(texts(overhead.kubeReserved)).toEqual({ cpu: "1", memory: "574Mi", "ephemeral-storage": "1Gi" });
     expect(texts(overhead.systemReserved)).toEqual({ memory: "1Gi" });
-    expect(mebibytes(allocatable(type("m5.large", { kubelet })))).toBe(6903 - 1024);
+    expect(mebibytes(allocatableOf(type("m5.large", { kubelet })))).toBe(6903 - 1024);
   });
 
   it("evictionHard is a quantity or a share; 100% turns it off", () => {

@@ -2,7 +2,7 @@ import { resources } from "../../api/labels.ts";
 import type { Resources } from "../../core/resources.ts";
 import { Quantity } from "../../util/quantity.ts";
 import { amiFamilyTraits } from "./ami-families.ts";
-import type { Machine } from "./families.ts";
+import type { Ec2InstanceTypeInfo } from "./instance-type-info.ts";
 import type { NodeSettings } from "./node-settings.ts";
 
 const mebibyte = 2 ** 20;
@@ -16,44 +16,47 @@ const gpuResources: Readonly<Record<string, string>> = {
 };
 
 /** All that a node of this type has. Resources it has none of are left out. (04 §2.3) */
-export function capacity(machine: Machine, settings: NodeSettings): Resources {
+export function ec2Capacity(typeInfo: Ec2InstanceTypeInfo, settings: NodeSettings): Resources {
   return {
-    [resources.cpu]: Quantity.of(machine.vcpu),
-    [resources.memory]: Quantity.of(memoryMiB(machine, settings) * mebibyte, "BinarySI"),
-    [resources.ephemeralStorage]: ephemeralStorage(machine, settings),
-    [resources.pods]: Quantity.of(pods(machine, settings)),
-    ...devices(machine, settings),
+    [resources.cpu]: Quantity.of(typeInfo.vcpu),
+    [resources.memory]: Quantity.of(memoryMiB(typeInfo, settings) * mebibyte, "BinarySI"),
+    [resources.ephemeralStorage]: ephemeralStorage(typeInfo, settings),
+    [resources.pods]: Quantity.of(ec2PodCapacity(typeInfo, settings)),
+    ...devices(typeInfo, settings),
   };
 }
 
 /** Arm machines lose 64 MiB before the rest is estimated. The order of operations decides the last bit. (04 §2.3) */
-function memoryMiB({ family, memoryMiB: advertised }: Machine, { vmMemoryOverheadPercent }: NodeSettings): number {
+function memoryMiB(
+  { family, memoryMiB: advertised }: Ec2InstanceTypeInfo,
+  { vmMemoryOverheadPercent }: NodeSettings,
+): number {
   const size = family.arch === "arm64" ? advertised - 64 : advertised;
   return size - Math.ceil((size * mebibyte * vmMemoryOverheadPercent) / 1024 / 1024);
 }
 
 /** How many pods a node takes. (04 §2.3) */
-export function pods(machine: Machine, settings: NodeSettings): number {
+export function ec2PodCapacity(typeInfo: Ec2InstanceTypeInfo, settings: NodeSettings): number {
   const { maxPods, podsPerCore = 0 } = settings.kubelet;
   const traits = amiFamilyTraits[settings.amiFamily];
-  const limit = maxPods ?? (traits.hasEniLimitedPods ? eniLimitedPods(machine, settings) : podsWithoutEniLimit);
-  return podsPerCore > 0 && traits.honoursPodsPerCore ? Math.min(limit, podsPerCore * machine.vcpu) : limit;
+  const limit = maxPods ?? (traits.hasEniLimitedPods ? eniLimitedPods(typeInfo, settings) : podsWithoutEniLimit);
+  return podsPerCore > 0 && traits.honoursPodsPerCore ? Math.min(limit, podsPerCore * typeInfo.vcpu) : limit;
 }
 
 /** Each interface keeps one address for itself; two pods use the host's network. (04 §2.3) */
 export function eniLimitedPods(
-  machine: Machine,
+  typeInfo: Ec2InstanceTypeInfo,
   { reservedEnis, networkInterfaces }: Pick<NodeSettings, "reservedEnis" | "networkInterfaces">,
 ): number {
   const withoutAddresses = networkInterfaces.filter(
     ({ networkCardIndex, interfaceType }) => networkCardIndex === 0 && interfaceType === "efa-only",
   );
-  const enis = Math.max(0, machine.enis - reservedEnis - withoutAddresses.length);
-  return enis === 0 ? 0 : enis * (machine.ipv4PerEni - 1) + 2;
+  const enis = Math.max(0, typeInfo.enis - reservedEnis - withoutAddresses.length);
+  return enis === 0 ? 0 : enis * (typeInfo.ipv4PerEni - 1) + 2;
 }
 
 /** 04 §2.3: local disks in one array, else the volume that holds the kubelet's data. */
-function ephemeralStorage({ nvmeGB }: Machine, { amiFamily, ...settings }: NodeSettings): Quantity {
+function ephemeralStorage({ nvmeGB }: Ec2InstanceTypeInfo, { amiFamily, ...settings }: NodeSettings): Quantity {
   if (settings.instanceStorePolicy === "RAID0" && nvmeGB > 0) return Quantity.parse(`${nvmeGB}G`);
   const traits = amiFamilyTraits[amiFamily];
   const devices = settings.blockDeviceMappings;
@@ -64,16 +67,16 @@ function ephemeralStorage({ nvmeGB }: Machine, { amiFamily, ...settings }: NodeS
   return Quantity.tryParse(size) ?? Quantity.parse(defaultStorage);
 }
 
-function devices(machine: Machine, settings: NodeSettings): Resources {
-  const { family, accelerators } = machine;
+function devices(typeInfo: Ec2InstanceTypeInfo, settings: NodeSettings): Resources {
+  const { family, accelerators } = typeInfo;
   const gpu = family.gpu === undefined ? undefined : gpuResources[family.gpu.mfr];
   const counts: readonly (readonly [string | undefined, number])[] = [
     [gpu, accelerators],
     [resources.neuron, family.neuron === undefined ? 0 : accelerators],
     [resources.neuronCore, accelerators * (family.neuron?.coresPerDevice ?? 0)],
-    [resources.efa, efas(machine, settings)],
-    [resources.podEni, machine.branchEnis],
-    [resources.privateIpv4, isWindows(settings) ? machine.ipv4PerEni - 1 : 0],
+    [resources.efa, efas(typeInfo, settings)],
+    [resources.podEni, typeInfo.branchEnis],
+    [resources.privateIpv4, isWindows(settings) ? typeInfo.ipv4PerEni - 1 : 0],
   ];
   return Object.fromEntries(
     counts.flatMap(([name, count]) => (name === undefined || count <= 0 ? [] : [[name, Quantity.of(count)]])),
@@ -81,8 +84,8 @@ function devices(machine: Machine, settings: NodeSettings): Resources {
 }
 
 /** As many as the node class asks for, else as many as there can be. (04 §2.3) */
-function efas(machine: Machine, { networkInterfaces }: NodeSettings): number {
-  if (networkInterfaces.length === 0) return machine.efas;
+function efas(typeInfo: Ec2InstanceTypeInfo, { networkInterfaces }: NodeSettings): number {
+  if (networkInterfaces.length === 0) return typeInfo.efas;
   return networkInterfaces.filter(({ interfaceType }) => interfaceType === "efa-only").length;
 }
 

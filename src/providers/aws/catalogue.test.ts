@@ -1,9 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { labelPolicy } from "../../api/label-policy.ts";
 import { awsLabels, labels } from "../../api/labels.ts";
-import { capacityType, type InstanceType, type Offering, reservationId, zone } from "../../core/instance-type.ts";
+import {
+  type InstanceType,
+  type Offering,
+  offeringCapacityType,
+  offeringReservationId,
+  offeringZone,
+} from "../../core/instance-type.ts";
 import { type Ec2CatalogueOptions, ec2InstanceTypes, isRetired } from "./catalogue.ts";
-import { machines } from "./families.ts";
+import { ec2InstanceTypeInfos } from "./instance-type-info.ts";
 import { defaultSpotFraction } from "./prices.ts";
 
 function types(options: Ec2CatalogueOptions = {}): readonly InstanceType[] {
@@ -20,17 +26,17 @@ function type(name: string, options: Ec2CatalogueOptions = {}): InstanceType {
 }
 
 const places = (offerings: readonly Offering[]) =>
-  offerings.map((offering) => `${zone(offering)} ${capacityType(offering)}`);
+  offerings.map((offering) => `${offeringZone(offering)} ${offeringCapacityType(offering)}`);
 const available = (one: InstanceType) => places(one.offerings.filter((offering) => offering.available));
 
 describe("04 §8 the embedded catalogue", () => {
   it("has 885 types of 111 families, three of them retired and left out unless asked for", () => {
-    expect(machines()).toHaveLength(885);
-    expect(new Set(machines().map(({ familyName }) => familyName)).size).toBe(111);
+    expect(ec2InstanceTypeInfos()).toHaveLength(885);
+    expect(new Set(ec2InstanceTypeInfos().map(({ familyName }) => familyName)).size).toBe(111);
     expect(types()).toHaveLength(882);
     expect(types({ includeRetired: true })).toHaveLength(885);
     expect(
-      machines()
+      ec2InstanceTypeInfos()
         .filter(({ name }) => isRetired(name))
         .map(({ name }) => name),
     ).toEqual(["p3.2xlarge", "p3.8xlarge", "p3.16xlarge"]);
@@ -135,14 +141,14 @@ describe("04 §2.2 requirements", () => {
     ["dl2q.24xlarge", "instanceAcceleratorName", "qualcomm-ai100"],
   ])("%s %s is %j", (name, label, value) => {
     const requirement = type(name).requirements.get(awsLabels[label]);
-    expect(requirement.only).toBe(value);
+    expect(requirement.singleValue).toBe(value);
     if (value === undefined) expect(requirement.operator).toBe("DoesNotExist");
   });
 
   it("windows runs on amd64 alone", () => {
     const options = { amiFamily: "Windows2022" } as const;
-    expect(type("m5.large", options).requirements.get(labels.os).only).toBe("windows");
-    expect(type("m5.large", options).requirements.get(labels.windowsBuild).only).toBe("10.0.20348");
+    expect(type("m5.large", options).requirements.get(labels.os).singleValue).toBe("windows");
+    expect(type("m5.large", options).requirements.get(labels.windowsBuild).singleValue).toBe("10.0.20348");
     expect(type("m7g.large", options).requirements.get(labels.os).operator).toBe("DoesNotExist");
   });
 });
@@ -159,7 +165,7 @@ describe("04 §2.5 offerings", () => {
         "karpenter.k8s.aws/capacity-reservation-type DoesNotExist, karpenter.sh/capacity-type In [on-demand], " +
         "topology.k8s.aws/zone-id In [use1-az1], topology.kubernetes.io/zone In [us-east-1a]",
     );
-    expect(offerings.map(reservationId).filter((id) => id !== undefined)).toEqual([]);
+    expect(offerings.map(offeringReservationId).filter((id) => id !== undefined)).toEqual([]);
   });
 
   it("are available where the type is offered", () => {
@@ -175,7 +181,7 @@ describe("04 §2.5 offerings", () => {
     expect(offerings).toHaveLength(8);
     expect(available(type("m5.large", { zones: ["us-west-2b"] }))).toEqual(["us-west-2b on-demand", "us-west-2b spot"]);
     expect(offerings.filter((offering) => offering.requirements.has("topology.k8s.aws/zone-id"))).toHaveLength(2);
-    expect(requirements.get(labels.zone).only).toBe("us-west-2b");
+    expect(requirements.get(labels.zone).singleValue).toBe("us-west-2b");
     expect(available(type("m5.large", { zones: [] }))).toEqual([]);
   });
 
@@ -212,7 +218,7 @@ describe("04 §2.5 offerings", () => {
 
 describe("04 §2.6, §8 prices", () => {
   const price = (name: string, kind: string, options?: Ec2CatalogueOptions) =>
-    type(name, options).offerings.find((offering) => capacityType(offering) === kind)?.price;
+    type(name, options).offerings.find((offering) => offeringCapacityType(offering) === kind)?.price;
 
   it("on demand is the listed price, spot the family's fraction of it by region", () => {
     expect(price("m5.large", "on-demand")).toBe(0.096);
@@ -232,7 +238,7 @@ describe("04 §2.6, §8 prices", () => {
   });
 
   it("the default fraction is the median of those recorded", () => {
-    const families = new Map(machines().map(({ familyName, family }) => [familyName, family]));
+    const families = new Map(ec2InstanceTypeInfos().map(({ familyName, family }) => [familyName, family]));
     const fractions = [...families.values()].flatMap(({ spot = {} }) => Object.values(spot)).sort((a, b) => a - b);
     expect(fractions[Math.floor(fractions.length / 2)]).toBe(defaultSpotFraction);
   });

@@ -1,14 +1,14 @@
 import type { Problem } from "../../api/problem.ts";
 import type { InstanceType } from "../../core/instance-type.ts";
-import { capacity } from "./capacity.ts";
-import { type Machine, machines } from "./families.ts";
+import { ec2Capacity } from "./capacity.ts";
 import { familyRows } from "./families-data.ts";
+import { type Ec2InstanceTypeInfo, ec2InstanceTypeInfos } from "./instance-type-info.ts";
 import { defaultNodeSettings, type NodeSettings } from "./node-settings.ts";
-import { offeringPlaces, offerings } from "./offerings.ts";
-import { overhead } from "./overhead.ts";
+import { ec2Offerings, offeringTemplates } from "./offerings.ts";
+import { ec2Overhead } from "./overhead.ts";
 import { embeddedPrices, type Prices } from "./prices.ts";
-import { defaultRegion, type Region, regionNamed, type Zone } from "./regions.ts";
-import { RequirementPool, typeRequirements } from "./requirements.ts";
+import { defaultRegion, findRegion, type Region, type Zone } from "./regions.ts";
+import { RequirementInterner, typeRequirements } from "./type-requirements.ts";
 
 /** Where, what and how; everything has a sane default. */
 export interface Ec2CatalogueOptions extends Partial<NodeSettings> {
@@ -27,8 +27,8 @@ export type Ec2CatalogueResult = { readonly types: readonly InstanceType[] } | {
 
 /** The EC2 instance types of a region as a node class shapes them, also those that cannot be had there. (04 §2) */
 export function ec2InstanceTypes(options: Ec2CatalogueOptions = {}): Ec2CatalogueResult {
-  const known = machines();
-  const found = regionNamed(options.region ?? defaultRegion, known);
+  const known = ec2InstanceTypeInfos();
+  const found = findRegion(options.region ?? defaultRegion, known);
   if ("problem" in found) return found;
   const { region } = found;
   const problem = unknownZone(options.zones ?? [], region);
@@ -36,7 +36,7 @@ export function ec2InstanceTypes(options: Ec2CatalogueOptions = {}): Ec2Catalogu
 
   const { family = () => true, includeRetired = false } = options;
   const wanted = known.filter((one) => family(one.familyName) && (includeRetired || one.family.retired !== true));
-  return { types: build(wanted, region, options) };
+  return { types: buildInstanceTypes(wanted, region, options) };
 }
 
 /** Whether EC2 no longer offers a type that the catalogue still knows. */
@@ -45,28 +45,32 @@ export function isRetired(instanceType: string): boolean {
   return Object.hasOwn(familyRows, family) && familyRows[family]?.retired === true;
 }
 
-function build(wanted: readonly Machine[], region: Region, options: Ec2CatalogueOptions): readonly InstanceType[] {
+function buildInstanceTypes(
+  wanted: readonly Ec2InstanceTypeInfo[],
+  region: Region,
+  options: Ec2CatalogueOptions,
+): readonly InstanceType[] {
   const settings: NodeSettings = { ...defaultNodeSettings, ...options };
   const prices = options.prices ?? embeddedPrices(region);
-  const pool = new RequirementPool();
+  const interner = new RequirementInterner();
   const usable = region.zones.filter(({ name }) => options.zones?.includes(name) ?? true);
-  const places = offeringPlaces(region.zones, { usable: new Set(usable), pool });
-  return wanted.map((machine) => {
-    const zones = usable.filter((zone) => isOffered(machine, region, zone));
-    const all = capacity(machine, settings);
+  const templates = offeringTemplates(region.zones, { usable: new Set(usable), interner });
+  return wanted.map((typeInfo) => {
+    const zones = usable.filter((zone) => isOffered(typeInfo, region, zone));
+    const all = ec2Capacity(typeInfo, settings);
     return {
-      name: machine.name,
-      requirements: typeRequirements(machine, { region, settings, zones, pool }),
-      offerings: offerings(machine, { places, zones, settings, prices }),
+      name: typeInfo.name,
+      requirements: typeRequirements(typeInfo, { region, settings, zones, interner }),
+      offerings: ec2Offerings(typeInfo, { templates, zones, settings, prices }),
       capacity: all,
-      overhead: overhead(machine, settings, all),
+      overhead: ec2Overhead(typeInfo, settings, all),
     };
   });
 }
 
 /** Retired types have no zones left; where they are wanted, they are offered in all. */
-function isOffered(machine: Machine, { column }: Region, { digit }: Zone): boolean {
-  return machine.family.retired === true || machine.zoneDigits[column].includes(digit);
+function isOffered(typeInfo: Ec2InstanceTypeInfo, { column }: Region, { digit }: Zone): boolean {
+  return typeInfo.family.retired === true || typeInfo.zoneDigits[column].includes(digit);
 }
 
 function unknownZone(zones: readonly string[], region: Region): Problem | undefined {

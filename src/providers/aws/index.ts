@@ -1,6 +1,6 @@
 export * from "./catalogue.ts";
-export * from "./class-settings.ts";
-export { type Machine, machines } from "./families.ts";
+export { type Ec2InstanceTypeInfo, ec2InstanceTypeInfos } from "./instance-type-info.ts";
+export * from "./node-class-settings.ts";
 export * from "./node-settings.ts";
 export * from "./prices.ts";
 export { defaultRegion, knownRegions, type Region, type Zone } from "./regions.ts";

@@ -1,40 +1,40 @@
 import { awsZoneId, labels } from "../../api/labels.ts";
 import type { Offering } from "../../core/instance-type.ts";
 import { Requirements } from "../../core/requirements.ts";
-import type { Machine } from "./families.ts";
+import type { Ec2InstanceTypeInfo } from "./instance-type-info.ts";
 import type { NodeSettings } from "./node-settings.ts";
 import type { Prices } from "./prices.ts";
 import type { Zone } from "./regions.ts";
-import { type RequirementPool, reservationRequirements } from "./requirements.ts";
+import { type RequirementInterner, reservationRequirements } from "./type-requirements.ts";
 
 /** One zone and capacity type, the same for every instance type. */
-export interface Place {
+export interface OfferingTemplate {
   readonly zone: Zone;
   readonly capacityType: "on-demand" | "spot";
   readonly requirements: Requirements;
 }
 
 /** Every zone of the region, each on demand and on spot; the zone id is known where nodes can be. (04 §2.5) */
-export function offeringPlaces(
+export function offeringTemplates(
   zones: readonly Zone[],
-  { usable, pool }: { readonly usable: ReadonlySet<Zone>; readonly pool: RequirementPool },
-): readonly Place[] {
+  { usable, interner }: { readonly usable: ReadonlySet<Zone>; readonly interner: RequirementInterner },
+): readonly OfferingTemplate[] {
   return zones.flatMap((zone) =>
     (["on-demand", "spot"] as const).map((capacityType) => ({
       zone,
       capacityType,
       requirements: Requirements.of(
-        pool.in(labels.capacityType, [capacityType]),
-        pool.in(labels.zone, [zone.name]),
-        ...(usable.has(zone) ? [pool.in(awsZoneId, [zone.id])] : []),
-        ...reservationRequirements(pool),
+        interner.in(labels.capacityType, [capacityType]),
+        interner.in(labels.zone, [zone.name]),
+        ...(usable.has(zone) ? [interner.in(awsZoneId, [zone.id])] : []),
+        ...reservationRequirements(interner),
       ),
     })),
   );
 }
 
 export interface OfferingContext {
-  readonly places: readonly Place[];
+  readonly templates: readonly OfferingTemplate[];
   /** Zones the type is offered in and nodes can be in. */
   readonly zones: readonly Zone[];
   readonly settings: NodeSettings;
@@ -42,29 +42,32 @@ export interface OfferingContext {
 }
 
 /** Every way to buy the type; without a price, or where it is not offered, it cannot be had. (04 §2.5) */
-export function offerings(machine: Machine, { places, zones, settings, prices }: OfferingContext): readonly Offering[] {
-  const suits = suitsNodeClass(machine, settings);
-  return places.map(({ zone, capacityType, requirements }) => {
-    const price = capacityType === "spot" ? prices.spot(machine, zone.name) : prices.onDemand(machine);
-    return { requirements, price: price ?? 0, available: suits && price !== undefined && zones.includes(zone) };
+export function ec2Offerings(
+  typeInfo: Ec2InstanceTypeInfo,
+  { templates, zones, settings, prices }: OfferingContext,
+): readonly Offering[] {
+  const isCompatible = isCompatibleWithNodeClass(typeInfo, settings);
+  return templates.map(({ zone, capacityType, requirements }) => {
+    const price = capacityType === "spot" ? prices.spot(typeInfo, zone.name) : prices.onDemand(typeInfo);
+    return { requirements, price: price ?? 0, available: isCompatible && price !== undefined && zones.includes(zone) };
   });
 }
 
 /** Whether a machine can be what the node class says; else none of its offerings is available. (04 §2.5) */
-export function suitsNodeClass(machine: Machine, settings: NodeSettings): boolean {
-  if (settings.amiFamily === "AL2023" && machine.familyName === "a1") return false;
-  if (settings.tracksConnections && (machine.isMetal || machine.family.hv !== "nitro")) return false;
-  return suitsNetworkInterfaces(machine, settings);
+export function isCompatibleWithNodeClass(typeInfo: Ec2InstanceTypeInfo, settings: NodeSettings): boolean {
+  if (settings.amiFamily === "AL2023" && typeInfo.familyName === "a1") return false;
+  if (settings.tracksConnections && (typeInfo.isMetal || typeInfo.family.hv !== "nitro")) return false;
+  return supportsNetworkInterfaces(typeInfo, settings);
 }
 
 /** The catalogue knows the default card's interfaces, and how many cards there are. (04 §2.5) */
-function suitsNetworkInterfaces(machine: Machine, { networkInterfaces }: NodeSettings): boolean {
+function supportsNetworkInterfaces(typeInfo: Ec2InstanceTypeInfo, { networkInterfaces }: NodeSettings): boolean {
   const efaOnly = networkInterfaces.filter(({ interfaceType }) => interfaceType === "efa-only");
   return (
-    efaOnly.length <= machine.efas &&
+    efaOnly.length <= typeInfo.efas &&
     networkInterfaces.every(
       ({ networkCardIndex, deviceIndex }) =>
-        networkCardIndex < machine.networkCards && (networkCardIndex > 0 || deviceIndex < machine.enis),
+        networkCardIndex < typeInfo.networkCards && (networkCardIndex > 0 || deviceIndex < typeInfo.enis),
     )
   );
 }

@@ -1,10 +1,10 @@
 import { resources } from "../../api/labels.ts";
 import type { Overhead } from "../../core/instance-type.ts";
-import { amount, type Resources } from "../../core/resources.ts";
+import { amountOf, type Resources } from "../../core/resources.ts";
 import { Quantity } from "../../util/quantity.ts";
 import { amiFamilyTraits } from "./ami-families.ts";
-import { eniLimitedPods, pods } from "./capacity.ts";
-import type { Machine } from "./families.ts";
+import { ec2PodCapacity, eniLimitedPods } from "./capacity.ts";
+import type { Ec2InstanceTypeInfo } from "./instance-type-info.ts";
 import type { NodeSettings } from "./node-settings.ts";
 
 /** Shares of a machine's cores that the kubelet keeps, from the first core up. (04 §2.4) */
@@ -20,22 +20,22 @@ const reservedStorage = Quantity.parse("1Gi");
 const mebibyte = 2 ** 20;
 
 /** What of a node is not for pods. evictionSoft has no say. (04 §2.4) */
-export function overhead(machine: Machine, settings: NodeSettings, capacity: Resources): Overhead {
+export function ec2Overhead(typeInfo: Ec2InstanceTypeInfo, settings: NodeSettings, capacity: Resources): Overhead {
   return {
-    kubeReserved: { ...kubeReserved(machine, settings), ...parsed(settings.kubelet.kubeReserved) },
-    systemReserved: parsed(settings.kubelet.systemReserved),
+    kubeReserved: { ...kubeReserved(typeInfo, settings), ...parsedResources(settings.kubelet.kubeReserved) },
+    systemReserved: parsedResources(settings.kubelet.systemReserved),
     evictionThreshold: evictionThreshold(capacity, settings.kubelet.evictionHard ?? {}),
   };
 }
 
-function kubeReserved(machine: Machine, settings: NodeSettings): Resources {
+function kubeReserved(typeInfo: Ec2InstanceTypeInfo, settings: NodeSettings): Resources {
   const { reservesForEniLimitedPods } = amiFamilyTraits[settings.amiFamily];
   // Interfaces set aside do not lower the reserve. (04 trap 3)
   const podCount = reservesForEniLimitedPods
-    ? eniLimitedPods(machine, { ...settings, reservedEnis: 0 })
-    : pods(machine, settings);
+    ? eniLimitedPods(typeInfo, { ...settings, reservedEnis: 0 })
+    : ec2PodCapacity(typeInfo, settings);
   return {
-    [resources.cpu]: Quantity.milli(reservedCpuMilli(machine.vcpu * 1000)),
+    [resources.cpu]: Quantity.milli(reservedCpuMilli(typeInfo.vcpu * 1000)),
     [resources.memory]: Quantity.of((11 * podCount + 255) * mebibyte, "BinarySI"),
     [resources.ephemeralStorage]: reservedStorage,
   };
@@ -51,8 +51,8 @@ function reservedCpuMilli(cpuMilli: number): number {
 }
 
 function evictionThreshold(capacity: Resources, evictionHard: Readonly<Record<string, string>>): Resources {
-  const storage = amount(capacity, resources.ephemeralStorage);
-  const memory = amount(capacity, resources.memory);
+  const storage = amountOf(capacity, resources.ephemeralStorage);
+  const memory = amountOf(capacity, resources.memory);
   return {
     [resources.memory]: threshold(memory, evictionHard["memory.available"]) ?? evictionMemory,
     [resources.ephemeralStorage]: threshold(storage, evictionHard["nodefs.available"]) ?? percentOf(storage, 10),
@@ -73,7 +73,7 @@ function percentOf(quantity: Quantity, percent: number): Quantity {
 }
 
 /** What does not read as a quantity is an expression or a mistake; either way it is not decided here. (04 §1.10) */
-function parsed(reserved: Readonly<Record<string, string>> = {}): Resources {
+function parsedResources(reserved: Readonly<Record<string, string>> = {}): Resources {
   return Object.fromEntries(
     Object.entries(reserved).flatMap(([name, text]) => {
       const quantity = Quantity.tryParse(text);

@@ -1,10 +1,10 @@
-import type { Machine } from "./families.ts";
+import type { Ec2InstanceTypeInfo } from "./instance-type-info.ts";
 import type { Region } from "./regions.ts";
 
 /** What machines cost, in dollars an hour; undefined where nobody knows. (04 §2.6) */
 export interface Prices {
-  onDemand(machine: Machine): number | undefined;
-  spot(machine: Machine, zone: string): number | undefined;
+  onDemand(typeInfo: Ec2InstanceTypeInfo): number | undefined;
+  spot(typeInfo: Ec2InstanceTypeInfo, zone: string): number | undefined;
 }
 
 /** For families whose spot price nobody recorded: the median over those where somebody did, in either region. */
@@ -16,7 +16,7 @@ export const defaultSpotFraction = 0.38;
  */
 export function embeddedPrices(region: Region): Prices {
   return {
-    onDemand: (machine) => machine.usdPerHour,
+    onDemand: (typeInfo) => typeInfo.usdPerHour,
     spot: ({ family, usdPerHour }) =>
       usdPerHour === undefined ? undefined : usdPerHour * (family.spot?.[region.column] ?? defaultSpotFraction),
   };

@@ -1,5 +1,5 @@
 import type { Problem } from "../../api/problem.ts";
-import type { Machine, RegionColumn } from "./families.ts";
+import type { Ec2InstanceTypeInfo, RegionColumn } from "./instance-type-info.ts";
 
 export const defaultRegion = "us-west-2";
 
@@ -32,19 +32,19 @@ export interface Region {
 }
 
 /** The region with its zones, or a problem that names the regions there are. */
-export function regionNamed(
+export function findRegion(
   name: string,
-  machines: readonly Machine[],
+  typeInfos: readonly Ec2InstanceTypeInfo[],
 ): { readonly region: Region } | { readonly problem: Problem } {
   const row = Object.hasOwn(regionRows, name) ? regionRows[name] : undefined;
   if (row === undefined) return { problem: unknownRegion(name) };
-  const digits = new Set(machines.flatMap((machine) => [...machine.zoneDigits[row.column]]));
-  const zones = [...digits].sort().map((digit) => zone(name, row, digit));
+  const digits = new Set(typeInfos.flatMap((typeInfo) => [...typeInfo.zoneDigits[row.column]]));
+  const zones = [...digits].sort().map((digit) => zoneOf(name, row, digit));
   return { region: { name, column: row.column, zones } };
 }
 
 /** Which letter a zone has differs by account; offline, letters follow ids. */
-function zone(region: string, row: RegionRow, digit: string): Zone {
+function zoneOf(region: string, row: RegionRow, digit: string): Zone {
   return { name: `${region}${"abcdefghi"[Number(digit) - 1] ?? digit}`, id: `${row.zoneIdPrefix}${digit}`, digit };
 }
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { awsLabels, labels } from "../../api/labels.ts";
-import { allocatable, type InstanceType, noOverhead } from "../../core/instance-type.ts";
+import { allocatableOf, type InstanceType, noOverhead } from "../../core/instance-type.ts";
 import { Requirement } from "../../core/requirement.ts";
 import { Requirements } from "../../core/requirements.ts";
 import type { Resources } from "../../core/resources.ts";
@@ -61,7 +61,7 @@ it("02:K-4 what was written reads back the same", () => {
 
 it("keeps what pods can have, though KWOK's overhead is its own", () => {
   const [type] = reread([foreign]);
-  expect(type && texts(allocatable(type))).toEqual(texts(allocatable(foreign)));
+  expect(type && texts(allocatableOf(type))).toEqual(texts(allocatableOf(foreign)));
 });
 
 it("writes available offerings only, with the provider's labels on them", () => {
@@ -76,7 +76,7 @@ it("writes available offerings only, with the provider's labels on them", () => 
 });
 
 it("carries only the labels asked for", () => {
-  const [type] = reread([foreign], { carries: (label) => label === awsLabels.instanceCategory });
+  const [type] = reread([foreign], { includesLabel: (label) => label === awsLabels.instanceCategory });
   expect(type?.offerings[0]?.requirements.has(awsLabels.instanceCategory)).toBe(true);
   expect(type?.offerings[0]?.requirements.has(awsLabels.instanceGpuName)).toBe(false);
 });

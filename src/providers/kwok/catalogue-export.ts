@@ -1,12 +1,12 @@
 import { labels, resources } from "../../api/labels.ts";
-import { allocatable, type InstanceType, type Offering } from "../../core/instance-type.ts";
+import { allocatableOf, type InstanceType, type Offering } from "../../core/instance-type.ts";
 import type { Requirement } from "../../core/requirement.ts";
-import { merge, type Resources } from "../../core/resources.ts";
-import { derivedLabels, kwokOverhead } from "./instance-type.ts";
+import { mergeResources, type Resources } from "../../core/resources.ts";
+import { derivedLabels, kwokOverhead } from "./kwok-instance-type.ts";
 
-export interface ExportOptions {
+export interface KwokExportOptions {
   /** Which of the types' own labels go along; all of them unless said. */
-  readonly carries?: (label: string) => boolean;
+  readonly includesLabel?: (label: string) => boolean;
 }
 
 /**
@@ -17,30 +17,33 @@ export interface ExportOptions {
  * - whatever a file lists is available, so offerings that are not are left out;
  * - a type that runs no operating system cannot be told, and is left out.
  */
-export function toKwokFile(types: readonly InstanceType[], { carries = () => true }: ExportOptions = {}): string {
+export function toKwokFile(
+  types: readonly InstanceType[],
+  { includesLabel = () => true }: KwokExportOptions = {},
+): string {
   const written = types
     .filter(({ requirements }) => requirements.get(labels.os).operator === "In")
-    .map((type) => JSON.stringify(writtenType(type, carries)));
+    .map((type) => JSON.stringify(typeJson(type, includesLabel)));
   return `[\n${written.join(",\n")}\n]\n`;
 }
 
-function writtenType(type: InstanceType, carries: (label: string) => boolean): object {
-  const extra = [...type.requirements.keys()].filter((label) => !derivedLabels.has(label) && carries(label));
-  const carried = extra.map((label) => type.requirements.get(label));
+function typeJson(type: InstanceType, includesLabel: (label: string) => boolean): object {
+  const extra = [...type.requirements.keys()].filter((label) => !derivedLabels.has(label) && includesLabel(label));
+  const includedRequirements = extra.map((label) => type.requirements.get(label));
   return {
     name: type.name,
     offerings: type.offerings
       .filter(({ available }) => available)
-      .map((offering) => writtenOffering(offering, carried)),
-    architecture: type.requirements.get(labels.arch).only ?? "",
+      .map((offering) => offeringJson(offering, includedRequirements)),
+    architecture: type.requirements.get(labels.arch).singleValue ?? "",
     operatingSystems: type.requirements.get(labels.os).sortedValues(),
-    resources: writtenResources(type),
+    resources: resourcesJson(type),
   };
 }
 
-function writtenOffering(offering: Offering, carried: readonly Requirement[]): object {
+function offeringJson(offering: Offering, includedRequirements: readonly Requirement[]): object {
   const own = offering.requirements;
-  const missing = carried.filter(({ key }) => !own.has(key));
+  const missing = includedRequirements.filter(({ key }) => !own.has(key));
   return {
     Price: offering.price,
     Available: true,
@@ -50,9 +53,9 @@ function writtenOffering(offering: Offering, carried: readonly Requirement[]): o
 }
 
 /** The capacity that leaves this type's allocatable under KWOK's overhead and the rule about huge pages. (02:A-11) */
-function writtenResources(type: InstanceType): Readonly<Record<string, string>> {
+function resourcesJson(type: InstanceType): Readonly<Record<string, string>> {
   const pages = Object.entries(type.capacity).filter(([name]) => name.startsWith("hugepages-"));
   const reserved = pages.map(([, quantity]): Resources => ({ [resources.memory]: quantity }));
-  const amounts = merge(allocatable(type), kwokOverhead.kubeReserved, ...reserved);
+  const amounts = mergeResources(allocatableOf(type), kwokOverhead.kubeReserved, ...reserved);
   return Object.fromEntries(Object.entries(amounts).map(([name, quantity]) => [name, quantity.canonical()]));
 }

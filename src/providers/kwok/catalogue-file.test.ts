@@ -3,7 +3,13 @@ import { describe, expect, it } from "vitest";
 import { runs } from "../../../test/runs.ts";
 import { kwokLabels, labels } from "../../api/labels.ts";
 import { formatPath } from "../../api/problem.ts";
-import { allocatable, capacityType, type InstanceType, reservationId, zone } from "../../core/instance-type.ts";
+import {
+  allocatableOf,
+  type InstanceType,
+  offeringCapacityType,
+  offeringReservationId,
+  offeringZone,
+} from "../../core/instance-type.ts";
 import { parseKwokFile, readKwokFile } from "./catalogue-file.ts";
 
 const place = (zoneName: string, capacity: string, ...more: object[]) => [
@@ -40,7 +46,7 @@ describe("reading a file in the KWOK format", () => {
       type({ offerings: [offering(), offering({ Price: 2.5, Requirements: place("b", "on-demand") })] }),
     ]);
     expect(read1?.name).toBe("t.large");
-    expect(read1?.offerings.map((each) => [zone(each), capacityType(each), each.price])).toEqual([
+    expect(read1?.offerings.map((each) => [offeringZone(each), offeringCapacityType(each), each.price])).toEqual([
       ["a", "spot", 1],
       ["b", "on-demand", 2.5],
     ]);
@@ -50,7 +56,7 @@ describe("reading a file in the KWOK format", () => {
         "karpenter.sh/capacity-type In [on-demand spot], kubernetes.io/arch In [amd64], kubernetes.io/os In [linux], " +
         "node.kubernetes.io/instance-type In [t.large], topology.kubernetes.io/zone In [a b]",
     );
-    expect(String(read1 && allocatable(read1).cpu)).toBe("1900m");
+    expect(String(read1 && allocatableOf(read1).cpu)).toBe("1900m");
   });
 
   it("02:K-4 whatever is listed is available", () => {
@@ -77,14 +83,14 @@ describe("reading a file in the KWOK format", () => {
     ["m5.huge", "2", "m5"],
   ])("02:K-5 %s is of size %s and family %s", (name, size, family) => {
     const { requirements } = one({ name });
-    expect(requirements.get(kwokLabels.instanceSize).only).toBe(size);
-    expect(requirements.get(kwokLabels.instanceFamily).only).toBe(family);
+    expect(requirements.get(kwokLabels.instanceSize).singleValue).toBe(size);
+    expect(requirements.get(kwokLabels.instanceFamily).singleValue).toBe(family);
   });
 
   it("02:K-5 cpu and memory labels are canonical quantities", () => {
     const { requirements } = one({ resources: { cpu: "2000m", memory: "1024Gi" } });
-    expect(requirements.get(kwokLabels.instanceCpu).only).toBe("2");
-    expect(requirements.get(kwokLabels.instanceMemory).only).toBe("1Ti");
+    expect(requirements.get(kwokLabels.instanceCpu).singleValue).toBe("2");
+    expect(requirements.get(kwokLabels.instanceMemory).singleValue).toBe("1Ti");
   });
 
   it("02:C-2 a reserved offering has an id and a count", () => {
@@ -92,7 +98,7 @@ describe("reading a file in the KWOK format", () => {
     const id = { key: kwokLabels.reservationId, operator: "In", values: ["cr-1"] };
     const reserved = offering({ ReservationCapacity: 2, Requirements: place("a", "reserved", id) });
     const { offerings } = one({ offerings: [offering({ Requirements: place("a", "spot", none) }), reserved] });
-    expect(offerings.map((each) => [reservationId(each), each.reservationCapacity])).toEqual([
+    expect(offerings.map((each) => [offeringReservationId(each), each.reservationCapacity])).toEqual([
       [undefined, undefined],
       ["cr-1", 2],
     ]);

@@ -2,23 +2,25 @@ import { type LabelPolicy, labelPolicy } from "../../api/label-policy.ts";
 import { kwokLabels, labels, resources } from "../../api/labels.ts";
 import type { Problem } from "../../api/problem.ts";
 import { type RequirementOperator, requirementOperators } from "../../api/vocabulary.ts";
-import { capacityType, type InstanceType, type Offering } from "../../core/instance-type.ts";
+import { type InstanceType, type Offering, offeringCapacityType } from "../../core/instance-type.ts";
 import { parseInt64 } from "../../core/int64.ts";
 import type { RequirementItem } from "../../core/requirement.ts";
 import { Requirements } from "../../core/requirements.ts";
 import type { Resources } from "../../core/resources.ts";
 import { Quantity } from "../../util/quantity.ts";
-import { kwokInstanceType } from "./instance-type.ts";
-import { JsonCursor, shown } from "./json-cursor.ts";
+import { JsonCursor, quotedExcerpt } from "./json-cursor.ts";
+import { kwokInstanceType } from "./kwok-instance-type.ts";
 
 /** Either all types of a file, or all that is wrong with it. */
-export type CatalogueResult = { readonly types: readonly InstanceType[] } | { readonly problems: readonly Problem[] };
+export type KwokCatalogueResult =
+  | { readonly types: readonly InstanceType[] }
+  | { readonly problems: readonly Problem[] };
 
 /** When a file does not say. (02:K-4) */
 const defaultPods = Quantity.of(110);
 
 /** Reads the text of an instance types file in the KWOK format. (02:K-4) */
-export function parseKwokFile(text: string, policy: LabelPolicy = labelPolicy("kwok")): CatalogueResult {
+export function parseKwokFile(text: string, policy: LabelPolicy = labelPolicy("kwok")): KwokCatalogueResult {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -30,10 +32,10 @@ export function parseKwokFile(text: string, policy: LabelPolicy = labelPolicy("k
 }
 
 /** Reads an instance types file that is JSON already. */
-export function readKwokFile(value: unknown, policy: LabelPolicy = labelPolicy("kwok")): CatalogueResult {
+export function readKwokFile(value: unknown, policy: LabelPolicy = labelPolicy("kwok")): KwokCatalogueResult {
   const root = JsonCursor.root(value);
   const cursors = root.items() ?? [];
-  const types = all(cursors.map((at) => readType(at, policy)));
+  const types = allDefined(cursors.map((at) => readType(at, policy)));
   if (types !== undefined) noteUndeclaredReservations(cursors, types);
   return types === undefined || root.problems.length > 0 ? { problems: root.problems } : { types };
 }
@@ -44,7 +46,7 @@ function readType(at: JsonCursor, policy: LabelPolicy): InstanceType | undefined
   const architecture = at.field("architecture").name();
   const operatingSystems = readOperatingSystems(at.field("operatingSystems"));
   const amounts = readResources(at.field("resources"));
-  const offerings = all(
+  const offerings = allDefined(
     at
       .field("offerings")
       .items()
@@ -56,7 +58,7 @@ function readType(at: JsonCursor, policy: LabelPolicy): InstanceType | undefined
 }
 
 function readOperatingSystems(at: JsonCursor): readonly string[] | undefined {
-  const names = all(at.items()?.map((one) => one.name()));
+  const names = allDefined(at.items()?.map((one) => one.name()));
   if (names?.length !== 0) return names;
   return at.note({ code: "too-few", message: "names no operating system", expected: "linux or windows" });
 }
@@ -80,12 +82,12 @@ function readOffering(at: JsonCursor, policy: LabelPolicy): Offering | undefined
   if (price === undefined || requirements === undefined) return undefined;
   // Available is not asked: whatever a file lists can be had. (02:K-4)
   const offering: Offering = { requirements, price, available: true };
-  return capacityType(offering) === "reserved" ? readReservation(at, offering) : offering;
+  return offeringCapacityType(offering) === "reserved" ? readReservation(at, offering) : offering;
 }
 
 function readReservation(at: JsonCursor, offering: Offering): Offering | undefined {
   const reservationCapacity = at.field("ReservationCapacity").count();
-  if (offering.requirements.get(kwokLabels.reservationId).only === undefined) {
+  if (offering.requirements.get(kwokLabels.reservationId).singleValue === undefined) {
     const message = `a reserved offering names its reservation by ${kwokLabels.reservationId}`;
     return at.field("Requirements").note({ code: "required", message, expected: "In with one value" });
   }
@@ -94,10 +96,10 @@ function readReservation(at: JsonCursor, offering: Offering): Offering | undefin
 
 /** Zone and capacity type are what makes an offering. (02:C-2) */
 function readRequirements(at: JsonCursor, policy: LabelPolicy): Requirements | undefined {
-  const items = all(at.items()?.map(readItem));
+  const items = allDefined(at.items()?.map(readItem));
   if (items === undefined) return undefined;
   const requirements = Requirements.fromItems(items, policy);
-  const missing = [labels.capacityType, labels.zone].filter((key) => requirements.get(key).only === undefined);
+  const missing = [labels.capacityType, labels.zone].filter((key) => requirements.get(key).singleValue === undefined);
   for (const key of missing) {
     at.note({ code: "required", message: `an offering has exactly one ${key}`, expected: "In with one value" });
   }
@@ -109,7 +111,7 @@ function readItem(at: JsonCursor): RequirementItem | undefined {
   const key = at.field("key").key();
   const operator = readOperator(at.field("operator"));
   const given = at.field("values");
-  const values = given.isMissing ? [] : all(given.items()?.map((one) => one.labelValue()));
+  const values = given.isMissing ? [] : allDefined(given.items()?.map((one) => one.labelValue()));
   if (key === undefined || operator === undefined || values === undefined) return undefined;
   const expected = expectedValues(operator, values);
   if (expected === undefined) return { key, operator, values };
@@ -121,7 +123,7 @@ function readOperator(at: JsonCursor): RequirementOperator | undefined {
   const operator = requirementOperators.find((one) => one === text);
   if (text === undefined || operator !== undefined) return operator;
   const expected = requirementOperators.join(", ");
-  return at.note({ code: "unknown-operator", message: `${shown(text)} is not an operator`, expected });
+  return at.note({ code: "unknown-operator", message: `${quotedExcerpt(text)} is not an operator`, expected });
 }
 
 /** What the operator needs and these are not; nothing when they will do. */
@@ -140,7 +142,7 @@ function expectedValues(operator: RequirementOperator, values: readonly string[]
 
 /** Where there are reservations, an offering without one says so, or it would pass for any of them. (02:C-2) */
 function noteUndeclaredReservations(cursors: readonly JsonCursor[], types: readonly InstanceType[]): void {
-  const isReserved = (offering: Offering): boolean => capacityType(offering) === "reserved";
+  const isReserved = (offering: Offering): boolean => offeringCapacityType(offering) === "reserved";
   if (!types.some((type) => type.offerings.some(isReserved))) return;
   const message = `in a file with reservations, other offerings rule out ${kwokLabels.reservationId}`;
   for (const [typeIndex, at] of cursors.entries()) {
@@ -154,6 +156,6 @@ function noteUndeclaredReservations(cursors: readonly JsonCursor[], types: reado
 }
 
 /** The list, if none of it is missing. */
-function all<T>(list: readonly (T | undefined)[] | undefined): readonly T[] | undefined {
+function allDefined<T>(list: readonly (T | undefined)[] | undefined): readonly T[] | undefined {
   return list?.every((one) => one !== undefined) ? (list as readonly T[]) : undefined;
 }

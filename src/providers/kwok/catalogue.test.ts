@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { isRestrictedLabel, labelPolicy } from "../../api/label-policy.ts";
 import { kwokLabels, labels } from "../../api/labels.ts";
-import { allocatable, capacityType, type InstanceType, zone } from "../../core/instance-type.ts";
+import { allocatableOf, type InstanceType, offeringCapacityType, offeringZone } from "../../core/instance-type.ts";
 import type { Resources } from "../../core/resources.ts";
 import { kwokInstanceTypes } from "./catalogue.ts";
-import { withOfferingKeys } from "./instance-type.ts";
+import { withOfferingKeys } from "./kwok-instance-type.ts";
 
 const types = kwokInstanceTypes();
 
@@ -24,17 +24,19 @@ describe("the KWOK catalogue", () => {
     const offerings = types.flatMap((type) => type.offerings);
     expect(offerings).toHaveLength(1152);
     expect(offerings.every(({ available }) => available)).toBe(true);
-    const places = ["a", "b", "c", "d"].flatMap((letter) => [
+    const templates = ["a", "b", "c", "d"].flatMap((letter) => [
       `test-zone-${letter} spot`,
       `test-zone-${letter} on-demand`,
     ]);
     for (const type of types) {
-      expect(type.offerings.map((offering) => `${zone(offering)} ${capacityType(offering)}`)).toEqual(places);
+      expect(type.offerings.map((offering) => `${offeringZone(offering)} ${offeringCapacityType(offering)}`)).toEqual(
+        templates,
+      );
     }
   });
 
   it("02:K-1 combines every cpu size, memory ratio, os and architecture", () => {
-    const sizes = new Set(types.map((type) => type.requirements.get(kwokLabels.instanceCpu).only));
+    const sizes = new Set(types.map((type) => type.requirements.get(kwokLabels.instanceCpu).singleValue));
     expect([...sizes].map(Number)).toEqual([1, 2, 4, 8, 16, 32, 48, 64, 96, 128, 192, 256]);
   });
 
@@ -73,7 +75,7 @@ describe("the KWOK catalogue", () => {
     ["c-48x-amd64-linux", 1.3030792151040003, 0.9121554505728001],
     ["m-256x-amd64-linux", 8.599023255552, 6.019316278886399],
   ])("02:K-3 %s costs %d on demand and %d on spot", (name, onDemand, spot) => {
-    const prices = named(name).offerings.map((offering) => [capacityType(offering), offering.price]);
+    const prices = named(name).offerings.map((offering) => [offeringCapacityType(offering), offering.price]);
     expect(prices).toEqual(
       [0, 1, 2, 3].flatMap(() => [
         ["spot", spot],
@@ -108,7 +110,7 @@ describe("the KWOK catalogue", () => {
   });
 
   it("02:K-6 reserves 100m cpu and 10Mi memory", () => {
-    expect(texts(allocatable(named("c-1x-amd64-linux")))).toEqual({
+    expect(texts(allocatableOf(named("c-1x-amd64-linux")))).toEqual({
       cpu: "900m",
       memory: "2038Mi",
       pods: "16",

@@ -3,7 +3,7 @@ import type { InstanceType, Offering } from "../../core/instance-type.ts";
 import { Requirement } from "../../core/requirement.ts";
 import { Requirements } from "../../core/requirements.ts";
 import { Quantity } from "../../util/quantity.ts";
-import { kwokInstanceType } from "./instance-type.ts";
+import { kwokInstanceType } from "./kwok-instance-type.ts";
 
 const cpuSizes = [1, 2, 4, 8, 16, 32, 48, 64, 96, 128, 192, 256];
 /** GiB a cpu, and the family named for it. (02:K-2) */
@@ -19,7 +19,7 @@ const spotFraction = 0.7;
 
 /** The 144 types the KWOK provider comes with, by rule. (02:K-1) */
 export function kwokInstanceTypes(): readonly InstanceType[] {
-  const places = offeringPlaces();
+  const templates = kwokOfferingTemplates();
   return cpuSizes.flatMap((cpu) =>
     families.flatMap(({ name, gibPerCpu }) =>
       operatingSystems.flatMap((os) =>
@@ -29,7 +29,7 @@ export function kwokInstanceTypes(): readonly InstanceType[] {
             architecture,
             operatingSystems: [os],
             resources: capacity(cpu, gibPerCpu),
-            offerings: offerings(places, price(cpu, gibPerCpu)),
+            offerings: offerings(templates, price(cpu, gibPerCpu)),
           }),
         ),
       ),
@@ -56,24 +56,31 @@ function bytes(cpu: number, gibPerCpu: number): number {
   return cpu * gibPerCpu * 2 ** 30;
 }
 
-interface Place {
+interface KwokOfferingTemplate {
   readonly requirements: Requirements;
-  readonly fraction: number;
+  readonly priceFraction: number;
 }
 
 /** The eight ways to buy, shared by all types. (02:K-1) */
-function offeringPlaces(): readonly Place[] {
-  return zones.flatMap((zone) => [place(zone, "spot", spotFraction), place(zone, "on-demand", 1)]);
+function kwokOfferingTemplates(): readonly KwokOfferingTemplate[] {
+  return zones.flatMap((zone) => [
+    kwokOfferingTemplate(zone, "spot", spotFraction),
+    kwokOfferingTemplate(zone, "on-demand", 1),
+  ]);
 }
 
-function place(zone: string, capacityType: string, fraction: number): Place {
+function kwokOfferingTemplate(zone: string, capacityType: string, fraction: number): KwokOfferingTemplate {
   const requirements = Requirements.of(
     Requirement.in(labels.capacityType, [capacityType]),
     Requirement.in(labels.zone, [zone]),
   );
-  return { requirements, fraction };
+  return { requirements, priceFraction: fraction };
 }
 
-function offerings(places: readonly Place[], onDemand: number): readonly Offering[] {
-  return places.map(({ requirements, fraction }) => ({ requirements, price: onDemand * fraction, available: true }));
+function offerings(templates: readonly KwokOfferingTemplate[], onDemand: number): readonly Offering[] {
+  return templates.map(({ requirements, priceFraction }) => ({
+    requirements,
+    price: onDemand * priceFraction,
+    available: true,
+  }));
 }

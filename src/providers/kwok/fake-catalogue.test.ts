@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { allocatable, capacityType, zone } from "../../core/instance-type.ts";
+import { allocatableOf, offeringCapacityType, offeringZone } from "../../core/instance-type.ts";
 import { fakeInstanceTypes } from "./fake-catalogue.ts";
 
 const types = fakeInstanceTypes(400);
@@ -8,7 +8,7 @@ it("02 §10.2 type i has i+1 cpu, twice that in Gi, ten pods a cpu, less 100m an
   expect(types).toHaveLength(400);
   const left = [0, 9, 399].map((index) => {
     const type = types[index];
-    return [type?.name, ...Object.values(type === undefined ? {} : allocatable(type)).map(String)];
+    return [type?.name, ...Object.values(type === undefined ? {} : allocatableOf(type)).map(String)];
   });
   expect(left).toEqual([
     ["fake-it-0", "900m", "2038Mi", "10"],
@@ -19,7 +19,7 @@ it("02 §10.2 type i has i+1 cpu, twice that in Gi, ten pods a cpu, less 100m an
 
 it("02 §10.2 five offerings at one price", () => {
   for (const [index, type] of types.entries()) {
-    expect(type.offerings.map((offering) => `${capacityType(offering)} ${zone(offering)}`)).toEqual([
+    expect(type.offerings.map((offering) => `${offeringCapacityType(offering)} ${offeringZone(offering)}`)).toEqual([
       "spot test-zone-1",
       "spot test-zone-2",
       "on-demand test-zone-1",

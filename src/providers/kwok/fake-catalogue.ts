@@ -3,12 +3,12 @@ import type { InstanceType, Offering } from "../../core/instance-type.ts";
 import { Requirement } from "../../core/requirement.ts";
 import { Requirements } from "../../core/requirements.ts";
 import { Quantity } from "../../util/quantity.ts";
-import { kwokOverhead } from "./instance-type.ts";
+import { kwokOverhead } from "./kwok-instance-type.ts";
 
 /** Labels of the benchmark's types; well-known where that catalogue is in use. */
 export const fakeLabels = { size: "size", special: "special", integer: "integer" } as const;
 
-const places = [
+const fakeOfferings = [
   { zone: "test-zone-1", capacityType: "spot" },
   { zone: "test-zone-2", capacityType: "spot" },
   { zone: "test-zone-1", capacityType: "on-demand" },
@@ -18,13 +18,13 @@ const places = [
 
 /** The scheduling benchmark's catalogue `fake:N`: each type one cpu larger than the last. (02 §10.2) */
 export function fakeInstanceTypes(count: number): readonly InstanceType[] {
-  const wheres = places.map(({ zone, capacityType }) =>
+  const offeringRequirements = fakeOfferings.map(({ zone, capacityType }) =>
     Requirements.of(Requirement.in(labels.zone, [zone]), Requirement.in(labels.capacityType, [capacityType])),
   );
-  return Array.from({ length: count }, (_, index) => fakeInstanceType(index, wheres));
+  return Array.from({ length: count }, (_, index) => fakeInstanceType(index, offeringRequirements));
 }
 
-function fakeInstanceType(index: number, wheres: readonly Requirements[]): InstanceType {
+function fakeInstanceType(index: number, offeringRequirements: readonly Requirements[]): InstanceType {
   const name = `fake-it-${index}`;
   const cpu = index + 1;
   const memoryBytes = 2 * cpu * 2 ** 30;
@@ -33,7 +33,7 @@ function fakeInstanceType(index: number, wheres: readonly Requirements[]): Insta
   return {
     name,
     requirements: fakeRequirements(name, cpu),
-    offerings: wheres.map((requirements): Offering => ({ requirements, price, available: true })),
+    offerings: offeringRequirements.map((requirements): Offering => ({ requirements, price, available: true })),
     capacity: {
       [resources.cpu]: Quantity.of(cpu),
       [resources.memory]: Quantity.of(memoryBytes, "BinarySI"),
@@ -49,8 +49,8 @@ function fakeRequirements(name: string, cpu: number): Requirements {
     Requirement.in(labels.instanceType, [name]),
     Requirement.in(labels.arch, ["amd64"]),
     Requirement.in(labels.os, ["linux", "windows", "darwin"]),
-    Requirement.in(labels.zone, new Set(places.map(({ zone }) => zone))),
-    Requirement.in(labels.capacityType, new Set(places.map(({ capacityType }) => capacityType))),
+    Requirement.in(labels.zone, new Set(fakeOfferings.map(({ zone }) => zone))),
+    Requirement.in(labels.capacityType, new Set(fakeOfferings.map(({ capacityType }) => capacityType))),
     Requirement.in(fakeLabels.size, [isLarge ? "large" : "small"]),
     isLarge ? Requirement.in(fakeLabels.special, ["optional"]) : Requirement.doesNotExist(fakeLabels.special),
     Requirement.in(fakeLabels.integer, [String(cpu)]),

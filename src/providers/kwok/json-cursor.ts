@@ -1,10 +1,10 @@
-import { patterns } from "../../api/kinds/patterns.ts";
+import { schemaPatterns } from "../../api/kinds/patterns.ts";
 import { isRecord } from "../../api/object.ts";
-import type { Path, Problem } from "../../api/problem.ts";
+import type { FieldPath, Problem } from "../../api/problem.ts";
 import { Quantity } from "../../util/quantity.ts";
 
-const labelValue = new RegExp(patterns.labelValue);
-const qualifiedName = new RegExp(patterns.qualifiedName);
+const labelValue = new RegExp(schemaPatterns.labelValue);
+const qualifiedName = new RegExp(schemaPatterns.qualifiedName);
 const maxLabelValue = 63;
 const maxKey = 316;
 
@@ -14,11 +14,11 @@ const maxKey = 316;
  */
 export class JsonCursor {
   readonly value: unknown;
-  readonly path: Path;
+  readonly path: FieldPath;
   /** Shared by all cursors into one document. */
   readonly problems: Problem[];
 
-  private constructor(value: unknown, path: Path, problems: Problem[]) {
+  private constructor(value: unknown, path: FieldPath, problems: Problem[]) {
     this.value = value;
     this.path = path;
     this.problems = problems;
@@ -86,7 +86,7 @@ export class JsonCursor {
     const text = this.text();
     if (text === undefined || (text.length <= maxLabelValue && labelValue.test(text))) return text;
     const expected = "at most 63 letters, digits, '-', '_' and '.', with a letter or digit at both ends";
-    return this.note({ code: "invalid-value", message: `${shown(text)} is not a label value`, expected });
+    return this.note({ code: "invalid-value", message: `${quotedExcerpt(text)} is not a label value`, expected });
   }
 
   /** A label value that says something. */
@@ -112,16 +112,20 @@ export class JsonCursor {
     if (typeof value !== "string" && typeof value !== "number") return this.mistyped("a quantity");
     const quantity = Quantity.tryParse(value);
     if (quantity === undefined) {
-      return this.note({ code: "format", message: `${shown(value)} is not a quantity`, expected: "like 500m or 16Gi" });
+      return this.note({
+        code: "format",
+        message: `${quotedExcerpt(value)} is not a quantity`,
+        expected: "like 500m or 16Gi",
+      });
     }
     if (quantity.sign() >= 0) return quantity;
-    return this.note({ code: "too-small", message: `${shown(value)} is negative`, expected: "zero or more" });
+    return this.note({ code: "too-small", message: `${quotedExcerpt(value)} is negative`, expected: "zero or more" });
   }
 
   private noKey(text: string): undefined {
     return this.note({
       code: "invalid-key",
-      message: `${shown(text)} is no qualified name`,
+      message: `${quotedExcerpt(text)} is no qualified name`,
       expected: "example.com/name",
     });
   }
@@ -133,7 +137,7 @@ export class JsonCursor {
 }
 
 /** Foreign text in a message stays short. */
-export function shown(value: string | number): string {
+export function quotedExcerpt(value: string | number): string {
   return JSON.stringify(String(value).slice(0, 80));
 }
 

@@ -1,18 +1,23 @@
-import { get } from "../../api/conditions/engine.ts";
+import { getCondition } from "../../api/conditions/set-condition.ts";
 import type { KwokNodeClass } from "../../api/kinds/kwok-node-class.ts";
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import { kwokLabels } from "../../api/labels.ts";
-import { type Demand, type Offer, resolvedLabels, written } from "../../cloud/choose-offering.ts";
-import { CloudError } from "../../cloud/error.ts";
+import { CloudError } from "../../cloud/cloud-error.ts";
+import {
+  type ClaimLaunchRequest,
+  type LaunchableOffering,
+  resolvedLabels,
+  resourceListOf,
+} from "../../cloud/launchable-offerings.ts";
 import { parseDurationMs } from "../../util/duration.ts";
 import type { Random } from "../../util/random.ts";
 
 /** A node name ends up in a label. */
-const longestName = 63;
+const maxNameLength = 63;
 
 /** 02:K-7. */
-export function checkKwokClass({ metadata, status }: KwokNodeClass): void {
-  const ready = get({ metadata, status }, "Ready");
+export function assertKwokNodeClassReady({ metadata, status }: KwokNodeClass): void {
+  const ready = getCondition({ metadata, status }, "Ready");
   if (ready?.status === "False") throw new CloudError("node-class-not-ready", ready.message ?? ready.reason ?? "");
 }
 
@@ -22,28 +27,34 @@ export function registrationDelayMs({ spec }: KwokNodeClass): number | undefined
 }
 
 /** 02:K-8. */
-export function kwokName(claim: NodeClaim, random: Random): string {
+export function newKwokNodeName(claim: NodeClaim, random: Random): string {
   const tail = `-${random.alphanumeric(5)}-${random.int(2 ** 32)}`;
-  const head = `kwok-${claim.metadata.name ?? ""}`.slice(0, longestName - tail.length).replace(/[-.]+$/, "");
+  const head = `kwok-${claim.metadata.name ?? ""}`.slice(0, maxNameLength - tail.length).replace(/[-.]+$/, "");
   return `${head}${tail}`;
 }
 
 /** 02:K-8. */
-export function kwokNodeLabels(claim: NodeClaim, { demand, offer }: { demand: Demand; offer: Offer }) {
+export function kwokNodeLabels(
+  claim: NodeClaim,
+  { launchRequest, offer }: { launchRequest: ClaimLaunchRequest; offer: LaunchableOffering },
+) {
   return {
-    ...resolvedLabels(claim, demand, offer),
+    ...resolvedLabels(claim, launchRequest, offer),
     [kwokLabels.instancePrice]: offer.offering.price.toFixed(6),
   };
 }
 
-export interface SizeOptions {
+export interface KwokCapacityOptions {
   /** Says what was asked for instead of what the type has, as upstream does. (02 §12.2-19) */
   readonly capacityFromRequests?: boolean | undefined;
 }
 
 /** What the node has. (02:K-8, 02 §12.2-19) */
-export function kwokSize({ demand, offer }: { demand: Demand; offer: Offer }, options: SizeOptions = {}) {
+export function kwokCapacity(
+  { launchRequest, offer }: { launchRequest: ClaimLaunchRequest; offer: LaunchableOffering },
+  options: KwokCapacityOptions = {},
+) {
   const { capacityFromRequests = false } = options;
-  const capacity = written(capacityFromRequests ? demand.requests : offer.capacity);
-  return { capacity, allocatable: { ...(capacityFromRequests && capacity), ...written(offer.allocatable) } };
+  const capacity = resourceListOf(capacityFromRequests ? launchRequest.requests : offer.capacity);
+  return { capacity, allocatable: { ...(capacityFromRequests && capacity), ...resourceListOf(offer.allocatable) } };
 }

@@ -1,4 +1,4 @@
-import type { RepairPolicy } from "../../cloud/provider.ts";
+import type { RepairPolicy } from "../../cloud/cloud-provider.ts";
 
 const tolerationMs = 10 * 60_000;
 

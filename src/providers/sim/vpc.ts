@@ -3,7 +3,7 @@ import type { Ec2NodeClass } from "../../api/kinds/ec2-node-class.ts";
 import { awsZoneId, labels } from "../../api/labels.ts";
 import type { Region } from "../aws/regions.ts";
 
-export type Status = NonNullable<Ec2NodeClass["status"]>;
+export type Ec2NodeClassStatus = NonNullable<Ec2NodeClass["status"]>;
 type Spec = NonNullable<Ec2NodeClass["spec"]>;
 type Tags = Readonly<Record<string, string>>;
 
@@ -11,33 +11,38 @@ type Tags = Readonly<Record<string, string>>;
  * The network of the simulated account: a subnet in every zone and two security groups. It stands in for whichever one a
  * manifest was written for, so that tags select all of it, unless they name a zone; ids are its own.
  */
-export function subnetsFor(terms: Spec["subnetSelectorTerms"], region: Region): NonNullable<Status["subnets"]> {
+export function subnetsFor(
+  terms: Spec["subnetSelectorTerms"],
+  region: Region,
+): NonNullable<Ec2NodeClassStatus["subnets"]> {
   const all = region.zones.map(({ name, id }) => ({ id: subnetId(id), zone: name, zoneID: id }));
   return all.filter((subnet) =>
-    terms.some(({ id, tags }) => (id === undefined || id === subnet.id) && tagsSuit(tags, subnet)),
+    terms.some(({ id, tags }) => (id === undefined || id === subnet.id) && tagsMatch(tags, subnet)),
   );
 }
 
-const groups = [
+const simulatedSecurityGroups = [
   { id: "sg-simcluster", name: "simulated-cluster" },
   { id: "sg-simnodes", name: "simulated-nodes" },
 ];
 
-export function securityGroupsFor(terms: Spec["securityGroupSelectorTerms"]): NonNullable<Status["securityGroups"]> {
-  return groups.filter((group) => terms.some(({ id }) => id === undefined || id === group.id));
+export function securityGroupsFor(
+  terms: Spec["securityGroupSelectorTerms"],
+): NonNullable<Ec2NodeClassStatus["securityGroups"]> {
+  return simulatedSecurityGroups.filter((group) => terms.some(({ id }) => id === undefined || id === group.id));
 }
 
 /** What EC2 would call it: `ip-10-16-4-5.us-west-2.compute.internal`. The same for an id always, so nobody writes it down. */
-export function nodeNameOf(
+export function ec2NodeName(
   instanceId: string,
   { region, zone }: { readonly region: Region; readonly zone: string },
 ): string {
-  const spot = Number(BigInt(hash64(instanceId)) % BigInt(2 ** 20));
+  const offset = Number(BigInt(hash64(instanceId)) % BigInt(2 ** 20));
   const index = Math.max(
     0,
     region.zones.findIndex(({ name }) => name === zone),
   );
-  const address = [10, index * 16 + (spot >> 16), (spot >> 8) & 255, spot & 255].join("-");
+  const address = [10, index * 16 + (offset >> 16), (offset >> 8) & 255, offset & 255].join("-");
   return `ip-${address}.${region.name === "us-east-1" ? "ec2.internal" : `${region.name}.compute.internal`}`;
 }
 
@@ -45,7 +50,7 @@ function subnetId(zoneId: string): string {
   return `subnet-sim${zoneId.replaceAll("-", "")}`;
 }
 
-function tagsSuit(tags: Tags = {}, { zone, zoneID }: { readonly zone: string; readonly zoneID: string }): boolean {
+function tagsMatch(tags: Tags = {}, { zone, zoneID }: { readonly zone: string; readonly zoneID: string }): boolean {
   const known: Tags = { [labels.zone]: zone, [awsZoneId]: zoneID };
   return Object.entries(tags).every(([key, value]) => value === "*" || (known[key] ?? value) === value);
 }

@@ -1,5 +1,5 @@
 import type { KubeObject } from "../../../src/api/object.ts";
-import { builtIn } from "../../../src/kube/resources.ts";
+import { builtInTypes } from "../../../src/kube/resources.ts";
 import { World } from "./world.ts";
 
 /** A day of a cluster in which nothing happens: its nodes are ready and stay so. */
@@ -10,7 +10,7 @@ export async function idleDay(nodes: number): Promise<{ readonly writesWhileIdle
   const before = world.api.revision;
   await world.pass(24 * 3_600);
   const writesWhileIdle = world.api.revision - before;
-  const { items } = await world.client.list<NodeWithStatus>(builtIn.Node);
+  const { items } = await world.client.list<NodeWithStatus>(builtInTypes.Node);
   await world.stop();
   const isReady = ({ status }: NodeWithStatus) =>
     status.conditions.some((condition) => condition.type === "Ready" && condition.status === "True");

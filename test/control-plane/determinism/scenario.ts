@@ -1,7 +1,7 @@
 import type { KubeObject } from "../../../src/api/object.ts";
-import type { FaultRates } from "../../../src/control-plane/faults/fault-plan.ts";
-import { isKubeError } from "../../../src/kube/error.ts";
-import { builtIn } from "../../../src/kube/resources.ts";
+import type { ClientFaultRates } from "../../../src/control-plane/faults/fault-plan.ts";
+import { isKubeError } from "../../../src/kube/kube-error.ts";
+import { builtInTypes } from "../../../src/kube/resources.ts";
 import { World } from "./world.ts";
 
 export interface ScenarioOptions {
@@ -25,7 +25,7 @@ export interface Story {
   readonly kinds: readonly string[];
 }
 
-const rates: FaultRates = {
+const rates: ClientFaultRates = {
   calls: { conflict: 0.01, "too-many-requests": 0.005, "server-error": 0.005, "lost-answer": 0.005 },
   watches: { cut: 0.0005, expired: 0.0005 },
   watchDelayMs: 200,
@@ -62,7 +62,9 @@ export async function runScenario({ seed, nodes, pods, quietSeconds }: ScenarioO
   await world.pass(quietSeconds);
   await world.stop();
 
-  const { items } = await world.client.list<KubeObject & { status?: { phase?: string } }>(builtIn.Pod, { namespace });
+  const { items } = await world.client.list<KubeObject & { status?: { phase?: string } }>(builtInTypes.Pod, {
+    namespace,
+  });
   return {
     fingerprint: world.fingerprint(),
     lines: world.lines,
@@ -82,7 +84,7 @@ type Scaled = KubeObject & {
 
 /** Deployments alone: a pod of a StatefulSet on a machine that fell silent is not replaced, here as anywhere. */
 async function unsettled({ client }: World): Promise<readonly string[]> {
-  const { items } = await client.list<Scaled>(builtIn.Deployment, { namespace });
+  const { items } = await client.list<Scaled>(builtInTypes.Deployment, { namespace });
   return items
     .filter(({ spec, status }) => status?.availableReplicas !== spec.replicas || status.replicas !== spec.replicas)
     .map(({ metadata, spec, status }) => `${metadata.name}: ${JSON.stringify(status)}, wanted ${spec.replicas}`);
@@ -129,7 +131,7 @@ function podSpec() {
 
 async function create({ client, api }: World, objects: readonly KubeObject[]): Promise<void> {
   for (const one of objects) {
-    const kind = api.kinds.named(one);
+    const kind = api.kinds.findByApiVersion(one);
     if (kind === undefined) throw new Error(`no kind ${one.kind}`);
     await client.create(kind, one);
   }
@@ -137,19 +139,19 @@ async function create({ client, api }: World, objects: readonly KubeObject[]): P
 
 async function rollOut({ client }: World, name: string, image: string): Promise<void> {
   const body = { spec: { template: { spec: { containers: [{ name: "main", image }] } } } };
-  await client.patch(builtIn.Deployment, { name, namespace }, { kind: "strategic", body });
+  await client.patch(builtInTypes.Deployment, { name, namespace }, { kind: "strategic", body });
 }
 
 async function scale({ client }: World, name: string, replicas: number): Promise<void> {
-  await client.patch(builtIn.Deployment, { name, namespace }, { kind: "merge", body: { spec: { replicas } } });
+  await client.patch(builtInTypes.Deployment, { name, namespace }, { kind: "merge", body: { spec: { replicas } } });
 }
 
 /** As kubectl does: cordon, evict all but daemons, and again where a budget says no. */
 async function drain(world: World, name: string): Promise<void> {
   const { client } = world;
-  await client.patch(builtIn.Node, { name }, { kind: "strategic", body: { spec: { unschedulable: true } } });
+  await client.patch(builtInTypes.Node, { name }, { kind: "strategic", body: { spec: { unschedulable: true } } });
   for (let tries = 0; tries < 20; tries++) {
-    const { items } = await client.list(builtIn.Pod, { fieldSelector: `spec.nodeName=${name}` });
+    const { items } = await client.list(builtInTypes.Pod, { fieldSelector: `spec.nodeName=${name}` });
     const left = items.filter(({ metadata }) => metadata.labels?.["app"] !== "agent");
     if (left.length === 0) return;
     for (const { metadata } of left) await evict(world, metadata.name ?? "");
@@ -160,7 +162,7 @@ async function drain(world: World, name: string): Promise<void> {
 async function evict({ client }: World, name: string): Promise<void> {
   const eviction = { apiVersion: "policy/v1", kind: "Eviction", metadata: { name, namespace } };
   try {
-    await client.create(builtIn.Pod, eviction, { subresource: "eviction", name });
+    await client.create(builtInTypes.Pod, eviction, { subresource: "eviction", name });
   } catch (error) {
     if (!isKubeError(error, "too-many-requests", "not-found")) throw error;
   }

@@ -1,20 +1,20 @@
 import { createHash } from "node:crypto";
-import { InstanceList, plainInstance } from "../../../src/cloud/instance-source.ts";
+import { defaultInstance, InstanceList } from "../../../src/cloud/instance-source.ts";
 import { ApiServer } from "../../../src/control-plane/api/server.ts";
-import { isFaultOfOurs, startCluster } from "../../../src/control-plane/cluster.ts";
-import { Crash } from "../../../src/control-plane/faults/crash.ts";
-import { FaultPlan, type FaultRates } from "../../../src/control-plane/faults/fault-plan.ts";
+import { CrashError } from "../../../src/control-plane/faults/crash-error.ts";
+import { type ClientFaultRates, FaultPlan } from "../../../src/control-plane/faults/fault-plan.ts";
 import { FaultyClient } from "../../../src/control-plane/faults/faulty-client.ts";
 import { InProcessClient } from "../../../src/control-plane/in-process-client.ts";
-import { EventLog } from "../../../src/control-plane/store/journal-log.ts";
-import type { RunningLoops } from "../../../src/kube/loop.ts";
+import { isInternalFailure, startSimulatedCluster } from "../../../src/control-plane/simulated-cluster.ts";
+import { WriteLog } from "../../../src/control-plane/store/write-log.ts";
+import type { RunningControllers } from "../../../src/kube/controller.ts";
 import { Random } from "../../../src/util/random.ts";
 import { VirtualClock } from "../../../src/util/virtual-clock.ts";
 
 export interface WorldOptions {
   readonly seed: string;
   readonly nodes: number;
-  readonly rates?: FaultRates;
+  readonly rates?: ClientFaultRates;
   /** Whether the log is kept for comparing. */
   readonly isLogged?: boolean;
   readonly recordsEvents?: boolean;
@@ -35,7 +35,7 @@ export class World {
   readonly #hash = createHash("sha256");
   readonly #options: WorldOptions;
   readonly #random: Random;
-  #loops: RunningLoops | undefined;
+  #loops: RunningControllers | undefined;
   #lives = 0;
 
   constructor(options: WorldOptions) {
@@ -47,10 +47,11 @@ export class World {
       this.lines.push(line);
       this.#hash.update(`${line} ${body}\n`);
     };
-    const journal = options.isLogged === true ? new EventLog({ now: () => this.clock.now(), hear }) : undefined;
+    const journal =
+      options.isLogged === true ? new WriteLog({ now: () => this.clock.now(), onWrite: hear }) : undefined;
     this.api = new ApiServer({ clock: this.clock, random: this.#random.fork("api"), journal });
     this.client = new InProcessClient(this.api, { fieldManager: "people" });
-    const machines = Array.from({ length: options.nodes }, (_, at) => plainInstance(at + 1, { launchedAt: startAt }));
+    const machines = Array.from({ length: options.nodes }, (_, at) => defaultInstance(at + 1, { launchedAt: startAt }));
     this.instances = new InstanceList(machines);
   }
 
@@ -68,13 +69,13 @@ export class World {
     const random = this.#random.fork(`life-${this.#lives++}`);
     const { rates, recordsEvents } = this.#options;
     const plan = new FaultPlan({ random: random.fork("faults"), rates, crashAtCall });
-    this.#loops = startCluster({
+    this.#loops = startSimulatedCluster({
       api: this.api,
       clock: this.clock,
       random: random.fork("loops"),
       instances: this.instances,
       recordsEvents,
-      through: (client) =>
+      wrapClient: (client) =>
         rates === undefined && crashAtCall === undefined
           ? client
           : new FaultyClient({
@@ -83,8 +84,8 @@ export class World {
               plan,
               onFault: (fault) => this.faults.set(fault, (this.faults.get(fault) ?? 0) + 1),
             }),
-      onTrouble: (trouble) => {
-        if (isFaultOfOurs(trouble) && !(trouble.error instanceof Crash)) this.surprises.push(trouble);
+      onFailure: (trouble) => {
+        if (isInternalFailure(trouble) && !(trouble.error instanceof CrashError)) this.surprises.push(trouble);
       },
     });
   }

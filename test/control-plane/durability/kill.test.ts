@@ -7,10 +7,10 @@ import { createInterface } from "node:readline";
 import { afterAll, expect, it } from "vitest";
 import type { KubeObject } from "../../../src/api/object.ts";
 import type { KubeClient } from "../../../src/kube/client.ts";
-import { bearer, fixedCredentials } from "../../../src/kube/connection.ts";
-import { isKubeError } from "../../../src/kube/error.ts";
+import { bearerHeaders, fixedCredentials } from "../../../src/kube/connection.ts";
 import { httpClient } from "../../../src/kube/http-client.ts";
-import { nodeTransport } from "../../../src/kube/node-transport.ts";
+import { isKubeError } from "../../../src/kube/kube-error.ts";
+import { socketTransport } from "../../../src/kube/socket-transport.ts";
 import { systemClock } from "../../../src/util/clock.ts";
 import { Random } from "../../../src/util/random.ts";
 import { configMap, types } from "../../contracts/embedded.ts";
@@ -40,8 +40,8 @@ async function start(program: string, data: string): Promise<Running> {
     once(child, "exit").then(([code]) => Promise.reject(new Error(`the control plane ended with ${code}`))),
   ])) as [string];
   const { url, token } = JSON.parse(line) as { url: string; token: string };
-  const credentials = fixedCredentials({ headers: bearer(token) });
-  const transport = nodeTransport({ server: url, tls: {}, credentials, namespace: "default" });
+  const credentials = fixedCredentials({ headers: bearerHeaders(token) });
+  const transport = socketTransport({ server: url, tls: {}, credentials, namespace: "default" });
   return {
     process: child,
     client: httpClient({ transport, clock: systemClock(), userAgent: "karpenter/test" }),

@@ -5,11 +5,11 @@ const [folder = "", compactAfterBytes = "0"] = process.argv.slice(2);
 const { url, token } = await startControlPlane({
   host: "127.0.0.1",
   port: 0,
-  isPlain: true,
+  isPlainHttp: true,
   speed: 1,
   nodes: 0,
   folder,
   data: { folder, recover: false, compactAfterBytes: Number(compactAfterBytes) },
-  onFault: (error) => process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`),
+  onInternalError: (error) => process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`),
 });
 process.stdout.write(`${JSON.stringify({ url, token })}\n`);

@@ -2,8 +2,8 @@ import { CustomObjectsApi, KubeConfig, KubernetesObjectApi } from "@kubernetes/c
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { ApiServer } from "../../../src/control-plane/api/server.ts";
 import { makeCertificate } from "../../../src/control-plane/certificate.ts";
-import { installCrds } from "../../../src/control-plane/custom-kinds.ts";
-import { type ServedApi, serveApi } from "../../../src/control-plane/http/serve.ts";
+import { type ServedApi, serveApi } from "../../../src/control-plane/http/serve-api.ts";
+import { installCrds } from "../../../src/control-plane/install-crds.ts";
 import { systemClock } from "../../../src/util/clock.ts";
 import { Random } from "../../../src/util/random.ts";
 import { javascriptClientScenario } from "./javascript-client.ts";
@@ -16,7 +16,12 @@ beforeAll(async () => {
   const clock = systemClock();
   const api = new ApiServer({ clock, random: new Random("foreign") });
   const certificate = await makeCertificate({ hosts: ["127.0.0.1"], now: clock.now() });
-  served = await serveApi(api, { host: "127.0.0.1", port: 0, certificate, onFault: (error) => faults.push(error) });
+  served = await serveApi(api, {
+    host: "127.0.0.1",
+    port: 0,
+    certificate,
+    onInternalError: (error) => faults.push(error),
+  });
   await installCrds(api, "all");
   config.loadFromString(served.kubeconfig);
 });

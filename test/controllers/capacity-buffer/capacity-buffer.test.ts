@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { get } from "../../../src/api/conditions/engine.ts";
+import { getCondition } from "../../../src/api/conditions/set-condition.ts";
 import type { CapacityBuffer } from "../../../src/api/kinds/capacity-buffer.ts";
 import { annotations } from "../../../src/api/labels.ts";
-import { capacityBufferLoops } from "../../../src/controllers/capacity-buffer/loops.ts";
+import { capacityBufferControllers } from "../../../src/controllers/capacity-buffer/capacity-buffer-controller.ts";
 import { defaultGates } from "../../../src/controllers/settings.ts";
-import type { Loop } from "../../../src/kube/loop.ts";
-import { builtIn, custom } from "../../../src/kube/resources.ts";
+import type { Controller } from "../../../src/kube/controller.ts";
+import { builtInTypes, karpenterTypes } from "../../../src/kube/resources.ts";
 import { rig } from "../rig.ts";
 
 type Spec = Partial<CapacityBuffer["spec"]>;
@@ -41,24 +41,24 @@ function workload(kind: string, name: string, replicas?: number): object {
 const scalableRef = (kind: string, name: string) => ({ scalableRef: { apiGroup: "apps", kind, name } });
 const templateRef = { podTemplateRef: { name: "web" } };
 
-async function buffering(around: (loop: Loop) => Loop = (loop) => loop) {
+async function buffering(around: (loop: Controller) => Controller = (loop) => loop) {
   const fired: string[] = [];
   const world = await rig({
     settings: { gates: { ...defaultGates, CapacityBuffer: true } },
     controllers: (parts) =>
-      capacityBufferLoops({ ...parts, trigger: { fire: (uid) => void fired.push(uid) } }).map(around),
+      capacityBufferControllers({ ...parts, trigger: { fire: (uid) => void fired.push(uid) } }).map(around),
   });
   const stored = async (name = "room"): Promise<CapacityBuffer> =>
-    (await world.get<CapacityBuffer>(custom.CapacityBuffer, name, "default")) as CapacityBuffer;
+    (await world.get<CapacityBuffer>(karpenterTypes.CapacityBuffer, name, "default")) as CapacityBuffer;
   return {
     world,
     fired,
     stored,
     verdict: async (name = "room") => {
-      const { status, reason } = get(await stored(name), "ReadyForProvisioning") ?? {};
+      const { status, reason } = getCondition(await stored(name), "ReadyForProvisioning") ?? {};
       return `${status} ${reason}`;
     },
-    pods: (name = "room") => world.parts.buffers.of(`default/${name}`),
+    pods: (name = "room") => world.parts.bufferPods.of(`default/${name}`),
   };
 }
 
@@ -73,13 +73,13 @@ describe("capacitybuffer", () => {
       podTemplateGeneration: 1,
       provisioningStrategy: "buffer.x-k8s.io/active-capacity",
     });
-    expect(get(found, "ReadyForProvisioning")).toMatchObject({
+    expect(getCondition(found, "ReadyForProvisioning")).toMatchObject({
       status: "True",
       reason: "Resolved",
       message: "Pod template resolved successfully",
       observedGeneration: 1,
     });
-    expect(get(found, "Provisioning")).toBeUndefined();
+    expect(getCondition(found, "Provisioning")).toBeUndefined();
     expect(pods()?.map(({ metadata }) => [metadata.name, metadata.uid, metadata.labels])).toEqual(
       [1, 2, 3].map((index) => [`capacity-buffer-room-${index}`, `${found.metadata.uid}-${index}`, { app: "web" }]),
     );
@@ -134,7 +134,7 @@ describe("capacitybuffer", () => {
 
   it("02:B-2 a server that does not say is asked again, and what is known stays", async () => {
     let isBroken = false;
-    const around = (loop: Loop): Loop => ({
+    const around = (loop: Controller): Controller => ({
       ...loop,
       run: (world, signal) => {
         const { client } = world;
@@ -214,7 +214,7 @@ describe("capacitybuffer", () => {
     const before = fired.length;
     const template = { spec: { containers: [{ name: "app", image: "app", resources: { requests: { cpu: "7" } } }] } };
     await world.client.patch(
-      builtIn.PodTemplate,
+      builtInTypes.PodTemplate,
       { name: "web", namespace: "default" },
       { kind: "merge", body: { template } },
     );
@@ -234,7 +234,7 @@ describe("capacitybuffer", () => {
     expect(await verdict()).toBe("False PodTemplateNotFound");
     await world.create(podTemplate("web"));
     expect([await verdict(), pods()?.length]).toEqual(["True Resolved", 2]);
-    await world.client.delete(builtIn.PodTemplate, { name: "web", namespace: "default" });
+    await world.client.delete(builtInTypes.PodTemplate, { name: "web", namespace: "default" });
     await world.clock.advance(0);
     expect([await verdict(), pods()]).toEqual(["False PodTemplateNotFound", []]);
     await world.stop();
@@ -246,7 +246,7 @@ describe("capacitybuffer", () => {
     await world.create(workload("Deployment", "web", 10), buffer("room", spec));
     expect([pods()?.length, fired.length]).toEqual([5, 1]);
     const body = { spec: { replicas: 20 } };
-    await world.client.patch(builtIn.Deployment, { name: "web", namespace: "default" }, { kind: "merge", body });
+    await world.client.patch(builtInTypes.Deployment, { name: "web", namespace: "default" }, { kind: "merge", body });
     await world.pass(29);
     expect([pods()?.length, fired.length]).toEqual([5, 1]);
     await world.pass(1);
@@ -260,7 +260,7 @@ describe("capacitybuffer", () => {
     await world.status(await stored(), { replicas: 1 });
     expect(fired).toHaveLength(1);
     await world.client.patch(
-      custom.CapacityBuffer,
+      karpenterTypes.CapacityBuffer,
       { name: "room", namespace: "default" },
       { kind: "merge", body: { spec: { replicas: 6 } } },
     );
@@ -281,19 +281,19 @@ describe("capacitybuffer", () => {
       lastTransitionTime,
     };
     await world.status(await stored(), { conditions: [...((await stored()).status?.conditions ?? []), told] });
-    await world.client.delete(builtIn.PodTemplate, { name: "web", namespace: "default" });
+    await world.client.delete(builtInTypes.PodTemplate, { name: "web", namespace: "default" });
     await world.clock.advance(0);
     expect(await verdict()).toBe("False PodTemplateNotFound");
-    expect(get(await stored(), "Provisioning")?.status).toBe("True");
+    expect(getCondition(await stored(), "Provisioning")?.status).toBe("True");
     await world.stop();
   });
 
   it("02:B-5 a buffer that is deleted takes its pods along", async () => {
     const { world, pods } = await buffering();
     await world.create(podTemplate("web"), buffer("room", { ...templateRef, replicas: 1 }));
-    await world.client.delete(custom.CapacityBuffer, { name: "room", namespace: "default" });
+    await world.client.delete(karpenterTypes.CapacityBuffer, { name: "room", namespace: "default" });
     await world.clock.advance(0);
-    expect([pods(), world.parts.buffers.all()]).toEqual([undefined, []]);
+    expect([pods(), world.parts.bufferPods.all()]).toEqual([undefined, []]);
     await world.stop();
   });
 
@@ -302,7 +302,7 @@ describe("capacitybuffer", () => {
     const trigger = { fire: () => {} };
     const names = (CapacityBuffer: boolean): readonly string[] => {
       const settings = { ...world.parts.settings, gates: { ...defaultGates, CapacityBuffer } };
-      return capacityBufferLoops({ ...world.parts, settings, trigger }).map(({ name }) => name);
+      return capacityBufferControllers({ ...world.parts, settings, trigger }).map(({ name }) => name);
     };
     expect([names(false), names(true)]).toEqual([[], ["capacitybuffer"]]);
     await world.stop();

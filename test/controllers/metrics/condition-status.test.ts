@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { defaultGates } from "../../../src/controllers/settings.ts";
-import { custom } from "../../../src/kube/resources.ts";
+import { karpenterTypes } from "../../../src/kube/resources.ts";
 import { claim, kwokClass, machine, pool } from "../pool-objects.ts";
 import { startAt } from "../rig.ts";
 import { stage } from "./stage.ts";
@@ -78,11 +78,11 @@ describe("conditions in metrics and Events", () => {
   it("03 §6.1 03 §6.2 tells how long an object goes, how long it took, and which finalizer went", async () => {
     const world = await stage();
     await world.create(claim("a", { isHeld: true }));
-    await world.client.delete(custom.NodeClaim, { name: "a" });
+    await world.client.delete(karpenterTypes.NodeClaim, { name: "a" });
     await world.pass(25);
     expect(await world.byLabel("operator_nodeclaim_termination_current_time_seconds", "name")).toEqual({ a: 25 });
     const body = { metadata: { finalizers: null } };
-    await world.client.patch(custom.NodeClaim, { name: "a" }, { kind: "merge", body });
+    await world.client.patch(karpenterTypes.NodeClaim, { name: "a" }, { kind: "merge", body });
     await world.pass(1);
     expect(await world.samples("operator_nodeclaim_termination_current_time_seconds")).toEqual([]);
     expect(await world.samples("operator_nodeclaim_status_condition_count")).toEqual([]);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { custom } from "../../../src/kube/resources.ts";
+import { karpenterTypes } from "../../../src/kube/resources.ts";
 import { foreignClass, pool } from "../pool-objects.ts";
 import { stage } from "./stage.ts";
 
@@ -37,8 +37,8 @@ describe("metrics.nodepool", () => {
     const world = await stage();
     await world.create(pool("default", { limits }), pool("other", { limits }));
     const body = { spec: { limits: { memory: null } } };
-    await world.client.patch(custom.NodePool, { name: "other" }, { kind: "merge", body });
-    await world.client.delete(custom.NodePool, { name: "default" });
+    await world.client.patch(karpenterTypes.NodePool, { name: "other" }, { kind: "merge", body });
+    await world.client.delete(karpenterTypes.NodePool, { name: "default" });
     await world.pass(1);
     const left = await world.samples("karpenter_nodepools_limit");
     expect(left.map(({ labels }) => `${labels["nodepool"]} ${labels["resource_type"]}`).sort()).toEqual([

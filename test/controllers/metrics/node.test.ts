@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { labels } from "../../../src/api/labels.ts";
 import type { KubeObject } from "../../../src/api/object.ts";
-import { builtIn } from "../../../src/kube/resources.ts";
+import { builtInTypes } from "../../../src/kube/resources.ts";
 import { daemonSet, machine, podOn, pool } from "../pool-objects.ts";
 import { stage } from "./stage.ts";
 
@@ -25,7 +25,7 @@ describe("metrics.node", () => {
     const world = await stage();
     await world.create(pool());
     await machine(world, "one", { labels: { [labels.zone]: "zone-a" }, node: { isInitialized: true } });
-    const node = await world.get<KubeObject>(builtIn.Node, "one");
+    const node = await world.get<KubeObject>(builtInTypes.Node, "one");
     if (node !== undefined) await world.status(node, { allocatable: { cpu: "3900m", memory: "15Gi", pods: "110" } });
     await world.create(asking("one", "web"), asking("one", "agent", daemonSet));
     const byResource = (name: string) => world.byLabel(`karpenter_nodes_${name}`, "resource_type");
@@ -77,7 +77,7 @@ describe("metrics.node", () => {
     await world.create(pool());
     await machine(world, "one", { node: { isInitialized: true } });
     expect(await world.samples("karpenter_nodes_allocatable")).not.toEqual([]);
-    await world.client.delete(builtIn.Node, { name: "one" });
+    await world.client.delete(builtInTypes.Node, { name: "one" });
     await world.pass(1);
     for (const name of [...gauges, "current_lifetime_seconds"]) {
       expect(await world.samples(`karpenter_nodes_${name}`)).toEqual([]);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Pod } from "../../../src/api/kubernetes/pod.ts";
 import type { KubeObject } from "../../../src/api/object.ts";
-import { PodWaits } from "../../../src/controllers/metrics/pod-waits.ts";
-import { builtIn } from "../../../src/kube/resources.ts";
+import { WaitingPods } from "../../../src/controllers/metrics/waiting-pods.ts";
+import { builtInTypes } from "../../../src/kube/resources.ts";
 import { promMetrics } from "../../../src/operator/metrics/prom-metrics.ts";
 import { PodTimes } from "../../../src/state/pod-times.ts";
 import { scrape } from "../../operator/scrape.ts";
@@ -129,9 +129,9 @@ describe("metrics.pod", () => {
 
   it("03 §6.1 pods that ran when we came are not counted", async () => {
     const { metrics, registry } = promMetrics();
-    const waits = new PodWaits({ metrics, times: new PodTimes() });
+    const waits = new WaitingPods({ metrics, times: new PodTimes() });
     const conditions = [condition("PodScheduled", "True", 1), condition("Ready", "True", 2)];
-    waits.saw({ ...podOn("own", "old"), status: { phase: "Running", conditions } });
+    waits.observe({ ...podOn("own", "old"), status: { phase: "Running", conditions } });
     const seen = await scrape(registry);
     expect(seen.get("karpenter_pods_bound_duration_seconds")?.samples.get("_count{}")).toBe(0);
     expect(seen.get("karpenter_pods_startup_duration_seconds")?.samples.get("_count{}")).toBe(0);
@@ -142,7 +142,7 @@ describe("metrics.pod", () => {
     const world = await stage();
     const pod = await world.create<TestPod>(waiting());
     const key = "default/web";
-    world.cluster.times.placed(pod, { now: world.clock.now(), isPoolHealthy: true });
+    world.cluster.podTimes.markPlaced(pod, { now: world.clock.now(), isPoolHealthy: true });
     await world.pass(6);
     expect(await world.byLabel("karpenter_pods_provisioning_unbound_time_seconds", "name")).toEqual({ web: 6 });
     expect(await world.byLabel("karpenter_pods_provisioning_unstarted_time_seconds", "name")).toEqual({ web: 6 });
@@ -150,15 +150,15 @@ describe("metrics.pod", () => {
     await world.status(pod, { phase: "Running", conditions });
     expect(await world.observed("karpenter_pods_provisioning_bound_duration_seconds")).toEqual({ count: 1, sum: 8 });
     expect(await world.observed("karpenter_pods_provisioning_startup_duration_seconds")).toEqual({ count: 1, sum: 9 });
-    expect(world.cluster.times.get(key)).toEqual({});
+    expect(world.cluster.podTimes.get(key)).toEqual({});
     await world.stop();
   });
 
   it("02:S-45 a placement that is taken back no longer counts", async () => {
     const world = await stage();
     const pod = await world.create<TestPod>(waiting());
-    world.cluster.times.placed(pod, { now: world.clock.now(), isPoolHealthy: true });
-    world.cluster.times.refused(pod);
+    world.cluster.podTimes.markPlaced(pod, { now: world.clock.now(), isPoolHealthy: true });
+    world.cluster.podTimes.markRefused(pod);
     expect(await world.byLabel("karpenter_pods_provisioning_unbound_time_seconds", "name")).toEqual({});
     await world.stop();
   });
@@ -168,7 +168,7 @@ describe("metrics.pod", () => {
       const world = await stage();
       const pod = await world.create<TestPod>(waiting());
       expect(await world.byLabel(undecided, "name")).toEqual({});
-      world.cluster.times.ack(pod, world.clock.now());
+      world.cluster.podTimes.ack(pod, world.clock.now());
       await world.pass(7);
       expect(await world.byLabel(undecided, "name")).toEqual({ web: 7 });
       await world.stop();
@@ -177,8 +177,8 @@ describe("metrics.pod", () => {
     it("03 §6.1 until there is a decision", async () => {
       const world = await stage();
       const pod = await world.create<TestPod>(waiting());
-      world.cluster.times.ack(pod, world.clock.now());
-      world.cluster.times.decided(pod, world.clock.now());
+      world.cluster.podTimes.ack(pod, world.clock.now());
+      world.cluster.podTimes.markDecided(pod, world.clock.now());
       expect(await world.byLabel(undecided, "name")).toEqual({});
       await world.stop();
     });
@@ -186,7 +186,7 @@ describe("metrics.pod", () => {
     it("03 §6.1 until they are bound", async () => {
       const world = await stage();
       const pod = await world.create<TestPod>(waiting());
-      world.cluster.times.ack(pod, world.clock.now());
+      world.cluster.podTimes.ack(pod, world.clock.now());
       await world.status(pod, { phase: "Pending", conditions: [condition("PodScheduled", "True", 1)] });
       expect(await world.byLabel(undecided, "name")).toEqual({});
       await world.stop();
@@ -196,8 +196,8 @@ describe("metrics.pod", () => {
   it("03 §6.1 nothing is left of a pod that is gone", async () => {
     const world = await stage();
     const pod = await world.create<TestPod>(waiting());
-    world.cluster.times.ack(pod, world.clock.now());
-    await world.client.delete(builtIn.Pod, { name: "web", namespace: "default" }, { gracePeriodSeconds: 0 });
+    world.cluster.podTimes.ack(pod, world.clock.now());
+    await world.client.delete(builtInTypes.Pod, { name: "web", namespace: "default" }, { gracePeriodSeconds: 0 });
     await world.pass(1);
     for (const name of ["karpenter_pods_state", unbound, unstarted, undecided]) {
       expect(await world.samples(name)).toEqual([]);

@@ -1,4 +1,4 @@
-import { metricsLoops } from "../../../src/controllers/metrics/loops.ts";
+import { metricsControllers } from "../../../src/controllers/metrics/metrics-controllers.ts";
 import type { Settings } from "../../../src/controllers/settings.ts";
 import { promMetrics } from "../../../src/operator/metrics/prom-metrics.ts";
 import { labelsOf, scrape } from "../../operator/scrape.ts";
@@ -7,7 +7,7 @@ import { rig } from "../rig.ts";
 /** The metrics controllers, with what Prometheus would see of them. */
 export async function stage(options: { readonly settings?: Partial<Settings> } = {}) {
   const { metrics, registry } = promMetrics();
-  const world = await rig({ controllers: metricsLoops, metrics, ...options });
+  const world = await rig({ controllers: metricsControllers, metrics, ...options });
   /** Samples of a metric: labels with values, and the value. */
   const samples = async (name: string) => {
     const found = (await scrape(registry)).get(name)?.samples ?? new Map<string, number>();

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { kwokLabels } from "../../../src/api/labels.ts";
-import { consistency } from "../../../src/controllers/node-claim/consistency.ts";
-import { hydration } from "../../../src/controllers/node-claim/hydration.ts";
-import type { Parts } from "../../../src/controllers/parts.ts";
+import type { ControllerDependencies } from "../../../src/controllers/controller-dependencies.ts";
+import { consistencyController } from "../../../src/controllers/node-claim/consistency.ts";
+import { nodeClaimHydrationController } from "../../../src/controllers/node-claim/hydration.ts";
 import { claimNamed, foreignRef, type NodeChanges, nodeWithId, type Spec, type Stage, stage } from "./stage.ts";
 
 const requests = { cpu: "2", memory: "4Gi", "vendor.com/gpu": "0" };
@@ -12,7 +12,7 @@ async function joined(
   node: NodeChanges,
   { spec = {}, isInitialized = true }: { spec?: Spec; isInitialized?: boolean } = {},
 ): Promise<Stage> {
-  const world = await stage({ controllers: (parts: Parts) => [consistency(parts)] });
+  const world = await stage({ controllers: (parts: ControllerDependencies) => [consistencyController(parts)] });
   const claim = await world.create(claimNamed("a", { resources: { requests }, ...spec }));
   const status = isInitialized ? "True" : "Unknown";
   const conditions = [
@@ -63,7 +63,7 @@ describe("consistency", () => {
   });
 
   it("03:C-1 says nothing where several Nodes say they are the machine", async () => {
-    const world = await stage({ controllers: (parts: Parts) => [consistency(parts)] });
+    const world = await stage({ controllers: (parts: ControllerDependencies) => [consistencyController(parts)] });
     await world.create(nodeWithId("kwok://1", { name: "one" }), nodeWithId("kwok://1", { name: "two" }));
     await world.status(await world.create(claimNamed("a")), { providerID: "kwok://1" });
     await world.pass(1);
@@ -73,7 +73,9 @@ describe("consistency", () => {
 
 describe("hydration", () => {
   it("03:H-1 gives claims of older versions their class label, and only ours", async () => {
-    const world = await stage({ controllers: (parts: Parts) => [hydration(parts)] });
+    const world = await stage({
+      controllers: (parts: ControllerDependencies) => [nodeClaimHydrationController(parts)],
+    });
     await world.create(claimNamed("a"), claimNamed("foreign", { nodeClassRef: foreignRef }));
     await world.pass(1);
     expect((await world.live("a")).metadata.labels).toMatchObject({ [kwokLabels.nodeClass]: "default" });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { labels } from "../../../src/api/labels.ts";
-import { expiration } from "../../../src/controllers/node-claim/expiration.ts";
-import type { Parts } from "../../../src/controllers/parts.ts";
+import type { ControllerDependencies } from "../../../src/controllers/controller-dependencies.ts";
+import { expirationController } from "../../../src/controllers/node-claim/expiration.ts";
 import { claimNamed, foreignRef, nodeWithId, type Spec, type Stage, stage } from "./stage.ts";
 
-const controllers = (parts: Parts) => [expiration(parts)];
+const controllers = (parts: ControllerDependencies) => [expirationController(parts)];
 const held = { finalizers: ["example.com/hold"], labels: { [labels.capacityType]: "spot" } };
 
 async function aged(spec: Spec): Promise<Stage> {

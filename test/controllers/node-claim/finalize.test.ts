@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { annotations, finalizers, labels } from "../../../src/api/labels.ts";
-import { lifecycle } from "../../../src/controllers/node-claim/lifecycle.ts";
-import type { Parts } from "../../../src/controllers/parts.ts";
-import { builtIn, custom } from "../../../src/kube/resources.ts";
+import type { ControllerDependencies } from "../../../src/controllers/controller-dependencies.ts";
+import { lifecycleController } from "../../../src/controllers/node-claim/lifecycle.ts";
+import { builtInTypes, karpenterTypes } from "../../../src/kube/resources.ts";
 import { claimNamed, foreignRef, nodeWithId, type Spec, type Stage, stage, watched } from "./stage.ts";
 
-const controllers = (parts: Parts) => [lifecycle(parts)];
+const controllers = (parts: ControllerDependencies) => [lifecycleController(parts)];
 
 async function running(spec: Spec = {}, options: Partial<Parameters<typeof stage>[0]> = {}): Promise<Stage> {
   const world = await stage({ controllers, ...options });
@@ -28,13 +28,13 @@ describe("finalization", () => {
     expect((await world.node())?.metadata.deletionTimestamp).toBeDefined();
     await world.pass(60);
     expect(await world.claim("a")).toBeDefined();
-    expect(world.simulated.machines()).toHaveLength(1);
+    expect(world.simulated.records()).toHaveLength(1);
     await releaseNode(world);
     expect(await world.condition("a", "InstanceTerminating")).toMatchObject({ status: "True" });
     expect((await world.live("a")).metadata.finalizers).toEqual([finalizers.termination]);
     await world.pass(10);
     expect(await world.claim("a")).toBeUndefined();
-    expect(world.simulated.machines()).toEqual([]);
+    expect(world.simulated.records()).toEqual([]);
     expect(world.said("deleted nodeclaim")).toMatchObject([{ level: "info", NodeClaim: { name: "a" } }]);
     const [zone, capacityType] = [told?.[labels.zone], told?.[labels.capacityType]];
     const nodepool = "default";
@@ -192,12 +192,12 @@ describe("finalization", () => {
     await world.removeClaim("a");
     await world.patchClaim("a", { metadata: { finalizers: ["example.com/hold"] } });
     await world.client.patch(
-      builtIn.Node,
+      builtInTypes.Node,
       { name: "node-1" },
       { kind: "merge", body: { metadata: { finalizers: null } } },
     );
     await world.pass(30);
     expect(counting.calls).toEqual(["create"]);
-    expect(await world.get(custom.NodeClaim, "a")).toBeDefined();
+    expect(await world.get(karpenterTypes.NodeClaim, "a")).toBeDefined();
   });
 });

@@ -1,11 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { garbageCollection } from "../../../src/controllers/node-claim/garbage-collection.ts";
-import { lifecycle } from "../../../src/controllers/node-claim/lifecycle.ts";
-import type { Parts } from "../../../src/controllers/parts.ts";
-import { builtIn } from "../../../src/kube/resources.ts";
+import type { ControllerDependencies } from "../../../src/controllers/controller-dependencies.ts";
+import { nodeClaimGarbageCollectionController } from "../../../src/controllers/node-claim/garbage-collection.ts";
+import { lifecycleController } from "../../../src/controllers/node-claim/lifecycle.ts";
+import { builtInTypes } from "../../../src/kube/resources.ts";
 import { nodeWithId, type Stage, stage } from "./stage.ts";
 
-const controllers = (parts: Parts) => [lifecycle(parts), garbageCollection(parts)];
+const controllers = (parts: ControllerDependencies) => [
+  lifecycleController(parts),
+  nodeClaimGarbageCollectionController(parts),
+];
 const round = 121;
 
 async function running(name: string, world: Stage, { isReady = true }: { isReady?: boolean } = {}): Promise<string> {
@@ -63,7 +66,7 @@ describe("garbage collection", () => {
     const world = await stage({ controllers });
     await running("a", world, { isReady: false });
     await world.patchNode("node-a", { metadata: { finalizers: null } });
-    await world.client.delete(builtIn.Node, { name: "node-a" });
+    await world.client.delete(builtInTypes.Node, { name: "node-a" });
     await world.pass(3 * round);
     expect(await isLeaving(world, "a")).toBe(false);
   });

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { annotations, labels } from "../../../src/api/labels.ts";
-import type { CloudProvider } from "../../../src/cloud/provider.ts";
-import { lifecycle } from "../../../src/controllers/node-claim/lifecycle.ts";
-import type { Parts } from "../../../src/controllers/parts.ts";
-import { builtIn } from "../../../src/kube/resources.ts";
+import type { CloudProvider } from "../../../src/cloud/cloud-provider.ts";
+import type { ControllerDependencies } from "../../../src/controllers/controller-dependencies.ts";
+import { lifecycleController } from "../../../src/controllers/node-claim/lifecycle.ts";
+import { builtInTypes } from "../../../src/kube/resources.ts";
 import { claimNamed, foreignRef, type NodeChanges, nodeWithId, type Spec, type Stage, stage } from "./stage.ts";
 
-const controllers = (parts: Parts) => [lifecycle(parts)];
+const controllers = (parts: ControllerDependencies) => [lifecycleController(parts)];
 const ready = { status: { conditions: [{ type: "Ready", status: "True" }] } };
 
 /** The catalogue has no devices: the cloud is not told of them. */
@@ -107,7 +107,7 @@ describe("initialization", () => {
   it("says so when the Node went before it was initialized", async () => {
     const world = await joined({}, { isReady: false });
     await world.patchNode("node-1", { metadata: { finalizers: null } });
-    await world.client.delete(builtIn.Node, { name: "node-1" });
+    await world.client.delete(builtInTypes.Node, { name: "node-1" });
     await world.pass(1);
     expect(await initialized(world)).toMatchObject({ status: "Unknown", reason: "NodeNotFound" });
   });

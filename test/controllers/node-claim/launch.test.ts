@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { finalizers, labels } from "../../../src/api/labels.ts";
-import { CloudError } from "../../../src/cloud/error.ts";
-import { lifecycle } from "../../../src/controllers/node-claim/lifecycle.ts";
-import { KubeError } from "../../../src/kube/error.ts";
-import { custom } from "../../../src/kube/resources.ts";
+import { CloudError } from "../../../src/cloud/cloud-error.ts";
+import { lifecycleController } from "../../../src/controllers/node-claim/lifecycle.ts";
+import { KubeError } from "../../../src/kube/kube-error.ts";
+import { karpenterTypes } from "../../../src/kube/resources.ts";
 import { beforeWrites } from "../node/stage.ts";
 import { claimNamed, foreignRef, stage, watched } from "./stage.ts";
 
-const controllers = (parts: Parameters<typeof lifecycle>[0]) => [lifecycle(parts)];
+const controllers = (parts: Parameters<typeof lifecycleController>[0]) => [lifecycleController(parts)];
 
 describe("launch", () => {
   it("03:L-7 02:L-30 buys a machine and writes down what it is, the claim's own labels first", async () => {
@@ -26,7 +26,7 @@ describe("launch", () => {
     expect(world.said("launched nodeclaim")).toMatchObject([
       { level: "info", controller: "nodeclaim.lifecycle", NodeClaim: { name: "a" }, "provider-id": status?.providerID },
     ]);
-    expect(world.simulated.machines()).toHaveLength(1);
+    expect(world.simulated.records()).toHaveLength(1);
   });
 
   it("03:L-1 leaves a claim of another provider's class alone", async () => {
@@ -35,7 +35,7 @@ describe("launch", () => {
     await world.pass(60);
     expect(await world.live("foreign")).not.toHaveProperty("status");
     expect((await world.live("foreign")).metadata.finalizers).toBeUndefined();
-    expect(world.simulated.machines()).toEqual([]);
+    expect(world.simulated.records()).toEqual([]);
   });
 
   it("03:L-2 stores the finalizer before the cloud is called", async () => {
@@ -87,7 +87,7 @@ describe("launch", () => {
     let refusals = 0;
     const refuse = watched({ create: () => Promise.reject(new CloudError("insufficient-capacity", "sold out")) });
     const through = beforeWrites(({ verb, type }) => {
-      if (verb !== "delete" || type !== custom.NodeClaim || ++refusals > 1) return;
+      if (verb !== "delete" || type !== karpenterTypes.NodeClaim || ++refusals > 1) return;
       throw new KubeError("conflict", "the object has been modified");
     });
     const world = await stage({ controllers, cloud: refuse.cloud, through });
@@ -205,7 +205,7 @@ describe("launch", () => {
           ...provider,
           create: async (claim) => {
             const body = { metadata: { annotations: { meanwhile: "yes" } } };
-            await world.client.patch(custom.NodeClaim, { name: "a" }, { kind: "merge", body });
+            await world.client.patch(karpenterTypes.NodeClaim, { name: "a" }, { kind: "merge", body });
             return provider.create(claim);
           },
         }),
@@ -226,7 +226,7 @@ describe("launch", () => {
         ...provider,
         create: async (claim) => {
           const instance = await provider.create(claim);
-          await world.client.delete(custom.NodeClaim, { name: "a" });
+          await world.client.delete(karpenterTypes.NodeClaim, { name: "a" });
           return instance;
         },
       }),
@@ -234,6 +234,6 @@ describe("launch", () => {
     await world.create(claimNamed("a"));
     await world.pass(30);
     expect(await world.claim("a")).toBeUndefined();
-    expect(world.simulated.machines()).toEqual([]);
+    expect(world.simulated.records()).toEqual([]);
   });
 });

@@ -1,22 +1,25 @@
 import { describe, expect, it } from "vitest";
-import { get } from "../../../src/api/conditions/engine.ts";
+import { getCondition } from "../../../src/api/conditions/set-condition.ts";
 import type { NodePool } from "../../../src/api/kinds/node-pool.ts";
-import { CloudError } from "../../../src/cloud/error.ts";
-import { lifecycle } from "../../../src/controllers/node-claim/lifecycle.ts";
-import type { Parts } from "../../../src/controllers/parts.ts";
+import { CloudError } from "../../../src/cloud/cloud-error.ts";
+import type { ControllerDependencies } from "../../../src/controllers/controller-dependencies.ts";
+import { lifecycleController } from "../../../src/controllers/node-claim/lifecycle.ts";
 import type { Settings } from "../../../src/controllers/settings.ts";
-import { custom } from "../../../src/kube/resources.ts";
+import { karpenterTypes } from "../../../src/kube/resources.ts";
 import { nodePool } from "../../builders/node-pool.ts";
 import { startAt } from "../rig.ts";
 import { claimNamed, foreignRef, nodeWithId, type Stage, stage } from "./stage.ts";
 
-const controllers = (parts: Parts) => [lifecycle(parts)];
+const controllers = (parts: ControllerDependencies) => [lifecycleController(parts)];
 const minute = 60;
 const unauthorized = new CloudError("create-failed", "who are you", { reason: "Unauthorized" });
 
 /** A cloud that never launches. */
 function closed(settings: Partial<Settings> = {}): Promise<Stage> {
-  const cloud = (provider: Parts["cloud"]) => ({ ...provider, create: () => Promise.reject(unauthorized) });
+  const cloud = (provider: ControllerDependencies["cloud"]) => ({
+    ...provider,
+    create: () => Promise.reject(unauthorized),
+  });
   return stage({ controllers, settings, cloud });
 }
 
@@ -34,7 +37,7 @@ describe("liveness", () => {
     expect(await world.claim("a")).toBeDefined();
     await world.pass(30);
     expect(await world.claim("a")).toBeUndefined();
-    expect(world.simulated.machines()).toEqual([]);
+    expect(world.simulated.records()).toEqual([]);
     expect(reasons(world)).toEqual(["registration_timeout"]);
     expect(world.said("terminating due to timeout")).toMatchObject([
       { level: "debug", timeout: "15m0s", reason: "registration_timeout" },
@@ -112,8 +115,8 @@ describe("03:P-22 the pool's health", () => {
       await world.create(claimNamed(`a-${at}`, {}, { ownerReferences: [owner] }));
     }
     await world.pass(20 * minute);
-    const found = await world.get<NodePool>(custom.NodePool, "default");
-    return found && get(found, type);
+    const found = await world.get<NodePool>(karpenterTypes.NodePool, "default");
+    return found && getCondition(found, type);
   }
 
   it.each(["True", "Unknown"] as const)("is False after two failures, where it was %s", async (before) => {

@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { annotations, labels } from "../../../src/api/labels.ts";
 import type { KubeObject } from "../../../src/api/object.ts";
-import { CloudError } from "../../../src/cloud/error.ts";
-import type { CloudProvider } from "../../../src/cloud/provider.ts";
-import { disruptionMarkers } from "../../../src/controllers/node-claim/disruption.ts";
-import type { Parts } from "../../../src/controllers/parts.ts";
-import { custom } from "../../../src/kube/resources.ts";
+import { CloudError } from "../../../src/cloud/cloud-error.ts";
+import type { CloudProvider } from "../../../src/cloud/cloud-provider.ts";
+import type { ControllerDependencies } from "../../../src/controllers/controller-dependencies.ts";
+import { disruptionConditionsController } from "../../../src/controllers/node-claim/disruption-conditions.ts";
+import { karpenterTypes } from "../../../src/kube/resources.ts";
 import { type NodePoolBuilder, nodePool } from "../../builders/node-pool.ts";
 import { claimNamed, foreignRef, type Spec, type Stage, stage } from "./stage.ts";
 
-const controllers = (parts: Parts) => [disruptionMarkers(parts)];
+const controllers = (parts: ControllerDependencies) => [disruptionConditionsController(parts)];
 const minute = 60;
 const at = "2026-01-01T00:00:00Z";
 const types = ["Launched", "Registered", "Initialized"] as const;
@@ -107,7 +107,7 @@ describe("03:M-4 Consolidatable", () => {
     await claimIn(world, "a");
     expect(await found(world)).toMatchObject({ status: "True" });
     const body = { spec: { disruption: { consolidateAfter: "Never" } } };
-    await world.client.patch(custom.NodePool, { name: "default" }, { kind: "merge", body });
+    await world.client.patch(karpenterTypes.NodePool, { name: "default" }, { kind: "merge", body });
     await world.pass(1);
     expect(await found(world)).toBeUndefined();
   });
@@ -138,7 +138,10 @@ describe("03:M-4 Consolidatable", () => {
 
 describe("03:M-6 Drifted", () => {
   const found = (world: Stage, name = "a") => world.condition(name, "Drifted");
-  const drifting = (provider: CloudProvider): CloudProvider => ({ ...provider, driftOf: async () => "CloudDrifted" });
+  const drifting = (provider: CloudProvider): CloudProvider => ({
+    ...provider,
+    driftReason: async () => "CloudDrifted",
+  });
 
   it("says what the cloud says", async () => {
     const world = await staged(pool(), drifting);
@@ -162,7 +165,7 @@ describe("03:M-6 Drifted", () => {
 
   it("is looked at again every five minutes, and goes when it is over", async () => {
     let reason: string | undefined = "CloudDrifted";
-    const world = await staged(pool(), (provider) => ({ ...provider, driftOf: async () => reason }));
+    const world = await staged(pool(), (provider) => ({ ...provider, driftReason: async () => reason }));
     await claimIn(world, "a");
     reason = undefined;
     await world.pass(4 * minute);
@@ -180,7 +183,7 @@ describe("03:M-6 Drifted", () => {
   it("stays as it is where the pool is gone, or the machine", async () => {
     const world = await staged(pool(), (provider) => ({
       ...provider,
-      driftOf: () => Promise.reject(new CloudError("not-found", "gone")),
+      driftReason: () => Promise.reject(new CloudError("not-found", "gone")),
     }));
     await claimIn(world, "a", { others: ["Drifted"] });
     await claimIn(world, "b", { others: ["Drifted"], labels: { [labels.nodePool]: "gone" } });
@@ -190,7 +193,10 @@ describe("03:M-6 Drifted", () => {
   });
 
   it("an error of the cloud is reported, and does not keep the other mark away", async () => {
-    const world = await staged(pool(), (provider) => ({ ...provider, driftOf: () => Promise.reject(new Error("no")) }));
+    const world = await staged(pool(), (provider) => ({
+      ...provider,
+      driftReason: () => Promise.reject(new Error("no")),
+    }));
     await claimIn(world, "a");
     expect(await world.condition("a", "Consolidatable")).toMatchObject({ status: "True" });
     expect(world.troubles[0]).toMatchObject({ kind: "reconcile-failed", loop: "nodeclaim.disruption" });
@@ -202,7 +208,7 @@ describe("03:M-6 Drifted", () => {
     await claimIn(world, "b", { labels: { [labels.zone]: "b" } });
     const requirements = [{ key: labels.zone, operator: "In", values: ["b"] }];
     const body = { spec: { template: { spec: { requirements } } } };
-    await world.client.patch(custom.NodePool, { name: "default" }, { kind: "merge", body });
+    await world.client.patch(karpenterTypes.NodePool, { name: "default" }, { kind: "merge", body });
     await world.pass(1);
     expect(await found(world, "a")).toMatchObject({ status: "True", reason: "RequirementsDrifted" });
     expect(await found(world, "b")).toBeUndefined();
@@ -210,11 +216,11 @@ describe("03:M-6 Drifted", () => {
 
   it("is looked at when the node class changes", async () => {
     let reason: string | undefined;
-    const world = await staged(pool(), (provider) => ({ ...provider, driftOf: async () => reason }));
+    const world = await staged(pool(), (provider) => ({ ...provider, driftReason: async () => reason }));
     await claimIn(world, "a");
     reason = "CloudDrifted";
     const body = { metadata: { labels: { touched: "1" } } };
-    await world.client.patch(custom.KWOKNodeClass, { name: "default" }, { kind: "merge", body });
+    await world.client.patch(karpenterTypes.KWOKNodeClass, { name: "default" }, { kind: "merge", body });
     await world.pass(1);
     expect(await found(world)).toMatchObject({ status: "True" });
   });
@@ -266,7 +272,7 @@ describe("both marks", () => {
     (reason: () => string | undefined) =>
     (provider: CloudProvider): CloudProvider => ({
       ...provider,
-      driftOf: async () => reason(),
+      driftReason: async () => reason(),
     });
   const both = (world: Stage) =>
     Promise.all(["Drifted", "Consolidatable"].map(async (type) => (await world.condition("a", type))?.status));
@@ -281,7 +287,7 @@ describe("both marks", () => {
     expect(await both(world)).toEqual(["True", "True"]);
     reason = undefined;
     const body = { spec: { disruption: { consolidateAfter: "Never" } } };
-    await world.client.patch(custom.NodePool, { name: "default" }, { kind: "merge", body });
+    await world.client.patch(karpenterTypes.NodePool, { name: "default" }, { kind: "merge", body });
     await world.pass(1);
     expect(await both(world)).toEqual([undefined, undefined]);
   });
@@ -299,7 +305,7 @@ describe("both marks", () => {
     let isFirst = true;
     const world = await staged(consolidatedAfter("0s"), (provider) => ({
       ...provider,
-      driftOf: async () => {
+      driftReason: async () => {
         const conditions = (await world.live("a")).status?.conditions ?? [];
         const reason = {
           type: "DisruptionReason",
@@ -311,7 +317,7 @@ describe("both marks", () => {
         const body = { status: { conditions: [...conditions, reason] } };
         const key = { name: "a" };
         if (isFirst)
-          await world.client.patch(custom.NodeClaim, key, { kind: "merge", body }, { subresource: "status" });
+          await world.client.patch(karpenterTypes.NodeClaim, key, { kind: "merge", body }, { subresource: "status" });
         isFirst = false;
         return "CloudDrifted";
       },

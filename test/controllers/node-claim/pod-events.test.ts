@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import type { KubeObject } from "../../../src/api/object.ts";
-import { podEvents } from "../../../src/controllers/node-claim/pod-events.ts";
-import type { Parts } from "../../../src/controllers/parts.ts";
-import { startLoops } from "../../../src/kube/loop.ts";
-import { builtIn } from "../../../src/kube/resources.ts";
+import type { ControllerDependencies } from "../../../src/controllers/controller-dependencies.ts";
+import { podEventsController } from "../../../src/controllers/node-claim/pod-events.ts";
+import { startControllers } from "../../../src/kube/controller.ts";
+import { builtInTypes } from "../../../src/kube/resources.ts";
 import { startAt } from "../rig.ts";
 import { claimNamed, foreignRef, nodeWithId, type Spec, type Stage, stage } from "./stage.ts";
 
-const controllers = (parts: Parts) => [podEvents(parts)];
+const controllers = (parts: ControllerDependencies) => [podEventsController(parts)];
 
 function podNamed(name: string, spec: object = {}, metadata: object = {}): KubeObject {
   return {
@@ -35,7 +35,7 @@ async function withNode(spec: Spec = {}, options: Partial<Parameters<typeof stag
 async function bind(world: Stage, name: string, nodeName = "node-1"): Promise<void> {
   const target = { apiVersion: "v1", kind: "Node", name: nodeName };
   const binding = { apiVersion: "v1", kind: "Binding", metadata: { name, namespace: "default" }, target };
-  await world.client.create(builtIn.Pod, binding as KubeObject, { subresource: "binding", name });
+  await world.client.create(builtInTypes.Pod, binding as KubeObject, { subresource: "binding", name });
   await world.pass(0);
 }
 
@@ -48,12 +48,12 @@ describe("pod events", () => {
     await bind(world, "p");
     expect(await secondsOf(world)).toBe(21);
     await world.pass(20);
-    const pod = await world.get<KubeObject>(builtIn.Pod, "p", "default");
+    const pod = await world.get<KubeObject>(builtInTypes.Pod, "p", "default");
     await world.status(pod as KubeObject, { phase: "Succeeded" });
     expect(await secondsOf(world)).toBe(41);
     await world.create(podNamed("q", { nodeName: "node-1" }));
     await world.pass(20);
-    await world.client.delete(builtIn.Pod, { name: "q", namespace: "default" }, { gracePeriodSeconds: 30 });
+    await world.client.delete(builtInTypes.Pod, { name: "q", namespace: "default" }, { gracePeriodSeconds: 30 });
     await world.pass(0);
     expect(await secondsOf(world)).toBe(61);
   });
@@ -77,7 +77,7 @@ describe("pod events", () => {
     expect(await secondsOf(world)).toBeUndefined();
     await world.create(podNamed("p", { nodeName: "node-1" }));
     await world.pass(30);
-    const pod = await world.get<KubeObject>(builtIn.Pod, "p", "default");
+    const pod = await world.get<KubeObject>(builtInTypes.Pod, "p", "default");
     await world.status(pod as KubeObject, { phase: "Running" });
     expect(await secondsOf(world)).toBe(1);
   });
@@ -108,7 +108,12 @@ describe("pod events", () => {
     await bind(world, "p");
     await world.pass(60);
     const { client, clock, random, parts } = world;
-    const loops = startLoops({ client, clock, random: random.fork("again"), loops: [podEvents(parts)] });
+    const loops = startControllers({
+      client,
+      clock,
+      random: random.fork("again"),
+      controllers: [podEventsController(parts)],
+    });
     await world.pass(30);
     expect(await secondsOf(world)).toBeUndefined();
     await world.create(podNamed("new"));

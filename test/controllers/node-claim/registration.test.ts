@@ -1,21 +1,21 @@
 import { describe, expect, it } from "vitest";
-import { get } from "../../../src/api/conditions/engine.ts";
+import { getCondition } from "../../../src/api/conditions/set-condition.ts";
 import type { NodePool } from "../../../src/api/kinds/node-pool.ts";
 import { finalizers, labels, taints } from "../../../src/api/labels.ts";
-import type { HookAnswer, RegistrationHook } from "../../../src/cloud/provider.ts";
-import { lifecycle } from "../../../src/controllers/node-claim/lifecycle.ts";
-import type { LiveNode } from "../../../src/controllers/node-claim/lookups.ts";
-import type { Parts } from "../../../src/controllers/parts.ts";
-import { custom } from "../../../src/kube/resources.ts";
+import type { HookResult, RegistrationHook } from "../../../src/cloud/cloud-provider.ts";
+import type { ControllerDependencies } from "../../../src/controllers/controller-dependencies.ts";
+import type { NodeKubeObject } from "../../../src/controllers/node-claim/claim-lookups.ts";
+import { lifecycleController } from "../../../src/controllers/node-claim/lifecycle.ts";
+import { karpenterTypes } from "../../../src/kube/resources.ts";
 import { nodePool } from "../../builders/node-pool.ts";
 import { startAt } from "../rig.ts";
 import { claimNamed, foreignRef, nodeWithId, type Stage, stage } from "./stage.ts";
 
-const controllers = (parts: Parts) => [lifecycle(parts)];
+const controllers = (parts: ControllerDependencies) => [lifecycleController(parts)];
 const waitFor = { key: "wait", value: "a", effect: "NoSchedule" } as const;
 const dedicated = { key: "dedicated", value: "b", effect: "NoExecute" } as const;
 
-function keysOf(node: LiveNode | undefined): readonly string[] {
+function keysOf(node: NodeKubeObject | undefined): readonly string[] {
   return (node?.spec?.taints ?? []).map(({ key }) => key);
 }
 
@@ -146,8 +146,8 @@ describe("registration", () => {
   describe("03:P-21 the pool's health", () => {
     const type = "NodeRegistrationHealthy";
     const healthOf = async (world: Stage) => {
-      const pool = await world.get<NodePool>(custom.NodePool, "default");
-      return pool && get(pool, type)?.status;
+      const pool = await world.get<NodePool>(karpenterTypes.NodePool, "default");
+      return pool && getCondition(pool, type)?.status;
     };
 
     async function withPool(results: readonly boolean[]): Promise<Stage> {
@@ -157,7 +157,7 @@ describe("registration", () => {
       const conditions = [{ ...condition, lastTransitionTime: "2026-01-01T00:00:00Z", observedGeneration: 1 }];
       await world.status(pool, { nodes: 0, conditions });
       const uid = pool.metadata.uid ?? "";
-      world.parts.health.set(uid, results);
+      world.parts.registrationHealth.set(uid, results);
       const owner = { apiVersion: "karpenter.sh/v1", kind: "NodePool", name: "default", uid };
       const id = await world.launched("a", {}, { ownerReferences: [owner] });
       await world.create(nodeWithId(id));
@@ -172,8 +172,8 @@ describe("registration", () => {
     it("stays False after a success that follows two failures", async () => {
       const world = await withPool([false, false]);
       expect(await healthOf(world)).toBe("False");
-      const uid = (await world.get<NodePool>(custom.NodePool, "default"))?.metadata.uid ?? "";
-      expect(world.parts.health.window(uid)).toEqual([false, false, true]);
+      const uid = (await world.get<NodePool>(karpenterTypes.NodePool, "default"))?.metadata.uid ?? "";
+      expect(world.parts.registrationHealth.window(uid)).toEqual([false, false, true]);
     });
 
     it("is no matter where the pool is gone", async () => {
@@ -189,7 +189,7 @@ describe("registration", () => {
 });
 
 describe("registration hooks", () => {
-  type Answer = HookAnswer | Error;
+  type Answer = HookResult | Error;
   const passes: Answer = { isPending: false };
   const pends: Answer = { isPending: true, afterMs: 5_000 };
 

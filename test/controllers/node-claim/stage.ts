@@ -1,13 +1,13 @@
 import type { Condition } from "../../../src/api/conditions/condition.ts";
-import { get } from "../../../src/api/conditions/engine.ts";
+import { getCondition } from "../../../src/api/conditions/set-condition.ts";
 import type { NodeClaim } from "../../../src/api/kinds/node-claim.ts";
 import { labels, taints } from "../../../src/api/labels.ts";
 import type { KubeObject, ObjectMeta } from "../../../src/api/object.ts";
-import type { CloudProvider, Instance } from "../../../src/cloud/provider.ts";
+import type { CloudProvider, Instance } from "../../../src/cloud/cloud-provider.ts";
 import type { Metrics } from "../../../src/controllers/metrics/metrics.ts";
 import { noMetrics } from "../../../src/controllers/metrics/metrics.ts";
-import type { LiveNode } from "../../../src/controllers/node-claim/lookups.ts";
-import { builtIn, custom } from "../../../src/kube/resources.ts";
+import type { NodeKubeObject } from "../../../src/controllers/node-claim/claim-lookups.ts";
+import { builtInTypes, karpenterTypes } from "../../../src/kube/resources.ts";
 import { type Rig, type RigOptions, rig } from "../rig.ts";
 
 export type Spec = Partial<NodeClaim["spec"]>;
@@ -87,7 +87,7 @@ export async function stage(options: RigOptions) {
 export type Stage = Awaited<ReturnType<typeof stage>>;
 
 function shortcuts(world: Rig) {
-  const claim = (name: string) => world.get<NodeClaim>(custom.NodeClaim, name);
+  const claim = (name: string) => world.get<NodeClaim>(karpenterTypes.NodeClaim, name);
   return {
     claim,
     /** One that must be there. */
@@ -98,9 +98,9 @@ function shortcuts(world: Rig) {
     },
     condition: async (name: string, type: string): Promise<Condition | undefined> => {
       const found = await claim(name);
-      return found && get(found, type);
+      return found && getCondition(found, type);
     },
-    node: (name = "node-1") => world.get<LiveNode>(builtIn.Node, name),
+    node: (name = "node-1") => world.get<NodeKubeObject>(builtInTypes.Node, name),
     /** A claim whose machine is bought, and its provider id. */
     launched: async (name: string, spec: Spec = {}, metadata: ObjectMeta = {}): Promise<string> => {
       await world.create(claimNamed(name, spec, metadata));
@@ -108,15 +108,25 @@ function shortcuts(world: Rig) {
       return (await claim(name))?.status?.providerID ?? "";
     },
     patchNode: async (name: string, body: object, subresource?: "status"): Promise<void> => {
-      await world.client.patch(builtIn.Node, { name }, { kind: "merge", body }, subresource ? { subresource } : {});
+      await world.client.patch(
+        builtInTypes.Node,
+        { name },
+        { kind: "merge", body },
+        subresource ? { subresource } : {},
+      );
       await world.pass(1);
     },
     patchClaim: async (name: string, body: object, subresource?: "status"): Promise<void> => {
-      await world.client.patch(custom.NodeClaim, { name }, { kind: "merge", body }, subresource ? { subresource } : {});
+      await world.client.patch(
+        karpenterTypes.NodeClaim,
+        { name },
+        { kind: "merge", body },
+        subresource ? { subresource } : {},
+      );
       await world.pass(1);
     },
     removeClaim: async (name: string): Promise<void> => {
-      await world.client.delete(custom.NodeClaim, { name });
+      await world.client.delete(karpenterTypes.NodeClaim, { name });
       await world.pass(1);
     },
     said: (message: string) => world.lines.filter((line) => line.message === message),

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { NodeClaim } from "../../../src/api/kinds/node-claim.ts";
 import { annotations, finalizers, kwokLabels, labels } from "../../../src/api/labels.ts";
-import type { Instance } from "../../../src/cloud/provider.ts";
-import type { LiveNode } from "../../../src/controllers/node-claim/lookups.ts";
-import { nodeClaimLoops } from "../../../src/controllers/node-claim/loops.ts";
-import { startLoops } from "../../../src/kube/loop.ts";
-import { builtIn, custom } from "../../../src/kube/resources.ts";
+import type { Instance } from "../../../src/cloud/cloud-provider.ts";
+import type { NodeKubeObject } from "../../../src/controllers/node-claim/claim-lookups.ts";
+import { nodeClaimControllers } from "../../../src/controllers/node-claim/node-claim-controllers.ts";
+import { startControllers } from "../../../src/kube/controller.ts";
+import { builtInTypes, karpenterTypes } from "../../../src/kube/resources.ts";
 import { nodePool } from "../../builders/node-pool.ts";
 import { claimNamed, nodeWithId, type Stage, stage, watched } from "./stage.ts";
 
@@ -53,7 +53,7 @@ async function leftBehind(generation: { observedGeneration?: number }) {
   });
   const pool = nodePool().requires(labels.arch, "In", "amd64").build([]).nodePool;
   await world.create({ ...pool, metadata: { ...pool.metadata, annotations: notes } });
-  const poolUid = (await world.get(custom.NodePool, "default"))?.metadata.uid ?? "";
+  const poolUid = (await world.get(karpenterTypes.NodePool, "default"))?.metadata.uid ?? "";
   const owner = {
     apiVersion: "karpenter.sh/v1",
     kind: "NodePool",
@@ -98,7 +98,7 @@ async function leftBehind(generation: { observedGeneration?: number }) {
 async function takeOver(world: Stage): Promise<void> {
   const { client, clock, random, parts } = world;
   const log = (trouble: (typeof world.troubles)[number]) => void world.troubles.push(trouble);
-  startLoops({ client, clock, random: random.fork("ours"), loops: nodeClaimLoops(parts), log });
+  startControllers({ client, clock, random: random.fork("ours"), controllers: nodeClaimControllers(parts), log });
   await world.pass(3 * 3_600);
 }
 
@@ -130,7 +130,7 @@ describe("taking over from the Go implementation", () => {
 
 describe("a claim's life on a living cluster", () => {
   it("03 §1.1 goes from a claim to a node that is ready, by itself", async () => {
-    const world = await stage({ controllers: nodeClaimLoops, isAlive: true });
+    const world = await stage({ controllers: nodeClaimControllers, isAlive: true });
     await world.create(nodePool().build([]).nodePool);
     await world.create(claimNamed("a", { resources: { requests: { cpu: "1" } } }));
     await world.pass(60);
@@ -138,7 +138,7 @@ describe("a claim's life on a living cluster", () => {
     for (const type of ["Launched", "Registered", "Initialized", "Ready", "ConsistentStateFound", "Consolidatable"]) {
       expect([type, (await world.condition("a", type))?.status]).toEqual([type, "True"]);
     }
-    const [node] = await world.list<LiveNode>(builtIn.Node);
+    const [node] = await world.list<NodeKubeObject>(builtInTypes.Node);
     expect(node?.metadata.name).toBe(claim.status?.nodeName);
     expect(node?.metadata.labels).toMatchObject({
       ...claim.metadata.labels,
@@ -153,12 +153,12 @@ describe("a claim's life on a living cluster", () => {
 
   it("design §8 is the same every time", async () => {
     const run = async () => {
-      const world = await stage({ controllers: nodeClaimLoops, isAlive: true });
+      const world = await stage({ controllers: nodeClaimControllers, isAlive: true });
       for (const name of ["a", "b", "c"]) await world.create(claimNamed(name));
       await world.pass(120);
       await world.removeClaim("b");
       await world.pass(60);
-      const claims = await world.list(custom.NodeClaim);
+      const claims = await world.list(karpenterTypes.NodeClaim);
       await world.stop();
       return JSON.stringify([claims, world.lines, world.counted]);
     };

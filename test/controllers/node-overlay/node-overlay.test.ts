@@ -1,18 +1,18 @@
 import { describe, expect, it } from "vitest";
-import { get } from "../../../src/api/conditions/engine.ts";
+import { getCondition } from "../../../src/api/conditions/set-condition.ts";
 import type { NodeClaim } from "../../../src/api/kinds/node-claim.ts";
 import type { NodeOverlay } from "../../../src/api/kinds/node-overlay.ts";
 import type { NodePool } from "../../../src/api/kinds/node-pool.ts";
 import { labels } from "../../../src/api/labels.ts";
 import type { KubeObject } from "../../../src/api/object.ts";
-import { isCloudError } from "../../../src/cloud/error.ts";
+import { isCloudError } from "../../../src/cloud/cloud-error.ts";
+import type { CloudProvider } from "../../../src/cloud/cloud-provider.ts";
 import { overlaidProvider } from "../../../src/cloud/overlaid-provider.ts";
 import { OverlayStore } from "../../../src/cloud/overlay-store.ts";
-import type { CloudProvider } from "../../../src/cloud/provider.ts";
-import { nodeOverlayLoop } from "../../../src/controllers/node-overlay/node-overlay.ts";
-import { poolCost } from "../../../src/controllers/node-pool/cost.ts";
+import { nodeOverlayController } from "../../../src/controllers/node-overlay/node-overlay-controller.ts";
+import { poolCostController } from "../../../src/controllers/node-pool/pool-cost-controller.ts";
 import type { InstanceType } from "../../../src/core/instance-type.ts";
-import { custom } from "../../../src/kube/resources.ts";
+import { karpenterTypes } from "../../../src/kube/resources.ts";
 import { instanceType } from "../../builders/instance-type.ts";
 import { claim, foreignClass, kwokClass, pool } from "../pool-objects.ts";
 import { recordingMetrics } from "../recording-metrics.ts";
@@ -54,14 +54,14 @@ async function overlaying() {
       return overlaidProvider(provider, store);
     },
     controllers: (parts) => [
-      nodeOverlayLoop({ ...parts, provider: provider as CloudProvider, store }),
-      poolCost(parts),
+      nodeOverlayController({ ...parts, provider: provider as CloudProvider, store }),
+      poolCostController(parts),
     ],
   });
   await world.create(kwokClass());
 
   const types_ = async (name: string): Promise<readonly InstanceType[]> =>
-    world.cloud.instanceTypes((await world.get<NodePool>(custom.NodePool, name)) as NodePool);
+    world.cloud.instanceTypes((await world.get<NodePool>(karpenterTypes.NodePool, name)) as NodePool);
   return {
     world,
     shop,
@@ -73,8 +73,8 @@ async function overlaying() {
     gpus: async (name = "default") =>
       (await types_(name)).map(({ capacity }) => capacity["example.com/gpu"]?.toString() ?? "0"),
     verdict: async (name: string) => {
-      const found = (await world.get<NodeOverlay>(custom.NodeOverlay, name)) as NodeOverlay;
-      const { status, reason } = get(found, "ValidationSucceeded") ?? {};
+      const found = (await world.get<NodeOverlay>(karpenterTypes.NodeOverlay, name)) as NodeOverlay;
+      const { status, reason } = getCondition(found, "ValidationSucceeded") ?? {};
       return `${status} ${reason}`;
     },
   };
@@ -97,8 +97,8 @@ describe("nodeoverlay", () => {
     await world.create(pool(), overlay("cheap", { ...small, price: "0.5" }));
     expect(await prices()).toEqual([0.5, 4]);
     expect(await verdict("cheap")).toBe(valid);
-    const found = (await world.get<NodeOverlay>(custom.NodeOverlay, "cheap")) as NodeOverlay;
-    expect(get(found, "Ready")?.status).toBe("True");
+    const found = (await world.get<NodeOverlay>(karpenterTypes.NodeOverlay, "cheap")) as NodeOverlay;
+    expect(getCondition(found, "Ready")?.status).toBe("True");
     await world.stop();
   });
 
@@ -130,8 +130,8 @@ describe("nodeoverlay", () => {
     const { world, verdict } = await overlaying();
     await world.create(pool(), overlay("a", a), overlay("b", b));
     expect([await verdict("a"), await verdict("b")]).toEqual([conflict, valid]);
-    const found = (await world.get<NodeOverlay>(custom.NodeOverlay, "a")) as NodeOverlay;
-    expect(get(found, "ValidationSucceeded")?.message).toBe("conflict with another overlay");
+    const found = (await world.get<NodeOverlay>(karpenterTypes.NodeOverlay, "a")) as NodeOverlay;
+    expect(getCondition(found, "ValidationSucceeded")?.message).toBe("conflict with another overlay");
     await world.stop();
   });
 
@@ -188,7 +188,7 @@ describe("nodeoverlay", () => {
     const { world, prices, verdict } = await overlaying();
     await world.create(pool(), overlay("a", { ...small, price: "2" }), overlay("b", { ...small, price: "3" }));
     expect(await prices()).toEqual([3, 4]);
-    await world.client.delete(custom.NodeOverlay, { name: "b" });
+    await world.client.delete(karpenterTypes.NodeOverlay, { name: "b" });
     await world.clock.advance(0);
     expect([await verdict("a"), await prices()]).toEqual([valid, [2, 4]]);
     await world.stop();
@@ -238,17 +238,17 @@ describe("nodeoverlay", () => {
     const { world, shop, prices } = await overlaying();
     await world.create(pool(), overlay("cheap", { ...small, price: "0.5" }));
     const asked = () => shop.asked;
-    const patch = async (type: typeof custom.NodePool, name: string, body: object) => {
+    const patch = async (type: typeof karpenterTypes.NodePool, name: string, body: object) => {
       const before = asked();
       await world.client.patch(type, { name }, { kind: "merge", body });
       await world.clock.advance(0);
       return asked() - before;
     };
-    expect(await patch(custom.NodeOverlay, "cheap", { spec: { price: "0.75" } })).toBe(1);
+    expect(await patch(karpenterTypes.NodeOverlay, "cheap", { spec: { price: "0.75" } })).toBe(1);
     expect(await prices()).toEqual([0.75, 4]);
-    expect(await patch(custom.NodePool, "default", { spec: { weight: 5 } })).toBe(1);
-    expect(await patch(custom.KWOKNodeClass, "default", { spec: { nodeRegistrationDelay: "5s" } })).toBe(1);
-    expect(await patch(custom.NodePool, "default", { metadata: { annotations: { a: "b" } } })).toBe(0);
+    expect(await patch(karpenterTypes.NodePool, "default", { spec: { weight: 5 } })).toBe(1);
+    expect(await patch(karpenterTypes.KWOKNodeClass, "default", { spec: { nodeRegistrationDelay: "5s" } })).toBe(1);
+    expect(await patch(karpenterTypes.NodePool, "default", { metadata: { annotations: { a: "b" } } })).toBe(0);
     const before = asked();
     await world.pass(6 * 3_600 - 1);
     expect(asked() - before).toBe(0);
@@ -275,7 +275,7 @@ describe("nodeoverlay", () => {
     expect(metrics.series.get('nodepools_cost_total{nodepool="default"}')).toBe(1);
     await world.create(overlay("cheap", { ...small, price: "0.5" }));
     expect(metrics.series.get('nodepools_cost_total{nodepool="default"}')).toBe(0.5);
-    await world.client.delete(custom.NodeOverlay, { name: "cheap" });
+    await world.client.delete(karpenterTypes.NodeOverlay, { name: "cheap" });
     await world.clock.advance(0);
     expect(metrics.series.get('nodepools_cost_total{nodepool="default"}')).toBe(1);
     await world.stop();
@@ -284,7 +284,7 @@ describe("nodeoverlay", () => {
   it("03:S-7 prices move with overlays and with the cloud's own", async () => {
     const { world, store } = await overlaying();
     let heard = 0;
-    const stop = world.cloud.onPrices?.(() => heard++);
+    const stop = world.cloud.onPricesChanged?.(() => heard++);
     world.simulated.setPrice({ capacityType: "spot" }, 0.01);
     expect(heard).toBe(1);
     store.replace({ overlays: [], pools: new Set() });
@@ -308,14 +308,14 @@ describe("nodeoverlay", () => {
     const launched = cloud.create(made);
     await world.pass(1);
     const { providerId } = await launched;
-    const known = Promise.all([cloud.get(providerId), cloud.list(), cloud.driftOf(made)]);
+    const known = Promise.all([cloud.get(providerId), cloud.list(), cloud.driftReason(made)]);
     await world.pass(1);
     expect(await known).toMatchObject([{ providerId }, [{ providerId }], undefined]);
     await world.status(made as KubeObject, { providerID: providerId });
-    const ended = cloud.delete((await world.get<NodeClaim>(custom.NodeClaim, "x")) as NodeClaim);
+    const ended = cloud.delete((await world.get<NodeClaim>(karpenterTypes.NodeClaim, "x")) as NodeClaim);
     await world.pass(60);
     await ended;
-    expect(world.simulated.machines()).toEqual([]);
+    expect(world.simulated.records()).toEqual([]);
     await world.stop();
   });
 });

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { NodePool } from "../../../src/api/kinds/node-pool.ts";
 import { labels } from "../../../src/api/labels.ts";
-import { CloudError } from "../../../src/cloud/error.ts";
-import { poolCost } from "../../../src/controllers/node-pool/cost.ts";
-import { nodePoolLoops } from "../../../src/controllers/node-pool/loops.ts";
+import { CloudError } from "../../../src/cloud/cloud-error.ts";
+import { nodePoolControllers } from "../../../src/controllers/node-pool/node-pool-controllers.ts";
+import { poolCostController } from "../../../src/controllers/node-pool/pool-cost-controller.ts";
 import type { InstanceType } from "../../../src/core/instance-type.ts";
-import { custom } from "../../../src/kube/resources.ts";
+import { karpenterTypes } from "../../../src/kube/resources.ts";
 import { instanceType } from "../../builders/instance-type.ts";
 import { claim, kwokClass, pool } from "../pool-objects.ts";
 import { recordingMetrics } from "../recording-metrics.ts";
@@ -29,12 +29,12 @@ async function pricing(...pools: readonly string[]) {
   const shop = new Shop();
   const metrics = recordingMetrics();
   const world = await rig({
-    controllers: (parts) => [poolCost(parts)],
+    controllers: (parts) => [poolCostController(parts)],
     metrics,
     cloud: (provider) => ({
       ...provider,
       instanceTypes: shop.sell,
-      onPrices: (listener) => {
+      onPricesChanged: (listener) => {
         shop.changed = listener;
         return () => {};
       },
@@ -53,7 +53,7 @@ function bought(name: string, { pool: poolName = "one", type = "small", zone = "
 }
 
 async function gone(world: Rig, name: string): Promise<void> {
-  await world.client.delete(custom.NodeClaim, { name });
+  await world.client.delete(karpenterTypes.NodeClaim, { name });
   await world.pass(2);
 }
 
@@ -84,7 +84,7 @@ describe("nodepool.cost", () => {
     await world.pass(2);
     expect(cost()).toBe(0);
     const body = { metadata: { labels: bought("a").metadata.labels } };
-    await world.client.patch(custom.NodeClaim, { name: "a" }, { kind: "merge", body });
+    await world.client.patch(karpenterTypes.NodeClaim, { name: "a" }, { kind: "merge", body });
     await world.pass(2);
     expect(cost()).toBe(1);
     await world.stop();
@@ -162,7 +162,7 @@ describe("nodepool.cost", () => {
 
   it("03:S-7 the series goes with its pool", async () => {
     const { world, metrics } = await pricing("one");
-    await world.client.delete(custom.NodePool, { name: "one" });
+    await world.client.delete(karpenterTypes.NodePool, { name: "one" });
     await world.pass(2);
     expect([...metrics.series.keys()]).toEqual([]);
     await world.stop();
@@ -170,7 +170,7 @@ describe("nodepool.cost", () => {
 
   it("03 Appendix A the loops of pools by name", async () => {
     const { world } = await pricing("one");
-    expect(nodePoolLoops(world.parts).map(({ name }) => name)).toEqual([
+    expect(nodePoolControllers(world.parts).map(({ name }) => name)).toEqual([
       "nodepool.counter",
       "nodepool.hash",
       "nodepool.readiness",

@@ -1,20 +1,20 @@
 import { describe, expect, it } from "vitest";
 import type { NodePool } from "../../../src/api/kinds/node-pool.ts";
-import { poolCounter } from "../../../src/controllers/node-pool/counter.ts";
-import { builtIn, custom } from "../../../src/kube/resources.ts";
+import { poolCounterController } from "../../../src/controllers/node-pool/counter.ts";
+import { builtInTypes, karpenterTypes } from "../../../src/kube/resources.ts";
 import { claim, foreignClass, kwokClass, machine, pool } from "../pool-objects.ts";
 import { type Rig, rig } from "../rig.ts";
 
 const zeros = { cpu: "0", memory: "0", pods: "0", "ephemeral-storage": "0", nodes: "0" };
 
 async function counting(...pools: readonly object[]): Promise<Rig> {
-  const world = await rig({ controllers: (parts) => [poolCounter(parts)] });
+  const world = await rig({ controllers: (parts) => [poolCounterController(parts)] });
   await world.create(kwokClass(), ...pools);
   return world;
 }
 
 async function statusOf(world: Rig, name = "default"): Promise<NodePool["status"]> {
-  return (await world.get<NodePool>(custom.NodePool, name))?.status;
+  return (await world.get<NodePool>(karpenterTypes.NodePool, name))?.status;
 }
 
 describe("nodepool.counter", () => {
@@ -53,15 +53,15 @@ describe("nodepool.counter", () => {
     await world.pass(5);
     expect(await statusOf(world)).toMatchObject({ resources: { cpu: "8" }, nodes: 2 });
 
-    await world.client.delete(custom.NodeClaim, { name: made.metadata.name ?? "" });
-    await world.client.delete(builtIn.Node, { name: "a" });
+    await world.client.delete(karpenterTypes.NodeClaim, { name: made.metadata.name ?? "" });
+    await world.client.delete(builtInTypes.Node, { name: "a" });
     await world.pass(2);
     expect((await statusOf(world))?.nodes).toBe(2);
     await world.pass(3);
     expect(await statusOf(world)).toMatchObject({ resources: { cpu: "4" }, nodes: 1 });
 
-    await world.client.delete(custom.NodeClaim, { name: "b" });
-    await world.client.delete(builtIn.Node, { name: "b" });
+    await world.client.delete(karpenterTypes.NodeClaim, { name: "b" });
+    await world.client.delete(builtInTypes.Node, { name: "b" });
     await world.pass(5);
     expect(await statusOf(world)).toMatchObject({ resources: zeros, nodes: 0 });
     await world.stop();
@@ -83,7 +83,7 @@ describe("nodepool.counter", () => {
     await world.status(made, { providerID: "kwok://gpu", capacity: { cpu: "4", "nvidia.com/gpu": "1" } });
     await world.pass(5);
     expect((await statusOf(world))?.resources).toMatchObject({ "nvidia.com/gpu": "1" });
-    await world.client.delete(custom.NodeClaim, { name: "gpu" });
+    await world.client.delete(karpenterTypes.NodeClaim, { name: "gpu" });
     await world.pass(5);
     expect((await statusOf(world))?.resources).toEqual(zeros);
     await world.stop();
@@ -116,9 +116,9 @@ describe("nodepool.counter", () => {
   it("03:P-1 writes only when the count changed", async () => {
     const world = await counting(pool());
     await world.pass(5);
-    const before = (await world.get(custom.NodePool, "default"))?.metadata.resourceVersion;
+    const before = (await world.get(karpenterTypes.NodePool, "default"))?.metadata.resourceVersion;
     await world.pass(60);
-    expect((await world.get(custom.NodePool, "default"))?.metadata.resourceVersion).toBe(before);
+    expect((await world.get(karpenterTypes.NodePool, "default"))?.metadata.resourceVersion).toBe(before);
     await world.stop();
   });
 });

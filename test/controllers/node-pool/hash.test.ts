@@ -1,27 +1,27 @@
 import { describe, expect, it } from "vitest";
-import { nodePoolHashVersion } from "../../../src/api/hash/drift.ts";
+import { nodePoolHashVersion } from "../../../src/api/hash/hash-drift.ts";
 import { nodePoolHash } from "../../../src/api/hash/node-pool-hash.ts";
 import type { NodePool } from "../../../src/api/kinds/node-pool.ts";
 import { annotations } from "../../../src/api/labels.ts";
 import type { KubeObject } from "../../../src/api/object.ts";
-import { poolHash } from "../../../src/controllers/node-pool/hash.ts";
-import { custom } from "../../../src/kube/resources.ts";
+import { poolHashController } from "../../../src/controllers/node-pool/hash.ts";
+import { karpenterTypes } from "../../../src/kube/resources.ts";
 import { claim, foreignClass, kwokClass, pool } from "../pool-objects.ts";
 import { type Rig, rig } from "../rig.ts";
 
 const oldStamp = { [annotations.nodePoolHash]: "123", [annotations.nodePoolHashVersion]: "v3" };
 
 function hashing(): Promise<Rig> {
-  return rig({ controllers: (parts) => [poolHash(parts)] });
+  return rig({ controllers: (parts) => [poolHashController(parts)] });
 }
 
-async function stampOf(world: Rig, name: string, type = custom.NodePool) {
+async function stampOf(world: Rig, name: string, type = karpenterTypes.NodePool) {
   const found = (await world.get(type, name))?.metadata.annotations ?? {};
   return { hash: found[annotations.nodePoolHash], version: found[annotations.nodePoolHashVersion] };
 }
 
 async function patchSpec(world: Rig, spec: object): Promise<void> {
-  await world.client.patch(custom.NodePool, { name: "default" }, { kind: "merge", body: { spec } });
+  await world.client.patch(karpenterTypes.NodePool, { name: "default" }, { kind: "merge", body: { spec } });
   await world.clock.advance(0);
 }
 
@@ -61,9 +61,10 @@ describe("nodepool.hash", () => {
     const now = await stampOf(world, "default");
     expect(now.version).toBe(nodePoolHashVersion);
     expect(now.hash).not.toBe("123");
-    for (const name of ["a", "b", "unstamped"]) expect(await stampOf(world, name, custom.NodeClaim)).toEqual(now);
+    for (const name of ["a", "b", "unstamped"])
+      expect(await stampOf(world, name, karpenterTypes.NodeClaim)).toEqual(now);
     for (const name of ["elsewhere", "foreign"]) {
-      expect(await stampOf(world, name, custom.NodeClaim)).toEqual({ hash: "123", version: "v3" });
+      expect(await stampOf(world, name, karpenterTypes.NodeClaim)).toEqual({ hash: "123", version: "v3" });
     }
     await world.stop();
   });
@@ -72,7 +73,7 @@ describe("nodepool.hash", () => {
     const world = await hashing();
     const ours = { ...oldStamp, [annotations.nodePoolHashVersion]: nodePoolHashVersion };
     await world.create(claim("a", { annotations: ours }), pool("default", { metadata: { annotations: oldStamp } }));
-    expect(await stampOf(world, "a", custom.NodeClaim)).toEqual({ hash: "123", version: nodePoolHashVersion });
+    expect(await stampOf(world, "a", karpenterTypes.NodeClaim)).toEqual({ hash: "123", version: nodePoolHashVersion });
     await world.stop();
   });
 
@@ -83,7 +84,7 @@ describe("nodepool.hash", () => {
     const condition = { type: "Drifted", status: "True", reason: "NodePoolDrifted", message: "", lastTransitionTime };
     await world.status(drifted, { conditions: [condition] });
     await world.create(pool("default", { metadata: { annotations: oldStamp } }));
-    expect(await stampOf(world, "a", custom.NodeClaim)).toEqual({ hash: "123", version: nodePoolHashVersion });
+    expect(await stampOf(world, "a", karpenterTypes.NodeClaim)).toEqual({ hash: "123", version: nodePoolHashVersion });
     expect((await stampOf(world, "default")).hash).not.toBe("123");
     await world.stop();
   });

@@ -1,20 +1,20 @@
 import { describe, expect, it } from "vitest";
-import { get } from "../../../src/api/conditions/engine.ts";
+import { getCondition } from "../../../src/api/conditions/set-condition.ts";
 import type { NodePool } from "../../../src/api/kinds/node-pool.ts";
 import type { KubeObject } from "../../../src/api/object.ts";
-import { poolReadiness } from "../../../src/controllers/node-pool/readiness.ts";
-import { poolValidation } from "../../../src/controllers/node-pool/validation.ts";
-import { custom } from "../../../src/kube/resources.ts";
+import { poolReadinessController } from "../../../src/controllers/node-pool/readiness.ts";
+import { poolValidationController } from "../../../src/controllers/node-pool/validation.ts";
+import { karpenterTypes } from "../../../src/kube/resources.ts";
 import { foreignClass, kwokClass, pool } from "../pool-objects.ts";
 import { type Rig, rig } from "../rig.ts";
 
 function judging(): Promise<Rig> {
-  return rig({ controllers: (parts) => [poolReadiness(parts), poolValidation(parts)] });
+  return rig({ controllers: (parts) => [poolReadinessController(parts), poolValidationController(parts)] });
 }
 
 async function conditionOf(world: Rig, type: string, name = "default") {
-  const found = (await world.get<NodePool>(custom.NodePool, name)) as NodePool;
-  const { status, reason } = get(found, type) ?? {};
+  const found = (await world.get<NodePool>(karpenterTypes.NodePool, name)) as NodePool;
+  const { status, reason } = getCondition(found, type) ?? {};
   return status === undefined ? undefined : `${status} ${reason}`;
 }
 
@@ -24,7 +24,7 @@ describe("nodepool.readiness", () => {
   it("03:P-3 leaves pools of a foreign node class alone", async () => {
     const world = await judging();
     await world.create(pool("foreign", { template: { nodeClassRef: foreignClass } }));
-    expect((await world.get<NodePool>(custom.NodePool, "foreign"))?.status?.conditions).toBeUndefined();
+    expect((await world.get<NodePool>(karpenterTypes.NodePool, "foreign"))?.status?.conditions).toBeUndefined();
     await world.stop();
   });
 
@@ -36,7 +36,7 @@ describe("nodepool.readiness", () => {
     await world.create(kwokClass());
     expect(await conditionOf(world, "NodeClassReady")).toBe("True NodeClassReady");
     expect(await conditionOf(world, "Ready")).toBe("True Ready");
-    await world.client.delete(custom.KWOKNodeClass, { name: "default" });
+    await world.client.delete(karpenterTypes.KWOKNodeClass, { name: "default" });
     await world.clock.advance(0);
     expect(await conditionOf(world, "NodeClassReady")).toBe("False NodeClassNotFound");
     await world.stop();
@@ -46,8 +46,8 @@ describe("nodepool.readiness", () => {
     const world = await judging();
     const nodeClass = await world.create<KubeObject>(pool(), kwokClass());
     await world.status(nodeClass, { conditions: [{ type: "Ready", status: "False", reason: "NoSubnets", ...at }] });
-    const found = (await world.get<NodePool>(custom.NodePool, "default")) as NodePool;
-    expect(get(found, "NodeClassReady")).toMatchObject({
+    const found = (await world.get<NodePool>(karpenterTypes.NodePool, "default")) as NodePool;
+    expect(getCondition(found, "NodeClassReady")).toMatchObject({
       status: "False",
       reason: "NoSubnets",
       message: "subnets are missing",
@@ -70,7 +70,7 @@ describe("nodepool.readiness", () => {
     const held = { ...kwokClass(), metadata: { name: "default", finalizers: ["example.com/hold"] } };
     await world.create(pool(), held);
     expect(await conditionOf(world, "NodeClassReady")).toBe("True NodeClassReady");
-    await world.client.delete(custom.KWOKNodeClass, { name: "default" });
+    await world.client.delete(karpenterTypes.KWOKNodeClass, { name: "default" });
     await world.clock.advance(0);
     expect(await conditionOf(world, "NodeClassReady")).toBe("False NodeClassTerminating");
     await world.stop();
@@ -94,7 +94,7 @@ describe("nodepool.validation", () => {
   it("03:P-4 leaves pools of a foreign node class alone", async () => {
     const world = await judging();
     await world.create(pool("foreign", { template: { nodeClassRef: foreignClass }, ...capacityTypes("no-such") }));
-    expect((await world.get<NodePool>(custom.NodePool, "foreign"))?.status?.conditions).toBeUndefined();
+    expect((await world.get<NodePool>(karpenterTypes.NodePool, "foreign"))?.status?.conditions).toBeUndefined();
     await world.stop();
   });
 
@@ -104,7 +104,7 @@ describe("nodepool.validation", () => {
     expect(await conditionOf(world, "ValidationSucceeded")).toBe("True ValidationSucceeded");
     const taint = { key: "a", effect: "NoSchedule" };
     const body = { spec: { template: { spec: { taints: [taint], startupTaints: [taint] } } } };
-    await world.client.patch(custom.NodePool, { name: "default" }, { kind: "merge", body });
+    await world.client.patch(karpenterTypes.NodePool, { name: "default" }, { kind: "merge", body });
     await world.clock.advance(0);
     expect(await conditionOf(world, "ValidationSucceeded")).toBe("False NodePoolValidationFailed");
     expect(await conditionOf(world, "Ready")).toBe("False UnhealthyDependents");
@@ -114,8 +114,8 @@ describe("nodepool.validation", () => {
   it("03:P-4 only unknown capacity types fail", async () => {
     const world = await judging();
     await world.create(pool("default", capacityTypes("no-such", "nor-this")));
-    const found = (await world.get<NodePool>(custom.NodePool, "default")) as NodePool;
-    const { status, reason, message } = get(found, "ValidationSucceeded") ?? {};
+    const found = (await world.get<NodePool>(karpenterTypes.NodePool, "default")) as NodePool;
+    const { status, reason, message } = getCondition(found, "ValidationSucceeded") ?? {};
     expect([status, reason]).toEqual(["False", "NodePoolValidationFailed"]);
     expect(message).toContain("karpenter.sh/capacity-type");
     await world.stop();

@@ -1,19 +1,19 @@
 import { describe, expect, it } from "vitest";
 import type { ConditionStatus } from "../../../src/api/conditions/condition.ts";
-import { get } from "../../../src/api/conditions/engine.ts";
+import { getCondition } from "../../../src/api/conditions/set-condition.ts";
 import type { NodePool } from "../../../src/api/kinds/node-pool.ts";
 import type { KubeObject } from "../../../src/api/object.ts";
-import { poolRegistrationHealth } from "../../../src/controllers/node-pool/registration-health.ts";
-import { custom } from "../../../src/kube/resources.ts";
+import { poolRegistrationHealthController } from "../../../src/controllers/node-pool/registration-health.ts";
+import { karpenterTypes } from "../../../src/kube/resources.ts";
 import { foreignClass, kwokClass, pool } from "../pool-objects.ts";
 import { type Rig, rig } from "../rig.ts";
 
 function watching(): Promise<Rig> {
-  return rig({ controllers: (parts) => [poolRegistrationHealth(parts)] });
+  return rig({ controllers: (parts) => [poolRegistrationHealthController(parts)] });
 }
 
 async function stored(world: Rig, name = "default"): Promise<NodePool> {
-  return (await world.get<NodePool>(custom.NodePool, name)) as NodePool;
+  return (await world.get<NodePool>(karpenterTypes.NodePool, name)) as NodePool;
 }
 
 /** What registration or its failure would have left on the pool. */
@@ -45,7 +45,7 @@ describe("nodepool.registrationhealth", () => {
     const world = await watching();
     await world.create(kwokClass(), pool());
     const found = await stored(world);
-    expect(get(found, "NodeRegistrationHealthy")?.status).toBe("Unknown");
+    expect(getCondition(found, "NodeRegistrationHealthy")?.status).toBe("Unknown");
     expect(found.status?.nodeClassObservedGeneration).toBe(1);
     await world.stop();
   });
@@ -55,7 +55,7 @@ describe("nodepool.registrationhealth", () => {
     await world.create(kwokClass(), pool());
     await condition(world, status);
     await world.status((await stored(world)) as KubeObject, { nodes: 3 });
-    expect(get(await stored(world), "NodeRegistrationHealthy")?.status).toBe(status);
+    expect(getCondition(await stored(world), "NodeRegistrationHealthy")?.status).toBe(status);
     await world.stop();
   });
 
@@ -63,14 +63,14 @@ describe("nodepool.registrationhealth", () => {
     const world = await watching();
     await world.create(kwokClass(), pool());
     const { uid = "" } = (await condition(world, "True")).metadata;
-    world.parts.health.record(uid, { isRegistered: false });
+    world.parts.registrationHealth.record(uid, { isRegistered: false });
     const body = { spec: { nodeRegistrationDelay: "10s" } };
-    await world.client.patch(custom.KWOKNodeClass, { name: "default" }, { kind: "merge", body });
+    await world.client.patch(karpenterTypes.KWOKNodeClass, { name: "default" }, { kind: "merge", body });
     await world.clock.advance(0);
     const found = await stored(world);
-    expect(get(found, "NodeRegistrationHealthy")?.status).toBe("Unknown");
+    expect(getCondition(found, "NodeRegistrationHealthy")?.status).toBe("Unknown");
     expect(found.status?.nodeClassObservedGeneration).toBe(2);
-    expect(world.parts.health.health(uid)).toBe("unknown");
+    expect(world.parts.registrationHealth.health(uid)).toBe("unknown");
     await world.stop();
   });
 
@@ -78,7 +78,7 @@ describe("nodepool.registrationhealth", () => {
     const world = await watching();
     await world.create(kwokClass(), pool());
     const body = { spec: { nodeRegistrationDelay: "10s" } };
-    await world.client.patch(custom.KWOKNodeClass, { name: "default" }, { kind: "merge", body });
+    await world.client.patch(karpenterTypes.KWOKNodeClass, { name: "default" }, { kind: "merge", body });
     await world.clock.advance(0);
     expect((await stored(world)).status?.nodeClassObservedGeneration).toBe(2);
     await world.stop();
@@ -89,12 +89,12 @@ describe("nodepool.registrationhealth", () => {
     await world.create(kwokClass(), pool());
     const { uid = "" } = (await condition(world, "False")).metadata;
     const body = { spec: { template: { metadata: { labels: { team: "a" } } } } };
-    await world.client.patch(custom.NodePool, { name: "default" }, { kind: "merge", body });
+    await world.client.patch(karpenterTypes.NodePool, { name: "default" }, { kind: "merge", body });
     await world.clock.advance(0);
     const found = await stored(world);
-    expect(get(found, "NodeRegistrationHealthy")?.status).toBe("Unknown");
-    expect(get(found, "NodeRegistrationHealthy")?.observedGeneration).toBe(found.metadata.generation);
-    expect(world.parts.health.window(uid)).toEqual([]);
+    expect(getCondition(found, "NodeRegistrationHealthy")?.status).toBe("Unknown");
+    expect(getCondition(found, "NodeRegistrationHealthy")?.observedGeneration).toBe(found.metadata.generation);
+    expect(world.parts.registrationHealth.window(uid)).toEqual([]);
     await world.stop();
   });
 
@@ -102,14 +102,14 @@ describe("nodepool.registrationhealth", () => {
     const world = await watching();
     await world.create(kwokClass(), pool());
     const { uid = "" } = (await condition(world, "False")).metadata;
-    expect(world.parts.health.window(uid)).toEqual([false, false]);
-    expect(world.parts.health.health(uid)).toBe("unhealthy");
+    expect(world.parts.registrationHealth.window(uid)).toEqual([false, false]);
+    expect(world.parts.registrationHealth.health(uid)).toBe("unhealthy");
     await world.stop();
 
     const other = await watching();
     await other.create(kwokClass(), pool());
     const again = await condition(other, "True");
-    expect(other.parts.health.window(again.metadata.uid ?? "")).toEqual([true]);
+    expect(other.parts.registrationHealth.window(again.metadata.uid ?? "")).toEqual([true]);
     await other.stop();
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { annotations, labels } from "../../../src/api/labels.ts";
-import { builtIn } from "../../../src/kube/resources.ts";
+import { builtInTypes } from "../../../src/kube/resources.ts";
 import { type LivePod, nodeStage } from "./stage.ts";
 
 const eightCores = [{ key: labels.instanceType, operator: "In" as const, values: ["c-8x-amd64-linux"] }];
@@ -43,7 +43,7 @@ async function cluster(...objects: readonly object[]) {
   await world.pass(30);
   const b = await bought("b");
   const pods = async () =>
-    (await world.list<LivePod>(builtIn.Pod)).filter(({ metadata }) => metadata.labels?.["app"] === "web");
+    (await world.list<LivePod>(builtInTypes.Pod)).filter(({ metadata }) => metadata.labels?.["app"] === "web");
   const ready = async () => {
     const isUp = ({ metadata, status }: LivePod) =>
       metadata.deletionTimestamp === undefined &&
@@ -64,7 +64,7 @@ describe("on a living cluster", () => {
   it("03:T-44 pods behind a budget leave one by one, as their successors are ready elsewhere", async () => {
     const world = await cluster(deployment(4), budget({ minAvailable: 3 }));
     expect(await world.on(world.a)).toHaveLength(4);
-    await world.client.delete(builtIn.Node, { name: world.a });
+    await world.client.delete(builtInTypes.Node, { name: world.a });
     const least: number[] = [];
     const goingAtOnce: number[] = [];
     for (let second = 0; second < 240 && (await world.node(world.a)) !== undefined; second++) {
@@ -79,7 +79,7 @@ describe("on a living cluster", () => {
     expect(await world.ready()).toHaveLength(4);
     expect(world.countOf("pods_eviction_requests_total", { code: "200" })).toBe(4);
     expect(world.countOf("pods_eviction_requests_total", { code: "429" })).toBeGreaterThan(0);
-    expect(world.simulated.machines()).toHaveLength(1);
+    expect(world.simulated.records()).toHaveLength(1);
     expect(world.troubles).toEqual([]);
   });
 
@@ -88,7 +88,7 @@ describe("on a living cluster", () => {
     const world = await cluster(precious, budget({ maxUnavailable: 0 }));
     await world.setDeadline(120);
     const until = world.clock.now() + 120_000;
-    await world.client.delete(builtIn.Node, { name: world.a });
+    await world.client.delete(builtInTypes.Node, { name: world.a });
     await world.pass(88);
     expect(await world.leaving()).toEqual([]);
     expect(await world.on(world.a)).toHaveLength(1);

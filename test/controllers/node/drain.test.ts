@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { PodSpec } from "../../../src/api/kubernetes/pod.ts";
 import { taints } from "../../../src/api/labels.ts";
-import { builtIn } from "../../../src/kube/resources.ts";
+import { builtInTypes } from "../../../src/kube/resources.ts";
 import { nodeStage, ownedBy, type PodChanges, protectedBy, tolerating } from "./stage.ts";
 
 /** A node that ends, and on it these pods. */
@@ -96,7 +96,7 @@ describe("how a drain waits", () => {
     const world = await draining({});
     await world.pass(3.5);
     expect(await world.condition("a", "Drained")).toMatchObject({ status: "Unknown" });
-    expect(world.simulated.machines()).toMatchObject([{ isTerminating: false }]);
+    expect(world.simulated.records()).toMatchObject([{ isTerminating: false }]);
     await world.run(["late"]);
     await world.pass(1);
     expect(await world.leaving()).toEqual(["late"]);
@@ -129,7 +129,7 @@ describe("how a drain waits", () => {
     expect(world.countOf("pods_eviction_requests_total")).toBe(0);
     expect(world.troubles).toEqual([]);
     await world.client.patch(
-      builtIn.Pod,
+      builtInTypes.Pod,
       { name: "precious", namespace: "default" },
       { kind: "merge", body: { metadata: { annotations: null } } },
     );
@@ -178,7 +178,7 @@ describe("tiers", () => {
   it("03:T-4 a protected pod keeps its tier open", async () => {
     const world = await draining({ ...all, precious: { metadata: protectedBy("true") } }, important);
     await world.letEnd(60);
-    const left = (await world.list(builtIn.Pod)).map(({ metadata }) => metadata.name);
+    const left = (await world.list(builtInTypes.Pod)).map(({ metadata }) => metadata.name);
     expect(left).toEqual(["critical", "critical-daemon", "critical-too", "daemon", "precious"]);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { KubeObject } from "../../../src/api/object.ts";
-import { KubeError } from "../../../src/kube/error.ts";
-import { builtIn } from "../../../src/kube/resources.ts";
+import { KubeError } from "../../../src/kube/kube-error.ts";
+import { builtInTypes } from "../../../src/kube/resources.ts";
 import { beforeWrites, type Call, type NodeStage, nodeStage, protectedBy } from "./stage.ts";
 
 const isEviction = ({ subresource }: Call) => subresource === "eviction";
@@ -21,7 +21,7 @@ async function evicting(first?: (call: Call, world: NodeStage) => Promise<unknow
   return world;
 }
 
-const remove = ({ client }: Call) => client.delete(builtIn.Pod, web, { gracePeriodSeconds: 0 });
+const remove = ({ client }: Call) => client.delete(builtInTypes.Pod, web, { gracePeriodSeconds: 0 });
 const codes = ({ counted }: NodeStage) =>
   counted.filter(({ name }) => name === "pods_eviction_requests_total").map(({ labels }) => labels["code"]);
 const evictedEvent = { type: "Normal", reason: "Evicted", message: "Evicted pod: Forceful Termination" };
@@ -64,7 +64,7 @@ describe("an eviction", () => {
     const world = await evicting(async (call) => {
       await remove(call);
       const spec = { nodeName: "elsewhere", containers: [{ name: "main", image: "app" }] };
-      await call.client.create(builtIn.Pod, { apiVersion: "v1", kind: "Pod", metadata: web, spec } as KubeObject);
+      await call.client.create(builtInTypes.Pod, { apiVersion: "v1", kind: "Pod", metadata: web, spec } as KubeObject);
     });
     await world.deleteNode();
     await world.pass(20);
@@ -137,7 +137,7 @@ describe("an eviction that budgets prevent", () => {
         "(The disruption budget web needs 3 healthy pods and has 3 currently)",
     });
     expect(world.troubles).toEqual([]);
-    await world.client.delete(builtIn.PodDisruptionBudget, web);
+    await world.client.delete(builtInTypes.PodDisruptionBudget, web);
     await world.pass(11);
     expect(await world.leaving()).toEqual(["web"]);
   });

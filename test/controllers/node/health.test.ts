@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { NodeCondition } from "../../../src/api/kubernetes/cluster.ts";
+import type { NodeCondition } from "../../../src/api/kubernetes/cluster-objects.ts";
 import { annotations, labels } from "../../../src/api/labels.ts";
-import type { RepairPolicy } from "../../../src/cloud/provider.ts";
+import type { RepairPolicy } from "../../../src/cloud/cloud-provider.ts";
 import { defaultGates } from "../../../src/controllers/settings.ts";
-import { builtIn } from "../../../src/kube/resources.ts";
+import { builtInTypes } from "../../../src/kube/resources.ts";
 import { claimNamed, nodeWithId } from "../node-claim/stage.ts";
 import { beforeWrites, type NodeStage, nodeStage, now, ours, protectedBy } from "./stage.ts";
 
@@ -331,6 +331,6 @@ describe("the breaker", () => {
     expect(isRivalDue).toBe(false);
     expect(await isEnding(world)).toBe(true);
     expect(world.troubles).toEqual([]);
-    expect(await world.list(builtIn.Node)).toHaveLength(1);
+    expect(await world.list(builtInTypes.Node)).toHaveLength(1);
   });
 });

@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
-import { hydration } from "../../../src/controllers/node/hydration.ts";
-import type { Parts } from "../../../src/controllers/parts.ts";
+import type { ControllerDependencies } from "../../../src/controllers/controller-dependencies.ts";
+import { nodeHydrationController } from "../../../src/controllers/node/hydration.ts";
 import { claimNamed, foreignRef, kwokRef, nodeWithId, stage } from "../node-claim/stage.ts";
 
-const controllers = (parts: Parts) => [hydration(parts)];
+const controllers = (parts: ControllerDependencies) => [nodeHydrationController(parts)];
 const key = "karpenter.kwok.sh/kwoknodeclass";
 
 const node = nodeWithId("kwok://old");

@@ -1,11 +1,11 @@
 import type { Pod, PodSpec, PodStatus } from "../../../src/api/kubernetes/pod.ts";
 import { annotations, finalizers, labels, taints } from "../../../src/api/labels.ts";
 import type { KubeObject, ObjectMeta, OwnerReference } from "../../../src/api/object.ts";
-import { nodeLoops } from "../../../src/controllers/node/loops.ts";
-import { lifecycle } from "../../../src/controllers/node-claim/lifecycle.ts";
-import type { Parts } from "../../../src/controllers/parts.ts";
+import type { ControllerDependencies } from "../../../src/controllers/controller-dependencies.ts";
+import { nodeControllers } from "../../../src/controllers/node/node-controllers.ts";
+import { lifecycleController } from "../../../src/controllers/node-claim/lifecycle.ts";
 import type { KubeClient, ResourceType } from "../../../src/kube/client.ts";
-import { builtIn, custom } from "../../../src/kube/resources.ts";
+import { builtInTypes, karpenterTypes } from "../../../src/kube/resources.ts";
 import { nodeWithId, type Spec, stage } from "../node-claim/stage.ts";
 import type { RigOptions } from "../rig.ts";
 
@@ -17,7 +17,7 @@ type Labels = Readonly<Record<string, string>>;
 export const ours = { [labels.nodePool]: "default", "karpenter.kwok.sh/kwoknodeclass": "default" };
 
 /** The controllers of Nodes, with the one that makes claims and ends them. */
-export const controllers = (parts: Parts) => [lifecycle(parts), ...nodeLoops(parts)];
+export const controllers = (parts: ControllerDependencies) => [lifecycleController(parts), ...nodeControllers(parts)];
 
 export interface PodChanges {
   readonly metadata?: ObjectMeta;
@@ -44,7 +44,7 @@ export const tolerating = (operator: string): PodSpec => ({
 export async function nodeStage(options: Partial<RigOptions> = {}) {
   const world = await stage({ controllers, ...options });
   const { client } = world;
-  const podNamed = (name: string) => world.get<LivePod>(builtIn.Pod, name, "default");
+  const podNamed = (name: string) => world.get<LivePod>(builtInTypes.Pod, name, "default");
   return {
     ...world,
     podNamed,
@@ -82,13 +82,13 @@ export async function nodeStage(options: Partial<RigOptions> = {}) {
     /** Its containers have ended. */
     ended: async (...names: readonly string[]) => {
       for (const name of names) {
-        await client.delete(builtIn.Pod, { name, namespace: "default" }, { gracePeriodSeconds: 0 });
+        await client.delete(builtInTypes.Pod, { name, namespace: "default" }, { gracePeriodSeconds: 0 });
       }
       await world.pass(0);
     },
     /** Names of the pods that were asked to leave and are not gone. */
     leaving: async () => {
-      const pods = await world.list<LivePod>(builtIn.Pod);
+      const pods = await world.list<LivePod>(builtInTypes.Pod);
       return pods
         .filter(({ metadata }) => metadata.deletionTimestamp !== undefined)
         .map(({ metadata }) => metadata.name);
@@ -106,7 +106,7 @@ export async function nodeStage(options: Partial<RigOptions> = {}) {
       await world.status(pdb, { ...counts, observedGeneration: pdb.metadata.generation });
     },
     deleteNode: async (name = "node-a") => {
-      await client.delete(builtIn.Node, { name });
+      await client.delete(builtInTypes.Node, { name });
       await world.pass(0);
     },
     /** What somebody in a hurry does. */
@@ -120,16 +120,16 @@ export async function nodeStage(options: Partial<RigOptions> = {}) {
       world.counted
         .filter((one) => one.name === name && Object.entries(told).every(([key, value]) => one.labels[key] === value))
         .reduce((total, { value }) => total + value, 0),
-    claims: () => world.list(custom.NodeClaim),
+    claims: () => world.list(karpenterTypes.NodeClaim),
     /** The only machine there is vanishes. */
-    loseMachine: () => world.simulated.vanish(world.simulated.machines()[0]?.instance.id ?? ""),
+    loseMachine: () => world.simulated.vanish(world.simulated.records()[0]?.instance.id ?? ""),
     /** Runs `after` seconds of the node's end, ending every pod that was asked to. */
     letEnd: async (seconds: number) => {
       for (let second = 0; second < seconds; second++) {
         await world.pass(1);
-        for (const { metadata } of await world.list<LivePod>(builtIn.Pod)) {
+        for (const { metadata } of await world.list<LivePod>(builtInTypes.Pod)) {
           const { name = "", namespace = "default", deletionTimestamp } = metadata;
-          if (deletionTimestamp) await client.delete(builtIn.Pod, { name, namespace }, { gracePeriodSeconds: 0 });
+          if (deletionTimestamp) await client.delete(builtInTypes.Pod, { name, namespace }, { gracePeriodSeconds: 0 });
         }
       }
     },

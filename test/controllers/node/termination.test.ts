@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { get, isTrue } from "../../../src/api/conditions/engine.ts";
+import { getCondition, isStatusConditionTrue } from "../../../src/api/conditions/set-condition.ts";
 import type { NodeClaim } from "../../../src/api/kinds/node-claim.ts";
 import { finalizers, labels, taints } from "../../../src/api/labels.ts";
-import { CloudError } from "../../../src/cloud/error.ts";
-import { builtIn, custom } from "../../../src/kube/resources.ts";
+import { CloudError } from "../../../src/cloud/cloud-error.ts";
+import { builtInTypes, karpenterTypes } from "../../../src/kube/resources.ts";
 import { claimNamed, watched } from "../node-claim/stage.ts";
 import { beforeWrites, type Call, nodeStage, ours, protectedBy } from "./stage.ts";
 
@@ -17,7 +17,7 @@ describe("the end of a Node", () => {
     await world.pass(30);
     expect(await world.node("node-a")).toBeUndefined();
     expect(await world.claim("a")).toBeUndefined();
-    expect(world.simulated.machines()).toEqual([]);
+    expect(world.simulated.records()).toEqual([]);
     expect(world.said("deleted node")).toMatchObject([
       { level: "info", controller: "node.termination", Node: { name: "node-a" }, NodeClaim: { name: "a" } },
     ]);
@@ -115,9 +115,9 @@ describe("the end of a Node", () => {
     const world = await nodeStage();
     const names = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"];
     for (const name of names) await world.machine(name);
-    for (const name of names) await world.client.delete(builtIn.Node, { name: `node-${name}` });
+    for (const name of names) await world.client.delete(builtInTypes.Node, { name: `node-${name}` });
     await world.pass(20);
-    expect(await world.list(builtIn.Node)).toEqual([]);
+    expect(await world.list(builtInTypes.Node)).toEqual([]);
     expect(await world.claims()).toEqual([]);
     expect(world.countOf("nodes_terminated_total")).toBe(10);
   });
@@ -221,11 +221,11 @@ describe("the marks of a Node that ends", () => {
   const own = { key: "example.com/mine", effect: "NoSchedule", value: "1" };
   const disrupted = { key: "karpenter.sh/disrupted", effect: "NoSchedule" };
   const setTaints = ({ client }: Pick<Call, "client">, ...all: readonly object[]) =>
-    client.patch(builtIn.Node, { name: "node-a" }, { kind: "merge", body: { spec: { taints: all } } });
+    client.patch(builtInTypes.Node, { name: "node-a" }, { kind: "merge", body: { spec: { taints: all } } });
 
   it("03:T-7 are a taint and a label, made in one locked write", async () => {
     const bodies: unknown[] = [];
-    const isOurs = ({ type, verb }: Call) => type === builtIn.Node && verb === "patch";
+    const isOurs = ({ type, verb }: Call) => type === builtInTypes.Node && verb === "patch";
     const world = await nodeStage({ through: beforeWrites((call) => isOurs(call) && bodies.push(call.body)) });
     await world.machine();
     await world.run(["web"], { metadata: protectedBy("true") });
@@ -257,7 +257,7 @@ describe("the marks of a Node that ends", () => {
   it("03:T-7 03:S-10 somebody who writes in between is not overwritten, and nobody hears of it", async () => {
     let isRivalDue = false;
     const through = beforeWrites(async (call) => {
-      if (!isRivalDue || call.type !== builtIn.Node) return;
+      if (!isRivalDue || call.type !== builtInTypes.Node) return;
       isRivalDue = false;
       await setTaints(call, own);
     });
@@ -273,7 +273,8 @@ describe("the marks of a Node that ends", () => {
 
 describe("what is written on the claim", () => {
   const saysDrained = ({ type, body }: Call) =>
-    type === custom.NodeClaim && isTrue(body as Parameters<typeof isTrue>[0], "Drained");
+    type === karpenterTypes.NodeClaim &&
+    isStatusConditionTrue(body as Parameters<typeof isStatusConditionTrue>[0], "Drained");
 
   it("03:T-8 03:S-13 a drain counts once it is written, and somebody who was faster is not overwritten", async () => {
     let isRivalDue = true;
@@ -310,7 +311,7 @@ describe("what is written on the claim", () => {
   it("03:T-8 our own deletion of the claim is nobody's conflict: it is written at the first try", async () => {
     const tries: string[] = [];
     const through = beforeWrites(({ type, body }) => {
-      if (type === custom.NodeClaim && get(body as NodeClaim, "Drained")) tries.push("drained");
+      if (type === karpenterTypes.NodeClaim && getCondition(body as NodeClaim, "Drained")) tries.push("drained");
     });
     const world = await nodeStage({ through });
     await world.machine();

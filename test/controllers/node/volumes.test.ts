@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { PodSpec } from "../../../src/api/kubernetes/pod.ts";
 import type { KubeObject } from "../../../src/api/object.ts";
-import { builtIn } from "../../../src/kube/resources.ts";
+import { builtInTypes } from "../../../src/kube/resources.ts";
 import { type NodeStage, nodeStage, ownedBy, type PodChanges, tolerating } from "./stage.ts";
 
 const attachment = (name: string, source: object, nodeName = "node-a") => ({
@@ -35,7 +35,7 @@ async function end(world: NodeStage): Promise<void> {
 }
 
 const detach = (world: NodeStage, volume: string) =>
-  world.client.delete(builtIn.VolumeAttachment, { name: `csi-${volume}` });
+  world.client.delete(builtInTypes.VolumeAttachment, { name: `csi-${volume}` });
 
 describe("volumes of a Node that ends", () => {
   it("03:T-21 03:T-22 are waited for until they are detached", async () => {
@@ -47,7 +47,7 @@ describe("volumes of a Node that ends", () => {
     const waiting = { status: "Unknown", reason: "AwaitingVolumeDetachment" };
     expect(await world.condition("a", "VolumesDetached")).toMatchObject(waiting);
     expect(await world.condition("a", "InstanceTerminating")).toBeUndefined();
-    expect(world.simulated.machines()).toHaveLength(1);
+    expect(world.simulated.records()).toHaveLength(1);
     expect(await world.events("node-a")).toContainEqual({
       type: "Normal",
       reason: "AwaitingVolumeDetachment",
@@ -92,7 +92,7 @@ describe("volumes of a Node that ends", () => {
     await detach(world, "pv-1");
     await world.pass(10);
     expect(await world.node("node-a")).toBeUndefined();
-    expect(await world.list<KubeObject>(builtIn.VolumeAttachment)).toHaveLength(1);
+    expect(await world.list<KubeObject>(builtInTypes.VolumeAttachment)).toHaveLength(1);
   });
 
   it("03:T-20 03:T-3 those of a pod that is stuck hold nothing", async () => {
@@ -126,6 +126,6 @@ describe("volumes of a Node that ends", () => {
     expect(await world.condition("a", "VolumesDetached")).toMatchObject(elapsed);
     await world.pass(10);
     expect(await world.node("node-a")).toBeUndefined();
-    expect(await world.list(builtIn.VolumeAttachment)).toHaveLength(1);
+    expect(await world.list(builtInTypes.VolumeAttachment)).toHaveLength(1);
   });
 });

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { nodePoolHash } from "../../../src/api/hash/node-pool-hash.ts";
 import { annotations, labels } from "../../../src/api/labels.ts";
 import type { KubeObject } from "../../../src/api/object.ts";
-import { custom } from "../../../src/kube/resources.ts";
+import { karpenterTypes } from "../../../src/kube/resources.ts";
 import { instanceType } from "../../builders/instance-type.ts";
 import { nodePool } from "../../builders/node-pool.ts";
 import { pod } from "../../builders/pod.ts";
@@ -49,12 +49,12 @@ it("02:P-33 a pool that is being deleted is not used", async () => {
   const pool = { ...nodePool().build([]).nodePool, metadata: { name: "default", finalizers: ["example.com/stay"] } };
   const stored = await create<KubeObject>(pool);
   await client.patch(
-    custom.NodePool,
+    karpenterTypes.NodePool,
     { name: "default" },
     { kind: "merge", body: { status: { conditions: [condition("Ready")] } } },
     { subresource: "status" },
   );
-  await client.delete(custom.NodePool, { name: stored.metadata.name ?? "" });
+  await client.delete(karpenterTypes.NodePool, { name: stored.metadata.name ?? "" });
 
   expect(await provision(pod().named("web"))).toEqual([]);
   expect(await events("web")).toEqual([]);
@@ -147,7 +147,7 @@ it("02:L-6 hash and template are those of the round's start, though the pool cha
   });
   const before = nodePoolHash((await pool())?.spec.template as never);
   const body = { spec: { template: { metadata: { labels: { team: "b" } } } } };
-  change = () => client.patch(custom.NodePool, { name: "default" }, { kind: "merge", body });
+  change = () => client.patch(karpenterTypes.NodePool, { name: "default" }, { kind: "merge", body });
 
   const [claim] = await provision(pod().named("web"));
 

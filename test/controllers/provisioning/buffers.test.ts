@@ -4,7 +4,7 @@ import type { CapacityBuffer } from "../../../src/api/kinds/capacity-buffer.ts";
 import type { KubeObject } from "../../../src/api/object.ts";
 import { defaultGates } from "../../../src/controllers/settings.ts";
 import { virtualPods } from "../../../src/core/virtual-pods.ts";
-import { custom } from "../../../src/kube/resources.ts";
+import { karpenterTypes } from "../../../src/kube/resources.ts";
 import { instanceType } from "../../builders/instance-type.ts";
 import { pod } from "../../builders/pod.ts";
 import { condition, type StageOptions, stage } from "./stage.ts";
@@ -30,7 +30,7 @@ async function buffered(replicas: number, options: StageOptions = {}) {
     spec: { podTemplateRef: { name: "app" }, replicas },
   });
   await status(stored, { replicas, conditions: [condition("ReadyForProvisioning")] });
-  parts.buffers.set("default/warm", virtualPods(stored, { template }));
+  parts.bufferPods.set("default/warm", virtualPods(stored, { template }));
   return {
     ...scene,
     fire: async (): Promise<void> => {
@@ -38,7 +38,7 @@ async function buffered(replicas: number, options: StageOptions = {}) {
       await round();
     },
     provisioning: async (): Promise<Condition | undefined> => {
-      const buffer = await get<Buffer>(custom.CapacityBuffer, "warm", "default");
+      const buffer = await get<Buffer>(karpenterTypes.CapacityBuffer, "warm", "default");
       const conditions = (buffer?.status?.conditions ?? []) as readonly Condition[];
       return conditions.find(({ type }) => type === "Provisioning");
     },
@@ -67,7 +67,7 @@ it("02:B-5 to B-8 a buffer gets nodes of its own, and holds them once they are t
     message: "All 3 virtual pods fit on existing capacity",
   });
   const id = `test:///${claim?.metadata.name}`;
-  expect(cluster.bufferPods(id)).toBe(3);
+  expect(cluster.bufferPodCount(id)).toBe(3);
   // Pods that do not exist nominate nothing, are told nothing, and have no times. (02:S-30, §12.2-18)
   expect(cluster.isNominated(id)).toBe(false);
   expect(await events("capacity-buffer-warm-1")).toEqual([]);
@@ -96,7 +96,7 @@ it("02:B-6 real pods and those of buffers share nodes; real ones nominate", asyn
   await launchAll();
   await fire();
   const id = `test:///${(await claims())[0]?.metadata.name}`;
-  expect(cluster.bufferPods(id)).toBe(2);
+  expect(cluster.bufferPodCount(id)).toBe(2);
   expect(cluster.isNominated(id)).toBe(true);
 });
 
@@ -115,10 +115,10 @@ it("02:B-8 machines that hold no buffer pods any more are forgotten", async () =
   await launchAll();
   await fire();
   const id = `test:///${(await claims())[0]?.metadata.name}`;
-  expect(cluster.bufferPods(id)).toBe(2);
+  expect(cluster.bufferPodCount(id)).toBe(2);
 
-  parts.buffers.remove("default/warm");
+  parts.bufferPods.remove("default/warm");
   await fire();
 
-  expect(cluster.bufferPods(id)).toBe(0);
+  expect(cluster.bufferPodCount(id)).toBe(0);
 });

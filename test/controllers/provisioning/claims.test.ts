@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { nodePoolHashVersion } from "../../../src/api/hash/drift.ts";
+import { nodePoolHashVersion } from "../../../src/api/hash/hash-drift.ts";
 import { annotations, labels } from "../../../src/api/labels.ts";
 import { instanceType } from "../../builders/instance-type.ts";
 import { nodePool } from "../../builders/node-pool.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { custom } from "../../../src/kube/resources.ts";
+import { karpenterTypes } from "../../../src/kube/resources.ts";
 import { instanceType } from "../../builders/instance-type.ts";
 import { nodePool } from "../../builders/node-pool.ts";
 import { pod } from "../../builders/pod.ts";
@@ -94,7 +94,7 @@ it("02:H-4 a limit that was lowered during the round is kept: the claim is not m
   await launchAll();
   await pass(10);
   const body = { spec: { limits: { cpu: "1" } } };
-  change = () => client.patch(custom.NodePool, { name: "heavy" }, { kind: "merge", body });
+  change = () => client.patch(karpenterTypes.NodePool, { name: "heavy" }, { kind: "merge", body });
 
   await provision(three("second"));
 
@@ -122,7 +122,7 @@ it("02:L-10 each claim is made on its own: one that fails takes no other with it
   change = async () => {
     if (isDone) return;
     isDone = true;
-    await client.delete(custom.NodePool, { name: "a" });
+    await client.delete(karpenterTypes.NodePool, { name: "a" });
   };
 
   const claims = await provision(three("one").on("team", "a"), three("two").on("team", "b"));

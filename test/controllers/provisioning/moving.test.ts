@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { annotations, taints } from "../../../src/api/labels.ts";
-import { builtIn } from "../../../src/kube/resources.ts";
+import { builtInTypes } from "../../../src/kube/resources.ts";
 import { instanceType } from "../../builders/instance-type.ts";
 import { pod } from "../../builders/pod.ts";
 import { type Claim, type Stage, stage } from "./stage.ts";
@@ -19,7 +19,7 @@ async function leaving(names: readonly string[]): Promise<Stage> {
     cluster.markForDeletion(`test:///${claim.metadata.name}`);
   }
   for (const name of names) {
-    await client.delete(builtIn.Pod, { name: `of-${name}`, namespace: "default" }, { gracePeriodSeconds: 0 });
+    await client.delete(builtInTypes.Pod, { name: `of-${name}`, namespace: "default" }, { gracePeriodSeconds: 0 });
   }
   return scene;
 }
@@ -55,7 +55,7 @@ it("02:P-8 pods that cannot leave have nothing bought for them", async () => {
     spec: { maxUnavailable: 0, selector: { matchLabels: { app: "blocked" } } },
   });
   const body = { metadata: { annotations: { [annotations.doNotDisrupt]: "true" } } };
-  await client.patch(builtIn.Pod, { name: "held", namespace: "default" }, { kind: "merge", body });
+  await client.patch(builtInTypes.Pod, { name: "held", namespace: "default" }, { kind: "merge", body });
   cluster.markForDeletion("test:///old");
 
   trigger.fire("somebody");

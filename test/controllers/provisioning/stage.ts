@@ -3,12 +3,12 @@ import type { NodePool } from "../../../src/api/kinds/node-pool.ts";
 import type { Pod } from "../../../src/api/kubernetes/pod.ts";
 import { labels, type Taint } from "../../../src/api/labels.ts";
 import type { KubeObject } from "../../../src/api/object.ts";
-import type { Budgets } from "../../../src/controllers/budget.ts";
-import { provisioningLoops } from "../../../src/controllers/provisioning/loops.ts";
-import { Trigger } from "../../../src/controllers/provisioning/trigger.ts";
-import { allocatable } from "../../../src/core/instance-type.ts";
+import { provisioningControllers } from "../../../src/controllers/provisioning/provisioning-controllers.ts";
+import { ProvisioningTrigger } from "../../../src/controllers/provisioning/provisioning-trigger.ts";
+import type { OpenWorkBudget } from "../../../src/controllers/work-budget.ts";
+import { allocatableOf } from "../../../src/core/instance-type.ts";
 import type { Resources } from "../../../src/core/resources.ts";
-import { custom } from "../../../src/kube/resources.ts";
+import { karpenterTypes } from "../../../src/kube/resources.ts";
 import { type InstanceTypeBuilder, instanceType } from "../../builders/instance-type.ts";
 import { type NodePoolBuilder, nodePool } from "../../builders/node-pool.ts";
 import type { PodBuilder } from "../../builders/pod.ts";
@@ -21,7 +21,7 @@ export interface StageOptions extends Omit<RigOptions, "controllers" | "metrics"
   /** What every pool is sold. */
   readonly types?: readonly InstanceTypeBuilder[] | undefined;
   readonly pools?: readonly NodePoolBuilder[] | undefined;
-  readonly budgets?: Budgets | undefined;
+  readonly budgets?: OpenWorkBudget | undefined;
   /** Whether an overlay set the price of every type. */
   readonly isOverlaid?: boolean | undefined;
 }
@@ -36,7 +36,7 @@ const ready = [condition("Ready"), condition("ValidationSucceeded"), condition("
 
 /** The provisioning controllers with pools that are ready; nodes come up when the test says so. */
 export async function stage(options: StageOptions = {}) {
-  const trigger = new Trigger();
+  const trigger = new ProvisioningTrigger();
   const metrics = new RecordedMetrics();
   const types = (options.types ?? sizes).map((type) => type.build());
   const built = await rig({
@@ -47,11 +47,11 @@ export async function stage(options: StageOptions = {}) {
       return options.cloud?.(selling) ?? selling;
     },
     controllers: (parts) =>
-      provisioningLoops({
+      provisioningControllers({
         ...parts,
         trigger,
-        ...(options.budgets && { budgets: options.budgets }),
-        ...(options.isOverlaid && { overlaid: { priced: new Set(types), enlarged: new Set() } }),
+        ...(options.budgets && { openBudget: options.budgets }),
+        ...(options.isOverlaid && { overlaidTypes: { priced: new Set(types), enlarged: new Set() } }),
       }),
   });
   const { create, list, status, pass, client } = built;
@@ -70,7 +70,7 @@ export async function stage(options: StageOptions = {}) {
       await status(stored, unschedulable);
     }
   };
-  const claims = async (): Promise<readonly Claim[]> => list<Claim>(custom.NodeClaim);
+  const claims = async (): Promise<readonly Claim[]> => list<Claim>(karpenterTypes.NodeClaim);
 
   /** What the launch controller would do: the cheapest type that is left. */
   const launch = async (claim: Claim): Promise<void> => {
@@ -80,7 +80,7 @@ export async function stage(options: StageOptions = {}) {
     await status(claim, {
       providerID: `test:///${claim.metadata.name}`,
       capacity: written(type.capacity),
-      allocatable: written(allocatable(type)),
+      allocatable: written(allocatableOf(type)),
       conditions: [condition("Launched")],
     });
   };
@@ -91,7 +91,7 @@ export async function stage(options: StageOptions = {}) {
   /** A Node of a launched claim, initialized. */
   const join = async (claim: Claim, { taints = [] }: { readonly taints?: readonly Taint[] } = {}): Promise<void> => {
     const { name = "" } = claim.metadata;
-    const launched = await client.get<Claim>(custom.NodeClaim, { name });
+    const launched = await client.get<Claim>(karpenterTypes.NodeClaim, { name });
     const marks = { [labels.registered]: "true", [labels.initialized]: "true", [labels.instanceType]: "some" };
     const node = await create<KubeObject>({
       apiVersion: "v1",
@@ -122,9 +122,9 @@ export async function stage(options: StageOptions = {}) {
       await round();
       return claims();
     },
-    podsOf: (name: string) => built.cluster.times.get(`default/${name}`),
+    podsOf: (name: string) => built.cluster.podTimes.get(`default/${name}`),
     said: (message: string) => built.lines.filter((line) => line.message === message),
-    pool: (name = "default") => built.get<KubeObject & NodePool>(custom.NodePool, name),
+    pool: (name = "default") => built.get<KubeObject & NodePool>(karpenterTypes.NodePool, name),
     bind: async (pod: PodBuilder, nodeName: string): Promise<void> => {
       const stored = await create<KubeObject>(podObject(pod, { nodeName }));
       await status(stored, { phase: "Running" });

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { KubeObject } from "../../../src/api/object.ts";
-import { CloudError } from "../../../src/cloud/error.ts";
-import { builtIn } from "../../../src/kube/resources.ts";
+import { CloudError } from "../../../src/cloud/cloud-error.ts";
+import { builtInTypes } from "../../../src/kube/resources.ts";
 import { instanceType } from "../../builders/instance-type.ts";
 import { nodePool } from "../../builders/node-pool.ts";
 import { pod } from "../../builders/pod.ts";
@@ -91,7 +91,7 @@ it("02:V-5i V-5j volumes the provider cannot serve keep their pods out", async (
 it("02:L-20 a pod that finds no place is told once in five minutes, and the log each time", async () => {
   const { provision, pass, client, said } = await stage();
   const told = async () => {
-    const { items } = await client.list<KubeObject & { reason: string; count: number }>(builtIn.Event);
+    const { items } = await client.list<KubeObject & { reason: string; count: number }>(builtInTypes.Event);
     return items.filter(({ reason }) => reason === "FailedScheduling").reduce((sum, { count }) => sum + count, 0);
   };
   await provision(pod().named("huge").cpu("1000"));
@@ -125,7 +125,7 @@ it("02:L-21 S-30 pods are told of the claim, then of the node; that node is left
   );
   expect(cluster.isNominated(`test:///${name}`)).toBe(true);
 
-  await client.delete(builtIn.Pod, { name: "web", namespace: "default" }, { gracePeriodSeconds: 0 });
+  await client.delete(builtInTypes.Pod, { name: "web", namespace: "default" }, { gracePeriodSeconds: 0 });
   await pass(21);
   expect(cluster.isNominated(`test:///${name}`)).toBe(false);
   expect(await claims()).toHaveLength(1);
@@ -136,7 +136,7 @@ it("02:L-21 nominations are told at five a second, the first ten at once", async
 
   await provision(...Array.from({ length: 30 }, (_, index) => pod().named(`web-${index}`).cpu("10m")));
 
-  const { items } = await client.list<KubeObject & { reason: string }>(builtIn.Event);
+  const { items } = await client.list<KubeObject & { reason: string }>(builtInTypes.Event);
   expect(items.filter(({ reason }) => reason === "Nominated")).toHaveLength(10);
 });
 

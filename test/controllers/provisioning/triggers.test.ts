@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
 import { taints } from "../../../src/api/labels.ts";
 import type { KubeObject } from "../../../src/api/object.ts";
-import { stepBudget } from "../../../src/controllers/budget.ts";
-import { provisioningLoops } from "../../../src/controllers/provisioning/loops.ts";
-import { builtIn } from "../../../src/kube/resources.ts";
+import { provisioningControllers } from "../../../src/controllers/provisioning/provisioning-controllers.ts";
+import { stepBudget } from "../../../src/controllers/work-budget.ts";
+import { builtInTypes } from "../../../src/kube/resources.ts";
 import { instanceType } from "../../builders/instance-type.ts";
 import { pod } from "../../builders/pod.ts";
 import { stage, unschedulable } from "./stage.ts";
@@ -24,7 +24,7 @@ it("02:P-10 a pod asks for a round at once, and again every ten seconds until it
   expect(said(computing)).toHaveLength(3);
   expect(podsOf("web").ack).toBe(seenAt);
 
-  await client.delete(builtIn.Pod, { name: "web", namespace: "default" }, { gracePeriodSeconds: 0 });
+  await client.delete(builtInTypes.Pod, { name: "web", namespace: "default" }, { gracePeriodSeconds: 0 });
   await pass(30);
   expect(said(computing)).toHaveLength(3);
 });
@@ -56,7 +56,7 @@ it("02:P-11 03:I-8 a node with the disruption taint asks for a round every ten s
   expect(said(computing)).toMatchObject([{ "pending-pods": 0, "deleting-pods": 1 }]);
 
   await client.patch(
-    builtIn.Node,
+    builtInTypes.Node,
     { name: node.metadata.name ?? "" },
     { kind: "merge", body: { spec: { taints: null } } },
   );
@@ -118,7 +118,7 @@ it("02:P-3 a pod that stops waiting is not asked about again", async () => {
   await pend(pod().named("web"));
   await pass(2);
   await launchAll();
-  const stored = await client.get<KubeObject>(builtIn.Pod, { name: "web", namespace: "default" });
+  const stored = await client.get<KubeObject>(builtInTypes.Pod, { name: "web", namespace: "default" });
   await status(stored, { ...unschedulable, nominatedNodeName: "somewhere" });
 
   await pass(30);
@@ -148,7 +148,7 @@ it("02 §1.2 the controllers have the names dashboards know them by, and stop wh
   const { provision, stop, parts, trigger, clock } = await stage();
   await provision(pod().named("web"));
 
-  expect(provisioningLoops({ ...parts, trigger }).map(({ name }) => name)).toEqual([
+  expect(provisioningControllers({ ...parts, trigger }).map(({ name }) => name)).toEqual([
     "provisioner",
     "provisioner.trigger.pod",
     "provisioner.trigger.node",

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { NodeClaim } from "../../../src/api/kinds/node-claim.ts";
-import { stateLoops } from "../../../src/controllers/state/loops.ts";
-import { custom } from "../../../src/kube/resources.ts";
+import { stateControllers } from "../../../src/controllers/state/state-controllers.ts";
+import { karpenterTypes } from "../../../src/kube/resources.ts";
 import { claim as stateClaim } from "../../state/objects.ts";
 import { recordingMetrics } from "../recording-metrics.ts";
 import { rig } from "../rig.ts";
@@ -19,7 +19,7 @@ const claim = {
 
 async function stage() {
   const metrics = recordingMetrics();
-  const world = await rig({ controllers: stateLoops, metrics });
+  const world = await rig({ controllers: stateControllers, metrics });
   const gauge = (name: string) => metrics.series.get(`cluster_state_${name}{}`);
   const complaints = () => world.lines.filter(({ message }) => message.startsWith("cluster is waiting on sync"));
   return { ...world, gauge, complaints };
@@ -29,7 +29,7 @@ describe("claims that nobody has (state.nodeclaimgc)", () => {
   it("02:S-14 03:G-5 a claim state still waits for, and that is gone, is forgotten after 15 s", async () => {
     const { client, cluster, create, pass, stop } = await stage();
     const made = await create<NodeClaim>(claim);
-    await client.delete(custom.NodeClaim, { name: "c" });
+    await client.delete(karpenterTypes.NodeClaim, { name: "c" });
     await pass(1);
     cluster.claimChanged(made); // as told by a write whose echo came too late
     expect(cluster.isSynced).toBe(false);
@@ -51,18 +51,18 @@ describe("claims that nobody has (state.nodeclaimgc)", () => {
   it("02:S-14 03:G-5 one that has a machine is left to others", async () => {
     const { client, cluster, create, pass, stop } = await stage();
     await create(claim);
-    await client.delete(custom.NodeClaim, { name: "c" });
+    await client.delete(karpenterTypes.NodeClaim, { name: "c" });
     await pass(1);
     cluster.claimChanged(stateClaim("c", { id: "a" }));
     await pass(60);
-    expect(cluster.nodeOfClaim("c")?.providerId).toBe("a");
+    expect(cluster.nodeByClaimName("c")?.providerId).toBe("a");
     await stop();
   });
 
   it("02:S-14 03:G-5 nothing happens where nothing is wrong", async () => {
     const { client, cluster, create, pass, stop } = await stage();
     await create(claim);
-    await client.delete(custom.NodeClaim, { name: "c" });
+    await client.delete(karpenterTypes.NodeClaim, { name: "c" });
     await pass(60);
     expect([cluster.isSynced, cluster.unlaunchedClaims()]).toEqual([true, []]);
     await stop();

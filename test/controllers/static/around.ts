@@ -1,13 +1,13 @@
-import type { Parts } from "../../../src/controllers/parts.ts";
+import type { ControllerDependencies } from "../../../src/controllers/controller-dependencies.ts";
 import { nominationMs } from "../../../src/controllers/settings.ts";
 import type { KubeClient } from "../../../src/kube/client.ts";
-import { type Loop, startLoops } from "../../../src/kube/loop.ts";
+import { type Controller, startControllers } from "../../../src/kube/controller.ts";
 import { ClusterState } from "../../../src/state/cluster-state.ts";
-import { stateFeed } from "../../../src/state/feed.ts";
+import { clusterStateController } from "../../../src/state/cluster-state-controller.ts";
 import type { Rig } from "../rig.ts";
 
 /** A loop whose creations and deletions are heard of, and can be made to fail, before they reach the server. */
-export function overheard(loop: Loop, hear: () => void): Loop {
+export function overheard(loop: Controller, hear: () => void): Controller {
   return {
     ...loop,
     run: ({ client, ...world }, signal) => loop.run({ ...world, client: hearing(client, hear) }, signal),
@@ -33,14 +33,21 @@ function hearing(client: KubeClient, hear: () => void): KubeClient {
 }
 
 /** Controllers that know nothing yet, over the same cluster. Returns how to stop them. */
-export function restart(world: Rig, controllers: (parts: Parts) => readonly Loop[]): () => Promise<void> {
+export function restart(
+  world: Rig,
+  controllers: (parts: ControllerDependencies) => readonly Controller[],
+): () => Promise<void> {
   const { clock, cloud, parts } = world;
-  const cluster = new ClusterState({ clock, served: cloud.nodeClasses, nominationMs: nominationMs(parts.settings) });
-  const running = startLoops({
+  const cluster = new ClusterState({
+    clock,
+    servedNodeClasses: cloud.nodeClasses,
+    nominationMs: nominationMs(parts.settings),
+  });
+  const running = startControllers({
     client: world.client,
     clock,
     random: world.random.fork("restarted"),
-    loops: [stateFeed(cluster), ...controllers({ ...parts, cluster })],
+    controllers: [clusterStateController(cluster), ...controllers({ ...parts, cluster })],
   });
   return async () => {
     const stopped = running.stop();

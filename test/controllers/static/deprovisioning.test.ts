@@ -2,18 +2,18 @@ import { describe, expect, it } from "vitest";
 import type { NodeClaim } from "../../../src/api/kinds/node-claim.ts";
 import { annotations } from "../../../src/api/labels.ts";
 import type { KubeObject } from "../../../src/api/object.ts";
-import type { Parts } from "../../../src/controllers/parts.ts";
-import { staticDeprovisioning } from "../../../src/controllers/static/deprovisioning.ts";
-import type { Loop } from "../../../src/kube/loop.ts";
-import { custom } from "../../../src/kube/resources.ts";
+import type { ControllerDependencies } from "../../../src/controllers/controller-dependencies.ts";
+import { staticDeprovisioningController } from "../../../src/controllers/static/deprovisioning.ts";
+import type { Controller } from "../../../src/kube/controller.ts";
+import { karpenterTypes } from "../../../src/kube/resources.ts";
 import { claim, daemonSet, foreignClass, kwokClass, type MachineDraft, machine, podOn, pool } from "../pool-objects.ts";
 import { type Rig, rig } from "../rig.ts";
 import { overheard, restart } from "./around.ts";
 
 const joined: MachineDraft = { node: { isInitialized: true } };
 
-async function shrinking(controllers?: (parts: Parts) => readonly Loop[]): Promise<Rig> {
-  const world = await rig({ controllers: controllers ?? ((parts) => [staticDeprovisioning(parts)]) });
+async function shrinking(controllers?: (parts: ControllerDependencies) => readonly Controller[]): Promise<Rig> {
+  const world = await rig({ controllers: controllers ?? ((parts) => [staticDeprovisioningController(parts)]) });
   await world.create(kwokClass());
   return world;
 }
@@ -24,12 +24,16 @@ async function machines(world: Rig, ...names: readonly string[]): Promise<void> 
 
 /** Names of claims that stay. */
 async function left(world: Rig): Promise<readonly string[]> {
-  const all = await world.list<NodeClaim>(custom.NodeClaim);
+  const all = await world.list<NodeClaim>(karpenterTypes.NodeClaim);
   return all.filter(({ metadata }) => !metadata.deletionTimestamp).map(({ metadata }) => metadata.name ?? "");
 }
 
 async function setReplicas(world: Rig, replicas: number): Promise<void> {
-  await world.client.patch(custom.NodePool, { name: "default" }, { kind: "merge", body: { spec: { replicas } } });
+  await world.client.patch(
+    karpenterTypes.NodePool,
+    { name: "default" },
+    { kind: "merge", body: { spec: { replicas } } },
+  );
   await world.clock.advance(0);
 }
 
@@ -84,7 +88,7 @@ describe("static.deprovisioning", () => {
       pool("foreign", { replicas: 0, template: { nodeClassRef: foreignClass } }),
       pool("going", { replicas: 1, metadata: held }),
     );
-    await world.client.delete(custom.NodePool, { name: "going" });
+    await world.client.delete(karpenterTypes.NodePool, { name: "going" });
     await machine(world, "a", { ...joined, pool: "dynamic" });
     await machine(world, "b", { ...joined, pool: "foreign" });
     await machine(world, "c", { ...joined, pool: "going" });
@@ -98,8 +102,8 @@ describe("static.deprovisioning", () => {
     const world = await shrinking();
     await machine(world, "a", { ...joined, isHeld: true });
     await machines(world, "b", "c");
-    await world.client.delete(custom.NodeClaim, { name: "a" });
-    world.cluster.poolNodes.markPendingDisruption("default", "b");
+    await world.client.delete(karpenterTypes.NodeClaim, { name: "a" });
+    world.cluster.nodePoolState.markPendingDisruption("default", "b");
     await world.create(pool("default", { replicas: 1 }));
     await world.pass(61);
     expect(await left(world)).toEqual(["b", "c"]);
@@ -122,11 +126,11 @@ describe("static.deprovisioning", () => {
     await machine(world, "a", { ...joined, isHeld: true });
     await machine(world, "b", joined);
     await world.create(pool("default", { replicas: 1 }));
-    const { poolNodes } = world.cluster;
-    expect(poolNodes.counts("default")).toMatchObject({ active: 1, deleting: 1 });
+    const { nodePoolState } = world.cluster;
+    expect(nodePoolState.counts("default")).toMatchObject({ active: 1, deleting: 1 });
     // A claim that nothing holds is gone, and not counted for ever.
     await setReplicas(world, 0);
-    expect(poolNodes.counts("default")).toMatchObject({ active: 0, deleting: 1 });
+    expect(nodePoolState.counts("default")).toMatchObject({ active: 0, deleting: 1 });
     await world.stop();
   });
 
@@ -134,15 +138,15 @@ describe("static.deprovisioning", () => {
     let failures = 1;
     const seen: number[] = [];
     const world = await shrinking((parts) => [
-      overheard(staticDeprovisioning(parts), () => {
-        seen.push(parts.cluster.poolNodes.counts("default").active);
+      overheard(staticDeprovisioningController(parts), () => {
+        seen.push(parts.cluster.nodePoolState.counts("default").active);
         if (failures-- > 0) throw new Error("the server is busy");
       }),
     ]);
     await machines(world, "a", "b");
     await world.create(pool("default", { replicas: 0 }));
     expect(await left(world)).toEqual(["a"]);
-    expect(world.cluster.poolNodes.counts("default")).toMatchObject({ active: 1, deleting: 0 });
+    expect(world.cluster.nodePoolState.counts("default")).toMatchObject({ active: 1, deleting: 0 });
     expect(world.troubles).toMatchObject([{ kind: "reconcile-failed", loop: "static.deprovisioning", key: "default" }]);
     await world.pass(1);
     expect(await left(world)).toEqual([]);
@@ -153,9 +157,9 @@ describe("static.deprovisioning", () => {
   it("03:SP-4 looks again every minute", async () => {
     const world = await shrinking();
     await machines(world, "a", "b");
-    world.cluster.poolNodes.markPendingDisruption("default", "a");
+    world.cluster.nodePoolState.markPendingDisruption("default", "a");
     await world.create(pool("default", { replicas: 1 }));
-    world.cluster.poolNodes.markActive("default", "a"); // nobody tells
+    world.cluster.nodePoolState.markActive("default", "a"); // nobody tells
     await world.pass(30);
     expect(await left(world)).toEqual(["a", "b"]);
     await world.pass(31);
@@ -167,7 +171,7 @@ describe("static.deprovisioning", () => {
     const world = await shrinking(() => []);
     await world.create(claim("stuck"), pool("default", { replicas: 1 }));
     await machines(world, "a", "b");
-    const stop = restart(world, (parts) => [staticDeprovisioning(parts)]);
+    const stop = restart(world, (parts) => [staticDeprovisioningController(parts)]);
     await world.pass(2);
     expect(await left(world)).toEqual(["b"]);
     await stop();

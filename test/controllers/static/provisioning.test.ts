@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { nodePoolHashVersion } from "../../../src/api/hash/drift.ts";
+import { nodePoolHashVersion } from "../../../src/api/hash/hash-drift.ts";
 import type { NodeClaim } from "../../../src/api/kinds/node-claim.ts";
 import { annotations, labels } from "../../../src/api/labels.ts";
 import type { KubeObject } from "../../../src/api/object.ts";
-import { lifecycle } from "../../../src/controllers/node-claim/lifecycle.ts";
-import type { Parts } from "../../../src/controllers/parts.ts";
+import type { ControllerDependencies } from "../../../src/controllers/controller-dependencies.ts";
+import { lifecycleController } from "../../../src/controllers/node-claim/lifecycle.ts";
 import { defaultGates } from "../../../src/controllers/settings.ts";
-import { staticLoops } from "../../../src/controllers/static/loops.ts";
-import { staticProvisioning } from "../../../src/controllers/static/provisioning.ts";
-import type { Loop } from "../../../src/kube/loop.ts";
-import { custom } from "../../../src/kube/resources.ts";
+import { staticProvisioningController } from "../../../src/controllers/static/provisioning.ts";
+import { staticControllers } from "../../../src/controllers/static/static-controllers.ts";
+import type { Controller } from "../../../src/kube/controller.ts";
+import { karpenterTypes } from "../../../src/kube/resources.ts";
 import { claim, foreignClass, kwokClass, machine, type PoolDraft, pool } from "../pool-objects.ts";
 import { recordingMetrics } from "../recording-metrics.ts";
 import { type Rig, rig } from "../rig.ts";
@@ -19,19 +19,19 @@ const lastTransitionTime = "2026-01-01T00:00:00Z";
 
 /** As its own controllers would leave it. */
 async function setReady(world: Rig, name = "default", isReady = true): Promise<void> {
-  const found = (await world.get(custom.NodePool, name)) as KubeObject;
+  const found = (await world.get(karpenterTypes.NodePool, name)) as KubeObject;
   const status = isReady ? "True" : "False";
   const ready = { type: "Ready", status, reason: "Ready", message: "", lastTransitionTime };
   await world.status(found, { conditions: [ready] });
 }
 
 interface Setting {
-  readonly controllers?: (parts: Parts) => readonly Loop[];
+  readonly controllers?: (parts: ControllerDependencies) => readonly Controller[];
   readonly metrics?: ReturnType<typeof recordingMetrics>;
 }
 
 async function keeping(setting: Setting = {}): Promise<Rig> {
-  const world = await rig({ controllers: (parts) => [staticProvisioning(parts)], ...setting });
+  const world = await rig({ controllers: (parts) => [staticProvisioningController(parts)], ...setting });
   await world.create(kwokClass());
   return world;
 }
@@ -44,12 +44,16 @@ async function withPool(draft: PoolDraft, setting: Setting = {}): Promise<Rig> {
 }
 
 async function claimsOf(world: Rig, name = "default"): Promise<readonly NodeClaim[]> {
-  const all = await world.list<NodeClaim>(custom.NodeClaim);
+  const all = await world.list<NodeClaim>(karpenterTypes.NodeClaim);
   return all.filter(({ metadata }) => metadata.labels?.[labels.nodePool] === name);
 }
 
 async function setReplicas(world: Rig, replicas: number): Promise<void> {
-  await world.client.patch(custom.NodePool, { name: "default" }, { kind: "merge", body: { spec: { replicas } } });
+  await world.client.patch(
+    karpenterTypes.NodePool,
+    { name: "default" },
+    { kind: "merge", body: { spec: { replicas } } },
+  );
   await world.clock.advance(0);
 }
 
@@ -83,7 +87,7 @@ describe("static.provisioning", () => {
       },
     });
     const [made] = await claimsOf(world);
-    const owner = (await world.get(custom.NodePool, "default")) as KubeObject;
+    const owner = (await world.get(karpenterTypes.NodePool, "default")) as KubeObject;
     expect(made?.metadata).toMatchObject({
       name: expect.stringMatching(/^default-/),
       labels: { [labels.nodePool]: "default", "karpenter.kwok.sh/kwoknodeclass": "default", team: "a" },
@@ -151,11 +155,11 @@ describe("static.provisioning", () => {
       pool("unready", { replicas: 2 }),
       pool("going", { replicas: 2, metadata: held }),
     );
-    await world.client.delete(custom.NodePool, { name: "going" });
+    await world.client.delete(karpenterTypes.NodePool, { name: "going" });
     for (const name of ["dynamic", "foreign", "going"]) await setReady(world, name);
     await setReady(world, "unready", false);
     await world.pass(120);
-    expect(await world.list(custom.NodeClaim)).toEqual([]);
+    expect(await world.list(karpenterTypes.NodeClaim)).toEqual([]);
     await world.stop();
   });
 
@@ -179,26 +183,28 @@ describe("static.provisioning", () => {
     await world.create(pool("default", { replicas: 2 }));
     await setReady(world);
     expect(await claimsOf(world)).toHaveLength(2);
-    await world.client.delete(custom.NodeClaim, { name: "a" });
+    await world.client.delete(karpenterTypes.NodeClaim, { name: "a" });
     await world.clock.advance(0);
     expect(await claimsOf(world)).toHaveLength(3);
-    await world.client.delete(custom.NodeClaim, { name: "b" });
+    await world.client.delete(karpenterTypes.NodeClaim, { name: "b" });
     await world.clock.advance(0);
     expect((await claimsOf(world)).filter(({ metadata }) => metadata.deletionTimestamp === undefined)).toHaveLength(2);
     await world.stop();
   });
 
   it("03:SP-3 where nothing can be bought it tries once a minute, not without end", async () => {
-    const world = await keeping({ controllers: (parts) => [staticProvisioning(parts), lifecycle(parts)] });
-    world.simulated.setStock({}, 0);
+    const world = await keeping({
+      controllers: (parts) => [staticProvisioningController(parts), lifecycleController(parts)],
+    });
+    world.simulated.setAvailableCount({}, 0);
     await world.create(pool("default", { replicas: 2 }));
     await setReady(world);
     await world.pass(150);
     const made = world.lines.filter(({ message }) => message === "created nodeclaim");
     expect(made).toHaveLength(6); // at the start, and after one and two minutes
-    world.simulated.setStock({}, 100);
+    world.simulated.setAvailableCount({}, 100);
     await world.pass(240); // offerings that were sold out are believed to be so for a while
-    expect(world.simulated.machines()).toHaveLength(2);
+    expect(world.simulated.records()).toHaveLength(2);
     await world.stop();
   });
 
@@ -208,7 +214,7 @@ describe("static.provisioning", () => {
     await world.create(pool("default", { replicas: 1 }));
     await setReady(world);
     // State says so, and nobody else does.
-    world.cluster.poolNodes.markDeleting("default", "a");
+    world.cluster.nodePoolState.markDeleting("default", "a");
     await world.pass(30);
     expect(await claimsOf(world)).toHaveLength(1);
     await world.pass(31);
@@ -220,7 +226,7 @@ describe("static.provisioning", () => {
     const world = await keeping();
     await machine(world, "a");
     await machine(world, "b");
-    world.cluster.poolNodes.markPendingDisruption("default", "a");
+    world.cluster.nodePoolState.markPendingDisruption("default", "a");
     await world.create(pool("default", { replicas: 2 }));
     await setReady(world);
     await world.pass(61);
@@ -232,7 +238,7 @@ describe("static.provisioning", () => {
     const world = await keeping();
     await machine(world, "a", { isHeld: true });
     await machine(world, "b");
-    await world.client.delete(custom.NodeClaim, { name: "a" });
+    await world.client.delete(karpenterTypes.NodeClaim, { name: "a" });
     await world.create(pool("default", { replicas: 5, limits: { nodes: "3" } }));
     await setReady(world);
     expect(await claimsOf(world)).toHaveLength(3);
@@ -256,26 +262,28 @@ describe("static.provisioning", () => {
 
   it("03:SP-2 places are kept while claims are made, and free afterwards", async () => {
     const reserved: number[] = [];
-    const controllers = (parts: Parts) => [
-      overheard(staticProvisioning(parts), () => reserved.push(parts.cluster.poolNodes.counts("default").reserved)),
+    const controllers = (parts: ControllerDependencies) => [
+      overheard(staticProvisioningController(parts), () =>
+        reserved.push(parts.cluster.nodePoolState.counts("default").reserved),
+      ),
     ];
     const world = await withPool({ replicas: 2, limits: { nodes: "4" } }, { controllers });
     expect(reserved).toEqual([2, 2]);
-    const { poolNodes } = world.cluster;
-    expect(poolNodes.counts("default")).toEqual({ active: 2, deleting: 0, pendingDisruption: 0, reserved: 0 });
+    const { nodePoolState } = world.cluster;
+    expect(nodePoolState.counts("default")).toEqual({ active: 2, deleting: 0, pendingDisruption: 0, reserved: 0 });
     await world.stop();
   });
 
   it("03:SP-2 a claim that cannot be made gives its place back, is tried again, and does not hold up others", async () => {
     let failures = 2;
-    const controllers = (parts: Parts) => [
-      overheard(staticProvisioning(parts), () => {
+    const controllers = (parts: ControllerDependencies) => [
+      overheard(staticProvisioningController(parts), () => {
         if (failures-- > 0) throw new Error("the server is busy");
       }),
     ];
     const world = await withPool({ replicas: 3 }, { controllers });
     expect(await claimsOf(world)).toHaveLength(1);
-    expect(world.cluster.poolNodes.counts("default")).toMatchObject({ active: 1, reserved: 0 });
+    expect(world.cluster.nodePoolState.counts("default")).toMatchObject({ active: 1, reserved: 0 });
     expect(world.troubles).toMatchObject([{ kind: "reconcile-failed", loop: "static.provisioning", key: "default" }]);
     await world.pass(1);
     expect(await claimsOf(world)).toHaveLength(3);
@@ -285,7 +293,7 @@ describe("static.provisioning", () => {
   it("03:SP-2 two at once do not go beyond the limit", async () => {
     const world = await withPool(
       { replicas: 10, limits: { nodes: "10" } },
-      { controllers: (parts) => [staticProvisioning(parts), staticProvisioning(parts)] },
+      { controllers: (parts) => [staticProvisioningController(parts), staticProvisioningController(parts)] },
     );
     await world.pass(120);
     expect(await claimsOf(world)).toHaveLength(10);
@@ -302,10 +310,10 @@ describe("static.provisioning", () => {
     const world = await keeping({ controllers: () => [] });
     const unlaunched = await world.create<KubeObject>(claim("a"), pool("default", { replicas: 3 }), claim("b"));
     await setReady(world);
-    const stop = restart(world, (parts) => [staticProvisioning(parts)]);
+    const stop = restart(world, (parts) => [staticProvisioningController(parts)]);
     await world.pass(5);
     expect(await claimsOf(world)).toHaveLength(2);
-    await world.client.delete(custom.NodeClaim, { name: "a" });
+    await world.client.delete(karpenterTypes.NodeClaim, { name: "a" });
     await world.status(unlaunched, { providerID: "kwok://b" });
     await world.pass(1);
     expect(await claimsOf(world)).toHaveLength(3);
@@ -317,7 +325,7 @@ describe("static.provisioning", () => {
     const world = await keeping();
     const names = (isOn: boolean): readonly string[] => {
       const settings = { ...world.parts.settings, gates: { ...defaultGates, StaticCapacity: isOn } };
-      return staticLoops({ ...world.parts, settings }).map(({ name }) => name);
+      return staticControllers({ ...world.parts, settings }).map(({ name }) => name);
     };
     expect(names(false)).toEqual([]);
     expect(names(true)).toEqual(["static.provisioning", "static.deprovisioning"]);

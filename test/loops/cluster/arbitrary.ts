@@ -1,6 +1,6 @@
 import fc from "fast-check";
-import type { Expression, LabelSelector, PodAffinityTerm } from "../../../src/api/kubernetes/pod.ts";
-import type { LiveNode, LivePod } from "../../../src/control-plane/loops/cluster/live.ts";
+import type { LabelSelector, PodAffinityTerm, SelectorRequirement } from "../../../src/api/kubernetes/pod.ts";
+import type { ApiNode, ApiPod } from "../../../src/control-plane/controllers/api-pod-and-node.ts";
 import type { ModelWorld } from "./schedule-model.ts";
 
 /** Few names and values, so that things meet. */
@@ -25,7 +25,7 @@ const toleration = fc.record(
   { requiredKeys: ["operator"] },
 );
 
-function node(name: string): fc.Arbitrary<LiveNode> {
+function node(name: string): fc.Arbitrary<ApiNode> {
   return fc
     .record({
       zone: fc.option(zone, { nil: undefined, freq: 4 }),
@@ -54,7 +54,7 @@ const labelSelector: fc.Arbitrary<LabelSelector> = fc.oneof(
   fc.constant({}),
 );
 
-const nodeExpression: fc.Arbitrary<Expression> = fc.oneof(
+const nodeExpression: fc.Arbitrary<SelectorRequirement> = fc.oneof(
   fc.record({
     key: fc.constant("zone"),
     operator: fc.constantFrom("In", "NotIn"),
@@ -95,7 +95,7 @@ const spread = fc.record(
   { requiredKeys: ["topologyKey", "maxSkew", "whenUnsatisfiable", "labelSelector"] },
 );
 
-export function livePod(name: string): fc.Arbitrary<LivePod> {
+export function livePod(name: string): fc.Arbitrary<ApiPod> {
   return fc
     .record({
       namespace,

@@ -1,15 +1,18 @@
 import type { KubeObject } from "../../../src/api/object.ts";
-import { InstanceList, plainInstance, type SimulatedInstance } from "../../../src/cloud/instance-source.ts";
+import { defaultInstance, InstanceList, type SimulatedInstance } from "../../../src/cloud/instance-source.ts";
 import { ApiServer } from "../../../src/control-plane/api/server.ts";
+import type { ApiNode, ApiPod } from "../../../src/control-plane/controllers/api-pod-and-node.ts";
+import {
+  type ClusterControllerOptions,
+  clusterControllers,
+} from "../../../src/control-plane/controllers/cluster-controllers.ts";
+import { LeaseTimes } from "../../../src/control-plane/controllers/kubelet/lease-times.ts";
 import { InProcessClient } from "../../../src/control-plane/in-process-client.ts";
-import { type ClusterLoopOptions, clusterLoops } from "../../../src/control-plane/loops/cluster/cluster-loops.ts";
-import { LeaseTimes } from "../../../src/control-plane/loops/cluster/kubelet/leases.ts";
-import type { LiveNode, LivePod } from "../../../src/control-plane/loops/cluster/live.ts";
 import type { JournalEntry } from "../../../src/control-plane/store/journal.ts";
 import type { KubeClient, ResourceType } from "../../../src/kube/client.ts";
-import { isKubeError, KubeError } from "../../../src/kube/error.ts";
-import { type Loop, type LoopTrouble, startLoops } from "../../../src/kube/loop.ts";
-import { builtIn } from "../../../src/kube/resources.ts";
+import { type Controller, type ControllerFailure, startControllers } from "../../../src/kube/controller.ts";
+import { isKubeError, KubeError } from "../../../src/kube/kube-error.ts";
+import { builtInTypes } from "../../../src/kube/resources.ts";
 import { Random } from "../../../src/util/random.ts";
 import { VirtualClock } from "../../../src/util/virtual-clock.ts";
 
@@ -20,10 +23,10 @@ export interface ClusterOptions {
   /** How many plain machines to begin with. */
   readonly nodes?: number;
   readonly instance?: (instance: SimulatedInstance) => SimulatedInstance;
-  readonly loops?: Omit<ClusterLoopOptions, "kubelets"> & {
-    readonly kubelets?: Partial<ClusterLoopOptions["kubelets"]>;
+  readonly loops?: Omit<ClusterControllerOptions, "kubelets"> & {
+    readonly kubelets?: Partial<ClusterControllerOptions["kubelets"]>;
   };
-  readonly others?: readonly Loop[];
+  readonly others?: readonly Controller[];
   /** How likely each call of the loops fails, before or after it took effect. */
   readonly failures?: number;
   /** Keeps a line of every write. */
@@ -39,19 +42,21 @@ export class Cluster {
   readonly api: ApiServer;
   readonly client: InProcessClient;
   readonly times = new LeaseTimes(this.clock);
-  readonly troubles: LoopTrouble[] = [];
+  readonly troubles: ControllerFailure[] = [];
   readonly log: string[] = [];
   /** How many calls failed on purpose. */
   failures = 0;
   readonly #options: ClusterOptions;
   readonly #random: Random;
-  #loops: ReturnType<typeof startLoops> | undefined;
+  #loops: ReturnType<typeof startControllers> | undefined;
 
   constructor(options: ClusterOptions = {}) {
     const { seed = "seed", nodes = 3, instance = (same) => same, keepsLog = false } = options;
     this.#options = options;
     this.#random = new Random(seed);
-    const machines = Array.from({ length: nodes }, (_, at) => instance(plainInstance(at + 1, { launchedAt: startAt })));
+    const machines = Array.from({ length: nodes }, (_, at) =>
+      instance(defaultInstance(at + 1, { launchedAt: startAt })),
+    );
     this.instances = new InstanceList(machines);
     const append = (entry: JournalEntry): Promise<void> => {
       this.log.push(JSON.stringify([this.clock.now(), entry]));
@@ -63,7 +68,7 @@ export class Cluster {
       ...(keepsLog ? { journal: { append } } : {}),
     });
     this.client = new InProcessClient(this.api);
-    this.api.setOverlay(this.api.kinds.get(builtIn.Lease), this.times.overlay);
+    this.api.setReadTransform(this.api.kinds.get(builtInTypes.Lease), this.times.overlay);
   }
 
   async start(): Promise<this> {
@@ -71,14 +76,14 @@ export class Cluster {
     const leases = {
       kind: "computed",
       times: this.times,
-      isWatched: () => this.api.watchersOf(this.api.kinds.get(builtIn.Lease)) > 0,
+      isWatched: () => this.api.watcherCount(this.api.kinds.get(builtInTypes.Lease)) > 0,
     } as const;
     const kubelets = { instances: this.instances, leases, ...loops.kubelets };
-    this.#loops = startLoops({
+    this.#loops = startControllers({
       client: this.#unreliable(),
       clock: this.clock,
       random: this.#random.fork("loops"),
-      loops: [...clusterLoops({ ...loops, kubelets }), ...others],
+      controllers: [...clusterControllers({ ...loops, kubelets }), ...others],
       log: (trouble) => this.troubles.push(trouble),
     });
     await this.pass(0);
@@ -132,11 +137,11 @@ export class Cluster {
     return this.client.create<T>(type, { apiVersion, kind: type.kind, ...object } as KubeObject);
   }
 
-  async pod(name: string): Promise<LivePod> {
-    return this.client.get<LivePod>(builtIn.Pod, { name, namespace: "default" });
+  async pod(name: string): Promise<ApiPod> {
+    return this.client.get<ApiPod>(builtInTypes.Pod, { name, namespace: "default" });
   }
 
-  async findPod(name: string): Promise<LivePod | undefined> {
+  async findPod(name: string): Promise<ApiPod | undefined> {
     try {
       return await this.pod(name);
     } catch (error) {
@@ -145,16 +150,16 @@ export class Cluster {
     }
   }
 
-  node(name: string): Promise<LiveNode> {
-    return this.client.get<LiveNode>(builtIn.Node, { name });
+  node(name: string): Promise<ApiNode> {
+    return this.client.get<ApiNode>(builtInTypes.Node, { name });
   }
 
-  async pods(): Promise<readonly LivePod[]> {
-    return (await this.client.list<LivePod>(builtIn.Pod)).items;
+  async pods(): Promise<readonly ApiPod[]> {
+    return (await this.client.list<ApiPod>(builtInTypes.Pod)).items;
   }
 
   async events(reason: string): Promise<readonly string[]> {
-    const { items } = await this.client.list<KubeObject & { reason: string; message: string }>(builtIn.Event);
+    const { items } = await this.client.list<KubeObject & { reason: string; message: string }>(builtInTypes.Event);
     return items.filter((event) => event.reason === reason).map(({ message }) => message);
   }
 }

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { builtIn } from "../../../src/kube/resources.ts";
+import { builtInTypes } from "../../../src/kube/resources.ts";
 import { Cluster, type ClusterOptions, podObject } from "./cluster.ts";
 
 const running: Cluster[] = [];
@@ -50,7 +50,7 @@ function mixedPod(at: number) {
 
 async function mixed(seed: string, pods: number): Promise<Cluster> {
   const cluster = await new Cluster({ seed, nodes: 20, keepsLog: true }).start();
-  for (let at = 0; at < pods; at++) await cluster.create(builtIn.Pod, mixedPod(at));
+  for (let at = 0; at < pods; at++) await cluster.create(builtInTypes.Pod, mixedPod(at));
   await cluster.pass(30);
   return cluster;
 }
@@ -80,7 +80,7 @@ describe("a cluster in virtual time", () => {
 
   it("05:CP-T4 gets there on a client that fails in every way, with the loops dying in between", async () => {
     const cluster = await started({ nodes: 6, failures: 0.15 });
-    for (let at = 0; at < 40; at++) await cluster.create(builtIn.Pod, mixedPod(at));
+    for (let at = 0; at < 40; at++) await cluster.create(builtInTypes.Pod, mixedPod(at));
     for (let restarts = 0; restarts < 3; restarts++) {
       await cluster.pass(2);
       await cluster.restart();
@@ -90,7 +90,7 @@ describe("a cluster in virtual time", () => {
     expect(pods.map(({ status }) => status?.phase)).toEqual(Array.from({ length: 40 }, () => "Running"));
     expect(cluster.failures).toBeGreaterThan(50);
     for (const { metadata } of pods.slice(0, 20)) {
-      await cluster.client.delete(builtIn.Pod, { name: metadata.name ?? "", namespace: "default" });
+      await cluster.client.delete(builtInTypes.Pod, { name: metadata.name ?? "", namespace: "default" });
     }
     await cluster.pass(300);
     expect(await cluster.pods()).toHaveLength(20);

@@ -1,17 +1,17 @@
-import type { Expression, LabelSelector, PodAffinityTerm } from "../../../src/api/kubernetes/pod.ts";
-import type { LiveNode, LivePod } from "../../../src/control-plane/loops/cluster/live.ts";
+import type { LabelSelector, PodAffinityTerm, SelectorRequirement } from "../../../src/api/kubernetes/pod.ts";
+import type { ApiNode, ApiPod } from "../../../src/control-plane/controllers/api-pod-and-node.ts";
 
 /** Nodes with what runs on them: all the model looks at. */
 export interface ModelWorld {
-  readonly nodes: readonly LiveNode[];
-  readonly placed: readonly { readonly pod: LivePod; readonly node: string }[];
+  readonly nodes: readonly ApiNode[];
+  readonly placed: readonly { readonly pod: ApiPod; readonly node: string }[];
   readonly namespaces: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 
 type Labels = Readonly<Record<string, string>>;
 
 /** Whether a node takes a pod, said as slowly and obviously as possible. */
-export function takes(pod: LivePod, node: LiveNode, world: ModelWorld): boolean {
+export function takes(pod: ApiPod, node: ApiNode, world: ModelWorld): boolean {
   return (
     isOpen(pod, node) &&
     toleratesAll(pod, node) &&
@@ -24,12 +24,12 @@ export function takes(pod: LivePod, node: LiveNode, world: ModelWorld): boolean 
   );
 }
 
-function isOpen(pod: LivePod, node: LiveNode): boolean {
+function isOpen(pod: ApiPod, node: ApiNode): boolean {
   if (node.spec?.unschedulable !== true) return true;
   return isTolerated(pod, { key: "node.kubernetes.io/unschedulable", value: "", effect: "NoSchedule" });
 }
 
-function isTolerated(pod: LivePod, taint: { key: string; value?: string | undefined; effect: string }): boolean {
+function isTolerated(pod: ApiPod, taint: { key: string; value?: string | undefined; effect: string }): boolean {
   return (pod.spec.tolerations ?? []).some((one) => {
     if (one.effect && one.effect !== taint.effect) return false;
     if (one.key && one.key !== taint.key) return false;
@@ -37,12 +37,12 @@ function isTolerated(pod: LivePod, taint: { key: string; value?: string | undefi
   });
 }
 
-function toleratesAll(pod: LivePod, node: LiveNode): boolean {
+function toleratesAll(pod: ApiPod, node: ApiNode): boolean {
   const hard = (node.spec?.taints ?? []).filter(({ effect }) => effect !== "PreferNoSchedule");
   return hard.every((taint) => isTolerated(pod, taint));
 }
 
-function isSelected(pod: LivePod, node: LiveNode): boolean {
+function isSelected(pod: ApiPod, node: ApiNode): boolean {
   const labels = node.metadata.labels ?? {};
   for (const [key, value] of Object.entries(pod.spec.nodeSelector ?? {})) if (labels[key] !== value) return false;
   const required = pod.spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
@@ -54,7 +54,7 @@ function isSelected(pod: LivePod, node: LiveNode): boolean {
   });
 }
 
-function holds({ key, operator, values = [] }: Expression, labels: Labels): boolean {
+function holds({ key, operator, values = [] }: SelectorRequirement, labels: Labels): boolean {
   const value = labels[key];
   switch (operator) {
     case "In":
@@ -74,25 +74,25 @@ function holds({ key, operator, values = [] }: Expression, labels: Labels): bool
   }
 }
 
-function on(node: LiveNode, world: ModelWorld): readonly LivePod[] {
+function on(node: ApiNode, world: ModelWorld): readonly ApiPod[] {
   return world.placed.filter((one) => one.node === node.metadata.name).map(({ pod }) => pod);
 }
 
-function portsOf(pod: LivePod): readonly number[] {
+function portsOf(pod: ApiPod): readonly number[] {
   return (pod.spec.containers ?? []).flatMap(({ ports = [] }) => ports.flatMap(({ hostPort }) => hostPort ?? []));
 }
 
-function hasPorts(pod: LivePod, node: LiveNode, world: ModelWorld): boolean {
+function hasPorts(pod: ApiPod, node: ApiNode, world: ModelWorld): boolean {
   const taken = on(node, world).flatMap(portsOf);
   return portsOf(pod).every((port) => !taken.includes(port));
 }
 
 /** Amounts in the tests are whole cores. */
-function cpuOf(pod: LivePod): number {
+function cpuOf(pod: ApiPod): number {
   return (pod.spec.containers ?? []).reduce((sum, { resources }) => sum + Number(resources?.requests?.["cpu"] ?? 0), 0);
 }
 
-function hasRoom(pod: LivePod, node: LiveNode, world: ModelWorld): boolean {
+function hasRoom(pod: ApiPod, node: ApiNode, world: ModelWorld): boolean {
   const pods = on(node, world);
   const { cpu = 0, pods: places = 0 } = node.status?.allocatable ?? {};
   if (pods.length + 1 > Number(places)) return false;
@@ -106,7 +106,7 @@ function selects(selector: LabelSelector | undefined, labels: Labels): boolean {
   return isEqual && (selector.matchExpressions ?? []).every((one) => holds(one, labels));
 }
 
-function keepsSkew(pod: LivePod, node: LiveNode, world: ModelWorld): boolean {
+function keepsSkew(pod: ApiPod, node: ApiNode, world: ModelWorld): boolean {
   const hard = (pod.spec.topologySpreadConstraints ?? []).filter((one) => one.whenUnsatisfiable === "DoNotSchedule");
   return hard.every((constraint) => {
     const { topologyKey, maxSkew, minDomains = 1, labelSelector } = constraint;
@@ -132,7 +132,7 @@ function keepsSkew(pod: LivePod, node: LiveNode, world: ModelWorld): boolean {
 }
 
 /** Whether a term of one pod is about another. */
-function isAbout(term: PodAffinityTerm, owner: LivePod, other: LivePod, world: ModelWorld): boolean {
+function isAbout(term: PodAffinityTerm, owner: ApiPod, other: ApiPod, world: ModelWorld): boolean {
   const namespace = other.metadata.namespace ?? "";
   const { namespaces = [], namespaceSelector } = term;
   const isNamed = namespaces.includes(namespace);
@@ -141,13 +141,13 @@ function isAbout(term: PodAffinityTerm, owner: LivePod, other: LivePod, world: M
   return (isNamed || isChosen || isOwn) && selects(term.labelSelector, other.metadata.labels ?? {});
 }
 
-function isTogether(key: string, a: LiveNode, nodeName: string, world: ModelWorld): boolean {
+function isTogether(key: string, a: ApiNode, nodeName: string, world: ModelWorld): boolean {
   const b = world.nodes.find(({ metadata }) => metadata.name === nodeName);
   const value = a.metadata.labels?.[key];
   return value !== undefined && value === b?.metadata.labels?.[key];
 }
 
-function isNearFriends(pod: LivePod, node: LiveNode, world: ModelWorld): boolean {
+function isNearFriends(pod: ApiPod, node: ApiNode, world: ModelWorld): boolean {
   const terms = pod.spec.affinity?.podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
   if (terms.length === 0) return true;
   if (terms.some(({ topologyKey }) => node.metadata.labels?.[topologyKey] === undefined)) return false;
@@ -163,8 +163,8 @@ function isNearFriends(pod: LivePod, node: LiveNode, world: ModelWorld): boolean
   return terms.every(({ topologyKey }) => friends.some((one) => isTogether(topologyKey, node, one.node, world)));
 }
 
-function isFarFromFoes(pod: LivePod, node: LiveNode, world: ModelWorld): boolean {
-  const termsOf = ({ spec }: LivePod): readonly PodAffinityTerm[] =>
+function isFarFromFoes(pod: ApiPod, node: ApiNode, world: ModelWorld): boolean {
+  const termsOf = ({ spec }: ApiPod): readonly PodAffinityTerm[] =>
     spec.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
   return world.placed.every(
     (one) =>

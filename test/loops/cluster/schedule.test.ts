@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { LivePod } from "../../../src/control-plane/loops/cluster/live.ts";
-import { SchedulerCache } from "../../../src/control-plane/loops/cluster/scheduler/cache.ts";
-import { filtersFor } from "../../../src/control-plane/loops/cluster/scheduler/filters.ts";
-import { preempt } from "../../../src/control-plane/loops/cluster/scheduler/preempt.ts";
-import { profileOf } from "../../../src/control-plane/loops/cluster/scheduler/profile.ts";
-import { schedule } from "../../../src/control-plane/loops/cluster/scheduler/schedule.ts";
+import type { ApiPod } from "../../../src/control-plane/controllers/api-pod-and-node.ts";
+import { podFilters } from "../../../src/control-plane/controllers/scheduler/filters.ts";
+import { podProfile } from "../../../src/control-plane/controllers/scheduler/pod-profile.ts";
+import { preempt } from "../../../src/control-plane/controllers/scheduler/preemption.ts";
+import { schedule } from "../../../src/control-plane/controllers/scheduler/schedule.ts";
+import { SchedulerCache } from "../../../src/control-plane/controllers/scheduler/scheduler-cache.ts";
 import { Random } from "../../../src/util/random.ts";
 import { runs } from "../../runs.ts";
 import { livePod, modelWorld } from "./arbitrary.ts";
@@ -14,12 +14,12 @@ import { type ModelWorld, takes } from "./schedule-model.ts";
 function cacheOf({ nodes, placed, namespaces }: ModelWorld): SchedulerCache {
   const cache = new SchedulerCache();
   for (const [name, labels] of Object.entries(namespaces)) cache.namespaceLabels.set(name, labels);
-  for (const { pod, node } of placed) cache.place(profileOf(pod, cache.reader), node);
+  for (const { pod, node } of placed) cache.addPod(podProfile(pod, cache.reader), node);
   for (const node of nodes) cache.putNode(node);
   return cache;
 }
 
-function feasible(pod: LivePod, world: ModelWorld): readonly string[] {
+function feasible(pod: ApiPod, world: ModelWorld): readonly string[] {
   return world.nodes.filter((node) => takes(pod, node, world)).map(({ metadata }) => metadata.name ?? "");
 }
 
@@ -28,7 +28,7 @@ describe("05:CP-L9 schedule", () => {
     fc.assert(
       fc.property(modelWorld, livePod("incoming"), (world, pod) => {
         const cache = cacheOf(world);
-        const filters = filtersFor(profileOf(pod, cache.reader), cache);
+        const filters = podFilters(podProfile(pod, cache.reader), cache);
         const found = cache.nodes.filter((node) => filters.ask?.(node) === undefined).map(({ name }) => name);
         expect(found).toEqual(feasible(pod, world));
       }),
@@ -40,7 +40,7 @@ describe("05:CP-L9 schedule", () => {
     fc.assert(
       fc.property(modelWorld, livePod("incoming"), fc.integer(), (world, pod, seed) => {
         const cache = cacheOf(world);
-        const profile = profileOf(pod, cache.reader);
+        const profile = podProfile(pod, cache.reader);
         const placement = schedule(profile, cache, { random: new Random(seed) });
         expect(schedule(profile, cache, { random: new Random(seed) })).toEqual(placement);
         const possible = feasible(pod, world);
@@ -58,9 +58,9 @@ describe("05:CP-L9 schedule", () => {
     let preempted = 0;
     fc.assert(
       fc.property(modelWorld, livePod("incoming"), (world, drawn) => {
-        const pod: LivePod = { ...drawn, spec: { ...drawn.spec, priority: 50 } };
+        const pod: ApiPod = { ...drawn, spec: { ...drawn.spec, priority: 50 } };
         const cache = cacheOf(world);
-        const profile = profileOf(pod, cache.reader);
+        const profile = podProfile(pod, cache.reader);
         const placement = schedule(profile, cache);
         if (placement.kind === "node") return;
         const outcome = preempt(profile, { snapshot: cache, refusals: placement.refusals, budgets: [] });
@@ -87,9 +87,9 @@ describe("05:CP-L9 schedule", () => {
       fc.property(modelWorld, livePod("assumed"), livePod("incoming"), (world, assumed, pod) => {
         const cache = cacheOf(world);
         const fresh = cacheOf(world);
-        cache.assume(profileOf(assumed, cache.reader), "n0");
-        cache.remove(`${assumed.metadata.namespace}/assumed`);
-        const profile = profileOf(pod, cache.reader);
+        cache.assumePod(podProfile(assumed, cache.reader), "n0");
+        cache.removePod(`${assumed.metadata.namespace}/assumed`);
+        const profile = podProfile(pod, cache.reader);
         expect(schedule(profile, cache)).toEqual(schedule(profile, fresh));
       }),
       { numRuns: runs(5_000) },
@@ -109,7 +109,7 @@ describe("05:CP-L9 schedule", () => {
       const labels = { app: `app-${at % 20}` };
       const labelSelector = { matchLabels: labels };
       const spread = { topologyKey: "zone", maxSkew: 1, whenUnsatisfiable: "DoNotSchedule", labelSelector };
-      const pod: LivePod = {
+      const pod: ApiPod = {
         apiVersion: "v1",
         kind: "Pod",
         metadata: { name: `pod-${at}`, namespace: "default", labels },
@@ -118,9 +118,9 @@ describe("05:CP-L9 schedule", () => {
           topologySpreadConstraints: at % 2 === 0 ? [spread] : [],
         },
       };
-      const profile = profileOf(pod, cache.reader);
+      const profile = podProfile(pod, cache.reader);
       const placement = schedule(profile, cache, { random });
-      if (placement.kind === "node") cache.assume(profile, placement.node);
+      if (placement.kind === "node") cache.assumePod(profile, placement.node);
     }
     const { user, system } = process.cpuUsage(before);
     expect(cache.nodes.reduce((sum, { pods }) => sum + pods.size, 0)).toBe(1_000);

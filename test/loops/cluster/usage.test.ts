@@ -1,6 +1,9 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { UsageReads, usageLoop } from "../../../src/control-plane/loops/cluster/usage/metrics.ts";
-import { builtIn } from "../../../src/kube/resources.ts";
+import {
+  MetricsServer,
+  metricsServerController,
+} from "../../../src/control-plane/controllers/metrics-server/metrics-server.ts";
+import { builtInTypes } from "../../../src/kube/resources.ts";
 import { VirtualClock } from "../../../src/util/virtual-clock.ts";
 import { Cluster, podObject } from "./cluster.ts";
 
@@ -11,15 +14,15 @@ afterEach(async () => {
 
 describe("05:CP-L13 usage of a running cluster", () => {
   it("05:CP-L13 is what metrics.k8s.io answers", async () => {
-    const reads = new UsageReads({ clock: new VirtualClock(), seed: "seed" });
-    const cluster = new Cluster({ nodes: 2, others: [usageLoop(reads)] });
+    const reads = new MetricsServer({ clock: new VirtualClock(), seed: "seed" });
+    const cluster = new Cluster({ nodes: 2, others: [metricsServerController(reads)] });
     running.push(cluster);
     const kind = (plural: string) => cluster.api.kinds.get({ group: "metrics.k8s.io", version: "v1beta1", plural });
-    cluster.api.setReads(kind("pods"), reads.pods);
-    cluster.api.setReads(kind("nodes"), reads.nodes);
+    cluster.api.setComputedObjects(kind("pods"), reads.pods);
+    cluster.api.setComputedObjects(kind("nodes"), reads.nodes);
     expect((await cluster.api.list(kind("nodes"))).items).toEqual([]);
     await cluster.start();
-    await cluster.create(builtIn.Pod, podObject("web", { cpu: "1", memory: "1Gi" }));
+    await cluster.create(builtInTypes.Pod, podObject("web", { cpu: "1", memory: "1Gi" }));
     await cluster.pass(10);
     const names = async (plural: string, namespace?: string) =>
       (await cluster.api.list(kind(plural), { namespace })).items.map(({ metadata }) => metadata.name);

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { KubeObject } from "../../../src/api/object.ts";
-import { textAt } from "../../../src/control-plane/kinds/draft.ts";
-import { conditionOf } from "../../../src/control-plane/loops/cluster/live.ts";
-import { builtIn } from "../../../src/kube/resources.ts";
+import { conditionOfType } from "../../../src/control-plane/controllers/api-pod-and-node.ts";
+import { textAt } from "../../../src/control-plane/kinds/object-draft.ts";
+import { builtInTypes } from "../../../src/kube/resources.ts";
 import { Cluster, type ClusterOptions, podObject } from "./cluster.ts";
 
 const running: Cluster[] = [];
@@ -20,12 +20,12 @@ async function started(options: ClusterOptions = {}): Promise<Cluster> {
 const zone = "topology.kubernetes.io/zone";
 
 function storageClass(cluster: Cluster, name: string, fields: Readonly<Record<string, unknown>>): Promise<KubeObject> {
-  return cluster.create(builtIn.StorageClass, { metadata: { name }, provisioner: "disk.example", ...fields });
+  return cluster.create(builtInTypes.StorageClass, { metadata: { name }, provisioner: "disk.example", ...fields });
 }
 
 function claim(cluster: Cluster, name: string, storageClassName: string): Promise<KubeObject> {
   const resources = { requests: { storage: "10Gi" } };
-  return cluster.create(builtIn.PersistentVolumeClaim, {
+  return cluster.create(builtInTypes.PersistentVolumeClaim, {
     metadata: { name, namespace: "default" },
     spec: { accessModes: ["ReadWriteOnce"], resources, storageClassName },
   });
@@ -50,7 +50,7 @@ function volume(name: string, { storage, inZone }: { readonly storage: string; r
 }
 
 async function zoneOf(cluster: Cluster, name: string): Promise<unknown> {
-  const volumes = await cluster.client.get<KubeObject & { spec: Spec }>(builtIn.PersistentVolume, { name });
+  const volumes = await cluster.client.get<KubeObject & { spec: Spec }>(builtInTypes.PersistentVolume, { name });
   return volumes.spec.nodeAffinity.required.nodeSelectorTerms[0]?.matchExpressions[0];
 }
 
@@ -61,7 +61,7 @@ interface Spec {
 }
 
 async function volumeNameOf(cluster: Cluster, name: string): Promise<string> {
-  const { spec } = await cluster.client.get(builtIn.PersistentVolumeClaim, { name, namespace: "default" });
+  const { spec } = await cluster.client.get(builtInTypes.PersistentVolumeClaim, { name, namespace: "default" });
   return textAt(spec, "volumeName");
 }
 
@@ -71,9 +71,9 @@ describe("05:CP-L12 volumes", () => {
     const allowedTopologies = [{ matchLabelExpressions: [{ key: zone, values: ["simulated-b"] }] }];
     await storageClass(cluster, "fast", { allowedTopologies });
     await claim(cluster, "data", "fast");
-    await cluster.create(builtIn.Pod, withClaim("db", "data"));
+    await cluster.create(builtInTypes.Pod, withClaim("db", "data"));
     await cluster.pass(1);
-    expect(conditionOf(await cluster.pod("db"), "PodScheduled")?.message).toContain(
+    expect(conditionOfType(await cluster.pod("db"), "PodScheduled")?.message).toContain(
       "0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims.",
     );
     await cluster.pass(30);
@@ -89,7 +89,7 @@ describe("05:CP-L12 volumes", () => {
     await claim(cluster, "data", "late");
     await cluster.pass(60);
     expect(await volumeNameOf(cluster, "data")).toBe("");
-    await cluster.create(builtIn.Pod, withClaim("db", "data", { nodeSelector: { [zone]: "simulated-c" } }));
+    await cluster.create(builtInTypes.Pod, withClaim("db", "data", { nodeSelector: { [zone]: "simulated-c" } }));
     await cluster.pass(30);
     const pod = await cluster.pod("db");
     expect([pod.spec.nodeName, pod.status?.phase]).toEqual(["node-3", "Running"]);
@@ -101,13 +101,13 @@ describe("05:CP-L12 volumes", () => {
     const cluster = await started({ nodes: 2, loops: { volumes: { provisionMs: 30_000 } } });
     await storageClass(cluster, "late", { volumeBindingMode: "WaitForFirstConsumer" });
     await claim(cluster, "data", "late");
-    await cluster.create(builtIn.Pod, withClaim("db", "data"));
+    await cluster.create(builtInTypes.Pod, withClaim("db", "data"));
     await cluster.pass(1);
-    const chosen = await cluster.client.get(builtIn.PersistentVolumeClaim, { name: "data", namespace: "default" });
+    const chosen = await cluster.client.get(builtInTypes.PersistentVolumeClaim, { name: "data", namespace: "default" });
     const first = chosen.metadata.annotations?.["volume.kubernetes.io/selected-node"] ?? "";
     expect(["node-1", "node-2"]).toContain(first);
     cluster.instances.terminate(first);
-    await cluster.client.delete(builtIn.Node, { name: first });
+    await cluster.client.delete(builtInTypes.Node, { name: first });
     await cluster.pass(90);
     const pod = await cluster.pod("db");
     expect(pod.spec.nodeName).toBe(first === "node-1" ? "node-2" : "node-1");
@@ -118,16 +118,16 @@ describe("05:CP-L12 volumes", () => {
     const cluster = await started({ nodes: 3 });
     const manual = { provisioner: "kubernetes.io/no-provisioner", volumeBindingMode: "WaitForFirstConsumer" };
     await storageClass(cluster, "local", manual);
-    await cluster.create(builtIn.PersistentVolume, volume("small", { storage: "1Gi", inZone: "simulated-a" }));
-    await cluster.create(builtIn.PersistentVolume, volume("right", { storage: "12Gi", inZone: "simulated-b" }));
-    await cluster.create(builtIn.PersistentVolume, volume("large", { storage: "50Gi", inZone: "simulated-b" }));
+    await cluster.create(builtInTypes.PersistentVolume, volume("small", { storage: "1Gi", inZone: "simulated-a" }));
+    await cluster.create(builtInTypes.PersistentVolume, volume("right", { storage: "12Gi", inZone: "simulated-b" }));
+    await cluster.create(builtInTypes.PersistentVolume, volume("large", { storage: "50Gi", inZone: "simulated-b" }));
     await claim(cluster, "data", "local");
-    await cluster.create(builtIn.Pod, withClaim("db", "data"));
+    await cluster.create(builtInTypes.Pod, withClaim("db", "data"));
     await cluster.pass(30);
     expect(await volumeNameOf(cluster, "data")).toBe("right");
     const pod = await cluster.pod("db");
     expect([pod.spec.nodeName, pod.status?.phase]).toEqual(["node-2", "Running"]);
-    const phases = (await cluster.client.list(builtIn.PersistentVolume)).items.map(({ metadata, status }) => [
+    const phases = (await cluster.client.list(builtInTypes.PersistentVolume)).items.map(({ metadata, status }) => [
       metadata.name,
       textAt(status, "phase"),
     ]);
@@ -142,15 +142,15 @@ describe("05:CP-L12 volumes", () => {
     const cluster = await started({ nodes: 1, loops: { volumes: { attachMs: 10_000, detachMs: 20_000 } } });
     await storageClass(cluster, "late", { volumeBindingMode: "WaitForFirstConsumer" });
     await claim(cluster, "data", "late");
-    await cluster.create(builtIn.Pod, withClaim("db", "data"));
+    await cluster.create(builtInTypes.Pod, withClaim("db", "data"));
     await cluster.pass(8);
     const pending = await cluster.pod("db");
     expect([pending.spec.nodeName, pending.status?.phase]).toEqual(["node-1", "Pending"]);
     await cluster.pass(10);
     expect((await cluster.pod("db")).status?.phase).toBe("Running");
-    const attachments = async () => (await cluster.client.list(builtIn.VolumeAttachment)).items;
+    const attachments = async () => (await cluster.client.list(builtInTypes.VolumeAttachment)).items;
     expect((await attachments()).map(({ status }) => status)).toEqual([{ attached: true }]);
-    await cluster.client.delete(builtIn.Pod, { name: "db", namespace: "default" });
+    await cluster.client.delete(builtInTypes.Pod, { name: "db", namespace: "default" });
     await cluster.pass(10);
     expect(await cluster.findPod("db")).toBeUndefined();
     expect(await attachments()).toHaveLength(1);
@@ -163,10 +163,10 @@ describe("05:CP-L12 volumes", () => {
     await storageClass(cluster, "late", { volumeBindingMode: "WaitForFirstConsumer" });
     await claim(cluster, "data", "late");
     const host = "kubernetes.io/hostname";
-    await cluster.create(builtIn.Pod, withClaim("first", "data", { nodeSelector: { [host]: "node-1" } }));
+    await cluster.create(builtInTypes.Pod, withClaim("first", "data", { nodeSelector: { [host]: "node-1" } }));
     await cluster.pass(20);
-    await cluster.client.delete(builtIn.Pod, { name: "first", namespace: "default" });
-    await cluster.create(builtIn.Pod, withClaim("second", "data", { nodeSelector: { [host]: "node-4" } }));
+    await cluster.client.delete(builtInTypes.Pod, { name: "first", namespace: "default" });
+    await cluster.create(builtInTypes.Pod, withClaim("second", "data", { nodeSelector: { [host]: "node-4" } }));
     await cluster.pass(40);
     expect((await cluster.pod("second")).status?.phase).toBe("Pending");
     await cluster.pass(60);
@@ -181,12 +181,12 @@ describe("05:CP-L12 volumes", () => {
     await storageClass(cluster, "late", { volumeBindingMode: "WaitForFirstConsumer" });
     for (let at = 0; at < 3; at++) {
       await claim(cluster, `data-${at}`, "late");
-      await cluster.create(builtIn.Pod, withClaim(`db-${at}`, `data-${at}`));
+      await cluster.create(builtInTypes.Pod, withClaim(`db-${at}`, `data-${at}`));
     }
     await cluster.pass(60);
     const placed = (await cluster.pods()).map(({ spec }) => spec.nodeName);
     expect(placed.slice(0, 2).sort()).toEqual(["node-1", "node-2"]);
-    expect(conditionOf(await cluster.pod("db-2"), "PodScheduled")?.message).toContain(
+    expect(conditionOfType(await cluster.pod("db-2"), "PodScheduled")?.message).toContain(
       "2 node(s) exceed max volume count",
     );
   });
@@ -199,10 +199,10 @@ describe("05:CP-L12 volumes", () => {
     await cluster.pass(10);
     const kept = await volumeNameOf(cluster, "kept");
     for (const name of ["gone", "kept"]) {
-      await cluster.client.delete(builtIn.PersistentVolumeClaim, { name, namespace: "default" });
+      await cluster.client.delete(builtInTypes.PersistentVolumeClaim, { name, namespace: "default" });
     }
     await cluster.pass(10);
-    const left = (await cluster.client.list(builtIn.PersistentVolume)).items;
+    const left = (await cluster.client.list(builtInTypes.PersistentVolume)).items;
     expect(left.map(({ metadata, status }) => [metadata.name, textAt(status, "phase")])).toEqual([[kept, "Released"]]);
   });
 
@@ -215,9 +215,12 @@ describe("05:CP-L12 volumes", () => {
       resources: { requests: { storage: "1Gi" } },
     };
     const volumes = [{ name: "scratch", ephemeral: { volumeClaimTemplate: { spec } } }];
-    await cluster.create(builtIn.Pod, podObject("job", { spec: { volumes } }));
+    await cluster.create(builtInTypes.Pod, podObject("job", { spec: { volumes } }));
     await cluster.pass(30);
-    const made = await cluster.client.get(builtIn.PersistentVolumeClaim, { name: "job-scratch", namespace: "default" });
+    const made = await cluster.client.get(builtInTypes.PersistentVolumeClaim, {
+      name: "job-scratch",
+      namespace: "default",
+    });
     const { uid } = (await cluster.pod("job")).metadata;
     expect(made.metadata.ownerReferences?.map((owner) => owner.uid)).toEqual([uid]);
     expect((await cluster.pod("job")).status?.phase).toBe("Running");

@@ -1,13 +1,13 @@
 import type { KubeObject } from "../../../src/api/object.ts";
 import { ApiServer } from "../../../src/control-plane/api/server.ts";
+import { garbageCollectionControllers } from "../../../src/control-plane/controllers/garbage-collection/garbage-collection-controllers.ts";
+import { workloadControllers } from "../../../src/control-plane/controllers/workloads/workload-controllers.ts";
 import { InProcessClient } from "../../../src/control-plane/in-process-client.ts";
-import { garbageLoops } from "../../../src/control-plane/loops/garbage/loops.ts";
-import { workloadLoops } from "../../../src/control-plane/loops/workloads/loops.ts";
 import type { JournalEntry } from "../../../src/control-plane/store/journal.ts";
 import type { KubeClient, ResourceType } from "../../../src/kube/client.ts";
-import { isKubeError, KubeError } from "../../../src/kube/error.ts";
-import { type LoopTrouble, startLoops } from "../../../src/kube/loop.ts";
-import { builtIn } from "../../../src/kube/resources.ts";
+import { type ControllerFailure, startControllers } from "../../../src/kube/controller.ts";
+import { isKubeError, KubeError } from "../../../src/kube/kube-error.ts";
+import { builtInTypes } from "../../../src/kube/resources.ts";
 import { Random } from "../../../src/util/random.ts";
 import { VirtualClock } from "../../../src/util/virtual-clock.ts";
 import { testKubelet } from "./test-kubelet.ts";
@@ -24,7 +24,7 @@ export interface TestCluster {
   readonly api: ApiServer;
   readonly client: KubeClient;
   readonly clock: VirtualClock;
-  readonly troubles: LoopTrouble[];
+  readonly troubles: ControllerFailure[];
   /** Every write the store saw, in order. */
   readonly journal: string[];
   /** Lets time pass. */
@@ -57,22 +57,23 @@ export async function testCluster(options: TestClusterOptions = {}): Promise<Tes
     },
   });
   const client = new InProcessClient(api, { fieldManager: "test" });
-  const troubles: LoopTrouble[] = [];
+  const troubles: ControllerFailure[] = [];
   let generation = 0;
   const start = () => {
     const own = random.fork(`loops-${generation++}`);
     const life = { isOver: false };
     const used = options.through?.(client, { clock, random: own }) ?? client;
-    const loops = startLoops({
+    const loops = startControllers({
       client: mortal(used, life),
       clock,
       random: own,
-      loops: [...workloadLoops, ...garbageLoops, testKubelet({ readyAfterMs, nodes })],
+      controllers: [...workloadControllers, ...garbageCollectionControllers, testKubelet({ readyAfterMs, nodes })],
       log: (trouble) => !life.isOver && troubles.push(trouble),
     });
     return { ...loops, life };
   };
-  for (const name of nodes) await client.create(builtIn.Node, { apiVersion: "v1", kind: "Node", metadata: { name } });
+  for (const name of nodes)
+    await client.create(builtInTypes.Node, { apiVersion: "v1", kind: "Node", metadata: { name } });
   let running = start();
   const dying: Promise<void>[] = [];
   const namespace = "default";
@@ -86,7 +87,7 @@ export async function testCluster(options: TestClusterOptions = {}): Promise<Tes
     seconds: async (count) => void (await clock.advance(count * 1000)),
     create: async <T extends KubeObject>(object: unknown) => {
       const { apiVersion, kind, metadata } = object as KubeObject;
-      const type = api.kinds.named({ apiVersion, kind });
+      const type = api.kinds.findByApiVersion({ apiVersion, kind });
       if (type === undefined) throw new Error(`no kind ${kind}`);
       const placed = type.namespaced ? { namespace, ...metadata } : metadata;
       return client.create<T>(type, { ...(object as KubeObject), metadata: placed });

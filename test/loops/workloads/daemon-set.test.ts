@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
-import type { DaemonSet, LivePod } from "../../../src/control-plane/loops/workloads/types.ts";
-import { builtIn } from "../../../src/kube/resources.ts";
+import type { DaemonSetObject, WorkloadPod } from "../../../src/control-plane/controllers/workloads/types.ts";
+import { builtInTypes } from "../../../src/kube/resources.ts";
 import { newImage, type TestCluster, template, testCluster } from "./cluster.ts";
 
 let cluster: TestCluster;
@@ -20,8 +20,8 @@ function daemonSet(spec: object = {}, podSpec: object = {}) {
   };
 }
 
-async function daemons(): Promise<readonly LivePod[]> {
-  return cluster.list<LivePod>(builtIn.Pod, "app=agent");
+async function daemons(): Promise<readonly WorkloadPod[]> {
+  return cluster.list<WorkloadPod>(builtInTypes.Pod, "app=agent");
 }
 
 async function places(): Promise<readonly (string | undefined)[]> {
@@ -29,13 +29,13 @@ async function places(): Promise<readonly (string | undefined)[]> {
 }
 
 async function status() {
-  return (await cluster.get<DaemonSet>(builtIn.DaemonSet, "agent"))?.status;
+  return (await cluster.get<DaemonSetObject>(builtInTypes.DaemonSet, "agent"))?.status;
 }
 
 describe("daemon sets on the embedded control plane", () => {
   it("05:CP-L4 puts one pod on every node, new and cordoned ones included", async () => {
     cluster = await testCluster();
-    await cluster.patch(builtIn.Node, "n2", {
+    await cluster.patch(builtInTypes.Node, "n2", {
       spec: { unschedulable: true, taints: [{ key: "node.kubernetes.io/unschedulable", effect: "NoSchedule" }] },
     });
     await cluster.create(daemonSet());
@@ -71,22 +71,26 @@ describe("daemon sets on the embedded control plane", () => {
 
   it("05:CP-L4 follows labels and taints of nodes", async () => {
     cluster = await testCluster();
-    await cluster.patch(builtIn.Node, "n1", { metadata: { labels: { disk: "ssd" } } });
-    await cluster.patch(builtIn.Node, "n2", {
+    await cluster.patch(builtInTypes.Node, "n1", { metadata: { labels: { disk: "ssd" } } });
+    await cluster.patch(builtInTypes.Node, "n2", {
       metadata: { labels: { disk: "ssd" } },
       spec: { taints: [{ key: "team", value: "a", effect: "NoSchedule" }] },
     });
     await cluster.create(daemonSet({}, { nodeSelector: { disk: "ssd" } }));
     await cluster.seconds(5);
     expect(await places()).toEqual(["n1"]);
-    await cluster.patch(builtIn.Node, "n3", { metadata: { labels: { disk: "ssd" } } });
-    await cluster.patch(builtIn.Node, "n1", { spec: { taints: [{ key: "team", value: "a", effect: "NoSchedule" }] } });
+    await cluster.patch(builtInTypes.Node, "n3", { metadata: { labels: { disk: "ssd" } } });
+    await cluster.patch(builtInTypes.Node, "n1", {
+      spec: { taints: [{ key: "team", value: "a", effect: "NoSchedule" }] },
+    });
     await cluster.seconds(5);
     // A pod that is there may stay where a new one would not be put.
     expect(await places()).toEqual(["n1", "n3"]);
     expect(await status()).toMatchObject({ desiredNumberScheduled: 1, numberMisscheduled: 1 });
-    await cluster.patch(builtIn.Node, "n1", { spec: { taints: [{ key: "team", value: "a", effect: "NoExecute" }] } });
-    await cluster.patch(builtIn.Node, "n3", { metadata: { labels: { disk: null } } });
+    await cluster.patch(builtInTypes.Node, "n1", {
+      spec: { taints: [{ key: "team", value: "a", effect: "NoExecute" }] },
+    });
+    await cluster.patch(builtInTypes.Node, "n3", { metadata: { labels: { disk: null } } });
     await cluster.seconds(10);
     expect(await places()).toEqual([]);
   });
@@ -95,7 +99,7 @@ describe("daemon sets on the embedded control plane", () => {
     cluster = await testCluster();
     await cluster.create(daemonSet());
     await cluster.seconds(5);
-    await cluster.patch(builtIn.DaemonSet, "agent", newImage("app:2"));
+    await cluster.patch(builtInTypes.DaemonSet, "agent", newImage("app:2"));
     for (let step = 0; step < 150; step++) {
       await cluster.seconds(0.1);
       expect((await status())?.numberUnavailable ?? 0).toBeLessThanOrEqual(1);
@@ -109,7 +113,7 @@ describe("daemon sets on the embedded control plane", () => {
     const updateStrategy = { type: "RollingUpdate", rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } };
     await cluster.create(daemonSet({ updateStrategy }));
     await cluster.seconds(5);
-    await cluster.patch(builtIn.DaemonSet, "agent", newImage("app:2"));
+    await cluster.patch(builtInTypes.DaemonSet, "agent", newImage("app:2"));
     for (let step = 0; step < 200; step++) {
       await cluster.seconds(0.1);
       const ready = (await daemons()).filter(

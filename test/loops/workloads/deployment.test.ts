@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
-import type { Deployment, LivePod, ReplicaSet } from "../../../src/control-plane/loops/workloads/types.ts";
-import { builtIn } from "../../../src/kube/resources.ts";
+import type { Deployment, ReplicaSet, WorkloadPod } from "../../../src/control-plane/controllers/workloads/types.ts";
+import { builtInTypes } from "../../../src/kube/resources.ts";
 import { deployment, newImage, type TestCluster, testCluster } from "./cluster.ts";
 import { brokenImage } from "./test-kubelet.ts";
 
@@ -8,11 +8,11 @@ let cluster: TestCluster;
 afterEach(() => cluster.stop());
 
 async function status(name: string) {
-  return (await cluster.get<Deployment>(builtIn.Deployment, name))?.status;
+  return (await cluster.get<Deployment>(builtInTypes.Deployment, name))?.status;
 }
 
 async function sizes(app: string): Promise<readonly (readonly [string, number])[]> {
-  const sets = await cluster.list<ReplicaSet>(builtIn.ReplicaSet, `app=${app}`);
+  const sets = await cluster.list<ReplicaSet>(builtInTypes.ReplicaSet, `app=${app}`);
   const byRevision = [...sets].sort((a, b) => Number(revision(a)) - Number(revision(b)));
   return byRevision.map((set) => [revision(set), set.spec.replicas ?? 0]);
 }
@@ -43,7 +43,7 @@ describe("deployments on the embedded control plane", () => {
       "Available=True MinimumReplicasAvailable",
       "Progressing=True NewReplicaSetAvailable",
     ]);
-    const [set] = await cluster.list<ReplicaSet>(builtIn.ReplicaSet);
+    const [set] = await cluster.list<ReplicaSet>(builtInTypes.ReplicaSet);
     const hash = set?.metadata.labels?.["pod-template-hash"] ?? "";
     expect(hash).toMatch(/^[bcdfghjklmnpqrstvwxz2456789]{8,10}$/);
     expect(set?.metadata.name).toBe(`web-${hash}`);
@@ -52,7 +52,7 @@ describe("deployments on the embedded control plane", () => {
       "deployment.kubernetes.io/desired-replicas": "3",
       "deployment.kubernetes.io/max-replicas": "4",
     });
-    const pods = await cluster.list<LivePod>(builtIn.Pod);
+    const pods = await cluster.list<WorkloadPod>(builtInTypes.Pod);
     expect(pods).toHaveLength(3);
     for (const pod of pods) {
       expect(pod.metadata.name).toMatch(new RegExp(`^web-${hash}-[a-z0-9]{5}$`));
@@ -77,7 +77,7 @@ describe("deployments on the embedded control plane", () => {
       deployment("web", { replicas: 10, strategy: { rollingUpdate: { maxSurge: "25%", maxUnavailable: "25%" } } }),
     );
     await cluster.seconds(10);
-    await cluster.patch(builtIn.Deployment, "web", newImage("app:2"));
+    await cluster.patch(builtInTypes.Deployment, "web", newImage("app:2"));
     const seen: string[] = [];
     for (let step = 0; step < 200; step++) {
       await cluster.seconds(0.1);
@@ -85,7 +85,7 @@ describe("deployments on the embedded control plane", () => {
       const text = now.map(([, size]) => size).join("+");
       if (seen.at(-1) !== text) seen.push(text);
       expect(now.reduce((sum, [, size]) => sum + size, 0)).toBeLessThanOrEqual(13);
-      const pods = await cluster.list<LivePod>(builtIn.Pod);
+      const pods = await cluster.list<WorkloadPod>(builtInTypes.Pod);
       const available = pods.filter(
         ({ metadata, status: pod }) =>
           metadata.deletionTimestamp === undefined &&
@@ -106,22 +106,22 @@ describe("deployments on the embedded control plane", () => {
     cluster = await testCluster();
     await cluster.create(deployment("web"));
     await cluster.seconds(5);
-    await cluster.patch(builtIn.Deployment, "web", newImage("app:2"));
+    await cluster.patch(builtInTypes.Deployment, "web", newImage("app:2"));
     await cluster.seconds(20);
     expect(await sizes("web")).toEqual([
       ["1", 0],
       ["2", 3],
     ]);
-    await cluster.patch(builtIn.Deployment, "web", newImage("app:1"));
+    await cluster.patch(builtInTypes.Deployment, "web", newImage("app:1"));
     await cluster.seconds(20);
     expect(await sizes("web")).toEqual([
       ["2", 0],
       ["3", 3],
     ]);
-    const sets = await cluster.list<ReplicaSet>(builtIn.ReplicaSet);
+    const sets = await cluster.list<ReplicaSet>(builtInTypes.ReplicaSet);
     const restored = sets.find((set) => revision(set) === "3");
     expect(restored?.metadata.annotations?.["deployment.kubernetes.io/revision-history"]).toBe("1");
-    const found = await cluster.get<Deployment>(builtIn.Deployment, "web");
+    const found = await cluster.get<Deployment>(builtInTypes.Deployment, "web");
     expect(found?.metadata.annotations?.["deployment.kubernetes.io/revision"]).toBe("3");
   });
 
@@ -130,7 +130,7 @@ describe("deployments on the embedded control plane", () => {
     await cluster.create(deployment("web", { replicas: 1, revisionHistoryLimit: 2 }));
     for (let version = 2; version <= 6; version++) {
       await cluster.seconds(10);
-      await cluster.patch(builtIn.Deployment, "web", newImage(`app:${version}`));
+      await cluster.patch(builtInTypes.Deployment, "web", newImage(`app:${version}`));
     }
     await cluster.seconds(20);
     expect(await sizes("web")).toEqual([
@@ -144,17 +144,17 @@ describe("deployments on the embedded control plane", () => {
     cluster = await testCluster();
     await cluster.create(deployment("web", { strategy: { type: "Recreate" } }));
     await cluster.seconds(5);
-    await cluster.patch(builtIn.Deployment, "web", newImage("app:2"));
+    await cluster.patch(builtInTypes.Deployment, "web", newImage("app:2"));
     for (let step = 0; step < 60; step++) {
       await cluster.seconds(0.1);
-      const pods = await cluster.list<LivePod>(builtIn.Pod);
+      const pods = await cluster.list<WorkloadPod>(builtInTypes.Pod);
       expect(new Set(pods.map(({ spec }) => spec.containers?.[0]?.image)).size).toBeLessThanOrEqual(1);
     }
     expect(await sizes("web")).toEqual([
       ["1", 0],
       ["2", 3],
     ]);
-    const pods = await cluster.list<LivePod>(builtIn.Pod);
+    const pods = await cluster.list<WorkloadPod>(builtInTypes.Pod);
     expect(pods.map(({ spec }) => spec.containers?.[0]?.image)).toEqual(["app:2", "app:2", "app:2"]);
   });
 
@@ -162,7 +162,7 @@ describe("deployments on the embedded control plane", () => {
     cluster = await testCluster();
     await cluster.create(deployment("web", { progressDeadlineSeconds: 60 }));
     await cluster.seconds(5);
-    await cluster.patch(builtIn.Deployment, "web", newImage(brokenImage));
+    await cluster.patch(builtInTypes.Deployment, "web", newImage(brokenImage));
     await cluster.seconds(55);
     expect(conditions(await status("web"))).toEqual([
       "Available=True MinimumReplicasAvailable",
@@ -178,7 +178,7 @@ describe("deployments on the embedded control plane", () => {
       ["1", 3],
       ["2", 1],
     ]);
-    await cluster.patch(builtIn.Deployment, "web", newImage("app:3"));
+    await cluster.patch(builtInTypes.Deployment, "web", newImage("app:3"));
     await cluster.seconds(20);
     expect(conditions(await status("web"))).toEqual([
       "Available=True MinimumReplicasAvailable",
@@ -192,23 +192,23 @@ describe("deployments on the embedded control plane", () => {
       deployment("web", { replicas: 10, strategy: { rollingUpdate: { maxSurge: 3, maxUnavailable: 2 } } }),
     );
     await cluster.seconds(1010);
-    await cluster.patch(builtIn.Deployment, "web", newImage("app:2"));
+    await cluster.patch(builtInTypes.Deployment, "web", newImage("app:2"));
     await cluster.seconds(10);
     expect(await sizes("web")).toEqual([
       ["1", 8],
       ["2", 5],
     ]);
-    await cluster.patch(builtIn.Deployment, "web", { spec: { paused: true } });
+    await cluster.patch(builtInTypes.Deployment, "web", { spec: { paused: true } });
     await cluster.seconds(1);
     expect(conditions(await status("web"))?.at(-1)).toBe("Progressing=Unknown DeploymentPaused");
-    await cluster.patch(builtIn.Deployment, "web", { spec: { replicas: 15 } });
+    await cluster.patch(builtInTypes.Deployment, "web", { spec: { replicas: 15 } });
     await cluster.seconds(1);
     // The example of the Kubernetes documentation: 5 more, 3 for the old set and 2 for the new one.
     expect(await sizes("web")).toEqual([
       ["1", 11],
       ["2", 7],
     ]);
-    await cluster.patch(builtIn.Deployment, "web", { spec: { paused: false } });
+    await cluster.patch(builtInTypes.Deployment, "web", { spec: { paused: false } });
     await cluster.seconds(1);
     expect(conditions(await status("web"))?.at(-1)).toBe("Progressing=Unknown DeploymentResumed");
   });

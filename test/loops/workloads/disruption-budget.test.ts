@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
-import type { DisruptionBudget, LivePod } from "../../../src/control-plane/loops/workloads/types.ts";
-import { isKubeError } from "../../../src/kube/error.ts";
-import { builtIn } from "../../../src/kube/resources.ts";
+import type { PodDisruptionBudgetObject, WorkloadPod } from "../../../src/control-plane/controllers/workloads/types.ts";
+import { isKubeError } from "../../../src/kube/kube-error.ts";
+import { builtInTypes } from "../../../src/kube/resources.ts";
 import { deployment, type TestCluster, testCluster } from "./cluster.ts";
 import { brokenImage } from "./test-kubelet.ts";
 
@@ -13,10 +13,10 @@ function budget(name: string, spec: object) {
 }
 
 async function status(name: string) {
-  return (await cluster.get<DisruptionBudget>(builtIn.PodDisruptionBudget, name))?.status;
+  return (await cluster.get<PodDisruptionBudgetObject>(builtInTypes.PodDisruptionBudget, name))?.status;
 }
 
-function counts(found: DisruptionBudget["status"]) {
+function counts(found: PodDisruptionBudgetObject["status"]) {
   const { expectedPods, currentHealthy, desiredHealthy, disruptionsAllowed } = found ?? {};
   return { expectedPods, currentHealthy, desiredHealthy, disruptionsAllowed };
 }
@@ -24,7 +24,7 @@ function counts(found: DisruptionBudget["status"]) {
 async function evict(name: string): Promise<"evicted" | "refused"> {
   const eviction = { apiVersion: "policy/v1", kind: "Eviction", metadata: { name, namespace: "default" } };
   try {
-    await cluster.client.create(builtIn.Pod, eviction, { subresource: "eviction", name });
+    await cluster.client.create(builtInTypes.Pod, eviction, { subresource: "eviction", name });
     return "evicted";
   } catch (error) {
     if (isKubeError(error, "too-many-requests")) return "refused";
@@ -33,7 +33,7 @@ async function evict(name: string): Promise<"evicted" | "refused"> {
 }
 
 async function names(): Promise<readonly string[]> {
-  return (await cluster.list<LivePod>(builtIn.Pod, "app=web")).map(({ metadata }) => metadata.name ?? "");
+  return (await cluster.list<WorkloadPod>(builtInTypes.Pod, "app=web")).map(({ metadata }) => metadata.name ?? "");
 }
 
 describe("disruption budgets on the embedded control plane", () => {
@@ -61,7 +61,7 @@ describe("disruption budgets on the embedded control plane", () => {
     expect((await status("min"))?.conditions).toMatchObject([
       { type: "DisruptionAllowed", status: "True", reason: "SufficientPods", observedGeneration: 1 },
     ]);
-    await cluster.patch(builtIn.Deployment, "web", { spec: { replicas: 4 } });
+    await cluster.patch(builtInTypes.Deployment, "web", { spec: { replicas: 4 } });
     await cluster.seconds(10);
     expect(counts(await status("max"))).toEqual({
       expectedPods: 4,
@@ -97,7 +97,12 @@ describe("disruption budgets on the embedded control plane", () => {
     const key = { name: "web", namespace: "default" };
     const disruptedPods = { [first]: new Date(cluster.clock.now()).toISOString().replace(/\.\d+Z/, "Z") };
     const body = { status: { disruptedPods, disruptionsAllowed: 0 } };
-    await cluster.client.patch(builtIn.PodDisruptionBudget, key, { kind: "merge", body }, { subresource: "status" });
+    await cluster.client.patch(
+      builtInTypes.PodDisruptionBudget,
+      key,
+      { kind: "merge", body },
+      { subresource: "status" },
+    );
     await cluster.seconds(100);
     expect(counts(await status("web"))).toMatchObject({ currentHealthy: 2, disruptionsAllowed: 0 });
     await cluster.seconds(30);
@@ -133,7 +138,9 @@ describe("disruption budgets on the embedded control plane", () => {
     await cluster.seconds(5);
     const [first = ""] = await names();
     expect(await evict(first)).toBe("refused");
-    await cluster.patch(builtIn.PodDisruptionBudget, "web", { spec: { unhealthyPodEvictionPolicy: "AlwaysAllow" } });
+    await cluster.patch(builtInTypes.PodDisruptionBudget, "web", {
+      spec: { unhealthyPodEvictionPolicy: "AlwaysAllow" },
+    });
     await cluster.seconds(1);
     expect(await evict(first)).toBe("evicted");
   });

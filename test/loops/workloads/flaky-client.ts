@@ -1,5 +1,5 @@
 import type { KubeClient } from "../../../src/kube/client.ts";
-import { KubeError } from "../../../src/kube/error.ts";
+import { KubeError } from "../../../src/kube/kube-error.ts";
 import type { Clock } from "../../../src/util/clock.ts";
 import type { Random } from "../../../src/util/random.ts";
 

@@ -1,7 +1,10 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { KubeObject } from "../../../src/api/object.ts";
-import { unwatchedKinds, watchedKinds } from "../../../src/control-plane/loops/garbage/kinds.ts";
-import { builtIn } from "../../../src/kube/resources.ts";
+import {
+  unwatchedKinds,
+  watchedKinds,
+} from "../../../src/control-plane/controllers/garbage-collection/watched-kinds.ts";
+import { builtInTypes } from "../../../src/kube/resources.ts";
 import { deployment, type TestCluster, testCluster } from "./cluster.ts";
 
 let cluster: TestCluster;
@@ -18,7 +21,7 @@ function configMap(name: string, owners: readonly KubeObject[], more: object = {
   return { apiVersion: "v1", kind: "ConfigMap", metadata: { name, ownerReferences } };
 }
 
-async function names(type = builtIn.ConfigMap): Promise<readonly (string | undefined)[]> {
+async function names(type = builtInTypes.ConfigMap): Promise<readonly (string | undefined)[]> {
   return (await cluster.list(type)).map(({ metadata }) => metadata.name);
 }
 
@@ -27,11 +30,11 @@ describe("owner garbage collection", () => {
     cluster = await testCluster();
     await cluster.create(deployment("web"));
     await cluster.seconds(5);
-    await cluster.delete(builtIn.Deployment, "web", "Background");
-    expect(await cluster.get(builtIn.Deployment, "web")).toBeUndefined();
+    await cluster.delete(builtInTypes.Deployment, "web", "Background");
+    expect(await cluster.get(builtInTypes.Deployment, "web")).toBeUndefined();
     await cluster.seconds(10);
-    expect(await names(builtIn.ReplicaSet)).toEqual([]);
-    expect(await names(builtIn.Pod)).toEqual([]);
+    expect(await names(builtInTypes.ReplicaSet)).toEqual([]);
+    expect(await names(builtInTypes.Pod)).toEqual([]);
     expect(cluster.troubles).toEqual([]);
   });
 
@@ -39,30 +42,30 @@ describe("owner garbage collection", () => {
     cluster = await testCluster();
     await cluster.create(deployment("web"));
     await cluster.seconds(5);
-    await cluster.delete(builtIn.Deployment, "web", "Foreground");
+    await cluster.delete(builtInTypes.Deployment, "web", "Foreground");
     await cluster.seconds(0.5);
-    expect((await cluster.get(builtIn.Deployment, "web"))?.metadata.finalizers).toEqual(["foregroundDeletion"]);
-    const sets = await cluster.list(builtIn.ReplicaSet);
+    expect((await cluster.get(builtInTypes.Deployment, "web"))?.metadata.finalizers).toEqual(["foregroundDeletion"]);
+    const sets = await cluster.list(builtInTypes.ReplicaSet);
     expect(sets.map(({ metadata }) => metadata.finalizers)).toEqual([["foregroundDeletion"]]);
-    const pods = await cluster.list(builtIn.Pod);
+    const pods = await cluster.list(builtInTypes.Pod);
     expect(pods.every(({ metadata }) => metadata.deletionTimestamp !== undefined)).toBe(true);
     expect(pods).toHaveLength(3);
     await cluster.seconds(10);
-    expect(await cluster.get(builtIn.Deployment, "web")).toBeUndefined();
-    expect(await names(builtIn.ReplicaSet)).toEqual([]);
-    expect(await names(builtIn.Pod)).toEqual([]);
+    expect(await cluster.get(builtInTypes.Deployment, "web")).toBeUndefined();
+    expect(await names(builtInTypes.ReplicaSet)).toEqual([]);
+    expect(await names(builtInTypes.Pod)).toEqual([]);
   });
 
   it("05:CP-L7 orphan: what belonged to it stays and belongs to nobody", async () => {
     cluster = await testCluster();
     await cluster.create(deployment("web"));
     await cluster.seconds(5);
-    await cluster.delete(builtIn.Deployment, "web", "Orphan");
+    await cluster.delete(builtInTypes.Deployment, "web", "Orphan");
     await cluster.seconds(10);
-    expect(await cluster.get(builtIn.Deployment, "web")).toBeUndefined();
-    const [set] = await cluster.list(builtIn.ReplicaSet);
+    expect(await cluster.get(builtInTypes.Deployment, "web")).toBeUndefined();
+    const [set] = await cluster.list(builtInTypes.ReplicaSet);
     expect(set?.metadata.ownerReferences ?? []).toEqual([]);
-    expect(await names(builtIn.Pod)).toHaveLength(3);
+    expect(await names(builtInTypes.Pod)).toHaveLength(3);
   });
 
   it("05:CP-L7 an object goes with its last owner; owners that are gone are forgotten", async () => {
@@ -78,11 +81,11 @@ describe("owner garbage collection", () => {
     await cluster.seconds(1);
     // An owner of a kind nobody knows is no reason to delete anything.
     expect(await names()).toEqual(["both", "one", "stranger", "two"]);
-    await cluster.delete(builtIn.ConfigMap, "one");
+    await cluster.delete(builtInTypes.ConfigMap, "one");
     await cluster.seconds(1);
-    const both = await cluster.get(builtIn.ConfigMap, "both");
+    const both = await cluster.get(builtInTypes.ConfigMap, "both");
     expect(both?.metadata.ownerReferences?.map(({ name }) => name)).toEqual(["two"]);
-    await cluster.delete(builtIn.ConfigMap, "two");
+    await cluster.delete(builtInTypes.ConfigMap, "two");
     await cluster.seconds(1);
     expect(await names()).toEqual(["stranger"]);
   });
@@ -95,10 +98,10 @@ describe("owner garbage collection", () => {
     const free = configMap("free", [owner]);
     await cluster.create({ ...free, metadata: { ...free.metadata, finalizers: ["test/hold"] } });
     await cluster.seconds(1);
-    await cluster.delete(builtIn.ConfigMap, "owner", "Foreground");
+    await cluster.delete(builtInTypes.ConfigMap, "owner", "Foreground");
     await cluster.seconds(5);
     expect(await names()).toEqual(["free", "held", "owner"]);
-    await cluster.patch(builtIn.ConfigMap, "held", { metadata: { finalizers: null } });
+    await cluster.patch(builtInTypes.ConfigMap, "held", { metadata: { finalizers: null } });
     await cluster.seconds(1);
     expect(await names()).toEqual(["free"]);
   });
@@ -121,7 +124,7 @@ describe("owner garbage collection", () => {
     await cluster.seconds(1);
     const thing = await cluster.create({ apiVersion: "example.com/v1", kind: "Thing", metadata: { name: "x" } });
     await cluster.create(configMap("of-thing", [thing]));
-    const node = await cluster.get(builtIn.Node, "n1");
+    const node = await cluster.get(builtInTypes.Node, "n1");
     const reference = { apiVersion: "v1", kind: "Node", name: "n1", uid: node?.metadata.uid };
     const lease = {
       apiVersion: "coordination.k8s.io/v1",
@@ -132,13 +135,13 @@ describe("owner garbage collection", () => {
     await cluster.create(lease);
     await cluster.seconds(1);
     expect(await names()).toEqual(["of-thing"]);
-    expect(cluster.api.watchersOf(cluster.api.kinds.get(builtIn.Lease))).toBe(0);
+    expect(cluster.api.watcherCount(cluster.api.kinds.get(builtInTypes.Lease))).toBe(0);
     const type = { group: "example.com", version: "v1", kind: "Thing", plural: "things", namespaced: true };
     await cluster.delete(type, "x");
-    await cluster.delete(builtIn.Node, "n1");
+    await cluster.delete(builtInTypes.Node, "n1");
     await cluster.seconds(1);
     expect(await names()).toEqual([]);
-    expect((await cluster.client.list(builtIn.Lease, { namespace: "kube-node-lease" })).items).toEqual([]);
+    expect((await cluster.client.list(builtInTypes.Lease, { namespace: "kube-node-lease" })).items).toEqual([]);
     expect(cluster.troubles).toEqual([]);
   });
 
@@ -171,13 +174,13 @@ describe("namespaces", () => {
       metadata: { name: "held", namespace: "team", finalizers: ["test/hold"] },
     });
     await cluster.seconds(5);
-    await cluster.delete(builtIn.Namespace, "team");
+    await cluster.delete(builtInTypes.Namespace, "team");
     await cluster.seconds(10);
     const leaving = await cluster.get<
       KubeObject & {
         status?: { phase?: string; conditions?: readonly { type: string; status: string; message: string }[] };
       }
-    >(builtIn.Namespace, "team");
+    >(builtInTypes.Namespace, "team");
     expect(leaving?.status?.phase).toBe("Terminating");
     const remaining = leaving?.status?.conditions?.filter(({ status }) => status === "True");
     expect(remaining?.map(({ type, message }) => [type, message])).toEqual([
@@ -188,13 +191,13 @@ describe("namespaces", () => {
       ],
     ]);
     await cluster.client.patch(
-      builtIn.ConfigMap,
+      builtInTypes.ConfigMap,
       { name: "held", namespace: "team" },
       { kind: "merge", body: { metadata: { finalizers: null } } },
     );
     await cluster.seconds(10);
-    expect(await cluster.get(builtIn.Namespace, "team")).toBeUndefined();
-    for (const type of [builtIn.Pod, builtIn.ReplicaSet, builtIn.Deployment, builtIn.Event]) {
+    expect(await cluster.get(builtInTypes.Namespace, "team")).toBeUndefined();
+    for (const type of [builtInTypes.Pod, builtInTypes.ReplicaSet, builtInTypes.Deployment, builtInTypes.Event]) {
       expect((await cluster.client.list(type, { namespace: "team" })).items).toEqual([]);
     }
   });

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
-import type { CronJob, Job, LivePod } from "../../../src/control-plane/loops/workloads/types.ts";
-import { builtIn } from "../../../src/kube/resources.ts";
+import type { CronJob, Job, WorkloadPod } from "../../../src/control-plane/controllers/workloads/types.ts";
+import { builtInTypes } from "../../../src/kube/resources.ts";
 import { startAt, type TestCluster, template, testCluster } from "./cluster.ts";
 import { runAnnotation } from "./test-kubelet.ts";
 
@@ -17,7 +17,7 @@ function job(run: string, spec: object = {}) {
 }
 
 async function status() {
-  return (await cluster.get<Job>(builtIn.Job, "work"))?.status;
+  return (await cluster.get<Job>(builtInTypes.Job, "work"))?.status;
 }
 
 async function conditions() {
@@ -25,10 +25,10 @@ async function conditions() {
 }
 
 async function pods() {
-  return cluster.list<LivePod>(builtIn.Pod);
+  return cluster.list<WorkloadPod>(builtInTypes.Pod);
 }
 
-function active(all: readonly LivePod[]) {
+function active(all: readonly WorkloadPod[]) {
   return all.filter(
     ({ metadata, status: pod }) =>
       metadata.deletionTimestamp === undefined && pod?.phase !== "Succeeded" && pod?.phase !== "Failed",
@@ -65,7 +65,7 @@ describe("jobs on the embedded control plane", () => {
     for (let step = 0; step < 60; step++) {
       await cluster.seconds(0.5);
       for (const { metadata, status: pod } of await pods()) {
-        if (pod?.phase === "Succeeded") await cluster.delete(builtIn.Pod, metadata.name ?? "").catch(() => {});
+        if (pod?.phase === "Succeeded") await cluster.delete(builtInTypes.Pod, metadata.name ?? "").catch(() => {});
       }
     }
     expect(await status()).toMatchObject({ succeeded: 3, uncountedTerminatedPods: {} });
@@ -103,7 +103,7 @@ describe("jobs on the embedded control plane", () => {
     await cluster.seconds(30);
     expect(await conditions()).toContain("Complete=True CompletionsReached");
     await cluster.seconds(40);
-    expect(await cluster.get(builtIn.Job, "work")).toBeUndefined();
+    expect(await cluster.get(builtInTypes.Job, "work")).toBeUndefined();
     expect(await pods()).toEqual([]);
   });
 
@@ -114,14 +114,14 @@ describe("jobs on the embedded control plane", () => {
     expect(await pods()).toEqual([]);
     expect(await conditions()).toEqual(["Suspended=True JobSuspended"]);
     expect((await status())?.startTime).toBeUndefined();
-    await cluster.patch(builtIn.Job, "work", { spec: { suspend: false } });
+    await cluster.patch(builtInTypes.Job, "work", { spec: { suspend: false } });
     await cluster.seconds(3);
     expect(await conditions()).toEqual(["Suspended=False JobResumed"]);
-    await cluster.patch(builtIn.Job, "work", { spec: { suspend: true } });
+    await cluster.patch(builtInTypes.Job, "work", { spec: { suspend: true } });
     await cluster.seconds(5);
     expect(active(await pods())).toEqual([]);
     expect(await conditions()).toEqual(["Suspended=True JobSuspended"]);
-    await cluster.patch(builtIn.Job, "work", { spec: { suspend: false } });
+    await cluster.patch(builtInTypes.Job, "work", { spec: { suspend: false } });
     await cluster.seconds(60);
     expect(await conditions()).toContain("Complete=True CompletionsReached");
   });
@@ -152,7 +152,7 @@ describe("jobs on the embedded control plane", () => {
     const [victim] = await pods();
     const disrupted = { type: "DisruptionTarget", status: "True", reason: "EvictionByEvictionAPI" };
     await cluster.client.patch(
-      builtIn.Pod,
+      builtInTypes.Pod,
       { name: victim?.metadata.name ?? "", namespace: "default" },
       { kind: "merge", body: { status: { phase: "Failed", conditions: [disrupted] } } },
       { subresource: "status" },
@@ -178,12 +178,12 @@ describe("cron jobs on the embedded control plane", () => {
     cluster = await testCluster();
     await cluster.create(cronJob("10:Succeeded"));
     await cluster.seconds(60 * 60 + 30);
-    const cron = await cluster.get<CronJob>(builtIn.CronJob, "tick");
+    const cron = await cluster.get<CronJob>(builtInTypes.CronJob, "tick");
     expect(cron?.status).toEqual({
       lastScheduleTime: "2026-01-01T01:00:00Z",
       lastSuccessfulTime: "2026-01-01T01:00:11Z",
     });
-    const names = (await cluster.list(builtIn.Job)).map(({ metadata }) => metadata.name);
+    const names = (await cluster.list(builtInTypes.Job)).map(({ metadata }) => metadata.name);
     expect(names).toEqual([50, 55, 60].map((minute) => `tick-${startAt / 60_000 + minute}`));
     expect(cluster.troubles).toEqual([]);
   });
@@ -202,7 +202,9 @@ describe("cron jobs on the embedded control plane", () => {
       seen = Math.max(seen, active(await pods()).length);
     }
     expect(seen).toBe(most);
-    const ended = (await cluster.list<Job>(builtIn.Job)).filter(({ status: one }) => one?.completionTime !== undefined);
+    const ended = (await cluster.list<Job>(builtInTypes.Job)).filter(
+      ({ status: one }) => one?.completionTime !== undefined,
+    );
     expect(ended.length > 0).toBe(concurrencyPolicy !== "Replace");
   });
 
@@ -217,13 +219,13 @@ describe("cron jobs on the embedded control plane", () => {
     await cluster.create({ ...late, metadata: { name: "late" } });
     await cluster.seconds(3700);
     const scheduled = async () =>
-      (await cluster.list(builtIn.Job)).map(({ metadata: { ownerReferences, annotations } }) => [
+      (await cluster.list(builtInTypes.Job)).map(({ metadata: { ownerReferences, annotations } }) => [
         ownerReferences?.[0]?.name,
         annotations?.["batch.kubernetes.io/cronjob-scheduled-timestamp"],
       ]);
     expect(await scheduled()).toEqual([["tick", "2026-01-01T01:00:00Z"]]);
-    await cluster.patch(builtIn.CronJob, "held", { spec: { suspend: false } });
-    await cluster.patch(builtIn.CronJob, "late", { spec: { suspend: false } });
+    await cluster.patch(builtInTypes.CronJob, "held", { spec: { suspend: false } });
+    await cluster.patch(builtInTypes.CronJob, "late", { spec: { suspend: false } });
     await cluster.seconds(60);
     expect(await scheduled()).toEqual([
       ["late", "2026-01-01T01:00:00Z"],

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { controllerOf } from "../../../src/control-plane/loops/workloads/ownership.ts";
-import type { LivePod, ReplicaSet } from "../../../src/control-plane/loops/workloads/types.ts";
-import { builtIn } from "../../../src/kube/resources.ts";
+import { controllerReferenceOf } from "../../../src/control-plane/controllers/workloads/ownership.ts";
+import type { ReplicaSet, WorkloadPod } from "../../../src/control-plane/controllers/workloads/types.ts";
+import { builtInTypes } from "../../../src/kube/resources.ts";
 import { type TestCluster, template, testCluster } from "./cluster.ts";
 
 let cluster: TestCluster;
@@ -28,18 +28,18 @@ describe("replica sets on the embedded control plane", () => {
     await cluster.create(loosePod("other", "db"));
     await cluster.create(replicaSet("web", 3));
     await cluster.seconds(5);
-    const pods = await cluster.list<LivePod>(builtIn.Pod, "app=web");
+    const pods = await cluster.list<WorkloadPod>(builtInTypes.Pod, "app=web");
     expect(pods).toHaveLength(3);
-    expect(pods.map((pod) => controllerOf(pod)?.name)).toEqual(["web", "web", "web"]);
+    expect(pods.map((pod) => controllerReferenceOf(pod)?.name)).toEqual(["web", "web", "web"]);
     expect(pods.map(({ metadata }) => metadata.name)).toContain("stray");
-    expect(controllerOf((await cluster.get(builtIn.Pod, "other")) as LivePod)).toBeUndefined();
+    expect(controllerReferenceOf((await cluster.get(builtInTypes.Pod, "other")) as WorkloadPod)).toBeUndefined();
 
-    await cluster.patch(builtIn.Pod, "stray", { metadata: { labels: { app: "debug" } } });
+    await cluster.patch(builtInTypes.Pod, "stray", { metadata: { labels: { app: "debug" } } });
     await cluster.seconds(5);
-    const released = await cluster.get<LivePod>(builtIn.Pod, "stray");
+    const released = await cluster.get<WorkloadPod>(builtInTypes.Pod, "stray");
     expect(released?.metadata.ownerReferences ?? []).toEqual([]);
-    expect(await cluster.list(builtIn.Pod, "app=web")).toHaveLength(3);
-    expect((await cluster.get<ReplicaSet>(builtIn.ReplicaSet, "web"))?.status).toEqual({
+    expect(await cluster.list(builtInTypes.Pod, "app=web")).toHaveLength(3);
+    expect((await cluster.get<ReplicaSet>(builtInTypes.ReplicaSet, "web"))?.status).toEqual({
       replicas: 3,
       fullyLabeledReplicas: 3,
       readyReplicas: 3,
@@ -54,26 +54,30 @@ describe("replica sets on the embedded control plane", () => {
     cluster = await testCluster();
     await cluster.create(replicaSet("web", 4));
     await cluster.seconds(5);
-    const [first, second, third, fourth] = await cluster.list<LivePod>(builtIn.Pod);
-    await cluster.delete(builtIn.Pod, first?.metadata.name ?? "");
+    const [first, second, third, fourth] = await cluster.list<WorkloadPod>(builtInTypes.Pod);
+    await cluster.delete(builtInTypes.Pod, first?.metadata.name ?? "");
     await cluster.client.patch(
-      builtIn.Pod,
+      builtInTypes.Pod,
       { name: second?.metadata.name ?? "", namespace: "default" },
       { kind: "merge", body: { status: { phase: "Failed" } } },
       { subresource: "status" },
     );
     await cluster.seconds(10);
-    const active = (await cluster.list<LivePod>(builtIn.Pod)).filter(({ status }) => status?.phase === "Running");
+    const active = (await cluster.list<WorkloadPod>(builtInTypes.Pod)).filter(
+      ({ status }) => status?.phase === "Running",
+    );
     expect(active).toHaveLength(4);
 
     const cost = (value: string) => ({
       metadata: { annotations: { "controller.kubernetes.io/pod-deletion-cost": value } },
     });
-    await cluster.patch(builtIn.Pod, third?.metadata.name ?? "", cost("100"));
-    await cluster.patch(builtIn.Pod, fourth?.metadata.name ?? "", cost("50"));
-    await cluster.patch(builtIn.ReplicaSet, "web", { spec: { replicas: 1 } });
+    await cluster.patch(builtInTypes.Pod, third?.metadata.name ?? "", cost("100"));
+    await cluster.patch(builtInTypes.Pod, fourth?.metadata.name ?? "", cost("50"));
+    await cluster.patch(builtInTypes.ReplicaSet, "web", { spec: { replicas: 1 } });
     await cluster.seconds(10);
-    const left = (await cluster.list<LivePod>(builtIn.Pod)).filter(({ status }) => status?.phase === "Running");
+    const left = (await cluster.list<WorkloadPod>(builtInTypes.Pod)).filter(
+      ({ status }) => status?.phase === "Running",
+    );
     expect(left.map(({ metadata }) => metadata.name)).toEqual([third?.metadata.name]);
   });
 
@@ -91,7 +95,7 @@ describe("replica sets on the embedded control plane", () => {
       },
     });
     await cluster.seconds(5);
-    const stuck = await cluster.get<ReplicaSet>(builtIn.ReplicaSet, "web");
+    const stuck = await cluster.get<ReplicaSet>(builtInTypes.ReplicaSet, "web");
     expect(stuck?.status?.conditions).toMatchObject([
       { type: "ReplicaFailure", status: "True", reason: "FailedCreate" },
     ]);
@@ -102,7 +106,7 @@ describe("replica sets on the embedded control plane", () => {
       value: 1,
     });
     await cluster.seconds(400);
-    const healed = await cluster.get<ReplicaSet>(builtIn.ReplicaSet, "web");
+    const healed = await cluster.get<ReplicaSet>(builtInTypes.ReplicaSet, "web");
     expect(healed?.status).toMatchObject({ replicas: 2, readyReplicas: 2 });
     expect(healed?.status?.conditions).toBeUndefined();
   });

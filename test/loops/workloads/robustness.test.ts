@@ -2,11 +2,11 @@ import { describe, expect, it } from "vitest";
 import type {
   Deployment,
   Job,
-  LivePod,
   ReplicaSet,
   StatefulSet,
-} from "../../../src/control-plane/loops/workloads/types.ts";
-import { builtIn } from "../../../src/kube/resources.ts";
+  WorkloadPod,
+} from "../../../src/control-plane/controllers/workloads/types.ts";
+import { builtInTypes } from "../../../src/kube/resources.ts";
 import { Random } from "../../../src/util/random.ts";
 import { runs } from "../../runs.ts";
 import { deployment, newImage, type TestCluster, template, testCluster } from "./cluster.ts";
@@ -49,12 +49,12 @@ async function scenario(cluster: TestCluster, { random, crashes }: { random: Ran
   await cluster.create(db);
   await cluster.create(agent);
   const changes = [
-    () => cluster.patch(builtIn.Deployment, "web", newImage("app:2")),
-    () => cluster.patch(builtIn.StatefulSet, "db", newImage("app:2")),
-    () => cluster.patch(builtIn.DaemonSet, "agent", newImage("app:2")),
-    () => cluster.patch(builtIn.Deployment, "web", { spec: { replicas: 4 } }),
+    () => cluster.patch(builtInTypes.Deployment, "web", newImage("app:2")),
+    () => cluster.patch(builtInTypes.StatefulSet, "db", newImage("app:2")),
+    () => cluster.patch(builtInTypes.DaemonSet, "agent", newImage("app:2")),
+    () => cluster.patch(builtInTypes.Deployment, "web", { spec: { replicas: 4 } }),
     () => cluster.create(deployment("gone", { replicas: 2 })),
-    () => cluster.delete(builtIn.Deployment, "gone", random.pick(["Background", "Foreground"])),
+    () => cluster.delete(builtInTypes.Deployment, "gone", random.pick(["Background", "Foreground"])),
   ];
   for (const change of changes) {
     await cluster.seconds(random.int(8_000) / 1_000);
@@ -65,7 +65,7 @@ async function scenario(cluster: TestCluster, { random, crashes }: { random: Ran
 
 async function images(cluster: TestCluster): Promise<Readonly<Record<string, readonly (string | undefined)[]>>> {
   const found: Record<string, (string | undefined)[]> = {};
-  for (const { metadata, spec } of await cluster.list<LivePod>(builtIn.Pod)) {
+  for (const { metadata, spec } of await cluster.list<WorkloadPod>(builtInTypes.Pod)) {
     const app = metadata.labels?.["app"] ?? "";
     found[app] = [...(found[app] ?? []), spec.containers?.[0]?.image];
   }
@@ -90,13 +90,13 @@ describe("the workload loops", () => {
           agent: [two, two, two],
           work: expect.arrayContaining(["app:1"]),
         });
-        const web = await cluster.get<Deployment>(builtIn.Deployment, "web");
+        const web = await cluster.get<Deployment>(builtInTypes.Deployment, "web");
         expect(web?.status, `seed ${seed}`).toMatchObject({ replicas: 4, updatedReplicas: 4, availableReplicas: 4 });
-        const sets = await cluster.list<ReplicaSet>(builtIn.ReplicaSet);
+        const sets = await cluster.list<ReplicaSet>(builtInTypes.ReplicaSet);
         expect(sets.map(({ spec }) => spec.replicas).sort(), `seed ${seed}`).toEqual([0, 4]);
-        const job = await cluster.get<Job>(builtIn.Job, "work");
+        const job = await cluster.get<Job>(builtInTypes.Job, "work");
         expect(job?.status, `seed ${seed}`).toMatchObject({ succeeded: 4, uncountedTerminatedPods: {} });
-        const set = await cluster.get<StatefulSet>(builtIn.StatefulSet, "db");
+        const set = await cluster.get<StatefulSet>(builtInTypes.StatefulSet, "db");
         expect(set?.status?.currentRevision, `seed ${seed}`).toBe(set?.status?.updateRevision);
       } finally {
         await cluster.stop();

@@ -1,6 +1,10 @@
 import { afterEach, describe, expect, it } from "vitest";
-import type { ControllerRevision, LivePod, StatefulSet } from "../../../src/control-plane/loops/workloads/types.ts";
-import { builtIn } from "../../../src/kube/resources.ts";
+import type {
+  ControllerRevision,
+  StatefulSet,
+  WorkloadPod,
+} from "../../../src/control-plane/controllers/workloads/types.ts";
+import { builtInTypes } from "../../../src/kube/resources.ts";
 import { newImage, type TestCluster, template, testCluster } from "./cluster.ts";
 import { brokenImage } from "./test-kubelet.ts";
 
@@ -27,8 +31,8 @@ function statefulSet(spec: object = {}, image = "app:1") {
   };
 }
 
-async function pods(): Promise<readonly LivePod[]> {
-  return cluster.list<LivePod>(builtIn.Pod);
+async function pods(): Promise<readonly WorkloadPod[]> {
+  return cluster.list<WorkloadPod>(builtInTypes.Pod);
 }
 
 async function images(): Promise<Readonly<Record<string, string | undefined>>> {
@@ -46,7 +50,7 @@ describe("stateful sets on the embedded control plane", () => {
     await cluster.seconds(20);
     const all = await pods();
     expect(all.map(({ metadata }) => metadata.name)).toEqual(["db-0", "db-1", "db-2"]);
-    const set = await cluster.get<StatefulSet>(builtIn.StatefulSet, "db");
+    const set = await cluster.get<StatefulSet>(builtInTypes.StatefulSet, "db");
     const revision = set?.status?.currentRevision ?? "";
     expect(revision).toMatch(/^db-[a-z0-9]+$/);
     expect(all[1]?.metadata.labels).toEqual({
@@ -60,7 +64,7 @@ describe("stateful sets on the embedded control plane", () => {
       subdomain: "db",
       volumes: expect.arrayContaining([{ name: "data", persistentVolumeClaim: { claimName: "data-db-1" } }]),
     });
-    const claims = await cluster.list(builtIn.PersistentVolumeClaim);
+    const claims = await cluster.list(builtInTypes.PersistentVolumeClaim);
     expect(claims.map(({ metadata }) => metadata.name)).toEqual(["data-db-0", "data-db-1", "data-db-2"]);
     expect(set?.status).toEqual({
       observedGeneration: 1,
@@ -80,16 +84,16 @@ describe("stateful sets on the embedded control plane", () => {
     cluster = await testCluster();
     await cluster.create(statefulSet());
     await cluster.seconds(20);
-    const claim = await cluster.get(builtIn.PersistentVolumeClaim, "data-db-2");
-    await cluster.patch(builtIn.StatefulSet, "db", { spec: { replicas: 1 } });
+    const claim = await cluster.get(builtInTypes.PersistentVolumeClaim, "data-db-2");
+    await cluster.patch(builtInTypes.StatefulSet, "db", { spec: { replicas: 1 } });
     await cluster.seconds(0.5);
     const leaving = (await pods()).filter(({ metadata }) => metadata.deletionTimestamp !== undefined);
     expect(leaving.map(({ metadata }) => metadata.name)).toEqual(["db-2"]);
     await cluster.seconds(20);
     expect(Object.keys(await images())).toEqual(["db-0"]);
-    await cluster.patch(builtIn.StatefulSet, "db", { spec: { replicas: 3 } });
+    await cluster.patch(builtInTypes.StatefulSet, "db", { spec: { replicas: 3 } });
     await cluster.seconds(20);
-    const again = await cluster.get(builtIn.PersistentVolumeClaim, "data-db-2");
+    const again = await cluster.get(builtInTypes.PersistentVolumeClaim, "data-db-2");
     expect(again?.metadata.uid).toBe(claim?.metadata.uid);
     expect(Object.keys(await images())).toEqual(["db-0", "db-1", "db-2"]);
   });
@@ -98,23 +102,23 @@ describe("stateful sets on the embedded control plane", () => {
     cluster = await testCluster();
     await cluster.create(statefulSet({ updateStrategy: { type: "RollingUpdate", rollingUpdate: { partition: 2 } } }));
     await cluster.seconds(20);
-    await cluster.patch(builtIn.StatefulSet, "db", newImage("app:2"));
+    await cluster.patch(builtInTypes.StatefulSet, "db", newImage("app:2"));
     await cluster.seconds(20);
     expect(await images()).toEqual({ "db-0": "app:1", "db-1": "app:1", "db-2": "app:2" });
-    await cluster.delete(builtIn.Pod, "db-0");
+    await cluster.delete(builtInTypes.Pod, "db-0");
     await cluster.seconds(20);
     expect(await images()).toEqual({ "db-0": "app:1", "db-1": "app:1", "db-2": "app:2" });
-    const half = await cluster.get<StatefulSet>(builtIn.StatefulSet, "db");
+    const half = await cluster.get<StatefulSet>(builtInTypes.StatefulSet, "db");
     expect(half?.status).toMatchObject({ currentReplicas: 2, updatedReplicas: 1 });
     expect(half?.status?.currentRevision).not.toBe(half?.status?.updateRevision);
 
     const rolling = { spec: { updateStrategy: { rollingUpdate: { partition: 0 } } } };
-    await cluster.patch(builtIn.StatefulSet, "db", rolling);
+    await cluster.patch(builtInTypes.StatefulSet, "db", rolling);
     await cluster.seconds(30);
     expect(await images()).toEqual({ "db-0": "app:2", "db-1": "app:2", "db-2": "app:2" });
-    const done = await cluster.get<StatefulSet>(builtIn.StatefulSet, "db");
+    const done = await cluster.get<StatefulSet>(builtInTypes.StatefulSet, "db");
     expect(done?.status?.currentRevision).toBe(done?.status?.updateRevision);
-    const revisions = await cluster.list<ControllerRevision>(builtIn.ControllerRevision);
+    const revisions = await cluster.list<ControllerRevision>(builtInTypes.ControllerRevision);
     expect(revisions.map(({ revision }) => revision).sort()).toEqual([1, 2]);
   });
 
@@ -122,7 +126,7 @@ describe("stateful sets on the embedded control plane", () => {
     cluster = await testCluster();
     await cluster.create(statefulSet());
     await cluster.seconds(20);
-    await cluster.patch(builtIn.StatefulSet, "db", newImage(brokenImage));
+    await cluster.patch(builtInTypes.StatefulSet, "db", newImage(brokenImage));
     await cluster.seconds(60);
     expect(await images()).toEqual({ "db-0": "app:1", "db-1": "app:1", "db-2": brokenImage });
   });
@@ -140,13 +144,13 @@ describe("stateful sets on the embedded control plane", () => {
       statefulSet({ persistentVolumeClaimRetentionPolicy: { whenScaled: "Delete", whenDeleted: "Delete" } }),
     );
     await cluster.seconds(20);
-    await cluster.patch(builtIn.StatefulSet, "db", { spec: { replicas: 2 } });
+    await cluster.patch(builtInTypes.StatefulSet, "db", { spec: { replicas: 2 } });
     await cluster.seconds(20);
-    const left = await cluster.list(builtIn.PersistentVolumeClaim);
+    const left = await cluster.list(builtInTypes.PersistentVolumeClaim);
     expect(left.map(({ metadata }) => metadata.name)).toEqual(["data-db-0", "data-db-1"]);
-    await cluster.delete(builtIn.StatefulSet, "db");
+    await cluster.delete(builtInTypes.StatefulSet, "db");
     await cluster.seconds(20);
     expect(await pods()).toEqual([]);
-    expect(await cluster.list(builtIn.PersistentVolumeClaim)).toEqual([]);
+    expect(await cluster.list(builtInTypes.PersistentVolumeClaim)).toEqual([]);
   });
 });

@@ -1,9 +1,9 @@
 import { rfc3339 } from "../../../src/control-plane/api/times.ts";
-import { targetNode } from "../../../src/control-plane/loops/workloads/daemon-set/eligibility.ts";
-import { itself, orGone } from "../../../src/control-plane/loops/workloads/ownership.ts";
-import type { LivePod } from "../../../src/control-plane/loops/workloads/types.ts";
-import { type LoopWorld, on, reconcileLoop } from "../../../src/kube/loop.ts";
-import { builtIn } from "../../../src/kube/resources.ts";
+import { targetNodeName } from "../../../src/control-plane/controllers/workloads/daemon-set/node-eligibility.ts";
+import { changedObjectKey, ignoreNotFound } from "../../../src/control-plane/controllers/workloads/ownership.ts";
+import type { WorkloadPod } from "../../../src/control-plane/controllers/workloads/types.ts";
+import { type ControllerContext, reconcileController, triggerOn } from "../../../src/kube/controller.ts";
+import { builtInTypes } from "../../../src/kube/resources.ts";
 
 /** Says in how many seconds a pod ends, and how: `5:Succeeded`. */
 export const runAnnotation = "test/run";
@@ -18,21 +18,21 @@ export interface TestKubeletOptions {
 /** The least that makes pods run: places them in turn, makes them ready after a while, and lets them go. */
 export function testKubelet({ readyAfterMs, nodes }: TestKubeletOptions) {
   let placed = 0;
-  return reconcileLoop({
+  return reconcileController({
     name: "test-kubelet",
-    triggers: [on<LivePod>(builtIn.Pod, itself)],
+    triggers: [triggerOn<WorkloadPod>(builtInTypes.Pod, changedObjectKey)],
     reconcile: async (key, world) => {
-      const pod = world.view<LivePod>(builtIn.Pod).get(key);
+      const pod = world.view<WorkloadPod>(builtInTypes.Pod).get(key);
       if (pod === undefined) return undefined;
       if (pod.metadata.deletionTimestamp !== undefined) return stop(world, pod);
       if ((pod.spec.nodeName ?? "") === "") {
-        const name = targetNode(pod) ?? nodes[placed++ % nodes.length];
+        const name = targetNodeName(pod) ?? nodes[placed++ % nodes.length];
         if (name === undefined) return undefined;
         const target = { apiVersion: "v1", kind: "Node", name };
         const binding = { apiVersion: "v1", kind: "Binding", metadata: pod.metadata, target };
         const { resourceVersion: _, ...metadata } = pod.metadata;
         await world.client.create(
-          builtIn.Pod,
+          builtInTypes.Pod,
           { ...binding, metadata: { name: metadata.name, namespace: metadata.namespace } },
           { subresource: "binding", name: metadata.name },
         );
@@ -43,7 +43,7 @@ export function testKubelet({ readyAfterMs, nodes }: TestKubeletOptions) {
   });
 }
 
-async function run(world: LoopWorld, pod: LivePod, readyAfterMs: number) {
+async function run(world: ControllerContext, pod: WorkloadPod, readyAfterMs: number) {
   const now = world.clock.now();
   const phase = pod.status?.phase;
   if (phase === "Succeeded" || phase === "Failed") return undefined;
@@ -72,18 +72,18 @@ async function run(world: LoopWorld, pod: LivePod, readyAfterMs: number) {
   return undefined;
 }
 
-async function stop(world: LoopWorld, pod: LivePod) {
+async function stop(world: ControllerContext, pod: WorkloadPod) {
   const { name = "", namespace, uid = "", deletionTimestamp = "" } = pod.metadata;
   const grace = (pod.metadata as { deletionGracePeriodSeconds?: number }).deletionGracePeriodSeconds ?? 0;
   if (grace === 0) return undefined; // only finalizers hold it
   const leftMs = Date.parse(deletionTimestamp) - grace * 1000 + 1_000 - world.clock.now();
   if (leftMs > 0) return { afterMs: leftMs };
   const key = { name, namespace };
-  await orGone(world.client.delete(builtIn.Pod, key, { gracePeriodSeconds: 0, preconditions: { uid } }));
+  await ignoreNotFound(world.client.delete(builtInTypes.Pod, key, { gracePeriodSeconds: 0, preconditions: { uid } }));
   return undefined;
 }
 
-function patch(world: LoopWorld, { metadata }: LivePod, status: object): Promise<unknown> {
+function patch(world: ControllerContext, { metadata }: WorkloadPod, status: object): Promise<unknown> {
   const key = { name: metadata.name ?? "", namespace: metadata.namespace };
-  return world.client.patch(builtIn.Pod, key, { kind: "merge", body: { status } }, { subresource: "status" });
+  return world.client.patch(builtInTypes.Pod, key, { kind: "merge", body: { status } }, { subresource: "status" });
 }

@@ -10,71 +10,71 @@ export interface FieldSet {
 }
 
 const noChildren: ReadonlyMap<string, FieldSet> = new Map();
-export const emptySet: FieldSet = { isMember: false, children: noChildren };
-export const leafSet: FieldSet = { isMember: true, children: noChildren };
+export const emptyFieldSet: FieldSet = { isMember: false, children: noChildren };
+export const leafFieldSet: FieldSet = { isMember: true, children: noChildren };
 
-export function nodeSet(isMember: boolean, children: ReadonlyMap<string, FieldSet>): FieldSet {
-  return children.size === 0 ? (isMember ? leafSet : emptySet) : { isMember, children };
+export function fieldSetNode(isMember: boolean, children: ReadonlyMap<string, FieldSet>): FieldSet {
+  return children.size === 0 ? (isMember ? leafFieldSet : emptyFieldSet) : { isMember, children };
 }
 
-export function isEmptySet({ isMember, children }: FieldSet): boolean {
+export function isEmptyFieldSet({ isMember, children }: FieldSet): boolean {
   return !isMember && children.size === 0;
 }
 
-export function union(a: FieldSet, b: FieldSet): FieldSet {
-  if (isEmptySet(a)) return b;
-  if (isEmptySet(b)) return a;
+export function fieldSetUnion(a: FieldSet, b: FieldSet): FieldSet {
+  if (isEmptyFieldSet(a)) return b;
+  if (isEmptyFieldSet(b)) return a;
   const children = new Map(a.children);
-  for (const [step, child] of b.children) children.set(step, union(children.get(step) ?? emptySet, child));
-  return nodeSet(a.isMember || b.isMember, children);
+  for (const [step, child] of b.children) children.set(step, fieldSetUnion(children.get(step) ?? emptyFieldSet, child));
+  return fieldSetNode(a.isMember || b.isMember, children);
 }
 
 /** Paths of `a` that are not in `b`. */
-export function without(a: FieldSet, b: FieldSet): FieldSet {
-  if (isEmptySet(a) || isEmptySet(b)) return a;
+export function fieldSetDifference(a: FieldSet, b: FieldSet): FieldSet {
+  if (isEmptyFieldSet(a) || isEmptyFieldSet(b)) return a;
   const children = new Map<string, FieldSet>();
   for (const [step, child] of a.children) {
     const other = b.children.get(step);
-    const left = other === undefined ? child : without(child, other);
-    if (!isEmptySet(left)) children.set(step, left);
+    const left = other === undefined ? child : fieldSetDifference(child, other);
+    if (!isEmptyFieldSet(left)) children.set(step, left);
   }
-  return nodeSet(a.isMember && !b.isMember, children);
+  return fieldSetNode(a.isMember && !b.isMember, children);
 }
 
 /** Paths of `a` that are in `b` or below a path of `b`: what goes when everything in `b` goes. */
-export function withoutBelow(a: FieldSet, b: FieldSet): FieldSet {
-  if (b.isMember) return emptySet;
+export function fieldSetRecursiveDifference(a: FieldSet, b: FieldSet): FieldSet {
+  if (b.isMember) return emptyFieldSet;
   if (b.children.size === 0) return a;
   const children = new Map<string, FieldSet>();
   for (const [step, child] of a.children) {
-    const left = withoutBelow(child, b.children.get(step) ?? emptySet);
-    if (!isEmptySet(left)) children.set(step, left);
+    const left = fieldSetRecursiveDifference(child, b.children.get(step) ?? emptyFieldSet);
+    if (!isEmptyFieldSet(left)) children.set(step, left);
   }
-  return nodeSet(a.isMember, children);
+  return fieldSetNode(a.isMember, children);
 }
 
-export function intersection(a: FieldSet, b: FieldSet): FieldSet {
+export function fieldSetIntersection(a: FieldSet, b: FieldSet): FieldSet {
   const children = new Map<string, FieldSet>();
   for (const [step, child] of a.children) {
     const other = b.children.get(step);
-    const both = other === undefined ? emptySet : intersection(child, other);
-    if (!isEmptySet(both)) children.set(step, both);
+    const both = other === undefined ? emptyFieldSet : fieldSetIntersection(child, other);
+    if (!isEmptyFieldSet(both)) children.set(step, both);
   }
-  return nodeSet(a.isMember && b.isMember, children);
+  return fieldSetNode(a.isMember && b.isMember, children);
 }
 
 /** Every path in the set, as text: `.spec.containers[name="c"].image`. */
-export function* paths(set: FieldSet, prefix = ""): Iterable<string> {
+export function* fieldPaths(set: FieldSet, prefix = ""): Iterable<string> {
   if (set.isMember) yield prefix;
-  for (const [step, child] of [...set.children].sort(byStep)) yield* paths(child, prefix + stepText(step));
+  for (const [step, child] of [...set.children].sort(byStep)) yield* fieldPaths(child, prefix + stepText(step));
 }
 
-export function sameSet(a: FieldSet, b: FieldSet): boolean {
+export function isSameFieldSet(a: FieldSet, b: FieldSet): boolean {
   if (a === b) return true;
   if (a.isMember !== b.isMember || a.children.size !== b.children.size) return false;
   for (const [step, child] of a.children) {
     const other = b.children.get(step);
-    if (other === undefined || !sameSet(child, other)) return false;
+    if (other === undefined || !isSameFieldSet(child, other)) return false;
   }
   return true;
 }
@@ -88,12 +88,12 @@ export function toFieldsV1(set: FieldSet): Record<string, unknown> {
 
 /** Reads what clients may have written; what is not a set is an empty one. */
 export function fromFieldsV1(json: unknown, depth = 0): FieldSet {
-  if (!isRecord(json) || depth > 128) return emptySet;
+  if (!isRecord(json) || depth > 128) return emptyFieldSet;
   const steps = Object.keys(json);
-  if (steps.length === 0) return depth === 0 ? emptySet : leafSet;
+  if (steps.length === 0) return depth === 0 ? emptyFieldSet : leafFieldSet;
   const children = new Map<string, FieldSet>();
   for (const step of steps) if (step !== ".") children.set(step, fromFieldsV1(json[step], depth + 1));
-  return nodeSet(Object.hasOwn(json, "."), children);
+  return fieldSetNode(Object.hasOwn(json, "."), children);
 }
 
 function byStep([a]: readonly [string, FieldSet], [b]: readonly [string, FieldSet]): number {

@@ -1,24 +1,24 @@
 import { isRecord, type KubeObject } from "../../../api/object.ts";
-import type { Draft, Json } from "../../kinds/draft.ts";
-import { textAt } from "../../kinds/draft.ts";
-import type { ServedKind } from "../../kinds/kind.ts";
-import { apiVersionOf } from "../../kinds/registry.ts";
+import { apiVersionOfKind } from "../../kinds/kind-registry.ts";
+import type { JsonObject, ObjectDraft } from "../../kinds/object-draft.ts";
+import { textAt } from "../../kinds/object-draft.ts";
+import type { ServedKind } from "../../kinds/served-kind.ts";
 import type { WriteRequest } from "../request.ts";
 import { rfc3339 } from "../times.ts";
+import { compareFields } from "./compare-fields.ts";
 import {
   type FieldSet,
+  fieldSetDifference,
+  fieldSetRecursiveDifference,
+  fieldSetUnion,
   fromFieldsV1,
-  isEmptySet,
-  sameSet,
+  isEmptyFieldSet,
+  isSameFieldSet,
   toFieldsV1,
-  union,
-  without,
-  withoutBelow,
 } from "./field-set.ts";
-import { compare } from "./parts.ts";
 
 /** Who owns which fields, by which way of writing. */
-export interface Manager {
+export interface FieldManager {
   readonly name: string;
   readonly operation: "Apply" | "Update";
   readonly subresource: string;
@@ -27,7 +27,7 @@ export interface Manager {
   readonly fields: FieldSet;
 }
 
-export function managersOf(entries: unknown): readonly Manager[] {
+export function fieldManagersOf(entries: unknown): readonly FieldManager[] {
   if (!Array.isArray(entries)) return [];
   return entries.filter(isRecord).flatMap((entry) => {
     const operation = entry["operation"];
@@ -47,12 +47,12 @@ export function managersOf(entries: unknown): readonly Manager[] {
 }
 
 /** Writes them back, appliers first, and drops who owns nothing any more. */
-export function setManagers(draft: Draft, managers: readonly Manager[]): void {
+export function setFieldManagers(draft: ObjectDraft, managers: readonly FieldManager[]): void {
   const entries = managers
-    .filter(({ fields }) => !isEmptySet(fields))
+    .filter(({ fields }) => !isEmptyFieldSet(fields))
     .sort((a, b) => compareText(a.operation, b.operation) || compareText(a.time, b.time) || compareText(a.name, b.name))
     .map(
-      ({ name, operation, subresource, apiVersion, time, fields }): Json => ({
+      ({ name, operation, subresource, apiVersion, time, fields }): JsonObject => ({
         manager: name,
         operation,
         apiVersion,
@@ -70,10 +70,10 @@ function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-export interface Tracking {
+export interface UpdateTracking {
   readonly kind: ServedKind;
   readonly old: KubeObject | undefined;
-  readonly draft: Draft;
+  readonly draft: ObjectDraft;
   readonly request: WriteRequest;
   readonly now: number;
 }
@@ -82,44 +82,44 @@ export interface Tracking {
  * Whoever changes a field by a plain write owns it from then on. Objects that nobody has claimed a field of, like the
  * pods our own loops make, are left without: applying to one takes what is there as written by others. (05 §3)
  */
-export function trackUpdate({ kind, old, draft, request, now }: Tracking): void {
+export function trackManagedFields({ kind, old, draft, request, now }: UpdateTracking): void {
   const known = managersBefore(old, draft);
   const isUnclaimed = known.length === 0 && (request.fieldManager ?? "") === "";
   if (isUnclaimed) {
     delete draft.metadata.managedFields;
     return;
   }
-  const difference = compare(old, draft, kind.fields);
-  const changed = ownable(difference.changed);
-  const removed = ownable(difference.removed);
+  const difference = compareFields(old, draft, kind.fields);
+  const changed = withoutSystemFields(difference.changed);
+  const removed = withoutSystemFields(difference.removed);
   const identity = {
     name: request.fieldManager || "unknown",
     operation: "Update",
     subresource: request.subresource ?? "",
-    apiVersion: apiVersionOf(kind),
+    apiVersion: apiVersionOfKind(kind),
   } as const;
-  const isOwn = (one: Manager) =>
+  const isOwn = (one: FieldManager) =>
     one.name === identity.name && one.operation === "Update" && one.subresource === identity.subresource;
   const others = known
     .filter((one) => !isOwn(one))
-    .map((one) => ({ ...one, fields: withoutBelow(without(one.fields, changed), removed) }));
+    .map((one) => ({ ...one, fields: fieldSetRecursiveDifference(fieldSetDifference(one.fields, changed), removed) }));
   const before = known.find(isOwn);
-  const fields = union(withoutBelow(before?.fields ?? emptyFields, removed), changed);
-  const isSame = before !== undefined && sameSet(fields, before.fields) && isEmptySet(changed);
-  setManagers(draft, [...others, isSame ? before : { ...identity, time: rfc3339(now), fields }]);
+  const fields = fieldSetUnion(fieldSetRecursiveDifference(before?.fields ?? emptyFields, removed), changed);
+  const isSame = before !== undefined && isSameFieldSet(fields, before.fields) && isEmptyFieldSet(changed);
+  setFieldManagers(draft, [...others, isSame ? before : { ...identity, time: rfc3339(now), fields }]);
 }
 
 const emptyFields = fromFieldsV1(undefined);
 
 /** A client may rewrite the entries; one empty entry resets them. */
-function managersBefore(old: KubeObject | undefined, draft: Draft): readonly Manager[] {
+function managersBefore(old: KubeObject | undefined, draft: ObjectDraft): readonly FieldManager[] {
   const written = draft.metadata.managedFields;
   const isReset = written?.length === 1 && Object.keys(written[0] ?? {}).length === 0;
   if (isReset) return [];
-  const given = managersOf(written);
+  const given = fieldManagersOf(written);
   return given.length > 0
     ? given
-    : managersOf((old?.metadata as { managedFields?: unknown } | undefined)?.managedFields);
+    : fieldManagersOf((old?.metadata as { managedFields?: unknown } | undefined)?.managedFields);
 }
 
 const systemFields = fromFieldsV1({
@@ -143,6 +143,6 @@ const systemFields = fromFieldsV1({
 });
 
 /** What only the server writes belongs to nobody. */
-export function ownable(fields: FieldSet): FieldSet {
-  return withoutBelow(fields, systemFields);
+export function withoutSystemFields(fields: FieldSet): FieldSet {
+  return fieldSetRecursiveDifference(fields, systemFields);
 }

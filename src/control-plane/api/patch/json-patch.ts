@@ -1,24 +1,24 @@
 import { isRecord } from "../../../api/object.ts";
-import { copyJson, type Json, sameJson, setKey } from "../../kinds/draft.ts";
-import { badRequest, failure } from "../failures.ts";
+import { copyJson, isSameJson, type JsonObject, setOwnKey } from "../../kinds/object-draft.ts";
+import { apiError, badRequest } from "../api-errors.ts";
 
 /** More than this is not a patch. As Kubernetes. */
 const maxOperations = 10_000;
 
-type Parent = { readonly in: Json; readonly key: string } | { readonly in: unknown[]; readonly key: string };
+type Parent = { readonly in: JsonObject; readonly key: string } | { readonly in: unknown[]; readonly key: string };
 
 /** RFC 6902, all or nothing. The target stays as it is. */
 export function jsonPatch(target: unknown, operations: unknown): unknown {
   if (!Array.isArray(operations)) throw badRequest("a JSON patch is a list of operations");
   if (operations.length > maxOperations) {
-    throw failure("too-large", `The allowed maximum operations in a JSON patch is ${maxOperations}`);
+    throw apiError("too-large", `The allowed maximum operations in a JSON patch is ${maxOperations}`);
   }
   const root = { "": copyJson(target) };
   for (const operation of operations) apply(root, operation);
   return root[""];
 }
 
-function apply(root: Json, operation: unknown): void {
+function apply(root: JsonObject, operation: unknown): void {
   if (!isRecord(operation)) throw badRequest("an operation of a JSON patch is an object");
   const { op, path, from, value } = operation;
   if (typeof path !== "string") throw badRequest("an operation of a JSON patch has a path");
@@ -43,32 +43,32 @@ function apply(root: Json, operation: unknown): void {
       add(root, path, copyJson(read(root, from)));
       return;
     case "test":
-      if (!sameJson(read(root, path), value ?? null)) throw unprocessable(`testing value ${path} failed`);
+      if (!isSameJson(read(root, path), value ?? null)) throw unprocessable(`testing value ${path} failed`);
       return;
     default:
       throw badRequest(`unknown operation ${JSON.stringify(op)?.slice(0, 40)} in a JSON patch`);
   }
 }
 
-function given(operation: Json): unknown {
+function given(operation: JsonObject): unknown {
   if (!Object.hasOwn(operation, "value")) throw badRequest("an add or replace has a value");
   return copyJson(operation["value"]);
 }
 
-function add(root: Json, path: string, value: unknown): void {
+function add(root: JsonObject, path: string, value: unknown): void {
   const { in: parent, key } = parentOf(root, path);
-  if (!Array.isArray(parent)) setKey(parent, key, value);
+  if (!Array.isArray(parent)) setOwnKey(parent, key, value);
   else parent.splice(key === "-" ? parent.length : indexOf(key, parent.length, path), 0, value);
 }
 
-function replace(root: Json, path: string, value: unknown): void {
+function replace(root: JsonObject, path: string, value: unknown): void {
   read(root, path);
   const { in: parent, key } = parentOf(root, path);
   if (Array.isArray(parent)) parent[indexOf(key, parent.length - 1, path)] = value;
-  else setKey(parent, key, value);
+  else setOwnKey(parent, key, value);
 }
 
-function remove(root: Json, path: string): unknown {
+function remove(root: JsonObject, path: string): unknown {
   const value = read(root, path);
   const { in: parent, key } = parentOf(root, path);
   if (Array.isArray(parent)) parent.splice(indexOf(key, parent.length - 1, path), 1);
@@ -76,14 +76,14 @@ function remove(root: Json, path: string): unknown {
   return value;
 }
 
-function read(root: Json, path: string): unknown {
+function read(root: JsonObject, path: string): unknown {
   const { in: parent, key } = parentOf(root, path);
   if (Array.isArray(parent)) return parent[indexOf(key, parent.length - 1, path)];
   if (!Object.hasOwn(parent, key)) throw unprocessable(`the path ${path} is not there`);
   return parent[key];
 }
 
-function parentOf(root: Json, path: string): Parent {
+function parentOf(root: JsonObject, path: string): Parent {
   if (path !== "" && !path.startsWith("/"))
     throw badRequest(`${JSON.stringify(path.slice(0, 80))} is not a JSON pointer`);
   const steps = path.split("/").map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
@@ -106,5 +106,5 @@ function indexOf(step: string, max: number, path: string): number {
 }
 
 function unprocessable(because: string): Error {
-  return failure("invalid", `the server rejected our request due to an error in our request: ${because}`);
+  return apiError("invalid", `the server rejected our request due to an error in our request: ${because}`);
 }

@@ -1,15 +1,15 @@
 import { isRecord } from "../../../api/object.ts";
-import { copyJson, type Json, setKey } from "../../kinds/draft.ts";
+import { copyJson, type JsonObject, setOwnKey } from "../../kinds/object-draft.ts";
 
 /** RFC 7386: objects are merged, null deletes, everything else replaces. The inputs stay as they are. */
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isRecord(patch)) return copyJson(patch);
-  const result: Json = {};
-  if (isRecord(target)) for (const key of Object.keys(target)) setKey(result, key, target[key]);
+  const result: JsonObject = {};
+  if (isRecord(target)) for (const key of Object.keys(target)) setOwnKey(result, key, target[key]);
   for (const key of Object.keys(patch)) {
     const value = patch[key];
     if (value === null) delete result[key];
-    else setKey(result, key, mergePatch(Object.hasOwn(result, key) ? result[key] : undefined, value));
+    else setOwnKey(result, key, mergePatch(Object.hasOwn(result, key) ? result[key] : undefined, value));
   }
   return result;
 }

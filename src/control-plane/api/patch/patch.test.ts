@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { runs } from "../../../../test/runs.ts";
 import { isRecord } from "../../../api/object.ts";
-import { sameJson } from "../../kinds/draft.ts";
+import { isSameJson } from "../../kinds/object-draft.ts";
 import { jsonPatch } from "./json-patch.ts";
 import { mergePatch } from "./merge-patch.ts";
 
@@ -25,7 +25,7 @@ describe("merge patches (05 §3)", () => {
     for (const name of Object.keys(to)) {
       const before = Object.hasOwn(from, name) ? from[name] : undefined;
       // An object in place of something else has to say so: merging starts from nothing then.
-      if (!sameJson(before, to[name])) entries.push([name, difference(before, to[name])]);
+      if (!isSameJson(before, to[name])) entries.push([name, difference(before, to[name])]);
     }
     return Object.fromEntries(entries);
   };
@@ -59,7 +59,7 @@ describe("JSON patches (05 §3)", () => {
       const removed = from.map((_, index) => ({ op: "remove", path: `${path}/${from.length - 1 - index}` }));
       return [...removed, ...to.map((value) => ({ op: "add", path: `${path}/-`, value: value as unknown }))];
     }
-    return sameJson(from, to) ? [] : [{ op: "replace", path, value: to }];
+    return isSameJson(from, to) ? [] : [{ op: "replace", path, value: to }];
   };
 
   it("leads from any value to any other", () => {

@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { runs } from "../../../../test/runs.ts";
-import type { Json } from "../../kinds/draft.ts";
-import { BuiltInFields } from "../../kinds/fields.ts";
+import { BuiltInFields } from "../../kinds/built-in-fields.ts";
+import type { JsonObject } from "../../kinds/object-draft.ts";
 import { strategicMerge } from "./strategic-merge.ts";
 
 const fields = new BuiltInFields();
@@ -152,7 +152,7 @@ describe("strategic merge patches (05 §3)", () => {
     const changes = fc.uniqueArray(change, { selector: (one) => one.name, maxLength: 4 });
     const property = fc.property(list, changes, (env, patches) => {
       const patch = { env: patches.map(({ $patch, ...rest }) => ($patch === undefined ? rest : { ...rest, $patch })) };
-      const { env: result = [] } = strategicMerge({ env }, patch, container) as { env?: Json[] };
+      const { env: result = [] } = strategicMerge({ env }, patch, container) as { env?: JsonObject[] };
       const isReplaced = patches.some(({ $patch }) => $patch === "replace");
       const model = new Map<string, unknown>(isReplaced ? [] : env.map((one) => [one.name, one.value]));
       for (const { name: at, value, $patch } of patches) {

@@ -1,11 +1,11 @@
 import { isRecord } from "../../../api/object.ts";
-import { copyJson, type Json, sameJson, setKey } from "../../kinds/draft.ts";
-import { anything, type FieldSchema } from "../../kinds/field-schema.ts";
-import { badRequest } from "../failures.ts";
-import { inOrderOf } from "./order.ts";
+import { anyFieldSchema, type FieldSchema } from "../../kinds/field-schema.ts";
+import { copyJson, isSameJson, type JsonObject, setOwnKey } from "../../kinds/object-draft.ts";
+import { badRequest } from "../api-errors.ts";
+import { sortByPatchOrder } from "./patch-order.ts";
 
-const directive = "$patch";
-const retainKeys = "$retainKeys";
+const patchDirective = "$patch";
+const retainKeysDirective = "$retainKeys";
 const deleteFromPrefix = "$deleteFromPrimitiveList/";
 const orderPrefix = "$setElementOrder/";
 
@@ -15,8 +15,8 @@ export function strategicMerge(target: unknown, patch: unknown, schema: FieldSch
   return mergeObject(isRecord(target) ? target : {}, patch, schema);
 }
 
-function mergeObject(target: Json, patch: Json, schema: FieldSchema): Json {
-  switch (patch[directive]) {
+function mergeObject(target: JsonObject, patch: JsonObject, schema: FieldSchema): JsonObject {
+  switch (patch[patchDirective]) {
     case undefined:
     case "merge":
       break;
@@ -25,16 +25,16 @@ function mergeObject(target: Json, patch: Json, schema: FieldSchema): Json {
     case "delete":
       return {};
     default:
-      throw badRequest(`Unknown patch type found: ${String(patch[directive]).slice(0, 40)} in map`);
+      throw badRequest(`Unknown patch type found: ${String(patch[patchDirective]).slice(0, 40)} in map`);
   }
-  const result: Json = {};
+  const result: JsonObject = {};
   const retained = retainedKeys(patch);
-  for (const key of Object.keys(target)) if (retained?.has(key) !== false) setKey(result, key, target[key]);
+  for (const key of Object.keys(target)) if (retained?.has(key) !== false) setOwnKey(result, key, target[key]);
   for (const key of Object.keys(patch)) {
-    if (key === directive || key === retainKeys || key.startsWith(orderPrefix)) continue;
+    if (key === patchDirective || key === retainKeysDirective || key.startsWith(orderPrefix)) continue;
     if (key.startsWith(deleteFromPrefix))
       deleteFromList(result, { field: key.slice(deleteFromPrefix.length), values: patch[key] });
-    else mergeField(result, { key, value: patch[key], patch, schema: fieldOf(schema, key) });
+    else mergeField(result, { key, value: patch[key], patch, schema: childSchema(schema, key) });
   }
   reorderUntouched(result, patch, schema);
   return result;
@@ -43,11 +43,11 @@ function mergeObject(target: Json, patch: Json, schema: FieldSchema): Json {
 interface Field {
   readonly key: string;
   readonly value: unknown;
-  readonly patch: Json;
+  readonly patch: JsonObject;
   readonly schema: FieldSchema;
 }
 
-function mergeField(result: Json, { key, value, patch, schema }: Field): void {
+function mergeField(result: JsonObject, { key, value, patch, schema }: Field): void {
   if (value === null) {
     delete result[key];
     return;
@@ -55,10 +55,10 @@ function mergeField(result: Json, { key, value, patch, schema }: Field): void {
   const before = Object.hasOwn(result, key) ? result[key] : undefined;
   if (isRecord(value)) {
     const merged = schema.patch?.isReplaced === true ? {} : isRecord(before) ? before : {};
-    setKey(result, key, mergeObject(merged, value, schema));
+    setOwnKey(result, key, mergeObject(merged, value, schema));
   } else if (Array.isArray(value)) {
-    setKey(result, key, mergeList({ before, items: value, order: patch[`${orderPrefix}${key}`], schema }));
-  } else setKey(result, key, value);
+    setOwnKey(result, key, mergeList({ before, items: value, order: patch[`${orderPrefix}${key}`], schema }));
+  } else setOwnKey(result, key, value);
 }
 
 interface ListMerge {
@@ -74,12 +74,12 @@ function mergeList({ before, items, order, schema }: ListMerge): unknown[] {
   if (mergeKey === undefined) return items.filter((item) => !isDirectiveOnly(item)).map(withoutDirectivesIn);
   if (mergeKey === "") {
     const identity = (item: unknown) => JSON.stringify(item);
-    return inOrderOf(union(old, items), { order: Array.isArray(order) ? order : items, before: old, identity });
+    return sortByPatchOrder(union(old, items), { order: Array.isArray(order) ? order : items, before: old, identity });
   }
   // One such item replaces the whole list by those without a directive.
-  const replaces = items.some((item) => isRecord(item) && item[directive] === "replace");
+  const replaces = items.some((item) => isRecord(item) && item[patchDirective] === "replace");
   if (replaces) {
-    return items.filter((item) => !isRecord(item) || item[directive] === undefined).map(withoutDirectivesIn);
+    return items.filter((item) => !isRecord(item) || item[patchDirective] === undefined).map(withoutDirectivesIn);
   }
   return mergeByKey({ old, items, order, schema, mergeKey });
 }
@@ -91,56 +91,59 @@ function mergeByKey({
   schema,
   mergeKey,
 }: Omit<ListMerge, "before"> & { readonly old: readonly unknown[]; readonly mergeKey: string }): unknown[] {
-  const of = schema.is === "list" ? schema.of : anything;
+  const of = schema.is === "list" ? schema.of : anyFieldSchema;
   const result: unknown[] = [...old];
   for (const item of items) {
     if (!isRecord(item)) throw badRequest(`an item to be merged by ${mergeKey} is no object`);
     const key = item[mergeKey];
     if (key === undefined) throw badRequest(`map does not contain declared merge key: ${mergeKey}`);
-    const at = result.findIndex((one) => isRecord(one) && sameJson(one[mergeKey], key));
-    if (item[directive] === "delete") {
+    const at = result.findIndex((one) => isRecord(one) && isSameJson(one[mergeKey], key));
+    if (item[patchDirective] === "delete") {
       if (at >= 0) result.splice(at, 1);
-    } else if (item[directive] !== undefined) {
-      throw badRequest(`Unknown patch type found: ${String(item[directive]).slice(0, 40)} in list`);
+    } else if (item[patchDirective] !== undefined) {
+      throw badRequest(`Unknown patch type found: ${String(item[patchDirective]).slice(0, 40)} in list`);
     } else if (at < 0) result.push(mergeObject({}, item, of));
-    else result[at] = mergeObject(result[at] as Json, item, of);
+    else result[at] = mergeObject(result[at] as JsonObject, item, of);
   }
   const identity = (item: unknown) => JSON.stringify(isRecord(item) ? item[mergeKey] : item);
-  return inOrderOf(result, { order: Array.isArray(order) ? order : items, before: old, identity });
+  return sortByPatchOrder(result, { order: Array.isArray(order) ? order : items, before: old, identity });
 }
 
 function union(old: readonly unknown[], items: readonly unknown[]): unknown[] {
   const result = [...old];
-  for (const item of items) if (!result.some((one) => sameJson(one, item))) result.push(copyJson(item));
+  for (const item of items) if (!result.some((one) => isSameJson(one, item))) result.push(copyJson(item));
   return result;
 }
 
 /** An order may be given for a list the patch does not change otherwise. */
-function reorderUntouched(result: Json, patch: Json, schema: FieldSchema): void {
+function reorderUntouched(result: JsonObject, patch: JsonObject, schema: FieldSchema): void {
   for (const key of Object.keys(patch)) {
     if (!key.startsWith(orderPrefix)) continue;
     const field = key.slice(orderPrefix.length);
     if (Object.hasOwn(patch, field) || !Array.isArray(result[field])) continue;
-    const of = fieldOf(schema, field);
+    const of = childSchema(schema, field);
     if (of.patch?.mergeKey === undefined) continue;
-    setKey(result, field, mergeList({ before: result[field], items: [], order: patch[key], schema: of }));
+    setOwnKey(result, field, mergeList({ before: result[field], items: [], order: patch[key], schema: of }));
   }
 }
 
-function deleteFromList(result: Json, { field, values }: { readonly field: string; readonly values: unknown }): void {
+function deleteFromList(
+  result: JsonObject,
+  { field, values }: { readonly field: string; readonly values: unknown },
+): void {
   if (!Array.isArray(values)) throw badRequest(`${deleteFromPrefix}${field} is not a list`);
   const list = result[field];
   if (!Array.isArray(list)) return;
-  setKey(
+  setOwnKey(
     result,
     field,
-    list.filter((item) => !values.some((value) => sameJson(value, item))),
+    list.filter((item) => !values.some((value) => isSameJson(value, item))),
   );
 }
 
 /** With `$retainKeys`, what is not named goes: a union type may hold one member only. */
-function retainedKeys(patch: Json): ReadonlySet<string> | undefined {
-  const keys = patch[retainKeys];
+function retainedKeys(patch: JsonObject): ReadonlySet<string> | undefined {
+  const keys = patch[retainKeysDirective];
   if (keys === undefined) return undefined;
   if (!Array.isArray(keys)) throw badRequest("$retainKeys is not a list");
   for (const key of Object.keys(patch)) {
@@ -151,27 +154,27 @@ function retainedKeys(patch: Json): ReadonlySet<string> | undefined {
   return new Set(keys.map(String));
 }
 
-function fieldOf(schema: FieldSchema, key: string): FieldSchema {
-  if (schema.is === "object") return schema.field(key) ?? anything;
-  return schema.is === "map" ? schema.of : anything;
+function childSchema(schema: FieldSchema, key: string): FieldSchema {
+  if (schema.is === "object") return schema.field(key) ?? anyFieldSchema;
+  return schema.is === "map" ? schema.of : anyFieldSchema;
 }
 
 function isDirectiveOnly(item: unknown): boolean {
-  return isRecord(item) && item[directive] !== undefined && Object.keys(item).length === 1;
+  return isRecord(item) && item[patchDirective] !== undefined && Object.keys(item).length === 1;
 }
 
 function withoutDirectivesIn(item: unknown): unknown {
   return isRecord(item) ? withoutDirectives(item) : copyJson(item);
 }
 
-function withoutDirectives(patch: Json): Json {
-  const result: Json = {};
+function withoutDirectives(patch: JsonObject): JsonObject {
+  const result: JsonObject = {};
   for (const key of Object.keys(patch)) {
-    if (key === directive || key === retainKeys) continue;
+    if (key === patchDirective || key === retainKeysDirective) continue;
     if (key.startsWith(deleteFromPrefix) || key.startsWith(orderPrefix)) continue;
     const value = patch[key];
     if (value === null) continue;
-    setKey(result, key, Array.isArray(value) ? value.map(withoutDirectivesIn) : withoutDirectivesIn(value));
+    setOwnKey(result, key, Array.isArray(value) ? value.map(withoutDirectivesIn) : withoutDirectivesIn(value));
   }
   return result;
 }

@@ -1,7 +1,7 @@
 import { isRecord, type KubeObject } from "../../../api/object.ts";
-import { short } from "../../../api/validation/names.ts";
-import type { ServedKind } from "../../kinds/kind.ts";
-import { badRequest, resourceName } from "../failures.ts";
+import { shortText } from "../../../api/validation/names.ts";
+import type { ServedKind } from "../../kinds/served-kind.ts";
+import { badRequest, resourceName } from "../api-errors.ts";
 
 /** One `field=value` of a field selector. */
 export interface FieldTerm {
@@ -21,7 +21,7 @@ export function parseFieldSelector(text: string | undefined, kind: ServedKind): 
       if (!isSelectable(term.field, kind)) {
         throw badRequest(
           `Unable to find ${JSON.stringify(resourceName(kind))} that match field selector ` +
-            `${JSON.stringify(short(text))}: field label not supported: ${short(term.field)}`,
+            `${JSON.stringify(shortText(text))}: field label not supported: ${shortText(term.field)}`,
         );
       }
       return term;
@@ -69,7 +69,7 @@ function split(text: string): string[] {
 
 function parseTerm(part: string): FieldTerm {
   const found = /^([^=!\\]+?)(==|!=|=)/.exec(part);
-  if (found === null) throw badRequest(`invalid selector: ${JSON.stringify(short(part))}; can't understand it`);
+  if (found === null) throw badRequest(`invalid selector: ${JSON.stringify(shortText(part))}; can't understand it`);
   const [whole, field = "", operator] = found;
   const value = unescaped(part.slice(whole.length));
   return { field: field.trim(), path: field.trim().split("."), value, isEqual: operator !== "!=" };
@@ -81,13 +81,13 @@ function unescaped(value: string): string {
     const letter = value[at] as string;
     if (letter !== "\\") {
       if (letter === "=")
-        throw badRequest(`invalid field selector: unescaped '=' in value ${JSON.stringify(short(value))}`);
+        throw badRequest(`invalid field selector: unescaped '=' in value ${JSON.stringify(shortText(value))}`);
       text += letter;
       continue;
     }
     const next = value[++at];
     if (next !== "\\" && next !== "," && next !== "=") {
-      throw badRequest(`invalid field selector: invalid escape sequence in ${JSON.stringify(short(value))}`);
+      throw badRequest(`invalid field selector: invalid escape sequence in ${JSON.stringify(shortText(value))}`);
     }
     text += next;
   }

@@ -1,11 +1,11 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { runs } from "../../../../test/runs.ts";
-import { isKubeError } from "../../../kube/error.ts";
-import { type Labels, parseLabelSelector } from "./label-selector.ts";
+import { isKubeError } from "../../../kube/kube-error.ts";
+import { parseLabelSelector, type SelectorLabels } from "./label-selector.ts";
 
 describe("label selectors (05 §3)", () => {
-  const labels: Labels = { app: "web", tier: "a", "example.com/size": "10", empty: "" };
+  const labels: SelectorLabels = { app: "web", tier: "a", "example.com/size": "10", empty: "" };
   const cases: readonly (readonly [selector: string, matches: boolean])[] = [
     ["", true],
     ["app=web", true],

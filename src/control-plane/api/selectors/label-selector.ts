@@ -1,22 +1,22 @@
-import { labelValueError, qualifiedNameError, short } from "../../../api/validation/names.ts";
-import { badRequest } from "../failures.ts";
+import { labelValueError, qualifiedNameError, shortText } from "../../../api/validation/names.ts";
+import { badRequest } from "../api-errors.ts";
 
-export type Labels = Readonly<Record<string, string>>;
-export type LabelTest = (labels: Labels | undefined) => boolean;
+export type SelectorLabels = Readonly<Record<string, string>>;
+export type LabelMatcher = (labels: SelectorLabels | undefined) => boolean;
 
-const everything: LabelTest = () => true;
+const everything: LabelMatcher = () => true;
 
 /** `a=b,c!=d,e in (x,y),f notin (z),g,!h`, read in one pass. (05 §3, CP-S3) */
-export function parseLabelSelector(text: string | undefined): LabelTest {
+export function parseLabelSelector(text: string | undefined): LabelMatcher {
   if (text === undefined || text.trim() === "") return everything;
-  const tests = new LabelSelectorReader(text).read();
-  return tests.length === 1 ? (tests[0] as LabelTest) : (labels) => tests.every((test) => test(labels));
+  const tests = new LabelSelectorParser(text).read();
+  return tests.length === 1 ? (tests[0] as LabelMatcher) : (labels) => tests.every((test) => test(labels));
 }
 
 type Token = "(" | ")" | "," | "!" | "=" | "==" | "!=" | ">" | "<";
 const operators = ["==", "!=", "=", "!", ">", "<", "(", ")", ","] as const satisfies readonly Token[];
 
-class LabelSelectorReader {
+class LabelSelectorParser {
   readonly #text: string;
   #at = 0;
 
@@ -24,35 +24,35 @@ class LabelSelectorReader {
     this.#text = text;
   }
 
-  read(): LabelTest[] {
+  read(): LabelMatcher[] {
     const tests = [this.#requirement()];
     while (this.#take(",")) tests.push(this.#requirement());
     if (this.#peek() !== undefined) this.#fail("expected ',' or the end");
     return tests;
   }
 
-  #requirement(): LabelTest {
+  #requirement(): LabelMatcher {
     if (this.#take("!")) {
       const key = this.#key();
       return (labels) => labelOf(labels, key) === undefined;
     }
     const key = this.#key();
-    if (this.#take("=") || this.#take("==")) return is(key, [this.#value()], true);
-    if (this.#take("!=")) return is(key, [this.#value()], false);
-    if (this.#take(">")) return compares(key, this.#integer(), 1);
-    if (this.#take("<")) return compares(key, this.#integer(), -1);
+    if (this.#take("=") || this.#take("==")) return valueMatcher(key, [this.#value()], true);
+    if (this.#take("!=")) return valueMatcher(key, [this.#value()], false);
+    if (this.#take(">")) return comparisonMatcher(key, this.#integer(), 1);
+    if (this.#take("<")) return comparisonMatcher(key, this.#integer(), -1);
     const next = this.#peek();
     if (next === undefined || next === ",") return (labels) => labelOf(labels, key) !== undefined;
     const word = this.#word();
-    if (word === "in") return is(key, this.#values(), true);
-    if (word === "notin") return is(key, this.#values(), false);
-    return this.#fail(`unknown operator ${JSON.stringify(short(word))}`);
+    if (word === "in") return valueMatcher(key, this.#values(), true);
+    if (word === "notin") return valueMatcher(key, this.#values(), false);
+    return this.#fail(`unknown operator ${JSON.stringify(shortText(word))}`);
   }
 
   #key(): string {
     const key = this.#word();
     const error = qualifiedNameError(key);
-    return error === undefined ? key : this.#fail(`key ${JSON.stringify(short(key))}: ${error}`);
+    return error === undefined ? key : this.#fail(`key ${JSON.stringify(shortText(key))}: ${error}`);
   }
 
   #values(): string[] {
@@ -66,12 +66,14 @@ class LabelSelectorReader {
   #value(): string {
     const value = this.#word();
     const error = labelValueError(value);
-    return error === undefined ? value : this.#fail(`value ${JSON.stringify(short(value))}: ${error}`);
+    return error === undefined ? value : this.#fail(`value ${JSON.stringify(shortText(value))}: ${error}`);
   }
 
   #integer(): number {
     const word = this.#word();
-    return /^-?\d{1,18}$/.test(word) ? Number(word) : this.#fail(`${JSON.stringify(short(word))} is not an integer`);
+    return /^-?\d{1,18}$/.test(word)
+      ? Number(word)
+      : this.#fail(`${JSON.stringify(shortText(word))} is not an integer`);
   }
 
   /** Up to the next operator or space; may be empty. */
@@ -99,17 +101,19 @@ class LabelSelectorReader {
   }
 
   #fail(because: string): never {
-    throw badRequest(`unable to parse requirement: ${because} at ${this.#at} of ${JSON.stringify(short(this.#text))}`);
+    throw badRequest(
+      `unable to parse requirement: ${because} at ${this.#at} of ${JSON.stringify(shortText(this.#text))}`,
+    );
   }
 }
 
 /** Inherited names like `constructor` are no labels. */
-function labelOf(labels: Labels | undefined, key: string): string | undefined {
+function labelOf(labels: SelectorLabels | undefined, key: string): string | undefined {
   return labels !== undefined && Object.hasOwn(labels, key) ? labels[key] : undefined;
 }
 
 /** `!=` and `notin` also select what has no such label. */
-function is(key: string, values: readonly string[], wanted: boolean): LabelTest {
+function valueMatcher(key: string, values: readonly string[], wanted: boolean): LabelMatcher {
   const set = new Set(values);
   return (labels) => {
     const value = labelOf(labels, key);
@@ -117,7 +121,7 @@ function is(key: string, values: readonly string[], wanted: boolean): LabelTest 
   };
 }
 
-function compares(key: string, bound: number, sign: 1 | -1): LabelTest {
+function comparisonMatcher(key: string, bound: number, sign: 1 | -1): LabelMatcher {
   return (labels) => {
     const value = labelOf(labels, key);
     return value !== undefined && /^-?\d+$/.test(value) && Math.sign(Number(value) - bound) === sign;

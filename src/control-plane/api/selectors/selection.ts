@@ -1,8 +1,8 @@
 import type { KubeObject } from "../../../api/object.ts";
-import type { ServedKind } from "../../kinds/kind.ts";
+import type { ServedKind } from "../../kinds/served-kind.ts";
 import type { Collection } from "../../store/collection.ts";
 import { type FieldTerm, matchesFields, parseFieldSelector } from "./field-selector.ts";
-import { type LabelTest, parseLabelSelector } from "./label-selector.ts";
+import { type LabelMatcher, parseLabelSelector } from "./label-selector.ts";
 
 export interface SelectionOptions {
   readonly namespace?: string | undefined;
@@ -13,7 +13,7 @@ export interface SelectionOptions {
 /** Which objects of a kind a list or a watch is about. */
 export class Selection {
   readonly namespace: string | undefined;
-  readonly #labels: LabelTest;
+  readonly #labels: LabelMatcher;
   readonly #fields: readonly FieldTerm[];
   readonly #isEverything: boolean;
 
@@ -37,7 +37,7 @@ export class Selection {
   }
 
   /** What is selected of a collection, in order, from a key on. Pods of a node are looked up, not searched. */
-  of(collection: Collection, from = ""): readonly (readonly [string, KubeObject])[] {
+  select(collection: Collection, from = ""): readonly (readonly [string, KubeObject])[] {
     const exact = this.#fields.find(({ isEqual, field }) => isEqual && field === "spec.nodeName");
     const indexed = exact && collection.indexed(exact.field, exact.value);
     if (indexed !== undefined) return indexed.filter(([key, object]) => key >= from && this.matches(object));

@@ -1,12 +1,12 @@
 import { isRecord, type KubeObject } from "../../../api/object.ts";
-import { child, draftOf, listAt, recordAt, textAt } from "../../kinds/draft.ts";
-import { badRequest, conflict } from "../failures.ts";
+import { draftOf, ensureRecord, listAt, recordAt, textAt } from "../../kinds/object-draft.ts";
+import { badRequest, conflict } from "../api-errors.ts";
+import { storageKey } from "../object-writer.ts";
 import { rfc3339 } from "../times.ts";
-import { keyOf } from "../writer.ts";
-import type { PodContext } from "./eviction.ts";
+import type { PodSubresourceContext } from "./eviction.ts";
 
 /** Puts a pod on a node: what schedulers do. */
-export function bindPod(body: unknown, { machine, kind, pod, request }: PodContext): KubeObject {
+export function bindPod(body: unknown, { server, kind, pod, request }: PodSubresourceContext): KubeObject {
   const node = nodeOf(body);
   const name = pod.metadata.name ?? "";
   const written = textAt(body, "metadata", "name");
@@ -22,12 +22,12 @@ export function bindPod(body: unknown, { machine, kind, pod, request }: PodConte
     throw conflict(kind, name, `pod ${name} has non-empty .spec.schedulingGates`);
   }
   const draft = draftOf(pod);
-  child(draft, "spec")["nodeName"] = node;
+  ensureRecord(draft, "spec")["nodeName"] = node;
   const annotations = recordAt(body, "metadata", "annotations") as Record<string, string> | undefined;
   if (annotations !== undefined) draft.metadata.annotations = { ...draft.metadata.annotations, ...annotations };
-  markScheduled(child(draft, "status"), rfc3339(machine.clock.now()));
-  const key = keyOf(kind, { name, namespace: pod.metadata.namespace });
-  if (request.dryRun !== true) machine.store.put(kind.storage, key, draft);
+  markScheduled(ensureRecord(draft, "status"), rfc3339(server.clock.now()));
+  const key = storageKey(kind, { name, namespace: pod.metadata.namespace });
+  if (request.dryRun !== true) server.store.put(kind.storage, key, draft);
   return { apiVersion: "v1", kind: "Status", metadata: {}, status: "Success", code: 201 } as unknown as KubeObject;
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type EmbeddedWorld, embedded, pod, refusal, types } from "../../../../test/contracts/embedded.ts";
 import type { KubeObject } from "../../../api/object.ts";
-import { listAt } from "../../kinds/draft.ts";
+import { listAt } from "../../kinds/object-draft.ts";
 
 const at = (name: string) => ({ name, namespace: "default" });
 const labels = { app: "web" };
@@ -30,10 +30,10 @@ function evict({ client }: EmbeddedWorld, name: string, deleteOptions: object = 
 
 describe("eviction (05:CP-L6)", () => {
   it("deletes gracefully, and says why", async () => {
-    const world = embedded();
-    await runningPod(world, "p");
-    expect(await evict(world, "p")).toMatchObject({ kind: "Status", status: "Success" });
-    const going = await world.client.get(types.pods, at("p"));
+    const context = embedded();
+    await runningPod(context, "p");
+    expect(await evict(context, "p")).toMatchObject({ kind: "Status", status: "Success" });
+    const going = await context.client.get(types.pods, at("p"));
     expect(going.metadata.deletionTimestamp).toBe("2026-01-01T00:00:30Z");
     expect(listAt(going.status, "conditions").at(-1)).toMatchObject({
       type: "DisruptionTarget",
@@ -42,21 +42,21 @@ describe("eviction (05:CP-L6)", () => {
   });
 
   it("spends the budget before the pod goes", async () => {
-    const world = embedded();
-    await runningPod(world, "p");
-    await runningPod(world, "q");
-    await budget(world, "b", { disruptionsAllowed: 1, desiredHealthy: 1, currentHealthy: 2 });
-    await evict(world, "p");
-    const { status } = await world.client.get(types.budgets, at("b"));
+    const context = embedded();
+    await runningPod(context, "p");
+    await runningPod(context, "q");
+    await budget(context, "b", { disruptionsAllowed: 1, desiredHealthy: 1, currentHealthy: 2 });
+    await evict(context, "p");
+    const { status } = await context.client.get(types.budgets, at("b"));
     expect(status).toMatchObject({ disruptionsAllowed: 0, disruptedPods: { p: "2026-01-01T00:00:00Z" } });
-    expect((await refusal(evict(world, "q"))).status?.code).toBe(429);
+    expect((await refusal(evict(context, "q"))).status?.code).toBe(429);
   });
 
   it("answers 429 with the budget as the cause", async () => {
-    const world = embedded();
-    await runningPod(world, "p");
-    await budget(world, "b", { disruptionsAllowed: 0, desiredHealthy: 1, currentHealthy: 1 });
-    const { status, retryAfterMs } = await refusal(evict(world, "p"));
+    const context = embedded();
+    await runningPod(context, "p");
+    await budget(context, "b", { disruptionsAllowed: 0, desiredHealthy: 1, currentHealthy: 1 });
+    const { status, retryAfterMs } = await refusal(evict(context, "p"));
     expect(status?.message).toBe("Cannot evict pod as it would violate the pod's disruption budget.");
     expect(status?.details?.causes).toEqual([
       { reason: "DisruptionBudget", message: "The disruption budget b needs 1 healthy pods and has 1 currently" },
@@ -66,20 +66,20 @@ describe("eviction (05:CP-L6)", () => {
   });
 
   it("waits for a budget that has not been looked at", async () => {
-    const world = embedded();
-    await runningPod(world, "p");
-    await budget(world, "b", { disruptionsAllowed: 5, observedGeneration: 0 });
-    const { status, retryAfterMs } = await refusal(evict(world, "p"));
+    const context = embedded();
+    await runningPod(context, "p");
+    await budget(context, "b", { disruptionsAllowed: 5, observedGeneration: 0 });
+    const { status, retryAfterMs } = await refusal(evict(context, "p"));
     expect(status?.details?.causes?.[0]?.message).toContain("still being processed");
     expect(retryAfterMs).toBe(10_000);
   });
 
   it("answers 500 to a pod with two budgets", async () => {
-    const world = embedded();
-    await runningPod(world, "p");
-    await budget(world, "b", { disruptionsAllowed: 5 });
-    await budget(world, "c", { disruptionsAllowed: 5 });
-    expect((await refusal(evict(world, "p"))).status?.code).toBe(500);
+    const context = embedded();
+    await runningPod(context, "p");
+    await budget(context, "b", { disruptionsAllowed: 5 });
+    await budget(context, "c", { disruptionsAllowed: 5 });
+    expect((await refusal(evict(context, "p"))).status?.code).toBe(500);
   });
 
   it.each([
@@ -87,39 +87,39 @@ describe("eviction (05:CP-L6)", () => {
     ["IfHealthyBudget lets an unready pod go while enough others are healthy", {}, 2, true],
     ["IfHealthyBudget keeps an unready pod when too few others are", {}, 0, false],
   ])("%s", async (_, spec, currentHealthy, isAllowed) => {
-    const world = embedded();
-    await runningPod(world, "p", false);
-    await budget(world, "b", { disruptionsAllowed: 0, desiredHealthy: 1, currentHealthy }, spec);
-    if (isAllowed) await evict(world, "p");
-    else expect((await refusal(evict(world, "p"))).code).toBe("too-many-requests");
+    const context = embedded();
+    await runningPod(context, "p", false);
+    await budget(context, "b", { disruptionsAllowed: 0, desiredHealthy: 1, currentHealthy }, spec);
+    if (isAllowed) await evict(context, "p");
+    else expect((await refusal(evict(context, "p"))).code).toBe("too-many-requests");
   });
 
   it("asks no budget for pods that do not run", async () => {
-    const world = embedded();
-    await world.client.create(types.pods, pod("p", {}, { labels }));
-    await budget(world, "b", { disruptionsAllowed: 0 });
-    await evict(world, "p");
-    expect((await refusal(world.client.get(types.pods, at("p")))).code).toBe("not-found");
+    const context = embedded();
+    await context.client.create(types.pods, pod("p", {}, { labels }));
+    await budget(context, "b", { disruptionsAllowed: 0 });
+    await evict(context, "p");
+    expect((await refusal(context.client.get(types.pods, at("p")))).code).toBe("not-found");
   });
 
   it("changes nothing on a dry run, and heeds preconditions", async () => {
-    const world = embedded();
-    await runningPod(world, "p");
-    await budget(world, "b", { disruptionsAllowed: 1 });
-    const before = world.server.revision;
-    await evict(world, "p", { dryRun: ["All"] });
-    expect((await refusal(evict(world, "p", { preconditions: { uid: "other" } }))).code).toBe("conflict");
-    expect(world.server.revision).toBe(before);
+    const context = embedded();
+    await runningPod(context, "p");
+    await budget(context, "b", { disruptionsAllowed: 1 });
+    const before = context.server.revision;
+    await evict(context, "p", { dryRun: ["All"] });
+    expect((await refusal(evict(context, "p", { preconditions: { uid: "other" } }))).code).toBe("conflict");
+    expect(context.server.revision).toBe(before);
   });
 
   it("05:CP-S3 refuses what is no eviction of this pod", async () => {
-    const world = embedded();
-    await runningPod(world, "p");
+    const context = embedded();
+    await runningPod(context, "p");
     const other = { apiVersion: "policy/v1", kind: "Eviction", metadata: at("q") };
     const create = (body: object) =>
-      refusal(world.client.create(types.pods, body as KubeObject, { subresource: "eviction", name: "p" }));
+      refusal(context.client.create(types.pods, body as KubeObject, { subresource: "eviction", name: "p" }));
     expect((await create(other)).code).toBe("bad-request");
     expect((await create({ ...other, kind: "Pod" })).code).toBe("bad-request");
-    expect((await refusal(evict(world, "nobody"))).code).toBe("not-found");
+    expect((await refusal(evict(context, "nobody"))).code).toBe("not-found");
   });
 });

@@ -1,44 +1,53 @@
 import { isRecord, type KubeObject } from "../../../api/object.ts";
 import { compileSelector } from "../../../core/label-selector.ts";
-import { child, type Draft, draftOf, type Json, listAt, numberAt, recordAt, textAt } from "../../kinds/draft.ts";
-import type { ServedKind } from "../../kinds/kind.ts";
-import { badRequest, conflict, failure, forbidden } from "../failures.ts";
+import {
+  draftOf,
+  ensureRecord,
+  type JsonObject,
+  listAt,
+  numberAt,
+  type ObjectDraft,
+  recordAt,
+  textAt,
+} from "../../kinds/object-draft.ts";
+import type { ServedKind } from "../../kinds/served-kind.ts";
+import { apiError, badRequest, conflict, forbidden } from "../api-errors.ts";
+import { type ServerContext, storageKey } from "../object-writer.ts";
 import type { DeleteRequest, WriteRequest } from "../request.ts";
 import { rfc3339 } from "../times.ts";
-import { keyOf, type Machine } from "../writer.ts";
 
-export interface PodContext {
-  readonly machine: Machine;
+export interface PodSubresourceContext {
+  readonly server: ServerContext;
   readonly kind: ServedKind;
   readonly pod: KubeObject;
   readonly request: WriteRequest;
 }
 
-export interface EvictionContext extends PodContext {
+export interface PodEvictionContext extends PodSubresourceContext {
   readonly remove: (pod: KubeObject, request: DeleteRequest) => unknown;
 }
 
-const budgets = "poddisruptionbudgets.policy";
+const budgetStorage = "poddisruptionbudgets.policy";
 /** The budget's controller forgets pods after two minutes: this many means it is not running. */
 const maxDisrupted = 2000;
-const refused = "Cannot evict pod as it would violate the pod's disruption budget.";
+const budgetRefusal = "Cannot evict pod as it would violate the pod's disruption budget.";
 
 /** Deletes a pod if its disruption budget allows one more to be away. (05:CP-L6) */
-export function evictPod(body: unknown, context: EvictionContext): KubeObject {
+export function evictPod(body: unknown, context: PodEvictionContext): KubeObject {
   const request = deleteRequest(body, context);
-  const { pod, kind, machine, remove } = context;
+  const { pod, kind, server, remove } = context;
   const name = pod.metadata.name ?? "";
   const { uid, resourceVersion } = request.preconditions ?? {};
   if (uid !== undefined && uid !== pod.metadata.uid)
     throw conflict(kind, name, "the UID in the precondition does not match");
   if (resourceVersion !== undefined && resourceVersion !== pod.metadata.resourceVersion) throw conflict(kind, name);
-  if (!isUnbudgeted(pod)) takeFromBudget(context, request.dryRun === true);
-  const current = request.dryRun === true ? pod : withDisruptionTarget(machine, kind, pod);
+  if (!isUnbudgeted(pod)) spendDisruption(context, request.dryRun === true);
+  const current = request.dryRun === true ? pod : withDisruptionTarget(server, kind, pod);
   remove(current, { ...request, preconditions: undefined });
   return { apiVersion: "v1", kind: "Status", metadata: {}, status: "Success", code: 201 } as unknown as KubeObject;
 }
 
-function deleteRequest(body: unknown, { pod, request }: EvictionContext): DeleteRequest {
+function deleteRequest(body: unknown, { pod, request }: PodEvictionContext): DeleteRequest {
   if (!isRecord(body) || body["kind"] !== "Eviction") throw badRequest("not an Eviction object");
   const version = body["apiVersion"];
   if (version !== "policy/v1" && version !== "policy/v1beta1") throw badRequest("expected an Eviction in policy/v1");
@@ -64,20 +73,20 @@ function isUnbudgeted({ metadata, status }: KubeObject): boolean {
   return metadata.deletionTimestamp !== undefined || phase === "Succeeded" || phase === "Failed" || phase === "Pending";
 }
 
-function takeFromBudget({ machine, pod }: EvictionContext, isDryRun: boolean): void {
+function spendDisruption({ server, pod }: PodEvictionContext, isDryRun: boolean): void {
   const { namespace = "" } = pod.metadata;
-  const matching = [...machine.store.collection(budgets).range({ prefix: `${namespace}/` })]
+  const matching = [...server.store.collection(budgetStorage).range({ prefix: `${namespace}/` })]
     .map(([, budget]) => budget)
     .filter(({ spec }) => compileSelector(recordAt(spec, "selector")).matches(pod.metadata.labels));
   const [budget, second] = matching;
   if (budget === undefined) return;
   if (second !== undefined) {
     const message = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.";
-    throw failure("server-error", message);
+    throw apiError("server-error", message);
   }
-  if (!isReady(pod) && mayGoUnhealthy(budget)) return;
+  if (!isReady(pod) && mayEvictUnhealthy(budget)) return;
   assertAllowed(budget);
-  if (!isDryRun) decrement(machine, budget, pod);
+  if (!isDryRun) decrement(server, budget, pod);
 }
 
 function isReady({ status }: KubeObject): boolean {
@@ -85,7 +94,7 @@ function isReady({ status }: KubeObject): boolean {
 }
 
 /** A pod that is not ready may go if the budget says so, or if the others suffice. */
-function mayGoUnhealthy({ spec, status }: KubeObject): boolean {
+function mayEvictUnhealthy({ spec, status }: KubeObject): boolean {
   if (textAt(spec, "unhealthyPodEvictionPolicy") === "AlwaysAllow") return true;
   const desired = numberAt(status, "desiredHealthy") ?? 0;
   return desired > 0 && (numberAt(status, "currentHealthy") ?? 0) >= desired;
@@ -96,7 +105,7 @@ function assertAllowed(budget: KubeObject): void {
   const name = metadata.name ?? "";
   const policy = { group: "policy", kind: "PodDisruptionBudget", plural: "poddisruptionbudgets" };
   if ((numberAt(status, "observedGeneration") ?? 0) < (metadata.generation ?? 0)) {
-    throw tooMany(`The disruption budget ${name} is still being processed by the server.`, 10);
+    throw tooManyDisruptions(`The disruption budget ${name} is still being processed by the server.`, 10);
   }
   const allowed = numberAt(status, "disruptionsAllowed") ?? 0;
   if (allowed < 0) throw forbidden(policy, name, "pdb disruptions allowed is negative");
@@ -106,48 +115,48 @@ function assertAllowed(budget: KubeObject): void {
   if (allowed > 0) return;
   const desired = numberAt(status, "desiredHealthy") ?? 0;
   const current = numberAt(status, "currentHealthy") ?? 0;
-  throw tooMany(`The disruption budget ${name} needs ${desired} healthy pods and has ${current} currently`);
+  throw tooManyDisruptions(`The disruption budget ${name} needs ${desired} healthy pods and has ${current} currently`);
 }
 
 /** Without a time to wait kubectl shows the refusal and tries again by itself; with one its client waits in silence. */
-function tooMany(cause: string, retryAfterSeconds?: number): Error {
-  return failure("too-many-requests", refused, {
+function tooManyDisruptions(cause: string, retryAfterSeconds?: number): Error {
+  return apiError("too-many-requests", budgetRefusal, {
     causes: [{ reason: "DisruptionBudget", message: cause }],
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   });
 }
 
 /** Before the pod goes, so that two evictions at once cannot both spend the last disruption. */
-function decrement(machine: Machine, budget: KubeObject, pod: KubeObject): void {
+function decrement(server: ServerContext, budget: KubeObject, pod: KubeObject): void {
   const draft = draftOf(budget);
-  const status = child(draft, "status");
+  const status = ensureRecord(draft, "status");
   const left = (numberAt(status, "disruptionsAllowed") ?? 1) - 1;
   status["disruptionsAllowed"] = left;
-  child(status, "disruptedPods")[pod.metadata.name ?? ""] = rfc3339(machine.clock.now());
-  if (left === 0) setDisruptionAllowed(draft, machine.clock.now());
-  machine.store.put(budgets, `${budget.metadata.namespace}/${budget.metadata.name}`, draft);
+  ensureRecord(status, "disruptedPods")[pod.metadata.name ?? ""] = rfc3339(server.clock.now());
+  if (left === 0) setDisruptionAllowed(draft, server.clock.now());
+  server.store.put(budgetStorage, `${budget.metadata.namespace}/${budget.metadata.name}`, draft);
 }
 
-function setDisruptionAllowed(draft: Draft, now: number): void {
+function setDisruptionAllowed(draft: ObjectDraft, now: number): void {
   const condition = listAt(draft.status, "conditions").find((one) => one["type"] === "DisruptionAllowed");
   if (condition === undefined || condition["status"] === "False") return;
   Object.assign(condition, { status: "False", reason: "InsufficientPods", lastTransitionTime: rfc3339(now) });
 }
 
-function withDisruptionTarget(machine: Machine, kind: ServedKind, pod: KubeObject): KubeObject {
+function withDisruptionTarget(server: ServerContext, kind: ServedKind, pod: KubeObject): KubeObject {
   const draft = draftOf(pod);
-  const condition: Json = {
+  const condition: JsonObject = {
     type: "DisruptionTarget",
     status: "True",
     lastProbeTime: null,
-    lastTransitionTime: rfc3339(machine.clock.now()),
+    lastTransitionTime: rfc3339(server.clock.now()),
     reason: "EvictionByEvictionAPI",
     message: "Eviction API: evicting",
   };
-  const status = child(draft, "status");
+  const status = ensureRecord(draft, "status");
   const others = listAt(status, "conditions").filter((one) => one["type"] !== "DisruptionTarget");
   if (others.length < listAt(status, "conditions").length) return pod;
   status["conditions"] = [...others, condition];
-  const key = keyOf(kind, { name: pod.metadata.name ?? "", namespace: pod.metadata.namespace });
-  return machine.store.put(kind.storage, key, draft);
+  const key = storageKey(kind, { name: pod.metadata.name ?? "", namespace: pod.metadata.namespace });
+  return server.store.put(kind.storage, key, draft);
 }

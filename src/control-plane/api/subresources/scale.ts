@@ -1,7 +1,15 @@
 import { isRecord, type KubeObject } from "../../../api/object.ts";
-import { copyJson, type Draft, draftOf, type Json, numberAt, recordAt, textAt } from "../../kinds/draft.ts";
-import type { ServedKind } from "../../kinds/kind.ts";
-import { badRequest, conflict, invalid, invalidValue, noSuchResource } from "../failures.ts";
+import {
+  copyJson,
+  draftOf,
+  type JsonObject,
+  numberAt,
+  type ObjectDraft,
+  recordAt,
+  textAt,
+} from "../../kinds/object-draft.ts";
+import type { ServedKind } from "../../kinds/served-kind.ts";
+import { badRequest, conflict, invalidObject, invalidValue, noSuchResource } from "../api-errors.ts";
 
 /** The replica counts of an object, as `autoscaling/v1 Scale`. */
 export function scaleOf(kind: ServedKind, object: KubeObject): KubeObject {
@@ -23,7 +31,7 @@ export function scaleOf(kind: ServedKind, object: KubeObject): KubeObject {
 }
 
 /** The object with the replicas a Scale asks for. */
-export function withScale(kind: ServedKind, old: KubeObject, scale: unknown): Draft {
+export function withScale(kind: ServedKind, old: KubeObject, scale: unknown): ObjectDraft {
   if (kind.scale === undefined) throw noSuchResource();
   if (!isRecord(scale) || scale["kind"] !== "Scale") throw badRequest("expected a Scale in version autoscaling/v1");
   const replicas = recordAt(scale, "spec")?.["replicas"] ?? 0;
@@ -33,11 +41,13 @@ export function withScale(kind: ServedKind, old: KubeObject, scale: unknown): Dr
   const isCount = typeof replicas === "number" && Number.isInteger(replicas) && replicas >= 0 && replicas < 2 ** 31;
   if (!isCount) {
     const subject = { group: "autoscaling", kind: "Scale", plural: "scales" };
-    throw invalid(subject, name, [invalidValue(["spec", "replicas"], replicas, "must be greater than or equal to 0")]);
+    throw invalidObject(subject, name, [
+      invalidValue(["spec", "replicas"], replicas, "must be greater than or equal to 0"),
+    ]);
   }
   const draft = draftOf(old);
   const steps = kind.scale.specReplicas.split(".");
-  let parent: Json = draft;
+  let parent: JsonObject = draft;
   for (const step of steps.slice(0, -1)) {
     const next = recordAt(parent, step) ?? {};
     parent[step] = next;
@@ -61,7 +71,7 @@ function selectorText(object: KubeObject, path: readonly string[]): string {
   return [...parts, ...expressions.map(expressionText)].sort().join(",");
 }
 
-function expressionText(expression: Json): string {
+function expressionText(expression: JsonObject): string {
   const key = textAt(expression, "key");
   const values = Array.isArray(expression["values"]) ? [...expression["values"]].map(String).sort().join(",") : "";
   switch (expression["operator"]) {

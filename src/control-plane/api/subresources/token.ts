@@ -1,13 +1,13 @@
 import { isRecord, type KubeObject } from "../../../api/object.ts";
-import { numberAt, recordAt } from "../../kinds/draft.ts";
-import { badRequest } from "../failures.ts";
+import { numberAt, recordAt } from "../../kinds/object-draft.ts";
+import { badRequest } from "../api-errors.ts";
+import type { ServerContext } from "../object-writer.ts";
 import { rfc3339 } from "../times.ts";
-import type { Machine } from "../writer.ts";
 
 const defaultSeconds = 3600;
 
 /** A token nobody here asks for: simulated pods present none, and the server knows one token only. */
-export function tokenFor(account: KubeObject, body: unknown, { clock, random }: Machine): KubeObject {
+export function issueToken(account: KubeObject, body: unknown, { clock, random }: ServerContext): KubeObject {
   if (!isRecord(body) || body["kind"] !== "TokenRequest") throw badRequest("not a TokenRequest object");
   const seconds = numberAt(body, "spec", "expirationSeconds") ?? defaultSeconds;
   if (seconds < 600) throw badRequest("spec.expirationSeconds: may not specify a duration less than 10 minutes");

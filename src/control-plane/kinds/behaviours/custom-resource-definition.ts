@@ -1,48 +1,56 @@
-import type { Path } from "../../../api/problem.ts";
+import type { FieldPath } from "../../../api/problem.ts";
 import { dnsLabelError, dnsSubdomainError } from "../../../api/validation/names.ts";
-import { type Cause, invalidValue, required, unsupportedValue } from "../../api/failures.ts";
+import { invalidValue, requiredValue, type StatusCause, unsupportedValue } from "../../api/api-errors.ts";
 import { rfc3339 } from "../../api/times.ts";
-import { child, type Draft, defaultTo, type Json, listAt, recordAt, textAt } from "../draft.ts";
-import type { World } from "../kind.ts";
-import type { Traits } from "./built-in.ts";
-import { immutable } from "./workloads.ts";
+import {
+  ensureRecord,
+  type JsonObject,
+  listAt,
+  type ObjectDraft,
+  recordAt,
+  setDefaults,
+  textAt,
+} from "../object-draft.ts";
+import type { AdmissionContext } from "../served-kind.ts";
+import type { KindTraits } from "./built-in-behaviour.ts";
+import { immutableCauses } from "./workload-traits.ts";
 
-export const customResourceDefinitionTraits: Traits = {
+export const customResourceDefinitionTraits: KindTraits = {
   countsGenerations: true,
   hasStatus: true,
   needsVersionToUpdate: true,
   defaults: (draft) => {
-    const spec = child(draft, "spec");
-    const names = child(spec, "names");
+    const spec = ensureRecord(draft, "spec");
+    const names = ensureRecord(spec, "names");
     const kind = textAt(names, "kind");
-    defaultTo(names, { singular: kind.toLowerCase(), listKind: `${kind}List` });
-    defaultTo(child(spec, "conversion"), { strategy: "None" });
+    setDefaults(names, { singular: kind.toLowerCase(), listKind: `${kind}List` });
+    setDefaults(ensureRecord(spec, "conversion"), { strategy: "None" });
   },
-  prepareCreate: (draft, world) => {
-    draft.status = acceptance(draft, world);
+  prepareCreate: (draft, context) => {
+    draft.status = acceptance(draft, context);
   },
-  prepareUpdate: (draft, old, world) => {
-    const status = child(draft, "status");
+  prepareUpdate: (draft, old, context) => {
+    const status = ensureRecord(draft, "status");
     const stored = storedVersion(draft);
     const known = Array.isArray(status["storedVersions"]) ? status["storedVersions"] : [];
     if (!known.includes(stored)) status["storedVersions"] = [...known, stored];
     if (draft.metadata.deletionTimestamp !== undefined) return;
     const isRefused = listAt(old.status, "conditions").some(({ status }) => status === "False");
-    if (isRefused) draft.status = acceptance(draft, world);
+    if (isRefused) draft.status = acceptance(draft, context);
     else status["acceptedNames"] = { ...recordAt(draft.spec, "names") };
   },
   check: (draft, old) => [
     ...namesCauses(draft),
     ...versionsCauses(draft),
-    ...immutable(draft, old, { path: ["spec", "group"] }),
-    ...immutable(draft, old, { path: ["spec", "scope"] }),
-    ...immutable(draft, old, { path: ["spec", "names", "plural"] }),
-    ...immutable(draft, old, { path: ["spec", "names", "kind"] }),
+    ...immutableCauses(draft, old, { path: ["spec", "group"] }),
+    ...immutableCauses(draft, old, { path: ["spec", "scope"] }),
+    ...immutableCauses(draft, old, { path: ["spec", "names", "plural"] }),
+    ...immutableCauses(draft, old, { path: ["spec", "names", "kind"] }),
   ],
 };
 
 /** Names are taken by whoever came first; a definition without its names is not served. */
-function acceptance(draft: Draft, { now, list }: World): Json {
+function acceptance(draft: ObjectDraft, { now, list }: AdmissionContext): JsonObject {
   const taken = takenName(draft, list);
   const at = rfc3339(now);
   const accepted = {
@@ -66,15 +74,15 @@ function acceptance(draft: Draft, { now, list }: World): Json {
   };
 }
 
-function storedVersion(draft: Draft): string {
+function storedVersion(draft: ObjectDraft): string {
   return textAt(
     listAt(draft.spec, "versions").find(({ storage }) => storage === true),
     "name",
   );
 }
 
-function takenName(draft: Draft, list: World["list"]): string | undefined {
-  const namesOf = (names: Json | undefined): readonly string[] => {
+function takenName(draft: ObjectDraft, list: AdmissionContext["list"]): string | undefined {
+  const namesOf = (names: JsonObject | undefined): readonly string[] => {
     const shortNames = names?.["shortNames"];
     const short = Array.isArray(shortNames) ? shortNames.map(String) : [];
     return [
@@ -94,21 +102,21 @@ function takenName(draft: Draft, list: World["list"]): string | undefined {
   return namesOf(recordAt(draft.spec, "names")).find((name) => others.includes(name));
 }
 
-function namesCauses(draft: Draft): readonly Cause[] {
+function namesCauses(draft: ObjectDraft): readonly StatusCause[] {
   const spec = draft.spec ?? {};
   const [group, plural, kind] = [textAt(spec, "group"), textAt(spec, "names", "plural"), textAt(spec, "names", "kind")];
-  const causes: Cause[] = [];
-  if (group === "") causes.push(required(["spec", "group"]));
+  const causes: StatusCause[] = [];
+  if (group === "") causes.push(requiredValue(["spec", "group"]));
   else {
     const error =
       dnsSubdomainError(group) ?? (group.includes(".") ? undefined : "should be a domain with at least one dot");
     if (error !== undefined) causes.push(invalidValue(["spec", "group"], group, error));
   }
-  if (plural === "") causes.push(required(["spec", "names", "plural"]));
+  if (plural === "") causes.push(requiredValue(["spec", "names", "plural"]));
   else if (dnsLabelError(plural) !== undefined) {
     causes.push(invalidValue(["spec", "names", "plural"], plural, dnsLabelError(plural) ?? ""));
   }
-  if (kind === "") causes.push(required(["spec", "names", "kind"]));
+  if (kind === "") causes.push(requiredValue(["spec", "names", "kind"]));
   const scope = textAt(spec, "scope");
   if (scope !== "Cluster" && scope !== "Namespaced") {
     causes.push(unsupportedValue(["spec", "scope"], scope, ["Cluster", "Namespaced"]));
@@ -121,12 +129,12 @@ function namesCauses(draft: Draft): readonly Cause[] {
   return causes;
 }
 
-function versionsCauses(draft: Draft): readonly Cause[] {
+function versionsCauses(draft: ObjectDraft): readonly StatusCause[] {
   const versions = listAt(draft.spec, "versions");
-  const path: Path = ["spec", "versions"];
-  if (versions.length === 0) return [required(path)];
+  const path: FieldPath = ["spec", "versions"];
+  if (versions.length === 0) return [requiredValue(path)];
   const stored = versions.filter((version) => version["storage"] === true);
-  const causes: Cause[] = [];
+  const causes: StatusCause[] = [];
   if (stored.length !== 1) {
     causes.push(invalidValue(path, "", "must have exactly one version marked as storage version"));
   }
@@ -134,14 +142,14 @@ function versionsCauses(draft: Draft): readonly Cause[] {
   return causes;
 }
 
-function versionCauses(version: Json, path: Path): readonly Cause[] {
+function versionCauses(version: JsonObject, path: FieldPath): readonly StatusCause[] {
   const name = textAt(version, "name");
   const error = name === "" ? undefined : dnsLabelError(name);
-  if (name === "") return [required([...path, "name"])];
+  if (name === "") return [requiredValue([...path, "name"])];
   if (error !== undefined) return [invalidValue([...path, "name"], name, error)];
   const schema = recordAt(version, "schema", "openAPIV3Schema");
   const at = [...path, "schema", "openAPIV3Schema"];
-  if (schema === undefined) return [required(at, "schemas are required")];
+  if (schema === undefined) return [requiredValue(at, "schemas are required")];
   if (textAt(schema, "type") !== "object")
     return [invalidValue([...at, "type"], schema["type"], "must be object at the root")];
   const scale = recordAt(version, "subresources", "scale");
@@ -149,7 +157,7 @@ function versionCauses(version: Json, path: Path): readonly Cause[] {
   return ["specReplicasPath", "statusReplicasPath"].flatMap((field) => {
     const text = textAt(scale, field);
     const where = [...path, "subresources", "scale", field];
-    if (text === "") return [required(where)];
+    if (text === "") return [requiredValue(where)];
     return /^(\.[A-Za-z0-9_-]+)+$/.test(text)
       ? []
       : [invalidValue(where, text, "must be a json path under .spec or .status")];

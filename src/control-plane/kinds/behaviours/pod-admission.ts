@@ -1,28 +1,36 @@
 import { isRecord } from "../../../api/object.ts";
-import { forbidden } from "../../api/failures.ts";
-import { child, copyJson, type Draft, type Json, listAt, recordAt, textAt } from "../draft.ts";
-import type { World } from "../kind.ts";
-import { requestsFromLimits } from "./pod-template.ts";
+import { forbidden } from "../../api/api-errors.ts";
+import {
+  copyJson,
+  ensureRecord,
+  type JsonObject,
+  listAt,
+  type ObjectDraft,
+  recordAt,
+  textAt,
+} from "../object-draft.ts";
+import type { AdmissionContext } from "../served-kind.ts";
+import { requestsFromLimits } from "./pod-defaults.ts";
 
 const pods = { group: "", kind: "Pod", plural: "pods" } as const;
 
 /** What admission plugins add to a pod before it is stored, in their order. (05 §5) */
-export function admitPod(draft: Draft, world: World): void {
-  const spec = child(draft, "spec");
+export function admitPod(draft: ObjectDraft, context: AdmissionContext): void {
+  const spec = ensureRecord(draft, "spec");
   serviceAccount(spec);
-  limitRangeDefaults(draft, spec, world);
-  runtimeClass(draft, spec, world);
-  priority(draft, spec, world);
+  limitRangeDefaults(draft, spec, context);
+  runtimeClass(draft, spec, context);
+  priority(draft, spec, context);
   defaultTolerations(spec);
 }
 
-function serviceAccount(spec: Json): void {
+function serviceAccount(spec: JsonObject): void {
   if (textAt(spec, "serviceAccountName") !== "" || textAt(spec, "serviceAccount") !== "") return;
   Object.assign(spec, { serviceAccountName: "default", serviceAccount: "default" });
 }
 
-function limitRangeDefaults(draft: Draft, spec: Json, world: World): void {
-  const ranges = world.list("limitranges", draft.metadata.namespace);
+function limitRangeDefaults(draft: ObjectDraft, spec: JsonObject, context: AdmissionContext): void {
+  const ranges = context.list("limitranges", draft.metadata.namespace);
   for (const range of ranges) {
     for (const limit of listAt(range.spec, "limits")) {
       if (limit["type"] !== "Container") continue;
@@ -33,25 +41,25 @@ function limitRangeDefaults(draft: Draft, spec: Json, world: World): void {
   }
 }
 
-function applyLimits(container: Json, limit: Json): void {
-  const resources = child(container, "resources");
+function applyLimits(container: JsonObject, limit: JsonObject): void {
+  const resources = ensureRecord(container, "resources");
   // A container with a limit of its own asks for that, not for the namespace's default request.
   requestsFromLimits(resources);
-  fill(resources, "limits", recordAt(limit, "default"));
-  fill(resources, "requests", recordAt(limit, "defaultRequest"));
+  fillMissing(resources, "limits", recordAt(limit, "default"));
+  fillMissing(resources, "requests", recordAt(limit, "defaultRequest"));
 }
 
-function fill(resources: Json, field: string, defaults: Json | undefined): void {
+function fillMissing(resources: JsonObject, field: string, defaults: JsonObject | undefined): void {
   if (defaults === undefined) return;
-  const list = child(resources, field);
+  const list = ensureRecord(resources, field);
   for (const [name, amount] of Object.entries(defaults)) if (!Object.hasOwn(list, name)) list[name] = amount;
 }
 
-function runtimeClass(draft: Draft, spec: Json, world: World): void {
+function runtimeClass(draft: ObjectDraft, spec: JsonObject, context: AdmissionContext): void {
   const name = textAt(spec, "runtimeClassName");
   if (name === "") return;
-  const found = world.get("runtimeclasses.node.k8s.io", name) as unknown as Json | undefined;
-  if (found === undefined) throw refuse(draft, `pod rejected: RuntimeClass "${name}" not found`);
+  const found = context.get("runtimeclasses.node.k8s.io", name) as unknown as JsonObject | undefined;
+  if (found === undefined) throw forbiddenPod(draft, `pod rejected: RuntimeClass "${name}" not found`);
   const overhead = recordAt(found, "overhead", "podFixed");
   if (overhead !== undefined) spec["overhead"] = copyJson(overhead);
   const selector = recordAt(found, "scheduling", "nodeSelector");
@@ -60,18 +68,18 @@ function runtimeClass(draft: Draft, spec: Json, world: World): void {
   if (tolerations.length > 0) spec["tolerations"] = [...listAt(spec, "tolerations"), ...copyJson(tolerations)];
 }
 
-function priority(draft: Draft, spec: Json, world: World): void {
+function priority(draft: ObjectDraft, spec: JsonObject, context: AdmissionContext): void {
   const name = textAt(spec, "priorityClassName");
   const found =
     name === ""
-      ? world.list("priorityclasses.scheduling.k8s.io").find((one) => isRecord(one) && one["globalDefault"] === true)
-      : world.get("priorityclasses.scheduling.k8s.io", name);
-  if (name !== "" && found === undefined) throw refuse(draft, `no PriorityClass with name ${name} was found`);
-  const { value = 0, preemptionPolicy = "PreemptLowerPriority" } = (found ?? {}) as Json;
+      ? context.list("priorityclasses.scheduling.k8s.io").find((one) => isRecord(one) && one["globalDefault"] === true)
+      : context.get("priorityclasses.scheduling.k8s.io", name);
+  if (name !== "" && found === undefined) throw forbiddenPod(draft, `no PriorityClass with name ${name} was found`);
+  const { value = 0, preemptionPolicy = "PreemptLowerPriority" } = (found ?? {}) as JsonObject;
   if (typeof spec["priority"] === "number" && spec["priority"] !== value) {
     const because =
       "the integer value of priority must not be provided in pod spec; priority admission controller computed";
-    throw refuse(draft, `${because} ${String(value)} from the given PriorityClass name`);
+    throw forbiddenPod(draft, `${because} ${String(value)} from the given PriorityClass name`);
   }
   spec["priority"] = value;
   if (found?.metadata.name !== undefined) spec["priorityClassName"] = found.metadata.name;
@@ -81,7 +89,7 @@ function priority(draft: Draft, spec: Json, world: World): void {
 const evictAfterSeconds = 300;
 
 /** Pods survive a node that is briefly away. */
-function defaultTolerations(spec: Json): void {
+function defaultTolerations(spec: JsonObject): void {
   const tolerations = [...listAt(spec, "tolerations")];
   for (const key of ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"]) {
     const covered = tolerations.some(
@@ -95,6 +103,6 @@ function defaultTolerations(spec: Json): void {
   spec["tolerations"] = tolerations;
 }
 
-function refuse(draft: Draft, because: string): Error {
+function forbiddenPod(draft: ObjectDraft, because: string): Error {
   return forbidden(pods, draft.metadata.name ?? draft.metadata.generateName ?? "", because);
 }

@@ -1,20 +1,20 @@
 import type { Pod, PodAffinityTerm, PodSpec } from "../../../api/kubernetes/pod.ts";
 import type { LabelPolicy } from "../../../api/label-policy.ts";
 import { namespacedName, namespaceOf } from "../../../api/object.ts";
-import { each, type Steps } from "../../../util/steps.ts";
+import { forEachInSteps, type Steps } from "../../../util/steps.ts";
 import { compileSelector, termNamespaces } from "../../label-selector.ts";
-import { isActive, isTerminal } from "../../provisionable.ts";
+import { isActivePod, isTerminalPod } from "../../pod-predicates.ts";
 import type { LabelReader } from "../label-reader.ts";
 import type { SchedulingProblem } from "../problem.ts";
 import type { RequirementTable } from "../requirement-table.ts";
-import { DomainUniverse } from "./domain-universe.ts";
-import { type GroupSpec, groupIdentity, TopologyGroup } from "./group.ts";
-import { NodeFilter } from "./node-filter.ts";
-import { Site } from "./site.ts";
-import { tieOrder } from "./tie-order.ts";
+import { PossibleDomains } from "./possible-domains.ts";
+import { tieBreakOrder } from "./tie-break-order.ts";
+import { TopologyGroup, type TopologyGroupSpec, topologyGroupIdentity } from "./topology-group.ts";
+import { TopologyNode } from "./topology-node.ts";
+import { TopologyNodeFilter } from "./topology-node-filter.ts";
 
 /** Whose constraints: a pod, or all pods of a class. */
-export interface Wishes {
+export interface TopologyOwner {
   readonly namespace: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly spec: PodSpec;
@@ -22,7 +22,7 @@ export interface Wishes {
 
 const unlimitedSkew = 2 ** 31 - 1;
 
-export interface TopologyTools {
+export interface TopologyInput {
   readonly table: RequirementTable;
   readonly labelReader: LabelReader;
   /** Numbers of the nodes that exist, by hostname. */
@@ -36,14 +36,14 @@ export class Topology {
   /** Every group that counts the pods it selects, in order of creation. Grows when relaxation meets a new filter. */
   readonly groups: TopologyGroup[] = [];
   /** Groups that count the owners of required anti-affinity and keep away the pods they select. (02:X-41) */
-  readonly inverse: TopologyGroup[] = [];
+  readonly inverseGroups: TopologyGroup[] = [];
   readonly #byIdentity = new Map<string, TopologyGroup>();
   readonly #inverseByIdentity = new Map<string, TopologyGroup>();
   readonly #problem: SchedulingProblem;
   readonly #table: RequirementTable;
-  readonly #universe: DomainUniverse;
+  readonly #possibleDomains: PossibleDomains;
   readonly #policy: LabelPolicy;
-  readonly #sites = new Map<string, Site>();
+  readonly #topologyNodes = new Map<string, TopologyNode>();
   /** Of groups that count every node. */
   readonly #nodeDomainsBy = new Map<string, ReadonlySet<string>>();
   readonly #labelReader: LabelReader;
@@ -51,41 +51,41 @@ export class Topology {
   readonly #selectedKeys: ReadonlySet<string>;
   readonly #countedBy = new Map<string, Pod[]>();
 
-  private constructor(problem: SchedulingProblem, { table, labelReader, hosts, selectedKeys }: TopologyTools) {
+  private constructor(problem: SchedulingProblem, { table, labelReader, hosts, selectedKeys }: TopologyInput) {
     this.#problem = problem;
     this.#table = table;
     this.#labelReader = labelReader;
     this.#hosts = hosts;
     this.#selectedKeys = selectedKeys;
     this.#policy = problem.labelPolicy;
-    this.#universe = new DomainUniverse(problem.pools, problem.labelPolicy);
+    this.#possibleDomains = new PossibleDomains(problem.pools, problem.labelPolicy);
   }
 
   /** Begins with the pods that sit somewhere already, those of the round aside. (02:X-10, X-41) */
-  static *opening(problem: SchedulingProblem, tools: TopologyTools): Steps<Topology> {
-    const topology = new Topology(problem, tools);
+  static *create(problem: SchedulingProblem, input: TopologyInput): Steps<Topology> {
+    const topology = new Topology(problem, input);
     if (problem.boundPods.length === 0) return topology;
-    const round = new Set<string>();
-    yield* each(problem.pods, ({ metadata }) => {
-      round.add(namespacedName(metadata));
+    const podsOfPass = new Set<string>();
+    yield* forEachInSteps(problem.pods, ({ metadata }) => {
+      podsOfPass.add(namespacedName(metadata));
     });
-    yield* each(problem.boundPods, (pod) => {
-      if (round.has(namespacedName(pod.metadata))) return;
+    yield* forEachInSteps(problem.boundPods, (pod) => {
+      if (podsOfPass.has(namespacedName(pod.metadata))) return;
       if (isCounted(pod)) topology.#indexCounted(pod);
-      if (!isTerminal(pod)) topology.#recordOwner(pod);
+      if (!isTerminalPod(pod)) topology.#recordOwner(pod);
     });
     return topology;
   }
 
   /** Groups a pod's constraints belong to, in the order they are honoured. (02:X-6) */
-  owned({ namespace, labels: podLabels, spec }: Wishes): readonly TopologyGroup[] {
-    const respects = this.#problem.policy.preferences === "Respect";
+  groupsOf({ namespace, labels: podLabels, spec }: TopologyOwner): readonly TopologyGroup[] {
+    const respectsPreferences = this.#problem.policy.preferences === "Respect";
     const groups: TopologyGroup[] = [];
     for (const constraint of spec.topologySpreadConstraints ?? []) {
-      if (!respects && constraint.whenUnsatisfiable !== "DoNotSchedule") continue;
+      if (!respectsPreferences && constraint.whenUnsatisfiable !== "DoNotSchedule") continue;
       const { matchLabelKeys, topologyKey: key, maxSkew, minDomains } = constraint;
       const selector = compileSelector(constraint.labelSelector, { labels: podLabels, matchLabelKeys });
-      const filter = NodeFilter.of(spec, constraint, this.#policy);
+      const filter = TopologyNodeFilter.of(spec, constraint, this.#policy);
       groups.push(
         this.#group(
           { kind: "spread", key, namespaces: new Set([namespace]), selector, maxSkew, minDomains, filter },
@@ -93,20 +93,24 @@ export class Topology {
         ),
       );
     }
-    for (const [kind, term] of affinityTerms(spec, respects)) {
+    for (const [kind, term] of affinityTerms(spec, respectsPreferences)) {
       groups.push(this.#group(this.#termSpec(kind, term, { namespace, labels: podLabels }), spec));
     }
     return groups;
   }
 
   /** Groups that count the pod itself as one to keep away from. */
-  inverseOwned({ namespace, labels: podLabels, spec }: Wishes): readonly TopologyGroup[] {
+  inverseGroupsOf({ namespace, labels: podLabels, spec }: TopologyOwner): readonly TopologyGroup[] {
     const terms = spec.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
     const own = { namespace, labels: podLabels };
     return [...new Set(terms.map((term) => this.#inverseGroup(this.#termSpec("anti-affinity", term, own), spec)))];
   }
 
-  #termSpec(kind: "affinity" | "anti-affinity", term: PodAffinityTerm, pod: Omit<Wishes, "spec">): GroupSpec {
+  #termSpec(
+    kind: "affinity" | "anti-affinity",
+    term: PodAffinityTerm,
+    pod: Omit<TopologyOwner, "spec">,
+  ): TopologyGroupSpec {
     return {
       kind,
       key: term.topologyKey,
@@ -117,53 +121,53 @@ export class Topology {
         mismatchLabelKeys: term.mismatchLabelKeys,
       }),
       maxSkew: unlimitedSkew,
-      filter: NodeFilter.none,
+      filter: TopologyNodeFilter.none,
     };
   }
 
-  #group(spec: GroupSpec, owner: PodSpec): TopologyGroup {
-    const identity = groupIdentity(spec);
+  #group(spec: TopologyGroupSpec, owner: PodSpec): TopologyGroup {
+    const identity = topologyGroupIdentity(spec);
     const known = this.#byIdentity.get(identity);
     if (known !== undefined) return known;
     const group = new TopologyGroup(spec, this.#table);
     this.#byIdentity.set(identity, group);
     this.groups.push(group);
-    const inhabited = this.#boundDomains(group);
+    const occupied = this.#boundDomains(group);
     if (!group.isHostname) {
       const anyTaints = spec.kind === "spread" && !spec.filter.honoursTaints;
-      const offered = this.#universe.domains(spec.key, anyTaints ? undefined : (owner.tolerations ?? []));
-      this.#registerAll(group, [...offered, ...this.#nodeDomains(spec), ...inhabited]);
+      const offered = this.#possibleDomains.domainsOf(spec.key, anyTaints ? undefined : (owner.tolerations ?? []));
+      this.#registerAll(group, [...offered, ...this.#nodeDomains(spec), ...occupied]);
     }
-    for (const domain of inhabited) this.#record(group, domain);
+    for (const domain of occupied) this.#record(group, domain);
     return group;
   }
 
-  #inverseGroup(spec: GroupSpec, owner: PodSpec): TopologyGroup {
-    const identity = groupIdentity(spec);
+  #inverseGroup(spec: TopologyGroupSpec, owner: PodSpec): TopologyGroup {
+    const identity = topologyGroupIdentity(spec);
     const known = this.#inverseByIdentity.get(identity);
     if (known !== undefined) return known;
     const group = new TopologyGroup(spec, this.#table);
     this.#inverseByIdentity.set(identity, group);
-    this.inverse.push(group);
-    if (!group.isHostname) this.#registerAll(group, this.#universe.domains(spec.key, owner.tolerations ?? []));
+    this.inverseGroups.push(group);
+    if (!group.isHostname) this.#registerAll(group, this.#possibleDomains.domainsOf(spec.key, owner.tolerations ?? []));
     return group;
   }
 
   #registerAll(group: TopologyGroup, domains: readonly string[]): void {
-    for (const domain of tieOrder(group.spec.key, domains, this.#problem.seed)) group.register(domain);
+    for (const domain of tieBreakOrder(group.spec.key, domains, this.#problem.seed)) group.register(domain);
   }
 
   /** Values on Node objects that stay; a claim without a Node has none yet. (02:X-10) */
-  #nodeDomains({ key, filter }: GroupSpec): Iterable<string> {
-    const known = filter === NodeFilter.none ? this.#nodeDomainsBy.get(key) : undefined;
+  #nodeDomains({ key, filter }: TopologyGroupSpec): Iterable<string> {
+    const known = filter === TopologyNodeFilter.none ? this.#nodeDomainsBy.get(key) : undefined;
     if (known !== undefined) return known;
     const domains = new Set<string>();
     for (const { name } of this.#problem.nodes) {
-      const site = this.#site(name);
-      const domain = site?.labelOf(key);
-      if (site !== undefined && domain !== undefined && filter.matches(site)) domains.add(domain);
+      const topologyNode = this.#topologyNode(name);
+      const domain = topologyNode?.labelOf(key);
+      if (topologyNode !== undefined && domain !== undefined && filter.matches(topologyNode)) domains.add(domain);
     }
-    if (filter === NodeFilter.none) this.#nodeDomainsBy.set(key, domains);
+    if (filter === TopologyNodeFilter.none) this.#nodeDomainsBy.set(key, domains);
     return domains;
   }
 
@@ -172,13 +176,13 @@ export class Topology {
     const { namespaces, selector, key, filter } = group.spec;
     const found: string[] = [];
     for (const namespace of namespaces) {
-      for (const pod of this.#candidates(namespace, selector.indexPair)) {
+      for (const pod of this.#countedPods(namespace, selector.indexPair)) {
         if (!selector.matches(pod.metadata.labels ?? {})) continue;
         const nodeName = pod.spec.nodeName ?? "";
-        const site = this.#site(nodeName);
-        if (site === undefined) continue;
-        const domain = group.isHostname ? (site.hostname ?? nodeName) : site.labelOf(key);
-        if (domain !== undefined && filter.matches(site)) found.push(domain);
+        const topologyNode = this.#topologyNode(nodeName);
+        if (topologyNode === undefined) continue;
+        const domain = group.isHostname ? (topologyNode.hostname ?? nodeName) : topologyNode.labelOf(key);
+        if (domain !== undefined && filter.matches(topologyNode)) found.push(domain);
       }
     }
     return found;
@@ -193,50 +197,53 @@ export class Topology {
     const terms = pod.spec.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
     if (terms.length === 0) return;
     const nodeName = pod.spec.nodeName ?? "";
-    const site = this.#site(nodeName);
-    if (site === undefined) return;
-    const wishes = { namespace: namespaceOf(pod.metadata), labels: pod.metadata.labels ?? {}, spec: pod.spec };
-    for (const group of this.inverseOwned(wishes)) {
-      const domain = site.labelOf(group.spec.key); // no fallback to the node's name here, unlike in counting (02:X-41)
+    const topologyNode = this.#topologyNode(nodeName);
+    if (topologyNode === undefined) return;
+    const owner = { namespace: namespaceOf(pod.metadata), labels: pod.metadata.labels ?? {}, spec: pod.spec };
+    for (const group of this.inverseGroupsOf(owner)) {
+      const domain = topologyNode.labelOf(group.spec.key); // no fallback to the node's name here, unlike in counting (02:X-41)
       if (domain !== undefined) this.#record(group, domain);
     }
   }
 
-  #site(nodeName: string): Site | undefined {
-    const known = this.#sites.get(nodeName);
+  #topologyNode(nodeName: string): TopologyNode | undefined {
+    const known = this.#topologyNodes.get(nodeName);
     const node = this.#problem.nodesByName.get(nodeName);
     if (known !== undefined || node === undefined) return known;
-    const site = new Site(node, this.#labelReader);
-    this.#sites.set(nodeName, site);
-    return site;
+    const topologyNode = new TopologyNode(node, this.#labelReader);
+    this.#topologyNodes.set(nodeName, topologyNode);
+    return topologyNode;
   }
 
   #indexCounted(pod: Pod): void {
     const namespace = namespaceOf(pod.metadata);
-    this.#put(namespace, pod);
+    this.#addCounted(namespace, pod);
     for (const [key, value] of Object.entries(pod.metadata.labels ?? {})) {
-      if (this.#selectedKeys.has(key)) this.#put(`${namespace}/${key}=${value}`, pod);
+      if (this.#selectedKeys.has(key)) this.#addCounted(`${namespace}/${key}=${value}`, pod);
     }
   }
 
-  #put(index: string, pod: Pod): void {
+  #addCounted(index: string, pod: Pod): void {
     const pods = this.#countedBy.get(index);
     if (pods === undefined) this.#countedBy.set(index, [pod]);
     else pods.push(pod);
   }
 
-  #candidates(namespace: string, pair: { readonly key: string; readonly value: string } | undefined): readonly Pod[] {
+  #countedPods(namespace: string, pair: { readonly key: string; readonly value: string } | undefined): readonly Pod[] {
     return this.#countedBy.get(pair === undefined ? namespace : `${namespace}/${pair.key}=${pair.value}`) ?? [];
   }
 }
 
 /** Required before preferred; under Ignore preferences are invisible. */
-function* affinityTerms(spec: PodSpec, respects: boolean): Iterable<["affinity" | "anti-affinity", PodAffinityTerm]> {
+function* affinityTerms(
+  spec: PodSpec,
+  respectsPreferences: boolean,
+): Iterable<["affinity" | "anti-affinity", PodAffinityTerm]> {
   const { podAffinity, podAntiAffinity } = spec.affinity ?? {};
   for (const term of podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []) yield ["affinity", term];
   for (const term of podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [])
     yield ["anti-affinity", term];
-  if (!respects) return;
+  if (!respectsPreferences) return;
   for (const { podAffinityTerm } of podAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []) {
     yield ["affinity", podAffinityTerm];
   }
@@ -247,5 +254,5 @@ function* affinityTerms(spec: PodSpec, respects: boolean): Iterable<["affinity" 
 
 /** Pods that sit somewhere and mean to stay. (02:X-10) */
 function isCounted(pod: Pod): boolean {
-  return pod.spec.nodeName !== undefined && isActive(pod);
+  return pod.spec.nodeName !== undefined && isActivePod(pod);
 }

@@ -5,7 +5,7 @@ import type { KubeObject } from "../../../api/object.ts";
 export const demoName = "demo";
 
 /** Nodes of at most sixteen cores, of any price: several say more than one large one. */
-export const supply: readonly KubeObject[] = [
+export const demoInfrastructure: readonly KubeObject[] = [
   { apiVersion: "v1", kind: "Namespace", metadata: { name: demoName } },
   { apiVersion: "karpenter.kwok.sh/v1alpha1", kind: "KWOKNodeClass", metadata: { name: demoName } },
   {
@@ -29,16 +29,16 @@ export const supply: readonly KubeObject[] = [
   },
 ];
 
-export interface Workload {
+export interface DemoWorkload {
   readonly replicas: number;
   readonly cpu: string;
   readonly memory: string;
 }
 
 /** Held to the demo's own nodes, so that it shows the same on a cluster that has others. */
-const placed = { nodeSelector: { [labels.nodePool]: demoName } };
+const onDemoNodes = { nodeSelector: { [labels.nodePool]: demoName } };
 
-export function deployment(name: string, { replicas, ...size }: Workload): KubeObject {
+export function demoDeployment(name: string, { replicas, ...size }: DemoWorkload): KubeObject {
   const own = { app: name };
   return {
     apiVersion: "apps/v1",
@@ -47,17 +47,17 @@ export function deployment(name: string, { replicas, ...size }: Workload): KubeO
     spec: {
       replicas,
       selector: { matchLabels: own },
-      template: { metadata: { labels: own }, spec: { ...placed, containers: [container(size)] } },
+      template: { metadata: { labels: own }, spec: { ...onDemoNodes, containers: [container(size)] } },
     },
   };
 }
 
 /** A pod that asks for more than anybody sells. */
-export const giant: KubeObject = {
+export const oversizedPod: KubeObject = {
   apiVersion: "v1",
   kind: "Pod",
   metadata: { name: "giant", namespace: demoName },
-  spec: { ...placed, containers: [container({ cpu: "1000", memory: "1Gi" })] },
+  spec: { ...onDemoNodes, containers: [container({ cpu: "1000", memory: "1Gi" })] },
 };
 
 function container(requests: { readonly cpu: string; readonly memory: string }) {

@@ -1,0 +1,118 @@
+import { compatibilityAnnotations } from "../labels.ts";
+import { closestMatch } from "../manifest/closest-match.ts";
+import { isRecord } from "../object.ts";
+import type { FieldPath } from "../problem.ts";
+import { type ConversionDraft, fieldPath, valueText } from "./conversion-draft.ts";
+
+/** Families whose images v1 finds by alias. */
+const aliasFamilies = ["AL2", "AL2023", "Bottlerocket", "Windows2019", "Windows2022"] as const;
+
+const paths = {
+  family: fieldPath("spec.amiFamily"),
+  terms: fieldPath("spec.amiSelectorTerms"),
+  devices: fieldPath("spec.blockDeviceMappings"),
+  annotations: fieldPath("metadata.annotations"),
+} as const;
+
+/** Where the source wrote its family and its image selector. */
+export interface ImageSource {
+  readonly family: FieldPath;
+  readonly terms: FieldPath;
+}
+
+/** v1 names an image by alias or by terms; before, a family alone was enough. The draft already holds the terms. (01 §7.5) */
+export function convertImages(
+  draft: ConversionDraft,
+  { source, family }: { source: ImageSource; family: unknown },
+): void {
+  const terms = draft.resultValue(paths.terms);
+  const hasTerms = Array.isArray(terms) ? terms.length > 0 : terms !== undefined;
+  const known = aliasFamilies.find((one) => one === family);
+  if (known !== undefined) convertEksFamily(draft, { source, hasTerms, family: known });
+  else if (family === "Ubuntu") convertUbuntu(draft, { source, hasTerms });
+  else if (family === undefined || family === "" || family === "Custom") convertCustom(draft, { source, hasTerms });
+  else refuseUnknownFamily(draft, { source, family });
+}
+
+/** Terms are kept beside the family; without any, the alias says both and the family goes. */
+function convertEksFamily(
+  draft: ConversionDraft,
+  { source, hasTerms, family }: { source: ImageSource; hasTerms: boolean; family: (typeof aliasFamilies)[number] },
+): void {
+  if (family === "AL2") warnAl2Retired(draft, source);
+  if (hasTerms) {
+    draft.setField(paths.family, family, source.family);
+    return;
+  }
+  draft.removeField(paths.family);
+  const version = draft.sourceValue([...paths.annotations, compatibilityAnnotations.aliasVersion]) ?? "latest";
+  draft.setField(paths.terms, [{ alias: `${family.toLowerCase()}@${valueText(version)}` }], source.family);
+}
+
+/** Its images are found by terms alone; the rest of it is AL2's. (01 §7.5) */
+function convertUbuntu(draft: ConversionDraft, { source, hasTerms }: { source: ImageSource; hasTerms: boolean }): void {
+  if (!hasTerms) {
+    draft.addProblem({
+      code: "not-convertible",
+      rule: "01 §7.5",
+      path: source.family,
+      message: "v1 finds no Ubuntu images by itself: there is no alias for them",
+      expected: "spec.amiSelectorTerms naming the images",
+    });
+    return;
+  }
+  const addsDisk = draft.resultValue(paths.devices) === undefined;
+  draft.setField(paths.family, "AL2", source.family);
+  if (addsDisk) draft.setField(paths.devices, [ubuntuRootDevice]);
+  const changed = addsDisk ? "amiFamily,blockDeviceMappings" : "amiFamily";
+  const held = draft.resultValue(paths.annotations);
+  draft.setField(paths.annotations, { ...(isRecord(held) ? held : {}), [compatibilityAnnotations.ubuntu]: changed });
+  draft.warn({
+    code: "ubuntu-as-al2",
+    path: source.family,
+    message: `v1 has no family Ubuntu; its user data is AL2's, so amiFamily became AL2${addsDisk ? " and its root disk was written out" : ""}`,
+    advice: "check that the images still boot, or use amiFamily: Custom with user data of your own",
+  });
+}
+
+const ubuntuRootDevice = {
+  deviceName: "/dev/sda1",
+  rootVolume: true,
+  ebs: { encrypted: true, volumeType: "gp3", volumeSize: "20Gi" },
+} as const;
+
+function convertCustom(draft: ConversionDraft, { source, hasTerms }: { source: ImageSource; hasTerms: boolean }): void {
+  draft.setField(paths.family, "Custom", source.family);
+  if (hasTerms) return;
+  draft.addProblem({
+    code: "required",
+    rule: "01 §7.5",
+    path: source.terms,
+    message: "amiFamily Custom finds no images by itself",
+    expected: "at least one term naming the images",
+  });
+}
+
+function refuseUnknownFamily(
+  draft: ConversionDraft,
+  { source, family }: { source: ImageSource; family: unknown },
+): void {
+  const near = closestMatch(valueText(family), [...aliasFamilies, "Ubuntu", "Custom"]);
+  const hint = near === undefined ? "" : `; did you mean ${near}?`;
+  draft.addProblem({
+    code: "enum",
+    rule: "01 §7.5",
+    path: source.family,
+    message: `unknown amiFamily ${valueText(family)}${hint}`,
+    expected: [...aliasFamilies, "Custom"].join(", "),
+  });
+}
+
+function warnAl2Retired(draft: ConversionDraft, source: ImageSource): void {
+  draft.warn({
+    code: "al2-retired",
+    path: draft.sourceValue(source.family) === undefined ? source.family.slice(0, -1) : source.family,
+    message: "AL2 images are not made for Kubernetes 1.33 and later: there the class never becomes ready",
+    advice: "move to al2023@latest; its user data has another format",
+  });
+}

@@ -1,0 +1,85 @@
+import { annotations } from "../labels.ts";
+
+export type Annotations = Readonly<Record<string, string>>;
+
+/**
+ * Versions of our hashes. Ours differ from upstream's bit for bit, so the names must too: with `v3` or `v6` every node of
+ * a cluster taken over would look drifted. Bump when a hashed default changes, or a field joins, leaves or changes type.
+ * (01 §6.3, trap 18)
+ */
+export const nodePoolHashVersion = "ts-v1";
+export const ec2NodeClassHashVersion = "ts-v1";
+
+/** Under which annotations a hash and its version are stamped on the owner and its claims. */
+export interface HashAnnotationKeys {
+  readonly hash: string;
+  readonly version: string;
+}
+
+export const hashAnnotationKeys = {
+  nodePool: { hash: annotations.nodePoolHash, version: annotations.nodePoolHashVersion },
+  ec2NodeClass: { hash: annotations.ec2NodeClassHash, version: annotations.ec2NodeClassHashVersion },
+} as const satisfies Readonly<Record<string, HashAnnotationKeys>>;
+
+/** Both sides' annotations. */
+export interface HashAnnotationSides {
+  readonly claim: Annotations | undefined;
+  readonly owner: Annotations | undefined;
+}
+
+/** Static drift: only when all four annotations exist and the versions agree do hashes say anything. (01 §6.3) */
+export function isDriftedByHash(stamp: HashAnnotationKeys, { claim, owner }: HashAnnotationSides): boolean {
+  const versions = [claim?.[stamp.version], owner?.[stamp.version]];
+  const hashes = [claim?.[stamp.hash], owner?.[stamp.hash]];
+  if ([...versions, ...hashes].includes(undefined)) return false;
+  return versions[0] === versions[1] && hashes[0] !== hashes[1];
+}
+
+/** Whether the claim has its new stamp and the owner not yet, or the other way round: hashes say nothing then. */
+export function areHashVersionsDifferent(
+  { version }: HashAnnotationKeys,
+  { claim, owner }: HashAnnotationSides,
+): boolean {
+  const [own, owners] = [claim?.[version], owner?.[version]];
+  return own !== undefined && owners !== undefined && own !== owners;
+}
+
+export interface ClaimHashState {
+  readonly name: string;
+  readonly annotations?: Annotations | undefined;
+  /** Whether the claim has a Drifted condition at all. */
+  readonly isDrifted: boolean;
+}
+
+export interface HashUpdates {
+  /** Annotations to add, by claim. These are written first: a crash in between repeats the whole step. */
+  readonly claims: readonly { readonly name: string; readonly annotations: Annotations }[];
+  /** Annotations to add to the owner; absent when it already carries them. */
+  readonly owner: Annotations | undefined;
+}
+
+/** What a hash controller writes: the owner's hash, and on a change of version the claims' before it. (01 §6.3) */
+export function hashUpdatesFor(
+  stamp: HashAnnotationKeys,
+  now: {
+    readonly hash: string;
+    readonly version: string;
+    readonly owner: Annotations | undefined;
+    readonly claims: readonly ClaimHashState[];
+  },
+): HashUpdates {
+  const isNewVersion = now.owner?.[stamp.version] !== now.version;
+  const isCurrent = !isNewVersion && now.owner?.[stamp.hash] === now.hash;
+  return {
+    claims: isNewVersion
+      ? now.claims.filter((claim) => claim.annotations?.[stamp.version] !== now.version).map(restamped)
+      : [],
+    owner: isCurrent ? undefined : { [stamp.hash]: now.hash, [stamp.version]: now.version },
+  };
+
+  // A drifted claim keeps its hash: hashes of two versions cannot be compared, and it must not be forgiven.
+  function restamped({ name, isDrifted }: ClaimHashState) {
+    const version = { [stamp.version]: now.version };
+    return { name, annotations: isDrifted ? version : { ...version, [stamp.hash]: now.hash } };
+  }
+}

@@ -1,0 +1,174 @@
+import type * as z from "zod";
+import type { Provider } from "../label-policy.ts";
+import { groups, labels } from "../labels.ts";
+import { capacityBufferSchema } from "./capacity-buffer.ts";
+import { ec2NodeClassSchema } from "./ec2-node-class.ts";
+import { kwokNodeClassSchema } from "./kwok-node-class.ts";
+import { nodeClaimSchema } from "./node-claim.ts";
+import { nodeOverlaySchema } from "./node-overlay.ts";
+import { nodePoolSchema } from "./node-pool.ts";
+
+export interface PrinterColumn {
+  readonly name: string;
+  readonly jsonPath: string;
+  readonly type: "string" | "integer" | "date";
+  /** 1: shown only with `-o wide`. */
+  readonly priority?: 1;
+}
+
+/** One kind we serve: its names, its schema, how kubectl shows it. (01 §1.1) */
+export interface KarpenterKind {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly plural: string;
+  readonly singular: string;
+  readonly scope: "Cluster" | "Namespaced";
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  readonly scale?: { readonly specReplicasPath: string; readonly statusReplicasPath: string };
+  readonly printerColumns: readonly PrinterColumn[];
+  /** Whose kind it is; absent: everybody's. */
+  readonly provider?: Exclude<Provider, "all">;
+  readonly schema: (provider: Provider) => z.ZodType;
+}
+
+const age: PrinterColumn = { name: "Age", jsonPath: ".metadata.creationTimestamp", type: "date" };
+const ready: PrinterColumn = { name: "Ready", jsonPath: conditionStatus("Ready"), type: "string" };
+
+function conditionStatus(type: string): string {
+  return `.status.conditions[?(@.type=="${type}")].status`;
+}
+
+function column(name: string, jsonPath: string, type: PrinterColumn["type"] = "string"): PrinterColumn {
+  return { name, jsonPath, type };
+}
+
+function wideColumn(name: string, jsonPath: string, type: PrinterColumn["type"] = "string"): PrinterColumn {
+  return { name, jsonPath, type, priority: 1 };
+}
+
+/** JSONPath of a label: dots inside a key are escaped. */
+function labelPath(label: string): string {
+  return `.metadata.labels.${label.replaceAll(".", "\\.")}`;
+}
+
+export const karpenterKinds = [
+  {
+    group: groups.karpenter,
+    version: "v1",
+    kind: "NodePool",
+    plural: "nodepools",
+    singular: "nodepool",
+    scope: "Cluster",
+    shortNames: [],
+    categories: ["karpenter"],
+    scale: { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.nodes" },
+    printerColumns: [
+      column("NodeClass", ".spec.template.spec.nodeClassRef.name"),
+      column("Nodes", ".status.nodes"),
+      ready,
+      age,
+      wideColumn("Weight", ".spec.weight", "integer"),
+      wideColumn("CPU", ".status.resources.cpu"),
+      wideColumn("Memory", ".status.resources.memory"),
+    ],
+    schema: nodePoolSchema,
+  },
+  {
+    group: groups.karpenter,
+    version: "v1",
+    kind: "NodeClaim",
+    plural: "nodeclaims",
+    singular: "nodeclaim",
+    scope: "Cluster",
+    shortNames: [],
+    categories: ["karpenter"],
+    printerColumns: [
+      column("Type", labelPath(labels.instanceType)),
+      column("Capacity", labelPath(labels.capacityType)),
+      column("Zone", labelPath(labels.zone)),
+      column("Node", ".status.nodeName"),
+      ready,
+      age,
+      wideColumn("ImageID", ".status.imageID"),
+      wideColumn("ID", ".status.providerID"),
+      wideColumn("NodePool", labelPath(labels.nodePool)),
+      wideColumn("NodeClass", ".spec.nodeClassRef.name"),
+      wideColumn("Drifted", conditionStatus("Drifted")),
+    ],
+    schema: nodeClaimSchema,
+  },
+  {
+    group: groups.karpenter,
+    version: "v1alpha1",
+    kind: "NodeOverlay",
+    plural: "nodeoverlays",
+    singular: "nodeoverlay",
+    scope: "Cluster",
+    shortNames: ["overlays"],
+    categories: ["karpenter"],
+    printerColumns: [ready, age, wideColumn("Weight", ".spec.weight", "integer")],
+    schema: nodeOverlaySchema,
+  },
+  {
+    group: groups.autoscaling,
+    version: "v1beta1",
+    kind: "CapacityBuffer",
+    plural: "capacitybuffers",
+    singular: "capacitybuffer",
+    scope: "Namespaced",
+    shortNames: ["cb"],
+    categories: ["autoscaling"],
+    printerColumns: [
+      column("Strategy", ".spec.provisioningStrategy"),
+      column("PodTemplate", ".status.podTemplateRef.name"),
+      column("Replicas", ".status.replicas", "integer"),
+      column("ConditionsType", ".status.conditions[*].type"),
+      column("ConditionsStatus", ".status.conditions[*].status"),
+      column("ConditionsReason", ".status.conditions[*].reason"),
+      age,
+    ],
+    schema: capacityBufferSchema,
+  },
+  {
+    group: groups.aws,
+    version: "v1",
+    kind: "EC2NodeClass",
+    plural: "ec2nodeclasses",
+    singular: "ec2nodeclass",
+    scope: "Cluster",
+    shortNames: ["ec2nc", "ec2ncs"],
+    categories: ["karpenter"],
+    printerColumns: [ready, age, wideColumn("Role", ".spec.role")],
+    provider: "aws",
+    schema: ec2NodeClassSchema,
+  },
+  {
+    group: groups.kwok,
+    version: "v1alpha1",
+    kind: "KWOKNodeClass",
+    plural: "kwoknodeclasses",
+    singular: "kwoknodeclass",
+    scope: "Cluster",
+    shortNames: ["kwoknc", "kwokncs"],
+    categories: ["karpenter"],
+    printerColumns: [],
+    provider: "kwok",
+    schema: kwokNodeClassSchema,
+  },
+] as const satisfies readonly KarpenterKind[];
+
+export type KarpenterKindName = (typeof karpenterKinds)[number]["kind"];
+
+/** The kind an object says it is, in the version we store. */
+export function karpenterKindOf(apiVersion: unknown, kind: unknown): KarpenterKind | undefined {
+  return karpenterKinds.find((one) => one.kind === kind && `${one.group}/${one.version}` === apiVersion);
+}
+
+/** The kinds an installation with this provider serves. */
+export function karpenterKindsOf(provider: Provider): readonly KarpenterKind[] {
+  return (karpenterKinds as readonly KarpenterKind[]).filter(
+    (one) => provider === "all" || one.provider === undefined || one.provider === provider,
+  );
+}

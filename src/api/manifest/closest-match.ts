@@ -1,0 +1,27 @@
+/** The candidate nearest to a word somebody mistyped; none when even the nearest is a different word. */
+export function closestMatch(word: string, candidates: Iterable<string>): string | undefined {
+  let best: string | undefined;
+  let bestDistance = Number.POSITIVE_INFINITY;
+  for (const candidate of candidates) {
+    const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
+    if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
+  }
+  // Up to a third of the letters may be wrong: beyond that a hint misleads more than it helps.
+  return best !== undefined && bestDistance <= Math.max(2, Math.floor(best.length / 3)) ? best : undefined;
+}
+
+/** Levenshtein distance with two rows; over-long words are cut, they are not typing slips. */
+export function editDistance(a: string, b: string): number {
+  const left = a.slice(0, 100);
+  const right = b.slice(0, 100);
+  let previous = Array.from({ length: right.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= left.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= right.length; j++) {
+      const substituted = (previous[j - 1] ?? 0) + (left[i - 1] === right[j - 1] ? 0 : 1);
+      row.push(Math.min(substituted, (previous[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1));
+    }
+    previous = row;
+  }
+  return previous[right.length] ?? 0;
+}

@@ -1,0 +1,92 @@
+import { Command, Option } from "commander";
+import type { CustomResourceDefinition } from "../api/crd.ts";
+import { type Provider, providers } from "../api/label-policy.ts";
+import { exitCodes, type Io, withIo } from "./io.ts";
+
+interface CrdsOptions {
+  readonly provider: Provider;
+  readonly outputDir?: string;
+}
+
+const details = `
+NAME is a kind, a plural, a short name or the full name, e.g. NodePool, nodepools, ec2nc, nodepools.karpenter.sh.
+Without a name all kinds of the provider are printed. The provider decides which label keys the rules allow; "all" is
+the union of their restrictions.
+
+Exit codes: 0 printed, 1 the files cannot be written, 2 the command line is wrong.
+
+Examples:
+  karpenter crds | kubectl apply --server-side -f -
+  karpenter crds --provider aws --output-dir charts/crds
+  karpenter crds NodePool nodeclaims`;
+
+/** `karpenter crds`: the CustomResourceDefinitions, from the one schema source. (01 §1.1) */
+export function crdsCommand(io: Io): Command {
+  return withIo(new Command("crds"), io)
+    .summary("print the CustomResourceDefinitions")
+    .description("Print the CustomResourceDefinitions, or write one file for each.")
+    .argument("[name...]", "kinds to print")
+    .addOption(new Option("--provider <name>", "whose label rules to write in").choices(providers).default("all"))
+    .option("--output-dir <folder>", "write <plural>.<group>.yaml files into this folder")
+    .addHelpText("after", details)
+    .action((names: readonly string[], options: CrdsOptions, command: Command) =>
+      runCrds(names, options, { io, command }),
+    );
+}
+
+/** Loaded only now, so that `--help` of any command stays quick. */
+async function runCrds(
+  names: readonly string[],
+  options: CrdsOptions,
+  { io, command }: { io: Io; command: Command },
+): Promise<void> {
+  const [{ karpenterKindsOf }, { customResourceDefinition }, { stringify }] = await Promise.all([
+    import("../api/kinds/karpenter-kinds.ts"),
+    import("../api/crd.ts"),
+    import("./yaml.ts"),
+  ]);
+  const kinds = karpenterKindsOf(options.provider);
+  const chosen = names.map((name) => kinds.find((kind) => namesOf(kind).includes(name.toLowerCase())));
+  const unknown = names.filter((_, index) => chosen[index] === undefined);
+  if (unknown.length > 0) {
+    const known = kinds.map(({ kind }) => kind).join(", ");
+    command.error(`error: no such kind: ${unknown.join(", ")}; provider ${options.provider} has ${known}`, {
+      exitCode: exitCodes.usage,
+    });
+  }
+  const wanted = names.length === 0 ? kinds : kinds.filter((kind) => chosen.includes(kind));
+  const documents = wanted.map((kind) => customResourceDefinition(kind, options.provider));
+  const text = (crd: CustomResourceDefinition): string =>
+    stringify(crd, { aliasDuplicateObjects: false, lineWidth: 120 });
+  if (options.outputDir === undefined) io.stdout(documents.map(text).join("---\n"));
+  else
+    await writeFiles(
+      documents.map((crd) => ({ name: `${crd.metadata.name}.yaml`, text: text(crd) })),
+      options.outputDir,
+      io,
+    );
+}
+
+function namesOf({ kind, plural, singular, shortNames, group }: KindNames): readonly string[] {
+  return [kind.toLowerCase(), plural, singular, `${plural}.${group}`, ...shortNames];
+}
+
+interface KindNames {
+  readonly kind: string;
+  readonly plural: string;
+  readonly singular: string;
+  readonly group: string;
+  readonly shortNames: readonly string[];
+}
+
+async function writeFiles(files: readonly { name: string; text: string }[], folder: string, io: Io): Promise<void> {
+  try {
+    for (const { name, text } of files) {
+      await io.writeFile(`${folder}/${name}`, text);
+      io.stdout(`${folder}/${name}\n`);
+    }
+  } catch (error) {
+    io.stderr(`error: cannot write into ${folder}: ${error instanceof Error ? error.message : String(error)}\n`);
+    io.exit(exitCodes.badInput);
+  }
+}

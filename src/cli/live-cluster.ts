@@ -1,0 +1,154 @@
+import { groups } from "../api/labels.ts";
+import type { KubeObject } from "../api/object.ts";
+import type { KubeClient, ResourceType } from "../kube/client.ts";
+import { isKubeError, type KubeError } from "../kube/kube-error.ts";
+import { listAllPages } from "../kube/list-all-pages.ts";
+import { builtInTypes, karpenterTypes } from "../kube/resources.ts";
+import type { Clock } from "../util/clock.ts";
+
+/** Which cluster is meant, as kubectl's flags say it. */
+export interface ClusterChoice {
+  /** A kubeconfig; else KUBECONFIG, else the usual one, else the cluster we run in. */
+  readonly kubeconfig?: string | undefined;
+  readonly context?: string | undefined;
+}
+
+/** An open connection, as far as reading needs it. */
+export interface LiveCluster {
+  readonly kube: Pick<KubeClient, "list">;
+  readonly server: string;
+  readonly clock: Clock;
+  close(): void;
+}
+
+/** Throws an error with a sentence where there is no cluster to talk to. */
+export type Connect = (choice: ClusterChoice) => Promise<LiveCluster>;
+
+/** A cluster to start from, and how it is reached: with the machine's kubeconfig unless said. */
+export interface LiveSource extends ClusterChoice {
+  readonly connect?: Connect | undefined;
+}
+
+/** A kind to read, and the versions older clusters have of it. */
+interface LiveKind {
+  readonly type: ResourceType;
+  readonly older: readonly string[];
+}
+
+const { Pod, Node, Namespace, PersistentVolume, PersistentVolumeClaim, StorageClass, CSINode } = builtInTypes;
+const { PodTemplate, Deployment, ReplicaSet, StatefulSet, DaemonSet, Service, PodDisruptionBudget, PriorityClass } =
+  builtInTypes;
+
+export const aksNodeClassType: ResourceType = {
+  group: groups.azure,
+  version: "v1beta1",
+  kind: "AKSNodeClass",
+  plural: "aksnodeclasses",
+  namespaced: false,
+};
+
+/** Pods before nodes: what is bound to a node is bound to one we have seen, unless that has just gone. */
+export const liveKinds: readonly LiveKind[] = [
+  ...[Pod, Node, Namespace, PersistentVolume, PersistentVolumeClaim, StorageClass, CSINode].map(withoutOlderVersions),
+  ...[Deployment, ReplicaSet, StatefulSet, DaemonSet, Service, PodTemplate].map(withoutOlderVersions),
+  ...[PodDisruptionBudget, PriorityClass].map(withoutOlderVersions),
+  { type: karpenterTypes.NodePool, older: ["v1beta1"] },
+  { type: karpenterTypes.NodeClaim, older: ["v1beta1"] },
+  withoutOlderVersions(karpenterTypes.NodeOverlay),
+  withoutOlderVersions(karpenterTypes.CapacityBuffer),
+  { type: karpenterTypes.EC2NodeClass, older: ["v1beta1"] },
+  withoutOlderVersions(karpenterTypes.KWOKNodeClass),
+  { type: aksNodeClassType, older: ["v1alpha2"] },
+];
+
+function withoutOlderVersions(type: ResourceType): LiveKind {
+  return { type, older: [] };
+}
+
+export interface LiveReadOptions {
+  /** Objects of these namespaces only; of all when empty. */
+  readonly namespaces?: readonly string[];
+  /** Told of each page. */
+  readonly onProgress?: (kind: string, count: number) => void;
+}
+
+/** What a cluster holds, and what of it could not be read. */
+export interface LiveReading {
+  readonly objects: readonly KubeObject[];
+  /** Kinds the cluster does not have. */
+  readonly absent: readonly string[];
+  /** Kinds we may not read, with the server's words. */
+  readonly forbidden: readonly { readonly kind: string; readonly because: string }[];
+}
+
+/** All objects of the kinds the engine reads. Throws a `KubeError` where the cluster cannot be read at all. */
+export async function readLiveCluster(
+  { kube, clock }: LiveCluster,
+  options: LiveReadOptions = {},
+): Promise<LiveReading> {
+  const { namespaces = [], onProgress = () => undefined } = options;
+  const objects: KubeObject[] = [];
+  const absent: string[] = [];
+  const forbidden: { kind: string; because: string }[] = [];
+  for (const { type, older } of liveKinds) {
+    const versions = [type, ...older.map((version) => ({ ...type, version }))];
+    const places = type.namespaced && namespaces.length > 0 ? namespaces : [undefined];
+    for (const namespace of places) {
+      const reader = { kube, clock, namespace, onPage: (count: number) => onProgress(type.kind, count) };
+      const found = await readKind(versions, reader);
+      if (found === "absent") absent.push(type.kind);
+      else if ("items" in found) for (const item of found.items) objects.push(item);
+      else forbidden.push({ kind: type.kind, because: found.because });
+    }
+  }
+  return { objects, absent: [...new Set(absent)], forbidden };
+}
+
+interface KindReader extends Pick<LiveCluster, "kube" | "clock"> {
+  readonly namespace: string | undefined;
+  readonly onPage: (count: number) => void;
+}
+
+type KindReading = { readonly items: readonly KubeObject[] } | { readonly because: string } | "absent";
+
+/** By the newest version the cluster serves. */
+async function readKind(versions: readonly ResourceType[], reader: KindReader): Promise<KindReading> {
+  for (const type of versions) {
+    try {
+      return { items: await withRetries(() => allPages(type, reader), reader.clock) };
+    } catch (error) {
+      if (isKubeError(error, "forbidden")) return { because: error.message };
+      if (!isKubeError(error, "not-found")) throw error;
+    }
+  }
+  return "absent";
+}
+
+async function allPages(type: ResourceType, { kube, namespace, onPage }: KindReader): Promise<readonly KubeObject[]> {
+  const items: KubeObject[] = [];
+  for await (const page of listAllPages(kube, type, { namespace })) {
+    for (const item of page) items.push(item);
+    onPage(items.length);
+  }
+  return items;
+}
+
+const maxAttempts = 4;
+const defaultPauseMs = 1_000;
+
+/** A list that took too long begins again; a server that is busy is asked again later, when it says. */
+async function withRetries<T>(run: () => Promise<T>, clock: Clock): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await run();
+    } catch (error) {
+      if (attempt === maxAttempts || !isTransient(error)) throw error;
+      if (error.code !== "expired") await clock.sleep(error.retryAfterMs ?? defaultPauseMs * attempt);
+    }
+  }
+}
+
+/** What the server itself said, and may take back: a server that does not answer at all is no better in a second. */
+function isTransient(error: unknown): error is KubeError {
+  return isKubeError(error, "expired", "too-many-requests", "unavailable", "timeout") && error.status !== undefined;
+}

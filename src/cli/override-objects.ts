@@ -1,0 +1,74 @@
+import type { ManifestDocument } from "../api/manifest/document.ts";
+import { isRecord, type KubeObject, namespaceOf } from "../api/object.ts";
+
+/**
+ * A cluster with manifests laid over it: what a manifest gives takes the place of the object of the same kind and name,
+ * and a workload that of the old one with all it made, so that its new pods are planned and not the old ones kept.
+ */
+export function overrideObjects(
+  cluster: readonly ManifestDocument[],
+  manifests: readonly ManifestDocument[],
+): readonly ManifestDocument[] {
+  if (cluster.length === 0 || manifests.length === 0) return [...cluster, ...manifests];
+  const given = new Set(manifests.flatMap(({ object }) => objectKeyOf(object) ?? []));
+  const gone = withOwnedObjects(given, cluster);
+  return [...cluster.filter(({ object }) => !gone.has(objectKeyOf(object) ?? "")), ...manifests];
+}
+
+/** Keys, and those of all that belongs to them: a Deployment's ReplicaSets and their pods. */
+function withOwnedObjects(roots: ReadonlySet<string>, cluster: readonly ManifestDocument[]): ReadonlySet<string> {
+  const byParent = new Map<string, string[]>();
+  for (const { object } of cluster) {
+    const own = objectKeyOf(object);
+    const parent = controllerKeyOf(object);
+    if (own === undefined || parent === undefined) continue;
+    const known = byParent.get(parent);
+    if (known === undefined) byParent.set(parent, [own]);
+    else known.push(own);
+  }
+  const found = new Set(roots);
+  const open = [...roots];
+  for (let key = open.pop(); key !== undefined; key = open.pop()) {
+    for (const child of byParent.get(key) ?? []) {
+      if (found.has(child)) continue;
+      found.add(child);
+      open.push(child);
+    }
+  }
+  return found;
+}
+
+const workloads: ReadonlySet<string> = new Set([
+  "Deployment",
+  "ReplicaSet",
+  "StatefulSet",
+  "DaemonSet",
+  "Job",
+  "CronJob",
+]);
+
+/** The workload an object belongs to. */
+function controllerKeyOf(object: unknown): string | undefined {
+  if (!isObject(object)) return undefined;
+  const owner = object.metadata.ownerReferences?.find(({ controller }) => controller === true);
+  if (owner === undefined || !workloads.has(owner.kind)) return undefined;
+  const { apiVersion, kind, name } = owner;
+  return objectKeyOf({ apiVersion, kind, metadata: { name, namespace: object.metadata.namespace } });
+}
+
+/** One object of a cluster, whatever version it is written in. */
+function objectKeyOf(object: unknown): string | undefined {
+  if (!isObject(object)) return undefined;
+  const { apiVersion, kind, metadata } = object;
+  const group = apiVersion.includes("/") ? apiVersion.slice(0, apiVersion.indexOf("/")) : "";
+  return metadata.name === undefined ? undefined : `${group}/${kind}/${namespaceOf(metadata)}/${metadata.name}`;
+}
+
+function isObject(value: unknown): value is KubeObject {
+  return (
+    isRecord(value) &&
+    typeof value["apiVersion"] === "string" &&
+    typeof value["kind"] === "string" &&
+    isRecord(value["metadata"])
+  );
+}

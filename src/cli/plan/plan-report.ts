@@ -1,0 +1,182 @@
+import type { Pod } from "../../api/kubernetes/pod.ts";
+import type { LabelPolicy } from "../../api/label-policy.ts";
+import { labels, resources } from "../../api/labels.ts";
+import { namespacedName } from "../../api/object.ts";
+import { isCompatible } from "../../core/compatibility.ts";
+import { type InstanceType, offeringCapacityType, offeringGroups, offeringZone } from "../../core/instance-type.ts";
+import { podRequests, QuantityReader } from "../../core/pod-requests.ts";
+import type { Requirements } from "../../core/requirements.ts";
+import { mergeResources, type Resources } from "../../core/resources.ts";
+import { resourceBound } from "../../core/scenario/resource-bound.ts";
+import type { PlannedNode } from "../../core/scheduling/decision.ts";
+import type { Refusal } from "../../core/scheduling/refusal.ts";
+import type { Plan } from "./make-plan.ts";
+import { planNotes } from "./notes.ts";
+
+/** Hours a month, as cloud bills count them. */
+export const hoursPerMonth = 730;
+
+/** A plan as `-o json` prints it; other outputs are renderings of this. */
+export interface PlanReport {
+  readonly newNodes: readonly ReportedNode[];
+  /** Node → pods placed there now. */
+  readonly existingNodes: Readonly<Record<string, readonly string[]>>;
+  /** Pod → why. */
+  readonly unschedulable: Readonly<Record<string, string>>;
+  readonly refusals: readonly ReportedRefusal[];
+  readonly totals: ReportedTotals;
+  readonly notes: readonly string[];
+}
+
+export interface ReportedNode {
+  readonly nodePool: string;
+  readonly pods: readonly string[];
+  /** All still possible, cheapest first, then by name. */
+  readonly instanceTypes: readonly string[];
+  /** Of the cheapest offering still possible, an hour. */
+  readonly price: number;
+  readonly requirements: Readonly<Record<string, string>>;
+  /** The offering the price is of. */
+  readonly instanceType?: string;
+  readonly capacityType?: string;
+  /** Where it costs that; one zone if the node is bound to it. */
+  readonly zones: readonly string[];
+  /** Share of what such a node offers that is asked for, 0 to 1. */
+  readonly fill: { readonly cpu?: number; readonly memory?: number };
+  readonly requests: Readonly<Record<string, string>>;
+}
+
+export interface ReportedRefusal {
+  readonly pod: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+export interface ReportedTotals {
+  readonly pods: number;
+  readonly newNodes: number;
+  readonly unschedulable: number;
+  readonly pricePerHour: number;
+  readonly pricePerMonth: number;
+  /** Nothing that gives these pods their cpu and memory is cheaper an hour. */
+  readonly resourceBoundPerHour: number;
+  /** The least any plan for these pods could cost an hour, by a linear program. */
+  readonly lowerBoundPerHour?: number;
+  /** How far above the bound the plan is: 0.05 is five percent. */
+  readonly gap?: number;
+  readonly buildMs: number;
+  readonly solveMs: number;
+  readonly peakHeapMiB: number;
+}
+
+/** `lowerBound`: the least any plan could cost, where that was worked out. */
+export function planReportOf(plan: Plan, lowerBound?: number): PlanReport {
+  const { decision, scenario, catalogue, timings } = plan;
+  const refusals = [...scenario.ignored, ...decision.refusals].map(reportedRefusal);
+  const newNodes = decision.newNodes
+    .map((node) => reportedNode(node, catalogue.labelPolicy))
+    .sort((a, b) => (a.pods.join(",") < b.pods.join(",") ? -1 : 1));
+  const pricePerHour = newNodes.reduce((sum, { price }) => sum + price, 0);
+  const bound = resourceBoundOf(plan);
+  return {
+    newNodes,
+    existingNodes: Object.fromEntries(decision.placements.map(({ node, pods }) => [node, podNames(pods)])),
+    unschedulable: Object.fromEntries(refusals.map(({ pod, message }) => [pod, message])),
+    refusals,
+    totals: {
+      pods: scenario.problem.pods.length + scenario.ignored.length,
+      newNodes: newNodes.length,
+      unschedulable: refusals.length,
+      pricePerHour,
+      pricePerMonth: pricePerHour * hoursPerMonth,
+      resourceBoundPerHour: bound,
+      ...(lowerBound !== undefined && { lowerBoundPerHour: lowerBound }),
+      ...(bound > 0 && newNodes.length > 0 && { gap: pricePerHour / bound - 1 }),
+      ...timings,
+    },
+    notes: planNotes(plan),
+  };
+}
+
+/** On what the new nodes are bought for; daemons come on top and so do not raise it. */
+function resourceBoundOf({ decision, scenario: { problem } }: Plan): number {
+  const reader = new QuantityReader();
+  const perNode = decision.newNodes.map(({ pods }) => mergeResources(...pods.map((pod) => podRequests(pod, reader))));
+  return perNode.length === 0 ? 0 : resourceBound(mergeResources(...perNode), problem.pools, problem.labelPolicy);
+}
+
+function reportedNode(node: PlannedNode, policy: LabelPolicy): ReportedNode {
+  const { pool, pods, instanceTypes, price, requirements, requests } = node;
+  const [type] = instanceTypes;
+  const offer = type && cheapestOffering(type, requirements, policy);
+  return {
+    nodePool: pool,
+    pods: podNames(pods),
+    instanceTypes: instanceTypes.map(({ name }) => name),
+    price,
+    requirements: requirementTexts(requirements),
+    ...(type !== undefined && { instanceType: type.name }),
+    ...(offer?.capacityType !== undefined && { capacityType: offer.capacityType }),
+    zones: offer?.zones ?? [],
+    fill: offer === undefined ? {} : utilizationOf(requests, offer.allocatable),
+    requests: Object.fromEntries(Object.entries(requests).map(([name, quantity]) => [name, quantity.canonical()])),
+  };
+}
+
+interface CheapestOffering {
+  readonly capacityType: string | undefined;
+  readonly zones: readonly string[];
+  readonly allocatable: Resources;
+}
+
+/** How the type is bought most cheaply, and where that costs the same. */
+function cheapestOffering(
+  type: InstanceType,
+  requirements: Requirements,
+  policy: LabelPolicy,
+): CheapestOffering | undefined {
+  const possible = offeringGroups(type)
+    .flatMap(({ allocatable, offerings }) => offerings.map((offering) => ({ allocatable, offering })))
+    .filter(({ offering }) => isCompatible(requirements, offering.requirements, { allowUndefined: policy.wellKnown }));
+  const best = possible.reduce<(typeof possible)[number] | undefined>(
+    (low, one) => (low === undefined || one.offering.price < low.offering.price ? one : low),
+    undefined,
+  );
+  if (best === undefined) return undefined;
+  const chosenCapacityType = offeringCapacityType(best.offering);
+  const alike = possible.filter(
+    ({ offering }) => offering.price === best.offering.price && offeringCapacityType(offering) === chosenCapacityType,
+  );
+  const zones = new Set(alike.flatMap(({ offering }) => offeringZone(offering) ?? []));
+  return { capacityType: chosenCapacityType, zones: [...zones].sort(), allocatable: best.allocatable };
+}
+
+function utilizationOf(requests: Resources, allocatable: Resources): ReportedNode["fill"] {
+  const share = (name: string): number | undefined => {
+    const all = allocatable[name]?.toNumber() ?? 0;
+    return all > 0 ? (requests[name]?.toNumber() ?? 0) / all : undefined;
+  };
+  const [cpu, memory] = [share(resources.cpu), share(resources.memory)];
+  return { ...(cpu !== undefined && { cpu }), ...(memory !== undefined && { memory }) };
+}
+
+function requirementTexts(requirements: Requirements): Readonly<Record<string, string>> {
+  const keys = requirements.sortedKeys().filter((key) => key !== labels.hostname);
+  return Object.fromEntries(
+    keys.map((key) => [
+      key,
+      requirements
+        .get(key)
+        .toString()
+        .slice(key.length + 1),
+    ]),
+  );
+}
+
+function reportedRefusal({ pod, code, message }: Refusal): ReportedRefusal {
+  return { pod: namespacedName(pod.metadata), code, message };
+}
+
+function podNames(pods: readonly Pod[]): readonly string[] {
+  return pods.map(({ metadata }) => namespacedName(metadata)).sort();
+}

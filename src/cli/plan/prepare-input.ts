@@ -1,0 +1,192 @@
+import { Admission } from "../../api/admission.ts";
+import { type ConversionResult, sourcePath } from "../../api/conversion/conversion.ts";
+import { toV1 } from "../../api/conversion/to-v1.ts";
+import { karpenterKindOf } from "../../api/kinds/karpenter-kinds.ts";
+import type { ManifestDocument } from "../../api/manifest/document.ts";
+import type { Finding } from "../../api/manifest/finding.ts";
+import { isRecord, type KubeObject, namespacedName } from "../../api/object.ts";
+import type { Problem } from "../../api/problem.ts";
+import { type ReviewedPool, reviewNodePool } from "../../api/validation/node-pool.ts";
+import { completeObjects } from "../../core/scenario/complete-objects.ts";
+import { expandWorkloads } from "../../core/scenario/expand-workloads.ts";
+import { withNodeClassReady } from "../../core/scenario/node-classes.ts";
+import { objectShapeProblems } from "../../core/scenario/object-shapes.ts";
+import { isNamespaced, scenarioKind } from "../../core/scenario/scenario-kind.ts";
+import { withoutNulls } from "../../core/scenario/without-nulls.ts";
+import { defaultPool } from "./default-pool.ts";
+import { type ProviderCatalogue, servedNodeClasses } from "./provider-catalogue.ts";
+
+/** Documents as objects of v1 that have the right shape. */
+export interface ConvertedInput {
+  readonly objects: readonly LocatedObject[];
+  readonly findings: readonly Finding[];
+  /** Kinds a plan does not look at, and how many of each were given. */
+  readonly ignoredKinds: ReadonlyMap<string, number>;
+}
+
+/** An object and where it was written. */
+export interface LocatedObject {
+  readonly object: KubeObject;
+  readonly findingFor: (problem: Problem) => Finding;
+}
+
+/** First half: what the documents say, in words of today. */
+export function convertDocuments(documents: readonly ManifestDocument[]): ConvertedInput {
+  const conversion = toV1(
+    documents.map(({ object }) => withoutNulls(object)),
+    { mode: "lenient" },
+  );
+  const findings: Finding[] = [
+    ...conversion.warnings.map(({ input, ...warning }) => ({
+      ...withLocation(warning, documents[input]),
+      severity: "warning" as const,
+    })),
+    ...conversion.problems.map(({ input, ...problem }) => withLocation(problem, documents[input])),
+  ];
+  const objects: LocatedObject[] = [];
+  const ignoredKinds = new Map<string, number>();
+  for (const converted of conversion.objects) {
+    const object = converted.object as KubeObject;
+    const one: LocatedObject = { object, findingFor: (problem) => locatedFinding(problem, converted, documents) };
+    if (scenarioKind(object) === undefined) {
+      ignoredKinds.set(object.kind, (ignoredKinds.get(object.kind) ?? 0) + 1);
+      continue;
+    }
+    const problems = objectShapeProblems(object);
+    findings.push(...problems.map((problem) => unknownFieldAsWarning(one.findingFor(problem))));
+    if (problems.every(({ code }) => code === "unknown-field")) objects.push(one);
+  }
+  return { objects, findings, ignoredKinds };
+}
+
+export interface PreparedInput {
+  /** Complete and valid, if no finding is an error. */
+  readonly objects: readonly KubeObject[];
+  /** Workloads that became pods. */
+  readonly workloads: readonly KubeObject[];
+  readonly findings: readonly Finding[];
+  /** No pool was given, so that one of ours is planned with. */
+  readonly hasDefaultPool: boolean;
+}
+
+/** Second half: what a cluster would have made of them, completed first and validated then. */
+export function prepareInput(
+  converted: readonly LocatedObject[],
+  { catalogue, nowMs }: { catalogue: ProviderCatalogue; nowMs: number },
+): PreparedInput {
+  const review = new InputReview(catalogue);
+  const admitted = converted.filter((one) => review.checkBeforeCompletion(one));
+  const hasDefaultPool = converted.every(({ object }) => scenarioKind(object) !== "NodePool");
+  const given = withNodeClassReady(admitted.map(({ object }) => object));
+  const { objects: expanded, workloads } = expandWorkloads(
+    hasDefaultPool ? [...given, defaultPool(catalogue.provider)] : given,
+  );
+  const objects = completeObjects(
+    expanded.map(({ object }) => object),
+    {
+      typesFor: catalogue.typesFor,
+      nowMs,
+      defaultNodeClass: { ...servedNodeClasses[catalogue.provider], name: "default" },
+    },
+  );
+  for (const [index, { sourceIndex }] of expanded.entries()) {
+    const object = objects[index];
+    const one = admitted[sourceIndex];
+    if (object !== undefined && one !== undefined) review.checkAfterCompletion(object, one);
+  }
+  return { objects, workloads, findings: review.findings, hasDefaultPool };
+}
+
+/** What an API server and our own controllers would object to. */
+class InputReview {
+  readonly findings: Finding[] = [];
+  readonly #admission: Admission;
+  readonly #catalogue: ProviderCatalogue;
+  /** Objects that lacked something completion may bring. */
+  readonly #incomplete = new Set<LocatedObject>();
+  readonly #seen = new Map<string, LocatedObject>();
+
+  constructor(catalogue: ProviderCatalogue) {
+    this.#catalogue = catalogue;
+    this.#admission = new Admission(catalogue.provider);
+  }
+
+  /** Before completion: whether it is right as far as it goes. */
+  checkBeforeCompletion(one: LocatedObject): boolean {
+    if (karpenterKindOf(one.object.apiVersion, one.object.kind) === undefined) return true;
+    const { problems } = this.#admission.admit(one.object, { strict: true });
+    const isRuleOfIdlePool = ({ code }: Problem): boolean => code === "rule" && isStatic(one.object);
+    this.findings.push(...problems.filter(isRuleOfIdlePool).map((problem) => asWarning(one.findingFor(problem))));
+    const wrong = problems.filter((problem) => problem.code !== "required" && !isRuleOfIdlePool(problem));
+    if (problems.some(({ code }) => code === "required")) this.#incomplete.add(one);
+    this.findings.push(...wrong.map(one.findingFor));
+    return wrong.length === 0;
+  }
+
+  /** After completion: nothing is missing, nobody else has its name, and pools make sense. */
+  checkAfterCompletion(object: KubeObject, one: LocatedObject): void {
+    this.#checkUniqueName(object, one);
+    const missing = this.#incomplete.has(one) ? this.#admission.admit(object, { strict: true }).problems : [];
+    this.findings.push(...missing.map(one.findingFor));
+    if (missing.length > 0 || scenarioKind(object) !== "NodePool") return;
+    const { problems, notices } = reviewNodePool(object as unknown as ReviewedPool, this.#catalogue.labelPolicy);
+    this.findings.push(...problems.map(one.findingFor), ...notices.map((notice) => asWarning(one.findingFor(notice))));
+  }
+
+  #checkUniqueName(object: KubeObject, one: LocatedObject): void {
+    const kind = scenarioKind(object);
+    const name = kind !== undefined && isNamespaced(kind) ? namespacedName(object.metadata) : object.metadata.name;
+    const key = `${kind} ${name}`;
+    if (this.#seen.has(key)) {
+      const message = `there are two of ${kind} ${name}: names are unique in a cluster`;
+      this.findings.push(one.findingFor({ code: "duplicate-item", path: ["metadata", "name"], message }));
+    }
+    this.#seen.set(key, one);
+  }
+}
+
+function locatedFinding(
+  problem: Problem,
+  { input, moves }: ConversionResult,
+  documents: readonly ManifestDocument[],
+): Finding {
+  const { path, input: from = input } = sourcePath(problem.path, moves);
+  return withLocation({ ...problem, path }, documents[from]);
+}
+
+function withLocation<T extends Pick<Problem, "path" | "message"> & { readonly code: string }>(
+  problem: T,
+  document: ManifestDocument | undefined,
+): T & Pick<Finding, "severity" | "source" | "position"> {
+  const { source, line, column } = document?.locationOf(problem.path) ?? { source: "-", line: 1, column: 1 };
+  return { ...problem, severity: "error", source, position: { line, column } };
+}
+
+/** Fields of foreign kinds that we do not know may be new ones. */
+function unknownFieldAsWarning(finding: Finding): Finding {
+  return finding.code === "unknown-field" ? asWarning(finding) : finding;
+}
+
+function asWarning(finding: Finding): Finding {
+  return { ...finding, severity: "warning" };
+}
+
+/** A static pool has no part in a plan, so that its rules need not be kept for one. (02:P-33) */
+function isStatic({ kind, spec }: KubeObject): boolean {
+  return kind === "NodePool" && isRecord(spec) && spec["replicas"] !== undefined;
+}
+
+export function hasErrors(findings: readonly Finding[]): boolean {
+  return findings.some(({ severity }) => severity === "error");
+}
+
+/** Whose node classes the pools refer to: EC2's if any does, else KWOK's. */
+export function inferPlanProvider(converted: readonly LocatedObject[]): ProviderCatalogue["provider"] {
+  const isEc2 = ({ object }: LocatedObject): boolean => {
+    const spec =
+      isRecord(object.spec) && isRecord(object.spec["template"]) ? object.spec["template"]["spec"] : undefined;
+    const ref = isRecord(spec) ? spec["nodeClassRef"] : undefined;
+    return scenarioKind(object) === "NodePool" && isRecord(ref) && ref["group"] === servedNodeClasses.aws.group;
+  };
+  return converted.some(isEc2) ? "aws" : "kwok";
+}

@@ -1,0 +1,147 @@
+import type { Ec2NodeClass } from "../../api/kinds/ec2-node-class.ts";
+import { type LabelPolicy, labelPolicy } from "../../api/label-policy.ts";
+import { groups } from "../../api/labels.ts";
+import type { KubeObject } from "../../api/object.ts";
+import type { GroupKind } from "../../api/validation/node-pool.ts";
+import type { InstanceType } from "../../core/instance-type.ts";
+import type { NodeClassRef } from "../../core/scenario/complete-nodes.ts";
+import { nodeClassKey } from "../../core/scenario/node-classes.ts";
+import type { Ec2CatalogueOptions } from "../../providers/aws/index.ts";
+import { errorCodeOf, type Io } from "../io.ts";
+
+export const planProviders = ["kwok", "aws"] as const;
+export type PlanProvider = (typeof planProviders)[number];
+
+/** What is on sale, and under whose rules. */
+export interface ProviderCatalogue {
+  readonly provider: PlanProvider;
+  /** What a node class sells. */
+  readonly typesFor: (nodeClass: NodeClassRef) => readonly InstanceType[];
+  readonly labelPolicy: LabelPolicy;
+}
+
+export interface CatalogueRequest {
+  readonly provider: PlanProvider;
+  /** `kwok`, `fake:N`, or a file in the KWOK format; absent: what the provider sells. */
+  readonly instanceTypes?: string | undefined;
+  readonly region?: string | undefined;
+}
+
+/** Either the catalogue, or one sentence about why there is none: the command line is wrong, or what it points to. */
+export type CatalogueOutcome = { readonly catalogue: ProviderCatalogue } | CatalogueRefusal;
+
+export interface CatalogueRefusal {
+  readonly refused: "usage" | "input";
+  readonly because: string;
+}
+
+function usageRefusal(because: string): CatalogueRefusal {
+  return { refused: "usage", because };
+}
+
+function inputRefusal(because: string): CatalogueRefusal {
+  return { refused: "input", because };
+}
+
+/** The node class each provider serves. */
+export const servedNodeClasses: Readonly<Record<PlanProvider, GroupKind>> = {
+  kwok: { group: groups.kwok, kind: "KWOKNodeClass" },
+  aws: { group: groups.aws, kind: "EC2NodeClass" },
+};
+
+export async function loadCatalogue(
+  { provider, instanceTypes, region }: CatalogueRequest,
+  { classes, io }: { readonly classes: ReadonlyMap<string, KubeObject>; readonly io: Io },
+): Promise<CatalogueOutcome> {
+  if (instanceTypes === undefined && provider === "aws") return ec2Catalogue(region, classes);
+  if (region !== undefined)
+    return usageRefusal("--region chooses among EC2 instance types, and --instance-types is given");
+  return kwokCatalogue(instanceTypes ?? "kwok", { provider, io });
+}
+
+/** One list for all node classes. */
+async function kwokCatalogue(
+  name: string,
+  { provider, io }: { provider: PlanProvider; io: Io },
+): Promise<CatalogueOutcome> {
+  const { fakeInstanceTypes, fakeLabels, kwokInstanceTypes, withOfferingKeys } = await import(
+    "../../providers/kwok/index.ts"
+  );
+  const policy = labelPolicy(provider === "kwok" ? "kwok" : "all");
+  const catalogueOf = (types: readonly InstanceType[], rules = policy): CatalogueOutcome => ({
+    catalogue: { provider, typesFor: () => types, labelPolicy: withOfferingKeys(rules, types) },
+  });
+  if (name === "kwok") return catalogueOf(kwokInstanceTypes());
+  const count = /^fake:(.*)$/.exec(name)?.[1];
+  if (count === undefined) return catalogueFromFile(name, { policy, catalogueOf, io });
+  if (!/^[1-9][0-9]{0,4}$/.test(count)) {
+    return usageRefusal(`--instance-types ${name}: after fake: stands a number of types, at most 99999`);
+  }
+  const wellKnown = new Set([...policy.wellKnown, ...Object.values(fakeLabels)]);
+  return catalogueOf(fakeInstanceTypes(Number(count)), { ...policy, wellKnown });
+}
+
+/** As large as the largest catalogues there are, ten times over. */
+const maxFileBytes = 64 * 1024 * 1024;
+
+async function catalogueFromFile(
+  name: string,
+  {
+    policy,
+    catalogueOf,
+    io,
+  }: { policy: LabelPolicy; catalogueOf: (types: readonly InstanceType[]) => CatalogueOutcome; io: Io },
+): Promise<CatalogueOutcome> {
+  const { parseKwokFile } = await import("../../providers/kwok/index.ts");
+  const { formatPath } = await import("../../api/problem.ts");
+  let text: string;
+  try {
+    text = new TextDecoder().decode(await io.readFile(name, maxFileBytes));
+  } catch (error) {
+    const why = errorCodeOf(error) === "ENOENT" ? "there is no such file" : (errorCodeOf(error) ?? String(error));
+    return inputRefusal(`--instance-types ${name}: ${why}; it is kwok, fake:N or a file in the KWOK format`);
+  }
+  const result = parseKwokFile(text, policy);
+  if ("types" in result) return catalogueOf(result.types);
+  const [first] = result.problems;
+  const more = result.problems.length > 1 ? ` (and ${result.problems.length - 1} more)` : "";
+  return inputRefusal(
+    `--instance-types ${name}: ${formatPath(first?.path ?? [])} ${first?.message ?? "is wrong"}${more}`,
+  );
+}
+
+/** EC2 as each node class shapes it; a class that is not given has the usual settings. */
+async function ec2Catalogue(
+  region: string | undefined,
+  classes: ReadonlyMap<string, KubeObject>,
+): Promise<CatalogueOutcome> {
+  const { ec2InstanceTypes, nodeSettingsOf } = await import("../../providers/aws/index.ts");
+  const where: Ec2CatalogueOptions = region === undefined ? {} : { region };
+  const defaults = ec2InstanceTypes(where);
+  if ("problem" in defaults)
+    return usageRefusal(`--region ${region}: ${defaults.problem.message}; known: ${defaults.problem.expected}`);
+  const known = new Map<string, readonly InstanceType[]>();
+  const typesFor = (ref: NodeClassRef): readonly InstanceType[] => {
+    const key = nodeClassKey(ref);
+    const nodeClass = classes.get(key);
+    if (nodeClass === undefined) return defaults.types;
+    const found = known.get(key) ?? ofClass(nodeClass as unknown as Ec2NodeClass);
+    known.set(key, found);
+    return found;
+  };
+  const ofClass = (nodeClass: Ec2NodeClass): readonly InstanceType[] => {
+    const result = ec2InstanceTypes({ ...where, ...nodeSettingsOf(nodeClass), ...zonesOf(nodeClass, defaults.types) });
+    return "types" in result ? result.types : defaults.types;
+  };
+  return { catalogue: { provider: "aws", typesFor, labelPolicy: labelPolicy("aws") } };
+}
+
+/** Where its subnets are, if a live cluster has found them. */
+function zonesOf({ status }: Ec2NodeClass, types: readonly InstanceType[]): Pick<Ec2CatalogueOptions, "zones"> {
+  const found = new Set(status?.subnets?.map(({ zone }) => zone) ?? []);
+  if (found.size === 0) return {};
+  const known = new Set(
+    types.flatMap(({ requirements }) => [...requirements.get("topology.kubernetes.io/zone").values]),
+  );
+  return { zones: [...found].filter((zone) => known.has(zone)) };
+}

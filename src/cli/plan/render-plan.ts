@@ -1,0 +1,41 @@
+import { stringify } from "yaml";
+import { nodeClaimOf } from "../../core/scenario/node-claims.ts";
+import { Random } from "../../util/random.ts";
+import type { Plan } from "./make-plan.ts";
+import type { PlanReport } from "./plan-report.ts";
+import { renderPlanTable } from "./render-plan-table.ts";
+
+export const planOutputs = ["table", "wide", "json", "yaml", "nodeclaims"] as const;
+export type PlanOutput = (typeof planOutputs)[number];
+
+export interface RenderPlanOptions {
+  readonly output: PlanOutput;
+  readonly color: boolean;
+}
+
+/** The plan in the form that was asked for. */
+export function renderPlan(plan: Plan, report: PlanReport, { output, color }: RenderPlanOptions): string {
+  switch (output) {
+    case "table":
+    case "wide":
+      return renderPlanTable(report, { wide: output === "wide", color });
+    case "json":
+      return `${JSON.stringify(report, null, 2)}\n`;
+    case "yaml":
+      return stringify(report, { lineWidth: 0, aliasDuplicateObjects: false });
+    case "nodeclaims":
+      return nodeClaimsYaml(plan);
+  }
+}
+
+function nodeClaimsYaml({ decision, scenario: { problem, overlaid } }: Plan): string {
+  const pools = new Map(problem.pools.map(({ nodePool }) => [nodePool.metadata.name, nodePool]));
+  const random = new Random(problem.seed).fork("node-claim-labels");
+  return decision.newNodes
+    .flatMap((node) => {
+      const pool = pools.get(node.pool);
+      return pool === undefined ? [] : [nodeClaimOf(node, { pool, policy: problem.labelPolicy, random, overlaid })];
+    })
+    .map((claim) => stringify(claim, { lineWidth: 0, aliasDuplicateObjects: false }))
+    .join("---\n");
+}

@@ -1,0 +1,31 @@
+/** One column of a table. */
+export interface TextColumn {
+  readonly title: string;
+  readonly align?: "left" | "right";
+  /** Longer cells are cut, with an ellipsis. */
+  readonly maxWidth?: number;
+}
+
+/** Rows under titles, two spaces between columns, nothing after the last one. */
+export function formatTable(columns: readonly TextColumn[], rows: readonly (readonly string[])[]): readonly string[] {
+  const cut = rows.map((row) => row.map((cell, index) => truncateText(oneLine(cell), columns[index]?.maxWidth)));
+  const all = [columns.map(({ title }) => title), ...cut];
+  const widths = columns.map((_, index) => Math.max(...all.map((row) => (row[index] ?? "").length)));
+  return all.map((row) =>
+    row
+      .map((cell, index) =>
+        columns[index]?.align === "right" ? cell.padStart(widths[index] ?? 0) : cell.padEnd(widths[index] ?? 0),
+      )
+      .join("  ")
+      .trimEnd(),
+  );
+}
+
+export function truncateText(text: string, maxLength = Number.POSITIVE_INFINITY): string {
+  return text.length <= maxLength ? text : `${text.slice(0, maxLength - 1)}…`;
+}
+
+/** Names come from manifests and may hold anything; a row stays one row and moves no cursor. */
+export function oneLine(text: string): string {
+  return text.replace(/[\u0000-\u001f\u007f-\u009f]+/g, " ");
+}

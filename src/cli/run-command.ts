@@ -1,0 +1,77 @@
+import { Command, Option } from "commander";
+import { type OptionRow, optionTable } from "../operator/option-table.ts";
+import { formatDurationMs } from "../util/duration.ts";
+import { withClusterOptions } from "./cluster-options.ts";
+import { exitCodes, type Io, withIo } from "./io.ts";
+import type { ClusterChoice } from "./live-cluster.ts";
+import { type UntilStopped, untilSignal } from "./until-stopped.ts";
+
+const details = `
+Inside a cluster the pod's service account is used, elsewhere the kubeconfig as kubectl finds it. Each setting is read
+from its flag, else from the environment variable named with it. Of several processes one leads; the others wait,
+healthy and ready. /metrics is on the metrics port, /healthz and /readyz on the health port.
+
+The aws and azure providers are not built yet; "karpenter up" sells EC2 types in a simulated region.
+
+Exit codes: 0 stopped by SIGTERM or Ctrl-C, 1 it could not start or lost the lease, 2 the command line is wrong.
+
+Examples:
+  karpenter run --provider kwok
+  karpenter run --context test --log-level debug --disable-leader-election
+  CLOUD_PROVIDER=kwok FEATURE_GATES=NodeRepair=true karpenter run`;
+
+export interface RunCommandTools {
+  readonly untilStopped?: UntilStopped | undefined;
+  /** Ends the process, whatever still goes on in it. */
+  readonly exit?: ((code: number) => void) | undefined;
+  readonly version: string;
+}
+
+/** What is still under way after a clean stop gets this long. */
+const exitGraceMs = 2_000;
+
+type Flags = Readonly<Record<string, string | true | undefined>>;
+
+const optionRows: readonly OptionRow[] = Object.values(optionTable);
+
+/** `karpenter run`: the controller, on a cluster. (03 §6) */
+export function runCommand(
+  io: Io,
+  { untilStopped = untilSignal, exit = exitProcess, version }: RunCommandTools,
+): Command {
+  const command = withIo(new Command("run"), io)
+    .summary("run the controller on a cluster")
+    .description("Run the controller on a cluster: launch, disrupt and repair its nodes.");
+  withClusterOptions(command, { purpose: "run on the cluster" });
+  const options = optionRows.map((row) => ({ row, option: optionOf(row) }));
+  for (const { option } of options) command.addOption(option);
+  return command.addHelpText("after", details).action(async (given: Flags & ClusterChoice, self: Command) => {
+    const flags = Object.fromEntries(options.map(({ row, option }) => [row.flag, given[option.attributeName()]]));
+    const { runOperator } = await import("./run/run-operator.ts");
+    const result = await runOperator({ io, version, untilStopped, flags, cluster: given });
+    if ("problems" in result) {
+      self.error(result.problems.map((problem) => `error: ${problem}`).join("\n"), { exitCode: exitCodes.usage });
+    }
+    io.exit(result.code);
+    // Another leads: what is under way here must not go on. Else only what is stuck is cut short.
+    if (result.mustExitNow) exit(result.code);
+    else setTimeout(exit, exitGraceMs, result.code).unref();
+  });
+}
+
+/** Values stay text here: all that is wrong is told at once, by whoever reads them. */
+function optionOf(row: OptionRow): Option {
+  const defaultValue = defaultText(row);
+  const notes = [...(defaultValue === "" ? [] : [`default: ${defaultValue}`]), `env: ${row.env}`];
+  return new Option(`--${row.flag} ${row.parser.placeholder}`, `${row.description} (${notes.join(", ")})`);
+}
+
+function defaultText({ default: value, parser }: OptionRow): string {
+  if (typeof value === "number") return parser.placeholder === "<duration>" ? formatDurationMs(value) : String(value);
+  if (Array.isArray(value)) return value.join(",");
+  return typeof value === "object" || value === undefined ? "" : String(value);
+}
+
+function exitProcess(code: number): void {
+  process.exit(code);
+}

@@ -1,0 +1,209 @@
+import { readFile } from "node:fs/promises";
+import { hostname } from "node:os";
+import { collectDefaultMetrics } from "prom-client";
+import type { KubeClient } from "../../kube/client.ts";
+import { TokenBucket } from "../../kube/token-bucket.ts";
+import { jsonLogger } from "../../operator/json-logger.ts";
+import { type FrameworkMetrics, frameworkMetrics } from "../../operator/metrics/framework-metrics.ts";
+import { promMetrics } from "../../operator/metrics/prom-metrics.ts";
+import { type OperatorDependencies, type RunningOperator, startOperator } from "../../operator/operator.ts";
+import { metricsRoutes } from "../../operator/operator-routes.ts";
+import { type OperatorOptions, readOptions } from "../../operator/options.ts";
+import { profilingRoutes } from "../../operator/profiling-routes.ts";
+import { wallClockBudget } from "../../operator/wall-clock-budget.ts";
+import type { Logger } from "../../util/logger.ts";
+import { timeSlicePause } from "../../util/pause.ts";
+import { Random } from "../../util/random.ts";
+import { type OpenCluster, openCluster } from "../connect.ts";
+import { type ExitCode, exitCodes, type Io } from "../io.ts";
+import type { ClusterChoice } from "../live-cluster.ts";
+import type { UntilStopped } from "../until-stopped.ts";
+import { logDestination } from "./log-destination.ts";
+import { openProvider } from "./open-provider.ts";
+import { portsOf, serveAll } from "./serve-all.ts";
+
+export interface RunOperatorOptions {
+  readonly io: Io;
+  readonly version: string;
+  readonly untilStopped: UntilStopped;
+  readonly flags: Readonly<Record<string, string | true | undefined>>;
+  readonly cluster: ClusterChoice;
+}
+
+/** What is wrong with the command line. */
+export interface UsageProblems {
+  readonly problems: readonly string[];
+}
+
+/** What to end with, and whether nothing may be waited for. */
+export interface RunResult {
+  readonly code: ExitCode;
+  readonly mustExitNow: boolean;
+}
+
+/** Runs until told to stop. */
+export async function runOperator(request: RunOperatorOptions): Promise<RunResult | UsageProblems> {
+  const { io, flags } = request;
+  const reading = await readOptions({ flags, env: io.env, readFile: readFileIfExists });
+  if (reading.kind === "refused") return { problems: reading.problems };
+  const { options } = reading;
+  const destination = logDestination(options.logPaths, io);
+  const clock = { now: () => Date.now() };
+  const log = jsonLogger({ level: options.logLevel, destination, clock, commit: request.version });
+  try {
+    const cluster = await openCluster(io, request.cluster);
+    try {
+      return await runOnCluster(cluster, { ...request, options, log });
+    } finally {
+      cluster.close();
+    }
+  } catch (error) {
+    log.error("cannot run", { error });
+    return { code: exitCodes.badInput, mustExitNow: false };
+  } finally {
+    destination.flush();
+  }
+}
+
+interface RunContext extends RunOperatorOptions {
+  readonly options: OperatorOptions;
+  readonly log: Logger;
+}
+
+async function runOnCluster(cluster: OpenCluster, context: RunContext): Promise<RunResult | UsageProblems> {
+  const { options, version, log } = context;
+  const stopRequested = context.untilStopped(); // from now on we say goodbye
+  const metricSet = createMetrics(version);
+  const pause = timeSlicePause({ now: () => performance.now(), nextTurn: yieldToEventLoop });
+  const clients = createClients(cluster, { framework: metricSet.framework, options, version, log });
+  const opened = await openProvider({
+    client: clients.client,
+    clock: cluster.clock,
+    options,
+    readFile: readFileIfExists,
+  });
+  if ("problems" in opened) return opened;
+  let signalLost: (end: "lost") => void = () => {};
+  const lost = new Promise<"lost">((resolve) => {
+    signalLost = resolve;
+  });
+  const { provider } = opened;
+  const operator = startOperatorOn(cluster, {
+    ...context,
+    ...clients,
+    metricSet,
+    provider,
+    pause,
+    onLeaseLost: () => signalLost("lost"),
+  });
+  const profiles = options.isProfiled ? profilingRoutes(cluster.clock) : {};
+  const routes = { ...metricsRoutes(metricSet.registry, yieldToEventLoop), ...profiles };
+  const servers = await serveAll(operator, { options, log, routes });
+  log.info("started", { server: cluster.server, provider: provider.name, version, ...portsOf(servers) });
+  const isLost = (await Promise.race([stopRequested, lost])) === "lost";
+  log.info(isLost ? "ending" : "stopping");
+  await stopOperator(operator, { log, isLost });
+  await Promise.all(servers.map((server) => server.close()));
+  return { code: isLost ? exitCodes.badInput : exitCodes.ok, mustExitNow: isLost };
+}
+
+function createMetrics(version: string) {
+  const build = { version, commit: version, runtime: process.version, arch: process.arch };
+  const { metrics, registry } = promMetrics({ build });
+  collectDefaultMetrics({ register: registry });
+  return { metrics, registry, framework: frameworkMetrics(registry) };
+}
+
+interface StartContext
+  extends RunContext,
+    Pick<OperatorDependencies, "client" | "leaseClient" | "provider" | "pause" | "onLeaseLost"> {
+  readonly metricSet: ReturnType<typeof createMetrics>;
+}
+
+function startOperatorOn(
+  { clock, namespace }: OpenCluster,
+  { options, metricSet, ...rest }: StartContext,
+): RunningOperator {
+  const { metrics, framework } = metricSet;
+  const { client, leaseClient, provider, log, pause, onLeaseLost } = rest;
+  const { settings, lease, isWarmedUp, solveBudgetMs } = options;
+  const random = new Random(`${hostname()}-${clock.now()}-${process.pid}`);
+  return startOperator({
+    client,
+    leaseClient,
+    provider,
+    settings,
+    clock,
+    random,
+    log,
+    metrics,
+    openBudget: wallClockBudget({ totalMs: solveBudgetMs, now: () => performance.now(), yieldToEventLoop }),
+    pause,
+    identity: `${hostname()}_${random.fork("identity").hex(16)}`,
+    leaderElection: lease && {
+      name: lease.name,
+      namespace: lease.namespace || namespace,
+      isWarmedUp,
+      onChange: (isLeader) => framework.recordLeadership(lease.name, isLeader),
+    },
+    observe: framework.observerFor,
+    onLeaseLost,
+  });
+}
+
+/** Long enough for a launch to be noted; shorter than a kubelet's patience. */
+const stopTimeoutMs = 20_000;
+
+/** Waits for the controllers to wind up; where the lease is lost nobody may wait for anything. */
+async function stopOperator(
+  operator: RunningOperator,
+  { log, isLost }: { log: Logger; isLost: boolean },
+): Promise<void> {
+  const untilStopped = operator.stop();
+  if (isLost) return;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<"late">((resolve) => {
+    timer = setTimeout(resolve, stopTimeoutMs, "late");
+  });
+  if ((await Promise.race([untilStopped, late])) === "late") log.error("controllers did not stop in time");
+  clearTimeout(timer);
+}
+
+interface ClientOptions {
+  readonly framework: FrameworkMetrics;
+  readonly options: OperatorOptions;
+  readonly version: string;
+  readonly log: Logger;
+}
+
+/** The lease has a client of its own: throttling must not cost the leadership. (03 §6.5) */
+function createClients(
+  cluster: OpenCluster,
+  { framework, options, version, log }: ClientOptions,
+): { readonly client: KubeClient; readonly leaseClient: KubeClient } {
+  const common = { userAgent: `karpenter/${version}`, onRequest: framework.recordRequest };
+  const bucket = new TokenBucket(options.kubeRate, cluster.clock);
+  const onWarning = (text: string): void => log.debug("the API server warns", { warning: text });
+  return {
+    client: cluster.client({ ...common, onWarning, waitForRateLimit: () => bucket.take() }),
+    leaseClient: cluster.client({ ...common, timeoutMs: leaseTimeoutMs }),
+  };
+}
+
+/** A renewal that takes longer is better tried again. */
+const leaseTimeoutMs = 5_000;
+
+function yieldToEventLoop(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}
+
+async function readFileIfExists(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}

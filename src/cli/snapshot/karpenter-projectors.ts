@@ -1,0 +1,169 @@
+import { discoveryTag } from "../../api/labels.ts";
+import { isRecord } from "../../api/object.ts";
+import { projectConditions } from "./pod-projectors.ts";
+import {
+  keep,
+  omittedWhenHashed,
+  type Projector,
+  projectFields,
+  projectItems,
+  projectLabels,
+  projectName,
+  projectRequirement,
+  projectTaint,
+  replacedWhenHashed,
+} from "./projector.ts";
+
+/** What is read of this project's kinds: `spec` and `status` of each. */
+type SpecAndStatusProjectors = Readonly<Record<string, Projector>>;
+
+const nodeClassRef = projectFields({ group: keep, kind: keep, name: projectName, apiVersion: keep });
+const status = projectFields({ conditions: projectConditions });
+
+export const nodePoolProjectors: SpecAndStatusProjectors = {
+  spec: projectFields({
+    weight: keep,
+    replicas: keep,
+    limits: keep,
+    disruption: keep,
+    template: projectFields({
+      metadata: projectFields({ labels: projectLabels, annotations: omittedWhenHashed(keep) }),
+      spec: projectFields({
+        nodeClassRef,
+        requirements: projectItems(projectRequirement),
+        taints: projectItems(projectTaint),
+        startupTaints: projectItems(projectTaint),
+        expireAfter: keep,
+        terminationGracePeriod: keep,
+        kubelet: keep, // of v1beta1
+      }),
+    }),
+  }),
+  status: projectFields({ resources: keep, nodes: keep, conditions: projectConditions }),
+};
+
+export const nodeClaimProjectors: SpecAndStatusProjectors = {
+  spec: projectFields({
+    nodeClassRef,
+    requirements: projectItems(projectRequirement),
+    resources: keep,
+    taints: projectItems(projectTaint),
+    startupTaints: projectItems(projectTaint),
+    expireAfter: keep,
+    terminationGracePeriod: keep,
+    kubelet: keep, // of v1beta1
+  }),
+  status: projectFields({
+    capacity: keep,
+    allocatable: keep,
+    nodeName: projectName,
+    providerID: projectName,
+    imageID: omittedWhenHashed(keep),
+    lastPodEventTime: keep,
+    conditions: projectConditions,
+  }),
+};
+
+export const nodeOverlayProjectors: SpecAndStatusProjectors = {
+  spec: projectFields({
+    requirements: projectItems(projectRequirement),
+    weight: keep,
+    price: keep,
+    priceAdjustment: keep,
+    capacity: keep,
+  }),
+  status,
+};
+
+export const capacityBufferProjectors: SpecAndStatusProjectors = {
+  spec: projectFields({
+    podTemplateRef: projectFields({ name: projectName }),
+    scalableRef: projectFields({ apiGroup: keep, kind: keep, name: projectName }),
+    replicas: keep,
+    percentage: keep,
+    limits: keep,
+    provisioningStrategy: keep,
+  }),
+  status,
+};
+
+export const kwokNodeClassProjectors: SpecAndStatusProjectors = {
+  spec: projectFields({ nodeRegistrationDelay: keep }),
+  status,
+};
+
+/** A selector says what a cloud account calls its things; the schema wants one, and any will do. */
+const projectTagTerms = replacedWhenHashed(keep, () => [{ tags: { [discoveryTag]: "hashed" } }]);
+
+/** An alias names the image family, and so decides sizes; other terms name images. */
+const projectAmiTerms = replacedWhenHashed(keep, (terms) => {
+  const aliases = Array.isArray(terms) ? terms.filter((term) => isRecord(term) && term["alias"] !== undefined) : [];
+  return aliases.length > 0 ? aliases : [{ id: "ami-0" }];
+});
+
+const projectEbs = projectFields({
+  volumeSize: keep,
+  volumeType: keep,
+  iops: keep,
+  throughput: keep,
+  encrypted: keep,
+  deleteOnTermination: keep,
+  snapshotID: keep,
+  volumeInitializationRate: keep,
+  kmsKeyID: omittedWhenHashed(keep),
+});
+
+/** User data may hold secrets and is never kept. */
+export const ec2NodeClassProjectors: SpecAndStatusProjectors = {
+  spec: projectFields({
+    amiFamily: keep,
+    amiSelectorTerms: projectAmiTerms,
+    subnetSelectorTerms: projectTagTerms,
+    securityGroupSelectorTerms: projectTagTerms,
+    capacityReservationSelectorTerms: omittedWhenHashed(keep),
+    role: projectName,
+    instanceProfile: projectName,
+    tags: omittedWhenHashed(keep),
+    kubelet: keep,
+    blockDeviceMappings: projectItems(projectFields({ deviceName: keep, rootVolume: keep, ebs: projectEbs })),
+    instanceStorePolicy: keep,
+    networkInterfaces: keep,
+    connectionTracking: keep,
+    metadataOptions: keep,
+    associatePublicIPAddress: keep,
+    ipPrefixCount: keep,
+    detailedMonitoring: keep,
+    placementGroupSelector: omittedWhenHashed(keep),
+    cpuOptions: keep,
+  }),
+  status: projectFields({
+    subnets: projectItems(projectFields({ id: projectName, zone: keep, zoneID: keep })),
+    capacityReservations: projectItems(
+      projectFields({
+        availabilityZone: keep,
+        endTime: keep,
+        id: keep, // nodes have it as a label
+        instanceMatchCriteria: keep,
+        instanceType: keep,
+        ownerID: replacedWhenHashed(keep, () => "000000000000"),
+        reservationType: keep,
+        interruptible: keep,
+        state: keep,
+      }),
+    ),
+    conditions: projectConditions,
+  }),
+};
+
+export const aksNodeClassProjectors: SpecAndStatusProjectors = {
+  spec: projectFields({
+    imageFamily: keep,
+    osDiskSizeGB: keep,
+    maxPods: keep,
+    kubelet: keep,
+    fipsMode: keep,
+    vnetSubnetID: omittedWhenHashed(keep),
+    tags: omittedWhenHashed(keep),
+  }),
+  status: projectFields({ kubernetesVersion: keep, conditions: projectConditions }),
+};

@@ -1,0 +1,111 @@
+import type { ScenarioKind } from "../../core/scenario/scenario-kind.ts";
+import {
+  aksNodeClassProjectors,
+  capacityBufferProjectors,
+  ec2NodeClassProjectors,
+  kwokNodeClassProjectors,
+  nodeClaimProjectors,
+  nodeOverlayProjectors,
+  nodePoolProjectors,
+} from "./karpenter-projectors.ts";
+import {
+  metadataProjector,
+  projectBriefConditions,
+  projectNodeSelector,
+  projectPodSpec,
+  projectPodStatus,
+  projectPodTemplate,
+  projectVolumeClaimSpec,
+} from "./pod-projectors.ts";
+import {
+  keep,
+  keepPresence,
+  type Projector,
+  projectFields,
+  projectItems,
+  projectLabelSelector,
+  projectLabels,
+  projectName,
+  projectNamespace,
+  projectPriorityClass,
+  projectRequirement,
+  projectTaint,
+  projectVolumeClaimName,
+} from "./projector.ts";
+
+function objectProjector(rest: Readonly<Record<string, Projector>>, ownName: Projector = projectName): Projector {
+  return projectFields({ apiVersion: keep, kind: keep, metadata: metadataProjector(ownName), ...rest });
+}
+
+const projectWorkload = objectProjector({
+  spec: projectFields({
+    replicas: keep,
+    ordinals: keep,
+    selector: projectLabelSelector,
+    template: projectPodTemplate,
+    volumeClaimTemplates: projectItems(
+      projectFields({ metadata: metadataProjector(projectName), spec: projectVolumeClaimSpec }),
+    ),
+  }),
+});
+
+/** A Service has no part in a plan of its own, but says which pods belong together. (02:X-51) */
+export type SnapshotKind = Exclude<ScenarioKind, "Job" | "CronJob"> | "Service";
+
+/**
+ * What the engine reads of each kind. Jobs and CronJobs are not among them: what they want to run now are pods already,
+ * and what they will want to run later is no part of a cluster as it is.
+ */
+export const kindProjectors: Readonly<Record<SnapshotKind, Projector>> = {
+  Pod: objectProjector({ spec: projectPodSpec, status: projectPodStatus }),
+  PodTemplate: objectProjector({ template: projectPodTemplate }),
+  Node: objectProjector({
+    spec: projectFields({ providerID: projectName, taints: projectItems(projectTaint), unschedulable: keep }),
+    status: projectFields({ capacity: keep, allocatable: keep, phase: keep, conditions: projectBriefConditions }),
+  }),
+  Namespace: objectProjector({ status: projectFields({ phase: keep }) }, projectNamespace),
+  PersistentVolume: objectProjector({
+    spec: projectFields({
+      csi: projectFields({ driver: keep }),
+      awsElasticBlockStore: keepPresence,
+      local: keepPresence,
+      hostPath: keepPresence,
+      nodeAffinity: projectFields({ required: projectNodeSelector }),
+      storageClassName: projectName,
+    }),
+  }),
+  PersistentVolumeClaim: objectProjector(
+    { spec: projectVolumeClaimSpec, status: projectFields({ phase: keep }) },
+    projectVolumeClaimName,
+  ),
+  Deployment: projectWorkload,
+  ReplicaSet: projectWorkload,
+  StatefulSet: projectWorkload,
+  DaemonSet: objectProjector({ spec: projectFields({ selector: projectLabelSelector, template: projectPodTemplate }) }),
+  Service: objectProjector({ spec: projectFields({ selector: projectLabels }) }),
+  PodDisruptionBudget: objectProjector({
+    spec: projectFields({
+      selector: projectLabelSelector,
+      maxUnavailable: keep,
+      minAvailable: keep,
+      unhealthyPodEvictionPolicy: keep,
+    }),
+    status: projectFields({ disruptionsAllowed: keep, currentHealthy: keep, desiredHealthy: keep, expectedPods: keep }),
+  }),
+  PriorityClass: objectProjector({ value: keep, globalDefault: keep, preemptionPolicy: keep }, projectPriorityClass),
+  StorageClass: objectProjector({
+    provisioner: keep,
+    volumeBindingMode: keep,
+    allowedTopologies: projectItems(projectFields({ matchLabelExpressions: projectItems(projectRequirement) })),
+  }),
+  CSINode: objectProjector({
+    spec: projectFields({ drivers: projectItems(projectFields({ name: keep, allocatable: keep })) }),
+  }),
+  NodePool: objectProjector(nodePoolProjectors),
+  NodeClaim: objectProjector(nodeClaimProjectors),
+  NodeOverlay: objectProjector(nodeOverlayProjectors),
+  CapacityBuffer: objectProjector(capacityBufferProjectors),
+  KWOKNodeClass: objectProjector(kwokNodeClassProjectors),
+  EC2NodeClass: objectProjector(ec2NodeClassProjectors),
+  AKSNodeClass: objectProjector(aksNodeClassProjectors),
+};

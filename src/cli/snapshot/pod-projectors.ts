@@ -1,0 +1,196 @@
+import { annotations } from "../../api/labels.ts";
+import { isRecord } from "../../api/object.ts";
+import {
+  keep,
+  type Projector,
+  projectFieldRequirement,
+  projectFields,
+  projectIf,
+  projectItems,
+  projectLabelKey,
+  projectLabelSelector,
+  projectLabels,
+  projectName,
+  projectNamespace,
+  projectPriorityClass,
+  projectRequirement,
+  projectTaint,
+  projectTopologyKey,
+  projectVolumeClaimName,
+  replacedWhenHashed,
+} from "./projector.ts";
+
+/** What scheduling and disruption read of objects that have pods or a pod's shape, and nothing else. */
+
+/** Annotations that decide something; all others are left out. */
+const keptAnnotations: ReadonlySet<string> = new Set([
+  annotations.doNotDisrupt,
+  annotations.nodePoolHash,
+  annotations.nodePoolHashVersion,
+  annotations.ec2NodeClassHash,
+  annotations.ec2NodeClassHashVersion,
+  annotations.terminationTimestamp,
+  annotations.minValuesRelaxed,
+  annotations.requestedDraDrivers,
+  annotations.priceOverlayApplied,
+  annotations.capacityOverlayApplied,
+  annotations.podDeletionCost,
+  "pv.kubernetes.io/bind-completed",
+  "storageclass.kubernetes.io/is-default-class",
+]);
+
+const projectAnnotations: Projector = (value) => {
+  if (!isRecord(value)) return undefined;
+  const kept = Object.entries(value).filter(([one]) => keptAnnotations.has(one));
+  return kept.length === 0 ? undefined : Object.fromEntries(kept);
+};
+
+/** Of an object whose own name has this form. */
+export function metadataProjector(ownName: Projector): Projector {
+  return projectFields({
+    name: ownName,
+    generateName: projectName,
+    namespace: projectNamespace,
+    uid: keep,
+    generation: keep,
+    creationTimestamp: keep,
+    deletionTimestamp: keep,
+    labels: projectLabels,
+    annotations: projectAnnotations,
+    finalizers: keep,
+    ownerReferences: projectItems(
+      projectFields({ apiVersion: keep, kind: keep, name: projectName, uid: keep, controller: keep }),
+    ),
+  });
+}
+
+/** What a controller found out; its message is for people, and a schema may insist on one. */
+export const projectCondition = projectFields({
+  type: keep,
+  status: keep,
+  reason: keep,
+  message: replacedWhenHashed(keep, () => ""),
+  observedGeneration: keep,
+  lastTransitionTime: keep,
+});
+export const projectConditions = projectItems(projectCondition);
+
+/** Of foreign kinds nobody reads the message. */
+export const projectBriefConditions = projectItems(
+  projectFields({ type: keep, status: keep, reason: keep, lastTransitionTime: keep }),
+);
+
+const nodeTerm = projectFields({
+  matchExpressions: projectItems(projectRequirement),
+  matchFields: projectItems(projectFieldRequirement),
+});
+export const projectNodeSelector = projectFields({ nodeSelectorTerms: projectItems(nodeTerm) });
+
+const podTerm = projectFields({
+  topologyKey: projectTopologyKey,
+  labelSelector: projectLabelSelector,
+  namespaces: projectItems(projectNamespace),
+  namespaceSelector: projectLabelSelector,
+  matchLabelKeys: projectItems(projectLabelKey),
+  mismatchLabelKeys: projectItems(projectLabelKey),
+});
+const podAffinity = projectFields({
+  requiredDuringSchedulingIgnoredDuringExecution: projectItems(podTerm),
+  preferredDuringSchedulingIgnoredDuringExecution: projectItems(
+    projectFields({ weight: keep, podAffinityTerm: podTerm }),
+  ),
+});
+const affinity = projectFields({
+  nodeAffinity: projectFields({
+    requiredDuringSchedulingIgnoredDuringExecution: projectNodeSelector,
+    preferredDuringSchedulingIgnoredDuringExecution: projectItems(
+      projectFields({ weight: keep, preference: nodeTerm }),
+    ),
+  }),
+  podAffinity,
+  podAntiAffinity: podAffinity,
+});
+
+const spread = projectFields({
+  topologyKey: projectTopologyKey,
+  maxSkew: keep,
+  whenUnsatisfiable: keep,
+  labelSelector: projectLabelSelector,
+  minDomains: keep,
+  matchLabelKeys: projectItems(projectLabelKey),
+  nodeAffinityPolicy: keep,
+  nodeTaintsPolicy: keep,
+});
+
+const resources = projectFields({
+  requests: keep,
+  limits: keep,
+  claims: projectItems(projectFields({ name: projectName })),
+});
+
+const container = projectFields({
+  name: projectName,
+  resources,
+  restartPolicy: keep,
+  ports: projectItems(projectFields({ containerPort: keep, hostPort: keep, hostIP: keep, protocol: keep })),
+});
+
+export const projectVolumeClaimSpec = projectFields({
+  storageClassName: projectName,
+  volumeName: projectName,
+  accessModes: keep,
+  resources: keep,
+});
+
+/** Secrets, config maps and the like are mounted anywhere; a claim's volume is somewhere. */
+const volume = projectIf(
+  (one) => one["persistentVolumeClaim"] !== undefined || one["ephemeral"] !== undefined,
+  projectFields({
+    name: projectName,
+    persistentVolumeClaim: projectFields({ claimName: projectVolumeClaimName }),
+    ephemeral: projectFields({ volumeClaimTemplate: projectFields({ spec: projectVolumeClaimSpec }) }),
+  }),
+);
+
+export const projectPodSpec = projectFields({
+  nodeName: projectName,
+  schedulerName: keep,
+  nodeSelector: projectLabels,
+  affinity,
+  tolerations: projectItems(projectTaint),
+  topologySpreadConstraints: projectItems(spread),
+  containers: projectItems(container),
+  initContainers: projectItems(container),
+  resources,
+  overhead: keep,
+  volumes: projectItems(volume),
+  resourceClaims: projectItems(projectFields({ name: projectName })),
+  schedulingGates: projectItems(projectFields({ name: projectName })),
+  hostNetwork: keep,
+  priority: keep,
+  priorityClassName: projectPriorityClass,
+  preemptionPolicy: keep,
+  terminationGracePeriodSeconds: keep,
+});
+
+const podConditions = new Set<unknown>(["PodScheduled", "Ready", "DisruptionTarget"]);
+const containerStatuses = projectItems(projectFields({ name: projectName, resources, allocatedResources: keep }));
+
+export const projectPodStatus = projectFields({
+  phase: keep,
+  startTime: keep,
+  nominatedNodeName: projectName,
+  conditions: projectItems(
+    projectIf(
+      ({ type }) => podConditions.has(type),
+      projectFields({ type: keep, status: keep, reason: keep, lastTransitionTime: keep }),
+    ),
+  ),
+  containerStatuses,
+  initContainerStatuses: containerStatuses,
+});
+
+export const projectPodTemplate = projectFields({
+  metadata: projectFields({ labels: projectLabels, annotations: projectAnnotations }),
+  spec: projectPodSpec,
+});

@@ -1,0 +1,39 @@
+import type { KubeObject } from "../../api/object.ts";
+import { scenarioKind } from "../../core/scenario/scenario-kind.ts";
+import { kindProjectors, type SnapshotKind } from "./kind-projectors.ts";
+import type { NameWriter } from "./projector.ts";
+
+/** Texts as they are. */
+export const plainNameWriter: NameWriter = {
+  keepsNames: true,
+  name: (text) => text,
+  namespace: (text) => text,
+  volumeClaim: (text) => text,
+  priorityClass: (text) => text,
+  labelKey: (text) => text,
+  topologyKey: (text) => text,
+  labelValue: (_, text) => text,
+  markComparedKey: () => undefined,
+};
+
+/** What the engine reads of an object; undefined for one it does not look at. */
+export function projectObject(object: KubeObject, names: NameWriter = plainNameWriter): KubeObject | undefined {
+  const kind = snapshotKind(object);
+  return kind === undefined ? undefined : (kindProjectors[kind](object, names) as KubeObject);
+}
+
+function snapshotKind({ apiVersion, kind }: KubeObject): SnapshotKind | undefined {
+  if (apiVersion === "v1" && kind === "Service") return "Service";
+  const known = scenarioKind({ apiVersion, kind });
+  return known === "Job" || known === "CronJob" ? undefined : known;
+}
+
+/** Oldest first, as manifests are read: of pods alike the older one is placed first. (02:Q-1) */
+export function inOrderOfAge(objects: readonly KubeObject[]): readonly KubeObject[] {
+  return [...objects].sort((a, b) => (age(a) < age(b) ? -1 : age(a) > age(b) ? 1 : 0));
+}
+
+/** RFC 3339 in UTC sorts as text. */
+function age({ metadata: { creationTimestamp = "" } }: KubeObject): string {
+  return creationTimestamp;
+}

@@ -1,0 +1,77 @@
+import { groups, labels } from "../../api/labels.ts";
+import { isRecord, type KubeObject } from "../../api/object.ts";
+import { scenarioKind } from "../../core/scenario/scenario-kind.ts";
+
+export const snapshotVersion = 1;
+
+/** The first line of a snapshot. */
+export interface SnapshotHeader {
+  readonly kind: "Snapshot";
+  readonly version: number;
+  /** When the cluster looked like that, RFC 3339. */
+  readonly time: string;
+  /** By the node classes of the pools; absent where there are none. */
+  readonly provider?: SnapshotProvider;
+  /** Where most nodes are; absent where none says. */
+  readonly region?: string;
+  /** Names are not the real ones. */
+  readonly hashed?: true;
+}
+
+export type SnapshotProvider = "kwok" | "aws" | "azure";
+
+const providerOfGroup: Readonly<Record<string, SnapshotProvider>> = {
+  [groups.kwok]: "kwok",
+  [groups.aws]: "aws",
+  [groups.azure]: "azure",
+};
+
+export function snapshotHeaderOf(
+  objects: readonly KubeObject[],
+  { timeMs, hashed = false }: { readonly timeMs: number; readonly hashed?: boolean },
+): SnapshotHeader {
+  const provider = providerOf(objects);
+  const region = regionOf(objects);
+  return {
+    kind: "Snapshot",
+    version: snapshotVersion,
+    time: `${new Date(timeMs).toISOString().slice(0, -5)}Z`,
+    ...(provider !== undefined && { provider }),
+    ...(region !== undefined && { region }),
+    ...(hashed && { hashed }),
+  };
+}
+
+interface PoolSpec {
+  readonly template?: { readonly spec?: { readonly nodeClassRef?: { readonly group?: string } } };
+}
+
+function providerOf(objects: readonly KubeObject[]): SnapshotProvider | undefined {
+  const pools = objects.filter((object) => scenarioKind(object) === "NodePool");
+  const found = pools.map(({ spec }) => (spec as PoolSpec).template?.spec?.nodeClassRef?.group ?? "");
+  return mostFrequent(found.flatMap((group) => providerOfGroup[group] ?? []));
+}
+
+function regionOf(objects: readonly KubeObject[]): string | undefined {
+  const nodes = objects.filter((object) => scenarioKind(object) === "Node");
+  return mostFrequent(nodes.flatMap(({ metadata }) => metadata.labels?.[labels.region] ?? []));
+}
+
+function mostFrequent<T extends string>(words: readonly T[]): T | undefined {
+  const counts = new Map<T, number>();
+  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
+  const [first] = [...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
+  return first?.[0];
+}
+
+/** What a line says, if it is the first line of a snapshot. */
+export function readSnapshotHeader(line: string): SnapshotHeader | undefined {
+  if (!line.startsWith('{"kind":"Snapshot"')) return undefined;
+  try {
+    const header: unknown = JSON.parse(line);
+    const isHeader = isRecord(header) && typeof header["version"] === "number" && typeof header["time"] === "string";
+    return isHeader ? (header as unknown as SnapshotHeader) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,213 @@
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Command } from "commander";
+import { afterAll, expect, it } from "vitest";
+import { type FakeIo, fakeIo } from "../../test/conversion/fake-io.ts";
+import { upCommand } from "./up-command.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "karpenter-up-"));
+const env = { XDG_STATE_HOME: folder };
+const kubeconfig = join(folder, "karpenter-ts", "kubeconfig");
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Runs the command; `meanwhile` happens between its start and its end. */
+async function up(io: FakeIo, args: readonly string[], meanwhile: () => Promise<void> = async () => {}): Promise<void> {
+  const command = new Command("karpenter").addCommand(upCommand(io, { untilStopped: meanwhile, version: "0.0.0" }));
+  await command.parseAsync(["up", ...args], { from: "user" });
+}
+
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + 50_000;
+  while (!(await isSo())) {
+    if (performance.now() > deadline) throw new Error("waited in vain");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+interface Config {
+  readonly clusters: readonly { readonly cluster: { readonly server: string } }[];
+  readonly users: readonly { readonly user: { readonly token: string } }[];
+}
+
+async function ask(path: string, config = kubeconfig): Promise<Response> {
+  const { clusters, users } = JSON.parse(readFileSync(config, "utf8")) as Config;
+  const headers = { authorization: `Bearer ${users[0]?.user.token}` };
+  return fetch(`${clusters[0]?.cluster.server}${path}`, { headers });
+}
+
+async function names(path: string): Promise<readonly string[]> {
+  const { items } = (await (await ask(path)).json()) as { items: { metadata: { name: string } }[] };
+  return items.map(({ metadata }) => metadata.name);
+}
+
+it("05:CP-S2 starts, writes a kubeconfig for its owner alone, says what to try, and stops", async () => {
+  const io = fakeIo({ env });
+  await up(io, ["--plain-http", "--nodes", "2"], async () => {
+    expect(io.out()).toContain("The sandbox is ready at http://127.0.0.1:");
+    expect(io.out()).toContain("kubectl apply -f examples/quick-start.yaml");
+    expect(statSync(kubeconfig).mode & 0o777).toBe(0o600);
+    expect(io.out()).toContain(`export KUBECONFIG=${kubeconfig}`);
+    expect(await names("/api/v1/nodes")).toEqual(["control-plane", "node-1", "node-2"]);
+    const pools = await ask("/apis/karpenter.sh/v1/nodepools");
+    expect(pools.status).toBe(200);
+    expect(await names("/api/v1/namespaces/karpenter/pods")).toEqual(["karpenter-0"]);
+  });
+  expect(io.code()).toBeUndefined();
+  await expect(ask("/readyz")).rejects.toThrow();
+});
+
+it("05 §5 --no-controller is the bare control plane", async () => {
+  const io = fakeIo({ env });
+  await up(io, ["--plain-http", "--no-controller", "--nodes", "2"], async () => {
+    expect(io.out()).toContain("The control plane is ready at http://127.0.0.1:");
+    expect(await names("/api/v1/nodes")).toEqual(["node-1", "node-2"]);
+    expect(await names("/api/v1/namespaces/karpenter/pods")).toEqual([]);
+    expect((await ask("/apis/karpenter.sh/v1/nodepools")).status).toBe(200);
+  });
+  expect(io.code()).toBeUndefined();
+});
+
+it("05 §5 --region is where EC2NodeClasses buy", async () => {
+  const files = { "class.yaml": readFileSync("examples/aws.yaml", "utf8") };
+  const io = fakeIo({ env, files });
+  await up(io, ["--plain-http", "--region", "us-east-1", "--speed", "60", "-f", "class.yaml"], async () => {
+    await until(async () => io.out().includes("bought"));
+  });
+  expect(io.out()).toMatch(/bought \w+\.\w+, \S+, in us-east-1[a-f] at \$/);
+});
+
+it("05 §5 --demo plays a day by itself and leaves a quiet cluster that stays up", async () => {
+  const io = fakeIo({ env });
+  await up(io, ["--plain-http", "--demo", "--speed", "30"], async () => {
+    await until(async () => io.out().includes("Demo: over."));
+    expect(await names("/api/v1/nodes")).toEqual(["control-plane"]);
+    expect(await names("/apis/karpenter.sh/v1/nodeclaims")).toEqual([]);
+    expect(await names("/apis/karpenter.sh/v1/nodepools")).toEqual([]);
+    await until(async () => (await ask("/api/v1/namespaces/demo")).status === 404);
+  });
+  const acts = [
+    "a shop opens",
+    "load rises",
+    "1000 cores",
+    "wants a spot machine back",
+    "load falls",
+    "closes",
+    "over",
+  ];
+  const told = io.out().split("\n");
+  const places = acts.map((act) => told.findIndex((line) => line.startsWith("Demo:") && line.includes(act)));
+  expect(places).not.toContain(-1);
+  expect([...places].sort((a, b) => a - b)).toEqual(places);
+  const summaries = io.out().match(/\d+ pods run on \d+ nodes?, for \$[\d.]+ an hour/g) ?? [];
+  expect(summaries.map((line) => Number.parseInt(line, 10))).toEqual([19, 61, 61, 5]);
+  expect(io.out()).toMatch(/no node for demo\/giant: no instance type has enough resources/);
+  expect(io.out()).toMatch(/the cloud takes back: demo-\w+/);
+  expect([io.err(), io.code()]).toEqual(["", undefined]);
+});
+
+it("05 §5 --demo can be stopped in the middle", async () => {
+  const io = fakeIo({ env });
+  await up(io, ["--plain-http", "--demo", "--speed", "20"], () => until(async () => io.out().includes("bought")));
+  expect(io.out()).not.toContain("Demo: over.");
+  expect([io.err(), io.code()]).toEqual(["", undefined]);
+});
+
+it("05:CP-S1 serves TLS with a certificate it keeps", async () => {
+  await up(fakeIo({ env }), []);
+  const path = join(folder, "karpenter-ts", "certificate.json");
+  const first = readFileSync(path, "utf8");
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  await up(fakeIo({ env }), []);
+  expect(readFileSync(path, "utf8")).toBe(first);
+  expect(readFileSync(kubeconfig, "utf8")).toContain("certificate-authority-data");
+});
+
+it("05 §5 loads manifests, old ones converted with their warnings", async () => {
+  const manifest = `
+apiVersion: karpenter.sh/v1beta1
+kind: NodePool
+metadata: {name: elder}
+spec:
+  template:
+    spec:
+      requirements: [{key: kubernetes.io/arch, operator: In, values: [amd64]}]
+      nodeClassRef: {apiVersion: karpenter.k8s.aws/v1beta1, kind: EC2NodeClass, name: default}
+  disruption: {consolidationPolicy: WhenUnderutilized}
+  limitz: {cpu: 1}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings, namespace: later}
+---
+apiVersion: v1
+kind: Namespace
+metadata: {name: later}
+`;
+  const io = fakeIo({ env, files: { "all.yaml": manifest } });
+  await up(io, ["--plain-http", "-f", "all.yaml"], async () => {
+    const pool = (await (await ask("/apis/karpenter.sh/v1/nodepools/elder")).json()) as Record<string, unknown>;
+    expect(pool).toMatchObject({ spec: { disruption: { consolidationPolicy: "WhenEmptyOrUnderutilized" } } });
+    expect((await ask("/api/v1/namespaces/later/configmaps/settings")).status).toBe(200);
+  });
+  expect(io.code()).toBeUndefined();
+  expect(io.err()).toMatch(/^all.yaml:\d+:\d+: warning: spec.limitz: dropped/);
+});
+
+it("05 §5 refuses manifests it cannot take, by name and reason", async () => {
+  const broken = fakeIo({ env, files: { "bad.yaml": "kind: [" } });
+  await up(broken, ["--plain-http", "-f", "bad.yaml"]);
+  expect(broken.code()).toBe(1);
+  const unknown = fakeIo({
+    env,
+    files: { "odd.yaml": "apiVersion: example.com/v1\nkind: Odd\nmetadata: {name: x}\n" },
+  });
+  await up(unknown, ["--plain-http", "-f", "odd.yaml"]);
+  expect(unknown.code()).toBe(1);
+  expect(unknown.err()).toContain("Odd x: no kind Odd in example.com/v1 is served here");
+});
+
+it("05 §5 says so when it cannot listen", async () => {
+  const taken = createServer();
+  await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
+  const { port } = taken.address() as { port: number };
+  const io = fakeIo({ env });
+  await up(io, ["--plain-http", "--port", String(port)]);
+  taken.close();
+  expect(io.code()).toBe(1);
+  expect(io.err()).toMatch(/cannot start the control plane: .*(EADDRINUSE|in use)/);
+  const open = fakeIo({ env });
+  await up(open, ["--plain-http", "--listen", "0.0.0.0"]);
+  expect(open.err()).toContain("only on loopback");
+});
+
+it("05:CP-T2 lets time run faster", async () => {
+  const path = join(folder, "fast");
+  await up(fakeIo({ env }), ["--plain-http", "--speed", "3600", "--kubeconfig", path], async () => {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const created = await ask("/api/v1/namespaces/default", path);
+    const { metadata } = (await created.json()) as { metadata: { creationTimestamp: string } };
+    expect(Date.parse(metadata.creationTimestamp)).toBeGreaterThan(Date.now() - 5_000);
+    const accept = { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" };
+    const { clusters, users } = JSON.parse(readFileSync(path, "utf8")) as Config;
+    const table = await fetch(`${clusters[0]?.cluster.server}/api/v1/namespaces/default`, {
+      headers: { ...accept, authorization: `Bearer ${users[0]?.user.token}` },
+    });
+    const { rows } = (await table.json()) as { rows: { cells: unknown[] }[] };
+    expect(rows[0]?.cells[2]).toMatch(/^\d+m|^\d+h/);
+  });
+});
+
+it.each([
+  [["--port", "99999"]],
+  [["--nodes", "-1"]],
+  [["--speed", "0"]],
+  [["--region", "moon-1"]],
+  [["--no-controller", "--demo"]],
+  [["--no-controller", "--region", "us-east-1"]],
+])("05 §5 refuses %j as a wrong command line", async (args) => {
+  const io = fakeIo({ env });
+  await expect(up(io, args)).rejects.toThrow();
+  expect(io.code()).toBe(2);
+});

@@ -1,0 +1,47 @@
+import type { UpOptions } from "../up-command.ts";
+
+export interface ReadyTextOptions {
+  readonly url: string;
+  /** Of the kubeconfig. */
+  readonly path: string;
+  readonly options: UpOptions;
+}
+
+/** What someone reads who has just started it: where it is, and what to try. */
+export function readyText({ url, path, options }: ReadyTextOptions): string {
+  const { controller, speed, dataDir } = options;
+  const what = controller ? "sandbox" : "control plane";
+  return `The ${what} is ready at ${url}${speed === 1 ? "" : `; its time runs ${speed} times faster`}.
+
+  export KUBECONFIG=${shellQuoted(path)}
+
+Try, in another terminal:
+${suggestedCommands(options)
+  .map((line) => `  ${line}`)
+  .join("\n")}
+
+Ctrl-C stops it; ${dataDir === undefined ? "nothing is kept" : `the cluster is kept in ${dataDir}`}.${controller ? " What Karpenter does and why:" : ""}
+`;
+}
+
+function suggestedCommands({ controller, nodes, demo, filename }: UpOptions): readonly string[] {
+  if (!controller) {
+    return [
+      `kubectl get ${nodes > 0 ? "nodes" : "namespaces"}`,
+      "kubectl api-resources --api-group=karpenter.sh",
+      "kubectl explain nodepool.spec.disruption",
+    ];
+  }
+  const isEmpty = demo !== true && filename === undefined;
+  return [
+    ...(isEmpty ? ["kubectl apply -f examples/quick-start.yaml   # a NodePool and fifty pods"] : []),
+    "kubectl get nodeclaims,nodes",
+    "kubectl get pods -A -o wide",
+    "kubectl logs -n karpenter -l app.kubernetes.io/name=karpenter -f",
+  ];
+}
+
+/** As one types it: quoted only where the shell would take it apart. */
+function shellQuoted(text: string): string {
+  return /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,88 @@
+import { join, resolve } from "node:path";
+import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from "../../control-plane/control-plane.ts";
+import { stateFolder, writePrivateFile } from "../../control-plane/http/state-folder.ts";
+import { type Sandbox, startSandbox } from "../../operator/sandbox/sandbox.ts";
+import { exitCodes, type Io } from "../io.ts";
+import type { UntilStopped } from "../until-stopped.ts";
+import type { UpOptions } from "../up-command.ts";
+import { loadManifests } from "./load-manifests.ts";
+import { readyText } from "./ready-text.ts";
+
+interface UpContext {
+  readonly io: Io;
+  readonly stopped: UntilStopped;
+  readonly version: string;
+}
+
+/** Starts it, says what to try, and stays until the user has had enough. */
+export async function runUp(options: UpOptions, { io, stopped: untilStopped, version }: UpContext): Promise<void> {
+  const folder = stateFolder(io.env);
+  const path = resolve(options.kubeconfig ?? join(folder, "kubeconfig"));
+  let running: ControlPlane | Sandbox;
+  try {
+    running = await startCluster(options, { io, version, folder });
+  } catch (error) {
+    io.stderr(`error: cannot start the control plane: ${errorText(error)}\n`);
+    io.exit(exitCodes.badInput);
+    return;
+  }
+  for (const loss of running.losses) io.stderr(`warning: ${loss}\n`);
+  try {
+    const isLoaded = await loadManifests(running.api, options, io);
+    if (!isLoaded) return io.exit(exitCodes.badInput);
+    await writePrivateFile(path, running.kubeconfig);
+    io.stdout(readyText({ url: running.url, path, options }));
+    await (options.demo === true && "cloud" in running
+      ? runDemo(running, { io, stopped: untilStopped })
+      : untilStopped());
+    io.stdout("stopping\n");
+  } catch (error) {
+    io.stderr(`error: ${errorText(error)}\n`);
+    io.exit(exitCodes.badInput);
+  } finally {
+    await running.close();
+  }
+}
+
+interface UpStartContext {
+  readonly io: Io;
+  readonly version: string;
+  readonly folder: string;
+}
+
+function startCluster(options: UpOptions, { io, version, folder }: UpStartContext): Promise<ControlPlane | Sandbox> {
+  const { dataDir, region } = options;
+  const controlPlaneOptions: ControlPlaneOptions = {
+    host: options.listen,
+    port: options.port,
+    isPlainHttp: options.plainHttp === true,
+    speed: options.speed,
+    nodes: options.nodes,
+    folder,
+    data: dataDir === undefined ? undefined : { folder: resolve(dataDir), recover: options.recover === true },
+    onInternalError: (error) => io.stderr(`error: something failed inside the control plane: ${errorText(error)}\n`),
+  };
+  return options.controller
+    ? startSandbox({ ...controlPlaneOptions, version, region, print: io.stdout, isColoured: io.isTty })
+    : startControlPlane(controlPlaneOptions);
+}
+
+/** Plays the demo, and waits on. */
+async function runDemo(
+  sandbox: Sandbox,
+  { io, stopped: untilStopped }: Pick<UpContext, "io" | "stopped">,
+): Promise<void> {
+  const { runDemoSteps } = await import("../../operator/sandbox/demo/demo.ts");
+  const demoAbort = new AbortController();
+  const writeBlock = (text: string) => sandbox.printLine(`\n${text}\n`);
+  const playing = runDemoSteps(sandbox, { print: writeBlock, signal: demoAbort.signal }).catch((error: unknown) => {
+    io.stderr(`error: the demo failed: ${errorText(error)}\n`);
+  });
+  await untilStopped();
+  demoAbort.abort();
+  await playing;
+}
+
+function errorText(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,20 @@
+/** What someone sees who runs `karpenter` alone: what works, and what to try. */
+export function welcomeText(version: string): string {
+  return `karpenter ${version}: Karpenter, the Kubernetes node autoscaler, in TypeScript.
+
+What works so far:
+  karpenter up        a cluster, a simulated cloud and the controller in one process, for kubectl; --demo shows a day of it
+  karpenter run       the controller on a real cluster, with the KWOK provider
+  karpenter plan      which nodes these workloads would get, of which type, for how much, offline
+  karpenter explain   why a pod is pending, the nearest miss, and the smallest change that fixes it
+  karpenter snapshot  a live cluster in one file, for plan and explain
+  karpenter convert   old manifests (v1beta1, Provisioner, AWSNodeTemplate) to v1, every guess as a warning
+  karpenter crds      the CustomResourceDefinitions, for one provider or all
+
+Try next:
+  npx karpenter up --demo
+  npx karpenter plan -f examples/kwok.yaml -f examples/workload.yaml
+  npx karpenter convert -f examples/v1beta1.yaml
+  npx karpenter --help
+`;
+}

@@ -1,0 +1,62 @@
+import type { LaunchReason } from "../api/conditions/node-claim.ts";
+
+/** How a cloud says no; callers switch on it. (02 §7) */
+export const cloudErrorCodes = [
+  /** There is no such instance. */
+  "not-found",
+  /** Nothing that would do can be had now: ask again for something else. */
+  "insufficient-capacity",
+  /** The node class cannot be launched from. */
+  "node-class-not-ready",
+  /** The launch failed for a reason a person should read; the same may succeed later. */
+  "create-failed",
+  /** The pool's prices are being worked out: ask again soon. (02:O-8) */
+  "unevaluated",
+] as const;
+export type CloudErrorCode = (typeof cloudErrorCodes)[number];
+
+const messagePrefixes: Readonly<Record<CloudErrorCode, string>> = {
+  "not-found": "nodeclaim not found, ",
+  "insufficient-capacity": "insufficient capacity, ",
+  "node-class-not-ready": "NodeClassRef not ready, ",
+  "create-failed": "creating nodeclaim, ",
+  unevaluated: "",
+};
+
+/** What a cloud refuses, as a closed set of codes. Anything else it throws is trouble nobody planned for. */
+export class CloudError extends Error {
+  readonly code: CloudErrorCode;
+  /** For `create-failed`: what `Launched` says. (01 §2.5) */
+  readonly reason: LaunchReason | undefined;
+  /** Without the prefix: what a condition shows. */
+  readonly detail: string;
+
+  constructor(
+    code: CloudErrorCode,
+    detail: string,
+    options: { readonly reason?: LaunchReason; readonly cause?: unknown } = {},
+  ) {
+    super(`${messagePrefixes[code]}${detail}`, options.cause === undefined ? {} : { cause: options.cause });
+    this.name = "CloudError";
+    this.code = code;
+    this.detail = detail;
+    this.reason = options.reason;
+  }
+}
+
+/** Sees through wrapping and aggregation. (02 §7) */
+export function isCloudError(error: unknown, ...codes: readonly CloudErrorCode[]): boolean {
+  return cloudErrorOf(error, ...codes) !== undefined;
+}
+
+/** The refusal inside an error, if there is one. */
+export function cloudErrorOf(error: unknown, ...codes: readonly CloudErrorCode[]): CloudError | undefined {
+  if (error instanceof CloudError && (codes.length === 0 || codes.includes(error.code))) return error;
+  if (error instanceof AggregateError) {
+    for (const inner of error.errors) {
+      const found = cloudErrorOf(inner, ...codes);
+      if (found !== undefined) return found;
+    }
+  }
+  return error instanceof Error && error.cause !== undefined ? cloudErrorOf(error.cause, ...codes) : undefined;
+}

@@ -1,0 +1,85 @@
+import type { NodeClaim } from "../api/kinds/node-claim.ts";
+import type { Node } from "../api/kubernetes/cluster-objects.ts";
+import type { KubeObject } from "../api/object.ts";
+import { type Controller, type ControllerContext, reconcileController } from "../kube/controller.ts";
+import { isKubeError } from "../kube/kube-error.ts";
+import { builtInTypes, karpenterTypes } from "../kube/resources.ts";
+import { isCloudError } from "./cloud-error.ts";
+import type { Instance } from "./cloud-provider.ts";
+
+/** Where leaked instances are looked for. */
+export interface TerminableInstances {
+  list(): Promise<readonly Instance[]>;
+  /** Begins its end; `not-found` once it is gone. */
+  terminate(providerId: string): Promise<void>;
+}
+
+/** A claim's status may be this much behind its machine. (03:G-3) */
+const minAgeMs = 30_000;
+const frequentRuns = 20;
+const frequentPeriodMs = 10_000;
+const periodMs = 2 * 60_000;
+
+type ClaimObject = KubeObject & NodeClaim;
+type NodeKubeObject = KubeObject & Node;
+
+/** Ends machines that no claim has: launches whose answer was lost, or whose claim went meanwhile. (03:G-3) */
+export function instanceGarbageCollectionController(instances: TerminableInstances): Controller {
+  let runs = 0;
+  return reconcileController({
+    name: "instance.garbagecollection",
+    triggers: [],
+    kinds: [karpenterTypes.NodeClaim, builtInTypes.Node],
+    initialKeys: ["instances"],
+    prepare: ({ view }) =>
+      view<NodeKubeObject>(builtInTypes.Node).addIndex("provider-id", ({ spec }) => spec?.providerID),
+    reconcile: async (_, context) => {
+      await collectLeaked(instances, context);
+      return { afterMs: ++runs < frequentRuns ? frequentPeriodMs : periodMs };
+    },
+  });
+}
+
+async function collectLeaked(instances: TerminableInstances, context: ControllerContext): Promise<void> {
+  const { clock, client, view } = context;
+  const now = clock.now();
+  const oldEnough = (await instances.list()).filter(
+    ({ isTerminating, createdAt }) => !isTerminating && now - createdAt > minAgeMs,
+  );
+  if (leakedInstances(oldEnough, view<ClaimObject>(karpenterTypes.NodeClaim).all()).length === 0) return;
+  // What we watch may be behind, and this cannot be taken back: ask again. The cloud's list is the older of the two.
+  const { items } = await client.list<ClaimObject>(karpenterTypes.NodeClaim);
+  for (const { providerId } of leakedInstances(oldEnough, items))
+    await terminateLeaked(providerId, { instances, context });
+}
+
+/** A claim without a machine may be about to hear of the one that was launched for it. */
+function leakedInstances(oldEnough: readonly Instance[], claims: readonly ClaimObject[]): readonly Instance[] {
+  const claimedIds = new Set(claims.map(({ status }) => status?.providerID));
+  const unlaunchedClaimNames = new Set(
+    claims.filter(({ status }) => !status?.providerID).map(({ metadata }) => metadata.name),
+  );
+  return oldEnough.filter(
+    ({ providerId, claimName }) => !claimedIds.has(providerId) && !unlaunchedClaimNames.has(claimName),
+  );
+}
+
+async function terminateLeaked(
+  providerId: string,
+  { instances, context }: { readonly instances: TerminableInstances; readonly context: ControllerContext },
+): Promise<void> {
+  try {
+    await instances.terminate(providerId);
+  } catch (error) {
+    if (!isCloudError(error, "not-found")) throw error; // gone already: that was the goal
+  }
+  for (const { metadata } of context.view<NodeKubeObject>(builtInTypes.Node).byIndex("provider-id", providerId)) {
+    const { name = "", uid } = metadata;
+    const preconditions = uid === undefined ? {} : { preconditions: { uid } };
+    try {
+      await context.client.delete(builtInTypes.Node, { name }, preconditions);
+    } catch (error) {
+      if (!isKubeError(error, "not-found", "conflict")) throw error; // another node has the name by now
+    }
+  }
+}

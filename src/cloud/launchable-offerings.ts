@@ -1,0 +1,104 @@
+import type { NodeClaim } from "../api/kinds/node-claim.ts";
+import type { LabelPolicy } from "../api/label-policy.ts";
+import { labels } from "../api/labels.ts";
+import { isCompatible } from "../core/compatibility.ts";
+import { type InstanceType, type Offering, offeringGroups } from "../core/instance-type.ts";
+import type { RequirementItem } from "../core/requirement.ts";
+import { Requirements } from "../core/requirements.ts";
+import { type Resources, resourcesFit } from "../core/resources.ts";
+import { Quantity } from "../util/quantity.ts";
+import type { Random } from "../util/random.ts";
+
+/** One way to launch what a claim asks for. */
+export interface LaunchableOffering {
+  readonly type: InstanceType;
+  readonly offering: Offering;
+  /** All of such a machine, and what pods get of it. */
+  readonly capacity: Resources;
+  readonly allocatable: Resources;
+}
+
+/** What a claim insists on. */
+export interface ClaimLaunchRequest {
+  readonly requirements: Requirements;
+  readonly requests: Resources;
+  readonly policy: LabelPolicy;
+}
+
+export function claimLaunchRequestOf({ spec }: NodeClaim, policy: LabelPolicy): ClaimLaunchRequest {
+  return {
+    requirements: Requirements.fromItems(spec.requirements as readonly RequirementItem[], policy),
+    requests: parseQuantities(spec.resources?.requests ?? {}),
+    policy,
+  };
+}
+
+/** Everything that would do: compatible, large enough, and not known to be sold out. (02:L-33) */
+export function launchableOfferings(
+  request: ClaimLaunchRequest,
+  types: readonly InstanceType[],
+): readonly LaunchableOffering[] {
+  const named = request.requirements.get(labels.instanceType);
+  return types
+    .filter(({ name }) => named.has(name))
+    .filter(({ requirements }) => isCompatibleWithRequest(request, requirements))
+    .flatMap((type) => launchableOfferingsOf(type, request));
+}
+
+/** A type none of whose offerings suits gives none: it is passed over. (02 §12.2-20) */
+function launchableOfferingsOf(type: InstanceType, request: ClaimLaunchRequest): readonly LaunchableOffering[] {
+  return offeringGroups(type)
+    .filter(({ allocatable }) => resourcesFit(request.requests, allocatable))
+    .flatMap(({ offerings, allocatable }) =>
+      offerings
+        .filter(({ requirements }) => isCompatibleWithRequest(request, requirements))
+        .map((offering) => ({
+          type,
+          offering,
+          capacity: { ...type.capacity, ...offering.capacityOverride },
+          allocatable,
+        })),
+    );
+}
+
+/** Cheapest first; the dice decide among equals, so that zones fill evenly. (02:K-7) */
+export function cheapestFirst(
+  launchable: readonly LaunchableOffering[],
+  random: Random,
+): readonly LaunchableOffering[] {
+  return random.shuffle(launchable).sort((a, b) => a.offering.price - b.offering.price);
+}
+
+/** Labels that are certain once an offer is taken: whatever has one value left. The claim's own win. (02:K-8, 02:L-30) */
+export function resolvedLabels(
+  claim: NodeClaim,
+  { requirements }: Pick<ClaimLaunchRequest, "requirements">,
+  { type, offering }: Pick<LaunchableOffering, "type" | "offering">,
+): Readonly<Record<string, string>> {
+  return {
+    ...singleValueLabels(type.requirements),
+    ...singleValueLabels(offering.requirements),
+    ...singleValueLabels(requirements),
+    [labels.instanceType]: type.name,
+    ...claim.metadata.labels,
+  };
+}
+
+function singleValueLabels(requirements: Requirements): Readonly<Record<string, string>> {
+  const found: Record<string, string> = {};
+  for (const { key, singleValue } of requirements) if (singleValue !== undefined) found[key] = singleValue;
+  return found;
+}
+
+function isCompatibleWithRequest({ requirements, policy }: ClaimLaunchRequest, offered: Requirements): boolean {
+  return isCompatible(requirements, offered, { allowUndefined: policy.wellKnown });
+}
+
+function parseQuantities(list: Readonly<Record<string, string | number>>): Resources {
+  return Object.fromEntries(Object.entries(list).map(([name, text]) => [name, Quantity.parse(String(text))]));
+}
+
+/** As API objects carry it. */
+export function resourceListOf(list: Resources): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(list).map(([name, quantity]) => [name, quantity.canonical()]));
+}

@@ -1,0 +1,180 @@
+import { isRecord } from "../../api/object.ts";
+import { type FieldPath, formatPath, type Problem } from "../../api/problem.ts";
+import type { ResourceType } from "../../kube/client.ts";
+import { KubeError, type KubeErrorCode, type KubeStatus, type StatusDetails } from "../../kube/kube-error.ts";
+
+/** The kind of thing a failure speaks of. */
+export type QualifiedResource = Pick<ResourceType, "group" | "kind" | "plural">;
+
+const statusByCode = {
+  "bad-request": { reason: "BadRequest", code: 400 },
+  unauthorized: { reason: "Unauthorized", code: 401 },
+  forbidden: { reason: "Forbidden", code: 403 },
+  "not-found": { reason: "NotFound", code: 404 },
+  "method-not-allowed": { reason: "MethodNotAllowed", code: 405 },
+  "not-acceptable": { reason: "NotAcceptable", code: 406 },
+  "already-exists": { reason: "AlreadyExists", code: 409 },
+  conflict: { reason: "Conflict", code: 409 },
+  expired: { reason: "Expired", code: 410 },
+  "too-large": { reason: "RequestEntityTooLarge", code: 413 },
+  "unsupported-media-type": { reason: "UnsupportedMediaType", code: 415 },
+  invalid: { reason: "Invalid", code: 422 },
+  "too-many-requests": { reason: "TooManyRequests", code: 429 },
+  "server-error": { reason: "InternalError", code: 500 },
+  "not-implemented": { reason: "NotImplemented", code: 501 },
+  unavailable: { reason: "ServiceUnavailable", code: 503 },
+  timeout: { reason: "Timeout", code: 504 },
+} as const satisfies Record<KubeErrorCode, { reason: string; code: number }>;
+
+/** A refusal as the API says it. */
+export function apiError(code: KubeErrorCode, message: string, details?: StatusDetails): KubeError {
+  const { reason, code: http } = statusByCode[code];
+  const status: KubeStatus = {
+    kind: "Status",
+    apiVersion: "v1",
+    metadata: {},
+    status: "Failure",
+    message,
+    reason,
+    ...(details === undefined ? {} : { details }),
+    code: http,
+  };
+  return new KubeError(code, message, { status });
+}
+
+/** `deployments.apps`, or `pods` for the core group. */
+export function resourceName({ group, plural }: Pick<QualifiedResource, "group" | "plural">): string {
+  return group === "" ? plural : `${plural}.${group}`;
+}
+
+function detailsOf(resource: QualifiedResource, name: string): StatusDetails {
+  return { name, ...(resource.group === "" ? {} : { group: resource.group }), kind: resource.plural };
+}
+
+export function notFound(resource: QualifiedResource, name: string): KubeError {
+  return apiError("not-found", `${resourceName(resource)} "${name}" not found`, detailsOf(resource, name));
+}
+
+export function noSuchResource(): KubeError {
+  return apiError("not-found", "the server could not find the requested resource", {});
+}
+
+export function alreadyExists(resource: QualifiedResource, name: string): KubeError {
+  return apiError("already-exists", `${resourceName(resource)} "${name}" already exists`, detailsOf(resource, name));
+}
+
+const modifiedMessage = "the object has been modified; please apply your changes to the latest version and try again";
+
+export function conflict(resource: QualifiedResource, name: string, because: string = modifiedMessage): KubeError {
+  const message = `Operation cannot be fulfilled on ${resourceName(resource)} "${name}": ${because}`;
+  return apiError("conflict", message, detailsOf(resource, name));
+}
+
+export function forbidden(resource: QualifiedResource, name: string, because: string): KubeError {
+  return apiError(
+    "forbidden",
+    `${resourceName(resource)} "${name}" is forbidden: ${because}`,
+    detailsOf(resource, name),
+  );
+}
+
+export function badRequest(message: string): KubeError {
+  return apiError("bad-request", message);
+}
+
+export function methodNotSupported(resource: QualifiedResource, verb: string): KubeError {
+  const message = `${verb} is not supported on resources of kind "${resourceName(resource)}"`;
+  return apiError("method-not-allowed", message, detailsOf(resource, ""));
+}
+
+export function expiredVersion(message: string): KubeError {
+  return apiError("expired", message);
+}
+
+/** One thing wrong, in the words of the API. */
+export interface StatusCause {
+  readonly reason: string;
+  readonly message: string;
+  readonly field: string;
+}
+
+export function requiredValue(path: FieldPath, hint = ""): StatusCause {
+  return {
+    reason: "FieldValueRequired",
+    message: `Required value${hint === "" ? "" : `: ${hint}`}`,
+    field: formatPath(path),
+  };
+}
+
+export function invalidValue(path: FieldPath, value: unknown, because: string): StatusCause {
+  return {
+    reason: "FieldValueInvalid",
+    message: `Invalid value: ${showValue(value)}: ${because}`,
+    field: formatPath(path),
+  };
+}
+
+export function forbiddenField(path: FieldPath, because: string): StatusCause {
+  return { reason: "FieldValueForbidden", message: `Forbidden: ${because}`, field: formatPath(path) };
+}
+
+export function unsupportedValue(path: FieldPath, value: unknown, supported: readonly string[]): StatusCause {
+  const choices = supported.map((one) => JSON.stringify(one)).join(", ");
+  const message = `Unsupported value: ${showValue(value)}: supported values: ${choices}`;
+  return { reason: "FieldValueNotSupported", message, field: formatPath(path) };
+}
+
+export function duplicateValue(path: FieldPath, value: unknown): StatusCause {
+  return { reason: "FieldValueDuplicate", message: `Duplicate value: ${showValue(value)}`, field: formatPath(path) };
+}
+
+/** 422, with every cause. */
+export function invalidObject(resource: QualifiedResource, name: string, causes: readonly StatusCause[]): KubeError {
+  const lines = causes.map(({ field, message }) => `${field}: ${message}`);
+  const text = lines.length === 1 ? lines[0] : `[${lines.join(", ")}]`;
+  const qualified = resource.group === "" ? resource.kind : `${resource.kind}.${resource.group}`;
+  return apiError("invalid", `${qualified} "${name}" is invalid: ${text}`, {
+    name,
+    ...(resource.group === "" ? {} : { group: resource.group }),
+    kind: resource.kind,
+    causes,
+  });
+}
+
+/** A problem our validators found, as a cause. */
+export function causeOf(problem: Problem, object: unknown): StatusCause {
+  const { code, path, message, expected } = problem;
+  if (code === "required") return requiredValue(path);
+  const full = expected === undefined ? message : `${message}; expected ${expected}`;
+  if (code === "duplicate-item") return duplicateValue(path, valueAt(object, path));
+  if (code === "enum") {
+    const value = showValue(valueAt(object, path));
+    const text = `Unsupported value: ${value}: supported values: ${(expected ?? "").replace(/^one of /, "")}`;
+    return { reason: "FieldValueNotSupported", message: text, field: formatPath(path) };
+  }
+  const reasons: Partial<Record<Problem["code"], string>> = {
+    "too-many": "FieldValueTooMany",
+    "too-long": "FieldValueTooLong",
+    type: "FieldValueTypeInvalid",
+  };
+  const reason = reasons[code] ?? "FieldValueInvalid";
+  return { reason, message: `Invalid value: ${showValue(valueAt(object, path))}: ${full}`, field: formatPath(path) };
+}
+
+function valueAt(object: unknown, path: FieldPath): unknown {
+  let value = object;
+  for (const step of path) {
+    if (typeof step === "number") value = Array.isArray(value) ? value[step] : undefined;
+    else value = isRecord(value) && Object.hasOwn(value, step) ? value[step] : undefined;
+  }
+  return value;
+}
+
+/** Objects are named, not printed: a message is for reading. */
+function showValue(value: unknown): string {
+  if (value === undefined) return "null";
+  if (isRecord(value)) return '"object"';
+  if (Array.isArray(value)) return '"array"';
+  const text = JSON.stringify(value) ?? "null";
+  return text.length > 200 ? `${text.slice(0, 197)}..."` : text;
+}

@@ -1,0 +1,104 @@
+import { isRecord } from "../../../api/object.ts";
+import { anyFieldSchema, type FieldSchema } from "../../kinds/field-schema.ts";
+import { isSameJson } from "../../kinds/object-draft.ts";
+import { emptyFieldSet, type FieldSet, fieldSetNode, leafFieldSet } from "./field-set.ts";
+
+/** One part of a value that can be owned apart from the others. */
+export interface OwnablePart {
+  readonly value: unknown;
+  readonly schema: FieldSchema;
+}
+
+/** The parts of a value by their step, or undefined where it is owned whole. */
+export function ownableParts(value: unknown, schema: FieldSchema): ReadonlyMap<string, OwnablePart> | undefined {
+  if (isRecord(value)) {
+    if ((schema.is === "object" || schema.is === "map") && schema.isAtomic) return undefined;
+    const parts = new Map<string, OwnablePart>();
+    for (const key of Object.keys(value))
+      parts.set(`f:${key}`, { value: value[key], schema: childSchema(schema, key) });
+    return parts;
+  }
+  if (!Array.isArray(value) || schema.is !== "list" || schema.identity === "atomic") return undefined;
+  const parts = new Map<string, OwnablePart>();
+  for (const item of value) parts.set(listItemStep(item, schema.identity), { value: item, schema: schema.of });
+  return parts;
+}
+
+/** How an item of a list is told from the others. */
+export function listItemStep(item: unknown, identity: "set" | readonly string[]): string {
+  if (identity === "set") return `v:${JSON.stringify(item)}`;
+  const keys: Record<string, unknown> = {};
+  for (const key of [...identity].sort()) {
+    const value = isRecord(item) ? item[key] : undefined;
+    // The one key Kubernetes has a default for.
+    keys[key] = value ?? (key === "protocol" ? "TCP" : null);
+  }
+  return `k:${JSON.stringify(keys)}`;
+}
+
+export function childSchema(schema: FieldSchema, key: string): FieldSchema {
+  if (schema.is === "object") return schema.field(key) ?? anyFieldSchema;
+  return schema.is === "map" ? schema.of : anyFieldSchema;
+}
+
+/** Every path a value has something at. Items of lists count themselves, other containers only when empty. */
+export function fieldSetOf(value: unknown, schema: FieldSchema): FieldSet {
+  const parts = ownableParts(value, schema);
+  if (parts === undefined || parts.size === 0) return leafFieldSet;
+  const children = new Map<string, FieldSet>();
+  for (const [step, part] of parts) {
+    const below = fieldSetOf(part.value, part.schema);
+    children.set(step, step.startsWith("k:") ? fieldSetNode(true, below.children) : below);
+  }
+  return fieldSetNode(false, children);
+}
+
+/**
+ * The same with the lists and maps that hold the paths: who brings one owns it as well, and still does when others have
+ * emptied it.
+ */
+function setWithContainers(value: unknown, schema: FieldSchema): FieldSet {
+  const parts = ownableParts(value, schema);
+  if (parts === undefined || parts.size === 0) return leafFieldSet;
+  const children = new Map<string, FieldSet>();
+  for (const [step, part] of parts) {
+    const below = setWithContainers(part.value, part.schema);
+    const isItself = step.startsWith("k:") || (below.isMember && step !== containersStep);
+    children.set(step, fieldSetNode(isItself || below.children.size === 0, below.children));
+  }
+  return fieldSetNode(schema.is === "list" || schema.is === "map", children);
+}
+
+/** A pod always has this list, if only with nothing in it: nobody brings it. */
+const containersStep = "f:containers";
+
+export interface FieldComparison {
+  /** Added, or not what it was. */
+  readonly changed: FieldSet;
+  readonly removed: FieldSet;
+}
+
+const noDifference: FieldComparison = { changed: emptyFieldSet, removed: emptyFieldSet };
+
+/** What became of each path between two values. */
+export function compareFields(before: unknown, after: unknown, schema: FieldSchema): FieldComparison {
+  if (before === after) return noDifference;
+  if (before === undefined) return { changed: setWithContainers(after, schema), removed: emptyFieldSet };
+  if (after === undefined) return { changed: emptyFieldSet, removed: setWithContainers(before, schema) };
+  const [old, now] = [ownableParts(before, schema), ownableParts(after, schema)];
+  if (old === undefined || now === undefined)
+    return isSameJson(before, after) ? noDifference : { changed: leafFieldSet, removed: emptyFieldSet };
+  const changed = new Map<string, FieldSet>();
+  const removed = new Map<string, FieldSet>();
+  for (const step of new Set([...old.keys(), ...now.keys()])) {
+    const part = (now.get(step) ?? old.get(step)) as OwnablePart;
+    const [was, is] = [old.get(step)?.value, now.get(step)?.value];
+    const below = compareFields(was, is, part.schema);
+    const isItem = step.startsWith("k:");
+    const nowIn = isItem && was === undefined ? fieldSetNode(true, below.changed.children) : below.changed;
+    const nowOut = isItem && is === undefined ? fieldSetNode(true, below.removed.children) : below.removed;
+    if (nowIn.isMember || nowIn.children.size > 0) changed.set(step, nowIn);
+    if (nowOut.isMember || nowOut.children.size > 0) removed.set(step, nowOut);
+  }
+  return { changed: fieldSetNode(false, changed), removed: fieldSetNode(false, removed) };
+}

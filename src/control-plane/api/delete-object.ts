@@ -1,0 +1,87 @@
+import type { KubeObject } from "../../api/object.ts";
+import { draftOf, numberAt, type ObjectDraft, textAt } from "../kinds/object-draft.ts";
+import type { ServedKind } from "../kinds/served-kind.ts";
+import { badRequest, conflict } from "./api-errors.ts";
+import { isReadyForRemoval, type ServerContext, storageKey } from "./object-writer.ts";
+import type { DeleteRequest } from "./request.ts";
+import { rfc3339 } from "./times.ts";
+
+const foreground = "foregroundDeletion";
+const orphan = "orphan";
+
+export interface DeleteResult {
+  readonly object: KubeObject;
+  readonly isGone: boolean;
+}
+
+/** Deletes now, or marks for deletion what is held by a grace period or by finalizers. (05 §3, CP-L7) */
+export function deleteObject(
+  server: ServerContext,
+  kind: ServedKind,
+  old: KubeObject,
+  request: DeleteRequest,
+): DeleteResult {
+  assertPreconditions(kind, old, request);
+  const draft = draftOf(old);
+  markPropagation(draft, request);
+  const now = server.clock.now();
+  const isFirst = draft.metadata.deletionTimestamp === undefined;
+  const grace = graceSeconds(old, request);
+  const before = draft.metadata.deletionGracePeriodSeconds;
+  if (isFirst || (before !== undefined && grace < before)) {
+    draft.metadata.deletionTimestamp = isFirst ? rfc3339(now + grace * 1000) : shortenedDeletionTime(old, grace);
+    draft.metadata.deletionGracePeriodSeconds = grace;
+    if (isFirst && typeof draft.metadata.generation === "number") draft.metadata.generation++;
+  }
+  if (kind.storage === "namespaces" && draft.status !== undefined) draft.status["phase"] = "Terminating";
+  const key = storageKey(kind, { name: old.metadata.name ?? "", namespace: old.metadata.namespace });
+  const asObject = draft as unknown as KubeObject;
+  if (isReadyForRemoval(asObject)) {
+    if (request.dryRun === true) return { object: asObject, isGone: true };
+    return { object: server.store.remove(kind.storage, key) ?? old, isGone: true };
+  }
+  const isUnchanged = !isFirst && JSON.stringify(draft.metadata) === JSON.stringify(old.metadata);
+  if (isUnchanged) return { object: old, isGone: false };
+  if (request.dryRun === true) return { object: asObject, isGone: false };
+  return { object: server.store.put(kind.storage, key, draft), isGone: false };
+}
+
+function assertPreconditions(kind: ServedKind, { metadata }: KubeObject, { preconditions }: DeleteRequest): void {
+  const { uid, resourceVersion } = preconditions ?? {};
+  const name = metadata.name ?? "";
+  if (uid !== undefined && uid !== metadata.uid) {
+    throw conflict(kind, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${metadata.uid}`);
+  }
+  if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion) {
+    const because = `ResourceVersion in precondition: ${resourceVersion}, ResourceVersion in object meta: ${metadata.resourceVersion}`;
+    throw conflict(kind, name, `Precondition failed: ${because}`);
+  }
+}
+
+/** Foreground and orphan deletion are finalizers the garbage collector takes off; background needs none. */
+function markPropagation(draft: ObjectDraft, { propagation }: DeleteRequest): void {
+  if (propagation === undefined) return;
+  const others = (draft.metadata.finalizers ?? []).filter((one) => one !== foreground && one !== orphan);
+  const own = propagation === "Foreground" ? [foreground] : propagation === "Orphan" ? [orphan] : [];
+  const finalizers = [...others, ...own];
+  if (finalizers.length > 0) draft.metadata.finalizers = finalizers;
+  else delete draft.metadata.finalizers;
+}
+
+/** Only pods that run somewhere get time to stop. */
+function graceSeconds({ kind, apiVersion, spec, status }: KubeObject, { gracePeriodSeconds }: DeleteRequest): number {
+  if (gracePeriodSeconds !== undefined && !Number.isSafeInteger(gracePeriodSeconds)) {
+    throw badRequest("gracePeriodSeconds is not an integer");
+  }
+  if (kind !== "Pod" || apiVersion !== "v1" || textAt(spec, "nodeName") === "") return 0;
+  const phase = textAt(status, "phase");
+  if (phase === "Succeeded" || phase === "Failed") return 0;
+  const requestedSeconds = gracePeriodSeconds ?? numberAt(spec, "terminationGracePeriodSeconds") ?? 30;
+  return requestedSeconds < 0 ? 1 : requestedSeconds;
+}
+
+/** The moment deletion was asked for does not move. */
+function shortenedDeletionTime({ metadata }: KubeObject, grace: number): string {
+  const old = (metadata as { deletionGracePeriodSeconds?: number }).deletionGracePeriodSeconds ?? 0;
+  return rfc3339(Date.parse(metadata.deletionTimestamp ?? "") - old * 1000 + grace * 1000);
+}

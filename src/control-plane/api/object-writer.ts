@@ -1,0 +1,310 @@
+import { isRecord, type KubeObject } from "../../api/object.ts";
+import type { Clock } from "../../util/clock.ts";
+import type { Random } from "../../util/random.ts";
+import { apiVersionOfKind, type KindRegistry } from "../kinds/kind-registry.ts";
+import { copyJson, isSameJson, type ObjectDraft, type ObjectDraftMetadata, textAt } from "../kinds/object-draft.ts";
+import type { AdmissionContext, ServedKind } from "../kinds/served-kind.ts";
+import type { ObjectStore } from "../store/object-store.ts";
+import {
+  alreadyExists,
+  badRequest,
+  conflict,
+  forbiddenField,
+  invalidObject,
+  invalidValue,
+  notFound,
+} from "./api-errors.ts";
+import { trackManagedFields } from "./apply/managed-fields.ts";
+import { assertNamespace } from "./namespaces.ts";
+import { assertWithinLimits } from "./object-limits.ts";
+import type { NamespacedName, WriteRequest } from "./request.ts";
+import { rfc3339 } from "./times.ts";
+
+const maxNameTries = 8;
+
+/** What the parts of the server share. */
+export interface ServerContext {
+  readonly store: ObjectStore;
+  readonly kinds: KindRegistry;
+  readonly clock: Clock;
+  /** Generated names and uids come from here. */
+  readonly random: Random;
+  readonly admissionContext: () => AdmissionContext;
+}
+
+/** An object a client sent, read and in the version we store. */
+export interface DecodedWrite {
+  readonly draft: ObjectDraft;
+  readonly warnings: readonly string[];
+  /** Objects that came of the same request and are written with it. */
+  readonly additionalObjects: readonly unknown[];
+}
+
+export interface StoreWriteOptions extends WriteRequest {
+  readonly namespace?: string | undefined;
+  /** Who owns what is settled already. */
+  readonly isApplied?: boolean | undefined;
+}
+
+export interface WriteResult {
+  readonly object: KubeObject;
+  readonly isNew: boolean;
+  /** It was its last finalizer that kept it, and that is gone now. */
+  readonly isGone: boolean;
+}
+
+export function storageKey(kind: ServedKind, { name, namespace }: NamespacedName): string {
+  return kind.namespaced ? `${namespace ?? ""}/${name}` : name;
+}
+
+/** Everything between a body that arrived and an object in the store. (01 §0.1, 05 §3) */
+export class ObjectWriter {
+  readonly #server: ServerContext;
+
+  constructor(server: ServerContext) {
+    this.#server = server;
+  }
+
+  /** Decode, convert, unknown fields. */
+  decode(
+    kind: ServedKind,
+    body: unknown,
+    { fieldValidation = "Warn", decodingProblems = [] }: WriteRequest,
+  ): DecodedWrite {
+    assertWithinLimits(body);
+    assertIdentity(kind, body);
+    const converted = kind.conversion?.toStored(body);
+    const { value, unknown } = this.storedKind(kind).behaviour.decode(converted?.object ?? body);
+    const problems = [...decodingProblems, ...unknown.map((path) => `unknown field ${JSON.stringify(path)}`)];
+    if (fieldValidation === "Strict" && problems.length > 0) {
+      const what = `${kind.kind} in version ${JSON.stringify(kind.version)} cannot be handled as a ${kind.kind}`;
+      throw badRequest(`${what}: strict decoding error: ${problems.join(", ")}`);
+    }
+    const draft = value as ObjectDraft;
+    if (!isRecord(draft.metadata)) draft.metadata = {};
+    const problemWarnings = fieldValidation === "Warn" ? problems : [];
+    const warnings = [
+      ...(kind.deprecation ? [kind.deprecation] : []),
+      ...(converted?.warnings ?? []),
+      ...problemWarnings,
+    ];
+    return { draft, warnings, additionalObjects: converted?.additionalObjects ?? [] };
+  }
+
+  /** The version of a kind that is in the store. */
+  storedKind(kind: ServedKind): ServedKind {
+    if (kind.conversion === undefined) return kind;
+    return this.#server.kinds.all().find((one) => one.storage === kind.storage && one.conversion === undefined) ?? kind;
+  }
+
+  create(kind: ServedKind, draft: ObjectDraft, options: StoreWriteOptions): WriteResult {
+    const { store, clock, random } = this.#server;
+    const { behaviour } = kind;
+    this.#setNamespace(kind, draft, options.namespace);
+    const { metadata } = draft;
+    if (kind.namespaced) assertNamespace({ kind, store, metadata });
+    if ((metadata.resourceVersion ?? "") !== "")
+      throw badRequest("resourceVersion should not be set on objects to be created");
+    if ((metadata.name ?? "") === "" && (metadata.generateName ?? "") !== "")
+      metadata.name = this.#generateName(kind, metadata);
+    for (const field of ["deletionTimestamp", "deletionGracePeriodSeconds", "generation", "selfLink"])
+      delete metadata[field];
+    metadata.uid = random.uuid();
+    metadata.creationTimestamp = rfc3339(clock.now());
+    const context = this.#server.admissionContext();
+    if (behaviour.hasStatus && behaviour.keepsStatusOnCreate !== true) delete draft.status;
+    behaviour.admitCreate?.(draft, context);
+    behaviour.defaults?.(draft, context);
+    behaviour.prepareCreate?.(draft, context);
+    if (behaviour.countsGenerations) metadata.generation = 1;
+    const validated = this.#validated(kind, draft, undefined);
+    const key = storageKey(kind, { name: validated.metadata.name ?? "", namespace: validated.metadata.namespace });
+    if (store.collection(kind.storage).get(key) !== undefined) throw alreadyExists(kind, validated.metadata.name ?? "");
+    if (options.isApplied !== true)
+      trackManagedFields({ kind, old: undefined, draft: validated, request: options, now: clock.now() });
+    assertWithinLimits(validated);
+    if (options.dryRun === true) return { object: validated as unknown as KubeObject, isNew: true, isGone: false };
+    return { object: store.put(kind.storage, key, validated), isNew: true, isGone: false };
+  }
+
+  /** Stores what is to replace an object, after the rules of its endpoint. */
+  replace(kind: ServedKind, old: KubeObject, draft: ObjectDraft, options: StoreWriteOptions): WriteResult {
+    const { store, clock } = this.#server;
+    const { behaviour } = kind;
+    this.#assertPreconditions(kind, old, draft);
+    const validated =
+      options.subresource === "status" ? this.#withStatus(kind, old, draft) : this.#withSpec(kind, old, draft);
+    assertFinalizers(kind, validated, old);
+    if (behaviour.countsGenerations && hasSpecChange(kind, validated, old))
+      validated.metadata.generation = (old.metadata.generation ?? 0) + 1;
+    if (options.isApplied !== true)
+      trackManagedFields({ kind, old, draft: validated, request: options, now: clock.now() });
+    if (isSameJson(validated, old)) return { object: old, isNew: false, isGone: false };
+    assertWithinLimits(validated);
+    if (options.dryRun === true) return { object: validated as unknown as KubeObject, isNew: false, isGone: false };
+    const key = storageKey(kind, { name: old.metadata.name ?? "", namespace: old.metadata.namespace });
+    const object = store.put(kind.storage, key, validated);
+    if (!isReadyForRemoval(object)) return { object, isNew: false, isGone: false };
+    return { object: store.remove(kind.storage, key) ?? object, isNew: false, isGone: true };
+  }
+
+  /** What the main endpoint makes of it: everything but the status. */
+  #withSpec(kind: ServedKind, old: KubeObject, draft: ObjectDraft): ObjectDraft {
+    const { behaviour } = kind;
+    keepSystemFields(draft, old);
+    if (behaviour.hasStatus) setOrDelete(draft, "status", old.status);
+    const context = this.#server.admissionContext();
+    behaviour.defaults?.(draft, context);
+    behaviour.prepareUpdate?.(draft, old, context);
+    return this.#validated(kind, draft, old);
+  }
+
+  /** What the status endpoint makes of it: the old object with a new status. Kubelets write many: the rest is shared. */
+  #withStatus(kind: ServedKind, old: KubeObject, { status, metadata }: ObjectDraft): ObjectDraft {
+    const { behaviour } = kind;
+    const draft = { ...old, metadata: { ...old.metadata } } as unknown as ObjectDraft;
+    setOrDelete(draft, "status", status);
+    const carried = behaviour.statusCarriesMetadata === true ? ["labels", "annotations", "finalizers"] : [];
+    for (const field of [...carried, "managedFields"]) setOrDelete(draft.metadata, field, metadata[field]);
+    if (behaviour.updateStatus === undefined) return this.#validated(kind, draft, old);
+    const causes = behaviour.updateStatus(draft, old);
+    if (causes.length > 0) throw invalidObject(kind, old.metadata.name ?? "", causes);
+    return draft;
+  }
+
+  existing(kind: ServedKind, key: NamespacedName): KubeObject {
+    const found = this.#server.store.collection(kind.storage).get(storageKey(kind, key));
+    if (found === undefined) throw notFound(kind, key.name);
+    return found;
+  }
+
+  /** Five letters are few among ten thousand objects: a name that is taken is drawn again, as Kubernetes does. */
+  #generateName(kind: ServedKind, { generateName = "", namespace }: ObjectDraftMetadata): string {
+    const { random, store } = this.#server;
+    const draw = () => `${generateName.slice(0, 58)}${random.alphanumeric(5)}`;
+    let name = draw();
+    const isTaken = () => store.collection(kind.storage).get(storageKey(kind, { name, namespace })) !== undefined;
+    for (let tries = 1; tries < maxNameTries && isTaken(); tries++) name = draw();
+    return name;
+  }
+
+  #setNamespace(kind: ServedKind, draft: ObjectDraft, namespace: string | undefined): void {
+    const { metadata } = draft;
+    if (!kind.namespaced) {
+      delete metadata.namespace;
+      return;
+    }
+    const written = metadata.namespace ?? "";
+    const requestedNamespace = namespace ?? "";
+    if (requestedNamespace !== "" && written !== "" && requestedNamespace !== written) {
+      throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
+    }
+    metadata.namespace = requestedNamespace || written;
+    if (metadata.namespace === "") throw badRequest(`an empty namespace may not be set during creation`);
+  }
+
+  #assertPreconditions(kind: ServedKind, old: KubeObject, draft: ObjectDraft): void {
+    const { resourceVersion = "", uid = "" } = draft.metadata;
+    const name = old.metadata.name ?? "";
+    if (uid !== "" && uid !== old.metadata.uid) {
+      throw conflict(
+        kind,
+        name,
+        `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${old.metadata.uid}`,
+      );
+    }
+    if (resourceVersion !== "" && resourceVersion !== "0") {
+      if (resourceVersion !== old.metadata.resourceVersion) throw conflict(kind, name);
+    } else if (kind.behaviour.needsVersionToUpdate === true) {
+      throw invalidObject(kind, name, [
+        invalidValue(["metadata", "resourceVersion"], 0, "must be specified for an update"),
+      ]);
+    }
+  }
+
+  #validated(kind: ServedKind, draft: ObjectDraft, old: KubeObject | undefined): ObjectDraft {
+    draft.apiVersion = apiVersionOfKind(kind);
+    draft.kind = kind.kind;
+    const { draft: validated, causes } = kind.behaviour.validate(draft, old);
+    if (causes.length > 0) throw invalidObject(kind, draft.metadata.name ?? draft.metadata.generateName ?? "", causes);
+    return validated;
+  }
+}
+
+function assertIdentity(kind: ServedKind, body: unknown): void {
+  if (!isRecord(body)) throw badRequest("the body of the request is not an object");
+  // The endpoint says what a built-in is, where the body does not: the official JavaScript client relies on it.
+  const isCustom = kind.custom !== undefined;
+  const { apiVersion = isCustom ? "" : apiVersionOfKind(kind), kind: name = isCustom ? "" : kind.kind } = body;
+  if (typeof name !== "string" || name === "") throw badRequest("Object 'Kind' is missing");
+  if (typeof apiVersion !== "string" || apiVersion === "") throw badRequest("Object 'apiVersion' is missing");
+  if (name !== kind.kind || apiVersion !== apiVersionOfKind(kind)) {
+    throw badRequest(
+      `${name} in version ${JSON.stringify(apiVersion)} cannot be handled as a ${kind.kind}: ` +
+        `expected ${kind.kind} in ${apiVersionOfKind(kind)}`,
+    );
+  }
+}
+
+/** What only the server writes stays as it is. */
+function keepSystemFields(draft: ObjectDraft, { metadata: old }: KubeObject): void {
+  const fields = [
+    "name",
+    "namespace",
+    "uid",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "generation",
+    "resourceVersion",
+  ];
+  for (const field of [...fields, "deletionGracePeriodSeconds", "selfLink"]) {
+    setOrDelete(draft.metadata, field, (old as Record<string, unknown>)[field]);
+  }
+}
+
+function setOrDelete(target: Record<string, unknown>, field: string, value: unknown): void {
+  if (value === undefined) delete target[field];
+  else target[field] = Object.isFrozen(value) ? copyJson(value) : value;
+}
+
+function assertFinalizers(kind: ServedKind, draft: ObjectDraft, old: KubeObject): void {
+  if (old.metadata.deletionTimestamp === undefined) return;
+  const added = (draft.metadata.finalizers ?? []).filter((one) => !(old.metadata.finalizers ?? []).includes(one));
+  if (added.length === 0) return;
+  const because = `no new finalizers can be added if the object is being deleted, found new finalizers ${JSON.stringify(added)}`;
+  throw invalidObject(kind, old.metadata.name ?? "", [forbiddenField(["metadata", "finalizers"], because)]);
+}
+
+/** Whether anything but metadata and status changed. Without a status subresource a status is data like any other. */
+function hasSpecChange({ behaviour }: ServedKind, draft: ObjectDraft, old: KubeObject): boolean {
+  const rest = (object: object): Record<string, unknown> => {
+    const { metadata: _, ...others } = object as Record<string, unknown>;
+    if (behaviour.hasStatus) delete others["status"];
+    return others;
+  };
+  return !isSameJson(rest(draft), rest(old));
+}
+
+/** Deleted, its grace period over, and nothing holds it. */
+export function isReadyForRemoval({ metadata, kind, spec }: KubeObject): boolean {
+  const { deletionTimestamp, finalizers = [] } = metadata;
+  const grace = (metadata as { deletionGracePeriodSeconds?: number }).deletionGracePeriodSeconds ?? 0;
+  if (deletionTimestamp === undefined || finalizers.length > 0 || grace > 0) return false;
+  const held =
+    kind === "Namespace" && isRecord(spec) && Array.isArray(spec["finalizers"]) && spec["finalizers"].length > 0;
+  return !held;
+}
+
+/** What a rename between endpoint and body would be. */
+export function assertNameMatches(key: NamespacedName, draft: ObjectDraft): void {
+  const written = textAt(draft.metadata, "name");
+  if (written !== "" && written !== key.name) {
+    throw badRequest(`the name of the object (${written}) does not match the name on the URL (${key.name})`);
+  }
+  const namespace = textAt(draft.metadata, "namespace");
+  if (namespace !== "" && key.namespace !== undefined && namespace !== key.namespace) {
+    throw badRequest(
+      `the namespace of the object (${namespace}) does not match the namespace on the URL (${key.namespace})`,
+    );
+  }
+}

@@ -1,0 +1,86 @@
+import type { KubeObject } from "../../api/object.ts";
+import type { Patch } from "../../kube/client.ts";
+import type { ObjectDraft } from "../kinds/object-draft.ts";
+import type { ServedKind } from "../kinds/served-kind.ts";
+import { apiError, badRequest, notFound } from "./api-errors.ts";
+import { serverSideApply } from "./apply/server-side-apply.ts";
+import { assertWithinLimits } from "./object-limits.ts";
+import { assertNameMatches, type ObjectWriter, type ServerContext, type WriteResult } from "./object-writer.ts";
+import { jsonPatch } from "./patch/json-patch.ts";
+import { mergePatch } from "./patch/merge-patch.ts";
+import { strategicMerge } from "./patch/strategic-merge.ts";
+import type { NamespacedName, WriteRequest } from "./request.ts";
+
+/** What an object becomes by a patch: still as unread as anything a client sends. */
+export function patchObject(
+  object: KubeObject,
+  patch: Exclude<Patch, { kind: "apply" }>,
+  { kind, isScale }: { readonly kind: ServedKind; readonly isScale: boolean },
+): unknown {
+  assertWithinLimits(patch.body);
+  switch (patch.kind) {
+    case "json":
+      return jsonPatch(object, patch.body);
+    case "merge":
+      assertObject(patch.body);
+      return mergePatch(object, patch.body);
+    case "strategic":
+      if (isScale) return mergePatch(object, patch.body);
+      if (kind.custom !== undefined) throw unsupportedStrategicPatch();
+      return strategicMerge(object, patch.body, kind.fields);
+  }
+}
+
+function assertObject(body: unknown): void {
+  if (typeof body !== "object" || body === null || Array.isArray(body)) throw badRequest("a merge patch is an object");
+}
+
+/** The API server does not know how a custom kind's lists are merged. */
+function unsupportedStrategicPatch(): Error {
+  return apiError(
+    "unsupported-media-type",
+    "the body of the request was in an unknown format - accepted media types include: " +
+      "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml",
+  );
+}
+
+export interface ApplyTarget {
+  readonly server: ServerContext;
+  readonly writer: ObjectWriter;
+  readonly kind: ServedKind;
+  readonly stored: ServedKind;
+  readonly key: NamespacedName;
+  readonly old: KubeObject | undefined;
+}
+
+/** Server-side apply: creates what is not there. */
+export function applyPatch(
+  { server, writer, kind, stored, key, old }: ApplyTarget,
+  patch: Patch & { readonly kind: "apply" },
+  request: WriteRequest,
+): { readonly written: WriteResult; readonly warnings: readonly string[] } {
+  if (patch.fieldManager === "") throw badRequest("fieldManager is required for apply patch");
+  const { draft: config, warnings } = writer.decode(kind, patch.body, request);
+  assertNameMatches(key, config);
+  if (config.metadata.managedFields !== undefined) throw badRequest("metadata.managedFields must be nil");
+  if (old === undefined && request.subresource !== undefined) throw notFound(kind, key.name);
+  config.metadata.name = key.name;
+  if (stored.namespaced && key.namespace !== undefined) config.metadata.namespace = key.namespace;
+  const version = config.metadata.resourceVersion ?? old?.metadata.resourceVersion ?? "";
+  const merged = serverSideApply({
+    kind: stored,
+    live: old,
+    config,
+    manager: patch.fieldManager,
+    isForced: patch.force === true,
+    request,
+    now: server.clock.now(),
+  });
+  // Read again: lists that lost their last item are gone, not empty.
+  const draft = stored.behaviour.decode(merged).value as ObjectDraft;
+  const options = { ...request, isApplied: true };
+  if (old === undefined)
+    return { written: writer.create(stored, draft, { ...options, namespace: key.namespace }), warnings };
+  draft.metadata.resourceVersion = version;
+  return { written: writer.replace(stored, old, draft, options), warnings };
+}

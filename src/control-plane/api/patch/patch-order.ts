@@ -1,0 +1,33 @@
+export interface PatchOrder {
+  /** The order somebody asked for; it may name items that are not there. */
+  readonly order: readonly unknown[];
+  /** The list as it was. */
+  readonly before: readonly unknown[];
+  readonly identity: (item: unknown) => string;
+}
+
+/**
+ * Items that are named in an order stand in it. The others keep theirs: each comes before a named one only where it did
+ * so in the list as it was.
+ */
+export function sortByPatchOrder(items: readonly unknown[], { order, before, identity }: PatchOrder): unknown[] {
+  const wanted = ranks(order, identity);
+  const was = ranks(before, identity);
+  const rank = (by: ReadonlyMap<string, number>, item: unknown) => by.get(identity(item)) ?? Number.POSITIVE_INFINITY;
+  const named = items.filter((item) => wanted.has(identity(item))).sort((a, b) => rank(wanted, a) - rank(wanted, b));
+  const others = items.filter((item) => !wanted.has(identity(item)));
+  const result: unknown[] = [];
+  let next = 0;
+  for (const item of named) {
+    const place = was.get(identity(item)) ?? -1;
+    while (next < others.length && rank(was, others[next]) < place) result.push(others[next++]);
+    result.push(item);
+  }
+  return [...result, ...others.slice(next)];
+}
+
+function ranks(items: readonly unknown[], identity: (item: unknown) => string): ReadonlyMap<string, number> {
+  const found = new Map<string, number>();
+  for (const item of items) if (!found.has(identity(item))) found.set(identity(item), found.size);
+  return found;
+}

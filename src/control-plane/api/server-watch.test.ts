@@ -1,0 +1,202 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { configMap, embedded, refusal, types } from "../../../test/contracts/embedded.ts";
+import { runs } from "../../../test/runs.ts";
+import type { KubeObject } from "../../api/object.ts";
+import type { WatchEvent, WatchOptions } from "../../kube/client.ts";
+import { isKubeError } from "../../kube/kube-error.ts";
+import type { ServerWatch, ServerWatchEvent } from "./server-watch.ts";
+
+const at = (name: string) => ({ name, namespace: "default" });
+
+function drained(watch: ServerWatch): readonly ServerWatchEvent[] {
+  const events: ServerWatchEvent[] = [];
+  for (let event = watch.poll(); event !== undefined; event = watch.poll()) events.push(event);
+  return events;
+}
+
+function summary(event: ServerWatchEvent): string {
+  if (event.type === "ERROR") return `ERROR ${event.status.code}`;
+  const { name = "", resourceVersion } = event.object.metadata;
+  return event.type === "BOOKMARK" ? `BOOKMARK ${resourceVersion}` : `${event.type} ${name} ${resourceVersion}`;
+}
+
+describe("watches (05 §3)", () => {
+  it("replay what happened since a version, each with the version it made", async () => {
+    const { client, server } = embedded();
+    const kind = server.kinds.get(types.configMaps);
+    const from = String(server.revision);
+    const [a, b] = [
+      await client.create(types.configMaps, configMap("a")),
+      await client.create(types.configMaps, configMap("b")),
+    ];
+    await client.delete(types.configMaps, at("a"));
+    const versions = [a.metadata.resourceVersion, b.metadata.resourceVersion, String(server.revision)];
+    expect(drained(server.watch(kind, { resourceVersion: from })).map(summary)).toEqual([
+      `ADDED a ${versions[0]}`,
+      `ADDED b ${versions[1]}`,
+      `DELETED a ${versions[2]}`,
+    ]);
+    expect(drained(server.watch(kind, { resourceVersion: versions[1] })).map(summary)).toEqual([
+      `DELETED a ${versions[2]}`,
+    ]);
+  });
+
+  it("send a bookmark a minute to who asks for them, with the newest version of all kinds", async () => {
+    const { client, server, clock } = embedded();
+    const kind = server.kinds.get(types.configMaps);
+    const { resourceVersion } = await client.list(types.configMaps);
+    const asked = server.watch(kind, { resourceVersion, allowWatchBookmarks: true });
+    const plain = server.watch(kind, { resourceVersion });
+    await client.create(types.nodes, { apiVersion: "v1", kind: "Node", metadata: { name: "n" } });
+    await clock.advance(59_999);
+    expect(drained(asked)).toEqual([]);
+    await clock.advance(1);
+    expect(drained(asked).map(summary)).toEqual([`BOOKMARK ${server.revision}`]);
+    await clock.advance(120_000);
+    expect(drained(asked)).toHaveLength(2);
+    expect(drained(plain)).toEqual([]);
+    asked.close();
+    plain.close();
+    expect(clock.pending).toBe(0);
+  });
+
+  it("answer 410 where the history is gone, and only there", async () => {
+    const { client, server } = embedded({ watchWindow: 4 });
+    const kind = server.kinds.get(types.configMaps);
+    const first = String(server.revision);
+    for (let i = 0; i < 20; i++) await client.create(types.configMaps, configMap(`c${i}`));
+    expect(() => server.watch(kind, { resourceVersion: first })).toThrow(
+      expect.objectContaining({ code: "expired" }) as unknown as Error,
+    );
+    // Nodes did not change since: nothing was missed.
+    expect(drained(server.watch(server.kinds.get(types.nodes), { resourceVersion: first }))).toEqual([]);
+    expect(drained(server.watch(kind, { resourceVersion: String(server.revision - 2) }))).toHaveLength(2);
+  });
+
+  it("answer 410 to a page whose moment is gone", async () => {
+    const { client } = embedded({ watchWindow: 4 });
+    for (let i = 0; i < 3; i++) await client.create(types.configMaps, configMap(`c${i}`));
+    const page = await client.list(types.configMaps, { limit: 1 });
+    for (let i = 3; i < 20; i++) await client.create(types.configMaps, configMap(`c${i}`));
+    const options = { limit: 1, continue: page.continue };
+    expect((await refusal(client.list(types.configMaps, options))).status?.code).toBe(410);
+  });
+
+  it("refuse a version that was never made, and what is no version", async () => {
+    const { client } = embedded();
+    const ahead = await refusal(client.list(types.configMaps, { resourceVersion: "999999" }));
+    expect([ahead.code, ahead.retryAfterMs]).toEqual(["timeout", 1000]);
+    expect((await refusal(client.list(types.configMaps, { resourceVersion: "x" }))).code).toBe("bad-request");
+    expect((await refusal(client.list(types.configMaps, { continue: "x" }))).code).toBe("bad-request");
+  });
+
+  it("cut off who falls too far behind, with 410", async () => {
+    const { client, server } = embedded({ watchBacklog: 100 });
+    await client.create(types.configMaps, configMap("busy"));
+    const slow = server.watch(server.kinds.get(types.configMaps), { resourceVersion: String(server.revision) });
+    for (let i = 0; i < 101; i++) {
+      await client.patch(types.configMaps, at("busy"), { kind: "merge", body: { data: { i: String(i) } } });
+    }
+    const events = drained(slow);
+    expect(events).toHaveLength(101);
+    expect(events.at(-1)).toMatchObject({ type: "ERROR", status: { code: 410 } });
+    expect(slow.isClosed).toBe(true);
+  });
+
+  it("end with their definition", async () => {
+    const { client, server } = embedded();
+    await client.create(types.definitions, gadgets);
+    const kind = server.kinds.get({ group: "example.com", version: "v1", plural: "gadgets" });
+    const watch = server.watch(kind);
+    await client.delete(types.definitions, { name: "gadgets.example.com" });
+    expect(watch.isClosed).toBe(true);
+  });
+
+  it("replayed over a list give the list of the end, whatever was written and whenever one looked", async () => {
+    const names = ["a", "b", "c", "d"];
+    const write = fc.record({
+      op: fc.constantFrom("put", "label", "delete", "hold"),
+      name: fc.constantFrom(...names),
+      value: fc.constantFrom("x", "y"),
+    });
+    const property = fc.asyncProperty(
+      fc.array(write, { maxLength: 30 }),
+      fc.nat({ max: 30 }),
+      fc.constantFrom("", "in=x", "in!=x", "in", "!in"),
+      async (writes, listedAt, labelSelector) => {
+        const { client } = embedded();
+        const stop = new AbortController();
+        let mirror = Promise.resolve(new Map<string, KubeObject>());
+        const begin = () => {
+          mirror = follow(client, { labelSelector, signal: stop.signal });
+          return mirror.then(
+            () => {},
+            () => {},
+          );
+        };
+        for (const [index, { op, name, value }] of writes.entries()) {
+          if (index === listedAt) void begin();
+          await change(client, { op, name, value });
+        }
+        if (listedAt >= writes.length) void begin();
+        for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
+        stop.abort();
+        const cache = await mirror;
+        const { items } = await client.list(types.configMaps, { labelSelector });
+        expect([...cache.values()].sort(byName)).toEqual(items);
+      },
+    );
+    await fc.assert(property, { numRuns: runs(3000) });
+  }, 300_000);
+});
+
+type Client = ReturnType<typeof embedded>["client"];
+
+async function change(client: Client, { op, name, value }: { op: string; name: string; value: string }): Promise<void> {
+  const labels = value === "x" ? { in: "x" } : { in: "y" };
+  try {
+    if (op === "put") await client.create(types.configMaps, configMap(name));
+    else if (op === "delete") await client.delete(types.configMaps, at(name));
+    else {
+      const metadata = op === "label" ? { labels } : { labels: null };
+      await client.patch(types.configMaps, at(name), { kind: "merge", body: { metadata } });
+    }
+  } catch (error) {
+    if (!isKubeError(error, "not-found", "already-exists")) throw error;
+  }
+}
+
+/** What an informer does: list, then watch from there. */
+async function follow(client: Client, options: WatchOptions): Promise<Map<string, KubeObject>> {
+  const { items, resourceVersion } = await client.list(types.configMaps, options);
+  const cache = new Map(items.map((item) => [item.metadata.name ?? "", item]));
+  for await (const event of client.watch(types.configMaps, { ...options, resourceVersion })) note(cache, event);
+  return cache;
+}
+
+function note(cache: Map<string, KubeObject>, event: WatchEvent<KubeObject>): void {
+  if (event.type === "BOOKMARK") return;
+  const { name = "" } = event.object.metadata;
+  if (event.type === "DELETED") cache.delete(name);
+  else {
+    expect(cache.has(name)).toBe(event.type === "MODIFIED");
+    cache.set(name, event.object);
+  }
+}
+
+function byName(a: KubeObject, b: KubeObject): number {
+  return (a.metadata.name ?? "") < (b.metadata.name ?? "") ? -1 : 1;
+}
+
+const gadgets: KubeObject = {
+  apiVersion: "apiextensions.k8s.io/v1",
+  kind: "CustomResourceDefinition",
+  metadata: { name: "gadgets.example.com" },
+  spec: {
+    group: "example.com",
+    names: { plural: "gadgets", kind: "Gadget" },
+    scope: "Cluster",
+    versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object" } } }],
+  },
+};

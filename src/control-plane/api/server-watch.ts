@@ -1,0 +1,203 @@
+import type { KubeObject } from "../../api/object.ts";
+import type { KubeError, KubeStatus } from "../../kube/kube-error.ts";
+import type { Clock, Timer } from "../../util/clock.ts";
+import type { StoreChange } from "../store/change-log.ts";
+import type { ObjectStore } from "../store/object-store.ts";
+import { expiredVersion } from "./api-errors.ts";
+import type { Selection } from "./selectors/selection.ts";
+
+export interface WatchRequest {
+  readonly namespace?: string | undefined;
+  readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
+  readonly resourceVersion?: string | undefined;
+  readonly allowWatchBookmarks?: boolean | undefined;
+  readonly timeoutSeconds?: number | undefined;
+  readonly sendInitialEvents?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export type ServerWatchEvent =
+  | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: KubeObject }
+  /** `object` carries a kind and a resourceVersion only, and the annotation that ends the initial events. */
+  | { readonly type: "BOOKMARK"; readonly object: KubeObject }
+  /** The last of a stream. */
+  | { readonly type: "ERROR"; readonly status: KubeStatus; readonly error: KubeError };
+
+export const initialEventsEndAnnotationKey = "k8s.io/initial-events-end";
+
+/** Often enough that a watcher that resumes is not told to start over. (05 §3) */
+const bookmarkEveryMs = 60_000;
+/** A watcher this far behind is cut off: it will list again. */
+export const defaultWatchBacklog = 50_000;
+
+export interface WatchSource {
+  readonly store: ObjectStore;
+  readonly storage: string;
+  readonly clock: Clock;
+  readonly selection: Selection;
+  /** How many events may wait for the watcher. */
+  readonly maxBacklog: number;
+  /** As this version of the kind shows it. */
+  readonly show: (object: KubeObject) => KubeObject;
+  readonly apiVersion: string;
+  readonly kind: string;
+}
+
+/** One client's view of a kind's changes: a queue that is filled by the store and emptied by whoever iterates. */
+export class ServerWatch implements AsyncIterable<ServerWatchEvent> {
+  readonly #source: WatchSource;
+  readonly #startedAt: number;
+  readonly #timers: Timer[] = [];
+  #unsubscribe: () => void = () => {};
+  #queue: ServerWatchEvent[];
+  #next = 0;
+  #wake: (() => void) | undefined;
+  #isClosed = false;
+
+  constructor(
+    source: WatchSource,
+    start: { readonly revision: number; readonly initial: readonly ServerWatchEvent[] },
+  ) {
+    this.#source = source;
+    this.#startedAt = start.revision;
+    this.#queue = [...start.initial];
+  }
+
+  start(request: WatchRequest): this {
+    const { store, storage, clock } = this.#source;
+    this.#unsubscribe = store.subscribe(storage, (change) => this.#onChange(change));
+    const { timeoutSeconds = 0, signal } = request;
+    if (timeoutSeconds > 0) this.#timers.push(clock.setTimer(timeoutSeconds * 1000, () => this.close()));
+    if (request.allowWatchBookmarks === true) this.#bookmarkLater();
+    if (signal?.aborted) this.close();
+    else signal?.addEventListener("abort", () => this.close(), { once: true });
+    return this;
+  }
+
+  /** Ends the stream when what is queued has been read. */
+  close(error?: KubeError): void {
+    if (this.#isClosed) return;
+    if (error?.status !== undefined) this.#push({ type: "ERROR", status: error.status, error });
+    this.#isClosed = true;
+    this.#unsubscribe();
+    for (const timer of this.#timers) timer.cancel();
+    this.#wake?.();
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** What can be had without waiting, or undefined. */
+  poll(): ServerWatchEvent | undefined {
+    const event = this.#queue[this.#next];
+    if (event === undefined) return undefined;
+    this.#next++;
+    if (this.#next === this.#queue.length) {
+      this.#queue = [];
+      this.#next = 0;
+    }
+    return event;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncIterator<ServerWatchEvent> {
+    try {
+      for (;;) {
+        const event = this.poll();
+        if (event !== undefined) yield event;
+        else if (this.#isClosed) return;
+        else await this.#untilEvent();
+      }
+    } finally {
+      this.close();
+    }
+  }
+
+  #untilEvent(): Promise<void> {
+    return new Promise((wake) => {
+      this.#wake = wake;
+    });
+  }
+
+  #onChange(change: StoreChange): void {
+    if (change.revision <= this.#startedAt) return;
+    const event = watchEventOf(change, this.#source);
+    if (event === undefined) return;
+    const { maxBacklog } = this.#source;
+    if (this.#queue.length - this.#next >= maxBacklog) {
+      this.close(expiredVersion(`too old resource version: the watch fell ${maxBacklog} events behind`));
+      return;
+    }
+    this.#push(event);
+  }
+
+  #push(event: ServerWatchEvent): void {
+    this.#queue.push(event);
+    const wake = this.#wake;
+    this.#wake = undefined;
+    wake?.();
+  }
+
+  #bookmarkLater(): void {
+    const { clock, store } = this.#source;
+    const timer = clock.setTimer(bookmarkEveryMs, () => {
+      if (this.#isClosed) return;
+      this.#timers.splice(this.#timers.indexOf(timer), 1);
+      this.#push(bookmarkEvent(this.#source, store.published));
+      this.#bookmarkLater();
+    });
+    this.#timers.push(timer);
+  }
+}
+
+/** What a change means to someone who sees only a part: entering it is an addition, leaving it a deletion. */
+export function watchEventOf(
+  { type, object, previous, revision }: StoreChange,
+  source: WatchSource,
+): ServerWatchEvent | undefined {
+  const { selection, show } = source;
+  const isIn = type !== "DELETED" && selection.matches(object);
+  const wasIn = previous !== undefined && selection.matches(previous);
+  if (isIn) return { type: wasIn ? "MODIFIED" : "ADDED", object: show(object) };
+  if (!wasIn) return undefined;
+  if (type === "DELETED") return { type, object: show(object) };
+  const metadata = { ...previous.metadata, resourceVersion: String(revision) };
+  return { type: "DELETED", object: show(Object.freeze({ ...previous, metadata })) };
+}
+
+export function bookmarkEvent(
+  { apiVersion, kind }: Pick<WatchSource, "apiVersion" | "kind">,
+  revision: number,
+  options: { readonly endsInitialEvents?: boolean } = {},
+): ServerWatchEvent {
+  const annotations =
+    options.endsInitialEvents === true ? { annotations: { [initialEventsEndAnnotationKey]: "true" } } : {};
+  const metadata = { resourceVersion: String(revision), creationTimestamp: null, ...annotations };
+  return { type: "BOOKMARK", object: { apiVersion, kind, metadata } as unknown as KubeObject };
+}
+
+/** Where a watch begins and what it sends at once. */
+export function watchStart(
+  source: WatchSource,
+  requestedRevision: number | undefined,
+  request: WatchRequest,
+): { readonly revision: number; readonly initial: readonly ServerWatchEvent[] } {
+  const { store, storage, selection, show } = source;
+  const collection = store.collection(storage);
+  const current = store.revision;
+  const wantsState = request.sendInitialEvents ?? requestedRevision === undefined;
+  if (wantsState) {
+    const initial: ServerWatchEvent[] = [];
+    for (const [, object] of selection.select(collection)) initial.push({ type: "ADDED", object: show(object) });
+    if (request.sendInitialEvents === true && request.allowWatchBookmarks === true) {
+      initial.push(bookmarkEvent(source, current, { endsInitialEvents: true }));
+    }
+    return { revision: current, initial };
+  }
+  if (requestedRevision === undefined) return { revision: current, initial: [] };
+  const missed = collection.log.since(requestedRevision);
+  if (missed === undefined) throw expiredVersion(`too old resource version: ${requestedRevision} (${current})`);
+  const initial = missed.flatMap((change) => watchEventOf(change, source) ?? []);
+  return { revision: missed.at(-1)?.revision ?? requestedRevision, initial };
+}

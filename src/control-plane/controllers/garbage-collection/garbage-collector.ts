@@ -1,0 +1,215 @@
+import type { KubeObject, OwnerReference } from "../../../api/object.ts";
+import type { ObjectKey, ResourceType } from "../../../kube/client.ts";
+import type { Controller, ControllerContext } from "../../../kube/controller.ts";
+import { isKubeError } from "../../../kube/kube-error.ts";
+import { cacheKey } from "../../../kube/object-cache.ts";
+import { Reconciler, type RequeueAfter } from "../../../kube/reconciler.ts";
+import { builtInTypes } from "../../../kube/resources.ts";
+import type { ObjectChange } from "../../../kube/view.ts";
+import { isSameJson } from "../../kinds/object-draft.ts";
+import { type AllKindsWatch, watchAllKinds } from "./all-kinds-watch.ts";
+import {
+  decideDeletion,
+  foregroundFinalizer,
+  type OwnerState,
+  type OwnerWithState,
+  orphanFinalizer,
+  pendingPropagationOf,
+} from "./deletion-decision.ts";
+import { Dependents } from "./dependents.ts";
+import { groupKindName, ownerGroupKindName } from "./watched-kinds.ts";
+
+/** Deletes what belongs to owners that are gone. (05:CP-L7) */
+export const garbageCollectorController: Controller = {
+  name: "garbage-collector-controller",
+  kinds: [builtInTypes.CustomResourceDefinition],
+  run: (context, signal) => new GarbageCollector(context).run(signal),
+};
+
+/** While a kind is not known in full, owners wait for what may depend on them there. */
+const unsyncedRetryMs = 1_000;
+/** Leases of nodes are looked up by name when a node goes: nobody watches them. (05:CP-L10) */
+const nodeLeaseKeyPrefix = "lease of node ";
+const leaseNamespace = "kube-node-lease";
+
+interface TypedObject {
+  readonly type: ResourceType;
+  readonly object: KubeObject;
+}
+
+class GarbageCollector {
+  readonly #context: ControllerContext;
+  readonly #reconciler: Reconciler<string, ControllerContext>;
+  readonly #dependents = new Dependents();
+  readonly #allKinds: AllKindsWatch;
+
+  constructor(context: ControllerContext) {
+    const { name } = garbageCollectorController;
+    this.#context = context;
+    this.#reconciler = new Reconciler<string, ControllerContext>({
+      name,
+      reconcile: (key) => this.#reconcile(key),
+      context,
+      clock: context.clock,
+      random: context.random.fork("back-off"),
+      onError: ({ key, error }) => context.log({ kind: "reconcile-failed", loop: name, key, error }),
+    });
+    this.#allKinds = watchAllKinds(context, (type, change) => this.#changed(type, change));
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    await this.#reconciler.run(signal);
+    this.#allKinds.stop();
+  }
+
+  #changed(type: ResourceType, change: ObjectChange<KubeObject>): void {
+    const { object, old } = change;
+    const key = keyOf(type, (object ?? change.old).metadata);
+    const [before, after] = [old?.metadata.ownerReferences ?? [], object?.metadata.ownerReferences ?? []];
+    const isSame = object !== undefined && old !== undefined && (before === after || isSameJson(before, after));
+    if (!isSame) {
+      this.#dependents.updateOwners(key, { before, after });
+      for (const reference of before) this.#enqueueIfPending(reference, old);
+      if (after.length > 0) this.#reconciler.enqueue(key);
+    }
+    if (object === undefined) this.#ownerDeleted(type, change.old);
+    else if (pendingPropagationOf(object) !== undefined) this.#deletionPending(key, object);
+  }
+
+  #ownerDeleted(type: ResourceType, { metadata }: KubeObject): void {
+    for (const dependent of this.#dependents.ofOwner(metadata.uid)) this.#reconciler.enqueue(dependent);
+    if (type.kind === "Node") this.#reconciler.enqueue(`${nodeLeaseKeyPrefix}${metadata.name}`);
+  }
+
+  #deletionPending(key: string, { metadata }: KubeObject): void {
+    this.#reconciler.enqueue(key);
+    for (const dependent of this.#dependents.ofOwner(metadata.uid)) this.#reconciler.enqueue(dependent);
+  }
+
+  /** An owner may have waited for just this one. */
+  #enqueueIfPending(reference: OwnerReference, dependent: KubeObject | undefined): void {
+    const owner = this.#ownerInView(reference, dependent);
+    if (owner !== undefined && pendingPropagationOf(owner.object) !== undefined) {
+      this.#reconciler.enqueue(keyOf(owner.type, owner.object.metadata));
+    }
+  }
+
+  async #reconcile(key: string): Promise<RequeueAfter | undefined> {
+    if (key.startsWith(nodeLeaseKeyPrefix)) return this.#deleteNodeLease(key.slice(nodeLeaseKeyPrefix.length));
+    const found = this.#objectOf(key);
+    if (found === undefined) return undefined;
+    const pendingPropagation = pendingPropagationOf(found.object);
+    if (pendingPropagation !== undefined && !this.#allKinds.hasSynced()) return { afterMs: unsyncedRetryMs };
+    if (pendingPropagation === "orphan") return this.#orphanDependents(found);
+    if (pendingPropagation === "foreground") await this.#finishForegroundDeletion(found);
+    else if (found.object.metadata.deletionTimestamp === undefined) await this.#attemptToDelete(found);
+    return undefined;
+  }
+
+  async #attemptToDelete({ type, object }: TypedObject): Promise<void> {
+    const references = object.metadata.ownerReferences ?? [];
+    if (references.length === 0) return;
+    const owners: OwnerWithState[] = [];
+    for (const reference of references) owners.push({ reference, state: await this.#ownerState(reference, object) });
+    const hasDependents = this.#dependents.ofOwner(object.metadata.uid).length > 0;
+    const decision = decideDeletion(object, { owners, hasDependents });
+    if (decision.kind === "forget")
+      await this.#removeOwnerReferences({ type, object }, new Set(decision.references.map(({ uid }) => uid)));
+    if (decision.kind === "go") await this.#delete({ type, object }, decision.propagation);
+  }
+
+  async #ownerState(reference: OwnerReference, dependent: KubeObject): Promise<OwnerState> {
+    const type = this.#allKinds.typeNamed(ownerGroupKindName(reference));
+    if (type === undefined || (type.namespaced && dependent.metadata.namespace === undefined)) return "unknown";
+    const namespace = type.namespaced ? dependent.metadata.namespace : undefined;
+    const { name } = reference;
+    const seen = this.#ownerInView(reference, dependent)?.object ?? (await this.#get(type, { name, namespace }));
+    if (seen === undefined || seen.metadata.uid !== reference.uid) return "absent";
+    return pendingPropagationOf(seen) === "foreground" ? "waiting" : "solid";
+  }
+
+  /** Views may lag behind: nothing is deleted for an owner that was only not seen yet. */
+  async #get(type: ResourceType, key: ObjectKey): Promise<KubeObject | undefined> {
+    try {
+      return await this.#context.client.get(type, key);
+    } catch (error) {
+      if (isKubeError(error, "not-found")) return undefined;
+      throw error;
+    }
+  }
+
+  #ownerInView(reference: OwnerReference, dependent: KubeObject | undefined): TypedObject | undefined {
+    const type = this.#allKinds.typeNamed(ownerGroupKindName(reference));
+    if (type === undefined) return undefined;
+    const namespace = type.namespaced ? dependent?.metadata.namespace : undefined;
+    const object = this.#context.view(type).get(cacheKey({ namespace, name: reference.name }));
+    return object?.metadata.uid === reference.uid ? { type, object } : undefined;
+  }
+
+  /** Foreground: the owner goes when nothing that blocks it is left. */
+  async #finishForegroundDeletion(owner: TypedObject): Promise<void> {
+    const { uid } = owner.object.metadata;
+    const isBlocking = ({ object }: TypedObject) =>
+      object.metadata.ownerReferences?.some((one) => one.uid === uid && one.blockOwnerDeletion === true) ?? false;
+    const dependents = this.#dependents.ofOwner(uid).flatMap((key) => this.#objectOf(key) ?? []);
+    if (!dependents.some(isBlocking)) await this.#removeFinalizer(owner, foregroundFinalizer);
+  }
+
+  /** Orphan: those who belonged to it belong to nobody, and then it goes. */
+  async #orphanDependents(owner: TypedObject): Promise<undefined> {
+    const { uid = "" } = owner.object.metadata;
+    for (const key of this.#dependents.ofOwner(uid)) {
+      const found = this.#objectOf(key);
+      if (found !== undefined) await this.#removeOwnerReferences(found, new Set([uid]));
+    }
+    await this.#removeFinalizer(owner, orphanFinalizer);
+  }
+
+  async #removeOwnerReferences({ type, object }: TypedObject, owners: ReadonlySet<string>): Promise<void> {
+    const ownerReferences = (object.metadata.ownerReferences ?? []).filter(({ uid }) => !owners.has(uid));
+    await this.#patch({ type, object }, { ownerReferences });
+  }
+
+  async #removeFinalizer({ type, object }: TypedObject, finalizer: string): Promise<void> {
+    await this.#patch({ type, object }, { finalizers: object.metadata.finalizers?.filter((one) => one !== finalizer) });
+  }
+
+  /** Over the very version we looked at: custom kinds know no patch that takes one item off a list. */
+  async #patch({ type, object }: TypedObject, change: Partial<KubeObject["metadata"]>): Promise<void> {
+    const { name = "", namespace, uid, resourceVersion } = object.metadata;
+    const body = { metadata: { uid, resourceVersion, ...change } };
+    try {
+      await this.#context.client.patch(type, { name, namespace }, { kind: "merge", body });
+    } catch (error) {
+      if (!isKubeError(error, "not-found")) throw error; // gone: that is as good
+    }
+  }
+
+  async #delete({ type, object }: TypedObject, propagation: "Background" | "Foreground" | "Orphan"): Promise<void> {
+    const { name = "", namespace, uid = "" } = object.metadata;
+    try {
+      await this.#context.client.delete(type, { name, namespace }, { propagation, preconditions: { uid } });
+    } catch (error) {
+      if (!isKubeError(error, "not-found")) throw error; // after a conflict the view knows who has its name by now
+    }
+  }
+
+  async #deleteNodeLease(node: string): Promise<undefined> {
+    if (this.#context.view(builtInTypes.Node).get(node) !== undefined) return;
+    const object = await this.#get(builtInTypes.Lease, { name: node, namespace: leaseNamespace });
+    const isOwned = object?.metadata.ownerReferences?.some(({ kind, name }) => kind === "Node" && name === node);
+    if (object !== undefined && isOwned === true) await this.#attemptToDelete({ type: builtInTypes.Lease, object });
+  }
+
+  #objectOf(key: string): TypedObject | undefined {
+    const [name = "", ...rest] = key.split(" ");
+    const type = this.#allKinds.typeNamed(name);
+    const object = type && this.#context.view(type).get(rest.join(" "));
+    return type === undefined || object === undefined ? undefined : { type, object };
+  }
+}
+
+/** Names hold no spaces. */
+function keyOf(type: ResourceType, metadata: KubeObject["metadata"]): string {
+  return `${groupKindName(type)} ${cacheKey(metadata)}`;
+}

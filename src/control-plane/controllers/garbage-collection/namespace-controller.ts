@@ -1,0 +1,197 @@
+import type { KubeObject } from "../../../api/object.ts";
+import type { ResourceType } from "../../../kube/client.ts";
+import type { Controller, ControllerContext } from "../../../kube/controller.ts";
+import { isKubeError } from "../../../kube/kube-error.ts";
+import { Reconciler, type RequeueAfter } from "../../../kube/reconciler.ts";
+import { builtInTypes } from "../../../kube/resources.ts";
+import { rfc3339 } from "../../api/times.ts";
+import type { WorkloadCondition } from "../workloads/types.ts";
+import { findWorkloadCondition, updateStatusIfChanged } from "../workloads/workload-status.ts";
+import { type AllKindsWatch, watchAllKinds } from "./all-kinds-watch.ts";
+import { unwatchedKinds } from "./watched-kinds.ts";
+
+interface Namespace extends KubeObject {
+  readonly spec?: { readonly finalizers?: readonly string[] | undefined };
+  readonly status?: { readonly phase?: string; readonly conditions?: readonly WorkloadCondition[] | undefined };
+}
+
+const namespaceFinalizer = "kubernetes";
+/** Content that goes tells us so; this is for what we cannot see go. */
+const recheckMs = 5_000;
+
+/** Empties namespaces that are deleted, and then lets them go. (05:CP-L8) */
+export const namespaceController: Controller = {
+  name: "namespace-controller",
+  kinds: [builtInTypes.Namespace, builtInTypes.CustomResourceDefinition],
+  run: async (context, signal) => {
+    const { name } = namespaceController;
+    const isTerminating = (namespace: string): boolean =>
+      context.view<Namespace>(builtInTypes.Namespace).get(namespace)?.metadata.deletionTimestamp !== undefined;
+    const reconciler = new Reconciler<string, ControllerContext>({
+      name,
+      reconcile: (namespace) => deleteNamespaceContent(namespace, { context, allKinds }),
+      context,
+      clock: context.clock,
+      random: context.random.fork("back-off"),
+      onError: ({ key, error }) => context.log({ kind: "reconcile-failed", loop: name, key, error }),
+    });
+    const allKinds = watchAllKinds(context, (type, { object, old }) => {
+      const { metadata } = object ?? (old as KubeObject);
+      const namespace = type.kind === "Namespace" ? metadata.name : metadata.namespace;
+      if (namespace !== undefined && isTerminating(namespace)) reconciler.enqueue(namespace);
+    });
+    await reconciler.run(signal);
+    allKinds.stop();
+  },
+};
+
+interface NamespaceDeletionContext {
+  readonly context: ControllerContext;
+  readonly allKinds: AllKindsWatch;
+}
+
+async function deleteNamespaceContent(
+  name: string,
+  { context, allKinds }: NamespaceDeletionContext,
+): Promise<RequeueAfter | undefined> {
+  const namespace = context.view<Namespace>(builtInTypes.Namespace).get(name);
+  if (namespace?.metadata.deletionTimestamp === undefined) return undefined;
+  if (!namespace.spec?.finalizers?.includes(namespaceFinalizer)) return undefined;
+  if (!allKinds.hasSynced()) return { afterMs: 1_000 };
+  const remaining = await remainingContent(name, { context, allKinds });
+  if (remaining.length === 0) {
+    await removeNamespaceFinalizer(context, namespace);
+    return undefined;
+  }
+  for (const { type, object } of remaining)
+    if (object.metadata.deletionTimestamp === undefined) await deleteObject(context, type, object);
+  const now = await remainingContent(name, { context, allKinds });
+  const latest = context.view<Namespace>(builtInTypes.Namespace).get(name);
+  if (latest !== undefined)
+    await updateStatusIfChanged(context, builtInTypes.Namespace, {
+      object: latest,
+      status: terminatingNamespaceStatus(latest, now, context),
+    });
+  return { afterMs: now.length === 0 ? 0 : recheckMs };
+}
+
+interface NamespacedObject {
+  readonly type: ResourceType;
+  readonly object: KubeObject;
+}
+
+/** Pods first: what they use outlives them. */
+async function remainingContent(
+  namespace: string,
+  { context, allKinds }: NamespaceDeletionContext,
+): Promise<readonly NamespacedObject[]> {
+  const types = allKinds.types().filter(({ namespaced }) => namespaced);
+  const podsFirst = [...types].sort((a, b) => Number(b === builtInTypes.Pod) - Number(a === builtInTypes.Pod));
+  const seen = podsFirst.flatMap((type) =>
+    context
+      .view(type)
+      .inNamespace(namespace)
+      .map((object) => ({ type, object })),
+  );
+  if (seen.length > 0) return seen;
+  const listed: NamespacedObject[] = [];
+  for (const type of unwatchedKinds) {
+    const { items } = await context.client.list(type, { namespace });
+    listed.push(...items.map((object) => ({ type, object })));
+  }
+  return listed;
+}
+
+async function deleteObject(context: ControllerContext, type: ResourceType, { metadata }: KubeObject): Promise<void> {
+  const { name = "", namespace, uid = "" } = metadata;
+  try {
+    await context.client.delete(type, { name, namespace }, { propagation: "Background", preconditions: { uid } });
+  } catch (error) {
+    if (!isKubeError(error, "not-found")) throw error; // a conflict is tried again
+  }
+}
+
+/** The last of its finalizers: the server drops the namespace with it. */
+async function removeNamespaceFinalizer(context: ControllerContext, { metadata, spec }: Namespace): Promise<void> {
+  const finalizers = (spec?.finalizers ?? []).filter((one) => one !== namespaceFinalizer);
+  const body = { metadata: { resourceVersion: metadata.resourceVersion }, spec: { finalizers } };
+  try {
+    await context.client.patch(builtInTypes.Namespace, { name: metadata.name ?? "" }, { kind: "merge", body });
+  } catch (error) {
+    if (!isKubeError(error, "not-found")) throw error;
+  }
+}
+
+/** What kubectl shows of a namespace that does not go: what is left, and what holds it. */
+function terminatingNamespaceStatus(
+  namespace: Namespace,
+  remaining: readonly NamespacedObject[],
+  context: ControllerContext,
+): NonNullable<Namespace["status"]> {
+  const now = context.clock.now();
+  const held = remaining.filter(({ object }) => (object.metadata.finalizers ?? []).length > 0);
+  const findings: readonly WorkloadCondition[] = [
+    condition("NamespaceDeletionDiscoveryFailure", "ResourcesDiscovered", "All resources successfully discovered"),
+    condition(
+      "NamespaceDeletionGroupVersionParsingFailure",
+      "ParsedGroupVersions",
+      "All legacy kube types successfully parsed",
+    ),
+    condition(
+      "NamespaceDeletionContentFailure",
+      "ContentDeleted",
+      "All content successfully deleted, may be waiting on finalization",
+    ),
+    remaining.length === 0
+      ? condition("NamespaceContentRemaining", "ContentRemoved", "All content successfully removed")
+      : {
+          ...condition(
+            "NamespaceContentRemaining",
+            "SomeResourcesRemain",
+            `Some resources are remaining: ${countByResource(remaining)}`,
+          ),
+          status: "True",
+        },
+    held.length === 0
+      ? condition(
+          "NamespaceFinalizersRemaining",
+          "ContentHasNoFinalizers",
+          "All content-preserving finalizers finished",
+        )
+      : {
+          ...condition(
+            "NamespaceFinalizersRemaining",
+            "SomeFinalizersRemain",
+            `Some content in the namespace has finalizers remaining: ${countByFinalizer(held)}`,
+          ),
+          status: "True",
+        },
+  ];
+  const conditions = findings.map((one) => {
+    const before = findWorkloadCondition(namespace.status?.conditions, one.type);
+    const since = before?.status === one.status ? before.lastTransitionTime : undefined;
+    return { lastTransitionTime: since ?? rfc3339(now), ...one };
+  });
+  return { ...namespace.status, phase: "Terminating", conditions };
+}
+
+function condition(type: string, reason: string, message: string): WorkloadCondition {
+  return { type, status: "False", reason, message };
+}
+
+function countByResource(remaining: readonly NamespacedObject[]): string {
+  const counts = new Map<string, number>();
+  for (const { type } of remaining) {
+    const name = `${type.plural}.${type.group}`;
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  return [...counts].map(([name, count]) => `${name} has ${count} resource instances`).join(", ");
+}
+
+function countByFinalizer(held: readonly NamespacedObject[]): string {
+  const counts = new Map<string, number>();
+  for (const finalizer of held.flatMap(({ object }) => object.metadata.finalizers ?? [])) {
+    counts.set(finalizer, (counts.get(finalizer) ?? 0) + 1);
+  }
+  return [...counts].map(([name, count]) => `${name} in ${count} resource instances`).join(", ");
+}

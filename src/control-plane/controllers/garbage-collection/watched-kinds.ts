@@ -1,0 +1,106 @@
+import type { KubeObject } from "../../../api/object.ts";
+import type { ResourceType } from "../../../kube/client.ts";
+import { builtInTypes } from "../../../kube/resources.ts";
+
+function resourceTypes(
+  address: Pick<ResourceType, "group" | "version" | "namespaced">,
+  plurals: Record<string, string>,
+) {
+  return Object.entries(plurals).map(([kind, plural]): ResourceType => ({ ...address, kind, plural }));
+}
+
+/** Kinds that are stored without behaviour, and still belong to owners and namespaces. (05 §5) */
+const storedKinds: readonly ResourceType[] = [
+  ...resourceTypes(
+    { group: "autoscaling", version: "v2", namespaced: true },
+    { HorizontalPodAutoscaler: "horizontalpodautoscalers" },
+  ),
+  ...resourceTypes(
+    { group: "networking.k8s.io", version: "v1", namespaced: true },
+    { Ingress: "ingresses", NetworkPolicy: "networkpolicies" },
+  ),
+  ...resourceTypes(
+    { group: "networking.k8s.io", version: "v1", namespaced: false },
+    { IngressClass: "ingressclasses" },
+  ),
+  ...resourceTypes(
+    { group: "rbac.authorization.k8s.io", version: "v1", namespaced: true },
+    { Role: "roles", RoleBinding: "rolebindings" },
+  ),
+  ...resourceTypes(
+    { group: "rbac.authorization.k8s.io", version: "v1", namespaced: false },
+    { ClusterRole: "clusterroles", ClusterRoleBinding: "clusterrolebindings" },
+  ),
+  ...resourceTypes({ group: "discovery.k8s.io", version: "v1", namespaced: true }, { EndpointSlice: "endpointslices" }),
+  ...resourceTypes(
+    { group: "storage.k8s.io", version: "v1", namespaced: true },
+    { CSIStorageCapacity: "csistoragecapacities" },
+  ),
+  ...resourceTypes(
+    { group: "resource.k8s.io", version: "v1", namespaced: true },
+    { ResourceClaim: "resourceclaims", ResourceClaimTemplate: "resourceclaimtemplates" },
+  ),
+  ...resourceTypes(
+    { group: "resource.k8s.io", version: "v1", namespaced: false },
+    { ResourceSlice: "resourceslices", DeviceClass: "deviceclasses" },
+  ),
+  ...resourceTypes(
+    { group: "admissionregistration.k8s.io", version: "v1", namespaced: false },
+    {
+      ValidatingWebhookConfiguration: "validatingwebhookconfigurations",
+      MutatingWebhookConfiguration: "mutatingwebhookconfigurations",
+      ValidatingAdmissionPolicy: "validatingadmissionpolicies",
+      ValidatingAdmissionPolicyBinding: "validatingadmissionpolicybindings",
+    },
+  ),
+];
+
+/**
+ * Kinds nobody may watch for garbage: Events have no owners and are many; a Lease that is watched has to be written
+ * every ten seconds. They are listed when somebody needs to know. (05:CP-L10)
+ */
+export const unwatchedKinds: readonly ResourceType[] = [builtInTypes.Event, builtInTypes.Lease];
+
+/** What every cluster has. */
+export const watchedKinds: readonly ResourceType[] = [
+  ...Object.values(builtInTypes).filter((type) => !unwatchedKinds.includes(type)),
+  ...storedKinds,
+];
+
+/** The kind a definition brings, in the version it is stored in. */
+export function customResourceType({ spec }: KubeObject): ResourceType | undefined {
+  const { group = "", scope, names, versions = [] } = (spec ?? {}) as DefinitionSpec;
+  const stored = versions.find(({ storage, served }) => storage === true && served === true);
+  const version = (stored ?? versions.find(({ served }) => served === true))?.name;
+  if (version === undefined || names?.plural === undefined || names.kind === undefined) return undefined;
+  return { group, version, kind: names.kind, plural: names.plural, namespaced: scope === "Namespaced" };
+}
+
+interface DefinitionSpec {
+  readonly group?: string;
+  readonly scope?: string;
+  readonly names?: { readonly plural?: string; readonly kind?: string };
+  readonly versions?: readonly { readonly name?: string; readonly storage?: boolean; readonly served?: boolean }[];
+}
+
+/** Served by the definition, and accepted: before that the kind cannot be listed. */
+export function isEstablished({ status }: KubeObject): boolean {
+  const { conditions = [] } = (status ?? {}) as { conditions?: readonly { type: string; status: string }[] };
+  return conditions.some(({ type, status: is }) => type === "Established" && is === "True");
+}
+
+/** One name for a kind, whatever its version. */
+export function groupKindName({ group, kind }: Pick<ResourceType, "group" | "kind">): string {
+  return `${kind}.${group}`;
+}
+
+export function ownerGroupKindName({
+  apiVersion,
+  kind,
+}: {
+  readonly apiVersion: string;
+  readonly kind: string;
+}): string {
+  const slash = apiVersion.indexOf("/");
+  return groupKindName({ group: slash < 0 ? "" : apiVersion.slice(0, slash), kind });
+}

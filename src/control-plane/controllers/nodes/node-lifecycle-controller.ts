@@ -1,0 +1,119 @@
+import { type Controller, type ControllerContext, reconcileController, triggerOn } from "../../../kube/controller.ts";
+import { isKubeError } from "../../../kube/kube-error.ts";
+import type { Lease } from "../../../kube/lease.ts";
+import type { RequeueAfter } from "../../../kube/reconciler.ts";
+import { builtInTypes } from "../../../kube/resources.ts";
+import { rfc3339 } from "../../api/times.ts";
+import { textAt } from "../../kinds/object-draft.ts";
+import { type ApiNode, type ApiPod, conditionOfType, hasTerminalPhase } from "../api-pod-and-node.ts";
+import { nodeLeaseNamespace } from "../kubelet/lease-times.ts";
+import { sameTaints, taintsFor } from "./node-taints.ts";
+
+/** A kubelet not heard of for so long is not there. */
+const nodeMonitorGraceMs = 40_000;
+/** Young nodes get more time before their first word. */
+const nodeStartupGraceMs = 60_000;
+/** Not more often, however many nodes are about to be late. */
+const minMonitorIntervalMs = 1_000;
+/** Not a name a node could have. */
+const allNodesKey = "*";
+
+/** Notices nodes that fell silent, and shows by taints how nodes are. (05:CP-L11) */
+export function nodeLifecycleController(): Controller {
+  return reconcileController({
+    name: "node-controller",
+    kinds: [builtInTypes.Pod],
+    triggers: [
+      triggerOn<ApiNode>(builtInTypes.Node, ({ object, old }) => {
+        if (object === undefined) return [];
+        const name = object.metadata.name ?? "";
+        return old === undefined ? [name, allNodesKey] : [name];
+      }),
+    ],
+    prepare: ({ view }) => view<ApiPod>(builtInTypes.Pod).addIndex("node", ({ spec }) => spec.nodeName),
+    reconcile: (key, context) => (key === allNodesKey ? monitorNodeHealth(context) : reconcileNode(key, context)),
+  });
+}
+
+/** Looks for silence, once for all nodes and again when the next could have been silent for too long. */
+async function monitorNodeHealth({ client, clock, view }: ControllerContext): Promise<RequeueAfter | undefined> {
+  const nodes = view<ApiNode>(builtInTypes.Node).all();
+  if (nodes.length === 0) return undefined;
+  // Listed, not watched: as long as nobody watches them, leases of healthy kubelets need not be written.
+  const { items } = await client.list<Lease>(builtInTypes.Lease, { namespace: nodeLeaseNamespace });
+  const renewedAt = new Map(items.map(({ metadata, spec }) => [metadata.name, Date.parse(spec?.renewTime ?? "")]));
+  const now = clock.now();
+  let next = Number.POSITIVE_INFINITY;
+  for (const node of nodes) {
+    const expiresAt = heartbeatDeadline(node, renewedAt.get(node.metadata.name));
+    if (expiresAt > now) next = Math.min(next, expiresAt);
+    else if (conditionOfType(node, "Ready")?.status !== "Unknown") await markNodeUnknown(node, { client, clock });
+  }
+  // A node that is back renews its lease again, and must be looked at before it can be late.
+  return { afterMs: Math.max(minMonitorIntervalMs, Math.min(next - now, nodeMonitorGraceMs)) };
+}
+
+function heartbeatDeadline(node: ApiNode, renewedAt: number | undefined): number {
+  const ready = node.status?.conditions?.find(({ type }) => type === "Ready");
+  const heartbeat = Date.parse(textAt(ready, "lastHeartbeatTime"));
+  const created = Date.parse(node.metadata.creationTimestamp ?? "");
+  const heartbeats = [renewedAt, heartbeat].filter((time): time is number => time !== undefined && !Number.isNaN(time));
+  return heartbeats.length === 0 ? created + nodeStartupGraceMs : Math.max(...heartbeats) + nodeMonitorGraceMs;
+}
+
+const heartbeatConditions = ["Ready", "MemoryPressure", "DiskPressure", "PIDPressure"] as const;
+
+async function markNodeUnknown(
+  node: ApiNode,
+  { client, clock }: Pick<ControllerContext, "client" | "clock">,
+): Promise<void> {
+  const { name = "", uid } = node.metadata;
+  const time = rfc3339(clock.now());
+  const conditions = heartbeatConditions.map((type) => {
+    const before = conditionOfType(node, type);
+    const isNew = before === undefined;
+    return {
+      type,
+      status: "Unknown",
+      reason: isNew ? "NodeStatusNeverUpdated" : "NodeStatusUnknown",
+      message: isNew ? "Kubelet never posted node status." : "Kubelet stopped posting node status.",
+      lastTransitionTime: time,
+    };
+  });
+  const patch = { kind: "strategic", body: { metadata: { uid }, status: { conditions } } } as const;
+  try {
+    await client.patch(builtInTypes.Node, { name }, patch, { subresource: "status" });
+  } catch (error) {
+    if (!isKubeError(error, "not-found", "conflict")) throw error;
+  }
+}
+
+async function reconcileNode(name: string, context: ControllerContext): Promise<undefined> {
+  const { client, clock, view } = context;
+  const node = view<ApiNode>(builtInTypes.Node).get(name);
+  if (node === undefined) return;
+  const taints = taintsFor(node, clock.now());
+  if (!sameTaints(taints, node.spec?.taints ?? [])) {
+    const { resourceVersion } = node.metadata;
+    // The list is replaced whole: nobody else's taint may get lost.
+    const body = { metadata: { resourceVersion }, spec: { taints: taints.length === 0 ? null : taints } };
+    await client.patch(builtInTypes.Node, { name }, { kind: "merge", body });
+  }
+  const ready = conditionOfType(node, "Ready")?.status;
+  if (ready === "False" || ready === "Unknown") await markPodsNotReady(name, context);
+}
+
+/** Pods of a node that is not ready must not be counted on: not by Services, not by disruption budgets. */
+async function markPodsNotReady(node: string, { client, clock, view }: ControllerContext): Promise<void> {
+  for (const pod of view<ApiPod>(builtInTypes.Pod).byIndex("node", node)) {
+    if (hasTerminalPhase(pod) || conditionOfType(pod, "Ready")?.status !== "True") continue;
+    const { name = "", namespace, uid } = pod.metadata;
+    const condition = { type: "Ready", status: "False", lastTransitionTime: rfc3339(clock.now()) };
+    const body = { metadata: { uid }, status: { conditions: [condition] } };
+    try {
+      await client.patch(builtInTypes.Pod, { name, namespace }, { kind: "strategic", body }, { subresource: "status" });
+    } catch (error) {
+      if (!isKubeError(error, "not-found", "conflict")) throw error;
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import { type Controller, type ControllerContext, reconcileController, triggerOn } from "../../../kube/controller.ts";
+import { cacheKey } from "../../../kube/object-cache.ts";
+import type { RequeueAfter } from "../../../kube/reconciler.ts";
+import { builtInTypes } from "../../../kube/resources.ts";
+import {
+  type ApiNode,
+  type ApiPod,
+  conditionOfType,
+  hasDeletionTimestamp,
+  hasTerminalPhase,
+} from "../api-pod-and-node.ts";
+import { addConditionAndDeletePod } from "./add-condition-and-delete-pod.ts";
+
+export interface PodGcOptions {
+  /** How many finished pods are kept. */
+  readonly terminatedPodThreshold?: number | undefined;
+}
+
+/** A node that is missing may only not have been seen yet. */
+const quarantineMs = 40_000;
+const outOfService = "node.kubernetes.io/out-of-service";
+const terminatedPodsIndex = "finished";
+
+/** Removes pods nobody else will: of nodes that are gone, and finished ones beyond a number. (05:CP-L11) */
+export function podGcController({ terminatedPodThreshold = 12_500 }: PodGcOptions = {}): Controller {
+  /** Since when pods have been without their node. */
+  const orphanedSince = new Map<string, number>();
+  return reconcileController({
+    name: "pod-garbage-collector",
+    triggers: [
+      triggerOn<ApiPod>(builtInTypes.Pod, ({ object, old }) => {
+        const key = cacheKey((object ?? (old as ApiPod)).metadata);
+        if (object === undefined) orphanedSince.delete(key);
+        return object === undefined ? [] : [key];
+      }),
+      triggerOn<ApiNode>(builtInTypes.Node, ({ object, old }, { view }) => {
+        const isGone = object === undefined;
+        if (!isGone && !isOutOfService(object)) return [];
+        const { name = "" } = (object ?? (old as ApiNode)).metadata;
+        return view<ApiPod>(builtInTypes.Pod)
+          .byIndex("node", name)
+          .map(({ metadata }) => cacheKey(metadata));
+      }),
+    ],
+    prepare: ({ view }) => {
+      view<ApiPod>(builtInTypes.Pod).addIndex("node", ({ spec }) => spec.nodeName);
+      view<ApiPod>(builtInTypes.Pod).addIndex(terminatedPodsIndex, (pod) => (hasTerminalPhase(pod) ? "" : undefined));
+    },
+    reconcile: async (key, context) => {
+      const pod = context.view<ApiPod>(builtInTypes.Pod).get(key);
+      if (pod === undefined) return undefined;
+      if (hasTerminalPhase(pod)) await deleteOldestTerminatedPods(terminatedPodThreshold, context);
+      return deleteOrphanedPod(pod, { key, context, orphanedSince });
+    },
+  });
+}
+
+async function deleteOrphanedPod(
+  pod: ApiPod,
+  { key, context, orphanedSince }: { key: string; context: ControllerContext; orphanedSince: Map<string, number> },
+): Promise<RequeueAfter | undefined> {
+  const { nodeName = "" } = pod.spec;
+  const node = context.view<ApiNode>(builtInTypes.Node).get(nodeName);
+  if (nodeName === "" || (node !== undefined && !(hasDeletionTimestamp(pod) && isOutOfService(node)))) {
+    orphanedSince.delete(key);
+    return undefined;
+  }
+  const now = context.clock.now();
+  const since = orphanedSince.get(key) ?? now;
+  orphanedSince.set(key, since);
+  if (node === undefined && now < since + quarantineMs) return { afterMs: since + quarantineMs - now };
+  const message = node === undefined ? "PodGC: node no longer exists" : "PodGC: node is out of service";
+  await addConditionAndDeletePod(pod, { reason: "DeletionByPodGC", message, isForced: true }, context);
+  return undefined;
+}
+
+function isOutOfService(node: ApiNode): boolean {
+  return (
+    conditionOfType(node, "Ready")?.status !== "True" &&
+    node.spec?.taints?.some(({ key }) => key === outOfService) === true
+  );
+}
+
+async function deleteOldestTerminatedPods(max: number, context: ControllerContext): Promise<void> {
+  const pods = context.view<ApiPod>(builtInTypes.Pod).byIndex(terminatedPodsIndex, "");
+  if (pods.length <= max) return;
+  const created = ({ metadata }: ApiPod): string => metadata.creationTimestamp ?? "";
+  const oldest = [...pods].sort((a, b) => (created(a) < created(b) ? -1 : created(a) > created(b) ? 1 : 0));
+  for (const pod of oldest.slice(0, pods.length - max)) {
+    await addConditionAndDeletePod(
+      pod,
+      { reason: "DeletionByPodGC", message: "PodGC: too many finished pods", isForced: true },
+      context,
+    );
+  }
+}

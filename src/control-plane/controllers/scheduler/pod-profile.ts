@@ -1,0 +1,176 @@
+import type {
+  Pod,
+  PodAffinityTerm,
+  Toleration,
+  TopologySpreadConstraint,
+  WeightedPodAffinityTerm,
+} from "../../../api/kubernetes/pod.ts";
+import { resources } from "../../../api/labels.ts";
+import { namespacedName, namespaceOf } from "../../../api/object.ts";
+import { hostPortsOf } from "../../../core/host-ports.ts";
+import { type CompiledSelector, compileSelector, type LabelSet } from "../../../core/label-selector.ts";
+import type { HostPort } from "../../../core/scheduling/problem.ts";
+import { volumeClaimKeys } from "../../../core/volumes.ts";
+import { isSameJson } from "../../kinds/object-draft.ts";
+import { type ApiPod, hasDeletionTimestamp, hasTerminalPhase } from "../api-pod-and-node.ts";
+import { type NodeTest, nodeSelectorTermTest, requiredNodeTest } from "../node-selector.ts";
+import type { SchedulerAmountReader, SchedulerAmounts } from "./scheduler-amounts.ts";
+
+/** A pod made ready to be compared with many nodes and many other pods. */
+export interface PodProfile {
+  /** namespace/name. */
+  readonly key: string;
+  readonly uid: string;
+  readonly pod: ApiPod;
+  readonly namespace: string;
+  readonly labels: LabelSet;
+  readonly priority: number;
+  readonly isTerminating: boolean;
+  readonly requests: SchedulerAmounts;
+  /** What scores count for pods that ask for nothing: nothing would make a node that runs hundreds of them look empty. */
+  readonly nonZeroRequests: { readonly cpu: number; readonly memory: number };
+  readonly hostPorts: readonly HostPort[];
+  readonly tolerations: readonly Toleration[];
+  /** Undefined where any node will do. */
+  readonly matchesNode: NodeTest | undefined;
+  readonly preferredNodes: readonly { readonly weight: number; readonly test: NodeTest }[];
+  readonly spread: readonly SpreadConstraint[];
+  readonly affinity: readonly AffinityTerm[];
+  readonly antiAffinity: readonly AffinityTerm[];
+  /** Wishes; a negative weight keeps away. */
+  readonly preferredPods: readonly { readonly weight: number; readonly term: AffinityTerm }[];
+  /** namespace/name of its volume claims. */
+  readonly claims: readonly string[];
+}
+
+export interface SpreadConstraint {
+  readonly topologyKey: string;
+  readonly maxSkew: number;
+  readonly minDomains: number;
+  readonly isHard: boolean;
+  readonly selector: CompiledSelector;
+  readonly honoursAffinity: boolean;
+  readonly honoursTaints: boolean;
+}
+
+export interface AffinityTerm {
+  readonly topologyKey: string;
+  readonly selector: CompiledSelector;
+  /** Namespaces named, or the pod's own where the term names none. */
+  readonly namespaces: ReadonlySet<string>;
+  /** Further namespaces by their labels. */
+  readonly namespaceSelector: CompiledSelector | undefined;
+}
+
+/** kube-scheduler's stand-ins for pods without requests. */
+const assumedCpu = 100;
+const assumedMemory = 200 * 1024 * 1024;
+
+export function podProfile(pod: ApiPod, reader: SchedulerAmountReader): PodProfile {
+  const { metadata, spec } = pod;
+  const requests = reader.ofPod(pod);
+  const { podAffinity, podAntiAffinity } = spec.affinity ?? {};
+  const { labels = {} } = metadata;
+  const term = (written: PodAffinityTerm): AffinityTerm => affinityTerm(pod, written);
+  return {
+    key: namespacedName(metadata),
+    uid: metadata.uid ?? "",
+    pod,
+    namespace: namespaceOf(metadata),
+    labels,
+    priority: spec.priority ?? 0,
+    isTerminating: hasDeletionTimestamp(pod),
+    requests,
+    nonZeroRequests: {
+      cpu: requests.get(resources.cpu) || assumedCpu,
+      memory: requests.get(resources.memory) || assumedMemory,
+    },
+    hostPorts: hostPortsOf(pod),
+    tolerations: spec.tolerations ?? [],
+    matchesNode: requiredNodeTest(spec),
+    preferredNodes: (spec.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []).map(
+      ({ weight, preference }) => ({ weight, test: nodeSelectorTermTest(preference) }),
+    ),
+    spread: (spec.topologySpreadConstraints ?? []).map((written) => spreadConstraint(written, labels)),
+    affinity: (podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []).map(term),
+    antiAffinity: (podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []).map(term),
+    preferredPods: [
+      ...preferredTerms(podAffinity?.preferredDuringSchedulingIgnoredDuringExecution, 1, term),
+      ...preferredTerms(podAntiAffinity?.preferredDuringSchedulingIgnoredDuringExecution, -1, term),
+    ],
+    claims: volumeClaimKeys(pod),
+  };
+}
+
+/** Whether a profile still says what the pod says: most changes of a pod are changes of its status. */
+export function isProfileCurrent(profile: PodProfile, pod: ApiPod): boolean {
+  const before = profile.pod;
+  return (
+    before.metadata.uid === pod.metadata.uid &&
+    sameSpec(before, pod) &&
+    profile.isTerminating === hasDeletionTimestamp(pod) &&
+    hasTerminalPhase(before) === hasTerminalPhase(pod) &&
+    sameLabels(profile.labels, pod.metadata.labels ?? {})
+  );
+}
+
+/** Servers count the changes of a spec; older ones do not count those of pods. */
+function sameSpec(before: ApiPod, pod: ApiPod): boolean {
+  const { generation } = pod.metadata;
+  if (generation !== undefined) return before.metadata.generation === generation;
+  const { nodeName: _before, ...old } = before.spec;
+  const { nodeName: _now, ...spec } = pod.spec;
+  return isSameJson(old, spec);
+}
+
+/** Whether the term is about pods like this one. */
+export function termSelects(
+  term: AffinityTerm,
+  pod: Pick<PodProfile, "namespace" | "labels">,
+  namespaceLabels: ReadonlyMap<string, LabelSet>,
+): boolean {
+  const others = namespaceLabels.get(pod.namespace);
+  const isInNamespace =
+    term.namespaces.has(pod.namespace) || (others !== undefined && term.namespaceSelector?.matches(others) === true);
+  return isInNamespace && term.selector.matches(pod.labels);
+}
+
+function spreadConstraint(written: TopologySpreadConstraint, labels: LabelSet): SpreadConstraint {
+  return {
+    topologyKey: written.topologyKey,
+    maxSkew: written.maxSkew,
+    minDomains: written.minDomains ?? 1,
+    isHard: written.whenUnsatisfiable !== "ScheduleAnyway",
+    selector: compileSelector(written.labelSelector, { labels, matchLabelKeys: written.matchLabelKeys }),
+    honoursAffinity: (written.nodeAffinityPolicy ?? "Honor") === "Honor",
+    honoursTaints: (written.nodeTaintsPolicy ?? "Ignore") === "Honor",
+  };
+}
+
+function affinityTerm(pod: Pod, written: PodAffinityTerm): AffinityTerm {
+  const { namespaces = [], namespaceSelector, matchLabelKeys, mismatchLabelKeys } = written;
+  const own = namespaces.length === 0 && namespaceSelector === undefined ? [namespaceOf(pod.metadata)] : namespaces;
+  return {
+    topologyKey: written.topologyKey,
+    selector: compileSelector(written.labelSelector, {
+      labels: pod.metadata.labels,
+      matchLabelKeys,
+      mismatchLabelKeys,
+    }),
+    namespaces: new Set(own),
+    namespaceSelector: namespaceSelector === undefined ? undefined : compileSelector(namespaceSelector),
+  };
+}
+
+function preferredTerms(
+  written: readonly WeightedPodAffinityTerm[] | undefined,
+  sign: 1 | -1,
+  term: (written: PodAffinityTerm) => AffinityTerm,
+): PodProfile["preferredPods"] {
+  return (written ?? []).map(({ weight, podAffinityTerm }) => ({ weight: sign * weight, term: term(podAffinityTerm) }));
+}
+
+function sameLabels(a: LabelSet, b: LabelSet): boolean {
+  const keys = Object.keys(a);
+  return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
+}

@@ -1,0 +1,156 @@
+import type { PersistentVolume, PersistentVolumeClaim } from "../../../api/kubernetes/cluster-objects.ts";
+import type { KubeObject } from "../../../api/object.ts";
+import { volumeClaimKeys } from "../../../core/volumes.ts";
+import { type Controller, type ControllerContext, reconcileController, triggerOn } from "../../../kube/controller.ts";
+import { isKubeError } from "../../../kube/kube-error.ts";
+import { cacheKey } from "../../../kube/object-cache.ts";
+import type { RequeueAfter } from "../../../kube/reconciler.ts";
+import { builtInTypes } from "../../../kube/resources.ts";
+import { recordAt } from "../../kinds/object-draft.ts";
+import { type ApiPod, hasTerminalPhase } from "../api-pod-and-node.ts";
+import { defaultVolumeDelays, type VolumeDelays } from "./persistent-volume-controller.ts";
+import {
+  type AttachmentPair,
+  attacherOf,
+  attachmentAt,
+  attachmentName,
+  attachmentPairKey,
+  attachmentPairOf,
+} from "./volume-attachments.ts";
+import { accessModesOf } from "./volume-matching.ts";
+
+type Claim = KubeObject & PersistentVolumeClaim;
+type Volume = KubeObject & PersistentVolume;
+
+const attacherFinalizer = (driver: string): string => `external-attacher/${driver.replaceAll(".", "-")}`;
+const claimsIndex = "claims";
+
+/** Attaches volumes to the nodes of their pods and takes them off again; both take a while. (05:CP-L12) */
+export function attachDetachController(
+  delays: Pick<VolumeDelays, "attachMs" | "detachMs"> = defaultVolumeDelays,
+): Controller {
+  return reconcileController({
+    name: "attachdetach-controller",
+    kinds: [builtInTypes.PersistentVolume, builtInTypes.CSIDriver],
+    triggers: [
+      triggerOn<ApiPod>(builtInTypes.Pod, ({ object, old }, context) => [
+        ...new Set([...attachmentPairKeys(object, context), ...attachmentPairKeys(old, context)]),
+      ]),
+      triggerOn<Claim>(builtInTypes.PersistentVolumeClaim, ({ object, old }, context) =>
+        consumerPairKeys(object ?? (old as Claim), context),
+      ),
+      triggerOn(builtInTypes.VolumeAttachment, ({ object, old }, context) => {
+        const pair = attachmentPairOf(object ?? (old as KubeObject));
+        // Once it is off one node, another may have it.
+        return object === undefined
+          ? [attachmentPairKey(pair), ...pairKeysWaitingFor(pair.volume, context)]
+          : [attachmentPairKey(pair)];
+      }),
+      triggerOn(builtInTypes.Node, ({ object, old }, { view }) => {
+        if (object !== undefined) return [];
+        const all = view(builtInTypes.VolumeAttachment).all().map(attachmentPairOf);
+        return all.filter(({ node }) => node === old?.metadata.name).map(attachmentPairKey);
+      }),
+    ],
+    prepare: ({ view }) => {
+      const pods = view<ApiPod>(builtInTypes.Pod);
+      pods.addIndex("node", ({ spec }) => spec.nodeName);
+      pods.addIndex(claimsIndex, (pod) => (volumeClaimKeys(pod).length > 0 ? pod.metadata.namespace : undefined));
+    },
+    reconcile: (key, context) => reconcileAttachment(key, context, delays),
+  });
+}
+
+/** Where a pod wants its volumes. */
+function attachmentPairKeys(pod: ApiPod | undefined, { view }: ControllerContext): readonly string[] {
+  const node = pod?.spec.nodeName ?? "";
+  if (pod === undefined || node === "") return [];
+  return volumeClaimKeys(pod).flatMap((key) => {
+    const volume = view<Claim>(builtInTypes.PersistentVolumeClaim).get(key)?.spec?.volumeName ?? "";
+    return volume === "" ? [] : [attachmentPairKey({ volume, node })];
+  });
+}
+
+function consumerPairKeys(claim: Claim, context: ControllerContext): readonly string[] {
+  const key = cacheKey(claim.metadata);
+  const pods = context.view<ApiPod>(builtInTypes.Pod).byIndex(claimsIndex, claim.metadata.namespace ?? "");
+  return pods.filter((pod) => volumeClaimKeys(pod).includes(key)).flatMap((pod) => attachmentPairKeys(pod, context));
+}
+
+function pairKeysWaitingFor(volume: string, context: ControllerContext): readonly string[] {
+  const claims = context.view<Claim>(builtInTypes.PersistentVolumeClaim).all();
+  return claims.filter(({ spec }) => spec?.volumeName === volume).flatMap((claim) => consumerPairKeys(claim, context));
+}
+
+async function reconcileAttachment(
+  key: string,
+  context: ControllerContext,
+  { attachMs, detachMs }: Pick<VolumeDelays, "attachMs" | "detachMs">,
+): Promise<RequeueAfter | undefined> {
+  const { client, clock, view } = context;
+  const [volume = "", node = ""] = key.split("/");
+  const pair = { volume, node };
+  const attachment = attachmentAt(pair, view);
+  if (attachment === undefined) return isWanted(pair, context) ? attach(pair, context) : undefined;
+  const { name = "", deletionTimestamp, creationTimestamp = "" } = attachment.metadata;
+  const now = clock.now();
+  if (deletionTimestamp !== undefined) {
+    const dueAt = Date.parse(deletionTimestamp) + detachMs;
+    if (now < dueAt) return { afterMs: dueAt - now };
+    const body = { metadata: { finalizers: null } };
+    await ignoreNotFound(client.patch(builtInTypes.VolumeAttachment, { name }, { kind: "merge", body }));
+    return undefined;
+  }
+  if (!isWanted(pair, context)) {
+    await ignoreNotFound(client.delete(builtInTypes.VolumeAttachment, { name }));
+    return undefined;
+  }
+  if (recordAt(attachment.status)?.["attached"] === true) return undefined;
+  const dueAt = Date.parse(creationTimestamp) + attachMs;
+  if (now < dueAt) return { afterMs: dueAt - now };
+  const patch = { kind: "merge", body: { status: { attached: true } } } as const;
+  await ignoreNotFound(client.patch(builtInTypes.VolumeAttachment, { name }, patch, { subresource: "status" }));
+  return undefined;
+}
+
+/** Until the last of the node's pods that use it is gone. */
+function isWanted({ volume, node }: AttachmentPair, context: ControllerContext): boolean {
+  const { view } = context;
+  if (view(builtInTypes.Node).get(node) === undefined) return false;
+  const key = attachmentPairKey({ volume, node });
+  return view<ApiPod>(builtInTypes.Pod)
+    .byIndex("node", node)
+    .some((pod) => !hasTerminalPhase(pod) && attachmentPairKeys(pod, context).includes(key));
+}
+
+async function attach({ volume: name, node }: AttachmentPair, { client, view }: ControllerContext): Promise<undefined> {
+  const volume = view<Volume>(builtInTypes.PersistentVolume).get(name);
+  const driver = volume && attacherOf(volume, view);
+  if (volume === undefined || driver === undefined || isAttachedElsewhere(volume, node, view)) return;
+  const attachment: KubeObject = {
+    apiVersion: "storage.k8s.io/v1",
+    kind: "VolumeAttachment",
+    metadata: { name: attachmentName({ volume: name, node }), finalizers: [attacherFinalizer(driver)] },
+    spec: { attacher: driver, nodeName: node, source: { persistentVolumeName: name } },
+  };
+  try {
+    await client.create(builtInTypes.VolumeAttachment, attachment);
+  } catch (error) {
+    if (!isKubeError(error, "already-exists")) throw error;
+  }
+}
+
+/** A volume for one node at a time waits until the other node has let go of it. */
+function isAttachedElsewhere(volume: Volume, node: string, view: ControllerContext["view"]): boolean {
+  if (accessModesOf(volume).some((mode) => mode === "ReadWriteMany" || mode === "ReadOnlyMany")) return false;
+  const pairs = view(builtInTypes.VolumeAttachment).all().map(attachmentPairOf);
+  return pairs.some((pair) => pair.volume === volume.metadata.name && pair.node !== node);
+}
+
+async function ignoreNotFound(write: Promise<unknown>): Promise<void> {
+  try {
+    await write;
+  } catch (error) {
+    if (!isKubeError(error, "not-found")) throw error;
+  }
+}

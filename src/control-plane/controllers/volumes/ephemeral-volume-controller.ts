@@ -1,0 +1,58 @@
+import { namespaceOf } from "../../../api/object.ts";
+import { volumeClaimName } from "../../../core/volumes.ts";
+import { type Controller, type ControllerContext, reconcileController, triggerOn } from "../../../kube/controller.ts";
+import { isKubeError } from "../../../kube/kube-error.ts";
+import { cacheKey } from "../../../kube/object-cache.ts";
+import { builtInTypes } from "../../../kube/resources.ts";
+import { recordAt } from "../../kinds/object-draft.ts";
+import { type ApiPod, hasDeletionTimestamp } from "../api-pod-and-node.ts";
+
+/** Makes the claims of volumes that live and die with their pod. (05:CP-L12) */
+export function ephemeralVolumeController(): Controller {
+  return reconcileController({
+    name: "ephemeral-volume-controller",
+    kinds: [builtInTypes.PersistentVolumeClaim],
+    triggers: [
+      triggerOn<ApiPod>(builtInTypes.Pod, ({ object, old }) => {
+        const isNew = object !== undefined && old === undefined;
+        const hasEphemeralVolumes =
+          isNew && object.spec.volumes?.some(({ ephemeral }) => ephemeral !== undefined) === true;
+        return hasEphemeralVolumes ? [cacheKey(object.metadata)] : [];
+      }),
+    ],
+    reconcile: createEphemeralClaims,
+  });
+}
+
+async function createEphemeralClaims(key: string, { client, view }: ControllerContext): Promise<undefined> {
+  const pod = view<ApiPod>(builtInTypes.Pod).get(key);
+  if (pod === undefined || hasDeletionTimestamp(pod)) return;
+  const namespace = namespaceOf(pod.metadata);
+  const { name: owner = "", uid = "" } = pod.metadata;
+  for (const volume of pod.spec.volumes ?? []) {
+    const name = volume.ephemeral === undefined ? undefined : volumeClaimName(pod, volume);
+    if (name === undefined || view(builtInTypes.PersistentVolumeClaim).get(`${namespace}/${name}`) !== undefined)
+      continue;
+    const template = recordAt(volume.ephemeral?.volumeClaimTemplate) ?? {};
+    const { labels, annotations } = recordAt(template, "metadata") ?? {};
+    const claim = {
+      apiVersion: "v1",
+      kind: "PersistentVolumeClaim",
+      metadata: {
+        name,
+        namespace,
+        ...(labels === undefined ? {} : { labels: labels as Record<string, string> }),
+        ...(annotations === undefined ? {} : { annotations: annotations as Record<string, string> }),
+        ownerReferences: [
+          { apiVersion: "v1", kind: "Pod", name: owner, uid, controller: true, blockOwnerDeletion: true },
+        ],
+      },
+      spec: template["spec"],
+    };
+    try {
+      await client.create(builtInTypes.PersistentVolumeClaim, claim);
+    } catch (error) {
+      if (!isKubeError(error, "already-exists")) throw error;
+    }
+  }
+}

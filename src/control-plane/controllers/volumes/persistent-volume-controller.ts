@@ -1,0 +1,250 @@
+import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from "../../../api/kubernetes/cluster-objects.ts";
+import { labels } from "../../../api/labels.ts";
+import type { KubeObject } from "../../../api/object.ts";
+import { type Controller, type ControllerContext, reconcileController, triggerOn } from "../../../kube/controller.ts";
+import { isKubeError } from "../../../kube/kube-error.ts";
+import { cacheKey } from "../../../kube/object-cache.ts";
+import type { RequeueAfter } from "../../../kube/reconciler.ts";
+import { builtInTypes } from "../../../kube/resources.ts";
+import { recordAt, textAt } from "../../kinds/object-draft.ts";
+import { labelOf } from "../node-selector.ts";
+import {
+  accessModesOf,
+  claimRefOf,
+  isWaitingForConsumer,
+  matchingVolume,
+  noProvisioner,
+  requestedStorage,
+  selectedNode,
+  selectedNodeAnnotation,
+} from "./volume-matching.ts";
+
+type Claim = KubeObject & PersistentVolumeClaim;
+type Volume = KubeObject & PersistentVolume;
+
+export interface VolumeDelays {
+  /** From the order of a volume until it is there. */
+  readonly provisionMs: number;
+  readonly attachMs: number;
+  readonly detachMs: number;
+}
+
+export const defaultVolumeDelays: VolumeDelays = { provisionMs: 2_000, attachMs: 2_000, detachMs: 3_000 };
+
+const claimIndex = "claim";
+
+/** Brings claims and volumes together, and makes volumes where a class says how. (05:CP-L12) */
+export function persistentVolumeController({
+  provisionMs,
+}: Pick<VolumeDelays, "provisionMs"> = defaultVolumeDelays): Controller {
+  /** When a volume was ordered for a claim. */
+  const provisioningSince = new Map<string, number>();
+  return reconcileController({
+    name: "persistentvolume-controller",
+    kinds: [builtInTypes.Node],
+    triggers: [
+      triggerOn<Claim>(builtInTypes.PersistentVolumeClaim, ({ object, old }) => {
+        const key = cacheKey((object ?? (old as Claim)).metadata);
+        if (object === undefined) provisioningSince.delete(key);
+        return object === undefined ? [] : [key];
+      }),
+      triggerOn<Volume>(builtInTypes.PersistentVolume, ({ object }, context) => {
+        const ref = object && claimRefOf(object);
+        return ref === undefined ? pendingClaims(context) : [ref.key];
+      }),
+      triggerOn(builtInTypes.StorageClass, (_, context) => pendingClaims(context)),
+    ],
+    prepare: ({ view }) =>
+      view<Volume>(builtInTypes.PersistentVolume).addIndex(claimIndex, (one) => claimRefOf(one)?.key),
+    reconcile: (key, context) => bindOrProvision(key, context, { provisioningSince, provisionMs }),
+  });
+}
+
+function pendingClaims({ view }: ControllerContext): readonly string[] {
+  return view<Claim>(builtInTypes.PersistentVolumeClaim)
+    .all()
+    .filter(({ status }) => status?.phase !== "Bound")
+    .map(({ metadata }) => cacheKey(metadata));
+}
+
+interface ProvisioningState {
+  readonly provisioningSince: Map<string, number>;
+  readonly provisionMs: number;
+}
+
+async function bindOrProvision(
+  key: string,
+  context: ControllerContext,
+  { provisioningSince, provisionMs }: ProvisioningState,
+): Promise<RequeueAfter | undefined> {
+  const claim = context.view<Claim>(builtInTypes.PersistentVolumeClaim).get(key);
+  if (claim === undefined || claim.metadata.deletionTimestamp !== undefined || isBound(claim)) return undefined;
+  const storageClass = storageClassOf(claim, context);
+  const found = volumeFor(claim, storageClass, context);
+  if (found !== undefined) {
+    provisioningSince.delete(key);
+    await bind(claim, found, context);
+    return undefined;
+  }
+  if (!canProvision(claim, storageClass)) return undefined;
+  if (await clearMissingSelectedNode(claim, context)) return undefined;
+  const now = context.clock.now();
+  const since = provisioningSince.get(key) ?? now;
+  provisioningSince.set(key, since);
+  if (now < since + provisionMs) return { afterMs: since + provisionMs - now };
+  await bind(claim, await provision(claim, storageClass, context), context);
+  provisioningSince.delete(key);
+  return undefined;
+}
+
+function isBound({ status, spec }: Claim): boolean {
+  return status?.phase === "Bound" && (spec?.volumeName ?? "") !== "";
+}
+
+function storageClassOf({ spec }: Claim, { view }: ControllerContext): StorageClass | undefined {
+  return view<KubeObject & StorageClass>(builtInTypes.StorageClass).get(spec?.storageClassName ?? "");
+}
+
+/** The volume it names, or one kept for it, or, where nobody waits for a consumer, one that does. */
+function volumeFor(
+  claim: Claim,
+  storageClass: StorageClass | undefined,
+  { view }: ControllerContext,
+): Volume | undefined {
+  const volumes = view<Volume>(builtInTypes.PersistentVolume);
+  const volumeName = claim.spec?.volumeName ?? "";
+  if (volumeName !== "") {
+    const volume = volumes.get(volumeName);
+    const owner = volume && claimRefOf(volume);
+    const isFree = owner === undefined || (owner.key === cacheKey(claim.metadata) && isSameUid(owner.uid, claim));
+    return isFree ? volume : undefined;
+  }
+  const preBound = volumes
+    .byIndex(claimIndex, cacheKey(claim.metadata))
+    .find((one) => isSameUid(claimRefOf(one)?.uid ?? "", claim));
+  if (preBound !== undefined || isWaitingForConsumer(storageClass)) return preBound;
+  return matchingVolume(claim, volumes.all()) as Volume | undefined;
+}
+
+function isSameUid(uid: string, { metadata }: Claim): boolean {
+  return uid === "" || uid === metadata.uid;
+}
+
+function canProvision(claim: Claim, storageClass: StorageClass | undefined): storageClass is StorageClass {
+  if (storageClass === undefined || storageClass.provisioner === noProvisioner) return false;
+  if ((claim.spec?.volumeName ?? "") !== "") return false;
+  return !isWaitingForConsumer(storageClass) || selectedNode(claim) !== undefined;
+}
+
+/** A node that is gone before its volume is made must be chosen again. */
+async function clearMissingSelectedNode(claim: Claim, { client, view }: ControllerContext): Promise<boolean> {
+  const node = selectedNode(claim);
+  if (node === undefined || view(builtInTypes.Node).get(node) !== undefined) return false;
+  const { name = "", namespace } = claim.metadata;
+  const body = { metadata: { annotations: { [selectedNodeAnnotation]: null } } };
+  await client.patch(builtInTypes.PersistentVolumeClaim, { name, namespace }, { kind: "merge", body });
+  return true;
+}
+
+async function provision(claim: Claim, storageClass: StorageClass, context: ControllerContext): Promise<Volume> {
+  const { client, recordEvent } = context;
+  const name = `pvc-${claim.metadata.uid}`;
+  const driver = storageClass.provisioner ?? "";
+  const volume = {
+    apiVersion: "v1",
+    kind: "PersistentVolume",
+    metadata: { name, annotations: { "pv.kubernetes.io/provisioned-by": driver } },
+    spec: {
+      capacity: { storage: requestedStorage(claim).toString() },
+      accessModes: claim.spec?.accessModes ?? [],
+      persistentVolumeReclaimPolicy: textAt(storageClass, "reclaimPolicy") || "Delete",
+      storageClassName: storageClass.metadata.name ?? "",
+      volumeMode: textAt(claim.spec, "volumeMode") || "Filesystem",
+      claimRef: claimReference(claim),
+      csi: { driver, volumeHandle: name },
+      ...volumeNodeAffinity(claim, storageClass, context),
+    },
+  };
+  try {
+    const made = await client.create<Volume>(builtInTypes.PersistentVolume, volume);
+    const message = `Successfully provisioned volume ${name}`;
+    recordEvent(claim, { type: "Normal", reason: "ProvisioningSucceeded", message });
+    return made;
+  } catch (error) {
+    if (isKubeError(error, "already-exists")) return client.get(builtInTypes.PersistentVolume, { name });
+    throw error;
+  }
+}
+
+function claimReference({ metadata }: Claim): Readonly<Record<string, unknown>> {
+  const { namespace, name, uid } = metadata;
+  return { apiVersion: "v1", kind: "PersistentVolumeClaim", namespace, name, uid };
+}
+
+/** Where the volume is: with its first consumer, or somewhere the class allows. */
+function volumeNodeAffinity(
+  claim: Claim,
+  storageClass: StorageClass,
+  context: ControllerContext,
+): Readonly<Record<string, unknown>> {
+  const topology = consumerTopology(claim, storageClass, context) ?? randomTopology(claim, storageClass, context);
+  if (topology.length === 0) return {};
+  const matchExpressions = topology.map(([key, value]) => ({ key, operator: "In", values: [value] }));
+  return { nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions }] } } };
+}
+
+type Topology = readonly (readonly [key: string, value: string])[];
+
+function consumerTopology(claim: Claim, { allowedTopologies = [] }: StorageClass, { view }: ControllerContext) {
+  const node = view(builtInTypes.Node).get(selectedNode(claim) ?? "");
+  if (node === undefined) return undefined;
+  const own = { labels: node.metadata.labels ?? {} };
+  const keys = new Set(
+    allowedTopologies.flatMap(({ matchLabelExpressions = [] }) => matchLabelExpressions.map(({ key }) => key)),
+  );
+  const wanted = keys.size === 0 ? [labels.zone] : [...keys].sort();
+  return wanted.flatMap((key): Topology => {
+    const value = labelOf(own, key);
+    return value === undefined ? [] : [[key, value]];
+  });
+}
+
+function randomTopology(
+  claim: Claim,
+  { allowedTopologies = [] }: StorageClass,
+  { view, random }: ControllerContext,
+): Topology {
+  const own = random.fork(claim.metadata.uid ?? "");
+  if (allowedTopologies.length > 0) {
+    const { matchLabelExpressions = [] } = own.pick(allowedTopologies);
+    return matchLabelExpressions.flatMap(
+      ({ key, values }): Topology => (values.length === 0 ? [] : [[key, own.pick(values)]]),
+    );
+  }
+  const zones = view(builtInTypes.Node)
+    .all()
+    .flatMap(({ metadata }) => metadata.labels?.[labels.zone] ?? []);
+  const distinct = [...new Set(zones)].sort();
+  return distinct.length === 0 ? [] : [[labels.zone, own.pick(distinct)]];
+}
+
+/** Each side points to the other, the volume first: a claim that says it is bound has its volume. */
+async function bind(claim: Claim, volume: Volume, { client }: ControllerContext): Promise<void> {
+  const name = volume.metadata.name ?? "";
+  const key = { name: claim.metadata.name ?? "", namespace: claim.metadata.namespace };
+  if (claimRefOf(volume)?.uid !== claim.metadata.uid) {
+    const body = { spec: { claimRef: claimReference(claim) } };
+    await client.patch(builtInTypes.PersistentVolume, { name }, { kind: "merge", body });
+  }
+  if (textAt(volume.status, "phase") !== "Bound") {
+    const patch = { kind: "merge", body: { status: { phase: "Bound" } } } as const;
+    await client.patch(builtInTypes.PersistentVolume, { name }, patch, { subresource: "status" });
+  }
+  const annotations = { "pv.kubernetes.io/bind-completed": "yes", "pv.kubernetes.io/bound-by-controller": "yes" };
+  const body = { metadata: { annotations }, spec: { volumeName: name } };
+  await client.patch(builtInTypes.PersistentVolumeClaim, key, { kind: "merge", body });
+  const capacity = recordAt(volume.spec, "capacity") ?? {};
+  const status = { phase: "Bound", accessModes: accessModesOf(volume), capacity };
+  const patch = { kind: "merge", body: { status } } as const;
+  await client.patch(builtInTypes.PersistentVolumeClaim, key, patch, { subresource: "status" });
+}

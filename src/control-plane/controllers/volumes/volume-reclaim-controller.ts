@@ -1,0 +1,70 @@
+import type { PersistentVolume } from "../../../api/kubernetes/cluster-objects.ts";
+import type { KubeObject } from "../../../api/object.ts";
+import { type Controller, type ControllerContext, reconcileController, triggerOn } from "../../../kube/controller.ts";
+import { isKubeError } from "../../../kube/kube-error.ts";
+import { cacheKey } from "../../../kube/object-cache.ts";
+import { builtInTypes } from "../../../kube/resources.ts";
+import { textAt } from "../../kinds/object-draft.ts";
+import { claimRefOf } from "./volume-matching.ts";
+
+type Volume = KubeObject & PersistentVolume;
+
+const claimIndex = "claim";
+
+/** Says which volumes are free, and what becomes of those whose claim is gone. (05:CP-L12) */
+export function volumeReclaimController(): Controller {
+  return reconcileController({
+    name: "persistentvolume-reclaimer",
+    triggers: [
+      triggerOn<Volume>(builtInTypes.PersistentVolume, ({ object }) =>
+        object === undefined ? [] : [object.metadata.name ?? ""],
+      ),
+      triggerOn(builtInTypes.PersistentVolumeClaim, ({ object, old }, { view }) => {
+        if (object !== undefined) return [];
+        const volumes = view<Volume>(builtInTypes.PersistentVolume).byIndex(
+          claimIndex,
+          cacheKey((old as KubeObject).metadata),
+        );
+        return volumes.map(({ metadata }) => metadata.name ?? "");
+      }),
+      triggerOn(builtInTypes.VolumeAttachment, ({ object, old }) =>
+        object === undefined ? [textAt(old?.spec, "source", "persistentVolumeName")] : [],
+      ),
+    ],
+    prepare: ({ view }) =>
+      view<Volume>(builtInTypes.PersistentVolume).addIndex(claimIndex, (one) => claimRefOf(one)?.key),
+    reconcile: reclaimVolume,
+  });
+}
+
+async function reclaimVolume(name: string, context: ControllerContext): Promise<undefined> {
+  const { view } = context;
+  const volume = view<Volume>(builtInTypes.PersistentVolume).get(name);
+  if (volume === undefined || volume.metadata.deletionTimestamp !== undefined) return;
+  const ref = claimRefOf(volume);
+  const phase = textAt(volume.status, "phase");
+  if (ref === undefined) return phase === "Available" ? undefined : setPhase(name, "Available", context);
+  const claim = view(builtInTypes.PersistentVolumeClaim).get(ref.key);
+  const isItsClaim = claim !== undefined && (ref.uid === "" || claim.metadata.uid === ref.uid);
+  // Kept for a claim that is still to come, or that has it.
+  if (isItsClaim || ref.uid === "") return;
+  if (phase !== "Released") await setPhase(name, "Released", context);
+  if (textAt(volume.spec, "persistentVolumeReclaimPolicy") !== "Delete") return;
+  const isAttached = view(builtInTypes.VolumeAttachment)
+    .all()
+    .some(({ spec }) => textAt(spec, "source", "persistentVolumeName") === name);
+  if (!isAttached) await ignoreNotFound(context.client.delete(builtInTypes.PersistentVolume, { name }));
+}
+
+async function setPhase(name: string, phase: string, { client }: ControllerContext): Promise<undefined> {
+  const patch = { kind: "merge", body: { status: { phase } } } as const;
+  await ignoreNotFound(client.patch(builtInTypes.PersistentVolume, { name }, patch, { subresource: "status" }));
+}
+
+async function ignoreNotFound(write: Promise<unknown>): Promise<void> {
+  try {
+    await write;
+  } catch (error) {
+    if (!isKubeError(error, "not-found")) throw error;
+  }
+}

@@ -1,0 +1,114 @@
+import type { KubeObject } from "../../../api/object.ts";
+import type { ResourceType } from "../../../kube/client.ts";
+import type { ControllerContext } from "../../../kube/controller.ts";
+import { isKubeError } from "../../../kube/kube-error.ts";
+import { builtInTypes } from "../../../kube/resources.ts";
+import { ignoreNotFound, isControlledBy, namespacedNameOf, newControllerReference } from "./ownership.ts";
+import { canonicalWithoutNulls, templateHash } from "./template-hash.ts";
+import type { ControllerRevision, PodTemplateSpec } from "./types.ts";
+import { workloadLabels } from "./workload-labels.ts";
+
+type Owner = KubeObject & { readonly spec: { readonly template: PodTemplateSpec } };
+
+/** The templates an owner has had, oldest first. */
+export function revisionsOf(context: ControllerContext, { metadata }: KubeObject): readonly ControllerRevision[] {
+  const all = context.view<ControllerRevision>(builtInTypes.ControllerRevision).controlledBy(metadata.uid);
+  return [...all].sort((a, b) => a.revision - b.revision);
+}
+
+/** The revision of the owner's template of today: made if it is new, moved to the front if it was there before. */
+export async function latestRevision(
+  context: ControllerContext,
+  { owner, ownerType }: { readonly owner: Owner; readonly ownerType: ResourceType },
+): Promise<ControllerRevision> {
+  const known = revisionsOf(context, owner);
+  const wanted = revisionData(owner.spec.template);
+  const identity = canonicalWithoutNulls(wanted);
+  const highest = known.at(-1)?.revision ?? 0;
+  const same = known.findLast(({ data }) => canonicalWithoutNulls(data) === identity);
+  if (same === undefined) return createRevision(context, { owner, ownerType, revision: highest + 1 });
+  if (same.revision === highest) return same;
+  const body = { revision: highest + 1 };
+  return context.client.patch<ControllerRevision>(builtInTypes.ControllerRevision, namespacedNameOf(same), {
+    kind: "merge",
+    body,
+  });
+}
+
+/** DaemonSets mark revisions as they mark pods; StatefulSets do not. */
+function hashLabelOf({ kind }: ResourceType): string {
+  return kind === "DaemonSet" ? workloadLabels.revisionHash : workloadLabels.hash;
+}
+
+/** The template a revision holds. */
+export function templateOfRevision({ data }: ControllerRevision): PodTemplateSpec {
+  const { $patch: _, ...template } = (data as RevisionData).spec.template;
+  return template;
+}
+
+/** Drops the oldest revisions nobody uses, beyond the history that is kept. */
+export async function truncateHistory(
+  context: ControllerContext,
+  {
+    owner,
+    limit,
+    isUsed,
+  }: {
+    readonly owner: KubeObject;
+    readonly limit: number;
+    readonly isUsed: (revision: ControllerRevision) => boolean;
+  },
+): Promise<void> {
+  const unused = revisionsOf(context, owner).filter((revision) => !isUsed(revision));
+  for (const revision of unused.slice(0, Math.max(0, unused.length - limit))) {
+    await ignoreNotFound(context.client.delete(builtInTypes.ControllerRevision, namespacedNameOf(revision)));
+  }
+}
+
+interface RevisionData {
+  readonly spec: { readonly template: PodTemplateSpec & { readonly $patch: "replace" } };
+}
+
+/** As kubectl reads it for `rollout undo`: a patch of the owner. */
+function revisionData(template: PodTemplateSpec): RevisionData {
+  return { spec: { template: { ...template, $patch: "replace" } } };
+}
+
+interface NewRevision {
+  readonly owner: Owner;
+  readonly ownerType: ResourceType;
+  readonly revision: number;
+}
+
+async function createRevision(
+  context: ControllerContext,
+  { owner, ownerType, revision }: NewRevision,
+): Promise<ControllerRevision> {
+  const data = revisionData(owner.spec.template);
+  for (let collisions = 0; ; collisions++) {
+    const hash = templateHash(data, collisions);
+    const wanted = {
+      apiVersion: "apps/v1",
+      kind: "ControllerRevision",
+      metadata: {
+        name: `${owner.metadata.name}-${hash}`,
+        namespace: owner.metadata.namespace,
+        labels: { ...owner.spec.template.metadata?.labels, [hashLabelOf(ownerType)]: hash },
+        ownerReferences: [newControllerReference(ownerType, owner)],
+      },
+      data,
+      revision,
+    };
+    try {
+      return await context.client.create<ControllerRevision>(builtInTypes.ControllerRevision, wanted);
+    } catch (error) {
+      if (!isKubeError(error, "already-exists")) throw error;
+    }
+    // Ours, and a watch has yet to tell of it; or another's, and the next name is tried.
+    const other = await context.client.get<ControllerRevision>(
+      builtInTypes.ControllerRevision,
+      namespacedNameOf(wanted),
+    );
+    if (isControlledBy(other, owner) && canonicalWithoutNulls(other.data) === canonicalWithoutNulls(data)) return other;
+  }
+}

@@ -1,0 +1,243 @@
+import { type ControllerContext, reconcileController, triggerOn } from "../../../../kube/controller.ts";
+import type { RequeueAfter } from "../../../../kube/reconciler.ts";
+import { builtInTypes } from "../../../../kube/resources.ts";
+import type { ObjectChange } from "../../../../kube/view.ts";
+import { isSameJson } from "../../../kinds/object-draft.ts";
+import { latestRevision, revisionsOf, truncateHistory } from "../controller-revisions.ts";
+import {
+  changedObjectKey,
+  claimChildren,
+  debounced,
+  ignoreNotFound,
+  isNamespaceTerminatingError,
+  namespacedNameOf,
+  newControllerReference,
+  ownerKeys,
+} from "../ownership.ts";
+import {
+  isPodAvailable,
+  isPodReady,
+  isPodTerminal,
+  isPodTerminating,
+  podFromTemplate,
+  untilNextAvailableMs,
+} from "../pods.ts";
+import { scaledValue } from "../scaled-value.ts";
+import { slowStartBatch } from "../slow-start-batch.ts";
+import type { DaemonSetObject, DaemonSetStatus, WorkloadPod } from "../types.ts";
+import { workloadAnnotations, workloadLabels } from "../workload-labels.ts";
+import { omitZero, updateStatusIfChanged } from "../workload-status.ts";
+import { type DaemonPodState, type DaemonRollout, type NodeDaemonState, planDaemonSet } from "./daemon-set-plan.ts";
+import {
+  affinityToNode,
+  type DaemonSetNode,
+  nodeEligibility,
+  targetNodeName,
+  withDaemonTolerations,
+} from "./node-eligibility.ts";
+
+/** A pod that failed at once is not replaced at once: its node would see nothing else. */
+const failedPodBackOffMs = 10_000;
+
+/** One pod of each DaemonSet on every node that should have one. (05:CP-L4) */
+export const daemonSetController = reconcileController({
+  name: "daemonset-controller",
+  triggers: [
+    triggerOn(builtInTypes.DaemonSet, changedObjectKey),
+    triggerOn<WorkloadPod>(
+      builtInTypes.Pod,
+      (change, context) => ownerKeys(change, { context, ownerType: builtInTypes.DaemonSet }),
+      debounced,
+    ),
+    triggerOn<DaemonSetNode>(
+      builtInTypes.Node,
+      (change, context) => (changesEligibility(change) ? allDaemonSetKeys(context) : []),
+      debounced,
+    ),
+  ],
+  kinds: [builtInTypes.ControllerRevision],
+  reconcile: async (key, context) => {
+    const set = context.view<DaemonSetObject>(builtInTypes.DaemonSet).get(key);
+    if (set === undefined || set.metadata.deletionTimestamp !== undefined) return undefined;
+    try {
+      return await syncDaemonSet(context, set);
+    } catch (error) {
+      if (isNamespaceTerminatingError(error)) return undefined;
+      throw error;
+    }
+  },
+});
+
+/** Heartbeats do not; labels and taints do. */
+function changesEligibility({ object, old }: ObjectChange<DaemonSetNode>): boolean {
+  if (object === undefined || old === undefined) return true;
+  return !isSameJson(
+    [object.metadata.labels, object.spec?.taints ?? []],
+    [old.metadata.labels, old.spec?.taints ?? []],
+  );
+}
+
+function allDaemonSetKeys(context: ControllerContext): readonly string[] {
+  return context
+    .view<DaemonSetObject>(builtInTypes.DaemonSet)
+    .all()
+    .map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
+}
+
+interface ObservedDaemonPod extends DaemonPodState {
+  readonly pod: WorkloadPod;
+}
+
+async function syncDaemonSet(context: ControllerContext, set: DaemonSetObject): Promise<RequeueAfter | undefined> {
+  const revision = await latestRevision(context, { owner: set, ownerType: builtInTypes.DaemonSet });
+  const hash = revision.metadata.labels?.[workloadLabels.revisionHash] ?? "";
+  const before = await readDaemonSetState(context, set, hash);
+  const { create, remove } = planDaemonSet(before.nodeStates, daemonRollout(set, before.nodeStates));
+  const unscheduledStrays = before.podsOfMissingNodes.filter(({ pod }) => (pod.spec.nodeName ?? "") === "");
+  const now = context.clock.now();
+  const isRecentFailure = (daemonPod: ObservedDaemonPod) =>
+    daemonPod.isFinished && now - daemonPod.createdAt < failedPodBackOffMs;
+  for (const { pod } of [...remove.filter((one) => !isRecentFailure(one)), ...unscheduledStrays])
+    await deleteDaemonPod(context, set, pod);
+  await slowStartBatch(create.length, (at) => createDaemonPod(context, set, { node: create[at] ?? "", hash }));
+
+  const { nodeStates } = await readDaemonSetState(context, set, hash);
+  const latest = context
+    .view<DaemonSetObject>(builtInTypes.DaemonSet)
+    .get(`${set.metadata.namespace}/${set.metadata.name}`);
+  if (latest === undefined) return undefined;
+  await updateStatusIfChanged(context, builtInTypes.DaemonSet, { object: latest, status: statusOf(set, nodeStates) });
+  const pods = nodeStates.flatMap(({ daemonPods }) => daemonPods.map(({ pod }) => pod));
+  await deleteOldRevisions(context, set, { pods, hash });
+  const waits = [
+    untilNextAvailableMs(pods, { minReadySeconds: set.spec.minReadySeconds, now }),
+    ...remove.filter(isRecentFailure).map(({ createdAt }) => createdAt + failedPodBackOffMs - now),
+  ].filter((ms) => ms !== undefined);
+  return waits.length === 0 ? undefined : { afterMs: Math.min(...waits) };
+}
+
+interface DaemonSetState {
+  readonly nodeStates: readonly NodeDaemonState<ObservedDaemonPod>[];
+  /** Meant for nodes that are not there. */
+  readonly podsOfMissingNodes: readonly ObservedDaemonPod[];
+}
+
+async function readDaemonSetState(
+  context: ControllerContext,
+  set: DaemonSetObject,
+  hash: string,
+): Promise<DaemonSetState> {
+  const pods = await claimChildren<WorkloadPod>(context, {
+    type: builtInTypes.Pod,
+    owner: set,
+    ownerType: builtInTypes.DaemonSet,
+  });
+  const now = context.clock.now();
+  const byNode = new Map<string, ObservedDaemonPod[]>();
+  for (const pod of pods) {
+    const node = targetNodeName(pod) ?? "";
+    byNode.set(node, [...(byNode.get(node) ?? []), observeDaemonPod(set, pod, { hash, now })]);
+  }
+  const isEligible = nodeEligibility(set.spec.template);
+  const nodes = context.view<DaemonSetNode>(builtInTypes.Node).all();
+  const nodeStates = nodes.map((node) => {
+    const { name = "" } = node.metadata;
+    return { node: name, daemonPods: byNode.get(name) ?? [], ...isEligible(node) };
+  });
+  for (const { node } of nodeStates) byNode.delete(node);
+  return { nodeStates, podsOfMissingNodes: [...byNode.values()].flat() };
+}
+
+function observeDaemonPod(
+  { spec }: DaemonSetObject,
+  pod: WorkloadPod,
+  { hash, now }: { readonly hash: string; readonly now: number },
+): ObservedDaemonPod {
+  return {
+    pod,
+    name: pod.metadata.name ?? "",
+    isTerminating: isPodTerminating(pod),
+    isFinished: isPodTerminal(pod),
+    isAvailable: isPodAvailable(pod, { minReadySeconds: spec.minReadySeconds, now }),
+    isUpdated: pod.metadata.labels?.[workloadLabels.revisionHash] === hash,
+    isAssigned: (pod.spec.nodeName ?? "") !== "",
+    createdAt: Date.parse(pod.metadata.creationTimestamp ?? "") || 0,
+  };
+}
+
+function daemonRollout(
+  { spec }: DaemonSetObject,
+  nodeStates: readonly NodeDaemonState<DaemonPodState>[],
+): DaemonRollout | undefined {
+  if (spec.updateStrategy?.type === "OnDelete") return undefined;
+  const { maxUnavailable = 1, maxSurge = 0 } = spec.updateStrategy?.rollingUpdate ?? {};
+  const of = nodeStates.filter(({ shouldRun }) => shouldRun).length;
+  const surge = scaledValue(maxSurge, { of, round: "up" });
+  const unavailable = scaledValue(maxUnavailable, { of, round: "up" });
+  return { maxSurge: surge, maxUnavailable: surge === 0 && unavailable === 0 ? 1 : unavailable };
+}
+
+async function createDaemonPod(
+  context: ControllerContext,
+  set: DaemonSetObject,
+  { node, hash }: { readonly node: string; readonly hash: string },
+): Promise<void> {
+  const { template } = set.spec;
+  const generation = set.metadata.annotations?.[workloadAnnotations.templateGeneration];
+  const pod = podFromTemplate({
+    template,
+    owner: newControllerReference(builtInTypes.DaemonSet, set),
+    namespace: set.metadata.namespace,
+    naming: { generateName: `${set.metadata.name}-` },
+    labels: {
+      [workloadLabels.revisionHash]: hash,
+      ...(generation !== undefined && { [workloadLabels.templateGeneration]: generation }),
+    },
+    spec: { affinity: affinityToNode(node, template), tolerations: withDaemonTolerations(template) },
+  });
+  const made = await context.client.create(builtInTypes.Pod, pod);
+  const message = `Created pod: ${made.metadata.name}`;
+  context.recordEvent(set, { type: "Normal", reason: "SuccessfulCreate", message });
+}
+
+async function deleteDaemonPod(context: ControllerContext, set: DaemonSetObject, pod: WorkloadPod): Promise<void> {
+  const { uid = "", name } = pod.metadata;
+  await ignoreNotFound(context.client.delete(builtInTypes.Pod, namespacedNameOf(pod), { preconditions: { uid } }));
+  context.recordEvent(set, { type: "Normal", reason: "SuccessfulDelete", message: `Deleted pod: ${name}` });
+}
+
+async function deleteOldRevisions(
+  context: ControllerContext,
+  set: DaemonSetObject,
+  { pods, hash }: { readonly pods: readonly WorkloadPod[]; readonly hash: string },
+): Promise<void> {
+  if (revisionsOf(context, set).length <= 1) return;
+  const used = new Set([hash, ...pods.map(({ metadata }) => metadata.labels?.[workloadLabels.revisionHash])]);
+  await truncateHistory(context, {
+    owner: set,
+    limit: set.spec.revisionHistoryLimit ?? 10,
+    isUsed: ({ metadata }) => used.has(metadata.labels?.[workloadLabels.revisionHash]),
+  });
+}
+
+/** What `status` has to say of these places. */
+function statusOf(set: DaemonSetObject, nodeStates: readonly NodeDaemonState<ObservedDaemonPod>[]): DaemonSetStatus {
+  const wanted = nodeStates.filter(({ shouldRun }) => shouldRun);
+  const oldestPods = wanted.flatMap(({ daemonPods }) => {
+    const [first] = [...daemonPods].sort((a, b) => a.createdAt - b.createdAt || (a.name < b.name ? -1 : 1));
+    return first === undefined ? [] : [first];
+  });
+  const available = oldestPods.filter((daemonPod) => daemonPod.isAvailable).length;
+  return {
+    currentNumberScheduled: oldestPods.length,
+    desiredNumberScheduled: wanted.length,
+    numberMisscheduled: nodeStates.filter(({ shouldRun, daemonPods: daemons }) => !shouldRun && daemons.length > 0)
+      .length,
+    numberReady: oldestPods.filter(({ pod }) => isPodReady(pod)).length,
+    updatedNumberScheduled: omitZero(oldestPods.filter(({ isUpdated }) => isUpdated).length),
+    numberAvailable: omitZero(available),
+    numberUnavailable: omitZero(wanted.length - available),
+    observedGeneration: set.metadata.generation,
+    collisionCount: set.status?.collisionCount,
+  };
+}

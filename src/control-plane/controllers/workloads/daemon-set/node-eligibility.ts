@@ -1,0 +1,79 @@
+import type { Toleration } from "../../../../api/kubernetes/pod.ts";
+import type { Taint } from "../../../../api/labels.ts";
+import type { KubeObject } from "../../../../api/object.ts";
+import { firstUntoleratedTaint } from "../../../../core/tolerations.ts";
+import { requiredNodeTest } from "../../node-selector.ts";
+import type { PodTemplateSpec, WorkloadPod } from "../types.ts";
+
+export interface DaemonSetNode extends KubeObject {
+  readonly spec?: { readonly taints?: readonly Taint[] | undefined; readonly unschedulable?: boolean | undefined };
+}
+
+/** Whether a node gets a daemon pod, and whether one that is there may stay. */
+export interface NodeEligibility {
+  readonly shouldRun: boolean;
+  readonly shouldContinueRunning: boolean;
+}
+
+const toleratedNoExecuteTaints = ["not-ready:NoExecute", "unreachable:NoExecute"];
+const toleratedNoScheduleTaints = ["disk-pressure", "memory-pressure", "pid-pressure", "unschedulable"].map(
+  (one) => `${one}:NoSchedule`,
+);
+
+/** What daemons put up with beyond their template: a node in trouble needs its daemons most. (05:CP-L4) */
+function daemonTolerations({ spec }: PodTemplateSpec): readonly Toleration[] {
+  const added = [
+    ...toleratedNoExecuteTaints,
+    ...toleratedNoScheduleTaints,
+    ...(spec.hostNetwork === true ? ["network-unavailable:NoSchedule"] : []),
+  ];
+  return added.map((taint) => {
+    const [name = "", effect = ""] = taint.split(":");
+    return { key: `node.kubernetes.io/${name}`, operator: "Exists", effect };
+  });
+}
+
+/** The template's tolerations, and those of every daemon that it does not have yet. */
+export function withDaemonTolerations(template: PodTemplateSpec): readonly Toleration[] {
+  const own = template.spec.tolerations ?? [];
+  const isThere = ({ key, operator, effect }: Toleration) =>
+    own.some((one) => one.key === key && one.operator === operator && one.effect === effect);
+  return [...own, ...daemonTolerations(template).filter((one) => !isThere(one))];
+}
+
+/** By name, selector, required affinity and taints; how full a node is does not matter here, nor that it is cordoned. */
+export function nodeEligibility(template: PodTemplateSpec): (node: DaemonSetNode) => NodeEligibility {
+  const wanted = requiredNodeTest(template.spec);
+  const tolerations = withDaemonTolerations(template);
+  const { nodeName = "" } = template.spec;
+  return ({ metadata: { name = "", labels = {} }, spec }) => {
+    const matchesNode = (nodeName === "" || nodeName === name) && (wanted?.({ name, labels }) ?? true);
+    if (!matchesNode) return { shouldRun: false, shouldContinueRunning: false };
+    const hardTaints = (spec?.taints ?? []).filter(({ effect }) => effect !== "PreferNoSchedule");
+    const noExecuteTaints = hardTaints.filter(({ effect }) => effect === "NoExecute");
+    return {
+      shouldRun: firstUntoleratedTaint(tolerations, hardTaints) === undefined,
+      shouldContinueRunning: firstUntoleratedTaint(tolerations, noExecuteTaints) === undefined,
+    };
+  };
+}
+
+/** The node a daemon pod is on, or is meant for before it is scheduled. */
+export function targetNodeName({ spec }: WorkloadPod): string | undefined {
+  if (spec.nodeName !== undefined && spec.nodeName !== "") return spec.nodeName;
+  const terms = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
+  const fields = terms.flatMap(({ matchFields = [] }) => matchFields);
+  return fields.find(({ key, operator }) => key === "metadata.name" && operator === "In")?.values?.[0];
+}
+
+/** Only this node will do: the scheduler places it there, as for any pod, once there is room. */
+export function affinityToNode(nodeName: string, { spec }: PodTemplateSpec): WorkloadPod["spec"]["affinity"] {
+  const pin = { matchFields: [{ key: "metadata.name", operator: "In", values: [nodeName] }] };
+  return {
+    ...spec.affinity,
+    nodeAffinity: {
+      ...spec.affinity?.nodeAffinity,
+      requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [pin] },
+    },
+  };
+}

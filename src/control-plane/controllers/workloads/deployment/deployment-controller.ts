@@ -1,0 +1,260 @@
+import { type ControllerContext, reconcileController, triggerOn } from "../../../../kube/controller.ts";
+import type { RequeueAfter } from "../../../../kube/reconciler.ts";
+import { builtInTypes } from "../../../../kube/resources.ts";
+import {
+  changedObjectKey,
+  claimChildren,
+  controllerReferenceOf,
+  debounced,
+  ignoreNotFound,
+  isNamespaceTerminatingError,
+  namespacedNameOf,
+  ownerKeys,
+} from "../ownership.ts";
+import { isPodTerminal } from "../pods.ts";
+import type { Deployment, DeploymentStatus, ReplicaSet, WorkloadPod } from "../types.ts";
+import { workloadAnnotations } from "../workload-labels.ts";
+import { updateStatusIfChanged, withWorkloadCondition } from "../workload-status.ts";
+import { ensureNewReplicaSet, hasOldPods, scaleReplicaSets } from "./new-replica-set.ts";
+import { annotatedNumber, findNewReplicaSet, replicaSetCreatedAt, setsBeyondHistory } from "./replica-set-revisions.ts";
+import {
+  countedStatus,
+  deadlineCheckMs,
+  isRolloutComplete,
+  pauseCondition,
+  rolloutSpec,
+  rolloutStatus,
+} from "./rollout-progress.ts";
+import {
+  byAge,
+  newReplicaSetSize,
+  oldReplicaSetSizes,
+  proportionalSizes,
+  type ReplicaSetSize,
+  type ReplicaSetSizes,
+} from "./rollout-sizes.ts";
+
+/** Rolls Deployments out through ReplicaSets. (05:CP-L1) */
+export const deploymentController = reconcileController({
+  name: "deployment-controller",
+  triggers: [
+    triggerOn(builtInTypes.Deployment, changedObjectKey),
+    triggerOn<ReplicaSet>(
+      builtInTypes.ReplicaSet,
+      (change, context) => ownerKeys(change, { context, ownerType: builtInTypes.Deployment }),
+      debounced,
+    ),
+    // Recreate waits for the last pod of the old version.
+    triggerOn<WorkloadPod>(builtInTypes.Pod, ({ object, old }, context) => {
+      const pod = object ?? old;
+      return object === undefined || isPodTerminal(pod) ? recreateDeploymentKey(pod, context) : [];
+    }),
+  ],
+  reconcile: reconcileDeployment,
+});
+
+function recreateDeploymentKey(pod: WorkloadPod, context: ControllerContext): readonly string[] {
+  const { namespace } = pod.metadata;
+  const set = context.view<ReplicaSet>(builtInTypes.ReplicaSet).get(`${namespace}/${controllerReferenceOf(pod)?.name}`);
+  const owner = set === undefined ? undefined : controllerReferenceOf(set);
+  if (owner?.kind !== "Deployment") return [];
+  const deployment = context.view<Deployment>(builtInTypes.Deployment).get(`${namespace}/${owner.name}`);
+  return deployment?.spec.strategy?.type === "Recreate" ? [`${namespace}/${owner.name}`] : [];
+}
+
+/** A Deployment and its sets as they are now. */
+interface DeploymentRollout {
+  readonly deployment: Deployment;
+  readonly newReplicaSet: ReplicaSet | undefined;
+  readonly old: readonly ReplicaSet[];
+}
+
+async function reconcileDeployment(key: string, context: ControllerContext): Promise<RequeueAfter | undefined> {
+  const deployment = context.view<Deployment>(builtInTypes.Deployment).get(key);
+  if (deployment === undefined) return undefined;
+  try {
+    return await syncDeployment(context, deployment);
+  } catch (error) {
+    if (isNamespaceTerminatingError(error)) return undefined;
+    throw error;
+  }
+}
+
+async function syncDeployment(context: ControllerContext, deployment: Deployment): Promise<RequeueAfter | undefined> {
+  const rollout = await readRollout(context, deployment);
+  if (deployment.metadata.deletionTimestamp !== undefined) return writeCountedStatus(context, rollout);
+  const pause = pauseCondition(deployment);
+  if (pause !== undefined) {
+    const now = context.clock.now();
+    const conditions = withWorkloadCondition(deployment.status?.conditions, pause, { now, hasUpdateTime: true });
+    await updateStatusIfChanged(context, builtInTypes.Deployment, {
+      object: deployment,
+      status: { ...deployment.status, conditions },
+    });
+    return undefined; // our own write brings us back
+  }
+  if (deployment.spec.paused === true || isScalingEvent(rollout)) return scaleWithoutRollout(context, rollout);
+  const ready = await ensureNewReplicaSet(context, rollout);
+  if (ready === undefined) return undefined;
+  return deployment.spec.strategy?.type === "Recreate"
+    ? rolloutRecreate(context, ready)
+    : rolloutRolling(context, ready);
+}
+
+async function readRollout(context: ControllerContext, deployment: Deployment): Promise<DeploymentRollout> {
+  const sets = await claimChildren<ReplicaSet>(context, {
+    type: builtInTypes.ReplicaSet,
+    owner: deployment,
+    ownerType: builtInTypes.Deployment,
+  });
+  const newReplicaSet = findNewReplicaSet(deployment, sets);
+  return { deployment, newReplicaSet, old: sets.filter((set) => set !== newReplicaSet) };
+}
+
+function isScalingEvent({ deployment, newReplicaSet, old }: DeploymentRollout): boolean {
+  const wanted = deployment.spec.replicas ?? 1;
+  return [...old, ...(newReplicaSet === undefined ? [] : [newReplicaSet])].some((set) => {
+    const before = annotatedNumber(set, workloadAnnotations.desiredReplicas);
+    return (set.spec.replicas ?? 0) > 0 && before !== undefined && before !== wanted;
+  });
+}
+
+/** The Deployment was paused or scaled: sizes change, versions do not. */
+async function scaleWithoutRollout(
+  context: ControllerContext,
+  rollout: DeploymentRollout,
+): Promise<RequeueAfter | undefined> {
+  const { deployment, newReplicaSet, old } = rollout;
+  const sizes = sizesAfterScaling(rollout);
+  const scaled = await scaleReplicaSets(context, {
+    deployment,
+    sets: [...old, ...(newReplicaSet ? [newReplicaSet] : [])],
+    sizes,
+  });
+  if (deployment.spec.paused === true) await deleteSetsBeyondHistory(context, rollout);
+  return writeCountedStatus(context, withUpdatedSets(rollout, scaled));
+}
+
+function sizesAfterScaling({ deployment, newReplicaSet, old }: DeploymentRollout): ReplicaSetSizes {
+  const spec = rolloutSpec(deployment);
+  const all = [...old, ...(newReplicaSet === undefined ? [] : [newReplicaSet])].map(replicaSetSize);
+  const active = all.filter(({ replicas }) => replicas > 0);
+  const currentNewSize = newReplicaSet === undefined ? undefined : replicaSetSize(newReplicaSet);
+  const only = active.length > 1 ? undefined : (active[0] ?? currentNewSize ?? [...all].sort(byAge).at(-1));
+  if (only !== undefined) return new Map([[only.name, spec.replicas]]);
+  if (isSaturated(newReplicaSet, spec.replicas)) return new Map(old.map((set) => [set.metadata.name ?? "", 0]));
+  return spec.strategy === "RollingUpdate" ? proportionalSizes(spec, withMaxReplicas(active, deployment)) : new Map();
+}
+
+/** Sets that do not say what they were a share of are measured by what there is. */
+function withMaxReplicas(sets: readonly ReplicaSetSize[], { status }: Deployment): readonly ReplicaSetSize[] {
+  return sets.map((set) => ({ ...set, maxReplicas: set.maxReplicas || status?.replicas }));
+}
+
+function isSaturated(set: ReplicaSet | undefined, wanted: number): boolean {
+  if (set === undefined || annotatedNumber(set, workloadAnnotations.desiredReplicas) === undefined) return false;
+  return (
+    set.spec.replicas === wanted &&
+    annotatedNumber(set, workloadAnnotations.desiredReplicas) === wanted &&
+    (set.status?.availableReplicas ?? 0) === wanted
+  );
+}
+
+async function rolloutRolling(
+  context: ControllerContext,
+  rollout: DeploymentRollout,
+): Promise<RequeueAfter | undefined> {
+  const { deployment, newReplicaSet, old } = rollout;
+  const spec = rolloutSpec(deployment);
+  const [currentNewSize, oldSizes] = [newReplicaSet && replicaSetSize(newReplicaSet), old.map(replicaSetSize)];
+  const wanted = newReplicaSetSize(spec, currentNewSize, oldSizes);
+  const isGrowing = newReplicaSet !== undefined && wanted !== newReplicaSet.spec.replicas;
+  const sizes = isGrowing
+    ? new Map([[newReplicaSet.metadata.name ?? "", wanted]])
+    : oldReplicaSetSizes(spec, currentNewSize, oldSizes);
+  const scaled = await scaleReplicaSets(context, {
+    deployment,
+    sets: [...old, ...(newReplicaSet ? [newReplicaSet] : [])],
+    sizes,
+  });
+  return writeRolloutStatus(context, withUpdatedSets(rollout, scaled));
+}
+
+async function rolloutRecreate(
+  context: ControllerContext,
+  rollout: DeploymentRollout,
+): Promise<RequeueAfter | undefined> {
+  const { deployment, newReplicaSet, old } = rollout;
+  const active = old.filter(({ spec }) => (spec.replicas ?? 0) > 0);
+  if (active.length > 0) {
+    const sizes = new Map(active.map((set) => [set.metadata.name ?? "", 0]));
+    const scaled = await scaleReplicaSets(context, { deployment, sets: old, sizes });
+    return writeRolloutStatus(context, withUpdatedSets(rollout, scaled));
+  }
+  if (hasOldPods(context, old)) return writeRolloutStatus(context, rollout); // two versions never run side by side
+  if (newReplicaSet !== undefined && newReplicaSet.spec.replicas !== (deployment.spec.replicas ?? 1)) {
+    const sizes = new Map([[newReplicaSet.metadata.name ?? "", deployment.spec.replicas ?? 1]]);
+    const scaled = await scaleReplicaSets(context, { deployment, sets: [newReplicaSet], sizes });
+    return writeRolloutStatus(context, withUpdatedSets(rollout, scaled));
+  }
+  return writeRolloutStatus(context, rollout);
+}
+
+function withUpdatedSets(
+  { deployment, newReplicaSet: fresh, old }: DeploymentRollout,
+  scaled: readonly ReplicaSet[],
+): DeploymentRollout {
+  const latest = (set: ReplicaSet) => scaled.find(({ metadata }) => metadata.uid === set.metadata.uid) ?? set;
+  return { deployment, newReplicaSet: fresh && latest(fresh), old: old.map(latest) };
+}
+
+async function writeCountedStatus(context: ControllerContext, rollout: DeploymentRollout): Promise<undefined> {
+  const status = countedStatus({ ...rollout, now: context.clock.now() });
+  await writeDeploymentStatus(context, rollout.deployment, status);
+}
+
+async function writeRolloutStatus(
+  context: ControllerContext,
+  rollout: DeploymentRollout,
+): Promise<RequeueAfter | undefined> {
+  const { deployment } = rollout;
+  const now = context.clock.now();
+  const status = rolloutStatus({ ...rollout, now });
+  if (isRolloutComplete(deployment, status)) await deleteSetsBeyondHistory(context, rollout);
+  await writeDeploymentStatus(context, deployment, status);
+  const afterMs = deadlineCheckMs(deployment, status, now);
+  return afterMs === undefined ? undefined : { afterMs };
+}
+
+/** Over the Deployment as it is by now: we may have noted its revision a moment ago. */
+async function writeDeploymentStatus(
+  context: ControllerContext,
+  { metadata }: Deployment,
+  status: DeploymentStatus,
+): Promise<void> {
+  const latest = context.view<Deployment>(builtInTypes.Deployment).get(`${metadata.namespace}/${metadata.name}`);
+  if (latest !== undefined) await updateStatusIfChanged(context, builtInTypes.Deployment, { object: latest, status });
+}
+
+/** Forgets revisions beyond the history that is kept. */
+async function deleteSetsBeyondHistory(
+  context: ControllerContext,
+  { deployment, old }: DeploymentRollout,
+): Promise<void> {
+  for (const set of setsBeyondHistory(deployment, old)) {
+    const { uid = "" } = set.metadata;
+    await ignoreNotFound(
+      context.client.delete(builtInTypes.ReplicaSet, namespacedNameOf(set), { preconditions: { uid } }),
+    );
+  }
+}
+
+function replicaSetSize(set: ReplicaSet): ReplicaSetSize {
+  return {
+    name: set.metadata.name ?? "",
+    replicas: set.spec.replicas ?? 0,
+    available: set.status?.availableReplicas ?? 0,
+    createdAt: replicaSetCreatedAt(set),
+    maxReplicas: annotatedNumber(set, workloadAnnotations.maxReplicas),
+  };
+}

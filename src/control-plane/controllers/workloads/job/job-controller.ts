@@ -1,0 +1,220 @@
+import { type ControllerContext, reconcileController, triggerOn } from "../../../../kube/controller.ts";
+import { cacheKey } from "../../../../kube/object-cache.ts";
+import type { RequeueAfter } from "../../../../kube/reconciler.ts";
+import { builtInTypes } from "../../../../kube/resources.ts";
+import { rfc3339 } from "../../../api/times.ts";
+import {
+  changedObjectKey,
+  claimChildren,
+  controllerReferenceOf,
+  debounced,
+  ignoreNotFound,
+  isNamespaceTerminatingError,
+  namespacedNameOf,
+  ownerKeys,
+} from "../ownership.ts";
+import { isPodActive, isPodReady, isPodTerminal, isPodTerminating } from "../pods.ts";
+import type { Job, JobStatus, WorkloadCondition, WorkloadPod } from "../types.ts";
+import { jobTrackingFinalizer } from "../workload-labels.ts";
+import {
+  findWorkloadCondition,
+  isWorkloadConditionTrue,
+  omitZero,
+  updateStatusIfChanged,
+  withWorkloadCondition,
+} from "../workload-status.ts";
+import { activeDeadlineAt, type JobFinishCondition, jobFinishCondition } from "./job-finish-condition.ts";
+import { countJobPods, hasTrackingFinalizer, type JobPodCounts } from "./job-pod-counts.ts";
+import { deleteJobPods, manageJobPods } from "./job-pods.ts";
+
+const trackedPodsIndex = "job-tracking";
+
+/** Runs pods until enough of them succeeded. (05:CP-L5) */
+export const jobController = reconcileController({
+  name: "job-controller",
+  triggers: [
+    triggerOn(builtInTypes.Job, changedObjectKey),
+    triggerOn<WorkloadPod>(
+      builtInTypes.Pod,
+      (change, context) => ownerKeys(change, { context, ownerType: builtInTypes.Job }),
+      debounced,
+    ),
+  ],
+  prepare: (context) =>
+    context.view<WorkloadPod>(builtInTypes.Pod).addIndex(trackedPodsIndex, (pod) => {
+      const owner = controllerReferenceOf(pod);
+      return owner?.kind === "Job" && hasTrackingFinalizer(pod) ? `${pod.metadata.namespace}/${owner.name}` : undefined;
+    }),
+  reconcile: async (key, context) => {
+    const job = context.view<Job>(builtInTypes.Job).get(key);
+    await releaseOrphanedPods(context, key, job);
+    if (job === undefined) return undefined;
+    try {
+      return isJobFinished(job) ? await cleanUpFinishedJob(context, job) : await syncJob(context, job);
+    } catch (error) {
+      if (isNamespaceTerminatingError(error)) return undefined;
+      throw error;
+    }
+  },
+});
+
+export function isJobFinished({ status }: Job): boolean {
+  return (
+    isWorkloadConditionTrue(status?.conditions, "Complete") || isWorkloadConditionTrue(status?.conditions, "Failed")
+  );
+}
+
+/** Pods of a Job that is no more are nobody's to count. */
+async function releaseOrphanedPods(context: ControllerContext, key: string, job: Job | undefined): Promise<void> {
+  for (const pod of context.view<WorkloadPod>(builtInTypes.Pod).byIndex(trackedPodsIndex, key)) {
+    if (controllerReferenceOf(pod)?.uid !== job?.metadata.uid) await removeTrackingFinalizer(context, pod);
+  }
+}
+
+async function removeTrackingFinalizer(context: ControllerContext, { metadata }: WorkloadPod): Promise<void> {
+  const body = { metadata: { uid: metadata.uid, "$deleteFromPrimitiveList/finalizers": [jobTrackingFinalizer] } };
+  const key = { name: metadata.name ?? "", namespace: metadata.namespace };
+  await ignoreNotFound(context.client.patch(builtInTypes.Pod, key, { kind: "strategic", body }));
+}
+
+/** What is left of it is let go, and in time it goes itself. */
+async function cleanUpFinishedJob(context: ControllerContext, job: Job): Promise<RequeueAfter | undefined> {
+  for (const pod of await podsOf(context, job))
+    if (hasTrackingFinalizer(pod)) await removeTrackingFinalizer(context, pod);
+  const ttl = job.spec.ttlSecondsAfterFinished;
+  if (ttl === undefined || job.metadata.deletionTimestamp !== undefined) return undefined;
+  const { uid = "" } = job.metadata;
+  const leftMs = jobFinishedAt(job) + ttl * 1000 - context.clock.now();
+  if (leftMs > 0) return { afterMs: leftMs };
+  await ignoreNotFound(
+    context.client.delete(builtInTypes.Job, namespacedNameOf(job), {
+      propagation: "Foreground",
+      preconditions: { uid },
+    }),
+  );
+  return undefined;
+}
+
+function jobFinishedAt({ status }: Job): number {
+  const end = status?.conditions?.find(
+    ({ type, status: is }) => is === "True" && (type === "Complete" || type === "Failed"),
+  );
+  return Date.parse(end?.lastTransitionTime ?? "") || 0;
+}
+
+function podsOf(context: ControllerContext, job: Job): Promise<readonly WorkloadPod[]> {
+  return claimChildren<WorkloadPod>(context, { type: builtInTypes.Pod, owner: job, ownerType: builtInTypes.Job });
+}
+
+async function syncJob(context: ControllerContext, job: Job): Promise<RequeueAfter | undefined> {
+  const now = context.clock.now();
+  const pods = await podsOf(context, job);
+  const counted = countJobPods(job, pods);
+  const isSuspended = job.spec.suspend === true;
+  const finishCondition =
+    recordedFinishCondition(job) ?? (isSuspended ? undefined : jobFinishCondition(job, { counts: counted, pods, now }));
+  const isBeingDeleted = job.metadata.deletionTimestamp !== undefined;
+  // First the notes, then the pods they are about: nothing is counted twice, whatever happens in between.
+  const updated = await writeJobStatus(context, job, { counted, pods, finishCondition });
+  for (const pod of counted.podsToRelease) await removeTrackingFinalizer(context, pod);
+  if (isBeingDeleted) return undefined;
+  let again: RequeueAfter | undefined;
+  if (finishCondition !== undefined || isSuspended) await deleteJobPods(context, job, pods.filter(isPodActive));
+  else again = await manageJobPods(context, job, { pods, counts: counted });
+  const current = await podsOf(context, updated);
+  const latest = context.view<Job>(builtInTypes.Job).get(cacheKey(job.metadata)) ?? updated;
+  const written = await writeJobStatus(context, latest, {
+    counted: countJobPods(latest, current),
+    pods: current,
+    finishCondition,
+  });
+  if (isJobFinished(written) || finishCondition !== undefined || isSuspended) return undefined;
+  const deadline = activeDeadlineAt(
+    written.status?.startTime,
+    job.spec.activeDeadlineSeconds ?? Number.POSITIVE_INFINITY,
+  );
+  const waits = [again?.afterMs, deadline === undefined ? undefined : deadline - now].filter(
+    (ms) => ms !== undefined && Number.isFinite(ms),
+  ) as number[];
+  return waits.length === 0 ? undefined : { afterMs: Math.max(0, Math.min(...waits)) };
+}
+
+/** What was said once stays: a Job that failed does not recover while its pods stop. */
+function recordedFinishCondition({ status }: Job): JobFinishCondition | undefined {
+  for (const type of ["SuccessCriteriaMet", "FailureTarget"] as const) {
+    const condition = findWorkloadCondition(status?.conditions, type);
+    if (condition?.status === "True") return { type, reason: condition.reason ?? "", message: condition.message ?? "" };
+  }
+  return undefined;
+}
+
+interface JobStatusInput {
+  readonly counted: JobPodCounts;
+  readonly pods: readonly WorkloadPod[];
+  readonly finishCondition: JobFinishCondition | undefined;
+}
+
+async function writeJobStatus(context: ControllerContext, job: Job, findings: JobStatusInput): Promise<Job> {
+  const status = statusOf(job, findings, context.clock.now());
+  const written = await updateStatusIfChanged(context, builtInTypes.Job, { object: job, status });
+  if (!isJobFinished(job) && isJobFinished(written)) recordFinishEvent(context, written);
+  return written;
+}
+
+function recordFinishEvent(context: ControllerContext, job: Job): void {
+  const failed = findWorkloadCondition(job.status?.conditions, "Failed");
+  if (failed?.status !== "True")
+    context.recordEvent(job, { type: "Normal", reason: "Completed", message: "Job completed" });
+  else context.recordEvent(job, { type: "Warning", reason: failed.reason ?? "", message: failed.message ?? "" });
+}
+
+function statusOf(job: Job, { counted, pods, finishCondition }: JobStatusInput, now: number): JobStatus {
+  const active = pods.filter(isPodActive);
+  const terminating = pods.filter((pod) => isPodTerminating(pod) && !isPodTerminal(pod)).length;
+  const isSettled = active.length === 0 && terminating === 0 && isNothingUncounted(counted.status);
+  const ended = finishCondition !== undefined && isSettled ? finalCondition(finishCondition) : undefined;
+  const isSuspended = job.spec.suspend === true && finishCondition === undefined;
+  let conditions = withSuspendedCondition(job, { isSuspended, now });
+  for (const condition of [finishCondition, ended]) {
+    if (condition !== undefined) conditions = setJobCondition(conditions, { ...condition, status: "True" }, now);
+  }
+  const startTime = isSuspended ? undefined : (job.status?.startTime ?? rfc3339(now));
+  return {
+    ...counted.status,
+    active: omitZero(active.length),
+    ready: active.filter(isPodReady).length,
+    terminating,
+    startTime,
+    ...(ended?.type === "Complete" && { completionTime: rfc3339(now) }),
+    conditions: conditions.length === 0 ? undefined : conditions,
+  };
+}
+
+function isNothingUncounted({ uncountedTerminatedPods: { succeeded = [], failed = [] } = {} }: JobStatus): boolean {
+  return succeeded.length + failed.length === 0;
+}
+
+function finalCondition({ type, reason, message }: JobFinishCondition): Omit<WorkloadCondition, "status"> {
+  return { type: type === "SuccessCriteriaMet" ? "Complete" : "Failed", reason, message };
+}
+
+function withSuspendedCondition({ status }: Job, { isSuspended, now }: { isSuspended: boolean; now: number }) {
+  const { conditions = [] } = status ?? {};
+  if (isSuspended) {
+    return setJobCondition(
+      conditions,
+      { type: "Suspended", status: "True", reason: "JobSuspended", message: "Job suspended" },
+      now,
+    );
+  }
+  if (!isWorkloadConditionTrue(conditions, "Suspended")) return conditions;
+  return setJobCondition(
+    conditions,
+    { type: "Suspended", status: "False", reason: "JobResumed", message: "Job resumed" },
+    now,
+  );
+}
+
+function setJobCondition(conditions: readonly WorkloadCondition[], condition: WorkloadCondition, now: number) {
+  return withWorkloadCondition(conditions, { ...condition, lastProbeTime: rfc3339(now) }, { now });
+}

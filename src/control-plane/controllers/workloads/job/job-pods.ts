@@ -1,0 +1,131 @@
+import type { ControllerContext } from "../../../../kube/controller.ts";
+import type { RequeueAfter } from "../../../../kube/reconciler.ts";
+import { builtInTypes } from "../../../../kube/resources.ts";
+import { ignoreNotFound, namespacedNameOf, newControllerReference } from "../ownership.ts";
+import { isPodActive, isPodTerminal, isPodTerminating, podFromTemplate } from "../pods.ts";
+import { podsToDelete } from "../replica-set/pods-to-delete.ts";
+import { slowStartBatch } from "../slow-start-batch.ts";
+import type { Job, WorkloadPod } from "../types.ts";
+import { jobTrackingFinalizer, workloadAnnotations, workloadLabels } from "../workload-labels.ts";
+import { remainingBackOffMs, wantedActivePods } from "./job-finish-condition.ts";
+import { completionIndexOf, type JobPodCounts } from "./job-pod-counts.ts";
+
+const maxPodsPerSync = 500;
+
+interface JobPods {
+  readonly pods: readonly WorkloadPod[];
+  readonly counts: JobPodCounts;
+}
+
+/** Makes pods or deletes some until as many work as should; says when, if it has to wait after failures. */
+export async function manageJobPods(
+  context: ControllerContext,
+  job: Job,
+  jobPods: JobPods,
+): Promise<RequeueAfter | undefined> {
+  const now = context.clock.now();
+  const active = jobPods.pods.filter(isPodActive);
+  const wanted = wantedActivePods(job, { succeeded: jobPods.counts.succeeded, active: active.length });
+  const surplus = surplusOf(job, { active, wanted, counts: jobPods.counts, now });
+  await deleteJobPods(context, job, surplus);
+  // Where the Job waits for how a pod ends, one that stops still holds its place.
+  const terminating = jobPods.pods.filter((pod) => isPodTerminating(pod) && !isPodTerminal(pod));
+  const occupied = [
+    ...active.filter((pod) => !surplus.includes(pod)),
+    ...(job.spec.podReplacementPolicy === "Failed" ? terminating : []),
+  ];
+  const missing = Math.min(wanted - occupied.length, maxPodsPerSync);
+  if (missing <= 0) return undefined;
+  const waitMs = remainingBackOffMs(job, jobPods.pods, now);
+  if (waitMs > 0) return { afterMs: waitMs };
+  const indexes = job.spec.completionMode === "Indexed" ? freeIndexes(job, { occupied, missing, jobPods }) : undefined;
+  await slowStartBatch(indexes?.length ?? missing, (at) => createJobPod(context, job, indexes?.[at]));
+  return undefined;
+}
+
+interface SurplusInput {
+  readonly active: readonly WorkloadPod[];
+  readonly wanted: number;
+  readonly counts: JobPodCounts;
+  readonly now: number;
+}
+
+/** Too many; of an index that is done, is beyond the end, or has another pod. */
+function surplusOf({ spec }: Job, { active, wanted, counts, now }: SurplusInput): readonly WorkloadPod[] {
+  const seen = new Set<number>();
+  const isMisplaced = (pod: WorkloadPod): boolean => {
+    const index = completionIndexOf(pod) ?? -1;
+    const isTaken =
+      index < 0 || index >= (spec.completions ?? 0) || counts.completedIndexes.has(index) || seen.has(index);
+    seen.add(index);
+    return isTaken;
+  };
+  const misplaced = spec.completionMode === "Indexed" ? active.filter(isMisplaced) : [];
+  const others = active.filter((pod) => !misplaced.includes(pod));
+  const count = Math.max(0, others.length - wanted);
+  return [...misplaced, ...podsToDelete(others, { count, now, related: others })];
+}
+
+function freeIndexes(
+  { spec }: Job,
+  {
+    occupied,
+    missing,
+    jobPods,
+  }: { readonly occupied: readonly WorkloadPod[]; readonly missing: number; readonly jobPods: JobPods },
+): readonly number[] {
+  const taken = new Set([...jobPods.counts.completedIndexes, ...occupied.map(completionIndexOf)]);
+  const free: number[] = [];
+  for (let index = 0; index < (spec.completions ?? 0) && free.length < missing; index++) {
+    if (!taken.has(index)) free.push(index);
+  }
+  return free;
+}
+
+async function createJobPod(context: ControllerContext, job: Job, index: number | undefined): Promise<void> {
+  const { name = "", namespace } = job.metadata;
+  const { template } = job.spec;
+  const common = {
+    owner: newControllerReference(builtInTypes.Job, job),
+    namespace,
+    finalizers: [jobTrackingFinalizer],
+  };
+  const pod =
+    index === undefined
+      ? podFromTemplate({ ...common, template, naming: { generateName: `${name}-` } })
+      : podFromTemplate({
+          ...common,
+          template,
+          naming: { generateName: `${name}-${index}-` },
+          labels: { [workloadLabels.completionIndex]: String(index) },
+          annotations: { [workloadAnnotations.completionIndex]: String(index) },
+          spec: { hostname: `${name}-${index}`, ...withIndexVariable(template.spec) },
+        });
+  const made = await context.client.create(builtInTypes.Pod, pod);
+  const message = `Created pod: ${made.metadata.name}`;
+  context.recordEvent(job, { type: "Normal", reason: "SuccessfulCreate", message });
+}
+
+/** Containers learn their index from the environment. */
+function withIndexVariable(spec: WorkloadPod["spec"]): Partial<WorkloadPod["spec"]> {
+  const path = `metadata.labels['${workloadLabels.completionIndex}']`;
+  const variable = { name: "JOB_COMPLETION_INDEX", valueFrom: { fieldRef: { fieldPath: path } } };
+  const add = <C extends object>(container: C): C => {
+    const { env = [] } = container as { readonly env?: readonly { readonly name: string }[] };
+    const isThere = env.some(({ name }) => name === variable.name);
+    return isThere ? container : { ...container, env: [...env, variable] };
+  };
+  const { containers = [], initContainers } = spec;
+  return {
+    containers: containers.map(add),
+    ...(initContainers !== undefined && { initContainers: initContainers.map(add) }),
+  };
+}
+
+export async function deleteJobPods(context: ControllerContext, job: Job, pods: readonly WorkloadPod[]): Promise<void> {
+  for (const pod of pods) {
+    const { uid = "", name } = pod.metadata;
+    await ignoreNotFound(context.client.delete(builtInTypes.Pod, namespacedNameOf(pod), { preconditions: { uid } }));
+    context.recordEvent(job, { type: "Normal", reason: "SuccessfulDelete", message: `Deleted pod: ${name}` });
+  }
+}

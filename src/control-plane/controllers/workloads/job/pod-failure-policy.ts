@@ -1,0 +1,48 @@
+import type { JobSpec, PodFailurePolicyRule, WorkloadPod } from "../types.ts";
+
+/** What a Job's own rules make of a pod that failed; undefined where none speaks of it. */
+export interface PodFailurePolicyMatch {
+  readonly action: PodFailurePolicyRule["action"];
+  readonly message: string;
+}
+
+/** The first rule that matches decides. */
+export function matchPodFailurePolicy(
+  { podFailurePolicy }: JobSpec,
+  pod: WorkloadPod,
+): PodFailurePolicyMatch | undefined {
+  const name = `${pod.metadata.namespace}/${pod.metadata.name}`;
+  for (const [at, rule] of (podFailurePolicy?.rules ?? []).entries()) {
+    const end = `matching ${rule.action} rule at index ${at}`;
+    const exit = matchingExitCode(rule, pod);
+    if (exit !== undefined) {
+      const message = `Container ${exit.container} for pod ${name} failed with exit code ${exit.code} ${end}`;
+      return { action: rule.action, message };
+    }
+    const condition = matchingCondition(rule, pod);
+    if (condition !== undefined) {
+      return { action: rule.action, message: `Pod ${name} has condition ${condition} ${end}` };
+    }
+  }
+  return undefined;
+}
+
+function matchingExitCode({ onExitCodes }: PodFailurePolicyRule, { status }: WorkloadPod) {
+  if (onExitCodes === undefined) return undefined;
+  const { containerName, operator, values = [] } = onExitCodes;
+  for (const { name, state } of [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]) {
+    const code = state?.terminated?.exitCode ?? 0;
+    const isMeant = code !== 0 && (containerName === undefined || containerName === name);
+    if (isMeant && values.includes(code) === (operator === "In")) return { container: name, code };
+  }
+  return undefined;
+}
+
+function matchingCondition(
+  { onPodConditions = [] }: PodFailurePolicyRule,
+  { status }: WorkloadPod,
+): string | undefined {
+  const has = (type: string, wanted: string) =>
+    status?.conditions?.some((condition) => condition.type === type && condition.status === wanted) ?? false;
+  return onPodConditions.find(({ type, status: wanted = "True" }) => has(type, wanted))?.type;
+}

@@ -1,0 +1,144 @@
+import type { KubeObject, OwnerReference } from "../../../../api/object.ts";
+import { compileSelector } from "../../../../core/label-selector.ts";
+import type { ResourceType } from "../../../../kube/client.ts";
+import { type ControllerContext, reconcileController, triggerOn } from "../../../../kube/controller.ts";
+import type { RequeueAfter } from "../../../../kube/reconciler.ts";
+import { apiVersionOf, builtInTypes } from "../../../../kube/resources.ts";
+import type { ObjectChange } from "../../../../kube/view.ts";
+import { changedObjectKey, controllerReferenceOf, debounced } from "../ownership.ts";
+import type { PodDisruptionBudgetObject, WorkloadPod } from "../types.ts";
+import { updateStatusIfChanged } from "../workload-status.ts";
+import {
+  expectedPodCount,
+  failSafeStatus,
+  needsScale,
+  podDisruptionBudgetStatus,
+  stillDisruptedPods,
+} from "./pod-disruption-budget-status.ts";
+
+/** Kinds that say how many pods they want. */
+const scalableKinds = [
+  builtInTypes.Deployment,
+  builtInTypes.ReplicaSet,
+  builtInTypes.StatefulSet,
+  builtInTypes.ReplicationController,
+];
+
+/** Says of every budget how many of its pods may go. (05:CP-L6) */
+export const podDisruptionBudgetController = reconcileController({
+  name: "controllermanager",
+  triggers: [
+    triggerOn(builtInTypes.PodDisruptionBudget, changedObjectKey),
+    triggerOn<WorkloadPod>(builtInTypes.Pod, budgetKeysOfPod, debounced),
+    ...scalableKinds.map((type) => triggerOn<ScalableOwner>(type, budgetKeysOfOwner)),
+  ],
+  reconcile: reconcileBudget,
+});
+
+interface ScalableOwner extends KubeObject {
+  readonly spec: { readonly replicas?: number | undefined; readonly template?: Partial<WorkloadPod> | undefined };
+}
+
+function budgetKeysOfPod({ object, old }: ObjectChange<WorkloadPod>, context: ControllerContext): readonly string[] {
+  const labelled = [object, old].flatMap((pod) => (pod === undefined ? [] : [pod.metadata]));
+  return budgetKeysIn(context, labelled[0]?.namespace ?? "", (selects) =>
+    labelled.some(({ labels }) => selects(labels)),
+  );
+}
+
+/** Only a change of what is wanted concerns budgets. */
+function budgetKeysOfOwner(
+  { object, old }: ObjectChange<ScalableOwner>,
+  context: ControllerContext,
+): readonly string[] {
+  if (object?.spec.replicas === old?.spec.replicas && object !== undefined && old !== undefined) return [];
+  const { metadata, spec } = (object ?? old) as ScalableOwner;
+  const labels = spec.template?.metadata?.labels;
+  return budgetKeysIn(context, metadata.namespace ?? "", (selects) => selects(labels));
+}
+
+type Selects = (labels: Readonly<Record<string, string>> | undefined) => boolean;
+
+function budgetKeysIn(
+  context: ControllerContext,
+  namespace: string,
+  matches: (selects: Selects) => boolean,
+): readonly string[] {
+  return context
+    .view<PodDisruptionBudgetObject>(builtInTypes.PodDisruptionBudget)
+    .inNamespace(namespace)
+    .filter(({ spec }) => {
+      const selector = compileSelector(spec.selector);
+      return matches((labels) => selector.matches(labels));
+    })
+    .map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
+}
+
+async function reconcileBudget(key: string, context: ControllerContext): Promise<RequeueAfter | undefined> {
+  const budget = context.view<PodDisruptionBudgetObject>(builtInTypes.PodDisruptionBudget).get(key);
+  if (budget === undefined) return undefined;
+  const now = context.clock.now();
+  const selector = compileSelector(budget.spec.selector);
+  const pods = context
+    .view<WorkloadPod>(builtInTypes.Pod)
+    .inNamespace(budget.metadata.namespace ?? "")
+    .filter(({ metadata }) => selector.matches(metadata.labels));
+  const scale = needsScale(budget) ? totalScaleOf(context, pods) : { kind: "scale" as const, replicas: 0 };
+  if (scale.kind === "unknown") {
+    context.recordEvent(budget, { type: "Warning", reason: "CalculateExpectedPodCountFailed", message: scale.message });
+    const status = failSafeStatus(budget, scale.message, now);
+    await updateStatusIfChanged(context, builtInTypes.PodDisruptionBudget, { object: budget, status });
+    return undefined;
+  }
+  const disrupted = stillDisruptedPods(budget, pods, now);
+  for (const pod of disrupted.stale) {
+    const message = "Pod was expected by PDB to be deleted but it wasn't";
+    context.recordEvent(pod, { type: "Warning", reason: "NotDeleted", message });
+  }
+  const expected = expectedPodCount(budget, { pods: pods.length, scale: scale.replicas });
+  const status = podDisruptionBudgetStatus(budget, { pods, disrupted, expectation: expected, now });
+  await updateStatusIfChanged(context, builtInTypes.PodDisruptionBudget, { object: budget, status });
+  return disrupted.recheckMs === undefined ? undefined : { afterMs: disrupted.recheckMs };
+}
+
+type ScaleResult =
+  | { readonly kind: "scale"; readonly replicas: number }
+  | { readonly kind: "unknown"; readonly message: string };
+
+/** What the controllers of these pods want in all. Pods without one do not count; a controller without a scale does not do. */
+function totalScaleOf(context: ControllerContext, pods: readonly WorkloadPod[]): ScaleResult {
+  const scales = new Map<string, number>();
+  for (const pod of pods) {
+    const reference = controllerReferenceOf(pod);
+    if (reference === undefined || scales.has(reference.uid)) continue;
+    const controller = topController(context, pod, reference);
+    if (controller === undefined)
+      return { kind: "unknown", message: `found no controllers for pod "${pod.metadata.name}"` };
+    scales.set(controller.metadata.uid ?? "", controller.spec.replicas ?? 1);
+  }
+  return { kind: "scale", replicas: [...scales.values()].reduce((total, replicas) => total + replicas, 0) };
+}
+
+/** The ReplicaSets of a Deployment share its scale. */
+function topController(
+  context: ControllerContext,
+  child: KubeObject,
+  reference: OwnerReference,
+): ScalableOwner | undefined {
+  const direct = scalableOwner(context, child, reference);
+  const above = direct === undefined ? undefined : controllerReferenceOf(direct);
+  if (direct === undefined || above === undefined || above.kind !== "Deployment") return direct;
+  return scalableOwner(context, direct, above) ?? direct;
+}
+
+function scalableOwner(
+  context: ControllerContext,
+  child: KubeObject,
+  { apiVersion, kind, name, uid }: OwnerReference,
+): ScalableOwner | undefined {
+  const type: ResourceType | undefined = scalableKinds.find(
+    (one) => one.kind === kind && apiVersionOf(one) === apiVersion,
+  );
+  const found = type && context.view<ScalableOwner>(type).get(`${child.metadata.namespace}/${name}`);
+  return found?.metadata.uid === uid ? found : undefined;
+}

@@ -1,0 +1,89 @@
+import { annotations } from "../../../../api/labels.ts";
+import { isPodActive, isPodReady, podReadySince } from "../pods.ts";
+import type { WorkloadPod } from "../types.ts";
+
+export interface PodsToDeleteOptions {
+  readonly count: number;
+  readonly now: number;
+  /** Pods of the same set and of its sisters: where they crowd, one is missed least. */
+  readonly related: readonly WorkloadPod[];
+}
+
+/** Which pods go when there are too many: those whose loss costs least, first. (05:CP-L2) */
+export function podsToDelete(
+  pods: readonly WorkloadPod[],
+  { count, now, related }: PodsToDeleteOptions,
+): readonly WorkloadPod[] {
+  const relatedOnNode = new Map<string, number>();
+  for (const pod of related) {
+    const { nodeName } = pod.spec;
+    if (nodeName !== undefined && isPodActive(pod)) relatedOnNode.set(nodeName, (relatedOnNode.get(nodeName) ?? 0) + 1);
+  }
+  const ranks = pods.map((pod) =>
+    deletionRankOf(pod, { now, relatedOnNode: relatedOnNode.get(pod.spec.nodeName ?? "") ?? 0 }),
+  );
+  return [...ranks]
+    .sort(byDeletionOrder)
+    .slice(0, count)
+    .map(({ pod }) => pod);
+}
+
+interface DeletionRank {
+  readonly pod: WorkloadPod;
+  readonly isAssigned: boolean;
+  readonly phase: number;
+  readonly isReady: boolean;
+  readonly deletionCost: number;
+  readonly relatedOnNode: number;
+  readonly readyAge: number;
+  readonly restarts: number;
+  readonly age: number;
+  readonly uid: string;
+}
+
+const phases = ["Pending", "Unknown", "Running"];
+
+function deletionRankOf(
+  pod: WorkloadPod,
+  { now, relatedOnNode }: { readonly now: number; readonly relatedOnNode: number },
+): DeletionRank {
+  const created = Date.parse(pod.metadata.creationTimestamp ?? "") || 0;
+  return {
+    pod,
+    isAssigned: (pod.spec.nodeName ?? "") !== "",
+    phase: phases.indexOf(pod.status?.phase ?? "Unknown"),
+    isReady: isPodReady(pod),
+    deletionCost: deletionCost(pod),
+    relatedOnNode,
+    readyAge: magnitude(now - (podReadySince(pod) ?? now)),
+    restarts: Math.max(0, ...(pod.status?.containerStatuses ?? []).map(({ restartCount = 0 }) => restartCount)),
+    age: magnitude(now - created),
+    uid: pod.metadata.uid ?? "",
+  };
+}
+
+function byDeletionOrder(a: DeletionRank, b: DeletionRank): number {
+  return (
+    Number(a.isAssigned) - Number(b.isAssigned) ||
+    a.phase - b.phase ||
+    Number(a.isReady) - Number(b.isReady) ||
+    a.deletionCost - b.deletionCost ||
+    b.relatedOnNode - a.relatedOnNode ||
+    (a.isReady ? a.readyAge - b.readyAge : 0) ||
+    b.restarts - a.restarts ||
+    a.age - b.age ||
+    // Of one age in magnitude any will do, or scaling down would always take the newest and skew zones.
+    (a.uid < b.uid ? -1 : 1)
+  );
+}
+
+/** Ages count by their order of magnitude: a minute more or less is no reason among pods of a day. */
+function magnitude(ms: number): number {
+  return ms <= 0 ? 0 : Math.floor(Math.log2(ms));
+}
+
+/** What it is said to cost; what is no integer costs nothing. */
+function deletionCost({ metadata }: WorkloadPod): number {
+  const written = metadata.annotations?.[annotations.podDeletionCost] ?? "";
+  return /^-?\d{1,10}$/.test(written) ? Number(written) : 0;
+}

@@ -1,0 +1,179 @@
+import { compileSelector } from "../../../../core/label-selector.ts";
+import { type ControllerContext, reconcileController, triggerOn } from "../../../../kube/controller.ts";
+import type { RequeueAfter } from "../../../../kube/reconciler.ts";
+import { builtInTypes } from "../../../../kube/resources.ts";
+import {
+  changedObjectKey,
+  claimChildren,
+  controllerReferenceOf,
+  debounced,
+  ignoreNotFound,
+  isNamespaceTerminatingError,
+  namespacedNameOf,
+  newControllerReference,
+  ownerKeys,
+} from "../ownership.ts";
+import {
+  isPodActive,
+  isPodAvailable,
+  isPodReady,
+  isPodTerminal,
+  isPodTerminating,
+  podFromTemplate,
+  untilNextAvailableMs,
+} from "../pods.ts";
+import { slowStartBatch } from "../slow-start-batch.ts";
+import type { ReplicaSet, ReplicaSetStatus, WorkloadPod } from "../types.ts";
+import {
+  omitZero,
+  updateStatusIfChanged,
+  withoutWorkloadCondition,
+  withWorkloadCondition,
+} from "../workload-status.ts";
+import { podsToDelete } from "./pods-to-delete.ts";
+
+/** As many at a time as Kubernetes makes or deletes before it looks again. */
+const maxPodsPerSync = 500;
+
+/** Keeps as many pods as each ReplicaSet wants. (05:CP-L2) */
+export const replicaSetController = reconcileController({
+  name: "replicaset-controller",
+  triggers: [
+    triggerOn(builtInTypes.ReplicaSet, changedObjectKey),
+    triggerOn<WorkloadPod>(
+      builtInTypes.Pod,
+      (change, context) => ownerKeys(change, { context, ownerType: builtInTypes.ReplicaSet }),
+      debounced,
+    ),
+  ],
+  reconcile: reconcileReplicaSet,
+});
+
+async function reconcileReplicaSet(key: string, context: ControllerContext): Promise<RequeueAfter | undefined> {
+  const set = context.view<ReplicaSet>(builtInTypes.ReplicaSet).get(key);
+  if (set === undefined) return undefined;
+  const pods = await podsOf(context, set);
+  const failure = set.metadata.deletionTimestamp === undefined ? await manageReplicas(context, set, pods) : undefined;
+  const now = context.clock.now();
+  const isChanged = pods.length !== (set.spec.replicas ?? 1);
+  const current = isChanged ? await podsOf(context, set) : pods;
+  // Scaled in the meantime: what we say is still of the generation we looked at.
+  const latest = context.view<ReplicaSet>(builtInTypes.ReplicaSet).get(key);
+  if (latest === undefined) return undefined;
+  const terminating = countTerminatingPods(context, set);
+  const status = replicaSetStatus(set, current, { now, failure, terminating });
+  await updateStatusIfChanged(context, builtInTypes.ReplicaSet, { object: latest, status });
+  if (failure !== undefined) throw failure.error;
+  const afterMs = untilNextAvailableMs(current, { minReadySeconds: set.spec.minReadySeconds, now });
+  return afterMs === undefined ? undefined : { afterMs };
+}
+
+function podsOf(context: ControllerContext, set: ReplicaSet): Promise<readonly WorkloadPod[]> {
+  return claimChildren<WorkloadPod>(context, {
+    type: builtInTypes.Pod,
+    owner: set,
+    ownerType: builtInTypes.ReplicaSet,
+    filter: isPodActive,
+  });
+}
+
+function countTerminatingPods(context: ControllerContext, { metadata, spec }: ReplicaSet): number {
+  const selector = compileSelector(spec.selector);
+  const pods = context.view<WorkloadPod>(builtInTypes.Pod).controlledBy(metadata.uid);
+  return pods.filter((pod) => isPodTerminating(pod) && !isPodTerminal(pod) && selector.matches(pod.metadata.labels))
+    .length;
+}
+
+interface ReplicaFailure {
+  readonly reason: "FailedCreate" | "FailedDelete";
+  readonly error: unknown;
+}
+
+async function manageReplicas(
+  context: ControllerContext,
+  set: ReplicaSet,
+  pods: readonly WorkloadPod[],
+): Promise<ReplicaFailure | undefined> {
+  const missing = (set.spec.replicas ?? 1) - pods.length;
+  try {
+    if (missing > 0) await slowStartBatch(Math.min(missing, maxPodsPerSync), () => createReplica(context, set));
+    else if (missing < 0) await deleteReplicas(context, set, { pods, count: Math.min(-missing, maxPodsPerSync) });
+    return undefined;
+  } catch (error) {
+    // Nothing can be made where the namespace is going: it is no failure, and no use to try again. (05:CP-L8)
+    if (isNamespaceTerminatingError(error)) return undefined;
+    return { reason: missing > 0 ? "FailedCreate" : "FailedDelete", error };
+  }
+}
+
+async function createReplica(context: ControllerContext, set: ReplicaSet): Promise<void> {
+  const { name = "", namespace } = set.metadata;
+  const pod = podFromTemplate({
+    template: set.spec.template,
+    owner: newControllerReference(builtInTypes.ReplicaSet, set),
+    namespace,
+    naming: { generateName: `${name}-` },
+  });
+  try {
+    const made = await context.client.create(builtInTypes.Pod, pod);
+    const message = `Created pod: ${made.metadata.name}`;
+    context.recordEvent(set, { type: "Normal", reason: "SuccessfulCreate", message });
+  } catch (error) {
+    const message = `Error creating: ${error instanceof Error ? error.message : String(error)}`;
+    context.recordEvent(set, { type: "Warning", reason: "FailedCreate", message });
+    throw error;
+  }
+}
+
+async function deleteReplicas(
+  context: ControllerContext,
+  set: ReplicaSet,
+  { pods, count }: { readonly pods: readonly WorkloadPod[]; readonly count: number },
+): Promise<void> {
+  const now = context.clock.now();
+  for (const pod of podsToDelete(pods, { count, now, related: relatedPods(context, set) })) {
+    const { uid = "", name } = pod.metadata;
+    await ignoreNotFound(context.client.delete(builtInTypes.Pod, namespacedNameOf(pod), { preconditions: { uid } }));
+    context.recordEvent(set, { type: "Normal", reason: "SuccessfulDelete", message: `Deleted pod: ${name}` });
+  }
+}
+
+/** Pods of the set, and of the others its owner has. */
+function relatedPods(context: ControllerContext, set: ReplicaSet): readonly WorkloadPod[] {
+  const owner = controllerReferenceOf(set);
+  const sets = owner === undefined ? [set] : context.view<ReplicaSet>(builtInTypes.ReplicaSet).controlledBy(owner.uid);
+  return sets.flatMap(({ metadata }) => context.view<WorkloadPod>(builtInTypes.Pod).controlledBy(metadata.uid));
+}
+
+/** What `status` has to say of these pods. */
+export function replicaSetStatus(
+  set: ReplicaSet,
+  pods: readonly WorkloadPod[],
+  {
+    now,
+    failure,
+    terminating,
+  }: { readonly now: number; readonly failure: ReplicaFailure | undefined; readonly terminating: number },
+): ReplicaSetStatus {
+  const { minReadySeconds, template } = set.spec;
+  const labels = compileSelector({ matchLabels: template.metadata?.labels ?? {} });
+  const message = failure?.error instanceof Error ? failure.error.message : String(failure?.error);
+  const before = set.status?.conditions;
+  const conditions =
+    failure === undefined
+      ? withoutWorkloadCondition(before, "ReplicaFailure")
+      : withWorkloadCondition(
+          before,
+          { type: "ReplicaFailure", status: "True", reason: failure.reason, message },
+          { now },
+        );
+  return {
+    replicas: pods.length,
+    fullyLabeledReplicas: omitZero(pods.filter(({ metadata }) => labels.matches(metadata.labels)).length),
+    readyReplicas: omitZero(pods.filter(isPodReady).length),
+    availableReplicas: omitZero(pods.filter((pod) => isPodAvailable(pod, { minReadySeconds, now })).length),
+    terminatingReplicas: terminating,
+    observedGeneration: set.metadata.generation,
+    conditions: conditions.length === 0 ? undefined : conditions,
+  };
+}

@@ -1,0 +1,19 @@
+import type { Controller } from "../../../kube/controller.ts";
+import { cronJobController } from "./cron-job/cron-job-controller.ts";
+import { daemonSetController } from "./daemon-set/daemon-set-controller.ts";
+import { deploymentController } from "./deployment/deployment-controller.ts";
+import { jobController } from "./job/job-controller.ts";
+import { podDisruptionBudgetController } from "./pod-disruption-budget/pod-disruption-budget-controller.ts";
+import { replicaSetController } from "./replica-set/replica-set-controller.ts";
+import { statefulSetController } from "./stateful-set/stateful-set-controller.ts";
+
+/** Everything that makes pods, and the budgets over them. (05:CP-L1 to CP-L6) */
+export const workloadControllers: readonly Controller[] = [
+  deploymentController,
+  replicaSetController,
+  statefulSetController,
+  daemonSetController,
+  jobController,
+  cronJobController,
+  podDisruptionBudgetController,
+];

@@ -1,0 +1,57 @@
+import type { KubeObject } from "../../../api/object.ts";
+import type { ResourceType } from "../../../kube/client.ts";
+import type { ControllerContext } from "../../../kube/controller.ts";
+import { rfc3339 } from "../../api/times.ts";
+import { isSameJson } from "../../kinds/object-draft.ts";
+import type { WorkloadCondition } from "./types.ts";
+
+/** Writes a status that changed, over the very version it was made from; a conflict is for the next look. */
+export async function updateStatusIfChanged<T extends KubeObject>(
+  context: ControllerContext,
+  type: ResourceType,
+  { object, status }: { readonly object: T; readonly status: T["status"] },
+): Promise<T> {
+  const clean = withoutUndefined(status);
+  if (isSameJson(clean, object.status ?? {})) return object;
+  return context.client.update<T>(type, { ...object, status: clean }, { subresource: "status" });
+}
+
+/** Go leaves zeros out of most counts. */
+export function omitZero(count: number): number | undefined {
+  return count === 0 ? undefined : count;
+}
+
+function withoutUndefined(status: unknown): unknown {
+  return Object.fromEntries(Object.entries(status ?? {}).filter(([, value]) => value !== undefined));
+}
+
+/** The conditions with one set; the same list where its status and reason are as they were. */
+export function withWorkloadCondition(
+  conditions: readonly WorkloadCondition[] = [],
+  condition: WorkloadCondition,
+  { now, hasUpdateTime = false }: { readonly now: number; readonly hasUpdateTime?: boolean },
+): readonly WorkloadCondition[] {
+  const old = conditions.find(({ type }) => type === condition.type);
+  if (old?.status === condition.status && old.reason === condition.reason) return conditions;
+  const changed = old?.status === condition.status ? old.lastTransitionTime : undefined;
+  const times = {
+    ...(hasUpdateTime && { lastUpdateTime: rfc3339(now) }),
+    lastTransitionTime: changed ?? rfc3339(now),
+  };
+  return [...conditions.filter(({ type }) => type !== condition.type), { ...times, ...condition }];
+}
+
+export function withoutWorkloadCondition(
+  conditions: readonly WorkloadCondition[] = [],
+  type: string,
+): readonly WorkloadCondition[] {
+  return conditions.some((one) => one.type === type) ? conditions.filter((one) => one.type !== type) : conditions;
+}
+
+export function findWorkloadCondition(conditions: readonly WorkloadCondition[] | undefined, type: string) {
+  return conditions?.find((one) => one.type === type);
+}
+
+export function isWorkloadConditionTrue(conditions: readonly WorkloadCondition[] | undefined, type: string): boolean {
+  return findWorkloadCondition(conditions, type)?.status === "True";
+}

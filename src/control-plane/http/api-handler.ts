@@ -1,0 +1,135 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { apiError, noSuchResource } from "../api/api-errors.ts";
+import type { ApiServer } from "../api/server.ts";
+import { OpenApiCatalogue } from "../openapi/openapi-catalogue.ts";
+import { ProtobufMessages } from "../protobuf/protobuf-messages.ts";
+import {
+  aggregatedDiscovery,
+  apiGroup,
+  apiGroupList,
+  apiResourceList,
+  groupsOf,
+  type ServedGroup,
+} from "./discovery.ts";
+import type { HttpHandler } from "./http-listener.ts";
+import { acceptedRepresentation } from "./media-type.ts";
+import { type HttpReply, jsonMediaType, jsonReply, sendReply, textReply } from "./reply.ts";
+import { handleResource } from "./resource-handler.ts";
+import { type Route, routeOf } from "./route.ts";
+import { tokenChecker } from "./token.ts";
+import { versionInfo } from "./version.ts";
+
+export interface HandlerOptions {
+  readonly api: ApiServer;
+  /** Milliseconds since the epoch, on the clock of the cluster: ages are told by it. */
+  readonly now: () => number;
+  readonly token: string;
+}
+
+/** What all requests share. */
+export interface HandlerContext {
+  readonly api: ApiServer;
+  readonly now: () => number;
+  readonly messages: () => ProtobufMessages;
+}
+
+/** One request, taken apart. */
+export interface HttpRequest {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly method: string;
+  readonly query: URLSearchParams;
+}
+
+/** The API over HTTP. Health can be asked by anyone, everything else needs the token. (05:CP-S2) */
+export function apiHandler({ api, now, token }: HandlerOptions): HttpHandler {
+  const isAllowed = tokenChecker(token);
+  const catalogue = new OpenApiCatalogue();
+  let messages: ProtobufMessages | undefined;
+  const context: HandlerContext = {
+    api,
+    now,
+    messages: () => {
+      messages ??= new ProtobufMessages();
+      return messages;
+    },
+  };
+  return async (request, response) => {
+    const { method = "GET", url = "/" } = request;
+    const queryStart = url.indexOf("?");
+    const route = routeOf(queryStart < 0 ? url : url.slice(0, queryStart));
+    if (route.kind === "health") return sendReply(response, textReply("ok"));
+    if (!isAllowed(request.headers.authorization)) throw apiError("unauthorized", "Unauthorized");
+    const query = new URLSearchParams(queryStart < 0 ? "" : url.slice(queryStart + 1));
+    if (route.kind === "resource") return handleResource(route, { request, response, method, query }, context);
+    if (route.kind === "unreadable") throw apiError("bad-request", "the path of the request cannot be read");
+    const reply = metaReply(route, { request, api, catalogue });
+    if (method !== "GET" && method !== "HEAD") {
+      throw apiError("method-not-allowed", "the server does not allow this method on the requested resource");
+    }
+    sendReply(response, reply);
+  };
+}
+
+interface MetaOptions {
+  readonly request: IncomingMessage;
+  readonly api: ApiServer;
+  readonly catalogue: OpenApiCatalogue;
+}
+
+type MetaRoute = Exclude<Route, { kind: "resource" | "health" | "unreadable" }>;
+
+/** What the server says about itself. */
+function metaReply(route: MetaRoute, { request, api, catalogue }: MetaOptions): HttpReply {
+  const kinds = api.kinds.all();
+  switch (route.kind) {
+    case "nowhere":
+      throw noSuchResource();
+    case "version":
+      return jsonReply(versionInfo);
+    case "root":
+      return jsonReply({ paths: ["/api", "/apis", "/healthz", "/livez", "/openapi/v3", "/readyz", "/version"] });
+    case "core-versions":
+      return discoveryReply(request, {
+        groups: groupsOf(kinds).filter(({ group }) => group === ""),
+        legacy: () => ({ kind: "APIVersions", versions: ["v1"], serverAddressByClientCIDRs: [] }),
+      });
+    case "groups": {
+      const groups = groupsOf(kinds).filter(({ group }) => group !== "");
+      return discoveryReply(request, { groups, legacy: () => apiGroupList(groups) });
+    }
+    case "group":
+      return jsonReply(
+        apiGroup(orNotFound(groupsOf(kinds).find(({ group }) => group === route.group && group !== ""))),
+      );
+    case "resources": {
+      const group = orNotFound(groupsOf(kinds).find(({ group }) => group === route.group));
+      const version = orNotFound(group.versions.find((one) => one.version === route.version));
+      return jsonReply(apiResourceList({ group: group.group, ...version }));
+    }
+    case "openapi-index":
+      return jsonReply(catalogue.index(kinds));
+    case "openapi": {
+      const { bytes, hash } = orNotFound(catalogue.document(route, kinds));
+      return { ...jsonReply(bytes), headers: { etag: `"${hash}"` } };
+    }
+  }
+}
+
+function orNotFound<T>(value: T | undefined): T {
+  if (value === undefined) throw noSuchResource();
+  return value;
+}
+
+/** The reply must name the representation it is in, or kubectl asks again the old way. (05 §1) */
+function discoveryReply(
+  request: IncomingMessage,
+  { groups, legacy }: { readonly groups: readonly ServedGroup[]; readonly legacy: () => unknown },
+): HttpReply {
+  const accepted = acceptedRepresentation(request.headers.accept);
+  if (accepted?.kind !== "discovery") return jsonReply(legacy());
+  return {
+    ...jsonReply(aggregatedDiscovery(groups, accepted.version)),
+    contentType: `${jsonMediaType};g=apidiscovery.k8s.io;v=${accepted.version};as=APIGroupDiscoveryList`,
+  };
+}

@@ -1,0 +1,113 @@
+import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer as createHttpsServer } from "node:https";
+import type { AddressInfo, Socket } from "node:net";
+import { apiError } from "../api/api-errors.ts";
+import type { ServerCertificate } from "../certificate.ts";
+import { jsonMediaType, sendReply, statusReply } from "./reply.ts";
+
+/** Answers one request; whatever it throws becomes a `Status`. */
+export type HttpHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+export interface ListenOptions {
+  /** An address of this machine. */
+  readonly host: string;
+  /** Zero: any that is free. */
+  readonly port: number;
+  /** Absent: plain HTTP, which only loopback may serve. (05:CP-S1) */
+  readonly certificate?: ServerCertificate | undefined;
+  readonly handler: HttpHandler;
+  /** Faults of ours, which the client is told nothing of. */
+  readonly onInternalError: (error: unknown) => void;
+}
+
+export interface HttpListener {
+  readonly url: string;
+  readonly port: number;
+  /** Ends all connections. */
+  close(): Promise<void>;
+}
+
+/** kubectl and informers reuse connections for minutes; the default of 5 s would cut them. (05 §4) */
+const keepAliveMs = 120_000;
+
+const loopback: ReadonlySet<string> = new Set(["127.0.0.1", "::1", "localhost"]);
+
+/** Serves HTTPS, or HTTP on loopback. */
+export async function listenHttp(options: ListenOptions): Promise<HttpListener> {
+  const { host, port, certificate } = options;
+  if (certificate === undefined && !loopback.has(host)) {
+    throw new Error(`cannot serve plain HTTP on ${host}: only on loopback, 127.0.0.1`);
+  }
+  const server: Server = certificate === undefined ? createHttpServer() : createTlsServer(certificate);
+  server.keepAliveTimeout = keepAliveMs;
+  server.requestTimeout = 0; // watches last
+  server.on("request", (request, response) => void handleRequest(request, response, options));
+  server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => refuseConnection(error, socket));
+  server.on("connect", (_request, socket: Socket) => refuseConnection({ code: "CONNECT" }, socket));
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen({ host, port }, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+  const bound = (server.address() as AddressInfo).port;
+  const name = host.includes(":") ? `[${host}]` : host;
+  return {
+    url: `${certificate === undefined ? "http" : "https"}://${name}:${bound}`,
+    port: bound,
+    close: () => close(server),
+  };
+}
+
+function createTlsServer({ key, certificate }: ServerCertificate): Server {
+  return createHttpsServer({ key, cert: certificate, minVersion: "TLSv1.2" });
+}
+
+async function handleRequest(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { handler, onInternalError }: ListenOptions,
+): Promise<void> {
+  request.on("error", () => {}); // the other side went away
+  response.on("error", () => {});
+  try {
+    await handler(request, response);
+  } catch (error) {
+    const reply = statusReply(error);
+    if (reply.code === 500) onInternalError(error);
+    if (!request.complete) response.shouldKeepAlive = false; // what is left of the body is not read
+    sendReply(response, reply);
+  }
+}
+
+/** What is not HTTP at all, or too much of it, is refused in the same words as everything else. (05:CP-S3) */
+function refuseConnection({ code }: { readonly code?: string | undefined }, socket: Socket): void {
+  if (!socket.writable || code === "ECONNRESET") {
+    socket.destroy();
+    return;
+  }
+  const isLarge = code === "HPE_HEADER_OVERFLOW";
+  const reply = statusReply(
+    isLarge
+      ? apiError("bad-request", "the headers of the request are too large")
+      : code === "CONNECT"
+        ? apiError("method-not-allowed", "the server does not allow this method on the requested resource")
+        : apiError("bad-request", "the request is not HTTP"),
+  );
+  const status = isLarge ? "431 Request Header Fields Too Large" : `${reply.code} Refused`;
+  const head = [
+    `HTTP/1.1 ${status}`,
+    `content-type: ${jsonMediaType}`,
+    `content-length: ${reply.body.length}`,
+    "connection: close",
+  ];
+  socket.end(Buffer.concat([Buffer.from(`${head.join("\r\n")}\r\n\r\n`), reply.body]));
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}

@@ -1,0 +1,34 @@
+import type { ApiServer } from "../api/server.ts";
+import type { ServerCertificate } from "../certificate.ts";
+import { apiHandler } from "./api-handler.ts";
+import { type HttpListener, listenHttp } from "./http-listener.ts";
+import { kubeconfigText } from "./kubeconfig-text.ts";
+import { makeToken } from "./token.ts";
+
+export interface ServeApiOptions {
+  readonly host: string;
+  /** Zero: any that is free. */
+  readonly port: number;
+  /** Absent: plain HTTP, on loopback only. */
+  readonly certificate?: ServerCertificate | undefined;
+  /** Whoever has it may do everything; a new one unless given. */
+  readonly token?: string | undefined;
+  /** Faults of ours, which clients are told nothing of. */
+  readonly onInternalError: (error: unknown) => void;
+}
+
+/** A served API: what a client needs to reach it. */
+export interface ServedApi extends HttpListener {
+  readonly token: string;
+  /** Text of a kubeconfig for it. */
+  readonly kubeconfig: string;
+}
+
+/** Puts an API server on a socket. */
+export async function serveApi(api: ApiServer, options: ServeApiOptions): Promise<ServedApi> {
+  const { host, port, certificate, onInternalError, token = makeToken() } = options;
+  const handler = apiHandler({ api, now: () => api.clock.now(), token });
+  const listening = await listenHttp({ host, port, certificate, handler, onInternalError });
+  const { url } = listening;
+  return { ...listening, token, kubeconfig: kubeconfigText({ url, token, certificate: certificate?.certificate }) };
+}

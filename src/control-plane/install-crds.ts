@@ -1,0 +1,12 @@
+import { customResourceDefinition } from "../api/crd.ts";
+import { karpenterKindsOf } from "../api/kinds/karpenter-kinds.ts";
+import type { Provider } from "../api/label-policy.ts";
+import type { KubeObject } from "../api/object.ts";
+import type { ApiServer } from "./api/server.ts";
+import { createObjects } from "./load-objects.ts";
+
+/** Registers our kinds as any installer would: through their definitions. */
+export async function installCrds(api: ApiServer, provider: Provider): Promise<void> {
+  const definitions = karpenterKindsOf(provider).map((kind) => customResourceDefinition(kind, provider));
+  await createObjects(api, definitions as unknown as readonly KubeObject[]);
+}

@@ -1,0 +1,157 @@
+import { isRecord } from "../../api/object.ts";
+import { leafValue, scalarValue, utf8Text } from "./leaf-values.ts";
+import type { MessageField, ProtobufMessage, ProtobufMessages } from "./protobuf-messages.ts";
+import { MalformedProtobuf, WireReader, wireTypes } from "./wire-reader.ts";
+
+/** `k8s` and a zero byte: what every protobuf body of the Kubernetes API begins with. */
+const magic = [0x6b, 0x38, 0x73, 0x00];
+
+/** Deeper than any kind we know; a message cannot contain itself except through JSON schemas, which we do not read. */
+const maxDepth = 64;
+
+export type DecodedProtobuf =
+  | { readonly kind: "object"; readonly object: Record<string, unknown> }
+  /** Well-formed, but of a kind whose fields we do not know. */
+  | { readonly kind: "unknown-kind"; readonly apiVersion: string; readonly name: string }
+  | { readonly kind: "malformed"; readonly because: string };
+
+/** The object in a protobuf request body, as it would have come in JSON. (05 §3) */
+export function decodeProtobuf(body: Uint8Array, messages: ProtobufMessages): DecodedProtobuf {
+  try {
+    return decodeEnvelope(body, messages);
+  } catch (error) {
+    if (error instanceof MalformedProtobuf) return { kind: "malformed", because: error.message };
+    throw error;
+  }
+}
+
+/** `runtime.Unknown`: which kind it is, and its bytes. */
+function decodeEnvelope(body: Uint8Array, messages: ProtobufMessages): DecodedProtobuf {
+  if (!magic.every((byte, index) => body[index] === byte)) {
+    throw new MalformedProtobuf("the body does not begin with the prefix of the Kubernetes protobuf format");
+  }
+  let apiVersion = "";
+  let name = "";
+  let raw: Uint8Array = new Uint8Array();
+  const reader = new WireReader(body.subarray(magic.length));
+  while (!reader.done) {
+    const { number, wireType } = reader.tag();
+    if (number === 1 && wireType === wireTypes.bytes) ({ apiVersion, kind: name } = decodeTypeMeta(reader.bytes()));
+    else if (number === 2 && wireType === wireTypes.bytes) raw = reader.bytes();
+    else reader.skip(wireType);
+  }
+  const message = messages.ofKind(apiVersion, name);
+  if (message === undefined) return { kind: "unknown-kind", apiVersion, name };
+  const object = { apiVersion, kind: name, ...decodeMessage(raw, { message, messages, depth: 0 }) };
+  return { kind: "object", object };
+}
+
+function decodeTypeMeta(bytes: Uint8Array): { readonly apiVersion: string; readonly kind: string } {
+  let apiVersion = "";
+  let kind = "";
+  const reader = new WireReader(bytes);
+  while (!reader.done) {
+    const { number, wireType } = reader.tag();
+    if (number === 1 && wireType === wireTypes.bytes) apiVersion = utf8Text(reader.bytes());
+    else if (number === 2 && wireType === wireTypes.bytes) kind = utf8Text(reader.bytes());
+    else reader.skip(wireType);
+  }
+  return { apiVersion, kind };
+}
+
+interface MessageContext {
+  readonly message: ProtobufMessage;
+  readonly messages: ProtobufMessages;
+  readonly depth: number;
+}
+
+function decodeMessage(bytes: Uint8Array, context: MessageContext): Record<string, unknown> {
+  if (context.depth > maxDepth) throw new MalformedProtobuf("messages are nested too deeply");
+  const entries = new Map<string, unknown>();
+  const reader = new WireReader(bytes);
+  while (!reader.done) {
+    const { number, wireType } = reader.tag();
+    const field = context.message.get(number);
+    if (field === undefined) reader.skip(wireType);
+    else readField(reader, { ...context, field, wireType, entries });
+  }
+  // `fromEntries` makes own properties of any key, `__proto__` included. (05:CP-S3)
+  return Object.fromEntries([...entries].map(([name, value]) => [name, value instanceof Map ? fromMap(value) : value]));
+}
+
+function fromMap(map: ReadonlyMap<unknown, unknown>): Record<string, unknown> {
+  return Object.fromEntries([...map].map(([key, value]) => [String(key), value]));
+}
+
+interface FieldContext extends MessageContext {
+  readonly field: MessageField;
+  readonly wireType: number;
+  readonly entries: Map<string, unknown>;
+}
+
+function readField(reader: WireReader, context: FieldContext): void {
+  const { field, entries } = context;
+  if (field.shape === "map") {
+    const [key, value] = readMapEntry(reader, context);
+    mapIn(entries, field.name).set(key, value);
+    return;
+  }
+  const value = readValue(reader, context);
+  if (field.shape === "list") listIn(entries, field.name).push(value);
+  else if (field.inline && isRecord(value)) for (const [name, inner] of Object.entries(value)) entries.set(name, inner);
+  else if (value !== undefined && (field.keepZero || !isZero(value))) entries.set(field.name, value);
+}
+
+function mapIn(entries: Map<string, unknown>, name: string): Map<unknown, unknown> {
+  const known = entries.get(name);
+  const map = known instanceof Map ? known : new Map<unknown, unknown>();
+  entries.set(name, map);
+  return map;
+}
+
+function listIn(entries: Map<string, unknown>, name: string): unknown[] {
+  const known = entries.get(name);
+  const list: unknown[] = Array.isArray(known) ? known : [];
+  entries.set(name, list);
+  return list;
+}
+
+/** What JSON leaves out when it may. An empty message stays: in Go it is a struct, which always is written. */
+function isZero(value: unknown): boolean {
+  return value === "" || value === 0 || value === false;
+}
+
+function readMapEntry(reader: WireReader, context: FieldContext): readonly [string, unknown] {
+  expectWire(context, wireTypes.bytes);
+  const entry = new WireReader(reader.bytes());
+  let key = "";
+  let value: unknown = context.field.type === "s" || context.field.type === "y" ? "" : undefined;
+  while (!entry.done) {
+    const { number, wireType } = entry.tag();
+    if (number === 1 && wireType === wireTypes.bytes) key = utf8Text(entry.bytes());
+    else if (number === 2) value = readValue(entry, { ...context, wireType });
+    else entry.skip(wireType);
+  }
+  return [key, value ?? {}];
+}
+
+function readValue(reader: WireReader, context: FieldContext): unknown {
+  const { type } = context.field;
+  if (type === "b" || type === "i") {
+    expectWire(context, wireTypes.varint);
+    return scalarValue(reader.varint(), type);
+  }
+  if (type === "d") {
+    expectWire(context, wireTypes.fixed64);
+    return reader.double();
+  }
+  expectWire(context, wireTypes.bytes);
+  const bytes = reader.bytes();
+  if (typeof type !== "number") return leafValue(bytes, type);
+  return decodeMessage(bytes, { ...context, message: context.messages.at(type), depth: context.depth + 1 });
+}
+
+function expectWire({ field, wireType }: FieldContext, expected: number): void {
+  if (wireType === expected) return;
+  throw new MalformedProtobuf(`field ${field.name} has wire type ${wireType}, expected ${expected}`);
+}

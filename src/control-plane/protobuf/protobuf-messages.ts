@@ -1,0 +1,67 @@
+import { kindRows, messageRows } from "./messages-data.ts";
+
+/**
+ * How a value is written: `s` string, `y` bytes, `b` bool, `i` whole number, `d` double; messages whose JSON is not an
+ * object: `T` time, `U` time with microseconds, `D` duration, `Q` quantity, `O` number or string, `R` JSON text, `L` list
+ * of strings; a number is the row of any other message.
+ */
+export type FieldTypeCode = "s" | "y" | "b" | "i" | "d" | "T" | "U" | "D" | "Q" | "O" | "R" | "L" | number;
+
+export interface MessageField {
+  readonly name: string;
+  readonly type: FieldTypeCode;
+  readonly shape: "one" | "list" | "map";
+  /** The fields of the message belong to the object around it. */
+  readonly inline: boolean;
+  /** A zero was meant: Go writes all fields that are not pointers, zero or not. */
+  readonly keepZero: boolean;
+}
+
+export type ProtobufMessage = ReadonlyMap<number, MessageField>;
+
+/** The messages a client may send; rows are read when first needed, of 480 a request uses a few. */
+export class ProtobufMessages {
+  readonly #kinds = new Map<string, number>();
+  readonly #messages = new Map<number, ProtobufMessage>();
+
+  constructor() {
+    for (const row of kindRows) {
+      const [apiVersion = "", kind = "", index] = row.split(" ");
+      this.#kinds.set(`${apiVersion} ${kind}`, Number(index));
+    }
+  }
+
+  /** Undefined: no kind that we know the fields of. */
+  ofKind(apiVersion: string, kind: string): ProtobufMessage | undefined {
+    const index = this.#kinds.get(`${apiVersion} ${kind}`) ?? this.#kinds.get(`* ${kind}`);
+    return index === undefined ? undefined : this.at(index);
+  }
+
+  at(index: number): ProtobufMessage {
+    const known = this.#messages.get(index);
+    if (known !== undefined) return known;
+    const message = parseRow(messageRows[index] ?? "");
+    this.#messages.set(index, message);
+    return message;
+  }
+}
+
+function parseRow(row: string): ProtobufMessage {
+  const fields = row === "" ? [] : row.split(",");
+  return new Map(
+    fields.map((field) => {
+      const [number = "", name = "", written = ""] = field.split(" ");
+      const code = written.replace(/^[*%]/, "").replace(/[!^]+$/, "");
+      return [
+        Number(number),
+        {
+          name,
+          type: (/^\d/.test(code) ? Number(code) : code) as FieldTypeCode,
+          shape: written.startsWith("*") ? "list" : written.startsWith("%") ? "map" : "one",
+          inline: written.includes("^"),
+          keepZero: written.endsWith("!"),
+        } as const,
+      ];
+    }),
+  );
+}

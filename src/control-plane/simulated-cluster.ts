@@ -1,0 +1,90 @@
+import type { InstanceSource } from "../cloud/instance-source.ts";
+import type { KubeClient } from "../kube/client.ts";
+import {
+  type Controller,
+  type ControllerFailure,
+  type RunningControllers,
+  startControllers,
+} from "../kube/controller.ts";
+import { isKubeError } from "../kube/kube-error.ts";
+import { builtInTypes } from "../kube/resources.ts";
+import type { Clock } from "../util/clock.ts";
+import type { Random } from "../util/random.ts";
+import type { ApiServer } from "./api/server.ts";
+import type { ApiNode, ApiPod } from "./controllers/api-pod-and-node.ts";
+import { type ClusterControllerOptions, clusterControllers } from "./controllers/cluster-controllers.ts";
+import { garbageCollectionControllers } from "./controllers/garbage-collection/garbage-collection-controllers.ts";
+import { LeaseTimes } from "./controllers/kubelet/lease-times.ts";
+import { simulatedNodeMetrics, simulatedPodMetrics } from "./controllers/metrics-server/simulated-usage.ts";
+import { workloadControllers } from "./controllers/workloads/workload-controllers.ts";
+import { InProcessClient } from "./in-process-client.ts";
+
+export interface SimulatedClusterOptions {
+  readonly api: ApiServer;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** The machines its kubelets run on. */
+  readonly instances: InstanceSource;
+  readonly settings?: Omit<ClusterControllerOptions, "kubelets"> | undefined;
+  /** What stands between the loops and the server: faults, a network. Nothing, unless given. */
+  readonly wrapClient?: ((client: KubeClient) => KubeClient) | undefined;
+  readonly recordsEvents?: boolean | undefined;
+  readonly onFailure?: ((failure: ControllerFailure) => void) | undefined;
+}
+
+/** Everything that goes on behind the API server: CP-L1 to CP-L13. (05 §6) */
+export function startSimulatedCluster(options: SimulatedClusterOptions): RunningControllers {
+  const { api, clock, random, instances, settings = {}, wrapClient = (client) => client } = options;
+  const leases = api.kinds.get(builtInTypes.Lease);
+  const times = new LeaseTimes(clock);
+  api.setReadTransform(leases, times.overlay);
+  const kubelets = {
+    instances,
+    leases: { kind: "computed", times, isWatched: () => api.watcherCount(leases) > 0 },
+  } as const;
+  return startControllers({
+    client: wrapClient(new InProcessClient(api)),
+    clock,
+    random,
+    controllers: [
+      ...workloadControllers,
+      ...garbageCollectionControllers,
+      ...clusterControllers({ ...settings, kubelets }),
+      usageController(api),
+    ],
+    recordsEvents: options.recordsEvents,
+    log: options.onFailure,
+  });
+}
+
+/** `kubectl top`. (05:CP-L13) */
+function usageController(api: ApiServer): Controller {
+  const metrics = (plural: string) => api.kinds.get({ group: "metrics.k8s.io", version: "v1beta1", plural });
+  return {
+    name: "usage",
+    kinds: [builtInTypes.Node, builtInTypes.Pod],
+    run: async ({ view, random, clock }) => {
+      const pods = view<ApiPod>(builtInTypes.Pod);
+      pods.addIndex("node", ({ spec }) => spec.nodeName);
+      const measurement = () => ({ now: clock.now(), seed: random.seed });
+      api.setComputedObjects(metrics("pods"), (namespace) =>
+        simulatedPodMetrics(namespace === undefined ? pods.all() : pods.inNamespace(namespace), measurement()),
+      );
+      const podsOn = (node: string) => pods.byIndex("node", node);
+      api.setComputedObjects(metrics("nodes"), () =>
+        simulatedNodeMetrics(view<ApiNode>(builtInTypes.Node).all(), { ...measurement(), podsOn }),
+      );
+    },
+  };
+}
+
+/**
+ * Troubles that no retry will mend. Refusals by the API are the daily bread of loops, and so are plain errors, with
+ * which a loop says that it has not seen enough yet.
+ */
+export function isInternalFailure(
+  failure: ControllerFailure,
+): failure is Extract<ControllerFailure, { readonly error: unknown }> {
+  if (failure.kind === "watch-trouble" || isKubeError(failure.error)) return false;
+  return failure.kind === "loop-ended" || !(failure.error instanceof Error) || failure.error.name !== "Error";
+}

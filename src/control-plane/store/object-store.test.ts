@@ -1,0 +1,88 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { runs } from "../../../test/runs.ts";
+import type { KubeObject } from "../../api/object.ts";
+import type { ObjectDraft } from "../kinds/object-draft.ts";
+import type { StoreChange } from "./change-log.ts";
+import { ObjectStore } from "./object-store.ts";
+
+const draft = (node: string): ObjectDraft => ({
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: {},
+  spec: { nodeName: node },
+});
+const byNode = { name: "node", valueOf: ({ spec }: KubeObject) => (spec as { nodeName: string }).nodeName };
+
+describe("Store (05 §3)", () => {
+  it("counts one resourceVersion for all kinds and freezes what it takes", () => {
+    const store = new ObjectStore();
+    const pod = store.put("pods", "a/p", draft("n"));
+    const node = store.put("nodes", "n", draft("n"));
+    expect([pod, node].map(({ metadata }) => metadata.resourceVersion)).toEqual(["1", "2"]);
+    expect(Object.isFrozen(pod.spec)).toBe(true);
+    expect(store.remove("pods", "a/p")?.metadata.resourceVersion).toBe("3");
+    expect(store.remove("pods", "a/p")).toBeUndefined();
+    expect(store.revision).toBe(3);
+  });
+
+  it("tells what changed, and what it was before", () => {
+    const store = new ObjectStore();
+    const heard: StoreChange[] = [];
+    const stop = store.subscribe("pods", (change) => heard.push(change));
+    const first = store.put("pods", "p", draft("n"));
+    const second = store.put("pods", "p", draft("m"));
+    store.put("nodes", "n", draft(""));
+    store.remove("pods", "p");
+    stop();
+    store.put("pods", "p", draft("n"));
+    expect(heard.map(({ type, revision }) => `${type} ${revision}`)).toEqual(["ADDED 1", "MODIFIED 2", "DELETED 4"]);
+    expect(heard.map(({ previous }) => previous)).toEqual([undefined, first, second]);
+    expect(store.collection("pods").log.since(0)?.slice(0, 3)).toEqual(heard);
+  });
+
+  it("keeps order, ranges and the index as a sorted map would", () => {
+    const key = fc
+      .tuple(fc.constantFrom("a", "a-b", "b"), fc.constantFrom("x", "y", "z"))
+      .map((parts) => parts.join("/"));
+    const step = fc.record({ key, node: fc.constantFrom("", "n1", "n2"), op: fc.constantFrom("put", "put", "remove") });
+    const property = fc.property(
+      fc.array(step),
+      fc.constantFrom("", "a/", "a-b/", "b/", "c/"),
+      key,
+      (steps, prefix, from) => {
+        const store = new ObjectStore({ indexes: { pods: byNode } });
+        const model = new Map<string, string>();
+        for (const { key: at, node, op } of steps) {
+          if (op === "put") {
+            store.put("pods", at, draft(node));
+            model.set(at, node);
+          } else {
+            store.remove("pods", at);
+            model.delete(at);
+          }
+        }
+        const pods = store.collection("pods");
+        const sorted = [...model.keys()].sort();
+        expect(pods.size).toBe(model.size);
+        expect(pods.range({ prefix, from }).map(([at]) => at)).toEqual(
+          sorted.filter((at) => at.startsWith(prefix) && at >= from),
+        );
+        for (const node of ["", "n1", "n2"]) {
+          expect(pods.indexed("node", node)?.map(([at]) => at)).toEqual(sorted.filter((at) => model.get(at) === node));
+        }
+        expect(pods.range().every(([at, object]) => pods.get(at) === object)).toBe(true);
+      },
+    );
+    fc.assert(property, { numRuns: runs(10_000) });
+  });
+
+  it("remembers at least a window of changes, and knows what it has forgotten", () => {
+    const store = new ObjectStore({ windowSize: 8 });
+    for (let i = 0; i < 100; i++) store.put("pods", `p${i}`, draft(""));
+    const { log } = store.collection("pods");
+    expect(log.since(100)).toEqual([]);
+    expect(log.since(92)?.map(({ revision }) => revision)).toEqual([93, 94, 95, 96, 97, 98, 99, 100]);
+    expect(log.since(10)).toBeUndefined();
+  });
+});

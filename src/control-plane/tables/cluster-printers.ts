@@ -1,0 +1,154 @@
+import type { KubeObject } from "../../api/object.ts";
+import { ageOf } from "./age.ts";
+import { fieldAt, itemsAt, numberOrZero, recordOrEmpty, statusCondition, textOrEmpty } from "./object-fields.ts";
+import { ageColumn, column, integerColumn, nameColumn, type Printer, wideColumn } from "./table-column.ts";
+
+export const clusterPrinters: Readonly<Record<string, Printer>> = {
+  "/Node": {
+    columns: [
+      nameColumn,
+      column("Status", (node) => nodeStatus(node)),
+      column("Roles", (node) => nodeRoles(node)),
+      ageColumn,
+      column("Version", (node) => textOrEmpty(node, "status", "nodeInfo", "kubeletVersion")),
+      wideColumn("Internal-IP", (node) => addressOf(node, "InternalIP")),
+      wideColumn("External-IP", (node) => addressOf(node, "ExternalIP")),
+      wideColumn("OS-Image", (node) => textOrEmpty(node, "status", "nodeInfo", "osImage") || "<unknown>"),
+      wideColumn("Kernel-Version", (node) => kernelVersion(node)),
+      wideColumn(
+        "Container-Runtime",
+        (node) => textOrEmpty(node, "status", "nodeInfo", "containerRuntimeVersion") || "<unknown>",
+      ),
+    ],
+  },
+  "/Namespace": {
+    columns: [nameColumn, column("Status", (object) => textOrEmpty(object, "status", "phase")), ageColumn],
+  },
+  "/Event": {
+    columns: [
+      column("Last Seen", (event, now) => lastSeen(event, now)),
+      column("Type", (event) => textOrEmpty(event, "type")),
+      column("Reason", (event) => textOrEmpty(event, "reason")),
+      column("Object", (event) => involvedObject(event)),
+      wideColumn("Subobject", (event) => textOrEmpty(event, "involvedObject", "fieldPath")),
+      wideColumn("Source", (event) => sourceOf(event)),
+      column("Message", (event) => textOrEmpty(event, "message").trim()),
+      wideColumn("First Seen", (event, now) => firstSeen(event, now)),
+      wideColumn("Count", (event) => numberOrZero(event, "series", "count") || numberOrZero(event, "count") || 1),
+      wideColumn("Name", (event) => event.metadata.name ?? ""),
+    ],
+  },
+  "coordination.k8s.io/Lease": {
+    columns: [nameColumn, column("Holder", (lease) => textOrEmpty(lease, "spec", "holderIdentity")), ageColumn],
+  },
+  "scheduling.k8s.io/PriorityClass": {
+    columns: [
+      nameColumn,
+      integerColumn("Value", (object) => numberOrZero(object, "value")),
+      column("Global-Default", (object) => fieldAt(object, "globalDefault") === true, { type: "boolean" }),
+      ageColumn,
+      column("PreemptionPolicy", (object) => textOrEmpty(object, "preemptionPolicy")),
+    ],
+  },
+  "node.k8s.io/RuntimeClass": {
+    columns: [nameColumn, column("Handler", (object) => textOrEmpty(object, "handler")), ageColumn],
+  },
+  "apiextensions.k8s.io/CustomResourceDefinition": {
+    columns: [
+      nameColumn,
+      column("Created At", (object) => textOrEmpty(object, "metadata", "creationTimestamp"), { type: "date" }),
+    ],
+  },
+  "/ConfigMap": {
+    columns: [nameColumn, column("Data", (object) => sizeOf(object, "data") + sizeOf(object, "binaryData")), ageColumn],
+  },
+  "/Secret": {
+    columns: [
+      nameColumn,
+      column("Type", (object) => textOrEmpty(object, "type")),
+      column("Data", (object) => sizeOf(object, "data")),
+      ageColumn,
+    ],
+  },
+  "/ResourceQuota": {
+    columns: [
+      nameColumn,
+      column("Request", (object) => quota(object, (resource) => !resource.startsWith("limits."))),
+      column("Limit", (object) => quota(object, (resource) => resource.startsWith("limits."))),
+      ageColumn,
+    ],
+  },
+  "/LimitRange": {
+    columns: [nameColumn, column("Created At", (object) => textOrEmpty(object, "metadata", "creationTimestamp"))],
+  },
+};
+
+function sizeOf(object: KubeObject, field: string): number {
+  return Object.keys(recordOrEmpty(object, field)).length;
+}
+
+function nodeStatus(node: KubeObject): string {
+  const ready = statusCondition(node, "Ready");
+  const word = ready === undefined ? "Unknown" : textOrEmpty(ready, "status") === "True" ? "Ready" : "NotReady";
+  return fieldAt(node, "spec", "unschedulable") === true ? `${word},SchedulingDisabled` : word;
+}
+
+const rolePrefix = "node-role.kubernetes.io/";
+
+function nodeRoles(node: KubeObject): string {
+  const roles = Object.entries(node.metadata.labels ?? {}).flatMap(([key, value]) => {
+    if (key.startsWith(rolePrefix)) return [key.slice(rolePrefix.length)];
+    return key === "kubernetes.io/role" ? [value] : [];
+  });
+  return (
+    [...new Set(roles)]
+      .filter((role) => role !== "")
+      .sort()
+      .join(",") || "<none>"
+  );
+}
+
+function addressOf(node: KubeObject, type: string): string {
+  const found = itemsAt(node, "status", "addresses").find((address) => textOrEmpty(address, "type") === type);
+  return textOrEmpty(found, "address") || "<none>";
+}
+
+function kernelVersion(node: KubeObject): string {
+  const version = textOrEmpty(node, "status", "nodeInfo", "kernelVersion") || "<unknown>";
+  const architecture = textOrEmpty(node, "status", "nodeInfo", "architecture");
+  return architecture === "" ? version : `${version} (${architecture})`;
+}
+
+function firstSeen(event: KubeObject, now: number): string {
+  return ageOf(textOrEmpty(event, "firstTimestamp") || textOrEmpty(event, "eventTime"), now);
+}
+
+function lastSeen(event: KubeObject, now: number): string {
+  const series = fieldAt(event, "series");
+  if (series !== undefined && series !== null) return ageOf(textOrEmpty(series, "lastObservedTime"), now);
+  const last = textOrEmpty(event, "lastTimestamp");
+  return last === "" ? firstSeen(event, now) : ageOf(last, now);
+}
+
+function involvedObject(event: KubeObject): string {
+  const kind = textOrEmpty(event, "involvedObject", "kind").toLowerCase();
+  const name = textOrEmpty(event, "involvedObject", "name");
+  return name === "" ? kind : `${kind}/${name}`;
+}
+
+function sourceOf(event: KubeObject): string {
+  const component = textOrEmpty(event, "source", "component") || textOrEmpty(event, "reportingComponent");
+  const instance = textOrEmpty(event, "source", "host") || textOrEmpty(event, "reportingInstance");
+  return instance === "" ? component : `${component}, ${instance}`;
+}
+
+function quota(object: KubeObject, wanted: (resource: string) => boolean): string {
+  const hard = recordOrEmpty(object, "status", "hard");
+  return Object.keys(hard)
+    .filter(wanted)
+    .sort()
+    .map(
+      (resource) => `${resource}: ${textOrEmpty(object, "status", "used", resource) || "0"}/${String(hard[resource])}`,
+    )
+    .join(", ");
+}

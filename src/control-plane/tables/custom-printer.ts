@@ -1,0 +1,54 @@
+import type { KubeObject } from "../../api/object.ts";
+import { ageOf } from "./age.ts";
+import { parseJsonPath } from "./json-path.ts";
+import { ageColumn, nameColumn, type Printer, type TableCell, type TableColumnDefinition } from "./table-column.ts";
+
+/** A column as a CustomResourceDefinition declares it. */
+export interface DeclaredColumn {
+  readonly name: string;
+  readonly type: string;
+  readonly jsonPath: string;
+  readonly format?: string | undefined;
+  readonly priority?: number | undefined;
+  readonly description?: string | undefined;
+}
+
+/** The columns of a custom kind: its name, then what its definition asks for, or else the age. */
+export function customPrinter(columns: readonly DeclaredColumn[]): Printer {
+  return { columns: [nameColumn, ...(columns.length === 0 ? [ageColumn] : columns.map(customColumn))] };
+}
+
+function customColumn(declared: DeclaredColumn): TableColumnDefinition {
+  const path = parseJsonPath(declared.jsonPath);
+  const find = (object: KubeObject) => path?.find(object) ?? [];
+  return {
+    name: declared.name,
+    type: declared.type as TableColumnDefinition["type"],
+    format: declared.format ?? "",
+    priority: declared.priority ?? 0,
+    description: declared.description ?? "",
+    cell: (object, now) => cellOf(find(object), { type: declared.type, now }),
+  };
+}
+
+/** The first of what the path leads to; empty where that is nothing, or of another type. */
+function cellOf(found: readonly unknown[], { type, now }: { readonly type: string; readonly now: number }): TableCell {
+  const [first] = found;
+  if (first === undefined || first === null) return null;
+  switch (type) {
+    case "integer":
+      return typeof first === "number" ? Math.trunc(first) : null;
+    case "number":
+      return typeof first === "number" ? first : null;
+    case "boolean":
+      return typeof first === "boolean" ? first : null;
+    case "date":
+      return typeof first === "string" ? dateCell(first, now) : null;
+    default:
+      return typeof first === "object" ? JSON.stringify(first) : String(first);
+  }
+}
+
+function dateCell(timestamp: string, now: number): string {
+  return Number.isNaN(Date.parse(timestamp)) ? "<invalid>" : ageOf(timestamp, now);
+}

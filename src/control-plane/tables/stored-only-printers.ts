@@ -1,0 +1,204 @@
+import type { KubeObject } from "../../api/object.ts";
+import { fieldAt, itemsAt, numberOrZero, stringsAt, textOrEmpty } from "./object-fields.ts";
+import { firstAndMore, labelsPhrase, selectorPhrase } from "./phrases.ts";
+import {
+  ageColumn,
+  column,
+  integerColumn,
+  nameColumn,
+  type Printer,
+  type TableColumnDefinition,
+  wideColumn,
+} from "./table-column.ts";
+
+const subjects = (kind: string, name: (subject: unknown) => string) => (object: KubeObject) =>
+  itemsAt(object, "subjects")
+    .filter((subject) => textOrEmpty(subject, "kind") === kind)
+    .map(name)
+    .join(", ");
+const nameOf = (subject: unknown) => textOrEmpty(subject, "name");
+const webhooks = integerColumn("Webhooks", (object) => itemsAt(object, "webhooks").length);
+const createdAt = column("Created At", (object) => textOrEmpty(object, "metadata", "creationTimestamp"));
+
+const bindingColumns: readonly TableColumnDefinition[] = [
+  nameColumn,
+  column("Role", (object) => `${textOrEmpty(object, "roleRef", "kind")}/${textOrEmpty(object, "roleRef", "name")}`),
+  ageColumn,
+  wideColumn("Users", subjects("User", nameOf)),
+  wideColumn("Groups", subjects("Group", nameOf)),
+  wideColumn(
+    "ServiceAccounts",
+    subjects("ServiceAccount", (one) => `${textOrEmpty(one, "namespace")}/${nameOf(one)}`),
+  ),
+];
+
+/** Kinds that are stored and nothing more. (05 §5) */
+export const storedPrinters: Readonly<Record<string, Printer>> = {
+  "/Service": {
+    columns: [
+      nameColumn,
+      column("Type", (service) => textOrEmpty(service, "spec", "type")),
+      column("Cluster-IP", (service) => stringsAt(service, "spec", "clusterIPs")[0] ?? "<none>"),
+      column("External-IP", (service) => externalIp(service)),
+      column("Port(s)", (service) => servicePorts(service) || "<none>"),
+      ageColumn,
+      wideColumn("Selector", (service) => labelsPhrase(fieldAt(service, "spec", "selector"))),
+    ],
+  },
+  "/Endpoints": { columns: [nameColumn, column("Endpoints", (object) => endpoints(object)), ageColumn] },
+  "discovery.k8s.io/EndpointSlice": {
+    columns: [
+      nameColumn,
+      column("AddressType", (slice) => textOrEmpty(slice, "addressType")),
+      column("Ports", (slice) => firstAndMore(itemsAt(slice, "ports").map(portOf), 3) || "<unset>"),
+      column("Endpoints", (slice) => firstAndMore(addressesOf(slice), 3) || "<unset>"),
+      ageColumn,
+    ],
+  },
+  "autoscaling/HorizontalPodAutoscaler": {
+    columns: [
+      nameColumn,
+      column("Reference", (object) => reference(object)),
+      column("Targets", (object) => targets(object)),
+      column("MinPods", (object) => String(fieldAt(object, "spec", "minReplicas") ?? "<unset>")),
+      column("MaxPods", (object) => numberOrZero(object, "spec", "maxReplicas")),
+      column("Replicas", (object) => numberOrZero(object, "status", "currentReplicas")),
+      ageColumn,
+    ],
+  },
+  "networking.k8s.io/Ingress": {
+    columns: [
+      nameColumn,
+      column("Class", (ingress) => textOrEmpty(ingress, "spec", "ingressClassName") || "<none>"),
+      column("Hosts", (ingress) => hosts(ingress)),
+      column("Address", (ingress) => loadBalancer(ingress)),
+      column("Ports", (ingress) => (itemsAt(ingress, "spec", "tls").length > 0 ? "80, 443" : "80")),
+      ageColumn,
+    ],
+  },
+  "networking.k8s.io/IngressClass": {
+    columns: [
+      nameColumn,
+      column("Controller", (object) => textOrEmpty(object, "spec", "controller")),
+      column("Parameters", (object) => parameters(object)),
+      ageColumn,
+    ],
+  },
+  "networking.k8s.io/NetworkPolicy": {
+    columns: [
+      nameColumn,
+      column("Pod-Selector", (object) => selectorPhrase(fieldAt(object, "spec", "podSelector"))),
+      ageColumn,
+    ],
+  },
+  "rbac.authorization.k8s.io/RoleBinding": { columns: bindingColumns },
+  "rbac.authorization.k8s.io/ClusterRoleBinding": { columns: bindingColumns },
+  "rbac.authorization.k8s.io/Role": { columns: [nameColumn, createdAt] },
+  "rbac.authorization.k8s.io/ClusterRole": { columns: [nameColumn, createdAt] },
+  "admissionregistration.k8s.io/MutatingWebhookConfiguration": { columns: [nameColumn, webhooks, ageColumn] },
+  "admissionregistration.k8s.io/ValidatingWebhookConfiguration": { columns: [nameColumn, webhooks, ageColumn] },
+  "resource.k8s.io/ResourceClaim": {
+    columns: [nameColumn, column("State", (object) => claimState(object)), ageColumn],
+  },
+  "resource.k8s.io/ResourceSlice": {
+    columns: [
+      nameColumn,
+      column("Node", (slice) => textOrEmpty(slice, "spec", "nodeName")),
+      column("Driver", (slice) => textOrEmpty(slice, "spec", "driver")),
+      column("Pool", (slice) => textOrEmpty(slice, "spec", "pool", "name")),
+      ageColumn,
+    ],
+  },
+};
+
+function externalIp(service: KubeObject): string {
+  const external = stringsAt(service, "spec", "externalIPs");
+  switch (textOrEmpty(service, "spec", "type")) {
+    case "ClusterIP":
+    case "NodePort":
+      return external.join(",") || "<none>";
+    case "LoadBalancer":
+      return [loadBalancer(service), ...external].filter((ip) => ip !== "").join(",") || "<pending>";
+    case "ExternalName":
+      return textOrEmpty(service, "spec", "externalName");
+    default:
+      return "<unknown>";
+  }
+}
+
+function loadBalancer(object: KubeObject): string {
+  const ingress = itemsAt(object, "status", "loadBalancer", "ingress");
+  const found = ingress
+    .map((one) => textOrEmpty(one, "ip") || textOrEmpty(one, "hostname"))
+    .filter((one) => one !== "");
+  return [...new Set(found)].sort().join(",");
+}
+
+function servicePorts(service: KubeObject): string {
+  return itemsAt(service, "spec", "ports")
+    .map((port) => {
+      const nodePort = numberOrZero(port, "nodePort");
+      return `${numberOrZero(port, "port")}${nodePort > 0 ? `:${nodePort}` : ""}/${textOrEmpty(port, "protocol") || "TCP"}`;
+    })
+    .join(",");
+}
+
+function endpoints(object: KubeObject): string {
+  const all = itemsAt(object, "subsets").flatMap((subset) => {
+    const ips = itemsAt(subset, "addresses").map((address) => textOrEmpty(address, "ip"));
+    const ports = itemsAt(subset, "ports");
+    return ports.length === 0 ? ips : ports.flatMap((port) => ips.map((ip) => `${ip}:${numberOrZero(port, "port")}`));
+  });
+  return firstAndMore(all, 3) || "<none>";
+}
+
+function portOf(port: unknown): string {
+  const number = fieldAt(port, "port");
+  return typeof number === "number" ? String(number) : textOrEmpty(port, "name") || "*";
+}
+
+function addressesOf(slice: KubeObject): readonly string[] {
+  return itemsAt(slice, "endpoints").flatMap((endpoint) => stringsAt(endpoint, "addresses"));
+}
+
+function reference(object: KubeObject): string {
+  return `${textOrEmpty(object, "spec", "scaleTargetRef", "kind")}/${textOrEmpty(object, "spec", "scaleTargetRef", "name")}`;
+}
+
+/** Resource metrics with their goals; nothing here ever measures them, so what is current is unknown. */
+function targets(object: KubeObject): string {
+  const metrics = itemsAt(object, "spec", "metrics").map((metric) => {
+    if (textOrEmpty(metric, "type") !== "Resource") return "<unknown>";
+    const utilization = fieldAt(metric, "resource", "target", "averageUtilization");
+    const goal =
+      typeof utilization === "number" ? `${utilization}%` : textOrEmpty(metric, "resource", "target", "averageValue");
+    return `${textOrEmpty(metric, "resource", "name")}: <unknown>/${goal || "<auto>"}`;
+  });
+  if (metrics.length === 0) return "<none>";
+  return metrics.length > 2 ? `${metrics.slice(0, 2).join(", ")} + ${metrics.length - 2} more...` : metrics.join(", ");
+}
+
+function hosts(ingress: KubeObject): string {
+  const named = itemsAt(ingress, "spec", "rules")
+    .map((rule) => textOrEmpty(rule, "host"))
+    .filter((host) => host !== "");
+  return firstAndMore(named, 3) || "*";
+}
+
+function parameters(object: KubeObject): string {
+  const found = fieldAt(object, "spec", "parameters");
+  if (found === undefined) return "<none>";
+  const group = textOrEmpty(found, "apiGroup");
+  return `${textOrEmpty(found, "kind")}${group === "" ? "" : `.${group}`}/${textOrEmpty(found, "name")}`;
+}
+
+function claimState(claim: KubeObject): string {
+  const isGoing = fieldAt(claim, "metadata", "deletionTimestamp") !== undefined;
+  const isAllocated = fieldAt(claim, "status", "allocation") !== undefined;
+  const states = [
+    ...(isGoing ? ["deleted"] : []),
+    ...(isAllocated ? ["allocated"] : isGoing ? [] : ["pending"]),
+    ...(isAllocated && itemsAt(claim, "status", "reservedFor").length > 0 ? ["reserved"] : []),
+  ];
+  return states.join(",");
+}

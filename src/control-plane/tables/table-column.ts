@@ -1,0 +1,64 @@
+import type { KubeObject } from "../../api/object.ts";
+import { ageOf } from "./age.ts";
+import { fieldAt } from "./object-fields.ts";
+
+export type TableCell = string | number | boolean | null;
+
+/** What a column shows of an object, at a time in milliseconds since the epoch. */
+export type CellFunction = (object: KubeObject, now: number) => TableCell;
+
+export interface TableColumnDefinition {
+  readonly name: string;
+  readonly type: "string" | "integer" | "number" | "boolean" | "date";
+  readonly format: string;
+  /** Zero: always shown; above: with `-o wide`. */
+  readonly priority: number;
+  readonly description: string;
+  readonly cell: CellFunction;
+}
+
+/** How objects of a kind look in a table. */
+export interface Printer {
+  readonly columns: readonly TableColumnDefinition[];
+  /** Marks rows of things that are over. */
+  readonly conditions?: (object: KubeObject) => readonly RowCondition[];
+}
+
+export interface RowCondition {
+  readonly type: "Completed";
+  readonly status: "True";
+  readonly reason: string;
+  readonly message: string;
+}
+
+type ColumnDefaults = Pick<TableColumnDefinition, "type" | "format" | "priority" | "description">;
+
+export function column(
+  name: string,
+  cell: CellFunction,
+  { type = "string" }: { type?: TableColumnDefinition["type"] } = {},
+): TableColumnDefinition {
+  return { name, cell, ...columnDefaults, type };
+}
+
+/** Shown with `-o wide` alone. */
+export function wideColumn(name: string, cell: CellFunction): TableColumnDefinition {
+  return { name, cell, ...columnDefaults, priority: 1 };
+}
+
+export function integerColumn(name: string, cell: CellFunction): TableColumnDefinition {
+  return column(name, cell, { type: "integer" });
+}
+
+const columnDefaults: ColumnDefaults = { type: "string", format: "", priority: 0, description: "" };
+
+export const nameColumn: TableColumnDefinition = {
+  ...column("Name", (object) => object.metadata.name ?? ""),
+  format: "name",
+  description: "What the object is called; unique in its namespace.",
+};
+
+export const ageColumn: TableColumnDefinition = {
+  ...column("Age", (object, now) => ageOf(fieldAt(object, "metadata", "creationTimestamp"), now)),
+  description: "How long ago the object was created.",
+};

@@ -1,0 +1,92 @@
+import { capacityBufferConditions, readyForProvisioningReasons } from "../../api/conditions/capacity-buffer.ts";
+import type { Condition, ConditionObservation } from "../../api/conditions/condition.ts";
+import { setCondition } from "../../api/conditions/set-condition.ts";
+import type { CapacityBuffer } from "../../api/kinds/capacity-buffer.ts";
+import type { BufferFault } from "../../core/scenario/resolve-buffers.ts";
+import type { BufferResolution } from "./resolve-buffer.ts";
+
+type BufferStatus = NonNullable<CapacityBuffer["status"]>;
+
+/** As a merge patch: null takes a field away. */
+type BufferStatusPatch = {
+  readonly [Field in Exclude<keyof BufferStatus, "conditions">]?: BufferStatus[Field] | null;
+} & {
+  readonly conditions?: readonly Condition[];
+};
+
+/** What of a buffer's status is to be changed, if anything. (02:B-4) */
+export function bufferStatusPatch(
+  buffer: CapacityBuffer,
+  { resolution, nowMs }: { readonly resolution: BufferResolution; readonly nowMs: number },
+): BufferStatusPatch | undefined {
+  const conditions = setCondition(buffer, {
+    set: capacityBufferConditions,
+    type: "ReadyForProvisioning",
+    nowMs,
+    ...readyForProvisioningCondition(resolution),
+  });
+  const wanted: BufferStatusPatch = {
+    ...(resolution.kind === "resolved" && sizeFields(resolution)),
+    provisioningStrategy: buffer.spec.provisioningStrategy,
+    conditions,
+  };
+  return isStatusCurrent(buffer, wanted) ? undefined : wanted;
+}
+
+/** A buffer that cannot be resolved keeps the size it last had. */
+function sizeFields({ pods, template }: BufferResolution & { readonly kind: "resolved" }): BufferStatusPatch {
+  return {
+    replicas: pods.length,
+    podTemplateRef: template ? { name: template.name } : null,
+    podTemplateGeneration: template?.generation ?? null,
+  };
+}
+
+function isStatusCurrent({ status }: CapacityBuffer, wanted: BufferStatusPatch): boolean {
+  return (
+    status?.conditions === wanted.conditions &&
+    status?.provisioningStrategy === wanted.provisioningStrategy &&
+    (wanted.replicas === undefined || status?.replicas === wanted.replicas) &&
+    (wanted.podTemplateRef === undefined || status?.podTemplateRef?.name === wanted.podTemplateRef?.name) &&
+    (wanted.podTemplateGeneration === undefined ||
+      (status?.podTemplateGeneration ?? null) === wanted.podTemplateGeneration)
+  );
+}
+
+function readyForProvisioningCondition(resolution: BufferResolution): ConditionObservation {
+  switch (resolution.kind) {
+    case "resolved":
+      return {
+        status: "True",
+        reason: readyForProvisioningReasons.resolved,
+        message: "Pod template resolved successfully",
+      };
+    case "refused":
+      return { status: "False", ...faultConditions[resolution.fault] };
+    case "unknown": {
+      const { error } = resolution;
+      const message = error instanceof Error ? error.message : String(error);
+      return { status: "False", reason: readyForProvisioningReasons.resolutionFailed, message };
+    }
+  }
+}
+
+const faultConditions: Readonly<Record<BufferFault, Omit<ConditionObservation, "status">>> = {
+  ResolutionFailed: {
+    reason: readyForProvisioningReasons.resolutionFailed,
+    message:
+      "a buffer needs a podTemplateRef, or a scalableRef to a Deployment, StatefulSet or ReplicaSet of group apps",
+  },
+  TooManyReplicas: {
+    reason: readyForProvisioningReasons.resolutionFailed,
+    message: "the limits allow for more pods than any cluster has: they are large against what one pod asks for",
+  },
+  PodTemplateNotFound: {
+    reason: readyForProvisioningReasons.podTemplateNotFound,
+    message: "the PodTemplate this buffer refers to does not exist in its namespace",
+  },
+  ScalableRefNotFound: {
+    reason: readyForProvisioningReasons.scalableRefNotFound,
+    message: "the workload this buffer refers to does not exist in its namespace",
+  },
+};

@@ -1,0 +1,64 @@
+import type { CapacityBuffer } from "../../api/kinds/capacity-buffer.ts";
+import type { Pod } from "../../api/kubernetes/pod.ts";
+import type { KubeObject } from "../../api/object.ts";
+import type { NamedPodTemplate } from "../../core/scenario/objects-by-kind.ts";
+import { type BufferFault, type BufferSources, resolveBuffers } from "../../core/scenario/resolve-buffers.ts";
+import type { KubeClient, ResourceType } from "../../kube/client.ts";
+import { builtInTypes } from "../../kube/resources.ts";
+import { ignoreKubeErrors } from "../writes.ts";
+
+/** What a buffer's reference led to. (02:B-2) */
+export type BufferResolution =
+  | { readonly kind: "resolved"; readonly pods: readonly Pod[]; readonly template?: PodTemplateVersion | undefined }
+  | { readonly kind: "refused"; readonly fault: BufferFault }
+  /** The server did not say: try again. */
+  | { readonly kind: "unknown"; readonly error: unknown };
+
+/** The PodTemplate in use, and which edition of it. */
+export interface PodTemplateVersion {
+  readonly name: string;
+  readonly generation: number;
+}
+
+/** What the percentage of a buffer may be of. (02:B-2) */
+const scalableKinds: Readonly<Record<string, ResourceType>> = {
+  Deployment: builtInTypes.Deployment,
+  StatefulSet: builtInTypes.StatefulSet,
+  ReplicaSet: builtInTypes.ReplicaSet,
+};
+
+export async function resolveBuffer(buffer: CapacityBuffer, client: KubeClient): Promise<BufferResolution> {
+  try {
+    const sources = await sourcesOf(buffer, client);
+    const { pods, faults } = resolveBuffers([buffer], sources);
+    const [fault] = faults;
+    if (fault !== undefined) return { kind: "refused", fault: fault.reason };
+    return { kind: "resolved", pods, template: podTemplateVersionOf(sources) };
+  } catch (error) {
+    return { kind: "unknown", error };
+  }
+}
+
+/**
+ * The object a buffer refers to, if it is there. Asked for rather than watched: workloads are many and large, and a
+ * buffer is looked at every half minute anyway. (02:B-4)
+ */
+async function sourcesOf({ spec, metadata }: CapacityBuffer, client: KubeClient): Promise<BufferSources> {
+  const { podTemplateRef, scalableRef } = spec;
+  const find = async <T extends KubeObject>(type: ResourceType, name: string): Promise<readonly T[]> => {
+    const found = await ignoreKubeErrors(client.get<T>(type, { name, namespace: metadata.namespace }), "not-found");
+    return found === undefined ? [] : [found];
+  };
+  if (podTemplateRef !== undefined) {
+    const podTemplates = await find<KubeObject & NamedPodTemplate>(builtInTypes.PodTemplate, podTemplateRef.name);
+    return { podTemplates, workloads: [] };
+  }
+  const type = scalableRef && scalableKinds[scalableRef.kind];
+  return { podTemplates: [], workloads: type === undefined ? [] : await find(type, scalableRef?.name ?? "") };
+}
+
+function podTemplateVersionOf({ podTemplates: [template] }: BufferSources): PodTemplateVersion | undefined {
+  if (template === undefined) return undefined;
+  const { name = "", generation = 0 } = template.metadata;
+  return { name, generation };
+}

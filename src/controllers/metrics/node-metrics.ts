@@ -1,0 +1,110 @@
+import { amountOf, mergeResources, type Resources, subtractResources } from "../../core/resources.ts";
+import type { Controller } from "../../kube/controller.ts";
+import type { Cluster, StateNode } from "../../state/cluster.ts";
+import type { ControllerDependencies } from "../controller-dependencies.ts";
+import { listeningController, secondsSince } from "./listening-controller.ts";
+import type { MetricFamilyRow, MetricLabelsOf, MetricSeries } from "./metrics.ts";
+import { metricValueOf, readableQuantities, resourceTypeLabel } from "./resource-values.ts";
+
+type JoinedNode = StateNode & { readonly node: NonNullable<StateNode["node"]> };
+
+const baseLabels = ["node_name", "phase", "managed"] as const;
+
+/** Per node: what is asked of it and what it has. (03 §6.1) */
+const resourceGauges: Readonly<Record<string, { readonly help: string; readonly of: (one: JoinedNode) => Resources }>> =
+  {
+    allocatable: {
+      help: "What pods can have of nodes.",
+      of: ({ node }) => readableQuantities(node.status?.allocatable),
+    },
+    total_pod_requests: { help: "What pods ask of nodes, daemons included.", of: ({ usage }) => usage.podRequests },
+    total_pod_limits: { help: "What pods may use at most, daemons included.", of: ({ usage }) => usage.podLimits },
+    total_daemon_requests: { help: "What daemons ask of nodes.", of: ({ usage }) => usage.daemonRequests },
+    total_daemon_limits: { help: "What daemons may use at most.", of: ({ usage }) => usage.daemonLimits },
+    system_overhead: {
+      help: "What nodes keep for themselves.",
+      of: ({ node: { status } }) =>
+        subtractResources(readableQuantities(status?.capacity), readableQuantities(status?.allocatable)),
+    },
+  };
+
+/** What nodes have and what is asked of them. (03 §6.1: nodes_*, cluster_utilization_percent) */
+export function nodeMetricsController({ metrics, cluster, cloud }: ControllerDependencies): Controller {
+  const wellKnown = [...cloud.labelPolicy.wellKnown].filter((key) => key.includes("/")).sort();
+  const labels = [...baseLabels, ...new Set(wellKnown.map(metricLabel))];
+  const gauge = (name: string, help: string, more: readonly string[] = []): MetricFamilyRow => {
+    return { name: `karpenter_nodes_${name}`, type: "gauge", labels: [...labels, ...more], help };
+  };
+  return listeningController({
+    name: "metrics.node",
+    kinds: [],
+    listen: ({ clock }) => [
+      ...Object.entries(resourceGauges).map(([name, { help, of }]) =>
+        metrics.family(gauge(name, help, ["resource_type"])).collect(() => resourceSeries(cluster, { wellKnown, of })),
+      ),
+      metrics
+        .family(gauge("current_lifetime_seconds", "Age of nodes."))
+        .collect(() => lifetimeSeries(cluster, { wellKnown, now: clock.now() })),
+      metrics.collect("cluster_utilization_percent", () => utilizationSeries(cluster)),
+    ],
+  });
+}
+
+function joinedNodes(cluster: Cluster): readonly JoinedNode[] {
+  return cluster.nodes().filter((one): one is JoinedNode => one.node !== undefined);
+}
+
+interface NodeSeriesOptions {
+  readonly wellKnown: readonly string[];
+  readonly of: (one: JoinedNode) => Resources;
+}
+
+function* resourceSeries(cluster: Cluster, { wellKnown, of }: NodeSeriesOptions): Generator<MetricSeries> {
+  for (const one of joinedNodes(cluster)) {
+    const labels = nodeLabels(one, wellKnown);
+    for (const [name, quantity] of Object.entries(of(one))) {
+      yield { labels: { ...labels, resource_type: resourceTypeLabel(name) }, value: metricValueOf(name, quantity) };
+    }
+  }
+}
+
+function* lifetimeSeries(
+  cluster: Cluster,
+  { wellKnown, now }: Pick<NodeSeriesOptions, "wellKnown"> & { readonly now: number },
+): Generator<MetricSeries> {
+  for (const one of joinedNodes(cluster)) {
+    const { creationTimestamp } = one.node.metadata;
+    yield { labels: nodeLabels(one, wellKnown), value: secondsSince(creationTimestamp, now) };
+  }
+}
+
+/** `topology.kubernetes.io/zone` becomes `zone`. Labels of two providers may meet in one name: a node has one of them. */
+function metricLabel(key: string): string {
+  return key
+    .slice(key.indexOf("/") + 1)
+    .toLowerCase()
+    .replaceAll("-", "_");
+}
+
+function nodeLabels({ node, isManaged }: JoinedNode, wellKnown: readonly string[]): Record<string, string> {
+  const { metadata, status } = node;
+  const metricLabels: Record<string, string> = {
+    node_name: metadata.name ?? "",
+    phase: status?.phase ?? "",
+    managed: String(isManaged),
+  };
+  for (const key of wellKnown)
+    metricLabels[metricLabel(key)] = metadata.labels?.[key] || (metricLabels[metricLabel(key)] ?? "");
+  return metricLabels;
+}
+
+function* utilizationSeries(cluster: Cluster): Generator<MetricSeries<MetricLabelsOf<"cluster_utilization_percent">>> {
+  const nodes = joinedNodes(cluster);
+  const total = mergeResources(...nodes.map(({ usage }) => usage.allocatable));
+  const used = mergeResources(...nodes.map(({ usage }) => usage.podRequests));
+  for (const [name, quantity] of Object.entries(total)) {
+    if (quantity.isZero()) continue;
+    const share = amountOf(used, name).toNumber() / quantity.toNumber();
+    yield { labels: { resource_type: resourceTypeLabel(name) }, value: 100 * share };
+  }
+}

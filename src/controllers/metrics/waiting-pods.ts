@@ -1,0 +1,91 @@
+import type { Pod, PodCondition } from "../../api/kubernetes/pod.ts";
+import { namespacedName, type ObjectMeta } from "../../api/object.ts";
+import { isTerminalPod } from "../../core/pod-predicates.ts";
+import type { PodTimes, PodTimestamps } from "../../state/pod-times.ts";
+import { secondsSince } from "./listening-controller.ts";
+import type { Metrics } from "./metrics.ts";
+
+/** A pod that waits, and what happened to it so far. */
+export interface WaitingPod {
+  readonly pod: ObjectMeta;
+  readonly time: PodTimestamps;
+}
+
+/**
+ * Which pods wait for a node, and which to start; how long it took those that no longer do. Pods that were bound or
+ * ready when we first saw them are not counted: nobody knows whether somebody did before.
+ */
+export class WaitingPods {
+  readonly #metrics: Metrics;
+  readonly #times: PodTimes;
+  readonly #unbound = new Map<string, ObjectMeta>();
+  readonly #unstarted = new Map<string, ObjectMeta>();
+
+  constructor({ metrics, times }: { readonly metrics: Metrics; readonly times: PodTimes }) {
+    this.#metrics = metrics;
+    this.#times = times;
+  }
+
+  readonly unbound = (): Iterable<WaitingPod> => this.#waitingPods(this.#unbound);
+  readonly unstarted = (): Iterable<WaitingPod> => this.#waitingPods(this.#unstarted);
+
+  observe(pod: Pod): void {
+    const key = namespacedName(pod.metadata);
+    const time = this.#times.get(key); // before the start of the pod makes us forget it
+    this.#observeBinding(key, { pod, time });
+    this.#observeStart(key, { pod, time });
+  }
+
+  remove({ metadata }: Pod): void {
+    this.#unbound.delete(namespacedName(metadata));
+    this.#unstarted.delete(namespacedName(metadata));
+  }
+
+  #observeBinding(key: string, { pod, time }: ObservedPod): void {
+    const scheduled = conditionOf(pod, "PodScheduled");
+    if (scheduled?.status === "True") {
+      if (!this.#unbound.delete(key)) return;
+      const at = Date.parse(scheduled.lastTransitionTime ?? "");
+      this.#metrics.observe("pods_bound_duration_seconds", {}, secondsSince(pod.metadata.creationTimestamp, at));
+      if (time.schedulable === undefined) return;
+      this.#metrics.observe("pods_provisioning_bound_duration_seconds", {}, secondsSince(time.schedulable, at));
+    } else if (isPending(pod)) this.#unbound.set(key, pod.metadata);
+    else if (isTerminalPod(pod)) this.#unbound.delete(key);
+  }
+
+  #observeStart(key: string, { pod, time }: ObservedPod): void {
+    if (isPending(pod)) this.#unstarted.set(key, pod.metadata);
+    if (!this.#unstarted.has(key) || isPending(pod)) return;
+    const ready = conditionOf(pod, "Ready");
+    const isStarted = ready?.status === "True";
+    if (!isStarted && !isTerminalPod(pod)) return;
+    this.#unstarted.delete(key);
+    this.#times.forget(key);
+    if (!isStarted) return; // over without ever having been ready: there is no such time
+    const at = Date.parse(ready.lastTransitionTime ?? "");
+    this.#metrics.observe("pods_startup_duration_seconds", {}, secondsSince(pod.metadata.creationTimestamp, at));
+    if (time.schedulable === undefined) return;
+    this.#metrics.observe("pods_provisioning_startup_duration_seconds", {}, secondsSince(time.schedulable, at));
+  }
+
+  *#waitingPods(pods: ReadonlyMap<string, ObjectMeta>): Generator<WaitingPod> {
+    for (const [key, pod] of [...pods]) yield { pod, time: this.#times.get(key) };
+  }
+}
+
+interface ObservedPod {
+  readonly pod: Pod;
+  readonly time: PodTimestamps;
+}
+
+export function hasReadyCondition(pod: Pod): boolean {
+  return conditionOf(pod, "Ready")?.status === "True";
+}
+
+function isPending({ status }: Pod): boolean {
+  return status?.phase === "Pending";
+}
+
+function conditionOf({ status }: Pod, type: string): PodCondition | undefined {
+  return status?.conditions?.find((one) => one.type === type);
+}

@@ -1,0 +1,82 @@
+import { isDeepStrictEqual } from "node:util";
+import type { NodeClaim } from "../../api/kinds/node-claim.ts";
+import type { KubeClient } from "../../kube/client.ts";
+import type { RequeueAfter } from "../../kube/reconciler.ts";
+import { karpenterTypes } from "../../kube/resources.ts";
+import { conflictRetryMs, isConflictOrNotFound, mergePatchObject } from "../writes.ts";
+
+/** What one step made of a claim. */
+export interface ClaimStepResult {
+  readonly claim: NodeClaim;
+  readonly afterMs?: number | undefined;
+  /** The claim is written all the same; then it is tried again. */
+  readonly error?: unknown;
+  /** What is only true once the claim is written: counts, log lines. (03:S-13) */
+  readonly afterWrite?: (() => void | Promise<void>) | undefined;
+  /** It was deleted: nothing is left to write. */
+  readonly isDeleted?: boolean | undefined;
+}
+
+export type ClaimStep = (claim: NodeClaim) => Promise<ClaimStepResult>;
+
+/** Takes the steps in turn on one claim, writes once what they made of it, and says when to look again. (03:L-2) */
+export async function runClaimSteps(
+  claim: NodeClaim,
+  { client, steps }: { readonly client: KubeClient; readonly steps: readonly ClaimStep[] },
+): Promise<RequeueAfter | undefined> {
+  const results = await runEach(claim, steps);
+  const last = results.at(-1);
+  if (last !== undefined && !last.isDeleted) {
+    // Upstream sleeps a second after this, lest it read its own write too late; our views show it at once. (03:L-2)
+    await writeClaim(client, { before: claim, after: last.claim });
+    for (const { afterWrite } of results) await afterWrite?.();
+  }
+  return requeueOf(results);
+}
+
+async function runEach(claim: NodeClaim, steps: readonly ClaimStep[]): Promise<readonly ClaimStepResult[]> {
+  const results: ClaimStepResult[] = [];
+  let current = claim;
+  for (const step of steps) {
+    const result = await step(current).catch((error: unknown): ClaimStepResult => ({ claim: current, error }));
+    results.push(result);
+    current = result.claim;
+    if (result.isDeleted) break;
+  }
+  return results;
+}
+
+/** Trouble counts over plans; somebody who was faster is no trouble. */
+function requeueOf(results: readonly ClaimStepResult[]): RequeueAfter | undefined {
+  const errors = results.map(({ error }) => error).filter((error) => error !== undefined);
+  const failures = errors.filter((error) => !isConflictOrNotFound(error));
+  if (failures.length > 1) throw new AggregateError(failures, failures.map(messageOf).join("; "));
+  if (failures.length === 1) throw failures[0];
+  if (errors.length > 0) return { afterMs: conflictRetryMs };
+  const waits = results.flatMap(({ afterMs }) => (afterMs === undefined ? [] : [afterMs]));
+  return waits.length === 0 ? undefined : { afterMs: Math.min(...waits) };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Metadata, then status, as far as they changed; refused where somebody else changed the claim meanwhile. (03:S-10) */
+export async function writeClaim(
+  client: KubeClient,
+  { before, after }: { readonly before: NodeClaim; readonly after: NodeClaim },
+): Promise<NodeClaim> {
+  const { labels, annotations } = after.metadata;
+  const metadata = changedFields(before.metadata, { labels, annotations });
+  const status = changedFields(before.status ?? {}, after.status ?? {});
+  const write = (base: NodeClaim, body: object, subresource?: "status"): Promise<NodeClaim> =>
+    mergePatchObject<NodeClaim>(client, karpenterTypes.NodeClaim, base, { body, subresource, hasOptimisticLock: true });
+  const marked = metadata === undefined ? before : await write(before, { metadata });
+  return status === undefined ? marked : write(marked, { status }, "status");
+}
+
+/** The fields that are not as they were. */
+export function changedFields<T extends object>(before: T, after: Partial<T>): Partial<T> | undefined {
+  const keys = (Object.keys(after) as (keyof T)[]).filter((key) => !isDeepStrictEqual(before[key], after[key]));
+  return keys.length === 0 ? undefined : (Object.fromEntries(keys.map((key) => [key, after[key]])) as Partial<T>);
+}

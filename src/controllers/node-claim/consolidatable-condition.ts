@@ -1,0 +1,50 @@
+import { getCondition } from "../../api/conditions/set-condition.ts";
+import type { NodeClaim } from "../../api/kinds/node-claim.ts";
+import type { NodePool } from "../../api/kinds/node-pool.ts";
+import { neverDuration, parseNillableDurationMs } from "../../util/duration.ts";
+import { withClaimConditionTrue, withoutClaimCondition } from "./claim-conditions.ts";
+import type { ClaimReconcileContext } from "./claim-reconcile-context.ts";
+import type { ClaimStepResult } from "./claim-steps.ts";
+
+/** From when on a claim may be consolidated, or why it may not at all. (03:M-4, M-5) */
+export type ConsolidationReadiness =
+  | { readonly isPossible: true; readonly fromMs: number }
+  | { readonly isPossible: false; readonly because: string };
+
+export function consolidationReadiness(claim: NodeClaim, { spec }: NodePool): ConsolidationReadiness {
+  if (spec.replicas !== undefined) return { isPossible: false, because: "the pool is static" };
+  const afterMs = parseNillableDurationMs(spec.disruption.consolidateAfter) ?? neverDuration;
+  if (afterMs === neverDuration) return { isPossible: false, because: "consolidation is disabled" };
+  const initialized = getCondition(claim, "Initialized");
+  if (initialized?.status !== "True") return { isPossible: false, because: "nodeclaim isn't initialized" };
+  const since = Date.parse(claim.status?.lastPodEventTime ?? initialized.lastTransitionTime);
+  return { isPossible: true, fromMs: afterMs === 0 ? Number.NEGATIVE_INFINITY : since + afterMs };
+}
+
+/** Marks claims nothing has happened on for as long as their pool asks for. (03:M-4) */
+export function markConsolidatable(
+  claim: NodeClaim,
+  pool: NodePool,
+  claimContext: ClaimReconcileContext,
+): ClaimStepResult {
+  const now = claimContext.context.clock.now();
+  const readiness = consolidationReadiness(claim, pool);
+  if (!readiness.isPossible) return withoutConsolidatable(claim, readiness.because, claimContext);
+  const leftMs = readiness.fromMs - now;
+  if (leftMs > 0)
+    return {
+      ...withoutConsolidatable(claim, "consolidateAfter window not yet elapsed", claimContext),
+      afterMs: leftMs,
+    };
+  const isNew = getCondition(claim, "Consolidatable") === undefined;
+  return {
+    claim: withClaimConditionTrue(claim, "Consolidatable", now),
+    afterWrite: () => void (isNew && claimContext.log.debug("marking consolidatable")),
+  };
+}
+
+function withoutConsolidatable(claim: NodeClaim, reason: string, { log }: ClaimReconcileContext): ClaimStepResult {
+  const after = withoutClaimCondition(claim, "Consolidatable");
+  const afterWrite = () => void (after !== claim && log.debug("removing consolidatable status condition", { reason }));
+  return { claim: after, afterWrite };
+}

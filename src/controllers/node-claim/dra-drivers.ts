@@ -1,0 +1,75 @@
+import type { KubeObject } from "../../api/object.ts";
+import type { ResourceType } from "../../kube/client.ts";
+import type { ControllerContext } from "../../kube/controller.ts";
+import type { NodeKubeObject } from "./claim-lookups.ts";
+
+/** `resource.k8s.io/v1` ResourceSlice, as far as it says which pools a driver has published. */
+export interface ResourceSlice extends KubeObject {
+  readonly spec: {
+    readonly driver: string;
+    readonly nodeName?: string | undefined;
+    readonly pool: { readonly name: string; readonly generation: number; readonly resourceSliceCount: number };
+  };
+}
+
+const resourceSlices: ResourceType = {
+  group: "resource.k8s.io",
+  version: "v1",
+  kind: "ResourceSlice",
+  plural: "resourceslices",
+  namespaced: false,
+};
+const nodeIndex = "node";
+
+/**
+ * Slices of the node's own devices. Not every cluster serves them, so that nobody watches them before a claim needs
+ * them; until they are here there are none, and the claim is looked at again. (03:L-16)
+ */
+export function resourceSlicesOfNode(
+  { metadata }: NodeKubeObject,
+  context: ControllerContext,
+): readonly ResourceSlice[] {
+  const view = context.view<ResourceSlice>(resourceSlices);
+  view.addIndex(nodeIndex, nodeNameOf);
+  return view.byIndex(nodeIndex, metadata.name ?? "");
+}
+
+function nodeNameOf({ spec, metadata }: ResourceSlice): string | undefined {
+  return spec.nodeName || metadata.ownerReferences?.find(({ kind }) => kind === "Node")?.name;
+}
+
+interface DevicePool {
+  readonly driver: string;
+  readonly generation: number;
+  readonly expected: number;
+  readonly seen: number;
+}
+
+/** The first of the drivers asked for, as a comma list, that has no complete pool among the slices. */
+export function unpublishedDriver(asked: string, slices: readonly ResourceSlice[]): string | undefined {
+  const complete = new Set(
+    devicePoolsOf(slices)
+      .filter(isComplete)
+      .map(({ driver }) => driver),
+  );
+  const drivers = asked.split(",").map((driver) => driver.trim());
+  return drivers.find((driver) => driver !== "" && !complete.has(driver));
+}
+
+/** Slices of older generations are leftovers. */
+function devicePoolsOf(slices: readonly ResourceSlice[]): readonly DevicePool[] {
+  const pools = new Map<string, DevicePool>();
+  for (const { spec } of slices) {
+    const { name, generation, resourceSliceCount: expected } = spec.pool;
+    const key = `${spec.driver}/${name}`;
+    const known = pools.get(key);
+    if (known !== undefined && generation < known.generation) continue;
+    const seen = known !== undefined && generation === known.generation ? known.seen + 1 : 1;
+    pools.set(key, { driver: spec.driver, generation, expected, seen });
+  }
+  return [...pools.values()];
+}
+
+function isComplete({ expected, seen }: DevicePool): boolean {
+  return expected > 0 && seen === expected;
+}

@@ -1,0 +1,70 @@
+import type { ConditionObservation } from "../../api/conditions/condition.ts";
+import { nodePoolConditions } from "../../api/conditions/node-pool.ts";
+import {
+  afterRegistration,
+  afterRegistrationFailure,
+  isOwnedByPool,
+} from "../../api/conditions/registration-window.ts";
+import { getCondition, setCondition, withConditions } from "../../api/conditions/set-condition.ts";
+import type { NodeClaim } from "../../api/kinds/node-claim.ts";
+import type { NodePool } from "../../api/kinds/node-pool.ts";
+import type { ControllerContext } from "../../kube/controller.ts";
+import { karpenterTypes } from "../../kube/resources.ts";
+import type { ControllerDependencies } from "../controller-dependencies.ts";
+import { ignoreKubeErrors, mergePatchObject, objectKeyFromMeta } from "../writes.ts";
+import { poolForClaim } from "./claim-lookups.ts";
+
+const conditionType = "NodeRegistrationHealthy";
+/** Pools have several writers; more than this in a row is no coincidence. */
+const maxAttempts = 5;
+
+export interface RegistrationOutcome {
+  readonly isRegistered: boolean;
+  readonly context: ControllerContext;
+  readonly dependencies: Pick<ControllerDependencies, "registrationHealth">;
+}
+
+/** Remembers how a claim of the pool fared, and says so on the pool when that changes the picture. (03:P-21, P-22) */
+export async function recordRegistrationOutcome(
+  claim: NodeClaim,
+  { isRegistered, context, dependencies }: RegistrationOutcome,
+): Promise<void> {
+  const pool = poolForClaim(claim, context);
+  if (pool === undefined || !isOwnedByPool(pool, claim)) return; // its pool is gone, or another one of that name
+  const { uid = "" } = pool.metadata;
+  const window = dependencies.registrationHealth.window(uid);
+  const { finding } = isRegistered ? afterRegistration(window) : afterRegistrationFailure(window, claim);
+  dependencies.registrationHealth.record(uid, { isRegistered }); // at once: other claims report while we write
+  if (finding !== undefined) await writeHealthCondition(pool, finding, context);
+}
+
+async function writeHealthCondition(
+  seen: NodePool,
+  finding: ConditionObservation,
+  context: ControllerContext,
+): Promise<void> {
+  let pool: NodePool | undefined = seen;
+  for (let attempt = 1; pool !== undefined; attempt++) {
+    const before: NodePool = pool;
+    const after = withHealthCondition(before, finding, context.clock.now());
+    if (after === before) return;
+    const body = { status: { conditions: after.status?.conditions } };
+    const writing = mergePatchObject(context.client, karpenterTypes.NodePool, before, {
+      body,
+      subresource: "status",
+      hasOptimisticLock: true,
+    });
+    const written = attempt < maxAttempts ? await ignoreKubeErrors(writing, "conflict", "not-found") : await writing;
+    if (written !== undefined) return;
+    pool = await ignoreKubeErrors(
+      context.client.get<NodePool>(karpenterTypes.NodePool, objectKeyFromMeta(before.metadata)),
+      "not-found",
+    );
+  }
+}
+
+/** A pool that is unhealthy already keeps the reason it has. */
+function withHealthCondition(pool: NodePool, finding: ConditionObservation, nowMs: number): NodePool {
+  if (finding.status === "False" && getCondition(pool, conditionType)?.status === "False") return pool;
+  return withConditions(pool, setCondition(pool, { set: nodePoolConditions, type: conditionType, nowMs, ...finding }));
+}

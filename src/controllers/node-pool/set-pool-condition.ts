@@ -1,0 +1,42 @@
+import type { ConditionObservation } from "../../api/conditions/condition.ts";
+import { nodePoolConditions } from "../../api/conditions/node-pool.ts";
+import { setCondition } from "../../api/conditions/set-condition.ts";
+import type { NodePool } from "../../api/kinds/node-pool.ts";
+import type { ControllerContext } from "../../kube/controller.ts";
+import type { RequeueAfter } from "../../kube/reconciler.ts";
+import { karpenterTypes } from "../../kube/resources.ts";
+import { patchLockedStatus } from "../patch-locked-status.ts";
+
+type PoolCondition = (typeof nodePoolConditions)["dependents" | "independents"][number];
+
+/** Other fields of a pool's status. */
+type ExtraStatusFields = Partial<Pick<NonNullable<NodePool["status"]>, "nodeClassObservedGeneration">>;
+
+/** What a write came to: nothing to do, or done, and when to look again. */
+export interface PoolConditionWrite {
+  readonly isChanged: boolean;
+  readonly requeue: RequeueAfter | undefined;
+}
+
+/** Notes a finding about a pool, and what goes with it, unless it says so already. */
+export async function setPoolCondition(
+  pool: NodePool,
+  context: ControllerContext,
+  { type, finding, more = {} }: { type: PoolCondition; finding: ConditionObservation; more?: ExtraStatusFields },
+): Promise<PoolConditionWrite> {
+  const nowMs = context.clock.now();
+  const conditions = setCondition(pool, { set: nodePoolConditions, type, nowMs, ...finding });
+  if (conditions === pool.status?.conditions && hasStatusFields(pool, more))
+    return { isChanged: false, requeue: undefined };
+  const status = { conditions, ...more };
+  return {
+    isChanged: true,
+    requeue: await patchLockedStatus(context, karpenterTypes.NodePool, { object: pool, status }),
+  };
+}
+
+function hasStatusFields({ status }: NodePool, fields: ExtraStatusFields): boolean {
+  return (
+    status?.nodeClassObservedGeneration === (fields.nodeClassObservedGeneration ?? status?.nodeClassObservedGeneration)
+  );
+}

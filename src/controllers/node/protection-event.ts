@@ -1,0 +1,28 @@
+import { formatTimestamp } from "../../api/conditions/set-condition.ts";
+import { type PodProtection, podProtection, protectionEvents } from "../../api/validation/do-not-disrupt.ts";
+import type { ControllerContext } from "../../kube/controller.ts";
+import type { PodKubeObject } from "./node-termination-context.ts";
+
+/** What `karpenter.sh/do-not-disrupt` on a pod comes to, where that is not plain from its value. (03 §6.2) */
+export function recordProtectionEvent(pod: PodKubeObject, context: ControllerContext): void {
+  const protection = podProtection(pod, context.clock.now());
+  if (protection.kind === "none" || protection.kind === "forever") return;
+  const message = messageOf(protection);
+  if (message === undefined) return;
+  const dedupe = { values: [pod.metadata.uid ?? "", message] };
+  context.recordEvent(pod, { ...protectionEvents[protection.kind], message, dedupe });
+}
+
+function messageOf(protection: Exclude<PodProtection, { readonly kind: "none" | "forever" }>): string | undefined {
+  switch (protection.kind) {
+    case "until":
+      // Before the pod has started nobody knows the end.
+      return protection.untilMs === undefined
+        ? undefined
+        : `Protected by do-not-disrupt until ${formatTimestamp(protection.untilMs)}`;
+    case "elapsed":
+      return "The time of do-not-disrupt is over";
+    case "invalid":
+      return `Ignoring do-not-disrupt: ${protection.value} is neither true nor a positive duration`;
+  }
+}

@@ -1,0 +1,26 @@
+import { labels, taints } from "../../api/labels.ts";
+import { builtInTypes } from "../../kube/resources.ts";
+import type { NodeKubeObject } from "../node-claim/claim-lookups.ts";
+import { mergePatchObject } from "../writes.ts";
+import type { NodeTerminationContext } from "./node-termination-context.ts";
+
+const { key, effect } = taints.disrupted;
+
+/** Keeps new pods and load balancers away. (03:T-7) */
+export async function taintNode({ node, context, log }: NodeTerminationContext): Promise<NodeKubeObject> {
+  const present = node.spec?.taints ?? [];
+  const isTainted = present.some((one) => one.key === key && one.effect === effect);
+  const isExcluded = node.metadata.labels?.[labels.excludeFromLoadBalancers] === "karpenter";
+  if (isTainted && isExcluded) return node;
+  const after = isTainted ? present : [...present.filter((one) => one.key !== key), { key, effect }];
+  const body = {
+    metadata: { labels: { [labels.excludeFromLoadBalancers]: "karpenter" } },
+    spec: { taints: after },
+  };
+  const tainted = await mergePatchObject<NodeKubeObject>(context.client, builtInTypes.Node, node, {
+    body,
+    hasOptimisticLock: true,
+  });
+  if (!isTainted) log.info("tainted node", { "taint.Key": key, "taint.Value": "", "taint.Effect": effect });
+  return tainted;
+}

@@ -1,0 +1,82 @@
+import { nodeClaimReasons } from "../../api/conditions/node-claim.ts";
+import type { PersistentVolumeClaim } from "../../api/kubernetes/cluster-objects.ts";
+import type { Pod } from "../../api/kubernetes/pod.ts";
+import type { KubeObject } from "../../api/object.ts";
+import { isDrainable } from "../../core/pod-predicates.ts";
+import { volumeClaimKeys } from "../../core/volumes.ts";
+import type { ControllerContext } from "../../kube/controller.ts";
+import { builtInTypes } from "../../kube/resources.ts";
+import type { View } from "../../kube/view.ts";
+import { withClaimCondition, withClaimConditionTrue } from "../node-claim/claim-conditions.ts";
+import { type NodeTerminationContext, podsOfNode, type TerminationStepResult } from "./node-termination-context.ts";
+
+interface VolumeAttachment extends KubeObject {
+  readonly spec: {
+    readonly nodeName: string;
+    readonly source?: { readonly persistentVolumeName?: string | undefined } | undefined;
+  };
+}
+
+const pollMs = 1_000;
+const maxNamesShown = 5;
+const nodeIndex = "node";
+
+/** For `prepare` of a loop that waits for volumes. */
+export function indexVolumeAttachments(context: ControllerContext): void {
+  volumeAttachmentView(context).addIndex(nodeIndex, ({ spec }) => spec.nodeName);
+}
+
+function volumeAttachmentView(context: ControllerContext): View<VolumeAttachment> {
+  return context.view<VolumeAttachment>(builtInTypes.VolumeAttachment);
+}
+
+/** Waits until volumes have left the machine, so that pods can have them elsewhere. (03 §2.4) */
+export async function awaitVolumeDetachment(
+  terminationContext: NodeTerminationContext,
+): Promise<TerminationStepResult> {
+  const { claim, context, deadlineMs } = terminationContext;
+  const nowMs = context.clock.now();
+  const blocking = blockingAttachments(terminationContext);
+  if (blocking.length === 0) return { claim: claim && withClaimConditionTrue(claim, "VolumesDetached", nowMs) };
+  if (deadlineMs !== undefined && nowMs >= deadlineMs) {
+    const reason = nodeClaimReasons.terminationGracePeriodElapsed;
+    const finding = { status: "False", reason, message: "", nowMs } as const;
+    return { claim: claim && withClaimCondition(claim, "VolumesDetached", finding) };
+  }
+  recordAwaitingDetachment(terminationContext, blocking);
+  const reason = nodeClaimReasons.awaitingVolumeDetachment;
+  const finding = { status: "Unknown", reason, message: "", nowMs } as const;
+  return { claim: claim && withClaimCondition(claim, "VolumesDetached", finding), afterMs: pollMs };
+}
+
+/** Volumes of pods that do not leave stay attached: they do not hold the node. (03:T-20) */
+function blockingAttachments({ node, context }: NodeTerminationContext): readonly VolumeAttachment[] {
+  const attached = volumeAttachmentView(context)
+    .byIndex(nodeIndex, node.metadata.name ?? "")
+    .filter(({ spec }) => spec.source?.persistentVolumeName !== undefined);
+  if (attached.length === 0) return [];
+  const nowMs = context.clock.now();
+  const staying = podsOfNode(node, context).filter((pod) => !isDrainable(pod, nowMs));
+  const undrainedVolumes = new Set(staying.flatMap((pod) => persistentVolumeNames(pod, context)));
+  return attached.filter(({ spec }) => !undrainedVolumes.has(spec.source?.persistentVolumeName ?? ""));
+}
+
+/** Names of the PersistentVolumes a pod uses. */
+function persistentVolumeNames(pod: Pod, context: ControllerContext): readonly string[] {
+  const claims = context.view<KubeObject & PersistentVolumeClaim>(builtInTypes.PersistentVolumeClaim);
+  return volumeClaimKeys(pod).flatMap((key) => claims.get(key)?.spec?.volumeName ?? []);
+}
+
+function recordAwaitingDetachment(
+  { node, context }: NodeTerminationContext,
+  blocking: readonly VolumeAttachment[],
+): void {
+  const names = blocking.map(({ metadata }) => metadata.name ?? "").sort();
+  const more = names.length > maxNamesShown ? ` and ${names.length - maxNamesShown} other(s)` : "";
+  context.recordEvent(node, {
+    type: "Normal",
+    reason: "AwaitingVolumeDetachment",
+    message: `Awaiting deletion of bound volumeattachments (${names.slice(0, maxNamesShown).join(", ")}${more})`,
+    dedupe: { values: [node.metadata.uid ?? ""] },
+  });
+}

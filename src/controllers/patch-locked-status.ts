@@ -1,0 +1,24 @@
+import type { KubeObject } from "../api/object.ts";
+import type { ResourceType } from "../kube/client.ts";
+import type { ControllerContext } from "../kube/controller.ts";
+import { isKubeError } from "../kube/kube-error.ts";
+import type { RequeueAfter } from "../kube/reconciler.ts";
+import { conflictRetryMs, mergePatchObject } from "./writes.ts";
+
+/**
+ * Changes the status of an object as we saw it. Conditions are a list and lists are replaced whole, so that whoever
+ * wrote in between wins, and we look again without making a noise. (03:S-10)
+ */
+export async function patchLockedStatus(
+  { client }: Pick<ControllerContext, "client">,
+  type: ResourceType,
+  { object, status }: { readonly object: KubeObject; readonly status: object },
+): Promise<RequeueAfter | undefined> {
+  try {
+    await mergePatchObject(client, type, object, { body: { status }, subresource: "status", hasOptimisticLock: true });
+  } catch (error) {
+    if (isKubeError(error, "conflict")) return { afterMs: conflictRetryMs };
+    if (!isKubeError(error, "not-found")) throw error; // gone: nobody reads its status any more
+  }
+  return undefined;
+}

@@ -1,0 +1,63 @@
+import { capacityBufferConditions } from "../../api/conditions/capacity-buffer.ts";
+import type { Condition, Conditioned } from "../../api/conditions/condition.ts";
+import { setCondition } from "../../api/conditions/set-condition.ts";
+import type { CapacityBuffer } from "../../api/kinds/capacity-buffer.ts";
+import { type KubeObject, namespacedName } from "../../api/object.ts";
+import type { Decision } from "../../core/scheduling/decision.ts";
+import { karpenterTypes } from "../../kube/resources.ts";
+import type { ClusterSnapshot } from "../../state/cluster.ts";
+import { ignoreKubeErrors, mergePatchObject } from "../writes.ts";
+import { type BufferOutcome, bufferOutcomes, bufferPodCounts, provisioningCondition } from "./buffer-outcome.ts";
+import { logReference } from "./log-text.ts";
+import type { ProvisioningContext } from "./provisioning-context.ts";
+
+type BufferObject = KubeObject & CapacityBuffer;
+
+/** Tells each buffer whether its room is there, and the state which machines hold it. (02:B-7, B-8) */
+export async function updateBufferConditions(
+  provisioningContext: ProvisioningContext,
+  decision: Decision,
+  snapshot: ClusterSnapshot,
+): Promise<void> {
+  const outcomes = bufferOutcomes(decision);
+  provisioningContext.dependencies.cluster.setBufferPodCounts(bufferPodCounts(decision, snapshot));
+  for (const buffer of provisioningContext.context.view<BufferObject>(karpenterTypes.CapacityBuffer).all()) {
+    await updateBufferCondition(provisioningContext, buffer, outcomes.get(namespacedName(buffer.metadata)));
+  }
+}
+
+/** The next round says it again: that one fails holds up nobody's node. */
+async function updateBufferCondition(
+  { dependencies, context }: ProvisioningContext,
+  buffer: BufferObject,
+  outcome: BufferOutcome | undefined,
+): Promise<void> {
+  const conditions = conditionsAfter(buffer, { outcome, nowMs: context.clock.now() });
+  if (conditions === buffer.status?.conditions) return;
+  try {
+    const body = { status: { conditions } };
+    const writing = mergePatchObject(context.client, karpenterTypes.CapacityBuffer, buffer, {
+      body,
+      subresource: "status",
+      hasOptimisticLock: true,
+    });
+    await ignoreKubeErrors(writing, "conflict", "not-found");
+  } catch (error) {
+    const about = { CapacityBuffer: logReference(buffer.metadata), error };
+    dependencies.log.error("updating CapacityBuffer provisioning status", about);
+  }
+}
+
+function conditionsAfter(
+  buffer: BufferObject,
+  { outcome, nowMs }: { outcome: BufferOutcome | undefined; nowMs: number },
+): readonly Condition[] | undefined {
+  const finding = provisioningCondition(buffer, outcome);
+  if (finding === undefined) return buffer.status?.conditions;
+  return setCondition(buffer as Conditioned, {
+    set: capacityBufferConditions,
+    type: "Provisioning",
+    nowMs,
+    ...finding,
+  });
+}

@@ -1,0 +1,54 @@
+import { isStatusConditionTrue } from "../../api/conditions/set-condition.ts";
+import type { NodeClaim } from "../../api/kinds/node-claim.ts";
+import type { NodePool } from "../../api/kinds/node-pool.ts";
+import type { ControllerContext } from "../../kube/controller.ts";
+import { karpenterTypes } from "../../kube/resources.ts";
+import type { ObjectChange } from "../../kube/view.ts";
+import type { ControllerDependencies } from "../controller-dependencies.ts";
+import { poolNameOf } from "../node-claim/claim-lookups.ts";
+import { managedPool } from "../node-pool/managed-pools.ts";
+
+/** A pool that keeps a number of nodes, whatever the pods need. (02:Z-1) */
+export type StaticPool = NodePool & { readonly spec: { readonly replicas: number } };
+
+/** The pool of this name, if it is static, ours and stays. */
+export function managedStaticPool(
+  name: string,
+  context: ControllerContext,
+  { cloud }: ControllerDependencies,
+): StaticPool | undefined {
+  const pool = managedPool(name, context, cloud);
+  return pool !== undefined && isStatic(pool) && pool.metadata.deletionTimestamp === undefined ? pool : undefined;
+}
+
+function isStatic(pool: NodePool): pool is StaticPool {
+  return pool.spec.replicas !== undefined;
+}
+
+/** It is new, or wants another number of nodes. */
+export function hasNewReplicas({ object, old }: ObjectChange<NodePool>): boolean {
+  return object !== undefined && (old === undefined || object.spec.replicas !== old.spec.replicas);
+}
+
+/** The same, or it has become one that nodes can be made from. */
+export function mayNeedNodes(change: ObjectChange<NodePool>): boolean {
+  const { object, old } = change;
+  if (hasNewReplicas(change)) return true;
+  return (
+    object !== undefined &&
+    old !== undefined &&
+    isStatusConditionTrue(object, "Ready") &&
+    !isStatusConditionTrue(old, "Ready")
+  );
+}
+
+/** Keys of a trigger: the static pool of a claim. */
+export function staticPoolNameOfClaim(
+  { object, old }: ObjectChange<NodeClaim>,
+  context: ControllerContext,
+): readonly string[] {
+  const claim = object ?? old;
+  const name = claim && poolNameOf(claim);
+  const pool = name === undefined ? undefined : context.view<NodePool>(karpenterTypes.NodePool).get(name);
+  return pool !== undefined && isStatic(pool) ? [name ?? ""] : [];
+}

@@ -1,0 +1,121 @@
+import type { Pod } from "../../api/kubernetes/pod.ts";
+import type { LabelPolicy } from "../../api/label-policy.ts";
+import { Bitset } from "../../util/bitset.ts";
+import type { RequirementItem } from "../requirement.ts";
+import { Requirements } from "../requirements.ts";
+import type { Pass, PoolTemplate } from "../scheduling/pass-state.ts";
+import { type PodClass, splitHostname } from "../scheduling/pod-class.ts";
+import { firstUntoleratedTaint, withPreferNoScheduleToleration } from "../tolerations.ts";
+
+/** Pods a bound cannot tell apart. */
+export interface BoundProfile {
+  readonly count: number;
+  readonly request: Float64Array;
+  /** By pool: offerings its requirements allow. */
+  readonly offerings: ReadonlyMap<PoolTemplate, Bitset>;
+  /** Groups of which a host takes only so many, by identity. */
+  readonly perHostLimits: readonly PerHostLimit[];
+}
+
+/** Pods that keep their own kind away from their hosts. */
+export interface PerHostLimit {
+  readonly identity: string;
+  /** Most a host takes. */
+  readonly maxPods: number;
+}
+
+/** The given pods of a pass by what a bound looks at: requests, required node affinity, tolerations, crowds. */
+export function boundProfilesOf(pass: Pass, pods: ReadonlySet<Pod>): readonly BoundProfile[] {
+  const counts = new Map<PodClass, number>();
+  for (const { pod, podClass } of pass.queue) {
+    if (pods.has(pod)) counts.set(podClass, (counts.get(podClass) ?? 0) + 1);
+  }
+  const found = new Map<string, BoundProfile>();
+  const offerings = new Map<string, ReadonlyMap<PoolTemplate, Bitset>>();
+  for (const [podClass, count] of counts) {
+    const { nodeSelector, tolerations, affinity } = podClass.spec;
+    const nodeConstraints = JSON.stringify([nodeSelector, tolerations, affinity?.nodeAffinity]);
+    const allowed = offerings.get(nodeConstraints) ?? allowedOfferings(pass, podClass);
+    offerings.set(nodeConstraints, allowed);
+    const perHostLimits = perHostLimitsOf(pass, podClass);
+    const request = pass.requests.get(podClass) as Float64Array;
+    const key = JSON.stringify([nodeConstraints, [...request], perHostLimits.map(({ identity }) => identity)]);
+    const known = found.get(key);
+    found.set(key, { count: count + (known?.count ?? 0), request, offerings: allowed, perHostLimits });
+  }
+  return [...found.values()];
+}
+
+/** Any of the required terms will do, and a taint that merely asks is no obstacle: a bound may be too kind. */
+function allowedOfferings(
+  { poolTemplates, table, problem }: Pass,
+  { spec }: PodClass,
+): ReadonlyMap<PoolTemplate, Bitset> {
+  const tolerations = withPreferNoScheduleToleration(spec.tolerations);
+  const alternatives = requiredAlternatives(spec, problem.labelPolicy);
+  const found = new Map<PoolTemplate, Bitset>();
+  for (const poolTemplate of poolTemplates) {
+    if (
+      firstUntoleratedTaint(tolerations, poolTemplate.nodeClaimTemplate.nodePool.spec.template.spec.taints ?? []) !==
+      undefined
+    )
+      continue;
+    const { typeTable } = poolTemplate;
+    let allowed: Bitset | undefined;
+    for (const requirements of alternatives) {
+      const requirementState = poolTemplate.requirementStates.merge(
+        poolTemplate.initialState,
+        table.setOf(splitHostname(requirements).rest),
+      );
+      if (requirementState === null) continue;
+      const matching = typeTable.offeringsMatching(requirementState.byKey);
+      const matchingOfferings = Bitset.from(
+        matching
+          .toArray()
+          .filter((index) => requirementState.instanceTypeOptions.columns.has(typeTable.columnOfOffering(index))),
+        matching.size,
+      );
+      allowed = allowed === undefined ? matchingOfferings : allowed.or(matchingOfferings);
+    }
+    if (allowed !== undefined) found.set(poolTemplate, allowed);
+  }
+  return found;
+}
+
+function requiredAlternatives(spec: PodClass["spec"], policy: LabelPolicy): readonly Requirements[] {
+  const selector = Requirements.fromLabels(spec.nodeSelector ?? {}, policy);
+  const terms = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
+  if (terms.length === 0) return [selector];
+  return terms.map(({ matchExpressions = [] }) =>
+    selector.add(...Requirements.fromItems(matchExpressions as readonly RequirementItem[], policy)),
+  );
+}
+
+/** Required constraints by host that count the pod itself: of all pods like that a host takes only so many. */
+function perHostLimitsOf(
+  { topology, variantContext }: Pass,
+  { namespace, labels, spec }: PodClass,
+): readonly PerHostLimit[] {
+  const { affinity, topologySpreadConstraints = [] } = spec;
+  const requiredSpec = {
+    ...spec,
+    affinity: { podAntiAffinity: requiredOnly(affinity?.podAntiAffinity) },
+    topologySpreadConstraints: topologySpreadConstraints.filter(
+      ({ whenUnsatisfiable }) => whenUnsatisfiable === "DoNotSchedule",
+    ),
+  };
+  return topology
+    .groupsOf({ namespace, labels, spec: requiredSpec })
+    .filter((group) => group.isHostname && group.selects(namespace, labels))
+    .map((group) => ({
+      identity: `${variantContext.topology.groups.indexOf(group)}`,
+      maxPods: group.spec.kind === "spread" ? group.spec.maxSkew : 1,
+    }));
+}
+
+function requiredOnly<T extends { readonly requiredDuringSchedulingIgnoredDuringExecution?: unknown }>(
+  affinity: T | undefined,
+): Pick<T, "requiredDuringSchedulingIgnoredDuringExecution"> | undefined {
+  if (affinity?.requiredDuringSchedulingIgnoredDuringExecution === undefined) return undefined;
+  return { requiredDuringSchedulingIgnoredDuringExecution: affinity.requiredDuringSchedulingIgnoredDuringExecution };
+}

@@ -1,0 +1,168 @@
+import { Quantity } from "../../util/quantity.ts";
+import type { RefusalCause } from "../scheduling/refusal.ts";
+import { untoleratedTaints } from "../tolerations.ts";
+import type { CandidateChange } from "./changes/candidate-change.ts";
+import { combineChanges } from "./changes/candidate-change.ts";
+import { conflictChanges } from "./changes/label-changes.ts";
+import { launchOptionChanges } from "./changes/launch-option-changes.ts";
+import {
+  dropMinValuesChanges,
+  hostPortChanges,
+  minValuesChanges,
+  reservedCapacityChanges,
+  resourceClaimChanges,
+} from "./changes/other-changes.ts";
+import { lowerRequestChange } from "./changes/request-changes.ts";
+import { taintChanges, tolerationChange } from "./changes/taint-changes.ts";
+import { topologyChanges } from "./changes/topology-changes.ts";
+import { volumeClaimRepairs, volumeLabelValues, volumeMoveChanges } from "./changes/volume-changes.ts";
+import { isInstanceTypeLabel } from "./launch-options.ts";
+import type { PlacementAnalysis, PoolAnalysis } from "./placement-analysis.ts";
+
+/** Changes worth trying, those with the fewest steps and the least weight first. Whether they help is yet to be seen. */
+export function candidateChanges(analysis: PlacementAnalysis): readonly CandidateChange[] {
+  const { pod, problem, podReason, pools } = analysis;
+  if (podReason?.code === "dynamic-resources") return resourceClaimChanges(pod);
+  if (podReason !== undefined) return orderChanges(volumeClaimRepairs(pod, problem));
+  return orderChanges([...pools.flatMap((pool) => poolChanges(analysis, pool)), ...existingNodeChanges(analysis)]);
+}
+
+export function orderChanges(changes: readonly CandidateChange[]): readonly CandidateChange[] {
+  const distinct = new Map<string, CandidateChange>();
+  for (const one of changes) {
+    const key = JSON.stringify(one.edits);
+    const known = distinct.get(key);
+    if (known === undefined || one.weight < known.weight) distinct.set(key, one);
+  }
+  return [...distinct.values()].sort(
+    (a, b) => a.steps - b.steps || a.weight - b.weight || (a.text < b.text ? -1 : a.text > b.text ? 1 : 0),
+  );
+}
+
+/** Ways past every obstacle of one pool at once. */
+function poolChanges(analysis: PlacementAnalysis, at: PoolAnalysis): readonly CandidateChange[] {
+  const alternatives = changesByObstacle(analysis, at);
+  if (alternatives.length === 0 || alternatives.some((one) => one.length === 0)) return [];
+  const most = alternatives.length === 1 ? Number.POSITIVE_INFINITY : alternatives.length === 2 ? 6 : 2;
+  let combinations: readonly (readonly CandidateChange[])[] = [[]];
+  for (const options of alternatives) {
+    const best = orderChanges(options).slice(0, most);
+    combinations = combinations.flatMap((chosen) => best.map((one) => [...chosen, one]));
+  }
+  return combinations.flatMap((chosen) => combineChanges(chosen) ?? []);
+}
+
+/** For each obstacle the ways past it. What a machine of another kind would solve is one obstacle, not several. */
+function changesByObstacle(analysis: PlacementAnalysis, at: PoolAnalysis): readonly (readonly CandidateChange[])[] {
+  const { pod, problem } = analysis;
+  const { pool, obstacles } = at;
+  const launchChanges = (): readonly CandidateChange[] => launchOptionAlternatives(analysis, at);
+  if (obstacles === undefined) return [[...launchChanges(), ...dropMinValuesChanges(pool)]];
+  const { causes } = obstacles;
+  const taints = causes.flatMap((cause) => (cause.code === "taint" ? [cause.taint] : []));
+  const conflicts = causes.flatMap((cause) =>
+    cause.code === "requirements" ? cause.conflicts.filter(({ key }) => !isInstanceTypeLabel(key, pool)) : [],
+  );
+  const policy = problem.labelPolicy;
+  return [
+    ...(taints.length > 0 ? [taintChanges(taints, { pod, pool })] : []),
+    ...conflicts.map((conflict) => conflictChanges(conflict, { pod, pool, policy })),
+    ...(causes.some((cause) => isSolvedByLaunchOption(cause, at)) ? [launchChanges()] : []),
+    ...causes.flatMap((cause) => otherChanges(cause, analysis, at)),
+  ];
+}
+
+function isSolvedByLaunchOption(cause: RefusalCause, { pool }: PoolAnalysis): boolean {
+  switch (cause.code) {
+    case "limits":
+    case "node-limit":
+    case "instance-types":
+    case "volume-requirements":
+      return true;
+    case "requirements":
+      return cause.conflicts.some(({ key }) => isInstanceTypeLabel(key, pool));
+    default:
+      return false;
+  }
+}
+
+function otherChanges(
+  cause: RefusalCause,
+  { problem, pod }: PlacementAnalysis,
+  { pool }: PoolAnalysis,
+): readonly (readonly CandidateChange[])[] {
+  switch (cause.code) {
+    case "topology":
+      return [topologyChanges(cause, { problem, pod, pool })];
+    case "min-values":
+      return [[...minValuesChanges(cause.achieved, pool), ...dropMinValuesChanges(pool)]];
+    case "reserved-capacity":
+      return [reservedCapacityChanges(pod)];
+    default:
+      return [];
+  }
+}
+
+/** Another machine, another place for the volumes, other ports; where topology has picked the place, another pick. */
+function launchOptionAlternatives(analysis: PlacementAnalysis, at: PoolAnalysis): readonly CandidateChange[] {
+  const { pod, problem, unplacedSiblings, podAttempt } = analysis;
+  const { pool } = at;
+  const places = new Map(volumeLabelValues(pod, problem));
+  for (const key of places.keys())
+    places.set(key, [...new Set([...(places.get(key) ?? []), ...instanceTypeValues(at, key)])]);
+  const volumes = pod.spec.volumes === undefined ? [] : volumeMoveChanges(pod, problem, places);
+  const isTiedByTypes = at.obstacles?.causes.some(({ code }) => code === "instance-types") ?? false;
+  const picks = isTiedByTypes
+    ? podAttempt.variant.domainRules.flatMap(({ group: { spec } }) =>
+        topologyChanges(
+          { code: "topology", kind: spec.kind, key: spec.key, counts: {}, podDomains: "", nodeDomains: "" },
+          { problem, pod, pool },
+        ),
+      )
+    : [];
+  return [
+    ...launchOptionChanges({ pod, pool, launchOptions: at.launchOptions(), unplacedSiblings, volumeChanges: volumes }),
+    ...volumes,
+    ...(isTiedByTypes ? hostPortChanges(pod) : []),
+    ...picks,
+  ];
+}
+
+/** Values of a label that machines which suit otherwise have. */
+function instanceTypeValues({ pool }: PoolAnalysis, key: string): readonly string[] {
+  const values = pool.instanceTypes.flatMap(({ requirements }) =>
+    requirements.has(key) && !requirements.get(key).complement ? requirements.get(key).sortedValues() : [],
+  );
+  return [...new Set(values)].sort();
+}
+
+/** How many of the nodes that come nearest are considered. */
+const maxNodes = 3;
+
+/** What would make a node that exists take the pod, where that is the pod's to change. */
+function existingNodeChanges({ pod, nodes, simulation }: PlacementAnalysis): readonly CandidateChange[] {
+  const { existingNodes } = simulation.pass;
+  return nodes.slice(0, maxNodes).flatMap(({ node, checks }) => {
+    const existingNode = existingNodes.find((one) => one.node.name === node);
+    if (existingNode === undefined) return [];
+    const reasons = checks.map(({ reason }) => reason);
+    const codes = new Set(reasons.map(({ code }) => code));
+    const isOurs = [...codes].every((code) => code === "taint" || code === "resources" || code === "host-port");
+    if (!isOurs) return [];
+    const alternatives = [
+      ...(codes.has("taint")
+        ? [tolerationChange(untoleratedTaints(pod.spec.tolerations, existingNode.node.taints), pod)]
+        : []),
+      ...reasons.flatMap((reason) =>
+        reason.code === "resources"
+          ? [lowerRequestChange(pod, { resource: reason.resource, left: Quantity.parse(reason.available) })]
+          : [],
+      ),
+      ...(codes.has("host-port") ? [hostPortChanges(pod)[0]] : []),
+    ];
+    const all = alternatives.some((one) => one === undefined)
+      ? undefined
+      : combineChanges(alternatives.filter((one) => one !== undefined));
+    return all === undefined ? [] : [{ ...all, weight: all.weight + 0.5 }];
+  });
+}

@@ -1,0 +1,105 @@
+import type { Pod } from "../../../api/kubernetes/pod.ts";
+import { namespaceOf } from "../../../api/object.ts";
+import type { Pool } from "../../scheduling/problem.ts";
+import { type Edit, type EditedObject, podController } from "../edit.ts";
+import type { PatchOperation } from "../json-patch.ts";
+
+/** Something that might help, not yet tried. */
+export interface CandidateChange {
+  /** An order: “add the toleration …”. */
+  readonly text: string;
+  readonly edits: readonly Edit[];
+  /** How many things are changed: fewer are tried first. */
+  readonly steps: number;
+  /** How much is changed: lighter is tried first. */
+  readonly weight: number;
+}
+
+/** What a change is like: widening loses nothing, dropping loses what somebody meant. */
+export const changeWeights = {
+  fixTypo: 1,
+  addToleration: 1,
+  widenPod: 1.5,
+  widenPool: 2,
+  raiseLimit: 2,
+  changeValue: 2,
+  lowerRequest: 2,
+  relaxSpread: 2,
+  labelPool: 2.5,
+  fixClaim: 2.5,
+  makePreference: 3,
+  drop: 3,
+  dropConstraint: 4,
+  dropPoolRule: 4,
+  dropLimit: 5,
+  changeOthers: 5,
+  moveVolume: 6,
+  dropVolume: 7,
+} as const;
+
+export function editedPod(pod: Pod): EditedObject {
+  const controller = podController(pod);
+  return {
+    kind: "Pod",
+    namespace: namespaceOf(pod.metadata),
+    name: pod.metadata.name ?? "",
+    ...(controller && { workload: { kind: controller.kind, name: controller.name } }),
+  };
+}
+
+export function editedNodePool({ nodePool }: Pool): EditedObject {
+  return { kind: "NodePool", name: nodePool.metadata.name ?? "" };
+}
+
+export function poolName({ nodePool }: Pool): string {
+  return nodePool.metadata.name ?? "";
+}
+
+/** One change of one object. */
+export function changeOf(
+  object: EditedObject,
+  { text, weight, operations }: { text: string; weight: number; operations: readonly PatchOperation[] },
+): CandidateChange {
+  return { text, weight, steps: 1, edits: operations.map((operation) => ({ object, ...operation })) };
+}
+
+/** Several changes as one; undefined where two of them want different things of one field. */
+export function combineChanges(changes: readonly CandidateChange[]): CandidateChange | undefined {
+  const byTarget = new Map<string, Edit>();
+  for (const edit of changes.flatMap(({ edits }) => edits)) {
+    const target = editTarget(edit);
+    const known = byTarget.get(target);
+    const both = known === undefined ? edit : mergeAdditions(known, edit);
+    if (both === undefined) return undefined;
+    byTarget.set(target, both);
+  }
+  const texts = [...new Set(changes.map(({ text }) => text))];
+  return {
+    text: texts.join("; and "),
+    edits: orderEdits([...byTarget.values()]),
+    steps: changes.reduce((sum, { steps }) => sum + steps, 0),
+    weight: changes.reduce((sum, { weight }) => sum + weight, 0),
+  };
+}
+
+/** Where an edit takes effect; a list has room for many at its end. */
+function editTarget({ object: { kind, namespace, name }, path, value }: Edit): string {
+  return JSON.stringify([kind, namespace, name, path, ...(path.endsWith("/-") ? [value] : [])]);
+}
+
+/** Two additions of a missing parent become one. */
+function mergeAdditions(a: Edit, b: Edit): Edit | undefined {
+  if (JSON.stringify(a) === JSON.stringify(b)) return a;
+  if (a.op !== "add" || b.op !== "add") return undefined;
+  if (Array.isArray(a.value) && Array.isArray(b.value)) return { ...a, value: [...a.value, ...b.value] };
+  const isFlat = (value: unknown): value is Record<string, string> =>
+    typeof value === "object" && value !== null && Object.values(value).every((one) => typeof one === "string");
+  return isFlat(a.value) && isFlat(b.value) ? { ...a, value: { ...a.value, ...b.value } } : undefined;
+}
+
+/** Removals last and from the back, so that the places of the others stay what they were. */
+function orderEdits(edits: readonly Edit[]): readonly Edit[] {
+  const removals = edits.filter(({ op }) => op === "remove");
+  const byTarget = (a: Edit, b: Edit): number => b.path.localeCompare(a.path, "en", { numeric: true });
+  return [...edits.filter(({ op }) => op !== "remove"), ...removals.sort(byTarget)];
+}

@@ -1,0 +1,148 @@
+import type { Pod } from "../../../api/kubernetes/pod.ts";
+import { Quantity } from "../../../util/quantity.ts";
+import type { Pool } from "../../scheduling/problem.ts";
+import { humanAmount } from "../describe-reason.ts";
+import { addOperation, removeOperation } from "../json-patch.ts";
+import { faultCount, type LabelMismatch, type LaunchOption, type LimitExcess } from "../launch-options.ts";
+import { shortageShare } from "../reasons.ts";
+import {
+  type CandidateChange,
+  changeOf,
+  changeWeights,
+  combineChanges,
+  editedNodePool,
+  poolName,
+} from "./candidate-change.ts";
+import { podLabelChanges, poolLabelChanges } from "./label-changes.ts";
+import { lowerRequestChange } from "./request-changes.ts";
+
+export interface LaunchOptionChangeInput {
+  readonly pod: Pod;
+  readonly pool: Pool;
+  readonly launchOptions: readonly LaunchOption[];
+  /** How many pods of this kind wait: limits may have to make room for all of them. */
+  readonly unplacedSiblings: number;
+  /** Ways to bring the volumes to another place. */
+  readonly volumeChanges: readonly CandidateChange[];
+}
+
+/** Enough to choose from; each is tried by planning again. */
+const maxLaunchOptions = 10;
+/** Of machines that differ only in a value or in how large they are. */
+const maxAlike = 2;
+
+/** What it takes to have one of the machines that come nearest. */
+export function launchOptionChanges(input: LaunchOptionChangeInput): readonly CandidateChange[] {
+  const nearest = [...byFaults(input.launchOptions)].slice(0, maxLaunchOptions);
+  return nearest.flatMap((launchOption, rank) =>
+    changesFor(launchOption, input).map((one) => ({ ...one, weight: one.weight + rank / 100 })),
+  );
+}
+
+/** Machines by their faults, fewest and lightest first; of those with the same faults only the best few. */
+function byFaults(launchOptions: readonly LaunchOption[]): Iterable<LaunchOption> {
+  const weighed = launchOptions
+    .map((launchOption) => ({
+      machine: launchOption,
+      faults: faultCount(launchOption),
+      weight: faultWeight(launchOption),
+    }))
+    .filter(({ faults }) => faults > 0)
+    .sort((a, b) => a.faults - b.faults || a.weight - b.weight || a.machine.price - b.machine.price);
+  const alike = new Map<string, Set<string>>();
+  return weighed.flatMap(({ machine: launchOption }) => {
+    const known = alike.get(faultsText(launchOption)) ?? new Set();
+    alike.set(faultsText(launchOption), known);
+    const values = valuesText(launchOption);
+    if (known.size >= maxAlike || known.has(values)) return [];
+    known.add(values);
+    return [launchOption];
+  });
+}
+
+/** What is wrong. */
+function faultsText({ poolMismatches, podMismatches, missesVolumes, shortages, limitExcesses }: LaunchOption): string {
+  return JSON.stringify([
+    [...poolMismatches, ...podMismatches].map(({ writtenRequirement }) => writtenRequirement.path),
+    missesVolumes,
+    shortages.map(({ resource }) => resource),
+    limitExcesses.map(({ resource }) => resource),
+  ]);
+}
+
+/** What would be right instead. */
+function valuesText({ poolMismatches, podMismatches, limitExcesses }: LaunchOption): string {
+  return JSON.stringify([
+    [...poolMismatches, ...podMismatches].map(({ value }) => value),
+    limitExcesses.map(({ needed }) => needed.canonical()),
+  ]);
+}
+
+function faultWeight({ poolMismatches, podMismatches, missesVolumes, shortages, limitExcesses }: LaunchOption): number {
+  const lacking = shortages.reduce((sum, one) => sum + changeWeights.lowerRequest + 6 * shortageShare(one), 0);
+  const labels = poolMismatches.length * changeWeights.widenPool + podMismatches.length * changeWeights.changeValue;
+  const raises = limitExcesses.reduce(
+    (sum, { needed, limit }) => sum + changeWeights.raiseLimit + growthWeight(needed, limit),
+    0,
+  );
+  return labels + lacking + raises + (missesVolumes ? changeWeights.moveVolume : 0);
+}
+
+/** How much larger a limit gets, as something to add to a weight: doubling is 0.5. */
+function growthWeight(needed: Quantity, limit: Quantity): number {
+  const [to, from] = [needed.toNumber(), limit.toNumber()];
+  return from <= 0 ? 1 : Math.min(1, (to - from) / from / 2);
+}
+
+/** Each fault undone in its lightest way, and, where there is but one fault, in the other ways too. */
+function changesFor(launchOption: LaunchOption, input: LaunchOptionChangeInput): readonly CandidateChange[] {
+  const faults: (readonly CandidateChange[])[] = [
+    ...launchOption.poolMismatches.map(({ writtenRequirement, value }: LabelMismatch) =>
+      poolLabelChanges(writtenRequirement, input.pool, value),
+    ),
+    ...launchOption.podMismatches.map(({ writtenRequirement: demand, value }: LabelMismatch) =>
+      podLabelChanges(demand, input.pod, value),
+    ),
+    ...launchOption.shortages.map((shortage) =>
+      [lowerRequestChange(input.pod, shortage)].filter((one) => one !== undefined),
+    ),
+    ...launchOption.limitExcesses.map((excess) => limitChanges(excess, input)),
+    ...(launchOption.missesVolumes ? [input.volumeChanges] : []),
+  ];
+  const [only = []] = faults;
+  if (faults.length === 1) return only;
+  if (faults.some((alternatives) => alternatives.length === 0)) return [];
+  const most = Math.max(...faults.map((alternatives) => alternatives.length));
+  // The lightest of each, then the next of each: all products would be too many.
+  return Array.from({ length: Math.min(most, 3) }, (_, nth) =>
+    combineChanges(faults.map((alternatives) => (alternatives[nth] ?? alternatives.at(-1)) as CandidateChange)),
+  ).filter((one) => one !== undefined);
+}
+
+/** A little more, more for all that wait, or no limit at all: a larger limit lets others take larger machines. (02:H-3) */
+function limitChanges(
+  { resource, limit, needed }: LimitExcess,
+  { pool, unplacedSiblings }: LaunchOptionChangeInput,
+): readonly CandidateChange[] {
+  const step = needed.sub(limit);
+  const path = ["spec", "limits", resource];
+  const limitRaisedTo = (to: Quantity): CandidateChange => {
+    return changeOf(editedNodePool(pool), {
+      text: `raise the ${resource} limit of pool ${poolName(pool)} by ${humanAmount(to.sub(limit).canonical())} to ${humanAmount(to.canonical())}`,
+      weight: changeWeights.raiseLimit + growthWeight(to, limit),
+      operations: [addOperation(pool.nodePool, path, to.canonical())],
+    });
+  };
+  const multiples = [...new Set([1, unplacedSiblings, 2, 4, 8])].filter((times) => times > 0).sort((a, b) => a - b);
+  const most = multiples.map((times) => limitRaisedTo(limit.add(multiplied(step, times))));
+  const dropped = changeOf(editedNodePool(pool), {
+    text: `drop the ${resource} limit of pool ${poolName(pool)}`,
+    weight: changeWeights.dropLimit,
+    operations: [removeOperation(path)],
+  });
+  return [...most, dropped];
+}
+
+function multiplied(quantity: Quantity, times: number): Quantity {
+  return Quantity.fromNano(quantity.nano * BigInt(times), quantity.format);
+}

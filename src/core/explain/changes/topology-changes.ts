@@ -1,0 +1,217 @@
+import type { Pod, PodAffinityTerm, TopologySpreadConstraint } from "../../../api/kubernetes/pod.ts";
+import { namespacedName, namespaceOf } from "../../../api/object.ts";
+import { compileSelector, termNamespaces } from "../../label-selector.ts";
+import type { Pool, SchedulingProblem } from "../../scheduling/problem.ts";
+import type { TopologyCause } from "../../scheduling/refusal.ts";
+import { addOperation, type PatchPath, removeOperation, replaceOperation } from "../json-patch.ts";
+import { type CandidateChange, changeOf, changeWeights, combineChanges, editedPod } from "./candidate-change.ts";
+import { domainChanges } from "./label-changes.ts";
+
+export interface TopologyChangeInput {
+  readonly problem: SchedulingProblem;
+  readonly pod: Pod;
+  readonly pool: Pool;
+}
+
+/** What would make a topology constraint content. */
+export function topologyChanges(cause: TopologyCause, input: TopologyChangeInput): readonly CandidateChange[] {
+  const { pod, pool, problem } = input;
+  const widened = domainChanges(cause.key, { pod, pool, policy: problem.labelPolicy });
+  switch (cause.kind) {
+    case "spread":
+      return [...spreadChanges(cause, pod), ...defaultChanges(cause, input), ...widened];
+    case "affinity":
+      return [...affinityTermChanges("podAffinity", cause.key, pod), ...widened];
+    case "anti-affinity":
+      return [
+        ...affinityTermChanges("podAntiAffinity", cause.key, pod),
+        ...widened,
+        ...opposingPodChanges(cause.key, input),
+      ];
+  }
+}
+
+function spreadChanges({ key, counts }: TopologyCause, pod: Pod): readonly CandidateChange[] {
+  const constraints = pod.spec.topologySpreadConstraints ?? [];
+  return constraints.flatMap((constraint, index) => {
+    if (constraint.topologyKey !== key || constraint.whenUnsatisfiable === "ScheduleAnyway") return [];
+    return spreadRelaxations(constraint, { pod, counts, path: ["spec", "topologySpreadConstraints", index] });
+  });
+}
+
+/** Constraints the cluster adds go where a pod has some of its own, be they only wishes. (02:X-51) */
+function defaultChanges({ key }: TopologyCause, { pod, problem }: TopologyChangeInput): readonly CandidateChange[] {
+  const own = pod.spec.topologySpreadConstraints ?? [];
+  const added = problem.policy.defaultConstraints ?? [];
+  if (own.length > 0 || !added.some(({ topologyKey }) => topologyKey === key)) return [];
+  const preferences = added.map((constraint) => ({ ...constraint, whenUnsatisfiable: "ScheduleAnyway" }));
+  return [
+    changeOf(editedPod(pod), {
+      text: `write down the spread over ${key}, which the cluster adds by default, as a preference of the pod's own`,
+      weight: changeWeights.makePreference,
+      operations: [addOperation(pod, ["spec", "topologySpreadConstraints"], preferences)],
+    }),
+  ];
+}
+
+function spreadRelaxations(
+  { topologyKey, maxSkew, minDomains }: TopologySpreadConstraint,
+  { pod, counts, path }: { pod: Pod; counts: TopologyCause["counts"]; path: PatchPath },
+): readonly CandidateChange[] {
+  const object = editedPod(pod);
+  const domains = Object.keys(counts).length;
+  const skews = skewsAbove(maxSkew, Object.values(counts));
+  return [
+    ...(minDomains !== undefined && minDomains > domains && domains > 0
+      ? [
+          changeOf(object, {
+            text: `lower minDomains of the spread over ${topologyKey} from ${minDomains} to ${domains}`,
+            weight: changeWeights.relaxSpread,
+            operations: [replaceOperation([...path, "minDomains"], domains)],
+          }),
+        ]
+      : []),
+    ...skews.map((skew) =>
+      changeOf(object, {
+        text: `raise maxSkew of the spread over ${topologyKey} from ${maxSkew} to ${skew}`,
+        weight: changeWeights.relaxSpread + Math.min(0.9, (skew - maxSkew) / 10),
+        operations: [replaceOperation([...path, "maxSkew"], skew)],
+      }),
+    ),
+    changeOf(object, {
+      text: `make the spread over ${topologyKey} a preference (whenUnsatisfiable: ScheduleAnyway)`,
+      weight: changeWeights.makePreference,
+      operations: [replaceOperation([...path, "whenUnsatisfiable"], "ScheduleAnyway")],
+    }),
+    changeOf(object, {
+      text: `drop the spread over ${topologyKey}`,
+      weight: changeWeights.dropConstraint,
+      operations: [removeOperation(path)],
+    }),
+  ];
+}
+
+/** Skews that would let one more pod into some domain, smallest first; the least may count from zero. (02:X-25) */
+function skewsAbove(maxSkew: number, counts: readonly number[]): readonly number[] {
+  const skews = counts
+    .flatMap((count) => [count + 1 - Math.min(...counts), count + 1])
+    .filter((skew) => skew > maxSkew);
+  return [...new Set(skews)].sort((a, b) => a - b).slice(0, 3);
+}
+
+/** Keep a demand as a wish, or drop it. */
+function affinityTermChanges(
+  kind: "podAffinity" | "podAntiAffinity",
+  key: string,
+  pod: Pod,
+): readonly CandidateChange[] {
+  const terms = pod.spec.affinity?.[kind]?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
+  return terms.flatMap((term, index) => {
+    if (term.topologyKey !== key) return [];
+    const name = kind === "podAffinity" ? "affinity" : "anti-affinity";
+    return [
+      changeOf(editedPod(pod), {
+        text: `make the pod ${name} over ${key} a preference`,
+        weight: changeWeights.makePreference,
+        operations: preferenceOperations(pod, { kind, term, index }),
+      }),
+      changeOf(editedPod(pod), {
+        text: `drop the pod ${name} over ${key}`,
+        weight: changeWeights.dropConstraint,
+        operations: [removeOperation([...requiredPath(kind), index])],
+      }),
+    ];
+  });
+}
+
+function requiredPath(kind: "podAffinity" | "podAntiAffinity"): PatchPath {
+  return ["spec", "affinity", kind, "requiredDuringSchedulingIgnoredDuringExecution"];
+}
+
+const maxPreferenceWeight = 100;
+
+function preferenceOperations(
+  pod: Pod,
+  { kind, term, index }: { kind: "podAffinity" | "podAntiAffinity"; term: PodAffinityTerm; index: number },
+) {
+  const path = ["spec", "affinity", kind, "preferredDuringSchedulingIgnoredDuringExecution", "-"];
+  return [
+    addOperation(pod, path, { weight: maxPreferenceWeight, podAffinityTerm: term }),
+    removeOperation([...requiredPath(kind), index]),
+  ];
+}
+
+/** Others that keep this pod away: let them wish for it instead, or do not look like one of those. (02:X-41) */
+function opposingPodChanges(key: string, { problem, pod }: TopologyChangeInput): readonly CandidateChange[] {
+  const found = [...problem.pods, ...problem.boundPods].flatMap((other) =>
+    namespacedName(other.metadata) === namespacedName(pod.metadata) ? [] : opposingTerms(pod, { other, key, problem }),
+  );
+  if (found.length === 0) return [];
+  return [
+    ...dropSelectedLabels(
+      pod,
+      found.map(({ term }) => term),
+    ),
+    ...preferenceForOpposingPods(found),
+  ];
+}
+
+interface OpposingTerm {
+  readonly other: Pod;
+  readonly term: PodAffinityTerm;
+  readonly index: number;
+}
+
+function opposingTerms(
+  pod: Pod,
+  { other, key, problem }: { other: Pod; key: string; problem: SchedulingProblem },
+): readonly OpposingTerm[] {
+  const terms = other.spec.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
+  return terms.flatMap((term, index) => {
+    if (term.topologyKey !== key) return [];
+    const { matchLabelKeys, mismatchLabelKeys } = term;
+    const selector = compileSelector(term.labelSelector, {
+      labels: other.metadata.labels,
+      matchLabelKeys,
+      mismatchLabelKeys,
+    });
+    const namespaces = termNamespaces(term, namespaceOf(other.metadata), problem.namespaces);
+    const isOpposing = namespaces.has(namespaceOf(pod.metadata)) && selector.matches(pod.metadata.labels ?? {});
+    return isOpposing ? [{ other, term, index }] : [];
+  });
+}
+
+/** More of them than this are not changed one by one. */
+const maxOpposingPods = 8;
+
+function preferenceForOpposingPods(found: readonly OpposingTerm[]): readonly CandidateChange[] {
+  if (found.length > maxOpposingPods) return [];
+  const all = combineChanges(
+    found.map(({ other, term, index }) =>
+      changeOf(editedPod(other), {
+        text: `make the pod anti-affinity of ${namespacedName(other.metadata)} over ${term.topologyKey} a preference`,
+        weight: changeWeights.makePreference,
+        operations: preferenceOperations(other, { kind: "podAntiAffinity", term, index }),
+      }),
+    ),
+  );
+  return all === undefined
+    ? []
+    : [{ ...all, weight: all.weight + changeWeights.changeOthers - changeWeights.makePreference }];
+}
+
+/** Without the labels the others look for. */
+function dropSelectedLabels(pod: Pod, terms: readonly PodAffinityTerm[]): readonly CandidateChange[] {
+  const keys = new Set(terms.flatMap(({ labelSelector }) => Object.keys(labelSelector?.matchLabels ?? {}).slice(0, 1)));
+  const own = [...keys].filter((key) => Object.hasOwn(pod.metadata.labels ?? {}, key));
+  const all = combineChanges(
+    own.map((key) =>
+      changeOf(editedPod(pod), {
+        text: `drop the label ${key}, by which other pods keep away from it, from the pod`,
+        weight: changeWeights.changeOthers,
+        operations: [removeOperation(["metadata", "labels", key])],
+      }),
+    ),
+  );
+  return all === undefined || own.length === 0 ? [] : [all];
+}

@@ -1,0 +1,57 @@
+import type { Pod } from "../../../api/kubernetes/pod.ts";
+import { type PodValidation, podProblems } from "../../pod-validation.ts";
+import type { SchedulingProblem } from "../../scheduling/problem.ts";
+import { applyOperations, type PatchPath, removeOperation } from "../json-patch.ts";
+import { type CandidateChange, changeOf, changeWeights, combineChanges, editedPod } from "./candidate-change.ts";
+import { volumeClaimRepairs } from "./volume-changes.ts";
+
+/** What makes a pod pass that validation rejects. (02 §1.5) */
+export function validityChanges(pod: Pod, problem: SchedulingProblem): readonly CandidateChange[] {
+  const validation: PodValidation = problem;
+  const before = podProblems(pod, validation).length;
+  const helpful = removableConstraints(pod).filter(({ path }) => {
+    const without = applyOperations(pod, [removeOperation(path)]);
+    return podProblems(without, validation).length < before;
+  });
+  const dropped = helpful.map(({ path, text }) =>
+    changeOf(editedPod(pod), { text, weight: changeWeights.drop, operations: [removeOperation(path)] }),
+  );
+  const all = combineChanges(dropped);
+  return [...(dropped.length > 0 && all !== undefined ? [all] : []), ...volumeClaimRepairs(pod, problem)];
+}
+
+/** Everything a pod says of its node's labels, alternatives included. */
+function removableConstraints({ spec }: Pod): readonly { readonly path: PatchPath; readonly text: string }[] {
+  const nodeAffinity = ["spec", "affinity", "nodeAffinity"];
+  const required = [...nodeAffinity, "requiredDuringSchedulingIgnoredDuringExecution"];
+  const terms = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
+  const preferred = spec.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
+  return [
+    ...Object.keys(spec.nodeSelector ?? {}).map((key) => ({
+      path: ["spec", "nodeSelector", key],
+      text: `drop ${key} from the pod's node selector`,
+    })),
+    ...terms.flatMap(({ matchExpressions = [], matchFields }, term) => {
+      const path = [...required, "nodeSelectorTerms", term];
+      const isAll = terms.length === 1 && matchExpressions.length + (matchFields === undefined ? 0 : 1) === 1;
+      return [
+        ...matchExpressions.map(({ key }, index) => ({
+          path: isAll ? required : [...path, "matchExpressions", index],
+          text: `drop ${key} from the pod's node affinity`,
+        })),
+        ...(matchFields === undefined
+          ? []
+          : [
+              {
+                path: isAll ? required : [...path, "matchFields"],
+                text: "drop matchFields from the pod's node affinity",
+              },
+            ]),
+      ];
+    }),
+    ...preferred.map((_, index) => ({
+      path: [...nodeAffinity, "preferredDuringSchedulingIgnoredDuringExecution", index],
+      text: "drop the pod's preference to stay away from Karpenter's nodes",
+    })),
+  ];
+}

@@ -1,0 +1,177 @@
+import type { Pod } from "../../api/kubernetes/pod.ts";
+import { resources } from "../../api/labels.ts";
+import { Quantity } from "../../util/quantity.ts";
+import { allocatableOf, type InstanceType, type Offering } from "../instance-type.ts";
+import type { Requirement } from "../requirement.ts";
+import type { Requirements } from "../requirements.ts";
+import { amountOf, maxResources, mergeResources, noResources, type Resources } from "../resources.ts";
+import type { Pass, PoolTemplate } from "../scheduling/pass-state.ts";
+import type { Pool } from "../scheduling/problem.ts";
+import { type WrittenRequirement, writtenPodRequirements, writtenPoolRequirements } from "./written-requirements.ts";
+
+/** One way to buy a machine for a pod, and all that speaks against it. */
+export interface LaunchOption {
+  readonly type: InstanceType;
+  readonly price: number;
+  /** What the pool says that it is not, with the value it has instead. */
+  readonly poolMismatches: readonly LabelMismatch[];
+  /** What the pod says that it is not. */
+  readonly podMismatches: readonly LabelMismatch[];
+  /** Whether the pod's volumes are elsewhere. */
+  readonly missesVolumes: boolean;
+  readonly shortages: readonly ResourceShortage[];
+  /** What the pool's limits lack for it. */
+  readonly limitExcesses: readonly LimitExcess[];
+}
+
+export interface LabelMismatch {
+  readonly writtenRequirement: WrittenRequirement;
+  /** Of the machine; undefined where it has many or none. */
+  readonly value: string | undefined;
+}
+
+export interface ResourceShortage {
+  readonly resource: string;
+  /** By the pod alone. */
+  readonly asked: Quantity;
+  /** With what daemons ask for taken off. */
+  readonly left: Quantity;
+  readonly daemons: Quantity;
+}
+
+export interface LimitExcess {
+  readonly resource: string;
+  readonly limit: Quantity;
+  /** What the limit would have to be. */
+  readonly needed: Quantity;
+}
+
+export interface LaunchOptionQuery {
+  readonly pass: Pass;
+  readonly pod: Pod;
+  readonly requests: Resources;
+  readonly volumeAlternatives: readonly Requirements[];
+  readonly pool: Pool;
+  /** Absent where the pool's own requirements leave nothing. */
+  readonly poolTemplate: PoolTemplate | undefined;
+}
+
+/** How many things speak against a machine. */
+export function faultCount({
+  poolMismatches,
+  podMismatches,
+  missesVolumes,
+  shortages,
+  limitExcesses,
+}: LaunchOption): number {
+  return (
+    poolMismatches.length + podMismatches.length + shortages.length + limitExcesses.length + (missesVolumes ? 1 : 0)
+  );
+}
+
+/** Every available offering of every type the provider sells to the pool, whether or not the pool wants it. */
+export function launchOptionsFor(query: LaunchOptionQuery): readonly LaunchOption[] {
+  const { pass, pool, pod, poolTemplate, volumeAlternatives } = query;
+  const { labelPolicy } = pass.problem;
+  const fromPool = writtenPoolRequirements(pool.nodePool, labelPolicy);
+  const fromPod = writtenPodRequirements(pod, labelPolicy);
+  const overheads = daemonsByType(poolTemplate);
+  const remainingLimits = remainingLimitsOf(pass, poolTemplate);
+  return pool.instanceTypes.flatMap((type) => {
+    const shortages = shortagesOf(type, query.requests, overheads(type));
+    const limitExcesses = limitExcessesOf(type, { pool, remainingLimits });
+    return type.offerings
+      .filter(({ available }) => available)
+      .map((offering): LaunchOption => {
+        const labelFor = (key: string): Requirement | undefined => labelRequirement(key, type, offering);
+        return {
+          type,
+          price: offering.price,
+          poolMismatches: mismatchesOf(fromPool, labelFor),
+          podMismatches: mismatchesOf(fromPod, labelFor),
+          missesVolumes:
+            volumeAlternatives.length > 0 &&
+            !volumeAlternatives.some((alternative) =>
+              [...alternative].every((one) => isCompatibleLabel(one, labelFor(one.key))),
+            ),
+          shortages: offering.capacityOverride === undefined ? shortages : [],
+          limitExcesses,
+        };
+      });
+  });
+}
+
+/** Whether types, or the ways to buy them, are told apart by a label. */
+export function isInstanceTypeLabel(key: string, { instanceTypes }: Pool): boolean {
+  return instanceTypes.some(
+    ({ requirements, offerings }) => requirements.has(key) || offerings.some((one) => one.requirements.has(key)),
+  );
+}
+
+function labelRequirement(key: string, type: InstanceType, offering: Offering): Requirement | undefined {
+  if (offering.requirements.has(key)) return offering.requirements.get(key);
+  return type.requirements.has(key) ? type.requirements.get(key) : undefined;
+}
+
+function mismatchesOf(
+  writtenRequirements: readonly WrittenRequirement[],
+  labelFor: (key: string) => Requirement | undefined,
+): readonly LabelMismatch[] {
+  return writtenRequirements.flatMap((writtenRequirement) => {
+    const has = labelFor(writtenRequirement.requirement.key);
+    if (isCompatibleLabel(writtenRequirement.requirement, has)) return [];
+    return [{ writtenRequirement, value: has?.complement === false ? has.sortedValues()[0] : undefined }];
+  });
+}
+
+/** A label machines do not speak of may have any value. (02:R-25) */
+function isCompatibleLabel(wanted: Requirement, has: Requirement | undefined): boolean {
+  return has === undefined || wanted.hasIntersection(has) || (wanted.isNegative && has.isNegative);
+}
+
+/** Daemons of a type; of one the pool leaves out, at worst as many as anywhere. */
+function daemonsByType(poolTemplate: PoolTemplate | undefined): (type: InstanceType) => Resources {
+  if (poolTemplate === undefined) return () => noResources;
+  const byType = new Map<InstanceType, Resources>();
+  for (const { columns, overhead } of poolTemplate.daemonGroups) {
+    for (const type of poolTemplate.typeTable.typesIn(columns)) byType.set(type, overhead);
+  }
+  const most = maxResources(...poolTemplate.daemonGroups.map(({ overhead }) => overhead));
+  return (type) => byType.get(type) ?? most;
+}
+
+function shortagesOf(type: InstanceType, requests: Resources, daemons: Resources): readonly ResourceShortage[] {
+  const offered = allocatableOf(type);
+  return Object.keys(mergeResources(requests, daemons)).flatMap((resource) => {
+    const [asked, taken] = [amountOf(requests, resource), amountOf(daemons, resource)];
+    const left = amountOf(offered, resource).sub(taken);
+    return asked.cmp(left) > 0 ? [{ resource, asked, left, daemons: taken }] : [];
+  });
+}
+
+/** What a pool's limits still allow; only limited resources are named. */
+export function remainingLimitsOf({ space }: Pass, poolTemplate: PoolTemplate | undefined): Resources {
+  if (poolTemplate === undefined) return noResources;
+  const row = space.zeroRow();
+  for (const [name, left] of poolTemplate.remainingLimits)
+    if (space.indexOf(name) >= 0) row[space.indexOf(name)] = left;
+  const all = space.toResources(row, (name) => poolTemplate.remainingLimits.has(name));
+  return Object.fromEntries(
+    [...poolTemplate.remainingLimits.keys()].flatMap((name) => (all[name] ? [[name, all[name]]] : [])),
+  );
+}
+
+/** 02:H-2. */
+function limitExcessesOf(
+  type: InstanceType,
+  { pool, remainingLimits }: { pool: Pool; remainingLimits: Resources },
+): readonly LimitExcess[] {
+  const limits = pool.nodePool.spec.limits ?? {};
+  return Object.entries(remainingLimits).flatMap(([resource, left]) => {
+    const isNodes = resource === resources.nodes;
+    const wanted = isNodes ? Quantity.of(1) : amountOf(type.capacity, resource);
+    if (wanted.cmp(left) <= 0) return [];
+    const limit = Quantity.tryParse(limits[resource] ?? "0") ?? Quantity.zero;
+    return [{ resource, limit, needed: limit.sub(left).add(wanted) }];
+  });
+}

@@ -1,0 +1,96 @@
+import type { Pod } from "../../api/kubernetes/pod.ts";
+import type { EmptyPool } from "../scheduling/decision.ts";
+import { lastTriedVariant } from "../scheduling/find-refusal.ts";
+import type { PodAttempt } from "../scheduling/fit-on-planned-node.ts";
+import type { Pool, SchedulingProblem } from "../scheduling/problem.ts";
+import { areFromSameTemplate } from "./edit.ts";
+import type { NodeFinding, PoolFinding, RefusalReason } from "./explanation.ts";
+import { type LaunchOption, type LaunchOptionQuery, launchOptionsFor } from "./launch-options.ts";
+import { findNodeFailures } from "./node-checks.ts";
+import { type PoolObstacles, poolObstacles } from "./pool-obstacles.ts";
+import { poolReasons } from "./reasons.ts";
+import { nodesByDistance } from "./refusal-distance.ts";
+import { type Simulation, unplacedPods } from "./simulation.ts";
+
+/** A pod without a place, and everything that is known of why. */
+export interface PlacementAnalysis {
+  readonly problem: SchedulingProblem;
+  readonly simulation: Simulation;
+  readonly pod: Pod;
+  readonly podAttempt: PodAttempt;
+  readonly pools: readonly PoolAnalysis[];
+  /** What keeps it from everything, whatever pools and nodes are like. */
+  readonly podReason: RefusalReason | undefined;
+  /** Of all nodes, nearest first. */
+  readonly nodes: readonly NodeFinding[];
+  /** Pods like it that have no place either, itself included. */
+  readonly unplacedSiblings: number;
+}
+
+export interface PoolAnalysis {
+  readonly pool: Pool;
+  readonly obstacles: PoolObstacles | undefined;
+  /** Set where the pool's own requirements leave nothing to buy. (02:T-6) */
+  readonly empty: EmptyPool | undefined;
+  /** Worked out when first asked for. */
+  readonly launchOptions: () => readonly LaunchOption[];
+  readonly finding: PoolFinding;
+}
+
+export function analyzePlacement(problem: SchedulingProblem, simulation: Simulation): PlacementAnalysis {
+  const { pass, queuedPod } = simulation;
+  const podAttempt: PodAttempt = { queuedPod, variant: lastTriedVariant(pass, queuedPod) };
+  const unplacedSiblings = unplacedPods(pass).filter(({ pod }) => areFromSameTemplate(pod, queuedPod.pod)).length;
+  const ordered = [
+    ...pass.poolTemplates.map(({ nodeClaimTemplate }) => nodeClaimTemplate.pool),
+    ...pass.emptyPools.map(({ pool }) => pool),
+  ];
+  const pools = ordered.flatMap((name) => {
+    const pool = problem.pools.find(({ nodePool }) => nodePool.metadata.name === name);
+    return pool === undefined ? [] : [analyzePool(simulation, podAttempt, pool)];
+  });
+  const nodes = nodesByDistance(
+    pass.existingNodes.map((existingNode) => findNodeFailures(pass, podAttempt, existingNode)),
+  );
+  return {
+    problem,
+    simulation,
+    pod: queuedPod.pod,
+    podAttempt,
+    pools,
+    nodes,
+    podReason: findPodReason(simulation),
+    unplacedSiblings,
+  };
+}
+
+function findPodReason({ queuedPod: { podClass }, problem }: Simulation): RefusalReason | undefined {
+  if (podClass.usesDra && problem.policy.ignoreDra) return { code: "dynamic-resources" };
+  if (podClass.volumeError !== undefined) return { code: "volume-unknown", text: podClass.volumeError };
+  return undefined;
+}
+
+function analyzePool({ pass, queuedPod }: Simulation, podAttempt: PodAttempt, pool: Pool): PoolAnalysis {
+  const { name } = pool.nodePool.metadata;
+  const poolTemplate = pass.poolTemplates.find(({ nodeClaimTemplate }) => nodeClaimTemplate.pool === name);
+  const empty = pass.emptyPools.find((one) => one.pool === name);
+  const query: LaunchOptionQuery = {
+    pass,
+    pod: queuedPod.pod,
+    requests: queuedPod.podClass.requests,
+    volumeAlternatives: queuedPod.podClass.volumeAlternatives.map(({ requirements }) => requirements),
+    pool,
+    poolTemplate,
+  };
+  let knownOptions: readonly LaunchOption[] | undefined;
+  const launchOptions = (): readonly LaunchOption[] => {
+    knownOptions ??= launchOptionsFor(query);
+    return knownOptions;
+  };
+  const obstacles = poolTemplate && poolObstacles(pass, podAttempt, poolTemplate);
+  const reasons: readonly RefusalReason[] =
+    obstacles === undefined
+      ? [{ code: "no-templates", becauseOfMinValues: empty?.becauseOfMinValues ?? false }]
+      : obstacles.causes.flatMap((cause) => poolReasons(cause, query, launchOptions));
+  return { pool, obstacles, empty, launchOptions, finding: { pool: name ?? "", reasons } };
+}

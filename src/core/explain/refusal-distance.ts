@@ -1,0 +1,47 @@
+import { Quantity } from "../../util/quantity.ts";
+import type { NodeFinding, PoolFinding, RefusalReason } from "./explanation.ts";
+
+/** How much a reason keeps a pod away: a whole for most, a part where figures say how far off it was. */
+function reasonDistance(reason: RefusalReason): number {
+  switch (reason.code) {
+    case "resources":
+      return 0.2 + 0.8 * missingShare(reason.asked, reason.available);
+    case "limits":
+    case "node-limit":
+      return 0.6;
+    case "topology":
+      return 0.7;
+    case "reserved-capacity":
+      return 0.1;
+    case "min-values":
+      return 0.5;
+    default:
+      return 1;
+  }
+}
+
+function missingShare(asked: string, available: string): number {
+  const [want, have] = [asked, available].map((text) => Quantity.tryParse(text)?.toNumber() ?? 0);
+  if (want === undefined || have === undefined || want <= 0) return 1;
+  return Math.min(1, Math.max(0, (want - Math.max(0, have)) / want));
+}
+
+export function totalDistance(reasons: readonly RefusalReason[]): number {
+  return reasons.reduce((sum, reason) => sum + reasonDistance(reason), 0);
+}
+
+/** Nearest first; the order they were tried in decides between equals. */
+export function poolsByDistance(findings: readonly PoolFinding[]): readonly PoolFinding[] {
+  return sortByDistance(findings, ({ reasons }) => totalDistance(reasons));
+}
+
+export function nodesByDistance(findings: readonly NodeFinding[]): readonly NodeFinding[] {
+  return sortByDistance(findings, ({ checks }) => totalDistance(checks.map(({ reason }) => reason)));
+}
+
+function sortByDistance<T>(findings: readonly T[], distanceOf: (finding: T) => number): readonly T[] {
+  return findings
+    .map((finding) => ({ finding, far: distanceOf(finding) }))
+    .sort((a, b) => a.far - b.far)
+    .map(({ finding }) => finding);
+}

@@ -1,0 +1,141 @@
+import { namespacedName } from "../../api/object.ts";
+import { podProblems } from "../pod-validation.ts";
+import type { SchedulingProblem } from "../scheduling/problem.ts";
+import { candidateChanges, orderChanges } from "./candidate-changes.ts";
+import type { CandidateChange } from "./changes/candidate-change.ts";
+import { applyEdits, type Edit } from "./edit.ts";
+import type { Suggestion } from "./explanation.ts";
+import { analyzePlacement } from "./placement-analysis.ts";
+import { reduceProblem } from "./reduce-problem.ts";
+import { type Simulation, simulateFor, unplacedPodKeys } from "./simulation.ts";
+
+export interface SearchOptions {
+  readonly podKey: string;
+  /** How many suggestions are wanted. */
+  readonly maxSuggestions: number;
+  /** How often at most the problem is planned again. */
+  readonly maxTrials: number;
+  /** Problems of validation the pod has already and may keep. */
+  readonly toleratedProblems: ReadonlySet<string>;
+  /** Pods without a place before anything is changed. */
+  readonly unplacedPodKeys: ReadonlySet<string>;
+}
+
+/** Changes that give the pod a place, found by trying them, smallest first. */
+export function searchSuggestions(
+  problem: SchedulingProblem,
+  candidates: readonly CandidateChange[],
+  options: SearchOptions,
+): readonly Suggestion[] {
+  const search = new SuggestionSearch(problem, options);
+  const found = search.tryAll(candidates);
+  // Only when no single change will do is it asked what is still in the way after it.
+  return found.length > 0 ? found : search.tryPairs(candidates.slice(0, maxFirstSteps));
+}
+
+/** How many changes that did not suffice are built upon. */
+const maxFirstSteps = 6;
+/** Once something has been found, this part of the trials is spent on alternatives, and at most so many. */
+const shareForAlternatives = 1 / 5;
+const maxTrialsForAlternatives = 6;
+
+class SuggestionSearch {
+  readonly #problem: SchedulingProblem;
+  readonly #options: SearchOptions;
+  #trials: number;
+
+  constructor(problem: SchedulingProblem, options: SearchOptions) {
+    this.#problem = problem;
+    this.#options = options;
+    this.#trials = options.maxTrials;
+  }
+
+  tryAll(candidates: readonly CandidateChange[]): readonly Suggestion[] {
+    const found: Suggestion[] = [];
+    const costly: Suggestion[] = [];
+    for (const candidate of candidates) {
+      if (this.#trials <= 0 || found.length >= this.#options.maxSuggestions) break;
+      if (isVariation(candidate, found)) continue;
+      const suggestion = this.#try(candidate);
+      if (suggestion === undefined) continue;
+      (suggestion.displaced.length === 0 ? found : costly).push(suggestion);
+      if (found.length === 1 && suggestion === found[0])
+        this.#trials = Math.min(this.#trials, this.#trialsForAlternatives);
+    }
+    // A change that takes somebody else's place is better than none, and worse than any other.
+    return [...found, ...(found.length === 0 ? costly.slice(0, this.#options.maxSuggestions) : [])];
+  }
+
+  get #trialsForAlternatives(): number {
+    return Math.min(maxTrialsForAlternatives, Math.max(2, Math.round(this.#options.maxTrials * shareForAlternatives)));
+  }
+
+  /** Second steps: what the round after a first step still complains of. */
+  tryPairs(firsts: readonly CandidateChange[]): readonly Suggestion[] {
+    const pairs = firsts.flatMap((first) => {
+      const problem = applyEdits(this.#problem, first.edits);
+      const simulation = this.#isValid(problem) && this.#trials > 0 ? this.#simulate(problem) : undefined;
+      if (simulation === undefined || simulation.location !== undefined) return [];
+      return candidateChanges(analyzePlacement(problem, simulation))
+        .slice(0, maxFirstSteps)
+        .map(
+          (second): CandidateChange => ({
+            text: `${first.text}; and ${second.text}`,
+            edits: [...first.edits, ...second.edits],
+            steps: first.steps + second.steps,
+            weight: first.weight + second.weight,
+          }),
+        );
+    });
+    return this.tryAll(orderChanges(pairs));
+  }
+
+  #simulate(problem: SchedulingProblem): Simulation | undefined {
+    this.#trials--;
+    return simulateFor(reduceProblem(problem), this.#options.podKey);
+  }
+
+  #isValid(problem: SchedulingProblem): boolean {
+    const pod = problem.pods.find(({ metadata }) => namespacedName(metadata) === this.#options.podKey);
+    return (
+      pod !== undefined && podProblems(pod, problem).every(({ text }) => this.#options.toleratedProblems.has(text))
+    );
+  }
+
+  #try(candidate: CandidateChange): Suggestion | undefined {
+    const problem = applyEdits(this.#problem, candidate.edits);
+    if (!this.#isValid(problem)) return undefined;
+    const simulation = this.#simulate(problem);
+    if (simulation?.location === undefined) return undefined;
+    const { unplacedPodKeys: unplaced, podKey } = this.#options;
+    const after = unplacedPodKeys(simulation.pass);
+    const { text, edits, weight } = candidate;
+    return {
+      text,
+      edits,
+      weight,
+      place: suggestedPlace(simulation.location),
+      alsoPlaced: [...unplaced].filter((key) => key !== podKey && !after.has(key)).length,
+      displaced: [...after].filter((key) => !unplaced.has(key)).sort(),
+    };
+  }
+}
+
+function suggestedPlace(location: NonNullable<Simulation["location"]>): Suggestion["place"] {
+  if (location.kind === "node") return { node: location.existingNode.node.name };
+  const { poolTemplate, columns, requirementState } = location.plannedNode;
+  const cheapest = poolTemplate.typeTable
+    .typesByPrice(requirementState)
+    .find(({ typeIndex }) => poolTemplate.typeTable.hasType(columns, typeIndex));
+  return { pool: poolTemplate.nodeClaimTemplate.pool, ...(cheapest && { instanceType: cheapest.type.name }) };
+}
+
+/** The same fields changed to other values, or more besides, say nothing new. */
+function isVariation({ edits }: CandidateChange, found: readonly Suggestion[]): boolean {
+  const changed = new Set(edits.map(editKey));
+  return found.some((one) => one.edits.every((edit) => changed.has(editKey(edit))));
+}
+
+function editKey({ object, op, path }: Edit): string {
+  return JSON.stringify([object.kind, object.namespace, object.name, op, path]);
+}

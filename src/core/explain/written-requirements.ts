@@ -1,0 +1,76 @@
+import type { NodePool } from "../../api/kinds/node-pool.ts";
+import type { Pod } from "../../api/kubernetes/pod.ts";
+import type { LabelPolicy } from "../../api/label-policy.ts";
+import { requirementOperators } from "../../api/vocabulary.ts";
+import { Requirement, type RequirementItem } from "../requirement.ts";
+import type { PatchPath } from "./json-patch.ts";
+
+/** Something said of one label, and where it is written. */
+export interface WrittenRequirement {
+  readonly path: PatchPath;
+  readonly requirement: Requirement;
+  readonly written: RequirementItem;
+  /** How it is written: `nodeSelector` and labels hold one value, expressions and pool requirements a list. */
+  readonly form: "pair" | "item";
+}
+
+const termsPath = [
+  "spec",
+  "affinity",
+  "nodeAffinity",
+  "requiredDuringSchedulingIgnoredDuringExecution",
+  "nodeSelectorTerms",
+];
+
+/** What a pod insists on: its node selector and the last of its alternatives, which is what it is left with. (02:Q-40) */
+export function writtenPodRequirements({ spec }: Pod, policy: LabelPolicy): readonly WrittenRequirement[] {
+  const pairs = Object.entries(spec.nodeSelector ?? {}).map(([key, value]) =>
+    writtenRequirementOf(
+      { key, operator: "In", values: [value] },
+      { path: ["spec", "nodeSelector", key], form: "pair", policy },
+    ),
+  );
+  const terms = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
+  const term = terms.length - 1;
+  const items = (terms[term]?.matchExpressions ?? []).flatMap(({ key, operator, values }, index) => {
+    const known = requirementOperators.find((one) => one === operator);
+    if (known === undefined) return [];
+    const path = [...termsPath, term, "matchExpressions", index];
+    return [writtenRequirementOf({ key, operator: known, values }, { path, form: "item", policy })];
+  });
+  return [...pairs, ...items];
+}
+
+/** Where a pod's required node affinity is, if dropping one expression leaves nothing of it. */
+export function removalPath({ path }: WrittenRequirement, { spec }: Pod): PatchPath {
+  const terms = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
+  const isExpression = path.length === termsPath.length + 3;
+  if (!isExpression || (terms.at(-1)?.matchExpressions?.length ?? 0) > 1) return path;
+  return terms.length > 1 ? path.slice(0, termsPath.length + 1) : path.slice(0, termsPath.length - 1);
+}
+
+/** What a pool says of its nodes, requirements before labels. */
+export function writtenPoolRequirements({ spec }: NodePool, policy: LabelPolicy): readonly WrittenRequirement[] {
+  const { template } = spec;
+  const items = template.spec.requirements.map((item, index) =>
+    writtenRequirementOf(item as RequirementItem, {
+      path: ["spec", "template", "spec", "requirements", index],
+      form: "item",
+      policy,
+    }),
+  );
+  const pairs = Object.entries(template.metadata?.labels ?? {}).map(([key, value]) =>
+    writtenRequirementOf(
+      { key, operator: "In", values: [value] },
+      { path: ["spec", "template", "metadata", "labels", key], form: "pair", policy },
+    ),
+  );
+  return [...items, ...pairs];
+}
+
+function writtenRequirementOf(
+  written: RequirementItem,
+  { path, form, policy }: { path: PatchPath; form: WrittenRequirement["form"]; policy: LabelPolicy },
+): WrittenRequirement {
+  return { path, form, written, requirement: Requirement.fromItem(written, policy) };
+}

@@ -1,0 +1,83 @@
+import { countingGroupsOf } from "../scheduling/commit.ts";
+import type { Pass, QueuedPod } from "../scheduling/pass-state.ts";
+import type { TopologyGroup } from "../scheduling/topology/topology-group.ts";
+import type { Variant } from "../scheduling/variants.ts";
+
+/** How many pods a group may already count on a host when one more comes. */
+export interface HostCountRule {
+  readonly group: TopologyGroup;
+  readonly maxCount: number;
+}
+
+/** Pods that can be moved alike: of one class, placed with the same of its wishes. */
+export interface MoveClass {
+  readonly variant: Variant;
+  readonly request: Float64Array;
+  /** A number of its own, such that sums of them are as good as the lists they are of. */
+  readonly hash: number;
+  /** False: it stays where the plain plan has it. */
+  readonly isMovable: boolean;
+  /** Some topology other than hosts counts it or binds it: it moves only where that sees no difference. */
+  readonly isTopologyBound: boolean;
+  readonly hostRules: readonly HostCountRule[];
+  /** Groups that count it by host. */
+  readonly countingGroups: readonly TopologyGroup[];
+}
+
+/** The movers of one pass. */
+export class MoveClasses {
+  readonly #pass: Pass;
+  readonly #known = new Map<Variant, MoveClass>();
+
+  constructor(pass: Pass) {
+    this.#pass = pass;
+  }
+
+  groupByMoveClass(queuedPods: readonly QueuedPod[]): ReadonlyMap<MoveClass, readonly QueuedPod[]> {
+    const found = new Map<MoveClass, QueuedPod[]>();
+    for (const queuedPod of queuedPods) {
+      const moveClass = this.#of(queuedPod);
+      const group = found.get(moveClass);
+      if (group === undefined) found.set(moveClass, [queuedPod]);
+      else group.push(queuedPod);
+    }
+    return found;
+  }
+
+  /** Of a pod on a planned node. */
+  #of(queuedPod: QueuedPod): MoveClass {
+    const { placedVariant: variant } = queuedPod;
+    if (variant === undefined)
+      throw new Error(`pod ${queuedPod.pod.metadata.name} is on a planned node and never joined it`);
+    const known = this.#known.get(variant) ?? this.#make(queuedPod, variant);
+    this.#known.set(variant, known);
+    return known;
+  }
+
+  #make({ podClass }: QueuedPod, variant: Variant): MoveClass {
+    const { groups, inverseGroups } = countingGroupsOf(this.#pass, podClass);
+    const allCountingGroups = [...groups, ...inverseGroups];
+    const countingGroups = allCountingGroups.filter((group) => group.isHostname);
+    const isBoundToHost =
+      countingGroups.some(isAffinity) || variant.hostRules.some(({ group }) => isAffinity(group)) || variant.hostname;
+    return {
+      variant,
+      request: this.#pass.requests.get(podClass) as Float64Array,
+      hash: Math.imul(this.#known.size + 1, 0x9e3779b1) >>> 0,
+      // Which of its volumes' alternatives was taken is not remembered; ports and company on a host are not tracked.
+      isMovable: !isBoundToHost && !podClass.hasHostPorts && podClass.volumeAlternatives.length === 0,
+      isTopologyBound: variant.domainRules.length > 0 || allCountingGroups.length > countingGroups.length,
+      hostRules: variant.hostRules.map(({ group, self }) => ({ group, maxCount: maxCountBefore(group, self) })),
+      countingGroups,
+    };
+  }
+}
+
+function isAffinity(group: TopologyGroup): boolean {
+  return group.spec.kind === "affinity";
+}
+
+/** 02:X-26, X-35. */
+function maxCountBefore({ spec: { kind, maxSkew } }: TopologyGroup, self: boolean): number {
+  return kind === "spread" ? maxSkew - (self ? 1 : 0) : 0;
+}

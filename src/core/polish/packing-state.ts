@@ -1,0 +1,277 @@
+import type { Bitset } from "../../util/bitset.ts";
+import { mapInSteps, type Steps } from "../../util/steps.ts";
+import { reservationIdLabels } from "../instance-type.ts";
+import { checkMinValues } from "../min-values.ts";
+import { maxInstanceTypesPerNodeClaim } from "../scheduling/close-pass.ts";
+import type { Pass, PlannedNodeState, PoolTemplate } from "../scheduling/pass-state.ts";
+import type { RequirementState } from "../scheduling/requirement-state.ts";
+import { Bin } from "./bin.ts";
+import { type MoveClass, MoveClasses } from "./move-class.ts";
+import { MoveScopes } from "./move-scopes.ts";
+import { capacityLimitOf, PricedSizesCache } from "./priced-sizes.ts";
+import { TopologySignatures } from "./topology-signatures.ts";
+
+/** A planned node as it would be. */
+export interface ProposedNode {
+  readonly requirementState: RequirementState;
+  /** Its place on the outline's menu; -1: nothing is bought. */
+  readonly sizeIndex: number;
+  readonly price: number;
+}
+
+/** Some pods of one mover. */
+export interface PodBatch {
+  readonly moveClass: MoveClass;
+  readonly count: number;
+}
+
+/** The planned nodes of a pass laid out for moving pods between them, and what each would cost. */
+export class PackingState {
+  readonly bins: Bin[] = [];
+  readonly scopes: MoveScopes;
+  readonly #pass: Pass;
+  readonly #pricedSizes: PricedSizesCache;
+  readonly #signatures: TopologySignatures;
+  readonly #mergedRequirements = new Map<string, RequirementState | undefined>();
+  readonly #row: Float64Array;
+
+  private constructor(pass: Pass) {
+    this.#pass = pass;
+    this.#pricedSizes = new PricedSizesCache(pass);
+    this.#row = pass.space.zeroRow();
+    this.#signatures = new TopologySignatures(pass);
+    this.scopes = new MoveScopes(pass.plannedNodes.length, pass.space.size);
+  }
+
+  static *create(pass: Pass): Steps<PackingState> {
+    const packing = new PackingState(pass);
+    const moveClasses = new MoveClasses(pass);
+    for (const plannedNode of pass.plannedNodes) {
+      if (!packing.#canChange(plannedNode)) continue;
+      packing.#add(plannedNode, moveClasses);
+      yield;
+    }
+    return packing;
+  }
+
+  /** What a node costs with these pods more; undefined: it cannot be had. */
+  proposeWith(bin: Bin, { moveClass: mover, count }: PodBatch): ProposedNode | undefined {
+    const { poolTemplate: shop } = bin.plannedNode;
+    const requirementState = shop.requirementStates.merge(bin.requirementState, mover.variant.incoming);
+    if (requirementState === null) return undefined;
+    if (requirementState !== bin.requirementState && this.#signatures.of(shop, requirementState) !== bin.signature)
+      return undefined;
+    return this.#propose(bin, requirementState, this.#usedWith(bin, mover, count));
+  }
+
+  /** Whether a node that has room for a pod takes it as it is, without becoming another. */
+  takesAsIs({ plannedNode: { poolTemplate: shop }, requirementState: outline }: Bin, { variant }: MoveClass): boolean {
+    return !outline.hasMinValues && shop.requirementStates.merge(outline, variant.incoming) === outline;
+  }
+
+  /** What an empty node costs with these pods alone, as they were on another. */
+  proposeAlone(bin: Bin, { moveClass: mover, count }: PodBatch, from: Bin): ProposedNode | undefined {
+    const { poolTemplate: shop } = bin.plannedNode;
+    const requirementState = this.#mergeRequirements(shop, [mover], from);
+    if (requirementState === undefined) return undefined;
+    if (mover.isTopologyBound && this.#signatures.of(shop, requirementState) !== from.signature) return undefined;
+    return this.#propose(bin, requirementState, this.#usedWith(bin, mover, count));
+  }
+
+  /** What a node costs with these pods less; without any it costs nothing. */
+  proposeWithout(bin: Bin, { moveClass: mover, count }: PodBatch): ProposedNode | undefined {
+    const isLast = bin.pods.get(mover)?.length === count;
+    if (isLast && bin.pods.size === 1)
+      return { requirementState: bin.plannedNode.poolTemplate.initialState, sizeIndex: -1, price: 0 };
+    const requirementState = isLast ? this.#requirementsWithout(bin, mover) : bin.requirementState;
+    return this.#propose(bin, requirementState, this.#usedWith(bin, mover, -count));
+  }
+
+  /**
+   * Moves all pods of a node to another that takes them as it is, leaving behind those it would have to change for:
+   * what is saved, or undefined where that would be nothing.
+   */
+  moveAllPods(from: Bin, to: Bin): number | undefined {
+    const before = from.price + to.price;
+    const moved: { mover: MoveClass; count: number }[] = [];
+    for (const [moveClass, { length: count }] of [...from.pods]) {
+      if (!this.#canMoveAll(from, to, { moveClass, count })) continue;
+      to.add(moveClass, from.removeLast(moveClass, count));
+      moved.push({ mover: moveClass, count });
+    }
+    const remainder = this.#proposeAfterwards(from);
+    const proposal = this.#propose(to, to.requirementState, to.used);
+    const savings = remainder === undefined || proposal === undefined ? 0 : before - remainder.price - proposal.price;
+    if (remainder === undefined || proposal === undefined || savings <= 1e-9) {
+      for (const { mover: moveClass, count } of moved.reverse()) from.add(moveClass, to.removeLast(moveClass, count));
+      return undefined;
+    }
+    this.#apply(from, remainder);
+    this.#apply(to, proposal);
+    for (const bin of [from, to]) {
+      bin.isChanged = true;
+      this.scopes.update(bin, { hasMoreRoom: true });
+    }
+    return savings;
+  }
+
+  #canMoveAll(from: Bin, to: Bin, { moveClass: mover, count }: PodBatch): boolean {
+    if (!mover.isMovable || (mover.isTopologyBound && from.signature !== to.signature)) return false;
+    if (!this.takesAsIs(to, mover) || !to.allowsOnHost(mover, count) || to.pricedSizes === undefined) return false;
+    return this.#pricedSizes.cheapestFitting(to.pricedSizes, this.#usedWith(to, mover, count)) >= 0;
+  }
+
+  #proposeAfterwards(bin: Bin): ProposedNode | undefined {
+    const { poolTemplate: shop } = bin.plannedNode;
+    if (bin.isEmpty) return { requirementState: shop.initialState, sizeIndex: -1, price: 0 };
+    const requirementState = bin.hasUnmovablePods
+      ? undefined
+      : this.#mergeRequirements(shop, [...bin.pods.keys()], bin);
+    const hasSameSignature =
+      requirementState !== undefined && this.#signatures.of(shop, requirementState) === bin.signature;
+    return this.#propose(bin, hasSameSignature ? requirementState : bin.requirementState, bin.used);
+  }
+
+  /** Moves pods from one node to another, both becoming what has been offered. */
+  move(
+    { moveClass: mover, count }: PodBatch,
+    { from, remainder, to, proposal }: { from: Bin; remainder: ProposedNode; to: Bin; proposal: ProposedNode },
+  ): void {
+    const hasMoreRoom =
+      to.isEmpty || proposal.sizeIndex !== to.sizeIndex || proposal.requirementState !== to.requirementState;
+    if (to.isEmpty) to.signature = this.#signatures.of(to.plannedNode.poolTemplate, proposal.requirementState);
+    to.add(mover, from.removeLast(mover, count));
+    from.isChanged = true;
+    to.isChanged = true;
+    this.#apply(from, remainder);
+    this.#apply(to, proposal);
+    this.scopes.update(from, { hasMoreRoom: true });
+    this.scopes.update(to, { hasMoreRoom });
+  }
+
+  /** Writes what has been found back into the pass. Nodes that lost all their pods stay there, empty. */
+  *writeBack(): Steps<void> {
+    const changedBins = this.bins.filter(({ isChanged }) => isChanged);
+    const changes = yield* mapInSteps(changedBins, (bin) => {
+      const { plannedNode, pods, used, requirementState } = bin;
+      const columns = this.#columnsOf(bin, requirementState, used);
+      const change: Partial<PlannedNodeState> = { pods: [...pods.values()].flat(), used, requirementState, columns };
+      return { plannedNode, change };
+    });
+    // All at once: a plan of which half is written down would be none.
+    for (const { plannedNode, change } of changes) Object.assign(plannedNode, change);
+  }
+
+  /** Ports are held by the node as it is, lowered flexibility by how it came about, reservations in an order. */
+  #canChange({ poolTemplate: shop, hostPorts, minValuesRelaxed }: PlannedNodeState): boolean {
+    if (hostPorts.length > 0 || minValuesRelaxed) return false;
+    return (
+      this.#pass.reservations.isEmpty || !reservationIdLabels.some((label) => shop.typeTable.offeringsHaveLabel(label))
+    );
+  }
+
+  #add(plannedNode: PlannedNodeState, moveClasses: MoveClasses): void {
+    const bin = new Bin(plannedNode, capacityLimitOf(plannedNode));
+    for (const [moveClass, queuedPods] of moveClasses.groupByMoveClass(plannedNode.pods)) {
+      bin.add(moveClass, queuedPods);
+      if (!moveClass.isMovable) bin.hasUnmovablePods = true;
+    }
+    bin.signature = this.#signatures.of(plannedNode.poolTemplate, plannedNode.requirementState);
+    const proposal = this.#propose(bin, bin.requirementState, bin.used);
+    if (proposal === undefined) return;
+    this.#apply(bin, proposal);
+    bin.index = this.bins.push(bin) - 1;
+    this.scopes.update(bin, { hasMoreRoom: true });
+  }
+
+  #apply(bin: Bin, { requirementState: outline, sizeIndex: choice, price }: ProposedNode): void {
+    bin.requirementState = outline;
+    bin.sizeIndex = choice;
+    bin.price = price;
+    bin.pricedSizes = this.#pricedSizes.of(bin.plannedNode.poolTemplate, outline, bin.capacityLimit);
+  }
+
+  #usedWith({ used }: Bin, { request }: MoveClass, count: number): Float64Array {
+    const row = this.#row;
+    for (let i = 0; i < row.length; i++) row[i] = (used[i] as number) + count * (request[i] as number);
+    return row;
+  }
+
+  #propose(bin: Bin, requirementState: RequirementState, used: Float64Array): ProposedNode | undefined {
+    const known = requirementState === bin.requirementState ? bin.pricedSizes : undefined;
+    const pricedSizes =
+      known ?? this.#pricedSizes.of(bin.plannedNode.poolTemplate, requirementState, bin.capacityLimit);
+    const sizeIndex = this.#pricedSizes.cheapestFitting(pricedSizes, used);
+    if (sizeIndex < 0) return undefined;
+    if (requirementState.hasMinValues && !this.#isFlexible(bin, requirementState, used)) return undefined;
+    return { requirementState, sizeIndex, price: pricedSizes.prices[sizeIndex] as number };
+  }
+
+  /** Whether what is left after truncation has the variety that is asked for. (02:F-2, Q-52) */
+  #isFlexible(bin: Bin, requirementState: RequirementState, used: Float64Array): boolean {
+    const { typeTable } = bin.plannedNode.poolTemplate;
+    const columns = this.#columnsOf(bin, requirementState, used);
+    const byPrice = typeTable
+      .typesByPrice(requirementState)
+      .filter(({ typeIndex }) => typeTable.hasType(columns, typeIndex));
+    const types = byPrice.slice(0, maxInstanceTypesPerNodeClaim).map(({ type }) => type);
+    return checkMinValues(types, requirementState.requirements).kind === "satisfied";
+  }
+
+  /** Everything it can be bought as. (02:F-1) */
+  #columnsOf(
+    { plannedNode: { poolTemplate: shop }, capacityLimit }: Bin,
+    requirementState: RequirementState,
+    used: Float64Array,
+  ): Bitset {
+    const possible = this.#pricedSizes.columns(shop, requirementState, capacityLimit);
+    const found = possible.clone().clear();
+    for (const group of shop.daemonGroups) {
+      const asked = used.map((amount, dimension) => amount + (group.overheadRow[dimension] as number));
+      found.or(shop.typeTable.keepFitting(possible.intersection(group.columns), asked));
+    }
+    return found;
+  }
+
+  /** The requirements without those of pods that leave; as they are where that is uncertain. */
+  #requirementsWithout(bin: Bin, leaving: MoveClass): RequirementState {
+    if (bin.hasUnmovablePods || isRequiredByOthers(bin, leaving)) return bin.requirementState;
+    const { poolTemplate: shop } = bin.plannedNode;
+    const rest = [...bin.pods.keys()].filter((moveClass) => moveClass !== leaving);
+    const requirementState = this.#mergeRequirements(shop, rest, bin);
+    return requirementState !== undefined && this.#signatures.of(shop, requirementState) === bin.signature
+      ? requirementState
+      : bin.requirementState;
+  }
+
+  /** What the wishes of some pods amount to; those that topology has placed keep their place. */
+  #mergeRequirements(
+    poolTemplate: PoolTemplate,
+    moveClasses: readonly MoveClass[],
+    from: Bin,
+  ): RequirementState | undefined {
+    const sets = [...new Set(moveClasses.map(({ variant }) => variant.incoming))].sort((a, b) => a.id - b.id);
+    const places = moveClasses.some(({ isTopologyBound }) => isTopologyBound)
+      ? this.#signatures.idsOf(from.requirementState)
+      : [];
+    const key = [poolTemplate.index, ...sets.map(({ id }) => id), "at", ...places].join();
+    if (this.#mergedRequirements.has(key)) return this.#mergedRequirements.get(key);
+    let requirementState: RequirementState | null = poolTemplate.initialState;
+    for (const set of sets)
+      requirementState = requirementState && poolTemplate.requirementStates.merge(requirementState, set);
+    for (const place of places)
+      if (place >= 0)
+        requirementState = requirementState && poolTemplate.requirementStates.narrow(requirementState, place);
+    this.#mergedRequirements.set(key, requirementState ?? undefined);
+    return requirementState ?? undefined;
+  }
+}
+
+/** Whether other pods want the same of the node, so that it stays as it is when these leave. */
+function isRequiredByOthers(bin: Bin, { variant, isTopologyBound }: MoveClass): boolean {
+  for (const other of bin.pods.keys()) {
+    if (other.variant === variant) continue;
+    if (other.variant.incoming === variant.incoming && (other.isTopologyBound || !isTopologyBound)) return true;
+  }
+  return false;
+}

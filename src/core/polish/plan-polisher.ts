@@ -1,0 +1,200 @@
+import type { Steps } from "../../util/steps.ts";
+import type { Pass, PoolTemplate } from "../scheduling/pass-state.ts";
+import type { Bin } from "./bin.ts";
+import { unitPriceOf } from "./move-scopes.ts";
+import { PackingState, type PodBatch, type ProposedNode } from "./packing-state.ts";
+
+/** Prices closer than this are the same. */
+const epsilon = 1e-9;
+
+/** Laps over all planned nodes; most of what there is to gain is gained in the first two. */
+const maxIterations = 5;
+
+/** Other nodes looked at closely: for a batch that no node has room for as it is, and for a whole node. */
+const maxTries = { batch: 24, node: 8 };
+
+/** Work a pod, in looks at a node: it keeps polishing well below the time of solving. */
+const effortPerPod = 200;
+
+/** Pods that may leave a node, and what is left of it then. */
+interface Removal extends PodBatch {
+  readonly remainder: ProposedNode;
+  readonly savings: number;
+}
+
+interface PodMove {
+  readonly removal: Removal;
+  readonly to: Bin;
+  readonly proposal: ProposedNode;
+  readonly gain: number;
+}
+
+/**
+ * Goes over a finished plan and moves pods between planned nodes as long as that makes it cheaper. Every move keeps what
+ * the plain plan has settled: pods stay in their pool, keep what was left of their wishes, and no topology sees a
+ * difference; nodes may become empty, and are never more. Work is limited, and counted, not timed: the same plan is
+ * always polished alike.
+ */
+export class PlanPolisher {
+  readonly #packing: PackingState;
+  readonly #noMoveSince = new Map<number, number>();
+  /** Of this lap. */
+  readonly #byUnitPrice = new Map<PoolTemplate, readonly Bin[]>();
+  #budget: number;
+  #moves = 0;
+  #movesAtIterationStart = 0;
+  #iteration = 0;
+
+  private constructor(pass: Pass, packing: PackingState) {
+    this.#packing = packing;
+    this.#budget = effortPerPod * pass.problem.pods.length;
+  }
+
+  /** All of it, a move a step. The pass has the plain plan until the last step gives it the better one. */
+  static *polishInSteps(pass: Pass): Steps<void> {
+    const packing = yield* PackingState.create(pass);
+    const polisher = new PlanPolisher(pass, packing);
+    do yield* polisher.#improveAllBins();
+    while (polisher.#startsIteration());
+    yield* packing.writeBack();
+  }
+
+  /** One lap over the planned nodes. */
+  *#improveAllBins(): Steps<void> {
+    for (const bin of this.#packing.bins) {
+      while (!bin.isEmpty && this.#budget > 0) {
+        const move = this.#bestMove(bin);
+        yield;
+        if (move === undefined) break;
+        this.#moves++;
+        const { to, proposal: at, removal: departure } = move;
+        this.#packing.move(departure, { from: bin, remainder: departure.remainder, to, proposal: at });
+      }
+      if (this.#iteration > 0 && !bin.isEmpty) this.#moveToCheaperBins(bin);
+      if (this.#budget <= 0) return;
+      yield;
+    }
+  }
+
+  /** Off a kind of node that is dear by the room, onto one that is cheap. */
+  #moveToCheaperBins(bin: Bin): void {
+    const { poolTemplate } = bin.plannedNode;
+    const byUnitPrice = this.#byUnitPrice.get(poolTemplate) ?? this.#packing.scopes.binsByUnitPrice(poolTemplate);
+    this.#byUnitPrice.set(poolTemplate, byUnitPrice);
+    const unitPrice = unitPriceOf(bin) * (1 - epsilon);
+    for (const to of byUnitPrice.slice(0, maxTries.node)) {
+      if (unitPriceOf(to) >= unitPrice || bin.isEmpty) break;
+      if (to === bin || to.isEmpty) continue;
+      this.#budget -= 5 * bin.pods.size;
+      if (this.#packing.moveAllPods(bin, to) !== undefined) this.#moves++;
+    }
+  }
+
+  /** Nodes as they are first, larger ones from the second lap on. */
+  #startsIteration(): boolean {
+    if (this.#budget <= 0) return false;
+    if (this.#iteration > 0 && this.#moves === this.#movesAtIterationStart) return false;
+    this.#movesAtIterationStart = this.#moves;
+    this.#byUnitPrice.clear();
+    return ++this.#iteration < maxIterations && this.#packing.bins.length > 1;
+  }
+
+  #bestMove(bin: Bin): PodMove | undefined {
+    const removals = this.#removals(bin);
+    const free = bestOf(removals.map((removal) => this.#intoFreeSpace(bin, removal)));
+    if (free !== undefined || this.#iteration === 0) return free;
+    if (this.#noMoveSince.get(bin.contentKey) === this.#moves) return undefined;
+    const paid = bestOf(removals.map((removal) => this.#intoLargerNode(bin, removal)));
+    if (paid === undefined) this.#noMoveSince.set(bin.contentKey, this.#moves);
+    return paid;
+  }
+
+  /** For each mover the fewest pods whose leaving makes the node cheaper, and cheaper still. */
+  #removals(bin: Bin): readonly Removal[] {
+    const found: Removal[] = [];
+    for (const [moveClass, queuedPods] of bin.pods) {
+      if (!moveClass.isMovable) continue;
+      let price = bin.price;
+      for (let count = 1; count <= queuedPods.length; count++) {
+        this.#budget -= 5;
+        const remainder = this.#packing.proposeWithout(bin, { moveClass, count });
+        if (remainder === undefined || remainder.price > price - epsilon) continue;
+        price = remainder.price;
+        found.push({ moveClass, count, remainder, savings: bin.price - price });
+      }
+    }
+    return found;
+  }
+
+  /** The first node with room to spare. */
+  #intoFreeSpace(bin: Bin, removal: Removal): PodMove | undefined {
+    const { scopes } = this.#packing;
+    const { moveClass: mover, count, savings: saved } = removal;
+    const { roomLog, searchedUpTo } = scopes.scopeFor(bin, mover);
+    const searchedByCount = searchedUpTo.get(mover) ?? [];
+    searchedUpTo.set(mover, searchedByCount);
+    const start = searchedByCount[count] ?? 0;
+    let ownPosition = -1;
+    let found: PodMove | undefined;
+    let position = start;
+    for (; position < roomLog.length; position++) {
+      const to = roomLog[position] as Bin;
+      if (!scopes.hasRoom(to, removal)) continue;
+      if (to === bin) {
+        if (ownPosition < 0) ownPosition = position; // no place for these pods, but for others like them
+      } else if (this.#packing.takesAsIs(to, mover) && to.allowsOnHost(mover, count)) {
+        found = {
+          removal,
+          to,
+          proposal: { requirementState: to.requirementState, sizeIndex: to.sizeIndex, price: to.price },
+          gain: saved,
+        };
+        break;
+      }
+    }
+    this.#budget -= 1 + (position - start) / 8;
+    searchedByCount[count] = ownPosition < 0 ? position : ownPosition;
+    return found;
+  }
+
+  /** The node that becomes dearer by the least, or one that stands empty. */
+  #intoLargerNode(bin: Bin, removal: Removal): PodMove | undefined {
+    const { scopes } = this.#packing;
+    const { moveClass: mover, count, savings: saved } = removal;
+    let tries = maxTries.batch;
+    let found: PodMove | undefined;
+    const { binsByContent, minPriceStep } = scopes.scopeFor(bin, mover);
+    for (const alike of minPriceStep < saved - epsilon ? binsByContent.values() : []) {
+      this.#budget -= 0.25;
+      const to = otherBin(bin, alike);
+      if (to === undefined) continue;
+      if ((scopes.priceStep[to.index] as number) >= saved - epsilon && !scopes.hasRoom(to, removal)) continue;
+      if (--tries < 0) break;
+      this.#budget -= 5;
+      const proposal = this.#packing.proposeWith(to, removal);
+      if (proposal === undefined || !to.allowsOnHost(mover, count)) continue;
+      const gain = saved - (proposal.price - to.price);
+      if (gain > (found?.gain ?? epsilon)) found = { removal, to, proposal, gain };
+    }
+    return bestOf([found, this.#intoEmptyNode(bin, removal)]);
+  }
+
+  #intoEmptyNode(bin: Bin, removal: Removal): PodMove | undefined {
+    const to = this.#packing.scopes.anyEmptyBin(bin.plannedNode.poolTemplate);
+    if (to === undefined || !to.allowsOnHost(removal.moveClass, removal.count)) return undefined;
+    const proposal = this.#packing.proposeAlone(to, removal, bin);
+    const gain = proposal === undefined ? 0 : removal.savings - proposal.price;
+    return proposal === undefined || gain <= epsilon ? undefined : { removal, to, proposal, gain };
+  }
+}
+
+function otherBin(bin: Bin, alike: ReadonlySet<Bin>): Bin | undefined {
+  for (const other of alike) if (other !== bin) return other;
+  return undefined;
+}
+
+function bestOf(moves: readonly (PodMove | undefined)[]): PodMove | undefined {
+  let found: PodMove | undefined;
+  for (const move of moves) if (move !== undefined && move.gain > (found?.gain ?? 0)) found = move;
+  return found;
+}

@@ -1,0 +1,208 @@
+import type { Condition, Conditioned } from "../../api/conditions/condition.ts";
+import { isStatusConditionTrue } from "../../api/conditions/set-condition.ts";
+import type { NodeClaim } from "../../api/kinds/node-claim.ts";
+import type { Node } from "../../api/kubernetes/cluster-objects.ts";
+import type { ResourceList } from "../../api/kubernetes/pod.ts";
+import { labels } from "../../api/labels.ts";
+import type { KubeObject } from "../../api/object.ts";
+import { allocatableOf, type InstanceType } from "../instance-type.ts";
+import type { Resources } from "../resources.ts";
+import { defaultExpireAfter } from "./complete-pools.ts";
+
+export interface NodeClassRef {
+  readonly group: string;
+  readonly kind: string;
+  readonly name: string;
+}
+
+export interface CompletionContext {
+  /** Where missing references point. */
+  readonly defaultNodeClass: NodeClassRef;
+  /** What a node class sells. */
+  readonly typesFor: (nodeClass: NodeClassRef) => readonly InstanceType[];
+  readonly nowMs: number;
+}
+
+/** How long ago a machine came up, if nobody says. */
+const defaultAgeMs = 24 * 3_600_000;
+
+type Labels = Readonly<Record<string, string>>;
+
+/**
+ * Nodes and claims as their lifecycle would have left them, by the object they stand for. A claim and the Node of the
+ * same name, provider ID or status.nodeName are one machine; a claim without a Node is on its way up.
+ */
+export function completeNodesAndClaims(
+  objects: readonly KubeObject[],
+  context: CompletionContext,
+): ReadonlyMap<KubeObject, KubeObject> {
+  const claims = objects.filter(({ kind }) => kind === "NodeClaim");
+  const nodes = objects.filter(({ kind }) => kind === "Node") as readonly (KubeObject & Node)[];
+  const types = new InstanceTypeIndex(context);
+  const byName = new Map(nodes.map((node) => [node.metadata.name, node]));
+  const byProviderId = new Map(nodes.flatMap((node) => (node.spec?.providerID ? [[node.spec.providerID, node]] : [])));
+
+  const completed = new Map<KubeObject, KubeObject>();
+  const claimOfNode = new Map<KubeObject, IncompleteClaim>();
+  for (const [index, object] of claims.entries()) {
+    const { metadata, status } = object as unknown as IncompleteClaim;
+    const id = status?.providerID;
+    const node = byName.get(status?.nodeName || metadata.name) ?? (id ? byProviderId.get(id) : undefined);
+    const claim = completeClaim(object, { node, index, types, context });
+    completed.set(object, claim);
+    if (node !== undefined) claimOfNode.set(node, claim as unknown as IncompleteClaim);
+  }
+  for (const node of nodes) {
+    completed.set(node, completeNode(node, { claim: claimOfNode.get(node), types, context }));
+  }
+  return completed;
+}
+
+/** A NodeClaim of which only the parts we fill in are known to have the right shape. */
+type IncompleteClaim = Conditioned & {
+  readonly metadata: KubeObject["metadata"];
+  readonly spec?: Partial<NodeClaim["spec"]>;
+  readonly status?: Partial<NonNullable<NodeClaim["status"]>> & { readonly conditions?: readonly Condition[] };
+};
+
+interface ClaimCompletion {
+  readonly node: (KubeObject & Node) | undefined;
+  /** Its place among the claims. */
+  readonly index: number;
+  readonly types: InstanceTypeIndex;
+  readonly context: CompletionContext;
+}
+
+function completeClaim(object: KubeObject, { node, index, types, context }: ClaimCompletion): KubeObject {
+  const draft = object as unknown as IncompleteClaim;
+  const nodeClassRef = draft.spec?.nodeClassRef ?? context.defaultNodeClass;
+  const creationTimestamp = draft.metadata.creationTimestamp ?? timestamp(context.nowMs - defaultAgeMs + index * 1_000);
+  const given = { [nodeClassLabelKey(nodeClassRef)]: nodeClassRef.name, ...draft.metadata.labels };
+  const type = types.find(nodeClassRef, given);
+  const conditions = claimConditions(draft, { isNode: node !== undefined, creationTimestamp });
+  const nodeName = node?.metadata.name ?? draft.status?.nodeName;
+  const isLaunched = isStatusConditionTrue({ ...draft, status: { conditions } }, "Launched");
+  const providerID =
+    draft.status?.providerID ||
+    (isLaunched ? (node?.spec?.providerID ?? inventedProviderId(nodeName || object.metadata.name)) : "");
+  return {
+    ...object,
+    metadata: { ...object.metadata, creationTimestamp, labels: { ...typeLabels(type), ...given } },
+    spec: { requirements: [], expireAfter: defaultExpireAfter, ...draft.spec, nodeClassRef },
+    status: {
+      ...typeSizes(type),
+      ...draft.status,
+      ...(nodeName !== undefined && { nodeName }),
+      ...(providerID !== "" && { providerID }),
+      conditions,
+    },
+  };
+}
+
+function claimConditions(
+  { status }: IncompleteClaim,
+  { isNode, creationTimestamp }: { readonly isNode: boolean; readonly creationTimestamp: string },
+): readonly Condition[] {
+  const given = status?.conditions ?? [];
+  const reached = isNode ? ["Launched", "Registered", "Initialized"] : ["Launched"];
+  const missing = reached.filter((type) => given.every((condition) => condition.type !== type));
+  const added = missing.map((type) => ({ type, status: "True", reason: type, message: "", lastTransitionTime: "" }));
+  return [...given, ...(added as readonly Condition[])].map((condition) => ({
+    ...condition,
+    lastTransitionTime: condition.lastTransitionTime || creationTimestamp,
+  }));
+}
+
+interface NodeCompletion {
+  readonly claim: IncompleteClaim | undefined;
+  readonly types: InstanceTypeIndex;
+  readonly context: CompletionContext;
+}
+
+function completeNode(node: KubeObject & Node, { claim, types, context }: NodeCompletion): KubeObject {
+  const name = node.metadata.name ?? "";
+  const own = { ...lifecycleLabels(claim), ...node.metadata.labels };
+  const type = types.find(claim?.spec?.nodeClassRef ?? context.defaultNodeClass, own);
+  const created = node.metadata.creationTimestamp ?? claim?.metadata.creationTimestamp;
+  const { conditions = [] } = node.status ?? {};
+  return {
+    ...node,
+    metadata: {
+      ...node.metadata,
+      creationTimestamp: created ?? timestamp(context.nowMs - defaultAgeMs),
+      labels: { [labels.hostname]: name, ...typeLabels(type), ...own },
+    },
+    spec: { ...node.spec, providerID: node.spec?.providerID || claim?.status?.providerID || inventedProviderId(name) },
+    status: {
+      ...typeSizes(type),
+      ...node.status,
+      conditions: conditions.length > 0 ? conditions : [{ type: "Ready", status: "True" }],
+    },
+  };
+}
+
+/** What registration and initialization write on a Node. */
+function lifecycleLabels(claim: IncompleteClaim | undefined): Labels {
+  if (claim === undefined || !isStatusConditionTrue(claim, "Registered")) return {};
+  const isInitialized = isStatusConditionTrue(claim, "Initialized");
+  return {
+    ...claim.metadata.labels,
+    [labels.registered]: "true",
+    ...(isInitialized && { [labels.initialized]: "true" }),
+  };
+}
+
+/** Instance types by name, for each node class. */
+class InstanceTypeIndex {
+  readonly #world: CompletionContext;
+  readonly #byClass = new Map<string, ReadonlyMap<string, InstanceType>>();
+
+  constructor(context: CompletionContext) {
+    this.#world = context;
+  }
+
+  /** The type a label names, if its class sells it. */
+  find(nodeClass: NodeClassRef, { [labels.instanceType]: name }: Labels): InstanceType | undefined {
+    if (name === undefined) return undefined;
+    const key = `${nodeClass.group}/${nodeClass.kind}/${nodeClass.name}`;
+    const known = this.#byClass.get(key) ?? new Map(this.#world.typesFor(nodeClass).map((type) => [type.name, type]));
+    this.#byClass.set(key, known);
+    return known.get(name);
+  }
+}
+
+/** Labels a type has one value for. */
+function typeLabels(type: InstanceType | undefined): Labels {
+  if (type === undefined) return {};
+  return Object.fromEntries(
+    [...type.requirements].flatMap(({ key, singleValue }) =>
+      singleValue === undefined ? [] : [[key, singleValue] as const],
+    ),
+  );
+}
+
+function typeSizes(type: InstanceType | undefined): {
+  readonly capacity?: ResourceList;
+  readonly allocatable?: ResourceList;
+} {
+  return type === undefined
+    ? {}
+    : { capacity: toResourceList(type.capacity), allocatable: toResourceList(allocatableOf(type)) };
+}
+
+function toResourceList(amounts: Resources): ResourceList {
+  return Object.fromEntries(Object.entries(amounts).map(([name, quantity]) => [name, quantity.toString()]));
+}
+
+export function nodeClassLabelKey({ group, kind }: Pick<NodeClassRef, "group" | "kind">): string {
+  return `${group}/${kind.toLowerCase()}`;
+}
+
+/** A name for a machine nobody named: no cloud has it. */
+function inventedProviderId(name: string | undefined): string {
+  return `plan://${name ?? ""}`;
+}
+
+function timestamp(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, -5)}Z`;
+}

@@ -1,0 +1,103 @@
+import type { DaemonSet } from "../../api/kubernetes/cluster-objects.ts";
+import type { Pod } from "../../api/kubernetes/pod.ts";
+import { finalizers } from "../../api/labels.ts";
+import { type KubeObject, namespaceOf, type ObjectMeta } from "../../api/object.ts";
+import { type CompletionContext, completeNodesAndClaims } from "./complete-nodes.ts";
+import { PodCompletion } from "./complete-pods.ts";
+import { completePool } from "./complete-pools.ts";
+import { isNamespaced, nodeClassKinds, type ScenarioKind, scenarioKind } from "./scenario-kind.ts";
+
+const namespaceNameLabel = "kubernetes.io/metadata.name";
+
+/**
+ * Fills in what an API server, kubelets and the lifecycle controllers would have; what is said is never changed. One
+ * object for each that is given, in order, then namespaces that are used and not given.
+ */
+export function completeObjects(objects: readonly KubeObject[], context: CompletionContext): readonly KubeObject[] {
+  const all = [...objects, ...missingNamespaces(objects)];
+  const pods = new PodCompletion(priorityClasses(all));
+  let ordinal = 0;
+  const named = all.map((object) => {
+    const kind = scenarioKind(object);
+    if (kind === undefined) return object;
+    const completed = { ...object, metadata: completeMetadata(object.metadata, { kind, ordinal }) };
+    if (!nodeClassKinds.has(kind)) ordinal++;
+    return completeKind(completed, kind, pods);
+  });
+  const nodes = completeNodesAndClaims(named, context);
+  return named.map((object) => nodes.get(object) ?? object);
+}
+
+function completeKind(object: KubeObject, kind: ScenarioKind, pods: PodCompletion): KubeObject {
+  switch (kind) {
+    case "Pod":
+      return pods.completePod(object as KubeObject & Pod) as KubeObject;
+    case "DaemonSet": {
+      const { spec } = object as unknown as DaemonSet;
+      return {
+        ...object,
+        spec: { ...spec, template: { ...spec.template, spec: pods.completeSpec(spec.template.spec) } },
+      };
+    }
+    case "NodePool":
+      return completePool(object);
+    case "StorageClass":
+      return { volumeBindingMode: "Immediate", ...object } as KubeObject;
+    case "PersistentVolumeClaim":
+      return completeVolumeClaim(object);
+    case "Namespace": {
+      const { name = "", labels } = object.metadata;
+      return { ...object, metadata: { ...object.metadata, labels: { [namespaceNameLabel]: name, ...labels } } };
+    }
+    default:
+      return object;
+  }
+}
+
+function completeVolumeClaim(object: KubeObject): KubeObject {
+  const { volumeName = "" } = (object.spec ?? {}) as { readonly volumeName?: string };
+  const status = (object.status ?? {}) as { readonly phase?: string };
+  return { ...object, status: { ...status, phase: status.phase || (volumeName === "" ? "Pending" : "Bound") } };
+}
+
+/** An identity for each; the place decides age, so that earlier means older. */
+function completeMetadata(
+  metadata: ObjectMeta,
+  { kind, ordinal }: { readonly kind: ScenarioKind; readonly ordinal: number },
+): ObjectMeta {
+  const isMachine = kind === "Node" || kind === "NodeClaim"; // their age is that of a machine
+  const isLeaving = metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).length === 0;
+  return {
+    ...metadata,
+    name: metadata.name || `${metadata.generateName ?? ""}${ordinal}`,
+    ...(isNamespaced(kind) && { namespace: namespaceOf(metadata) }),
+    uid: metadata.uid || `00000000-0000-0000-0000-${String(ordinal).padStart(12, "0")}`,
+    ...(!isMachine && { creationTimestamp: metadata.creationTimestamp || secondsAfterEpoch(ordinal) }),
+    ...(isLeaving && { finalizers: [finalizers.termination] }), // without one it would be gone already
+  };
+}
+
+function secondsAfterEpoch(seconds: number): string {
+  return `${new Date(seconds * 1_000).toISOString().slice(0, -5)}Z`;
+}
+
+function missingNamespaces(objects: readonly KubeObject[]): readonly KubeObject[] {
+  const declared = new Set<string>();
+  const used = new Set<string>();
+  for (const object of objects) {
+    const kind = scenarioKind(object);
+    if (kind === "Namespace") declared.add(object.metadata.name ?? "");
+    else if (kind === "Pod" || kind === "DaemonSet" || kind === "PersistentVolumeClaim" || kind === "CapacityBuffer") {
+      used.add(namespaceOf(object.metadata));
+    }
+  }
+  const missing = [...used].filter((name) => !declared.has(name)).sort();
+  return missing.map((name) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } }));
+}
+
+function priorityClasses(objects: readonly KubeObject[]): ReadonlyMap<string, number> {
+  const classes = objects.filter((object) => scenarioKind(object) === "PriorityClass");
+  return new Map(
+    classes.map((object) => [object.metadata.name ?? "", (object as KubeObject & { value: number }).value]),
+  );
+}

@@ -1,0 +1,58 @@
+import type { CapacityBuffer } from "../../api/kinds/capacity-buffer.ts";
+import type { PodTemplate } from "../../api/kubernetes/cluster-objects.ts";
+import type { Pod } from "../../api/kubernetes/pod.ts";
+import { type KubeObject, namespacedName, namespaceOf, type ObjectMeta } from "../../api/object.ts";
+import { type BufferTemplate, bufferPodCount, virtualPods } from "../virtual-pods.ts";
+import type { NamedPodTemplate } from "./objects-by-kind.ts";
+
+/** Why a buffer stands for nothing. (02:B-1, B-2) */
+export type BufferFault = "ResolutionFailed" | "PodTemplateNotFound" | "ScalableRefNotFound" | "TooManyReplicas";
+
+/** Of one buffer: limits that are large against a pod's requests can mean any number. */
+const maxPodsPerBuffer = 100_000;
+
+export interface ResolvedBuffers {
+  readonly pods: readonly Pod[];
+  readonly faults: readonly { readonly buffer: CapacityBuffer; readonly reason: BufferFault }[];
+}
+
+export interface BufferSources {
+  readonly podTemplates: readonly NamedPodTemplate[];
+  /** Deployments, StatefulSets and ReplicaSets. */
+  readonly workloads: readonly KubeObject[];
+}
+
+/** The virtual pods of all buffers. (02 §8.2) */
+export function resolveBuffers(buffers: readonly CapacityBuffer[], sources: BufferSources): ResolvedBuffers {
+  const pods: Pod[] = [];
+  const faults: { buffer: CapacityBuffer; reason: BufferFault }[] = [];
+  for (const buffer of buffers) {
+    const found = bufferTemplateOf(buffer, sources);
+    if (typeof found === "string") faults.push({ buffer, reason: found });
+    else if (bufferPodCount(buffer, found) > maxPodsPerBuffer) faults.push({ buffer, reason: "TooManyReplicas" });
+    else for (const pod of virtualPods(buffer, found)) pods.push(pod);
+  }
+  return { pods, faults };
+}
+
+function bufferTemplateOf(
+  buffer: CapacityBuffer,
+  { podTemplates, workloads }: BufferSources,
+): BufferTemplate | BufferFault {
+  const { podTemplateRef, scalableRef } = buffer.spec;
+  const namespace = namespaceOf(buffer.metadata as ObjectMeta);
+  if (podTemplateRef !== undefined) {
+    const key = `${namespace}/${podTemplateRef.name}`;
+    const found = podTemplates.find(({ metadata }) => namespacedName(metadata) === key);
+    return found === undefined ? "PodTemplateNotFound" : { template: found.template };
+  }
+  if (scalableRef === undefined) return "ResolutionFailed";
+  const { apiGroup = "", kind, name } = scalableRef;
+  if ((apiGroup !== "" && apiGroup !== "apps") || !scalableKinds.includes(kind)) return "ResolutionFailed";
+  const found = workloads.find((one) => one.kind === kind && namespacedName(one.metadata) === `${namespace}/${name}`);
+  if (found === undefined) return "ScalableRefNotFound";
+  const { template, replicas } = found.spec as { readonly template: PodTemplate; readonly replicas?: number };
+  return { template, scalable: { replicas } };
+}
+
+const scalableKinds: readonly string[] = ["Deployment", "StatefulSet", "ReplicaSet"];

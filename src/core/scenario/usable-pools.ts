@@ -1,0 +1,34 @@
+import type { Conditioned } from "../../api/conditions/condition.ts";
+import { isStatusConditionTrue } from "../../api/conditions/set-condition.ts";
+import type { NodePool } from "../../api/kinds/node-pool.ts";
+import { type GroupKind, isManagedPool } from "../../api/validation/node-pool.ts";
+
+/** Why a pool makes no nodes for pending pods. (02:P-33) */
+export const unusablePoolReasons = ["foreign-class", "static", "deleting", "not-ready"] as const;
+export type UnusablePoolReason = (typeof unusablePoolReasons)[number];
+
+export interface UnusablePool {
+  readonly pool: NodePool;
+  readonly because: UnusablePoolReason;
+}
+
+export interface PoolSelection {
+  readonly usable: readonly NodePool[];
+  readonly unusable: readonly UnusablePool[];
+}
+
+/** Pools that can make nodes for pods, and why others cannot. (02:P-33) */
+export function selectUsablePools(pools: readonly NodePool[], served: readonly GroupKind[]): PoolSelection {
+  const judged = pools.map((pool) => ({ pool, because: unusableReasonOf(pool, served) }));
+  return {
+    usable: judged.filter(({ because }) => because === undefined).map(({ pool }) => pool),
+    unusable: judged.filter((one): one is UnusablePool => one.because !== undefined),
+  };
+}
+
+function unusableReasonOf(pool: NodePool, served: readonly GroupKind[]): UnusablePoolReason | undefined {
+  if (!isManagedPool(pool, served)) return "foreign-class";
+  if (pool.spec.replicas !== undefined) return "static";
+  if (pool.metadata.deletionTimestamp !== undefined) return "deleting";
+  return isStatusConditionTrue(pool as Conditioned, "Ready") ? undefined : "not-ready";
+}

@@ -1,0 +1,37 @@
+import { Bitset } from "../../util/bitset.ts";
+
+/** Columns of a catalogue by how much of one resource they have. */
+export interface ColumnsByAmount {
+  /** Distinct amounts, ascending. */
+  readonly amounts: Float64Array;
+  /** For each amount the columns with at least that much; one more, empty, for anything larger. */
+  readonly columns: readonly Bitset[];
+}
+
+/** From the largest amount down, each with the columns of the one before. */
+export function indexColumnsByAmount(amounts: readonly number[]): ColumnsByAmount {
+  const descending = amounts.map((_, column) => column).sort((a, b) => (amounts[b] ?? 0) - (amounts[a] ?? 0));
+  const enough = Bitset.empty(amounts.length);
+  const distinct: number[] = [];
+  const columns = [enough.clone()];
+  for (const [at, column] of descending.entries()) {
+    const amount = amounts[column] ?? 0;
+    enough.add(column);
+    if (amounts[descending[at + 1] ?? -1] === amount) continue;
+    distinct.push(amount);
+    columns.push(enough.clone());
+  }
+  return { amounts: Float64Array.from(distinct.reverse()), columns: columns.reverse() };
+}
+
+/** Columns with at least so much. */
+export function columnsWithAtLeast({ amounts, columns }: ColumnsByAmount, asked: number): Bitset {
+  let low = 0;
+  let high = amounts.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((amounts[middle] as number) < asked) low = middle + 1;
+    else high = middle;
+  }
+  return columns[low] as Bitset;
+}

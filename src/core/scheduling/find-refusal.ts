@@ -1,0 +1,90 @@
+import { newNodeCandidate } from "./commit.ts";
+import { fitOnPlannedNode, type PodAttempt } from "./fit-on-planned-node.ts";
+import { newNodeVerdict } from "./new-node-verdict.ts";
+import type { Pass, QueuedPod } from "./pass-state.ts";
+import type { PoolVerdict, Refusal, RefusalCause } from "./refusal.ts";
+import { variantAt } from "./variants.ts";
+
+/** A refusal without the pod it is of. */
+export type ClassRefusal = Omit<Refusal, "pod">;
+
+export function findRefusal(pass: Pass, queuedPod: QueuedPod): Refusal {
+  return { pod: queuedPod.pod, ...findClassRefusal(pass, queuedPod) };
+}
+
+/** Why a pod, and every other of its class, was left over: worked out once the pass has ended. (02 §10.3-11) */
+export function findClassRefusal(pass: Pass, queuedPod: QueuedPod): ClassRefusal {
+  const { podClass } = queuedPod;
+  if (podClass.usesDra && pass.problem.policy.ignoreDra) {
+    const message = "pod has Dynamic Resource Allocation requirements that are not yet supported by Karpenter";
+    return { code: "dynamic-resources", message, pools: [] };
+  }
+  if (podClass.volumeError !== undefined) {
+    return {
+      code: "volume-requirements",
+      message: podClass.volumeError,
+      pools: [],
+    };
+  }
+  if (pass.poolTemplates.length === 0) {
+    return {
+      code: "no-templates",
+      message: "nodepool requirements filtered out all available instance types",
+      pools: [],
+    };
+  }
+  const variant = lastTriedVariant(pass, queuedPod);
+  const verdicts: (PoolVerdict & { readonly text: string })[] = [];
+  for (const poolTemplate of pass.poolTemplates) {
+    const verdict = newNodeVerdict(pass, { queuedPod, variant }, poolTemplate);
+    verdicts.push({ pool: poolTemplate.nodeClaimTemplate.pool, ...verdict });
+    if (verdict.cause.code === "reserved-capacity") break;
+  }
+  const reserved = verdicts.find(({ cause }) => cause.code === "reserved-capacity");
+  const message = reserved?.text ?? verdicts.map(({ text }) => text).join("; ");
+  const nearest = verdicts.reduce(
+    (best, one) => (checkRank(one.cause) > checkRank(best.cause) ? one : best),
+    verdicts[0] as PoolVerdict,
+  );
+  return { code: nearest.cause.code, message, pools: verdicts.map(({ pool, cause }) => ({ pool, cause })) };
+}
+
+/** How far a pod came at a pool: later checks are nearer misses. */
+function checkRank({ code }: RefusalCause): number {
+  const order: readonly RefusalCause["code"][] = [
+    "node-limit",
+    "limits",
+    "taint",
+    "requirements",
+    "host-port",
+    "volume-limit",
+    "volume-requirements",
+    "topology",
+    "instance-types",
+    "resources",
+    "min-values",
+    "reserved-capacity",
+  ];
+  return order.indexOf(code);
+}
+
+/** The text a pod ends with is that of its last attempt: everything dropped that can be, or held up by reservations. */
+export function lastTriedVariant(pass: Pass, queuedPod: QueuedPod): PodAttempt["variant"] {
+  for (let level = 0; ; level++) {
+    const variant = variantAt(queuedPod.podClass, level, pass.variantContext);
+    if (variant === undefined) throw new Error("a class has at least one variant");
+    const isLast = variantAt(queuedPod.podClass, level + 1, pass.variantContext) === undefined;
+    if (isLast || isWaitingForReservation(pass, { queuedPod, variant })) return variant;
+  }
+}
+
+function isWaitingForReservation(pass: Pass, podAttempt: PodAttempt): boolean {
+  if (pass.reservations.isEmpty) return false;
+  for (const poolTemplate of pass.poolTemplates) {
+    const candidate = newNodeCandidate(pass, poolTemplate);
+    if (typeof candidate === "string") continue;
+    if (fitOnPlannedNode(pass, podAttempt, candidate) !== undefined) return false;
+    if (pass.refusedByReservation) return true;
+  }
+  return false;
+}

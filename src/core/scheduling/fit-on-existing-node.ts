@@ -1,0 +1,67 @@
+import { hostPortConflict, hostPortsOf } from "../host-ports.ts";
+import { firstUntoleratedTaint } from "../tolerations.ts";
+import { volumeLimitExcess } from "../volumes.ts";
+import type { PodAttempt } from "./fit-on-planned-node.ts";
+import { narrowByTopology } from "./narrow-by-topology.ts";
+import type { ExistingNodeState, Pass } from "./pass-state.ts";
+import type { RequirementState } from "./requirement-state.ts";
+
+/**
+ * What a node's requirements would become with the pod on it; undefined: it cannot take it. What cannot heal within the
+ * pass is remembered. (02 §5.4)
+ */
+export function fitOnExistingNode(
+  pass: Pass,
+  { queuedPod, variant }: PodAttempt,
+  existingNode: ExistingNodeState,
+): RequirementState | undefined {
+  for (const { group, self, podDomains } of variant.hostRules) {
+    if (group.allowsHost(existingNode.index, { self, pod: podDomains })) continue;
+    if (group.isRefusalFinal) variant.impossibleExistingNodes.add(existingNode.index);
+    return undefined;
+  }
+  if (!passesFinalChecks(pass, { queuedPod, variant }, existingNode)) {
+    variant.impossibleExistingNodes.add(existingNode.index); // a node only fills up: it will not take such a pod again
+    return undefined;
+  }
+  const mergedState = pass.nodeRequirementStates.merge(existingNode.requirementState, variant.incoming);
+  if (mergedState === null) {
+    // Otherwise not remembered: a label the node lacks becomes one it has once a pod that merely excludes values has joined.
+    if (pass.nodeRequirementStates.excludes(existingNode.requirementState, variant.incoming))
+      variant.impossibleExistingNodes.add(existingNode.index);
+    return undefined;
+  }
+  const accept = (requirementState: RequirementState): RequirementState => requirementState;
+  const { nodeRequirementStates: requirementStates } = pass;
+  const { volumeAlternatives } = queuedPod.podClass;
+  if (volumeAlternatives.length === 0) return narrowByTopology(mergedState, { variant, requirementStates, accept });
+  for (const alternative of volumeAlternatives) {
+    if (!(alternative.hostname?.has(existingNode.node.hostname) ?? true)) continue;
+    const requirementState = requirementStates.merge(mergedState, alternative);
+    const fit =
+      requirementState === null
+        ? undefined
+        : narrowByTopology(requirementState, { variant, requirementStates, accept });
+    if (fit !== undefined) return fit;
+  }
+  return undefined;
+}
+
+/** What can only get worse: taints, volumes, ports, room, the name of the host. (02:E-1 to E-4) */
+function passesFinalChecks(pass: Pass, { queuedPod, variant }: PodAttempt, existingNode: ExistingNodeState): boolean {
+  const { podClass, pod } = queuedPod;
+  if (!hasEnoughResources(existingNode.remainingResources, pass.requests.get(podClass) as Float64Array)) return false;
+  if (firstUntoleratedTaint(variant.tolerations, existingNode.node.taints) !== undefined) return false;
+  if (volumeLimitExcess(existingNode.volumes, podClass.volumes) !== undefined) return false;
+  if (podClass.hasHostPorts && hostPortConflict(hostPortsOf(pod), existingNode.hostPorts) !== undefined) return false;
+  return variant.hostname?.has(existingNode.node.hostname) ?? true;
+}
+
+/** One overcommitted resource blocks the node for all pods. (02:A-9) */
+function hasEnoughResources(remainingResources: Float64Array, request: Float64Array): boolean {
+  for (let i = 0; i < remainingResources.length; i++) {
+    const left = remainingResources[i] as number;
+    if (left < 0 || (request[i] as number) > left) return false;
+  }
+  return true;
+}

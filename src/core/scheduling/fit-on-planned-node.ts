@@ -1,0 +1,189 @@
+import type { Bitset } from "../../util/bitset.ts";
+import { hostPortConflict, hostPortsOf } from "../host-ports.ts";
+import { offeringCapacityType, offeringReservationId } from "../instance-type.ts";
+import { checkMinValues } from "../min-values.ts";
+import { firstUntoleratedTaint } from "../tolerations.ts";
+import { narrowByTopology } from "./narrow-by-topology.ts";
+import type { CandidateFit, Pass, PlannedNodeState, PoolTemplate, QueuedPod } from "./pass-state.ts";
+import type { HostPort } from "./problem.ts";
+import type { RequirementState } from "./requirement-state.ts";
+import type { Variant } from "./variants.ts";
+
+/** A pod, at one level of relaxation, looking for a place. */
+export interface PodAttempt {
+  readonly queuedPod: QueuedPod;
+  readonly variant: Variant;
+}
+
+/** A claim to be tried: one that is open, or what a new one would be. */
+export interface NodeCandidate {
+  readonly poolTemplate: PoolTemplate;
+  readonly hostIndex: number;
+  readonly hostname: string;
+  readonly requirementState: RequirementState;
+  readonly columns: Bitset;
+  readonly used: Float64Array;
+  readonly hostPorts: readonly HostPort[];
+  readonly isNew: boolean;
+}
+
+/** What a claim would become with the pod on it; undefined: it cannot take it. (02:N-1 to N-3) */
+export function fitOnPlannedNode(
+  pass: Pass,
+  { queuedPod, variant }: PodAttempt,
+  candidate: NodeCandidate,
+): CandidateFit | undefined {
+  const { poolTemplate, hostIndex } = candidate;
+  pass.refusedByReservation = false;
+  for (const { group, self, podDomains } of variant.hostRules)
+    if (!group.allowsHost(hostIndex, { self, pod: podDomains })) return undefined;
+  const mergedState = mergeIfCompatible(variant, candidate);
+  if (mergedState === undefined) return undefined;
+  const ports = queuedPod.podClass.hasHostPorts ? hostPortsOf(queuedPod.pod) : [];
+  if (hostPortConflict(ports, candidate.hostPorts) !== undefined) return undefined;
+  const accept = (requirementState: RequirementState): CandidateFit | undefined =>
+    finishFit(pass, { queuedPod, variant }, { ...candidate, requirementState }, ports);
+  const { volumeAlternatives } = queuedPod.podClass;
+  if (volumeAlternatives.length === 0)
+    return narrowByTopology(mergedState, { variant, requirementStates: poolTemplate.requirementStates, accept });
+  for (const alternative of volumeAlternatives) {
+    pass.refusedByReservation = false;
+    if (!(alternative.hostname?.has(candidate.hostname) ?? true)) continue;
+    const requirementState = poolTemplate.requirementStates.merge(mergedState, alternative);
+    const fit =
+      requirementState === null
+        ? undefined
+        : narrowByTopology(requirementState, { variant, requirementStates: poolTemplate.requirementStates, accept });
+    if (fit !== undefined) return fit;
+  }
+  return undefined;
+}
+
+/** Taints and requirements. (02:N-1, N-2) */
+export function mergeIfCompatible(variant: Variant, candidate: NodeCandidate): RequirementState | undefined {
+  if (!toleratesTaintsAndHostname(variant, candidate)) return undefined;
+  return candidate.poolTemplate.requirementStates.merge(candidate.requirementState, variant.incoming) ?? undefined;
+}
+
+/** Taints and the name of the host: what can never change for the better. */
+export function toleratesTaintsAndHostname(variant: Variant, { poolTemplate, hostname }: NodeCandidate): boolean {
+  return toleratesPoolTaints(variant, poolTemplate) && (variant.hostname?.has(hostname) ?? true);
+}
+
+function toleratesPoolTaints(variant: Variant, poolTemplate: PoolTemplate): boolean {
+  const known = variant.toleratedTemplates.get(poolTemplate.index);
+  if (known !== undefined) return known;
+  const taints = poolTemplate.nodeClaimTemplate.nodePool.spec.template.spec.taints ?? [];
+  const result = firstUntoleratedTaint(variant.tolerations, taints) === undefined;
+  variant.toleratedTemplates.set(poolTemplate.index, result);
+  return result;
+}
+
+/** Instance types, flexibility and reservations once the requirements are settled. (02:N-3d to N-3f) */
+function finishFit(
+  pass: Pass,
+  podAttempt: PodAttempt,
+  candidate: NodeCandidate,
+  ports: readonly HostPort[],
+): CandidateFit | undefined {
+  const columns = fittingColumns(pass, podAttempt, { candidate, ports });
+  if (columns === undefined) return undefined;
+  const minValuesFit = enforceMinValues(pass, candidate, columns);
+  if (minValuesFit === undefined) return undefined;
+  const reservations = offeringsToReserve(pass, {
+    ...candidate,
+    requirementState: minValuesFit.requirementState,
+    columns,
+  });
+  if (reservations === "unavailable") {
+    pass.refusedByReservation = true;
+    return undefined;
+  }
+  return { ...minValuesFit, columns, reservations };
+}
+
+/** Columns left for the pod: they match, can be bought, and are large enough with their daemons. (02:F-1) */
+export function fittingColumns(
+  pass: Pass,
+  { queuedPod }: PodAttempt,
+  {
+    candidate: { poolTemplate, requirementState, columns, used },
+    ports,
+  }: { candidate: NodeCandidate; ports: readonly HostPort[] },
+): Bitset | undefined {
+  const request = pass.requests.get(queuedPod.podClass) as Float64Array;
+  const { scratch } = pass;
+  let found: Bitset | undefined;
+  for (const group of poolTemplate.daemonGroups) {
+    if (hostPortConflict(ports, group.hostPorts) !== undefined) continue;
+    for (let i = 0; i < scratch.length; i++)
+      scratch[i] = (used[i] as number) + (request[i] as number) + (group.overheadRow[i] as number);
+    const fitting = columns.intersection(requirementState.instanceTypeOptions.columns);
+    if (poolTemplate.daemonGroups.length > 1) fitting.and(group.columns);
+    poolTemplate.typeTable.keepFitting(fitting, scratch);
+    found = found === undefined ? fitting : found.or(fitting);
+  }
+  return found === undefined || found.isEmpty() ? undefined : found;
+}
+
+/** minValues must hold over the types that are left, or, for a new claim under BestEffort, be lowered. (02:F-2) */
+function enforceMinValues(
+  pass: Pass,
+  { poolTemplate, requirementState: outline, isNew }: NodeCandidate,
+  columns: Bitset,
+): Pick<CandidateFit, "requirementState" | "minValuesRelaxed"> | undefined {
+  if (!outline.hasMinValues) return { requirementState: outline, minValuesRelaxed: false };
+  const outcome = checkMinValues(poolTemplate.typeTable.typesIn(columns), outline.requirements);
+  if (outcome.kind === "satisfied") return { requirementState: outline, minValuesRelaxed: false };
+  if (!isNew || pass.problem.policy.minValues !== "BestEffort") return undefined;
+  let requirements = outline.requirements;
+  for (const [key, count] of outcome.achieved)
+    requirements = requirements.replace(requirements.get(key).withMinValues(count));
+  return { requirementState: poolTemplate.requirementStates.of(requirements), minValuesRelaxed: true };
+}
+
+/** Reserved offerings to hold: undefined where none concern the claim. (02:Y-2, Y-3) */
+export function offeringsToReserve(
+  pass: Pass,
+  { poolTemplate, hostIndex, requirementState, columns }: NodeCandidate,
+): ReadonlySet<string> | undefined | "unavailable" {
+  const { reservations, problem } = pass;
+  if (reservations.isEmpty) return undefined;
+  const reservationIds = new Set<string>();
+  let isCompatible = false;
+  for (const { column, offering } of poolTemplate.typeTable.offeringsIn(
+    poolTemplate.typeTable.offeringsMatching(requirementState.byKey),
+  )) {
+    const id = offeringCapacityType(offering) === "reserved" ? offeringReservationId(offering) : undefined;
+    if (
+      id === undefined ||
+      !poolTemplate.typeTable.hasType(columns, poolTemplate.typeTable.columns[column]?.typeIndex ?? 0)
+    )
+      continue;
+    isCompatible = true;
+    if (reservations.canReserve(hostIndex, id)) reservationIds.add(id);
+  }
+  if (problem.policy.reservedMode === "Strict") {
+    if (isCompatible && reservationIds.size === 0) return "unavailable";
+    if (reservations.reservedBy(hostIndex).size > 0 && reservationIds.size === 0) return "unavailable";
+  }
+  return reservationIds;
+}
+
+/** A claim that is open, as something to be tried. */
+export function candidateOf({
+  poolTemplate,
+  hostIndex,
+  hostname,
+  requirementState,
+  columns,
+  used,
+  hostPorts,
+}: PlannedNodeState): NodeCandidate {
+  return { poolTemplate, hostIndex, hostname, requirementState, columns, used, hostPorts, isNew: false };
+}
+
+/** The pods of the round see new nodes under made-up names. (02:Q-21) */
+export function placeholderHostname(plannedNode: number): string {
+  return `hostname-placeholder-${String(plannedNode + 1).padStart(4, "0")}`;
+}

@@ -1,0 +1,48 @@
+import type { TopologyRule } from "./pod-class.ts";
+import type { RequirementState, RequirementStates } from "./requirement-state.ts";
+import type { Variant } from "./variants.ts";
+
+interface TopologyNarrowing<Result> {
+  readonly variant: Variant;
+  readonly requirementStates: RequirementStates;
+  /** Judges requirements that satisfy every topology rule. */
+  readonly accept: (requirementState: RequirementState) => Result | undefined;
+}
+
+/**
+ * Narrows a candidate's requirements until every topology rule is content, and lets `finish` judge the result. Where a
+ * rule has several equally good domains, the next is tried when the first leads nowhere. Each rule sees the domains as
+ * they were before any other narrowed them. (02:X-20, 02 §12.1-3)
+ */
+export function narrowByTopology<Result>(
+  requirementState: RequirementState,
+  { variant, requirementStates, accept }: TopologyNarrowing<Result>,
+): Result | undefined {
+  const rules = variant.domainRules;
+  if (rules.length === 0) return accept(requirementState);
+  const descend = (at: number, narrowed: RequirementState): Result | undefined => {
+    const rule = rules[at];
+    if (rule === undefined) return accept(narrowed);
+    for (const allowed of domainOptions(rule, requirementState)) {
+      const next = requirementStates.narrow(narrowed, allowed);
+      const result = next === null ? undefined : descend(at + 1, next);
+      if (result !== undefined) return result;
+    }
+    return undefined;
+  };
+  return descend(0, requirementState);
+}
+
+function domainOptions(
+  { group, self, podDomains }: TopologyRule,
+  requirementState: RequirementState,
+): readonly number[] {
+  return group.domainOptions(podDomains, requirementState.get(group.spec.key), self);
+}
+
+/** Whether some topology rule leaves no domain anywhere: then no candidate need be looked at. */
+export function hasUnsatisfiableTopology({ domainRules }: Variant): boolean {
+  return domainRules.some(
+    ({ group, self, podDomains }) => group.domainOptions(podDomains, undefined, self).length === 0,
+  );
+}

@@ -1,0 +1,139 @@
+import type { Toleration } from "../../api/kubernetes/pod.ts";
+import { describeRequirementConflicts, requirementConflicts } from "../compatibility.ts";
+import type { Requirement } from "../requirement.ts";
+import { describeUntoleratedTaints, untoleratedTaints } from "../tolerations.ts";
+import { type CandidateVerdict, requirementsWithHostname } from "./candidate-verdict.ts";
+import { newNodeCandidate } from "./commit.ts";
+import { mergeIfCompatible, type NodeCandidate, type PodAttempt } from "./fit-on-planned-node.ts";
+import { instanceTypesVerdict } from "./instance-types-verdict.ts";
+import type { Pass, PoolTemplate } from "./pass-state.ts";
+import type { TopologyRule } from "./pod-class.ts";
+import type { RequirementState } from "./requirement-state.ts";
+import { topologyVerdict } from "./topology-verdict.ts";
+
+/** What stands between a pod and a new node of one pool, in the order of the checks. (02:N-1 to N-3) */
+export function newNodeVerdict(pass: Pass, podAttempt: PodAttempt, poolTemplate: PoolTemplate): CandidateVerdict {
+  const { pool } = poolTemplate.nodeClaimTemplate;
+  const candidate = newNodeCandidate(pass, poolTemplate);
+  if (candidate === "node-limit") {
+    return {
+      cause: { code: "node-limit", pool },
+      text: `node limits have been exhausted for nodepool (NodePool=${pool})`,
+    };
+  }
+  if (candidate === "limits") {
+    return {
+      cause: { code: "limits", pool },
+      text: `all available instance types exceed limits for nodepool (NodePool=${pool})`,
+    };
+  }
+  return (
+    taintVerdict(podAttempt, poolTemplate) ??
+    requirementsVerdict(pass, podAttempt, candidate) ??
+    volumeAndTopologyVerdict(pass, podAttempt, candidate)
+  );
+}
+
+function taintVerdict({ variant }: PodAttempt, poolTemplate: PoolTemplate): CandidateVerdict | undefined {
+  const tolerations: readonly Toleration[] = variant.tolerations;
+  const found = untoleratedTaints(tolerations, poolTemplate.nodeClaimTemplate.nodePool.spec.template.spec.taints ?? []);
+  const [taint] = found;
+  return taint === undefined ? undefined : { cause: { code: "taint", taint }, text: describeUntoleratedTaints(found) };
+}
+
+function requirementsVerdict(
+  pass: Pass,
+  { variant }: PodAttempt,
+  candidate: NodeCandidate,
+): CandidateVerdict | undefined {
+  const incoming =
+    variant.hostname === undefined
+      ? variant.incoming.requirements
+      : variant.incoming.requirements.add(variant.hostname);
+  const found = requirementConflicts(requirementsWithHostname(candidate), incoming, {
+    allowUndefined: pass.problem.labelPolicy.wellKnown,
+  });
+  if (found.length === 0) return undefined;
+  return {
+    cause: { code: "requirements", conflicts: found },
+    text: `incompatible requirements, ${describeRequirementConflicts(found)}`,
+  };
+}
+
+/** Volumes, topology, types and reservations: the verdict on the last of the volume alternatives. (02:N-3) */
+function volumeAndTopologyVerdict(pass: Pass, podAttempt: PodAttempt, candidate: NodeCandidate): CandidateVerdict {
+  const mergedState = mergeIfCompatible(podAttempt.variant, candidate) as RequirementState;
+  const { volumeAlternatives } = podAttempt.queuedPod.podClass;
+  const last = volumeAlternatives.at(-1);
+  if (last === undefined) return narrowedVerdict(pass, podAttempt, { ...candidate, requirementState: mergedState });
+  const wanted = last.hostname === undefined ? last.requirements : last.requirements.add(last.hostname);
+  const found = requirementConflicts(
+    requirementsWithHostname({ ...candidate, requirementState: mergedState }),
+    wanted,
+    {
+      allowUndefined: pass.problem.labelPolicy.wellKnown,
+    },
+  );
+  if (found.length > 0) {
+    return {
+      cause: { code: "volume-requirements", conflicts: found },
+      text: `incompatible volume requirements, ${describeRequirementConflicts(found)}`,
+    };
+  }
+  return narrowedVerdict(pass, podAttempt, {
+    ...candidate,
+    requirementState: candidate.poolTemplate.requirementStates.merge(mergedState, last) as RequirementState,
+  });
+}
+
+/**
+ * Where several domains are equally good, the first says why; but if some only has to wait for reserved capacity, the
+ * pod waits. (02 §12.1-3, Y-5)
+ */
+function narrowedVerdict(pass: Pass, podAttempt: PodAttempt, candidate: NodeCandidate): CandidateVerdict {
+  let combinations: readonly (readonly Requirement[])[] = [[]];
+  for (const rule of podAttempt.variant.rules) {
+    const options = topologyOptions(pass, rule, candidate);
+    if (options === undefined) return topologyVerdict(pass, rule, candidate);
+    combinations = combinations
+      .flatMap((combination) => options.map((choice) => [...combination, ...choice]))
+      .slice(0, maxCombinations);
+  }
+  const verdicts = combinations.map((combination) => combinationVerdict(pass, podAttempt, candidate, combination));
+  return verdicts.find(({ cause }) => cause.code === "reserved-capacity") ?? (verdicts[0] as CandidateVerdict);
+}
+
+/** More alternatives than this are not worth explaining one by one. */
+const maxCombinations = 256;
+
+/** Picks are joined first and judged together: picks that contradict each other leave no value at all. (02:N-3c) */
+function combinationVerdict(
+  pass: Pass,
+  podAttempt: PodAttempt,
+  candidate: NodeCandidate,
+  combination: readonly Requirement[],
+): CandidateVerdict {
+  const { wellKnown } = pass.problem.labelPolicy;
+  const node = requirementsWithHostname(candidate);
+  const isLacking = ({ key }: Requirement): boolean => !node.has(key) && !wellKnown.has(key);
+  const asked = combination.filter(isLacking).reduce((all, pick) => all.replace(pick), node.add(...combination));
+  const found = requirementConflicts(node, asked, { allowUndefined: wellKnown });
+  if (found.length > 0)
+    return { cause: { code: "requirements", conflicts: found }, text: describeRequirementConflicts(found) };
+  const requirementState = candidate.poolTemplate.requirementStates.of(
+    candidate.requirementState.requirements.add(...combination),
+  );
+  return instanceTypesVerdict(pass, podAttempt, { ...candidate, requirementState });
+}
+
+/** What a rule would add to the candidate, one way or another; undefined: nothing will do. */
+function topologyOptions(
+  pass: Pass,
+  rule: TopologyRule,
+  candidate: NodeCandidate,
+): readonly (readonly Requirement[])[] | undefined {
+  const { group, self, podDomains } = rule;
+  if (group.isHostname) return group.allowsHost(candidate.hostIndex, { self, pod: podDomains }) ? [[]] : undefined;
+  const options = group.domainOptions(podDomains, candidate.requirementState.get(group.spec.key), self);
+  return options.length === 0 ? undefined : options.map((option) => [pass.table.get(option)]);
+}

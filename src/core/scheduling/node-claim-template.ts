@@ -1,0 +1,39 @@
+import type { NodePool } from "../../api/kinds/node-pool.ts";
+import type { LabelPolicy } from "../../api/label-policy.ts";
+import { labels } from "../../api/labels.ts";
+import { Requirement, type RequirementItem } from "../requirement.ts";
+import { Requirements } from "../requirements.ts";
+
+/** A pool as the solver uses it: what every claim of it says before any pod joins. (02:T-2) */
+export interface NodeClaimTemplate {
+  readonly pool: string;
+  readonly nodePool: NodePool;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly requirements: Requirements;
+}
+
+/** Simulation keys: there so that daemons selecting on them count, stripped from the claim. (02:T-2) */
+export const simulationKeys: readonly string[] = [labels.registered, labels.initialized];
+
+export function nodeClassLabelKeyOf(nodePool: NodePool): string {
+  const { group, kind } = nodePool.spec.template.spec.nodeClassRef;
+  return `${group}/${kind.toLowerCase()}`;
+}
+
+export function nodeClaimTemplateOf(nodePool: NodePool, policy: LabelPolicy): NodeClaimTemplate {
+  const { template } = nodePool.spec;
+  const pool = nodePoolName(nodePool);
+  const templateLabels = {
+    ...template.metadata?.labels,
+    [labels.nodePool]: pool,
+    [nodeClassLabelKeyOf(nodePool)]: template.spec.nodeClassRef.name,
+  };
+  const requirements = Requirements.fromItems(template.spec.requirements as readonly RequirementItem[], policy)
+    .add(...Requirements.fromLabels(templateLabels, policy))
+    .add(...simulationKeys.map((key) => Requirement.in(key, ["true"])));
+  return { pool, nodePool, labels: templateLabels, requirements };
+}
+
+function nodePoolName(nodePool: NodePool): string {
+  return nodePool.metadata.name ?? "";
+}

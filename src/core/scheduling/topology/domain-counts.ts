@@ -1,0 +1,59 @@
+import type { Pass } from "../pass-state.ts";
+import type { TopologyGroup } from "./topology-group.ts";
+
+/** Domains and how many pods are in each, and the same in the words of a refusal. */
+export interface DomainCounts {
+  readonly counts: Readonly<Record<string, number>>;
+  readonly text: string;
+}
+
+/** Longer lists of counts are cut. */
+const maxDomainsShown = 25;
+
+/** What topology has counted, for those who ask why: worked out once for all who ask at the same point of a pass. */
+export class DomainCountCache {
+  readonly #byGroup = new Map<TopologyGroup, DomainCounts>();
+  #hostnames: readonly string[] = [];
+  #emptyHosts: DomainCounts | undefined;
+  #placementCount = -1;
+
+  of(pass: Pass, group: TopologyGroup): DomainCounts {
+    if (this.#placementCount !== pass.placementCount) this.#refresh(pass);
+    const known = this.#byGroup.get(group) ?? this.#countDomains(group);
+    this.#byGroup.set(group, known);
+    return known;
+  }
+
+  #refresh(pass: Pass): void {
+    this.#placementCount = pass.placementCount;
+    this.#byGroup.clear();
+    this.#emptyHosts = undefined;
+    const names = [
+      ...pass.existingNodes.map(({ node }) => node.hostname),
+      ...pass.plannedNodes.map(({ hostname }) => hostname),
+    ];
+    this.#hostnames = [...new Set(names)].sort();
+  }
+
+  /** Every host there is or will be is a domain. (02:X-2) */
+  #countDomains(group: TopologyGroup): DomainCounts {
+    if (!group.isHostname)
+      return domainCountsOf(group.domains.map((domain, index) => [domain, group.counts[index] ?? 0]));
+    const { hostnames } = group;
+    if (hostnames.size > 0) {
+      const all = [...new Set([...this.#hostnames, ...hostnames.keys()])];
+      return domainCountsOf(all.map((hostname) => [hostname, hostnames.get(hostname) ?? 0]));
+    }
+    // Thousands of hosts, and groups that count nobody have the same to say of them.
+    this.#emptyHosts ??= domainCountsOf(this.#hostnames.map((hostname) => [hostname, 0]));
+    return this.#emptyHosts;
+  }
+}
+
+function domainCountsOf(found: (readonly [string, number])[]): DomainCounts {
+  const counts = Object.fromEntries(found.sort(([a], [b]) => (a < b ? -1 : 1)));
+  const listed = Object.entries(counts);
+  const others = listed.length > maxDomainsShown ? ` and ${listed.length - maxDomainsShown} other(s)` : "";
+  const shown = listed.slice(0, maxDomainsShown).map(([domain, count]) => `${domain}: ${count}`);
+  return { counts, text: shown.join(", ") + others };
+}

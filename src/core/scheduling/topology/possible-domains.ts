@@ -1,0 +1,67 @@
+import type { Toleration } from "../../../api/kubernetes/pod.ts";
+import type { LabelPolicy } from "../../../api/label-policy.ts";
+import { labels, type Taint } from "../../../api/labels.ts";
+import type { Requirement, RequirementItem } from "../../requirement.ts";
+import { Requirements } from "../../requirements.ts";
+import { firstUntoleratedTaint } from "../../tolerations.ts";
+import type { Pool } from "../problem.ts";
+
+/** The taints a domain can be had under, one set a pool; an untainted pool makes the rest irrelevant. */
+type TaintSets = readonly (readonly Taint[])[];
+
+/**
+ * Every value a topology key could have on nodes the pools can make. Worked out key by key when first asked: most labels
+ * are never a topology. Availability and what types a pool really allows do not matter here. (02:X-1, 02 §12.2-8, -11)
+ */
+export class PossibleDomains {
+  readonly #pools: readonly { readonly base: Requirements; readonly taints: readonly Taint[]; readonly pool: Pool }[];
+  readonly #byKey = new Map<string, ReadonlyMap<string, TaintSets>>();
+
+  constructor(pools: readonly Pool[], policy: LabelPolicy) {
+    this.#pools = pools
+      .filter(({ instanceTypes }) => instanceTypes.length > 0)
+      .map((pool) => {
+        const { template } = pool.nodePool.spec;
+        const base = Requirements.fromItems(template.spec.requirements as readonly RequirementItem[], policy).add(
+          ...Requirements.fromLabels(template.metadata?.labels ?? {}, policy),
+        );
+        return { base, taints: template.spec.taints ?? [], pool };
+      });
+  }
+
+  /** Domains of a key; with tolerations only those some pool offers to such a pod. */
+  domainsOf(key: string, tolerations?: readonly Toleration[]): readonly string[] {
+    if (key === labels.hostname) return []; // nodes register their own (02:X-2)
+    const known = this.#byKey.get(key) ?? this.#collect(key);
+    this.#byKey.set(key, known);
+    return [...known]
+      .filter(
+        ([, taintSets]) =>
+          tolerations === undefined || taintSets.some((taints) => !firstUntoleratedTaint(tolerations, taints)),
+      )
+      .map(([domain]) => domain)
+      .sort();
+  }
+
+  #collect(key: string): ReadonlyMap<string, TaintSets> {
+    const found = new Map<string, TaintSets>();
+    for (const { base, taints, pool } of this.#pools) {
+      const values = new Set<string>();
+      const add = (requirement: Requirement): void => {
+        if (!requirement.complement) for (const value of requirement.values) values.add(value);
+      };
+      if (base.has(key)) add(base.get(key));
+      for (const { requirements } of pool.instanceTypes) {
+        if (!requirements.has(key)) continue;
+        add(base.has(key) ? requirements.get(key).intersection(base.get(key)) : requirements.get(key));
+      }
+      for (const value of values) found.set(value, withTaintSet(found.get(value), taints));
+    }
+    return found;
+  }
+}
+
+function withTaintSet(known: TaintSets | undefined, taints: readonly Taint[]): TaintSets {
+  if (taints.length === 0 || known?.some((set) => set.length === 0)) return [[]];
+  return [...(known ?? []), taints];
+}

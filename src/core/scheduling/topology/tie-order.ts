@@ -1,9 +1,0 @@
-import { Random } from "../../../util/random.ts";
-
-/**
- * The order in which equally good domains of a key are tried: shuffled, because with a fixed order a domain that can
- * never be had would be first for ever; seeded, because the same problem has the same answer. (02 §12.1-3)
- */
-export function tieOrder(key: string, domains: Iterable<string>, seed: number): readonly string[] {
-  return new Random(seed).fork(`domains/${key}`).shuffle([...new Set(domains)].sort());
-}

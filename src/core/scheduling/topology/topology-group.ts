@@ -1,0 +1,234 @@
+import { labels } from "../../../api/labels.ts";
+import type { CompiledSelector } from "../../label-selector.ts";
+import { Requirement } from "../../requirement.ts";
+import type { RequirementId, RequirementTable } from "../requirement-table.ts";
+import type { TopologyNodeFilter } from "./topology-node-filter.ts";
+
+export type TopologyGroupKind = "spread" | "affinity" | "anti-affinity";
+
+/** What makes two constraints the same group. (02:X-5) */
+export interface TopologyGroupSpec {
+  readonly kind: TopologyGroupKind;
+  readonly key: string;
+  readonly namespaces: ReadonlySet<string>;
+  readonly selector: CompiledSelector;
+  readonly maxSkew: number;
+  readonly minDomains?: number | undefined;
+  readonly filter: TopologyNodeFilter;
+}
+
+export function topologyGroupIdentity({
+  kind,
+  key,
+  namespaces,
+  selector,
+  maxSkew,
+  minDomains,
+  filter,
+}: TopologyGroupSpec): string {
+  return JSON.stringify([
+    kind,
+    key,
+    [...namespaces].sort(),
+    selector.identity,
+    maxSkew,
+    minDomains ?? null,
+    filter.identity,
+  ]);
+}
+
+/** A place a pod may go as far as one group is concerned: any of these domains, by requirement number. */
+export type AllowedDomains = RequirementId;
+
+/**
+ * One topology constraint and what it has counted. Domains are numbered; hosts are counted apart, because every node is
+ * one. (02 §5.10)
+ */
+export class TopologyGroup {
+  readonly spec: TopologyGroupSpec;
+  readonly isHostname: boolean;
+  /** Domains other than hosts, in the order in which ties are broken. (02 §12.1-3) */
+  readonly domains: string[] = [];
+  readonly counts: number[] = [];
+  readonly #index = new Map<string, number>();
+  #hostCounts = new Int32Array(16);
+  /** Hosts somebody is on, and how many are. */
+  readonly hostnames = new Map<string, number>();
+  #occupiedDomains = 0;
+  #version = 0;
+  readonly #table: RequirementTable;
+  #answers = new Map<number, readonly AllowedDomains[]>();
+  #answersVersion = 0;
+
+  constructor(spec: TopologyGroupSpec, table: RequirementTable) {
+    this.spec = spec;
+    this.isHostname = spec.key === labels.hostname;
+    this.#table = table;
+  }
+
+  selects(namespace: string, podLabels: Readonly<Record<string, string>>): boolean {
+    return this.spec.namespaces.has(namespace) && this.spec.selector.matches(podLabels);
+  }
+
+  /** Makes a domain known, counting nothing. */
+  register(domain: string): number {
+    const known = this.#index.get(domain);
+    if (known !== undefined) return known;
+    const index = this.domains.length;
+    this.#index.set(domain, index);
+    this.domains.push(domain);
+    this.counts.push(0);
+    this.#version++;
+    return index;
+  }
+
+  record(domain: string): void {
+    const index = this.register(domain);
+    if (this.counts[index] === 0) this.#occupiedDomains++;
+    this.counts[index] = (this.counts[index] ?? 0) + 1;
+    this.#version++;
+  }
+
+  /** Hosts are known by number, existing nodes first; one that is no candidate any more has a name alone. */
+  recordHost(hostname: string, hostIndex: number | undefined): void {
+    this.hostnames.set(hostname, (this.hostnames.get(hostname) ?? 0) + 1);
+    if (hostIndex === undefined) return;
+    if (hostIndex >= this.#hostCounts.length) this.#grow(hostIndex);
+    (this.#hostCounts[hostIndex] as number) += 1;
+  }
+
+  hostCount(hostIndex: number): number {
+    return hostIndex < this.#hostCounts.length ? (this.#hostCounts[hostIndex] as number) : 0;
+  }
+
+  get isEmpty(): boolean {
+    return this.#occupiedDomains === 0 && this.hostnames.size === 0;
+  }
+
+  /** Whether a pod that must keep to some hosts finds nobody on any of them. */
+  #isEmptyFor(pod: RequirementId | undefined): boolean {
+    if (this.isEmpty || pod === undefined) return this.isEmpty;
+    const requirement = this.#table.get(pod);
+    for (const hostname of this.hostnames.keys()) if (requirement.has(hostname)) return false;
+    return true;
+  }
+
+  /** Whether a host that is refused stays refused for the rest of the pass: counts only grow. (02:X-26, X-35) */
+  get isRefusalFinal(): boolean {
+    return this.spec.kind !== "affinity";
+  }
+
+  /** Whether a host will do. (02:X-26, X-31, X-35) */
+  allowsHost(
+    hostIndex: number,
+    { self, pod }: { readonly self: boolean; readonly pod: RequirementId | undefined },
+  ): boolean {
+    const count = this.hostCount(hostIndex);
+    switch (this.spec.kind) {
+      case "spread":
+        return count + (self ? 1 : 0) <= this.spec.maxSkew;
+      case "anti-affinity":
+        return count === 0;
+      case "affinity":
+        return count > 0 || (self && this.#isEmptyFor(pod));
+    }
+  }
+
+  /**
+   * The alternatives for a candidate, best first; none: it will not do. `pod` and `node` are the requirements on the
+   * key, undefined where nobody speaks of it.
+   */
+  domainOptions(
+    pod: RequirementId | undefined,
+    node: RequirementId | undefined,
+    self: boolean,
+  ): readonly AllowedDomains[] {
+    if (this.#answersVersion !== this.#version) {
+      this.#answers = new Map();
+      this.#answersVersion = this.#version;
+    }
+    const cacheKey = ((pod ?? -1) + 1) * 4194304 + ((node ?? -1) + 1) * 2 + (self ? 1 : 0);
+    const known = this.#answers.get(cacheKey);
+    if (known !== undefined) return known;
+    const answer = this.#choose(this.#domainTest(pod), this.#domainTest(node), self);
+    this.#answers.set(cacheKey, answer);
+    return answer;
+  }
+
+  /** Every domain a pod of these requirements could go to as far as the group is concerned, whatever the node. (02:Q-53) */
+  validDomains(pod: RequirementId | undefined, self: boolean): readonly string[] {
+    if (this.spec.kind !== "spread") {
+      return this.domainOptions(pod, undefined, self).flatMap((id) => [...this.#table.get(id).values]);
+    }
+    const most = this.#smallestCount(this.#domainTest(pod)) + this.spec.maxSkew - (self ? 1 : 0);
+    return this.domains.filter((_, index) => (this.counts[index] ?? 0) <= most);
+  }
+
+  #choose(podAllows: DomainTest, nodeAllows: DomainTest, self: boolean): readonly AllowedDomains[] {
+    switch (this.spec.kind) {
+      case "spread":
+        return this.#spreadDomains(podAllows, nodeAllows, self ? 1 : 0);
+      case "affinity":
+        return this.#affinityDomains(podAllows, nodeAllows, self);
+      case "anti-affinity":
+        return this.#anyOf(
+          this.domains.filter((domain, index) => this.counts[index] === 0 && podAllows(domain) && nodeAllows(domain)),
+        );
+    }
+  }
+
+  /** 02:X-25. Each of the emptiest valid domains is an alternative of its own. */
+  #spreadDomains(podAllows: DomainTest, nodeAllows: DomainTest, self: 0 | 1): readonly AllowedDomains[] {
+    const least = this.#smallestCount(podAllows);
+    let best = Number.POSITIVE_INFINITY;
+    let tied: string[] = [];
+    for (const [index, domain] of this.domains.entries()) {
+      const count = (this.counts[index] ?? 0) + self;
+      if (count - least > this.spec.maxSkew || count > best || !nodeAllows(domain)) continue;
+      if (count < best) tied = [];
+      best = count;
+      tied.push(domain);
+    }
+    return tied.map((domain) => this.#table.idOf(Requirement.in(this.spec.key, [domain])));
+  }
+
+  #smallestCount(podAllows: DomainTest): number {
+    let least = Number.POSITIVE_INFINITY;
+    let domains = 0;
+    for (const [index, domain] of this.domains.entries()) {
+      if (!podAllows(domain)) continue;
+      domains++;
+      least = Math.min(least, this.counts[index] ?? 0);
+    }
+    return this.spec.minDomains !== undefined && domains < this.spec.minDomains ? 0 : least;
+  }
+
+  /** 02:X-30, with one draw for the first pod: its node keeps one domain, and is counted in it. (02 §12.2-25) */
+  #affinityDomains(podAllows: DomainTest, nodeAllows: DomainTest, self: boolean): readonly AllowedDomains[] {
+    const occupied = this.domains.filter((domain, index) => (this.counts[index] ?? 0) > 0 && podAllows(domain));
+    const reachable = occupied.filter(nodeAllows);
+    if (reachable.length > 0) return this.#anyOf(reachable);
+    if (!self || !(this.isEmpty || occupied.length === 0)) return [];
+    return this.domains
+      .filter((domain) => podAllows(domain) && nodeAllows(domain))
+      .map((domain) => this.#table.idOf(Requirement.in(this.spec.key, [domain])));
+  }
+
+  #anyOf(domains: readonly string[]): readonly AllowedDomains[] {
+    return domains.length === 0 ? [] : [this.#table.idOf(Requirement.in(this.spec.key, domains))];
+  }
+
+  #domainTest(id: RequirementId | undefined): DomainTest {
+    if (id === undefined) return () => true;
+    const requirement = this.#table.get(id);
+    return (domain) => requirement.has(domain);
+  }
+
+  #grow(hostIndex: number): void {
+    const larger = new Int32Array(Math.max(hostIndex + 1, this.#hostCounts.length * 2));
+    larger.set(this.#hostCounts);
+    this.#hostCounts = larger;
+  }
+}
+
+type DomainTest = (domain: string) => boolean;

@@ -1,0 +1,224 @@
+import { setMaxListeners } from "node:events";
+import type { KubeObject } from "../api/object.ts";
+import type { Clock } from "../util/clock.ts";
+import { noPause, type Pause } from "../util/pause.ts";
+import type { Random } from "../util/random.ts";
+import type { BackOffOptions } from "./back-off.ts";
+import type { KubeClient, ResourceType } from "./client.ts";
+import { referenceTo } from "./event.ts";
+import { type EventRecord, EventRecorder, type EventRecorderOptions } from "./event-recorder.ts";
+import type { InformerFailure } from "./informer.ts";
+import { type Reconcile, Reconciler, type ReconcilerObserver } from "./reconciler.ts";
+import { type Projections, SharedViews } from "./shared-views.ts";
+import type { ObjectChange, View } from "./view.ts";
+
+/** One of the things that go on in a cluster. (05 §6) */
+export interface Controller {
+  /** Also who its events come from. */
+  readonly name: string;
+  /** What it looks at: it begins when all of it is here. */
+  readonly kinds: readonly ResourceType[];
+  /** Until the signal aborts. */
+  run(context: ControllerContext, signal: AbortSignal): Promise<void>;
+}
+
+/** What a loop has to work with. */
+export interface ControllerContext {
+  /** What is written through it shows in the views at once. */
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  /** Of this loop alone. */
+  readonly random: Random;
+  readonly view: <T extends KubeObject>(type: ResourceType) => View<T>;
+  /** Resolves when the view of the kind is complete; for kinds not named at the start. */
+  readonly synced: (type: ResourceType) => Promise<void>;
+  /** Stops watching a kind that is no longer served. */
+  readonly stopWatching: (type: ResourceType) => void;
+  /** Asked between pieces of long work. */
+  readonly pause: Pause;
+  /** Something a person should read with `kubectl describe`. */
+  readonly recordEvent: (object: InvolvedObject, event: Omit<EventRecord, "involvedObject">) => void;
+  readonly log: (entry: ControllerFailure) => void;
+  /** Hears of the runs of this loop, for metrics. */
+  readonly observe?: ReconcilerObserver | undefined;
+}
+
+/** Anything an Event can be about. */
+export type InvolvedObject = Pick<KubeObject, "apiVersion" | "kind" | "metadata">;
+
+/** What went wrong without stopping anything. */
+export type ControllerFailure =
+  | { readonly kind: "reconcile-failed"; readonly loop: string; readonly key: string; readonly error: unknown }
+  | { readonly kind: "loop-ended"; readonly loop: string; readonly error: unknown }
+  | { readonly kind: "event-lost"; readonly loop: string; readonly error: unknown }
+  | { readonly kind: "watch-trouble"; readonly type: ResourceType; readonly trouble: InformerFailure };
+
+export interface StartControllersOptions {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly controllers: readonly Controller[];
+  readonly log?: ((entry: ControllerFailure) => void) | undefined;
+  readonly projections?: Projections | undefined;
+  /** Asked while much is taken in at once; it works on, unless given. */
+  readonly pause?: Pause | undefined;
+  /** One voice for all loops; each speaks in its own name, unless given. */
+  readonly eventSource?: Pick<EventRecorderOptions, "component" | "limits"> | undefined;
+  readonly observe?: ((controller: string) => ReconcilerObserver) | undefined;
+  /** Whether loops write Events; a simulation of years has no use for them. Yes, unless said otherwise. */
+  readonly recordsEvents?: boolean | undefined;
+}
+
+export interface RunningControllers {
+  /** Resolves when every loop has seen the world and begun. */
+  readonly started: Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Runs loops over any client. With a virtual clock and the in-process client the run is deterministic. (design §8) */
+export function startControllers(options: StartControllersOptions): RunningControllers {
+  const { client, clock, random, controllers, log, projections, recordsEvents = true } = options;
+  const logFailure = log ?? (() => {});
+  const views = new SharedViews({
+    client,
+    clock,
+    random: random.fork("watches"),
+    projections,
+    pause: options.pause,
+    onFailure: (type, failure) => logFailure({ kind: "watch-trouble", type, trouble: failure }),
+  });
+  const writeThroughClient = views.writeThroughClient();
+  const recorders: Promise<void>[] = [];
+  const recorderOf = (
+    name: string,
+    eventSource: StartControllersOptions["eventSource"],
+    signal: AbortSignal,
+  ): EventRecorder => {
+    const recorder = new EventRecorder({
+      component: name,
+      ...eventSource,
+      kube: client,
+      clock,
+      random: random.fork(name).fork("events"),
+      onError: (error) => logFailure({ kind: "event-lost", loop: name, error }),
+    });
+    if (recordsEvents) recorders.push(recorder.run(signal));
+    return recorder;
+  };
+  const recorderStop = new AbortController();
+  const sharedRecorder =
+    options.eventSource && recorderOf(options.eventSource.component, options.eventSource, recorderStop.signal);
+  const contextOf = ({ name }: Controller, signal: AbortSignal): ControllerContext => {
+    const ownRandom = random.fork(name);
+    const recorder = sharedRecorder ?? recorderOf(name, undefined, signal);
+    return {
+      client: writeThroughClient,
+      clock,
+      random: ownRandom,
+      view: (type) => views.of(type),
+      synced: (type) => views.synced(type),
+      stopWatching: (type) => views.stopWatching(type),
+      pause: options.pause ?? noPause,
+      recordEvent: (object, event) =>
+        void (recordsEvents && recorder.record({ involvedObject: referenceTo(object), ...event })),
+      log: logFailure,
+      observe: options.observe?.(name),
+    };
+  };
+  const running = controllers.map((controller) => {
+    const stopping = new AbortController();
+    const { signal } = stopping;
+    setMaxListeners(0, signal); // every kind and every wait listens to it: that is no leak
+    const synced = Promise.all(controller.kinds.map((type) => views.synced(type)));
+    const ended = Promise.race([synced, whenAborted(signal)])
+      .then(() => (signal.aborted ? undefined : controller.run(contextOf(controller, signal), signal)))
+      .catch((error: unknown) => logFailure({ kind: "loop-ended", loop: controller.name, error }));
+    return { stopping, synced, ended };
+  });
+  return {
+    started: Promise.all(running.map(({ synced }) => synced)).then(() => {}),
+    stop: async () => {
+      for (const { stopping } of running) stopping.abort();
+      await Promise.all([...running.map(({ ended }) => ended), views.stop()]);
+      recorderStop.abort();
+      await Promise.all(recorders);
+    },
+  };
+}
+
+/** Which keys a change makes worth a look. */
+export interface WatchTrigger {
+  readonly type: ResourceType;
+  readonly keys: (change: ObjectChange<KubeObject>, context: ControllerContext) => Iterable<string>;
+  /** How long to wait for more of the kind: a thousand pods that start together are one look, not a thousand. */
+  readonly settleMs?: number | undefined;
+}
+
+export function triggerOn<T extends KubeObject>(
+  type: ResourceType,
+  keys: (change: ObjectChange<T>, context: ControllerContext) => Iterable<string>,
+  options: Pick<WatchTrigger, "settleMs"> = {},
+): WatchTrigger {
+  return { type, keys: keys as unknown as WatchTrigger["keys"], ...options };
+}
+
+export interface ReconcileControllerOptions {
+  readonly name: string;
+  readonly triggers: readonly WatchTrigger[];
+  /** What it reads beside what triggers it. */
+  readonly kinds?: readonly ResourceType[] | undefined;
+  readonly reconcile: Reconcile<string, ControllerContext>;
+  readonly concurrency?: number | undefined;
+  readonly backOff?: BackOffOptions | undefined;
+  /** News that no view tells of. Gets how to enqueue, gives how to stop. */
+  readonly subscribe?: ((enqueue: (key: string) => void, context: ControllerContext) => () => void) | undefined;
+  /** Once, before the first look: for indexes. */
+  readonly prepare?: ((context: ControllerContext) => void) | undefined;
+  /** Looked at once at the start, whatever changes: for loops that go by the clock. */
+  readonly initialKeys?: readonly string[] | undefined;
+}
+
+/** The usual loop: changes name keys, and each key is looked at until its part of the world is right. */
+export function reconcileController(options: ReconcileControllerOptions): Controller {
+  const { name, triggers, reconcile, concurrency = 1, backOff, initialKeys = [] } = options;
+  const kinds = [...triggers.map(({ type }) => type), ...(options.kinds ?? [])];
+  return {
+    name,
+    kinds,
+    run: async (context, signal) => {
+      options.prepare?.(context);
+      const reconciler = new Reconciler<string, ControllerContext>({
+        name,
+        reconcile,
+        context,
+        clock: context.clock,
+        random: context.random.fork("back-off"),
+        concurrency,
+        pause: context.pause,
+        ...(backOff && { backOff }),
+        ...(context.observe && { observe: context.observe }),
+        onError: ({ key, error }) => context.log({ kind: "reconcile-failed", loop: name, key, error }),
+      });
+      const unsubscribe = triggers.map(({ type, keys, settleMs }) =>
+        context.view(type).subscribe((change) => {
+          for (const key of keys(change, context)) {
+            if (settleMs === undefined) reconciler.enqueue(key);
+            else reconciler.enqueueAfter(key, settleMs);
+          }
+        }),
+      );
+      if (options.subscribe) unsubscribe.push(options.subscribe((key) => reconciler.enqueue(key), context));
+      for (const key of initialKeys) reconciler.enqueue(key);
+      await reconciler.run(signal);
+      for (const stop of unsubscribe) stop();
+    },
+  };
+}
+
+/** Resolves when the signal aborts. */
+export function whenAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}

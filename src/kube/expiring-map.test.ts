@@ -1,0 +1,20 @@
+import { describe, expect, it } from "vitest";
+import { VirtualClock } from "../util/virtual-clock.ts";
+import { ExpiringMap } from "./expiring-map.ts";
+
+describe("Recently", () => {
+  it("remembers for as long as it was told, and does not grow with what it forgot", async () => {
+    const clock = new VirtualClock();
+    const recently = new ExpiringMap<number>(clock);
+    recently.set("a", 1, 10);
+    await clock.advance(9);
+    expect(recently.get("a")).toBe(1);
+    await clock.advance(1);
+    expect(recently.get("a")).toBeUndefined();
+    for (let i = 0; i < 100_000; i++) {
+      recently.set(String(i), i, 10);
+      if (i % 100 === 0) await clock.advance(1);
+    }
+    expect(recently.size).toBeLessThan(4_096);
+  });
+});

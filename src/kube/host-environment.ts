@@ -1,0 +1,42 @@
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { promisify } from "node:util";
+
+/** What finding a cluster and proving who we are asks of the machine. */
+export interface HostEnvironment {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly homeDir: string;
+  /** Undefined: nothing is there. */
+  readonly readFile: (path: string) => Promise<string | undefined>;
+  /** Runs a program to its end and returns what it printed; rejects when it fails. */
+  readonly runCommand: (command: string, options: CommandOptions) => Promise<string>;
+}
+
+export interface CommandOptions {
+  readonly args: readonly string[];
+  /** Added to the environment. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+const pluginTimeoutMs = 60_000;
+
+/** The real one. */
+export function systemHostEnvironment({ env, homeDir }: Pick<HostEnvironment, "env" | "homeDir">): HostEnvironment {
+  return {
+    env,
+    homeDir,
+    readFile: async (path) => {
+      try {
+        return await readFile(path, "utf8");
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+        throw error;
+      }
+    },
+    runCommand: async (command, options) => {
+      const settings = { env: { ...env, ...options.env }, timeout: pluginTimeoutMs, maxBuffer: 2 ** 20 };
+      const { stdout } = await promisify(execFile)(command, options.args, settings);
+      return stdout;
+    },
+  };
+}

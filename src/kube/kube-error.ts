@@ -1,0 +1,69 @@
+/** What an API server can answer instead of what was asked for. Closed: callers switch on it. */
+export const kubeErrorCodes = [
+  "bad-request",
+  "unauthorized",
+  "forbidden",
+  "not-found",
+  "method-not-allowed",
+  "not-acceptable",
+  "already-exists",
+  "conflict",
+  "expired",
+  "too-large",
+  "unsupported-media-type",
+  "invalid",
+  "too-many-requests",
+  "server-error",
+  "not-implemented",
+  "unavailable",
+  "timeout",
+] as const;
+export type KubeErrorCode = (typeof kubeErrorCodes)[number];
+
+/** The `Status` object of the Kubernetes API. */
+export interface KubeStatus {
+  readonly kind: "Status";
+  readonly apiVersion: "v1";
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly status: "Failure" | "Success";
+  readonly message: string;
+  readonly reason?: string;
+  readonly code: number;
+  readonly details?: StatusDetails;
+}
+
+export interface StatusDetails {
+  readonly name?: string;
+  readonly group?: string;
+  readonly kind?: string;
+  readonly uid?: string;
+  readonly causes?: readonly { readonly reason?: string; readonly message: string; readonly field?: string }[];
+  readonly retryAfterSeconds?: number;
+}
+
+/** The outside world said no. */
+export class KubeError extends Error {
+  override readonly name = "KubeError";
+  readonly code: KubeErrorCode;
+  /** What the server answered; absent where it was not reached. */
+  readonly status: KubeStatus | undefined;
+
+  constructor(
+    code: KubeErrorCode,
+    message: string,
+    options: { readonly status?: KubeStatus; readonly cause?: unknown } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.status = options.status;
+  }
+
+  get retryAfterMs(): number | undefined {
+    const seconds = this.status?.details?.retryAfterSeconds;
+    return seconds === undefined ? undefined : seconds * 1000;
+  }
+}
+
+export function isKubeError(error: unknown, ...codes: readonly KubeErrorCode[]): error is KubeError {
+  return error instanceof KubeError && (codes.length === 0 || codes.includes(error.code));
+}

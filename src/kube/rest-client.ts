@@ -1,0 +1,174 @@
+import type { Clock } from "../util/clock.ts";
+import type { ResourceType } from "./client.ts";
+import { KubeError } from "./kube-error.ts";
+import { errorFromResponse } from "./status-error.ts";
+import { headerValues, readText, type Transport, type TransportRequest, type TransportResponse } from "./transport.ts";
+import { warningTexts } from "./warnings.ts";
+
+export interface HttpClientOptions {
+  readonly transport: Transport;
+  readonly clock: Clock;
+  /** `karpenter/<version>`. (03 §6.5) */
+  readonly userAgent: string;
+  /** How long an answer may take, and how long a watch may take to open. */
+  readonly timeoutMs?: number;
+  /** What the server wants people to know, such as that a version is deprecated. */
+  readonly onWarning?: (text: string) => void;
+  /** Told of every request, for metrics. */
+  readonly onRequest?: (outcome: RequestOutcome) => void;
+  /** Waited for before each request: the client's own rate limit. (03 §7: --kube-client-qps) */
+  readonly waitForRateLimit?: () => Promise<void>;
+}
+
+/** One request of the API, before it is bytes. */
+export interface ApiRequest {
+  readonly type: ResourceType;
+  readonly method: TransportRequest["method"];
+  readonly path: string;
+  readonly subresource?: string | undefined;
+  readonly body?: unknown;
+  readonly contentType?: string | undefined;
+}
+
+/** What metrics want to know of a request. */
+export interface RequestOutcome {
+  readonly type: ResourceType;
+  readonly method: TransportRequest["method"];
+  readonly subresource: string | undefined;
+  readonly isWatch: boolean;
+  /** Absent where no answer came. */
+  readonly httpStatus: number | undefined;
+  readonly durationMs: number;
+}
+
+const defaultTimeoutMs = 30_000;
+
+/** Requests and answers as JSON, refusals as errors, on the clock. */
+export class RestClient {
+  readonly #options: HttpClientOptions;
+  readonly #clock: Clock;
+  readonly #timeoutMs: number;
+
+  constructor(options: HttpClientOptions) {
+    this.#options = options;
+    this.#clock = options.clock;
+    this.#timeoutMs = options.timeoutMs ?? defaultTimeoutMs;
+  }
+
+  /** The whole answer. */
+  async json(request: ApiRequest): Promise<unknown> {
+    const deadline = this.#deadline(request);
+    try {
+      const response = await this.#open(request, deadline);
+      const body = parseJsonOrText(await readText(response.body));
+      if (response.status >= 300) throw responseError(request, response, body);
+      if (typeof body === "string")
+        throw new KubeError("server-error", `${describeRequest(request)}: the answer is not JSON`);
+      return body;
+    } catch (error) {
+      throw deadline.toKubeError(error);
+    } finally {
+      deadline.cancel();
+    }
+  }
+
+  /** The answer as it arrives; only its beginning is waited for with a deadline. */
+  async stream(request: ApiRequest, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
+    const deadline = this.#deadline(request, signal);
+    try {
+      const response = await this.#open(request, deadline);
+      if (response.status >= 300)
+        throw responseError(request, response, parseJsonOrText(await readText(response.body)));
+      return withKubeErrors(response.body, deadline);
+    } catch (error) {
+      throw deadline.toKubeError(error);
+    } finally {
+      deadline.cancel();
+    }
+  }
+
+  async #open(request: ApiRequest, { signal, isWatch }: Deadline): Promise<TransportResponse> {
+    const { type, method, subresource } = request;
+    await this.#options.waitForRateLimit?.();
+    const startedAt = this.#clock.now();
+    let httpStatus: number | undefined;
+    try {
+      const response = await this.#options.transport({ ...this.#request(request), isStream: isWatch, signal });
+      httpStatus = response.status;
+      if (this.#options.onWarning !== undefined) {
+        for (const text of warningTexts(headerValues(response, "warning"))) this.#options.onWarning(text);
+      }
+      return response;
+    } finally {
+      const durationMs = this.#clock.now() - startedAt;
+      this.#options.onRequest?.({ type, method, subresource, isWatch, httpStatus, durationMs });
+    }
+  }
+
+  #request({ method, path, body, contentType = "application/json" }: ApiRequest): Omit<TransportRequest, "signal"> {
+    const headers = { accept: "application/json", "user-agent": this.#options.userAgent };
+    if (body === undefined) return { method, path, headers };
+    return { method, path, headers: { ...headers, "content-type": contentType }, body: JSON.stringify(body) };
+  }
+
+  #deadline(request: ApiRequest, parentSignal?: AbortSignal): Deadline {
+    return startDeadline({ clock: this.#clock, ms: this.#timeoutMs, what: describeRequest(request), parentSignal });
+  }
+}
+
+interface Deadline {
+  readonly signal: AbortSignal;
+  readonly isWatch: boolean;
+  readonly cancel: () => void;
+  /** What went wrong, as callers know it. */
+  readonly toKubeError: (error: unknown) => unknown;
+}
+
+interface DeadlineOptions {
+  readonly clock: Clock;
+  readonly ms: number;
+  readonly what: string;
+  readonly parentSignal: AbortSignal | undefined;
+}
+
+/** Aborts when the time is over, or when the outer signal does. */
+function startDeadline({ clock, ms, what, parentSignal }: DeadlineOptions): Deadline {
+  const timeout = new AbortController();
+  const timer = clock.setTimer(ms, () => timeout.abort());
+  const toKubeError = (cause: unknown): unknown => {
+    if (cause instanceof KubeError) return cause;
+    if (timeout.signal.aborted) return new KubeError("timeout", `${what}: no answer within ${ms / 1000} s`, { cause });
+    return new KubeError("unavailable", `${what}: ${cause instanceof Error ? cause.message : String(cause)}`, {
+      cause,
+    });
+  };
+  const signal = parentSignal === undefined ? timeout.signal : AbortSignal.any([parentSignal, timeout.signal]);
+  return { signal, isWatch: parentSignal !== undefined, cancel: () => timer.cancel(), toKubeError };
+}
+
+/** A body whose breaking off is an error callers know. */
+async function* withKubeErrors(body: AsyncIterable<Uint8Array>, { toKubeError }: Deadline): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body;
+  } catch (error) {
+    throw toKubeError(error);
+  }
+}
+
+function responseError(request: ApiRequest, response: TransportResponse, body: unknown): KubeError {
+  const seconds = Number(headerValues(response, "retry-after")[0]);
+  const retryAfterSeconds = Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined;
+  return errorFromResponse({ httpStatus: response.status, body, retryAfterSeconds, what: describeRequest(request) });
+}
+
+function describeRequest({ method, path }: ApiRequest): string {
+  return `${method} ${path.split("?", 1)[0]}`;
+}
+
+function parseJsonOrText(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

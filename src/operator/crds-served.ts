@@ -1,0 +1,34 @@
+import type { KubeClient } from "../kube/client.ts";
+import { karpenterTypes } from "../kube/resources.ts";
+import type { Clock } from "../util/clock.ts";
+import type { Logger } from "../util/logger.ts";
+
+interface CrdsServedOptions {
+  readonly client: Pick<KubeClient, "list">;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+const retryMs = 5_000;
+
+/** Whether the cluster serves NodePools and NodeClaims: asked until it does. Where it does not, we go on. (03 §6.5) */
+export function crdsServed({ client, clock, log, signal }: CrdsServedOptions): () => boolean {
+  let isServed = false;
+  const poll = async (): Promise<void> => {
+    let lastMessage = "";
+    while (!isServed && !signal.aborted) {
+      try {
+        for (const type of [karpenterTypes.NodePool, karpenterTypes.NodeClaim]) await client.list(type, { limit: 1 });
+        isServed = true;
+      } catch (error) {
+        const text = error instanceof Error ? error.message : String(error);
+        if (text !== lastMessage) log.error("not ready: NodePools and NodeClaims cannot be listed", { error });
+        lastMessage = text; // the same again is no news
+        await clock.sleep(retryMs, signal).catch(() => {});
+      }
+    }
+  };
+  void poll();
+  return () => isServed;
+}

@@ -1,0 +1,172 @@
+import type { Pod } from "../../../api/kubernetes/pod.ts";
+import { labels } from "../../../api/labels.ts";
+import type { KubeObject } from "../../../api/object.ts";
+import type { KubeClient, ResourceType } from "../../../kube/client.ts";
+import { isKubeError } from "../../../kube/kube-error.ts";
+import { builtInTypes, karpenterTypes, resourceTypeOf } from "../../../kube/resources.ts";
+import type { InstanceRecord } from "../../../providers/sim/fleet-request.ts";
+import type { SimulatedCloud } from "../../../providers/sim/simulated-cloud.ts";
+import type { Clock } from "../../../util/clock.ts";
+import { demoName } from "./manifests.ts";
+
+type PodKubeObject = KubeObject & Pod;
+
+export interface DemoActionsDependencies {
+  readonly client: KubeClient;
+  readonly cloud: SimulatedCloud;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/** Between two looks. */
+const pollMs = 500;
+/** What takes longer than this of the cluster's time will not happen any more. */
+const timeoutMs = 15 * 60_000;
+
+/** What is waited for does not come: somebody else has a hand in the cluster. */
+export class DemoTimeout extends Error {}
+
+/** The hands of the demo: as a user's, and the cloud's. */
+export class DemoActions {
+  readonly #dependencies: DemoActionsDependencies;
+
+  constructor(dependencies: DemoActionsDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  async apply(...objects: readonly KubeObject[]): Promise<void> {
+    for (const object of objects) {
+      const patch = { kind: "apply", body: object, fieldManager: demoName, force: true } as const;
+      await this.#dependencies.client.patch(typeOf(object), keyOf(object), patch);
+    }
+  }
+
+  async scale(name: string, replicas: number): Promise<void> {
+    const patch = { kind: "merge", body: { spec: { replicas } } } as const;
+    await this.#dependencies.client.patch(builtInTypes.Deployment, { name, namespace: demoName }, patch);
+  }
+
+  /** Whatever is gone already is fine. */
+  async remove(...objects: readonly KubeObject[]): Promise<void> {
+    for (const object of objects) await this.#delete(typeOf(object), keyOf(object));
+  }
+
+  /** So many pods there are, none is on its way out, and all of them run. */
+  untilRunning(count: number): Promise<void> {
+    return this.#until(`${count} pods to run`, async () => {
+      const pods = await this.#pods();
+      return pods.length === count && pods.every(isReady);
+    });
+  }
+
+  /** Somebody has said why the pod gets no node. */
+  untilRefused({ metadata }: KubeObject): Promise<void> {
+    return this.#until(`a word about pod ${metadata.name}`, async () => {
+      const { items } = await this.#dependencies.client.list<KubeObject & EventFields>(builtInTypes.Event, {
+        namespace: demoName,
+      });
+      return items.some(
+        ({ involvedObject, source }) => involvedObject.name === metadata.name && source?.component === "karpenter",
+      );
+    });
+  }
+
+  untilGone({ instance: { id } }: InstanceRecord): Promise<void> {
+    return this.#until(`machine ${id} to end`, async () => this.#dependencies.cloud.find(id) === undefined);
+  }
+
+  /** Lets go of the nodes that hold nothing, and waits until they are gone. */
+  async removeEmpty(): Promise<void> {
+    await this.#until("empty nodes to go", async () => {
+      const empty = await this.#emptyInstances();
+      for (const { claimName } of empty) await this.#delete(karpenterTypes.NodeClaim, { name: claimName });
+      return empty.length === 0 && (await this.#deletingClaimCount()) === 0;
+    });
+  }
+
+  /** A spot machine that runs something: the one that runs most. */
+  async busiestSpot(): Promise<InstanceRecord | undefined> {
+    const podsPerNode = await this.#podsPerNode();
+    const spot = this.instances().filter(({ key }) => key.capacityType === "spot");
+    const pods = ({ instance }: InstanceRecord) => podsPerNode.get(instance.nodeName) ?? 0;
+    return spot.toSorted((a, b) => pods(b) - pods(a))[0];
+  }
+
+  interrupt({ instance }: InstanceRecord): void {
+    this.#dependencies.cloud.interrupt(instance.id);
+  }
+
+  /** `12 pods run on 3 nodes, for $0.41 an hour`. */
+  async summary(): Promise<string> {
+    const instances = this.instances();
+    const dollars = instances.reduce((sum, { price = 0 }) => sum + price, 0);
+    const pods = (await this.#pods()).length;
+    return `${pods} pods run on ${instances.length} node${instances.length === 1 ? "" : "s"}, for $${dollars.toFixed(2)} an hour`;
+  }
+
+  /** Those of the demo's pool. */
+  instances(): readonly InstanceRecord[] {
+    return this.#dependencies.cloud.records().filter(({ instance }) => instance.labels[labels.nodePool] === demoName);
+  }
+
+  async #pods(): Promise<readonly PodKubeObject[]> {
+    return (await this.#dependencies.client.list<PodKubeObject>(builtInTypes.Pod, { namespace: demoName })).items;
+  }
+
+  async #emptyInstances(): Promise<readonly InstanceRecord[]> {
+    const podsPerNode = await this.#podsPerNode();
+    return this.instances().filter(({ instance }) => !podsPerNode.has(instance.nodeName));
+  }
+
+  /** NodeClaims on their way out. */
+  async #deletingClaimCount(): Promise<number> {
+    const { items } = await this.#dependencies.client.list(karpenterTypes.NodeClaim, {
+      labelSelector: `${labels.nodePool}=${demoName}`,
+    });
+    return items.filter(({ metadata }) => metadata.deletionTimestamp !== undefined).length;
+  }
+
+  /** How many pods each node holds. */
+  async #podsPerNode(): Promise<ReadonlyMap<string, number>> {
+    const podsPerNode = new Map<string, number>();
+    for (const { nodeName } of (await this.#pods()).map(({ spec }) => spec))
+      if (nodeName !== undefined) podsPerNode.set(nodeName, (podsPerNode.get(nodeName) ?? 0) + 1);
+    return podsPerNode;
+  }
+
+  async #delete(type: ResourceType, key: { readonly name: string }): Promise<void> {
+    try {
+      await this.#dependencies.client.delete(type, key, { propagation: "Background" });
+    } catch (error) {
+      if (!isKubeError(error, "not-found")) throw error; // gone already: that was the goal
+    }
+  }
+
+  async #until(what: string, isDone: () => Promise<boolean>): Promise<void> {
+    const { clock, signal } = this.#dependencies;
+    const deadline = clock.now() + timeoutMs;
+    while (!(await isDone())) {
+      if (clock.now() > deadline) throw new DemoTimeout(`waited a quarter of an hour for ${what}`);
+      await clock.sleep(pollMs, signal);
+    }
+  }
+}
+
+interface EventFields {
+  readonly involvedObject: { readonly name: string };
+  readonly source?: { readonly component?: string };
+}
+
+function isReady({ status }: PodKubeObject): boolean {
+  return status?.conditions?.some(({ type, status: is }) => type === "Ready" && is === "True") ?? false;
+}
+
+function typeOf(object: KubeObject): ResourceType {
+  const type = resourceTypeOf(object);
+  if (type === undefined) throw new Error(`no resource type for ${object.apiVersion} ${object.kind}`);
+  return type;
+}
+
+function keyOf({ metadata: { name = "", namespace } }: KubeObject) {
+  return namespace === undefined ? { name } : { name, namespace };
+}

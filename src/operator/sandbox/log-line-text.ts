@@ -1,0 +1,50 @@
+import type { LoggedLine, LogValues } from "../../util/logger.ts";
+import { errorText } from "../error-text.ts";
+
+/** Objects a line may be about; the first its message names goes right behind it. */
+const objectKinds = ["NodeClaim", "NodePool", "Pod", "Node"] as const;
+/** Of use to machines only. */
+const hiddenKeys: readonly string[] = [
+  "controller",
+  "provider-id",
+  "allocatable",
+  "commit",
+  "reconcileID",
+  "scheduling-id",
+];
+
+/** Any line of the log for a person: what happened first, and to whom. (03 §6.3 for machines) */
+export function logLineText({ level, message, values }: LoggedLine): string {
+  const subject = objectKinds.find((kind) => kind in values && message.includes(kind.toLowerCase()));
+  const excludedKeys: readonly string[] = [...hiddenKeys, ...(subject ? [subject] : []), "error"];
+  const rest = Object.entries(values).filter(([key, value]) => !excludedKeys.includes(key) && value !== undefined);
+  const head = [message, ...(subject ? [valueText(values[subject])] : [])].join(" ");
+  const text = [head, ...rest.map(([key, value]) => factText(key, value))].join("  ");
+  const failed = values["error"] === undefined ? text : `${text}: ${errorText(values["error"])}`;
+  return `${level === "error" ? "error: " : ""}${failed}`.replace(/\s*\n\s*/g, " ");
+}
+
+/** What the line calls an object of this kind. */
+export function objectNameIn(kind: (typeof objectKinds)[number], values: LogValues): string {
+  return valueText(values[kind] ?? "");
+}
+
+/** Names of objects and lists of them speak for themselves. */
+function factText(key: string, value: unknown): string {
+  if (key === "Pods" || key === "instance-types") return valueText(value);
+  if ((objectKinds as readonly string[]).includes(key)) return `${key.toLowerCase()} ${valueText(value)}`;
+  return `${key}=${valueText(value)}`;
+}
+
+function valueText(value: unknown): string {
+  if (value instanceof Error) return errorText(value);
+  if (typeof value !== "object" || value === null) return String(value);
+  if (Array.isArray(value)) return value.map(valueText).join(",");
+  const { name, namespace, ...others } = value as LogValues;
+  if (typeof name === "string" && Object.keys(others).length === 0) {
+    return typeof namespace === "string" ? `${namespace}/${name}` : name;
+  }
+  return Object.entries(value)
+    .map(([key, inner]) => `${key} ${valueText(inner)}`)
+    .join(", ");
+}

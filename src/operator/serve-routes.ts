@@ -1,0 +1,81 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { errorText } from "./error-text.ts";
+
+export interface RouteReply {
+  readonly status: number;
+  readonly contentType?: string | undefined;
+  readonly body: string | AsyncIterable<string>;
+}
+
+/** What is answered at each path; a path that ends in `/` answers for all below it that have no answer of their own. */
+export type Routes = Readonly<Record<string, (url: URL) => RouteReply | Promise<RouteReply>>>;
+
+export interface ServeRoutesOptions {
+  readonly host?: string | undefined;
+  /** Zero: any that is free. */
+  readonly port: number;
+  readonly routes: Routes;
+  readonly onError: (error: unknown) => void;
+}
+
+export interface RunningServer {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** A small server for those who look after the process: Prometheus, the kubelet, a developer. (03 §6.5) */
+export async function serveRoutes({ host, port, routes, onError }: ServeRoutesOptions): Promise<RunningServer> {
+  const server = createServer((request, response) => {
+    sendReply(request, response, routes).catch((error: unknown) => {
+      onError(error);
+      response.destroy();
+    });
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, resolve);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function sendReply(request: IncomingMessage, response: ServerResponse, routes: Routes): Promise<void> {
+  const { status, contentType = "text/plain; charset=utf-8", body } = await replyTo(request, routes);
+  response.writeHead(status, { "content-type": contentType });
+  if (request.method === "HEAD" || typeof body === "string") {
+    response.end(request.method === "HEAD" ? "" : body);
+    return;
+  }
+  try {
+    await pipeline(Readable.from(body), response);
+  } catch (error) {
+    if (!response.destroyed || (error as NodeJS.ErrnoException).code !== "ERR_STREAM_PREMATURE_CLOSE") throw error;
+  }
+}
+
+async function replyTo({ method, url = "/" }: IncomingMessage, routes: Routes): Promise<RouteReply> {
+  if (method !== "GET" && method !== "HEAD") return { status: 405, body: "only GET is answered here\n" };
+  const asked = new URL(url, "http://localhost");
+  const route = routeOf(asked.pathname, routes);
+  if (route === undefined) return { status: 404, body: "nothing is here\n" };
+  try {
+    return await route(asked);
+  } catch (error) {
+    return { status: 500, body: `${errorText(error)}\n` };
+  }
+}
+
+function routeOf(path: string, routes: Routes): Routes[string] | undefined {
+  if (Object.hasOwn(routes, path)) return routes[path];
+  const above = path.slice(0, path.lastIndexOf("/") + 1);
+  return above !== path && Object.hasOwn(routes, above) ? routes[above] : undefined;
+}

@@ -1,0 +1,37 @@
+import type { OpenWorkBudget } from "../controllers/work-budget.ts";
+
+export interface WallClockBudgetOptions {
+  /** How long a search may go on. */
+  readonly totalMs: number;
+  /** How long it may work before others get a turn. */
+  readonly sliceMs?: number | undefined;
+  readonly now: () => number;
+  /** Resolves after everybody who waited has had a turn of the event loop. */
+  readonly yieldToEventLoop: () => Promise<void>;
+}
+
+/** Real time, in slices: leases, health checks and watches never wait for a search. (design §3) */
+export function wallClockBudget({
+  totalMs,
+  sliceMs = 8,
+  now,
+  yieldToEventLoop,
+}: WallClockBudgetOptions): OpenWorkBudget {
+  return () => {
+    const endAt = now() + totalMs;
+    let sliceEndAt = now() + sliceMs;
+    const nextSlice = async (): Promise<boolean> => {
+      await yieldToEventLoop();
+      const at = now();
+      sliceEndAt = at + sliceMs;
+      return at < endAt;
+    };
+    return {
+      mayContinue: () => {
+        const at = now();
+        if (at >= endAt) return false;
+        return at < sliceEndAt || nextSlice();
+      },
+    };
+  };
+}

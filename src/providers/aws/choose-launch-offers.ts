@@ -1,0 +1,70 @@
+import type { NodeClaim } from "../../api/kinds/node-claim.ts";
+import { annotations, capacityTypes, resources } from "../../api/labels.ts";
+import type { ClaimLaunchRequest, LaunchableOffering } from "../../cloud/launchable-offerings.ts";
+import { type InstanceType, offeringCapacityType } from "../../core/instance-type.ts";
+import { checkMinValues } from "../../core/min-values.ts";
+import { amountOf } from "../../core/resources.ts";
+
+/** As many types as one fleet request takes. (02:L-33) */
+const maxInstanceTypes = 60;
+
+const exoticResources = [
+  resources.nvidiaGpu,
+  resources.amdGpu,
+  resources.neuron,
+  resources.neuronCore,
+  resources.gaudi,
+];
+
+/**
+ * What EC2 is asked for, of what would do: nothing exotic, no spot dearer than on demand, the 60 cheapest types, and one
+ * capacity type: reserved before spot before on demand. None where that breaks what the claim wants of flexibility.
+ * (02:L-33, 04 §3.2)
+ */
+export function chooseLaunchOffers(
+  offers: readonly LaunchableOffering[],
+  { claim, launchRequest }: { claim: NodeClaim; launchRequest: ClaimLaunchRequest },
+) {
+  const isFlexible = launchRequest.requirements.hasMinValues;
+  const filtered = isFlexible ? offers : withoutExpensiveSpot(withoutExotic(offers));
+  const kept = cheapestTypes(filtered);
+  const isRelaxed = claim.metadata.annotations?.[annotations.minValuesRelaxed] === "true";
+  const types = [...new Set(kept.map(({ type }) => type))];
+  if (!isRelaxed && checkMinValues(types, launchRequest.requirements).kind === "unsatisfied") return [];
+  return ofPreferredCapacityType(kept);
+}
+
+/** Metal and accelerators only where nothing else is left. */
+function withoutExotic(offers: readonly LaunchableOffering[]): readonly LaunchableOffering[] {
+  const plain = offers.filter(({ type }) => !isExotic(type));
+  return plain.length > 0 ? plain : offers;
+}
+
+function isExotic({ name, capacity }: InstanceType): boolean {
+  return name.includes("metal") || exoticResources.some((resource) => amountOf(capacity, resource).sign() > 0);
+}
+
+function withoutExpensiveSpot(offers: readonly LaunchableOffering[]): readonly LaunchableOffering[] {
+  const onDemand = offers.filter(({ offering }) => offeringCapacityType(offering) === "on-demand");
+  const limit = Math.min(...onDemand.map(({ offering }) => offering.price)); // infinite where there is none
+  return offers.filter(({ offering }) => offeringCapacityType(offering) !== "spot" || offering.price <= limit);
+}
+
+function cheapestTypes(offers: readonly LaunchableOffering[]): readonly LaunchableOffering[] {
+  const cheapest = new Map<InstanceType, number>();
+  for (const { type, offering } of offers) {
+    cheapest.set(type, Math.min(offering.price, cheapest.get(type) ?? Number.POSITIVE_INFINITY));
+  }
+  if (cheapest.size <= maxInstanceTypes) return offers;
+  const ranked = [...cheapest].sort(([a, aPrice], [b, bPrice]) => aPrice - bPrice || (a.name < b.name ? -1 : 1));
+  const kept = new Set(ranked.slice(0, maxInstanceTypes).map(([type]) => type));
+  return offers.filter(({ type }) => kept.has(type));
+}
+
+function ofPreferredCapacityType(offers: readonly LaunchableOffering[]): readonly LaunchableOffering[] {
+  for (const wanted of capacityTypes) {
+    const found = offers.filter(({ offering }) => offeringCapacityType(offering) === wanted);
+    if (found.length > 0) return found;
+  }
+  return [];
+}

@@ -1,0 +1,147 @@
+import { awsLabels, awsZoneId, labels } from "../../api/labels.ts";
+import { Requirement } from "../../core/requirement.ts";
+import { Requirements } from "../../core/requirements.ts";
+import { amiFamilyTraits } from "./ami-families.ts";
+import type { Ec2InstanceTypeInfo } from "./instance-type-info.ts";
+import type { NodeSettings } from "./node-settings.ts";
+import type { Region, Zone } from "./regions.ts";
+
+/** Category and generation are the letters and the digits a name begins with: `u-6tb1` is u, 1. (04 §2.2) */
+const namePattern = /^([a-z]+)(-[0-9]+tb)?([0-9]+).*\./;
+
+const tenancies = ["default", "dedicated"];
+
+export interface TypeRequirementsContext {
+  readonly region: Region;
+  readonly settings: NodeSettings;
+  /** Zones this type is offered in and nodes can be in. */
+  readonly zones: readonly Zone[];
+  readonly interner: RequirementInterner;
+}
+
+/** Hands out one requirement for one meaning: most labels have few values, and there are hundreds of types. */
+export class RequirementInterner {
+  private readonly byText = new Map<string, Requirement>();
+
+  in(key: string, values: readonly string[]): Requirement {
+    const text = `${key} ${values.length} ${values.join(" ")}`; // a set of "" is not an empty one
+    let requirement = this.byText.get(text);
+    if (requirement === undefined) {
+      requirement = Requirement.in(key, values);
+      this.byText.set(text, requirement);
+    }
+    return requirement;
+  }
+
+  /** The label with its value, or none of it. */
+  valueOrAbsent(key: string, value: string | number | undefined): Requirement {
+    return this.in(key, value === undefined ? [] : [String(value)]);
+  }
+}
+
+/** Every label a node of this type can have; the ones it cannot have are ruled out. (04 §2.2, 02:C-1) */
+export function typeRequirements(typeInfo: Ec2InstanceTypeInfo, context: TypeRequirementsContext): Requirements {
+  const { interner } = context;
+  return Requirements.of(
+    interner.in(labels.instanceType, [typeInfo.name]),
+    ...locationRequirements(typeInfo, context),
+    ...nameRequirements(typeInfo, interner),
+    ...hardwareRequirements(typeInfo, interner),
+    ...acceleratorRequirements(typeInfo, interner),
+    ...launchRequirements(interner),
+  );
+}
+
+function locationRequirements(
+  { family }: Ec2InstanceTypeInfo,
+  { region, settings, zones, interner }: TypeRequirementsContext,
+): Requirement[] {
+  const { windowsBuild } = amiFamilyTraits[settings.amiFamily];
+  const windows = family.arch === "amd64" ? ["windows"] : [];
+  return [
+    interner.in(labels.arch, [family.arch]),
+    interner.in(labels.os, windowsBuild === undefined ? ["linux"] : windows),
+    interner.in(
+      labels.zone,
+      zones.map(({ name }) => name),
+    ),
+    interner.in(
+      awsZoneId,
+      zones.map(({ id }) => id),
+    ),
+    interner.in(labels.region, [region.name]),
+    interner.valueOrAbsent(labels.windowsBuild, windowsBuild),
+    interner.in(labels.capacityType, ["on-demand", "spot"]),
+  ];
+}
+
+function nameRequirements(
+  { name, familyName, size }: Ec2InstanceTypeInfo,
+  interner: RequirementInterner,
+): Requirement[] {
+  const match = namePattern.exec(name);
+  return [
+    interner.valueOrAbsent(awsLabels.instanceCategory, match?.[1]),
+    interner.valueOrAbsent(awsLabels.instanceGeneration, match?.[3]),
+    interner.in(awsLabels.instanceFamily, [familyName]),
+    interner.in(awsLabels.instanceSize, [size]),
+    interner.in(awsLabels.instanceCapabilityFlex, [String(familyName.includes("-flex"))]),
+  ];
+}
+
+function hardwareRequirements(typeInfo: Ec2InstanceTypeInfo, interner: RequirementInterner): Requirement[] {
+  const { family, isMetal } = typeInfo;
+  return [
+    interner.valueOrAbsent(awsLabels.instanceCpu, typeInfo.vcpu),
+    interner.valueOrAbsent(awsLabels.instanceCpuManufacturer, family.mfr),
+    interner.valueOrAbsent(awsLabels.instanceCpuClockMhz, family.mhz),
+    interner.valueOrAbsent(awsLabels.instanceMemory, typeInfo.memoryMiB),
+    interner.valueOrAbsent(awsLabels.instanceEbsBandwidth, positive(typeInfo.ebsMbps)),
+    interner.valueOrAbsent(awsLabels.instanceNetworkBandwidth, positive(typeInfo.networkMbps)),
+    interner.valueOrAbsent(awsLabels.instanceLocalNvme, positive(typeInfo.nvmeGB)),
+    interner.in(awsLabels.instanceHypervisor, [isMetal ? "" : family.hv]),
+    interner.in(awsLabels.instanceEncryptionInTransit, [String(family.eit === true)]),
+    // The embedded catalogue does not say which types have enclaves.
+    interner.valueOrAbsent(awsLabels.nitroSandbox, undefined),
+  ];
+}
+
+function acceleratorRequirements(
+  { family, accelerators }: Ec2InstanceTypeInfo,
+  interner: RequirementInterner,
+): Requirement[] {
+  const gpu = accelerators > 0 ? family.gpu : undefined;
+  const accelerator = accelerators > 0 ? (family.neuron ?? family.accel) : undefined;
+  return [
+    interner.valueOrAbsent(awsLabels.instanceGpuName, gpu?.name),
+    interner.valueOrAbsent(awsLabels.instanceGpuManufacturer, gpu?.mfr),
+    interner.valueOrAbsent(awsLabels.instanceGpuCount, gpu && accelerators),
+    interner.valueOrAbsent(awsLabels.instanceGpuMemory, gpu?.memMiB),
+    interner.valueOrAbsent(awsLabels.instanceAcceleratorName, accelerator?.name),
+    interner.valueOrAbsent(awsLabels.instanceAcceleratorManufacturer, accelerator?.mfr),
+    interner.valueOrAbsent(awsLabels.instanceAcceleratorCount, accelerator && accelerators),
+  ];
+}
+
+/** Labels of launched machines: any tenancy; reservations and placement groups only where a node class has them. */
+function launchRequirements(interner: RequirementInterner): Requirement[] {
+  return [
+    interner.in(awsLabels.instanceTenancy, tenancies),
+    ...reservationRequirements(interner),
+    interner.valueOrAbsent(awsLabels.placementGroupId, undefined),
+    interner.valueOrAbsent(awsLabels.placementGroupPartition, undefined),
+  ];
+}
+
+/** Not reserved. (04 §2.5) */
+export function reservationRequirements(interner: RequirementInterner): Requirement[] {
+  return [
+    interner.valueOrAbsent(awsLabels.capacityReservationId, undefined),
+    interner.valueOrAbsent(awsLabels.capacityReservationType, undefined),
+    interner.valueOrAbsent(awsLabels.capacityReservationInterruptible, undefined),
+  ];
+}
+
+function positive(value: number): number | undefined {
+  return value > 0 ? value : undefined;
+}

@@ -1,0 +1,73 @@
+import type { LaunchReason } from "../../api/conditions/node-claim.ts";
+import { CloudError } from "../../cloud/cloud-error.ts";
+import type { Random } from "../../util/random.ts";
+
+/** The calls a provider makes. */
+export const cloudCalls = ["create", "delete", "get", "list"] as const;
+export type CloudCall = (typeof cloudCalls)[number];
+
+/** What may go wrong with one call. */
+export type CloudFault =
+  /** Nothing happens, and the answer is an error nobody can make sense of. */
+  | { readonly kind: "failed"; readonly message?: string | undefined }
+  /** It happens, but the answer never arrives. */
+  | { readonly kind: "lost" }
+  /** It takes this much longer. */
+  | { readonly kind: "slow"; readonly ms: number }
+  /** The cloud says no, and why. */
+  | { readonly kind: "refused"; readonly error: CloudError }
+  /** A launch that gives a machine whose kubelet never says a word. */
+  | { readonly kind: "dud" };
+export type CloudFaultKind = CloudFault["kind"];
+
+/** How often each happens, from 0 to 1. */
+export type CloudFaultRates = Readonly<Partial<Record<CloudFaultKind, number>>>;
+
+const launchOnlyKinds: readonly CloudFaultKind[] = ["refused", "dud"];
+/** In this order, so that a draw means the same fault wherever it is made. */
+const faultKinds = ["failed", "lost", "slow", "refused", "dud"] as const satisfies readonly CloudFaultKind[];
+const slowMs = 45_000;
+const refusalReasons: readonly LaunchReason[] = ["RequestLimitExceeded", "InternalError", "Unauthorized"];
+
+/** Decides which calls go wrong: those a test names, and seeded ones. */
+export class CloudFaults {
+  readonly #planned = new Map<CloudCall, CloudFault[]>();
+  readonly #random: Random;
+  #rates: CloudFaultRates;
+
+  constructor({ random, rates }: { readonly random: Random; readonly rates: CloudFaultRates }) {
+    this.#random = random;
+    this.#rates = rates;
+  }
+
+  setRates(rates: CloudFaultRates): void {
+    this.#rates = rates;
+  }
+
+  failNext(call: CloudCall, fault: CloudFault, times: number): void {
+    const planned = this.#planned.get(call) ?? [];
+    this.#planned.set(call, [...planned, ...Array.from({ length: times }, () => fault)]);
+  }
+
+  /** What goes wrong with the next call of the kind. */
+  next(call: CloudCall): CloudFault | undefined {
+    const planned = this.#planned.get(call)?.shift();
+    return planned ?? this.#randomFault(call);
+  }
+
+  #randomFault(call: CloudCall): CloudFault | undefined {
+    for (const kind of faultKinds) {
+      const rate = this.#rates[kind] ?? 0;
+      if (rate === 0 || (launchOnlyKinds.includes(kind) && call !== "create")) continue;
+      if (this.#random.next() < rate) return this.#fault(kind);
+    }
+    return undefined;
+  }
+
+  #fault(kind: CloudFaultKind): CloudFault {
+    if (kind === "slow") return { kind, ms: this.#random.int(slowMs) };
+    if (kind !== "refused") return { kind };
+    const reason = this.#random.pick(refusalReasons);
+    return { kind, error: new CloudError("create-failed", `the simulated cloud says ${reason}`, { reason }) };
+  }
+}

@@ -1,0 +1,54 @@
+import type { SimulatedInstance } from "../../cloud/instance-source.ts";
+import type { InstanceRecord, InstanceTemplate } from "./fleet-request.ts";
+
+/** The machines there are, found by any of their names. */
+export class InstanceRecords {
+  readonly #byId = new Map<string, InstanceRecord>();
+  readonly #byProviderId = new Map<string, string>();
+  readonly #byNodeName = new Map<string, string>();
+  /** The last machine each token got. */
+  readonly #byClientToken = new Map<string, string>();
+
+  put(record: InstanceRecord): void {
+    const { id, providerId, nodeName } = record.instance;
+    this.#byId.set(id, record);
+    this.#byProviderId.set(providerId, id);
+    this.#byNodeName.set(nodeName, id);
+    if (record.clientToken !== "") this.#byClientToken.set(record.clientToken, id);
+  }
+
+  remove({ instance, clientToken: token }: InstanceRecord): void {
+    this.#byId.delete(instance.id);
+    this.#byProviderId.delete(instance.providerId);
+    this.#byNodeName.delete(instance.nodeName);
+    if (this.#byClientToken.get(token) === instance.id) this.#byClientToken.delete(token);
+  }
+
+  get(id: string): InstanceRecord | undefined {
+    return this.#byId.get(id);
+  }
+
+  /** By id, provider id or name of its Node. */
+  find(name: string): InstanceRecord | undefined {
+    return this.get(name) ?? this.get(this.#byProviderId.get(name) ?? this.#byNodeName.get(name) ?? "");
+  }
+
+  /** The one launched for this token, unless it is on its way out. */
+  byClientToken(clientToken: string): InstanceRecord | undefined {
+    const record = this.get(this.#byClientToken.get(clientToken) ?? "");
+    return record?.isTerminating === false ? record : undefined;
+  }
+
+  isTaken({ id, nodeName }: InstanceTemplate): boolean {
+    return this.#byId.has(id) || this.#byNodeName.has(nodeName);
+  }
+
+  instances(): readonly SimulatedInstance[] {
+    return [...this.#byId.values()].map(({ instance }) => instance);
+  }
+
+  /** By id. */
+  list(): readonly InstanceRecord[] {
+    return [...this.#byId.values()].sort((a, b) => (a.instance.id < b.instance.id ? -1 : 1));
+  }
+}

@@ -1,0 +1,313 @@
+import { CloudError } from "../../cloud/cloud-error.ts";
+import type { InstanceSource, KubeletHealth, SimulatedInstance } from "../../cloud/instance-source.ts";
+import type { OfferingKey } from "../../cloud/offering-key.ts";
+import type { Clock, Timer } from "../../util/clock.ts";
+import type { Random } from "../../util/random.ts";
+import {
+  type CloudCall,
+  type CloudFault,
+  type CloudFaultKind,
+  type CloudFaultRates,
+  CloudFaults,
+} from "./cloud-faults.ts";
+import type { FleetRequest, FleetResult, InstanceRecord, InstanceTemplate } from "./fleet-request.ts";
+import { InstanceRecords } from "./instance-records.ts";
+import { type InterruptionKind, InterruptionQueue } from "./interruption-queue.ts";
+import { type OfferingPattern, OfferingSupply } from "./offering-supply.ts";
+import { defaultSimulationSettings, type MsRange, type SimulationSettings } from "./simulation-settings.ts";
+
+/** One call a provider made, for logs and fingerprints. (design §8) */
+export interface CloudCallEntry {
+  /** When it was answered, in milliseconds since the epoch. */
+  readonly at: number;
+  readonly call: CloudCall;
+  readonly about: string;
+  /** `ok`, a code of `CloudError`, or the fault that hid what happened. */
+  readonly outcome: string;
+  /** What went wrong with it, on purpose. */
+  readonly fault?: CloudFaultKind | undefined;
+}
+
+export interface SimulatedCloudOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly settings?: Partial<SimulationSettings> | undefined;
+  readonly onCall?: ((entry: CloudCallEntry) => void) | undefined;
+}
+
+/** How long a spot machine has after its notice. */
+const spotNoticeMs = 2 * 60_000;
+const schemes = ["kwok://", "aws:///"];
+
+/**
+ * A cloud in memory: machines exist apart from Nodes, cost time to start and to end, run out, change price and get lost.
+ * It outlives the controllers that use it, so they may crash; everything it draws comes from its seed.
+ */
+export class SimulatedCloud implements InstanceSource {
+  readonly supply = new OfferingSupply();
+  readonly interruptionQueue = new InterruptionQueue();
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #latency: Random;
+  readonly #settings: SimulationSettings;
+  readonly #faults: CloudFaults;
+  readonly #onCall: (entry: CloudCallEntry) => void;
+  readonly #records = new InstanceRecords();
+  readonly #launchCounts = new Map<string, number>();
+  readonly #handlers = new Set<(instance: SimulatedInstance) => void>();
+  readonly #timers = new Set<Timer>();
+
+  constructor({ clock, random, settings, onCall = () => {} }: SimulatedCloudOptions) {
+    this.#clock = clock;
+    this.#random = random;
+    this.#latency = random.fork("latency");
+    this.#settings = { ...defaultSimulationSettings, ...settings };
+    this.#faults = new CloudFaults({ random: random.fork("faults"), rates: this.#settings.faults });
+    this.#onCall = onCall;
+  }
+
+  // What kubelets see.
+
+  list(): readonly SimulatedInstance[] {
+    return this.#records.instances();
+  }
+
+  subscribe(handler: (instance: SimulatedInstance) => void): () => void {
+    const own = (instance: SimulatedInstance): void => handler(instance);
+    this.#handlers.add(own);
+    return () => this.#handlers.delete(own);
+  }
+
+  owns(providerId: string): boolean {
+    return schemes.some((scheme) => providerId.startsWith(scheme));
+  }
+
+  // What providers call.
+
+  /** Launches the first wish that is in stock, or finds the machine this token was launched before. */
+  launch(fleetRequest: FleetRequest): Promise<FleetResult> {
+    return this.#call("create", fleetRequest.claimName, (fault) =>
+      this.#launchFirstAvailable(fleetRequest, { hasSilentKubelet: fault?.kind === "dud" }),
+    );
+  }
+
+  /** Begins a machine's end. */
+  terminate(providerId: string): Promise<void> {
+    return this.#call("delete", providerId, () => {
+      const record = this.#describedRecord(providerId);
+      if (!record.isTerminating) this.#beginTermination(record);
+    });
+  }
+
+  describe(providerId: string): Promise<InstanceRecord> {
+    return this.#call("get", providerId, () => this.#describedRecord(providerId));
+  }
+
+  describeAll(): Promise<readonly InstanceRecord[]> {
+    return this.#call("list", "", () => this.records());
+  }
+
+  // What is done to it.
+
+  setAvailableCount(pattern: OfferingPattern, count: number): void {
+    this.supply.setAvailableCount(pattern, count);
+  }
+
+  setPrice(pattern: OfferingPattern, usdPerHour: number): void {
+    this.supply.setPrice(pattern, usdPerHour);
+  }
+
+  /** The next calls of the kind go wrong like this. */
+  failNext(call: CloudCall, fault: CloudFault, times = 1): void {
+    this.#faults.failNext(call, fault, times);
+  }
+
+  setFaultRates(rates: CloudFaultRates): void {
+    this.#faults.setRates(rates);
+  }
+
+  /** A notice now, and the machine is gone soon after, whatever anybody does. */
+  interrupt(record: string, { inMs = spotNoticeMs }: { readonly inMs?: number } = {}): void {
+    const { instance } = this.#mustFind(record);
+    this.notify(record, "spot_interrupted");
+    this.#after(inMs, () => this.#removeInstance(instance.id));
+  }
+
+  /** Only says so. */
+  notify(record: string, kind: InterruptionKind): void {
+    const { providerId } = this.#mustFind(record).instance;
+    this.interruptionQueue.send({ kind, providerId, sentAt: this.#clock.now() });
+  }
+
+  /** The machine is gone from one moment to the next. */
+  vanish(record: string): void {
+    this.#removeInstance(this.#mustFind(record).instance.id);
+  }
+
+  /** A fault of its kubelet, or the end of one. */
+  setKubelet(record: string, kubelet: KubeletHealth): void {
+    const found = this.#mustFind(record);
+    this.#put({ ...found, instance: { ...found.instance, kubelet } });
+  }
+
+  /** Machines it had when it was last running. */
+  restore(records: Iterable<InstanceRecord>): void {
+    for (const record of records) {
+      this.#put(record);
+      if (record.isTerminating) this.#beginTermination(record);
+    }
+  }
+
+  /** Those not gone yet, by id. */
+  records(): readonly InstanceRecord[] {
+    return this.#records.list();
+  }
+
+  /** The machine a claim got, by the claim's uid. */
+  recordOf(clientToken: string): InstanceRecord | undefined {
+    return this.#records.byClientToken(clientToken);
+  }
+
+  /** By id, provider id or name of its Node. */
+  find(name: string): InstanceRecord | undefined {
+    return this.#records.find(name);
+  }
+
+  /** Nothing more happens by itself; a process may end. */
+  close(): void {
+    for (const timer of this.#timers) timer.cancel();
+    this.#timers.clear();
+  }
+
+  #launchFirstAvailable(
+    fleetRequest: FleetRequest,
+    { hasSilentKubelet }: { readonly hasSilentKubelet: boolean },
+  ): FleetResult {
+    const before = this.recordOf(fleetRequest.clientToken);
+    if (before !== undefined) return { kind: "launched", record: before, soldOut: [] };
+    const soldOut: OfferingKey[] = [];
+    for (const fleetOverride of fleetRequest.overrides) {
+      if (!this.supply.allocate(fleetOverride.key, fleetOverride.reservationCapacity)) soldOut.push(fleetOverride.key);
+      else
+        return {
+          kind: "launched",
+          record: this.#startInstance(fleetRequest, { fleetOverride, hasSilentKubelet }),
+          soldOut,
+        };
+    }
+    return { kind: "sold-out", soldOut };
+  }
+
+  #startInstance(
+    fleetRequest: FleetRequest,
+    {
+      fleetOverride,
+      hasSilentKubelet,
+    }: { readonly fleetOverride: FleetRequest["overrides"][number]; readonly hasSilentKubelet: boolean },
+  ): InstanceRecord {
+    const attempt = (this.#launchCounts.get(fleetRequest.clientToken) ?? 0) + 1;
+    this.#launchCounts.set(fleetRequest.clientToken, attempt);
+    const random = this.#random.fork(`${fleetRequest.clientToken}/${attempt}`);
+    const { imageId, ...template } = this.#uniqueTemplate(() => fleetOverride.newInstance(random));
+    const instance: SimulatedInstance = {
+      ...template,
+      launchedAt: this.#clock.now(),
+      bootMs: template.bootMs ?? randomInRange(this.#settings.bootMs, random),
+      readyMs: randomInRange(this.#settings.readyMs, random),
+      state: "running",
+      kubelet: hasSilentKubelet ? "silent" : "healthy",
+    };
+    const { clientToken: token, claimName } = fleetRequest;
+    const { key, price } = fleetOverride;
+    const record: InstanceRecord = {
+      instance,
+      key,
+      price,
+      clientToken: token,
+      claimName,
+      imageId,
+      isTerminating: false,
+    };
+    this.#put(record);
+    return record;
+  }
+
+  #uniqueTemplate(draw: () => InstanceTemplate): InstanceTemplate {
+    for (;;) {
+      const template = draw();
+      if (!this.#records.isTaken(template)) return template;
+    }
+  }
+
+  #beginTermination(record: InstanceRecord): void {
+    const { id } = record.instance;
+    const random = this.#random.fork(`${id}/end`);
+    this.#put({ ...record, isTerminating: true });
+    this.#after(randomInRange(this.#settings.terminateMs, random), () => this.#removeInstance(id));
+  }
+
+  #removeInstance(id: string): void {
+    const record = this.#records.get(id);
+    if (record === undefined) return;
+    this.#records.remove(record);
+    this.supply.release(record.key);
+    this.#notifyHandlers({ ...record.instance, state: "terminated" });
+  }
+
+  #after(ms: number, run: () => void): void {
+    const timer = this.#clock.setTimer(ms, () => {
+      this.#timers.delete(timer);
+      run();
+    });
+    this.#timers.add(timer);
+  }
+
+  #put(record: InstanceRecord): void {
+    const { instance } = record;
+    const hasChanged = this.#records.get(instance.id)?.instance !== instance;
+    this.#records.put(record);
+    if (hasChanged) this.#notifyHandlers(instance);
+  }
+
+  #notifyHandlers(instance: SimulatedInstance): void {
+    for (const handler of [...this.#handlers]) handler(instance);
+  }
+
+  #describedRecord(providerId: string): InstanceRecord {
+    const record = this.#records.find(providerId);
+    if (record === undefined) throw new CloudError("not-found", `no machine ${providerId}`);
+    return record;
+  }
+
+  #mustFind(name: string): InstanceRecord {
+    const found = this.#records.find(name);
+    if (found === undefined) throw new Error(`the simulated cloud has no machine ${name}`);
+    return found;
+  }
+
+  /** The way there, what happens, the way back: a caller that crashes may do so before or after it. */
+  async #call<T>(call: CloudCall, about: string, effect: (fault: CloudFault | undefined) => T): Promise<T> {
+    const fault = this.#faults.next(call);
+    const outcome = (text: string): void =>
+      this.#onCall({ at: this.#clock.now(), call, about, outcome: text, fault: fault?.kind });
+    const slowMs = fault?.kind === "slow" ? fault.ms : 0;
+    const ms = randomInRange(this.#settings.latencyMs, this.#latency) + slowMs;
+    await this.#clock.sleep(Math.floor(ms / 2));
+    try {
+      if (fault?.kind === "failed") throw new Error(fault.message ?? `${call} ${about}: the simulated cloud is unwell`);
+      if (fault?.kind === "refused") throw fault.error;
+      const result = effect(fault);
+      await this.#clock.sleep(Math.ceil(ms / 2));
+      if (fault?.kind === "lost") throw new Error(`${call} ${about}: no answer from the simulated cloud`);
+      outcome("ok");
+      return result;
+    } catch (error) {
+      outcome(error instanceof CloudError ? error.code : (fault?.kind ?? "failed"));
+      throw error;
+    }
+  }
+}
+
+function randomInRange([least, most]: MsRange, random: Random): number {
+  return least + random.int(most - least + 1);
+}

@@ -1,0 +1,25 @@
+import type { Pod } from "../api/kubernetes/pod.ts";
+
+/** The virtual pods of capacity buffers, as their controller last worked them out. (02:B-5) */
+export class BufferPods {
+  readonly #pods = new Map<string, readonly Pod[]>();
+
+  /** By namespace/name of the buffer. */
+  set(buffer: string, pods: readonly Pod[]): void {
+    this.#pods.set(buffer, pods);
+  }
+
+  remove(buffer: string): void {
+    this.#pods.delete(buffer);
+  }
+
+  /** Undefined where the buffer was not looked at yet. */
+  of(buffer: string): readonly Pod[] | undefined {
+    return this.#pods.get(buffer);
+  }
+
+  /** All, in the order of the buffers' names. */
+  all(): readonly Pod[] {
+    return [...this.#pods].sort(([a], [b]) => (a < b ? -1 : 1)).flatMap(([, pods]) => pods);
+  }
+}

@@ -1,0 +1,99 @@
+import type { NodeClaim } from "../api/kinds/node-claim.ts";
+import type { Node } from "../api/kubernetes/cluster-objects.ts";
+import { isInitializedNode, isNodeBeingDeleted, type NodeSize, nodeSizeOf } from "../core/scenario/paired-node.ts";
+import type { NodeLoad } from "./build-state-node.ts";
+import type { StateNode } from "./cluster.ts";
+
+/** What consolidation wants to hear of when it changes. (02:S-40) */
+export interface ConsolidationStatus {
+  readonly isInitialized: boolean;
+  readonly isBeingDeleted: boolean;
+}
+
+/** What is known of one machine. (02 §2.1) */
+export class StateNodeEntry {
+  readonly providerId: string;
+  /** In memory only. (02:S-28) */
+  isMarked = false;
+  nominatedUntil = 0;
+  /** As it was when somebody last looked; undefined when that is no longer true. */
+  cached: StateNode | undefined;
+  /** What is worked out from claim, Node, pods and volumes; undefined when that is no longer true. */
+  load: NodeLoad | undefined;
+  #size: NodeSize | undefined;
+  #claims: readonly NodeClaim[] = [];
+  #nodes: readonly Node[] = [];
+
+  constructor(providerId: string) {
+    this.providerId = providerId;
+  }
+
+  get claim(): NodeClaim | undefined {
+    return this.#claims[0];
+  }
+
+  get node(): Node | undefined {
+    return this.#nodes[0];
+  }
+
+  /** Worked out once for as long as claim and Node stay as they are: pods come and go far more often. */
+  get size(): NodeSize {
+    this.#size ??= nodeSizeOf(this);
+    return this.#size;
+  }
+
+  get isEmpty(): boolean {
+    return this.#claims.length + this.#nodes.length === 0;
+  }
+
+  /** Marked, or on its way out. (02:S-28) */
+  get isBeingDeleted(): boolean {
+    return this.isMarked || isNodeBeingDeleted(this);
+  }
+
+  get consolidationStatus(): ConsolidationStatus | undefined {
+    return this.isEmpty ? undefined : { isInitialized: isInitializedNode(this), isBeingDeleted: this.isBeingDeleted };
+  }
+
+  putClaim(claim: NodeClaim): void {
+    this.#replace({ claims: newestFirst([...withoutName(this.#claims, claim.metadata.name), claim]) });
+  }
+
+  dropClaim(name: string): void {
+    this.#replace({ claims: withoutName(this.#claims, name) });
+  }
+
+  putNode(node: Node): void {
+    this.#replace({ nodes: newestFirst([...withoutName(this.#nodes, node.metadata.name), node]) });
+  }
+
+  dropNode(name: string): void {
+    this.#replace({ nodes: withoutName(this.#nodes, name) });
+  }
+
+  #replace({
+    claims = this.#claims,
+    nodes = this.#nodes,
+  }: {
+    claims?: readonly NodeClaim[];
+    nodes?: readonly Node[];
+  }): void {
+    [this.#claims, this.#nodes, this.#size] = [claims, nodes, undefined];
+  }
+}
+
+type NodeOrClaim = NodeClaim | Node;
+
+function withoutName<T extends NodeOrClaim>(objects: readonly T[], name: string | undefined): readonly T[] {
+  return objects.filter(({ metadata }) => metadata.name !== name);
+}
+
+/** Two of one machine are a mistake or a machine that came back under another name: the newer speaks for it. */
+export function newestFirst<T extends NodeOrClaim>(objects: readonly T[]): readonly T[] {
+  if (objects.length < 2) return objects;
+  return [...objects].sort((a, b) => (rank(a) < rank(b) ? 1 : -1));
+}
+
+function rank({ metadata: { creationTimestamp = "", name = "" } }: NodeOrClaim): string {
+  return `${creationTimestamp} ${name}`;
+}

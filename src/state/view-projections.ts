@@ -1,0 +1,27 @@
+import type { KubeObject } from "../api/object.ts";
+import type { ResourceType } from "../kube/client.ts";
+import { builtInTypes, karpenterTypes } from "../kube/resources.ts";
+import type { Projections } from "../kube/shared-views.ts";
+import { NodeProjection } from "./node-projection.ts";
+import { PodProjection } from "./pod-projection.ts";
+
+/**
+ * What is kept of objects as they arrive: memory is part of speed. What somebody wants to see in full is fetched when
+ * asked for; and nothing that comes out of a view may be written back whole. (design §4)
+ */
+export function viewProjections(): Projections {
+  const [pods, nodes] = [new PodProjection(), new NodeProjection()];
+  const others: readonly ResourceType[] = [...Object.values(builtInTypes), ...Object.values(karpenterTypes)];
+  return new Map<ResourceType, (object: KubeObject) => KubeObject>([
+    ...others.map((type) => [type, withoutManagedFields] as const),
+    [builtInTypes.Pod, (pod) => pods.project(pod)],
+    [builtInTypes.Node, (node) => nodes.project(node)],
+  ]);
+}
+
+function withoutManagedFields(object: KubeObject): KubeObject {
+  const { managedFields, ...metadata } = object.metadata as KubeObject["metadata"] & {
+    readonly managedFields?: unknown;
+  };
+  return managedFields === undefined ? object : { ...object, metadata };
+}
