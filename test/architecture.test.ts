@@ -58,7 +58,7 @@ function roomOf(source: Source, specifier: string): string {
   return relative(root, join(root, dirname(source.file), specifier)).split(sep)[0] ?? "";
 }
 
-describe("the house (design §2)", () => {
+describe("the house", () => {
   it("has a door plan for every room", () => {
     expect([...new Set(sources.map(({ room }) => room))].filter((room) => !(room in mayImport))).toEqual([]);
     expect(sources.length).toBeGreaterThan(10);

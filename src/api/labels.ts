@@ -81,7 +81,7 @@ export const awsTags = {
   clusterPrefix: "kubernetes.io/cluster/",
 } as const;
 
-/** AWS labels a NodeOverlay may not select on: they describe a launched machine, not a type. (01 §3.1.4, list B) */
+/** AWS labels a NodeOverlay may not select on: they describe a launched machine, not a type. (01 §3.1.4: those marked †) */
 export const awsLaunchOnlyLabels: readonly string[] = [
   awsLabels.instanceTenancy,
   awsLabels.capacityReservationId,

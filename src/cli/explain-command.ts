@@ -31,7 +31,7 @@ Examples:
   karpenter explain node node-a -f karpenter-snapshot.json.gz
   karpenter explain node ip-10-0-1-17 --context prod -o json`;
 
-/** `karpenter explain pod|node`: why a pod has no place, and what would help. (design §1) */
+/** `karpenter explain pod|node`: why a pod has no place, and what would help. (docs/designs/commands.md) */
 export function explainCommand(io: Io, { connect }: { readonly connect?: Connect } = {}): Command {
   const pod = withPlanningOptions(
     withIo(new Command("pod"), io)

@@ -27,7 +27,7 @@ Examples:
   karpenter plan -f deployment.yaml --instance-types fake:400 -o nodeclaims
   karpenter plan --context prod -f new-nodepool.yaml`;
 
-/** `karpenter plan`: which nodes these workloads would get. (design §1) */
+/** `karpenter plan`: which nodes these workloads would get. (docs/designs/commands.md) */
 export function planCommand(io: Io, { connect }: { readonly connect?: Connect } = {}): Command {
   const command = withIo(new Command("plan"), io)
     .summary("show which nodes manifests would get, and for how much")

@@ -39,7 +39,7 @@ Examples:
   karpenter snapshot --context prod --hash-names -o prod.json.gz
   karpenter plan -f prod.json.gz -f new-nodepool.yaml`;
 
-/** `karpenter snapshot`: a live cluster as one file. (design §1) */
+/** `karpenter snapshot`: a live cluster as one file. (docs/designs/commands.md) */
 export function snapshotCommand(io: Io, tools: SnapshotCommandTools = {}): Command {
   const command = withIo(new Command("snapshot"), io)
     .summary("write what decides about nodes in a live cluster into one file")

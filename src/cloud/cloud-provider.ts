@@ -52,7 +52,7 @@ export interface CreateInstanceOptions {
 
 /**
  * A seller of machines. Refusals are `CloudError`s; any other error means that nobody knows what happened, and nothing
- * may be concluded from it. Every call may be repeated. (02 §7, design §3)
+ * may be concluded from it. Every call may be repeated. (02 §7, docs/designs/interfaces.md)
  */
 export interface CloudProvider {
   readonly name: string;

@@ -23,7 +23,7 @@ export interface InProcessClientOptions {
   readonly latency?: (() => Promise<void>) | undefined;
 }
 
-/** The API without sockets: for tests, for the loops of the control plane, for simulations. (design §3) */
+/** The API without sockets: for tests, for the loops of the control plane, for simulations. (docs/designs/interfaces.md) */
 export class InProcessClient implements KubeClient {
   readonly #server: ApiServer;
   readonly #options: InProcessClientOptions;

@@ -32,7 +32,7 @@ export interface SimulatedClusterOptions {
   readonly onFailure?: ((failure: ControllerFailure) => void) | undefined;
 }
 
-/** Everything that goes on behind the API server: CP-L1 to CP-L13. (05 §6) */
+/** Everything that goes on behind the API server: (05:CP-L1 to CP-L13) */
 export function startSimulatedCluster(options: SimulatedClusterOptions): RunningControllers {
   const { api, clock, random, instances, settings = {}, wrapClient = (client) => client } = options;
   const leases = api.kinds.get(builtInTypes.Lease);

@@ -74,7 +74,7 @@ function room(items: readonly RequirementItem[]): { low: bigint; high: bigint } 
 const isOpen = (items: readonly RequirementItem[]): boolean =>
   room(items) !== undefined && items.every(({ operator }) => operator !== "In" && operator !== "DoesNotExist");
 
-/** Whether the two can be met together, with R-12's exception: open sets meet wherever the bounds leave room. */
+/** Whether the two can be met together, with the exception of 02:R-12: open sets meet wherever the bounds leave room. */
 function modelIntersects(a: readonly RequirementItem[], b: readonly RequirementItem[]): boolean {
   const both = [...a, ...b];
   return isOpen(both) || allowed(both).length > 0;
@@ -112,7 +112,9 @@ function shape({ key, complement, values, gte, lte, minValues }: Requirement) {
   return { key, complement, values: [...values].sort(), gte, lte, minValues };
 }
 
-it("02:R-1…R-11 a requirement allows what all its items allow, however they are grouped", { timeout: 60_000 }, () => {
+it("02:R-1 to R-11 a requirement allows what all its items allow, however they are grouped", {
+  timeout: 60_000,
+}, () => {
   fc.assert(
     fc.property(items(), items(), (a, b) => {
       const both = requirement(a).intersection(requirement(b));

@@ -66,7 +66,7 @@ export interface DeleteOptions extends Pick<WriteOptions, "dryRun"> {
  * The Kubernetes API as our code uses it. Two implementations, HTTP and in-process, and one contract suite for both.
  * Objects that come back may be shared and are frozen; but lists and watches over a wire bring tens of thousands that
  * are nobody else's, most of which are cut down at once: whoever keeps them freezes them. Failures are `KubeError`s.
- * (design §3)
+ * (docs/designs/interfaces.md)
  */
 export interface KubeClient {
   get<T extends KubeObject>(type: ResourceType, key: ObjectKey): Promise<T>;

@@ -75,7 +75,7 @@ export interface RunningControllers {
   stop(): Promise<void>;
 }
 
-/** Runs loops over any client. With a virtual clock and the in-process client the run is deterministic. (design §8) */
+/** Runs loops over any client. With a virtual clock and the in-process client the run is deterministic. (docs/designs/determinism.md) */
 export function startControllers(options: StartControllersOptions): RunningControllers {
   const { client, clock, random, controllers, log, projections, recordsEvents = true } = options;
   const logFailure = log ?? (() => {});

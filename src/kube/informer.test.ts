@@ -97,7 +97,7 @@ describe("Informer", () => {
     await informer.synced;
   });
 
-  it("design §3 what it keeps is frozen", async () => {
+  it("what it keeps is frozen", async () => {
     const clock = new VirtualClock();
     const transport = async (): Promise<TransportResponse> =>
       reply(200, { metadata: { resourceVersion: "5" }, items: [{ ...node("a", 1), spec: { taints: [] } }] });

@@ -33,7 +33,7 @@ const noteTime: Reconcile<string, World> = async (key, { clock, log }) => {
 };
 
 describe("Reconciler", () => {
-  it("design §3 looks at every key, and again when it is told to", async () => {
+  it("looks at every key, and again when it is told to", async () => {
     const { clock, log, reconciler, start, stop } = setUp(async (key, context) => {
       await noteTime(key, context);
       return key === "again" && context.log.length < 4 ? { afterMs: 100 } : undefined;
@@ -47,7 +47,7 @@ describe("Reconciler", () => {
     stop.abort();
   });
 
-  it("design §3 what a key throws is its own trouble: others go on, it is tried again, later each time", async () => {
+  it("what a key throws is its own trouble: others go on, it is tried again, later each time", async () => {
     const seen: string[] = [];
     const { clock, failures, reconciler, start } = setUp((key) => {
       seen.push(key);
@@ -147,7 +147,7 @@ describe("Reconciler", () => {
     expect(figures).toEqual(["started", ["error", 7], "started", ["requeue-after", 7], "started", ["success", 7]]);
   });
 
-  it("design §3 rests between two keys where it is asked to", async () => {
+  it("rests between two keys where it is asked to", async () => {
     const { clock, log, reconciler, start } = setUp(noteTime, { pause: () => clock.sleep(5) });
     void start();
     for (const key of ["a", "b", "c"]) reconciler.enqueue(key);

@@ -12,7 +12,7 @@ export interface RequeueAfter {
 
 /**
  * Gets a key, reads the world again, makes one thing truer, and says when to look next. Harmless to repeat, safe to
- * crash anywhere. (design §3)
+ * crash anywhere. (docs/designs/interfaces.md)
  */
 export type Reconcile<Key extends string, World = unknown> = (
   key: Key,

@@ -16,7 +16,7 @@ export interface HttpClientOptions {
   readonly onWarning?: (text: string) => void;
   /** Told of every request, for metrics. */
   readonly onRequest?: (outcome: RequestOutcome) => void;
-  /** Waited for before each request: the client's own rate limit. (03 §7: --kube-client-qps) */
+  /** Waited for before each request: the client's own rate limit. (03 §6.4: --kube-client-qps) */
   readonly waitForRateLimit?: () => Promise<void>;
 }
 

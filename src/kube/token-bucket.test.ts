@@ -15,7 +15,7 @@ describe("TokenBucket", () => {
     expect(take(10)).toBe(3);
   });
 
-  it("03 §7 makes those who wait wait in turn", async () => {
+  it("03 §6.4 makes those who wait wait in turn", async () => {
     const clock = new VirtualClock();
     const bucket = new TokenBucket({ perSecond: 10, burst: 2 }, clock);
     const times: number[] = [];

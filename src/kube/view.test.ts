@@ -27,7 +27,7 @@ function opened() {
 }
 
 describe("what loops see", () => {
-  it("design §3 shows our own writes at once, and old news of them never", () => {
+  it("shows our own writes at once, and old news of them never", () => {
     const { view, told } = opened();
     view.onOwnWrite(object("a", 5));
     view.onWatchUpdate(object("a", 3));
@@ -38,7 +38,7 @@ describe("what loops see", () => {
     expect(view.hasUnconfirmed).toBe(false);
   });
 
-  it("design §3 what we deleted does not come back with news from before", () => {
+  it("what we deleted does not come back with news from before", () => {
     const { view, told } = opened();
     view.onOwnWrite(object("a", 5));
     view.onOwnDelete("default/a", "a");
@@ -50,7 +50,7 @@ describe("what loops see", () => {
     expect(told.at(-1)).toBe("->another@9");
   });
 
-  it("design §3 another object of the same name is another", () => {
+  it("another object of the same name is another", () => {
     const { view, told } = opened();
     view.onWatchUpdate(object("a", 1));
     view.onWatchUpdate(object("a", 4, { uid: "b" }));
@@ -59,7 +59,7 @@ describe("what loops see", () => {
     expect(view.size).toBe(1);
   });
 
-  it("design §3 knows which writes no watch has told of", async () => {
+  it("knows which writes no watch has told of", async () => {
     const { view, clock } = opened();
     view.onOwnWrite(object("a", 1));
     await clock.advance(10_000);
@@ -70,7 +70,7 @@ describe("what loops see", () => {
     expect(view.unconfirmedFor(0)).toEqual(["default/b"]);
   });
 
-  it("design §8 answers in the order of keys, however they came, and by owner and index", () => {
+  it("answers in the order of keys, however they came, and by owner and index", () => {
     const { view } = opened();
     view.addIndex("first letter", ({ metadata }) => metadata.name?.[0]);
     for (const [name, owner] of [
@@ -92,7 +92,7 @@ describe("what loops see", () => {
     expect(() => view.byIndex("colour", "red")).toThrow("no index colour");
   });
 
-  it("design §3 an object that changes hands is found under its new owner alone", () => {
+  it("an object that changes hands is found under its new owner alone", () => {
     const { view } = opened();
     view.onWatchUpdate(object("a", 1, { owner: "x" }));
     view.onWatchUpdate(object("b", 2, { owner: "x" }));
@@ -105,7 +105,7 @@ describe("what loops see", () => {
     expect(view.controlledBy("x")[0]?.metadata.resourceVersion).toBe("4");
   });
 
-  it("design §3 a listener that throws harms nobody else", () => {
+  it("a listener that throws harms nobody else", () => {
     const { view, told, errors } = opened();
     view.subscribe(() => {
       throw new Error("listener");
@@ -129,13 +129,13 @@ describe("what loops see", () => {
       return { view, told, stop, settled: () => clock.advance(10) };
     }
 
-    it("design §3 a listener hears of everything by key, and then that it was all", async () => {
+    it("a listener hears of everything by key, and then that it was all", async () => {
       const { told, settled } = paused();
       await settled();
       expect(told).toEqual([">a", ">b", ">c", "all"]);
     });
 
-    it("design §3 what changes before its turn is told once, as new", async () => {
+    it("what changes before its turn is told once, as new", async () => {
       const { view, told, settled } = paused();
       view.onWatchUpdate(object("c", 2));
       view.onWatchUpdate(object("c", 3));
@@ -145,7 +145,7 @@ describe("what loops see", () => {
       expect(told).toEqual([">a", ">c", "c>c", ">d", "a>a", ">b", "all"]);
     });
 
-    it("design §3 what goes before its turn is never told of, unless it comes again", async () => {
+    it("what goes before its turn is never told of, unless it comes again", async () => {
       const { view, told, settled } = paused();
       view.onWatchDelete(object("b", 1));
       view.onWatchDelete(object("c", 1));
@@ -154,7 +154,7 @@ describe("what loops see", () => {
       expect(told).toEqual([">a", ">c", "all"]);
     });
 
-    it("design §3 who stops listening hears no more", async () => {
+    it("who stops listening hears no more", async () => {
       const { told, stop, settled } = paused();
       stop();
       await settled();

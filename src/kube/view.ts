@@ -31,7 +31,7 @@ const tombstoneMs = 10 * 60_000;
 
 /**
  * What the loops see of a kind: the informer's copy, with what we wrote ourselves already in it. A loop that reads its
- * own writes needs no memory of what it expects, so that it may crash and start again anywhere. (design §3)
+ * own writes needs no memory of what it expects, so that it may crash and start again anywhere. (docs/designs/interfaces.md)
  */
 export class View<T extends KubeObject> {
   readonly #objects = new SortedMap<T>();

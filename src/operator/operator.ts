@@ -65,7 +65,7 @@ export interface RunningOperator {
 
 /**
  * The controller, whole: on a real cluster, or on the virtual clock without a socket. Everything it knows beside what
- * the cluster and the cloud say dies with it. (design §8)
+ * the cluster and the cloud say dies with it. (docs/designs/determinism.md)
  */
 export function startOperator(options: OperatorDependencies): RunningOperator {
   const { dependencies, controllers } = assemble(options);

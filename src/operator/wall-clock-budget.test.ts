@@ -27,19 +27,19 @@ function bench({ totalMs, stepMs }: { readonly totalMs: number; readonly stepMs:
 }
 
 describe("a budget of real time", () => {
-  it("design §3 gives others a turn after every slice", async () => {
+  it("gives others a turn after every slice", async () => {
     const { run, turns } = bench({ totalMs: 100, stepMs: 2 });
     expect(await run()).toBe(37); // nine slices of four steps and the waits between them
     expect(turns()).toBe(9);
   });
 
-  it("design §3 says no once the whole time is used up, and asks nobody to wait for that", async () => {
+  it("says no once the whole time is used up, and asks nobody to wait for that", async () => {
     const { run, time } = bench({ totalMs: 5, stepMs: 2 });
     expect(await run()).toBe(3);
     expect(time()).toBe(6);
   });
 
-  it("design §3 counts the time of others, and begins anew with every search", async () => {
+  it("counts the time of others, and begins anew with every search", async () => {
     const { run, time } = bench({ totalMs: 20, stepMs: 4 });
     expect(await run()).toBe(4);
     const between = time();

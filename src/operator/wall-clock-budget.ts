@@ -10,7 +10,7 @@ export interface WallClockBudgetOptions {
   readonly yieldToEventLoop: () => Promise<void>;
 }
 
-/** Real time, in slices: leases, health checks and watches never wait for a search. (design §3) */
+/** Real time, in slices: leases, health checks and watches never wait for a search. (docs/designs/engine.md) */
 export function wallClockBudget({
   totalMs,
   sliceMs = 8,

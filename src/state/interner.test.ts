@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { Interner } from "./interner.ts";
 
 describe("interning", () => {
-  it("design §4 equal values become one", () => {
+  it("equal values become one", () => {
     const interner = new Interner(10);
     const [a, b] = [{ app: "web" }, { app: "web" }];
     expect(interner.internJson(b)).toBe(interner.internJson(b));
@@ -13,7 +13,7 @@ describe("interning", () => {
     expect(interner.internText("x")).toBe("x");
   });
 
-  it("design §4 never holds more than twice its limit, and keeps what is asked for", () => {
+  it("never holds more than twice its limit, and keeps what is asked for", () => {
     const interner = new Interner(100);
     const often = interner.internJson({ name: "often" });
     for (let at = 0; at < 10_000; at++) {

@@ -23,7 +23,7 @@ interface NodeInfo {
   readonly containerRuntimeVersion?: string | undefined;
 }
 
-/** Cuts Nodes down to what is read of them: no list of images, no addresses, no heartbeats. (design §4) */
+/** Cuts Nodes down to what is read of them: no list of images, no addresses, no heartbeats. (docs/designs/speed.md) */
 export class NodeProjection {
   readonly #parts = new Interner(maxInternedParts);
 

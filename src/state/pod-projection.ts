@@ -26,7 +26,7 @@ interface WirePod extends Pod {
 
 /**
  * Cuts pods down to what engine, controllers and metrics read, and lets equal parts be one. A pod then costs a few
- * hundred bytes, and equal pending pods have the very same spec. (design §4)
+ * hundred bytes, and equal pending pods have the very same spec. (docs/designs/speed.md)
  */
 export class PodProjection {
   readonly #parts = new Interner(maxInternedParts);

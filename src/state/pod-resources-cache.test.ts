@@ -7,7 +7,7 @@ const pod = (spec: PodSpec = {}, status?: PodStatus): Pod => ({ metadata: {}, sp
 const cpu = (amounts: PodResourcesCache, one: Pod) => amounts.of(one).requests["cpu"]?.canonical();
 
 describe("amounts of pods", () => {
-  it("design §4 are worked out once for pods that share their containers", () => {
+  it("are worked out once for pods that share their containers", () => {
     const amounts = new PodResourcesCache();
     expect(amounts.of(pod({ nodeName: "a" }))).toBe(amounts.of(pod({ nodeName: "b" })));
     expect(cpu(amounts, pod())).toBe("1");

@@ -7,7 +7,7 @@ import { PodProjection } from "./pod-projection.ts";
 
 /**
  * What is kept of objects as they arrive: memory is part of speed. What somebody wants to see in full is fetched when
- * asked for; and nothing that comes out of a view may be written back whole. (design §4)
+ * asked for; and nothing that comes out of a view may be written back whole. (docs/designs/speed.md)
  */
 export function viewProjections(): Projections {
   const [pods, nodes] = [new PodProjection(), new NodeProjection()];

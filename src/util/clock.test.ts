@@ -45,7 +45,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe.each(Object.entries(harnesses))("design §3 the %s clock", (_, harness) => {
+describe.each(Object.entries(harnesses))("docs/designs/interfaces.md the %s clock", (_, harness) => {
   it("tells the time and lets it pass", async () => {
     const { clock, pass } = harness();
     expect(clock.now()).toBe(startAt);

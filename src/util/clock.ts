@@ -4,7 +4,7 @@ export interface Timer {
   cancel(): void;
 }
 
-/** Time, as an argument: nothing else in the program reads a clock or waits. (design §3) */
+/** Time, as an argument: nothing else in the program reads a clock or waits. (docs/designs/interfaces.md) */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;

@@ -1,6 +1,6 @@
 /**
  * Asked between two pieces of work. A promise means that there was enough of it for now: wait for it, and others have
- * had a turn. (design §3)
+ * had a turn. (docs/designs/engine.md)
  */
 export type Pause = () => Promise<void> | undefined;
 

@@ -23,7 +23,7 @@ function chiSquared(counts: readonly number[]): number {
 }
 
 describe("Random", () => {
-  it("design §8 draws the same from the same seed, for ever", () => {
+  it("draws the same from the same seed, for ever", () => {
     const random = new Random("karpenter");
     expect([random.next(), random.int(1_000), random.int(2 ** 40)]).toEqual([0.8968877766451595, 742, 888319280799]);
     expect(random.hex(12)).toBe("9823f4cab2b7");
@@ -34,7 +34,7 @@ describe("Random", () => {
     expect([new Random(0).hex(16), new Random("").hex(16)]).toEqual(["7e01230a56c4e9ed", "8473af46f905fb7f"]);
   });
 
-  it("design §8 forks by name: the stream depends on seed and name alone", () => {
+  it("forks by name: the stream depends on seed and name alone", () => {
     fc.assert(
       fc.property(seeds, fc.string(), fc.nat(20), (seed, name, draws) => {
         const busy = new Random(seed);

@@ -15,7 +15,7 @@ async function orderOf(delays: readonly number[], clock: VirtualClock): Promise<
 }
 
 describe("VirtualClock", () => {
-  it("design §8 fires in order of time, ties in the order they were set, cancelled ones never", async () => {
+  it("fires in order of time, ties in the order they were set, cancelled ones never", async () => {
     const plans = fc.array(fc.record({ ms: fc.nat(10), isCancelled: fc.boolean() }), { maxLength: 200 });
     await fc.assert(
       fc.asyncProperty(plans, async (plan) => {
@@ -40,7 +40,7 @@ describe("VirtualClock", () => {
     );
   });
 
-  it("design §8 breaks ties by the seed when asked", async () => {
+  it("breaks ties by the seed when asked", async () => {
     const delays = [...Array(20).fill(5), ...Array(20).fill(3)];
     const shuffled = (seed: number) => orderOf(delays, new VirtualClock({ shuffle: new Random(seed) }));
     const order = await shuffled(1);
@@ -51,7 +51,7 @@ describe("VirtualClock", () => {
     expect(order.slice(20)).not.toEqual([...Array(20).keys()]);
   });
 
-  it("design §8 stands still until every promise continuation has run", async () => {
+  it("stands still until every promise continuation has run", async () => {
     const clock = new VirtualClock();
     const log: string[] = [];
     const work = async (name: string) => {
@@ -67,7 +67,7 @@ describe("VirtualClock", () => {
     expect(log).toEqual(["a at 0", "b at 5", "a at 10", "b at 15"]);
   });
 
-  it("design §8 stands still while turns of the event loop keep setting timers", async () => {
+  it("stands still while turns of the event loop keep setting timers", async () => {
     const clock = new VirtualClock();
     const log: number[] = [];
     const hop = (left: number) => {

@@ -5,7 +5,7 @@ import type { Random } from "./random.ts";
 export interface VirtualClockOptions {
   /** What time it is at the start; the epoch unless given. */
   readonly startAt?: number;
-  /** Breaks ties at one instant in a seeded order; by sequence number unless given. (design §8) */
+  /** Breaks ties at one instant in a seeded order; by sequence number unless given. (docs/designs/determinism.md) */
   readonly shuffle?: Random;
 }
 
@@ -35,7 +35,7 @@ const maxCancelledKept = 64;
 
 /**
  * A clock that stands still while anything is runnable and then jumps to the next timer, so that a whole cluster's
- * week passes in seconds and always in the same order. (design §8)
+ * week passes in seconds and always in the same order. (docs/designs/determinism.md)
  *
  * A timer that throws stops the run with its error; the timers after it stay due, and the next run goes on with them.
  */

@@ -64,7 +64,7 @@ export function kubeClientContract(title: string, { open, suffix = "" }: Contrac
         expect(await client.get(configMaps, { name: "create", namespace })).toEqual(made);
       });
 
-      it("design §3 hands out frozen objects", async () => {
+      it("hands out frozen objects", async () => {
         const made = await client.create<ConfigMap>(configMaps, map("frozen", { a: "1" }));
         expect(Object.isFrozen(made) && Object.isFrozen(made.metadata) && Object.isFrozen(made.data)).toBe(true);
         const got = await client.get<ConfigMap>(configMaps, { name: "frozen", namespace });
@@ -332,7 +332,7 @@ export function kubeClientContract(title: string, { open, suffix = "" }: Contrac
         expect(seen).toEqual([]);
       });
 
-      it("design §3 ends when it is aborted", async () => {
+      it("ends when it is aborted", async () => {
         const controller = new AbortController();
         const { resourceVersion } = await client.list(configMaps, { namespace });
         const watch = client.watch(configMaps, { namespace, resourceVersion, signal: controller.signal });

@@ -71,7 +71,7 @@ describe("01 §7.3 expireAfter moves into the template", () => {
   });
 });
 
-describe("01 §7.3 consolidation (trap 19)", () => {
+describe("01 §7.3 consolidation (01 §9.19)", () => {
   it.each([
     [
       { consolidationPolicy: "WhenUnderutilized" },

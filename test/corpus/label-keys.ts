@@ -1,7 +1,7 @@
 import type { Provider } from "../../src/api/label-policy.ts";
 import type { Case, CaseMaker, Extra } from "./case.ts";
 
-/** Which label keys each provider lets users ask for, spelled out here apart from the rules under test. (01 §3.1.4; 06 §2.8) */
+/** Which label keys each provider lets users ask for, spelled out here apart from the rules under test. (01 §3.1.4; 06 §2.3) */
 
 /** `label`: a key of template labels. The others: the key of a requirement. */
 export type KeyPlace = "label" | "pool" | "claim" | "overlay";

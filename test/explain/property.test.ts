@@ -15,7 +15,7 @@ describe("suggestions for pods without a place", () => {
   const shares: Record<string, { cases: number; offered: number }> = {};
 
   it.each(causes)(
-    "design §1 give the pod a place when taken up: %s",
+    "give the pod a place when taken up: %s",
     (cause) => {
       const share = { cases: 0, offered: 0 };
       shares[cause] = share;
@@ -40,7 +40,7 @@ describe("suggestions for pods without a place", () => {
     600_000,
   );
 
-  it("design §1 are offered for at least nine pods in ten", () => {
+  it("are offered for at least nine pods in ten", () => {
     const all = Object.values(shares);
     const cases = all.reduce((sum, share) => sum + share.cases, 0);
     const offered = all.reduce((sum, share) => sum + share.offered, 0);

@@ -31,7 +31,7 @@ describe("problems of every kind", () => {
     );
   }, 600_000);
 
-  it("design §1 are explained, and what is suggested helps", () => {
+  it("are explained, and what is suggested helps", () => {
     let cases = 0;
     let offered = 0;
     fc.assert(

@@ -36,7 +36,7 @@ describe("explainPod on a thousand nodes", () => {
     ["spread", pod().cpu("2").label("app", "app-1").spread("zone")],
     ["a pod small enough for many nodes", pod().cpu("100m").on("team", "red")],
   ])(
-    "design §1 answers within 200 ms: %s",
+    "answers within 200 ms: %s",
     (_, victim) => {
       const asked = problem()
         .types(...types)

@@ -40,7 +40,7 @@ const longestBackMs = 30_000;
 const mostCalls = 1_500;
 const mostCloudCalls = 40;
 
-/** The operators of a cluster: each is started again after it crashed, with an empty memory. (design §8, 05:CP-T4) */
+/** The operators of a cluster: each is started again after it crashed, with an empty memory. (docs/designs/determinism.md, 05:CP-T4) */
 export class Operators {
   readonly #options: OperatorsOptions;
   readonly #lives: (Life | undefined)[];

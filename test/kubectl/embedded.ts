@@ -138,7 +138,7 @@ function describeOn(title: string, { start, tests }: Suite): void {
       close: () => kubectl().close(),
     };
     tests({ k, server });
-    it("05 §8 met no fault inside the server", ({ expect }) => {
+    it("05:CP-S3 met no fault inside the server", ({ expect }) => {
       expect(server().faults).toEqual([]);
     });
   });

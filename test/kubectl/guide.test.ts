@@ -50,7 +50,7 @@ describeSandbox("a guide written for AWS, word for word", ({ k }) => {
     expect(await k.ok("get nodeclaims")).toBe("");
   });
 
-  it("02 §5.4 the tainted GPU pool serves gpu-pod, which tolerates it, and not gpu-workload, which does not", async () => {
+  it("02 §5.5 the tainted GPU pool serves gpu-pod, which tolerates it, and not gpu-workload, which does not", async () => {
     const { stdout, warnings } = await applied(k, block("M06"));
     expect(stdout).toBe("nodepool.karpenter.sh/gpu-nodes created\n");
     expect(warnings[1]).toMatch(/^spec.template.spec.nodeClassRef: no nodeClassRef; assumed EC2NodeClass\/default/);
@@ -64,7 +64,7 @@ describeSandbox("a guide written for AWS, word for word", ({ k }) => {
     await refused(k, "gpu-workload", "did not tolerate taint (taint=nvidia.com/gpu=true:NoSchedule)");
   });
 
-  it("02 §5.4 the spot pool serves my-app on the cheapest of its types", async () => {
+  it("02 §5.5 the spot pool serves my-app on the cheapest of its types", async () => {
     const { warnings } = await applied(k, block("M08"));
     expect(warnings.map((text) => text.split(/[:;]/)[0])).toEqual([
       "karpenter.sh/v1beta1 NodePool is deprecated",
@@ -133,7 +133,7 @@ describeSandbox("a guide written for AWS, word for word", ({ k }) => {
     expect(await k.ok(disruption)).toBe("WhenEmpty:15s");
   });
 
-  it("02 §5.4 the multi-zone pool takes any type, so the pods that waited get theirs", async () => {
+  it("02 §5.5 the multi-zone pool takes any type, so the pods that waited get theirs", async () => {
     expect((await applied(k, block("M13"))).stdout).toBe("nodepool.karpenter.sh/multi-zone created\n");
     expect(await running(k, "gpu-workload")).toMatchObject({
       pool: "multi-zone",
@@ -172,7 +172,7 @@ describeSandbox("a guide written for AWS, word for word", ({ k }) => {
     expect(await k.ok("get nodepool default -o jsonpath={.spec.limits}")).toBe('{"cpu":1000,"memory":"1000Gi"}');
   });
 
-  it("02 §5.6 a pod that wants to be spread over zones runs in one", async () => {
+  it("02 §5.10 a pod that wants to be spread over zones runs in one", async () => {
     await applied(k, spreadPod());
     expect((await running(k, "spread")).zone).toMatch(/^us-west-2[a-d]$/);
   });

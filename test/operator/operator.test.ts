@@ -152,7 +152,7 @@ describe("the operator", () => {
     await world.close();
   });
 
-  it("design §8 the same seed does the same", async () => {
+  it("the same seed does the same", async () => {
     const told = async (): Promise<unknown> => {
       const world = await stage({ seed: "again" });
       const operator = world.start("one");

@@ -347,7 +347,7 @@ describe("faults", () => {
     expect(kinds).toEqual(new Set(["ok", "failed", "lost", "create-failed"]));
   });
 
-  it("design §8 every call is told of, with its time and outcome", async () => {
+  it("every call is told of, with its time and outcome", async () => {
     const { launched, provider, answer, calls } = await opened();
     const { instance } = await launched(one);
     await answer(provider.list());

@@ -199,7 +199,7 @@ describe("no step of a pass looks at many pods", () => {
       .pod(...Array.from({ length: many }, (_, index) => web.volume(`v-${index}`))),
   };
 
-  it.each(Object.entries(cases))("design §3 %s", (_, builder) => {
+  it.each(Object.entries(cases))("docs/designs/engine.md %s", (_, builder) => {
     const most = mostLooksInAStep(builder);
     expect(most).toBeGreaterThan(10);
     expect(most).toBeLessThan(1500);

@@ -55,7 +55,7 @@ function contents({ bytes }: FakeFile): Contents {
 }
 
 describe("karpenter snapshot", () => {
-  it("design §3 writes a header and a List of what the engine reads, compressed", async () => {
+  it("writes a header and a List of what the engine reads, compressed", async () => {
     const ran = await run(["snapshot"], { connect: fakeCluster(objects) });
     expect([ran.code, ran.err]).toEqual([0, ""]);
     expect(ran.out).toBe("karpenter-snapshot.json.gz: 4 objects, 1 KiB\n");

@@ -93,7 +93,7 @@ function wirePod(name: string, { nodeName, spec, status, annotations }: WireOpti
   };
 }
 
-describe("projections: pods (design §4)", () => {
+describe("projections: pods", () => {
   const project = (object: object) => projector(builtInTypes.Pod)(object) as unknown as Pod;
 
   it("keeps what is read, and nothing else", () => {
@@ -209,7 +209,7 @@ describe("projections: pods (design §4)", () => {
   });
 });
 
-describe("projections: other kinds (design §4)", () => {
+describe("projections: other kinds", () => {
   it("nodes keep what is read; a heartbeat says nothing new", () => {
     const wire = (heartbeat: string) => ({
       apiVersion: "v1",

@@ -11,7 +11,7 @@ const waiting = (name: string): Pod => ({
 });
 
 describe("cluster state: snapshots", () => {
-  it("design §2 what changes later does not show in it", () => {
+  it("what changes later does not show in it", () => {
     const { cluster } = emptyState();
     const tell = (round: number) => {
       const { id, ...one } = machine(`n${round}`);
@@ -65,7 +65,7 @@ describe("cluster state: snapshots", () => {
     expect(plain(cluster.snapshot())).not.toEqual(taken[2]?.copy);
   });
 
-  it("design §4 what did not change is shared", () => {
+  it("what did not change is shared", () => {
     const { cluster } = emptyState();
     for (const name of ["n", "m"]) cluster.nodeChanged(node(name));
     cluster.podChanged(built(pod().named("a").onNode("n")));
@@ -81,7 +81,7 @@ describe("cluster state: snapshots", () => {
     expect(later.nodesByName).toBe(first.nodesByName);
   });
 
-  it("design §4 news of how a pod fares leaves its node as scheduling sees it, and one that grows does not", () => {
+  it("news of how a pod fares leaves its node as scheduling sees it, and one that grows does not", () => {
     const { cluster } = emptyState();
     cluster.nodeChanged(node("n"));
     const running = built(pod().named("a").cpu("1").onNode("n"));
@@ -96,7 +96,7 @@ describe("cluster state: snapshots", () => {
     expect(cluster.nodeByName("n")?.existing.available["cpu"]?.canonical()).toBe("1");
   });
 
-  it("design §4 a heartbeat copies nothing", () => {
+  it("a heartbeat copies nothing", () => {
     const { cluster } = emptyState();
     cluster.nodeChanged(node("n"));
     const first = cluster.snapshot();
@@ -105,7 +105,7 @@ describe("cluster state: snapshots", () => {
     expect(cluster.nodeByName("n")?.node?.metadata.resourceVersion).toBe("2");
   });
 
-  it("design §8 everything is in the order of its name, whatever came first", () => {
+  it("everything is in the order of its name, whatever came first", () => {
     const { cluster } = emptyState();
     for (const name of ["c", "a", "b"]) {
       cluster.nodeChanged(node(name));
@@ -148,7 +148,7 @@ describe("cluster state: snapshots", () => {
     expect(cluster.pool("p")).toBeUndefined();
   });
 
-  it("design §2 shows the same whether it was looked at all the time or once", () => {
+  it("shows the same whether it was looked at all the time or once", () => {
     const [warm, lazy] = [emptyState().cluster, emptyState().cluster];
     const tell = (change: (cluster: typeof warm) => void) => [warm, lazy].forEach(change);
     for (let at = 0; at < 600; at++) {

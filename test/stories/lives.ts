@@ -47,7 +47,7 @@ export interface Lives extends Pick<Stage, "restart" | "rival" | "series" | "upg
 
 const leaderElection = { name: "karpenter-leader-election", namespace: "karpenter" };
 
-/** A crash is modelled by dropping the operator: its client does nothing any more. (design §8) */
+/** A crash is modelled by dropping the operator: its client does nothing any more. (docs/designs/determinism.md) */
 export function controllerLives({ client, cloud, clock, random, lines, advance, ...options }: LivesOptions): Lives {
   let lives = 0;
   const metrics = recordingMetrics();

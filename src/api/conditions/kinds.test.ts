@@ -63,7 +63,7 @@ describe("NodePool conditions", () => {
       "False",
       "NodeClassReadinessUnknown",
     ],
-  ] as const)("01 §2.2, trap 13 a node class that is %s", (_what, nodeClass, status, reason) => {
+  ] as const)("01 §2.2, §9.13 a node class that is %s", (_what, nodeClass, status, reason) => {
     expect(nodeClassReadyObservation(nodeClass)).toMatchObject({ status, reason });
   });
 

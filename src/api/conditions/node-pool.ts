@@ -23,7 +23,7 @@ export function poolValidationObservation(problems: readonly Problem[]): Conditi
   return validationObservation(problems, nodePoolReasons.validationFailed);
 }
 
-/** `NodeClassReady` of a pool. Never Unknown: a class nobody has judged is reported as False. (01 §2.2, trap 13) */
+/** `NodeClassReady` of a pool. Never Unknown: a class nobody has judged is reported as False. (01 §2.2, §9.13) */
 export function nodeClassReadyObservation(nodeClass: Conditioned | undefined): ConditionObservation {
   if (nodeClass === undefined) {
     return notReady(nodePoolReasons.nodeClassNotFound, "NodeClass not found on cluster");

@@ -154,7 +154,7 @@ describe("condition engine", () => {
     expect(getCondition(later, "Ready")?.message).toBe("NodeClassReady=False, ValidationSucceeded=False");
   });
 
-  it("01 trap 12 a True dependent of an older generation makes Ready Unknown, not False", () => {
+  it("01 §9.12 a True dependent of an older generation makes Ready Unknown, not False", () => {
     const ready = applied(pool(), valid(at(1)), classReady(at(2)));
     const edited = { ...ready, metadata: { ...ready.metadata, generation: 2 } };
     expect(getCondition(applied(edited, valid(at(3))), "Ready")).toMatchObject({

@@ -195,7 +195,7 @@ function withRoot(subject: ConditionSubject, conditions: readonly Condition[]): 
     : putCondition(subject, conditions, { type: root, ...rootObservation(subject, conditions) });
 }
 
-// A True dependent of an older generation was judged against another spec: not ready, but not known bad either. (trap 12)
+// A True dependent of an older generation was judged against another spec: not ready, but not known bad either. (01 §9.12)
 function rootObservation(
   { set, generation }: ConditionSubject,
   conditions: readonly Condition[],

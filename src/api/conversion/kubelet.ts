@@ -4,7 +4,7 @@ import type { FieldPath } from "../problem.ts";
 import { type ConversionDraft, fieldPath, valueAt, valueText } from "./conversion-draft.ts";
 import { defaultClassKind } from "./node-class-ref.ts";
 
-/** Kubelet settings stood with pools; in v1 they stand with the class, which many pools may share. (01 §7.5 last row) */
+/** Kubelet settings stood with pools; in v1 they stand with the class, which many pools may share. (01 §7.5) */
 
 export interface PoolConversion {
   readonly input: number;

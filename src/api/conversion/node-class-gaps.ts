@@ -4,7 +4,7 @@ import type { FieldPath } from "../problem.ts";
 import type { ConversionOptions } from "./conversion.ts";
 import { type ConversionDraft, fieldPath } from "./conversion-draft.ts";
 
-/** What a class must say in v1, and what old ones left to a global setting or to nobody. (01 §7.9 M2, M15) */
+/** What a class must say in v1, and what old ones left to a global setting or to nobody. (01 §7.9 M2 and M15) */
 
 /** The profile the usual installation instructions set up. */
 export const conventionalInstanceProfile = "KarpenterNodeInstanceProfile";

@@ -14,7 +14,7 @@ const groupOfKind: ReadonlyMap<unknown, string> = new Map([
 
 const misplacedRefPath = fieldPath("spec.nodeClassRef");
 
-/** A pool's reference, put right first where v1beta1 manifests tend to get it wrong. (01 §7.3, M6, M14) */
+/** A pool's reference, put right first where v1beta1 manifests tend to get it wrong. (01 §7.3, §7.9 M6 and M14) */
 export function convertPoolClassRef(draft: ConversionDraft): void {
   const path = fieldPath("spec.template.spec.nodeClassRef");
   // Once it was moved, both places name the class: the manifest its own, the object what was made of it.

@@ -118,7 +118,7 @@ function refuseUnknownPolicy(draft: ConversionDraft, policy: string): V1beta1Pol
   return "unknown";
 }
 
-/** Upstream loses `Never` here and invents it there; we keep what was written. (01 §7.3, trap 19) */
+/** Upstream loses `Never` here and invents it there; we keep what was written. (01 §7.3, §9.19) */
 function convertConsolidateAfter(draft: ConversionDraft, policy: V1beta1Policy): void {
   const after = draft.sourceValue(paths.after);
   if (after === undefined) {

@@ -69,7 +69,7 @@ function restorePolicy(draft: ConversionDraft): void {
   const policy = draft.sourceValue(poolPaths.policy);
   if (policy !== "WhenEmptyOrUnderutilized" && policy !== "Balanced") return;
   draft.setField(poolPaths.policy, "WhenUnderutilized");
-  // Beta allows only Never beside this policy, and Never must not get lost. (01 §7.2, trap 19)
+  // Beta allows only Never beside this policy, and Never must not get lost. (01 §7.2, §9.19)
   if (draft.sourceValue(poolPaths.after) !== "Never") draft.removeField(poolPaths.after);
   if (policy !== "Balanced") return;
   draft.warn({

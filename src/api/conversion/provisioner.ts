@@ -74,7 +74,7 @@ function convertProviderRef(draft: ConversionDraft): void {
   }
 }
 
-/** Alpha had no default expiry: unset means never. (01 trap 20) */
+/** Alpha had no default expiry: unset means never. (01 §9.20) */
 function convertTtlUntilExpired(draft: ConversionDraft): void {
   const ttl = seconds(draft, paths.ttlExpired);
   draft.setField(
@@ -102,7 +102,7 @@ function convertDisruption(draft: ConversionDraft): void {
     draft.setField(paths.disruption, { consolidationPolicy: "WhenEmpty", consolidateAfter: `${ttl}s` });
     draft.moves.push({ from: paths.ttlEmpty, to: [...paths.disruption, "consolidateAfter"] });
   } else {
-    // Neither meant "never scale down"; the v1 default would start consolidating. (01 trap 20)
+    // Neither meant "never scale down"; the v1 default would start consolidating. (01 §9.20)
     draft.setField(paths.disruption, { consolidateAfter: "Never" });
   }
 }

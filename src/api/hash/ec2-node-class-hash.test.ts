@@ -139,7 +139,7 @@ describe("ec2NodeClassHash", () => {
     expect(ec2NodeClassHash(selectors, ca)).toBe(unchanged);
   });
 
-  it("01 trap 17 hashes the resolved image family, not how it was said", () => {
+  it("01 §9.17 hashes the resolved image family, not how it was said", () => {
     expect(hash({ amiFamily: "AL2023", amiSelectorTerms: [{}] })).toBe(unchanged);
     expect(hash({ amiFamily: "Custom" })).not.toBe(unchanged);
   });

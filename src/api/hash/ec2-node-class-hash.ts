@@ -115,7 +115,7 @@ function volumeSize(text: string): string {
   return Quantity.tryParse(text)?.canonical() ?? text;
 }
 
-// The kubelet block is the user's own: nothing in it is normalised but the order of keys. (trap 16)
+// The kubelet block is the user's own: nothing in it is normalised but the order of keys. (01 §9.16)
 function canonicalKubelet(block: HashedNodeClass["kubelet"]): Canonical {
   return block === undefined || Object.keys(block).length === 0 ? undefined : canonicalJson(block);
 }

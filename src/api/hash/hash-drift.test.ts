@@ -43,7 +43,7 @@ describe("restamping", () => {
     { name: "bare", isDrifted: false },
   ];
 
-  it("01 trap 18 our versions are not upstream's", () => {
+  it("01 §9.18 our versions are not upstream's", () => {
     expect([nodePoolHashVersion, ec2NodeClassHashVersion]).toEqual(["ts-v1", "ts-v1"]);
   });
 

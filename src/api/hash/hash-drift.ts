@@ -5,7 +5,7 @@ export type Annotations = Readonly<Record<string, string>>;
 /**
  * Versions of our hashes. Ours differ from upstream's bit for bit, so the names must too: with `v3` or `v6` every node of
  * a cluster taken over would look drifted. Bump when a hashed default changes, or a field joins, leaves or changes type.
- * (01 §6.3, trap 18)
+ * (01 §6.3, §9.18)
  */
 export const nodePoolHashVersion = "ts-v1";
 export const ec2NodeClassHashVersion = "ts-v1";

@@ -113,7 +113,7 @@ describe("canonical form", () => {
     );
   });
 
-  it("01 trap 16 JSON is sorted by key and otherwise left alone", () => {
+  it("01 §9.16 JSON is sorted by key and otherwise left alone", () => {
     expect(canonicalJson({ b: [2, 1, {}], a: { d: null, c: [] } })).toBe('{"a":{"c":[],"d":null},"b":[2,1,{}]}');
   });
 });

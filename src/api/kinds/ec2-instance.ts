@@ -10,7 +10,7 @@ import {
   withMeta,
 } from "./schema-fields.ts";
 
-/** How an EC2 machine is made: disks, network cards, metadata service, tags. (01 §1.6.1, EC14–EC23) */
+/** How an EC2 machine is made: disks, network cards, metadata service, tags. (01 §1.6.1, 01:EC14–EC23) */
 
 const ebs = withMeta(
   z.object({

@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { CelRule } from "../structural/schema.ts";
 import { celRules, stringField, stringMapField, withMeta } from "./schema-fields.ts";
 
-/** Selector terms of an EC2NodeClass: terms are ORed, what stands inside one is ANDed. (01 §1.6.1, EC1–EC11) */
+/** Selector terms of an EC2NodeClass: terms are ORed, what stands inside one is ANDed. (01 §1.6.1, 01:EC1–EC11) */
 
 const tags = stringMapField("Tags the resource carries; `*` asks only for the key.", {
   maxProperties: 20,

@@ -101,11 +101,11 @@ describe("01 §0.1 layer C: where rules run", () => {
   it("names the field a rule points to, and the rule", () => {
     const schema: StructuralSchema = {
       properties: {
-        a: { "x-kubernetes-validations": [{ id: "X1", rule: "false", message: "never", fieldPath: ".b.c" }] },
+        a: { "x-kubernetes-validations": [{ id: "NP13", rule: "false", message: "never", fieldPath: ".b.c" }] },
       },
     };
     expect(validateRules({ object: { a: {} }, schema }, programs)).toEqual([
-      { code: "rule", path: ["a", "b", "c"], message: "never", rule: "01:X1" },
+      { code: "rule", path: ["a", "b", "c"], message: "never", rule: "01:NP13" },
     ]);
   });
 });

@@ -25,7 +25,7 @@ describe("bufferReplicas", () => {
     ["a limit below one pod", { replicas: 3, limits: { cpu: "499m" } }, 0],
     ["zero replicas stay zero", { replicas: 0, limits: { cpu: "100" } }, 0],
     ["nothing at all", {}, 0],
-  ])("01 §1.5, trap 10: %s", (_what, size, expected) => {
+  ])("01 §1.5, §9.10: %s", (_what, size, expected) => {
     expect(bufferReplicas({ requests, ...size })).toBe(expected);
   });
 

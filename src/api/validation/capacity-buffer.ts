@@ -13,7 +13,7 @@ export interface BufferReplicaInputs {
   readonly requests: BufferResourceList;
 }
 
-/** The larger of the two sizes, capped by the limits; the limits alone if there is no size. (01 §1.5, trap 10) */
+/** The larger of the two sizes, capped by the limits; the limits alone if there is no size. (01 §1.5, §9.10) */
 export function bufferReplicas(size: BufferReplicaInputs): number {
   const sizes = [percentageReplicas(size), size.replicas].filter((one) => one !== undefined);
   const cap = limitReplicas(size);

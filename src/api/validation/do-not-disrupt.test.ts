@@ -61,7 +61,7 @@ describe("do-not-disrupt", () => {
     expect(isPodProtected({ metadata: { ...annotated("true"), deletionTimestamp: start } }, startMs)).toBe(false);
   });
 
-  it("01 trap 11 a node understands only the word true", () => {
+  it("01 §9.11 a node understands only the word true", () => {
     expect(isNodeProtected({ metadata: annotated("true") })).toBe(true);
     for (const value of ["1h", "True", "false", ""])
       expect(isNodeProtected({ metadata: annotated(value) })).toBe(false);

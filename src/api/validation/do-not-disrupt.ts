@@ -18,7 +18,7 @@ export type PodProtection =
   | { readonly kind: "elapsed"; readonly sinceMs: number }
   | { readonly kind: "invalid"; readonly value: string };
 
-/** Counted from the pod's start, not its creation: waiting for a node is not running. (01 §3.2.1, 03 §1) */
+/** Counted from the pod's start, not its creation: waiting for a node is not running. (01 §3.2.1, 03 §0.4) */
 export function podProtection({ metadata, status }: ProtectablePod, nowMs: number): PodProtection {
   const value = metadata.annotations?.[annotations.doNotDisrupt];
   if (value === undefined) return { kind: "none" };
@@ -40,7 +40,7 @@ export function isPodProtected(pod: ProtectablePod, nowMs: number): boolean {
   return kind === "forever" || kind === "until";
 }
 
-/** A node understands only the exact word: durations are for pods. (trap 11) */
+/** A node understands only the exact word: durations are for pods. (01 §9.11) */
 export function isNodeProtected(node: { readonly metadata: { readonly annotations?: Annotations } }): boolean {
   return node.metadata.annotations?.[annotations.doNotDisrupt] === "true";
 }

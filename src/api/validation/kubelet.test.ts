@@ -311,7 +311,7 @@ describe("managed fields", () => {
     expect(managedKubelet({ ...all, port: "not ours" }).kind).toBe("ok");
   });
 
-  it("01 trap 16 hands out a copy: the block itself is never touched", () => {
+  it("01 §9.16 hands out a copy: the block itself is never touched", () => {
     const block = { kubeReserved: { cpu: "100m" } };
     const reading = managedKubelet(block);
     expect(reading).toEqual({ kind: "ok", kubelet: block });

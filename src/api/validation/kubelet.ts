@@ -20,7 +20,7 @@ const thresholdMaps = ["evictionHard", "evictionSoft", "evictionMinimumReclaim"]
 export const reservedMaps = ["kubeReserved", "systemReserved"] as const;
 export type ReservedMap = (typeof reservedMaps)[number];
 
-/** Shape and meaning of `spec.kubelet`: reason `InvalidKubeletConfiguration`. (01 §1.6.4.1–2) */
+/** Shape and meaning of `spec.kubelet`: reason `InvalidKubeletConfiguration`. (01 §1.6.4.1, §1.6.4.2) */
 export function kubeletProblems(block: KubeletConfiguration | undefined): readonly Problem[] {
   return block === undefined ? [] : [...kubeletDecodeProblems(block), ...semanticProblems(block)];
 }

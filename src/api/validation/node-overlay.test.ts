@@ -58,11 +58,11 @@ describe("byPrecedence", () => {
   const order = (list: readonly ReturnType<typeof one>[]) =>
     [...list].sort(byPrecedence).map(({ metadata }) => metadata.name);
 
-  it("01 trap 9 higher weight first, unset is 0, equal weight by name descending", () => {
+  it("01 §9.9 higher weight first, unset is 0, equal weight by name descending", () => {
     expect(order([one("a"), one("b", 1), one("c", 100), one("d", 0), one("e", 1)])).toEqual(["c", "e", "b", "d", "a"]);
   });
 
-  it("01 trap 9 does not depend on the order it starts from", () => {
+  it("01 §9.9 does not depend on the order it starts from", () => {
     const list = fc.uniqueArray(
       fc.record({
         name: fc.string({ maxLength: 3 }),

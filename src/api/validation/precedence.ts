@@ -4,7 +4,7 @@ export interface WeightedObject {
   readonly spec: { readonly weight?: number | undefined };
 }
 
-/** Higher weight first, unset is 0; at equal weight the alphabetically **later** name first. (01 §1.4, §5.6, trap 9) */
+/** Higher weight first, unset is 0; at equal weight the alphabetically **later** name first. (01 §1.4, §5.6, §9.9) */
 export function byPrecedence(a: WeightedObject, b: WeightedObject): number {
   const byWeight = (b.spec.weight ?? 0) - (a.spec.weight ?? 0);
   if (byWeight !== 0) return byWeight;

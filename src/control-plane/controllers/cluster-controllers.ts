@@ -24,7 +24,7 @@ export interface ClusterControllerOptions {
   readonly usage?: MetricsServer | undefined;
 }
 
-/** What makes pods run: CP-L9 to CP-L13. (05 §6) */
+/** What makes pods run: (05:CP-L9 to CP-L13) */
 export function clusterControllers({
   kubelets,
   scheduler,

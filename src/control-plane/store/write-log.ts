@@ -9,7 +9,7 @@ export interface LoggedWrite {
 }
 
 /**
- * Every API write with its time: the fingerprint of a run. Two runs are equal when their logs are. (05:CP-T3, design §8)
+ * Every API write with its time: the fingerprint of a run. Two runs are equal when their logs are. (05:CP-T3, docs/designs/determinism.md)
  * A journal that keeps nothing: it is told of all writes in order, and of nothing else.
  */
 export class WriteLog implements Journal {

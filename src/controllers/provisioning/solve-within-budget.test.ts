@@ -32,7 +32,7 @@ function breathing(steps: number): { readonly openBudget: OpenWorkBudget; pauses
   return counted;
 }
 
-it("design §3 slicing does not change the answer", async () => {
+it("slicing does not change the answer", async () => {
   const breath = breathing(Number.POSITIVE_INFINITY);
 
   expect(await within(breath.openBudget)).toEqual(solve(asked));

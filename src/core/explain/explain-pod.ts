@@ -43,7 +43,7 @@ export interface ExplainOptions {
   readonly suggestions?: number;
 }
 
-/** Why a pending pod goes where it goes, or nowhere; undefined: there is no such pod. (design §1) */
+/** Why a pending pod goes where it goes, or nowhere; undefined: there is no such pod. (docs/designs/commands.md) */
 export function explainPod(
   problem: SchedulingProblem,
   podKey: string,

@@ -78,7 +78,7 @@ export interface Suggestion {
   readonly displaced: readonly string[];
 }
 
-/** One constraint that refused, with its figures as text. Closed; codes are those of refusals. (design §3) */
+/** One constraint that refused, with its figures as text. Closed; codes are those of refusals. (docs/designs/engine.md) */
 export type RefusalReason =
   | { readonly code: "taint"; readonly taint: string }
   | LabelReason

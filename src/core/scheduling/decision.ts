@@ -4,7 +4,7 @@ import type { Requirements } from "../requirements.ts";
 import type { Resources } from "../resources.ts";
 import type { Refusal } from "./refusal.ts";
 
-/** What a scheduling pass decided. Data: events, logs, explanations and dashboards are renderings of it. (design §3) */
+/** What a scheduling pass decided. Data: events, logs, explanations and dashboards are renderings of it. (docs/designs/engine.md) */
 export interface Decision {
   /** Pods that go to machines that exist, by node, in the order nodes were tried. Nodes that got none are left out. */
   readonly placements: readonly ExistingNodePlacement[];

@@ -50,7 +50,7 @@ interface ColumnOffering {
 
 /**
  * The instance types of one template laid out for filtering: bits by column, so that "which types match" and "which
- * types are large enough" are a few words ANDed. (02 §10.3-4, -5; rules F-1, R-25, R-26)
+ * types are large enough" are a few words ANDed. (02 §10.3-4, §10.3-5; 02:F-1, R-25, R-26)
  */
 export class InstanceTypeTable {
   readonly types: readonly InstanceType[];

@@ -12,7 +12,7 @@ import type { Taint } from "../../api/labels.ts";
 import type { InstanceType } from "../instance-type.ts";
 import type { Resources } from "../resources.ts";
 
-/** Everything one scheduling pass looks at: a value, so the same problem always has the same decision. (design §3) */
+/** Everything one scheduling pass looks at: a value, so the same problem always has the same decision. (docs/designs/engine.md) */
 export interface SchedulingProblem {
   /** Pods to place: pending ones that passed validation, and those of nodes on their way out. */
   readonly pods: readonly Pod[];

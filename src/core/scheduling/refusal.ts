@@ -4,7 +4,7 @@ import type { RequirementConflict } from "../compatibility.ts";
 import type { Requirements } from "../requirements.ts";
 import type { Resources } from "../resources.ts";
 
-/** Why a pod goes nowhere. Closed: every text is one rendering of these. (design §3) */
+/** Why a pod goes nowhere. Closed: every text is one rendering of these. (docs/designs/engine.md) */
 export const refusalCodes = [
   "taint",
   "requirements",

@@ -14,7 +14,7 @@ export type FindInstanceTypeOptions = (byKey: ReadonlyMap<string, RequirementId>
 
 /**
  * What a node must be: its requirements, hostname aside, and the machines left for them. Outlines are shared: equal
- * requirements are the same outline, and what a pod's wishes make of one is remembered on it. (02 §10.3-4, -6)
+ * requirements are the same outline, and what a pod's wishes make of one is remembered on it. (02 §10.3-4, §10.3-6)
  */
 export class RequirementState {
   readonly id: number;

@@ -17,7 +17,7 @@ export interface PassControl {
  * One scheduling pass in small steps, for callers that have other things to do in between: the answer is the same. A
  * pass that is asked to stop keeps what it has placed and says nothing of the rest; its last steps still have to be
  * taken. It always tries one pod at least: one that stopped while it was opening would be no nearer to its end however
- * often it is begun. (02:Q-9, design §3)
+ * often it is begun. (02:Q-9, docs/designs/engine.md)
  */
 export function* solveInSteps(
   problem: SchedulingProblem,

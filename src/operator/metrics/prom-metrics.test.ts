@@ -8,7 +8,7 @@ async function samplesOf(registry: Parameters<typeof scrape>[0], name: string) {
 }
 
 describe("metrics for Prometheus", () => {
-  it("03 §9.6 tell what is running", async () => {
+  it("03 §6.1 tell what is running", async () => {
     const build = { version: "1.2.3", commit: "abc", runtime: "v20.20.2", arch: "x64" };
     const { registry } = promMetrics({ build });
     expect(await samplesOf(registry, "karpenter_build_info")).toEqual({

@@ -135,7 +135,7 @@ describe("04 §2.4 overhead", () => {
     expect(texts(type("t2.micro").overhead.kubeReserved)).toMatchObject({ cpu: "60m" });
   });
 
-  it("trap 3: reserved interfaces do not lower the memory reserve, maxPods only where pods decide it", () => {
+  it("04 §2.4 reserved interfaces do not lower the memory reserve, maxPods only where pods decide it", () => {
     const reserved = (options: Ec2CatalogueOptions) => mebibytes(type("m5.large", options).overhead.kubeReserved);
     expect(reserved({ reservedEnis: 2 })).toBe(11 * 29 + 255);
     expect(reserved({ kubelet: { maxPods: 110 } })).toBe(11 * 29 + 255);

@@ -185,7 +185,7 @@ describe("04 §2.5 offerings", () => {
     expect(available(type("m5.large", { zones: [] }))).toEqual([]);
   });
 
-  it("trap 12: without a price nothing is available", () => {
+  it("04 §2.5 without a price nothing is available", () => {
     const { offerings } = type("dl2q.24xlarge");
     expect(available(type("dl2q.24xlarge"))).toEqual([]);
     expect(new Set(offerings.map(({ price }) => price))).toEqual(new Set([0]));

@@ -30,7 +30,7 @@ export function ec2Overhead(typeInfo: Ec2InstanceTypeInfo, settings: NodeSetting
 
 function kubeReserved(typeInfo: Ec2InstanceTypeInfo, settings: NodeSettings): Resources {
   const { reservesForEniLimitedPods } = amiFamilyTraits[settings.amiFamily];
-  // Interfaces set aside do not lower the reserve. (04 trap 3)
+  // Interfaces set aside do not lower the reserve. (04 §2.4)
   const podCount = reservesForEniLimitedPods
     ? eniLimitedPods(typeInfo, { ...settings, reservedEnis: 0 })
     : ec2PodCapacity(typeInfo, settings);

@@ -16,7 +16,7 @@ import { type InterruptionKind, InterruptionQueue } from "./interruption-queue.t
 import { type OfferingPattern, OfferingSupply } from "./offering-supply.ts";
 import { defaultSimulationSettings, type MsRange, type SimulationSettings } from "./simulation-settings.ts";
 
-/** One call a provider made, for logs and fingerprints. (design §8) */
+/** One call a provider made, for logs and fingerprints. (docs/designs/determinism.md) */
 export interface CloudCallEntry {
   /** When it was answered, in milliseconds since the epoch. */
   readonly at: number;

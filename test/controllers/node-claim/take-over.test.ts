@@ -151,7 +151,7 @@ describe("a claim's life on a living cluster", () => {
     await world.stop();
   });
 
-  it("design §8 is the same every time", async () => {
+  it("is the same every time", async () => {
     const run = async () => {
       const world = await stage({ controllers: nodeClaimControllers, isAlive: true });
       for (const name of ["a", "b", "c"]) await world.create(claimNamed(name));

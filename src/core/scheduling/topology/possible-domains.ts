@@ -11,7 +11,7 @@ type TaintSets = readonly (readonly Taint[])[];
 
 /**
  * Every value a topology key could have on nodes the pools can make. Worked out key by key when first asked: most labels
- * are never a topology. Availability and what types a pool really allows do not matter here. (02:X-1, 02 §12.2-8, -11)
+ * are never a topology. Availability and what types a pool really allows do not matter here. (02:X-1, §12.2-8, §12.2-11)
  */
 export class PossibleDomains {
   readonly #pools: readonly { readonly base: Requirements; readonly taints: readonly Taint[]; readonly pool: Pool }[];
