@@ -23,7 +23,7 @@ export interface RolloutSpec {
 /** Sizes by name of set, for those that change. */
 export type ReplicaSetSizes = ReadonlyMap<string, number>;
 
-/** How many pods there may be in all. */
+/** How many pods there may be beyond the wanted number. */
 export function maxSurge({ strategy, rollingUpdate = {}, replicas }: RolloutSpec): number {
   return strategy === "RollingUpdate" ? resolveFenceposts(rollingUpdate, replicas).surge : 0;
 }
