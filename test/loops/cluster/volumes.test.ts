@@ -158,6 +158,22 @@ describe("05:CP-L12 volumes", () => {
     expect(await attachments()).toHaveLength(0);
   });
 
+  it("05:CP-L12 detaching leaves finalizers of others alone", async () => {
+    const cluster = await started({ nodes: 1 });
+    await storageClass(cluster, "fast", {});
+    await claim(cluster, "data", "fast");
+    await cluster.create(builtInTypes.Pod, withClaim("db", "data"));
+    await cluster.pass(60);
+    const [attachment] = (await cluster.client.list(builtInTypes.VolumeAttachment)).items;
+    const { name = "", finalizers = [] } = attachment?.metadata ?? {};
+    const body = { metadata: { finalizers: [...finalizers, "example.com/backup"] } };
+    await cluster.client.patch(builtInTypes.VolumeAttachment, { name }, { kind: "merge", body });
+    await cluster.client.delete(builtInTypes.Pod, { name: "db", namespace: "default" });
+    await cluster.pass(120);
+    const { metadata } = await cluster.client.get(builtInTypes.VolumeAttachment, { name });
+    expect(metadata.finalizers).toEqual(["example.com/backup"]);
+  });
+
   it("05:CP-L12 a volume of one node waits to be let go by another", async () => {
     const cluster = await started({ nodes: 4, loops: { volumes: { detachMs: 60_000 } } });
     await storageClass(cluster, "late", { volumeBindingMode: "WaitForFirstConsumer" });

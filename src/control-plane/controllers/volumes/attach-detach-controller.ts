@@ -6,7 +6,7 @@ import { isKubeError } from "../../../kube/kube-error.ts";
 import { cacheKey } from "../../../kube/object-cache.ts";
 import type { RequeueAfter } from "../../../kube/reconciler.ts";
 import { builtInTypes } from "../../../kube/resources.ts";
-import { recordAt } from "../../kinds/object-draft.ts";
+import { recordAt, textAt } from "../../kinds/object-draft.ts";
 import { type ApiPod, hasTerminalPhase } from "../api-pod-and-node.ts";
 import { defaultVolumeDelays, type VolumeDelays } from "./persistent-volume-controller.ts";
 import {
@@ -92,12 +92,20 @@ async function reconcileAttachment(
   const pair = { volume, node };
   const attachment = attachmentAt(pair, view);
   if (attachment === undefined) return isWanted(pair, context) ? attach(pair, context) : undefined;
-  const { name = "", deletionTimestamp, creationTimestamp = "" } = attachment.metadata;
+  const {
+    name = "",
+    deletionTimestamp,
+    creationTimestamp = "",
+    finalizers = [],
+    resourceVersion,
+  } = attachment.metadata;
   const now = clock.now();
   if (deletionTimestamp !== undefined) {
     const dueAt = Date.parse(deletionTimestamp) + detachMs;
     if (now < dueAt) return { afterMs: dueAt - now };
-    const body = { metadata: { finalizers: null } };
+    const own = attacherFinalizer(textAt(attachment.spec, "attacher"));
+    if (!finalizers.includes(own)) return undefined;
+    const body = { metadata: { resourceVersion, finalizers: finalizers.filter((one) => one !== own) } };
     await ignoreNotFound(client.patch(builtInTypes.VolumeAttachment, { name }, { kind: "merge", body }));
     return undefined;
   }
