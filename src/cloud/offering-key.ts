@@ -1,9 +1,11 @@
+import { labels } from "../api/labels.ts";
 import {
   type InstanceType,
   type Offering,
   offeringCapacityType,
   offeringReservationId,
   offeringZone,
+  reservationIdLabels,
 } from "../core/instance-type.ts";
 
 /** What is bought: a type, where, and how. */
@@ -22,6 +24,17 @@ export function offeringKey({ name }: Pick<InstanceType, "name">, offering: Offe
     zone: offeringZone(offering) ?? "",
     capacityType: offeringCapacityType(offering) ?? "",
     ...(reservation !== undefined && { reservationId: reservation }),
+  };
+}
+
+/** The offering an instance was launched from, by the labels of its NodeClaim or Node. */
+export function offeringKeyOfLabels(own: Readonly<Record<string, string>> = {}): OfferingKey {
+  const reservationId = reservationIdLabels.map((label) => own[label]).find((id) => id !== undefined);
+  return {
+    instanceType: own[labels.instanceType] ?? "",
+    zone: own[labels.zone] ?? "",
+    capacityType: own[labels.capacityType] ?? "",
+    ...(reservationId !== undefined && { reservationId }),
   };
 }
 

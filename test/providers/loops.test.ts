@@ -4,8 +4,10 @@ import type { Ec2NodeClass } from "../../src/api/kinds/ec2-node-class.ts";
 import type { NodePool } from "../../src/api/kinds/node-pool.ts";
 import { annotations, finalizers, labels } from "../../src/api/labels.ts";
 import type { KubeObject } from "../../src/api/object.ts";
+import { offeringReservationId } from "../../src/core/instance-type.ts";
 import { builtInTypes, karpenterTypes } from "../../src/kube/resources.ts";
 import type { InterruptionKind } from "../../src/providers/sim/interruption-queue.ts";
+import { instanceType } from "../builders/instance-type.ts";
 import { ec2NodeClass, kwokNodeClass } from "../builders/node-class.ts";
 import { type LogLine, recordingLog } from "../controllers/recording-log.ts";
 import { ec2, type World, type WorldOptions, world } from "./world.ts";
@@ -287,6 +289,18 @@ describe("interruption", () => {
     const deadline = claim?.metadata.annotations?.[annotations.terminationTimestamp];
     expect(deadline).toBe(fate === "goes at once" ? "2026-01-01T00:00:01Z" : undefined);
     expect((await events("held"))[0]).toBe(event);
+  });
+
+  it("03:I-2 after a reservation was interrupted its offering is avoided", async () => {
+    const kwokTypes = [instanceType("m.large").reserved("cr-1", { zone: "a", capacity: 2 }).build()];
+    const { launched, cloud, clock, provider, answer } = await opened({ loops, provider: { kwokTypes } });
+    const { instance } = await launched();
+    expect(instance.labels[labels.capacityType]).toBe("reserved");
+    cloud.notify(instance.providerId, "capacity_reservation_interrupted");
+    await clock.advance(5_000);
+    const [type] = await answer(provider.instanceTypes(pool), 0);
+    const unavailable = type?.offerings.filter(({ available }) => !available).map(offeringReservationId);
+    expect(unavailable).toEqual(["cr-1"]);
   });
 
   it("03:I-4 a claim on its way out is left alone, and an unknown machine is nobody's", async () => {

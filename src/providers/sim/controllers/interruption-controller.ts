@@ -2,6 +2,7 @@ import type { NodeClaim } from "../../../api/kinds/node-claim.ts";
 import type { Node } from "../../../api/kubernetes/cluster-objects.ts";
 import { annotations, labels } from "../../../api/labels.ts";
 import type { KubeObject } from "../../../api/object.ts";
+import { offeringKeyOfLabels } from "../../../cloud/offering-key.ts";
 import type { UnavailableOfferings } from "../../../cloud/unavailable-offerings.ts";
 import { type Controller, type ControllerContext, reconcileController } from "../../../kube/controller.ts";
 import { isKubeError } from "../../../kube/kube-error.ts";
@@ -116,7 +117,7 @@ async function handleInterruption(
 ): Promise<void> {
   const { event, message, action } = reactions[interruption.kind];
   recordEvents(interruption, { claim, context }, { reason: event, message, isAdvice: action === "none" });
-  const key = offeringOf(claim);
+  const key = offeringKeyOfLabels(claim.metadata.labels);
   if (interruption.kind === "spot_interrupted" || interruption.kind === "capacity_reservation_interrupted") {
     options.unavailable.markUnavailable(key);
   }
@@ -144,15 +145,6 @@ async function handleInterruption(
     consolidation_policy: "",
     termination_mode: action === "force" ? "forceful" : "graceful",
   });
-}
-
-function offeringOf({ metadata }: NodeClaimObject) {
-  const {
-    [labels.instanceType]: instanceType,
-    [labels.zone]: zone,
-    [labels.capacityType]: capacityType,
-  } = metadata.labels ?? {};
-  return { instanceType: instanceType ?? "", zone: zone ?? "", capacityType: capacityType ?? "" };
 }
 
 /** Draining is not waited for. (03:I-3) */
