@@ -7,6 +7,7 @@ import { builtInTypes, karpenterTypes } from "../../src/kube/resources.ts";
 import { restoredInstances } from "../../src/providers/sim/restored-instances.ts";
 import { SimulatedCloud } from "../../src/providers/sim/simulated-cloud.ts";
 import { Random } from "../../src/util/random.ts";
+import { instanceType } from "../builders/instance-type.ts";
 import { ec2NodeClass, kwokNodeClass } from "../builders/node-class.ts";
 import { ec2, type World, world } from "./world.ts";
 
@@ -43,6 +44,26 @@ describe("a cloud that was switched off", () => {
     expect(facts(again)).toEqual(facts(cloud));
     expect(again.recordOf(metadata.uid ?? "")).toBeUndefined();
     await answer(provider.list());
+  });
+
+  it("02:L-33 counts them in their reservations and against what is available", async () => {
+    const kwokTypes = [instanceType("m.large").reserved("cr-1", { zone: "a", capacity: 1 }).build()];
+    open = await world({ provider: { kwokTypes } });
+    const { create, launched, clock } = open;
+    await create(kwokNodeClass());
+    const { claim } = await launched();
+    expect(claim.metadata.labels).toMatchObject({ [labels.capacityType]: "reserved" });
+
+    const again = new SimulatedCloud({ clock, random: new Random("later") });
+    again.setAvailableCount({ capacityType: "reserved" }, 1);
+    again.restore(restoredInstances({ nodes: [], claims: [claim] }));
+    const key = again.records()[0]?.key;
+    expect(key).toMatchObject({ capacityType: "reserved", reservationId: "cr-1" });
+    expect(key && again.supply.reservationUsage(key)).toBe(1);
+    expect(key && again.supply.allocate(key)).toBe(false);
+    const { providerID = "" } = claim.status ?? {};
+    again.vanish(providerID);
+    expect(key && again.supply.allocate(key)).toBe(true);
   });
 
   it("goes on ending what was ending", async () => {

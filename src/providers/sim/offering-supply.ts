@@ -46,9 +46,15 @@ export class OfferingSupply {
   allocate(key: OfferingKey, reserved = Number.POSITIVE_INFINITY): boolean {
     const rule = lastMatching(this.#counts, key);
     if (this.reservationUsage(key) >= reserved || (rule !== undefined && rule.used >= rule.value)) return false;
+    this.addUsage(key);
+    return true;
+  }
+
+  /** Counts an instance that exists, also beyond what is available. */
+  addUsage(key: OfferingKey): void {
+    const rule = lastMatching(this.#counts, key);
     if (rule !== undefined) rule.used++;
     this.#addReservationUsage(key, 1);
-    return true;
   }
 
   /** A machine that ended can be had again. */

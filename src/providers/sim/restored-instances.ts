@@ -3,7 +3,7 @@ import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import type { Node } from "../../api/kubernetes/cluster-objects.ts";
 import { labels, taints } from "../../api/labels.ts";
 import type { SimulatedInstance } from "../../cloud/instance-source.ts";
-import type { OfferingKey } from "../../cloud/offering-key.ts";
+import { offeringKeyOfLabels } from "../../cloud/offering-key.ts";
 import { ec2InstanceTypeInfos } from "../aws/instance-type-info.ts";
 import { defaultRegion, findRegion, knownRegions, type Region } from "../aws/regions.ts";
 import { kwokNodeName } from "../kwok/kwok-nodes.ts";
@@ -65,7 +65,7 @@ function recordOfClaim(claim: NodeClaim, { providerId, node, regionOf }: ClaimOr
       allocatable: status?.allocatable ?? {},
       ...runningSince(node?.metadata.creationTimestamp ?? metadata.creationTimestamp),
     },
-    key: offeringKeyOf(own),
+    key: offeringKeyOfLabels(own),
     clientToken: metadata.uid ?? "",
     claimName: metadata.name ?? "",
     imageId: status?.imageID,
@@ -86,7 +86,7 @@ function recordOfNode({ metadata, spec, status }: Node, regionOf: RegionOf): Ins
       allocatable: status?.allocatable ?? {},
       ...runningSince(metadata.creationTimestamp),
     },
-    key: offeringKeyOf(own),
+    key: offeringKeyOfLabels(own),
     clientToken: "",
     claimName: "",
     isTerminating: false,
@@ -110,12 +110,4 @@ function instanceIdentity(providerId: string, region: Region | undefined) {
 function parseEc2ProviderId(providerId: string): { readonly zone: string; readonly id: string } | undefined {
   const [, zone, id] = /^aws:\/\/\/([^/]*)\/(i-[0-9a-f]+)$/.exec(providerId) ?? [];
   return zone === undefined || id === undefined ? undefined : { zone, id };
-}
-
-function offeringKeyOf(own: Readonly<Record<string, string>>): OfferingKey {
-  return {
-    instanceType: own[labels.instanceType] ?? "",
-    zone: own[labels.zone] ?? "",
-    capacityType: own[labels.capacityType] ?? "",
-  };
 }

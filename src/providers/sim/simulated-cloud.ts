@@ -153,6 +153,7 @@ export class SimulatedCloud implements InstanceSource {
   /** Machines it had when it was last running. */
   restore(records: Iterable<InstanceRecord>): void {
     for (const record of records) {
+      this.supply.addUsage(record.key);
       this.#put(record);
       if (record.isTerminating) this.#beginTermination(record);
     }
