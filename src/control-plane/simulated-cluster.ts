@@ -85,6 +85,6 @@ function usageController(api: ApiServer): Controller {
 export function isInternalFailure(
   failure: ControllerFailure,
 ): failure is Extract<ControllerFailure, { readonly error: unknown }> {
-  if (failure.kind === "watch-trouble" || isKubeError(failure.error)) return false;
-  return failure.kind === "loop-ended" || !(failure.error instanceof Error) || failure.error.name !== "Error";
+  if (failure.kind === "informer-failed" || isKubeError(failure.error)) return false;
+  return failure.kind === "controller-ended" || !(failure.error instanceof Error) || failure.error.name !== "Error";
 }

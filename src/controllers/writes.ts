@@ -64,7 +64,9 @@ export function isConflictOrNotFound(error: unknown): boolean {
 }
 
 /** Looks again where somebody was faster, without a word. */
-export function requeueOnConflict<Key extends string, World>(reconcile: Reconcile<Key, World>): Reconcile<Key, World> {
+export function requeueOnConflict<Key extends string, Context>(
+  reconcile: Reconcile<Key, Context>,
+): Reconcile<Key, Context> {
   return async (key, context) => {
     try {
       return await reconcile(key, context);

@@ -1,5 +1,6 @@
 import { setMaxListeners } from "node:events";
 import type { KubeObject } from "../api/object.ts";
+import { whenAborted } from "../util/abort.ts";
 import type { Clock } from "../util/clock.ts";
 import { noPause, type Pause } from "../util/pause.ts";
 import type { Random } from "../util/random.ts";
@@ -48,10 +49,10 @@ export type InvolvedObject = Pick<KubeObject, "apiVersion" | "kind" | "metadata"
 
 /** What went wrong without stopping anything. */
 export type ControllerFailure =
-  | { readonly kind: "reconcile-failed"; readonly loop: string; readonly key: string; readonly error: unknown }
-  | { readonly kind: "loop-ended"; readonly loop: string; readonly error: unknown }
-  | { readonly kind: "event-lost"; readonly loop: string; readonly error: unknown }
-  | { readonly kind: "watch-trouble"; readonly type: ResourceType; readonly trouble: InformerFailure };
+  | { readonly kind: "reconcile-failed"; readonly controller: string; readonly key: string; readonly error: unknown }
+  | { readonly kind: "controller-ended"; readonly controller: string; readonly error: unknown }
+  | { readonly kind: "event-lost"; readonly controller: string; readonly error: unknown }
+  | { readonly kind: "informer-failed"; readonly type: ResourceType; readonly failure: InformerFailure };
 
 export interface StartControllersOptions {
   readonly client: KubeClient;
@@ -85,7 +86,7 @@ export function startControllers(options: StartControllersOptions): RunningContr
     random: random.fork("watches"),
     projections,
     pause: options.pause,
-    onFailure: (type, failure) => logFailure({ kind: "watch-trouble", type, trouble: failure }),
+    onFailure: (type, failure) => logFailure({ kind: "informer-failed", type, failure }),
   });
   const writeThroughClient = views.writeThroughClient();
   const recorders: Promise<void>[] = [];
@@ -100,7 +101,7 @@ export function startControllers(options: StartControllersOptions): RunningContr
       kube: client,
       clock,
       random: random.fork(name).fork("events"),
-      onError: (error) => logFailure({ kind: "event-lost", loop: name, error }),
+      onError: (error) => logFailure({ kind: "event-lost", controller: name, error }),
     });
     if (recordsEvents) recorders.push(recorder.run(signal));
     return recorder;
@@ -132,7 +133,7 @@ export function startControllers(options: StartControllersOptions): RunningContr
     const synced = Promise.all(controller.kinds.map((type) => views.synced(type)));
     const ended = Promise.race([synced, whenAborted(signal)])
       .then(() => (signal.aborted ? undefined : controller.run(contextOf(controller, signal), signal)))
-      .catch((error: unknown) => logFailure({ kind: "loop-ended", loop: controller.name, error }));
+      .catch((error: unknown) => logFailure({ kind: "controller-ended", controller: controller.name, error }));
     return { stopping, synced, ended };
   });
   return {
@@ -197,7 +198,7 @@ export function reconcileController(options: ReconcileControllerOptions): Contro
         pause: context.pause,
         ...(backOff && { backOff }),
         ...(context.observe && { observe: context.observe }),
-        onError: ({ key, error }) => context.log({ kind: "reconcile-failed", loop: name, key, error }),
+        onError: ({ key, error }) => context.log({ kind: "reconcile-failed", controller: name, key, error }),
       });
       const unsubscribe = triggers.map(({ type, keys, settleMs }) =>
         context.view(type).subscribe((change) => {
@@ -213,12 +214,4 @@ export function reconcileController(options: ReconcileControllerOptions): Contro
       for (const stop of unsubscribe) stop();
     },
   };
-}
-
-/** Resolves when the signal aborts. */
-export function whenAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }

@@ -81,7 +81,7 @@ describe("EventRecorder", () => {
     expect(told(two)).toBe(false);
     await clock.advance(1);
     expect(told(two)).toBe(true);
-    const five = { reason: "FailedScheduling", dedupe: { values: ["u1"], forMs: 300_000 } };
+    const five = { reason: "FailedScheduling", dedupe: { values: ["u1"], durationMs: 300_000 } };
     expect(told(five)).toBe(true);
     await clock.advance(299_999);
     expect(told(five)).toBe(false);

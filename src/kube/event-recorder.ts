@@ -15,7 +15,7 @@ export interface EventRecord {
   readonly reason: string;
   readonly message: string;
   /** Told once in a while for the same values (with the reason and the object); without values each time. (03 §6.2) */
-  readonly dedupe?: { readonly values: readonly string[]; readonly forMs?: number } | undefined;
+  readonly dedupe?: { readonly values: readonly string[]; readonly durationMs?: number } | undefined;
 }
 
 export interface EventRecorderOptions {
@@ -96,7 +96,7 @@ export class EventRecorder {
     if (dedupe === undefined || dedupe.values.length === 0) return false;
     const key = JSON.stringify([reason.toLowerCase(), referenceKey(involvedObject), ...dedupe.values]);
     if (this.#recentlyRecorded.get(key) !== undefined) return true;
-    this.#recentlyRecorded.set(key, true, dedupe.forMs ?? defaultDedupeMs);
+    this.#recentlyRecorded.set(key, true, dedupe.durationMs ?? defaultDedupeMs);
     return false;
   }
 

@@ -50,7 +50,7 @@ function setUp(...answers: readonly Answer[]) {
     return (answers[asked.length - 1] ?? open())(request);
   };
   const log: string[] = [];
-  const troubles: InformerFailure[] = [];
+  const failures: InformerFailure[] = [];
   const informer = new Informer<KubeObject, string>({
     kube: httpClient({ transport, clock, userAgent: "test" }),
     type: builtInTypes.Node,
@@ -60,7 +60,7 @@ function setUp(...answers: readonly Answer[]) {
       if (metadata.name === "unreadable") throw new Error("cannot be read");
       return `${metadata.name}@${metadata.resourceVersion}`;
     },
-    onFailure: (failure) => troubles.push(failure),
+    onFailure: (failure) => failures.push(failure),
   });
   informer.subscribe({
     added: (object) => log.push(`+${object}`),
@@ -74,7 +74,7 @@ function setUp(...answers: readonly Answer[]) {
     stop.abort();
     await clock.advance(0);
   };
-  return { clock, informer, asked, what: () => asked.map((one) => one.what), log, troubles, run };
+  return { clock, informer, asked, what: () => asked.map((one) => one.what), log, failures, run };
 }
 
 describe("Informer", () => {
@@ -195,7 +195,7 @@ describe("Informer", () => {
   });
 
   it("takes a watch for dead on which nothing came for five minutes", async () => {
-    const { asked, troubles, run } = setUp(page(5, []), open(bookmark(6)), open());
+    const { asked, failures, run } = setUp(page(5, []), open(bookmark(6)), open());
     await run(3_600_000);
     expect(asked.slice(0, 4).map(({ at, what }) => `${what} at ${at / 60_000}`)).toEqual([
       "list at 0",
@@ -203,18 +203,18 @@ describe("Informer", () => {
       "watch 6 at 5",
       "watch 6 at 10",
     ]);
-    expect(troubles).toContainEqual({ kind: "silent", forMs: 300_000 });
+    expect(failures).toContainEqual({ kind: "watch-idle", idleMs: 300_000 });
   });
 
   it("leaves out what it cannot decode, and says so", async () => {
-    const { informer, log, troubles, run } = setUp(
+    const { informer, log, failures, run } = setUp(
       page(5, [node("unreadable", 1), { metadata: {} }, null, node("a", 2)]),
       open({ type: "MODIFIED", object: node("unreadable", 6) }, { type: "ADDED", object: node("b", 7) }),
     );
     await run(1_000);
     expect([...informer.values()]).toEqual(["a@2", "b@7"]);
     expect(log).toEqual(["+a@2", "+b@7"]);
-    expect(troubles.map((failure) => (failure.kind === "undecodable" ? failure.key : failure.kind))).toEqual([
+    expect(failures.map((failure) => (failure.kind === "undecodable" ? failure.key : failure.kind))).toEqual([
       "unreadable",
       "",
       "",
@@ -223,7 +223,7 @@ describe("Informer", () => {
   });
 
   it("tells a late subscriber of everything, and a failing one harms nobody", async () => {
-    const { informer, log, troubles, run } = setUp(
+    const { informer, log, failures, run } = setUp(
       page(5, [node("a", 1)]),
       open({ type: "ADDED", object: node("b", 6) }),
     );
@@ -240,7 +240,7 @@ describe("Informer", () => {
       ["+a@1", "+b@6"],
       ["a@1", "b@6"],
     ]);
-    expect(troubles.map(({ kind }) => kind)).toEqual(["handler-failed", "handler-failed"]);
+    expect(failures.map(({ kind }) => kind)).toEqual(["handler-failed", "handler-failed"]);
   });
 
   it("stops when told to, and is not started twice", async () => {

@@ -23,7 +23,7 @@ export type InformerState =
 /** What went wrong without stopping the informer. */
 export type InformerFailure =
   | { readonly kind: "list-failed" | "watch-failed"; readonly error: unknown }
-  | { readonly kind: "silent"; readonly forMs: number }
+  | { readonly kind: "watch-idle"; readonly idleMs: number }
   | { readonly kind: "undecodable"; readonly key: string; readonly error: unknown }
   | { readonly kind: "handler-failed"; readonly error: unknown };
 
@@ -244,7 +244,7 @@ export class Informer<T extends KubeObject, P> {
 
   #startIdleTimeout(parentSignal: AbortSignal): IdleTimeout {
     const { clock, watchIdleTimeoutMs = defaultWatchIdleTimeoutMs } = this.#options;
-    const onIdle = (): void => this.#report({ kind: "silent", forMs: watchIdleTimeoutMs });
+    const onIdle = (): void => this.#report({ kind: "watch-idle", idleMs: watchIdleTimeoutMs });
     return startIdleTimeout({ clock, idleMs: watchIdleTimeoutMs, parentSignal, onIdle });
   }
 

@@ -1,3 +1,4 @@
+import { whenAborted } from "../util/abort.ts";
 import type { Clock, Timer } from "../util/clock.ts";
 import type { Random } from "../util/random.ts";
 import type { KubeClient, ObjectKey } from "./client.ts";
@@ -197,11 +198,4 @@ class LeaderElector {
     if (leader !== undefined && leader !== this.#leader) this.#options.onNewLeader?.(leader);
     this.#leader = leader;
   }
-}
-
-function whenAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }

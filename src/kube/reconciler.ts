@@ -14,16 +14,16 @@ export interface RequeueAfter {
  * Gets a key, reads the world again, makes one thing truer, and says when to look next. Harmless to repeat, safe to
  * crash anywhere. (docs/designs/interfaces.md)
  */
-export type Reconcile<Key extends string, World = unknown> = (
+export type Reconcile<Key extends string, Context = unknown> = (
   key: Key,
-  context: World,
+  context: Context,
 ) => Promise<RequeueAfter | undefined>;
 
-export interface ReconcilerOptions<Key extends string, World> {
+export interface ReconcilerOptions<Key extends string, Context> {
   /** For logs and metrics. */
   readonly name: string;
-  readonly reconcile: Reconcile<Key, World>;
-  readonly context: World;
+  readonly reconcile: Reconcile<Key, Context>;
+  readonly context: Context;
   readonly clock: Clock;
   readonly random: Random;
   /** How many keys are looked at at a time. */
@@ -55,12 +55,12 @@ export interface ReconcilerObserver extends WorkQueueObserver {
 export type ReconcileOutcome = "success" | "requeue-after" | "error";
 
 /** Runs one reconcile over a queue of keys. What it throws is that key's trouble alone. */
-export class Reconciler<Key extends string, World = unknown> {
+export class Reconciler<Key extends string, Context = unknown> {
   readonly name: string;
-  readonly #options: ReconcilerOptions<Key, World>;
+  readonly #options: ReconcilerOptions<Key, Context>;
   readonly #queue: WorkQueue<Key>;
 
-  constructor(options: ReconcilerOptions<Key, World>) {
+  constructor(options: ReconcilerOptions<Key, Context>) {
     const { clock, random, backOff, observe } = options;
     this.name = options.name;
     this.#options = options;

@@ -4,20 +4,12 @@ import { noPause, type Pause } from "../util/pause.ts";
 import { SortedMap } from "../util/sorted-map.ts";
 import { ExpiringMap } from "./expiring-map.ts";
 import { cacheKey } from "./object-cache.ts";
-import { ViewSubscription } from "./view-subscription.ts";
+import { type IndexFunc, ViewIndex } from "./view-index.ts";
 
 /** Without `old` it is new, without `object` it is gone. */
 export type ObjectChange<T extends KubeObject> =
   | { readonly object: T; readonly old: T | undefined }
   | { readonly object: undefined; readonly old: T };
-
-/** Groups the objects of a view; undefined leaves one out. */
-export type IndexFunc<T extends KubeObject> = (object: T) => string | undefined;
-
-interface ViewIndex<T extends KubeObject> {
-  readonly groupOf: IndexFunc<T>;
-  readonly groups: Map<string, SortedMap<T>>;
-}
 
 export interface ViewOptions {
   readonly clock: Clock;
@@ -93,18 +85,15 @@ export class View<T extends KubeObject> {
   byIndex(index: string, value: string): readonly T[] {
     const found = this.#indexes.get(index);
     if (found === undefined) throw new Error(`no index ${index}`);
-    return found.groups.get(value)?.values() ?? [];
+    return found.under(value);
   }
 
   /** Adds an index; one that is there already stays. */
   addIndex(name: string, groupOf: IndexFunc<T>): void {
     if (this.#indexes.has(name)) return;
-    const index: ViewIndex<T> = { groupOf, groups: new Map() };
+    const index = new ViewIndex(groupOf);
     this.#indexes.set(name, index);
-    for (const object of this.all()) {
-      const group = groupOf(object);
-      if (group !== undefined) put(index, cacheKey(object.metadata), { group, object });
-    }
+    for (const object of this.all()) index.replace(cacheKey(object.metadata), undefined, object);
   }
 
   /**
@@ -189,11 +178,7 @@ export class View<T extends KubeObject> {
 
   #store(key: string, object: T | undefined): void {
     const old = this.#objects.get(key);
-    for (const index of this.#indexes.values()) {
-      const [before, now] = [old && index.groupOf(old), object && index.groupOf(object)];
-      if (before !== undefined && before !== now) remove(index, key, before);
-      if (now !== undefined && object !== undefined) put(index, key, { group: now, object });
-    }
+    for (const index of this.#indexes.values()) index.replace(key, old, object);
     if (object === undefined) this.#objects.delete(key);
     else this.#objects.set(key, object);
   }
@@ -221,18 +206,56 @@ function isNewer(object: KubeObject, known: KubeObject): boolean {
   return Number.isNaN(next) || Number.isNaN(last) || next > last;
 }
 
-function put<T extends KubeObject>(
-  { groups }: ViewIndex<T>,
-  key: string,
-  { group, object }: { readonly group: string; readonly object: T },
-): void {
-  const found = groups.get(group);
-  if (found !== undefined) found.set(key, object);
-  else groups.set(group, new SortedMap<T>().set(key, object));
+/** One that listens to a view: first it is told of what is there, then of changes. */
+class ViewSubscription<T extends KubeObject> {
+  readonly #handler: (change: ObjectChange<T>) => void;
+  /** Changed before their turn, and told as they changed. */
+  readonly #deliveredEarly = new Set<string>();
+  /** Everything up to this key has been told; undefined when all has. */
+  #deliveredUpTo: string | undefined = "";
+  #isStopped = false;
+
+  constructor(handler: (change: ObjectChange<T>) => void) {
+    this.#handler = handler;
+  }
+
+  deliver(change: ObjectChange<T>): void {
+    const { object } = change;
+    const key = this.#deliveredUpTo === undefined ? undefined : keyOf(change);
+    if (key === undefined || this.#isDelivered(key)) this.#handler(change);
+    else {
+      this.#deliveredEarly.add(key);
+      if (object !== undefined) this.#handler({ object, old: undefined });
+    }
+  }
+
+  /** In the order of their keys; without a pause it is done when this returns. */
+  async deliverInitial(
+    objects: readonly T[],
+    { pause, onInitialDelivered }: { pause: Pause; onInitialDelivered: () => void },
+  ): Promise<void> {
+    for (const object of objects) {
+      if (this.#isStopped) return;
+      const key = cacheKey(object.metadata);
+      if (!this.#deliveredEarly.delete(key)) this.#handler({ object, old: undefined });
+      this.#deliveredUpTo = key;
+      const pausing = pause();
+      if (pausing !== undefined) await pausing;
+    }
+    this.#deliveredUpTo = undefined;
+    this.#deliveredEarly.clear();
+    onInitialDelivered();
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+  }
+
+  #isDelivered(key: string): boolean {
+    return key <= (this.#deliveredUpTo ?? key) || this.#deliveredEarly.has(key);
+  }
 }
 
-function remove<T extends KubeObject>({ groups }: ViewIndex<T>, key: string, group: string): void {
-  const found = groups.get(group);
-  found?.delete(key);
-  if (found?.size === 0) groups.delete(group);
+function keyOf<T extends KubeObject>({ object, old }: ObjectChange<T>): string {
+  return cacheKey((object ?? old)?.metadata ?? {});
 }

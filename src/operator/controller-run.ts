@@ -3,9 +3,9 @@ import {
   type RunningControllers,
   type StartControllersOptions,
   startControllers,
-  whenAborted,
 } from "../kube/controller.ts";
 import { viewProjections } from "../state/view-projections.ts";
+import { whenAborted } from "../util/abort.ts";
 import type { Logger } from "../util/logger.ts";
 import { controllerFailureLogger } from "./controller-failure-logger.ts";
 

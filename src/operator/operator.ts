@@ -7,13 +7,14 @@ import { ProvisioningTrigger } from "../controllers/provisioning/provisioning-tr
 import { nominationMs, type Settings } from "../controllers/settings.ts";
 import type { OpenWorkBudget } from "../controllers/work-budget.ts";
 import type { KubeClient } from "../kube/client.ts";
-import { type Controller, whenAborted } from "../kube/controller.ts";
+import type { Controller } from "../kube/controller.ts";
 import { runWhileLeader } from "../kube/leader-election.ts";
 import type { ReconcilerObserver } from "../kube/reconciler.ts";
 import { BufferPods } from "../state/buffer-pods.ts";
 import { ClusterState } from "../state/cluster-state.ts";
 import { clusterStateController } from "../state/cluster-state-controller.ts";
 import { RegistrationHealth } from "../state/registration-health.ts";
+import { whenAborted } from "../util/abort.ts";
 import type { Clock } from "../util/clock.ts";
 import type { Logger } from "../util/logger.ts";
 import type { Pause } from "../util/pause.ts";

@@ -12,9 +12,10 @@ import type {
 import type { Pod } from "../api/kubernetes/pod.ts";
 import type { KubeObject, ObjectMeta } from "../api/object.ts";
 import type { ResourceType } from "../kube/client.ts";
-import { type Controller, whenAborted } from "../kube/controller.ts";
+import type { Controller } from "../kube/controller.ts";
 import { builtInTypes, karpenterTypes } from "../kube/resources.ts";
 import type { ObjectChange, View } from "../kube/view.ts";
+import { whenAborted } from "../util/abort.ts";
 import type { ClusterState } from "./cluster-state.ts";
 
 interface StateSource {

@@ -65,7 +65,7 @@ export async function openWorld(story: Story) {
     random: random.fork("cluster"),
     instances,
     onFailure: (trouble) => {
-      if (isInternalFailure(trouble)) complain(`loop ${trouble.loop}: ${String(trouble.error)}`);
+      if (isInternalFailure(trouble)) complain(`loop ${trouble.controller}: ${String(trouble.error)}`);
     },
   });
   const lines: (LoggedLine & { readonly at: number })[] = [];

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { apiError, noSuchResource } from "../api/api-errors.ts";
 import type { ApiServer } from "../api/server.ts";
 import { OpenApiCatalogue } from "../openapi/openapi-catalogue.ts";
@@ -14,7 +14,7 @@ import {
 import type { HttpHandler } from "./http-listener.ts";
 import { acceptedRepresentation } from "./media-type.ts";
 import { type HttpReply, jsonMediaType, jsonReply, sendReply, textReply } from "./reply.ts";
-import { handleResource } from "./resource-handler.ts";
+import { type HandlerContext, handleResource } from "./resource-handler.ts";
 import { type Route, routeOf } from "./route.ts";
 import { tokenChecker } from "./token.ts";
 import { versionInfo } from "./version.ts";
@@ -24,21 +24,6 @@ export interface HandlerOptions {
   /** Milliseconds since the epoch, on the clock of the cluster: ages are told by it. */
   readonly now: () => number;
   readonly token: string;
-}
-
-/** What all requests share. */
-export interface HandlerContext {
-  readonly api: ApiServer;
-  readonly now: () => number;
-  readonly messages: () => ProtobufMessages;
-}
-
-/** One request, taken apart. */
-export interface HttpRequest {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly method: string;
-  readonly query: URLSearchParams;
 }
 
 /** The API over HTTP. Health can be asked by anyone, everything else needs the token. (05:CP-S2) */
@@ -62,7 +47,7 @@ export function apiHandler({ api, now, token }: HandlerOptions): HttpHandler {
     if (!isAllowed(request.headers.authorization)) throw apiError("unauthorized", "Unauthorized");
     const query = new URLSearchParams(queryStart < 0 ? "" : url.slice(queryStart + 1));
     if (route.kind === "resource") return handleResource(route, { request, response, method, query }, context);
-    if (route.kind === "unreadable") throw apiError("bad-request", "the path of the request cannot be read");
+    if (route.kind === "malformed") throw apiError("bad-request", "the path of the request cannot be read");
     const reply = metaReply(route, { request, api, catalogue });
     if (method !== "GET" && method !== "HEAD") {
       throw apiError("method-not-allowed", "the server does not allow this method on the requested resource");
@@ -77,13 +62,13 @@ interface MetaOptions {
   readonly catalogue: OpenApiCatalogue;
 }
 
-type MetaRoute = Exclude<Route, { kind: "resource" | "health" | "unreadable" }>;
+type MetaRoute = Exclude<Route, { kind: "resource" | "health" | "malformed" }>;
 
 /** What the server says about itself. */
 function metaReply(route: MetaRoute, { request, api, catalogue }: MetaOptions): HttpReply {
   const kinds = api.kinds.all();
   switch (route.kind) {
-    case "nowhere":
+    case "not-found":
       throw noSuchResource();
     case "version":
       return jsonReply(versionInfo);

@@ -1,10 +1,12 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { isRecord, type KubeObject } from "../../api/object.ts";
 import type { Patch } from "../../kube/client.ts";
 import type { KubeStatus } from "../../kube/kube-error.ts";
 import { apiError, badRequest, noSuchResource } from "../api/api-errors.ts";
 import type { NamespacedName, WriteRequest } from "../api/request.ts";
+import type { ApiServer } from "../api/server.ts";
 import { type ServedKind, type Subresource, subresources } from "../kinds/served-kind.ts";
-import type { HandlerContext, HttpRequest } from "./api-handler.ts";
+import type { ProtobufMessages } from "../protobuf/protobuf-messages.ts";
 import { type ParsedBody, parseBody, readBody } from "./body.ts";
 import { streamLog } from "./log-stream.ts";
 import { parseMediaType } from "./media-type.ts";
@@ -21,7 +23,22 @@ import {
 import type { ResourceRoute } from "./route.ts";
 import { streamWatch } from "./watch-stream.ts";
 
-/** A request for objects of a kind, with all that answers it. */
+/** What all requests share. */
+export interface HandlerContext {
+  readonly api: ApiServer;
+  readonly now: () => number;
+  readonly messages: () => ProtobufMessages;
+}
+
+/** A request with its method and query. */
+export interface HttpRequest {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly method: string;
+  readonly query: URLSearchParams;
+}
+
+/** A request for objects of a kind, with everything needed to answer it. */
 interface ResourceRequest extends HttpRequest, HandlerContext {
   readonly route: ResourceRoute;
   readonly kind: ServedKind;

@@ -33,10 +33,10 @@ describe("routes", () => {
     ["/openapi/v3", { kind: "openapi-index" }],
     ["/openapi/v3/api/v1", { kind: "openapi", group: "", version: "v1" }],
     ["/openapi/v3/apis/apps/v1", { kind: "openapi", group: "apps", version: "v1" }],
-    ["/openapi/v2", { kind: "nowhere" }],
-    ["/metrics", { kind: "nowhere" }],
-    ["/api/v1/%E0%A4%A", { kind: "unreadable" }],
-    ["/api//pods", { kind: "unreadable" }],
+    ["/openapi/v2", { kind: "not-found" }],
+    ["/metrics", { kind: "not-found" }],
+    ["/api/v1/%E0%A4%A", { kind: "malformed" }],
+    ["/api//pods", { kind: "malformed" }],
   ])("05 §1 reads %s", (path, route) => {
     expect(routeOf(path)).toEqual(route);
   });

@@ -10,8 +10,8 @@ export type Route =
   | { readonly kind: "openapi-index" }
   | { readonly kind: "openapi"; readonly group: string; readonly version: string }
   | ResourceRoute
-  | { readonly kind: "nowhere" }
-  | { readonly kind: "unreadable" };
+  | { readonly kind: "not-found" }
+  | { readonly kind: "malformed" };
 
 export interface ResourceRoute {
   readonly kind: "resource";
@@ -32,13 +32,13 @@ const healthPaths: ReadonlySet<string> = new Set(["healthz", "readyz", "livez"])
 /** The path of a request, without its query. Names are decoded after splitting: a slash in a name stays in the name. */
 export function routeOf(path: string): Route {
   const segments = decodeSegments(path);
-  if (segments === undefined) return { kind: "unreadable" };
+  if (segments === undefined) return { kind: "malformed" };
   const [first, ...rest] = segments;
   if (first === undefined) return { kind: "root" };
   if (healthPaths.has(first)) return { kind: "health" };
   switch (first) {
     case "version":
-      return rest.length === 0 ? { kind: "version" } : { kind: "nowhere" };
+      return rest.length === 0 ? { kind: "version" } : { kind: "not-found" };
     case "api":
       return coreRoute(rest);
     case "apis":
@@ -46,7 +46,7 @@ export function routeOf(path: string): Route {
     case "openapi":
       return openApiRoute(rest);
     default:
-      return { kind: "nowhere" };
+      return { kind: "not-found" };
   }
 }
 
@@ -94,12 +94,12 @@ function withNames({ subresource, ...names }: RouteNames): Route {
 }
 
 function openApiRoute([version, root, ...rest]: readonly string[]): Route {
-  if (version !== "v3") return { kind: "nowhere" };
+  if (version !== "v3") return { kind: "not-found" };
   if (root === undefined) return { kind: "openapi-index" };
   const [first, second] = rest;
   if (root === "api" && first !== undefined && second === undefined)
     return { kind: "openapi", group: "", version: first };
   if (root === "apis" && first !== undefined && second !== undefined && rest.length === 2)
     return { kind: "openapi", group: first, version: second };
-  return { kind: "nowhere" };
+  return { kind: "not-found" };
 }

@@ -1,5 +1,6 @@
 import type { ResourceType } from "../../kube/client.ts";
-import { type Controller, type ControllerContext, whenAborted } from "../../kube/controller.ts";
+import type { Controller, ControllerContext } from "../../kube/controller.ts";
+import { whenAborted } from "../../util/abort.ts";
 
 export interface ListeningControllerOptions {
   readonly name: string;

@@ -107,7 +107,7 @@ function recordRepairBlocked({ node, claim, context }: RepairContext): void {
     type: "Warning",
     reason: "NodeRepairBlocked",
     message: `More than ${maxUnhealthyPercent}% of the nodes of ${where} are unhealthy`,
-    dedupe: { values: [node.metadata.uid ?? ""], forMs: blockedDedupeMs },
+    dedupe: { values: [node.metadata.uid ?? ""], durationMs: blockedDedupeMs },
   });
 }
 

@@ -58,7 +58,7 @@ async function runRound(provisioningContext: ProvisioningContext, budgetCount: n
     observe?.runFinished?.("success", clock.now() - startedAt);
     return isUnfinished;
   } catch (error) {
-    context.log({ kind: "reconcile-failed", loop: provisionerName, key: provisionerName, error });
+    context.log({ kind: "reconcile-failed", controller: provisionerName, key: provisionerName, error });
     observe?.runFinished?.("error", clock.now() - startedAt);
     return false;
   }

@@ -15,7 +15,7 @@ export function failedSchedulingEvent({ metadata }: Pod, because: string): Event
     type: "Warning",
     reason: "FailedScheduling",
     message: `Failed to schedule pod, ${because}`,
-    dedupe: { values: [metadata.uid ?? ""], forMs: failedSchedulingMs },
+    dedupe: { values: [metadata.uid ?? ""], durationMs: failedSchedulingMs },
   };
 }
 
@@ -35,7 +35,7 @@ export function nominatedEvent({ metadata }: Pod, { claim, node }: NominationTar
     type: "Normal",
     reason: "Nominated",
     message: `Pod should schedule on: ${targets.join(", ")}`,
-    dedupe: { values: [metadata.uid ?? ""], forMs: nominatedMs },
+    dedupe: { values: [metadata.uid ?? ""], durationMs: nominatedMs },
   };
 }
 
@@ -49,7 +49,7 @@ export function noCompatibleInstanceTypesEvent(
     type: "Warning",
     reason: "NoCompatibleInstanceTypes",
     message: `NodePool requirements filtered out all compatible available instance types${because}`,
-    dedupe: { values: [metadata.uid ?? ""], forMs: noCompatibleTypesMs },
+    dedupe: { values: [metadata.uid ?? ""], durationMs: noCompatibleTypesMs },
   };
 }
 

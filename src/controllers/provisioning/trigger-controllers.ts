@@ -4,10 +4,11 @@ import { taints } from "../../api/labels.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { isProvisionable } from "../../core/pod-predicates.ts";
 import type { ResourceType } from "../../kube/client.ts";
-import { type Controller, type ControllerContext, whenAborted } from "../../kube/controller.ts";
+import type { Controller, ControllerContext } from "../../kube/controller.ts";
 import { cacheKey } from "../../kube/object-cache.ts";
 import { builtInTypes } from "../../kube/resources.ts";
 import type { View } from "../../kube/view.ts";
+import { whenAborted } from "../../util/abort.ts";
 import type { Timer } from "../../util/clock.ts";
 import type { ProvisioningDependencies } from "./provisioning-context.ts";
 

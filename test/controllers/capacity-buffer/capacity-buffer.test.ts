@@ -161,7 +161,11 @@ describe("capacitybuffer", () => {
     await world.pass(31);
     expect(await verdict()).toBe("False ResolutionFailed");
     expect([pods()?.length, (await stored()).status?.replicas]).toEqual([2, 2]);
-    expect(world.troubles[0]).toMatchObject({ kind: "reconcile-failed", loop: "capacitybuffer", key: "default/room" });
+    expect(world.troubles[0]).toMatchObject({
+      kind: "reconcile-failed",
+      controller: "capacitybuffer",
+      key: "default/room",
+    });
     isBroken = false;
     await world.pass(120);
     expect(await verdict()).toBe("True Resolved");

@@ -78,7 +78,7 @@ describe("garbage collection", () => {
     world.simulated.failNext("list", { kind: "failed" }, 12);
     await world.pass(120);
     expect(await isLeaving(world, "a")).toBe(false);
-    expect(world.troubles[0]).toMatchObject({ loop: "nodeclaim.garbagecollection" });
+    expect(world.troubles[0]).toMatchObject({ controller: "nodeclaim.garbagecollection" });
     await world.pass(60);
     expect(await isLeaving(world, "a")).toBe(true);
   });

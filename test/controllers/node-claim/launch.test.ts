@@ -135,7 +135,7 @@ describe("launch", () => {
       reason: "RequestLimitExceeded",
       message: "too many",
     });
-    expect(world.troubles).toMatchObject([{ kind: "reconcile-failed", loop: "nodeclaim.lifecycle", key: "a" }]);
+    expect(world.troubles).toMatchObject([{ kind: "reconcile-failed", controller: "nodeclaim.lifecycle", key: "a" }]);
     await world.pass(10);
     expect(await world.condition("a", "Launched")).toMatchObject({ status: "True" });
     expect(flaky.calls).toEqual(["create", "create", "create"]);

@@ -199,7 +199,7 @@ describe("03:M-6 Drifted", () => {
     }));
     await claimIn(world, "a");
     expect(await world.condition("a", "Consolidatable")).toMatchObject({ status: "True" });
-    expect(world.troubles[0]).toMatchObject({ kind: "reconcile-failed", loop: "nodeclaim.disruption" });
+    expect(world.troubles[0]).toMatchObject({ kind: "reconcile-failed", controller: "nodeclaim.disruption" });
   });
 
   it("after an edit of the pool only claims that no longer fit drift", async () => {

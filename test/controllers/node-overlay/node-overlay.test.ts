@@ -211,7 +211,7 @@ describe("nodeoverlay", () => {
     expect(await prices("healthy")).toEqual([0.5, 4]);
     expect(await verdict("cheap")).toBe(valid);
     await expect(prices("broken")).rejects.toThrow("awaiting evaluation");
-    expect(world.troubles[0]).toMatchObject({ kind: "reconcile-failed", loop: "nodeoverlay" });
+    expect(world.troubles[0]).toMatchObject({ kind: "reconcile-failed", controller: "nodeoverlay" });
     shop.broken.clear();
     await world.pass(60);
     expect(await prices("broken")).toEqual([0.5, 4]);

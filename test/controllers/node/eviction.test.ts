@@ -79,7 +79,7 @@ describe("an eviction", () => {
     await world.pass(2);
     expect(await world.leaving()).toEqual(["web"]);
     expect(codes(world)).toEqual(["200"]); // an answer that never came has no code
-    expect(world.troubles).toMatchObject([{ kind: "reconcile-failed", loop: "eviction-queue" }]);
+    expect(world.troubles).toMatchObject([{ kind: "reconcile-failed", controller: "eviction-queue" }]);
   });
 
   it("03:T-40 of a pod that is added once more meanwhile happens once", async () => {

@@ -137,7 +137,7 @@ it("a round that fails is told, and the next one is tried", async () => {
   });
 
   expect(await provision(pod().named("web"))).toEqual([]);
-  expect(troubles).toMatchObject([{ kind: "reconcile-failed", loop: "provisioner" }]);
+  expect(troubles).toMatchObject([{ kind: "reconcile-failed", controller: "provisioner" }]);
 
   isDown = false;
   await pass(10);

@@ -147,7 +147,9 @@ describe("static.deprovisioning", () => {
     await world.create(pool("default", { replicas: 0 }));
     expect(await left(world)).toEqual(["a"]);
     expect(world.cluster.nodePoolState.counts("default")).toMatchObject({ active: 1, deleting: 0 });
-    expect(world.troubles).toMatchObject([{ kind: "reconcile-failed", loop: "static.deprovisioning", key: "default" }]);
+    expect(world.troubles).toMatchObject([
+      { kind: "reconcile-failed", controller: "static.deprovisioning", key: "default" },
+    ]);
     await world.pass(1);
     expect(await left(world)).toEqual([]);
     expect(seen.length).toBe(3);

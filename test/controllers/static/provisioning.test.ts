@@ -284,7 +284,9 @@ describe("static.provisioning", () => {
     const world = await withPool({ replicas: 3 }, { controllers });
     expect(await claimsOf(world)).toHaveLength(1);
     expect(world.cluster.nodePoolState.counts("default")).toMatchObject({ active: 1, reserved: 0 });
-    expect(world.troubles).toMatchObject([{ kind: "reconcile-failed", loop: "static.provisioning", key: "default" }]);
+    expect(world.troubles).toMatchObject([
+      { kind: "reconcile-failed", controller: "static.provisioning", key: "default" },
+    ]);
     await world.pass(1);
     expect(await claimsOf(world)).toHaveLength(3);
     await world.stop();

@@ -130,7 +130,7 @@ describe("the workload loops", () => {
     await cluster.seconds(600);
     await cluster.stop();
     expect(cluster.journal.slice(before)).toEqual([]);
-    const ordinary = cluster.troubles.filter(({ kind }) => kind !== "watch-trouble");
+    const ordinary = cluster.troubles.filter(({ kind }) => kind !== "informer-failed");
     expect(ordinary).toEqual([]);
   });
 });

@@ -66,7 +66,7 @@ export function pruneAbandoned(
     const result: JsonObject = {};
     for (const key of Object.keys(value)) {
       const pruned = pruneResultOf(`f:${key}`, { last, keep, isField: schema.is === "object" });
-      if (pruned === "goes") continue;
+      if (pruned === "remove") continue;
       const child =
         pruned === undefined
           ? value[key]
@@ -79,12 +79,12 @@ export function pruneAbandoned(
   const { identity, of } = schema;
   return value.flatMap((item: unknown) => {
     const pruned = pruneResultOf(listItemStep(item, identity), { last, keep, isField: false });
-    if (pruned === "goes") return [];
+    if (pruned === "remove") return [];
     return [pruned === undefined ? item : pruneAbandoned(item, pruned.last, { keep: pruned.keep, schema: of })];
   });
 }
 
-type PruneResult = "goes" | { readonly last: FieldSet; readonly keep: readonly FieldSet[] } | undefined;
+type PruneResult = "remove" | { readonly last: FieldSet; readonly keep: readonly FieldSet[] } | undefined;
 
 interface FieldOwnership {
   readonly last: FieldSet;
@@ -102,6 +102,6 @@ function pruneResultOf(step: string, { last, keep, isField }: FieldOwnership): P
   if (before === undefined) return undefined;
   const wanted = keep.flatMap((set) => set.children.get(step) ?? []);
   const isWanted = isField ? wanted.length > 0 : wanted.some(({ isMember }) => isMember);
-  const goes = !isWanted && (isField || before.isMember);
-  return goes ? "goes" : { last: before, keep: wanted };
+  const isRemoved = !isWanted && (isField || before.isMember);
+  return isRemoved ? "remove" : { last: before, keep: wanted };
 }

@@ -299,7 +299,7 @@ class Kubelets {
     try {
       await this.#renewLease(name);
     } catch (error) {
-      this.#context.log({ kind: "reconcile-failed", loop: "kubelet", key: name, error });
+      this.#context.log({ kind: "reconcile-failed", controller: "kubelet", key: name, error });
     }
   }
 
@@ -322,7 +322,7 @@ class Kubelets {
       clock,
       random: random.fork(name),
       concurrency: maxConcurrent,
-      onError: ({ key, error }) => log({ kind: "reconcile-failed", loop: name, key, error }),
+      onError: ({ key, error }) => log({ kind: "reconcile-failed", controller: name, key, error }),
     });
   }
 }

@@ -229,7 +229,7 @@ class Scheduler {
     const now = this.#context.view<ApiPod>(builtInTypes.Pod).get(pod.key);
     const isPending = now !== undefined && (now.spec.nodeName ?? "") === "" && !hasDeletionTimestamp(now);
     if (isPending && !isKubeError(error, "not-found")) this.#queue.retryAfterBackOff({ ...pod, pod: now });
-    this.#context.log({ kind: "reconcile-failed", loop: this.#name, key: pod.key, error });
+    this.#context.log({ kind: "reconcile-failed", controller: this.#name, key: pod.key, error });
   }
 
   #handleUnschedulable(pod: PodProfile, placement: ScheduleResult & { kind: "unschedulable" }): void {
@@ -278,7 +278,7 @@ class Scheduler {
       tell(victim.pod, { type: "Normal", reason: "Preempted", message: `Preempted by pod ${pod.uid} on node ${node}` });
     } catch (error) {
       if (!isKubeError(error, "not-found", "conflict")) {
-        log({ kind: "reconcile-failed", loop: this.#name, key: victim.key, error });
+        log({ kind: "reconcile-failed", controller: this.#name, key: victim.key, error });
         if (this.#queue.has(pod.key)) this.#queue.retryAfterBackOff(pod);
       }
     }
@@ -336,7 +336,7 @@ class Scheduler {
     } catch (error) {
       // Only words: the next attempt says them again.
       if (!isKubeError(error, "not-found", "conflict")) {
-        log({ kind: "reconcile-failed", loop: this.#name, key: cacheKey(pod.metadata), error });
+        log({ kind: "reconcile-failed", controller: this.#name, key: cacheKey(pod.metadata), error });
       }
     }
   }
