@@ -1,7 +1,6 @@
 import type { Pod } from "../api/kubernetes/pod.ts";
 import { annotations } from "../api/labels.ts";
 import { neverDuration, parseNillableDurationMs } from "../util/duration.ts";
-import { isReschedulable } from "./pod-predicates.ts";
 
 const minEvictionCost = -10;
 const maxEvictionCost = 10;
@@ -20,7 +19,7 @@ export function deletionCost({ metadata }: Pod): DeletionCost {
 }
 
 /** How much it hurts to evict a pod: about one, more for important pods, less for those that say so. (03:D-5) */
-export function evictionCost(pod: Pod): number {
+function evictionCost(pod: Pod): number {
   const given = deletionCost(pod);
   const deletionTerm = given.kind === "cost" ? given.cost / 2 ** 27 : 0;
   return clamp(1 + deletionTerm + (pod.spec.priority ?? 0) / 2 ** 25, { minEvictionCost, maxEvictionCost });
@@ -29,11 +28,6 @@ export function evictionCost(pod: Pod): number {
 /** Of all pods, whatever becomes of them: what the order of scaling a static pool down goes by. (03:D-9b) */
 export function totalEvictionCost(pods: readonly Pod[]): number {
   return pods.reduce((sum, pod) => sum + evictionCost(pod), 0);
-}
-
-/** Of moving a node's pods elsewhere: never below that of the node itself. (03:D-7) */
-export function rescheduleCost(pods: readonly Pod[]): number {
-  return pods.filter(isReschedulable).reduce((sum, pod) => sum + Math.max(0, evictionCost(pod)), 1);
 }
 
 /** A claim, as far as its end can be foreseen. */

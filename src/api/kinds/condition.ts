@@ -45,4 +45,3 @@ const byType = { "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": 
 export const conditionListSchema = withMeta(z.array(condition), { description, ...byType });
 export const looseConditionListSchema = withMeta(z.array(looseCondition), { description, ...byType });
 export const plainConditionListSchema = withMeta(z.array(condition), { description });
-export type ConditionItem = z.output<typeof looseCondition>;

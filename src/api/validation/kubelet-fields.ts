@@ -123,4 +123,3 @@ export const managedKubeletFields = [
   "imageGCLowThresholdPercent",
   "cpuCFSQuota",
 ] as const;
-export type ManagedKubeletField = (typeof managedKubeletFields)[number];

@@ -51,10 +51,3 @@ function gracePeriodProblems(block: KubeletConfiguration): readonly Problem[] {
       message: `${JSON.stringify(text)} is not a duration like 1m30s`,
     }));
 }
-
-/** `maxPods` as a count; nothing while it is unset, an expression, or part of a block that cannot be read. */
-export function literalMaxPods(block: KubeletConfiguration | undefined): number | undefined {
-  const reading = managedKubelet(block);
-  const maxPods = reading.kind === "ok" ? reading.kubelet.maxPods : undefined;
-  return typeof maxPods === "number" ? maxPods : undefined;
-}

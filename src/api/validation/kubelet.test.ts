@@ -3,7 +3,7 @@ import { formatPath } from "../problem.ts";
 import { amiFamilyKubeletProblems, kubeletProblems, unmanagedKubeletFields } from "./kubelet.ts";
 import type { KubeletConfiguration } from "./kubelet-decode.ts";
 import { type KubeletFields, type KubeletFieldType, kubeletFields, managedKubeletFields } from "./kubelet-fields.ts";
-import { literalMaxPods, managedKubelet } from "./kubelet-managed.ts";
+import { managedKubelet } from "./kubelet-managed.ts";
 
 const where = (block: KubeletConfiguration | undefined) =>
   kubeletProblems(block).map(({ path }) => formatPath(path.slice(2)));
@@ -316,16 +316,5 @@ describe("managed fields", () => {
     const reading = managedKubelet(block);
     expect(reading).toEqual({ kind: "ok", kubelet: block });
     expect(reading.kind === "ok" && reading.kubelet.kubeReserved).not.toBe(block.kubeReserved);
-  });
-
-  it.each([
-    [{ maxPods: 58 }, 58],
-    [{ maxPods: 0 }, 0],
-    [{ maxPods: "vcpus" }, undefined],
-    [{}, undefined],
-    [undefined, undefined],
-    [{ maxPods: 58, podsPerCore: "ten" }, undefined],
-  ])("01 §8.3 maxPods of %j as a count is %j", (block, count) => {
-    expect(literalMaxPods(block)).toBe(count);
   });
 });

@@ -1,7 +1,9 @@
 import type { Ec2NodeClass } from "../../api/kinds/ec2-node-class.ts";
 import { resolvedAmiFamily } from "../../api/validation/ami-family.ts";
+import type { KubeletConfiguration } from "../../api/validation/kubelet-decode.ts";
+import { managedKubelet } from "../../api/validation/kubelet-managed.ts";
 import type { AmiFamily } from "../../api/vocabulary.ts";
-import type { NodeSettings } from "./node-settings.ts";
+import type { KubeletSettings, NodeSettings } from "./node-settings.ts";
 
 /** What a node class says about the size of its nodes. */
 export function nodeSettingsOf({ spec }: Pick<Ec2NodeClass, "spec">): Partial<NodeSettings> {
@@ -9,10 +11,18 @@ export function nodeSettingsOf({ spec }: Pick<Ec2NodeClass, "spec">): Partial<No
   const { kubelet, blockDeviceMappings, instanceStorePolicy, networkInterfaces, connectionTracking } = spec;
   return {
     amiFamily: resolvedAmiFamily(spec) as AmiFamily,
-    ...(kubelet && { kubelet: kubelet as NodeSettings["kubelet"] }),
+    ...(kubelet && { kubelet: plainKubelet(kubelet) }),
     ...(blockDeviceMappings && { blockDeviceMappings }),
     ...(instanceStorePolicy && { instanceStorePolicy }),
     ...(networkInterfaces && { networkInterfaces }),
     tracksConnections: connectionTracking !== undefined,
   };
+}
+
+/** What a block says without an expression: nobody evaluates those yet, so the family's default counts. (01 §1.6.4.3) */
+function plainKubelet(block: KubeletConfiguration): KubeletSettings {
+  const reading = managedKubelet(block);
+  if (reading.kind === "error") return {};
+  const { maxPods, ...rest } = reading.kubelet;
+  return typeof maxPods === "number" ? { ...rest, maxPods } : rest;
 }
