@@ -10,11 +10,3 @@ export interface WorkBudget {
 
 /** Opens a budget for one search. */
 export type OpenWorkBudget = () => WorkBudget;
-
-/** So many steps, at once: for the simulated world. */
-export function stepBudget(steps = Number.POSITIVE_INFINITY): OpenWorkBudget {
-  return () => {
-    let left = steps;
-    return { mayContinue: () => left-- > 0 };
-  };
-}

@@ -8,7 +8,6 @@ import type { ControllerDependencies } from "../../src/controllers/controller-de
 import type { Metrics } from "../../src/controllers/metrics/metrics.ts";
 import { noMetrics } from "../../src/controllers/metrics/metrics.ts";
 import { defaultSettings, nominationMs, type Settings } from "../../src/controllers/settings.ts";
-import { stepBudget } from "../../src/controllers/work-budget.ts";
 import type { KubeClient, ResourceType } from "../../src/kube/client.ts";
 import { type Controller, type ControllerFailure, startControllers } from "../../src/kube/controller.ts";
 import { isKubeError } from "../../src/kube/kube-error.ts";
@@ -22,6 +21,7 @@ import { RegistrationHealth } from "../../src/state/registration-health.ts";
 import { viewProjections } from "../../src/state/view-projections.ts";
 import { Random } from "../../src/util/random.ts";
 import { VirtualClock } from "../../src/util/virtual-clock.ts";
+import { stepBudget } from "../world/step-budget.ts";
 import { type LogLine, recordingLog } from "./recording-log.ts";
 
 /** When every story begins. */

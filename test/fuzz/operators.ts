@@ -1,9 +1,5 @@
-import { CrashError } from "../../src/control-plane/faults/crash-error.ts";
-import { FaultPlan } from "../../src/control-plane/faults/fault-plan.ts";
-import { FaultyClient } from "../../src/control-plane/faults/faulty-client.ts";
 import { noMetrics } from "../../src/controllers/metrics/metrics.ts";
 import { defaultSettings } from "../../src/controllers/settings.ts";
-import { stepBudget } from "../../src/controllers/work-budget.ts";
 import type { InstanceType } from "../../src/core/instance-type.ts";
 import type { KubeClient } from "../../src/kube/client.ts";
 import { type RunningOperator, startOperator } from "../../src/operator/operator.ts";
@@ -12,6 +8,10 @@ import { simulatedProvider } from "../../src/providers/sim/simulated-provider.ts
 import type { Logger } from "../../src/util/logger.ts";
 import type { Random } from "../../src/util/random.ts";
 import type { VirtualClock } from "../../src/util/virtual-clock.ts";
+import { CrashError } from "../world/faults/crash-error.ts";
+import { FaultPlan } from "../world/faults/fault-plan.ts";
+import { FaultyClient } from "../world/faults/faulty-client.ts";
+import { stepBudget } from "../world/step-budget.ts";
 import type { Guard } from "./guard.ts";
 import { cloudFor } from "./machines.ts";
 import { chance } from "./objects.ts";

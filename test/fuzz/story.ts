@@ -1,10 +1,10 @@
 import type { KubeObject } from "../../src/api/object.ts";
 import type { KubeletHealth } from "../../src/cloud/instance-source.ts";
-import type { ClientFaultRates } from "../../src/control-plane/faults/fault-plan.ts";
 import type { FeatureGates } from "../../src/controllers/settings.ts";
 import type { CloudFaultRates } from "../../src/providers/sim/cloud-faults.ts";
 import type { InterruptionKind } from "../../src/providers/sim/interruption-queue.ts";
 import type { OfferingPattern } from "../../src/providers/sim/offering-supply.ts";
+import type { ClientFaultRates } from "../world/faults/fault-plan.ts";
 
 /** Something that happens to a cluster. What it is about may not be there: then nothing happens. */
 export type Act =

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { KubeObject } from "../../src/api/object.ts";
 import type { Journal, JournalEntry } from "../../src/control-plane/store/journal.ts";
-import { WriteLog } from "../../src/control-plane/store/write-log.ts";
 import type { CloudCallEntry } from "../../src/providers/sim/simulated-cloud.ts";
+import { WriteLog } from "../world/write-log.ts";
 
 /** The cluster as it is, whatever any client believes, and the log of how it came to be so. (05:CP-T3) */
 export class Truth implements Journal {

@@ -12,11 +12,11 @@ import {
 import { type ServedApi, serveApi } from "../../src/control-plane/http/serve-api.ts";
 import { installCrds } from "../../src/control-plane/install-crds.ts";
 import { createObjects } from "../../src/control-plane/load-objects.ts";
-import { simulatedNode } from "../../src/control-plane/simulated-node.ts";
 import { startSandbox } from "../../src/operator/sandbox/sandbox.ts";
 import { systemClock } from "../../src/util/clock.ts";
 import { Random } from "../../src/util/random.ts";
 import { type Kubectl, kubectlFor } from "./kubectl.ts";
+import { readyNode } from "./ready-node.ts";
 
 export interface FoundKubectl {
   readonly kind: "found";
@@ -52,7 +52,7 @@ export async function startEmbedded({ nodes = 3 }: { readonly nodes?: number } =
   await installCrds(api, "all");
   await createObjects(
     api,
-    Array.from({ length: nodes }, (_, index) => simulatedNode(index + 1, clock.now())),
+    Array.from({ length: nodes }, (_, index) => readyNode(index + 1, clock.now())),
   );
   return { ...served, api, faults };
 }

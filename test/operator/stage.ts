@@ -5,7 +5,6 @@ import { installCrds } from "../../src/control-plane/install-crds.ts";
 import { startSimulatedCluster } from "../../src/control-plane/simulated-cluster.ts";
 import { noMetrics } from "../../src/controllers/metrics/metrics.ts";
 import { defaultSettings } from "../../src/controllers/settings.ts";
-import { stepBudget } from "../../src/controllers/work-budget.ts";
 import type { KubeClient } from "../../src/kube/client.ts";
 import type { Lease } from "../../src/kube/lease.ts";
 import { builtInTypes } from "../../src/kube/resources.ts";
@@ -15,6 +14,7 @@ import { simulatedProvider } from "../../src/providers/sim/simulated-provider.ts
 import { Random } from "../../src/util/random.ts";
 import { VirtualClock } from "../../src/util/virtual-clock.ts";
 import { type LogLine, recordingLog } from "../controllers/recording-log.ts";
+import { stepBudget } from "../world/step-budget.ts";
 
 export const lease = { name: "karpenter-leader-election", namespace: "karpenter" };
 

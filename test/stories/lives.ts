@@ -1,6 +1,4 @@
 import type { CloudProvider } from "../../src/cloud/cloud-provider.ts";
-import { FaultPlan } from "../../src/control-plane/faults/fault-plan.ts";
-import { FaultyClient } from "../../src/control-plane/faults/faulty-client.ts";
 import { defaultSettings, type Settings } from "../../src/controllers/settings.ts";
 import type { OpenWorkBudget } from "../../src/controllers/work-budget.ts";
 import type { KubeClient } from "../../src/kube/client.ts";
@@ -14,6 +12,8 @@ import type { Clock } from "../../src/util/clock.ts";
 import type { Random } from "../../src/util/random.ts";
 import { type LogLine, recordingLog } from "../controllers/recording-log.ts";
 import { recordingMetrics } from "../controllers/recording-metrics.ts";
+import { FaultPlan } from "../world/faults/fault-plan.ts";
+import { FaultyClient } from "../world/faults/faulty-client.ts";
 import type { Stage } from "./story.ts";
 
 /** What the machines are: those of the simulated cloud, or Nodes alone, as the KWOK provider makes them. */

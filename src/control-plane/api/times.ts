@@ -2,8 +2,3 @@
 export function rfc3339(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
-
-/** With microseconds, as Leases and newer Events write it. */
-export function rfc3339Micro(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 23)}000Z`;
-}

@@ -1,6 +1,5 @@
 import type { Controller } from "../../kube/controller.ts";
 import { type KubeletOptions, kubeletController } from "./kubelet/kubelet-controller.ts";
-import { type MetricsServer, metricsServerController } from "./metrics-server/metrics-server.ts";
 import { cloudNodeLifecycleController } from "./nodes/cloud-node-lifecycle-controller.ts";
 import { nodeLifecycleController } from "./nodes/node-lifecycle-controller.ts";
 import { type PodGcOptions, podGcController } from "./nodes/pod-gc-controller.ts";
@@ -20,8 +19,6 @@ export interface ClusterControllerOptions {
   readonly scheduler?: SchedulerOptions | undefined;
   readonly podGc?: PodGcOptions | undefined;
   readonly volumes?: Partial<VolumeDelays> | undefined;
-  /** Where `metrics.k8s.io` reads from; given to `ApiServer.setReads`. */
-  readonly usage?: MetricsServer | undefined;
 }
 
 /** What makes pods run: (05:CP-L9 to CP-L13) */
@@ -30,7 +27,6 @@ export function clusterControllers({
   scheduler,
   podGc,
   volumes,
-  usage,
 }: ClusterControllerOptions): readonly Controller[] {
   const delays = { ...defaultVolumeDelays, ...volumes };
   return [
@@ -44,6 +40,5 @@ export function clusterControllers({
     volumeReclaimController(),
     attachDetachController(delays),
     ephemeralVolumeController(),
-    ...(usage === undefined ? [] : [metricsServerController(usage)]),
   ];
 }

@@ -1,7 +1,7 @@
 import type { KubeObject } from "../../../src/api/object.ts";
-import type { ClientFaultRates } from "../../../src/control-plane/faults/fault-plan.ts";
 import { isKubeError } from "../../../src/kube/kube-error.ts";
 import { builtInTypes } from "../../../src/kube/resources.ts";
+import type { ClientFaultRates } from "../../world/faults/fault-plan.ts";
 import { World } from "./world.ts";
 
 export interface ScenarioOptions {

@@ -1,15 +1,15 @@
 import { createHash } from "node:crypto";
 import { defaultInstance, InstanceList } from "../../../src/cloud/instance-source.ts";
 import { ApiServer } from "../../../src/control-plane/api/server.ts";
-import { CrashError } from "../../../src/control-plane/faults/crash-error.ts";
-import { type ClientFaultRates, FaultPlan } from "../../../src/control-plane/faults/fault-plan.ts";
-import { FaultyClient } from "../../../src/control-plane/faults/faulty-client.ts";
 import { InProcessClient } from "../../../src/control-plane/in-process-client.ts";
 import { isInternalFailure, startSimulatedCluster } from "../../../src/control-plane/simulated-cluster.ts";
-import { WriteLog } from "../../../src/control-plane/store/write-log.ts";
 import type { RunningControllers } from "../../../src/kube/controller.ts";
 import { Random } from "../../../src/util/random.ts";
 import { VirtualClock } from "../../../src/util/virtual-clock.ts";
+import { CrashError } from "../../world/faults/crash-error.ts";
+import { type ClientFaultRates, FaultPlan } from "../../world/faults/fault-plan.ts";
+import { FaultyClient } from "../../world/faults/faulty-client.ts";
+import { WriteLog } from "../../world/write-log.ts";
 
 export interface WorldOptions {
   readonly seed: string;

@@ -2,10 +2,10 @@ import { expect, it } from "vitest";
 import { taints } from "../../../src/api/labels.ts";
 import type { KubeObject } from "../../../src/api/object.ts";
 import { provisioningControllers } from "../../../src/controllers/provisioning/provisioning-controllers.ts";
-import { stepBudget } from "../../../src/controllers/work-budget.ts";
 import { builtInTypes } from "../../../src/kube/resources.ts";
 import { instanceType } from "../../builders/instance-type.ts";
 import { pod } from "../../builders/pod.ts";
+import { stepBudget } from "../../world/step-budget.ts";
 import { stage, unschedulable } from "./stage.ts";
 
 const computing = "computing scheduling decision for provisionable pod(s)";

@@ -1,8 +1,8 @@
-import type { KubeObject } from "../api/object.ts";
-import { rfc3339 } from "./api/times.ts";
+import type { KubeObject } from "../../src/api/object.ts";
+import { rfc3339 } from "../../src/control-plane/api/times.ts";
 
 /** A Node of four cores as a kubelet would register it, one of three zones by turns. */
-export function simulatedNode(ordinal: number, now: number): KubeObject {
+export function readyNode(ordinal: number, now: number): KubeObject {
   const name = `node-${ordinal}`;
   const zone = "abc"[(ordinal - 1) % 3] ?? "a";
   const resources = { cpu: "4", memory: "16Gi", "ephemeral-storage": "100Gi", pods: "110" };

@@ -1,4 +1,4 @@
-import type { Journal, JournalEntry } from "./journal.ts";
+import type { Journal, JournalEntry } from "../../src/control-plane/store/journal.ts";
 
 /** One API write as the event log has it. */
 export interface LoggedWrite {

@@ -1,4 +1,4 @@
-import type { Random } from "../../util/random.ts";
+import type { Random } from "../../../src/util/random.ts";
 
 /** What can go wrong with a call. (05:CP-T4) */
 export const callFaults = [

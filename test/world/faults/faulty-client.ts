@@ -1,5 +1,6 @@
 import { setMaxListeners } from "node:events";
-import type { KubeObject } from "../../api/object.ts";
+import type { KubeObject } from "../../../src/api/object.ts";
+import { apiError, expiredVersion } from "../../../src/control-plane/api/api-errors.ts";
 import type {
   CreateOptions,
   DeleteOptions,
@@ -12,10 +13,9 @@ import type {
   WatchEvent,
   WatchOptions,
   WriteOptions,
-} from "../../kube/client.ts";
-import { KubeError } from "../../kube/kube-error.ts";
-import type { Clock } from "../../util/clock.ts";
-import { apiError, expiredVersion } from "../api/api-errors.ts";
+} from "../../../src/kube/client.ts";
+import { KubeError } from "../../../src/kube/kube-error.ts";
+import type { Clock } from "../../../src/util/clock.ts";
 import { CrashError } from "./crash-error.ts";
 import { delayedEvents } from "./delayed-events.ts";
 import type { CallFault, FaultPlan } from "./fault-plan.ts";

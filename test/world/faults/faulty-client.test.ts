@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
-import { configMap, type EmbeddedWorld, embedded, types } from "../../../test/contracts/embedded.ts";
-import { runs } from "../../../test/runs.ts";
-import type { KubeObject } from "../../api/object.ts";
-import { Informer } from "../../kube/informer.ts";
-import { isKubeError, type KubeError } from "../../kube/kube-error.ts";
-import { Random } from "../../util/random.ts";
+import type { KubeObject } from "../../../src/api/object.ts";
+import { Informer } from "../../../src/kube/informer.ts";
+import { isKubeError, type KubeError } from "../../../src/kube/kube-error.ts";
+import { Random } from "../../../src/util/random.ts";
+import { configMap, type EmbeddedWorld, embedded, types } from "../../contracts/embedded.ts";
+import { runs } from "../../runs.ts";
 import { CrashError } from "./crash-error.ts";
 import { type ClientFaultRates, FaultPlan } from "./fault-plan.ts";
 import { FaultyClient } from "./faulty-client.ts";
