@@ -2,8 +2,9 @@ import { podRequests, QuantityReader } from "../src/core/pod-requests.ts";
 import { mergeResources } from "../src/core/resources.ts";
 import { resourceBound } from "../src/core/scenario/resource-bound.ts";
 import type { Decision } from "../src/core/scheduling/decision.ts";
+import type { Pass } from "../src/core/scheduling/pass-state.ts";
 import type { SchedulingProblem } from "../src/core/scheduling/problem.ts";
-import { closePass, openPass, stepPass } from "../src/core/scheduling/solve.ts";
+import { solveInSteps } from "../src/core/scheduling/solve.ts";
 import { problemFor } from "./prepare.ts";
 import type { Workload } from "./workloads.ts";
 
@@ -22,22 +23,27 @@ export interface Run {
 
 export function run(workload: Workload, packing: "plain" | "polished" = "polished"): Run {
   const started = performance.now();
-  const pass = openPass(problemFor(workload, { packing }));
-  const built = performance.now();
-  while (pass.polish === undefined && stepPass(pass)) {
-    // until every pod has been tried
+  const seen: { pass?: Pass; builtAt: number } = { builtAt: started };
+  const steps = solveInSteps(problemFor(workload, { packing }), {
+    onPassOpened: (pass) => {
+      seen.pass = pass;
+      seen.builtAt = performance.now();
+    },
+  });
+  let [polishingAt, closingAt] = [0, 0];
+  let step = steps.next();
+  while (step.done !== true) {
+    const phase = seen.pass?.phase;
+    if (phase === "polishing") polishingAt ||= performance.now();
+    if (phase === "closing") closingAt ||= performance.now();
+    step = steps.next();
   }
-  const placed = performance.now();
-  while (stepPass(pass)) {
-    // polishing
-  }
-  const polished = performance.now();
-  const decision = closePass(pass);
-  const ended = performance.now();
+  const endedAt = performance.now();
+  const decision = step.value;
   return {
-    buildMs: built - started,
-    solveMs: ended - built,
-    polishMs: polished - placed,
+    buildMs: seen.builtAt - started,
+    solveMs: endedAt - seen.builtAt,
+    polishMs: polishingAt === 0 ? 0 : (closingAt || endedAt) - polishingAt,
     nodes: decision.newNodes.length,
     price: priceOf(decision),
     unplaced: decision.refusals.length,

@@ -1,8 +1,6 @@
 import type { Decision } from "../src/core/scheduling/decision.ts";
 import type { SchedulingProblem } from "../src/core/scheduling/problem.ts";
-import { solve } from "../src/core/scheduling/solve.ts";
-import { solveInSteps } from "../src/core/scheduling/solve-in-steps.ts";
-import { runSteps } from "../src/util/steps.ts";
+import { solve, solveInSteps } from "../src/core/scheduling/solve.ts";
 import { median } from "./measure.ts";
 import { problemFor } from "./prepare.ts";
 import { markdown } from "./report.ts";
@@ -17,8 +15,7 @@ export interface StepsAnswer {
   readonly longestMs: number;
   readonly p999Ms: number;
   readonly coldMs: number;
-  readonly steppedMs: number;
-  readonly straightMs: number;
+  readonly warmMs: number;
   readonly problemMiB: number;
   /** Above what the problem itself holds. */
   readonly passMiB: number;
@@ -31,10 +28,7 @@ export function measureSteps(workload: Workload): StepsAnswer {
   const problem = problemFor(workload, { packing: "polished" });
   const problemMiB = heapMiB();
   const { decision, times, peakMiB, coldMs } = drain(problem);
-  const pairs = Array.from({ length: rounds }, () => ({
-    straight: timed(() => solve(problem)),
-    stepped: timed(() => runSteps(solveInSteps(problem))),
-  }));
+  const warm = Array.from({ length: rounds }, () => timed(() => solve(problem)));
   const sorted = times.toSorted((a, b) => a - b);
   return {
     pods: problem.pods.length,
@@ -44,8 +38,7 @@ export function measureSteps(workload: Workload): StepsAnswer {
     longestMs: sorted.at(-1) ?? 0,
     p999Ms: sorted[Math.floor(sorted.length * 0.999)] ?? 0,
     coldMs,
-    steppedMs: median(pairs.map(({ stepped }) => stepped)),
-    straightMs: median(pairs.map(({ straight }) => straight)),
+    warmMs: median(warm),
     problemMiB,
     passMiB: peakMiB - problemMiB,
     rssMiB: process.resourceUsage().maxRSS / 1024,
@@ -95,12 +88,12 @@ function heapMiB(): number {
 /** One line a workload. */
 export function stepsTable(all: ReadonlyMap<string, StepsAnswer>): string {
   const head =
-    "arrivals | pods | nodes | refused | steps | longest step ms | p99.9 ms | cold ms | stepped ms | straight ms | problem MiB | pass MiB | RSS MiB";
+    "arrivals | pods | nodes | refused | steps | longest step ms | p99.9 ms | cold ms | warm ms | problem MiB | pass MiB | RSS MiB";
   const rows = [...all].map(([name, one]) => [
     name,
     ...[one.pods, one.nodes, one.refused, one.steps].map(String),
     ...[one.longestMs, one.p999Ms].map((ms) => ms.toFixed(1)),
-    ...[one.coldMs, one.steppedMs, one.straightMs, one.problemMiB, one.passMiB, one.rssMiB].map((n) => n.toFixed(0)),
+    ...[one.coldMs, one.warmMs, one.problemMiB, one.passMiB, one.rssMiB].map((n) => n.toFixed(0)),
   ]);
   return markdown([head.split(" | "), ...rows]);
 }

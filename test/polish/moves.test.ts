@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Decision } from "../../src/core/scheduling/decision.ts";
-import { closePass, openPass, solve, stepPass } from "../../src/core/scheduling/solve.ts";
+import { solve } from "../../src/core/scheduling/solve.ts";
 import { instanceType } from "../builders/instance-type.ts";
 import { pod } from "../builders/pod.ts";
 import { type ProblemBuilder, problem } from "../builders/problem.ts";
@@ -70,25 +70,6 @@ describe("polishing", () => {
       .pods(1, inZone("240m"));
     expect(plan(asked, "plain")).toEqual(["2 for 0.700", "2 for 0.350", "2 for 0.350"]);
     expect(plan(asked, "polished")).toEqual(plan(asked, "plain"));
-  });
-
-  it("may be stopped between any two steps: until the last of them the plan is the plain one", () => {
-    const asked = spotAndOnDemand().policy({ packing: "polished" }).build();
-    const pass = openPass(asked);
-    while (pass.polish === undefined && stepPass(pass)) {
-      // every pod is tried
-    }
-    stepPass(pass);
-    expect(shapes(closePass(pass))).toEqual(plan(spotAndOnDemand(), "plain"));
-  });
-
-  it("ends", () => {
-    const pass = openPass(spotAndOnDemand().policy({ packing: "polished" }).build());
-    while (stepPass(pass)) {
-      // to the end
-    }
-    expect(stepPass(pass)).toBe(false);
-    expect(shapes(closePass(pass))).toEqual(plan(spotAndOnDemand(), "polished"));
   });
 });
 

@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Decision } from "../../src/core/scheduling/decision.ts";
+import type { Pass } from "../../src/core/scheduling/pass-state.ts";
 import type { SchedulingProblem } from "../../src/core/scheduling/problem.ts";
-import { closePass, openPass, solve, stepPass } from "../../src/core/scheduling/solve.ts";
+import { type PassControl, solve, solveInSteps } from "../../src/core/scheduling/solve.ts";
 import { node } from "../builders/node.ts";
 import { nodePool } from "../builders/node-pool.ts";
 import { pod } from "../builders/pod.ts";
@@ -17,11 +18,21 @@ import { small, solved, web } from "./solved.ts";
 
 /** Steps several passes in turn, so many steps at a time, until all are over. */
 function inSlices(problems: readonly SchedulingProblem[], size: number): readonly Decision[] {
-  const passes = problems.map((one) => openPass(one));
-  let open = [...passes];
-  while (open.length > 0)
-    open = open.filter((pass) => Array.from({ length: size }, () => stepPass(pass)).every((more) => more));
-  return passes.map((pass) => closePass(pass));
+  const decisions: Decision[] = [];
+  let open = problems.map((one, at) => ({ at, steps: solveInSteps(one) }));
+  while (open.length > 0) {
+    open = open.filter(({ at, steps }) => {
+      for (let taken = 0; taken < size; taken++) {
+        const turn = steps.next();
+        if (turn.done === true) {
+          decisions[at] = turn.value;
+          return false;
+        }
+      }
+      return true;
+    });
+  }
+  return decisions;
 }
 
 const mixed = problem()
@@ -86,20 +97,19 @@ describe("a pass can be stepped", () => {
     );
   });
 
-  it("02:Q-2 and once it is over it stays over", () => {
-    const pass = openPass(mixed);
-    while (stepPass(pass)) {
-      // to the end
-    }
-    expect([stepPass(pass), stepPass(pass)]).toEqual([false, false]);
-    expect(bytes(closePass(pass))).toBe(bytes(solve(mixed)));
-  });
-
   it("02 §11.8-2 02:Q-9 stopped in time keeps what is placed, and says nothing of those not reached", () => {
-    const pass = openPass(problem().nodes(node("n1").cpu("1")).types(small).pods(8, web).build());
-    for (let steps = 0; steps < 3; steps++) stepPass(pass);
-    pass.timedOut = true;
-    const decision = closePass(pass);
+    const asked = problem().nodes(node("n1").cpu("1")).types(small).pods(8, web).build();
+    const seen: { pass?: Pass } = {};
+    const control: PassControl = {
+      isStopRequested: false,
+      onPassOpened: (pass) => {
+        seen.pass = pass;
+      },
+    };
+    const steps = solveInSteps(asked, control);
+    let turn = steps.next();
+    for (; turn.done !== true; turn = steps.next()) control.isStopRequested = seen.pass?.placementCount === 3;
+    const decision = turn.value;
     expect([podsOnNodes(decision), podsPerNewNode(decision)]).toEqual([{ n1: ["p-0"] }, [["p-1", "p-2"]]]);
     expect([decision.refusals, decision.statistics.timedOut]).toEqual([[], true]);
   });

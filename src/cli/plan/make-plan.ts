@@ -5,8 +5,9 @@ import { decisionWithoutPools } from "../../core/scenario/decision-without-pools
 import { nodeClassesByKey } from "../../core/scenario/node-classes.ts";
 import { type Scenario, scenarioOf } from "../../core/scenario/scenario.ts";
 import type { Decision } from "../../core/scheduling/decision.ts";
+import type { Pass } from "../../core/scheduling/pass-state.ts";
 import { defaultSchedulingPolicy, type SchedulingProblem } from "../../core/scheduling/problem.ts";
-import { closePass, openPass, stepPass } from "../../core/scheduling/solve.ts";
+import { solveInSteps } from "../../core/scheduling/solve.ts";
 import type { Io } from "../io.ts";
 import type { LiveSource } from "../live-cluster.ts";
 import { readPlanInput } from "../plan-input.ts";
@@ -144,24 +145,29 @@ function unknownClusterRegion(region: string, { because }: CatalogueRefusal): Ca
   return { refused: "input", because: `the cluster is in region ${region}: ${why}; plan with another by --region` };
 }
 
-/** `solve`, with a look at the clock in between, and a bar for those who wait. */
+/** `solve` with timings and a progress bar. */
 function solveWithProgress(problem: SchedulingProblem, io: Io): Pick<Plan, "decision" | "timings"> {
   const started = performance.now();
   const refused = decisionWithoutPools(problem);
   if (refused !== undefined) return { decision: refused, timings: { buildMs: 0, solveMs: 0, peakHeapMiB: heapMiB() } };
-  const pass = openPass(problem);
-  const built = performance.now();
-  const heapThen = heapMiB();
   const bar = progressBar("planning", { io, now: () => performance.now() });
-  while (stepPass(pass)) bar.show(pass.queueHead, pass.queue.length); // until the queue is empty or nothing moves any more
+  const seen: { pass?: Pass; openedAt: number; heapMiB: number } = { openedAt: started, heapMiB: 0 };
+  const steps = solveInSteps(problem, {
+    onPassOpened: (pass) => {
+      seen.pass = pass;
+      seen.openedAt = performance.now();
+      seen.heapMiB = heapMiB();
+    },
+  });
+  let step = steps.next();
+  for (; step.done !== true; step = steps.next()) bar.show(seen.pass?.queueHead ?? 0, seen.pass?.queue.length ?? 0);
   bar.clear();
-  const decision = closePass(pass);
   const timings = {
-    buildMs: roundedMs(built - started),
-    solveMs: roundedMs(performance.now() - built),
-    peakHeapMiB: Math.max(heapThen, heapMiB()),
+    buildMs: roundedMs(seen.openedAt - started),
+    solveMs: roundedMs(performance.now() - seen.openedAt),
+    peakHeapMiB: Math.max(seen.heapMiB, heapMiB()),
   };
-  return { decision, timings };
+  return { decision: step.value, timings };
 }
 
 function roundedMs(ms: number): number {

@@ -1,39 +1,39 @@
 import type { Decision } from "../../core/scheduling/decision.ts";
 import type { SchedulingProblem } from "../../core/scheduling/problem.ts";
-import { type PassControl, solveInSteps } from "../../core/scheduling/solve-in-steps.ts";
+import { type PassControl, solveInSteps } from "../../core/scheduling/solve.ts";
 import type { OpenWorkBudget } from "../work-budget.ts";
 import type { PassMetrics } from "./pass-metrics.ts";
 
 export interface SolveWithinBudgetOptions {
   readonly openBudget: OpenWorkBudget;
-  /** How many budgets it may use up, one after the other. */
+  /** How many budgets the pass may use, one after the other. */
   readonly budgetCount: number;
   readonly passMetrics: PassMetrics;
 }
 
 /**
- * One pass that lets others work in between, and comes to its end when its time is up: what it has placed by then is
- * kept, and the rest is not spoken of. (02:Q-9)
+ * Runs a pass and lets other work of the process have its turn in between. When the budgets are used up the pass stops:
+ * what is placed by then is kept, and the other pods are not reported. (02:Q-9)
  */
 export async function solveWithinBudget(
   problem: SchedulingProblem,
   { openBudget, budgetCount, passMetrics }: SolveWithinBudgetOptions,
 ): Promise<Decision> {
-  const stop: PassControl = { isStopRequested: false, onPassOpened: (pass) => passMetrics.opened(pass) };
-  const pass = solveInSteps(problem, stop);
+  const control: PassControl = { isStopRequested: false, onPassOpened: (pass) => passMetrics.opened(pass) };
+  const steps = solveInSteps(problem, control);
   let left = budgetCount;
   let budget = openBudget();
   for (;;) {
-    const step = pass.next();
+    const step = steps.next();
     if (step.done) {
       passMetrics.closed(step.value);
       return step.value;
     }
     const answer = budget.mayContinue();
     if (typeof answer !== "boolean") passMetrics.paused();
-    const goesOn = typeof answer === "boolean" ? answer : await answer;
-    if (goesOn) continue;
-    stop.isStopRequested = --left <= 0;
-    budget = openBudget(); // ending it takes time as well, and others still want to work
+    const mayContinue = typeof answer === "boolean" ? answer : await answer;
+    if (mayContinue) continue;
+    control.isStopRequested = --left <= 0;
+    budget = openBudget(); // closing the pass takes time as well, and pauses as before
   }
 }

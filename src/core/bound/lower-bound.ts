@@ -1,5 +1,6 @@
 import type { Pod } from "../../api/kubernetes/pod.ts";
 import { Bitset } from "../../util/bitset.ts";
+import { runSteps } from "../../util/steps.ts";
 import { openPass } from "../scheduling/open-pass.ts";
 import type { Pass } from "../scheduling/pass-state.ts";
 import type { SchedulingProblem } from "../scheduling/problem.ts";
@@ -23,7 +24,7 @@ export interface BoundOptions {
  * exist are one large machine for free. Infinite where a pod fits nothing.
  */
 export async function lowerBound(problem: SchedulingProblem, { solveLp, pods }: BoundOptions): Promise<number> {
-  const pass = openPass(problem);
+  const pass = runSteps(openPass(problem)); // what a pass prepares is all that is needed; it is not run
   const profiles = boundProfilesOf(pass, new Set(pods ?? problem.pods));
   if (profiles.length === 0) return 0;
   const newNodes = fractionalNodesFor(pass, profiles);

@@ -11,7 +11,7 @@ import type { ExistingNode, SchedulingProblem } from "../scheduling/problem.ts";
 import type { FailedCheck } from "./explanation.ts";
 import { findNodeFailures } from "./node-checks.ts";
 import { withoutUncountedPods } from "./reduce-problem.ts";
-import { allQueuedPods, simulatePass } from "./simulation.ts";
+import { allQueuedPods, simulatePass, unplacedPods } from "./simulation.ts";
 
 /** What a node holds, what comes to it, and why the other pods of the round do not. */
 export interface NodeExplanation {
@@ -65,7 +65,7 @@ export function explainNode(problem: SchedulingProblem, name: string): NodeExpla
     const nothing = { resources: [], arriving: [], wouldFit: [], refused: [] };
     return { node: name, labels: leaving.labels, isLeaving: true, running: running.map(runningPodOf), ...nothing };
   }
-  const pass = simulatePass(withoutUncountedPods(problem));
+  const { pass } = simulatePass(withoutUncountedPods(problem));
   const existingNode = pass.existingNodes.find((one) => one.node.name === name) as ExistingNodeState;
   const elsewhere = refusedPodsOf(pass, existingNode);
   return {
@@ -131,7 +131,7 @@ function resourcesOf(
 
 /** Pods that scheduling cannot tell apart are judged once. */
 function refusedPodsOf(pass: Pass, existingNode: ExistingNodeState): readonly RefusedPods[] {
-  const unplaced = new Set<QueuedPod>(pass.queue.slice(pass.queueHead));
+  const unplaced = new Set(unplacedPods(pass));
   const byClass = new Map<PodClass, QueuedPod[]>();
   for (const queuedPod of allQueuedPods(pass)) {
     if (existingNode.pods.includes(queuedPod)) continue;

@@ -3,10 +3,8 @@ import { labels } from "../../api/labels.ts";
 import { namespacedName } from "../../api/object.ts";
 import { podProblems, podProblemsText } from "../pod-validation.ts";
 import type { Decision, PlannedNode } from "../scheduling/decision.ts";
-import { findRefusal } from "../scheduling/find-refusal.ts";
 import type { SchedulingProblem } from "../scheduling/problem.ts";
 import type { Refusal } from "../scheduling/refusal.ts";
-import { closePass } from "../scheduling/solve.ts";
 import { candidateChanges, orderChanges } from "./candidate-changes.ts";
 import { validityChanges } from "./changes/validity-changes.ts";
 import { describeReason } from "./describe-reason.ts";
@@ -25,13 +23,13 @@ import { reduceProblem, withoutUncountedPods } from "./reduce-problem.ts";
 import { poolsByDistance, totalDistance } from "./refusal-distance.ts";
 import { searchSuggestions } from "./search-suggestions.ts";
 import {
-  placementInDecision,
+  locationInDecision,
+  type PodLocation,
+  refusedPodKeys,
   type Simulation,
   simulateFor,
   simulatePass,
   simulateWithout,
-  unplacedPodKeys,
-  unplacedPods,
 } from "./simulation.ts";
 
 export interface ExplainOptions {
@@ -55,12 +53,12 @@ export function explainPod(
     const refusal = options.ignored?.find((one) => isAskedPod(one.pod));
     return refusal && explainIgnored(problem, refusal, options);
   }
-  const place = options.decision && placementInDecision(options.decision, pod);
-  if (place !== undefined) return explainPlaced(problem, podKey, place);
+  const decided = options.decision && locationInDecision(options.decision, pod);
+  if (decided !== undefined) return explainPlaced(problem, podKey, decided);
   if (problem.pools.length === 0) return explainWithoutPools(podKey);
   const simulation = simulateFor(withoutUncountedPods(problem), podKey);
   if (simulation === undefined) return undefined;
-  const found = simulation.location && placementInDecision(closePass(simulation.pass), pod);
+  const found = locationInDecision(simulation.decision, pod);
   return found === undefined ? explainRefused(problem, simulation, options) : explainPlaced(problem, podKey, found);
 }
 
@@ -69,15 +67,13 @@ export function applySuggestion(problem: SchedulingProblem, { edits }: Pick<Sugg
   return applyEdits(problem, edits);
 }
 
-type DecidedPlacement = NonNullable<ReturnType<typeof placementInDecision>>;
-
-function explainPlaced(problem: SchedulingProblem, pod: string, place: DecidedPlacement): Explanation {
-  if (place.kind === "node") {
-    const { node } = place.placement;
+function explainPlaced(problem: SchedulingProblem, pod: string, location: PodLocation): Explanation {
+  if (location.kind === "existing-node") {
+    const { node } = location.placement;
     const cause = `it goes to node ${node}: of the nodes that exist, the first to accept it`;
     return { pod, outcome: { kind: "on-node", node }, cause, pools: [], nodes: [], suggestions: [] };
   }
-  const outcome = { kind: "on-new-node", ...newNodeOutcome(place.planned, pod) } as const;
+  const outcome = { kind: "on-new-node", ...newNodeOutcome(location.plannedNode, pod) } as const;
   const [cheapest = "none"] = outcome.instanceTypes;
   const { length } = outcome.pods;
   const others = length === 0 ? "" : `, with ${length} other ${length === 1 ? "pod" : "pods"}`;
@@ -138,8 +134,9 @@ function explainWithoutPools(pod: string): Explanation {
 function explainIgnored(problem: SchedulingProblem, { pod, message }: Refusal, options: ExplainOptions): Explanation {
   const podKey = namespacedName(pod.metadata);
   const asked = { ...problem, pods: [...problem.pods, pod] };
-  const others = options.decision?.refusals ?? simulatedRefusals(problem);
-  const unplaced = new Set([podKey, ...others.map((one) => namespacedName(one.pod.metadata))]);
+  const canSimulate = options.decision === undefined && problem.pools.length > 0;
+  const decision = canSimulate ? simulatePass(reduceProblem(problem)).decision : options.decision;
+  const unplaced = new Set([podKey, ...(decision === undefined ? [] : refusedPodKeys(decision))]);
   return {
     pod: podKey,
     outcome: { kind: "ignored", message },
@@ -155,21 +152,18 @@ function explainIgnored(problem: SchedulingProblem, { pod, message }: Refusal, o
   };
 }
 
-function simulatedRefusals(problem: SchedulingProblem): readonly { readonly pod: Pod }[] {
-  return problem.pools.length === 0 ? [] : unplacedPods(simulatePass(reduceProblem(problem)));
-}
-
 function explainRefused(problem: SchedulingProblem, simulation: Simulation, options: ExplainOptions): Explanation {
-  const { pass, queuedPod } = simulation;
+  const { decision, queuedPod } = simulation;
   const analysis = analyzePlacement(problem, simulation);
   const { podReason } = analysis;
   const nodes = podReason === undefined ? analysis.nodes : [];
   const pools = podReason === undefined ? poolsByDistance(analysis.pools.map(({ finding }) => finding)) : [];
   const nearest = nearestMiss(pools, nodes);
   const podKey = namespacedName(queuedPod.pod.metadata);
+  const refusal = decision.refusals.find(({ pod }) => pod === queuedPod.pod);
   return {
     pod: podKey,
-    outcome: { kind: "unplaced", message: findRefusal(pass, queuedPod).message },
+    outcome: { kind: "unplaced", message: refusal?.message ?? "" },
     cause: podReason === undefined ? causeOf(pools, nodes) : describeReason(podReason, { kind: "pool", name: "" }),
     pools,
     nodes,
@@ -178,7 +172,7 @@ function explainRefused(problem: SchedulingProblem, simulation: Simulation, opti
       podKey,
       ...searchEffort(problem, options),
       toleratedProblems: new Set(podProblems(queuedPod.pod, problem).map(({ text }) => text)),
-      unplacedPodKeys: unplacedPodKeys(pass),
+      unplacedPodKeys: refusedPodKeys(decision),
     }),
   };
 }

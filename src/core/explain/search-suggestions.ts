@@ -7,7 +7,7 @@ import { applyEdits, type Edit } from "./edit.ts";
 import type { Suggestion } from "./explanation.ts";
 import { analyzePlacement } from "./placement-analysis.ts";
 import { reduceProblem } from "./reduce-problem.ts";
-import { type Simulation, simulateFor, unplacedPodKeys } from "./simulation.ts";
+import { locationInDecision, type PodLocation, refusedPodKeys, type Simulation, simulateFor } from "./simulation.ts";
 
 export interface SearchOptions {
   readonly podKey: string;
@@ -75,7 +75,7 @@ class SuggestionSearch {
     const pairs = firsts.flatMap((first) => {
       const problem = applyEdits(this.#problem, first.edits);
       const simulation = this.#isValid(problem) && this.#trials > 0 ? this.#simulate(problem) : undefined;
-      if (simulation === undefined || simulation.location !== undefined) return [];
+      if (simulation === undefined || locationOf(simulation) !== undefined) return [];
       return candidateChanges(analyzePlacement(problem, simulation))
         .slice(0, maxFirstSteps)
         .map(
@@ -106,28 +106,31 @@ class SuggestionSearch {
     const problem = applyEdits(this.#problem, candidate.edits);
     if (!this.#isValid(problem)) return undefined;
     const simulation = this.#simulate(problem);
-    if (simulation?.location === undefined) return undefined;
+    const location = simulation && locationOf(simulation);
+    if (simulation === undefined || location === undefined) return undefined;
     const { unplacedPodKeys: unplaced, podKey } = this.#options;
-    const after = unplacedPodKeys(simulation.pass);
+    const after = refusedPodKeys(simulation.decision);
     const { text, edits, weight } = candidate;
     return {
       text,
       edits,
       weight,
-      place: suggestedPlace(simulation.location),
+      place: suggestedPlace(location),
       alsoPlaced: [...unplaced].filter((key) => key !== podKey && !after.has(key)).length,
       displaced: [...after].filter((key) => !unplaced.has(key)).sort(),
     };
   }
 }
 
-function suggestedPlace(location: NonNullable<Simulation["location"]>): Suggestion["place"] {
-  if (location.kind === "node") return { node: location.existingNode.node.name };
-  const { poolTemplate, columns, requirementState } = location.plannedNode;
-  const cheapest = poolTemplate.typeTable
-    .typesByPrice(requirementState)
-    .find(({ typeIndex }) => poolTemplate.typeTable.hasType(columns, typeIndex));
-  return { pool: poolTemplate.nodeClaimTemplate.pool, ...(cheapest && { instanceType: cheapest.type.name }) };
+function locationOf({ decision, queuedPod }: Simulation): PodLocation | undefined {
+  return locationInDecision(decision, queuedPod.pod);
+}
+
+function suggestedPlace(location: PodLocation): Suggestion["place"] {
+  if (location.kind === "existing-node") return { node: location.placement.node };
+  const { pool, instanceTypes } = location.plannedNode;
+  const [cheapest] = instanceTypes;
+  return { pool, ...(cheapest && { instanceType: cheapest.name }) };
 }
 
 /** The same fields changed to other values, or more besides, say nothing new. */

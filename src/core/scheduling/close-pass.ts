@@ -1,5 +1,5 @@
 import { labels } from "../../api/labels.ts";
-import { forEachInSteps, runSteps, type Steps } from "../../util/steps.ts";
+import { forEachInSteps, type Steps } from "../../util/steps.ts";
 import { reservationIdLabels } from "../instance-type.ts";
 import { checkMinValues, describeMinValues } from "../min-values.ts";
 import { Requirement } from "../requirement.ts";
@@ -17,13 +17,8 @@ import type { RequirementState } from "./requirement-state.ts";
 /** As many types as one claim may name. (02:L-2) */
 export const maxInstanceTypesPerNodeClaim = 600;
 
-/** Turns what the pass has found into a decision. (02 §5.13) */
-export function closePass(pass: Pass): Decision {
-  return runSteps(closePassInSteps(pass));
-}
-
-/** The same in steps: a node to buy or a pod to refuse each. */
-export function* closePassInSteps(pass: Pass): Steps<Decision> {
+/** Turns the state of the pass into a decision, one planned node or refused pod a step. (02 §5.13) */
+export function* closePass(pass: Pass): Steps<Decision> {
   const { problem, existingNodes, emptyPools, requests, candidatesTried, timedOut } = pass;
   const refusals = new Refusals(pass);
   const newNodes: PlannedNode[] = [];

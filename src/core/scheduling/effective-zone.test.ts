@@ -4,22 +4,13 @@ import { node } from "../../../test/builders/node.ts";
 import { nodePool } from "../../../test/builders/node-pool.ts";
 import { pod } from "../../../test/builders/pod.ts";
 import { type ProblemBuilder, problem } from "../../../test/builders/problem.ts";
+import { runSteps } from "../../util/steps.ts";
 import { pendingByZone } from "./effective-zone.ts";
-import { solveInSteps } from "./solve-in-steps.ts";
+import { openPass } from "./open-pass.ts";
 
-/** Zones a, b and c are sold. */
+/** Offerings are in the zones a, b and c. */
 function zonesOf(asked: ProblemBuilder): Readonly<Record<string, number>> {
-  let counted: Readonly<Record<string, number>> = {};
-  const steps = solveInSteps(asked.build(), {
-    isStopRequested: false,
-    *onPassOpened(pass) {
-      counted = Object.fromEntries(yield* pendingByZone(pass));
-    },
-  });
-  while (!steps.next().done) {
-    // to its end
-  }
-  return counted;
+  return Object.fromEntries(runSteps(pendingByZone(runSteps(openPass(asked.build())))));
 }
 
 const waiting = pod().phase("Pending");

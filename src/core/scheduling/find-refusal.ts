@@ -8,10 +8,6 @@ import { variantAt } from "./variants.ts";
 /** A refusal without the pod it is of. */
 export type ClassRefusal = Omit<Refusal, "pod">;
 
-export function findRefusal(pass: Pass, queuedPod: QueuedPod): Refusal {
-  return { pod: queuedPod.pod, ...findClassRefusal(pass, queuedPod) };
-}
-
 /** Why a pod, and every other of its class, was left over: worked out once the pass has ended. (02 §10.3-11) */
 export function findClassRefusal(pass: Pass, queuedPod: QueuedPod): ClassRefusal {
   const { podClass } = queuedPod;

@@ -1,7 +1,7 @@
 import type { Pod } from "../../api/kubernetes/pod.ts";
 import { byPrecedence } from "../../api/validation/precedence.ts";
 import { Bitset } from "../../util/bitset.ts";
-import { forEachInSteps, mapInSteps, runSteps, type Steps, sortInSteps } from "../../util/steps.ts";
+import { forEachInSteps, mapInSteps, type Steps, sortInSteps } from "../../util/steps.ts";
 import { selectorOwnerIndex, withDefaultConstraints } from "../default-constraints.ts";
 import { QuantityReader } from "../pod-requests.ts";
 import type { Resources } from "../resources.ts";
@@ -22,13 +22,8 @@ import { DomainCountCache } from "./topology/domain-counts.ts";
 import { Topology } from "./topology/topology.ts";
 import { type VariantContext, variantAt } from "./variants.ts";
 
-/** Lays the problem out for solving: nothing is decided yet. */
-export function openPass(problem: SchedulingProblem): Pass {
-  return runSteps(openPassInSteps(problem));
-}
-
-/** The same in steps: twenty thousand pods take a while to look at. */
-export function* openPassInSteps(problem: SchedulingProblem): Steps<Pass> {
+/** Prepares a pass; nothing is placed yet. */
+export function* openPass(problem: SchedulingProblem): Steps<Pass> {
   const { policy, labelPolicy } = problem;
   const table = new RequirementTable();
   const reader = new QuantityReader();
@@ -103,7 +98,7 @@ export function* openPassInSteps(problem: SchedulingProblem): Steps<Pass> {
     placementCountAtFailure: new Map(),
     queue,
     queueHead: 0,
-    currentPod: undefined,
+    phase: "placing",
     placementCount: 0,
     candidatesTried: 0,
     timedOut: false,

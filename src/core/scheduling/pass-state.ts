@@ -1,6 +1,5 @@
 import type { Pod } from "../../api/kubernetes/pod.ts";
 import type { Bitset } from "../../util/bitset.ts";
-import type { Steps } from "../../util/steps.ts";
 import type { DaemonGroup } from "./daemon-overhead.ts";
 import type { EmptyPool } from "./decision.ts";
 import type { InstanceTypeTable } from "./instance-type-table.ts";
@@ -72,12 +71,6 @@ export interface QueuedPod {
   placedVariant?: Variant;
 }
 
-/** A pod on its way, and how many of its wishes have been dropped. */
-export interface CurrentPod {
-  readonly queuedPod: QueuedPod;
-  relaxationLevel: number;
-}
-
 /** Groups that count a class's pods once they are placed. */
 export interface CountingGroups {
   /** How many of all groups have been looked through. */
@@ -108,8 +101,7 @@ export interface Pass {
   readonly placementCountAtFailure: Map<PodClass, number>;
   readonly queue: QueuedPod[];
   queueHead: number;
-  /** The pod taken from the queue last, until it is placed or put back. */
-  currentPod: CurrentPod | undefined;
+  phase: "placing" | "polishing" | "closing";
   placementCount: number;
   candidatesTried: number;
   timedOut: boolean;
@@ -117,8 +109,6 @@ export interface Pass {
   refusedByReservation: boolean;
   readonly scratch: Float64Array;
   readonly domainCounts: DomainCountCache;
-  /** Begun once every pod has been tried, where the policy asks for it. */
-  polish?: Steps<void>;
 }
 
 /** What a class may join, and how it would look then. */

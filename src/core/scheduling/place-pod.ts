@@ -1,0 +1,105 @@
+import { namespacedName } from "../../api/object.ts";
+import { commitToExistingNode, commitToNewNode, commitToPlannedNode, newNodeCandidate } from "./commit.ts";
+import { fitOnExistingNode } from "./fit-on-existing-node.ts";
+import {
+  candidateOf,
+  fitOnPlannedNode,
+  mergeIfCompatible,
+  type NodeCandidate,
+  type PodAttempt,
+  toleratesTaintsAndHostname,
+} from "./fit-on-planned-node.ts";
+import { hasUnsatisfiableTopology } from "./narrow-by-topology.ts";
+import type { CandidateFit, ExistingNodeState, Pass } from "./pass-state.ts";
+
+/** `reserved`: the pod waits for reserved capacity that is in use. */
+export type PlacementOutcome = "placed" | "refused" | "reserved";
+
+/** Tries existing nodes, then planned nodes, then a new node. (02:Q-6) */
+export function placePod(pass: Pass, podAttempt: PodAttempt): PlacementOutcome {
+  if (hasUnsatisfiableTopology(podAttempt.variant)) return "refused";
+  if (tryExistingNodes(pass, podAttempt) || tryPlannedNodes(pass, podAttempt)) return "placed";
+  return tryNewNode(pass, podAttempt);
+}
+
+function tryExistingNodes(pass: Pass, podAttempt: PodAttempt): boolean {
+  if (tryNominatedNode(pass, podAttempt)) return true;
+  const isVoluntary = pass.problem.voluntaryMoves?.has(namespacedName(podAttempt.queuedPod.pod.metadata)) ?? false;
+  const { existingNodes } = pass;
+  const { impossibleExistingNodes } = podAttempt.variant;
+  for (
+    let at = impossibleExistingNodes.nextMissing(0);
+    at < existingNodes.length;
+    at = impossibleExistingNodes.nextMissing(at + 1)
+  ) {
+    const existingNode = existingNodes[at] as ExistingNodeState;
+    if (isVoluntary && existingNode.node.underConsolidateAfter === true) continue; // (02:Q-7)
+    const requirementState = fitOnExistingNode(pass, podAttempt, existingNode);
+    if (requirementState === undefined) continue;
+    commitToExistingNode(pass, podAttempt, { existingNode, requirementState });
+    return true;
+  }
+  return false;
+}
+
+/** Where an earlier round sent it, if that still suits it. */
+function tryNominatedNode(pass: Pass, podAttempt: PodAttempt): boolean {
+  const { nominatedNodes } = pass.problem;
+  if (nominatedNodes === undefined) return false;
+  const existingNode = pass.nominatedExistingNodes.get(
+    nominatedNodes.get(namespacedName(podAttempt.queuedPod.pod.metadata)) ?? "",
+  );
+  const requirementState = existingNode && fitOnExistingNode(pass, podAttempt, existingNode);
+  if (existingNode === undefined || requirementState === undefined) return false;
+  commitToExistingNode(pass, podAttempt, { existingNode, requirementState });
+  return true;
+}
+
+function tryPlannedNodes(pass: Pass, podAttempt: PodAttempt): boolean {
+  const { hostRules, impossiblePlannedNodes } = podAttempt.variant;
+  let fit: CandidateFit | undefined;
+  const found = pass.plannedNodeOrder.find((index) => {
+    const plannedNode = pass.plannedNodes[index];
+    if (plannedNode === undefined || impossiblePlannedNodes.has(index)) return false;
+    for (const { group, self, podDomains } of hostRules) {
+      if (!group.allowsHost(plannedNode.hostIndex, { self, pod: podDomains })) return false;
+    }
+    pass.candidatesTried++;
+    fit = fitOnPlannedNode(pass, podAttempt, candidateOf(plannedNode));
+    if (fit === undefined && isRefusedForGood(pass, podAttempt, candidateOf(plannedNode)))
+      impossiblePlannedNodes.add(index);
+    return fit !== undefined;
+  });
+  const plannedNode = pass.plannedNodes[found];
+  if (plannedNode === undefined || fit === undefined) return false;
+  commitToPlannedNode(pass, podAttempt, { plannedNode, fit });
+  return true;
+}
+
+/** Whether a claim refused for a reason that cannot heal: topology and reservations can. (02 §10.3-2) */
+function isRefusedForGood(pass: Pass, podAttempt: PodAttempt, candidate: NodeCandidate): boolean {
+  const { variant } = podAttempt;
+  if (!toleratesTaintsAndHostname(variant, candidate)) return true;
+  // A label the claim lacks becomes one it has once a pod that merely excludes values has joined.
+  if (mergeIfCompatible(variant, candidate) === undefined) {
+    return candidate.poolTemplate.requirementStates.excludes(candidate.requirementState, variant.incoming);
+  }
+  // What topology has a hand in may heal; what is left to blame otherwise is size, which only gets worse.
+  return variant.domainRules.length === 0 && !pass.refusedByReservation;
+}
+
+/** The first pool that takes it. One that would, but for reserved capacity in use, ends the search. (02:Q-22) */
+function tryNewNode(pass: Pass, podAttempt: PodAttempt): PlacementOutcome {
+  for (const poolTemplate of pass.poolTemplates) {
+    const candidate = newNodeCandidate(pass, poolTemplate);
+    if (typeof candidate === "string") continue;
+    pass.candidatesTried++;
+    const fit = fitOnPlannedNode(pass, podAttempt, candidate);
+    if (fit !== undefined) {
+      commitToNewNode(pass, podAttempt, { candidate, fit });
+      return "placed";
+    }
+    if (pass.refusedByReservation) return "reserved";
+  }
+  return "refused";
+}
