@@ -1,6 +1,7 @@
 import { Command, Option } from "commander";
 import type { CustomResourceDefinition } from "../api/crd.ts";
 import { type Provider, providers } from "../api/label-policy.ts";
+import { errorMessage } from "../util/error-text.ts";
 import { exitCodes, type Io, withIo } from "./io.ts";
 
 interface CrdsOptions {
@@ -86,7 +87,7 @@ async function writeFiles(files: readonly { name: string; text: string }[], fold
       io.stdout(`${folder}/${name}\n`);
     }
   } catch (error) {
-    io.stderr(`error: cannot write into ${folder}: ${error instanceof Error ? error.message : String(error)}\n`);
+    io.stderr(`error: cannot write into ${folder}: ${errorMessage(error)}\n`);
     io.exit(exitCodes.badInput);
   }
 }

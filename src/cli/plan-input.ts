@@ -1,5 +1,6 @@
 import type { ManifestDocument } from "../api/manifest/document.ts";
 import { type Finding, fileStartPosition } from "../api/manifest/finding.ts";
+import { errorMessage } from "../util/error-text.ts";
 import { type Input, type InputOptions, readInput } from "./input.ts";
 import type { Io } from "./io.ts";
 import type { LiveReading, LiveSource } from "./live-cluster.ts";
@@ -61,7 +62,7 @@ async function readLiveDocuments(live: LiveSource, { io, nowMs }: PlanInputConte
 
 /** One sentence about why a cluster could not be read. */
 export function unreachableText(error: unknown): string {
-  return `cannot read the cluster: ${error instanceof Error ? error.message : String(error)}`;
+  return `cannot read the cluster: ${errorMessage(error)}`;
 }
 
 /** Without these a plan is about another cluster than the one there is. */

@@ -1,4 +1,5 @@
 import { isRecord } from "../api/object.ts";
+import { errorMessage } from "../util/error-text.ts";
 import type { ExpiringIdentity } from "./cached-credentials.ts";
 import { bearerHeaders, type ClientIdentity } from "./connection.ts";
 import type { HostEnvironment } from "./host-environment.ts";
@@ -27,7 +28,7 @@ export async function execIdentity(plugin: ExecPlugin, environment: HostEnvironm
     printed = await environment.runCommand(command, { args, env: { ...plugin.env, KUBERNETES_EXEC_INFO: info } });
   } catch (cause) {
     const hint = plugin.installHint === undefined ? "" : `\n${plugin.installHint}`;
-    throw new Error(`credential plugin ${command} failed: ${(cause as Error).message}${hint}`, { cause });
+    throw new Error(`credential plugin ${command} failed: ${errorMessage(cause)}${hint}`, { cause });
   }
   return parseExecCredential(printed, plugin);
 }

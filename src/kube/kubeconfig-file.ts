@@ -1,6 +1,7 @@
 import { dirname, resolve } from "node:path";
 import { parse } from "yaml";
 import * as z from "zod";
+import { errorMessage } from "../util/error-text.ts";
 
 const text = z.string().nullish();
 const flag = z.boolean().nullish();
@@ -67,7 +68,7 @@ export function readKubeConfig(content: string, path: string): KubeConfigFile {
   try {
     document = parse(content) ?? {};
   } catch (cause) {
-    throw new Error(`${path} is no YAML: ${(cause as Error).message.split("\n", 1)[0]}`, { cause });
+    throw new Error(`${path} is no YAML: ${errorMessage(cause).split("\n", 1)[0]}`, { cause });
   }
   const read = fileSchema.safeParse(document);
   if (!read.success) {

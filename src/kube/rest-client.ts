@@ -1,4 +1,5 @@
 import type { Clock } from "../util/clock.ts";
+import { errorMessage } from "../util/error-text.ts";
 import type { ResourceType } from "./client.ts";
 import { KubeError } from "./kube-error.ts";
 import { errorFromResponse } from "./status-error.ts";
@@ -138,7 +139,7 @@ function startDeadline({ clock, ms, what, parentSignal }: DeadlineOptions): Dead
   const toKubeError = (cause: unknown): unknown => {
     if (cause instanceof KubeError) return cause;
     if (timeout.signal.aborted) return new KubeError("timeout", `${what}: no answer within ${ms / 1000} s`, { cause });
-    return new KubeError("unavailable", `${what}: ${cause instanceof Error ? cause.message : String(cause)}`, {
+    return new KubeError("unavailable", `${what}: ${errorMessage(cause)}`, {
       cause,
     });
   };

@@ -1,6 +1,7 @@
 import type { KubeClient } from "../kube/client.ts";
 import { karpenterTypes } from "../kube/resources.ts";
 import type { Clock } from "../util/clock.ts";
+import { errorMessage } from "../util/error-text.ts";
 import type { Logger } from "../util/logger.ts";
 
 interface CrdsServedOptions {
@@ -22,7 +23,7 @@ export function crdsServed({ client, clock, log, signal }: CrdsServedOptions): (
         for (const type of [karpenterTypes.NodePool, karpenterTypes.NodeClaim]) await client.list(type, { limit: 1 });
         isServed = true;
       } catch (error) {
-        const text = error instanceof Error ? error.message : String(error);
+        const text = errorMessage(error);
         if (text !== lastMessage) log.error("not ready: NodePools and NodeClaims cannot be listed", { error });
         lastMessage = text; // the same again is no news
         await clock.sleep(retryMs, signal).catch(() => {});

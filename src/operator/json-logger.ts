@@ -1,7 +1,7 @@
 import { type DestinationStream, pino } from "pino";
 import type { Clock } from "../util/clock.ts";
+import { errorText } from "../util/error-text.ts";
 import { type Logger, type LogLevel, type LogValues, loggerTo } from "../util/logger.ts";
-import { errorText } from "./error-text.ts";
 
 export interface JsonLoggerOptions {
   readonly level: LogLevel;

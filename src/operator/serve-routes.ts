@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { errorText } from "./error-text.ts";
+import { errorText } from "../util/error-text.ts";
 
 export interface RouteReply {
   readonly status: number;

@@ -1,5 +1,6 @@
 import { Environment } from "@marcbachmann/cel-js";
 import { RE2JS } from "re2js";
+import { errorMessage } from "../../util/error-text.ts";
 import { isRecord } from "../object.ts";
 import type { StructuralSchema } from "./schema.ts";
 import { fieldSchema } from "./schema.ts";
@@ -79,7 +80,7 @@ function findAll(text: string, pattern: string): string[] {
 }
 
 function firstLine(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
+  const text = errorMessage(error);
   return text.split("\n", 1)[0] ?? text;
 }
 

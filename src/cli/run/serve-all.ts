@@ -1,8 +1,8 @@
-import { errorText } from "../../operator/error-text.ts";
 import type { RunningOperator } from "../../operator/operator.ts";
 import { healthRoutes } from "../../operator/operator-routes.ts";
 import type { OperatorOptions } from "../../operator/options.ts";
 import { type RunningServer, serveRoutes } from "../../operator/serve-routes.ts";
+import { errorText } from "../../util/error-text.ts";
 import type { Logger } from "../../util/logger.ts";
 
 export interface ServeAllOptions {

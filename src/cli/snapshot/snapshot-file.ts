@@ -3,6 +3,7 @@ import { Document } from "yaml";
 import type { ManifestDocument } from "../../api/manifest/document.ts";
 import { fileStartPosition } from "../../api/manifest/finding.ts";
 import { isRecord, type KubeObject, namespacedName } from "../../api/object.ts";
+import { errorMessage } from "../../util/error-text.ts";
 import { errorCodeOf } from "../io.ts";
 import { readSnapshotHeader, type SnapshotHeader, snapshotVersion } from "./snapshot-header.ts";
 
@@ -28,7 +29,7 @@ export function unpackGzip(bytes: Uint8Array, maxBytes = maxUnpackedBytes): Gzip
     return { bytes: gunzipSync(bytes, { maxOutputLength: maxBytes }) };
   } catch (error) {
     if (errorCodeOf(error) !== "ERR_BUFFER_TOO_LARGE") {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = errorMessage(error);
       return { refused: `this is a gzip archive that cannot be unpacked (${why}): it is cut short or damaged` };
     }
     return { refused: `this is a gzip archive of more than the ${maxBytes / 1024 / 1024} MiB we unpack` };

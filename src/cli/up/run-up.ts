@@ -2,6 +2,7 @@ import { join, resolve } from "node:path";
 import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from "../../control-plane/control-plane.ts";
 import { stateFolder, writePrivateFile } from "../../control-plane/http/state-folder.ts";
 import { type Sandbox, startSandbox } from "../../operator/sandbox/sandbox.ts";
+import { errorText } from "../../util/error-text.ts";
 import { exitCodes, type Io } from "../io.ts";
 import type { UntilStopped } from "../until-stopped.ts";
 import type { UpOptions } from "../up-command.ts";
@@ -81,8 +82,4 @@ async function runDemo(
   await untilStopped();
   demoAbort.abort();
   await playing;
-}
-
-function errorText(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

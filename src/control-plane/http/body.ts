@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { parseYaml } from "../../api/manifest/parse.ts";
 import { resolveDocument } from "../../api/manifest/resolve.ts";
+import { errorMessage } from "../../util/error-text.ts";
 import { apiError, badRequest } from "../api/api-errors.ts";
 import { decodeProtobuf } from "../protobuf/decode-protobuf.ts";
 import type { ProtobufMessages } from "../protobuf/protobuf-messages.ts";
@@ -79,7 +80,7 @@ function parseJsonBody(body: Buffer): ParsedBody {
   try {
     return { value: JSON.parse(text), problems: duplicates.map((path) => `duplicate field ${JSON.stringify(path)}`) };
   } catch (error) {
-    throw badRequest(`error decoding JSON: ${error instanceof Error ? error.message : String(error)}`);
+    throw badRequest(`error decoding JSON: ${errorMessage(error)}`);
   }
 }
 

@@ -3,6 +3,7 @@ import type { Condition, ConditionObservation } from "../../api/conditions/condi
 import { setCondition } from "../../api/conditions/set-condition.ts";
 import type { CapacityBuffer } from "../../api/kinds/capacity-buffer.ts";
 import type { BufferFault } from "../../core/scenario/resolve-buffers.ts";
+import { errorMessage } from "../../util/error-text.ts";
 import type { BufferResolution } from "./resolve-buffer.ts";
 
 type BufferStatus = NonNullable<CapacityBuffer["status"]>;
@@ -65,7 +66,7 @@ function readyForProvisioningCondition(resolution: BufferResolution): ConditionO
       return { status: "False", ...faultConditions[resolution.fault] };
     case "unknown": {
       const { error } = resolution;
-      const message = error instanceof Error ? error.message : String(error);
+      const message = errorMessage(error);
       return { status: "False", reason: readyForProvisioningReasons.resolutionFailed, message };
     }
   }

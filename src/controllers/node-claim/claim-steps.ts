@@ -3,6 +3,7 @@ import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import type { KubeClient } from "../../kube/client.ts";
 import type { RequeueAfter } from "../../kube/reconciler.ts";
 import { karpenterTypes } from "../../kube/resources.ts";
+import { errorMessage } from "../../util/error-text.ts";
 import { conflictRetryMs, isConflictOrNotFound, mergePatchObject } from "../writes.ts";
 
 /** What one step made of a claim. */
@@ -50,15 +51,11 @@ async function runEach(claim: NodeClaim, steps: readonly ClaimStep[]): Promise<r
 function requeueOf(results: readonly ClaimStepResult[]): RequeueAfter | undefined {
   const errors = results.map(({ error }) => error).filter((error) => error !== undefined);
   const failures = errors.filter((error) => !isConflictOrNotFound(error));
-  if (failures.length > 1) throw new AggregateError(failures, failures.map(messageOf).join("; "));
+  if (failures.length > 1) throw new AggregateError(failures, failures.map(errorMessage).join("; "));
   if (failures.length === 1) throw failures[0];
   if (errors.length > 0) return { afterMs: conflictRetryMs };
   const waits = results.flatMap(({ afterMs }) => (afterMs === undefined ? [] : [afterMs]));
   return waits.length === 0 ? undefined : { afterMs: Math.min(...waits) };
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** Metadata, then status, as far as they changed; refused where somebody else changed the claim meanwhile. (03:S-10) */

@@ -5,6 +5,7 @@ import { labels } from "../../api/labels.ts";
 import { cloudErrorOf } from "../../cloud/cloud-error.ts";
 import type { Instance } from "../../cloud/cloud-provider.ts";
 import type { ExpiringMap } from "../../kube/expiring-map.ts";
+import { errorMessage } from "../../util/error-text.ts";
 import { withClaimCondition, withClaimConditionRefreshed, withClaimConditionTrue } from "./claim-conditions.ts";
 import type { ClaimReconcileContext } from "./claim-reconcile-context.ts";
 import type { ClaimStepResult } from "./claim-steps.ts";
@@ -122,7 +123,7 @@ function withLaunchFailure(claim: NodeClaim, error: unknown, { context }: ClaimR
   const createError = cloudErrorOf(error, "create-failed");
   const finding =
     createError === undefined
-      ? launchFailureObservation({ message: error instanceof Error ? error.message : String(error) })
+      ? launchFailureObservation({ message: errorMessage(error) })
       : launchFailureObservation({
           ...(createError.reason && { reason: createError.reason }),
           message: createError.detail,

@@ -1,5 +1,6 @@
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import type { HookResult, RegistrationHook } from "../../cloud/cloud-provider.ts";
+import { errorMessage } from "../../util/error-text.ts";
 
 /** What all hooks together say. */
 export interface HookResults {
@@ -31,6 +32,6 @@ function isBlocking(result: PromiseSettledResult<HookResult> | undefined): boole
 }
 
 function hookError(hook: RegistrationHook | undefined, cause: unknown): Error {
-  const why = cause instanceof Error ? cause.message : String(cause);
+  const why = errorMessage(cause);
   return new Error(`registration hook ${hook?.name ?? ""}: ${why}`, { cause });
 }

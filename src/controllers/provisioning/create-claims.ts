@@ -8,6 +8,7 @@ import type { PlannedNode } from "../../core/scheduling/decision.ts";
 import { isVirtualPod } from "../../core/virtual-pods.ts";
 import type { ControllerContext } from "../../kube/controller.ts";
 import { karpenterTypes } from "../../kube/resources.ts";
+import { errorMessage } from "../../util/error-text.ts";
 import type { ControllerDependencies } from "../controller-dependencies.ts";
 import type { WorkBudget } from "../work-budget.ts";
 import { exceededLimitMessage } from "./limits.ts";
@@ -50,7 +51,7 @@ export async function createClaims(
     try {
       claims[index] = await createClaim(plan, creationContext);
     } catch (error) {
-      errors.push(new Error(`creating node claim, ${messageOf(error)}`, { cause: error }));
+      errors.push(new Error(`creating node claim, ${errorMessage(error)}`, { cause: error }));
     }
   };
   const inFlight = new Set<Promise<void>>();
@@ -120,8 +121,4 @@ function recordCreated(
     recordPodPlaced(dependencies, pod, placed);
     if (recordsPodEvents) context.recordEvent(podEventSubject(pod), nominatedEvent(pod, { claim: name }));
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,7 +1,7 @@
 import { taints } from "../../api/labels.ts";
 import { isCloudError } from "../../cloud/cloud-error.ts";
+import { errorText } from "../../util/error-text.ts";
 import type { LoggedLine, LogValues } from "../../util/logger.ts";
-import { errorText } from "../error-text.ts";
 import { logLineText, objectNameIn } from "./log-line-text.ts";
 
 /** How a line sounds: what one is glad of, what is on its way, what is over, what went wrong. */

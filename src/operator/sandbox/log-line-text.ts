@@ -1,5 +1,5 @@
+import { errorText } from "../../util/error-text.ts";
 import type { LoggedLine, LogValues } from "../../util/logger.ts";
-import { errorText } from "../error-text.ts";
 
 /** Objects a line may be about; the first its message names goes right behind it. */
 const objectKinds = ["NodeClaim", "NodePool", "Pod", "Node"] as const;

@@ -7,6 +7,7 @@ import { parseInt64 } from "../../core/int64.ts";
 import type { RequirementItem } from "../../core/requirement.ts";
 import { Requirements } from "../../core/requirements.ts";
 import type { Resources } from "../../core/resources.ts";
+import { errorMessage } from "../../util/error-text.ts";
 import { Quantity } from "../../util/quantity.ts";
 import { JsonCursor, quotedExcerpt } from "./json-cursor.ts";
 import { kwokInstanceType } from "./kwok-instance-type.ts";
@@ -25,7 +26,7 @@ export function parseKwokFile(text: string, policy: LabelPolicy = labelPolicy("k
   try {
     value = JSON.parse(text);
   } catch (error) {
-    const message = `is not JSON: ${error instanceof Error ? error.message : String(error)}`;
+    const message = `is not JSON: ${errorMessage(error)}`;
     return { problems: [{ code: "unreadable", path: [], message, expected: "a JSON list of instance types" }] };
   }
   return readKwokFile(value, policy);

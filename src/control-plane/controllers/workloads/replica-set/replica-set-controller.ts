@@ -2,6 +2,7 @@ import { compileSelector } from "../../../../core/label-selector.ts";
 import { type ControllerContext, reconcileController, triggerOn } from "../../../../kube/controller.ts";
 import type { RequeueAfter } from "../../../../kube/reconciler.ts";
 import { builtInTypes } from "../../../../kube/resources.ts";
+import { errorMessage } from "../../../../util/error-text.ts";
 import {
   changedObjectKey,
   claimChildren,
@@ -119,7 +120,7 @@ async function createReplica(context: ControllerContext, set: ReplicaSet): Promi
     const message = `Created pod: ${made.metadata.name}`;
     context.recordEvent(set, { type: "Normal", reason: "SuccessfulCreate", message });
   } catch (error) {
-    const message = `Error creating: ${error instanceof Error ? error.message : String(error)}`;
+    const message = `Error creating: ${errorMessage(error)}`;
     context.recordEvent(set, { type: "Warning", reason: "FailedCreate", message });
     throw error;
   }
@@ -157,7 +158,7 @@ export function replicaSetStatus(
 ): ReplicaSetStatus {
   const { minReadySeconds, template } = set.spec;
   const labels = compileSelector({ matchLabels: template.metadata?.labels ?? {} });
-  const message = failure?.error instanceof Error ? failure.error.message : String(failure?.error);
+  const message = errorMessage(failure?.error);
   const before = set.status?.conditions;
   const conditions =
     failure === undefined

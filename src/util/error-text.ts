@@ -1,4 +1,9 @@
-/** An error in one line, with what caused it. */
+/** What an error says, without its causes: for messages that other programs or users of the API read. */
+export function errorMessage(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** An error with its causes in one line: for logs and terminals. */
 export function errorText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;
