@@ -1,3 +1,4 @@
+import { onAbort } from "../util/abort.ts";
 import type { Clock } from "../util/clock.ts";
 
 export interface IdleTimeoutOptions {
@@ -29,9 +30,7 @@ export function startIdleTimeout({ clock, idleMs, parentSignal, onIdle }: IdleTi
     controller.abort();
   };
   let timer = clock.setTimer(idleMs, check);
-  const abort = (): void => controller.abort(parentSignal.reason);
-  if (parentSignal.aborted) abort();
-  else parentSignal.addEventListener("abort", abort, { once: true });
+  const stopListening = onAbort(parentSignal, () => controller.abort(parentSignal.reason));
   return {
     signal: controller.signal,
     touch: () => {
@@ -39,7 +38,7 @@ export function startIdleTimeout({ clock, idleMs, parentSignal, onIdle }: IdleTi
     },
     stop: () => {
       timer.cancel();
-      parentSignal.removeEventListener("abort", abort);
+      stopListening();
     },
   };
 }

@@ -1,4 +1,4 @@
-import { whenAborted } from "../util/abort.ts";
+import { onAbort, whenAborted } from "../util/abort.ts";
 import type { Clock, Timer } from "../util/clock.ts";
 import type { Random } from "../util/random.ts";
 import type { KubeClient, ObjectKey } from "./client.ts";
@@ -42,14 +42,12 @@ export async function runWhileLeader(
   const elector = new LeaderElector(options);
   if (!(await elector.acquire(signal))) return "stopped";
   const leading = new AbortController();
-  const stop = (): void => leading.abort(signal.reason);
-  if (signal.aborted) stop();
-  else signal.addEventListener("abort", stop, { once: true });
+  const stopListening = onAbort(signal, () => leading.abort(signal.reason));
   const workEnded = new AbortController(); // told to stop, we keep the lease until the work has wound up
   const workDone = work(leading.signal).finally(() => workEnded.abort());
   workDone.catch(() => {}); // after a loss nobody waits for it
   const isStillLeader = await elector.renew(workEnded.signal);
-  signal.removeEventListener("abort", stop);
+  stopListening();
   if (!isStillLeader) {
     leading.abort(new Error("lost the lease"));
     return "lost"; // at once: another may have begun

@@ -1,3 +1,4 @@
+import { onAbort } from "../util/abort.ts";
 import type { Clock } from "../util/clock.ts";
 import type { Pause } from "../util/pause.ts";
 import type { Random } from "../util/random.ts";
@@ -87,9 +88,7 @@ export class Reconciler<Key extends string, Context = unknown> {
 
   /** Until the signal aborts; resolves when the runs that were under way have ended. */
   async run(signal: AbortSignal): Promise<void> {
-    const stop = (): void => this.#queue.stop();
-    if (signal.aborted) stop();
-    else signal.addEventListener("abort", stop, { once: true });
+    onAbort(signal, () => this.#queue.stop());
     const { concurrency = 1, observe } = this.#options;
     observe?.workersStarted?.(concurrency);
     await Promise.all(Array.from({ length: concurrency }, () => this.#worker()));

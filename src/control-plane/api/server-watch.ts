@@ -1,5 +1,6 @@
 import type { KubeObject } from "../../api/object.ts";
 import type { KubeError, KubeStatus } from "../../kube/kube-error.ts";
+import { onAbort } from "../../util/abort.ts";
 import type { Clock, Timer } from "../../util/clock.ts";
 import type { StoreChange } from "../store/change-log.ts";
 import type { ObjectStore } from "../store/object-store.ts";
@@ -70,8 +71,7 @@ export class ServerWatch implements AsyncIterable<ServerWatchEvent> {
     const { timeoutSeconds = 0, signal } = request;
     if (timeoutSeconds > 0) this.#timers.push(clock.setTimer(timeoutSeconds * 1000, () => this.close()));
     if (request.allowWatchBookmarks === true) this.#bookmarkLater();
-    if (signal?.aborted) this.close();
-    else signal?.addEventListener("abort", () => this.close(), { once: true });
+    if (signal !== undefined) onAbort(signal, () => this.close());
     return this;
   }
 

@@ -15,6 +15,7 @@ import type {
   WriteOptions,
 } from "../../../src/kube/client.ts";
 import { KubeError } from "../../../src/kube/kube-error.ts";
+import { onAbort } from "../../../src/util/abort.ts";
 import type { Clock } from "../../../src/util/clock.ts";
 import { CrashError } from "./crash-error.ts";
 import { delayedEvents } from "./delayed-events.ts";
@@ -59,10 +60,7 @@ export class FaultyClient implements KubeClient {
     await this.#call({ isWrite: false, what: `watch of ${type.plural}` }, async () => {});
     const own = plan.forWatch();
     const stop = new AbortController();
-    const ended = () => stop.abort();
-    const signals = [options.signal, this.#crashed.signal];
-    for (const signal of signals) signal.addEventListener("abort", ended, { once: true });
-    if (signals.some(({ aborted }) => aborted)) stop.abort();
+    const stopListening = [options.signal, this.#crashed.signal].map((signal) => onAbort(signal, () => stop.abort()));
     try {
       const events = client.watch<T>(type, { ...options, signal: stop.signal });
       for await (const event of delayedEvents(events, { clock, delayMs: () => own.delayMs(), signal: stop.signal })) {
@@ -76,7 +74,7 @@ export class FaultyClient implements KubeClient {
       if (this.#crash !== undefined) throw this.#crash;
     } finally {
       stop.abort();
-      for (const signal of signals) signal.removeEventListener("abort", ended);
+      for (const unlisten of stopListening) unlisten();
     }
   }
 
