@@ -1,5 +1,6 @@
 import type { Clock } from "../util/clock.ts";
 import type { Random } from "../util/random.ts";
+import { rfc3339 } from "../util/timestamp.ts";
 import { backOffMs } from "./back-off.ts";
 import type { KubeClient } from "./client.ts";
 import type { Event, EventType, ObjectReference } from "./event.ts";
@@ -137,7 +138,7 @@ export class EventRecorder {
     const key = aggregationKey(record);
     const earlier = this.#recentlySent.get(key);
     const count = (earlier?.count ?? 0) + 1;
-    const lastTimestamp = rfc3339Seconds(clock.now());
+    const lastTimestamp = rfc3339(clock.now());
     const name = earlier === undefined ? undefined : await this.#incrementCount(earlier, { count, lastTimestamp });
     const event = this.#event(record, { count, firstTimestamp: earlier?.firstTimestamp ?? lastTimestamp });
     if (name === undefined) await kube.create(builtInTypes.Event, event);
@@ -180,7 +181,7 @@ export class EventRecorder {
       reportingComponent: component,
       reportingInstance: "",
       ...times,
-      lastTimestamp: rfc3339Seconds(clock.now()),
+      lastTimestamp: rfc3339(clock.now()),
     };
   }
 }
@@ -203,9 +204,4 @@ function aggregationKey({ involvedObject, type, reason, message }: EventRecord):
 /** What time may heal; an event the server does not want it will not want later either. */
 function isTransient(error: unknown): boolean {
   return !isKubeError(error) || isKubeError(error, "unavailable", "timeout", "too-many-requests", "server-error");
-}
-
-/** RFC 3339 as Kubernetes writes it. */
-function rfc3339Seconds(ms: number): string {
-  return new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
 }

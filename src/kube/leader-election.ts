@@ -1,9 +1,10 @@
 import { onAbort, whenAborted } from "../util/abort.ts";
 import type { Clock, Timer } from "../util/clock.ts";
 import type { Random } from "../util/random.ts";
+import { rfc3339Micro } from "../util/timestamp.ts";
 import type { KubeClient, ObjectKey } from "./client.ts";
 import { isKubeError } from "./kube-error.ts";
-import { type Lease, type LeaseSpec, leaseTime } from "./lease.ts";
+import type { Lease, LeaseSpec } from "./lease.ts";
 import { builtInTypes } from "./resources.ts";
 
 export interface LeaderElectionOptions {
@@ -122,7 +123,7 @@ class LeaderElector {
     const { kube, clock } = this.#options;
     const lease = this.#observedLease;
     if (lease === undefined || !this.#isLeader) return;
-    const now = leaseTime(clock.now());
+    const now = rfc3339Micro(clock.now());
     const freed = { holderIdentity: "", leaseDurationSeconds: 1, acquireTime: now, renewTime: now };
     try {
       await kube.update(builtInTypes.Lease, { ...lease, spec: { ...lease.spec, ...freed } });
@@ -175,7 +176,7 @@ class LeaderElector {
 
   #leaseSpec(old: LeaseSpec | undefined): LeaseSpec {
     const { clock, identity, leaseDurationMs } = this.#options;
-    const now = leaseTime(clock.now());
+    const now = rfc3339Micro(clock.now());
     const isOurs = old?.holderIdentity === identity;
     return {
       ...old,

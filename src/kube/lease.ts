@@ -12,8 +12,3 @@ export interface LeaseSpec {
   readonly renewTime?: string | undefined;
   readonly leaseTransitions?: number | undefined;
 }
-
-/** Leases tell time to the microsecond. */
-export function leaseTime(ms: number): string {
-  return new Date(ms).toISOString().replace("Z", "000Z");
-}

@@ -1,5 +1,5 @@
 import type { KubeObject } from "../../src/api/object.ts";
-import { rfc3339 } from "../../src/control-plane/api/times.ts";
+import { rfc3339 } from "../../src/util/timestamp.ts";
 
 /** A Node of four cores as a kubelet would register it, one of three zones by turns. */
 export function readyNode(ordinal: number, now: number): KubeObject {

@@ -1,3 +1,4 @@
+import { rfc3339 } from "../../util/timestamp.ts";
 import {
   type Condition,
   type Conditioned,
@@ -125,7 +126,7 @@ interface ConditionSubject {
 }
 
 function subjectOf(object: Conditioned, { set, nowMs }: { set: ConditionSet; nowMs: number }): ConditionSubject {
-  const now = formatTimestamp(nowMs);
+  const now = rfc3339(nowMs);
   const { generation = 0, creationTimestamp, deletionTimestamp } = object.metadata;
   return { set, generation, createdAt: creationTimestamp ?? now, isDeleting: deletionTimestamp !== undefined, now };
 }
@@ -224,9 +225,4 @@ function isRootOrDependent(set: ConditionSet, type: string): boolean {
 
 function transitionTimeMs({ lastTransitionTime }: Condition): number {
   return Date.parse(lastTransitionTime) || 0;
-}
-
-/** RFC 3339 in whole seconds, as the API server stores times. */
-export function formatTimestamp(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, -5)}Z`;
 }

@@ -1,6 +1,7 @@
 import { groups, labels } from "../../api/labels.ts";
 import { isRecord, type KubeObject } from "../../api/object.ts";
 import { scenarioKind } from "../../core/scenario/scenario-kind.ts";
+import { rfc3339 } from "../../util/timestamp.ts";
 
 export const snapshotVersion = 1;
 
@@ -35,7 +36,7 @@ export function snapshotHeaderOf(
   return {
     kind: "Snapshot",
     version: snapshotVersion,
-    time: `${new Date(timeMs).toISOString().slice(0, -5)}Z`,
+    time: rfc3339(timeMs),
     ...(provider !== undefined && { provider }),
     ...(region !== undefined && { region }),
     ...(hashed && { hashed }),

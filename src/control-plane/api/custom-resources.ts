@@ -1,6 +1,7 @@
 import type { Admission } from "../../api/admission.ts";
 import type { ConversionOptions } from "../../api/conversion/conversion.ts";
 import type { KubeObject } from "../../api/object.ts";
+import { rfc3339 } from "../../util/timestamp.ts";
 import { customKinds } from "../kinds/custom-kind.ts";
 import type { FieldSchema } from "../kinds/field-schema.ts";
 import { draftOf, ensureRecord, listAt, textAt } from "../kinds/object-draft.ts";
@@ -10,7 +11,6 @@ import { apiError } from "./api-errors.ts";
 import { type DeleteResult, deleteObject } from "./delete-object.ts";
 import type { ServerContext } from "./object-writer.ts";
 import type { DeleteRequest } from "./request.ts";
-import { rfc3339 } from "./times.ts";
 
 export const crdStorage = "customresourcedefinitions.apiextensions.k8s.io";
 const cleanupFinalizer = "customresourcecleanup.apiextensions.k8s.io";

@@ -1,10 +1,10 @@
 import type { KubeObject } from "../../api/object.ts";
+import { rfc3339 } from "../../util/timestamp.ts";
 import { draftOf, numberAt, type ObjectDraft, textAt } from "../kinds/object-draft.ts";
 import type { ServedKind } from "../kinds/served-kind.ts";
 import { badRequest, conflict } from "./api-errors.ts";
 import { isReadyForRemoval, type ServerContext, storageKey } from "./object-writer.ts";
 import type { DeleteRequest } from "./request.ts";
-import { rfc3339 } from "./times.ts";
 
 const foreground = "foregroundDeletion";
 const orphan = "orphan";

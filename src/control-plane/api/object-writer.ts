@@ -1,6 +1,7 @@
 import { isRecord, type KubeObject } from "../../api/object.ts";
 import type { Clock } from "../../util/clock.ts";
 import type { Random } from "../../util/random.ts";
+import { rfc3339 } from "../../util/timestamp.ts";
 import { apiVersionOfKind, type KindRegistry } from "../kinds/kind-registry.ts";
 import { copyJson, isSameJson, type ObjectDraft, type ObjectDraftMetadata, textAt } from "../kinds/object-draft.ts";
 import type { AdmissionContext, ServedKind } from "../kinds/served-kind.ts";
@@ -18,7 +19,6 @@ import { trackManagedFields } from "./apply/managed-fields.ts";
 import { assertNamespace } from "./namespaces.ts";
 import { assertWithinLimits } from "./object-limits.ts";
 import type { NamespacedName, WriteRequest } from "./request.ts";
-import { rfc3339 } from "./times.ts";
 
 const maxNameTries = 8;
 

@@ -1,10 +1,11 @@
-import { formatTimestamp, getCondition, isStatusConditionTrue } from "../../api/conditions/set-condition.ts";
+import { getCondition, isStatusConditionTrue } from "../../api/conditions/set-condition.ts";
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import { annotations, finalizers, labels } from "../../api/labels.ts";
 import { isCloudError } from "../../cloud/cloud-error.ts";
 import type { RequeueAfter } from "../../kube/reconciler.ts";
 import { builtInTypes, karpenterTypes } from "../../kube/resources.ts";
 import { parseDurationMs } from "../../util/duration.ts";
+import { rfc3339 } from "../../util/timestamp.ts";
 import { deleteExisting, mergePatchObject } from "../writes.ts";
 import { withClaimConditionTrue } from "./claim-conditions.ts";
 import { allNodesForClaim } from "./claim-lookups.ts";
@@ -39,7 +40,7 @@ async function withTerminationTimestamp(claim: NodeClaim, { context, log }: Clai
   const { metadata, spec } = claim;
   const graceMs = parseDurationMs(spec.terminationGracePeriod ?? "");
   if (graceMs === undefined || metadata.annotations?.[annotations.terminationTimestamp] !== undefined) return claim;
-  const deadline = formatTimestamp(Date.parse(metadata.deletionTimestamp ?? "") + graceMs);
+  const deadline = rfc3339(Date.parse(metadata.deletionTimestamp ?? "") + graceMs);
   const added = { [annotations.terminationTimestamp]: deadline };
   const body = { metadata: { annotations: added } };
   const marked = await mergePatchObject<NodeClaim>(context.client, karpenterTypes.NodeClaim, claim, {

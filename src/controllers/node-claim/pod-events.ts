@@ -1,10 +1,10 @@
-import { formatTimestamp } from "../../api/conditions/set-condition.ts";
 import type { Pod } from "../../api/kubernetes/pod.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { isOwnedByDaemonSet, isTerminalPod, isTerminatingPod } from "../../core/pod-predicates.ts";
 import { type Controller, type ControllerContext, reconcileController, triggerOn } from "../../kube/controller.ts";
 import { builtInTypes, karpenterTypes } from "../../kube/resources.ts";
 import type { ObjectChange } from "../../kube/view.ts";
+import { rfc3339 } from "../../util/timestamp.ts";
 import type { ControllerDependencies } from "../controller-dependencies.ts";
 import { perRunState } from "../per-run-state.ts";
 import { mergePatchObject, requeueOnConflict } from "../writes.ts";
@@ -48,7 +48,7 @@ async function updateLastPodEventTime(
   const now = context.clock.now();
   const last = Date.parse(claim.status?.lastPodEventTime ?? "");
   if (now - last < dedupeMs) return;
-  const body = { status: { lastPodEventTime: formatTimestamp(now) } };
+  const body = { status: { lastPodEventTime: rfc3339(now) } };
   await mergePatchObject(context.client, karpenterTypes.NodeClaim, claim, { body, subresource: "status" });
 }
 

@@ -1,4 +1,3 @@
-import { formatTimestamp } from "../../api/conditions/set-condition.ts";
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import { annotations, labels } from "../../api/labels.ts";
 import type { RepairPolicy } from "../../cloud/cloud-provider.ts";
@@ -7,6 +6,7 @@ import type { RequeueAfter } from "../../kube/reconciler.ts";
 import { builtInTypes, karpenterTypes } from "../../kube/resources.ts";
 import type { ObjectChange } from "../../kube/view.ts";
 import type { Logger } from "../../util/logger.ts";
+import { rfc3339 } from "../../util/timestamp.ts";
 import type { ControllerDependencies } from "../controller-dependencies.ts";
 import {
   claimForNode,
@@ -135,7 +135,7 @@ async function deleteUnhealthyClaim(repairContext: RepairContext, { conditionTyp
 async function withImmediateTermination({ claim, context }: RepairContext, log: Logger): Promise<NodeClaim> {
   const nowMs = context.clock.now();
   if (Date.parse(claim.metadata.annotations?.[annotations.terminationTimestamp] ?? "") <= nowMs) return claim;
-  const added = { [annotations.terminationTimestamp]: formatTimestamp(nowMs) };
+  const added = { [annotations.terminationTimestamp]: rfc3339(nowMs) };
   const body = { metadata: { annotations: added } };
   const annotated = await mergePatchObject<NodeClaim>(context.client, karpenterTypes.NodeClaim, claim, {
     body,

@@ -1,6 +1,6 @@
-import { formatTimestamp } from "../../api/conditions/set-condition.ts";
 import { type PodProtection, podProtection, protectionEvents } from "../../api/validation/do-not-disrupt.ts";
 import type { ControllerContext } from "../../kube/controller.ts";
+import { rfc3339 } from "../../util/timestamp.ts";
 import type { PodKubeObject } from "./node-termination-context.ts";
 
 /** What `karpenter.sh/do-not-disrupt` on a pod comes to, where that is not plain from its value. (03 §6.2) */
@@ -19,7 +19,7 @@ function messageOf(protection: Exclude<PodProtection, { readonly kind: "none" | 
       // Before the pod has started nobody knows the end.
       return protection.untilMs === undefined
         ? undefined
-        : `Protected by do-not-disrupt until ${formatTimestamp(protection.untilMs)}`;
+        : `Protected by do-not-disrupt until ${rfc3339(protection.untilMs)}`;
     case "elapsed":
       return "The time of do-not-disrupt is over";
     case "invalid":

@@ -5,6 +5,7 @@ import type { Node } from "../../api/kubernetes/cluster-objects.ts";
 import type { ResourceList } from "../../api/kubernetes/pod.ts";
 import { labels } from "../../api/labels.ts";
 import type { KubeObject } from "../../api/object.ts";
+import { rfc3339 } from "../../util/timestamp.ts";
 import { allocatableOf, type InstanceType } from "../instance-type.ts";
 import type { Resources } from "../resources.ts";
 import { defaultExpireAfter } from "./complete-pools.ts";
@@ -76,7 +77,7 @@ interface ClaimCompletion {
 function completeClaim(object: KubeObject, { node, index, types, context }: ClaimCompletion): KubeObject {
   const draft = object as unknown as IncompleteClaim;
   const nodeClassRef = draft.spec?.nodeClassRef ?? context.defaultNodeClass;
-  const creationTimestamp = draft.metadata.creationTimestamp ?? timestamp(context.nowMs - defaultAgeMs + index * 1_000);
+  const creationTimestamp = draft.metadata.creationTimestamp ?? rfc3339(context.nowMs - defaultAgeMs + index * 1_000);
   const given = { [nodeClassLabelKey(nodeClassRef)]: nodeClassRef.name, ...draft.metadata.labels };
   const type = types.find(nodeClassRef, given);
   const conditions = claimConditions(draft, { isNode: node !== undefined, creationTimestamp });
@@ -129,7 +130,7 @@ function completeNode(node: KubeObject & Node, { claim, types, context }: NodeCo
     ...node,
     metadata: {
       ...node.metadata,
-      creationTimestamp: created ?? timestamp(context.nowMs - defaultAgeMs),
+      creationTimestamp: created ?? rfc3339(context.nowMs - defaultAgeMs),
       labels: { [labels.hostname]: name, ...typeLabels(type), ...own },
     },
     spec: { ...node.spec, providerID: node.spec?.providerID || claim?.status?.providerID || inventedProviderId(name) },
@@ -201,8 +202,4 @@ export function nodeClassLabelKey({ group, kind }: Pick<NodeClassRef, "group" | 
 /** A name for a machine nobody named: no cloud has it. */
 function inventedProviderId(name: string | undefined): string {
   return `plan://${name ?? ""}`;
-}
-
-function timestamp(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, -5)}Z`;
 }

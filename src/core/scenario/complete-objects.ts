@@ -2,6 +2,7 @@ import type { DaemonSet } from "../../api/kubernetes/cluster-objects.ts";
 import type { Pod } from "../../api/kubernetes/pod.ts";
 import { finalizers } from "../../api/labels.ts";
 import { type KubeObject, namespaceOf, type ObjectMeta } from "../../api/object.ts";
+import { rfc3339 } from "../../util/timestamp.ts";
 import { type CompletionContext, completeNodesAndClaims } from "./complete-nodes.ts";
 import { PodCompletion } from "./complete-pods.ts";
 import { completePool } from "./complete-pools.ts";
@@ -72,13 +73,9 @@ function completeMetadata(
     name: metadata.name || `${metadata.generateName ?? ""}${ordinal}`,
     ...(isNamespaced(kind) && { namespace: namespaceOf(metadata) }),
     uid: metadata.uid || `00000000-0000-0000-0000-${String(ordinal).padStart(12, "0")}`,
-    ...(!isMachine && { creationTimestamp: metadata.creationTimestamp || secondsAfterEpoch(ordinal) }),
+    ...(!isMachine && { creationTimestamp: metadata.creationTimestamp || rfc3339(ordinal * 1_000) }),
     ...(isLeaving && { finalizers: [finalizers.termination] }), // without one it would be gone already
   };
-}
-
-function secondsAfterEpoch(seconds: number): string {
-  return `${new Date(seconds * 1_000).toISOString().slice(0, -5)}Z`;
 }
 
 function missingNamespaces(objects: readonly KubeObject[]): readonly KubeObject[] {

@@ -4,8 +4,8 @@ import type { KubeObject } from "../../../src/api/object.ts";
 import { defaultInstance } from "../../../src/cloud/instance-source.ts";
 import { conditionOfType } from "../../../src/control-plane/controllers/api-pod-and-node.ts";
 import { listAt, numberAt, textAt } from "../../../src/control-plane/kinds/object-draft.ts";
-import { leaseTime } from "../../../src/kube/lease.ts";
 import { builtInTypes } from "../../../src/kube/resources.ts";
+import { rfc3339Micro } from "../../../src/util/timestamp.ts";
 import { Cluster, type ClusterOptions, podObject, startAt } from "./cluster.ts";
 
 const running: Cluster[] = [];
@@ -165,7 +165,7 @@ describe("05:CP-L10 the kubelets", () => {
     const revision = cluster.api.revision;
     await cluster.pass(600);
     expect(cluster.api.revision).toBe(revision);
-    expect(await renewTime(cluster, "node-1")).toBe(leaseTime(startAt + 610_000));
+    expect(await renewTime(cluster, "node-1")).toBe(rfc3339Micro(startAt + 610_000));
 
     const watching = new AbortController();
     const seen: KubeObject[] = [];
@@ -184,7 +184,7 @@ describe("05:CP-L10 the kubelets", () => {
   it("05:CP-L10 writes leases on any cluster when asked to", async () => {
     const cluster = await started({ nodes: 1, loops: { kubelets: { leases: { kind: "written" } } } });
     await cluster.pass(35);
-    expect(await renewTime(cluster, "node-1")).toBe(leaseTime(startAt + 30_000));
+    expect(await renewTime(cluster, "node-1")).toBe(rfc3339Micro(startAt + 30_000));
   });
 
   it("05:CP-L10 adopts nodes made for KWOK", async () => {

@@ -1,9 +1,9 @@
-import { rfc3339 } from "../../../src/control-plane/api/times.ts";
 import { targetNodeName } from "../../../src/control-plane/controllers/workloads/daemon-set/node-eligibility.ts";
 import { changedObjectKey, ignoreNotFound } from "../../../src/control-plane/controllers/workloads/ownership.ts";
 import type { WorkloadPod } from "../../../src/control-plane/controllers/workloads/types.ts";
 import { type ControllerContext, reconcileController, triggerOn } from "../../../src/kube/controller.ts";
 import { builtInTypes } from "../../../src/kube/resources.ts";
+import { rfc3339 } from "../../../src/util/timestamp.ts";
 
 /** Says in how many seconds a pod ends, and how: `5:Succeeded`. */
 export const runAnnotation = "test/run";

@@ -1,10 +1,10 @@
 import type { KubeObject } from "../../../api/object.ts";
+import { rfc3339 } from "../../../util/timestamp.ts";
 import { apiVersionOfKind } from "../../kinds/kind-registry.ts";
 import { copyJson, draftOf, type ObjectDraft } from "../../kinds/object-draft.ts";
 import type { ServedKind } from "../../kinds/served-kind.ts";
 import { apiError } from "../api-errors.ts";
 import type { WriteRequest } from "../request.ts";
-import { rfc3339 } from "../times.ts";
 import { compareFields, fieldSetOf } from "./compare-fields.ts";
 import {
   type FieldSet,

@@ -1,8 +1,8 @@
 import { isRecord, type KubeObject } from "../../../api/object.ts";
+import { rfc3339 } from "../../../util/timestamp.ts";
 import { draftOf, ensureRecord, listAt, recordAt, textAt } from "../../kinds/object-draft.ts";
 import { badRequest, conflict } from "../api-errors.ts";
 import { storageKey } from "../object-writer.ts";
-import { rfc3339 } from "../times.ts";
 import type { PodSubresourceContext } from "./eviction.ts";
 
 /** Puts a pod on a node: what schedulers do. */

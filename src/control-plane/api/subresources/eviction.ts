@@ -1,5 +1,6 @@
 import { isRecord, type KubeObject } from "../../../api/object.ts";
 import { compileSelector } from "../../../core/label-selector.ts";
+import { rfc3339 } from "../../../util/timestamp.ts";
 import {
   draftOf,
   ensureRecord,
@@ -14,7 +15,6 @@ import type { ServedKind } from "../../kinds/served-kind.ts";
 import { apiError, badRequest, conflict, forbidden } from "../api-errors.ts";
 import { type ServerContext, storageKey } from "../object-writer.ts";
 import type { DeleteRequest, WriteRequest } from "../request.ts";
-import { rfc3339 } from "../times.ts";
 
 export interface PodSubresourceContext {
   readonly server: ServerContext;

@@ -1,8 +1,8 @@
 import { isRecord, type KubeObject } from "../../../api/object.ts";
+import { rfc3339 } from "../../../util/timestamp.ts";
 import { numberAt, recordAt } from "../../kinds/object-draft.ts";
 import { badRequest } from "../api-errors.ts";
 import type { ServerContext } from "../object-writer.ts";
-import { rfc3339 } from "../times.ts";
 
 const defaultSeconds = 3600;
 

@@ -4,7 +4,7 @@ import type { Controller, ControllerContext } from "../../../kube/controller.ts"
 import { isKubeError } from "../../../kube/kube-error.ts";
 import { Reconciler, type RequeueAfter } from "../../../kube/reconciler.ts";
 import { builtInTypes } from "../../../kube/resources.ts";
-import { rfc3339 } from "../../api/times.ts";
+import { rfc3339 } from "../../../util/timestamp.ts";
 import type { WorkloadCondition } from "../workloads/types.ts";
 import { findWorkloadCondition, updateStatusIfChanged } from "../workloads/workload-status.ts";
 import { type AllKindsWatch, watchAllKinds } from "./all-kinds-watch.ts";

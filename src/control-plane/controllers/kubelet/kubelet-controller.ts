@@ -5,11 +5,11 @@ import type { InstanceSource, SimulatedInstance } from "../../../cloud/instance-
 import { volumeClaimKeys } from "../../../core/volumes.ts";
 import type { Controller, ControllerContext } from "../../../kube/controller.ts";
 import { isKubeError } from "../../../kube/kube-error.ts";
-import { leaseTime } from "../../../kube/lease.ts";
 import { cacheKey } from "../../../kube/object-cache.ts";
 import { Reconciler, type RequeueAfter } from "../../../kube/reconciler.ts";
 import { builtInTypes } from "../../../kube/resources.ts";
 import type { Timer } from "../../../util/clock.ts";
+import { rfc3339Micro } from "../../../util/timestamp.ts";
 import { listAt, textAt } from "../../kinds/object-draft.ts";
 import { type ApiNode, type ApiPod, conditionOfType } from "../api-pod-and-node.ts";
 import { isAttached } from "../volumes/volume-attachments.ts";
@@ -304,7 +304,7 @@ class Kubelets {
   }
 
   async #renewLease(name: string): Promise<void> {
-    const renewTime = leaseTime(this.#leaseTimes.renewedAt(name) ?? this.#context.clock.now());
+    const renewTime = rfc3339Micro(this.#leaseTimes.renewedAt(name) ?? this.#context.clock.now());
     const patch = { kind: "merge", body: { spec: { renewTime } } } as const;
     try {
       await this.#context.client.patch(builtInTypes.Lease, { name, namespace: nodeLeaseNamespace }, patch);

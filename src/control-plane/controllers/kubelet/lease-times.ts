@@ -1,6 +1,6 @@
 import { isRecord, type KubeObject } from "../../../api/object.ts";
-import { leaseTime } from "../../../kube/lease.ts";
 import type { Clock } from "../../../util/clock.ts";
+import { rfc3339Micro } from "../../../util/timestamp.ts";
 
 export const nodeLeaseNamespace = "kube-node-lease";
 export const leaseDurationSeconds = 40;
@@ -50,6 +50,6 @@ export class LeaseTimes {
     if (lease.metadata.namespace !== nodeLeaseNamespace || !isRecord(lease.spec)) return lease;
     const renewedAt = this.renewedAt(lease.metadata.name ?? "");
     if (renewedAt === undefined) return lease;
-    return Object.freeze({ ...lease, spec: Object.freeze({ ...lease.spec, renewTime: leaseTime(renewedAt) }) });
+    return Object.freeze({ ...lease, spec: Object.freeze({ ...lease.spec, renewTime: rfc3339Micro(renewedAt) }) });
   };
 }

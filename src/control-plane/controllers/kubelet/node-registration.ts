@@ -1,8 +1,7 @@
 import { labels } from "../../../api/labels.ts";
 import type { KubeObject } from "../../../api/object.ts";
 import type { SimulatedInstance } from "../../../cloud/instance-source.ts";
-import { leaseTime } from "../../../kube/lease.ts";
-import { rfc3339 } from "../../api/times.ts";
+import { rfc3339, rfc3339Micro } from "../../../util/timestamp.ts";
 import type { StatusCondition } from "../api-pod-and-node.ts";
 import { leaseDurationSeconds, nodeLeaseNamespace } from "./lease-times.ts";
 
@@ -127,7 +126,7 @@ export function leaseObject(node: KubeObject, now: number): KubeObject {
       namespace: nodeLeaseNamespace,
       ownerReferences: [{ apiVersion: "v1", kind: "Node", name, uid }],
     },
-    spec: { holderIdentity: name, leaseDurationSeconds, renewTime: leaseTime(now) },
+    spec: { holderIdentity: name, leaseDurationSeconds, renewTime: rfc3339Micro(now) },
   };
 }
 

@@ -1,4 +1,4 @@
-import { rfc3339 } from "../../api/times.ts";
+import { rfc3339 } from "../../../util/timestamp.ts";
 import { type JsonObject, listAt, numberAt, textAt } from "../../kinds/object-draft.ts";
 import { type ApiPod, conditionOfType, hasTerminalPhase } from "../api-pod-and-node.ts";
 import type { PodBehaviour } from "./pod-behaviour.ts";

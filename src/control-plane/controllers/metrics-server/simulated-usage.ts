@@ -4,7 +4,7 @@ import type { KubeObject } from "../../../api/object.ts";
 import { podRequests, QuantityReader } from "../../../core/pod-requests.ts";
 import { Quantity } from "../../../util/quantity.ts";
 import { Random } from "../../../util/random.ts";
-import { rfc3339 } from "../../api/times.ts";
+import { rfc3339 } from "../../../util/timestamp.ts";
 import type { ApiNode, ApiPod } from "../api-pod-and-node.ts";
 
 /** What something uses of cpu (in billionths of a core) and memory (in bytes). */

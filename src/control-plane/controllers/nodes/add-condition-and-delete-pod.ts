@@ -1,7 +1,7 @@
 import type { ControllerContext } from "../../../kube/controller.ts";
 import { isKubeError } from "../../../kube/kube-error.ts";
 import { builtInTypes } from "../../../kube/resources.ts";
-import { rfc3339 } from "../../api/times.ts";
+import { rfc3339 } from "../../../util/timestamp.ts";
 import type { ApiPod } from "../api-pod-and-node.ts";
 
 export interface PodDeletion {

@@ -3,7 +3,7 @@ import { isKubeError } from "../../../kube/kube-error.ts";
 import type { Lease } from "../../../kube/lease.ts";
 import type { RequeueAfter } from "../../../kube/reconciler.ts";
 import { builtInTypes } from "../../../kube/resources.ts";
-import { rfc3339 } from "../../api/times.ts";
+import { rfc3339 } from "../../../util/timestamp.ts";
 import { textAt } from "../../kinds/object-draft.ts";
 import { type ApiNode, type ApiPod, conditionOfType, hasTerminalPhase } from "../api-pod-and-node.ts";
 import { nodeLeaseNamespace } from "../kubelet/lease-times.ts";

@@ -1,5 +1,5 @@
 import type { Taint } from "../../../api/labels.ts";
-import { rfc3339 } from "../../api/times.ts";
+import { rfc3339 } from "../../../util/timestamp.ts";
 import { type ApiNode, conditionOfType } from "../api-pod-and-node.ts";
 
 /** A taint with the moment it was put there, which NoExecute taints carry. */

@@ -11,7 +11,7 @@ import { isKubeError } from "../../../kube/kube-error.ts";
 import { cacheKey } from "../../../kube/object-cache.ts";
 import { builtInTypes } from "../../../kube/resources.ts";
 import type { ObjectChange } from "../../../kube/view.ts";
-import { rfc3339 } from "../../api/times.ts";
+import { rfc3339 } from "../../../util/timestamp.ts";
 import { numberAt, recordAt } from "../../kinds/object-draft.ts";
 import {
   type ApiNode,

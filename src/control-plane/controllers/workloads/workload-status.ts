@@ -1,7 +1,7 @@
 import type { KubeObject } from "../../../api/object.ts";
 import type { ResourceType } from "../../../kube/client.ts";
 import type { ControllerContext } from "../../../kube/controller.ts";
-import { rfc3339 } from "../../api/times.ts";
+import { rfc3339 } from "../../../util/timestamp.ts";
 import { isSameJson } from "../../kinds/object-draft.ts";
 import type { WorkloadCondition } from "./types.ts";
 

@@ -1,4 +1,5 @@
 import { isRecord } from "../../../api/object.ts";
+import { rfc3339 } from "../../../util/timestamp.ts";
 import {
   forbiddenField,
   invalidValue,
@@ -6,7 +7,6 @@ import {
   type StatusCause,
   unsupportedValue,
 } from "../../api/api-errors.ts";
-import { rfc3339 } from "../../api/times.ts";
 import {
   copyJson,
   ensureRecord,

@@ -1,7 +1,7 @@
 import type { FieldPath } from "../../../api/problem.ts";
 import { dnsLabelError, dnsSubdomainError } from "../../../api/validation/names.ts";
+import { rfc3339 } from "../../../util/timestamp.ts";
 import { invalidValue, requiredValue, type StatusCause, unsupportedValue } from "../../api/api-errors.ts";
-import { rfc3339 } from "../../api/times.ts";
 import {
   ensureRecord,
   type JsonObject,

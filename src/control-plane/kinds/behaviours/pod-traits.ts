@@ -1,7 +1,7 @@
 import type { KubeObject } from "../../../api/object.ts";
 import { Quantity } from "../../../util/quantity.ts";
+import { rfc3339 } from "../../../util/timestamp.ts";
 import { forbiddenField, type StatusCause } from "../../api/api-errors.ts";
-import { rfc3339 } from "../../api/times.ts";
 import {
   copyJson,
   ensureRecord,

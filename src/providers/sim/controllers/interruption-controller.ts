@@ -8,6 +8,7 @@ import { type Controller, type ControllerContext, reconcileController } from "..
 import { isKubeError } from "../../../kube/kube-error.ts";
 import { builtInTypes, karpenterTypes } from "../../../kube/resources.ts";
 import type { Logger } from "../../../util/logger.ts";
+import { rfc3339 } from "../../../util/timestamp.ts";
 import type { InterruptionKind, InterruptionMessage, InterruptionQueue } from "../interruption-queue.ts";
 
 /** The part of the operator's metrics that interruptions are counted in. (03:I-4, 04 §4.1) */
@@ -153,7 +154,7 @@ async function setTerminationTimestamp(
   { client, clock }: ControllerContext,
 ): Promise<void> {
   if (metadata.annotations?.[annotations.terminationTimestamp] !== undefined) return;
-  const now = `${new Date(clock.now()).toISOString().slice(0, 19)}Z`;
+  const now = rfc3339(clock.now());
   const body = { metadata: { annotations: { [annotations.terminationTimestamp]: now } } };
   await ignoreNotFound(client.patch(karpenterTypes.NodeClaim, { name: metadata.name ?? "" }, { kind: "merge", body }));
 }

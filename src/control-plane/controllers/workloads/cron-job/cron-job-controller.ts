@@ -3,7 +3,7 @@ import { referenceTo } from "../../../../kube/event.ts";
 import { isKubeError } from "../../../../kube/kube-error.ts";
 import type { RequeueAfter } from "../../../../kube/reconciler.ts";
 import { builtInTypes } from "../../../../kube/resources.ts";
-import { rfc3339 } from "../../../api/times.ts";
+import { rfc3339 } from "../../../../util/timestamp.ts";
 import { isJobFinished } from "../job/job-controller.ts";
 import {
   changedObjectKey,

@@ -1,4 +1,4 @@
-import { rfc3339 } from "../../../api/times.ts";
+import { rfc3339 } from "../../../../util/timestamp.ts";
 import { sum } from "../scaled-value.ts";
 import type { Deployment, DeploymentStatus, ReplicaSet, WorkloadCondition } from "../types.ts";
 import {

@@ -2,7 +2,7 @@ import { type ControllerContext, reconcileController, triggerOn } from "../../..
 import { cacheKey } from "../../../../kube/object-cache.ts";
 import type { RequeueAfter } from "../../../../kube/reconciler.ts";
 import { builtInTypes } from "../../../../kube/resources.ts";
-import { rfc3339 } from "../../../api/times.ts";
+import { rfc3339 } from "../../../../util/timestamp.ts";
 import {
   changedObjectKey,
   claimChildren,

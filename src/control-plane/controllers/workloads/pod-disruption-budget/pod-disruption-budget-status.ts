@@ -1,4 +1,4 @@
-import { rfc3339 } from "../../../api/times.ts";
+import { rfc3339 } from "../../../../util/timestamp.ts";
 import { isPodReady, isPodTerminating } from "../pods.ts";
 import { scaledValue } from "../scaled-value.ts";
 import type { PodDisruptionBudgetObject, PodDisruptionBudgetStatus, WorkloadPod } from "../types.ts";
