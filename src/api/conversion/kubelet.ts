@@ -1,3 +1,4 @@
+import { canonicalJson } from "../../util/canonical-json.ts";
 import { compatibilityAnnotations, groups } from "../labels.ts";
 import { isRecord } from "../object.ts";
 import type { FieldPath } from "../problem.ts";
@@ -47,7 +48,7 @@ export function moveKubeletToClasses(
     if (asking.length === 0) continue;
     const target = name === undefined ? undefined : classes.get(name);
     if (target === undefined) for (const pool of asking) keepAsAnnotation(pool, name);
-    else if (new Set(sharing.map((pool) => canonical(kubeletSettings(pool)))).size > 1)
+    else if (new Set(sharing.map((pool) => canonicalJson(kubeletSettings(pool)))).size > 1)
       refuseConflictingSettings(sharing, String(name));
     else moveToClass(asking, { name: String(name), target });
   }
@@ -73,7 +74,7 @@ function moveToClass(
   if (first?.kubelet === undefined) return;
   const settings = kubeletSettings(first);
   const own = target.draft.resultValue(classKubelet);
-  if (own !== undefined && canonical(own) !== canonical(settings)) {
+  if (own !== undefined && canonicalJson(own) !== canonicalJson(settings)) {
     refuseConflictingSettings(asking, name);
     return;
   }
@@ -133,13 +134,4 @@ function warnContainerRuntime(pool: PoolConversion): void {
     message: "dropped: containerd is the only runtime left",
     advice: "remove it",
   });
-}
-
-/** Equal settings read equal, in whatever order they were written. */
-function canonical(value: unknown): string {
-  return (
-    JSON.stringify(value, (_key, part: unknown) =>
-      isRecord(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part,
-    ) ?? "none"
-  );
 }

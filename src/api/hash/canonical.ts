@@ -30,13 +30,3 @@ export function canonicalStruct(fields: Readonly<Record<string, Canonical>>): Ca
   const parts = Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [`${name}:${value}`]));
   return parts.length === 0 ? undefined : `{${parts.sort().join()}}`;
 }
-
-/** JSON with sorted keys and nothing else touched: list order, empty lists and nulls all count. */
-export function canonicalJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join()}]`;
-  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
-  const parts = Object.entries(value)
-    .filter(([, field]) => field !== undefined)
-    .map(([key, field]) => `${JSON.stringify(key)}:${canonicalJson(field)}`);
-  return `{${parts.sort().join()}}`;
-}

@@ -1,15 +1,15 @@
+import { canonicalJson } from "../../util/canonical-json.ts";
+import { hash64 } from "../../util/hash.ts";
 import { Quantity } from "../../util/quantity.ts";
 import { type AmiSelection, resolvedAmiFamily } from "../validation/ami-family.ts";
 import {
   type Canonical,
-  canonicalJson,
   canonicalMap,
   canonicalNonZero,
   canonicalScalar,
   canonicalSet,
   canonicalStruct,
 } from "./canonical.ts";
-import { hash64 } from "./hash64.ts";
 
 type Scalars<K extends string> = { readonly [key in K]?: string | number | boolean | undefined };
 

@@ -1,15 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { runs } from "../../../test/runs.ts";
-import {
-  canonicalJson,
-  canonicalMap,
-  canonicalNonZero,
-  canonicalScalar,
-  canonicalSet,
-  canonicalStruct,
-} from "./canonical.ts";
-import { hash64 } from "./hash64.ts";
+import { canonicalJson } from "../../util/canonical-json.ts";
+import { hash64 } from "../../util/hash.ts";
+import { canonicalMap, canonicalNonZero, canonicalScalar, canonicalSet, canonicalStruct } from "./canonical.ts";
 
 describe("hash64", () => {
   it("01 §6.3 is an unsigned 64-bit number in decimal", () => {

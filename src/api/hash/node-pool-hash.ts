@@ -1,4 +1,5 @@
 import { parseNillableDurationMs } from "../../util/duration.ts";
+import { hash64 } from "../../util/hash.ts";
 import {
   type Canonical,
   canonicalMap,
@@ -7,7 +8,6 @@ import {
   canonicalSet,
   canonicalStruct,
 } from "./canonical.ts";
-import { hash64 } from "./hash64.ts";
 
 interface HashedTaint {
   readonly key: string;

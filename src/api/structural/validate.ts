@@ -1,4 +1,5 @@
 import { RE2JS } from "re2js";
+import { canonicalJson } from "../../util/canonical-json.ts";
 import { isRecord } from "../object.ts";
 import type { FieldPath, Problem, ProblemCode } from "../problem.ts";
 import { isSupportedFormat, matchesFormat } from "./formats.ts";
@@ -184,20 +185,14 @@ function isInt64(value: unknown): boolean {
 
 /** How items of a set or map list are told apart; undefined where repeats are fine. */
 function identityOf(schema: StructuralSchema): ((item: unknown) => string) | undefined {
-  if (schema["x-kubernetes-list-type"] === "set") return (item) => canonical(item);
+  if (schema["x-kubernetes-list-type"] === "set") return canonicalJson;
   if (schema["x-kubernetes-list-type"] !== "map") return undefined;
   const keys = schema["x-kubernetes-list-map-keys"] ?? [];
   return (item) => JSON.stringify(keys.map((key) => (isRecord(item) ? item[key] : undefined)));
 }
 
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_key, part: unknown) =>
-    isRecord(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part,
-  );
-}
-
 function sameJson(a: unknown, b: unknown): boolean {
-  return a === b || (typeof a === "object" && canonical(a) === canonical(b));
+  return a === b || (typeof a === "object" && canonicalJson(a) === canonicalJson(b));
 }
 
 function describeValue(value: unknown): string {

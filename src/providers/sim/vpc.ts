@@ -1,6 +1,6 @@
-import { hash64 } from "../../api/hash/hash64.ts";
 import type { Ec2NodeClass } from "../../api/kinds/ec2-node-class.ts";
 import { awsZoneId, labels } from "../../api/labels.ts";
+import { hash64 } from "../../util/hash.ts";
 import type { Region } from "../aws/regions.ts";
 
 export type Ec2NodeClassStatus = NonNullable<Ec2NodeClass["status"]>;

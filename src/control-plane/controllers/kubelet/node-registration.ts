@@ -1,6 +1,7 @@
 import { labels } from "../../../api/labels.ts";
 import type { KubeObject } from "../../../api/object.ts";
 import type { SimulatedInstance } from "../../../cloud/instance-source.ts";
+import { fnv1a32 } from "../../../util/hash.ts";
 import { rfc3339, rfc3339Micro } from "../../../util/timestamp.ts";
 import type { StatusCondition } from "../api-pod-and-node.ts";
 import { leaseDurationSeconds, nodeLeaseNamespace } from "./lease-times.ts";
@@ -84,12 +85,6 @@ export function nodeAddress(nodeName: string): string {
   if (octets.length > 0) return octets.join(".");
   const offset = fnv1a32(nodeName) % (2 ** 23 - 2);
   return `10.${offset >> 16}.${(offset >> 8) & 255}.${offset & 255}`;
-}
-
-export function fnv1a32(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
-  return hash >>> 0;
 }
 
 const pressureConditions = [

@@ -1,6 +1,6 @@
+import { fnv1a32 } from "../../../util/hash.ts";
 import { textAt } from "../../kinds/object-draft.ts";
 import type { ApiPod } from "../api-pod-and-node.ts";
-import { fnv1a32 } from "./node-registration.ts";
 
 const addressCount = 2 ** 23 - 2;
 

@@ -2,8 +2,8 @@ import type { PersistentVolume } from "../../../api/kubernetes/cluster-objects.t
 import type { KubeObject } from "../../../api/object.ts";
 import type { ControllerContext } from "../../../kube/controller.ts";
 import { builtInTypes } from "../../../kube/resources.ts";
+import { fnv1a32 } from "../../../util/hash.ts";
 import { recordAt, textAt } from "../../kinds/object-draft.ts";
-import { fnv1a32 } from "../kubelet/node-registration.ts";
 
 /** Which volume is, or is to be, attached to which node. */
 export interface AttachmentPair {

@@ -3,8 +3,9 @@ import type { ResourceType } from "../../../kube/client.ts";
 import type { ControllerContext } from "../../../kube/controller.ts";
 import { isKubeError } from "../../../kube/kube-error.ts";
 import { builtInTypes } from "../../../kube/resources.ts";
+import { canonicalJson } from "../../../util/canonical-json.ts";
 import { ignoreNotFound, isControlledBy, namespacedNameOf, newControllerReference } from "./ownership.ts";
-import { canonicalWithoutNulls, templateHash } from "./template-hash.ts";
+import { templateHash } from "./template-hash.ts";
 import type { ControllerRevision, PodTemplateSpec } from "./types.ts";
 import { workloadLabels } from "./workload-labels.ts";
 
@@ -23,9 +24,9 @@ export async function latestRevision(
 ): Promise<ControllerRevision> {
   const known = revisionsOf(context, owner);
   const wanted = revisionData(owner.spec.template);
-  const identity = canonicalWithoutNulls(wanted);
+  const identity = canonicalJson(wanted);
   const highest = known.at(-1)?.revision ?? 0;
-  const same = known.findLast(({ data }) => canonicalWithoutNulls(data) === identity);
+  const same = known.findLast(({ data }) => canonicalJson(data) === identity);
   if (same === undefined) return createRevision(context, { owner, ownerType, revision: highest + 1 });
   if (same.revision === highest) return same;
   const body = { revision: highest + 1 };
@@ -109,6 +110,6 @@ async function createRevision(
       builtInTypes.ControllerRevision,
       namespacedNameOf(wanted),
     );
-    if (isControlledBy(other, owner) && canonicalWithoutNulls(other.data) === canonicalWithoutNulls(data)) return other;
+    if (isControlledBy(other, owner) && canonicalJson(other.data) === canonicalJson(data)) return other;
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { canonicalWithoutNulls, templateHash } from "./template-hash.ts";
+import { templateHash } from "./template-hash.ts";
 
 describe("hashes of templates", () => {
   it("05:CP-L1 are the same whatever the order of keys, and another for another template", () => {
@@ -12,13 +12,10 @@ describe("hashes of templates", () => {
     expect(templateHash(reordered)).toBe(templateHash(template));
     expect(templateHash(swapped)).not.toBe(templateHash(template));
     expect(templateHash(template, 1)).not.toBe(templateHash(template));
-    expect(templateHash({ ...template, extra: undefined, none: null })).toBe(templateHash(template));
+    expect(templateHash({ ...template, extra: undefined })).toBe(templateHash(template));
   });
 
   it("05:CP-L1 stay what they are: names of sets that exist depend on it", () => {
     expect(templateHash({ spec: { containers: [{ name: "main", image: "app:1" }] } })).toBe("7d448d5965");
-    expect(canonicalWithoutNulls({ b: [1, null, "x"], a: { d: true, c: undefined } })).toBe(
-      '{"a":{"d":true},"b":[1,null,"x"]}',
-    );
   });
 });

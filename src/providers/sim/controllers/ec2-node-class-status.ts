@@ -5,13 +5,13 @@ import {
   ec2Validation,
 } from "../../../api/conditions/ec2-node-class.ts";
 import { setCondition, withConditions } from "../../../api/conditions/set-condition.ts";
-import { hash64 } from "../../../api/hash/hash64.ts";
 import type { Ec2NodeClass } from "../../../api/kinds/ec2-node-class.ts";
 import type { Problem } from "../../../api/problem.ts";
 import { resolvedAmiFamily } from "../../../api/validation/ami-family.ts";
 import { tagProblems } from "../../../api/validation/ec2-node-class.ts";
 import { amiFamilyKubeletProblems, kubeletProblems } from "../../../api/validation/kubelet.ts";
 import { kubeletExpressionsOf } from "../../../api/validation/kubelet-expressions.ts";
+import { hash64 } from "../../../util/hash.ts";
 import type { Region } from "../../aws/regions.ts";
 import { amisFor } from "../amis.ts";
 import { securityGroupsFor, subnetsFor } from "../vpc.ts";

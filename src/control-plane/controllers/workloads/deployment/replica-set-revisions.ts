@@ -1,4 +1,4 @@
-import { canonicalWithoutNulls } from "../template-hash.ts";
+import { canonicalJson } from "../../../../util/canonical-json.ts";
 import type { Deployment, PodTemplateSpec, ReplicaSet } from "../types.ts";
 import { workloadAnnotations, workloadLabels } from "../workload-labels.ts";
 import { rolloutSpec } from "./rollout-progress.ts";
@@ -22,7 +22,7 @@ export function findNewReplicaSet({ spec }: Deployment, sets: readonly ReplicaSe
 
 export function templateIdentity({ metadata, spec }: PodTemplateSpec): string {
   const { [workloadLabels.podTemplateHash]: _, ...labels } = metadata?.labels ?? {};
-  return canonicalWithoutNulls({ metadata: { ...metadata, labels }, spec });
+  return canonicalJson({ metadata: { ...metadata, labels }, spec });
 }
 
 export function replicaSetRevision({ metadata }: Pick<ReplicaSet, "metadata">): number {

@@ -1,3 +1,10 @@
+/** 32-bit FNV-1a over UTF-16 units: for choices that must be the same in every run. */
+export function fnv1a32(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  return hash >>> 0;
+}
+
 const mask = 0xffff_ffff_ffff_ffffn;
 const offset = 0xcbf2_9ce4_8422_2325n;
 const prime = 0x100_0000_01b3n;
