@@ -63,12 +63,17 @@ async function isServed(type: ResourceType, client: KubeClient): Promise<boolean
   }
 }
 
-/** 02:K-4. */
+/** The default KWOK types, or those of a file. (02:K-4) */
 async function instanceTypesFrom(path: string | undefined, readFile: OpenProviderOptions["readFile"]) {
   if (path === undefined) return { types: kwokInstanceTypes() };
   const text = await readFile(path);
   if (text === undefined) return { problems: [`--instance-types-file-path: there is no file ${path}`] };
   const parsed = parseKwokFile(text);
   if ("types" in parsed) return parsed;
-  return { problems: parsed.problems.map((one) => `${path}: ${formatPath(one.path)}: ${one.message}`) };
+  return {
+    problems: parsed.problems.map(({ path: field, message, expected }) => {
+      const hint = expected === undefined ? "" : `; expected ${expected}`;
+      return `${path}: ${formatPath(field)}: ${message}${hint}`;
+    }),
+  };
 }

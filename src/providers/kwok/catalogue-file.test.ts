@@ -10,7 +10,7 @@ import {
   offeringReservationId,
   offeringZone,
 } from "../../core/instance-type.ts";
-import { parseKwokFile, readKwokFile } from "./catalogue-file.ts";
+import { parseKwokFile } from "./catalogue-file.ts";
 
 const place = (zoneName: string, capacity: string, ...more: object[]) => [
   { key: labels.capacityType, operator: "In", values: [capacity] },
@@ -28,13 +28,13 @@ const type = (over: object = {}) => ({
 });
 
 function read(value: unknown): readonly InstanceType[] {
-  const result = readKwokFile(value);
+  const result = parseKwokFile(JSON.stringify(value));
   if ("types" in result) return result.types;
   throw new Error(JSON.stringify(result.problems));
 }
 
 function problems(value: unknown): string[] {
-  const result = readKwokFile(value);
+  const result = parseKwokFile(JSON.stringify(value));
   return "problems" in result ? result.problems.map(({ code, path }) => `${code} ${formatPath(path)}`) : [];
 }
 
@@ -140,15 +140,7 @@ describe("a malformed file is a list of problems", () => {
     ["no memory", [type({ resources: { cpu: "1" } })], ["required [0].resources.memory"]],
     ["a bad quantity", [type({ resources: { cpu: "1x", memory: "1Gi" } })], ["format [0].resources.cpu"]],
     ["a negative quantity", [type({ resources: { cpu: "-1", memory: "1Gi" } })], ["too-small [0].resources.cpu"]],
-    [
-      "a bad resource name",
-      [
-        JSON.parse(
-          '{"name":"t","architecture":"x","operatingSystems":["y"],"offerings":[],"resources":{"cpu":1,"memory":1,"__proto__":1}}',
-        ),
-      ],
-      ["invalid-key [0].resources.__proto__"],
-    ],
+    ["a bad resource name", [type({ resources: { cpu: 1, memory: 1, "a b": 1 } })], ["invalid-key [0].resources[a b]"]],
     ["offerings that are an object", [type({ offerings: {} })], ["type [0].offerings"]],
     ["an offering that is a number", [type({ offerings: [1] })], ["type [0].offerings[0]"]],
     ["no price", [type({ offerings: [offering({ Price: undefined })] })], ["required [0].offerings[0].Price"]],
@@ -188,6 +180,27 @@ describe("a malformed file is a list of problems", () => {
       "required [0].offerings[0].Requirements",
       "type [1]",
     ]);
+  });
+
+  it("says what is wrong and what is expected", () => {
+    const result = parseKwokFile(
+      JSON.stringify([
+        type({ name: "a b", resources: { cpu: "1x" }, offerings: [offering({ Price: -1, Requirements: {} })] }),
+      ]),
+    );
+    expect("problems" in result && result.problems.map(({ message, expected }) => `${message}: ${expected}`)).toEqual([
+      "\"a b\" is not a label value: at most 63 letters, digits, '-', '_' and '.', with a letter or digit at both ends",
+      '"1x" is not a quantity: a quantity like 500m or 16Gi',
+      "is missing: a quantity like 500m or 16Gi",
+      '"-1" is negative: zero or more',
+      "is an object: a list",
+    ]);
+  });
+
+  it("ignores a resource named __proto__", () => {
+    const text = JSON.stringify([type()]).replace('"cpu"', '"__proto__":{"cpu":"1"},"cpu"');
+    const result = parseKwokFile(text);
+    expect("types" in result && Object.keys(result.types[0]?.capacity ?? {})).toEqual(["pods", "cpu", "memory"]);
   });
 
   it("never throws, whatever the JSON", { timeout: 60_000 }, () => {

@@ -1,24 +1,22 @@
+import { z } from "zod";
+import { schemaPatterns } from "../../api/kinds/patterns.ts";
 import { type LabelPolicy, labelPolicy } from "../../api/label-policy.ts";
 import { kwokLabels, labels, resources } from "../../api/labels.ts";
+import { isRecord } from "../../api/object.ts";
 import type { Problem } from "../../api/problem.ts";
 import { type RequirementOperator, requirementOperators } from "../../api/vocabulary.ts";
 import { type InstanceType, type Offering, offeringCapacityType } from "../../core/instance-type.ts";
 import { parseInt64 } from "../../core/int64.ts";
 import type { RequirementItem } from "../../core/requirement.ts";
 import { Requirements } from "../../core/requirements.ts";
-import type { Resources } from "../../core/resources.ts";
 import { errorMessage } from "../../util/error-text.ts";
 import { Quantity } from "../../util/quantity.ts";
-import { JsonCursor, quotedExcerpt } from "./json-cursor.ts";
 import { kwokInstanceType } from "./kwok-instance-type.ts";
 
 /** Either all types of a file, or all that is wrong with it. */
 export type KwokCatalogueResult =
   | { readonly types: readonly InstanceType[] }
   | { readonly problems: readonly Problem[] };
-
-/** When a file does not say. (02:K-4) */
-const defaultPods = Quantity.of(110);
 
 /** Reads the text of an instance types file in the KWOK format. (02:K-4) */
 export function parseKwokFile(text: string, policy: LabelPolicy = labelPolicy("kwok")): KwokCatalogueResult {
@@ -29,105 +27,68 @@ export function parseKwokFile(text: string, policy: LabelPolicy = labelPolicy("k
     const message = `is not JSON: ${errorMessage(error)}`;
     return { problems: [{ code: "unreadable", path: [], message, expected: "a JSON list of instance types" }] };
   }
-  return readKwokFile(value, policy);
+  const result = fileSchema(policy).safeParse(value, { reportInput: true });
+  return result.success ? { types: result.data } : { problems: result.error.issues.map(problemOf) };
 }
 
-/** Reads an instance types file that is JSON already. */
-export function readKwokFile(value: unknown, policy: LabelPolicy = labelPolicy("kwok")): KwokCatalogueResult {
-  const root = JsonCursor.root(value);
-  const cursors = root.items() ?? [];
-  const types = allDefined(cursors.map((at) => readType(at, policy)));
-  if (types !== undefined) noteUndeclaredReservations(cursors, types);
-  return types === undefined || root.problems.length > 0 ? { problems: root.problems } : { types };
-}
+const maxLabelValue = 63;
+const maxKey = 316;
+const quantityExample = "a quantity like 500m or 16Gi";
+/** Pods of a type that does not state them. (02:K-4) */
+const defaultPods = Quantity.of(110);
 
-function readType(at: JsonCursor, policy: LabelPolicy): InstanceType | undefined {
-  if (!at.isRecord()) return undefined;
-  const name = at.field("name").name();
-  const architecture = at.field("architecture").name();
-  const operatingSystems = readOperatingSystems(at.field("operatingSystems"));
-  const amounts = readResources(at.field("resources"));
-  const offerings = allDefined(
-    at
-      .field("offerings")
-      .items()
-      ?.map((one) => readOffering(one, policy)),
+const labelValuePattern = new RegExp(schemaPatterns.labelValue);
+const qualifiedNamePattern = new RegExp(schemaPatterns.qualifiedName);
+
+const labelValue = z.string().refine(
+  (value) => value.length <= maxLabelValue && labelValuePattern.test(value),
+  refusal({
+    code: "invalid-value",
+    message: "is not a label value",
+    expected: "at most 63 letters, digits, '-', '_' and '.', with a letter or digit at both ends",
+  }),
+);
+const name = labelValue.refine((value) => value !== "", refusal({ code: "too-short", message: "may not be empty" }));
+const qualifiedName = z
+  .string()
+  .refine(
+    (value) => value.length <= maxKey && qualifiedNamePattern.test(value),
+    refusal({ code: "invalid-key", message: "is not a qualified name", expected: "example.com/name" }),
   );
-  if (name === undefined || architecture === undefined || operatingSystems === undefined) return undefined;
-  if (amounts === undefined || offerings === undefined) return undefined;
-  return kwokInstanceType({ name, architecture, operatingSystems, resources: amounts, offerings });
-}
+const amount = z
+  .number()
+  .refine((value) => value >= 0, refusal({ code: "too-small", message: "is negative", expected: "zero or more" }));
+const count = amount.refine(
+  Number.isSafeInteger,
+  refusal({ code: "type", message: "is not a whole number", expected: "a whole number" }),
+);
 
-function readOperatingSystems(at: JsonCursor): readonly string[] | undefined {
-  const names = allDefined(at.items()?.map((one) => one.name()));
-  if (names?.length !== 0) return names;
-  return at.note({ code: "too-few", message: "names no operating system", expected: "linux or windows" });
-}
+const quantity = z
+  .custom<string | number>(
+    (value) => typeof value === "string" || typeof value === "number",
+    refusal({ code: "type", message: "is not a quantity", expected: quantityExample }),
+  )
+  .transform((value, context) => {
+    const parsed = Quantity.tryParse(value);
+    if (parsed === undefined) {
+      return refuse(context, { code: "format", message: "is not a quantity", expected: quantityExample });
+    }
+    if (parsed.sign() >= 0) return parsed;
+    return refuse(context, { code: "too-small", message: "is negative", expected: "zero or more" });
+  });
 
-function readResources(at: JsonCursor): Resources | undefined {
-  if (!at.isRecord()) return undefined;
-  const before = at.problems.length;
-  const amounts: Record<string, Quantity> = { [resources.pods]: defaultPods };
-  for (const [name, one] of at.fields()) {
-    const quantity = one.quantity();
-    if (one.hasKeyForName() && quantity !== undefined) amounts[name] = quantity;
-  }
-  for (const name of [resources.cpu, resources.memory]) if (!at.fields().has(name)) at.field(name).quantity();
-  return at.problems.length > before ? undefined : amounts;
-}
-
-function readOffering(at: JsonCursor, policy: LabelPolicy): Offering | undefined {
-  if (!at.isRecord()) return undefined;
-  const price = at.field("Price").amount();
-  const requirements = readRequirements(at.field("Requirements"), policy);
-  if (price === undefined || requirements === undefined) return undefined;
-  // Available is not asked: whatever a file lists can be had. (02:K-4)
-  const offering: Offering = { requirements, price, available: true };
-  return offeringCapacityType(offering) === "reserved" ? readReservation(at, offering) : offering;
-}
-
-function readReservation(at: JsonCursor, offering: Offering): Offering | undefined {
-  const reservationCapacity = at.field("ReservationCapacity").count();
-  if (offering.requirements.get(kwokLabels.reservationId).singleValue === undefined) {
-    const message = `a reserved offering names its reservation by ${kwokLabels.reservationId}`;
-    return at.field("Requirements").note({ code: "required", message, expected: "In with one value" });
-  }
-  return reservationCapacity === undefined ? undefined : { ...offering, reservationCapacity };
-}
-
-/** Zone and capacity type are what makes an offering. (02:C-2) */
-function readRequirements(at: JsonCursor, policy: LabelPolicy): Requirements | undefined {
-  const items = allDefined(at.items()?.map(readItem));
-  if (items === undefined) return undefined;
-  const requirements = Requirements.fromItems(items, policy);
-  const missing = [labels.capacityType, labels.zone].filter((key) => requirements.get(key).singleValue === undefined);
-  for (const key of missing) {
-    at.note({ code: "required", message: `an offering has exactly one ${key}`, expected: "In with one value" });
-  }
-  return missing.length > 0 ? undefined : requirements;
-}
-
-function readItem(at: JsonCursor): RequirementItem | undefined {
-  if (!at.isRecord()) return undefined;
-  const key = at.field("key").key();
-  const operator = readOperator(at.field("operator"));
-  const given = at.field("values");
-  const values = given.isMissing ? [] : allDefined(given.items()?.map((one) => one.labelValue()));
-  if (key === undefined || operator === undefined || values === undefined) return undefined;
+const requirement = goObject({
+  key: qualifiedName,
+  operator: z.enum(requirementOperators),
+  values: z.array(labelValue).optional(),
+}).transform(({ key, operator, values = [] }, context): RequirementItem => {
   const expected = expectedValues(operator, values);
   if (expected === undefined) return { key, operator, values };
-  return given.note({ code: "value-count", message: `does not suit operator ${operator}`, expected });
-}
+  const message = `has the wrong number or kind of values for operator ${operator}`;
+  return refuse(context, { code: "value-count", message, expected }, ["values"]);
+});
 
-function readOperator(at: JsonCursor): RequirementOperator | undefined {
-  const text = at.text();
-  const operator = requirementOperators.find((one) => one === text);
-  if (text === undefined || operator !== undefined) return operator;
-  const expected = requirementOperators.join(", ");
-  return at.note({ code: "unknown-operator", message: `${quotedExcerpt(text)} is not an operator`, expected });
-}
-
-/** What the operator needs and these are not; nothing when they will do. */
+/** What the operator expects if the values do not fit; undefined if they do. */
 function expectedValues(operator: RequirementOperator, values: readonly string[]): string | undefined {
   switch (operator) {
     case "NotIn":
@@ -141,22 +102,132 @@ function expectedValues(operator: RequirementOperator, values: readonly string[]
   }
 }
 
-/** Where there are reservations, an offering without one says so, or it would pass for any of them. (02:C-2) */
-function noteUndeclaredReservations(cursors: readonly JsonCursor[], types: readonly InstanceType[]): void {
+/** Resources by name; cpu and memory must be among them. */
+const amounts = z.preprocess(
+  (value) => (isRecord(value) ? { [resources.cpu]: undefined, [resources.memory]: undefined, ...value } : value),
+  z.record(qualifiedName, quantity),
+);
+
+function offeringSchema(policy: LabelPolicy) {
+  const requirements = z.array(requirement).transform((items, context) => {
+    const own = Requirements.fromItems(items, policy);
+    for (const key of [labels.capacityType, labels.zone]) {
+      if (own.get(key).singleValue !== undefined) continue;
+      const message = `an offering has exactly one ${key}`;
+      refuse(context, { code: "required", message, expected: "In with one value" });
+    }
+    return own;
+  });
+  // `Available` is ignored: whatever a file lists is available. (02:K-4)
+  return goObject({ Price: amount, Requirements: requirements, ReservationCapacity: count.optional() }).transform(
+    ({ Price: price, Requirements: own, ReservationCapacity: reservationCapacity }, context): Offering => {
+      const offering = { requirements: own, price, available: true };
+      if (offeringCapacityType(offering) !== "reserved") return offering;
+      if (own.get(kwokLabels.reservationId).singleValue === undefined) {
+        const message = `a reserved offering names its reservation by ${kwokLabels.reservationId}`;
+        refuse(context, { code: "required", message, expected: "In with one value" }, ["Requirements"]);
+      }
+      if (reservationCapacity !== undefined) return { ...offering, reservationCapacity };
+      const missing = { code: "required", message: "is missing", expected: "a whole number" } as const;
+      return refuse(context, missing, ["ReservationCapacity"]);
+    },
+  );
+}
+
+function fileSchema(policy: LabelPolicy) {
+  const type = goObject({
+    name,
+    architecture: name,
+    operatingSystems: z
+      .array(name)
+      .refine(
+        (names) => names.length > 0,
+        refusal({ code: "too-few", message: "lists no operating system", expected: "linux or windows" }),
+      ),
+    resources: amounts,
+    offerings: z.array(offeringSchema(policy)),
+  }).transform((spec) =>
+    kwokInstanceType({ ...spec, resources: { [resources.pods]: defaultPods, ...spec.resources } }),
+  );
+  return z.array(type).superRefine(refuseUndeclaredReservations);
+}
+
+/** In a file with reservations every other offering must exclude the reservation label, or it would match any of them. (02:C-2) */
+function refuseUndeclaredReservations(types: readonly InstanceType[], context: z.RefinementCtx): void {
   const isReserved = (offering: Offering): boolean => offeringCapacityType(offering) === "reserved";
-  if (!types.some((type) => type.offerings.some(isReserved))) return;
-  const message = `in a file with reservations, other offerings rule out ${kwokLabels.reservationId}`;
-  for (const [typeIndex, at] of cursors.entries()) {
-    for (const [index, one] of (at.field("offerings").items() ?? []).entries()) {
-      const offering = types[typeIndex]?.offerings[index];
-      if (offering === undefined || isReserved(offering)) continue;
+  if (!types.some(({ offerings }) => offerings.some(isReserved))) return;
+  const message = `in a file with reservations, other offerings must exclude ${kwokLabels.reservationId}`;
+  for (const [typeIndex, { offerings }] of types.entries()) {
+    for (const [index, offering] of offerings.entries()) {
+      if (isReserved(offering)) continue;
       if (offering.requirements.get(kwokLabels.reservationId).operator === "DoesNotExist") continue;
-      one.field("Requirements").note({ code: "required", message, expected: "DoesNotExist" });
+      const path = [typeIndex, "offerings", index, "Requirements"];
+      refuse(context, { code: "required", message, expected: "DoesNotExist" }, path);
     }
   }
 }
 
-/** The list, if none of it is missing. */
-function allDefined<T>(list: readonly (T | undefined)[] | undefined): readonly T[] | undefined {
-  return list?.every((one) => one !== undefined) ? (list as readonly T[]) : undefined;
+/** An object as Go reads it: fields match whatever their case, null is nothing, and unknown fields are ignored. */
+function goObject<Shape extends z.ZodRawShape>(shape: Shape) {
+  return z.preprocess((value) => {
+    if (!isRecord(value)) return value;
+    const given = (field: string): unknown => {
+      const isSame = (key: string): boolean => key.toLowerCase() === field.toLowerCase();
+      return value[Object.hasOwn(value, field) ? field : (Object.keys(value).find(isSame) ?? field)] ?? undefined;
+    };
+    return Object.fromEntries(Object.keys(shape).map((field) => [field, given(field)]));
+  }, z.object(shape));
+}
+
+type Reason = Omit<Problem, "path">;
+
+function refusal(reason: Reason) {
+  return { params: { reason }, abort: true };
+}
+
+function refuse(context: z.RefinementCtx, reason: Reason, path: (string | number)[] = []): never {
+  context.addIssue({ code: "custom", path, params: { reason }, continue: false });
+  return z.NEVER;
+}
+
+function problemOf(issue: z.core.$ZodIssue): Problem {
+  const path = issue.path.map((step) => (typeof step === "number" ? step : String(step)));
+  return { ...reasonOf(issue), path };
+}
+
+function reasonOf(issue: z.core.$ZodIssue): Reason {
+  if (issue.code === "invalid_key" && issue.issues[0] !== undefined) return reasonOf(issue.issues[0]);
+  const { input } = issue;
+  const isMissing = input === undefined || input === null;
+  if (issue.code === "custom") {
+    const reason: Reason = issue.params?.["reason"];
+    if (isMissing) return { ...reason, code: "required", message: "is missing" };
+    const isShown = typeof input === "string" || typeof input === "number";
+    return isShown ? { ...reason, message: `${quotedExcerpt(input)} ${reason.message}` } : reason;
+  }
+  const expected =
+    issue.code === "invalid_type"
+      ? (typeNames[issue.expected] ?? issue.expected)
+      : `one of ${requirementOperators.join(", ")}`;
+  if (isMissing) return { code: "required", message: "is missing", expected };
+  if (issue.code === "invalid_type") return { code: "type", message: `is ${kindOf(input)}`, expected };
+  return { code: "unknown-operator", message: `${quotedExcerpt(String(input))} is not an operator`, expected };
+}
+
+const typeNames: Readonly<Record<string, string>> = {
+  array: "a list",
+  object: "an object",
+  record: "an object",
+  string: "a string",
+  number: "a finite number",
+};
+
+function kindOf(value: unknown): string {
+  if (Array.isArray(value)) return "a list";
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
+}
+
+/** Text from the file is shortened in messages. */
+function quotedExcerpt(value: string | number): string {
+  return JSON.stringify(String(value).slice(0, 80));
 }
