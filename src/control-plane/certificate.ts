@@ -17,7 +17,7 @@ export interface CertificateOptions {
 const dayMs = 24 * 60 * 60 * 1000;
 const validityMs = 365 * dayMs;
 
-/** A certificate that vouches for itself: the kubeconfig carries it as the authority to trust. (05:CP-S1) */
+/** A self-signed certificate; the kubeconfig carries it as its CA. (05:CP-S1) */
 export async function makeCertificate({ hosts, now }: CertificateOptions): Promise<ServerCertificate> {
   const generate = await loadGenerator();
   const made = await generate([{ name: "commonName", value: `karpenter-up-${randomUUID().slice(0, 8)}` }], {
@@ -37,7 +37,9 @@ export async function makeCertificate({ hosts, now }: CertificateOptions): Promi
 
 type Generate = typeof import("selfsigned")["generate"];
 
-/** 100 ms to load, and most starts find a certificate kept from before. Bundled, a CommonJS package is its default export. */
+/**
+ * Loaded on demand (100 ms): most starts reuse a certificate. In the bundle a CommonJS package is the default export.
+ */
 async function loadGenerator(): Promise<Generate> {
   const loaded: { readonly generate?: Generate; readonly default?: { readonly generate: Generate } } = await import(
     "selfsigned"

@@ -27,16 +27,16 @@ export interface ControlPlaneOptions {
   readonly nodes: number;
   /** Where the certificate is kept from run to run. */
   readonly folder: string;
-  /** Where the cluster is kept; in memory alone, unless given. (05:CP-T5) */
+  /** Where the cluster is persisted; in memory only, unless given. (05:CP-T5) */
   readonly data?: DataFolderOptions | undefined;
-  /** More machines than those: a simulated cloud's. Asked once, when what the data folder kept is there. */
+  /** Instances of a simulated cloud in addition to nodes; called once, after the data folder was read. */
   readonly cloudInstances?: ((context: ControlPlaneContext) => Promise<InstanceSource>) | undefined;
   /** Where the output of containers comes from. */
   readonly logs?: LogSource | undefined;
   readonly onInternalError: (error: unknown) => void;
 }
 
-/** What a cluster is made of. */
+/** What a control plane is built from. */
 export interface ControlPlaneContext {
   readonly api: ApiServer;
   readonly random: Random;
@@ -44,18 +44,18 @@ export interface ControlPlaneContext {
 
 export interface DataFolderOptions {
   readonly folder: string;
-  /** Whether to go on with what is before a damage. */
+  /** Whether to drop everything after a damaged record. */
   readonly recover: boolean;
   readonly compactAfterBytes?: number | undefined;
 }
 
 /** A running control plane. */
 export interface ControlPlane extends ServedApi, ControlPlaneContext {
-  /** What of an earlier life could not be kept, for the user. */
+  /** Writes that were lost in recovery, to show to the user. */
   readonly losses: readonly string[];
 }
 
-/** The composition of `karpenter up`: an API server with our kinds, on a socket, and the loops behind it. */
+/** Composes karpenter up: API server with our CRDs, HTTP listener, and the simulated cluster. */
 export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
   const { host, port, isPlainHttp, folder, onInternalError } = options;
   const cleanups: (() => Promise<void>)[] = [];
@@ -79,7 +79,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
   }
 }
 
-/** The certificate is of the real world: its time is not the cluster's. */
+/** Certificates use real time, not the cluster's. */
 function certificateFor(host: string): { readonly hosts: readonly string[]; readonly now: number } {
   const hosts = [...new Set([host, "127.0.0.1", "::1", "localhost"])];
   return { hosts: hosts.filter((one) => one !== "0.0.0.0" && one !== "::"), now: systemClock().now() };
@@ -87,7 +87,7 @@ function certificateFor(host: string): { readonly hosts: readonly string[]; read
 
 interface StartupContext {
   readonly random: Random;
-  /** How to take back what was done, last first. */
+  /** Cleanups, run in reverse. */
   readonly cleanups: (() => Promise<void>)[];
 }
 
@@ -114,7 +114,7 @@ async function openServer(
   return { api, losses: openedJournal.losses };
 }
 
-/** A cluster whose time ran faster goes on from its own time: nothing in it may lie in its future. */
+/** Time never runs backwards: a cluster that ran accelerated continues from its own last time. */
 function clockFrom(lastAt: number | undefined, speed: number): Clock {
   const system = systemClock();
   const startAt = Math.max(system.now(), lastAt ?? 0);
@@ -123,7 +123,7 @@ function clockFrom(lastAt: number | undefined, speed: number): Clock {
 
 const nodeWaitMs = 10_000; // of real time
 
-/** Starts the loops; machines of an earlier life come up again. Resolves when the nodes are there. */
+/** Starts the simulated cluster, including nodes of an earlier run. Resolves when the nodes are registered. */
 async function runCluster(
   { nodes, cloudInstances, onInternalError }: ControlPlaneOptions,
   { api, random }: ControlPlaneContext,
@@ -150,7 +150,7 @@ async function runCluster(
   return controllers;
 }
 
-/** Not for ever: without all its nodes a cluster is of use too. */
+/** Waits at most 10 s: the cluster is usable without all its nodes. */
 async function untilNodes(api: ApiServer, missing: Set<string>): Promise<void> {
   if (missing.size === 0) return;
   const timeout = new AbortController();
@@ -162,7 +162,7 @@ async function untilNodes(api: ApiServer, missing: Set<string>): Promise<void> {
   timer.cancel();
 }
 
-/** Which of our plain machines a Node was. */
+/** The ordinal of one of our own simulated nodes. */
 function ordinalOf({ metadata, spec }: KubeObject): number | undefined {
   const ordinal = /^node-([1-9]\d{0,5})$/.exec(metadata.name ?? "")?.[1];
   return ordinal !== undefined && textAt(spec, "providerID") === `simulated:///node-${ordinal}`

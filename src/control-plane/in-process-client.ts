@@ -17,7 +17,7 @@ import type { ApiServer } from "./api/server.ts";
 import { initialEventsEndAnnotationKey, type ServerWatchEvent } from "./api/server-watch.ts";
 
 export interface InProcessClientOptions {
-  /** Who owns what this client writes, where a write does not say. */
+  /** Field manager of writes that name none. */
   readonly fieldManager?: string | undefined;
   /** Waits as a network would, before every call: on the clock, so that virtual time stays deterministic. */
   readonly latency?: (() => Promise<void>) | undefined;

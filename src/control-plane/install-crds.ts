@@ -5,7 +5,7 @@ import type { KubeObject } from "../api/object.ts";
 import type { ApiServer } from "./api/server.ts";
 import { createObjects } from "./load-objects.ts";
 
-/** Registers our kinds as any installer would: through their definitions. */
+/** Creates the CRDs of our kinds. */
 export async function installCrds(api: ApiServer, provider: Provider): Promise<void> {
   const definitions = karpenterKindsOf(provider).map((kind) => customResourceDefinition(kind, provider));
   await createObjects(api, definitions as unknown as readonly KubeObject[]);

@@ -19,10 +19,10 @@ export async function createObjects(api: ApiServer, objects: readonly KubeObject
 
 const fieldManager = "karpenter-up";
 
-/** What others live in or are made of goes first. */
+/** Applied first: other objects are instances of them or live in them. */
 const appliedFirst: readonly unknown[] = ["CustomResourceDefinition", "Namespace"];
 
-/** Applies what users wrote, definitions and namespaces first; what is refused, by name and reason. */
+/** Applies manifests, CRDs and namespaces first. Returns the errors as text. */
 export async function loadObjects(api: ApiServer, objects: readonly unknown[]): Promise<readonly string[]> {
   const isAppliedFirst = (object: unknown) => isRecord(object) && appliedFirst.includes(object["kind"]);
   const ordered = [...objects.filter(isAppliedFirst), ...objects.filter((object) => !isAppliedFirst(object))];
@@ -56,7 +56,7 @@ interface ManifestObject {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-/** Applied, so that two manifests may speak of one object; created where the server has to make up the name. */
+/** Applied, so that two manifests may describe one object; created where the server generates the name. */
 async function write(api: ApiServer, kind: ServedKind, { object, metadata }: ManifestObject): Promise<void> {
   const namespace = namespaceFor(kind, metadata["namespace"]);
   const { name } = metadata;

@@ -23,10 +23,10 @@ export interface SimulatedClusterOptions {
   readonly api: ApiServer;
   readonly clock: Clock;
   readonly random: Random;
-  /** The machines its kubelets run on. */
+  /** The instances its kubelets run on. */
   readonly instances: InstanceSource;
   readonly settings?: Omit<ClusterControllerOptions, "kubelets"> | undefined;
-  /** What stands between the loops and the server: faults, a network. Nothing, unless given. */
+  /** Wraps the controllers' client: faults, latency. */
   readonly wrapClient?: ((client: KubeClient) => KubeClient) | undefined;
   readonly recordsEvents?: boolean | undefined;
   readonly onFailure?: ((failure: ControllerFailure) => void) | undefined;
@@ -57,7 +57,7 @@ export function startSimulatedCluster(options: SimulatedClusterOptions): Running
   });
 }
 
-/** `kubectl top`. (05:CP-L13) */
+/** Metrics for kubectl top. (05:CP-L13) */
 function usageController(api: ApiServer): Controller {
   const metrics = (plural: string) => api.kinds.get({ group: "metrics.k8s.io", version: "v1beta1", plural });
   return {
@@ -79,8 +79,8 @@ function usageController(api: ApiServer): Controller {
 }
 
 /**
- * Troubles that no retry will mend. Refusals by the API are the daily bread of loops, and so are plain errors, with
- * which a loop says that it has not seen enough yet.
+ * Failures no retry will fix. API errors are expected in controllers, and plain Errors are how a reconcile asks for a
+ * retry.
  */
 export function isInternalFailure(
   failure: ControllerFailure,

@@ -5,7 +5,7 @@ export interface BackOffOptions {
   readonly maxMs: number;
 }
 
-/** How long to wait after so many failures in a row: doubling, capped, and spread over its second half. */
+/** The wait after this many consecutive failures: it doubles up to maxMs, and a random half of it is taken off. */
 export function backOffMs(failures: number, { baseMs, maxMs, random }: BackOffOptions & { readonly random: Random }) {
   const fullMs = Math.min(maxMs, baseMs * 2 ** Math.max(0, failures - 1));
   return fullMs * (0.5 + random.next() / 2);

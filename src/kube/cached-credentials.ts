@@ -3,11 +3,11 @@ import type { ClientIdentity, Credentials } from "./connection.ts";
 
 export interface ExpiringIdentity {
   readonly identity: ClientIdentity;
-  /** Until when it holds, in milliseconds since the epoch; absent: until it is refused. */
+  /** Milliseconds since the epoch; absent: valid until the server rejects it. */
   readonly expiresAt?: number | undefined;
 }
 
-/** Asks for an identity once, and again when it expired or was refused; callers at the same time share one question. */
+/** Fetches an identity once and again after it expired or was rejected; concurrent callers share one fetch. */
 export function cachedCredentials(fetchIdentity: () => Promise<ExpiringIdentity>, clock: Clock): Credentials {
   let cached: Promise<ExpiringIdentity> | undefined;
   const forget = (fetching: Promise<ExpiringIdentity>): void => {

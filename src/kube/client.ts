@@ -1,6 +1,6 @@
 import type { KubeObject } from "../api/object.ts";
 
-/** A kind of object as clients address it. */
+/** How clients address a kind. */
 export interface ResourceType {
   readonly group: string;
   readonly version: string;
@@ -16,7 +16,7 @@ export interface ObjectKey {
 }
 
 export interface ListOptions {
-  /** One namespace; all of them when absent. */
+  /** All namespaces, unless given. */
   readonly namespace?: string | undefined;
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
@@ -28,7 +28,7 @@ export interface ListOptions {
 export interface ObjectList<T extends KubeObject> {
   readonly items: readonly T[];
   readonly resourceVersion: string;
-  /** Where the next page begins. */
+  /** The token of the next page. */
   readonly continue?: string | undefined;
 }
 
@@ -41,7 +41,7 @@ export interface WatchOptions extends Omit<ListOptions, "limit" | "continue"> {
 
 export type WatchEvent<T extends KubeObject> =
   | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: T }
-  /** Says only how far the stream has come; with `initialEventsEnd` that all that existed has been sent. */
+  /** Carries only a resourceVersion; with initialEventsEnd, everything that existed has been sent. */
   | { readonly type: "BOOKMARK"; readonly resourceVersion: string; readonly initialEventsEnd: boolean };
 
 export interface WriteOptions {
@@ -63,25 +63,24 @@ export interface DeleteOptions extends Pick<WriteOptions, "dryRun"> {
 }
 
 /**
- * The Kubernetes API as our code uses it. Two implementations, HTTP and in-process, and one contract suite for both.
- * Objects that come back may be shared and are frozen; but lists and watches over a wire bring tens of thousands that
- * are nobody else's, most of which are cut down at once: whoever keeps them freezes them. Failures are `KubeError`s.
- * (docs/designs/interfaces.md)
+ * The Kubernetes API as our code uses it; one contract suite runs against both implementations (HTTP and in-process).
+ * Returned objects are frozen and may be shared, except those of HTTP lists and watches: they are large and mostly
+ * projected away, so whoever keeps one freezes it. Failures are KubeErrors. (docs/designs/interfaces.md)
  */
 export interface KubeClient {
   get<T extends KubeObject>(type: ResourceType, key: ObjectKey): Promise<T>;
   list<T extends KubeObject>(type: ResourceType, options?: ListOptions): Promise<ObjectList<T>>;
-  /** Ends when the signal aborts or the server closes the stream; throws `KubeError` where the server says so. */
+  /** Ends when the signal aborts or the server closes the stream; throws the KubeError the server sends. */
   watch<T extends KubeObject>(type: ResourceType, options: WatchOptions): AsyncIterable<WatchEvent<T>>;
   create<T extends KubeObject>(type: ResourceType, object: KubeObject, options?: CreateOptions): Promise<T>;
-  /** Replaces; `metadata.resourceVersion` guards against overwriting what was not seen. */
+  /** Replaces the object; with metadata.resourceVersion set, only if nobody has written it since. */
   update<T extends KubeObject>(type: ResourceType, object: KubeObject, options?: WriteOptions): Promise<T>;
   patch<T extends KubeObject>(type: ResourceType, key: ObjectKey, patch: Patch, options?: WriteOptions): Promise<T>;
-  /** The object as it is while it goes, or undefined once it is gone. */
+  /** The object while it waits for finalizers or its grace period; undefined once it is deleted. */
   delete<T extends KubeObject>(type: ResourceType, key: ObjectKey, options?: DeleteOptions): Promise<T | undefined>;
 }
 
-/** For subresources that are created on an object (eviction, binding), `name` says on which. */
+/** For subresources that are created (eviction, binding), name is the object they belong to. */
 export interface CreateOptions extends WriteOptions {
   readonly name?: string | undefined;
 }

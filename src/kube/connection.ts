@@ -1,35 +1,35 @@
-/** Where an API server is, and how to be let in. */
+/** Where an API server is and how to authenticate. */
 export interface Connection {
-  /** May carry a path, as behind a proxy that serves several clusters. */
+  /** May include a path, as behind a proxy for several clusters. */
   readonly server: string;
   readonly tls: TlsOptions;
   readonly credentials: Credentials;
-  /** What commands act on unless told otherwise. */
+  /** The namespace of commands that name none. */
   readonly namespace: string;
 }
 
 export interface TlsOptions {
-  /** PEM; the system's authorities unless given. */
+  /** PEM; the system's certificate authorities, unless given. */
   readonly ca?: string | undefined;
-  /** The name in the certificate, where it is not the host of the address. */
+  /** The name in the server's certificate, if it is not the host of the address. */
   readonly serverName?: string | undefined;
   readonly skipVerify?: boolean | undefined;
 }
 
-/** A header may come several times. */
+/** A list sends the header several times. */
 export type RequestHeaders = Readonly<Record<string, string | string[]>>;
 
-/** How we show who we are: with headers, a client certificate, or both. */
+/** What authenticates a client: headers, a client certificate, or both. */
 export interface ClientIdentity {
   readonly headers: RequestHeaders;
   /** PEM. */
   readonly certificate?: { readonly cert: string; readonly key: string } | undefined;
 }
 
-/** Identities that may change while the process runs. */
+/** A source of identities, which may be renewed while the process runs. */
 export interface Credentials {
   current(): Promise<ClientIdentity>;
-  /** The server did not accept the current identity; says whether asking again may give another. */
+  /** Call after the server rejected the current identity. True if current() may return another one now. */
   invalidate(): boolean;
 }
 

@@ -13,41 +13,41 @@ import { type Reconcile, Reconciler, type ReconcilerObserver } from "./reconcile
 import { type Projections, SharedViews } from "./shared-views.ts";
 import type { ObjectChange, View } from "./view.ts";
 
-/** One of the things that go on in a cluster. (05 §6) */
+/** A long-running controller. (05 §6) */
 export interface Controller {
-  /** Also who its events come from. */
+  /** Also the component its Events come from. */
   readonly name: string;
-  /** What it looks at: it begins when all of it is here. */
+  /** Kinds it reads; it starts when all of them have synced. */
   readonly kinds: readonly ResourceType[];
-  /** Until the signal aborts. */
+  /** Runs until the signal aborts. */
   run(context: ControllerContext, signal: AbortSignal): Promise<void>;
 }
 
-/** What a loop has to work with. */
+/** What a controller is given to work with. */
 export interface ControllerContext {
-  /** What is written through it shows in the views at once. */
+  /** Writes through it show in the views at once. */
   readonly client: KubeClient;
   readonly clock: Clock;
-  /** Of this loop alone. */
+  /** Not shared with other controllers. */
   readonly random: Random;
   readonly view: <T extends KubeObject>(type: ResourceType) => View<T>;
-  /** Resolves when the view of the kind is complete; for kinds not named at the start. */
+  /** Resolves when the view of the kind has synced; for kinds not in Controller.kinds. */
   readonly synced: (type: ResourceType) => Promise<void>;
   /** Stops watching a kind that is no longer served. */
   readonly stopWatching: (type: ResourceType) => void;
-  /** Asked between pieces of long work. */
+  /** Called between pieces of long work. */
   readonly pause: Pause;
-  /** Something a person should read with `kubectl describe`. */
+  /** Records a Kubernetes Event about the object. */
   readonly recordEvent: (object: InvolvedObject, event: Omit<EventRecord, "involvedObject">) => void;
   readonly log: (entry: ControllerFailure) => void;
-  /** Hears of the runs of this loop, for metrics. */
+  /** Observes the reconciler's runs, for metrics. */
   readonly observe?: ReconcilerObserver | undefined;
 }
 
-/** Anything an Event can be about. */
+/** An object an Event can be about. */
 export type InvolvedObject = Pick<KubeObject, "apiVersion" | "kind" | "metadata">;
 
-/** What went wrong without stopping anything. */
+/** A failure that does not stop the process. */
 export type ControllerFailure =
   | { readonly kind: "reconcile-failed"; readonly controller: string; readonly key: string; readonly error: unknown }
   | { readonly kind: "controller-ended"; readonly controller: string; readonly error: unknown }
@@ -61,22 +61,25 @@ export interface StartControllersOptions {
   readonly controllers: readonly Controller[];
   readonly log?: ((entry: ControllerFailure) => void) | undefined;
   readonly projections?: Projections | undefined;
-  /** Asked while much is taken in at once; it works on, unless given. */
+  /** Called while large lists are read; never pauses, unless given. */
   readonly pause?: Pause | undefined;
-  /** One voice for all loops; each speaks in its own name, unless given. */
+  /** One event source for all controllers; each controller's own name, unless given. */
   readonly eventSource?: Pick<EventRecorderOptions, "component" | "limits"> | undefined;
   readonly observe?: ((controller: string) => ReconcilerObserver) | undefined;
-  /** Whether loops write Events; a simulation of years has no use for them. Yes, unless said otherwise. */
+  /** Whether controllers write Events (default true); long simulations do without. */
   readonly recordsEvents?: boolean | undefined;
 }
 
 export interface RunningControllers {
-  /** Resolves when every loop has seen the world and begun. */
+  /** Resolves when every controller has synced and started. */
   readonly started: Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Runs loops over any client. With a virtual clock and the in-process client the run is deterministic. (docs/designs/determinism.md) */
+/**
+ * Runs controllers over any client. With a virtual clock and the in-process client the run is deterministic.
+ * (docs/designs/determinism.md)
+ */
 export function startControllers(options: StartControllersOptions): RunningControllers {
   const { client, clock, random, controllers, log, projections, recordsEvents = true } = options;
   const logFailure = log ?? (() => {});
@@ -129,7 +132,7 @@ export function startControllers(options: StartControllersOptions): RunningContr
   const running = controllers.map((controller) => {
     const stopping = new AbortController();
     const { signal } = stopping;
-    setMaxListeners(0, signal); // every kind and every wait listens to it: that is no leak
+    setMaxListeners(0, signal); // each view and each wait adds a listener; this is not a leak
     const synced = Promise.all(controller.kinds.map((type) => views.synced(type)));
     const ended = Promise.race([synced, whenAborted(signal)])
       .then(() => (signal.aborted ? undefined : controller.run(contextOf(controller, signal), signal)))
@@ -147,11 +150,11 @@ export function startControllers(options: StartControllersOptions): RunningContr
   };
 }
 
-/** Which keys a change makes worth a look. */
+/** Which keys a change enqueues. */
 export interface WatchTrigger {
   readonly type: ResourceType;
   readonly keys: (change: ObjectChange<KubeObject>, context: ControllerContext) => Iterable<string>;
-  /** How long to wait for more of the kind: a thousand pods that start together are one look, not a thousand. */
+  /** Delays the key, so that a burst of changes causes one run. */
   readonly settleMs?: number | undefined;
 }
 
@@ -166,20 +169,20 @@ export function triggerOn<T extends KubeObject>(
 export interface ReconcileControllerOptions {
   readonly name: string;
   readonly triggers: readonly WatchTrigger[];
-  /** What it reads beside what triggers it. */
+  /** Kinds it reads besides those that trigger it. */
   readonly kinds?: readonly ResourceType[] | undefined;
   readonly reconcile: Reconcile<string, ControllerContext>;
   readonly concurrency?: number | undefined;
   readonly backOff?: BackOffOptions | undefined;
-  /** News that no view tells of. Gets how to enqueue, gives how to stop. */
+  /** A source of keys other than views: gets an enqueue function, returns the unsubscribe function. */
   readonly subscribe?: ((enqueue: (key: string) => void, context: ControllerContext) => () => void) | undefined;
-  /** Once, before the first look: for indexes. */
+  /** Called once before the first run: for indexes. */
   readonly prepare?: ((context: ControllerContext) => void) | undefined;
-  /** Looked at once at the start, whatever changes: for loops that go by the clock. */
+  /** Keys enqueued at the start: for controllers driven by time. */
   readonly initialKeys?: readonly string[] | undefined;
 }
 
-/** The usual loop: changes name keys, and each key is looked at until its part of the world is right. */
+/** A controller that reconciles the keys its triggers enqueue. */
 export function reconcileController(options: ReconcileControllerOptions): Controller {
   const { name, triggers, reconcile, concurrency = 1, backOff, initialKeys = [] } = options;
   const kinds = [...triggers.map(({ type }) => type), ...(options.kinds ?? [])];

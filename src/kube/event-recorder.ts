@@ -9,13 +9,13 @@ import { isKubeError } from "./kube-error.ts";
 import { builtInTypes } from "./resources.ts";
 import { type Rate, TokenBucket } from "./token-bucket.ts";
 
-/** Something a person should read with `kubectl describe`. */
+/** A Kubernetes Event to be written, for people who run `kubectl describe`. */
 export interface EventRecord {
   readonly involvedObject: ObjectReference;
   readonly type: EventType;
   readonly reason: string;
   readonly message: string;
-  /** Told once in a while for the same values (with the reason and the object); without values each time. (03 §6.2) */
+  /** Recorded once in durationMs for the same reason, object and values; every time, without values. (03 §6.2) */
   readonly dedupe?: { readonly values: readonly string[]; readonly durationMs?: number } | undefined;
 }
 
@@ -23,25 +23,25 @@ export interface EventRecorderOptions {
   readonly kube: KubeClient;
   readonly clock: Clock;
   readonly random: Random;
-  /** Who reports. */
+  /** The component events come from. */
   readonly component: string;
-  /** Reasons that are told only so often, over all objects. (02:L-21) */
+  /** Rate limits by reason, over all objects. (02:L-21) */
   readonly limits?: Readonly<Record<string, Rate>>;
-  /** An event was lost. */
+  /** Called for each event that could not be written. */
   readonly onError?: (error: unknown, record: EventRecord) => void;
 }
 
 const defaultDedupeMs = 2 * 60_000;
-/** The same happening again within this time raises the count of its event instead of making another. */
+/** A repetition within this time increments the count of the earlier Event instead of creating another. */
 const aggregationWindowMs = 10 * 60_000;
-/** How much one object may say, whatever happens to it: as Go's client lets it. */
+/** Rate limit of Events per object, as client-go has it. */
 const perObjectRate: Rate = { perSecond: 1 / 300, burst: 25 };
-/** Beyond this the cluster is not taking events, and old ones say less than new ones. */
+/** When more than this wait, the oldest is dropped: the API server is not accepting Events. */
 const maxQueued = 1_000;
 const maxAttempts = 4;
 const retries = { baseMs: 500, maxMs: 10_000 };
 
-/** Writes Events, in the background and never too many. */
+/** Writes Events in the background, deduplicated and rate limited. */
 export class EventRecorder {
   readonly #options: EventRecorderOptions;
   readonly #recentlyRecorded: ExpiringMap<true>;
@@ -60,7 +60,7 @@ export class EventRecorder {
     this.#limits = new Map(Object.entries(limits).map(([reason, rate]) => [reason, new TokenBucket(rate, clock)]));
   }
 
-  /** Takes note; says whether it will be told. */
+  /** Queues the event; false if it is a duplicate or over a rate limit. */
   record(record: EventRecord): boolean {
     if (this.#isDuplicate(record) || !this.#isWithinLimits(record)) return false;
     if (this.#queue.length >= maxQueued) this.#queue.shift();
@@ -69,7 +69,7 @@ export class EventRecorder {
     return true;
   }
 
-  /** Sends what is recorded until the signal aborts, and what waits by then once. */
+  /** Sends queued events until the signal aborts; what is queued then is tried once more. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
@@ -92,7 +92,9 @@ export class EventRecorder {
     });
   }
 
-  /** The object is part of the key: two objects of one name are two stories. (03 §6.2, upstream's defect fixed) */
+  /**
+   * The object is part of the key, unlike upstream: events of two objects are not duplicates of each other. (03 §6.2)
+   */
   #isDuplicate({ involvedObject, reason, dedupe }: EventRecord): boolean {
     if (dedupe === undefined || dedupe.values.length === 0) return false;
     const key = JSON.stringify([reason.toLowerCase(), referenceKey(involvedObject), ...dedupe.values]);
@@ -129,10 +131,10 @@ export class EventRecorder {
     const { clock, random } = this.#options;
     const retryAfterMs = isKubeError(error) ? (error.retryAfterMs ?? 0) : 0;
     const ms = Math.max(retryAfterMs, backOffMs(failures, { ...retries, random }));
-    await clock.sleep(ms, signal).catch(() => {}); // told to stop: one more try, without waiting
+    await clock.sleep(ms, signal).catch(() => {}); // stopping: one more try, without waiting
   }
 
-  /** A repetition raises the count of its event; where that one is gone by now, a new event takes the count over. */
+  /** Increments the count of the earlier Event; where that was deleted, creates a new one with the count. */
   async #write(record: EventRecord): Promise<void> {
     const { kube, clock } = this.#options;
     const key = aggregationKey(record);
@@ -201,7 +203,7 @@ function aggregationKey({ involvedObject, type, reason, message }: EventRecord):
   return JSON.stringify([referenceKey(involvedObject), type, reason, message]);
 }
 
-/** What time may heal; an event the server does not want it will not want later either. */
+/** Whether a retry may succeed. */
 function isTransient(error: unknown): boolean {
   return !isKubeError(error) || isKubeError(error, "unavailable", "timeout", "too-many-requests", "server-error");
 }

@@ -25,7 +25,7 @@ export interface ObjectReference {
 
 export type EventType = "Normal" | "Warning";
 
-/** What an event is about. */
+/** The involvedObject of an event about this object. */
 export function referenceTo({ apiVersion, kind, metadata }: Pick<KubeObject, "apiVersion" | "kind" | "metadata">) {
   const { namespace, name = "", uid, resourceVersion } = metadata;
   return { apiVersion, kind, namespace, name, uid, resourceVersion } satisfies ObjectReference;

@@ -4,14 +4,14 @@ import type { ExpiringIdentity } from "./cached-credentials.ts";
 import { bearerHeaders, type ClientIdentity } from "./connection.ts";
 import type { HostEnvironment } from "./host-environment.ts";
 
-/** A program that prints credentials, as kubeconfigs name them (`users[].user.exec`). */
+/** A credential plugin of a kubeconfig (`users[].user.exec`). */
 export interface ExecPlugin {
   readonly apiVersion: string;
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly installHint?: string | undefined;
-  /** What the program is told of the cluster, where the kubeconfig wants it to be. */
+  /** Passed to the program where provideClusterInfo is set. */
   readonly cluster?: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -39,7 +39,7 @@ function parseExecCredential(printed: string, { apiVersion, command }: ExecPlugi
   try {
     credential = JSON.parse(printed);
   } catch {
-    throw printedError("no JSON"); // not the text: it may hold a secret
+    throw printedError("something other than JSON"); // not the output: it may contain a secret
   }
   if (!isRecord(credential) || credential["kind"] !== "ExecCredential" || credential["apiVersion"] !== apiVersion) {
     throw printedError(`no ExecCredential of ${apiVersion}`);
@@ -51,7 +51,7 @@ function parseExecCredential(printed: string, { apiVersion, command }: ExecPlugi
   const expiry = status["expirationTimestamp"];
   if (expiry === undefined || expiry === null) return { identity };
   const expiresAt = Date.parse(String(expiry));
-  if (Number.isNaN(expiresAt)) throw printedError(`an expirationTimestamp that is no time: ${JSON.stringify(expiry)}`);
+  if (Number.isNaN(expiresAt)) throw printedError(`an invalid expirationTimestamp: ${JSON.stringify(expiry)}`);
   return { identity, expiresAt };
 }
 

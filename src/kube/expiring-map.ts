@@ -2,7 +2,7 @@ import type { Clock } from "../util/clock.ts";
 
 const sweepAtLeast = 1_024;
 
-/** Remembers things for a while. */
+/** A map whose entries expire. */
 export class ExpiringMap<V> {
   readonly #clock: Clock;
   readonly #entries = new Map<string, { readonly value: V; readonly untilMs: number }>();
@@ -26,12 +26,12 @@ export class ExpiringMap<V> {
     this.#entries.delete(key);
   }
 
-  /** How many are held, forgotten ones that were not swept yet included. */
+  /** Entries held, including expired ones not yet swept. */
   get size(): number {
     return this.#entries.size;
   }
 
-  /** Each time twice as many must have come as stayed, so that a sweep costs little a piece. */
+  /** Sweeps when the size has doubled, so that the cost per entry is constant. */
   #sweep(): void {
     const now = this.#clock.now();
     for (const [key, { untilMs }] of this.#entries) if (untilMs <= now) this.#entries.delete(key);

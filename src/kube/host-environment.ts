@@ -2,25 +2,25 @@ import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 
-/** What finding a cluster and proving who we are asks of the machine. */
+/** What loading a kubeconfig and running credential plugins need of the host. */
 export interface HostEnvironment {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly homeDir: string;
-  /** Undefined: nothing is there. */
+  /** Undefined: no such file. */
   readonly readFile: (path: string) => Promise<string | undefined>;
-  /** Runs a program to its end and returns what it printed; rejects when it fails. */
+  /** Runs a program and returns its output; rejects when it fails. */
   readonly runCommand: (command: string, options: CommandOptions) => Promise<string>;
 }
 
 export interface CommandOptions {
   readonly args: readonly string[];
-  /** Added to the environment. */
+  /** Added to the environment variables. */
   readonly env: Readonly<Record<string, string>>;
 }
 
 const pluginTimeoutMs = 60_000;
 
-/** The real one. */
+/** The host this process runs on. */
 export function systemHostEnvironment({ env, homeDir }: Pick<HostEnvironment, "env" | "homeDir">): HostEnvironment {
   return {
     env,

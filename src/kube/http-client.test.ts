@@ -203,7 +203,7 @@ describe("httpClient", () => {
     const { kube } = setUp(() => reply(429, "slow down\n", { "retry-after": "7" }));
     expect(await errorOf(kube.get(builtInTypes.Pod, { name: "web" }))).toMatchObject({
       code: "too-many-requests",
-      message: "GET /api/v1/namespaces/default/pods/web: the server answered 429: slow down",
+      message: "GET /api/v1/namespaces/default/pods/web: the server responded with 429: slow down",
       retryAfterMs: 7_000,
     });
     const both = setUp(() => failure(429, "TooManyRequests", { retryAfterSeconds: 3 })).kube;
@@ -222,7 +222,7 @@ describe("httpClient", () => {
     const waiting = errorOf(slow.kube.get(builtInTypes.Node, { name: "n" }));
     await slow.clock.runUntilIdle();
     expect(slow.clock.now()).toBe(10_000);
-    expect(await waiting).toMatchObject({ code: "timeout", message: "GET /api/v1/nodes/n: no answer within 10 s" });
+    expect(await waiting).toMatchObject({ code: "timeout", message: "GET /api/v1/nodes/n: no response within 10 s" });
     expect(slow.outcomes).toMatchObject([{ httpStatus: undefined, durationMs: 10_000 }]);
   });
 

@@ -25,7 +25,7 @@ const patchTypes = {
   apply: "application/apply-patch+yaml", // JSON is YAML
 } as const satisfies Record<Patch["kind"], string>;
 
-/** Any Kubernetes API server over HTTP. */
+/** A client of any Kubernetes API server. */
 export function httpClient(options: HttpClientOptions): KubeClient {
   const restClient = new RestClient(options);
   const json = async <T>(request: ApiRequest): Promise<T> => deepFreeze(await restClient.json(request)) as T;
@@ -92,8 +92,8 @@ function applyQuery(
 }
 
 /**
- * Servers answer a delete with a Status, with the object that is now going, or with the object that just went: only
- * what still waits for a finalizer or its grace period is there.
+ * A server answers a delete with a Status, with the object that now waits for deletion, or with the object it just
+ * deleted. Only one that still has finalizers or a grace period exists.
  */
 function isStillThere({ kind, metadata }: KubeObject): boolean {
   if (kind === "Status" || metadata.deletionTimestamp === undefined) return false;
@@ -103,11 +103,11 @@ function isStillThere({ kind, metadata }: KubeObject): boolean {
   return finalizers.length > 0 || deletionGracePeriodSeconds > 0;
 }
 
-/** Items of built-in kinds come without their kind; we give it back. */
+/** Lists of built-in kinds leave out kind and apiVersion of their items. */
 function objectList<T extends KubeObject>(type: ResourceType, body: unknown): ObjectList<T> {
   const metadata = isRecord(body) ? body["metadata"] : undefined;
   if (!isRecord(body) || !isRecord(metadata) || typeof metadata["resourceVersion"] !== "string") {
-    throw new KubeError("server-error", `listing ${type.plural}: the server's answer is no list`);
+    throw new KubeError("server-error", `listing ${type.plural}: the response is not a list`);
   }
   const named = { apiVersion: apiVersionOf(type), kind: type.kind };
   const items = Array.isArray(body["items"]) ? body["items"] : []; // Go writes an empty list as null
@@ -129,7 +129,7 @@ async function* watch<T extends KubeObject>(
   try {
     yield* watchEvents<T>(await restClient.stream({ type, method: "GET", path }, signal));
   } catch (error) {
-    if (signal.aborted) return; // nobody listens any more
+    if (signal.aborted) return; // aborted by the caller, who is no longer reading
     throw error;
   }
 }

@@ -4,7 +4,7 @@ import type { Clock } from "../util/clock.ts";
 export interface IdleTimeoutOptions {
   readonly clock: Clock;
   readonly idleMs: number;
-  /** Aborts the guarded work as well. */
+  /** Its abort is passed on. */
   readonly parentSignal: AbortSignal;
   readonly onIdle: () => void;
 }
@@ -15,11 +15,14 @@ export interface IdleTimeout {
   stop(): void;
 }
 
-/** A signal that aborts when nothing was heard for too long: how a dead connection shows that never says so. */
+/**
+ * A connection is considered dead after this long without data: a peer that vanished sends no FIN. The signal aborts
+ * then, or when the parent signal does.
+ */
 export function startIdleTimeout({ clock, idleMs, parentSignal, onIdle }: IdleTimeoutOptions): IdleTimeout {
   const controller = new AbortController();
   let touchedAt = clock.now();
-  // Hearing something moves no timer: there may be thousands of events a second.
+  // touch() only stores the time: there may be thousands of events a second.
   const check = (): void => {
     const leftMs = touchedAt + idleMs - clock.now();
     if (leftMs > 0) {

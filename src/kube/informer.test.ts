@@ -248,6 +248,6 @@ describe("Informer", () => {
     await run(1_000);
     expect(informer.state).toEqual({ kind: "stopped" });
     expect(clock.pending).toBe(0);
-    await expect(informer.run(new AbortController().signal)).rejects.toThrow("started before");
+    await expect(informer.run(new AbortController().signal)).rejects.toThrow("has already been started");
   });
 });

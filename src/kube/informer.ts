@@ -10,8 +10,8 @@ import { isKubeError } from "./kube-error.ts";
 import { type CacheEntry, type CacheHandler, cacheKey, ObjectCache } from "./object-cache.ts";
 
 /**
- * Where an informer stands. It lists page by page, then watches from the version of the list; a watch that ends is
- * resumed from the last version seen, and only one that cannot be resumed leads back to listing.
+ * The informer's state machine: list page by page, then watch from the list's version. A watch that ends is resumed
+ * from the last version seen; one that cannot be resumed leads to a new list.
  */
 export type InformerState =
   | { readonly kind: "idle" }
@@ -20,7 +20,7 @@ export type InformerState =
   | { readonly kind: "waiting"; readonly untilMs: number; readonly then: InformerState }
   | { readonly kind: "stopped" };
 
-/** What went wrong without stopping the informer. */
+/** A failure the informer recovers from. */
 export type InformerFailure =
   | { readonly kind: "list-failed" | "watch-failed"; readonly error: unknown }
   | { readonly kind: "watch-idle"; readonly idleMs: number }
@@ -32,12 +32,12 @@ export interface InformerOptions<T extends KubeObject, P> extends Pick<ListOptio
   readonly type: ResourceType;
   readonly clock: Clock;
   readonly random: Random;
-  /** What to keep of an object, which is frozen; throws where it makes no sense of it, and the object is left out. */
+  /** What to keep of an object. Throws where the object cannot be decoded; it is then left out. */
   readonly project: (object: T) => P;
   readonly pageSize?: number;
-  /** A watch on which nothing came for so long, not even a bookmark, is taken for dead. */
+  /** A watch without any event or bookmark for this long is considered dead and reopened. */
   readonly watchIdleTimeoutMs?: number;
-  /** Asked while much is taken in at once. */
+  /** Called between items, so that a large list does not block the process. */
   readonly pause?: Pause | undefined;
   readonly onFailure?: (failure: InformerFailure) => void;
 }
@@ -50,14 +50,14 @@ const defaultPageSize = 500;
 /** Bookmarks come about once a minute. */
 const defaultWatchIdleTimeoutMs = 5 * 60_000;
 const backOff = { baseMs: 500, maxMs: 30_000 };
-/** So many failures at one version, and it is the version that fails: what follows it cannot be read. */
+/** After this many failures at one version we list again: the events after it cannot be read. */
 const failuresUntilRelist = 3;
-/** A watch that lived this long was a good one, even if nothing happened on it. */
+/** A watch that lasted this long counts as healthy and resets the back-off. */
 const healthyWatchMs = 30_000;
 
 /**
- * Keeps a local copy of all objects of a kind, over any client. The copy depends on what the server holds alone:
- * whatever happened to the connection, it ends up as a fresh list would be.
+ * Keeps a local copy of all objects of a kind. Whatever happens to the connection, the copy converges to what a fresh
+ * list would return.
  */
 export class Informer<T extends KubeObject, P> {
   readonly #options: InformerOptions<T, P>;
@@ -79,12 +79,12 @@ export class Informer<T extends KubeObject, P> {
     return this.#state;
   }
 
-  /** True once everything that existed at the start is here. */
+  /** Everything that existed at the start has been listed. */
   get hasSynced(): boolean {
     return this.#hasSynced;
   }
 
-  /** Resolves with the first sync. */
+  /** Resolves when everything that existed at the start has been listed. */
   get synced(): Promise<void> {
     return this.#synced.promise;
   }
@@ -93,7 +93,7 @@ export class Informer<T extends KubeObject, P> {
     return this.#cache.size;
   }
 
-  /** By `namespace/name`, or name where there are no namespaces. */
+  /** By `namespace/name`, or by name for cluster-scoped kinds. */
   get(key: string): P | undefined {
     return this.#cache.get(key);
   }
@@ -106,14 +106,15 @@ export class Informer<T extends KubeObject, P> {
     return this.#cache.values();
   }
 
-  /** The handler first hears of everything that is there. Returns how to stop hearing. */
+  /** Calls the handler for everything cached, then for every change. Returns the unsubscribe function. */
   subscribe(handler: CacheHandler<P>): () => void {
     return this.#cache.subscribe(handler);
   }
 
-  /** Runs until the signal aborts; started once. */
+  /** Runs until the signal aborts; call it once. */
   async run(signal: AbortSignal): Promise<void> {
-    if (this.#state.kind !== "idle") throw new Error(`the informer of ${this.#options.type.plural} was started before`);
+    if (this.#state.kind !== "idle")
+      throw new Error(`the informer of ${this.#options.type.plural} has already been started`);
     this.#state = startOfList;
     while (!signal.aborted) this.#state = await this.#step(this.#state, signal);
     this.#state = { kind: "stopped" };
@@ -127,11 +128,11 @@ export class Informer<T extends KubeObject, P> {
 
   async #wait({ untilMs, then }: InformerState & { kind: "waiting" }, signal: AbortSignal): Promise<InformerState> {
     const { clock } = this.#options;
-    await clock.sleep(untilMs - clock.now(), signal).catch(() => {}); // aborted: the loop sees it
+    await clock.sleep(untilMs - clock.now(), signal).catch(() => {}); // aborted: run() checks the signal
     return then;
   }
 
-  /** One page. */
+  /** Reads one page. */
   async #list(state: InformerState & { kind: "listing" }, signal: AbortSignal): Promise<InformerState> {
     const { kube, type, pageSize = defaultPageSize } = this.#options;
     if (state.pages === 0) this.#listed = new Map();
@@ -150,7 +151,7 @@ export class Informer<T extends KubeObject, P> {
       return { kind: "watching", resourceVersion: page.resourceVersion };
     } catch (error) {
       this.#report({ kind: "list-failed", error });
-      // Pages of an expired list do not fit together with new ones.
+      // After "expired" the pages read so far cannot be continued.
       return this.#retry(error, this.#needsRelist(error) ? startOfList : state);
     }
   }
@@ -159,14 +160,14 @@ export class Informer<T extends KubeObject, P> {
     for (const _ of this.#cache.replaceInSteps(this.#listed)) {
       const pause = this.#pause();
       if (pause !== undefined) await pause;
-      if (signal.aborted) return; // nobody listens any more
+      if (signal.aborted) return; // stopping: handlers are not interested any more
     }
     this.#listed = new Map();
     this.#hasSynced = true;
     this.#synced.resolve();
   }
 
-  /** From a version until the stream ends, for whatever reason. */
+  /** Watches from a version until the stream ends, for whatever reason. */
   async #watch(from: InformerState & { kind: "watching" }, signal: AbortSignal): Promise<InformerState> {
     const { kube, type, clock, random } = this.#options;
     const startedAt = clock.now();
@@ -174,14 +175,14 @@ export class Informer<T extends KubeObject, P> {
     let { resourceVersion } = from;
     let failure: { readonly error: unknown } | undefined;
     try {
-      // The server ends it after a while, as other clients ask too: so load moves on to new servers.
+      // The server closes the watch after this time. As other clients do, so that load spreads over restarted servers.
       const timeoutSeconds = 300 + random.int(300);
       const options = { resourceVersion, bookmarks: true, timeoutSeconds, signal: idleTimeout.signal };
       for await (const event of kube.watch<T>(type, { ...this.#selectors(), ...options })) {
         idleTimeout.touch();
         resourceVersion = this.#applyEvent(event);
         const pause = this.#pause();
-        if (pause !== undefined) await pause; // meanwhile the server has to wait
+        if (pause !== undefined) await pause; // back-pressure: the server waits
         if (signal.aborted) break;
       }
     } catch (error) {
@@ -201,19 +202,19 @@ export class Informer<T extends KubeObject, P> {
     return this.#retry(error, this.#needsRelist(error) ? startOfList : { kind: "watching", resourceVersion });
   }
 
-  /** Whether going on from here cannot succeed, so that only a new list can. */
+  /** Whether resuming cannot succeed, so that a new list is needed. */
   #needsRelist(error: unknown): boolean {
     if (isKubeError(error, "expired")) return true;
     const isOutage = isKubeError(error, "unavailable", "timeout", "too-many-requests");
     return !isOutage && this.#failures + 1 >= failuresUntilRelist;
   }
 
-  /** Takes an event in and returns how far the stream has come. */
+  /** Applies an event and returns its resourceVersion. */
   #applyEvent(event: WatchEvent<T>): string {
     if (event.type === "BOOKMARK") return event.resourceVersion;
     const { metadata } = event.object;
     const entry = event.type === "DELETED" ? undefined : this.#decode(event.object);
-    // What cannot be decoded is not there: no list would show it either.
+    // An object that cannot be decoded is treated as absent, as in a list.
     if (entry === undefined) this.#cache.remove(cacheKey(metadata));
     else this.#cache.put(entry);
     return metadata.resourceVersion ?? "";
@@ -224,7 +225,7 @@ export class Informer<T extends KubeObject, P> {
     const isNamed = isRecord(metadata) && typeof metadata["name"] === "string";
     const key = isNamed ? cacheKey(object.metadata) : "";
     try {
-      if (!isNamed) throw new Error("an object without a name");
+      if (!isNamed) throw new Error("object without a name");
       const { uid, resourceVersion } = object.metadata;
       return { key, uid, resourceVersion, object: deepFreeze(this.#options.project(object)) };
     } catch (error) {
@@ -233,7 +234,7 @@ export class Informer<T extends KubeObject, P> {
     }
   }
 
-  /** What is next, after a wait that grows with the failures in a row and is never shorter than the server asks. */
+  /** Waits before the next state: longer with each consecutive failure, and at least as long as the server asks. */
   #retry(error: unknown, then: InformerState): InformerState {
     const { clock, random } = this.#options;
     this.#failures += 1;

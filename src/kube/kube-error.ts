@@ -1,4 +1,4 @@
-/** What an API server can answer instead of what was asked for. Closed: callers switch on it. */
+/** Error codes of the API, as a closed set callers switch on. */
 export const kubeErrorCodes = [
   "bad-request",
   "unauthorized",
@@ -41,11 +41,11 @@ export interface StatusDetails {
   readonly retryAfterSeconds?: number;
 }
 
-/** The outside world said no. */
+/** A request the API server refused or did not answer. */
 export class KubeError extends Error {
   override readonly name = "KubeError";
   readonly code: KubeErrorCode;
-  /** What the server answered; absent where it was not reached. */
+  /** The Status the server returned; absent where the server was not reached. */
   readonly status: KubeStatus | undefined;
 
   constructor(

@@ -54,7 +54,7 @@ export type KubeConfigCluster = z.infer<typeof clusterSchema>;
 export type KubeConfigUser = z.infer<typeof userSchema>;
 export type KubeConfigContext = z.infer<typeof contextSchema>;
 
-/** What one kubeconfig, or several laid over each other, say. */
+/** One kubeconfig, or several merged. */
 export interface KubeConfigFile {
   readonly currentContext: string | undefined;
   readonly clusters: ReadonlyMap<string, KubeConfigCluster>;
@@ -68,12 +68,12 @@ export function readKubeConfig(content: string, path: string): KubeConfigFile {
   try {
     document = parse(content) ?? {};
   } catch (cause) {
-    throw new Error(`${path} is no YAML: ${errorMessage(cause).split("\n", 1)[0]}`, { cause });
+    throw new Error(`${path} is not YAML: ${errorMessage(cause).split("\n", 1)[0]}`, { cause });
   }
   const read = fileSchema.safeParse(document);
   if (!read.success) {
     const [issue] = read.error.issues;
-    throw new Error(`${path} is no kubeconfig: ${issue?.path.join(".")}: ${issue?.message}`);
+    throw new Error(`${path} is not a kubeconfig: ${issue?.path.join(".")}: ${issue?.message}`);
   }
   const from = (relative: string): string => resolve(dirname(path), relative);
   const { clusters, users, contexts, "current-context": current } = read.data;
@@ -85,7 +85,7 @@ export function readKubeConfig(content: string, path: string): KubeConfigFile {
   };
 }
 
-/** As kubectl merges: whoever says something first is right. */
+/** As kubectl merges: the first file that sets a value wins. */
 export function mergeKubeConfigs(files: readonly KubeConfigFile[]): KubeConfigFile {
   return {
     currentContext: files.find(({ currentContext }) => currentContext !== undefined)?.currentContext,
@@ -116,7 +116,7 @@ function withPaths<T extends object>(record: T, keys: readonly (keyof T)[], from
   return absolute;
 }
 
-/** A command with a slash in it is a path; one without is looked for in PATH. */
+/** A command that contains a slash is a path; others are looked up in PATH. */
 function withUserPaths(user: KubeConfigUser, from: (path: string) => string): KubeConfigUser {
   const { exec } = user;
   const command = exec?.command.includes("/") ? from(exec.command) : exec?.command;

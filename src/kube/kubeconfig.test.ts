@@ -81,19 +81,25 @@ describe("loadConnection", () => {
   it("says what is missing", async () => {
     const failing = (files: Record<string, string>, options: Partial<LoadConnectionOptions> = {}) =>
       setUp({ files }).load(options);
-    await expect(failing({})).rejects.toThrow(`no cluster to talk to: found no kubeconfig at ${home}`);
-    await expect(failing({ [home]: config() }, { context: "x" })).rejects.toThrow("no context x: it has one");
-    await expect(failing({ [home]: "{}" })).rejects.toThrow("names no current context");
-    await expect(failing({ [home]: config({ context: { cluster: "x" } }) })).rejects.toThrow("names cluster x");
-    await expect(failing({ [home]: config({ context: { user: "x" } }) })).rejects.toThrow("names user x");
-    await expect(failing({ [home]: "a: b: c" })).rejects.toThrow(`${home} is no YAML`);
-    await expect(failing({ [home]: "clusters: 5" })).rejects.toThrow(`${home} is no kubeconfig: clusters`);
+    await expect(failing({})).rejects.toThrow(`no cluster found: there is no kubeconfig at ${home}`);
+    await expect(failing({ [home]: config() }, { context: "x" })).rejects.toThrow(
+      "no context x; available contexts: one",
+    );
+    await expect(failing({ [home]: "{}" })).rejects.toThrow("has no current context");
+    await expect(failing({ [home]: config({ context: { cluster: "x" } }) })).rejects.toThrow("refers to cluster x");
+    await expect(failing({ [home]: config({ context: { user: "x" } }) })).rejects.toThrow("refers to user x");
+    await expect(failing({ [home]: "a: b: c" })).rejects.toThrow(`${home} is not YAML`);
+    await expect(failing({ [home]: "clusters: 5" })).rejects.toThrow(`${home} is not a kubeconfig: clusters`);
     const cluster = { "certificate-authority": "ca.pem" };
-    await expect(failing({ [home]: config({ cluster }) })).rejects.toThrow("/home/me/.kube/ca.pem, which is not there");
+    await expect(failing({ [home]: config({ cluster }) })).rejects.toThrow(
+      "/home/me/.kube/ca.pem, which does not exist",
+    );
     const proxied = { "proxy-url": "http://proxy" };
     await expect(failing({ [home]: config({ cluster: proxied }) })).rejects.toThrow("proxy-url");
     await expect(failing({ [home]: config({ user: { "auth-provider": { name: "oidc" } } }) })).rejects.toThrow("oidc");
-    await expect(failing({ [home]: config({ user: { "client-key-data": "aa" } }) })).rejects.toThrow("go together");
+    await expect(failing({ [home]: config({ user: { "client-key-data": "aa" } }) })).rejects.toThrow(
+      "must be given together",
+    );
   });
 
   it("trusts the cluster as told: authority by data or file, its name, or anybody", async () => {
@@ -150,7 +156,7 @@ describe("loadConnection", () => {
     expect([here.server, here.tls.ca, here.namespace]).toEqual(["https://[fd00::1]:443", "CA", "karpenter"]);
     expect((await here.credentials.current()).headers).toEqual({ authorization: "Bearer pod" });
     expect((await setUp({ files: { ...files, [home]: config() }, env }).load()).server).toBe("https://one.test");
-    await expect(setUp({ env }).load()).rejects.toThrow("no cluster to talk to");
+    await expect(setUp({ env }).load()).rejects.toThrow("no cluster found");
   });
 });
 
@@ -195,11 +201,11 @@ describe("exec plugins", () => {
   });
 
   it.each([
-    ["nonsense secret", "printed no JSON"],
+    ["nonsense secret", "printed something other than JSON"],
     [JSON.stringify({ kind: "Other" }), "printed no ExecCredential"],
     [credential(undefined), "printed no status"],
     [credential({}), "printed neither a token nor a certificate"],
-    [credential({ token: "t", expirationTimestamp: "soon" }), "that is no time"],
+    [credential({ token: "t", expirationTimestamp: "soon" }), "an invalid expirationTimestamp"],
   ])("refuses %s", async (printed, message) => {
     const failing = identityOf({ exec }, { run: () => printed });
     await expect(failing).rejects.toThrow(message);

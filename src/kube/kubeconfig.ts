@@ -21,24 +21,26 @@ import {
 export interface LoadConnectionOptions {
   readonly environment: HostEnvironment;
   readonly clock: Clock;
-  /** A kubeconfig; else KUBECONFIG, else `~/.kube/config`, else the cluster we run in. */
+  /** Path of a kubeconfig; default: KUBECONFIG, then `~/.kube/config`, then the in-cluster configuration. */
   readonly path?: string | undefined;
-  /** Another context than the file's current one. */
+  /** A context other than the current one of the file. */
   readonly context?: string | undefined;
 }
 
 const serviceAccountDir = "/var/run/secrets/kubernetes.io/serviceaccount";
-/** Service account tokens are replaced on disk well before they expire. */
+/** Kubelets replace service account tokens well before they expire, so this is often enough to read the file. */
 const tokenFileMs = 60_000;
 
-/** Finds the cluster to talk to, as kubectl would. Throws where there is none, saying what was looked at. */
+/** Finds the cluster as kubectl does. Throws when there is none; the message lists where it looked. */
 export async function loadConnection(options: LoadConnectionOptions): Promise<Connection> {
   const paths = kubeConfigPaths(options);
   const files = await readFiles(paths, options);
   if (files.length > 0) return connectionOf(mergeKubeConfigs(files), options);
   const inClusterConnection = options.context === undefined ? await inCluster(options) : undefined;
   if (inClusterConnection !== undefined) return inClusterConnection;
-  throw new Error(`no cluster to talk to: found no kubeconfig at ${paths.join(", ")}, and this is no pod of a cluster`);
+  throw new Error(
+    `no cluster found: there is no kubeconfig at ${paths.join(", ")}, and this process does not run in a pod`,
+  );
 }
 
 function kubeConfigPaths({ path, environment: { env, homeDir } }: LoadConnectionOptions): readonly string[] {
@@ -62,15 +64,16 @@ async function readFiles(
 
 async function connectionOf(config: KubeConfigFile, options: LoadConnectionOptions): Promise<Connection> {
   const name = options.context ?? config.currentContext;
-  if (name === undefined)
-    throw new Error(`the kubeconfig names no current context${availableContexts(config.contexts)}`);
+  if (name === undefined) throw new Error(`the kubeconfig has no current context${availableContexts(config.contexts)}`);
   const context = config.contexts.get(name);
   if (context === undefined)
     throw new Error(`the kubeconfig has no context ${name}${availableContexts(config.contexts)}`);
   const cluster = config.clusters.get(context.cluster);
-  if (cluster === undefined) throw new Error(`context ${name} names cluster ${context.cluster}, which is not there`);
+  if (cluster === undefined)
+    throw new Error(`context ${name} refers to cluster ${context.cluster}, which the kubeconfig does not define`);
   const user = context.user ? config.users.get(context.user) : {};
-  if (user === undefined) throw new Error(`context ${name} names user ${context.user}, which is not there`);
+  if (user === undefined)
+    throw new Error(`context ${name} refers to user ${context.user}, which the kubeconfig does not define`);
   if (cluster["proxy-url"]) throw new Error(`cluster ${context.cluster} is behind a proxy-url, which is not supported`);
 
   const ca = await readPem(
@@ -88,7 +91,7 @@ async function connectionOf(config: KubeConfigFile, options: LoadConnectionOptio
 }
 
 function availableContexts(contexts: ReadonlyMap<string, unknown>): string {
-  return contexts.size === 0 ? "" : `: it has ${[...contexts.keys()].sort().join(", ")}`;
+  return contexts.size === 0 ? "" : `; available contexts: ${[...contexts.keys()].sort().join(", ")}`;
 }
 
 interface UserSettings extends LoadConnectionOptions {
@@ -96,7 +99,7 @@ interface UserSettings extends LoadConnectionOptions {
   readonly ca: string | undefined;
 }
 
-/** In kubectl's order: a token, its file first; then the program that makes one; then name and password. */
+/** Precedence as in kubectl: token file, token, exec plugin, username and password. */
 async function credentialsOf(user: KubeConfigUser, settings: UserSettings): Promise<Credentials> {
   const { environment, clock } = settings;
   const fixed: ClientIdentity = {
@@ -157,7 +160,8 @@ async function clientCertificate(
 ): Promise<ClientIdentity["certificate"]> {
   const cert = await readPem(environment, user["client-certificate-data"], user["client-certificate"]);
   const key = await readPem(environment, user["client-key-data"], user["client-key"]);
-  if ((cert === undefined) !== (key === undefined)) throw new Error("a client certificate and its key go together");
+  if ((cert === undefined) !== (key === undefined))
+    throw new Error("client certificate and client key must be given together");
   return cert === undefined || key === undefined ? undefined : { cert, key };
 }
 
@@ -178,16 +182,16 @@ function execPluginOf(exec: NonNullable<KubeConfigUser["exec"]>, { cluster, ca }
   };
 }
 
-/** What is written in the file goes before what it points to. */
+/** Inline data takes precedence over a path. */
 async function readPem(environment: HostEnvironment, data: string | null | undefined, path: string | null | undefined) {
   if (data) return Buffer.from(data, "base64").toString("utf8");
   if (!path) return undefined;
   const content = await environment.readFile(path);
-  if (content === undefined) throw new Error(`the kubeconfig points to ${path}, which is not there`);
+  if (content === undefined) throw new Error(`the kubeconfig refers to ${path}, which does not exist`);
   return content;
 }
 
-/** A pod is told of its cluster by its environment and a mounted service account. */
+/** The in-cluster configuration: environment variables and the mounted service account. */
 async function inCluster({ environment, clock }: LoadConnectionOptions): Promise<Connection | undefined> {
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = environment.env;
   if (!host || !port) return undefined;

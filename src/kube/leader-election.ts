@@ -8,32 +8,35 @@ import type { Lease, LeaseSpec } from "./lease.ts";
 import { builtInTypes } from "./resources.ts";
 
 export interface LeaderElectionOptions {
-  /** A client of its own, so that throttling of the main one cannot cost the leadership. (03 §6.5) */
+  /** A separate client, so that rate limiting of the main one cannot cost the leadership. (03 §6.5) */
   readonly kube: KubeClient;
   readonly clock: Clock;
   readonly random: Random;
   readonly lease: Required<ObjectKey>;
-  /** Who we are: unique among all that ask for the lease. */
+  /** Unique among all candidates. */
   readonly identity: string;
-  /** How long others leave a lease alone that nobody renews. */
+  /** How long others wait before taking over a lease that is not renewed. */
   readonly leaseDurationMs?: number;
-  /** How long a leader goes on without having renewed; less than the above, so that it stops before another starts. */
+  /**
+   * A leader that has not renewed for this long stops; shorter than the lease duration, so that it stops before another
+   * starts.
+   */
   readonly renewDeadlineMs?: number;
   readonly retryPeriodMs?: number;
   readonly onNewLeader?: (identity: string) => void;
   readonly onError?: (error: unknown) => void;
 }
 
-/** How leading ended: asked to stop, or the work ended by itself, or another may lead from now on. */
+/** Why leading ended: stopped by the signal, the work finished, or the lease was lost. */
 export type LeadershipEnd = "stopped" | "finished" | "lost";
 
 const defaults = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 };
-/** Those who wait spread out, so that they do not all ask at once. */
+/** Spreads the attempts of waiting candidates. */
 const jitter = 1.2;
 
 /**
- * Waits to become the leader, works while it is, and gives the lease back when done. Speaks the protocol of Go's
- * client, so that both can share a lease. After "lost" the process should end: another one leads. (03 §6.5)
+ * Waits for the lease, runs the work while holding it, and releases it at the end. Compatible with client-go leases.
+ * After "lost" the process should exit, because another one leads. (03 §6.5)
  */
 export async function runWhileLeader(
   work: (signal: AbortSignal) => Promise<void>,
@@ -44,28 +47,28 @@ export async function runWhileLeader(
   if (!(await elector.acquire(signal))) return "stopped";
   const leading = new AbortController();
   const stopListening = onAbort(signal, () => leading.abort(signal.reason));
-  const workEnded = new AbortController(); // told to stop, we keep the lease until the work has wound up
+  const workEnded = new AbortController(); // after the stop signal the lease is kept until the work has shut down
   const workDone = work(leading.signal).finally(() => workEnded.abort());
-  workDone.catch(() => {}); // after a loss nobody waits for it
+  workDone.catch(() => {}); // after a loss nobody awaits it
   const isStillLeader = await elector.renew(workEnded.signal);
   stopListening();
   if (!isStillLeader) {
     leading.abort(new Error("lost the lease"));
-    return "lost"; // at once: another may have begun
+    return "lost"; // immediately: another process may lead already
   }
   await elector.release();
-  await workDone; // it ended; this throws what it threw
+  await workDone; // rethrows its error
   return signal.aborted ? "stopped" : "finished";
 }
 
-/** One that wants the lease, and what it has seen of it. */
+/** Acquires and renews the lease; remembers what it last observed of it. */
 class LeaderElector {
   readonly #options: LeaderElectionOptions & typeof defaults;
   #observedLease: Lease | undefined;
-  /** By our clock: the holder's may differ, so its times are only compared for change. */
+  /** By our clock. The holder's may differ, so its times are only compared for equality. */
   #observedAt = 0;
   #leader: string | undefined;
-  /** When our last successful claim was sent: the server may have dated it then, however late it answered. */
+  /** When the last successful renewal was sent, not answered: the server may have dated it then. */
   #renewSentAt = 0;
 
   constructor(options: LeaderElectionOptions) {
@@ -76,12 +79,12 @@ class LeaderElector {
     return this.#observedLease?.spec?.holderIdentity === this.#options.identity;
   }
 
-  /** How much longer we may lead without another renewal. */
+  /** How long we may still lead without another renewal. */
   get #remainingMs(): number {
     return this.#renewSentAt + this.#options.renewDeadlineMs - this.#options.clock.now();
   }
 
-  /** False when told to stop first. */
+  /** False if the signal aborted first. */
   async acquire(signal: AbortSignal): Promise<boolean> {
     const { clock, random, retryPeriodMs } = this.#options;
     while (!signal.aborted) {
@@ -91,12 +94,12 @@ class LeaderElector {
     return false;
   }
 
-  /** Renews until told to stop (true), or until no renewal came through in time (false). */
+  /** Renews until the signal aborts (true) or no renewal has succeeded in time (false). */
   async renew(signal: AbortSignal): Promise<boolean> {
     const lost = new AbortController();
     const ended = AbortSignal.any([signal, lost.signal]);
     const { clock } = this.#options;
-    // A timer of its own: a renewal that hangs must not keep us leading.
+    // A separate timer, so that a renewal that hangs does not keep us leading.
     const armDeadline = (): Timer => clock.setTimer(this.#remainingMs, () => lost.abort());
     let deadline = armDeadline();
     const renewals = this.#renewLoop(ended, () => {
@@ -118,7 +121,7 @@ class LeaderElector {
     }
   }
 
-  /** Others need not wait for the lease to run out. */
+  /** Releases the lease, so that others need not wait until it expires. */
   async release(): Promise<void> {
     const { kube, clock } = this.#options;
     const lease = this.#observedLease;
@@ -128,11 +131,11 @@ class LeaderElector {
     try {
       await kube.update(builtInTypes.Lease, { ...lease, spec: { ...lease.spec, ...freed } });
     } catch (error) {
-      if (!isKubeError(error, "conflict", "not-found")) this.#options.onError?.(error); // else it is no longer ours
+      if (!isKubeError(error, "conflict", "not-found")) this.#options.onError?.(error); // otherwise it is no longer ours
     }
   }
 
-  /** Takes or renews the lease if it may be; failures are reported and tried again later. */
+  /** Acquires or renews the lease where possible; failures are reported and retried. */
   async #tryAcquireOrRenew(): Promise<boolean> {
     try {
       const sentAt = await this.#acquireOrRenew();
@@ -140,12 +143,12 @@ class LeaderElector {
       this.#renewSentAt = sentAt;
       return true;
     } catch (error) {
-      if (!isKubeError(error, "conflict", "already-exists")) this.#options.onError?.(error); // else another was quicker
+      if (!isKubeError(error, "conflict", "already-exists")) this.#options.onError?.(error); // otherwise another candidate was faster
       return false;
     }
   }
 
-  /** When the claim was sent that succeeded; undefined where another holds the lease. */
+  /** When the successful request was sent; undefined if another candidate holds the lease. */
   async #acquireOrRenew(): Promise<number | undefined> {
     const { kube, lease: key, clock } = this.#options;
     let lease: Lease;

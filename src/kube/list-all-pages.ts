@@ -4,8 +4,8 @@ import type { KubeClient, ListOptions, ResourceType } from "./client.ts";
 const pageSize = 500;
 
 /**
- * A list page by page: an answer of thousands of objects in one piece is read for as long as nothing else is done.
- * Throws `expired` where it took so long that its pages no longer fit together.
+ * Lists page by page, because parsing one response of thousands of objects blocks the process. Throws "expired" when
+ * the pages took so long that the version is gone.
  */
 export async function* listAllPages<T extends KubeObject>(
   kube: Pick<KubeClient, "list">,

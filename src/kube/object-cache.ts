@@ -1,14 +1,14 @@
 import type { KubeObject } from "../api/object.ts";
 import { forEachInSteps, type Steps } from "../util/steps.ts";
 
-/** Hears of every change of a cache, in order. What it throws is reported, and harms nobody else. */
+/** Called for every change of a cache, in order. Exceptions are reported and do not affect other handlers. */
 export interface CacheHandler<P> {
   readonly added?: (object: P, key: string) => void;
   readonly updated?: (object: P, old: P, key: string) => void;
   readonly deleted?: (object: P, key: string) => void;
 }
 
-/** One object as it is kept: what the owner wants of it, and what tells its versions apart. */
+/** A cached object with what identifies its version. */
 export interface CacheEntry<P> {
   readonly key: string;
   readonly uid: string | undefined;
@@ -16,12 +16,12 @@ export interface CacheEntry<P> {
   readonly object: P;
 }
 
-/** `namespace/name`, or the bare name of what has no namespace. */
+/** `namespace/name`, or the name for cluster-scoped objects. */
 export function cacheKey({ namespace, name = "" }: KubeObject["metadata"]): string {
   return namespace === undefined || namespace === "" ? name : `${namespace}/${name}`;
 }
 
-/** Objects by key, and those who want to hear of changes. */
+/** Objects by key, with change handlers. */
 export class ObjectCache<P> {
   readonly #entries = new Map<string, CacheEntry<P>>();
   readonly #handlers = new Set<CacheHandler<P>>();
@@ -47,9 +47,9 @@ export class ObjectCache<P> {
     return this.#entries.keys();
   }
 
-  /** The handler first hears of everything that is there. Returns how to stop hearing. */
+  /** Calls the handler for everything cached, then for every change. Returns the unsubscribe function. */
   subscribe(handler: CacheHandler<P>): () => void {
-    const subscription = { ...handler }; // the same handler twice is two subscriptions
+    const subscription = { ...handler }; // a handler may subscribe twice
     this.#handlers.add(subscription);
     for (const { key, object } of [...this.#entries.values()]) this.#safely(() => subscription.added?.(object, key));
     return () => this.#handlers.delete(subscription);
@@ -57,7 +57,7 @@ export class ObjectCache<P> {
 
   put(entry: CacheEntry<P>): void {
     const known = this.#entries.get(entry.key);
-    // Another object of the same name: its predecessor is gone, though nobody said so.
+    // Another object of the same name: the deletion of the first one was missed.
     if (known !== undefined && known.uid !== entry.uid) this.remove(entry.key);
     const old = this.#entries.get(entry.key);
     if (old !== undefined && old.resourceVersion === entry.resourceVersion) return;
@@ -73,10 +73,7 @@ export class ObjectCache<P> {
     this.#notify((handler) => handler.deleted?.(old.object, key));
   }
 
-  /**
-   * Makes the cache exactly these, in steps: there may be fifty thousand, and somebody hears of each. Deletions are told
-   * first, so that names are free before they are taken again.
-   */
+  /** Replaces the contents, in steps because there may be fifty thousand objects. Deletions come first. */
   *replaceInSteps(entries: ReadonlyMap<string, CacheEntry<P>>): Steps<void> {
     yield* forEachInSteps([...this.#entries.keys()], (key) => {
       if (!entries.has(key)) this.remove(key);

@@ -6,14 +6,14 @@ import type { BackOffOptions } from "./back-off.ts";
 import { isKubeError } from "./kube-error.ts";
 import { WorkQueue, type WorkQueueObserver } from "./work-queue.ts";
 
-/** When to look at a key again. */
+/** When to reconcile the key again. */
 export interface RequeueAfter {
   readonly afterMs: number;
 }
 
 /**
- * Gets a key, reads the world again, makes one thing truer, and says when to look next. Harmless to repeat, safe to
- * crash anywhere. (docs/designs/interfaces.md)
+ * Reconciles one key: reads the current state, makes one change towards the desired one, and may ask to be requeued.
+ * Must be idempotent and safe to interrupt. (docs/designs/interfaces.md)
  */
 export type Reconcile<Key extends string, Context = unknown> = (
   key: Key,
@@ -27,12 +27,12 @@ export interface ReconcilerOptions<Key extends string, Context> {
   readonly context: Context;
   readonly clock: Clock;
   readonly random: Random;
-  /** How many keys are looked at at a time. */
+  /** How many keys are reconciled at a time. */
   readonly concurrency?: number;
   readonly backOff?: BackOffOptions;
-  /** Asked between two keys: looks that wait for nothing would follow each other without end. */
+  /** Called between two keys: reconciles that never await would block the process. */
   readonly pause?: Pause | undefined;
-  /** A key failed; it will be tried again. */
+  /** Called when a reconcile throws; the key is retried with back-off. */
   readonly onError?: (failure: ReconcileFailure<Key>) => void;
   readonly observe?: ReconcilerObserver;
 }
@@ -41,13 +41,13 @@ export interface ReconcileFailure<Key extends string> {
   readonly reconciler: string;
   readonly key: Key;
   readonly error: unknown;
-  /** In a row, this one included. */
+  /** Consecutive failures, including this one. */
   readonly failures: number;
 }
 
-/** What metrics want to know: the queue's figures and those of the runs. (03 §6.1) */
+/** What metrics record of a reconciler. (03 §6.1) */
 export interface ReconcilerObserver extends WorkQueueObserver {
-  /** It begins, and looks at so many keys at a time. */
+  /** The workers start, with this concurrency. */
   readonly workersStarted?: (concurrency: number) => void;
   readonly runStarted?: () => void;
   readonly runFinished?: (outcome: ReconcileOutcome, durationMs: number) => void;
@@ -55,7 +55,7 @@ export interface ReconcilerObserver extends WorkQueueObserver {
 
 export type ReconcileOutcome = "success" | "requeue-after" | "error";
 
-/** Runs one reconcile over a queue of keys. What it throws is that key's trouble alone. */
+/** Runs a reconcile function over a queue of keys. An exception only affects its key. */
 export class Reconciler<Key extends string, Context = unknown> {
   readonly name: string;
   readonly #options: ReconcilerOptions<Key, Context>;
@@ -73,7 +73,7 @@ export class Reconciler<Key extends string, Context = unknown> {
     });
   }
 
-  /** Nothing to look at, now or later. */
+  /** No key is queued, delayed or being reconciled. */
   get isIdle(): boolean {
     return this.#queue.isIdle;
   }
@@ -86,7 +86,7 @@ export class Reconciler<Key extends string, Context = unknown> {
     this.#queue.addAfter(key, ms);
   }
 
-  /** Until the signal aborts; resolves when the runs that were under way have ended. */
+  /** Runs until the signal aborts; resolves when the reconciles in progress have ended. */
   async run(signal: AbortSignal): Promise<void> {
     onAbort(signal, () => this.#queue.stop());
     const { concurrency = 1, observe } = this.#options;

@@ -3,26 +3,26 @@ import type { ListOptions, ResourceType, WatchOptions, WriteOptions } from "./cl
 import { KubeError } from "./kube-error.ts";
 
 export interface ObjectAddress {
-  /** Left out for a whole collection in all namespaces. */
+  /** Absent: all namespaces. */
   readonly namespace?: string | undefined;
   readonly name?: string | undefined;
   readonly subresource?: string | undefined;
 }
 
-/** Where objects of the type live; in all namespaces when none is named. */
+/** The path of a collection; of all namespaces, unless one is given. */
 export function collectionPath(type: ResourceType, namespace?: string): string {
   const root = type.group === "" ? `/api/${type.version}` : `/apis/${type.group}/${type.version}`;
   const within = type.namespaced && namespace !== undefined ? `/namespaces/${pathSegment(namespace)}` : "";
   return `${root}${within}/${type.plural}`;
 }
 
-/** Where one object lives; what is written without a namespace is in `default`. */
+/** The path of an object; namespaced objects without a namespace are in `default`. */
 export function objectPath(type: ResourceType, { namespace, name = "", subresource }: ObjectAddress): string {
   const suffix = subresource === undefined ? "" : `/${subresource}`;
   return `${collectionPath(type, namespaceOf({ namespace }))}/${pathSegment(name)}${suffix}`;
 }
 
-/** One name as part of a path. An empty one would ask for the whole collection, a dotted one for another place. */
+/** One path segment. Empty or dotted names would address something else. */
 function pathSegment(name: string): string {
   if (name === "" || name === "." || name === ".." || name.includes("/")) {
     throw new KubeError("bad-request", `${JSON.stringify(name)} cannot name an object`);
@@ -32,7 +32,7 @@ function pathSegment(name: string): string {
 
 export function listQuery(options: ListOptions): string {
   const { labelSelector, fieldSelector, limit, resourceVersion } = options;
-  // A page token carries its own version; the server refuses both together.
+  // A continue token contains the version; the server rejects both together.
   const version = options.continue === undefined ? resourceVersion : undefined;
   return queryString({ labelSelector, fieldSelector, limit, continue: options.continue, resourceVersion: version });
 }
@@ -44,10 +44,10 @@ export function watchQuery(options: WatchOptions): string {
     labelSelector,
     fieldSelector,
     resourceVersion,
-    allowWatchBookmarks: bookmarks || sendInitialEvents || undefined, // the initial events end with one
+    allowWatchBookmarks: bookmarks || sendInitialEvents || undefined, // the initial events end with a bookmark
     timeoutSeconds,
     sendInitialEvents: sendInitialEvents || undefined,
-    resourceVersionMatch: sendInitialEvents ? "NotOlderThan" : undefined, // the server insists on it
+    resourceVersionMatch: sendInitialEvents ? "NotOlderThan" : undefined, // required by the server
   });
 }
 

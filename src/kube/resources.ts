@@ -15,7 +15,7 @@ function typesOf<const Plurals extends Readonly<Record<string, string>>>(
   return Object.fromEntries(types) as { readonly [K in keyof Plurals]: ResourceType };
 }
 
-/** The kinds every cluster serves and we speak of. (05 §5) */
+/** Built-in resource types we use. (05 §5) */
 export const builtInTypes = {
   ...typesOf(
     { group: "", version: "v1", namespaced: false },
@@ -68,24 +68,23 @@ export const builtInTypes = {
   ),
 } as const;
 
-/** The kinds of this project, by name. (01 §1.1) */
+/** Karpenter's own resource types, by kind. (01 §1.1) */
 export const karpenterTypes = Object.fromEntries(
   karpenterKinds.map((kind) => [kind.kind, resourceTypeOfKind(kind)]),
 ) as {
   readonly [K in KarpenterKindName]: ResourceType;
 };
 
-/** How clients address a kind of the registry. */
 export function resourceTypeOfKind({ group, version, kind, plural, scope }: KarpenterKind): ResourceType {
   return { group, version, kind, plural, namespaced: scope === "Namespaced" };
 }
 
-/** `v1`, `apps/v1`: what objects of the type carry. */
+/** The apiVersion of its objects: `v1`, `apps/v1`. */
 export function apiVersionOf({ group, version }: Pick<ResourceType, "group" | "version">): string {
   return group === "" ? version : `${group}/${version}`;
 }
 
-/** The type an object says it is, where we know it. */
+/** The resource type of an object; undefined if we do not know it. */
 export function resourceTypeOf(object: {
   readonly apiVersion: string;
   readonly kind: string;

@@ -11,17 +11,17 @@ export interface HttpClientOptions {
   readonly clock: Clock;
   /** `karpenter/<version>`. (03 §6.5) */
   readonly userAgent: string;
-  /** How long an answer may take, and how long a watch may take to open. */
+  /** Deadline of a response; for a watch, of its headers. */
   readonly timeoutMs?: number;
-  /** What the server wants people to know, such as that a version is deprecated. */
+  /** Called with warnings of the server, such as about a deprecated version. */
   readonly onWarning?: (text: string) => void;
-  /** Told of every request, for metrics. */
+  /** Called after every request, for metrics. */
   readonly onRequest?: (outcome: RequestOutcome) => void;
-  /** Waited for before each request: the client's own rate limit. (03 §6.4: --kube-client-qps) */
+  /** Awaited before each request: client-side rate limit. (03 §6.4: --kube-client-qps) */
   readonly waitForRateLimit?: () => Promise<void>;
 }
 
-/** One request of the API, before it is bytes. */
+/** An API request before encoding. */
 export interface ApiRequest {
   readonly type: ResourceType;
   readonly method: TransportRequest["method"];
@@ -31,20 +31,20 @@ export interface ApiRequest {
   readonly contentType?: string | undefined;
 }
 
-/** What metrics want to know of a request. */
+/** What metrics record of a request. */
 export interface RequestOutcome {
   readonly type: ResourceType;
   readonly method: TransportRequest["method"];
   readonly subresource: string | undefined;
   readonly isWatch: boolean;
-  /** Absent where no answer came. */
+  /** Absent if no response arrived. */
   readonly httpStatus: number | undefined;
   readonly durationMs: number;
 }
 
 const defaultTimeoutMs = 30_000;
 
-/** Requests and answers as JSON, refusals as errors, on the clock. */
+/** Sends API requests as JSON with a deadline; non-2xx responses become KubeErrors. */
 export class RestClient {
   readonly #options: HttpClientOptions;
   readonly #clock: Clock;
@@ -56,7 +56,7 @@ export class RestClient {
     this.#timeoutMs = options.timeoutMs ?? defaultTimeoutMs;
   }
 
-  /** The whole answer. */
+  /** The complete response body. */
   async json(request: ApiRequest): Promise<unknown> {
     const deadline = this.#deadline(request);
     try {
@@ -64,7 +64,7 @@ export class RestClient {
       const body = parseJsonOrText(await readText(response.body));
       if (response.status >= 300) throw responseError(request, response, body);
       if (typeof body === "string")
-        throw new KubeError("server-error", `${describeRequest(request)}: the answer is not JSON`);
+        throw new KubeError("server-error", `${describeRequest(request)}: the response is not JSON`);
       return body;
     } catch (error) {
       throw deadline.toKubeError(error);
@@ -73,7 +73,7 @@ export class RestClient {
     }
   }
 
-  /** The answer as it arrives; only its beginning is waited for with a deadline. */
+  /** The response as a stream; the deadline covers only the response headers. */
   async stream(request: ApiRequest, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
     const deadline = this.#deadline(request, signal);
     try {
@@ -121,7 +121,7 @@ interface Deadline {
   readonly signal: AbortSignal;
   readonly isWatch: boolean;
   readonly cancel: () => void;
-  /** What went wrong, as callers know it. */
+  /** Turns any failure of the request into a KubeError. */
   readonly toKubeError: (error: unknown) => unknown;
 }
 
@@ -132,13 +132,14 @@ interface DeadlineOptions {
   readonly parentSignal: AbortSignal | undefined;
 }
 
-/** Aborts when the time is over, or when the outer signal does. */
+/** Aborts after the time, or when the parent signal aborts. */
 function startDeadline({ clock, ms, what, parentSignal }: DeadlineOptions): Deadline {
   const timeout = new AbortController();
   const timer = clock.setTimer(ms, () => timeout.abort());
   const toKubeError = (cause: unknown): unknown => {
     if (cause instanceof KubeError) return cause;
-    if (timeout.signal.aborted) return new KubeError("timeout", `${what}: no answer within ${ms / 1000} s`, { cause });
+    if (timeout.signal.aborted)
+      return new KubeError("timeout", `${what}: no response within ${ms / 1000} s`, { cause });
     return new KubeError("unavailable", `${what}: ${errorMessage(cause)}`, {
       cause,
     });
@@ -147,7 +148,7 @@ function startDeadline({ clock, ms, what, parentSignal }: DeadlineOptions): Dead
   return { signal, isWatch: parentSignal !== undefined, cancel: () => timer.cancel(), toKubeError };
 }
 
-/** A body whose breaking off is an error callers know. */
+/** The body; a connection that breaks becomes a KubeError. */
 async function* withKubeErrors(body: AsyncIterable<Uint8Array>, { toKubeError }: Deadline): AsyncGenerator<Uint8Array> {
   try {
     yield* body;

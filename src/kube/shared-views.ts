@@ -12,14 +12,14 @@ export interface SharedViewsOptions {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly random: Random;
-  /** What to keep of a kind's objects; all of them, unless said. Must keep name, namespace, uid and resourceVersion. */
+  /** Projection by kind; the whole object, unless given. Must keep name, namespace, uid and resourceVersion. */
   readonly projections?: Projections | undefined;
-  /** Asked while much is taken in at once. */
+  /** Called while large lists are read. */
   readonly pause?: Pause | undefined;
   readonly onFailure: (type: ResourceType, failure: InformerFailure) => void;
 }
 
-/** How the objects of some kinds are cut down to what is read of them: by kind, as they arrive. */
+/** Projections by kind: which fields to keep of an object when it arrives. */
 export type Projections = ReadonlyMap<ResourceType, (object: KubeObject) => KubeObject>;
 
 const keepWhole = (object: KubeObject): KubeObject => object;
@@ -32,10 +32,10 @@ interface WatchedType {
   readonly synced: Promise<void>;
 }
 
-/** A write no watch told of within this time is looked up. */
+/** An own write not confirmed by the watch within this time is read from the server. */
 const confirmAfterMs = 30_000;
 
-/** One view a kind, shared by all loops; an informer feeds it from the moment somebody first asks. */
+/** One view per kind, shared by all controllers; its informer starts at the first request. */
 export class SharedViews {
   readonly #options: SharedViewsOptions;
   readonly #watched = new Map<string, WatchedType>();
@@ -51,7 +51,7 @@ export class SharedViews {
     return (this.#watched.get(typeKey(type)) ?? this.#watch(type)).view as unknown as View<T>;
   }
 
-  /** Resolves when everything of the kind that existed when it was first asked for is here. */
+  /** Resolves when all objects that existed at the first request for the kind have been listed. */
   synced(type: ResourceType): Promise<void> {
     return (this.#watched.get(typeKey(type)) ?? this.#watch(type)).synced;
   }
@@ -69,7 +69,7 @@ export class SharedViews {
     await Promise.all(this.#ended);
   }
 
-  /** The client, whose writes show in the views at once. */
+  /** A client whose writes show in the views at once. */
   writeThroughClient(): KubeClient {
     const { client } = this.#options;
     const recordWrite = async <T extends KubeObject>(type: ResourceType, writing: Promise<T>, skipsView: boolean) => {
@@ -94,7 +94,7 @@ export class SharedViews {
         key: ObjectKey,
         options?: Parameters<KubeClient["delete"]>[2],
       ) => {
-        // Before the call: afterwards another object may have taken the name.
+        // Before the call: afterwards the name may belong to another object.
         const uid = options?.preconditions?.uid ?? this.#find(type, key)?.metadata.uid;
         const left = await client.delete<T>(type, key, options);
         if (options?.dryRun === true) return left;
@@ -154,7 +154,7 @@ export class SharedViews {
     });
   }
 
-  /** Whether what we wrote is still there, where no watch has said so. */
+  /** Reads own writes that no watch event has confirmed. */
   async #confirmWrites(): Promise<void> {
     const { client } = this.#options;
     for (const { type, view, project } of this.#watched.values()) {

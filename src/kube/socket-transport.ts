@@ -4,17 +4,17 @@ import { createSecureContext } from "node:tls";
 import type { ClientIdentity, Connection } from "./connection.ts";
 import type { TransportRequest, TransportResponse } from "./transport.ts";
 
-/** A transport over sockets, and the end of them. */
+/** A transport over HTTP sockets that can be closed. */
 export interface SocketTransport {
   (request: TransportRequest): Promise<TransportResponse>;
-  /** Closes the sockets that nobody uses; those in use close with their requests. */
+  /** Closes idle sockets; those in use close with their requests. */
   close(): void;
 }
 
 const keepAlive = { keepAlive: true, keepAliveMsecs: 30_000, scheduling: "lifo" } as const;
 /**
- * A watch holds its socket, so their number is not limited. Everybody else takes turns: a hundred requests at once would
- * open a hundred sockets, and the handshakes alone would keep the process from everything else.
+ * A watch holds its socket, so streams are not limited. Other requests are: a hundred TLS handshakes at once would
+ * block the process.
  */
 const socketLimits = { calls: { maxSockets: 32 }, streams: {} } as const;
 
@@ -33,7 +33,7 @@ export function socketTransport({ server, tls, credentials }: Connection): Socke
   const transport = async (request: TransportRequest): Promise<TransportResponse> => {
     const response = await send(request);
     if (response.status !== 401 || !credentials.invalidate()) return response;
-    for await (const _ of response.body); // read it, so that its socket is free again
+    for await (const _ of response.body); // read to the end, which frees the socket
     return send(request);
   };
   return Object.assign(transport, { close: agents.close });
@@ -42,12 +42,12 @@ export function socketTransport({ server, tls, credentials }: Connection): Socke
 type Agent = HttpAgent | HttpsAgent;
 type Agents = Readonly<Record<keyof typeof socketLimits, Agent>>;
 
-/** Sockets belong to whoever opened them: a new client certificate needs new ones. */
+/** Connections belong to a client certificate: a new certificate needs new agents. */
 function agentsFor(base: URL, { ca, serverName, skipVerify }: Connection["tls"]) {
   let current: { readonly certificate: ClientIdentity["certificate"]; readonly agents: Agents } | undefined;
   const open = (certificate: ClientIdentity["certificate"]): Agents => {
     if (base.protocol === "http:") return agentsBy((limit) => new HttpAgent({ ...keepAlive, ...limit }));
-    // Made once, not for every socket: it takes a millisecond.
+    // Created once, because it takes a millisecond per socket.
     const secureContext = createSecureContext({ ...certificate, ...(ca === undefined ? {} : { ca }) });
     const servername = serverName === undefined ? {} : { servername: serverName };
     const secured = { ...keepAlive, secureContext, ...servername, rejectUnauthorized: !skipVerify };
@@ -73,7 +73,7 @@ function isSame(a: ClientIdentity["certificate"], b: ClientIdentity["certificate
   return a?.cert === b?.cert && a?.key === b?.key;
 }
 
-/** `destroy` would also cut the watches that still run. */
+/** `destroy` would also close running watches. */
 function closeIdle(agents: Agents | undefined): void {
   for (const { freeSockets } of Object.values(agents ?? {})) {
     for (const sockets of Object.values(freeSockets)) for (const socket of sockets ?? []) socket.destroy();
@@ -91,7 +91,7 @@ function sendRequest(request: TransportRequest, route: SocketRoute): Promise<Tra
   const length = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
   const settings = {
     agent: route.agent,
-    host: hostname.replace(/^\[|\]$/g, ""), // an IPv6 address stands in brackets only in URLs
+    host: hostname.replace(/^\[|\]$/g, ""), // only URLs have brackets around IPv6 addresses
     port: port || (protocol === "http:" ? 80 : 443),
     method,
     path,
@@ -102,7 +102,7 @@ function sendRequest(request: TransportRequest, route: SocketRoute): Promise<Tra
     const sent = protocol === "http:" ? httpRequest(settings) : httpsRequest(settings);
     sent.on("response", (response) => resolve(responseOf(response)));
     sent.on("error", (error: NodeJS.ErrnoException) => {
-      // The server closed a resting socket just as we took it. Only what changes nothing is sent again unasked.
+      // The server closed an idle socket just as we reused it. Only GET is retried without asking.
       const wasStale = sent.reusedSocket && error.code === "ECONNRESET" && method === "GET";
       if (wasStale && !signal.aborted) sendRequest(request, route).then(resolve, reject);
       else reject(error);

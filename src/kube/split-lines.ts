@@ -1,9 +1,8 @@
 const newline = 0x0a;
 
 /**
- * The lines of a stream of bytes, wherever its chunks are cut: a newline byte is never part of a longer UTF-8
- * character, so lines are found among bytes and decoded whole. What follows the last newline is half a line and is
- * dropped: whoever reads asks for it again.
+ * The lines of a byte stream, decoded by the caller: a newline byte is never part of a longer UTF-8 character. An
+ * incomplete last line is dropped: the watch resumes from the event before it.
  */
 export async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let pieces: Uint8Array[] = [];
@@ -15,7 +14,7 @@ export async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncGener
       pieces = [];
       start = end + 1;
     }
-    if (start < chunk.length) pieces.push(chunk.slice(start)); // a copy: the sender may reuse its buffer
+    if (start < chunk.length) pieces.push(chunk.slice(start)); // a copy, because the sender may reuse its buffer
   }
 }
 

@@ -1,7 +1,7 @@
 import { isRecord } from "../api/object.ts";
 import { KubeError, type KubeErrorCode, type KubeStatus, type StatusDetails } from "./kube-error.ts";
 
-/** What the server names as the cause says more than the number: 409 and 500 have several. */
+/** The reason is more precise than the HTTP status: 409 and 500 have several. */
 const codeByReason: Readonly<Record<string, KubeErrorCode>> = {
   BadRequest: "bad-request",
   Unauthorized: "unauthorized",
@@ -37,31 +37,31 @@ const codeByHttpStatus: Readonly<Record<number, KubeErrorCode>> = {
   422: "invalid",
   429: "too-many-requests",
   501: "not-implemented",
-  502: "unavailable", // what proxies and load balancers say of an API server that is away
+  502: "unavailable", // from proxies and load balancers while the API server is down
   503: "unavailable",
   504: "timeout",
 };
 
 export interface ErrorResponse {
   readonly httpStatus: number;
-  /** The parsed JSON, or the text where it is none. */
+  /** Parsed JSON, or the text if it is not JSON. */
   readonly body: unknown;
-  /** What the header says; the body's own word goes first. */
+  /** The Retry-After header; details.retryAfterSeconds of the body takes precedence. */
   readonly retryAfterSeconds?: number | undefined;
-  /** Which request it was, for answers that do not say. */
+  /** The request, for messages of responses without a Status. */
   readonly what: string;
 }
 
-/** The error of an answer that is not a success, whoever gave it: API server, proxy, or load balancer. */
+/** The error of a non-2xx response of an API server, proxy or load balancer. */
 export function errorFromResponse({ httpStatus, body, retryAfterSeconds, what }: ErrorResponse): KubeError {
   const given = isStatus(body) ? body : statusFromText({ httpStatus, body, what });
   const status = retryAfterSeconds === undefined ? given : withRetryAfter(given, retryAfterSeconds);
   return errorFromStatus(status);
 }
 
-/** The error a `Status` stands for. */
+/** The KubeError of a `Status`. */
 export function errorFromStatus(status: KubeStatus): KubeError {
-  return new KubeError(codeOf(status), status.message || `the server answered ${status.code}`, { status });
+  return new KubeError(codeOf(status), status.message || `the server responded with ${status.code}`, { status });
 }
 
 export function isStatus(value: unknown): value is KubeStatus {
@@ -75,7 +75,7 @@ function codeOf({ reason, code }: KubeStatus): KubeErrorCode {
 
 function statusFromText({ httpStatus, body, what }: ErrorResponse): KubeStatus {
   const text = typeof body === "string" ? body.trim().slice(0, 300) : "";
-  const message = `${what}: the server answered ${httpStatus}${text === "" ? "" : `: ${text}`}`;
+  const message = `${what}: the server responded with ${httpStatus}${text === "" ? "" : `: ${text}`}`;
   return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code: httpStatus };
 }
 

@@ -5,11 +5,11 @@ export interface Rate {
   readonly burst: number;
 }
 
-/** Lets a burst through, then so many a second. */
+/** Allows a burst, then a rate per second. */
 export class TokenBucket {
   readonly #rate: Rate;
   readonly #clock: Clock;
-  /** Below zero: promised to those who wait. */
+  /** Negative while callers wait for tokens they reserved. */
   #tokens: number;
   #filledAt: number;
 
@@ -20,7 +20,7 @@ export class TokenBucket {
     this.#filledAt = clock.now();
   }
 
-  /** Takes a token if there is one. */
+  /** Takes a token; false if there is none. */
   tryTake(): boolean {
     this.#fill();
     if (this.#tokens < 1) return false;
@@ -34,7 +34,7 @@ export class TokenBucket {
     if (ms > 0) await this.#clock.sleep(ms, signal);
   }
 
-  /** Takes a token that may be used after so many milliseconds. */
+  /** Reserves a token and returns after how many milliseconds it may be used. */
   reserve(): number {
     this.#fill();
     this.#tokens -= 1;

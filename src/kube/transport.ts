@@ -1,13 +1,13 @@
-/** One HTTP request to an API server; host and credentials are the transport's. */
+/** One HTTP request to an API server; the transport adds host and credentials. */
 export interface TransportRequest {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** With its query. */
+  /** Including the query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string | string[]>>;
   readonly body?: string | undefined;
-  /** Whether the answer goes on for as long as somebody listens. */
+  /** Whether the response is a stream that stays open. */
   readonly isStream?: boolean | undefined;
-  /** Ends the request, and the answer's body if it is still coming. */
+  /** Aborts the request, and the response body if it is still being received. */
   readonly signal: AbortSignal;
 }
 
@@ -15,11 +15,11 @@ export interface TransportResponse {
   readonly status: number;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** Must be read to its end, or returned: it holds a connection. */
+  /** Must be read to its end or returned, because it holds a connection. */
   readonly body: AsyncIterable<Uint8Array>;
 }
 
-/** Carries requests. Rejects only where no answer came. */
+/** Sends requests. Rejects only where no response arrived. */
 export type Transport = (request: TransportRequest) => Promise<TransportResponse>;
 
 export async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
@@ -29,7 +29,7 @@ export async function readText(body: AsyncIterable<Uint8Array>): Promise<string>
   return text + decoder.decode();
 }
 
-/** All values of a header that may come several times. */
+/** All values of a header that may be repeated. */
 export function headerValues({ headers }: TransportResponse, name: string): readonly string[] {
   const value = headers[name];
   if (value === undefined) return [];

@@ -6,24 +6,24 @@ import { ExpiringMap } from "./expiring-map.ts";
 import { cacheKey } from "./object-cache.ts";
 import { type IndexFunc, ViewIndex } from "./view-index.ts";
 
-/** Without `old` it is new, without `object` it is gone. */
+/** Added: without old. Deleted: without object. */
 export type ObjectChange<T extends KubeObject> =
   | { readonly object: T; readonly old: T | undefined }
   | { readonly object: undefined; readonly old: T };
 
 export interface ViewOptions {
   readonly clock: Clock;
-  /** Asked while somebody new hears of everything that is there. */
+  /** Called while a new subscriber is sent all existing objects. */
   readonly pause?: Pause | undefined;
   readonly onHandlerError: (error: unknown) => void;
 }
 
-/** Longer than any watch is behind: by then a deletion cannot be undone by news from before it. */
+/** Longer than any watch lags: a late event from before the deletion must not bring the object back. */
 const tombstoneMs = 10 * 60_000;
 
 /**
- * What the loops see of a kind: the informer's copy, with what we wrote ourselves already in it. A loop that reads its
- * own writes needs no memory of what it expects, so that it may crash and start again anywhere. (docs/designs/interfaces.md)
+ * A kind's objects as controllers see them: the informer's copy plus our own writes. Reading their own writes,
+ * controllers need no expectations and can restart at any time. (docs/designs/interfaces.md)
  */
 export class View<T extends KubeObject> {
   readonly #objects = new SortedMap<T>();
@@ -47,17 +47,17 @@ export class View<T extends KubeObject> {
     return this.#objects.size;
   }
 
-  /** Everything that existed at the start is here. */
+  /** Everything that existed at the start has been listed. */
   get hasSynced(): boolean {
     return this.#hasSynced;
   }
 
-  /** By `namespace/name`, or name where there are no namespaces. */
+  /** By `namespace/name`, or by name for cluster-scoped kinds. */
   get(key: string): T | undefined {
     return this.#objects.get(key);
   }
 
-  /** By key. */
+  /** All objects, by key. */
   all(): readonly T[] {
     return this.#objects.values();
   }
@@ -67,13 +67,13 @@ export class View<T extends KubeObject> {
     return this.byIndex("namespace", namespace);
   }
 
-  /** Whose controller has this uid. */
+  /** Objects whose controller reference has this uid. */
   controlledBy(uid: string | undefined): readonly T[] {
     this.addIndex("controller", ({ metadata }) => controllerUid(metadata));
     return uid === undefined ? [] : this.byIndex("controller", uid);
   }
 
-  /** Those in a namespace that nobody controls. */
+  /** Objects of a namespace without a controller. */
   orphansIn(namespace: string): readonly T[] {
     this.addIndex("orphans", ({ metadata }) =>
       controllerUid(metadata) === undefined ? (metadata.namespace ?? "") : undefined,
@@ -81,14 +81,14 @@ export class View<T extends KubeObject> {
     return this.byIndex("orphans", namespace);
   }
 
-  /** Those an index puts under this value, by key. */
+  /** Objects the index groups under this value, by key. */
   byIndex(index: string, value: string): readonly T[] {
     const found = this.#indexes.get(index);
     if (found === undefined) throw new Error(`no index ${index}`);
     return found.under(value);
   }
 
-  /** Adds an index; one that is there already stays. */
+  /** Adds an index; keeps an existing one of that name. */
   addIndex(name: string, groupOf: IndexFunc<T>): void {
     if (this.#indexes.has(name)) return;
     const index = new ViewIndex(groupOf);
@@ -97,8 +97,8 @@ export class View<T extends KubeObject> {
   }
 
   /**
-   * First hears of everything that is there: by key, at once or with pauses. What changes before its turn has come is
-   * told as it changes. `onTold` hears when all has been told. Returns how to stop hearing.
+   * Sends all existing objects, by key, then changes. An object that changes before its turn is sent as it changes.
+   * onInitialDelivered is called when all existing ones were sent. Returns the unsubscribe function.
    */
   subscribe(handler: (change: ObjectChange<T>) => void, onInitialDelivered: () => void = () => {}): () => void {
     const subscription = new ViewSubscription<T>((change) => this.#safely(() => handler(change)));
@@ -110,33 +110,33 @@ export class View<T extends KubeObject> {
     };
   }
 
-  /** News from the watch. */
+  /** An add or update from the watch. */
   onWatchUpdate(object: T): void {
     this.#confirm(object);
     this.#applyIfNewer(object);
   }
 
-  /** The watch says it is gone. */
+  /** A deletion from the watch. */
   onWatchDelete(object: T): void {
     this.#confirm(object);
     this.#remove(cacheKey(object.metadata), object.metadata.uid);
   }
 
-  /** What the server made of our own write. */
+  /** The server's response to our own write. */
   onOwnWrite(object: T): void {
     const key = cacheKey(object.metadata);
     if (!this.#applyIfNewer(object)) return;
     this.#unconfirmed.set(key, { uid: object.metadata.uid ?? "", since: this.#clock.now() });
   }
 
-  /** We deleted it, and it is gone: news from before must not bring it back. */
+  /** Our own delete succeeded: later events of this uid are ignored. */
   onOwnDelete(key: string, uid: string | undefined): void {
     if (uid !== undefined) this.#deletedUids.set(uid, true, tombstoneMs);
     this.#remove(key, uid);
     this.#unconfirmed.delete(key);
   }
 
-  /** Our own writes that no watch has told of for so long: a watch that started over may never. */
+  /** Own writes no watch event has confirmed for this long; after a relist it may never come. */
   unconfirmedFor(ms: number): readonly string[] {
     const before = this.#clock.now() - ms;
     return [...this.#unconfirmed].filter(([, { since }]) => since <= before).map(([key]) => key);
@@ -155,13 +155,13 @@ export class View<T extends KubeObject> {
     if (this.#unconfirmed.get(key)?.uid === metadata.uid) this.#unconfirmed.delete(key);
   }
 
-  /** Says whether it was news. */
+  /** True if it was newer than what we had. */
   #applyIfNewer(object: T): boolean {
     const key = cacheKey(object.metadata);
     const known = this.#objects.get(key);
     if (object.metadata.uid !== undefined && this.#deletedUids.get(object.metadata.uid) !== undefined) return false;
     if (known !== undefined && !isNewer(object, known)) return false;
-    // Another object of the same name: its predecessor is gone, though nobody said so.
+    // Another object of the same name: the deletion of the first one was missed.
     const isSame = known !== undefined && known.metadata.uid === object.metadata.uid;
     if (known !== undefined && !isSame) this.#remove(key, known.metadata.uid);
     this.#store(key, object);
@@ -200,18 +200,18 @@ function controllerUid({ ownerReferences }: KubeObject["metadata"]): string | un
   return ownerReferences?.find(({ controller }) => controller === true)?.uid;
 }
 
-/** Versions of one kind are numbers that grow, on every server there is. */
+/** resourceVersions of one kind are increasing numbers on every API server. */
 function isNewer(object: KubeObject, known: KubeObject): boolean {
   const [next, last] = [Number(object.metadata.resourceVersion), Number(known.metadata.resourceVersion)];
   return Number.isNaN(next) || Number.isNaN(last) || next > last;
 }
 
-/** One that listens to a view: first it is told of what is there, then of changes. */
+/** One subscription of a view: delivers all existing objects first, then changes. */
 class ViewSubscription<T extends KubeObject> {
   readonly #handler: (change: ObjectChange<T>) => void;
-  /** Changed before their turn, and told as they changed. */
+  /** Keys that changed, and were delivered, before the initial delivery reached them. */
   readonly #deliveredEarly = new Set<string>();
-  /** Everything up to this key has been told; undefined when all has. */
+  /** Initial delivery has reached this key; undefined when it is complete. */
   #deliveredUpTo: string | undefined = "";
   #isStopped = false;
 
@@ -229,7 +229,7 @@ class ViewSubscription<T extends KubeObject> {
     }
   }
 
-  /** In the order of their keys; without a pause it is done when this returns. */
+  /** Delivers in key order; synchronously unless pause returns a promise. */
   async deliverInitial(
     objects: readonly T[],
     { pause, onInitialDelivered }: { pause: Pause; onInitialDelivered: () => void },

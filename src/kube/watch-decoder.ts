@@ -4,12 +4,14 @@ import { KubeError } from "./kube-error.ts";
 import { splitLines } from "./split-lines.ts";
 import { errorFromStatus, isStatus } from "./status-error.ts";
 
-/** Whole lines at a time: it remembers nothing between them. */
+/** Called with complete lines, so that it keeps no state between them. */
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 const initialEventsEndAnnotation = "k8s.io/initial-events-end";
 
-/** The events of a watch as its bytes arrive. Throws what the server reports, and at a line that is no event. */
+/**
+ * Decodes a watch stream as its bytes arrive. Throws the error the server sends, and on a line that is not an event.
+ */
 export async function* watchEvents<T extends KubeObject>(
   chunks: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<WatchEvent<T>> {
@@ -27,18 +29,18 @@ function parseLine(line: Uint8Array): unknown {
 }
 
 function watchEvent<T extends KubeObject>(event: unknown): WatchEvent<T> {
-  if (!isRecord(event) || !isRecord(event["object"])) throw undecodable("no object in it");
+  if (!isRecord(event) || !isRecord(event["object"])) throw undecodable("no object");
   const { type, object } = event;
-  if (type === "ERROR") throw isStatus(object) ? errorFromStatus(object) : undecodable("an error without a status");
+  if (type === "ERROR") throw isStatus(object) ? errorFromStatus(object) : undecodable("error without a status");
   const metadata = object["metadata"];
-  // Without a version there is no resuming after it.
+  // Without a resourceVersion the watch could not be resumed.
   if (!isRecord(metadata) || typeof metadata["resourceVersion"] !== "string")
-    throw undecodable("an object of no version");
+    throw undecodable("object without resourceVersion");
   if (type === "BOOKMARK") return bookmark(metadata["resourceVersion"], metadata["annotations"]);
   if (type === "ADDED" || type === "MODIFIED" || type === "DELETED") {
     return { type, object: object as unknown as T };
   }
-  throw undecodable(`of unknown type ${JSON.stringify(type)}`);
+  throw undecodable(`unknown type ${JSON.stringify(type)}`);
 }
 
 function bookmark(resourceVersion: string, annotations: unknown): WatchEvent<never> {

@@ -9,10 +9,10 @@ export interface WorkQueueOptions {
   readonly observe?: WorkQueueObserver;
 }
 
-/** What metrics want to know of a queue. */
+/** What metrics record of a queue. */
 export interface WorkQueueObserver {
   readonly added?: (depth: number) => void;
-  /** A key was taken, after waiting its turn for so long. */
+  /** A key was taken from the queue, after waiting this long. */
   readonly taken?: (waitedMs: number, depth: number) => void;
   readonly retried?: () => void;
 }
@@ -20,12 +20,12 @@ export interface WorkQueueObserver {
 const defaultBackOff: BackOffOptions = { baseMs: 10, maxMs: 5 * 60_000 };
 
 /**
- * Keys to look at. A key waits once however often it is added, is never handed out twice at a time, and comes again
- * when it was added while somebody looked at it.
+ * Keys to reconcile. A key is queued once however often it is added, is never handed out twice at a time, and is queued
+ * again if it was added while being processed.
  */
 export class WorkQueue<Key extends string> {
   readonly #options: WorkQueueOptions;
-  /** In order of arrival, with the time of it. */
+  /** In order of arrival, with the time each was queued. */
   readonly #waiting = new Map<Key, number>();
   readonly #delayed = new Map<Key, { readonly dueAt: number; readonly timer: Timer }>();
   readonly #active = new Set<Key>();
@@ -38,12 +38,12 @@ export class WorkQueue<Key extends string> {
     this.#options = options;
   }
 
-  /** How many wait for their turn. */
+  /** How many keys are queued. */
   get depth(): number {
     return this.#waiting.size;
   }
 
-  /** Nothing waits, is delayed, or is being looked at. */
+  /** No key is queued, delayed or being processed. */
   get isIdle(): boolean {
     return this.#waiting.size + this.#delayed.size + this.#active.size === 0;
   }
@@ -60,7 +60,7 @@ export class WorkQueue<Key extends string> {
     this.#serve();
   }
 
-  /** Adds later, never at once: who asks for no delay still lets others go first. Of several times the earliest counts. */
+  /** Adds after a delay; a zero delay still goes through the timer. The earliest of several delays counts. */
   addAfter(key: Key, ms: number): void {
     if (this.#isStopped) return;
     const { clock } = this.#options;
@@ -75,7 +75,7 @@ export class WorkQueue<Key extends string> {
     this.#delayed.set(key, { dueAt, timer: clock.setTimer(ms, arrive) });
   }
 
-  /** Adds after a wait that grows each time, until the key is forgotten; never sooner than asked. */
+  /** Adds with exponential back-off until forget(), never sooner than atLeastMs. */
   retry(key: Key, { atLeastMs = 0 }: { readonly atLeastMs?: number | undefined } = {}): void {
     const failures = (this.#failures.get(key) ?? 0) + 1;
     this.#failures.set(key, failures);
@@ -84,7 +84,7 @@ export class WorkQueue<Key extends string> {
     this.addAfter(key, Math.max(atLeastMs, backOffMs(failures, { ...backOff, random })));
   }
 
-  /** It went well: the next failure is a first one. */
+  /** Resets the back-off. */
   forget(key: Key): void {
     this.#failures.delete(key);
   }
@@ -93,7 +93,7 @@ export class WorkQueue<Key extends string> {
     return this.#failures.get(key) ?? 0;
   }
 
-  /** The next key, once there is one; undefined when the queue stopped. Give it back with `done`. */
+  /** Waits for the next key; undefined when the queue was stopped. Call done() with it afterwards. */
   take(): Promise<Key | undefined> {
     return new Promise((resolve) => {
       if (this.#isStopped) return resolve(undefined);
@@ -107,7 +107,7 @@ export class WorkQueue<Key extends string> {
     if (this.#addedAgain.delete(key)) this.add(key);
   }
 
-  /** Hands out nothing any more and drops what waits. */
+  /** Hands out no more keys and drops those queued. */
   stop(): void {
     this.#isStopped = true;
     for (const { timer } of this.#delayed.values()) timer.cancel();

@@ -1,4 +1,7 @@
-/** Runs something once the signal aborts, at once if it has. Returns how to stop listening: a signal may live as long as the process. */
+/**
+ * Runs something when the signal aborts; at once, if it already has. Returns the unsubscribe function, because a signal
+ * may live as long as the process.
+ */
 export function onAbort(signal: AbortSignal, run: () => void): () => void {
   if (signal.aborted) run();
   else signal.addEventListener("abort", run, { once: true });

@@ -1,10 +1,13 @@
-/** Something that will happen unless it is cancelled first. */
+/** A scheduled callback. */
 export interface Timer {
-  /** Harmless after the timer fired. */
+  /** Has no effect after the timer fired. */
   cancel(): void;
 }
 
-/** Time, as an argument: nothing else in the program reads a clock or waits. (docs/designs/interfaces.md) */
+/**
+ * Source of time, always passed as an argument: nothing else in the program reads a clock or waits.
+ * (docs/designs/interfaces.md)
+ */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
@@ -15,15 +18,15 @@ export interface Clock {
 }
 
 export interface AcceleratedClockOptions {
-  /** How many times faster than the underlying clock: 60 makes a minute of a second. */
+  /** How many times faster than the underlying clock: at 60 a minute passes in a second. */
   readonly speed: number;
-  /** The clock underneath; the system's unless given. */
+  /** The underlying clock; the system's, unless given. */
   readonly clock?: Clock;
-  /** What time it is at the start; the underlying clock's time unless given. */
+  /** The time at the start; the underlying clock's, unless given. */
   readonly startAt?: number;
 }
 
-/** What `setTimeout` can hold; anything longer it fires at once. */
+/** The longest delay of `setTimeout`, which fires longer ones immediately. */
 const maxTimeoutMs = 2 ** 31 - 1;
 
 /** The real time. */
@@ -42,7 +45,7 @@ export function acceleratedClock({ speed, clock = systemClock(), startAt }: Acce
 
   const setTimer = (ms: number, run: () => void): Timer => {
     const dueAt = now() + ms;
-    // Whole milliseconds below: a timer that is early there is early here by `speed` times as much.
+    // Rounded up: a millisecond too early on the underlying clock is `speed` milliseconds too early on this one.
     const arm = () => clock.setTimer(Math.ceil((dueAt - now()) / speed), fire);
     const fire = () => {
       if (now() < dueAt) underlying = arm();
@@ -54,7 +57,7 @@ export function acceleratedClock({ speed, clock = systemClock(), startAt }: Acce
   return withSleep({ now, setTimer });
 }
 
-/** Completes a clock: sleeping is a timer with a promise around it. */
+/** Adds sleep() to a clock that has timers. */
 export function withSleep(base: Pick<Clock, "now" | "setTimer">): Clock {
   return { ...base, sleep: (ms, signal) => sleepOn(base, { ms, signal }) };
 }
@@ -77,7 +80,7 @@ export function sleepOn(
   });
 }
 
-/** Long waits are a chain of the longest ones `setTimeout` can hold. */
+/** Waits longer than `setTimeout` can are several timeouts in a row. */
 function setSystemTimer(ms: number, run: () => void): Timer {
   let leftMs = ms;
   const arm = () => {

@@ -1,9 +1,9 @@
-/** The word for "no duration" in nillable duration fields. (01 §0.3) */
+/** Stands for no duration in nillable duration fields. (01 §0.3) */
 export const neverDuration = "Never";
 export type NeverDuration = typeof neverDuration;
 
 const nsPerMs = 1_000_000n;
-const maxNs = 2n ** 63n - 1n; // about 292 years, the range of Go's type
+const maxNs = 2n ** 63n - 1n; // about 292 years, the range of Go's time.Duration
 
 const unitNs: Readonly<Record<string, bigint>> = {
   ns: 1n,
@@ -19,8 +19,8 @@ const unitNs: Readonly<Record<string, bigint>> = {
 const component = /(?=\.?\d)(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)/gy;
 
 /**
- * Reads Go's duration syntax ("1h30m", "1.5s", "-500us", "0") into milliseconds, or nothing when the text is not one
- * or is out of Go's range. Exact for whole milliseconds; what is finer becomes the fraction, cut at a nanosecond.
+ * Parses Go's duration syntax ("1h30m", "1.5s", "-500us", "0") into milliseconds; undefined if the text is not a
+ * duration or out of Go's range. Fractions of a nanosecond are cut off.
  */
 export function parseDurationMs(text: string): number | undefined {
   const isNegative = text.startsWith("-");
@@ -30,19 +30,19 @@ export function parseDurationMs(text: string): number | undefined {
   return toMs(isNegative ? -ns : ns);
 }
 
-/** For fields that also accept `Never`. (01 §0.3) */
+/** Like parseDurationMs, for fields that also accept `Never`. (01 §0.3) */
 export function parseNillableDurationMs(text: string): number | NeverDuration | undefined {
   return text === neverDuration ? neverDuration : parseDurationMs(text);
 }
 
-/** Writes milliseconds the way Go does: "48h0m0s", "1.5s", "500ms", "0s"; rounds to the nearest nanosecond. */
+/** Formats milliseconds as Go does: "48h0m0s", "1.5s", "500ms", "0s"; rounded to a nanosecond. */
 export function formatDurationMs(ms: number): string {
   const wholeMs = Math.trunc(ms);
   const ns = BigInt(wholeMs) * nsPerMs + BigInt(Math.round((ms - wholeMs) * 1e6));
   return ns < 0n ? `-${formatNs(-ns)}` : formatNs(ns);
 }
 
-/** The nearest double: one rounding while the nanoseconds are exact, and beyond that only a decimal literal rounds once. */
+/** Rounds once: a division is exact up to 2^53 nanoseconds, beyond that parsing a decimal literal rounds only once. */
 function toMs(ns: bigint): number {
   const approximate = Number(ns);
   return Number.isSafeInteger(approximate) ? approximate / 1e6 : Number(`${ns}e-6`);
@@ -62,8 +62,8 @@ function sumOfComponents(text: string): bigint | undefined {
 
 function componentNs({ integer, fraction, unit }: { integer: string; fraction: string; unit: bigint }) {
   const digits = integer.replace(/^0+/, "");
-  if (digits.length > 19) return undefined; // beyond the range whatever the unit
-  const significant = fraction.slice(0, 18); // what follows is less than a nanosecond, even of hours
+  if (digits.length > 19) return undefined; // out of range in any unit
+  const significant = fraction.slice(0, 18); // further digits are less than a nanosecond, even of hours
   return BigInt(digits) * unit + (BigInt(significant) * unit) / 10n ** BigInt(significant.length);
 }
 

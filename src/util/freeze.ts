@@ -1,4 +1,4 @@
-/** Freezes JSON all the way down, stopping where it is frozen already: shared parts are frozen once. */
+/** Freezes JSON recursively. Parts that are frozen already are skipped, so shared parts are frozen once. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);

@@ -40,12 +40,12 @@ export class Heap<T> {
     return top;
   }
 
-  /** Takes everything out, in order. */
+  /** Removes all items and returns them in order. */
   drain(): T[] {
     return Array.from({ length: this.size }, () => this.pop() as T);
   }
 
-  /** Drops the items that are not wanted any more, in O(n). */
+  /** Removes the items that are not wanted, in O(n). */
   retain(isWanted: (item: T) => boolean): void {
     this.#items = this.#items.filter(isWanted);
     this.#order();

@@ -1,26 +1,26 @@
-/** What a log line carries beside its message. Errors may be among them. */
+/** Structured values of a log line; may include errors. */
 export type LogValues = Readonly<Record<string, unknown>>;
 
 export const logLevels = ["debug", "info", "error"] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/** Where our code writes its log: lines are data, and how they look is the business of whoever reads them. */
+/** Structured log; formatting is up to the writer. */
 export interface Logger {
   debug(message: string, values?: LogValues): void;
   info(message: string, values?: LogValues): void;
   error(message: string, values?: LogValues): void;
-  /** The same log, with these values in every line. */
+  /** A logger that adds these values to every line. */
   with(values: LogValues): Logger;
 }
 
-/** A whole line: its message, and the values of the log it was written to with its own. */
+/** A complete log line. */
 export interface LoggedLine {
   readonly level: LogLevel;
   readonly message: string;
   readonly values: LogValues;
 }
 
-/** A log whose lines go to one function. */
+/** A logger that passes its lines to a function. */
 export function loggerTo(write: (line: LoggedLine) => void, values: LogValues = {}): Logger {
   const writer = (level: LogLevel) => (message: string, more?: LogValues) => {
     write({ level, message, values: more === undefined ? values : { ...values, ...more } });
@@ -33,5 +33,5 @@ export function loggerTo(write: (line: LoggedLine) => void, values: LogValues = 
   };
 }
 
-/** Writes nothing. */
+/** A logger that writes nothing. */
 export const silentLogger: Logger = { debug: () => {}, info: () => {}, error: () => {}, with: () => silentLogger };

@@ -1,25 +1,25 @@
 /**
- * Asked between two pieces of work. A promise means that there was enough of it for now: wait for it, and others have
- * had a turn. (docs/designs/engine.md)
+ * Called between two pieces of work. Returns a promise when the work has used up its time slice: await it, so that
+ * other work gets a turn. (docs/designs/engine.md)
  */
 export type Pause = () => Promise<void> | undefined;
 
-/** Works on: for the simulated world, where nobody waits for the event loop. */
+/** Never pauses: for simulations on a virtual clock. */
 export const noPause: Pause = () => undefined;
 
 export interface PauseOptions {
-  /** How long to work before others get a turn. */
+  /** How long work may run before it pauses. */
   readonly sliceMs?: number;
-  /** How many of those who rest go on each turn: many with little to do would make a long turn together. */
+  /** How many paused tasks resume per turn; many at once would make the turn long. */
   readonly resumedPerTurn?: number;
   readonly now: () => number;
-  /** Resolves after everybody who waited has had a turn of the event loop. */
+  /** Resolves after one turn of the event loop. */
   readonly nextTurn: () => Promise<void>;
 }
 
 /**
- * Pauses by real time. One for all who work in a process: together they must not keep others waiting, so that of those
- * who rest a few go on each turn, in the order they came, and share a slice.
+ * Pauses by real time. Share one instance per process: all callers share the time slice, and paused ones resume in
+ * order, a few per turn.
  */
 export function timeSlicePause({ sliceMs = 8, resumedPerTurn = 8, now, nextTurn }: PauseOptions): Pause {
   const waiting: (() => void)[] = [];

@@ -6,7 +6,7 @@ export const nanoPerUnit = 1_000_000_000n;
 const decimalSuffixes = ["n", "u", "m", "", "k", "M", "G", "T", "P", "E"] as const;
 const binarySuffixes = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"] as const;
 
-/** The canonical form: a whole number with the largest suffix that loses nothing. (02:A-1) */
+/** The canonical form: an integer with the largest suffix that loses no precision. (02:A-1) */
 export function formatQuantity(nano: bigint, format: QuantityFormat): string {
   if (nano === 0n) return "0";
   if (format === "BinarySI" && hasBinaryForm(nano)) return binaryForm(nano / nanoPerUnit);
@@ -24,7 +24,7 @@ function binaryForm(units: bigint): string {
   return `${mantissa}${binarySuffixes[power]}`;
 }
 
-/** Stops at E: past it Kubernetes drops the suffix and so writes 1000E as "1", which we will not repeat. */
+/** E is the largest suffix. Beyond it Kubernetes drops the suffix and writes 1000E as "1", which we do not repeat. */
 function decimalForm(nano: bigint): string {
   const { mantissa, power } = divideOut(nano, { factor: 1000n, maxPower: decimalSuffixes.length - 1 });
   return `${mantissa}${decimalSuffixes[power]}`;

@@ -1,6 +1,6 @@
 import { nanoPerUnit, type QuantityFormat } from "./quantity-format.ts";
 
-/** What a quantity's text says; `written` is set when Kubernetes would write the text back as it stands. */
+/** A parsed quantity; `written` is set when Kubernetes keeps the text as it is. */
 export interface ParsedQuantity {
   readonly nano: bigint;
   readonly format: QuantityFormat;
@@ -15,18 +15,18 @@ interface Unit {
   readonly nano: bigint;
 }
 
-/** The digits as read: leading zeros of the integer part gone, both parts possibly empty. */
+/** The digits as written, without leading zeros of the integer part; both parts may be empty. */
 interface Digits {
   readonly integer: string;
   readonly fraction: string;
 }
 
-/** Beyond this many characters, or this power of ten, a text is refused: arithmetic on it would stall the process. */
+/** Longer texts and larger exponents are refused: arithmetic on them would block the process. */
 const limit = 1_000;
 
 const maxBinaryNano = (2n ** 63n - 1n) * nanoPerUnit;
 
-// Linear on hostile input: no two neighbouring repetitions can match the same character.
+// Linear on any input: no two adjacent repetitions can match the same character.
 const pattern = /^([+-]?)(?=\.?\d)(\d*)(?:\.(\d*))?([numkMGTPE]|[KMGTPE]i|[eE][+-]?\d+)?$/;
 
 const units: ReadonlyMap<string, Unit> = new Map([
@@ -35,10 +35,10 @@ const units: ReadonlyMap<string, Unit> = new Map([
 ]);
 
 /**
- * Reads a quantity, or nothing when the text is not one. (02:A-1)
+ * Parses a quantity; undefined if the text is not one. (02:A-1)
  *
- * Accepts what the API server's parser accepts, except texts without any digit ("+", ".", "m", which it takes for
- * zero) and absurd ones (see `limit`). Values finer than a nano round away from zero; binary ones stop at 2^63-1.
+ * Accepts what the API server's parser accepts, except texts without any digit ("+", ".", "m", which it takes for zero)
+ * and very long ones (see `limit`). Values finer than a nano round away from zero; binary ones stop at 2^63-1.
  */
 export function parseQuantity(text: string): ParsedQuantity | undefined {
   const match = text.length > limit ? null : pattern.exec(text);
@@ -67,7 +67,7 @@ function binaryUnit(exponent: number): Unit {
 function exponentUnit(suffix: string): Unit | undefined {
   const exponent = Number(suffix.slice(1));
   if (Math.abs(exponent) > limit) return undefined;
-  // Below a nano the unit itself is no whole number of nanos; `magnitudeOf` then works on the digits.
+  // Units below a nano are not a whole number of nanos; `magnitudeOf` then works on the digits.
   return { format: "DecimalExponent", exponent, nano: exponent < -9 ? 0n : 10n ** BigInt(exponent + 9) };
 }
 
@@ -98,7 +98,7 @@ function shiftedDigits(digits: string, shift: number): bigint {
   return /[1-9]/.test(lost) ? kept + 1n : kept;
 }
 
-/** By way of a double where that is exact: three times faster than reading the string. */
+/** Through a double where that is exact: three times faster than parsing the string. */
 function whole(digits: string): bigint {
   return digits.length <= 15 ? BigInt(Number(digits)) : BigInt(digits);
 }
@@ -107,15 +107,15 @@ function ceilDivide(dividend: bigint, divisor: bigint): bigint {
   return (dividend + divisor - 1n) / divisor;
 }
 
-/** A binary suffix cannot say less than one whole unit, so such a value is decimal from here on. */
+/** A binary suffix cannot express less than one unit, so such a value becomes decimal. */
 function formatOf(magnitude: bigint, { fraction }: Digits, unit: Unit): QuantityFormat {
   const isFractional = unit.format === "BinarySI" && fraction !== "" && magnitude > 0n && magnitude < nanoPerUnit;
   return isFractional ? "DecimalSI" : unit.format;
 }
 
 /**
- * Kubernetes keeps a text it believes canonical, and believes it of some that are not: "1.234", "+5", "1E3" and "007"
- * come back as they went in, while "1.5" becomes "1500m". Manifests make the round trip, so we believe the same.
+ * Kubernetes keeps a text it considers canonical, and some it keeps are not: "1.234", "+5", "1E3" and "007" come back
+ * unchanged, while "1.5" becomes "1500m". We do the same, so that manifests make the round trip.
  */
 function isWrittenBack({ integer, fraction }: Digits, { format, exponent }: Unit): boolean {
   if (integer === "") return false;

@@ -34,25 +34,25 @@ export class Quantity {
     this.#written = written;
   }
 
-  /** Reads "500m", "1.5Gi", "12e6"; throws a `QuantityError` on anything else. */
+  /** Parses "500m", "1.5Gi", "12e6"; throws a `QuantityError` on anything else. */
   static parse(text: string): Quantity {
     const parsed = parseQuantity(text);
     if (parsed === undefined) throw new QuantityError(text);
     return new Quantity(parsed);
   }
 
-  /** Reads a quantity as it stands in YAML or JSON, where it may be a bare number. */
+  /** Parses a quantity of a YAML or JSON document, where it may be a number. */
   static tryParse(value: string | number): Quantity | undefined {
     const parsed = parseQuantity(typeof value === "number" ? String(value) : value);
     return parsed && new Quantity(parsed);
   }
 
-  /** Whole units; a fractional number throws. */
+  /** From whole units; a fraction throws. */
   static of(value: number | bigint, format: QuantityFormat = "DecimalSI"): Quantity {
     return Quantity.fromNano(BigInt(value) * nanoPerUnit, format);
   }
 
-  /** Thousandths, as CPU is counted. */
+  /** From thousandths, the unit of CPU. */
   static milli(value: number | bigint, format: QuantityFormat = "DecimalSI"): Quantity {
     return Quantity.fromNano(BigInt(value) * 1_000_000n, format);
   }
@@ -61,12 +61,12 @@ export class Quantity {
     return new Quantity({ nano, format, written: undefined });
   }
 
-  /** Keeps this quantity's format, unless it is zero and so has nothing to say about it. (02:A-1) */
+  /** Keeps this quantity's format, unless it is zero. (02:A-1) */
   add(other: Quantity): Quantity {
     return Quantity.fromNano(this.nano + other.nano, this.isZero() ? other.format : this.format);
   }
 
-  /** As `add`: zero adopts the other's format. */
+  /** As for `add`, zero adopts the other's format. */
   sub(other: Quantity): Quantity {
     return Quantity.fromNano(this.nano - other.nano, this.isZero() ? other.format : this.format);
   }
@@ -80,7 +80,7 @@ export class Quantity {
     return this.nano < other.nano ? -1 : 1;
   }
 
-  /** Equal amounts, however they are written. */
+  /** Whether the amounts are equal, in any format. */
   equals(other: Quantity): boolean {
     return this.nano === other.nano;
   }
@@ -94,29 +94,29 @@ export class Quantity {
     return this.nano < 0n ? -1 : 1;
   }
 
-  /** Whole units, a fraction rounded away from zero. Exact at any size, where Kubernetes overflows. */
+  /** Whole units, rounded away from zero. Exact at any size, where Kubernetes overflows. */
   value(): bigint {
     return divideAwayFromZero(this.nano, nanoPerUnit);
   }
 
-  /** Thousandths, a fraction of one rounded away from zero. */
+  /** Thousandths, rounded away from zero. */
   milliValue(): bigint {
     return divideAwayFromZero(this.nano, 1_000_000n);
   }
 
-  /** The nearest double: for display, ratios and scores, never for deciding whether something fits. */
+  /** The nearest double: for display, ratios and scores; do not use it to decide whether something fits. */
   toNumber(): number {
     const nano = Number(this.nano);
-    // Both operands exact, so one division rounds once; beyond 2^53 only a decimal literal does.
+    // A division of exact operands rounds once; beyond 2^53 only a decimal literal does.
     return Number.isSafeInteger(nano) ? nano / 1e9 : Number(`${this.nano}e-9`);
   }
 
-  /** As Kubernetes writes it: canonical, or the text it was read from where Kubernetes keeps that. */
+  /** As Kubernetes writes it: canonical, or the original text where Kubernetes keeps that. */
   toString(): string {
     return this.#written ?? this.canonical();
   }
 
-  /** The canonical form, always: equal amounts of one format have equal canonical forms. */
+  /** The canonical form: the same for equal amounts of one format. */
   canonical(): string {
     return formatQuantity(this.nano, this.format);
   }

@@ -1,4 +1,7 @@
-/** The letters and digits of generated Kubernetes names: no vowels and no lookalikes, so no words and no misreadings. */
+/**
+ * The characters of generated Kubernetes names: no vowels and no lookalikes, so that they neither form words nor are
+ * misread.
+ */
 const nameAlphabet = "bcdfghjklmnpqrstvwxz2456789";
 const hexAlphabet = "0123456789abcdef";
 
@@ -16,12 +19,12 @@ export class Random {
   constructor(seed: string | number) {
     this.seed = String(seed);
     this.#state = Uint32Array.of(...[1, 2, 3, 4].map((lane) => hash(this.seed, lane)));
-    if (this.#state.every((word) => word === 0)) this.#state[0] = 1; // the one state that never leaves itself
+    if (this.#state.every((word) => word === 0)) this.#state[0] = 1; // the state zero would never change
   }
 
   /**
-   * An independent stream, the same however many draws were made here: adding a draw in one place moves no others.
-   * Two forks by one name are the same stream.
+   * An independent stream that does not depend on how many numbers were drawn here, so that another draw in one place
+   * does not change others. Forks of the same name are the same stream.
    */
   fork(name: string): Random {
     return new Random(`${this.seed}/${name}`);
@@ -40,7 +43,7 @@ export class Random {
       throw new RangeError(`cannot draw below ${maxExclusive}: expected a whole number of at least 1`);
     }
     if (maxExclusive > twoTo32) return Math.floor(this.next() * maxExclusive);
-    const fair = twoTo32 - (twoTo32 % maxExclusive); // draws from here on would favour the small numbers
+    const fair = twoTo32 - (twoTo32 % maxExclusive); // larger draws would favour small numbers
     let draw = this.#draw();
     while (draw >= fair) draw = this.#draw();
     return draw % maxExclusive;
@@ -51,7 +54,7 @@ export class Random {
     return items[this.int(items.length)] as T;
   }
 
-  /** A new array; the given one stays as it is. */
+  /** Returns a new array. */
   shuffle<T>(items: readonly T[]): T[] {
     const shuffled = [...items];
     for (let last = shuffled.length - 1; last > 0; last--) {
@@ -65,12 +68,12 @@ export class Random {
     return this.#characters(hexAlphabet, length);
   }
 
-  /** The random tail of a generated name. */
+  /** The random suffix of a generated name. */
   alphanumeric(length: number): string {
     return this.#characters(nameAlphabet, length);
   }
 
-  /** Shaped like a version 4 UUID. */
+  /** In the form of a version 4 UUID. */
   uuid(): string {
     const variant = this.pick(["8", "9", "a", "b"]);
     return `${this.hex(8)}-${this.hex(4)}-4${this.hex(3)}-${variant}${this.hex(3)}-${this.hex(12)}`;
@@ -80,7 +83,7 @@ export class Random {
     return Array.from({ length }, () => alphabet[this.int(alphabet.length)]).join("");
   }
 
-  /** 32 bits. */
+  /** 32 random bits. */
   #draw(): number {
     const state = this.#state;
     const b = state[1] as number;
@@ -98,7 +101,7 @@ function rotate(word: number, by: number): number {
   return (word << by) | (word >>> (32 - by));
 }
 
-/** 32 bits of the text; each lane is a hash of its own. Murmur3's mixing, one UTF-16 unit at a time. */
+/** A 32-bit hash of the text, different for each lane: Murmur3's mixing, one UTF-16 unit at a time. */
 function hash(text: string, lane: number): number {
   let h = Math.imul(lane, 0x9e3779b9);
   for (let i = 0; i < text.length; i++) {

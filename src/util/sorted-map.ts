@@ -1,12 +1,12 @@
 /**
- * A map whose values come in the order of its keys. Changes cost nothing until somebody asks for the values: a list of
- * fifty thousand that changes a thousand times a second is put in order when it is looked at, not a thousand times.
+ * A map with values sorted by key. Sorting is done on read: a list of fifty thousand that changes a thousand times a
+ * second is sorted when it is read, not on each change.
  */
 export class SortedMap<T> {
   readonly #known = new Map<string, T>();
   #keys: readonly string[] = [];
   #values: readonly T[] = [];
-  /** Keys whose place in the lists is not up to date; undefined where that goes for all of them. */
+  /** Keys whose position in the lists is outdated; undefined if all are. */
   #changed: Set<string> | undefined;
 
   get size(): number {
@@ -33,19 +33,19 @@ export class SortedMap<T> {
     return wasThere;
   }
 
-  /** How much has changed since somebody asked for the values; all of it where nobody ever did. */
+  /** How many keys changed since values() was last called; all, if it never was. */
   get unsortedCount(): number {
     return this.#changed?.size ?? this.size;
   }
 
-  /** As they are now: what changes later does not show. The same list as long as nothing changes. */
+  /** A list that later changes do not affect; the same one as long as nothing changes. */
   values(): readonly T[] {
     if (this.#changed === undefined) this.#orderAll();
     else if (this.#changed.size > 0) this.#orderChanged(this.#changed);
     return this.#values;
   }
 
-  /** What nobody looks at is not kept in order, nor are its changes counted: they would pile up. */
+  /** While nobody reads the values, neither their order nor the changes are kept. */
   #change(key: string): void {
     if (this.#changed === undefined) return;
     this.#changed.add(key);
@@ -65,7 +65,7 @@ export class SortedMap<T> {
     changed.clear();
   }
 
-  /** Where the keys are the same as before, their places are too. */
+  /** The new values if the set of keys is unchanged, else undefined. */
   #replaced(changed: ReadonlySet<string>): readonly T[] | undefined {
     const values = this.#values.slice();
     for (const key of changed) {
@@ -76,7 +76,7 @@ export class SortedMap<T> {
     return values;
   }
 
-  /** Copies the stretches between changed keys, which are in order, and puts what is there now between them. */
+  /** Copies the ranges between changed keys, which are sorted, and inserts the current values between them. */
   #merge(changed: readonly string[]): void {
     const [keys, values]: [string[], T[]] = [[], []];
     let from = 0;
@@ -100,7 +100,7 @@ export class SortedMap<T> {
     }
   }
 
-  /** Where it is, or would be. */
+  /** The index of the key, or where it would be inserted. */
   #placeOf(key: string, from: number): number {
     let [low, high] = [from, this.#keys.length];
     while (low < high) {

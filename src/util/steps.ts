@@ -1,10 +1,7 @@
-/**
- * Work that can be put down between any two of its steps. Every step is short, and the result does not depend on what
- * happens in between.
- */
+/** Work as a generator: it yields between short steps, and the result does not depend on what happens in between. */
 export type Steps<Result> = Generator<void, Result, void>;
 
-/** Takes all steps at once. */
+/** Runs all steps. */
 export function runSteps<Result>(steps: Steps<Result>): Result {
   for (;;) {
     const turn = steps.next();
@@ -12,10 +9,10 @@ export function runSteps<Result>(steps: Steps<Result>): Result {
   }
 }
 
-/** Items a step handles where each takes microseconds: well below a millisecond, and few enough steps not to matter. */
+/** Items in a step, where each takes microseconds: well below a millisecond, without too many steps. */
 const itemsPerStep = 64;
 
-/** Does something with every item, a few a step. */
+/** forEach, 64 items a step. */
 export function* forEachInSteps<T>(items: Iterable<T>, act: (item: T, index: number) => void): Steps<void> {
   let index = 0;
   for (const item of items) {
@@ -24,7 +21,7 @@ export function* forEachInSteps<T>(items: Iterable<T>, act: (item: T, index: num
   }
 }
 
-/** `map`, a few a step. */
+/** `map`, 64 items a step. */
 export function* mapInSteps<T, U>(items: Iterable<T>, make: (item: T, index: number) => U): Steps<U[]> {
   const made: U[] = [];
   yield* forEachInSteps(items, (item, index) => {
@@ -33,10 +30,10 @@ export function* mapInSteps<T, U>(items: Iterable<T>, make: (item: T, index: num
   return made;
 }
 
-/** Lists as long as this are sorted in one go. */
+/** Lists of this length are sorted in one step. */
 const runLength = 256;
 
-/** `toSorted` in steps, and stable like it: short runs first, then merged two by two. */
+/** `toSorted` in steps, also stable: short runs are sorted, then merged in pairs. */
 export function* sortInSteps<T>(items: readonly T[], compare: (a: T, b: T) => number): Steps<T[]> {
   let sorted: T[] = [];
   for (let from = 0; from < items.length; from += runLength) {
@@ -47,7 +44,7 @@ export function* sortInSteps<T>(items: readonly T[], compare: (a: T, b: T) => nu
   return sorted;
 }
 
-/** Runs of one length made to runs of twice that. */
+/** Merges sorted runs in pairs. */
 function* mergeRuns<T>(runs: readonly T[], length: number, compare: (a: T, b: T) => number): Steps<T[]> {
   const result: T[] = [];
   for (let from = 0; from < runs.length; from += 2 * length) {
@@ -56,7 +53,7 @@ function* mergeRuns<T>(runs: readonly T[], length: number, compare: (a: T, b: T)
     let left = from;
     let right = middle;
     while (result.length < end) {
-      // The left one wins ties: it came first.
+      // At a tie the left one goes first, to be stable.
       const takesLeft = right >= end || (left < middle && compare(runs[left] as T, runs[right] as T) <= 0);
       result.push(runs[takesLeft ? left++ : right++] as T);
       if (result.length % runLength === 0) yield;

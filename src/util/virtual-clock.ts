@@ -3,21 +3,24 @@ import { Heap } from "./heap.ts";
 import type { Random } from "./random.ts";
 
 export interface VirtualClockOptions {
-  /** What time it is at the start; the epoch unless given. */
+  /** The time at the start; the epoch, unless given. */
   readonly startAt?: number;
-  /** Breaks ties at one instant in a seeded order; by sequence number unless given. (docs/designs/determinism.md) */
+  /**
+   * Orders timers due at the same time randomly; in the order they were set, unless given.
+   * (docs/designs/determinism.md)
+   */
   readonly shuffle?: Random;
 }
 
 export interface ClockRunOptions {
-  /** Stop when everything due at or before this time (of this clock) has run; the clock then stands at it. */
+  /** Stops when everything due up to this time has run; the clock then shows it. */
   readonly untilMs?: number;
-  /** Stop after so many timers. */
+  /** Stops after this many timers. */
   readonly maxTimers?: number;
 }
 
 export interface ClockRunOutcome {
-  /** No timer left, or the time reached, or as many timers run as allowed. */
+  /** No timer is left, the time is reached, or maxTimers have run. */
   readonly stoppedBy: "idle" | "time" | "timers";
   readonly timersRun: number;
 }
@@ -30,14 +33,16 @@ interface PendingTimer {
   state: "pending" | "fired" | "cancelled";
 }
 
-/** Cancelled timers stay in the heap until they surface, or until they are this many and the majority. */
+/**
+ * Cancelled timers stay in the heap until they surface, or until there are more than this and they are the majority.
+ */
 const maxCancelledKept = 64;
 
 /**
- * A clock that stands still while anything is runnable and then jumps to the next timer, so that a whole cluster's
- * week passes in seconds and always in the same order. (docs/designs/determinism.md)
+ * A clock that stands still while anything can run and then jumps to the next timer, so that a week of a cluster passes
+ * in seconds and always in the same order. (docs/designs/determinism.md)
  *
- * A timer that throws stops the run with its error; the timers after it stay due, and the next run goes on with them.
+ * A timer that throws stops the run with its error; the timers after it stay due, and the next run continues with them.
  */
 export class VirtualClock implements Clock {
   readonly #timers = new Heap<PendingTimer>(byTime);
@@ -45,7 +50,7 @@ export class VirtualClock implements Clock {
   #now: number;
   #sequence = 0;
   #cancelled = 0;
-  #activity = 0; // counts timers set and cancelled: how a turn of the event loop shows that it did something
+  #activity = 0; // counts timers set and cancelled, to detect turns of the event loop that did something
   #isRunning = false;
 
   constructor({ startAt = 0, shuffle }: VirtualClockOptions = {}) {
@@ -74,7 +79,7 @@ export class VirtualClock implements Clock {
     return { cancel: () => this.#cancel(timer) };
   }
 
-  /** How many timers wait. */
+  /** How many timers are pending. */
   get pending(): number {
     return this.#timers.size - this.#cancelled;
   }
@@ -84,7 +89,7 @@ export class VirtualClock implements Clock {
     return this.#next()?.dueAt;
   }
 
-  /** Lets `ms` pass, running everything that falls due, in order. */
+  /** Advances the time by `ms`, running everything that becomes due, in order. */
   async advance(ms: number): Promise<ClockRunOutcome> {
     return this.#exclusively(async () => {
       const untilMs = this.#now + ms;
@@ -122,7 +127,7 @@ export class VirtualClock implements Clock {
     timer.run();
   }
 
-  /** Until the microtasks have drained and a full turn of the event loop passed in which no timer was touched. */
+  /** Waits until the microtasks have drained and no timer was set or cancelled in a full turn of the event loop. */
   async #settle(): Promise<void> {
     let before: number;
     do {
@@ -150,7 +155,7 @@ export class VirtualClock implements Clock {
     }
   }
 
-  /** Two runs at once would race for the timers, and their order would depend on the event loop. */
+  /** Two concurrent runs would compete for timers, and the order would depend on the event loop. */
   async #exclusively(run: () => Promise<ClockRunOutcome>): Promise<ClockRunOutcome> {
     if (this.#isRunning) throw new Error("the virtual clock is already running");
     this.#isRunning = true;
@@ -163,7 +168,7 @@ export class VirtualClock implements Clock {
 }
 
 function byTime(a: PendingTimer, b: PendingTimer): number {
-  // Two timers may both wait for infinity, whose difference is no number.
+  // Two timers may both be due at infinity, and infinity minus infinity is NaN.
   if (a.dueAt !== b.dueAt) return a.dueAt < b.dueAt ? -1 : 1;
   return a.tie - b.tie || a.sequence - b.sequence;
 }

@@ -66,7 +66,7 @@ function exchange({ agent, method, target, token, body, contentType }: Exchange)
       );
       response.on("error", reject);
     });
-    sent.on("timeout", () => sent.destroy(new Error(`${method} ${target.pathname}: no answer within 30 s`)));
+    sent.on("timeout", () => sent.destroy(new Error(`${method} ${target.pathname}: no response within 30 s`)));
     sent.on("error", reject);
     sent.end(payload);
   });

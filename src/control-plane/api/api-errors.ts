@@ -3,7 +3,7 @@ import { type FieldPath, formatPath, type Problem } from "../../api/problem.ts";
 import type { ResourceType } from "../../kube/client.ts";
 import { KubeError, type KubeErrorCode, type KubeStatus, type StatusDetails } from "../../kube/kube-error.ts";
 
-/** The kind of thing a failure speaks of. */
+/** The resource an error names. */
 export type QualifiedResource = Pick<ResourceType, "group" | "kind" | "plural">;
 
 const statusByCode = {
@@ -26,7 +26,7 @@ const statusByCode = {
   timeout: { reason: "Timeout", code: 504 },
 } as const satisfies Record<KubeErrorCode, { reason: string; code: number }>;
 
-/** A refusal as the API says it. */
+/** A KubeError with its Status. */
 export function apiError(code: KubeErrorCode, message: string, details?: StatusDetails): KubeError {
   const { reason, code: http } = statusByCode[code];
   const status: KubeStatus = {
@@ -91,7 +91,7 @@ export function expiredVersion(message: string): KubeError {
   return apiError("expired", message);
 }
 
-/** One thing wrong, in the words of the API. */
+/** One invalid field, as in Status.details.causes. */
 export interface StatusCause {
   readonly reason: string;
   readonly message: string;
@@ -141,7 +141,7 @@ export function invalidObject(resource: QualifiedResource, name: string, causes:
   });
 }
 
-/** A problem our validators found, as a cause. */
+/** Converts a Problem of our validators. */
 export function causeOf(problem: Problem, object: unknown): StatusCause {
   const { code, path, message, expected } = problem;
   if (code === "required") return requiredValue(path);
@@ -170,7 +170,7 @@ function valueAt(object: unknown, path: FieldPath): unknown {
   return value;
 }
 
-/** Objects are named, not printed: a message is for reading. */
+/** Objects and lists are only named, to keep messages short. */
 function showValue(value: unknown): string {
   if (value === undefined) return "null";
   if (isRecord(value)) return '"object"';

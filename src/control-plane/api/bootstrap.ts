@@ -2,7 +2,7 @@ import type { KubeObject } from "../../api/object.ts";
 import { textAt } from "../kinds/object-draft.ts";
 import type { CollectionIndex } from "../store/collection.ts";
 
-/** What drain, the kubelet and the scheduler ask for all the time. (05 §4) */
+/** Index of pods by node: drain, kubelets and the scheduler use it. (05 §4) */
 export const podsByNode: CollectionIndex = {
   name: "spec.nodeName",
   valueOf: ({ spec }) => textAt(spec, "nodeName"),

@@ -40,7 +40,7 @@ export class CustomResources {
     if (kind.storage === crdStorage) this.#register(object);
   }
 
-  /** Nothing new of a kind that is going. */
+  /** Refuses creates while the CRD is terminating. */
   assertNotTerminating({ storage, custom }: ServedKind): void {
     const definition = custom && this.#definitions().get(custom.definition);
     if (definition?.metadata.deletionTimestamp === undefined) return;
@@ -48,7 +48,7 @@ export class CustomResources {
     throw apiError("method-not-allowed", message);
   }
 
-  /** A definition goes after its last object. Undefined: not a definition. */
+  /** Deletes a CRD after its last instance; undefined for other kinds. */
   deleteDefinition(kind: ServedKind, old: KubeObject, request: DeleteRequest): DeleteResult | undefined {
     if (kind.storage !== crdStorage) return undefined;
     if (request.dryRun === true) return deleteObject(this.#options.server, kind, old, request);
@@ -64,7 +64,7 @@ export class CustomResources {
     );
   }
 
-  /** Perhaps the last one its definition waited for. */
+  /** Finishes the deletion of a CRD whose last instance was deleted. */
   onInstanceDeleted({ custom }: ServedKind): void {
     const definition = custom && this.#definitions().get(custom.definition);
     if (definition?.metadata.deletionTimestamp !== undefined) this.#finish(definition);

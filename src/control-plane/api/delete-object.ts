@@ -68,7 +68,7 @@ function markPropagation(draft: ObjectDraft, { propagation }: DeleteRequest): vo
   else delete draft.metadata.finalizers;
 }
 
-/** Only pods that run somewhere get time to stop. */
+/** Only pods bound to a node get a grace period. */
 function graceSeconds({ kind, apiVersion, spec, status }: KubeObject, { gracePeriodSeconds }: DeleteRequest): number {
   if (gracePeriodSeconds !== undefined && !Number.isSafeInteger(gracePeriodSeconds)) {
     throw badRequest("gracePeriodSeconds is not an integer");
@@ -80,7 +80,7 @@ function graceSeconds({ kind, apiVersion, spec, status }: KubeObject, { gracePer
   return requestedSeconds < 0 ? 1 : requestedSeconds;
 }
 
-/** The moment deletion was asked for does not move. */
+/** The time deletion was requested does not change. */
 function shortenedDeletionTime({ metadata }: KubeObject, grace: number): string {
   const old = (metadata as { deletionGracePeriodSeconds?: number }).deletionGracePeriodSeconds ?? 0;
   return rfc3339(Date.parse(metadata.deletionTimestamp ?? "") - old * 1000 + grace * 1000);

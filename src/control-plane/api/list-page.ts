@@ -18,7 +18,7 @@ export interface ListPage {
   readonly items: readonly KubeObject[];
   readonly resourceVersion: string;
   readonly continue?: string;
-  /** Told only where no selector hides how many there are. */
+  /** Only without a selector: else the count is unknown. */
   readonly remainingItemCount?: number;
 }
 
@@ -27,7 +27,7 @@ interface ListPosition {
   readonly from: string;
 }
 
-/** Lists a collection as it was at one moment: all pages of a list show the same. */
+/** All pages of a list show the same revision. */
 export function listPage(
   { kind, collection, revision }: { kind: ServedKind; collection: Collection; revision: number },
   request: ListRequest,
@@ -66,7 +66,7 @@ function positionOf(request: ListRequest, current: number): ListPosition {
   return { revision: match === "Exact" && requestedRevision !== undefined ? requestedRevision : current, from: "" };
 }
 
-/** The collection as it was: today's, with the changes since undone. */
+/** The collection at an earlier revision: the current one with later changes undone. */
 function entriesAtRevision(
   collection: Collection,
   { selection, position }: { selection: Selection; position: ListPosition },

@@ -4,7 +4,7 @@ import { apiError, badRequest } from "./api-errors.ts";
 export const maxObjectBytes = 3 * 1024 * 1024;
 export const maxNesting = 256;
 
-/** Refuses what is too deep to walk or too large to keep. Sizes are near enough: letters, not bytes. */
+/** Refuses values nested too deeply or too large; the size is approximate (characters, not bytes). */
 export function assertWithinLimits(value: unknown): void {
   const size = sizeOf(value, 0);
   if (size > maxObjectBytes) {

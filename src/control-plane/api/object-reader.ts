@@ -12,9 +12,9 @@ import { assertRevisionReached, parseRevision } from "./revisions.ts";
 import { Selection } from "./selectors/selection.ts";
 import { defaultWatchBacklog, ServerWatch, type WatchRequest, type WatchSource, watchStart } from "./server-watch.ts";
 
-/** What a kind shows instead of what is stored: leases of healthy kubelets are computed when read. (05:CP-L10) */
+/** Replaces stored objects on read: leases of healthy kubelets are computed. (05:CP-L10) */
 export type ReadTransform = (stored: KubeObject) => KubeObject;
-/** What there is now of a kind that is nowhere stored. */
+/** The objects of a kind that is computed and not stored (metrics.k8s.io). */
 export type ComputedObjects = (namespace: string | undefined) => readonly KubeObject[];
 
 export interface ObjectReaderOptions {
@@ -25,7 +25,7 @@ export interface ObjectReaderOptions {
   readonly storedKind: (kind: ServedKind) => ServedKind;
 }
 
-/** Everything that looks at objects, in the version it was asked for. */
+/** get, list and watch, in the requested version. */
 export class ObjectReader {
   readonly #store: ObjectStore;
   readonly #clock: Clock;
@@ -69,7 +69,7 @@ export class ObjectReader {
     return this.inVersion(kind, readTransform === undefined ? stored : readTransform(stored));
   }
 
-  /** In the words of one version; made once for each object. */
+  /** Converted to the kind's version; cached per object. */
   inVersion(kind: ServedKind, object: KubeObject): KubeObject {
     const convert = kind.conversion?.fromStored;
     if (convert === undefined) return object;
@@ -128,7 +128,7 @@ export class ObjectReader {
     watches.add(watch);
   }
 
-  /** The oldest kinds can be written and not read: their objects live on under a new name. (01 §7.1) */
+  /** Alpha kinds can be written but not read: they are stored as their v1 kind. (01 §7.1) */
   #assertReadable(kind: ServedKind, name: string): void {
     if (kind.conversion === undefined || kind.conversion.fromStored !== undefined) return;
     const now = this.#storedKind(kind);

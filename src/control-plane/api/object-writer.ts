@@ -22,7 +22,7 @@ import type { NamespacedName, WriteRequest } from "./request.ts";
 
 const maxNameTries = 8;
 
-/** What the parts of the server share. */
+/** What the parts of the API server share. */
 export interface ServerContext {
   readonly store: ObjectStore;
   readonly kinds: KindRegistry;
@@ -32,24 +32,24 @@ export interface ServerContext {
   readonly admissionContext: () => AdmissionContext;
 }
 
-/** An object a client sent, read and in the version we store. */
+/** A request body, decoded and converted to the stored version. */
 export interface DecodedWrite {
   readonly draft: ObjectDraft;
   readonly warnings: readonly string[];
-  /** Objects that came of the same request and are written with it. */
+  /** Further objects the conversion produced, written with it. */
   readonly additionalObjects: readonly unknown[];
 }
 
 export interface StoreWriteOptions extends WriteRequest {
   readonly namespace?: string | undefined;
-  /** Who owns what is settled already. */
+  /** managedFields are already set. */
   readonly isApplied?: boolean | undefined;
 }
 
 export interface WriteResult {
   readonly object: KubeObject;
   readonly isNew: boolean;
-  /** It was its last finalizer that kept it, and that is gone now. */
+  /** The update removed the last finalizer of a deleted object, which is now removed. */
   readonly isGone: boolean;
 }
 
@@ -57,7 +57,7 @@ export function storageKey(kind: ServedKind, { name, namespace }: NamespacedName
   return kind.namespaced ? `${namespace ?? ""}/${name}` : name;
 }
 
-/** Everything between a body that arrived and an object in the store. (01 §0.1, 05 §3) */
+/** From a request body to a stored object. (01 §0.1, 05 §3) */
 export class ObjectWriter {
   readonly #server: ServerContext;
 
@@ -65,7 +65,7 @@ export class ObjectWriter {
     this.#server = server;
   }
 
-  /** Decode, convert, unknown fields. */
+  /** Decodes, converts, and reports unknown fields. */
   decode(
     kind: ServedKind,
     body: unknown,
@@ -178,7 +178,7 @@ export class ObjectWriter {
     return found;
   }
 
-  /** Five letters are few among ten thousand objects: a name that is taken is drawn again, as Kubernetes does. */
+  /** Redraws a generated name that is taken, up to 8 times, as Kubernetes does. */
   #generateName(kind: ServedKind, { generateName = "", namespace }: ObjectDraftMetadata): string {
     const { random, store } = this.#server;
     const draw = () => `${generateName.slice(0, 58)}${random.alphanumeric(5)}`;
@@ -285,7 +285,7 @@ function hasSpecChange({ behaviour }: ServedKind, draft: ObjectDraft, old: KubeO
   return !isSameJson(rest(draft), rest(old));
 }
 
-/** Deleted, its grace period over, and nothing holds it. */
+/** Deleted, grace period over, no finalizers. */
 export function isReadyForRemoval({ metadata, kind, spec }: KubeObject): boolean {
   const { deletionTimestamp, finalizers = [] } = metadata;
   const grace = (metadata as { deletionGracePeriodSeconds?: number }).deletionGracePeriodSeconds ?? 0;
@@ -295,7 +295,7 @@ export function isReadyForRemoval({ metadata, kind, spec }: KubeObject): boolean
   return !held;
 }
 
-/** What a rename between endpoint and body would be. */
+/** Name and namespace of the body must match the URL. */
 export function assertNameMatches(key: NamespacedName, draft: ObjectDraft): void {
   const written = textAt(draft.metadata, "name");
   if (written !== "" && written !== key.name) {

@@ -11,7 +11,7 @@ import { mergePatch } from "./patch/merge-patch.ts";
 import { strategicMerge } from "./patch/strategic-merge.ts";
 import type { NamespacedName, WriteRequest } from "./request.ts";
 
-/** What an object becomes by a patch: still as unread as anything a client sends. */
+/** The patched object, not decoded or validated yet. */
 export function patchObject(
   object: KubeObject,
   patch: Exclude<Patch, { kind: "apply" }>,

@@ -28,7 +28,7 @@ export interface NamespacedName {
   readonly namespace?: string | undefined;
 }
 
-/** An answer with what kubectl should print beside it. */
+/** An object with warnings for kubectl. */
 export interface ApiResponse {
   readonly object: KubeObject;
   readonly warnings: readonly string[];

@@ -7,7 +7,7 @@ export function parseRevision(text: string | undefined): number | undefined {
   return Number(text);
 }
 
-/** Nobody can have seen a version that was not made yet, except of another life of this server. */
+/** A version from the future: the client saw it before a restart of this server. */
 export function assertRevisionReached(requestedRevision: number | undefined, current: number): void {
   if (requestedRevision === undefined || requestedRevision <= current) return;
   throw apiError("timeout", `Too large resource version: ${requestedRevision}, current: ${current}`, {

@@ -27,9 +27,9 @@ export type ServerWatchEvent =
 
 export const initialEventsEndAnnotationKey = "k8s.io/initial-events-end";
 
-/** Often enough that a watcher that resumes is not told to start over. (05 §3) */
+/** Often enough that a resumed watch does not get 410. (05 §3) */
 const bookmarkEveryMs = 60_000;
-/** A watcher this far behind is cut off: it will list again. */
+/** A watcher this many events behind is closed with 410. */
 export const defaultWatchBacklog = 50_000;
 
 export interface WatchSource {
@@ -45,7 +45,7 @@ export interface WatchSource {
   readonly kind: string;
 }
 
-/** One client's view of a kind's changes: a queue that is filled by the store and emptied by whoever iterates. */
+/** One watch: a queue filled by the store and read by iteration. */
 export class ServerWatch implements AsyncIterable<ServerWatchEvent> {
   readonly #source: WatchSource;
   readonly #startedAt: number;
@@ -151,7 +151,7 @@ export class ServerWatch implements AsyncIterable<ServerWatchEvent> {
   }
 }
 
-/** What a change means to someone who sees only a part: entering it is an addition, leaving it a deletion. */
+/** Relative to a selector: entering the selection is ADDED, leaving it DELETED. */
 export function watchEventOf(
   { type, object, previous, revision }: StoreChange,
   source: WatchSource,

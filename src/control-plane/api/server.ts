@@ -42,7 +42,7 @@ export interface ApiServerOptions {
   /** How older versions of our kinds become v1. Lenient unless given. */
   readonly conversion?: ConversionOptions | undefined;
   readonly journal?: Journal | undefined;
-  /** What a journal kept of an earlier life. */
+  /** Entries of a journal to restore. */
   readonly restore?: Iterable<JournalEntry> | undefined;
   /** How many changes of a kind a watch can at least go back. */
   readonly watchWindow?: number | undefined;
@@ -216,7 +216,7 @@ export class ApiServer {
     return { object: this.#reader.show(kind, object), isGone, warnings: warningsOf(kind) };
   }
 
-  /** What was selected, as it was; the answer comes when all of it is deleted or marked. */
+  /** Returns the deleted objects as they were. */
   async deleteCollection(kind: ServedKind, selection: ListRequest, request: DeleteRequest = {}): Promise<ListResponse> {
     this.#assertVerb(kind, "deletecollection");
     const page = await this.list(kind, selection);
@@ -240,7 +240,7 @@ export class ApiServer {
     return this.#store.listenerCount(kind.storage);
   }
 
-  /** Shows objects of a kind other than they are stored. Watches see it too. */
+  /** Replaces objects of a kind on read, in watches as well. */
   setReadTransform(kind: ServedKind, readTransform: ReadTransform): void {
     this.#reader.setReadTransform(kind, readTransform);
   }
@@ -317,7 +317,7 @@ export class ApiServer {
     return deleted;
   }
 
-  /** Old kinds that cannot be read back are written through, again and again. (05, issue: alpha kinds) */
+  /** Alpha kinds cannot be read back, so applying one again updates the stored object. */
   #upsert(kind: ServedKind, draft: ObjectDraft, request: WriteRequest): WriteResult {
     const old = this.#store.collection(kind.storage).get(storageKey(kind, { name: draft.metadata.name ?? "" }));
     if (old === undefined) return this.#writer.create(kind, draft, request);
@@ -354,7 +354,7 @@ export class ApiServer {
     await this.#waitUntilDurable();
   }
 
-  /** Every namespace has an account for pods that name none. */
+  /** Every namespace has the ServiceAccount "default". */
   #createDefaultServiceAccount({ metadata }: KubeObject): void {
     const namespace = metadata.name ?? "";
     const kind = this.kinds.get({ group: "", version: "v1", plural: "serviceaccounts" });
@@ -410,7 +410,7 @@ export class ApiServer {
   }
 }
 
-/** What of an object the status endpoint looks at: the rest need not be read. Another version has to be converted whole. */
+/** The status endpoint reads these fields only; other versions have to be converted whole. */
 function statusPart(kind: ServedKind, body: unknown): unknown {
   if (kind.conversion !== undefined || !isRecord(body)) return body;
   const { apiVersion, kind: name, metadata, status } = body;

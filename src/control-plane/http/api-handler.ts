@@ -21,7 +21,7 @@ import { versionInfo } from "./version.ts";
 
 export interface HandlerOptions {
   readonly api: ApiServer;
-  /** Milliseconds since the epoch, on the clock of the cluster: ages are told by it. */
+  /** Milliseconds since the epoch, cluster time. */
   readonly now: () => number;
   readonly token: string;
 }
@@ -64,7 +64,7 @@ interface MetaOptions {
 
 type MetaRoute = Exclude<Route, { kind: "resource" | "health" | "malformed" }>;
 
-/** What the server says about itself. */
+/** Discovery, version and OpenAPI. */
 function metaReply(route: MetaRoute, { request, api, catalogue }: MetaOptions): HttpReply {
   const kinds = api.kinds.all();
   switch (route.kind) {
@@ -106,7 +106,7 @@ function orNotFound<T>(value: T | undefined): T {
   return value;
 }
 
-/** The reply must name the representation it is in, or kubectl asks again the old way. (05 §1) */
+/** The content type must name the representation, else kubectl falls back to legacy discovery. (05 §1) */
 function discoveryReply(
   request: IncomingMessage,
   { groups, legacy }: { readonly groups: readonly ServedGroup[]; readonly legacy: () => unknown },

@@ -11,7 +11,7 @@ import { parseMediaType } from "./media-type.ts";
 /** An object may be this large, as in Kubernetes. (05:CP-S3) */
 export const maxBodyBytes = 3 * 1024 * 1024;
 
-/** The deepest honest objects, CRDs, stay below 60. */
+/** CRDs, the deepest real objects, stay below 60 levels. */
 const maxDepth = 200;
 
 /** All bytes of a request; refused as soon as they are too many. */
@@ -84,7 +84,7 @@ function parseJsonBody(body: Buffer): ParsedBody {
   }
 }
 
-/** What applies is mostly JSON in YAML's clothes, and JSON is read far quicker. */
+/** Apply bodies are mostly JSON, which parses much faster than YAML. */
 function parseYamlBody(body: Buffer): ParsedBody {
   const text = utf8TextOf(body);
   const json = text.startsWith("{") ? parsedAsJson(text) : undefined;

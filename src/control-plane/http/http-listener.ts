@@ -16,7 +16,7 @@ export interface ListenOptions {
   /** Absent: plain HTTP, which only loopback may serve. (05:CP-S1) */
   readonly certificate?: ServerCertificate | undefined;
   readonly handler: HttpHandler;
-  /** Faults of ours, which the client is told nothing of. */
+  /** Internal errors; clients only see "Internal error occurred". */
   readonly onInternalError: (error: unknown) => void;
 }
 
@@ -81,7 +81,7 @@ async function handleRequest(
   }
 }
 
-/** What is not HTTP at all, or too much of it, is refused in the same words as everything else. (05:CP-S3) */
+/** Malformed HTTP also gets a Status. (05:CP-S3) */
 function refuseConnection({ code }: { readonly code?: string | undefined }, socket: Socket): void {
   if (!socket.writable || code === "ECONNRESET") {
     socket.destroy();

@@ -1,11 +1,11 @@
-/** What is to be known about JSON text before or beside parsing it. */
+/** What one pass over JSON text finds. */
 export interface JsonScan {
   readonly isTooDeep: boolean;
   /** Paths of keys that a map holds more than once, as `spec.replicas`. */
   readonly duplicates: readonly string[];
 }
 
-/** More of them say nothing more. */
+/** Later duplicates are not reported. */
 const maxDuplicates = 20;
 
 interface Level {

@@ -1,4 +1,4 @@
-/** Where the server is and how to be let in. */
+/** Address and credentials of the server. */
 export interface ServerEndpoint {
   readonly url: string;
   readonly token: string;

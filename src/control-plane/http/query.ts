@@ -93,7 +93,7 @@ function oneOf<T extends string>(query: URLSearchParams, name: string, known: re
 
 const propagations = ["Background", "Foreground", "Orphan"] as const;
 
-/** How to delete, from the body and the query; the query comes second, as the body is what clients write today. */
+/** Delete options of the body, then of the query. */
 export function deleteOptions(query: URLSearchParams, body: unknown): DeleteOptions {
   const sent = isRecord(body) ? body : {};
   const policy = sent["propagationPolicy"] ?? textParameter(query, "propagationPolicy");

@@ -28,7 +28,7 @@ export function textReply(text: string): HttpReply {
   return { code: 200, contentType: "text/plain; charset=utf-8", body: Buffer.from(text) };
 }
 
-/** Any failure as a `Status`: one of ours says what it is, anything else is a fault of the server. */
+/** Any error as a Status response; errors other than KubeError are 500. */
 export function statusReply(error: unknown): HttpReply {
   const status = statusOf(error);
   const retryAfter = status.details?.retryAfterSeconds;
@@ -63,7 +63,7 @@ export function sendReply(response: ServerResponse, reply: HttpReply): void {
   response.end(reply.body);
 }
 
-/** More than this, and the rest of a long list of complaints is left out: headers have a limit of their own. */
+/** Warnings beyond this size are left out, because headers are limited. */
 const maxWarningBytes = 4096;
 
 export function warningHeaders(warnings: readonly string[] = []): { readonly warning?: string } {

@@ -44,7 +44,7 @@ interface ResourceRequest extends HttpRequest, HandlerContext {
   readonly kind: ServedKind;
 }
 
-/** Subresources that would need a second protocol on the connection. (05 §1) */
+/** Need a protocol upgrade, which we do not support. (05 §1) */
 const upgradeSubresources: ReadonlySet<string> = new Set(["exec", "attach", "portforward", "proxy"]);
 
 /** Answers for objects and collections. */
@@ -62,7 +62,7 @@ export async function handleResource(
   sendReply(incoming.response, await objectReply(call));
 }
 
-/** Watching one object by its path is a watch of the collection by its name. */
+/** Watching a single object is a watch of the collection with a field selector. */
 function isWatch({ method, query, route }: ResourceRequest): boolean {
   return method === "GET" && booleanParameter(query, "watch") && route.subresource === undefined;
 }
@@ -243,7 +243,7 @@ async function remove(call: ResourceRequest, key: NamespacedName): Promise<HttpR
   });
 }
 
-/** What is left to say of an object that was there. */
+/** The Status of a completed delete. */
 function deletedStatus({ group, plural }: ServedKind, { metadata }: KubeObject): KubeStatus {
   const { name = "", uid = "" } = metadata;
   return {

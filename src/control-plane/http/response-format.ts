@@ -11,7 +11,7 @@ import { listBytes } from "./encode.ts";
 import { acceptedRepresentation, type Representation } from "./media-type.ts";
 import type { EncodeEvent } from "./watch-stream.ts";
 
-/** How this client wants to see objects of this kind. */
+/** The representation a client asked for. */
 export interface ResponseFormat {
   readonly kind: ServedKind;
   readonly as: Exclude<Representation, { kind: "discovery" }>;
@@ -86,7 +86,7 @@ export function encodeList(items: readonly KubeObject[], metadata: ListMetadata,
   }
 }
 
-/** The events of a watch; of a watch as tables only the first defines the columns. (05 §1) */
+/** Encodes watch events; only the first Table of a watch carries the column definitions. (05 §1) */
 export function eventEncoder(format: ResponseFormat): EncodeEvent {
   const { as, objectBytes } = format;
   if (as.kind === "json") return ({ object }) => objectBytes.of(object);

@@ -11,9 +11,9 @@ export interface ServeApiOptions {
   readonly port: number;
   /** Absent: plain HTTP, on loopback only. */
   readonly certificate?: ServerCertificate | undefined;
-  /** Whoever has it may do everything; a new one unless given. */
+  /** Grants full access; generated unless given. */
   readonly token?: string | undefined;
-  /** Faults of ours, which clients are told nothing of. */
+  /** Internal errors; clients only see "Internal error occurred". */
   readonly onInternalError: (error: unknown) => void;
 }
 

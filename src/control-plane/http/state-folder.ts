@@ -16,7 +16,7 @@ export function stateFolder(env: Readonly<Record<string, string | undefined>>): 
   return join(base === undefined || base === "" ? join(home, ".local", "state") : base, "karpenter-ts");
 }
 
-/** Readable by its owner alone from the first byte on; whole or not there. (05:CP-S2) */
+/** Written atomically with mode 0600. (05:CP-S2) */
 export async function writePrivateFile(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const draft = `${path}.${process.pid}.tmp`;
@@ -24,7 +24,7 @@ export async function writePrivateFile(path: string, text: string): Promise<void
   await rename(draft, path);
 }
 
-/** The certificate of earlier runs while it serves, else a new one, kept for later ones. */
+/** Reuses the certificate of an earlier run while valid, else creates one. */
 export async function loadOrCreateCertificate(folder: string, options: CertificateOptions): Promise<ServerCertificate> {
   const path = join(folder, "certificate.json");
   const existing = await readCertificate(path);

@@ -4,7 +4,7 @@ export function makeToken(): string {
   return randomBytes(24).toString("base64url");
 }
 
-/** Whether an Authorization header carries the token. Hashes are compared, so that time tells nothing. (05:CP-S2) */
+/** Compares hashes in constant time. (05:CP-S2) */
 export function tokenChecker(token: string): (authorization: string | undefined) => boolean {
   const expected = digest(token);
   return (authorization = "") => {

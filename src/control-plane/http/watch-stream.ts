@@ -9,8 +9,8 @@ export type EncodeEvent = (event: Exclude<ServerWatchEvent, { type: "ERROR" }>) 
 const maxBatchBytes = 256 * 1024;
 
 /**
- * Writes a watch as JSON lines until either side ends it. Headers go out before the first event, or clients wait. The
- * response's `close` ends the watch: that of the request comes as soon as the request was read. (05 §4)
+ * Headers are flushed before the first event, because clients wait for them. Listen to the response's close: the
+ * request's close fires as soon as its body was read. (05 §4)
  */
 export async function streamWatch(
   watch: ServerWatch,
@@ -27,7 +27,7 @@ export async function streamWatch(
   response.end();
 }
 
-/** A slow reader is waited for; meanwhile events queue up in the watch, which gives up on one that is too slow. */
+/** Waits for a slow reader; its events queue in the watch, which closes when too many wait. */
 function untilDrained(response: ServerResponse): Promise<void> {
   if (response.destroyed) return Promise.resolve();
   return new Promise((resolve) => {

@@ -24,7 +24,7 @@ const leafSchemas: Readonly<Record<string, unknown>> = {
   },
 };
 
-/** What the built-in kinds look like: names and types of their fields, so that `kubectl explain` finds its way. */
+/** OpenAPI schemas of built-in kinds: names and types of fields, for kubectl explain. */
 export class BuiltInSchemas {
   readonly #lines = new Map<string, string>();
 

@@ -14,7 +14,7 @@ export class OpenApiCatalogue {
   readonly #written = new Map<string, CachedDocument>();
   readonly #builtIns = new BuiltInSchemas();
 
-  /** Where each document is. The hash in the address lets clients keep it for as long as it is true. */
+  /** The index of documents; the hash in each URL lets clients cache it. */
   index(kinds: readonly ServedKind[]): unknown {
     const paths = [...new Set(kinds.map(pathOf))].map((path) => {
       const { hash } = this.#document(path, kinds);

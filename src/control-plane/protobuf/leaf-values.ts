@@ -13,7 +13,7 @@ export function utf8Text(bytes: Uint8Array): string {
   }
 }
 
-/** Bytes whose JSON is not an object of the fields in them. */
+/** Types whose JSON is not an object. */
 export function leafValue(bytes: Uint8Array, type: Exclude<FieldTypeCode, number | "b" | "i" | "d">): unknown {
   switch (type) {
     case "s":

@@ -13,7 +13,7 @@ export interface MessageField {
   readonly shape: "one" | "list" | "map";
   /** The fields of the message belong to the object around it. */
   readonly inline: boolean;
-  /** A zero was meant: Go writes all fields that are not pointers, zero or not. */
+  /** Keep a zero value: in Go the field is not a pointer or has no omitempty. */
   readonly keepZero: boolean;
 }
 

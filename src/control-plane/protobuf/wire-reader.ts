@@ -61,7 +61,7 @@ export class WireReader {
     return taken;
   }
 
-  /** Fields nobody knows are passed over: newer clients know more than we do. */
+  /** Unknown fields are skipped. */
   skip(wireType: number): void {
     if (wireType === wireTypes.varint) this.varint();
     else if (wireType === wireTypes.fixed64) this.take(8);

@@ -10,7 +10,7 @@ export interface StoreChange {
   readonly previous: KubeObject | undefined;
 }
 
-/** The last changes of a collection: what a watch may still ask for. */
+/** The latest changes of a collection, for watches to resume. */
 export class ChangeLog {
   readonly #windowSize: number;
   #changes: StoreChange[] = [];
@@ -29,7 +29,7 @@ export class ChangeLog {
     this.#changes = this.#changes.slice(dropped);
   }
 
-  /** After a restart nothing is remembered. */
+  /** After a restart the log is empty. */
   forgetTo(revision: number): void {
     this.#changes = this.#changes.filter((change) => change.revision > revision);
     this.#forgottenTo = Math.max(this.#forgottenTo, revision);

@@ -21,7 +21,7 @@ export interface FileJournalOptions {
 }
 
 const defaultCompactAfter = 16 * 1024 * 1024;
-/** Between two pieces of a snapshot requests are answered. */
+/** Snapshots are written in pieces, so that requests are answered in between. */
 const pieceBytes = 256 * 1024;
 
 /** Writes that share one sync. */
@@ -46,7 +46,7 @@ class Batch {
   }
 }
 
-/** The next file, which holds a snapshot; what was written since then is added before it takes over. */
+/** The next journal file while compaction writes it: a snapshot, plus what was appended since. */
 interface CompactedFile {
   readonly generation: number;
   readonly since: Buffer[];
@@ -86,7 +86,7 @@ export class FileJournal implements Journal {
     this.#options = options;
   }
 
-  /** Goes on where an earlier life ended. */
+  /** Continues an existing journal. */
   static async continue(recovered: RecoveredJournal, options: FileJournalOptions): Promise<FileJournal> {
     const file = await open(journalPath(recovered.folder, recovered.generation), "a", 0o600);
     return new FileJournal(recovered, { file, options });
@@ -102,7 +102,7 @@ export class FileJournal implements Journal {
     return done;
   }
 
-  /** When all that was appended is safe or lost; the folder is free afterwards. */
+  /** Resolves when everything appended is synced or failed, and the folder is unlocked. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -120,7 +120,7 @@ export class FileJournal implements Journal {
   }
 
   async #write(): Promise<void> {
-    await undefined; // what is written in the same breath shares the first sync
+    await undefined; // writes of the same tick share the first sync
     while (this.#openBatch !== undefined || this.#compacted?.isReady === true) {
       const batch = this.#openBatch;
       this.#openBatch = undefined;
@@ -177,7 +177,7 @@ export class FileJournal implements Journal {
     }
   }
 
-  /** Nothing is written meanwhile, so that the new file has all the old one has when it takes its place. */
+  /** No writes happen meanwhile, so the new file is complete when it replaces the old one. */
   async #switchToCompacted({ file, generation, since, bytes }: CompactedFile): Promise<void> {
     const old = { file: this.#file, path: journalPath(this.#folder, this.#generation) };
     const path = journalPath(this.#folder, generation);
@@ -197,7 +197,7 @@ export class FileJournal implements Journal {
     this.#generation = generation;
     this.#snapshotBytes = bytes;
     this.#appendedBytes = added.length;
-    // What is left of the old one is cleared away by the next life.
+    // Leftovers of the old file are removed at the next start.
     await Promise.allSettled([old.file.close(), rm(old.path, { force: true })]);
   }
 

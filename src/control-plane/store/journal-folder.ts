@@ -14,19 +14,19 @@ import {
 import { join } from "node:path";
 import { headerLine, type JournalReading, type JournalRecord, readJournal } from "./journal-record.ts";
 
-/** A journal that cannot be used as it is; the message says where, why, and the way out. (05:CP-T5) */
+/** The journal cannot be used; the message says why and what to do. (05:CP-T5) */
 export class JournalError extends Error {
   override readonly name = "JournalError";
 }
 
-/** What an earlier life left in a folder. */
+/** A journal as found in a folder. */
 export interface RecoveredJournal {
   readonly folder: string;
   readonly generation: number;
   readonly records: readonly JournalRecord[];
   /** Length of the file. */
   readonly bytes: number;
-  /** What had to be given up to read the rest, for the user. */
+  /** What recovery dropped, for the user. */
   readonly losses: readonly string[];
 }
 
@@ -145,7 +145,7 @@ async function copyDamagedAside(path: string): Promise<string> {
 
 const lockName = "lock";
 
-/** Two writers would destroy the journal: the first one's process id is in the lock. One that was killed leaves it behind. */
+/** Only one process may write the journal; the lock holds its pid, and a killed process leaves it behind. */
 async function lockJournalFolder(folder: string): Promise<void> {
   const path = join(folder, lockName);
   for (;;) {
@@ -156,7 +156,7 @@ async function lockJournalFolder(folder: string): Promise<void> {
       if (codeOf(error) !== "EEXIST") throw error;
     }
     const holder = Number(await readFile(path, "utf8").catch(() => ""));
-    // Our own id is that of a predecessor: in a container every life has the same.
+    // Our own pid is a predecessor's: in a container every start has the same.
     if (holder !== process.pid && isAlive(holder)) {
       throw new JournalError(`${folder} is in use by process ${holder}; if that is no control plane, remove ${path}`);
     }

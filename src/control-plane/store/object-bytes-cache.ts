@@ -1,6 +1,6 @@
 import type { KubeObject } from "../../api/object.ts";
 
-/** The bytes of each object version, made once: lists join them, watches fan them out. (05 §4) */
+/** The JSON bytes of each object, encoded once for all lists and watches. (05 §4) */
 export class ObjectBytesCache {
   readonly #bytes = new WeakMap<object, Buffer>();
 

@@ -16,10 +16,10 @@ export interface ObjectStoreOptions {
 export type StoreListener = (change: StoreChange) => void;
 
 const defaultWindow = 4096;
-/** More than are ever under way: reads may have seen writes that a crash undid, and no version may come twice. */
+/** More than can be in flight: after a crash no resourceVersion may be used twice. */
 const restoreGap = 10_000;
 
-/** Every object there is, under one counter. Objects are frozen when they come in and never copied again. (05 §3, §4) */
+/** All objects under one revision counter. Objects are frozen on write and never copied. (05 §3, §4) */
 export class ObjectStore {
   readonly #collections = new Map<string, Collection>();
   readonly #listeners = new Map<string, Set<StoreListener>>();
@@ -117,7 +117,7 @@ export class ObjectStore {
       if (entry.op === "put") this.collection(entry.storage).put(entry.key, deepFreeze(entry.object));
       else if (entry.op === "delete") this.collection(entry.storage).remove(entry.key);
     }
-    if (this.#revision === 0) return; // a first life
+    if (this.#revision === 0) return; // nothing to restore
     this.#revision += restoreGap;
     this.#restoredAt = this.#revision;
     this.#journal?.append({ op: "revision", revision: this.#revision }).catch(() => {}); // the next write says so
@@ -135,7 +135,7 @@ export class ObjectStore {
     }
   }
 
-  /** Watchers hear of a write when it is safe, so that nobody acts on what a crash undoes. (05:CP-T5) */
+  /** Watchers see a write once it is durable, so that nobody acts on one a crash undoes. (05:CP-T5) */
   #publish(storage: string, change: StoreChange, entry: JournalEntry): void {
     if (this.#journal === undefined) {
       this.#deliver(storage, change);

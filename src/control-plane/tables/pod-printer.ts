@@ -82,7 +82,7 @@ function isInitializing(pod: KubeObject): boolean {
   return initProgress(pod).current !== undefined && !hasTrueCondition(pod, "Initialized");
 }
 
-/** The one word that says most about how a pod is. */
+/** The STATUS column, as kubectl computes it. */
 function statusWord(pod: KubeObject): string {
   const phase = textOrEmpty(pod, "status", "phase");
   if (fieldAt(pod, "metadata", "deletionTimestamp") !== undefined) {
@@ -117,7 +117,7 @@ function terminatedWord(terminated: unknown): string {
   return textOrEmpty(terminated, "reason") || code;
 }
 
-/** The first container has the last word; one that still runs outweighs those that completed. */
+/** The first container decides; a running one overrides completed ones. */
 function containersWord(pod: KubeObject, fallback: string): string {
   let word = fallback;
   let failure = "";

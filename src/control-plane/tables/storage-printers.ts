@@ -9,7 +9,7 @@ const attributesClass = column("VolumeAttributesClass", (object) =>
 );
 const isTrue = (object: KubeObject, field: string) => fieldAt(object, "spec", field) === true;
 
-/** The annotation of old still counts. */
+/** The deprecated annotation still counts. */
 const storageClassOf = (object: KubeObject) =>
   object.metadata.annotations?.["volume.beta.kubernetes.io/storage-class"] ??
   textOrEmpty(object, "spec", "storageClassName");

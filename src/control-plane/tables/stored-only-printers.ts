@@ -165,7 +165,7 @@ function reference(object: KubeObject): string {
   return `${textOrEmpty(object, "spec", "scaleTargetRef", "kind")}/${textOrEmpty(object, "spec", "scaleTargetRef", "name")}`;
 }
 
-/** Resource metrics with their goals; nothing here ever measures them, so what is current is unknown. */
+/** Resource metrics with their targets; the current value is never measured here. */
 function targets(object: KubeObject): string {
   const metrics = itemsAt(object, "spec", "metrics").map((metric) => {
     if (textOrEmpty(metric, "type") !== "Resource") return "<unknown>";

@@ -20,7 +20,7 @@ export interface TableColumnDefinition {
 /** How objects of a kind look in a table. */
 export interface Printer {
   readonly columns: readonly TableColumnDefinition[];
-  /** Marks rows of things that are over. */
+  /** Marks rows of finished objects. */
   readonly conditions?: (object: KubeObject) => readonly RowCondition[];
 }
 

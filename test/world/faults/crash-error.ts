@@ -1,4 +1,4 @@
-/** The process that held the client has died: nothing it does from here on happens. (05:CP-T4) */
+/** Thrown by every call after the simulated crash of the client's process. (05:CP-T4) */
 export class CrashError extends Error {
   override readonly name = "Crash";
   /** Which call it was. */

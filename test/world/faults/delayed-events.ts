@@ -14,8 +14,8 @@ interface Pending<T> {
 }
 
 /**
- * The same values in the same order, each when its time has come. What two streams tell of one moment may so arrive the
- * other way round, as it does in the world. (05:CP-T4)
+ * Delays values, keeping their order within the stream. Two streams may so report one change in either order.
+ * (05:CP-T4)
  */
 export async function* delayedEvents<T>(
   source: AsyncIterable<T>,

@@ -45,7 +45,7 @@ export interface FaultPlanOptions {
 /** Whether the crash comes before or after the call took effect. */
 export type CrashMoment = "before" | "after";
 
-/** How a watch of this client goes wrong; a stream of its own, so that no watch disturbs another. */
+/** Faults of one watch, drawn from its own random stream. */
 export interface WatchFaultPlan {
   /** What happens instead of the next event. */
   next(): WatchFault | undefined;
@@ -76,7 +76,7 @@ export class FaultPlan {
     return this.#calls;
   }
 
-  /** The world gets better, or worse; watches that are open notice. */
+  /** Changes the rates, of open watches as well. */
   setRates(rates: ClientFaultRates): void {
     this.#rates = rates;
   }
@@ -111,7 +111,7 @@ export class FaultPlan {
   }
 }
 
-/** One draw, however many faults there are: the chances are laid side by side. */
+/** One random draw for all faults. */
 function drawFault<Fault extends string>(
   random: Random,
   faults: readonly Fault[],

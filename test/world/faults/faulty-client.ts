@@ -31,7 +31,7 @@ export interface FaultyClientOptions {
   readonly onFault?: ((fault: string) => void) | undefined;
 }
 
-/** A client in a bad world: what goes wrong is in the plan, and the same on every run. (05:CP-T4) */
+/** A client that fails as the fault plan says. (05:CP-T4) */
 export class FaultyClient implements KubeClient {
   readonly #options: FaultyClientOptions;
   readonly #crashed = new AbortController();

@@ -3,13 +3,13 @@ import { anyFieldSchema, type FieldSchema } from "../../kinds/field-schema.ts";
 import { isSameJson } from "../../kinds/object-draft.ts";
 import { emptyFieldSet, type FieldSet, fieldSetNode, leafFieldSet } from "./field-set.ts";
 
-/** One part of a value that can be owned apart from the others. */
+/** A part of a value that can be owned separately. */
 export interface OwnablePart {
   readonly value: unknown;
   readonly schema: FieldSchema;
 }
 
-/** The parts of a value by their step, or undefined where it is owned whole. */
+/** The separately owned parts by path step; undefined for atomic values. */
 export function ownableParts(value: unknown, schema: FieldSchema): ReadonlyMap<string, OwnablePart> | undefined {
   if (isRecord(value)) {
     if ((schema.is === "object" || schema.is === "map") && schema.isAtomic) return undefined;
@@ -24,7 +24,7 @@ export function ownableParts(value: unknown, schema: FieldSchema): ReadonlyMap<s
   return parts;
 }
 
-/** How an item of a list is told from the others. */
+/** The path step that identifies a list item. */
 export function listItemStep(item: unknown, identity: "set" | readonly string[]): string {
   if (identity === "set") return `v:${JSON.stringify(item)}`;
   const keys: Record<string, unknown> = {};
@@ -41,7 +41,7 @@ export function childSchema(schema: FieldSchema, key: string): FieldSchema {
   return schema.is === "map" ? schema.of : anyFieldSchema;
 }
 
-/** Every path a value has something at. Items of lists count themselves, other containers only when empty. */
+/** All paths of a value. Keyed list items are members themselves, other containers only when empty. */
 export function fieldSetOf(value: unknown, schema: FieldSchema): FieldSet {
   const parts = ownableParts(value, schema);
   if (parts === undefined || parts.size === 0) return leafFieldSet;
@@ -53,10 +53,7 @@ export function fieldSetOf(value: unknown, schema: FieldSchema): FieldSet {
   return fieldSetNode(false, children);
 }
 
-/**
- * The same with the lists and maps that hold the paths: who brings one owns it as well, and still does when others have
- * emptied it.
- */
+/** As fieldSetOf, plus the lists and maps themselves: whoever adds one owns it, even after others emptied it. */
 function setWithContainers(value: unknown, schema: FieldSchema): FieldSet {
   const parts = ownableParts(value, schema);
   if (parts === undefined || parts.size === 0) return leafFieldSet;
@@ -69,7 +66,7 @@ function setWithContainers(value: unknown, schema: FieldSchema): FieldSet {
   return fieldSetNode(schema.is === "list" || schema.is === "map", children);
 }
 
-/** A pod always has this list, if only with nothing in it: nobody brings it. */
+/** The API server always writes this list, so nobody owns it. */
 const containersStep = "f:containers";
 
 export interface FieldComparison {
@@ -80,7 +77,7 @@ export interface FieldComparison {
 
 const noDifference: FieldComparison = { changed: emptyFieldSet, removed: emptyFieldSet };
 
-/** What became of each path between two values. */
+/** Which paths changed or were removed. */
 export function compareFields(before: unknown, after: unknown, schema: FieldSchema): FieldComparison {
   if (before === after) return noDifference;
   if (before === undefined) return { changed: setWithContainers(after, schema), removed: emptyFieldSet };

@@ -41,7 +41,7 @@ export function fieldSetDifference(a: FieldSet, b: FieldSet): FieldSet {
   return fieldSetNode(a.isMember && !b.isMember, children);
 }
 
-/** Paths of `a` that are in `b` or below a path of `b`: what goes when everything in `b` goes. */
+/** Paths of a that are neither in b nor below a path of b. */
 export function fieldSetRecursiveDifference(a: FieldSet, b: FieldSet): FieldSet {
   if (b.isMember) return emptyFieldSet;
   if (b.children.size === 0) return a;
@@ -86,7 +86,7 @@ export function toFieldsV1(set: FieldSet): Record<string, unknown> {
   return json;
 }
 
-/** Reads what clients may have written; what is not a set is an empty one. */
+/** Parses fieldsV1; anything malformed is an empty set. */
 export function fromFieldsV1(json: unknown, depth = 0): FieldSet {
   if (!isRecord(json) || depth > 128) return emptyFieldSet;
   const steps = Object.keys(json);

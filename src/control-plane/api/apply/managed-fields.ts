@@ -17,7 +17,7 @@ import {
   toFieldsV1,
 } from "./field-set.ts";
 
-/** Who owns which fields, by which way of writing. */
+/** One entry of metadata.managedFields. */
 export interface FieldManager {
   readonly name: string;
   readonly operation: "Apply" | "Update";
@@ -46,7 +46,7 @@ export function fieldManagersOf(entries: unknown): readonly FieldManager[] {
   });
 }
 
-/** Writes them back, appliers first, and drops who owns nothing any more. */
+/** Writes the entries, Apply before Update, and drops those that own nothing. */
 export function setFieldManagers(draft: ObjectDraft, managers: readonly FieldManager[]): void {
   const entries = managers
     .filter(({ fields }) => !isEmptyFieldSet(fields))
@@ -79,8 +79,8 @@ export interface UpdateTracking {
 }
 
 /**
- * Whoever changes a field by a plain write owns it from then on. Objects that nobody has claimed a field of, like the
- * pods our own loops make, are left without: applying to one takes what is there as written by others. (05 §3)
+ * A plain write makes its manager the owner of what it changes. Objects without any manager, like pods our controllers
+ * create, get no managedFields. (05 §3)
  */
 export function trackManagedFields({ kind, old, draft, request, now }: UpdateTracking): void {
   const known = managersBefore(old, draft);
@@ -111,7 +111,7 @@ export function trackManagedFields({ kind, old, draft, request, now }: UpdateTra
 
 const emptyFields = fromFieldsV1(undefined);
 
-/** A client may rewrite the entries; one empty entry resets them. */
+/** A client may replace managedFields; a single empty entry resets them. */
 function managersBefore(old: KubeObject | undefined, draft: ObjectDraft): readonly FieldManager[] {
   const written = draft.metadata.managedFields;
   const isReset = written?.length === 1 && Object.keys(written[0] ?? {}).length === 0;
@@ -142,7 +142,7 @@ const systemFields = fromFieldsV1({
   ),
 });
 
-/** What only the server writes belongs to nobody. */
+/** Fields only the server writes have no owner. */
 export function withoutSystemFields(fields: FieldSet): FieldSet {
   return fieldSetRecursiveDifference(fields, systemFields);
 }

@@ -31,8 +31,8 @@ export function mergeApplied(live: unknown, applied: unknown, schema: FieldSchem
 }
 
 /**
- * One order of two lists: applied items stand as they were applied; live ones nobody applied stay before the item they
- * stood before, as far as there is one.
+ * Merges the order of two lists: applied items in applied order; live items that were not applied stay before the item
+ * they preceded.
  */
 function interleaveItems(live: readonly string[], applied: readonly string[]): readonly string[] {
   const isLive = new Set(live);
@@ -55,7 +55,7 @@ function interleaveItems(live: readonly string[], applied: readonly string[]): r
   return [...order, ...live.slice(at).filter((one) => !isApplied.has(one))];
 }
 
-/** The value without what a manager no longer applies and nobody else wants. */
+/** Removes what the manager no longer applies and nobody else owns. */
 export function pruneAbandoned(
   value: unknown,
   last: FieldSet,
@@ -94,8 +94,8 @@ interface FieldOwnership {
 }
 
 /**
- * What is wanted by nobody else goes whole; of what is wanted in part, the rest is looked through. A field is wanted by
- * whoever owns something in it; an item only by who owns the item itself: owning a part does not make it one.
+ * Removed whole if nobody else owns it, else examined further. A field is owned by whoever owns something in it; a list
+ * item only by whoever owns the item itself.
  */
 function pruneResultOf(step: string, { last, keep, isField }: FieldOwnership): PruneResult {
   const before = last.children.get(step);

@@ -23,7 +23,7 @@ export interface ApplyOperation {
   readonly kind: ServedKind;
   /** What is there; undefined: nothing yet. */
   readonly live: KubeObject | undefined;
-  /** What the manager wants, and no more than that. */
+  /** Exactly the fields the manager applies. */
   readonly config: ObjectDraft;
   readonly manager: string;
   readonly isForced: boolean;
@@ -31,7 +31,10 @@ export interface ApplyOperation {
   readonly now: number;
 }
 
-/** What an object becomes when someone applies their part of it; 409 where others own what would change. (05 §3) */
+/**
+ * Server-side apply: the object with the manager's configuration applied; 409 where another manager owns what would
+ * change. (05 §3)
+ */
 export function serverSideApply(operation: ApplyOperation): ObjectDraft {
   const { kind, live, config, request } = operation;
   const wanted = endpointFields(kind, request, withoutSystemFields(fieldSetOf(config, kind.fields)));
@@ -97,7 +100,7 @@ function isApplierOf({ manager, request }: ApplyOperation): (one: FieldManager) 
 
 const statusFields = fromFieldsV1({ "f:status": {} });
 
-/** Only what the endpoint writes can be owned through it. */
+/** Only fields this endpoint writes can be owned through it. */
 function endpointFields({ behaviour }: ServedKind, { subresource }: WriteRequest, fields: FieldSet): FieldSet {
   if (subresource === "status") return onlySubtree(fields, "f:status");
   return behaviour.hasStatus ? fieldSetRecursiveDifference(fields, statusFields) : fields;
@@ -108,7 +111,7 @@ function onlySubtree(fields: FieldSet, step: string): FieldSet {
   return { isMember: false, children: child === undefined ? new Map() : new Map([[step, child]]) };
 }
 
-/** What nobody has claimed when the first applier comes was written by those before. */
+/** Fields without a manager at the first apply belong to "before-first-apply". */
 function managersOrDefault(live: KubeObject, kind: ServedKind): readonly FieldManager[] {
   const managers = fieldManagersOf((live.metadata as { managedFields?: unknown }).managedFields);
   if (managers.length > 0) return managers;
@@ -130,7 +133,9 @@ function conflictsOf(others: readonly FieldManager[], changed: FieldSet): readon
 
 const lastAppliedAnnotation = "kubectl.kubernetes.io/last-applied-configuration";
 
-/** Fields kubectl wrote by client-side apply and that are still as it wrote them: they are its own to take over. */
+/**
+ * Fields kubectl wrote by client-side apply and that are unchanged since: kubectl may take them over without conflict.
+ */
 function lastApplied(live: KubeObject, kind: ServedKind): FieldSet | undefined {
   const text = live.metadata.annotations?.[lastAppliedAnnotation];
   if (text === undefined) return undefined;

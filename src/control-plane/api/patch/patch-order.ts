@@ -6,10 +6,7 @@ export interface PatchOrder {
   readonly identity: (item: unknown) => string;
 }
 
-/**
- * Items that are named in an order stand in it. The others keep theirs: each comes before a named one only where it did
- * so in the list as it was.
- */
+/** Items in order come in that order; an other item comes before one of them only where it did in the old list. */
 export function sortByPatchOrder(items: readonly unknown[], { order, before, identity }: PatchOrder): unknown[] {
   const wanted = ranks(order, identity);
   const was = ranks(before, identity);

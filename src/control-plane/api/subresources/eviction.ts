@@ -28,7 +28,7 @@ export interface PodEvictionContext extends PodSubresourceContext {
 }
 
 const budgetStorage = "poddisruptionbudgets.policy";
-/** The budget's controller forgets pods after two minutes: this many means it is not running. */
+/** The disruption controller removes entries after two minutes: this many means that it is not running. */
 const maxDisrupted = 2000;
 const budgetRefusal = "Cannot evict pod as it would violate the pod's disruption budget.";
 
@@ -67,7 +67,7 @@ function deleteRequest(body: unknown, { pod, request }: PodEvictionContext): Del
   };
 }
 
-/** Pods that do not run, or are going already, cost no availability. */
+/** Terminating, finished and pending pods do not count against a budget. */
 function isUnbudgeted({ metadata, status }: KubeObject): boolean {
   const phase = textAt(status, "phase");
   return metadata.deletionTimestamp !== undefined || phase === "Succeeded" || phase === "Failed" || phase === "Pending";
@@ -93,7 +93,7 @@ function isReady({ status }: KubeObject): boolean {
   return listAt(status, "conditions").some((one) => one["type"] === "Ready" && one["status"] === "True");
 }
 
-/** A pod that is not ready may go if the budget says so, or if the others suffice. */
+/** An unready pod may be evicted if the policy says so, or if enough others are healthy. */
 function mayEvictUnhealthy({ spec, status }: KubeObject): boolean {
   if (textAt(spec, "unhealthyPodEvictionPolicy") === "AlwaysAllow") return true;
   const desired = numberAt(status, "desiredHealthy") ?? 0;
@@ -118,7 +118,7 @@ function assertAllowed(budget: KubeObject): void {
   throw tooManyDisruptions(`The disruption budget ${name} needs ${desired} healthy pods and has ${current} currently`);
 }
 
-/** Without a time to wait kubectl shows the refusal and tries again by itself; with one its client waits in silence. */
+/** Without retryAfterSeconds kubectl prints the refusal and retries; with it the client waits silently. */
 function tooManyDisruptions(cause: string, retryAfterSeconds?: number): Error {
   return apiError("too-many-requests", budgetRefusal, {
     causes: [{ reason: "DisruptionBudget", message: cause }],
@@ -126,7 +126,7 @@ function tooManyDisruptions(cause: string, retryAfterSeconds?: number): Error {
   });
 }
 
-/** Before the pod goes, so that two evictions at once cannot both spend the last disruption. */
+/** Before the delete, so that two concurrent evictions cannot both use the last disruption. */
 function decrement(server: ServerContext, budget: KubeObject, pod: KubeObject): void {
   const draft = draftOf(budget);
   const status = ensureRecord(draft, "status");

@@ -15,5 +15,5 @@ export interface LogRequest {
 /** Where the output of containers comes from: whoever runs them. */
 export type LogSource = (pod: KubeObject, request: LogRequest) => AsyncIterable<string>;
 
-/** Simulated containers have nothing to say, unless someone gives them a voice. */
+/** Simulated containers log nothing, unless given a source. */
 export const noLogs: LogSource = async function* () {};

@@ -6,7 +6,7 @@ import type { ServerContext } from "../object-writer.ts";
 
 const defaultSeconds = 3600;
 
-/** A token nobody here asks for: simulated pods present none, and the server knows one token only. */
+/** A random token: simulated pods use none, and the server accepts only its own. */
 export function issueToken(account: KubeObject, body: unknown, { clock, random }: ServerContext): KubeObject {
   if (!isRecord(body) || body["kind"] !== "TokenRequest") throw badRequest("not a TokenRequest object");
   const seconds = numberAt(body, "spec", "expirationSeconds") ?? defaultSeconds;
