@@ -166,6 +166,6 @@ describe("karpenter run", () => {
     });
     const nowhere = karpenterRun("--provider", "kwok", ...loopback);
     expect(await nowhere.ended).toBe(1);
-    expect(nowhere.lines[0]).toMatchObject({ error: expect.stringContaining("no cluster to talk to") });
+    expect(nowhere.lines[0]).toMatchObject({ error: expect.stringContaining("no cluster found") });
   });
 });
