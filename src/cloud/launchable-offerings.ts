@@ -3,7 +3,6 @@ import type { LabelPolicy } from "../api/label-policy.ts";
 import { labels } from "../api/labels.ts";
 import { isCompatible } from "../core/compatibility.ts";
 import { type InstanceType, type Offering, offeringGroups } from "../core/instance-type.ts";
-import type { RequirementItem } from "../core/requirement.ts";
 import { Requirements } from "../core/requirements.ts";
 import { type Resources, resourcesFit } from "../core/resources.ts";
 import { Quantity } from "../util/quantity.ts";
@@ -27,7 +26,7 @@ export interface ClaimLaunchRequest {
 
 export function claimLaunchRequestOf({ spec }: NodeClaim, policy: LabelPolicy): ClaimLaunchRequest {
   return {
-    requirements: Requirements.fromItems(spec.requirements as readonly RequirementItem[], policy),
+    requirements: Requirements.fromItems(spec.requirements, policy),
     requests: parseQuantities(spec.resources?.requests ?? {}),
     policy,
   };

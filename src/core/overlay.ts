@@ -7,7 +7,6 @@ import type { UncheckedRequirement as WrittenRequirement } from "../api/validati
 import { Quantity } from "../util/quantity.ts";
 import { isCompatible } from "./compatibility.ts";
 import type { InstanceType, Offering } from "./instance-type.ts";
-import type { RequirementItem } from "./requirement.ts";
 import { Requirements } from "./requirements.ts";
 import type { Resources } from "./resources.ts";
 import type { Pool } from "./scheduling/problem.ts";
@@ -147,7 +146,7 @@ class OverlayApplication {
   }
 
   #effectsOf(overlay: NodeOverlay): readonly OverlayEffect[] {
-    const wanted = Requirements.fromItems(overlay.spec.requirements as readonly RequirementItem[], this.#policy);
+    const wanted = Requirements.fromItems(overlay.spec.requirements, this.#policy);
     const allowUndefined = this.#policy.wellKnown;
     const weight = weightOf(overlay);
     return this.#pools.flatMap(({ entries }) =>

@@ -6,7 +6,8 @@ import { maxInt64, minInt64, parseInt64 } from "./int64.ts";
 /** A requirement as it is written in a NodePool, a NodeClaim or a node selector term. (01 §4.1) */
 export interface RequirementItem {
   readonly key: string;
-  readonly operator: RequirementOperator;
+  /** One of `requirementOperators`, where validation has seen it. */
+  readonly operator: string;
   readonly values?: readonly string[] | undefined;
   readonly minValues?: number | undefined;
 }
@@ -67,7 +68,7 @@ export class Requirement {
       case "DoesNotExist":
         return new Requirement({ key, complement: false, values: noValues, minValues });
       default:
-        return Requirement.bounded(key, item.operator, item);
+        return Requirement.bounded(key, item);
     }
   }
 
@@ -91,11 +92,11 @@ export class Requirement {
    * A bound nothing can satisfy, because it lies past the last 64-bit integer or is no integer at all, forbids the
    * label and forgets minValues. (02:R-1)
    */
-  private static bounded(key: string, operator: "Gt" | "Lt" | "Gte" | "Lte", item: RequirementItem): Requirement {
-    const bound = inclusiveBound(operator, item.values?.[0] ?? "");
+  private static bounded(key: string, { operator, values, minValues }: RequirementItem): Requirement {
+    const bound = inclusiveBound(operator, values?.[0] ?? "");
     if (bound === undefined) return Requirement.doesNotExist(key);
     const side = operator === "Gt" || operator === "Gte" ? { gte: bound } : { lte: bound };
-    return new Requirement({ key, complement: true, values: noValues, ...side, minValues: item.minValues });
+    return new Requirement({ key, complement: true, values: noValues, ...side, minValues });
   }
 
   /** 02:R-2: an empty set and DoesNotExist cannot be told apart. */
@@ -236,7 +237,7 @@ function normalizedValues(item: RequirementItem, key: string, policy: LabelPolic
 }
 
 /** Strict bounds move by one; past the end of the integers there is none. (02:R-1) */
-function inclusiveBound(operator: "Gt" | "Lt" | "Gte" | "Lte", text: string): bigint | undefined {
+function inclusiveBound(operator: string, text: string): bigint | undefined {
   const value = parseInt64(text);
   if (value === undefined) return undefined;
   if (operator === "Gt") return value === maxInt64 ? undefined : value + 1n;

@@ -48,7 +48,7 @@ function allows(item: RequirementItem, value: string): boolean {
       return integer !== undefined && bound !== undefined && integer >= bound;
     case "Lt":
       return integer !== undefined && bound !== undefined && integer < bound;
-    case "Lte":
+    default:
       return integer !== undefined && bound !== undefined && integer <= bound;
   }
 }

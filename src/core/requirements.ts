@@ -1,29 +1,10 @@
+import type { PodSpec, PreferredNodeTerm } from "../api/kubernetes/pod.ts";
 import type { LabelPolicy } from "../api/label-policy.ts";
 import { labels } from "../api/labels.ts";
 import { Requirement, type RequirementItem } from "./requirement.ts";
 
-/** The part of a pod's spec that says which nodes it wants by label. */
-export interface NodeSelectingSpec {
-  readonly nodeSelector?: Readonly<Record<string, string>> | undefined;
-  readonly affinity?: { readonly nodeAffinity?: ReadNodeAffinity | undefined } | undefined;
-}
-
-export interface ReadNodeAffinity {
-  readonly requiredDuringSchedulingIgnoredDuringExecution?:
-    | { readonly nodeSelectorTerms: readonly ReadNodeSelectorTerm[] }
-    | undefined;
-  readonly preferredDuringSchedulingIgnoredDuringExecution?: readonly ReadPreferredTerm[] | undefined;
-}
-
-export interface ReadPreferredTerm {
-  readonly weight: number;
-  readonly preference: ReadNodeSelectorTerm;
-}
-
-/** Only matchExpressions are read. (02:R-21) */
-export interface ReadNodeSelectorTerm {
-  readonly matchExpressions?: readonly RequirementItem[] | undefined;
-}
+/** The part of a pod's spec that selects nodes by label. Of node selector terms only matchExpressions are read. (02:R-21) */
+export type NodeSelectingSpec = Pick<PodSpec, "nodeSelector" | "affinity">;
 
 /** Requirements by label key. Immutable: adding yields another one. (02:R-20) */
 export class Requirements implements Iterable<Requirement> {
@@ -61,6 +42,14 @@ export class Requirements implements Iterable<Requirement> {
   /** What a pod insists on. (02:R-21) */
   static fromPodStrictly(pod: NodeSelectingSpec, policy: LabelPolicy): Requirements {
     return Requirements.fromItems([...labelItems(pod.nodeSelector ?? {}), ...requiredItems(pod)], policy);
+  }
+
+  /** The node selector with each required node affinity term; the selector alone where there are none. (02 §12.2-5) */
+  static alternativesFromPod({ nodeSelector = {}, affinity }: NodeSelectingSpec, policy: LabelPolicy): Requirements[] {
+    const selector = Requirements.fromLabels(nodeSelector, policy);
+    const terms = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
+    if (terms.length === 0) return [selector];
+    return terms.map(({ matchExpressions = [] }) => selector.add(...Requirements.fromItems(matchExpressions, policy)));
   }
 
   get size(): number {
@@ -134,8 +123,8 @@ function labelItems(nodeLabels: Readonly<Record<string, string>>): RequirementIt
 }
 
 /** The first of equal weights, as written. (02 §12.1-5) */
-function heaviest(terms: readonly ReadPreferredTerm[]): ReadPreferredTerm | undefined {
-  let best: ReadPreferredTerm | undefined;
+function heaviest(terms: readonly PreferredNodeTerm[]): PreferredNodeTerm | undefined {
+  let best: PreferredNodeTerm | undefined;
   for (const term of terms) if (best === undefined || term.weight > best.weight) best = term;
   return best;
 }

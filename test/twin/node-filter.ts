@@ -2,7 +2,6 @@ import type { Pod, Toleration, TopologySpreadConstraint } from "../../src/api/ku
 import type { LabelPolicy } from "../../src/api/label-policy.ts";
 import type { Taint } from "../../src/api/labels.ts";
 import { isCompatible } from "../../src/core/compatibility.ts";
-import type { RequirementItem } from "../../src/core/requirement.ts";
 import { Requirements } from "../../src/core/requirements.ts";
 import { firstUntoleratedTaint } from "../../src/core/tolerations.ts";
 
@@ -24,7 +23,7 @@ export function nodeFilter(constraint: TopologySpreadConstraint, { spec }: Pod, 
   const selector = Requirements.fromLabels(spec.nodeSelector ?? {}, policy);
   const terms = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
   const oneOf = terms?.map(({ matchExpressions = [] }) =>
-    selector.add(...Requirements.fromItems(matchExpressions as readonly RequirementItem[], policy)),
+    selector.add(...Requirements.fromItems(matchExpressions, policy)),
   ) ?? [selector];
   return {
     ...(honoursAffinity && { oneOf }),

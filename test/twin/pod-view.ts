@@ -5,7 +5,6 @@ import { Requirements } from "../../src/core/requirements.ts";
 import type { Resources } from "../../src/core/resources.ts";
 import type { HostPort, SchedulingProblem } from "../../src/core/scheduling/problem.ts";
 import { podVolumesByDriver, volumeRequirementAlternatives } from "../../src/core/volumes.ts";
-import { nodeWishes } from "./world.ts";
 
 /** A pod as one attempt sees it, with the preferences it still has. (02:T-8) */
 export interface PodView {
@@ -23,13 +22,13 @@ export interface PodView {
 
 export function viewPod(pod: Pod, problem: SchedulingProblem): PodView {
   const { labelPolicy, policy, volumes } = problem;
-  const strict = Requirements.fromPodStrictly(nodeWishes(pod.spec), labelPolicy);
+  const strict = Requirements.fromPodStrictly(pod.spec, labelPolicy);
   const found = volumeRequirementAlternatives(pod, volumes, labelPolicy).alternatives ?? [];
   return {
     pod,
     uid: uidOf(pod),
     requests: podRequests(pod),
-    requirements: policy.preferences === "Respect" ? Requirements.fromPod(nodeWishes(pod.spec), labelPolicy) : strict,
+    requirements: policy.preferences === "Respect" ? Requirements.fromPod(pod.spec, labelPolicy) : strict,
     strict,
     alternatives: found.length === 0 ? [Requirements.none] : found,
     ports: hostPortsOf(pod),

@@ -12,7 +12,7 @@ import type { Pool, SchedulingProblem } from "../../src/core/scheduling/problem.
 import { firstUntoleratedTaint, withPreferNoScheduleToleration } from "../../src/core/tolerations.ts";
 import { filterTypes } from "./filter.ts";
 import { usesDynamicResources } from "./pod-view.ts";
-import { type DaemonGroup, nodeWishes, type Template } from "./world.ts";
+import type { DaemonGroup, Template } from "./world.ts";
 
 export interface Templates {
   readonly templates: readonly Template[];
@@ -123,9 +123,9 @@ export function daemonTerms(daemon: Pod, { labelPolicy }: SchedulingProblem): re
   const { spec } = daemon;
   const required = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
   const terms = required?.nodeSelectorTerms ?? [];
-  if (terms.length === 0) return [Requirements.fromPodStrictly(nodeWishes(spec), labelPolicy)];
+  if (terms.length === 0) return [Requirements.fromPodStrictly(spec, labelPolicy)];
   return terms.map((term) => {
     const nodeAffinity = { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [term] } };
-    return Requirements.fromPodStrictly(nodeWishes({ ...spec, affinity: { nodeAffinity } }), labelPolicy);
+    return Requirements.fromPodStrictly({ ...spec, affinity: { nodeAffinity } }, labelPolicy);
   });
 }

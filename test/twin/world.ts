@@ -1,7 +1,7 @@
-import type { Pod, PodSpec } from "../../src/api/kubernetes/pod.ts";
+import type { Pod } from "../../src/api/kubernetes/pod.ts";
 import type { Taint } from "../../src/api/labels.ts";
 import type { InstanceType } from "../../src/core/instance-type.ts";
-import type { NodeSelectingSpec, Requirements } from "../../src/core/requirements.ts";
+import type { Requirements } from "../../src/core/requirements.ts";
 import type { Resources } from "../../src/core/resources.ts";
 import type { ExistingNode, HostPort, SchedulingProblem } from "../../src/core/scheduling/problem.ts";
 import type { Ledger } from "./reservations.ts";
@@ -74,9 +74,4 @@ export interface Refused {
 
 export function refused(message: string, { defers = false }: { defers?: boolean } = {}): Refused {
   return { kind: "refused", message, defers };
-}
-
-/** Operators of node selectors are text in the API and a closed set in the algebra. */
-export function nodeWishes(spec: PodSpec): NodeSelectingSpec {
-  return spec as NodeSelectingSpec;
 }

@@ -6,7 +6,7 @@ import type { LabelPolicy } from "../../api/label-policy.ts";
 import { labels } from "../../api/labels.ts";
 import { isCompatible } from "../../core/compatibility.ts";
 import { type InstanceType, reservationIdLabels } from "../../core/instance-type.ts";
-import { Requirement, type RequirementItem } from "../../core/requirement.ts";
+import { Requirement } from "../../core/requirement.ts";
 import { Requirements } from "../../core/requirements.ts";
 
 /** Why a node is no longer what its pool asks for, as far as the pool and the catalogue tell. (03:M-7) */
@@ -23,7 +23,7 @@ export function poolDriftReason(
   // A change of versions forgives nobody, not even for the moment it takes. (01 §6.3)
   const wasDrifted = getCondition(claim, "Drifted")?.reason === "NodePoolDrifted";
   if (wasDrifted && areHashVersionsDifferent(hashAnnotationKeys.nodePool, stamps)) return "NodePoolDrifted";
-  const asked = Requirements.fromItems(pool.spec.template.spec.requirements as readonly RequirementItem[], policy);
+  const asked = Requirements.fromItems(pool.spec.template.spec.requirements, policy);
   return isCompatible(requirementsOfLabels(claim, policy), asked) ? undefined : "RequirementsDrifted";
 }
 

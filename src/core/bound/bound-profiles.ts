@@ -1,7 +1,5 @@
 import type { Pod } from "../../api/kubernetes/pod.ts";
-import type { LabelPolicy } from "../../api/label-policy.ts";
 import { Bitset } from "../../util/bitset.ts";
-import type { RequirementItem } from "../requirement.ts";
 import { Requirements } from "../requirements.ts";
 import type { Pass, PoolTemplate } from "../scheduling/pass-state.ts";
 import { type PodClass, splitHostname } from "../scheduling/pod-class.ts";
@@ -52,7 +50,7 @@ function allowedOfferings(
   { spec }: PodClass,
 ): ReadonlyMap<PoolTemplate, Bitset> {
   const tolerations = withPreferNoScheduleToleration(spec.tolerations);
-  const alternatives = requiredAlternatives(spec, problem.labelPolicy);
+  const alternatives = Requirements.alternativesFromPod(spec, problem.labelPolicy);
   const found = new Map<PoolTemplate, Bitset>();
   for (const poolTemplate of poolTemplates) {
     if (
@@ -80,15 +78,6 @@ function allowedOfferings(
     if (allowed !== undefined) found.set(poolTemplate, allowed);
   }
   return found;
-}
-
-function requiredAlternatives(spec: PodClass["spec"], policy: LabelPolicy): readonly Requirements[] {
-  const selector = Requirements.fromLabels(spec.nodeSelector ?? {}, policy);
-  const terms = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
-  if (terms.length === 0) return [selector];
-  return terms.map(({ matchExpressions = [] }) =>
-    selector.add(...Requirements.fromItems(matchExpressions as readonly RequirementItem[], policy)),
-  );
 }
 
 /** Required constraints by host that count the pod itself: of all pods like that a host takes only so many. */

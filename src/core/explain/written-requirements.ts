@@ -1,7 +1,6 @@
 import type { NodePool } from "../../api/kinds/node-pool.ts";
 import type { Pod } from "../../api/kubernetes/pod.ts";
 import type { LabelPolicy } from "../../api/label-policy.ts";
-import { requirementOperators } from "../../api/vocabulary.ts";
 import { Requirement, type RequirementItem } from "../requirement.ts";
 import type { PatchPath } from "./json-patch.ts";
 
@@ -32,11 +31,9 @@ export function writtenPodRequirements({ spec }: Pod, policy: LabelPolicy): read
   );
   const terms = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
   const term = terms.length - 1;
-  const items = (terms[term]?.matchExpressions ?? []).flatMap(({ key, operator, values }, index) => {
-    const known = requirementOperators.find((one) => one === operator);
-    if (known === undefined) return [];
+  const items = (terms[term]?.matchExpressions ?? []).map((item, index) => {
     const path = [...termsPath, term, "matchExpressions", index];
-    return [writtenRequirementOf({ key, operator: known, values }, { path, form: "item", policy })];
+    return writtenRequirementOf(item, { path, form: "item", policy });
   });
   return [...pairs, ...items];
 }
@@ -53,7 +50,7 @@ export function removalPath({ path }: WrittenRequirement, { spec }: Pod): PatchP
 export function writtenPoolRequirements({ spec }: NodePool, policy: LabelPolicy): readonly WrittenRequirement[] {
   const { template } = spec;
   const items = template.spec.requirements.map((item, index) =>
-    writtenRequirementOf(item as RequirementItem, {
+    writtenRequirementOf(item, {
       path: ["spec", "template", "spec", "requirements", index],
       form: "item",
       policy,

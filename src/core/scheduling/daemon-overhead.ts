@@ -6,7 +6,6 @@ import { forEachInSteps, type Steps } from "../../util/steps.ts";
 import { intersects, isCompatible } from "../compatibility.ts";
 import { hostPortsOf } from "../host-ports.ts";
 import { podRequests } from "../pod-requests.ts";
-import type { RequirementItem } from "../requirement.ts";
 import { Requirements } from "../requirements.ts";
 import { mergeResources, type Resources } from "../resources.ts";
 import { firstUntoleratedTaint, withPreferNoScheduleToleration } from "../tolerations.ts";
@@ -35,16 +34,10 @@ export interface DaemonGroup {
 }
 
 export function daemonPodOf(pod: Pod, policy: LabelPolicy): DaemonPod {
-  const selector = Requirements.fromLabels(pod.spec.nodeSelector ?? {}, policy);
-  const terms =
-    pod.spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
-  const alternatives = terms.map(({ matchExpressions = [] }) =>
-    selector.add(...Requirements.fromItems(matchExpressions as readonly RequirementItem[], policy)),
-  );
   return {
     pod,
     requests: podRequests(pod),
-    alternatives: alternatives.length === 0 ? [selector] : alternatives,
+    alternatives: Requirements.alternativesFromPod(pod.spec, policy),
     hostPorts: hostPortsOf(pod),
     usesDra: usesDra(pod.spec),
   };

@@ -1,7 +1,7 @@
 import type { NodePool } from "../../api/kinds/node-pool.ts";
 import type { LabelPolicy } from "../../api/label-policy.ts";
 import { labels } from "../../api/labels.ts";
-import { Requirement, type RequirementItem } from "../requirement.ts";
+import { Requirement } from "../requirement.ts";
 import { Requirements } from "../requirements.ts";
 
 /** A pool as the solver uses it: what every claim of it says before any pod joins. (02:T-2) */
@@ -28,7 +28,7 @@ export function nodeClaimTemplateOf(nodePool: NodePool, policy: LabelPolicy): No
     [labels.nodePool]: pool,
     [nodeClassLabelKeyOf(nodePool)]: template.spec.nodeClassRef.name,
   };
-  const requirements = Requirements.fromItems(template.spec.requirements as readonly RequirementItem[], policy)
+  const requirements = Requirements.fromItems(template.spec.requirements, policy)
     .add(...Requirements.fromLabels(templateLabels, policy))
     .add(...simulationKeys.map((key) => Requirement.in(key, ["true"])));
   return { pool, nodePool, labels: templateLabels, requirements };

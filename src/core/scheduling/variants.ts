@@ -52,9 +52,9 @@ export function variantAt(podClass: PodClass, level: number, context: VariantCon
 
 function makeVariant(podClass: PodClass, spec: PodSpec, { problem, table, topology }: VariantContext): Variant {
   const { labelPolicy, policy } = problem;
-  const strictRequirements = Requirements.fromPodStrictly(spec as never, labelPolicy);
+  const strictRequirements = Requirements.fromPodStrictly(spec, labelPolicy);
   const preferredRequirements =
-    policy.preferences === "Respect" ? Requirements.fromPod(spec as never, labelPolicy) : strictRequirements;
+    policy.preferences === "Respect" ? Requirements.fromPod(spec, labelPolicy) : strictRequirements;
   const { rest, hostname } = splitHostname(preferredRequirements);
   const rules = topologyRulesFor(podClass, { spec, strictRequirements, topology, table });
   return {

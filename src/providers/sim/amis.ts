@@ -5,7 +5,7 @@ import { amiAliasOf, resolvedAmiFamily } from "../../api/validation/ami-family.t
 import type { AmiFamily } from "../../api/vocabulary.ts";
 import { isCompatible } from "../../core/compatibility.ts";
 import type { InstanceType } from "../../core/instance-type.ts";
-import { Requirement, type RequirementItem } from "../../core/requirement.ts";
+import type { RequirementItem } from "../../core/requirement.ts";
 import { Requirements } from "../../core/requirements.ts";
 import { amiFamilyTraits } from "../aws/ami-families.ts";
 
@@ -79,6 +79,5 @@ function simulatedAmi({ family, version, variant, arch }: AmiSource): Ami {
 }
 
 function amiRequirements({ requirements }: Ami): Requirements {
-  const items = requirements as readonly RequirementItem[];
-  return Requirements.of(...items.map((item) => Requirement.fromItem(item, policy)));
+  return Requirements.fromItems(requirements, policy);
 }

@@ -1,7 +1,7 @@
 import type { Toleration } from "../../../api/kubernetes/pod.ts";
 import type { LabelPolicy } from "../../../api/label-policy.ts";
 import { labels, type Taint } from "../../../api/labels.ts";
-import type { Requirement, RequirementItem } from "../../requirement.ts";
+import type { Requirement } from "../../requirement.ts";
 import { Requirements } from "../../requirements.ts";
 import { firstUntoleratedTaint } from "../../tolerations.ts";
 import type { Pool } from "../problem.ts";
@@ -22,7 +22,7 @@ export class PossibleDomains {
       .filter(({ instanceTypes }) => instanceTypes.length > 0)
       .map((pool) => {
         const { template } = pool.nodePool.spec;
-        const base = Requirements.fromItems(template.spec.requirements as readonly RequirementItem[], policy).add(
+        const base = Requirements.fromItems(template.spec.requirements, policy).add(
           ...Requirements.fromLabels(template.metadata?.labels ?? {}, policy),
         );
         return { base, taints: template.spec.taints ?? [], pool };

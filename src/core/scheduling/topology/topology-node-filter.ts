@@ -2,7 +2,7 @@ import type { PodSpec, Toleration, TopologySpreadConstraint } from "../../../api
 import type { LabelPolicy } from "../../../api/label-policy.ts";
 import { labels, type Taint } from "../../../api/labels.ts";
 import { isCompatible } from "../../compatibility.ts";
-import type { Requirement, RequirementItem } from "../../requirement.ts";
+import type { Requirement } from "../../requirement.ts";
 import { Requirements } from "../../requirements.ts";
 import { firstUntoleratedTaint } from "../../tolerations.ts";
 
@@ -80,12 +80,10 @@ function matchesHostname(wanted: Requirement | undefined, hostname: string | und
   return hostname === undefined ? wanted.isNegative : wanted.has(hostname);
 }
 
-/** The node selector with each of the required terms; the selector alone where there are none. */
+/** None for a pod that selects no nodes. */
 function affinityAlternatives(spec: PodSpec, policy: LabelPolicy): readonly Requirements[] {
-  const selector = Requirements.fromLabels(spec.nodeSelector ?? {}, policy);
-  const terms = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
-  if (terms.length === 0) return selector.size === 0 ? [] : [selector];
-  return terms.map(({ matchExpressions = [] }) =>
-    selector.add(...Requirements.fromItems(matchExpressions as readonly RequirementItem[], policy)),
-  );
+  const hasTerms =
+    spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms.length;
+  const alternatives = Requirements.alternativesFromPod(spec, policy);
+  return hasTerms || alternatives[0]?.size ? alternatives : [];
 }
