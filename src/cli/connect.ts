@@ -8,21 +8,21 @@ import { type Clock, systemClock } from "../util/clock.ts";
 import type { Io } from "./io.ts";
 import type { ClusterChoice, Connect } from "./live-cluster.ts";
 
-/** As large as a page of pods may be, over a slow line. */
+/** Long enough for a large page of pods over a slow connection. */
 const requestTimeoutMs = 60_000;
 
 /** A cluster that can be reached. */
 export interface OpenCluster {
   readonly server: string;
-  /** Of the pod we are, or of the context. */
+  /** The namespace of our own pod inside a cluster, else that of the kubeconfig context. */
   readonly namespace: string;
   readonly clock: Clock;
-  /** With sockets of its own. */
+  /** Each client has its own connections. */
   client(options: Omit<HttpClientOptions, "transport" | "clock">): KubeClient;
   close(): void;
 }
 
-/** The cluster of a kubeconfig, as kubectl would find it, or the one we run in. */
+/** Opens the cluster of a kubeconfig, found as kubectl finds it, or else the cluster this process runs in. */
 export async function openCluster(io: Pick<Io, "env">, { kubeconfig, context }: ClusterChoice): Promise<OpenCluster> {
   const clock = systemClock();
   const host = systemHostEnvironment({ env: io.env, homeDir: homedir() });
@@ -43,7 +43,7 @@ export async function openCluster(io: Pick<Io, "env">, { kubeconfig, context }: 
   };
 }
 
-/** Loaded only by commands that talk to a cluster. */
+/** The default `Connect`: reads the kubeconfig and opens an HTTP client. */
 export function connectTo(io: Pick<Io, "env">): Connect {
   return async (choice) => {
     const cluster = await openCluster(io, choice);

@@ -3,7 +3,9 @@ import { providers } from "../api/label-policy.ts";
 import type { Finding } from "../api/manifest/finding.ts";
 import type { MergeTarget } from "../api/manifest/fragments.ts";
 import type { PrintableDocument } from "../api/manifest/print.ts";
+import { withFileOptions } from "./common-options.ts";
 import { exitCodes, type Io, withIo } from "./io.ts";
+import { countText } from "./text-table.ts";
 
 interface ConvertOptions {
   readonly filename: readonly string[];
@@ -35,29 +37,25 @@ Examples:
 
 /** `karpenter convert`: manifests of older API versions to v1. (01 §7) */
 export function convertCommand(io: Io): Command {
-  return withIo(new Command("convert"), io)
+  const command = withIo(new Command("convert"), io)
     .summary("convert manifests of older API versions to v1")
-    .description("Convert NodePool, NodeClaim, EC2NodeClass, Provisioner and AWSNodeTemplate manifests to v1.")
-    .addOption(
-      new Option("-f, --filename <path>", "file, directory, or - for standard input; may be repeated")
-        .argParser(collectValues)
-        .makeOptionMandatory(),
-    )
-    .option("-R, --recursive", "look into the directories of directories too")
+    .description("Convert NodePool, NodeClaim, EC2NodeClass, Provisioner and AWSNodeTemplate manifests to v1.");
+  return withFileOptions(command, {
+    description: "file, directory, or - for standard input; may be repeated",
+    isRequired: true,
+  })
     .addOption(new Option("-o, --output <format>", "format of the result").choices(["yaml", "json"]).default("yaml"))
-    .option("--strict", "refuse what an old manifest leaves open instead of assuming it")
+    .option("--strict", "fail instead of assuming what an old manifest leaves open")
     .addOption(new Option("--into <kind/name>", "merge fragments into this object of the input").argParser(mergeTarget))
-    .addOption(new Option("--provider <name>", "whose rules the result must pass").choices(providers).default("all"))
+    .addOption(
+      new Option("--provider <name>", "provider whose validation rules apply").choices(providers).default("all"),
+    )
     .option("--cluster-name <name>", "cluster whose discovery tag fills in missing selectors (or CLUSTER_NAME)")
     .option("--default-instance-profile <name>", "fills in a missing role or instance profile")
-    .option("--helm-values <file>", "values of the old installation, read for the two settings above")
-    .option("--ignore-defaults", "leave out the requirements that v1alpha5 implied")
+    .option("--helm-values <file>", "Helm values of the old installation, read for the two settings above")
+    .option("--ignore-defaults", "do not add the requirements v1alpha5 implied")
     .addHelpText("after", details)
     .action((options: ConvertOptions, command: Command) => runConvert(options, { io, command }));
-}
-
-function collectValues(path: string, paths: readonly string[] = []): readonly string[] {
-  return [...paths, path];
 }
 
 function mergeTarget(text: string): MergeTarget {
@@ -65,10 +63,10 @@ function mergeTarget(text: string): MergeTarget {
   return { kind, name: name.join("/") };
 }
 
-/** What the pieces need; loaded only now, so that `--help` of any command stays quick. */
+/** Modules are imported here, so that `--help` of any command starts quickly. */
 async function runConvert(options: ConvertOptions, { io, command }: { io: Io; command: Command }): Promise<void> {
   if (options.into !== undefined && (options.into.kind === "" || options.into.name === "")) {
-    command.error("error: --into wants KIND/NAME, for example NodePool/default", { exitCode: exitCodes.usage });
+    command.error("error: --into takes KIND/NAME, for example --into NodePool/default", { exitCode: exitCodes.usage });
   }
   const [{ readInput }, { readLegacySettings }, { mergeFragments }, { convertManifests }, { sortedFindings }] =
     await Promise.all([
@@ -105,13 +103,13 @@ interface ConvertOutput {
   readonly io: Io;
 }
 
-/** All or nothing: half a result, piped into kubectl, would be worse than none. */
+/** Writes everything or nothing: half a result, piped into kubectl, would be worse than none. */
 async function writeResult(findings: readonly Finding[], { documents, output, io }: ConvertOutput): Promise<void> {
   const { reportFindings } = await import("./report-findings.ts");
   const { printJson, printYaml } = await import("../api/manifest/print.ts");
   const errors = reportFindings(findings, io);
   if (errors > 0) {
-    io.stderr(`${errors} ${errors === 1 ? "error" : "errors"}; nothing was written\n`);
+    io.stderr(`${countText(errors, "error")}; nothing was written\n`);
     io.exit(exitCodes.badInput);
     return;
   }

@@ -1,7 +1,7 @@
 import { Command, Option } from "commander";
 import type { CustomResourceDefinition } from "../api/crd.ts";
 import { type Provider, providers } from "../api/label-policy.ts";
-import { errorMessage } from "../util/error-text.ts";
+import { errorText } from "../util/error-text.ts";
 import { exitCodes, type Io, withIo } from "./io.ts";
 
 interface CrdsOptions {
@@ -27,7 +27,9 @@ export function crdsCommand(io: Io): Command {
     .summary("print the CustomResourceDefinitions")
     .description("Print the CustomResourceDefinitions, or write one file for each.")
     .argument("[name...]", "kinds to print")
-    .addOption(new Option("--provider <name>", "whose label rules to write in").choices(providers).default("all"))
+    .addOption(
+      new Option("--provider <name>", "provider whose label rules to include").choices(providers).default("all"),
+    )
     .option("--output-dir <folder>", "write <plural>.<group>.yaml files into this folder")
     .addHelpText("after", details)
     .action((names: readonly string[], options: CrdsOptions, command: Command) =>
@@ -35,7 +37,7 @@ export function crdsCommand(io: Io): Command {
     );
 }
 
-/** Loaded only now, so that `--help` of any command stays quick. */
+/** Modules are imported here, so that `--help` of any command starts quickly. */
 async function runCrds(
   names: readonly string[],
   options: CrdsOptions,
@@ -87,7 +89,7 @@ async function writeFiles(files: readonly { name: string; text: string }[], fold
       io.stdout(`${folder}/${name}\n`);
     }
   } catch (error) {
-    io.stderr(`error: cannot write into ${folder}: ${errorMessage(error)}\n`);
+    io.stderr(`error: cannot write to ${folder}: ${errorText(error)}; choose another folder with --output-dir\n`);
     io.exit(exitCodes.badInput);
   }
 }

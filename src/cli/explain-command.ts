@@ -1,7 +1,8 @@
 import { Command } from "commander";
+import { choiceOption } from "./common-options.ts";
 import { exitCodes, type Io, withIo } from "./io.ts";
 import type { Connect } from "./live-cluster.ts";
-import { choiceOption, type PlanningOptions, planRequestOf, withPlanningOptions } from "./planning-options.ts";
+import { type PlanningOptions, planRequestOf, withPlanningOptions } from "./planning-options.ts";
 
 const outputs = ["text", "json"] as const;
 
@@ -10,12 +11,12 @@ interface ExplainOptions extends PlanningOptions {
 }
 
 const podDetails = `
-Says why a pending pod goes where it goes, or why it has no place: the cause, what each pool and each node says, what came
-nearest, and the smallest changes that would give it a place. Every change that is printed has been applied to a copy of
-the input and planned again.
+Explains where a pending pod is scheduled, or why it cannot be: the cause, the reasons of each NodePool and node, the
+nearest miss, and the smallest changes that would make it schedulable. Every suggested change was verified by planning
+again on a copy of the input.
 
-Exit codes: 0 the pod has a place, 1 the input is bad or there is no such pod, 2 the command line is wrong, 3 the pod has
-no place.
+Exit codes: 0 the pod can be scheduled, 1 the input is invalid or the pod does not exist, 2 the command line is wrong, 3
+the pod cannot be scheduled.
 
 Examples:
   karpenter explain pod default/web-0 -f deployment.yaml -f nodepool.yaml
@@ -23,21 +24,21 @@ Examples:
   karpenter explain pod shop/cart-7d9f --context prod`;
 
 const nodeDetails = `
-Says what runs on a node, what the pending pods add to it, and why those that go elsewhere, or nowhere, do not fit.
+Shows what runs on a node, which pending pods would be scheduled to it, and why the others do not fit.
 
-Exit codes: 0 explained, 1 the input is bad or there is no such node, 2 the command line is wrong.
+Exit codes: 0 explained, 1 the input is invalid or the node does not exist, 2 the command line is wrong.
 
 Examples:
   karpenter explain node node-a -f karpenter-snapshot.json.gz
   karpenter explain node ip-10-0-1-17 --context prod -o json`;
 
-/** `karpenter explain pod|node`: why a pod has no place, and what would help. (docs/designs/commands.md) */
+/** `karpenter explain pod|node`: why a pod cannot be scheduled, and what would help. (docs/designs/commands.md) */
 export function explainCommand(io: Io, { connect }: { readonly connect?: Connect } = {}): Command {
   const pod = withPlanningOptions(
     withIo(new Command("pod"), io)
-      .summary("why a pod goes where it goes, or nowhere, and what would help")
-      .description("Explain the place of a pending pod, over the same input as `plan`.")
-      .argument("<namespace/name>", "the pod; without a namespace it is in default"),
+      .summary("explain where a pod is scheduled or why it cannot be, and what would help")
+      .description("Explain the scheduling of a pending pod, from the same input as `plan`.")
+      .argument("<namespace/name>", "the pod; the namespace defaults to default"),
   )
     .addOption(choiceOption("-o, --output <format>", "what to print", outputs))
     .addHelpText("after", podDetails)
@@ -48,8 +49,8 @@ export function explainCommand(io: Io, { connect }: { readonly connect?: Connect
     });
   const node = withPlanningOptions(
     withIo(new Command("node"), io)
-      .summary("what a node holds, and why pending pods do not fit on it")
-      .description("Explain what is and is not placed on a node, over the same input as `plan`.")
+      .summary("explain what runs on a node, and why pending pods do not fit on it")
+      .description("Explain what is scheduled to a node and what is not, from the same input as `plan`.")
       .argument("<name>", "the node"),
   )
     .addOption(choiceOption("-o, --output <format>", "what to print", outputs))
@@ -60,13 +61,16 @@ export function explainCommand(io: Io, { connect }: { readonly connect?: Connect
       await runExplainNode(name, { request, output: options.output, io });
     });
   return withIo(new Command("explain"), io)
-    .summary("say why a pod has no place, and the smallest change that gives it one")
-    .description("Explain placements: the cause, the nearest miss, and changes that were checked by planning again.")
+    .summary("explain why a pod cannot be scheduled, and the smallest change that fixes it")
+    .description("Explain scheduling: the cause, the nearest miss, and changes that were verified by planning again.")
     .addCommand(pod)
     .addCommand(node)
     .action((_: unknown, self: Command) => {
-      self.error("error: explain what? `explain pod NAMESPACE/NAME` or `explain node NAME`", {
-        exitCode: exitCodes.usage,
-      });
+      self.error(
+        "error: name what to explain: `karpenter explain pod NAMESPACE/NAME` or `karpenter explain node NAME`",
+        {
+          exitCode: exitCodes.usage,
+        },
+      );
     });
 }

@@ -11,19 +11,19 @@ import type { SnapshotHeader } from "./snapshot/snapshot-header.ts";
 export interface InputOptions {
   /** Files, directories, or `-` for standard input. */
   readonly paths: readonly string[];
-  /** Look into the directories of directories too. */
+  /** Also read the directories inside directories. */
   readonly recursive: boolean;
-  /** Makes documents of a text; the reader of manifests unless said. */
+  /** Parses a text into documents; `readManifests` by default. */
   readonly read?: (text: string, source: string) => ManifestSet;
-  /** A live cluster's objects, which manifests are laid over. */
+  /** The objects of a live cluster; manifests replace those of the same kind and name. */
   readonly cluster?: readonly ManifestDocument[];
 }
 
-/** Everything the user pointed at, read. */
+/** Everything that was read from the given paths. */
 export interface Input extends ManifestSet {
   /** Files in the order they were read. */
   readonly sources: readonly string[];
-  /** Of the snapshot that is among the files, the last one's if there are several. */
+  /** The header of the snapshot among the files; of the last one if there are several. */
   readonly header?: SnapshotHeader;
 }
 
@@ -32,7 +32,7 @@ const standardInput = "-";
 
 /**
  * Reads manifests and snapshots from files, directories and standard input, compressed or not. What cannot be read is a
- * finding, never an exception. Manifests are laid over snapshots.
+ * finding, never an exception. Manifests replace objects of snapshots with the same kind and name.
  */
 export async function readInput(options: InputOptions, io: Io): Promise<Input> {
   const { paths, recursive, read = readManifests } = options;
@@ -59,7 +59,7 @@ export async function readInput(options: InputOptions, io: Io): Promise<Input> {
 
 interface LocatedFile {
   readonly source: string;
-  /** Why it is not going to be read. */
+  /** Why it is not read. */
   readonly refused?: string;
 }
 
@@ -70,7 +70,7 @@ async function locateFiles(
   if (path === standardInput) return [{ source: path }];
   try {
     const found = await io.stat(path);
-    if (found === undefined) return [{ source: path, refused: "there is no such file or directory" }];
+    if (found === undefined) return [{ source: path, refused: "no such file or directory" }];
     if (found.kind === "directory") return await locateInDirectory(path, { recursive, io });
     return [found.bytes > manifestLimits.bytes ? { source: path, refused: tooLarge(found.bytes) } : { source: path }];
   } catch (error) {
@@ -84,10 +84,8 @@ async function locateInDirectory(
 ): Promise<readonly LocatedFile[]> {
   const files = await manifestsIn(path, { recursive, io });
   if (files.length > 0) return files;
-  const hint = recursive ? "" : " (directories below it are read with --recursive)";
-  return [
-    { source: path, refused: `there are no manifests in this directory: no file ends in .yaml, .yml or .json${hint}` },
-  ];
+  const hint = recursive ? "" : "; to read the directories inside it, add --recursive";
+  return [{ source: path, refused: `no manifests in this directory: no file ends in .yaml, .yml or .json${hint}` }];
 }
 
 async function manifestsIn(
@@ -105,7 +103,7 @@ async function manifestsIn(
   return found;
 }
 
-/** The documents of one file; those of a snapshot with its header. */
+/** The documents of one file, with the header if it is a snapshot. */
 type FileDocuments = ManifestSet & { readonly header?: SnapshotHeader };
 
 async function readLocatedFile(
@@ -138,14 +136,14 @@ function refusedFile(source: string, message: string): ManifestSet {
 
 function tooLarge(bytes: number | undefined): string {
   const size = bytes === undefined ? "" : ` of ${Math.ceil(bytes / 1024 / 1024)} MiB`;
-  return `a manifest${size} is more than the ${manifestLimits.bytes / 1024 / 1024} MiB we read; split the file`;
+  return `a manifest${size} exceeds the limit of ${manifestLimits.bytes / 1024 / 1024} MiB; split the file`;
 }
 
 const reasons: Readonly<Record<string, string>> = {
-  EACCES: "you may not read it (permission denied)",
-  EPERM: "you may not read it (permission denied)",
+  EACCES: "permission denied",
+  EPERM: "permission denied",
   EISDIR: "it is a directory",
-  ELOOP: "its symbolic links lead in a circle",
+  ELOOP: "too many levels of symbolic links",
   ENAMETOOLONG: "its name is too long",
   EMFILE: "too many files are open",
 };
@@ -153,5 +151,5 @@ const reasons: Readonly<Record<string, string>> = {
 function readFailureText(error: unknown): string {
   const code = errorCodeOf(error);
   const known = code !== undefined && Object.hasOwn(reasons, code) ? reasons[code] : undefined;
-  return `cannot read this: ${known ?? code ?? String(error)}`;
+  return `cannot read: ${known ?? code ?? String(error)}`;
 }

@@ -6,36 +6,36 @@ import type { Command } from "commander";
 /** What a path leads to. */
 export interface FileStat {
   readonly kind: "file" | "directory" | "other";
-  /** Zero for pipes and devices, whose size nobody knows before reading them. */
+  /** Zero for pipes and devices, whose size is unknown until they are read. */
   readonly bytes: number;
 }
 
-/** Everything a command touches outside itself, so that tests can be the outside. */
+/** The files, streams and environment a command uses, as an argument so that tests can replace them. */
 export interface Io {
-  /** Undefined: nothing is there. Other failures are thrown with a `code`, as Node does. */
+  /** Undefined if nothing exists there. Other failures are thrown with a `code`, as Node does. */
   readonly stat: (path: string) => Promise<FileStat | undefined>;
-  /** At most one byte more than `maxBytes`: enough to know that it was too much. */
+  /** At most one byte more than `maxBytes`, which is enough to see that the file is too large. */
   readonly readFile: (path: string, maxBytes: number) => Promise<Uint8Array>;
-  /** Names of what is in a directory. */
+  /** The names of a directory's entries. */
   readonly readDir: (path: string) => Promise<readonly string[]>;
   readonly stdin: (maxBytes: number) => Promise<Uint8Array>;
-  /** Makes the folders on the way. */
+  /** Creates missing parent folders. */
   readonly writeFile: (path: string, content: string | Uint8Array) => Promise<void>;
   readonly stdout: (text: string) => void;
   readonly stderr: (text: string) => void;
-  /** Whether a person is reading: colours and progress are for people. */
+  /** Whether standard output is a terminal; colours and progress are printed only then. */
   readonly isTty: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Sets the code the process will end with. */
+  /** Sets the exit code of the process. */
   readonly exit: (code: ExitCode) => void;
 }
 
-export const exitCodes = { ok: 0, badInput: 1, usage: 2, unplaced: 3 } as const;
+export const exitCodes = { ok: 0, badInput: 1, usage: 2, unschedulable: 3 } as const;
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** The real world. */
+/** The process's own files and streams. */
 export function systemIo(): Io {
-  // A reader that went away, as in `karpenter convert | head`, is no failure of ours.
+  // A closed pipe, as in `karpenter convert | head`, is not an error.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EPIPE") throw error;
   });
@@ -84,7 +84,12 @@ export function errorCodeOf(error: unknown): string | undefined {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }
 
-/** Lets a command speak through `io`; a command line it does not understand ends with the usage code. */
+/** Colours are for terminals, and not wanted where NO_COLOR is set. */
+export function usesColor({ isTty, env }: Pick<Io, "isTty" | "env">): boolean {
+  return isTty && (env["NO_COLOR"] ?? "") === "";
+}
+
+/** Makes a command print through `io`; an invalid command line exits with the usage code. */
 export function withIo(command: Command, io: Io): Command {
   return command.configureOutput({ writeOut: io.stdout, writeErr: io.stderr }).exitOverride((error) => {
     io.exit(error.exitCode === 0 ? exitCodes.ok : exitCodes.usage);

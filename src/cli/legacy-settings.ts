@@ -13,7 +13,7 @@ export interface LegacySettingSources extends LegacySettings {
   readonly helmValues?: string;
 }
 
-/** Where charts of several ages keep the two settings. (01 §7.9) */
+/** Where the different versions of the chart have the two settings. (01 §7.9) */
 const settingPaths = {
   clusterName: [["settings", "clusterName"], ["settings", "aws", "clusterName"], ["clusterName"]],
   defaultInstanceProfile: [

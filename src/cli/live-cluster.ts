@@ -6,14 +6,14 @@ import { listAllPages } from "../kube/list-all-pages.ts";
 import { builtInTypes, karpenterTypes } from "../kube/resources.ts";
 import type { Clock } from "../util/clock.ts";
 
-/** Which cluster is meant, as kubectl's flags say it. */
+/** Which cluster to use, as kubectl's flags choose it. */
 export interface ClusterChoice {
-  /** A kubeconfig; else KUBECONFIG, else the usual one, else the cluster we run in. */
+  /** A kubeconfig file; else KUBECONFIG, else ~/.kube/config, else the cluster this process runs in. */
   readonly kubeconfig?: string | undefined;
   readonly context?: string | undefined;
 }
 
-/** An open connection, as far as reading needs it. */
+/** An open connection, with what is needed for reading. */
 export interface LiveCluster {
   readonly kube: Pick<KubeClient, "list">;
   readonly server: string;
@@ -21,15 +21,15 @@ export interface LiveCluster {
   close(): void;
 }
 
-/** Throws an error with a sentence where there is no cluster to talk to. */
+/** Throws an error with a readable message if there is no cluster to connect to. */
 export type Connect = (choice: ClusterChoice) => Promise<LiveCluster>;
 
-/** A cluster to start from, and how it is reached: with the machine's kubeconfig unless said. */
+/** A cluster to start from, and how to connect to it; with the kubeconfig by default. */
 export interface LiveSource extends ClusterChoice {
   readonly connect?: Connect | undefined;
 }
 
-/** A kind to read, and the versions older clusters have of it. */
+/** A kind to read, and the versions of it that older clusters serve. */
 interface LiveKind {
   readonly type: ResourceType;
   readonly older: readonly string[];
@@ -47,7 +47,7 @@ export const aksNodeClassType: ResourceType = {
   namespaced: false,
 };
 
-/** Pods before nodes: what is bound to a node is bound to one we have seen, unless that has just gone. */
+/** Pods come before nodes: then the node of every pod is in the result, unless it was deleted in between. */
 export const liveKinds: readonly LiveKind[] = [
   ...[Pod, Node, Namespace, PersistentVolume, PersistentVolumeClaim, StorageClass, CSINode].map(withoutOlderVersions),
   ...[Deployment, ReplicaSet, StatefulSet, DaemonSet, Service, PodTemplate].map(withoutOlderVersions),
@@ -66,22 +66,22 @@ function withoutOlderVersions(type: ResourceType): LiveKind {
 }
 
 export interface LiveReadOptions {
-  /** Objects of these namespaces only; of all when empty. */
+  /** Only objects of these namespaces; all namespaces if empty. */
   readonly namespaces?: readonly string[];
-  /** Told of each page. */
+  /** Called after each page. */
   readonly onProgress?: (kind: string, count: number) => void;
 }
 
-/** What a cluster holds, and what of it could not be read. */
+/** The objects of a cluster, and the kinds that could not be read. */
 export interface LiveReading {
   readonly objects: readonly KubeObject[];
   /** Kinds the cluster does not have. */
   readonly absent: readonly string[];
-  /** Kinds we may not read, with the server's words. */
+  /** Kinds we are not allowed to list, with the server's message. */
   readonly forbidden: readonly { readonly kind: string; readonly because: string }[];
 }
 
-/** All objects of the kinds the engine reads. Throws a `KubeError` where the cluster cannot be read at all. */
+/** Reads all objects of the kinds scheduling depends on. Throws a `KubeError` if the cluster cannot be read at all. */
 export async function readLiveCluster(
   { kube, clock }: LiveCluster,
   options: LiveReadOptions = {},
@@ -92,8 +92,8 @@ export async function readLiveCluster(
   const forbidden: { kind: string; because: string }[] = [];
   for (const { type, older } of liveKinds) {
     const versions = [type, ...older.map((version) => ({ ...type, version }))];
-    const places = type.namespaced && namespaces.length > 0 ? namespaces : [undefined];
-    for (const namespace of places) {
+    const scopes = type.namespaced && namespaces.length > 0 ? namespaces : [undefined];
+    for (const namespace of scopes) {
       const reader = { kube, clock, namespace, onPage: (count: number) => onProgress(type.kind, count) };
       const found = await readKind(versions, reader);
       if (found === "absent") absent.push(type.kind);
@@ -111,7 +111,7 @@ interface KindReader extends Pick<LiveCluster, "kube" | "clock"> {
 
 type KindReading = { readonly items: readonly KubeObject[] } | { readonly because: string } | "absent";
 
-/** By the newest version the cluster serves. */
+/** Reads a kind in the newest version the cluster serves. */
 async function readKind(versions: readonly ResourceType[], reader: KindReader): Promise<KindReading> {
   for (const type of versions) {
     try {
@@ -136,7 +136,7 @@ async function allPages(type: ResourceType, { kube, namespace, onPage }: KindRea
 const maxAttempts = 4;
 const defaultPauseMs = 1_000;
 
-/** A list that took too long begins again; a server that is busy is asked again later, when it says. */
+/** Retries: an expired list starts over at once; a busy server is asked again after the time it gives. */
 async function withRetries<T>(run: () => Promise<T>, clock: Clock): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -148,7 +148,7 @@ async function withRetries<T>(run: () => Promise<T>, clock: Clock): Promise<T> {
   }
 }
 
-/** What the server itself said, and may take back: a server that does not answer at all is no better in a second. */
+/** Errors the server answered with and that may pass. A server that does not answer is not retried. */
 function isTransient(error: unknown): error is KubeError {
   return isKubeError(error, "expired", "too-many-requests", "unavailable", "timeout") && error.status !== undefined;
 }

@@ -1,9 +1,9 @@
 import type { LinearConstraint, LinearProgram, SolveLp } from "../core/bound/linear-program.ts";
 
-/** HiGHS, compiled to WebAssembly; loaded when first asked for, for it is large. */
+/** HiGHS, compiled to WebAssembly; imported only when used, because it is large. */
 export async function lpSolver(): Promise<SolveLp> {
   const { default: module } = await import("highs");
-  // Its types are those of the CommonJS build, where the function is one level further down.
+  // Its types describe the CommonJS build, where the function is one level further down.
   const load = module as unknown as typeof module.default;
   const highs = await load();
   return async (program) => {
@@ -14,7 +14,7 @@ export async function lpSolver(): Promise<SolveLp> {
   };
 }
 
-/** The program as CPLEX writes it. */
+/** The program in CPLEX LP format. */
 export function lpText({ costs, rows }: LinearProgram): string {
   const objective = costs.flatMap((cost, variable) => (cost === 0 ? [] : [`${signed(cost)} x${variable}`]));
   const lines = rows.map((row, index) => ` r${index}: ${rowText(row)}`);
@@ -37,7 +37,7 @@ function signed(value: number): string {
   return value < 0 ? `- ${-value}` : `+ ${value}`;
 }
 
-/** Readers of the format dislike long lines. */
+/** LP format limits the length of a line. */
 function wrapped(texts: readonly string[]): string {
   return texts.map((text, at) => (at > 0 && at % 8 === 0 ? `\n  ${text}` : text)).join(" ");
 }

@@ -11,13 +11,13 @@ import { upCommand } from "./up-command.ts";
 import { welcomeText } from "./welcome-text.ts";
 
 const details = `
-Exit codes: 0 done, 1 the input is bad, 2 the command line is wrong, 3 a pod cannot be placed; each command's --help says
-more.`;
+Exit codes: 0 done, 1 the input is invalid, 2 the command line is wrong, 3 a pod cannot be scheduled; see the --help of
+each command.`;
 
 /** The command line as a whole. */
 export function program(io: Io): Command {
   return withIo(new Command("karpenter"), io)
-    .description("Karpenter, the Kubernetes node autoscaler, around a pure engine.")
+    .description("Karpenter, the Kubernetes node autoscaler.")
     .version(version(), "-V, --version")
     .addCommand(upCommand(io, { version: version() }))
     .addCommand(runCommand(io, { version: version() }))
@@ -30,7 +30,7 @@ export function program(io: Io): Command {
     .action(() => io.stdout(welcomeText(version())));
 }
 
-/** Runs one command line; returns the code to end with. */
+/** Runs one command line and returns the exit code. */
 export async function main(args: readonly string[], io: Io = systemIo()): Promise<number> {
   let code: number = exitCodes.ok;
   const exit = (next: number): void => {
@@ -39,12 +39,12 @@ export async function main(args: readonly string[], io: Io = systemIo()): Promis
   try {
     await program({ ...io, exit }).parseAsync([...args], { from: "user" });
   } catch (error) {
-    if (!(error instanceof CommanderError)) throw error; // commander has said what is wrong
+    if (!(error instanceof CommanderError)) throw error; // commander has already printed what is wrong
   }
   return code;
 }
 
-/** From the package: the one place it is written. */
+/** The version of the package. */
 function version(): string {
   const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
   return (JSON.parse(text) as { version: string }).version;

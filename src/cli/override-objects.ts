@@ -2,8 +2,8 @@ import type { ManifestDocument } from "../api/manifest/document.ts";
 import { isRecord, type KubeObject, namespaceOf } from "../api/object.ts";
 
 /**
- * A cluster with manifests laid over it: what a manifest gives takes the place of the object of the same kind and name,
- * and a workload that of the old one with all it made, so that its new pods are planned and not the old ones kept.
+ * The objects of a cluster with manifests applied: a manifest replaces the object of the same kind and name. A workload
+ * also removes everything the old one owns, so that its new pods are planned instead of the old ones.
  */
 export function overrideObjects(
   cluster: readonly ManifestDocument[],
@@ -15,7 +15,7 @@ export function overrideObjects(
   return [...cluster.filter(({ object }) => !gone.has(objectKeyOf(object) ?? "")), ...manifests];
 }
 
-/** Keys, and those of all that belongs to them: a Deployment's ReplicaSets and their pods. */
+/** The keys and those of everything they own, such as a Deployment's ReplicaSets and their pods. */
 function withOwnedObjects(roots: ReadonlySet<string>, cluster: readonly ManifestDocument[]): ReadonlySet<string> {
   const byParent = new Map<string, string[]>();
   for (const { object } of cluster) {
@@ -47,7 +47,7 @@ const workloads: ReadonlySet<string> = new Set([
   "CronJob",
 ]);
 
-/** The workload an object belongs to. */
+/** The key of the workload that owns an object. */
 function controllerKeyOf(object: unknown): string | undefined {
   if (!isObject(object)) return undefined;
   const owner = object.metadata.ownerReferences?.find(({ controller }) => controller === true);
@@ -56,7 +56,7 @@ function controllerKeyOf(object: unknown): string | undefined {
   return objectKeyOf({ apiVersion, kind, metadata: { name, namespace: object.metadata.namespace } });
 }
 
-/** One object of a cluster, whatever version it is written in. */
+/** Identifies an object in a cluster, whatever its API version. */
 function objectKeyOf(object: unknown): string | undefined {
   if (!isObject(object)) return undefined;
   const { apiVersion, kind, metadata } = object;

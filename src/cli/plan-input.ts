@@ -1,6 +1,6 @@
 import type { ManifestDocument } from "../api/manifest/document.ts";
 import { type Finding, fileStartPosition } from "../api/manifest/finding.ts";
-import { errorMessage } from "../util/error-text.ts";
+import { errorText } from "../util/error-text.ts";
 import { type Input, type InputOptions, readInput } from "./input.ts";
 import type { Io } from "./io.ts";
 import type { LiveReading, LiveSource } from "./live-cluster.ts";
@@ -9,7 +9,7 @@ import { objectDocument } from "./snapshot/snapshot-file.ts";
 import { type SnapshotHeader, snapshotHeaderOf } from "./snapshot/snapshot-header.ts";
 
 export interface PlanInputOptions extends Omit<InputOptions, "cluster"> {
-  /** A live cluster to begin with; the files are laid over it. */
+  /** A live cluster to start from; objects of the files replace its objects. */
   readonly live?: LiveSource | undefined;
 }
 
@@ -18,7 +18,7 @@ export interface PlanInputContext {
   readonly nowMs: number;
 }
 
-/** Everything a plan starts from: a live cluster, snapshots, manifests. */
+/** Reads everything a plan starts from: a live cluster, snapshots, manifests. */
 export async function readPlanInput({ live, ...options }: PlanInputOptions, tools: PlanInputContext): Promise<Input> {
   if (live === undefined) return readInput(options, tools.io);
   const found = await readLiveDocuments(live, tools);
@@ -60,23 +60,23 @@ async function readLiveDocuments(live: LiveSource, { io, nowMs }: PlanInputConte
   }
 }
 
-/** One sentence about why a cluster could not be read. */
+/** Why a cluster could not be read, and how to check it. */
 export function unreachableText(error: unknown): string {
-  return `cannot read the cluster: ${errorMessage(error)}`;
+  return `cannot read the cluster: ${errorText(error)}; check the connection with kubectl cluster-info`;
 }
 
-/** Without these a plan is about another cluster than the one there is. */
+/** Without these kinds a plan would be wrong, so missing them is an error. */
 const essentialKinds: ReadonlySet<string> = new Set(["Pod", "Node", "NodePool", "NodeClaim"]);
 
 function forbiddenFindings({ forbidden }: LiveReading): readonly Finding[] {
   return forbidden.map(({ kind, because }) => ({
-    ...clusterFinding(`you may not list ${kind}: ${because}`),
+    ...clusterFinding(`not allowed to list ${kind}: ${because}`),
     severity: essentialKinds.has(kind) ? "error" : "warning",
     advice: forbiddenAdvice,
   }));
 }
 
-export const forbiddenAdvice = "ask for the verb list on it (kubectl auth can-i list says what you have)";
+export const forbiddenAdvice = "grant the list verb on it (check with kubectl auth can-i --list)";
 
 function clusterFinding(message: string): Finding {
   return {

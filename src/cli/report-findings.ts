@@ -1,9 +1,10 @@
 import { styleText } from "node:util";
 import type { Finding } from "../api/manifest/finding.ts";
 import { formatPath } from "../api/problem.ts";
-import type { Io } from "./io.ts";
+import { type Io, usesColor } from "./io.ts";
+import { oneLine } from "./text-table.ts";
 
-/** `pool.yaml:12:5: error: spec.weight: must be at most 100 (expected: 1 to 100) [too-large]`: what editors can jump to. */
+/** `pool.yaml:12:5: error: spec.weight: must be at most 100 (expected: 1 to 100) [too-large]`, which editors can open. */
 export function renderFinding(finding: Finding, { color = false }: { readonly color?: boolean } = {}): string {
   const { source, position, severity, path, message, expected, advice, code, rule } = finding;
   const place = `${source === "-" ? "<stdin>" : source}:${position.line}:${position.column}:`;
@@ -15,14 +16,9 @@ export function renderFinding(finding: Finding, { color = false }: { readonly co
   return `${place} ${label}${field} ${oneLine(message)}${wanted}${todo} ${why}`;
 }
 
-/** All findings to stderr, one a line; how many of them are errors. */
+/** Prints all findings to standard error, one per line, and returns how many are errors. */
 export function reportFindings(findings: readonly Finding[], io: Io): number {
-  const color = io.isTty && (io.env["NO_COLOR"] ?? "") === "";
+  const color = usesColor(io);
   for (const finding of findings) io.stderr(`${renderFinding(finding, { color })}\n`);
   return findings.filter((finding) => finding.severity === "error").length;
-}
-
-/** Text from a manifest may hold anything; a line of ours stays one line and moves no cursor. */
-function oneLine(text: string): string {
-  return text.replace(/[\x00-\x1f\x7f\x80-\x9f]+/g, " ");
 }

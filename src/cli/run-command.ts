@@ -8,12 +8,12 @@ import { type UntilStopped, untilSignal } from "./until-stopped.ts";
 
 const details = `
 Inside a cluster the pod's service account is used, elsewhere the kubeconfig as kubectl finds it. Each setting is read
-from its flag, else from the environment variable named with it. Of several processes one leads; the others wait,
-healthy and ready. /metrics is on the metrics port, /healthz and /readyz on the health port.
+from its flag, else from the environment variable named with it. With several replicas one is the leader; the others
+stand by and report ready. /metrics is on the metrics port, /healthz and /readyz on the health port.
 
-The aws and azure providers are not built yet; "karpenter up" sells EC2 types in a simulated region.
+The aws and azure providers are not available yet; "karpenter up" simulates EC2 instance types.
 
-Exit codes: 0 stopped by SIGTERM or Ctrl-C, 1 it could not start or lost the lease, 2 the command line is wrong.
+Exit codes: 0 stopped by SIGTERM or Ctrl-C, 1 it failed to start or lost the lease, 2 the command line is wrong.
 
 Examples:
   karpenter run --provider kwok
@@ -22,12 +22,12 @@ Examples:
 
 export interface RunCommandTools {
   readonly untilStopped?: UntilStopped | undefined;
-  /** Ends the process, whatever still goes on in it. */
+  /** Ends the process at once, even if work is still running. */
   readonly exit?: ((code: number) => void) | undefined;
   readonly version: string;
 }
 
-/** What is still under way after a clean stop gets this long. */
+/** How long pending work may take after a clean stop. */
 const exitGraceMs = 2_000;
 
 type Flags = Readonly<Record<string, string | true | undefined>>;
@@ -53,13 +53,13 @@ export function runCommand(
       self.error(result.problems.map((problem) => `error: ${problem}`).join("\n"), { exitCode: exitCodes.usage });
     }
     io.exit(result.code);
-    // Another leads: what is under way here must not go on. Else only what is stuck is cut short.
+    // After the lease is lost another replica leads: exit at once. Otherwise give pending work a moment to finish.
     if (result.mustExitNow) exit(result.code);
     else setTimeout(exit, exitGraceMs, result.code).unref();
   });
 }
 
-/** Values stay text here: all that is wrong is told at once, by whoever reads them. */
+/** Values stay strings here; `readOptions` parses them, so that all problems are reported together. */
 function optionOf(row: OptionRow): Option {
   const defaultValue = defaultText(row);
   const notes = [...(defaultValue === "" ? [] : [`default: ${defaultValue}`]), `env: ${row.env}`];

@@ -9,7 +9,7 @@ export interface SchedulerConfigFile {
   readonly findings: readonly Finding[];
 }
 
-/** The cluster's default topology constraints, from the file `--scheduler-config` names. (02:X-50) */
+/** Reads the cluster's default topology spread constraints from the file of `--scheduler-config`. (02:X-50) */
 export async function readSchedulerConfigFile(path: string | undefined, io: Io): Promise<SchedulerConfigFile> {
   if (path === undefined) return { constraints: [], findings: [] };
   const { documents, findings } = await readInput({ paths: [path], recursive: false }, io);

@@ -1,5 +1,6 @@
 import { Command, Option } from "commander";
 import { withClusterOptions } from "./cluster-options.ts";
+import { collectValues } from "./common-options.ts";
 import { errorCodeOf, exitCodes, type Io, withIo } from "./io.ts";
 import type { ClusterChoice, Connect, LiveReading } from "./live-cluster.ts";
 
@@ -11,28 +12,28 @@ interface SnapshotOptions extends ClusterChoice {
   readonly keepLabel?: readonly string[];
 }
 
-/** What a snapshot needs of the world besides files. */
+/** What the command uses besides files; tests replace it. */
 export interface SnapshotCommandTools {
   readonly connect?: Connect | undefined;
   readonly now?: () => number;
-  /** A salt nobody can guess. */
+  /** Makes a salt that cannot be guessed. */
   readonly randomSalt?: () => string | Promise<string>;
 }
 
 const defaultOutputFile = "karpenter-snapshot.json.gz";
 
 const details = `
-One file with what decides where pods go: Nodes, Pods, NodePools, NodeClaims, node classes, NodeOverlays,
+Writes everything scheduling depends on into one file: Nodes, Pods, NodePools, NodeClaims, node classes, NodeOverlays,
 CapacityBuffers, workloads, Services, Namespaces, volumes, PodDisruptionBudgets, PriorityClasses. Images, commands,
-environments, user data, messages and most annotations are left out; Secrets and ConfigMaps are not read. Every command
-that reads manifests reads it.
+environment variables, user data, messages and most annotations are left out; Secrets and ConfigMaps are not read. Every
+command that reads manifests can read the file.
 
-With --hash-names, names of objects and namespaces, and labels and taints of your own, are replaced, the same name
-always by the same; zones, instance types and other words of Kubernetes and the clouds stay. A plan of it decides the
-same. The file says in which alphabetical order the names were. See docs/guides/snapshot.md for what else stays.
+With --hash-names, names of objects and namespaces, and your own labels and taints, are replaced consistently; zones,
+instance types and well-known labels are kept. A plan of the file makes the same decisions. The replacements keep the
+alphabetical order of the names. See docs/guides/snapshot.md for what else is kept.
 
-Exit codes: 0 written, 1 the cluster could not be read, or not all of it (what could be is written), 2 the command line
-is wrong.
+Exit codes: 0 written, 1 the cluster could not be read, or only in part (that part is written), 2 the command line is
+wrong.
 
 Examples:
   karpenter snapshot
@@ -42,26 +43,22 @@ Examples:
 /** `karpenter snapshot`: a live cluster as one file. (docs/designs/commands.md) */
 export function snapshotCommand(io: Io, tools: SnapshotCommandTools = {}): Command {
   const command = withIo(new Command("snapshot"), io)
-    .summary("write what decides about nodes in a live cluster into one file")
-    .description("Write what decides about nodes in a live cluster into one file, for plan and explain.")
+    .summary("write the scheduling state of a live cluster into one file")
+    .description("Write the scheduling state of a live cluster into one file, for plan and explain.")
     .option("-o, --output <file>", "file to write", defaultOutputFile);
   return withClusterOptions(command, { purpose: "read the cluster" })
     .addOption(
-      new Option("-n, --namespace <name>", "objects of this namespace only; may be repeated").argParser(collectValues),
+      new Option("-n, --namespace <name>", "only objects of this namespace; may be repeated").argParser(collectValues),
     )
-    .option("--hash-names", "replace names, consistently")
-    .option("--salt <text>", "hash with this, so that two snapshots can be compared; drawn at random unless said")
+    .option("--hash-names", "replace names consistently")
+    .option("--salt <text>", "salt for the hashes, so that two snapshots can be compared (default: random)")
     .addOption(
-      new Option("--keep-label <key>", "with --hash-names, leave this label as it is; may be repeated").argParser(
+      new Option("--keep-label <key>", "with --hash-names, do not replace this label; may be repeated").argParser(
         collectValues,
       ),
     )
     .addHelpText("after", details)
     .action((options: SnapshotOptions, self: Command) => runSnapshot(options, { io, tools, self }));
-}
-
-function collectValues(name: string, names: readonly string[] = []): readonly string[] {
-  return [...names, name];
 }
 
 interface SnapshotCommandContext {
@@ -80,7 +77,7 @@ async function runSnapshot(options: SnapshotOptions, { io, tools, self }: Snapsh
     await io.writeFile(options.output, contents);
   } catch (error) {
     io.stderr(
-      `error: ${options.output}: cannot write this: ${errorCodeOf(error) ?? String(error)}; name another with -o\n`,
+      `error: ${options.output}: cannot write: ${errorCodeOf(error) ?? String(error)}; choose another file with -o\n`,
     );
     io.exit(exitCodes.badInput);
     return;
@@ -89,9 +86,9 @@ async function runSnapshot(options: SnapshotOptions, { io, tools, self }: Snapsh
 }
 
 function usageProblem({ output, hashNames, salt, keepLabel }: SnapshotOptions): string | undefined {
-  if (output === "-") return "-o names a file; for standard output say -o /dev/stdout";
-  if (hashNames !== true && salt !== undefined) return "--salt is for --hash-names";
-  if (hashNames !== true && keepLabel !== undefined) return "--keep-label is for --hash-names";
+  if (output === "-") return "-o takes a file; use -o /dev/stdout for standard output";
+  if (hashNames !== true && salt !== undefined) return "--salt requires --hash-names";
+  if (hashNames !== true && keepLabel !== undefined) return "--keep-label requires --hash-names";
   return undefined;
 }
 
@@ -120,7 +117,7 @@ async function readCluster(
   }
 }
 
-/** On a terminal, one line that says how far we are. */
+/** On a terminal, one line that shows how much has been read. */
 function readProgress(io: Io): { readonly show: (kind: string, count: number) => void; readonly clear: () => void } {
   const wipe = "\r\u001b[K";
   if (!io.isTty) return { show: () => undefined, clear: () => undefined };
@@ -157,17 +154,19 @@ async function generateSalt(): Promise<string> {
   return randomBytes(32).toString("hex");
 }
 
-/** What was written, what the cluster does not have, and what is missing. */
+/** Prints what was written, what the cluster does not serve, and what could not be read. */
 async function reportSnapshot(
   { absent, forbidden }: LiveReading,
   { io, written }: { readonly io: Io; readonly written: string },
 ): Promise<void> {
   io.stdout(`${written}\n`);
-  if (absent.length > 0) io.stderr(`note: the cluster does not have ${absent.join(", ")}\n`);
+  if (absent.length > 0) io.stderr(`note: the cluster does not serve ${absent.join(", ")}\n`);
   if (forbidden.length === 0) return;
   const { forbiddenAdvice } = await import("./plan-input.ts");
   for (const { kind, because } of forbidden) {
-    io.stderr(`error: you may not list ${kind}, and so it is not in the snapshot: ${because}; ${forbiddenAdvice}\n`);
+    io.stderr(
+      `error: not allowed to list ${kind}, which is missing from the snapshot: ${because}; ${forbiddenAdvice}\n`,
+    );
   }
   io.exit(exitCodes.badInput);
 }

@@ -1,7 +1,7 @@
-/** Resolves when the process is told to end. */
+/** Resolves when the process is asked to stop. */
 export type UntilStopped = () => Promise<void>;
 
-/** Ctrl-C, or what a kubelet sends; the next one ends the process at once. */
+/** Ctrl-C, or the kubelet's SIGTERM; a second signal ends the process at once. */
 export function untilSignal(): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {

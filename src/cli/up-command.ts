@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { knownRegions } from "../providers/aws/regions.ts";
+import { wholeNumberUpTo, withFileOptions } from "./common-options.ts";
 import { exitCodes, type Io, withIo } from "./io.ts";
 import { type UntilStopped, untilSignal } from "./until-stopped.ts";
 
@@ -21,19 +22,21 @@ export interface UpOptions {
 
 const details = `
 One process: an API server, workload controllers, scheduler and kubelets, a simulated cloud, and Karpenter's controller,
-which buys nodes there for pods that find no place. A KWOKNodeClass buys KWOK types, an EC2NodeClass buys EC2 types in a
-simulated region; no account is needed and nothing costs money. The terminal tells what the controller does and why; its
-whole log is what "kubectl logs -n karpenter karpenter-0" shows. Nodes given with --nodes are not Karpenter's.
+which launches nodes there for unschedulable pods. A KWOKNodeClass launches KWOK instance types, an EC2NodeClass EC2
+instance types in a simulated region; no account is needed and nothing costs money. The terminal shows what the
+controller does and why; for the full log run "kubectl logs -n karpenter karpenter-0". Nodes created with --nodes are not
+managed by Karpenter.
 
-The kubeconfig is written, readable by you alone, once the control plane answers; the token in it is what lets a client
-in. Without --kubeconfig it is kubeconfig in $XDG_STATE_HOME/karpenter-ts (~/.local/state/karpenter-ts). Manifests of
-older Karpenter versions are converted as "karpenter convert" does.
+The kubeconfig is written once the control plane is ready, readable only by you; the token in it gives access. Without
+--kubeconfig the file is kubeconfig in $XDG_STATE_HOME/karpenter-ts (~/.local/state/karpenter-ts). Manifests of older
+Karpenter versions are converted as by "karpenter convert".
 
-Without --data-dir nothing outlives the process. With it every write is on disk before it is answered, and the next
-start goes on from there, machines included, even after a crash. A journal that is damaged is refused, with the line;
---recover goes on with what is before it and keeps the damaged file beside.
+Without --data-dir everything is lost when the process ends. With it every write is on disk before it is answered, and
+the next start continues from there, including the simulated instances, even after a crash. A damaged journal is
+rejected with its line number; --recover continues with the entries before the damage and keeps a copy of the damaged
+file.
 
-Exit codes: 0 stopped by Ctrl-C, 1 it could not start or a manifest was refused, 2 the command line is wrong.
+Exit codes: 0 stopped by Ctrl-C, 1 it failed to start or a manifest was rejected, 2 the command line is wrong.
 
 Examples:
   karpenter up
@@ -49,60 +52,48 @@ export interface UpCommandTools {
   readonly version: string;
 }
 
-/** `karpenter up`: a cluster, a cloud and the controller, in this process. (05) */
+/** `karpenter up`: a cluster, a simulated cloud and the controller in this process. (05) */
 export function upCommand(io: Io, { untilStopped = untilSignal, version }: UpCommandTools): Command {
-  return withIo(new Command("up"), io)
+  const command = withIo(new Command("up"), io)
     .summary("start the sandbox: a cluster, a simulated cloud and the controller")
     .description(
       "Start a cluster kubectl can talk to, with a simulated cloud and Karpenter's controller in one process.",
     )
-    .addOption(new Option("--port <number>", "port to listen on; 0 takes any free one").argParser(parsePort).default(0))
+    .addOption(
+      new Option("--port <number>", "port to listen on; 0 chooses a free one")
+        .argParser(wholeNumberUpTo(65_535))
+        .default(0),
+    )
     .option("--listen <address>", "address to listen on", "127.0.0.1")
     .option("--plain-http", "serve without TLS; on loopback only")
     .option("--kubeconfig <path>", "where to write the kubeconfig")
-    .addOption(new Option("--nodes <number>", "plain nodes to begin with").argParser(parseCount).default(0))
-    .addOption(new Option("--region <name>", "where EC2NodeClasses buy").choices(knownRegions))
     .addOption(
-      new Option("--speed <factor>", "let the cluster's time run this much faster").argParser(parseSpeed).default(1),
+      new Option("--nodes <number>", "nodes to start with, not managed by Karpenter")
+        .argParser(wholeNumberUpTo(10_000))
+        .default(0),
     )
-    .option("--demo", "play a day in the life of a cluster, then stay up")
-    .option("--no-controller", "the bare control plane: no Karpenter, no cloud")
-    .option("--data-dir <path>", "keep the cluster in this folder, and go on with what is there")
-    .option("--recover", "with --data-dir: go on with what is before a damage")
-    .addOption(new Option("-f, --filename <path>", "manifests to begin with; may be repeated").argParser(collectValues))
-    .option("-R, --recursive", "look into the directories of directories too")
+    .addOption(new Option("--region <name>", "simulated region for EC2NodeClasses").choices(knownRegions))
+    .addOption(
+      new Option("--speed <factor>", "make time in the cluster run this much faster").argParser(parseSpeed).default(1),
+    )
+    .option("--demo", "play a demo, then keep running")
+    .option("--no-controller", "only the control plane: no Karpenter, no cloud")
+    .option("--data-dir <path>", "save the cluster in this folder, and continue with what is there")
+    .option("--recover", "with --data-dir: continue with what precedes the damage");
+  return withFileOptions(command, { description: "manifests to start with; may be repeated" })
     .addHelpText("after", details)
     .action(async (options: UpOptions, self: Command) => {
       const problem = usageProblem(options);
       if (problem !== undefined) self.error(`error: ${problem}`, { exitCode: exitCodes.usage });
-      const { runUp } = await import("./up/run-up.ts"); // what it needs is loaded now, so that --help stays quick
-      await runUp(options, { io, stopped: untilStopped, version });
+      const { runUp } = await import("./up/run-up.ts"); // imported here, so that --help starts quickly
+      await runUp(options, { io, untilStopped, version });
     });
 }
 
 function usageProblem({ controller, demo, region }: UpOptions): string | undefined {
   if (controller) return undefined;
-  if (demo === true) return "--demo shows what the controller does: leave out --no-controller";
-  return region === undefined ? undefined : "--region is where the controller buys: leave out --no-controller";
-}
-
-function collectValues(path: string, paths: readonly string[] = []): readonly string[] {
-  return [...paths, path];
-}
-
-function parseWholeNumber(text: string, most: number): number {
-  const number = Number(text);
-  if (!/^\d+$/.test(text) || number > most)
-    throw new InvalidArgumentError(`Expected a whole number from 0 to ${most}.`);
-  return number;
-}
-
-function parsePort(text: string): number {
-  return parseWholeNumber(text, 65_535);
-}
-
-function parseCount(text: string): number {
-  return parseWholeNumber(text, 10_000);
+  if (demo === true) return "--demo needs the controller; remove --no-controller";
+  return region === undefined ? undefined : "--region needs the controller; remove --no-controller";
 }
 
 function parseSpeed(text: string): number {

@@ -1,14 +1,14 @@
-/** What someone sees who runs `karpenter` alone: what works, and what to try. */
+/** What `karpenter` prints without a command: what works, and what to try. */
 export function welcomeText(version: string): string {
   return `karpenter ${version}: Karpenter, the Kubernetes node autoscaler, in TypeScript.
 
 What works so far:
-  karpenter up        a cluster, a simulated cloud and the controller in one process, for kubectl; --demo shows a day of it
+  karpenter up        a cluster, a simulated cloud and the controller in one process, for kubectl; --demo plays a demo
   karpenter run       the controller on a real cluster, with the KWOK provider
-  karpenter plan      which nodes these workloads would get, of which type, for how much, offline
+  karpenter plan      which nodes these workloads need, of which type, at what cost, offline
   karpenter explain   why a pod is pending, the nearest miss, and the smallest change that fixes it
   karpenter snapshot  a live cluster in one file, for plan and explain
-  karpenter convert   old manifests (v1beta1, Provisioner, AWSNodeTemplate) to v1, every guess as a warning
+  karpenter convert   old manifests (v1beta1, Provisioner, AWSNodeTemplate) to v1, with a warning for every assumption
   karpenter crds      the CustomResourceDefinitions, for one provider or all
 
 Try next:

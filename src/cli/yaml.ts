@@ -1,2 +1,2 @@
-/** Imported on demand through here: a bundled CommonJS package loses its names when it is imported dynamically itself. */
+/** Dynamic imports of `yaml` go through this module: esbuild loses the named exports of a bundled CommonJS package otherwise. */
 export { stringify } from "yaml";

@@ -21,7 +21,7 @@ export interface OptionRow<T = unknown> {
   readonly description: string;
 }
 
-/** The variable is called as the flag is, unless it is named. */
+/** The environment variable is named like the flag, unless given. */
 function optionRow<T>(
   flag: string,
   fallback: T,
@@ -47,73 +47,73 @@ const { batchMaxMs, batchIdleMs } = defaultSettings;
 export const optionTable = {
   service: optionRow("karpenter-service", "", {
     parser: textParser,
-    description: "accepted for old charts; nothing uses it",
+    description: "accepted for older charts; has no effect",
   }),
   metricsPort: optionRow("metrics-port", 8080, { parser: portParser, description: "port of metrics and profiles" }),
   healthPort: optionRow("health-probe-port", 8081, { parser: portParser, description: "port of health and readiness" }),
   kubeQps: optionRow("kube-client-qps", 200, {
     parser: wholeNumberParser({ min: 1 }),
-    description: "requests a second to the API server",
+    description: "requests per second to the API server",
   }),
   kubeBurst: optionRow("kube-client-burst", 300, {
     parser: wholeNumberParser({ min: 1 }),
-    description: "requests at once to the API server",
+    description: "burst of requests to the API server",
   }),
   isProfiled: optionRow("enable-profiling", false, {
     parser: booleanParser,
-    description: "serve profiles beside the metrics",
+    description: "serve profiles on the metrics port",
   }),
   isWarmupDisabled: optionRow("disable-controller-warmup", true, {
     parser: booleanParser,
-    description: "watch the cluster only once this process leads",
+    description: "do not watch the cluster before becoming leader",
   }),
   isLeaderElectionDisabled: optionRow("disable-leader-election", false, {
     parser: booleanParser,
-    description: "begin without a lease",
+    description: "run without leader election",
   }),
   isObservabilityDisabled: optionRow("disable-cluster-state-observability", false, {
     parser: booleanParser,
-    description: "leave out the metrics and events that cost one for each object",
+    description: "do not emit per-object metrics and events",
   }),
   leaseName: optionRow("leader-election-name", "karpenter-leader-election", {
     parser: textParser,
-    description: "lease to hold",
+    description: "name of the lease",
   }),
   leaseNamespace: optionRow("leader-election-namespace", "", {
     parser: textParser,
-    description: "where the lease is; the pod's namespace unless said",
+    description: "namespace of the lease (default: the pod's namespace)",
   }),
   memoryLimit: optionRow("memory-limit", -1, {
     parser: wholeNumberParser({ min: -1 }),
-    description: "bytes; accepted for old charts: the heap follows the container's own limit",
+    description: "bytes; accepted for older charts: the heap follows the container's limit",
   }),
   cpuRequestsMilli: optionRow("cpu-requests", 1_000, {
     parser: wholeNumberParser({ min: Number.MIN_SAFE_INTEGER }),
-    description: "millicores this process asked for: more work at a time with more of them",
+    description: "cpu request of this process in millicores; sets how much work is done concurrently",
   }),
   logLevel: optionRow<LogLevel | "">("log-level", "info", {
     parser: choiceParser(["", ...logLevels]),
-    description: `how much is logged: ${logLevels.join(", ")}`,
+    description: `log level: ${logLevels.join(", ")}`,
   }),
   logPaths: optionRow<readonly string[]>("log-output-paths", ["stdout"], {
     parser: listParser,
-    description: "where to: stdout, stderr or files, with commas between",
+    description: "where to log: stdout, stderr or files, separated by commas",
   }),
   logErrorPaths: optionRow<readonly string[]>("log-error-output-paths", ["stderr"], {
     parser: listParser,
-    description: "where the log's own troubles go",
+    description: "where to report errors of the logger itself",
   }),
   batchMaxMs: optionRow("batch-max-duration", batchMaxMs, {
     parser: durationParser,
-    description: "how long arriving pods are gathered at most",
+    description: "maximum time to collect pending pods into one batch",
   }),
   batchIdleMs: optionRow("batch-idle-duration", batchIdleMs, {
     parser: durationParser,
-    description: "how long none may arrive before a round begins",
+    description: "a batch ends when no new pod arrives for this long",
   }),
   preferencePolicy: optionRow<Settings["preferencePolicy"]>("preference-policy", "Respect", {
     parser: choiceParser(["Respect", "Ignore"]),
-    description: "whether preferences of pods count",
+    description: "whether pod preferences are respected",
   }),
   minValuesPolicy: optionRow<Settings["minValuesPolicy"]>("min-values-policy", "Strict", {
     parser: choiceParser(["Strict", "BestEffort"]),
@@ -121,37 +121,37 @@ export const optionTable = {
   }),
   ignoresDra: optionRow("ignore-dra-requests", true, {
     parser: booleanParser,
-    description: "schedule without looking at devices",
+    description: "ignore requests for devices (dynamic resource allocation)",
   }),
   gates: optionRow("feature-gates", defaultGates, {
     parser: featureGatesParser,
-    description: `what is switched on, as Name=true|false with commas between; unless said ${gateText}`,
+    description: `features to switch on or off, as Name=true|false separated by commas (default: ${gateText})`,
   }),
   schedulerConfig: optionRow("scheduler-config", "", {
     parser: textParser,
-    description: "default topology spread constraints, as YAML or JSON, or the file they are in",
+    description: "default topology spread constraints, as YAML or JSON, or a file with them",
   }),
   provider: optionRow<OperatorProvider | undefined>("provider", undefined, {
     env: "CLOUD_PROVIDER",
     parser: choiceParser(operatorProviders),
-    description: "whose machines; by the node classes the cluster knows unless said",
+    description: "cloud provider (default: inferred from the node classes the cluster serves)",
   }),
   listen: optionRow("listen", "", {
     env: "LISTEN_ADDRESS",
     parser: { ...textParser, placeholder: "<address>" },
-    description: "address of metrics and health; all of the machine's unless said",
+    description: "address of metrics and health (default: all interfaces)",
   }),
   solveBudgetMs: optionRow("solve-budget", 5_000, {
     parser: durationParser,
-    description: "how long a round may look for places before it acts on what it has",
+    description: "maximum scheduling time of a round; after it the round acts on what it has decided",
   }),
   packing: optionRow<Settings["packing"]>("packing", "polished", {
     parser: choiceParser(["polished", "plain"]),
-    description: "in one round, or gone over once more for its price",
+    description: "plain: one pass; polished: pods are then moved to lower the price",
   }),
   instanceTypesFile: optionRow("instance-types-file-path", "", {
     parser: { ...textParser, placeholder: "<file>" },
-    description: "with kwok: a catalogue of instance types in place of the usual one",
+    description: "with kwok: file with the instance types to use instead of the default ones",
   }),
 } as const satisfies Readonly<Record<string, OptionRow>>;
 

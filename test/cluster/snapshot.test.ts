@@ -133,8 +133,8 @@ describeOnCluster("snapshot of a real API server", (cluster) => {
     writeFileSync(path, JSON.stringify(config), { mode: 0o600 });
     const io = fakeIo();
     expect(await main(["snapshot", "--kubeconfig", path], io)).toBe(1);
-    expect(io.err()).toMatch(/error: you may not list Pod, and so it is not in the snapshot: pods is forbidden: /);
-    expect(io.err()).toMatch(/error: you may not list NodePool, /);
+    expect(io.err()).toMatch(/error: not allowed to list Pod, which is missing from the snapshot: pods is forbidden: /);
+    expect(io.err()).toMatch(/error: not allowed to list NodePool, /);
   });
 });
 

@@ -187,21 +187,21 @@ describe("karpenter convert --into", () => {
 
 describe("karpenter convert, given what is no manifest", () => {
   it.each<[string, string, FakeWorld, string]>([
-    ["nothing there", "nope.yaml", {}, "nope.yaml:1:1: error: there is no such file or directory"],
+    ["nothing there", "nope.yaml", {}, "nope.yaml:1:1: error: no such file or directory"],
     ["an empty file", "a.yaml", { files: { "a.yaml": "" } }, "there is no manifest in this file"],
     ["an empty stream", "-", {}, "<stdin>:1:1: error: there is no manifest in this file"],
-    ["a directory without manifests", "d", { files: { "d/a.txt": "x" } }, "there are no manifests in this directory"],
+    ["a directory without manifests", "d", { files: { "d/a.txt": "x" } }, "no manifests in this directory"],
     [
       "a 100 MB file, unread",
       "a.yaml",
       { files: { "a.yaml": fakeFile("", { size: 100_000_000, fails: "EREAD" }) } },
-      "a manifest of 96 MiB is more than the 32 MiB we read",
+      "a manifest of 96 MiB exceeds the limit of 32 MiB",
     ],
     [
       "a pipe without end",
       "a.yaml",
       { files: { "a.yaml": { bytes: new Uint8Array(33 * 1024 * 1024).fill(32), size: 0 } } },
-      "more than the 32 MiB we read",
+      "exceeds the limit of 32 MiB",
     ],
     ["a binary", "a.yaml", { files: { "a.yaml": "\u007fELF\u0000\u0001" } }, "this is a binary file"],
     ["a gzip archive", "a.yaml", { files: { "a.yaml": { bytes: new Uint8Array([0x1f, 0x8b, 8]) } } }, "gzip archive"],

@@ -44,10 +44,10 @@ vi.setConfig({ testTimeout: 30_000 }); // the first test waits for the catalogue
 describe("karpenter explain pod", () => {
   it("ends with 0 and says where the pod goes", async () => {
     expect(await explain(["pod", "default/web", ...from], given(pool, web))).toEqual({
-      out: `default/web has a place: it goes to a new node of pool default (c-2x-amd64-linux at best).
+      out: `default/web can be scheduled: it goes to a new node of pool default (c-2x-amd64-linux at best).
 
 Types:  c-2x-amd64-linux, s-2x-amd64-linux, m-2x-amd64-linux, c-4x-amd64-linux, s-4x-amd64-linux and 28 more
-Price:  $0.0543 an hour at best
+Price:  from $0.0543/hour
 `,
       err: "",
       code: 0,
@@ -56,21 +56,21 @@ Price:  $0.0543 an hour at best
 
   it("ends with 3, and tells the cause, pools, nodes and what would help", async () => {
     expect(await explain(["pod", "huge", ...from], given(pool, huge, node))).toEqual({
-      out: `default/huge cannot be placed: the pod asks for cpu 300, and of the types of pool default that suit otherwise the nearest, c-256x-amd64-linux, offers 255.9.
+      out: `default/huge cannot be scheduled: the pod asks for cpu 300, and of the types of pool default that suit otherwise the nearest, c-256x-amd64-linux, offers 255.9.
 
-Nearest miss: pool default
+Nearest miss: NodePool default
   the pod asks for cpu 300, and of the types of pool default that suit otherwise the nearest, c-256x-amd64-linux, offers 255.9
 
-Pools, nearest first:
+NodePools, nearest first:
   default  resources: the pod asks for cpu 300, and of the types of pool default that suit otherwise the nearest, c-256x-amd64-linux, offers 255.9
 
-The node that exists refuses it:
+The existing node does not fit:
   node-a: the pod does not tolerate the taint old:NoSchedule of node node-a (E-1); the pod asks for cpu 300, and node node-a has 1 left (E-4)
 
-Smallest change that gives it a place (checked by planning again):
+Smallest change that makes it schedulable (verified by planning again):
   1. lower the cpu request of container app to 255.9
        Pod default/huge: replace /spec/containers/0/resources/requests/cpu "255900m"
-     then it goes to a new node of pool default (c-256x-amd64-linux)
+     then it is scheduled to a new node of NodePool default (c-256x-amd64-linux)
 `,
       err: "",
       code: 3,
@@ -93,7 +93,7 @@ Smallest change that gives it a place (checked by planning again):
   it("02:V-4 explains pods that validation sets aside", async () => {
     const picky = pod("picky", `{nodeSelector: {kubernetes.io/hostname: node-a}, containers: [{name: app}]}`);
     const { out, code } = await explain(["pod", "picky", ...from], given(pool, picky));
-    expect(out).toContain("default/picky cannot be placed: it is not considered for scheduling: ");
+    expect(out).toContain("default/picky cannot be scheduled: it is not considered for scheduling: ");
     expect(out).toContain("  1. drop kubernetes.io/hostname from the pod's node selector\n");
     expect(code).toBe(3);
   });
@@ -121,15 +121,12 @@ volumeBindingMode: Immediate
   it("02:P-1 tells of pods nobody has to place", async () => {
     const gated = pod("gated", `{schedulingGates: [{name: wait}], containers: [{name: app}]}`);
     expect(await explain(["pod", "app", ...from], given(pool, node))).toEqual({
-      out: "default/app is not to be placed: it is on node node-a already.\n",
+      out: "default/app is not a pending pod: it is already bound to node node-a.\n",
       err: "",
       code: 0,
     });
     const ran = await explain(["pod", "gated", ...from], given(pool, gated));
-    expect([ran.out, ran.code]).toEqual([
-      "default/gated is not to be placed: its scheduling gates are closed (wait).\n",
-      3,
-    ]);
+    expect([ran.out, ran.code]).toEqual(["default/gated is not a pending pod: it has scheduling gates (wait).\n", 3]);
   });
 
   it("ends with 1 and the closest names where there is no such pod, and where the input is bad", async () => {
@@ -157,19 +154,19 @@ volumeBindingMode: Immediate
 describe("karpenter explain node", () => {
   it("shows what runs there, what comes, and why others do not fit", async () => {
     expect(await explain(["node", "node-a", ...from], given(pool, web, huge, node))).toEqual({
-      out: `Node node-a: 1 running, 0 coming, 1 of the pods without a place not fitting.
+      out: `Node node-a: 1 running, 0 incoming, 1 unschedulable pod does not fit.
 
-RESOURCE  ALLOCATABLE  REQUESTED  COMING  LEFT
-cpu                 4          3       0     1
-memory            8Gi          0       0   8Gi
-pods               10          1       0     9
+RESOURCE  ALLOCATABLE  REQUESTED  INCOMING  LEFT
+cpu                 4          3         0     1
+memory            8Gi          0         0   8Gi
+pods               10          1         0     9
 
 RUNNING      CPU  MEMORY
 default/app    3       0
 
-Refused here:
-  default/huge (no place anywhere): the pod does not tolerate the taint old:NoSchedule of node node-a (E-1); the pod asks for cpu 300, and node node-a has 1 left (E-4)
-  default/web (placed elsewhere): the pod does not tolerate the taint old:NoSchedule of node node-a (E-1)
+Does not fit here:
+  default/huge (unschedulable): the pod does not tolerate the taint old:NoSchedule of node node-a (E-1); the pod asks for cpu 300, and node node-a has 1 left (E-4)
+  default/web (scheduled elsewhere): the pod does not tolerate the taint old:NoSchedule of node node-a (E-1)
 `,
       err: "",
       code: 0,

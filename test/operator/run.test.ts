@@ -153,7 +153,7 @@ describe("karpenter run", () => {
     const run = karpenterRun(...onPlane, ...loopback);
     expect(await run.ended).toBe(2);
     expect(run.stderr()).toBe(
-      "error: which provider? the cluster knows node classes of kwok, aws: say --provider kwok|aws|azure\n",
+      "error: cannot infer the provider: the cluster has node classes of kwok, aws; set --provider kwok|aws|azure\n",
     );
   });
 
@@ -162,7 +162,7 @@ describe("karpenter run", () => {
     expect(await aws.ended).toBe(1);
     expect(aws.lines[0]).toMatchObject({
       level: "ERROR",
-      error: expect.stringContaining("provider aws cannot be run yet"),
+      error: expect.stringContaining("provider aws is not implemented yet"),
     });
     const nowhere = karpenterRun("--provider", "kwok", ...loopback);
     expect(await nowhere.ended).toBe(1);

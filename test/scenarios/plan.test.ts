@@ -47,27 +47,27 @@ async function report(texts: readonly string[], ...args: readonly string[]): Pro
 }
 
 describe("karpenter plan", () => {
-  it("shows nodes, totals and the bound, and ends with 0 when every pod has a place", async () => {
+  it("shows nodes, totals and the bound, and ends with 0 when every pod can be scheduled", async () => {
     const { out, err, code } = await plan(["-f", "in.yaml"], planned(pool, web));
     expect(out).toBe(`NODES  POOL     INSTANCE TYPE     CAPACITY   ZONE      CPU  MEMORY  $/HOUR  $/MONTH  PODS
     1  default  c-4x-amd64-linux  on-demand  any of 4  77%     38%  0.1086    79.27  default/web ×3
 
 3 pods: 3 on 1 new node.
-$0.1086 an hour, $79.27 a month; resource bound $0.0815 an hour, 33.3% above it.
+$0.1086/hour, $79.27/month; 33.3% above the resource bound of $0.0815/hour.
 `);
     expect([err, code]).toEqual(["", 0]);
   });
 
-  it("says what cannot be placed and why, and ends with 3", async () => {
+  it("says what cannot be scheduled and why, and ends with 3", async () => {
     const { out, code } = await plan(["-f", "in.yaml"], planned(pool, web, huge));
-    expect(out).toContain("4 pods: 3 on 1 new node, 1 cannot be placed.\n");
-    expect(out).toMatch(/Cannot be placed:\n {2}default\/huge: no instance type has enough resources[^\n]*\n/);
+    expect(out).toContain("4 pods: 3 on 1 new node, 1 cannot be scheduled.\n");
+    expect(out).toMatch(/Unschedulable:\n {2}default\/huge: no instance type has enough resources[^\n]*\n/);
     expect(code).toBe(3);
   });
 
   it("uses a pool of its own when none is given, and says so", async () => {
     const { out, code } = await plan(["-f", "in.yaml"], planned(web));
-    expect(out).toContain("note: no NodePool was given: planned with one of ours (linux, amd64, on-demand)");
+    expect(out).toContain("note: no NodePool was given; using a default one (linux, amd64, on-demand)");
     expect(code).toBe(0);
     expect((await report([pool, web])).notes).toEqual([]);
   });
@@ -116,7 +116,7 @@ $0.1086 an hour, $79.27 a month; resource bound $0.0815 an hour, 33.3% above it.
     const values = (key: string) => requirements.find((one) => one.key === key)?.values;
     expect(values(labels.instanceType)).toContain("c-4x-amd64-linux");
     expect(values(labels.capacityType)).toEqual(["on-demand"]);
-    expect(err).toContain("cannot be placed: default/huge: ");
+    expect(err).toContain("cannot be scheduled: default/huge: ");
     expect(code).toBe(3);
   });
 
@@ -150,7 +150,7 @@ $0.1086 an hour, $79.27 a month; resource bound $0.0815 an hour, 33.3% above it.
   it("reads standard input, and tells which kinds it does not look at", async () => {
     const service = "apiVersion: v1\nkind: Service\nmetadata: {name: web}\n";
     const { out, code } = await plan(["-f", "-"], { stdin: [pool, web, service].join("---\n") });
-    expect(out).toContain("note: not looked at: Service (1)");
+    expect(out).toContain("note: ignored kinds: Service (1)");
     expect(code).toBe(0);
   });
 
@@ -205,7 +205,7 @@ describe("karpenter plan, told nonsense", () => {
     [
       "two pods of one name",
       `${huge}---\n${huge}`,
-      "in.yaml:8:12: error: metadata.name: there are two of Pod default/huge",
+      "in.yaml:8:12: error: metadata.name: Pod default/huge is defined twice",
     ],
     ["a version nobody knows", pool.replace("sh/v1", "sh/v2"), "in.yaml:1:1: error: apiVersion: "],
     ["no YAML", "a: [\n", "in.yaml:"],
@@ -280,7 +280,7 @@ ${more}${status}`;
     expect((await report([ec2Pool, ec2Class(), web])).totals.unschedulable).toBe(0);
     const { notes, totals } = await report([ec2Pool, sick, web]);
     expect(totals.unschedulable).toBe(3);
-    expect(notes).toEqual(["pool default was passed over: it is not Ready"]);
+    expect(notes).toEqual(["NodePool default is not used: it is not Ready"]);
   });
 
   it("04 §2.3 sizes nodes as their class says", async () => {

@@ -95,7 +95,7 @@ describe("karpenter snapshot", () => {
   it("notes kinds the cluster does not have, and ends with 0", async () => {
     const connect = fakeCluster(objects, { absent: ["NodeOverlay", "CapacityBuffer"] });
     const { err, code } = await run(["snapshot"], { connect });
-    expect(err).toBe("note: the cluster does not have NodeOverlay, CapacityBuffer\n");
+    expect(err).toBe("note: the cluster does not serve NodeOverlay, CapacityBuffer\n");
     expect(code).toBe(0);
   });
 
@@ -118,7 +118,7 @@ describe("karpenter snapshot", () => {
     const ran = await run(["snapshot"], { connect: fakeCluster(objects, { forbidden: ["CSINode"] }) });
     expect(ran.code).toBe(1);
     expect(ran.err).toMatch(
-      /^error: you may not list CSINode, and so it is not in the snapshot: csinodes is forbidden; ask /,
+      /^error: not allowed to list CSINode, which is missing from the snapshot: csinodes is forbidden; grant /,
     );
     expect(contents(await ran.file("karpenter-snapshot.json.gz")).items).toHaveLength(4);
   });
@@ -152,19 +152,26 @@ describe("karpenter snapshot", () => {
       connect: fakeCluster(objects, { fails: () => "unauthorized" }),
     });
     expect([unreachable.code, unreachable.out]).toEqual([1, ""]);
-    expect(unreachable.err).toBe("error: cannot read the cluster: it is unauthorized\n");
+    expect(unreachable.err).toBe(
+      "error: cannot read the cluster: it is unauthorized; check the connection with kubectl cluster-info\n",
+    );
     const nowhere = await run(["snapshot"], {
       connect: async () => {
         throw new KubeError("unavailable", "connect ECONNREFUSED");
       },
     });
-    expect([nowhere.code, nowhere.err]).toEqual([1, "error: cannot read the cluster: connect ECONNREFUSED\n"]);
+    expect([nowhere.code, nowhere.err]).toEqual([
+      1,
+      "error: cannot read the cluster: connect ECONNREFUSED; check the connection with kubectl cluster-info\n",
+    ]);
   });
 
   it("says which kubeconfig is missing", async () => {
     const io = fakeIo();
     expect(await main(["snapshot", "--kubeconfig", "/nowhere/config"], io)).toBe(1);
-    expect(io.err()).toBe("error: cannot read the cluster: there is no kubeconfig at /nowhere/config\n");
+    expect(io.err()).toBe(
+      "error: cannot read the cluster: there is no kubeconfig at /nowhere/config; check the connection with kubectl cluster-info\n",
+    );
   });
 
   it("shows on a terminal how far it is, and leaves no trace of it", async () => {
@@ -217,18 +224,14 @@ describe("reading snapshots", () => {
     [
       "of a newer version",
       packed(lines({ ...header, version: 2 }, list)),
-      "snapshot of version 2, and we read version 1",
+      "snapshot version 2 is not supported (expected 1)",
     ],
-    ["that ends after its header", packed(lines(header)), "without its list of objects"],
-    ["whose list is none", packed(lines(header, { items: [1] })), "without its list of objects"],
-    [
-      "with a trap in it",
-      packed(lines(header).concat('{"items":[{"__proto__":{}}]}\n')),
-      "without its list of objects",
-    ],
-    ["that is cut short", { bytes: packed(lines(header, list)).bytes.subarray(0, 60) }, "cannot be unpacked"],
-    ["that is a bomb", bomb, "more than the 256 MiB we unpack"],
-    ["that is a manifest too long", packed(" ".repeat(33 * 1024 * 1024)), "more than the 32 MiB we read"],
+    ["that ends after its header", packed(lines(header)), "it has no list of objects"],
+    ["whose list is none", packed(lines(header, { items: [1] })), "it has no list of objects"],
+    ["with a trap in it", packed(lines(header).concat('{"items":[{"__proto__":{}}]}\n')), "it has no list of objects"],
+    ["that is cut short", { bytes: packed(lines(header, list)).bytes.subarray(0, 60) }, "truncated or damaged"],
+    ["that is a bomb", bomb, "unpacks to more than 256 MiB"],
+    ["that is a manifest too long", packed(" ".repeat(33 * 1024 * 1024)), "exceeds the limit of 32 MiB"],
   ])("refuses one %s", async (_, file, expected) => {
     const { code, err } = await planOf(file);
     expect(code).toBe(1);
@@ -274,7 +277,7 @@ describe("reading snapshots", () => {
     expect(await planOf(inRegion("eu-west-1"))).toMatchObject({
       code: 1,
       err: expect.stringMatching(
-        /^error: the cluster is in region eu-west-1: no instance types are known .*; plan with another by --region\n$/,
+        /^error: the cluster is in region eu-west-1: no instance types are known .*; choose another with --region\n$/,
       ),
     });
   });

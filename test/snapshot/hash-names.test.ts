@@ -185,7 +185,7 @@ describe("a cluster under other names", () => {
     expect(written?.spec).toMatchObject({ amiFamily: "AL2023", kubelet: { maxPods: 20 } });
   });
 
-  it("can be drawn again: a token is made for a name only once everything was heard", () => {
-    expect(() => hashNames(stored([]), options).nameHasher.token("nobody")).toThrow("not heard");
+  it("can be drawn again: a token is made for a name only once all names are collected", () => {
+    expect(() => hashNames(stored([]), options).nameHasher.token("nobody")).toThrow("not collected");
   });
 });

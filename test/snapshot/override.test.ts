@@ -84,7 +84,9 @@ describe("manifests over a live cluster", () => {
 
   it("still refuses two manifests of one name", async () => {
     const files = { "a.yaml": `${deployment(1)}---\n${pool("1")}`, "b.yaml": pool("2") };
-    expect((await run(["plan", "-f", "a.yaml", "-f", "b.yaml"], { files })).err).toContain("there are two of NodePool");
+    expect((await run(["plan", "-f", "a.yaml", "-f", "b.yaml"], { files })).err).toContain(
+      "NodePool default is defined twice",
+    );
   });
 });
 
@@ -96,7 +98,7 @@ describe("plan from a cluster that cannot be read", () => {
   ])("%s forbidden: ends with %i", async (kind, code, severity) => {
     const ran = await run(["plan", "--context", "x"], { connect: fakeCluster(objects, { forbidden: [kind] }) });
     expect(ran.code).toBe(code);
-    expect(ran.err).toContain(`cluster:1:1: ${severity}: you may not list ${kind}: `);
+    expect(ran.err).toContain(`cluster:1:1: ${severity}: not allowed to list ${kind}: `);
   });
 
   it("ends with 1 where there is none", async () => {
@@ -109,7 +111,7 @@ describe("plan from a cluster that cannot be read", () => {
     const ran = await run(["plan"]);
     expect([ran.code, ran.err]).toEqual([
       2,
-      "error: nothing to plan: name files with -f, or a cluster with --kubeconfig or --context\n",
+      "error: no input: give files with -f, or a cluster with --kubeconfig or --context\n",
     ]);
   });
 });

@@ -2,11 +2,11 @@ import { styleText } from "node:util";
 import { describeReason, humanAmount } from "../../core/explain/describe-reason.ts";
 import type { NodeExplanation, RefusedPods } from "../../core/explain/explain-node.ts";
 import { podSummary } from "../plan/render-plan-table.ts";
-import { formatTable, oneLine, truncateText } from "../plan/text-table.ts";
+import { countText, formatTable, oneLine, truncateText } from "../text-table.ts";
 
 const podsShown = 20;
 
-/** A node for people. */
+/** The explanation of a node as text. */
 export function renderNode(explanation: NodeExplanation, { color }: { readonly color: boolean }): string {
   const bold = (text: string): string => (color ? styleText("bold", text, { validateStream: false }) : text);
   const { node, resources, running, arriving, wouldFit, refused } = explanation;
@@ -19,7 +19,7 @@ export function renderNode(explanation: NodeExplanation, { color }: { readonly c
             { title: "RESOURCE" },
             { title: "ALLOCATABLE", align: "right" },
             { title: "REQUESTED", align: "right" },
-            { title: "COMING", align: "right" },
+            { title: "INCOMING", align: "right" },
             { title: "LEFT", align: "right" },
           ],
           resources.map((one) => [
@@ -28,8 +28,8 @@ export function renderNode(explanation: NodeExplanation, { color }: { readonly c
           ]),
         ),
     runningLines(running),
-    arriving.length === 0 ? [] : [`Coming: ${oneLine(podSummary(arriving))}.`],
-    wouldFit.length === 0 ? [] : [`Would fit as well: ${oneLine(podSummary(wouldFit))}.`],
+    arriving.length === 0 ? [] : [`Incoming: ${oneLine(podSummary(arriving))}.`],
+    wouldFit.length === 0 ? [] : [`Would also fit: ${oneLine(podSummary(wouldFit))}.`],
     refusedLines(refused, node),
   ];
   return `${sections
@@ -39,10 +39,11 @@ export function renderNode(explanation: NodeExplanation, { color }: { readonly c
 }
 
 function headline({ node, pool, isLeaving, running, arriving, refused }: NodeExplanation): string {
-  if (isLeaving) return `Node ${node} is on its way out: nothing is placed on it, and its pods are placed elsewhere.`;
-  const unplaced = refused.filter(({ isUnplaced }) => isUnplaced).flatMap(({ pods }) => pods).length;
-  const of = pool === undefined ? "" : ` of pool ${pool}`;
-  return `Node ${node}${of}: ${running.length} running, ${arriving.length} coming, ${unplaced} of the pods without a place not fitting.`;
+  if (isLeaving) return `Node ${node} is being deleted: no pods are scheduled to it, and its pods are rescheduled.`;
+  const unschedulable = refused.filter(({ isUnplaced }) => isUnplaced).flatMap(({ pods }) => pods).length;
+  const of = pool === undefined ? "" : ` of NodePool ${pool}`;
+  const others = `${countText(unschedulable, "unschedulable pod")} ${unschedulable === 1 ? "does" : "do"} not fit`;
+  return `Node ${node}${of}: ${running.length} running, ${arriving.length} incoming, ${others}.`;
 }
 
 function runningLines(running: NodeExplanation["running"]): readonly string[] {
@@ -55,7 +56,7 @@ function runningLines(running: NodeExplanation["running"]): readonly string[] {
       requests["memory"] ?? "0",
       isDaemon ? "daemon" : "",
     ]);
-  const more = running.length > podsShown ? [`and ${running.length - podsShown} smaller ones`] : [];
+  const more = running.length > podsShown ? [`and ${running.length - podsShown} smaller pods`] : [];
   return [
     ...formatTable(
       [{ title: "RUNNING" }, { title: "CPU", align: "right" }, { title: "MEMORY", align: "right" }, { title: "" }],
@@ -71,8 +72,8 @@ function refusedLines(refused: readonly RefusedPods[], node: string): readonly s
     const reasons = checks.map(
       ({ check, reason }) => `${describeReason(reason, { kind: "node", name: node })} (${check})`,
     );
-    const where = isUnplaced ? "no place anywhere" : "placed elsewhere";
+    const where = isUnplaced ? "unschedulable" : "scheduled elsewhere";
     return oneLine(`  ${truncateText(podSummary(pods), 60)} (${where}): ${reasons.join("; ")}`);
   };
-  return ["Refused here:", ...refused.map(line)];
+  return ["Does not fit here:", ...refused.map(line)];
 }

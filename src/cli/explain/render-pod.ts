@@ -2,14 +2,14 @@ import { styleText } from "node:util";
 import { describeReason } from "../../core/explain/describe-reason.ts";
 import type { Edit } from "../../core/explain/edit.ts";
 import type { Explanation, NodeFinding, Suggestion } from "../../core/explain/explanation.ts";
-import { oneLine } from "../plan/text-table.ts";
+import { countText, oneLine } from "../text-table.ts";
 
 export interface RenderPodOptions {
   readonly color: boolean;
   readonly notes?: readonly string[];
 }
 
-/** An explanation for people. */
+/** The explanation of a pod as text. */
 export function renderPod(explanation: Explanation, { color, notes = [] }: RenderPodOptions): string {
   const bold = (text: string): string => (color ? styleText("bold", text, { validateStream: false }) : text);
   const sections = [
@@ -24,7 +24,7 @@ export function renderPod(explanation: Explanation, { color, notes = [] }: Rende
   return `${lines.join("\n\n")}\n`;
 }
 
-/** Colours are ours, anything else that moves the cursor is not. */
+/** Keeps our own colour codes and removes any other control characters. */
 function printable(line: string): string {
   return line
     .split(/(\u001b\[\d+m)/)
@@ -36,10 +36,10 @@ function headline({ pod, outcome, cause }: Explanation): readonly string[] {
   switch (outcome.kind) {
     case "on-node":
     case "on-new-node":
-      return [`${pod} has a place: ${cause}.`];
+      return [`${pod} can be scheduled: ${cause}.`];
     case "unplaced":
     case "ignored":
-      return [`${pod} cannot be placed: ${cause}.`];
+      return [`${pod} cannot be scheduled: ${cause}.`];
   }
 }
 
@@ -50,15 +50,18 @@ function placementDetails({ outcome, nearest, pools, nodes }: Explanation): read
     const { instanceTypes, price, zones, pods } = outcome;
     return [
       `Types:  ${firstNames(instanceTypes)}`,
-      `Price:  $${price.toFixed(4)} an hour at best`,
+      `Price:  from $${price.toFixed(4)}/hour`,
       ...(zones.length === 0 ? [] : [`Zones:  ${firstNames(zones)}`]),
-      ...(pods.length === 0 ? [] : [`Beside: ${firstNames(pods)}`]),
+      ...(pods.length === 0 ? [] : [`With:   ${firstNames(pods)}`]),
     ];
   }
-  if (nearest === undefined || pools.length + nodes.length === 1) return []; // the only one is told of below
+  if (nearest === undefined || pools.length + nodes.length === 1) return []; // the only one is listed below
   const where = { kind: nearest.kind, name: nearest.name };
   const reasons = nearest.reasons.map((reason) => `  ${describeReason(reason, where)}`);
-  return [`Nearest miss: ${nearest.kind} ${nearest.name}`, ...reasons.slice(0, listedMax)];
+  return [
+    `Nearest miss: ${nearest.kind === "pool" ? "NodePool" : nearest.kind} ${nearest.name}`,
+    ...reasons.slice(0, listedMax),
+  ];
 }
 
 function firstNames(names: readonly string[]): string {
@@ -70,10 +73,10 @@ function poolLines({ pools, outcome }: Explanation): readonly string[] {
   if (pools.length === 0) return [];
   const width = Math.max(...pools.map(({ pool }) => pool.length));
   return [
-    outcome.kind === "on-new-node" ? "Pools tried before:" : "Pools, nearest first:",
+    outcome.kind === "on-new-node" ? "NodePools that did not fit:" : "NodePools, nearest first:",
     ...pools.flatMap(({ pool, reasons }) =>
       reasons.length === 0
-        ? [`  ${pool.padEnd(width)}  would take it, but for what others have taken`]
+        ? [`  ${pool.padEnd(width)}  would fit, but other pods used its capacity first`]
         : reasons.map((reason, index) => {
             const name = index === 0 ? pool : "";
             return `  ${name.padEnd(width)}  ${reason.code}: ${describeReason(reason, { kind: "pool", name: pool })}`;
@@ -84,7 +87,7 @@ function poolLines({ pools, outcome }: Explanation): readonly string[] {
 
 const nodesShown = 3;
 
-/** The nearest in full, the others by what they fail. */
+/** The nearest nodes with their reasons, and how many nodes fail for each reason. */
 function nodeLines(nodes: readonly NodeFinding[]): readonly string[] {
   if (nodes.length === 0) return [];
   const counts = new Map<string, number>();
@@ -98,22 +101,19 @@ function nodeLines(nodes: readonly NodeFinding[]): readonly string[] {
     const texts = checks.map(
       ({ check, reason }) => `${describeReason(reason, { kind: "node", name: node })} (${check})`,
     );
-    return `  ${node}: ${texts.length === 0 ? "fails no check by itself" : texts.join("; ")}`;
+    return `  ${node}: ${texts.length === 0 ? "fails no single check" : texts.join("; ")}`;
   });
   const title =
     nodes.length === 1
-      ? "The node that exists refuses it:"
-      : `All ${nodes.length} nodes refuse it (${summary.join(", ")}); the nearest:`;
+      ? "The existing node does not fit:"
+      : `None of ${nodes.length} nodes fits (${summary.join(", ")}); the nearest:`;
   return [title, ...nearest];
 }
 
 function suggestionLines({ outcome, suggestions }: Explanation): readonly string[] {
   if (outcome.kind === "on-node" || outcome.kind === "on-new-node") return [];
-  if (suggestions.length === 0) return ["No change of ours would give it a place."];
-  const [title, another] = [
-    "Smallest change that gives it a place (checked by planning again):",
-    "Others that would do:",
-  ];
+  if (suggestions.length === 0) return ["No single change was found that makes it schedulable."];
+  const [title, another] = ["Smallest change that makes it schedulable (verified by planning again):", "Alternatives:"];
   return suggestions.flatMap((suggestion, index) => [
     ...(index === 0 ? [title] : index === 1 ? [another] : []),
     ...suggestionText(suggestion, index + 1),
@@ -124,13 +124,13 @@ function suggestionText({ text, edits, place, alsoPlaced, displaced }: Suggestio
   const where =
     "node" in place
       ? `node ${place.node}`
-      : `a new node of pool ${place.pool}${place.instanceType === undefined ? "" : ` (${place.instanceType})`}`;
-  const also = alsoPlaced === 0 ? "" : `, and ${alsoPlaced} more ${alsoPlaced === 1 ? "pod gets" : "pods get"} a place`;
+      : `a new node of NodePool ${place.pool}${place.instanceType === undefined ? "" : ` (${place.instanceType})`}`;
+  const also = alsoPlaced === 0 ? "" : `, and ${countText(alsoPlaced, "more pod")} can be scheduled`;
   return [
     `  ${number}. ${text}`,
     ...edits.map((edit) => `       ${editText(edit)}`),
-    `     then it goes to ${where}${also}`,
-    ...(displaced.length === 0 ? [] : [`     but these lose their place: ${firstNames(displaced)}`]),
+    `     then it is scheduled to ${where}${also}`,
+    ...(displaced.length === 0 ? [] : [`     but these can no longer be scheduled: ${firstNames(displaced)}`]),
   ];
 }
 

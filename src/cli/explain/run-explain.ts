@@ -4,10 +4,10 @@ import { namespacedName } from "../../api/object.ts";
 import { explainNode } from "../../core/explain/explain-node.ts";
 import { explainPod } from "../../core/explain/explain-pod.ts";
 import { isOwnedByDaemonSet, isTerminalPod } from "../../core/pod-predicates.ts";
-import { exitCodes, type Io } from "../io.ts";
-import { makePlan, type Plan, type PlanRequest } from "../plan/make-plan.ts";
+import { exitCodes, type Io, usesColor } from "../io.ts";
+import type { Plan, PlanRequest } from "../plan/make-plan.ts";
 import { planNotes } from "../plan/notes.ts";
-import { reportFindings } from "../report-findings.ts";
+import { planOrReport } from "../plan/plan-or-report.ts";
 import { renderNode } from "./render-node.ts";
 import { renderPod } from "./render-pod.ts";
 
@@ -19,8 +19,8 @@ export interface ExplainRequest {
 
 /** Explains one pod and sets the exit code. */
 export async function runExplainPod(name: string, explainRequest: ExplainRequest): Promise<void> {
-  const { io, output } = explainRequest;
-  const plan = await planOrReport(explainRequest);
+  const { request, io, output } = explainRequest;
+  const plan = await planOrReport(request, io);
   if (plan === undefined) return;
   const key = name.includes("/") ? name : `default/${name}`;
   const { scenario, decision } = plan;
@@ -33,15 +33,15 @@ export async function runExplainPod(name: string, explainRequest: ExplainRequest
   io.stdout(
     output === "json"
       ? `${JSON.stringify({ ...explanation, notes }, null, 2)}\n`
-      : renderPod(explanation, { notes, ...colorOptions(io) }),
+      : renderPod(explanation, { notes, color: usesColor(io) }),
   );
   const { kind } = explanation.outcome;
-  if (kind === "unplaced" || kind === "ignored") io.exit(exitCodes.unplaced);
+  if (kind === "unplaced" || kind === "ignored") io.exit(exitCodes.unschedulable);
 }
 
-export async function runExplainNode(name: string, explainRequest: ExplainRequest): Promise<void> {
-  const { io, output } = explainRequest;
-  const plan = await planOrReport(explainRequest);
+/** Explains one node and sets the exit code. */
+export async function runExplainNode(name: string, { request, io, output }: ExplainRequest): Promise<void> {
+  const plan = await planOrReport(request, io);
   if (plan === undefined) return;
   const { problem } = plan.scenario;
   const explanation = explainNode(problem, name);
@@ -51,29 +51,11 @@ export async function runExplainNode(name: string, explainRequest: ExplainReques
     return;
   }
   io.stdout(
-    output === "json" ? `${JSON.stringify(explanation, null, 2)}\n` : renderNode(explanation, colorOptions(io)),
+    output === "json" ? `${JSON.stringify(explanation, null, 2)}\n` : renderNode(explanation, { color: usesColor(io) }),
   );
 }
 
-async function planOrReport({ request, io }: ExplainRequest): Promise<Plan | undefined> {
-  const outcome = await makePlan(request, io);
-  const errors = reportFindings(outcome.findings, io);
-  if (outcome.kind === "planned") return outcome.plan;
-  if (outcome.kind === "no-catalogue") {
-    io.stderr(`error: ${outcome.because}\n`);
-    io.exit(outcome.refused === "usage" ? exitCodes.usage : exitCodes.badInput);
-    return undefined;
-  }
-  io.stderr(`${errors} ${errors === 1 ? "error" : "errors"}; nothing was planned\n`);
-  io.exit(exitCodes.badInput);
-  return undefined;
-}
-
-function colorOptions({ isTty, env }: Io): { readonly color: boolean } {
-  return { color: isTty && (env["NO_COLOR"] ?? "") === "" };
-}
-
-/** A pod nobody has to place: it has its place, or it is not for us to place. */
+/** Explains a pod that is not part of the plan: it does not exist, already runs, or is not provisioned for. */
 function reportNotPending(key: string, plan: Plan, { io, output }: ExplainRequest): void {
   const pods = plan.objects.filter(({ kind }) => kind === "Pod") as unknown as readonly Pod[];
   const pod = pods.find(({ metadata }) => namespacedName(metadata) === key);
@@ -93,22 +75,22 @@ function reportNotPending(key: string, plan: Plan, { io, output }: ExplainReques
   io.stdout(
     output === "json"
       ? `${JSON.stringify({ pod: key, outcome, cause }, null, 2)}\n`
-      : `${key} is not to be placed: ${cause}.\n`,
+      : `${key} is not a pending pod: ${cause}.\n`,
   );
-  if (pod.spec.nodeName === undefined) io.exit(exitCodes.unplaced);
+  if (!pod.spec.nodeName) io.exit(exitCodes.unschedulable);
 }
 
-/** 02:P-1 to P-6. */
+/** Why a pod is not one the provisioner would consider. (02:P-1 to P-6) */
 function whyNotPending(pod: Pod): string {
   const { nodeName = "", schedulingGates = [] } = pod.spec;
-  if (isTerminalPod(pod)) return `it has ended (${pod.status?.phase})`;
-  if (nodeName !== "") return `it is on node ${nodeName} already`;
-  if (isOwnedByDaemonSet(pod)) return "its DaemonSet brings it to nodes that exist, and no node is bought for it";
+  if (isTerminalPod(pod)) return `it has finished (${pod.status?.phase})`;
+  if (nodeName !== "") return `it is already bound to node ${nodeName}`;
+  if (isOwnedByDaemonSet(pod)) return "it belongs to a DaemonSet, and no node is launched for DaemonSet pods";
   if (schedulingGates.length > 0)
-    return `its scheduling gates are closed (${schedulingGates.map(({ name }) => name).join(", ")})`;
+    return `it has scheduling gates (${schedulingGates.map(({ name }) => name).join(", ")})`;
   if (pod.status?.nominatedNodeName)
-    return `it waits for room on node ${pod.status.nominatedNodeName}, for which others make way`;
-  return "the cluster's scheduler has not called it unschedulable";
+    return `it is nominated to node ${pod.status.nominatedNodeName}, where preemption makes room for it`;
+  return "the scheduler has not marked it Unschedulable";
 }
 
 function reportUnknown(message: string, names: readonly string[], io: Io): void {

@@ -1,8 +1,9 @@
 import { awsLabels, groups, labels } from "../../api/labels.ts";
 import type { KubeObject } from "../../api/object.ts";
-import { type PlanProvider, servedNodeClasses } from "./provider-catalogue.ts";
+import type { PlanProvider } from "./plan-choices.ts";
+import { servedNodeClasses } from "./provider-catalogue.ts";
 
-/** The pool that is planned with when nobody gives one: what most clusters start with. */
+/** The NodePool used when the input has none: what most clusters start with. */
 export function defaultPool(provider: PlanProvider): KubeObject {
   const general = [
     { key: labels.os, operator: "In", values: ["linux"] },

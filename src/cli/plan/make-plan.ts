@@ -14,12 +14,12 @@ import { readPlanInput } from "../plan-input.ts";
 import { readSchedulerConfigFile } from "../scheduler-config.ts";
 import type { SnapshotHeader } from "../snapshot/snapshot-header.ts";
 import { readDocuments } from "./documents.ts";
+import type { PlanProvider } from "./plan-choices.ts";
 import { convertDocuments, hasErrors, inferPlanProvider, prepareInput } from "./prepare-input.ts";
 import { progressBar } from "./progress-bar.ts";
 import {
   type CatalogueRefusal,
   loadCatalogue,
-  type PlanProvider,
   type ProviderCatalogue,
   servedNodeClasses,
 } from "./provider-catalogue.ts";
@@ -28,7 +28,7 @@ import {
 export interface PlanRequest {
   readonly paths: readonly string[];
   readonly recursive: boolean;
-  /** Absent: by the node classes of the pools. */
+  /** If absent, inferred from the node classes of the pools. */
   readonly provider?: PlanProvider | undefined;
   readonly instanceTypes?: string | undefined;
   readonly region?: string | undefined;
@@ -38,16 +38,16 @@ export interface PlanRequest {
   /** A file with the cluster's default topology constraints. (02:X-50) */
   readonly schedulerConfig?: string | undefined;
   readonly seed: number;
-  /** The time to plan at; that of the snapshot, else the clock's, unless said. */
+  /** The time to plan at; by default that of the snapshot, else now. */
   readonly nowMs?: number | undefined;
-  /** A live cluster to begin with; the files are laid over it. */
+  /** A live cluster to start from; objects of the files replace its objects. */
   readonly live?: LiveSource | undefined;
 }
 
-/** A plan and all it came from. */
+/** A plan and what it was made from. */
 export interface Plan {
   readonly scenario: Scenario;
-  /** Everything that was read, complete. */
+  /** Everything that was read, completed as a cluster would. */
   readonly objects: readonly KubeObject[];
   readonly decision: Decision;
   readonly catalogue: ProviderCatalogue;
@@ -57,9 +57,9 @@ export interface Plan {
 }
 
 export interface Timings {
-  /** Laying the problem out. */
+  /** Preparing the pass. */
   readonly buildMs: number;
-  /** Solving alone. */
+  /** Running the pass. */
   readonly solveMs: number;
   readonly peakHeapMiB: number;
 }
@@ -69,7 +69,7 @@ export type PlanOutcome =
   | { readonly kind: "bad-input"; readonly findings: readonly Finding[] }
   | ({ readonly kind: "no-catalogue"; readonly findings: readonly Finding[] } & CatalogueRefusal);
 
-/** From files, or a live cluster, to a decision. */
+/** Reads files or a live cluster and makes a plan. */
 export async function makePlan(request: PlanRequest, io: Io): Promise<PlanOutcome> {
   const { paths, recursive, live } = request;
   const clockMs = Date.now();
@@ -131,7 +131,7 @@ export async function makePlan(request: PlanRequest, io: Io): Promise<PlanOutcom
   };
 }
 
-/** Where a cluster is decides what its machines cost, where the provider sells by region and nobody said which. */
+/** The snapshot's region, used for prices when the provider has regional prices and no --region was given. */
 function clusterRegionOf(
   header: SnapshotHeader | undefined,
   { provider, instanceTypes, region }: Pick<PlanRequest, "provider" | "instanceTypes" | "region">,
@@ -139,10 +139,10 @@ function clusterRegionOf(
   return provider === "aws" && instanceTypes === undefined && region === undefined ? header?.region : undefined;
 }
 
-/** It is the cluster's region that is not known, not one of the command line. */
+/** The unknown region is the cluster's, not one of the command line. */
 function unknownClusterRegion(region: string, { because }: CatalogueRefusal): CatalogueRefusal {
   const why = because.replace(/^--region \S+ /, "");
-  return { refused: "input", because: `the cluster is in region ${region}: ${why}; plan with another by --region` };
+  return { refused: "input", because: `the cluster is in region ${region}: ${why}; choose another with --region` };
 }
 
 /** `solve` with timings and a progress bar. */

@@ -4,11 +4,11 @@ import type { UnusablePoolReason } from "../../core/scenario/usable-pools.ts";
 import { defaultPoolDescriptions } from "./default-pool.ts";
 import type { Plan } from "./make-plan.ts";
 
-/** What a reader of the plan should know besides, one sentence each. */
+/** What the reader of a plan should also know, one sentence each. */
 export function planNotes({ scenario, decision, hasDefaultPool, catalogue, ignoredKinds }: Plan): readonly string[] {
   const empty = decision.emptyPools.map(({ pool, becauseOfMinValues }) => {
     const cause = becauseOfMinValues ? " (because of minValues)" : "";
-    return `pool ${pool} leaves no instance type that can be had${cause}`;
+    return `NodePool ${pool} matches no available instance type${cause}`;
   });
   return [
     ...(hasDefaultPool ? [defaultPoolText(catalogue.provider)] : []),
@@ -19,12 +19,12 @@ export function planNotes({ scenario, decision, hasDefaultPool, catalogue, ignor
 }
 
 function defaultPoolText(provider: Plan["catalogue"]["provider"]): string {
-  return `no NodePool was given: planned with one of ours (${defaultPoolDescriptions[provider]}); add yours with -f to plan with it`;
+  return `no NodePool was given; using a default one (${defaultPoolDescriptions[provider]}); add your own with -f nodepool.yaml`;
 }
 
 const unusablePoolTexts: Readonly<Record<UnusablePoolReason, string>> = {
   "foreign-class": "its node class belongs to another provider",
-  static: "it has replicas, and so serves no pending pods",
+  static: "it is static (spec.replicas) and not used for pending pods",
   deleting: "it is being deleted",
   "not-ready": "it is not Ready",
 };
@@ -32,24 +32,24 @@ const unusablePoolTexts: Readonly<Record<UnusablePoolReason, string>> = {
 function noteText(note: ScenarioNote): string {
   switch (note.code) {
     case "pool-passed-over":
-      return `pool ${note.pool} was passed over: ${unusablePoolTexts[note.because]}`;
+      return `NodePool ${note.pool} is not used: ${unusablePoolTexts[note.because]}`;
     case "pool-without-types":
-      return `pool ${note.pool} was passed over: its node class sells no instance types`;
+      return `NodePool ${note.pool} is not used: its node class offers no instance types`;
     case "overlay-refused": {
       const { overlay, ...fault } = note.fault;
       const [first] = fault.reason === "Conflict" ? [] : fault.problems;
       const why =
         fault.reason === "Conflict" ? fault.message : `${formatPath(first?.path ?? [])} ${first?.message ?? ""}`;
-      return `overlay ${overlay.metadata.name ?? ""} is not applied: ${why}`;
+      return `NodeOverlay ${overlay.metadata.name ?? ""} is not applied: ${why}`;
     }
     case "buffer-unresolved":
-      return `buffer ${note.buffer.name ?? ""} keeps no room: ${note.because}`;
+      return `CapacityBuffer ${note.buffer.name ?? ""} is not resolved: ${note.because}`;
     case "claim-not-launched":
-      return `NodeClaim ${note.claim} is not launched yet, and counts for nothing`;
+      return `NodeClaim ${note.claim} is not launched yet and is ignored`;
   }
 }
 
 function ignoredKindsText(ignoredKinds: ReadonlyMap<string, number>): string {
   const kinds = [...ignoredKinds].sort(([a], [b]) => (a < b ? -1 : 1)).map(([kind, count]) => `${kind} (${count})`);
-  return `not looked at: ${kinds.join(", ")}`;
+  return `ignored kinds: ${kinds.join(", ")}`;
 }

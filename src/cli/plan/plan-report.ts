@@ -13,15 +13,15 @@ import type { Refusal } from "../../core/scheduling/refusal.ts";
 import type { Plan } from "./make-plan.ts";
 import { planNotes } from "./notes.ts";
 
-/** Hours a month, as cloud bills count them. */
+/** Hours per month, as in cloud bills. */
 export const hoursPerMonth = 730;
 
 /** A plan as `-o json` prints it; other outputs are renderings of this. */
 export interface PlanReport {
   readonly newNodes: readonly ReportedNode[];
-  /** Node → pods placed there now. */
+  /** Existing node → pods the plan schedules to it. */
   readonly existingNodes: Readonly<Record<string, readonly string[]>>;
-  /** Pod → why. */
+  /** Pod → why it cannot be scheduled. */
   readonly unschedulable: Readonly<Record<string, string>>;
   readonly refusals: readonly ReportedRefusal[];
   readonly totals: ReportedTotals;
@@ -31,17 +31,17 @@ export interface PlanReport {
 export interface ReportedNode {
   readonly nodePool: string;
   readonly pods: readonly string[];
-  /** All still possible, cheapest first, then by name. */
+  /** All types still possible, cheapest first, then by name. */
   readonly instanceTypes: readonly string[];
-  /** Of the cheapest offering still possible, an hour. */
+  /** Hourly price of the cheapest offering still possible. */
   readonly price: number;
   readonly requirements: Readonly<Record<string, string>>;
-  /** The offering the price is of. */
+  /** The type of that cheapest offering. */
   readonly instanceType?: string;
   readonly capacityType?: string;
-  /** Where it costs that; one zone if the node is bound to it. */
+  /** The zones where it has that price; one zone if the node is restricted to it. */
   readonly zones: readonly string[];
-  /** Share of what such a node offers that is asked for, 0 to 1. */
+  /** The share of the node's allocatable resources that is requested, 0 to 1. */
   readonly fill: { readonly cpu?: number; readonly memory?: number };
   readonly requests: Readonly<Record<string, string>>;
 }
@@ -58,18 +58,18 @@ export interface ReportedTotals {
   readonly unschedulable: number;
   readonly pricePerHour: number;
   readonly pricePerMonth: number;
-  /** Nothing that gives these pods their cpu and memory is cheaper an hour. */
+  /** A lower bound from cpu and memory alone: nothing that provides the requested amounts costs less per hour. */
   readonly resourceBoundPerHour: number;
-  /** The least any plan for these pods could cost an hour, by a linear program. */
+  /** A lower bound on the hourly price of any plan for these pods, from a linear program. */
   readonly lowerBoundPerHour?: number;
-  /** How far above the bound the plan is: 0.05 is five percent. */
+  /** How far the plan is above the resource bound: 0.05 is five percent. */
   readonly gap?: number;
   readonly buildMs: number;
   readonly solveMs: number;
   readonly peakHeapMiB: number;
 }
 
-/** `lowerBound`: the least any plan could cost, where that was worked out. */
+/** `lowerBound` is the hourly price no plan can go below, if it was computed. */
 export function planReportOf(plan: Plan, lowerBound?: number): PlanReport {
   const { decision, scenario, catalogue, timings } = plan;
   const refusals = [...scenario.ignored, ...decision.refusals].map(reportedRefusal);
@@ -98,7 +98,7 @@ export function planReportOf(plan: Plan, lowerBound?: number): PlanReport {
   };
 }
 
-/** On what the new nodes are bought for; daemons come on top and so do not raise it. */
+/** Lower bound on the cost of the pods on new nodes; DaemonSet overhead is not counted. */
 function resourceBoundOf({ decision, scenario: { problem } }: Plan): number {
   const reader = new QuantityReader();
   const perNode = decision.newNodes.map(({ pods }) => mergeResources(...pods.map((pod) => podRequests(pod, reader))));
@@ -129,7 +129,7 @@ interface CheapestOffering {
   readonly allocatable: Resources;
 }
 
-/** How the type is bought most cheaply, and where that costs the same. */
+/** The cheapest compatible offering of a type, and the zones with the same price. */
 function cheapestOffering(
   type: InstanceType,
   requirements: Requirements,

@@ -16,11 +16,11 @@ import { withoutNulls } from "../../core/scenario/without-nulls.ts";
 import { defaultPool } from "./default-pool.ts";
 import { type ProviderCatalogue, servedNodeClasses } from "./provider-catalogue.ts";
 
-/** Documents as objects of v1 that have the right shape. */
+/** The documents as valid v1 objects, before completion. */
 export interface ConvertedInput {
   readonly objects: readonly LocatedObject[];
   readonly findings: readonly Finding[];
-  /** Kinds a plan does not look at, and how many of each were given. */
+  /** Kinds a plan ignores, and how many objects of each were given. */
   readonly ignoredKinds: ReadonlyMap<string, number>;
 }
 
@@ -30,7 +30,7 @@ export interface LocatedObject {
   readonly findingFor: (problem: Problem) => Finding;
 }
 
-/** First half: what the documents say, in words of today. */
+/** Step 1: converts documents to v1 and checks their shape. */
 export function convertDocuments(documents: readonly ManifestDocument[]): ConvertedInput {
   const conversion = toV1(
     documents.map(({ object }) => withoutNulls(object)),
@@ -60,16 +60,16 @@ export function convertDocuments(documents: readonly ManifestDocument[]): Conver
 }
 
 export interface PreparedInput {
-  /** Complete and valid, if no finding is an error. */
+  /** Completed, and valid if no finding is an error. */
   readonly objects: readonly KubeObject[];
-  /** Workloads that became pods. */
+  /** The workloads that were expanded to pods. */
   readonly workloads: readonly KubeObject[];
   readonly findings: readonly Finding[];
-  /** No pool was given, so that one of ours is planned with. */
+  /** The input has no NodePool, so the default one is used. */
   readonly hasDefaultPool: boolean;
 }
 
-/** Second half: what a cluster would have made of them, completed first and validated then. */
+/** Step 2: completes the objects as a cluster would, then validates them. */
 export function prepareInput(
   converted: readonly LocatedObject[],
   { catalogue, nowMs }: { catalogue: ProviderCatalogue; nowMs: number },
@@ -97,12 +97,12 @@ export function prepareInput(
   return { objects, workloads, findings: review.findings, hasDefaultPool };
 }
 
-/** What an API server and our own controllers would object to. */
+/** Collects what an API server or our own controllers would reject. */
 class InputReview {
   readonly findings: Finding[] = [];
   readonly #admission: Admission;
   readonly #catalogue: ProviderCatalogue;
-  /** Objects that lacked something completion may bring. */
+  /** Objects that lack a required field completion may fill in. */
   readonly #incomplete = new Set<LocatedObject>();
   readonly #seen = new Map<string, LocatedObject>();
 
@@ -111,19 +111,19 @@ class InputReview {
     this.#admission = new Admission(catalogue.provider);
   }
 
-  /** Before completion: whether it is right as far as it goes. */
+  /** Checks everything but missing fields. */
   checkBeforeCompletion(one: LocatedObject): boolean {
     if (karpenterKindOf(one.object.apiVersion, one.object.kind) === undefined) return true;
     const { problems } = this.#admission.admit(one.object, { strict: true });
-    const isRuleOfIdlePool = ({ code }: Problem): boolean => code === "rule" && isStatic(one.object);
-    this.findings.push(...problems.filter(isRuleOfIdlePool).map((problem) => asWarning(one.findingFor(problem))));
-    const wrong = problems.filter((problem) => problem.code !== "required" && !isRuleOfIdlePool(problem));
+    const isRuleOfStaticPool = ({ code }: Problem): boolean => code === "rule" && isStatic(one.object);
+    this.findings.push(...problems.filter(isRuleOfStaticPool).map((problem) => asWarning(one.findingFor(problem))));
+    const wrong = problems.filter((problem) => problem.code !== "required" && !isRuleOfStaticPool(problem));
     if (problems.some(({ code }) => code === "required")) this.#incomplete.add(one);
     this.findings.push(...wrong.map(one.findingFor));
     return wrong.length === 0;
   }
 
-  /** After completion: nothing is missing, nobody else has its name, and pools make sense. */
+  /** Checks that nothing is missing, that names are unique, and that NodePools are usable. */
   checkAfterCompletion(object: KubeObject, one: LocatedObject): void {
     this.#checkUniqueName(object, one);
     const missing = this.#incomplete.has(one) ? this.#admission.admit(object, { strict: true }).problems : [];
@@ -138,7 +138,7 @@ class InputReview {
     const name = kind !== undefined && isNamespaced(kind) ? namespacedName(object.metadata) : object.metadata.name;
     const key = `${kind} ${name}`;
     if (this.#seen.has(key)) {
-      const message = `there are two of ${kind} ${name}: names are unique in a cluster`;
+      const message = `${kind} ${name} is defined twice; rename or remove one`;
       this.findings.push(one.findingFor({ code: "duplicate-item", path: ["metadata", "name"], message }));
     }
     this.#seen.set(key, one);
@@ -162,7 +162,7 @@ function withLocation<T extends Pick<Problem, "path" | "message"> & { readonly c
   return { ...problem, severity: "error", source, position: { line, column } };
 }
 
-/** Fields of foreign kinds that we do not know may be new ones. */
+/** Unknown fields of built-in kinds may be newer than we are, so they are only warnings. */
 function unknownFieldAsWarning(finding: Finding): Finding {
   return finding.code === "unknown-field" ? asWarning(finding) : finding;
 }
@@ -171,7 +171,7 @@ function asWarning(finding: Finding): Finding {
   return { ...finding, severity: "warning" };
 }
 
-/** A static pool has no part in a plan, so that its rules need not be kept for one. (02:P-33) */
+/** A static pool is not used for a plan, so violated rules of it are only warnings. (02:P-33) */
 function isStatic({ kind, spec }: KubeObject): boolean {
   return kind === "NodePool" && isRecord(spec) && spec["replicas"] !== undefined;
 }
@@ -180,7 +180,7 @@ export function hasErrors(findings: readonly Finding[]): boolean {
   return findings.some(({ severity }) => severity === "error");
 }
 
-/** Whose node classes the pools refer to: EC2's if any does, else KWOK's. */
+/** aws if any NodePool refers to an EC2NodeClass, else kwok. */
 export function inferPlanProvider(converted: readonly LocatedObject[]): ProviderCatalogue["provider"] {
   const isEc2 = ({ object }: LocatedObject): boolean => {
     const spec =

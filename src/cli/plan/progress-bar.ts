@@ -1,11 +1,11 @@
 import type { Io } from "../io.ts";
 
 const width = 30;
-/** Redrawing more often than this is flicker. */
+/** Redrawing more often would flicker. */
 const redrawMs = 100;
 const clearLine = "\r\u001b[K";
 
-/** A bar for a person who waits; silent when nobody watches. */
+/** A progress bar; does nothing unless standard output is a terminal. */
 export interface ProgressBar {
   readonly show: (done: number, total: number) => void;
   readonly clear: () => void;
@@ -13,7 +13,7 @@ export interface ProgressBar {
 
 const silentProgressBar: ProgressBar = { show: () => undefined, clear: () => undefined };
 
-/** `title [#####.....]  50%`, on standard error, so that the result stays clean. Nothing is drawn in the first moment. */
+/** Draws `title [#####.....]  50%` on standard error, not before the first `redrawMs` have passed. */
 export function progressBar(title: string, { io, now }: { readonly io: Io; readonly now: () => number }): ProgressBar {
   if (!io.isTty) return silentProgressBar;
   let last = now();

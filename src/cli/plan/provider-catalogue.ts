@@ -1,6 +1,6 @@
 import type { Ec2NodeClass } from "../../api/kinds/ec2-node-class.ts";
 import { type LabelPolicy, labelPolicy } from "../../api/label-policy.ts";
-import { groups } from "../../api/labels.ts";
+import { groups, labels } from "../../api/labels.ts";
 import type { KubeObject } from "../../api/object.ts";
 import type { GroupKind } from "../../api/validation/node-pool.ts";
 import type { InstanceType } from "../../core/instance-type.ts";
@@ -8,26 +8,24 @@ import type { NodeClassRef } from "../../core/scenario/complete-nodes.ts";
 import { nodeClassKey } from "../../core/scenario/node-classes.ts";
 import type { Ec2CatalogueOptions } from "../../providers/aws/index.ts";
 import { errorCodeOf, type Io } from "../io.ts";
+import type { PlanProvider } from "./plan-choices.ts";
 
-export const planProviders = ["kwok", "aws"] as const;
-export type PlanProvider = (typeof planProviders)[number];
-
-/** What is on sale, and under whose rules. */
+/** The instance types of a provider and its label rules. */
 export interface ProviderCatalogue {
   readonly provider: PlanProvider;
-  /** What a node class sells. */
+  /** The instance types a node class offers. */
   readonly typesFor: (nodeClass: NodeClassRef) => readonly InstanceType[];
   readonly labelPolicy: LabelPolicy;
 }
 
 export interface CatalogueRequest {
   readonly provider: PlanProvider;
-  /** `kwok`, `fake:N`, or a file in the KWOK format; absent: what the provider sells. */
+  /** `kwok`, `fake:N`, or a file in the KWOK format; absent: the provider's own. */
   readonly instanceTypes?: string | undefined;
   readonly region?: string | undefined;
 }
 
-/** Either the catalogue, or one sentence about why there is none: the command line is wrong, or what it points to. */
+/** The catalogue, or one sentence about what is wrong with the command line or the file it names. */
 export type CatalogueOutcome = { readonly catalogue: ProviderCatalogue } | CatalogueRefusal;
 
 export interface CatalogueRefusal {
@@ -55,7 +53,9 @@ export async function loadCatalogue(
 ): Promise<CatalogueOutcome> {
   if (instanceTypes === undefined && provider === "aws") return ec2Catalogue(region, classes);
   if (region !== undefined)
-    return usageRefusal("--region chooses among EC2 instance types, and --instance-types is given");
+    return usageRefusal(
+      "--region selects EC2 instance types and cannot be combined with --instance-types or --provider kwok; remove one of them",
+    );
   return kwokCatalogue(instanceTypes ?? "kwok", { provider, io });
 }
 
@@ -75,13 +75,15 @@ async function kwokCatalogue(
   const count = /^fake:(.*)$/.exec(name)?.[1];
   if (count === undefined) return catalogueFromFile(name, { policy, catalogueOf, io });
   if (!/^[1-9][0-9]{0,4}$/.test(count)) {
-    return usageRefusal(`--instance-types ${name}: after fake: stands a number of types, at most 99999`);
+    return usageRefusal(
+      `--instance-types ${name}: fake:N takes a number of types from 1 to 99999, for example fake:400`,
+    );
   }
   const wellKnown = new Set([...policy.wellKnown, ...Object.values(fakeLabels)]);
   return catalogueOf(fakeInstanceTypes(Number(count)), { ...policy, wellKnown });
 }
 
-/** As large as the largest catalogues there are, ten times over. */
+/** Ten times the size of the largest known catalogue. */
 const maxFileBytes = 64 * 1024 * 1024;
 
 async function catalogueFromFile(
@@ -98,8 +100,8 @@ async function catalogueFromFile(
   try {
     text = new TextDecoder().decode(await io.readFile(name, maxFileBytes));
   } catch (error) {
-    const why = errorCodeOf(error) === "ENOENT" ? "there is no such file" : (errorCodeOf(error) ?? String(error));
-    return inputRefusal(`--instance-types ${name}: ${why}; it is kwok, fake:N or a file in the KWOK format`);
+    const why = errorCodeOf(error) === "ENOENT" ? "no such file" : (errorCodeOf(error) ?? String(error));
+    return inputRefusal(`--instance-types ${name}: ${why}; expected kwok, fake:N or a file in the KWOK format`);
   }
   const result = parseKwokFile(text, policy);
   if ("types" in result) return catalogueOf(result.types);
@@ -110,7 +112,7 @@ async function catalogueFromFile(
   );
 }
 
-/** EC2 as each node class shapes it; a class that is not given has the usual settings. */
+/** EC2 instance types with the settings of each node class; a class that is not in the input has the defaults. */
 async function ec2Catalogue(
   region: string | undefined,
   classes: ReadonlyMap<string, KubeObject>,
@@ -136,12 +138,10 @@ async function ec2Catalogue(
   return { catalogue: { provider: "aws", typesFor, labelPolicy: labelPolicy("aws") } };
 }
 
-/** Where its subnets are, if a live cluster has found them. */
+/** The zones of its subnets, if its status has them. */
 function zonesOf({ status }: Ec2NodeClass, types: readonly InstanceType[]): Pick<Ec2CatalogueOptions, "zones"> {
   const found = new Set(status?.subnets?.map(({ zone }) => zone) ?? []);
   if (found.size === 0) return {};
-  const known = new Set(
-    types.flatMap(({ requirements }) => [...requirements.get("topology.kubernetes.io/zone").values]),
-  );
+  const known = new Set(types.flatMap(({ requirements }) => [...requirements.get(labels.zone).values]));
   return { zones: [...found].filter((zone) => known.has(zone)) };
 }

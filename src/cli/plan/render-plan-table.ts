@@ -1,16 +1,16 @@
 import { styleText } from "node:util";
+import { countText, formatTable, oneLine, type TextColumn, truncateText } from "../text-table.ts";
 import { hoursPerMonth, type PlanReport, type ReportedNode } from "./plan-report.ts";
-import { formatTable, oneLine, type TextColumn, truncateText } from "./text-table.ts";
 
 export interface PlanTableOptions {
-  /** One row a node, with all it says, instead of one for nodes alike. */
+  /** One row per node with all its pods and requirements, instead of one row for nodes that are alike. */
   readonly wide: boolean;
   readonly color: boolean;
 }
 
 type Style = "bold" | "dim" | "red" | "yellow";
 
-/** A plan for people. */
+/** The plan as a table, with totals, unschedulable pods and notes. */
 export function renderPlanTable(report: PlanReport, { wide, color }: PlanTableOptions): string {
   const paint = (style: Style, text: string): string =>
     color ? styleText(style, text, { validateStream: false }) : text;
@@ -20,7 +20,7 @@ export function renderPlanTable(report: PlanReport, { wide, color }: PlanTableOp
       : withTitleStyle(wide ? allNodeRows(report.newNodes) : groupedNodeRows(report.newNodes), paint),
     existingNodeLines(report.existingNodes),
     summaryLines(report).map((line) => paint("bold", line)),
-    unplacedLines(report).map((line, index) => (index === 0 ? paint("red", line) : line)),
+    unschedulableLines(report).map((line, index) => (index === 0 ? paint("red", line) : line)),
     report.notes.map((note) => paint("yellow", `note: ${oneLine(note)}`)),
   ];
   return `${sections
@@ -49,7 +49,7 @@ const nodeColumns: readonly TextColumn[] = [
   { title: "$/MONTH", align: "right" },
 ];
 
-/** Nodes of one pool, type, capacity type and zone in a row; dearest rows first. */
+/** Nodes of one pool, type, capacity type and zone in a row; most expensive rows first. */
 function groupedNodeRows(nodes: readonly ReportedNode[]): readonly string[] {
   const groups = [
     ...groupBy(nodes, (node) => JSON.stringify([node.nodePool, node.instanceType, node.capacityType, node.zones])),
@@ -108,7 +108,7 @@ function zoneText(zones: readonly string[]): string {
   return others.length === 0 ? first : `any of ${zones.length}`;
 }
 
-/** Of all of them together, as they are equally large. */
+/** The mean share; the nodes of a row have the same size. */
 function percent(shares: readonly (number | undefined)[]): string {
   const known = shares.filter((share) => share !== undefined);
   if (known.length === 0) return "-";
@@ -119,7 +119,7 @@ function totalPrice(nodes: readonly ReportedNode[]): number {
   return nodes.reduce((sum, { price }) => sum + price, 0);
 }
 
-/** `web ×12, api ×3, default/solo`: pods that are numbered belong together. */
+/** `web ×12, api ×3, default/solo`: pods whose names differ only by a trailing number are counted together. */
 export function podSummary(pods: readonly string[]): string {
   const groups = [...groupBy(pods, (pod) => pod.replace(/-\d+$/, ""))];
   return groups
@@ -142,22 +142,27 @@ function summaryLines({ totals, existingNodes }: PlanReport): readonly string[] 
   const onNew = totals.pods - totals.unschedulable - onNodes;
   const parts = [
     ...(onNew > 0 ? [`${onNew} on ${countText(totals.newNodes, "new node")}`] : []),
-    ...(onNodes > 0 ? [`${onNodes} on nodes that exist`] : []),
-    ...(totals.unschedulable > 0 ? [`${totals.unschedulable} cannot be placed`] : []),
+    ...(onNodes > 0 ? [`${onNodes} on existing nodes`] : []),
+    ...(totals.unschedulable > 0 ? [`${totals.unschedulable} cannot be scheduled`] : []),
   ];
   const first = totals.pods === 0 ? "No pending pods." : `${countText(totals.pods, "pod")}: ${parts.join(", ")}.`;
   if (totals.newNodes === 0) return [first];
-  const above = totals.gap === undefined ? "" : `, ${(100 * totals.gap).toFixed(1)}% above it`;
-  const bound = `resource bound $${totals.resourceBoundPerHour.toFixed(4)} an hour${above}`;
-  const cost = `$${totals.pricePerHour.toFixed(4)} an hour, $${totals.pricePerMonth.toFixed(2)} a month; ${bound}.`;
-  const least = totals.lowerBoundPerHour;
-  if (least === undefined) return [first, cost];
-  const over = least > 0 ? `; this one is ${(100 * (totals.pricePerHour / least - 1)).toFixed(1)}% above that` : "";
-  return [first, cost, `No plan for these pods costs less than $${least.toFixed(4)} an hour${over}.`];
+  const { pricePerHour, pricePerMonth, resourceBoundPerHour, lowerBoundPerHour, gap } = totals;
+  const above =
+    gap === undefined ? "" : `; ${(100 * gap).toFixed(1)}% above the resource bound of ${hourly(resourceBoundPerHour)}`;
+  const cost = `${hourly(pricePerHour)}, $${pricePerMonth.toFixed(2)}/month${above}.`;
+  if (lowerBoundPerHour === undefined) return [first, cost];
+  const share =
+    lowerBoundPerHour > 0 ? `; the plan is ${(100 * (pricePerHour / lowerBoundPerHour - 1)).toFixed(1)}% above it` : "";
+  return [first, cost, `Lower bound on any plan for these pods: ${hourly(lowerBoundPerHour)}${share}.`];
 }
 
-/** One line a reason: pods of one workload that are refused for the same one share it. */
-function unplacedLines({ refusals }: PlanReport): readonly string[] {
+function hourly(price: number): string {
+  return `$${price.toFixed(4)}/hour`;
+}
+
+/** One line for the pods of one workload that are refused for the same reason, then how to find out more. */
+function unschedulableLines({ refusals }: PlanReport): readonly string[] {
   if (refusals.length === 0) return [];
   const groups = [...groupBy(refusals, ({ pod, message }) => `${pod.replace(/-\d+$/, "")}\n${message}`)];
   const lines = groups.map(([, alike]) => {
@@ -165,11 +170,8 @@ function unplacedLines({ refusals }: PlanReport): readonly string[] {
     const who = podSummary(alike.map(({ pod }) => pod));
     return `  ${oneLine(truncateText(who, podsShown))}: ${oneLine(first?.message ?? "")}`;
   });
-  return ["Cannot be placed:", ...lines];
-}
-
-function countText(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+  const next = `To see what would help, run with the same options: karpenter explain pod ${oneLine(refusals[0]?.pod ?? "")}`;
+  return ["Unschedulable:", ...lines, next];
 }
 
 function groupBy<T>(items: readonly T[], key: (item: T) => string): ReadonlyMap<string, readonly T[]> {

@@ -2,18 +2,16 @@ import { stringify } from "yaml";
 import { nodeClaimOf } from "../../core/scenario/node-claims.ts";
 import { Random } from "../../util/random.ts";
 import type { Plan } from "./make-plan.ts";
+import type { PlanOutput } from "./plan-choices.ts";
 import type { PlanReport } from "./plan-report.ts";
 import { renderPlanTable } from "./render-plan-table.ts";
-
-export const planOutputs = ["table", "wide", "json", "yaml", "nodeclaims"] as const;
-export type PlanOutput = (typeof planOutputs)[number];
 
 export interface RenderPlanOptions {
   readonly output: PlanOutput;
   readonly color: boolean;
 }
 
-/** The plan in the form that was asked for. */
+/** Renders the plan in the requested format. */
 export function renderPlan(plan: Plan, report: PlanReport, { output, color }: RenderPlanOptions): string {
   switch (output) {
     case "table":

@@ -2,11 +2,11 @@ import { type DestinationStream, destination } from "pino";
 import type { Io } from "../io.ts";
 
 export interface LogDestination extends DestinationStream {
-  /** Whatever is still on its way, before the process ends. */
+  /** Writes what is still buffered; called before the process ends. */
   flush(): void;
 }
 
-/** Where `--log-output-paths` says: the two streams of the process, and files. */
+/** The destinations of `--log-output-paths`: standard output, standard error, and files. */
 export function logDestination(paths: readonly string[], io: Pick<Io, "stdout" | "stderr">): LogDestination {
   const files = paths
     .filter((path) => path !== "stdout" && path !== "stderr" && path !== "")

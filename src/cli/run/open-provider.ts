@@ -20,7 +20,7 @@ export interface OpenProviderOptions {
   readonly readFile: (path: string) => Promise<string | undefined>;
 }
 
-/** Whoever sells the machines: as asked for, or as the cluster's node classes tell. */
+/** The cloud provider: as configured, or inferred from the node classes the cluster serves. */
 export async function openProvider({
   client,
   clock,
@@ -29,7 +29,7 @@ export async function openProvider({
 }: OpenProviderOptions): Promise<{ readonly provider: CloudProvider } | UsageProblems> {
   const name = options.provider ?? (await inferProvider(client));
   if (typeof name !== "string") return name;
-  if (name !== "kwok") throw new Error(`provider ${name} cannot be run yet: of the providers only kwok is built`);
+  if (name !== "kwok") throw new Error(`provider ${name} is not implemented yet; run with --provider kwok`);
   const catalogue = await instanceTypesFrom(options.instanceTypesFile, readFile);
   if ("problems" in catalogue) return catalogue;
   return {
@@ -43,14 +43,16 @@ const nodeClasses: Readonly<Record<OperatorProvider, ResourceType>> = {
   azure: aksNodeClassType,
 };
 
-/** The one whose node classes the cluster knows. */
+/** The only provider whose node class CRD the cluster has. */
 async function inferProvider(client: KubeClient): Promise<OperatorProvider | UsageProblems> {
   const known: OperatorProvider[] = [];
   for (const name of operatorProviders) if (await isServed(nodeClasses[name], client)) known.push(name);
   const [only, ...others] = known;
   if (only !== undefined && others.length === 0) return only;
   const found = only === undefined ? "no node class of any provider" : `node classes of ${known.join(", ")}`;
-  return { problems: [`which provider? the cluster knows ${found}: say --provider ${operatorProviders.join("|")}`] };
+  return {
+    problems: [`cannot infer the provider: the cluster has ${found}; set --provider ${operatorProviders.join("|")}`],
+  };
 }
 
 async function isServed(type: ResourceType, client: KubeClient): Promise<boolean> {
@@ -58,16 +60,16 @@ async function isServed(type: ResourceType, client: KubeClient): Promise<boolean
     await client.list(type, { limit: 1 });
     return true;
   } catch (error) {
-    if (isKubeError(error, "not-found", "forbidden")) return false; // what we may not read we cannot serve
+    if (isKubeError(error, "not-found", "forbidden")) return false; // a node class we are not allowed to read cannot be used
     throw error;
   }
 }
 
-/** The default KWOK types, or those of a file. (02:K-4) */
+/** The instance types of --instance-types-file-path, or KWOK's default list. (02:K-4) */
 async function instanceTypesFrom(path: string | undefined, readFile: OpenProviderOptions["readFile"]) {
   if (path === undefined) return { types: kwokInstanceTypes() };
   const text = await readFile(path);
-  if (text === undefined) return { problems: [`--instance-types-file-path: there is no file ${path}`] };
+  if (text === undefined) return { problems: [`--instance-types-file-path: no such file: ${path}`] };
   const parsed = parseKwokFile(text);
   if ("types" in parsed) return parsed;
   return {

@@ -15,7 +15,7 @@ import type { Logger } from "../../util/logger.ts";
 import { timeSlicePause } from "../../util/pause.ts";
 import { Random } from "../../util/random.ts";
 import { type OpenCluster, openCluster } from "../connect.ts";
-import { type ExitCode, exitCodes, type Io } from "../io.ts";
+import { type ExitCode, errorCodeOf, exitCodes, type Io } from "../io.ts";
 import type { ClusterChoice } from "../live-cluster.ts";
 import type { UntilStopped } from "../until-stopped.ts";
 import { logDestination } from "./log-destination.ts";
@@ -35,13 +35,13 @@ export interface UsageProblems {
   readonly problems: readonly string[];
 }
 
-/** What to end with, and whether nothing may be waited for. */
+/** What the process exits with, and whether it must exit at once. */
 export interface RunResult {
   readonly code: ExitCode;
   readonly mustExitNow: boolean;
 }
 
-/** Runs until told to stop. */
+/** Runs the controllers until the process is asked to stop or loses the lease. */
 export async function runOperator(request: RunOperatorOptions): Promise<RunResult | UsageProblems> {
   const { io, flags } = request;
   const reading = await readOptions({ flags, env: io.env, readFile: readFileIfExists });
@@ -58,7 +58,7 @@ export async function runOperator(request: RunOperatorOptions): Promise<RunResul
       cluster.close();
     }
   } catch (error) {
-    log.error("cannot run", { error });
+    log.error("failed to start", { error });
     return { code: exitCodes.badInput, mustExitNow: false };
   } finally {
     destination.flush();
@@ -72,7 +72,7 @@ interface RunContext extends RunOperatorOptions {
 
 async function runOnCluster(cluster: OpenCluster, context: RunContext): Promise<RunResult | UsageProblems> {
   const { options, version, log } = context;
-  const stopRequested = context.untilStopped(); // from now on we say goodbye
+  const stopRequested = context.untilStopped(); // signals are handled from here on
   const metricSet = createMetrics(version);
   const pause = timeSlicePause({ now: () => performance.now(), nextTurn: yieldToEventLoop });
   const clients = createClients(cluster, { framework: metricSet.framework, options, version, log });
@@ -101,7 +101,7 @@ async function runOnCluster(cluster: OpenCluster, context: RunContext): Promise<
   const servers = await serveAll(operator, { options, log, routes });
   log.info("started", { server: cluster.server, provider: provider.name, version, ...portsOf(servers) });
   const isLost = (await Promise.race([stopRequested, lost])) === "lost";
-  log.info(isLost ? "ending" : "stopping");
+  log.info(isLost ? "lost the lease, exiting" : "stopping");
   await stopOperator(operator, { log, isLost });
   await Promise.all(servers.map((server) => server.close()));
   return { code: isLost ? exitCodes.badInput : exitCodes.ok, mustExitNow: isLost };
@@ -151,10 +151,10 @@ function startOperatorOn(
   });
 }
 
-/** Long enough for a launch to be noted; shorter than a kubelet's patience. */
+/** Long enough to record a launch; shorter than the default termination grace period of 30 s. */
 const stopTimeoutMs = 20_000;
 
-/** Waits for the controllers to wind up; where the lease is lost nobody may wait for anything. */
+/** Stops the controllers; does not wait for them when the lease was lost. */
 async function stopOperator(
   operator: RunningOperator,
   { log, isLost }: { log: Logger; isLost: boolean },
@@ -176,21 +176,21 @@ interface ClientOptions {
   readonly log: Logger;
 }
 
-/** The lease has a client of its own: throttling must not cost the leadership. (03 §6.5) */
+/** The lease has its own client, so that rate limiting cannot delay its renewal. (03 §6.5) */
 function createClients(
   cluster: OpenCluster,
   { framework, options, version, log }: ClientOptions,
 ): { readonly client: KubeClient; readonly leaseClient: KubeClient } {
   const common = { userAgent: `karpenter/${version}`, onRequest: framework.recordRequest };
   const bucket = new TokenBucket(options.kubeRate, cluster.clock);
-  const onWarning = (text: string): void => log.debug("the API server warns", { warning: text });
+  const onWarning = (text: string): void => log.debug("API server warning", { warning: text });
   return {
     client: cluster.client({ ...common, onWarning, waitForRateLimit: () => bucket.take() }),
     leaseClient: cluster.client({ ...common, timeoutMs: leaseTimeoutMs }),
   };
 }
 
-/** A renewal that takes longer is better tried again. */
+/** A renewal that takes longer is retried. */
 const leaseTimeoutMs = 5_000;
 
 function yieldToEventLoop(): Promise<void> {
@@ -203,7 +203,7 @@ async function readFileIfExists(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    if (errorCodeOf(error) === "ENOENT") return undefined;
     throw error;
   }
 }

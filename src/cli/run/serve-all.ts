@@ -11,13 +11,13 @@ export interface ServeAllOptions {
   readonly routes: Parameters<typeof serveRoutes>[0]["routes"];
 }
 
-/** Metrics on one port, health on another. */
+/** Serves metrics on one port and health on another. */
 export async function serveAll(
   operator: RunningOperator,
   { options, log, routes }: ServeAllOptions,
 ): Promise<readonly [RunningServer, RunningServer]> {
   const host = options.listen === "" ? undefined : options.listen;
-  const onError = (error: unknown): void => log.error("answering failed", { error });
+  const onError = (error: unknown): void => log.error("request failed", { error });
   const health = healthRoutes({ "karpenter-ready": () => operator.isReady() });
   try {
     const metrics = await serveRoutes({ host, port: options.metricsPort, routes, onError });
@@ -33,7 +33,7 @@ export async function serveAll(
   }
 }
 
-/** The ports that were had, where any would do. */
+/** The ports actually bound (0 means any free port). */
 export function portsOf([metrics, health]: readonly [RunningServer, RunningServer]) {
   return { "metrics-port": metrics.port, "health-probe-port": health.port };
 }

@@ -5,11 +5,11 @@ import { volumeClaimNamers } from "./volume-claim-names.ts";
 
 export interface HashedObjects {
   readonly objects: readonly KubeObject[];
-  /** What stands for which name. */
+  /** Gives the replacement of a name. */
   readonly nameHasher: NameHasher;
 }
 
-/** Objects as the engine reads them, under other names: a plan of them decides the same. */
+/** Projects objects with hashed names; a plan of them makes the same decisions. */
 export function hashNames(objects: readonly KubeObject[], options: NameHasherOptions): HashedObjects {
   const nameHasher = new NameHasher(options);
   for (const object of objects) projectObject(object, nameHasher.collectingWriter);

@@ -14,7 +14,7 @@ import {
   replacedWhenHashed,
 } from "./projector.ts";
 
-/** What is read of this project's kinds: `spec` and `status` of each. */
+/** What a snapshot keeps of `spec` and `status` of Karpenter's kinds. */
 type SpecAndStatusProjectors = Readonly<Record<string, Projector>>;
 
 const nodeClassRef = projectFields({ group: keep, kind: keep, name: projectName, apiVersion: keep });
@@ -92,10 +92,10 @@ export const kwokNodeClassProjectors: SpecAndStatusProjectors = {
   status,
 };
 
-/** A selector says what a cloud account calls its things; the schema wants one, and any will do. */
+/** Selectors name resources of a cloud account; the schema requires one, so a placeholder is written. */
 const projectTagTerms = replacedWhenHashed(keep, () => [{ tags: { [discoveryTag]: "hashed" } }]);
 
-/** An alias names the image family, and so decides sizes; other terms name images. */
+/** An alias is kept because the image family affects capacity; other terms name images and are replaced. */
 const projectAmiTerms = replacedWhenHashed(keep, (terms) => {
   const aliases = Array.isArray(terms) ? terms.filter((term) => isRecord(term) && term["alias"] !== undefined) : [];
   return aliases.length > 0 ? aliases : [{ id: "ami-0" }];
@@ -142,7 +142,7 @@ export const ec2NodeClassProjectors: SpecAndStatusProjectors = {
       projectFields({
         availabilityZone: keep,
         endTime: keep,
-        id: keep, // nodes have it as a label
+        id: keep, // nodes have it as a label value
         instanceMatchCriteria: keep,
         instanceType: keep,
         ownerID: replacedWhenHashed(keep, () => "000000000000"),

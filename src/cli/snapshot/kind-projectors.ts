@@ -49,12 +49,12 @@ const projectWorkload = objectProjector({
   }),
 });
 
-/** A Service has no part in a plan of its own, but says which pods belong together. (02:X-51) */
+/** Services are kept for the selectors of default topology spread constraints. (02:X-51) */
 export type SnapshotKind = Exclude<ScenarioKind, "Job" | "CronJob"> | "Service";
 
 /**
- * What the engine reads of each kind. Jobs and CronJobs are not among them: what they want to run now are pods already,
- * and what they will want to run later is no part of a cluster as it is.
+ * What a snapshot keeps of each kind. Jobs and CronJobs are left out: the pods they run now exist already, and those
+ * they will run later are not part of the current cluster.
  */
 export const kindProjectors: Readonly<Record<SnapshotKind, Projector>> = {
   Pod: objectProjector({ spec: projectPodSpec, status: projectPodStatus }),

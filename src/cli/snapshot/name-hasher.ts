@@ -5,22 +5,22 @@ import { isUnhashedKey, labelValueMeaning, unhashedNamespaces, unhashedPriorityC
 import type { VolumeClaimNamer } from "./volume-claim-names.ts";
 
 export interface NameHasherOptions {
-  /** Whoever has it can tell a guessed name; nobody else can. */
+  /** The key of the hashes. With it a guessed name can be verified; without it not. */
   readonly salt: string;
-  /** Labels that stay as they are, keys and values. */
+  /** Labels that are not replaced, neither keys nor values. */
   readonly keepLabels: ReadonlySet<string>;
 }
 
 /**
- * All names of a snapshot, and what stands for each. The engine decides ties by the order of names, so what stands for
- * them has the same order: its place among all names, then a keyed hash that is the same in every snapshot with the
- * same salt.
+ * All names of a snapshot and their replacements. Scheduling breaks ties by the order of names, so the replacements
+ * have the same order: the index of the name among all names, then a keyed hash that is the same in every snapshot with
+ * the same salt.
  */
 export class NameHasher {
   readonly #options: NameHasherOptions;
   readonly #names = new Set<string>();
   readonly #values = new Map<string, Set<string>>();
-  /** Ties between domains are drawn by the key's text, so that it stays. (02 §12.1-3) */
+  /** Kept as they are, because ties between domains are broken by the text of the key. (02 §12.1-3) */
   readonly #topologyKeys = new Set<string>();
   readonly #comparedKeys = new Set<string>();
   #tokens: ReadonlyMap<string, string> | undefined;
@@ -29,7 +29,7 @@ export class NameHasher {
     this.#options = options;
   }
 
-  /** First reading: listens, and changes nothing. */
+  /** First pass: collects all names. */
   readonly collectingWriter: NameWriter = {
     keepsNames: false,
     name: (text) => this.#collect(text),
@@ -50,14 +50,14 @@ export class NameHasher {
     markComparedKey: (key) => void this.#comparedKeys.add(key),
   };
 
-  /** Second reading, once everything has been heard. */
-  hashingWriter(namersByNamespace: VolumeClaimNamer): NameWriter {
+  /** Second pass: writes hashed names. */
+  hashingWriter(namer: VolumeClaimNamer): NameWriter {
     const token = (text: string): string => this.token(text);
     return {
       keepsNames: false,
       name: token,
       namespace: (text) => this.namespace(text),
-      volumeClaim: (text) => namersByNamespace(text, token) ?? token(text),
+      volumeClaim: (text) => namer(text, token) ?? token(text),
       priorityClass: (text) => (unhashedPriorityClasses.has(text) ? text : token(text)),
       labelKey: (text) => this.#key(text),
       topologyKey: (text) => text,
@@ -70,11 +70,11 @@ export class NameHasher {
     return unhashedNamespaces.has(text) ? text : this.token(text);
   }
 
-  /** What stands for a name. */
+  /** The replacement of a name. */
   token(text: string): string {
     this.#tokens ??= this.#assign();
     const token = this.#tokens.get(text);
-    if (token === undefined) throw new Error("a name was not heard in the first reading");
+    if (token === undefined) throw new Error("a name was not collected in the first pass");
     return token;
   }
 
@@ -83,7 +83,7 @@ export class NameHasher {
     return text;
   }
 
-  /** What no API server would accept as a key stays unacceptable. */
+  /** The replacement of an invalid key is invalid too, so that it is reported as before. */
   #key(text: string): string {
     if (this.#keepsKey(text)) return text;
     return this.token(text) + (qualifiedNameError(text) === undefined ? "" : invalidSuffix);
@@ -99,7 +99,7 @@ export class NameHasher {
     return isUnhashedKey(key) || this.#topologyKeys.has(key) || this.#options.keepLabels.has(key);
   }
 
-  /** A comparison needs the numbers, a catalogue its own words. */
+  /** Values that are compared as numbers, and those of a catalogue, are kept. */
   #keepsValues(key: string): boolean {
     return labelValueMeaning(key) === "catalogue" || this.#comparedKeys.has(key) || this.#options.keepLabels.has(key);
   }
@@ -118,6 +118,6 @@ export class NameHasher {
   }
 }
 
-/** Neither a key nor a value may hold it. */
+/** A character that is valid in neither a key nor a value. */
 const invalidSuffix = "!";
 const macLength = 10;

@@ -20,9 +20,7 @@ import {
   replacedWhenHashed,
 } from "./projector.ts";
 
-/** What scheduling and disruption read of objects that have pods or a pod's shape, and nothing else. */
-
-/** Annotations that decide something; all others are left out. */
+/** Annotations that affect scheduling or disruption; all others are left out. */
 const keptAnnotations: ReadonlySet<string> = new Set([
   annotations.doNotDisrupt,
   annotations.nodePoolHash,
@@ -45,7 +43,7 @@ const projectAnnotations: Projector = (value) => {
   return kept.length === 0 ? undefined : Object.fromEntries(kept);
 };
 
-/** Of an object whose own name has this form. */
+/** Metadata of an object whose own name is written by `ownName`. */
 export function metadataProjector(ownName: Projector): Projector {
   return projectFields({
     name: ownName,
@@ -64,8 +62,8 @@ export function metadataProjector(ownName: Projector): Projector {
   });
 }
 
-/** What a controller found out; its message is for people, and a schema may insist on one. */
-export const projectCondition = projectFields({
+/** The message of a condition may contain names; a schema may require it, so it is emptied instead of dropped. */
+const projectCondition = projectFields({
   type: keep,
   status: keep,
   reason: keep,
@@ -75,7 +73,7 @@ export const projectCondition = projectFields({
 });
 export const projectConditions = projectItems(projectCondition);
 
-/** Of foreign kinds nobody reads the message. */
+/** Conditions of built-in kinds, whose message is not used. */
 export const projectBriefConditions = projectItems(
   projectFields({ type: keep, status: keep, reason: keep, lastTransitionTime: keep }),
 );
@@ -142,7 +140,7 @@ export const projectVolumeClaimSpec = projectFields({
   resources: keep,
 });
 
-/** Secrets, config maps and the like are mounted anywhere; a claim's volume is somewhere. */
+/** Only volumes of claims restrict where a pod can run. */
 const volume = projectIf(
   (one) => one["persistentVolumeClaim"] !== undefined || one["ephemeral"] !== undefined,
   projectFields({

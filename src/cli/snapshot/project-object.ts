@@ -3,7 +3,7 @@ import { scenarioKind } from "../../core/scenario/scenario-kind.ts";
 import { kindProjectors, type SnapshotKind } from "./kind-projectors.ts";
 import type { NameWriter } from "./projector.ts";
 
-/** Texts as they are. */
+/** Writes names unchanged. */
 export const plainNameWriter: NameWriter = {
   keepsNames: true,
   name: (text) => text,
@@ -16,7 +16,7 @@ export const plainNameWriter: NameWriter = {
   markComparedKey: () => undefined,
 };
 
-/** What the engine reads of an object; undefined for one it does not look at. */
+/** The part of an object that scheduling depends on; undefined if its kind is not part of a snapshot. */
 export function projectObject(object: KubeObject, names: NameWriter = plainNameWriter): KubeObject | undefined {
   const kind = snapshotKind(object);
   return kind === undefined ? undefined : (kindProjectors[kind](object, names) as KubeObject);
@@ -28,7 +28,7 @@ function snapshotKind({ apiVersion, kind }: KubeObject): SnapshotKind | undefine
   return known === "Job" || known === "CronJob" ? undefined : known;
 }
 
-/** Oldest first, as manifests are read: of pods alike the older one is placed first. (02:Q-1) */
+/** Oldest first: of pods that are alike the older one is scheduled first. (02:Q-1) */
 export function inOrderOfAge(objects: readonly KubeObject[]): readonly KubeObject[] {
   return [...objects].sort((a, b) => (age(a) < age(b) ? -1 : age(a) > age(b) ? 1 : 0));
 }

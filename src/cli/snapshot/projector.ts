@@ -1,8 +1,8 @@
 import { isRecord } from "../../api/object.ts";
 
-/** Who writes the texts of an object down: as they are, or under other names. */
+/** How names and labels are written to a snapshot: unchanged or hashed. */
 export interface NameWriter {
-  /** False: names shall not be recognised, and what only people read is left out. */
+  /** False if names are hashed; then free text is left out too. */
   readonly keepsNames: boolean;
   /** The name of an object, wherever it is referred to. */
   name(text: string): string;
@@ -14,19 +14,19 @@ export interface NameWriter {
   labelKey(text: string): string;
   /** A key whose values are domains that pods are spread over. */
   topologyKey(text: string): string;
-  /** What stands under a key. */
+  /** The value of a label or taint. */
   labelValue(key: string, text: string): string;
-  /** Told of keys whose values are compared as numbers. */
+  /** Called for keys whose values are compared as numbers. */
   markComparedKey(key: string): void;
 }
 
-/** What of a value is kept, and how its texts are written; undefined: nothing of it. */
+/** Returns the part of a value that is kept, with its names written by `names`; undefined for nothing. */
 export type Projector = (value: unknown, names: NameWriter) => unknown;
 
-/** As it is: numbers, words of the API, quantities. */
+/** Keeps the value unchanged: numbers, enums, quantities. */
 export const keep: Projector = (value) => value;
 
-/** Only that it is there. */
+/** Keeps only that the field is set. */
 export const keepPresence: Projector = () => ({});
 
 export const projectName = stringProjector((value, names) => names.name(value));
@@ -40,7 +40,7 @@ function stringProjector(write: (value: string, names: NameWriter) => string): P
   return (value, names) => (typeof value === "string" ? (value === "" ? "" : write(value, names)) : undefined);
 }
 
-/** These fields and no others. */
+/** Keeps these fields and no others. */
 export function projectFields(fields: Readonly<Record<string, Projector>>): Projector {
   const entries = Object.entries(fields);
   return (value, names) => {
@@ -56,13 +56,13 @@ export function projectFields(fields: Readonly<Record<string, Projector>>): Proj
   };
 }
 
-/** Each item, without those of which nothing is kept. */
+/** Projects each item and drops those of which nothing is kept. */
 export function projectItems(item: Projector): Projector {
   return (value, names) =>
     Array.isArray(value) ? value.map((one) => item(one, names)).filter((one) => one !== undefined) : undefined;
 }
 
-/** Only what passes the test. */
+/** Keeps only values that pass the test. */
 export function projectIf(
   test: (value: Readonly<Record<string, unknown>>) => boolean,
   projector: Projector,
@@ -70,14 +70,14 @@ export function projectIf(
   return (value, names) => (isRecord(value) && test(value) ? projector(value, names) : undefined);
 }
 
-/** Kept where names may be seen, left out elsewhere. */
+/** Left out when names are hashed. */
 export function omittedWhenHashed(projector: Projector): Projector {
   return (value, names) => (names.keepsNames ? projector(value, names) : undefined);
 }
 
-/** Where names shall not be seen, something else stands for what the schema wants to be there. */
-export function replacedWhenHashed(projector: Projector, stand: (value: unknown) => unknown): Projector {
-  return (value, names) => (names.keepsNames ? projector(value, names) : stand(value));
+/** Replaced when names are hashed, for fields the schema requires. */
+export function replacedWhenHashed(projector: Projector, placeholder: (value: unknown) => unknown): Projector {
+  return (value, names) => (names.keepsNames ? projector(value, names) : placeholder(value));
 }
 
 export const projectLabels: Projector = (value, names) => {
@@ -101,7 +101,7 @@ export const projectRequirement: Projector = (value, names) => {
   };
 };
 
-/** Fields of nodes are their names. */
+/** `matchFields` of node affinity: the only field is the name of the node. */
 export const projectFieldRequirement = projectFields({ key: keep, operator: keep, values: projectItems(projectName) });
 
 export const projectLabelSelector = projectFields({

@@ -3,7 +3,7 @@ import { Document } from "yaml";
 import type { ManifestDocument } from "../../api/manifest/document.ts";
 import { fileStartPosition } from "../../api/manifest/finding.ts";
 import { isRecord, type KubeObject, namespacedName } from "../../api/object.ts";
-import { errorMessage } from "../../util/error-text.ts";
+import { errorText } from "../../util/error-text.ts";
 import { errorCodeOf } from "../io.ts";
 import { readSnapshotHeader, type SnapshotHeader, snapshotVersion } from "./snapshot-header.ts";
 
@@ -19,7 +19,7 @@ export function isGzip(bytes: Uint8Array): boolean {
   return gzipMagic.every((byte, index) => bytes[index] === byte);
 }
 
-/** A thousand bytes may unpack to a million: a snapshot of the largest clusters there are stays below this. */
+/** A limit against gzip bombs; snapshots of the largest clusters stay below it. */
 export const maxUnpackedBytes = 256 * 1024 * 1024;
 
 export type GzipContents = { readonly bytes: Uint8Array } | { readonly refused: string };
@@ -29,10 +29,9 @@ export function unpackGzip(bytes: Uint8Array, maxBytes = maxUnpackedBytes): Gzip
     return { bytes: gunzipSync(bytes, { maxOutputLength: maxBytes }) };
   } catch (error) {
     if (errorCodeOf(error) !== "ERR_BUFFER_TOO_LARGE") {
-      const why = errorMessage(error);
-      return { refused: `this is a gzip archive that cannot be unpacked (${why}): it is cut short or damaged` };
+      return { refused: `the gzip archive is truncated or damaged (${errorText(error)}); copy or download it again` };
     }
-    return { refused: `this is a gzip archive of more than the ${maxBytes / 1024 / 1024} MiB we unpack` };
+    return { refused: `the gzip archive unpacks to more than ${maxBytes / 1024 / 1024} MiB` };
   }
 }
 
@@ -40,23 +39,24 @@ export type SnapshotReading =
   | { readonly header: SnapshotHeader; readonly documents: readonly ManifestDocument[] }
   | { readonly refused: string };
 
-/** The snapshot a text is; undefined where it is something else. */
+/** Reads a snapshot; undefined if the text is something else. */
 export function readSnapshot(text: string, source: string): SnapshotReading | undefined {
   const end = text.indexOf("\n");
   const header = end < 0 ? undefined : readSnapshotHeader(text.slice(0, end));
   if (header === undefined) return undefined;
   if (header.version !== snapshotVersion) {
     return {
-      refused: `this is a snapshot of version ${header.version}, and we read version ${snapshotVersion}: use the karpenter that made it`,
+      refused: `snapshot version ${header.version} is not supported (expected ${snapshotVersion}); use the karpenter version that wrote it`,
     };
   }
   const items = itemsOf(text.slice(end + 1));
-  if (items === undefined) return { refused: "this is a snapshot without its list of objects: it is cut short" };
+  if (items === undefined)
+    return { refused: "the snapshot is truncated: it has no list of objects; write it again with karpenter snapshot" };
   return { header, documents: items.map((object) => objectDocument(object, source)) };
 }
 
 function itemsOf(text: string): readonly KubeObject[] | undefined {
-  if (text.includes('"__proto__"')) return undefined; // nothing of ours is called that
+  if (text.includes('"__proto__"')) return undefined; // no snapshot has such a field
   try {
     const list: unknown = JSON.parse(text);
     const items = isRecord(list) ? list["items"] : undefined;
@@ -70,16 +70,16 @@ function isObject(value: unknown): value is KubeObject {
   return isRecord(value) && typeof value["kind"] === "string" && isRecord(value["metadata"]);
 }
 
-/** An object that no person wrote down: what is said of it names it, for there is no line to jump to. */
+/** A document for an object that has no source file; findings name the object instead of a line. */
 export function objectDocument(object: KubeObject, source: string): ManifestDocument {
-  const place = `${source}#${object.kind}/${object.metadata.namespace ? namespacedName(object.metadata) : object.metadata.name}`;
+  const location = `${source}#${object.kind}/${object.metadata.namespace ? namespacedName(object.metadata) : object.metadata.name}`;
   return {
-    source: place,
+    source: location,
     object,
     get yaml() {
       return new Document(object);
     },
     text: undefined,
-    locationOf: () => ({ source: place, ...fileStartPosition }),
+    locationOf: () => ({ source: location, ...fileStartPosition }),
   };
 }

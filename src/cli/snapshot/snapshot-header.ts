@@ -9,13 +9,13 @@ export const snapshotVersion = 1;
 export interface SnapshotHeader {
   readonly kind: "Snapshot";
   readonly version: number;
-  /** When the cluster looked like that, RFC 3339. */
+  /** When the cluster was read, RFC 3339. */
   readonly time: string;
-  /** By the node classes of the pools; absent where there are none. */
+  /** Inferred from the node classes of the pools; absent if there are none. */
   readonly provider?: SnapshotProvider;
-  /** Where most nodes are; absent where none says. */
+  /** The region of most nodes; absent if no node has one. */
   readonly region?: string;
-  /** Names are not the real ones. */
+  /** Names were replaced by hashes. */
   readonly hashed?: true;
 }
 
@@ -65,7 +65,7 @@ function mostFrequent<T extends string>(words: readonly T[]): T | undefined {
   return first?.[0];
 }
 
-/** What a line says, if it is the first line of a snapshot. */
+/** The header, if the line is the first line of a snapshot. */
 export function readSnapshotHeader(line: string): SnapshotHeader | undefined {
   if (!line.startsWith('{"kind":"Snapshot"')) return undefined;
   try {

@@ -1,9 +1,7 @@
 import { labelPolicy } from "../../api/label-policy.ts";
 import { groups, labels } from "../../api/labels.ts";
 
-/** Words that are no secrets and mean something to the engine: they stay when names are hashed. */
-
-/** In every cluster. */
+/** Namespaces every cluster has. */
 export const unhashedNamespaces: ReadonlySet<string> = new Set([
   "default",
   "kube-system",
@@ -16,14 +14,14 @@ export const unhashedPriorityClasses: ReadonlySet<string> = new Set([
   "system-node-critical",
 ]);
 
-/** Keys of these domains, and of those below them, are the words of Kubernetes, Karpenter and the clouds. */
+/** Keys of these domains and their subdomains are public names of Kubernetes, Karpenter and the clouds. */
 const unhashedDomains = ["kubernetes.io", "k8s.io", "k8s.aws", "amazonaws.com", "azure.com", ...Object.values(groups)];
 
 const policy = labelPolicy("all");
 const karpenterDomains = Object.values(groups);
-/** A namespace's own name, as a label of it. */
+/** A label of every namespace: its own name. */
 const namespaceNameLabel = "kubernetes.io/metadata.name";
-/** `karpenter.k8s.aws/ec2nodeclass` and its like. */
+/** `karpenter.k8s.aws/ec2nodeclass` and similar keys. */
 const nodeClassLabelPattern = /^karpenter\.[^/]+\/[a-z0-9]*nodeclass$/;
 const objectNameLabels: ReadonlySet<string> = new Set([labels.nodePool, labels.hostname]);
 
@@ -31,13 +29,13 @@ export function isUnhashedKey(key: string): boolean {
   return policy.wellKnown.has(key) || Object.hasOwn(policy.aliases, key) || isWithin(key, unhashedDomains);
 }
 
-/** What stands under a key: the name of an object, of a namespace, a word of a catalogue, or a word of the user's. */
+/** What the values of a key are: names of objects, of namespaces, values of a provider's catalogue, or the user's own. */
 export function labelValueMeaning(key: string): "name" | "namespace" | "catalogue" | "own" {
   if (key === namespaceNameLabel) return "namespace";
   if (objectNameLabels.has(key) || nodeClassLabelPattern.test(key)) return "name";
-  const isCatalogues =
+  const isOfCatalogue =
     policy.wellKnown.has(key) || Object.hasOwn(policy.aliases, key) || isWithin(key, karpenterDomains);
-  return isCatalogues ? "catalogue" : "own";
+  return isOfCatalogue ? "catalogue" : "own";
 }
 
 function isWithin(key: string, domains: readonly string[]): boolean {

@@ -3,12 +3,12 @@ import { type KubeObject, namespacedName, namespaceOf, type ObjectMeta } from ".
 import { scenarioKind } from "../../core/scenario/scenario-kind.ts";
 import { volumeClaimName } from "../../core/volumes.ts";
 
-/** What stands for a claim whose name is made of others; undefined for one with a name of its own. */
+/** The replacement of a claim name that is built from other names; undefined for any other claim. */
 export type VolumeClaimNamer = (claim: string, token: (text: string) => string) => string | undefined;
 
 /**
- * Names of claims that are put together from other names, by namespace: a pod's ephemeral volume has the claim POD-VOLUME,
- * a StatefulSet's template CLAIM-SET-0. The engine puts them together again, and so from what stands for the parts. (02:V-5)
+ * Claim names that are built from other names, by namespace: a pod's ephemeral volume has the claim POD-VOLUME, a
+ * StatefulSet's template CLAIM-SET-0. Scheduling builds them again, so they are built from the replaced parts. (02:V-5)
  */
 export function volumeClaimNamers(objects: readonly KubeObject[]): (namespace: string) => VolumeClaimNamer {
   const ephemeral = ephemeralVolumeClaims(objects);

@@ -7,7 +7,7 @@ import type { Io } from "../io.ts";
 import { reportFindings } from "../report-findings.ts";
 import type { UpOptions } from "../up-command.ts";
 
-/** Manifests, through the lenient converter; all of them or, with an error among them, none. */
+/** Converts manifests leniently and creates their objects; none of them if one has an error. */
 export async function loadManifests(
   api: ApiServer,
   { filename = [], recursive }: Pick<UpOptions, "filename" | "recursive">,

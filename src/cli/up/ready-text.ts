@@ -2,16 +2,16 @@ import type { UpOptions } from "../up-command.ts";
 
 export interface ReadyTextOptions {
   readonly url: string;
-  /** Of the kubeconfig. */
+  /** The path of the kubeconfig. */
   readonly path: string;
   readonly options: UpOptions;
 }
 
-/** What someone reads who has just started it: where it is, and what to try. */
+/** Printed when the sandbox is ready: its address, and what to try. */
 export function readyText({ url, path, options }: ReadyTextOptions): string {
   const { controller, speed, dataDir } = options;
   const what = controller ? "sandbox" : "control plane";
-  return `The ${what} is ready at ${url}${speed === 1 ? "" : `; its time runs ${speed} times faster`}.
+  return `The ${what} is ready at ${url}${speed === 1 ? "" : `; time runs ${speed}x faster`}.
 
   export KUBECONFIG=${shellQuoted(path)}
 
@@ -20,7 +20,7 @@ ${suggestedCommands(options)
   .map((line) => `  ${line}`)
   .join("\n")}
 
-Ctrl-C stops it; ${dataDir === undefined ? "nothing is kept" : `the cluster is kept in ${dataDir}`}.${controller ? " What Karpenter does and why:" : ""}
+Ctrl-C stops it; ${dataDir === undefined ? "nothing is saved" : `the cluster is saved in ${dataDir}`}.${controller ? " What Karpenter does and why:" : ""}
 `;
 }
 
@@ -41,7 +41,7 @@ function suggestedCommands({ controller, nodes, demo, filename }: UpOptions): re
   ];
 }
 
-/** As one types it: quoted only where the shell would take it apart. */
+/** Quoted only if the shell needs it. */
 function shellQuoted(text: string): string {
   return /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

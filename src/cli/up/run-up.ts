@@ -11,12 +11,12 @@ import { readyText } from "./ready-text.ts";
 
 interface UpContext {
   readonly io: Io;
-  readonly stopped: UntilStopped;
+  readonly untilStopped: UntilStopped;
   readonly version: string;
 }
 
-/** Starts it, says what to try, and stays until the user has had enough. */
-export async function runUp(options: UpOptions, { io, stopped: untilStopped, version }: UpContext): Promise<void> {
+/** Starts the sandbox or the control plane, prints what to try, and runs until it is asked to stop. */
+export async function runUp(options: UpOptions, { io, untilStopped, version }: UpContext): Promise<void> {
   const folder = stateFolder(io.env);
   const path = resolve(options.kubeconfig ?? join(folder, "kubeconfig"));
   let running: ControlPlane | Sandbox;
@@ -33,9 +33,7 @@ export async function runUp(options: UpOptions, { io, stopped: untilStopped, ver
     if (!isLoaded) return io.exit(exitCodes.badInput);
     await writePrivateFile(path, running.kubeconfig);
     io.stdout(readyText({ url: running.url, path, options }));
-    await (options.demo === true && "cloud" in running
-      ? runDemo(running, { io, stopped: untilStopped })
-      : untilStopped());
+    await (options.demo === true && "cloud" in running ? runDemo(running, { io, untilStopped }) : untilStopped());
     io.stdout("stopping\n");
   } catch (error) {
     io.stderr(`error: ${errorText(error)}\n`);
@@ -61,18 +59,15 @@ function startCluster(options: UpOptions, { io, version, folder }: UpStartContex
     nodes: options.nodes,
     folder,
     data: dataDir === undefined ? undefined : { folder: resolve(dataDir), recover: options.recover === true },
-    onInternalError: (error) => io.stderr(`error: something failed inside the control plane: ${errorText(error)}\n`),
+    onInternalError: (error) => io.stderr(`error: internal error in the control plane: ${errorText(error)}\n`),
   };
   return options.controller
     ? startSandbox({ ...controlPlaneOptions, version, region, print: io.stdout, isColoured: io.isTty })
     : startControlPlane(controlPlaneOptions);
 }
 
-/** Plays the demo, and waits on. */
-async function runDemo(
-  sandbox: Sandbox,
-  { io, stopped: untilStopped }: Pick<UpContext, "io" | "stopped">,
-): Promise<void> {
+/** Plays the demo, then waits until the process is asked to stop. */
+async function runDemo(sandbox: Sandbox, { io, untilStopped }: Pick<UpContext, "io" | "untilStopped">): Promise<void> {
   const { runDemoSteps } = await import("../../operator/sandbox/demo/demo.ts");
   const demoAbort = new AbortController();
   const writeBlock = (text: string) => sandbox.printLine(`\n${text}\n`);

@@ -2,11 +2,11 @@
 export interface TextColumn {
   readonly title: string;
   readonly align?: "left" | "right";
-  /** Longer cells are cut, with an ellipsis. */
+  /** Longer cells are truncated, with an ellipsis. */
   readonly maxWidth?: number;
 }
 
-/** Rows under titles, two spaces between columns, nothing after the last one. */
+/** The lines of a table: titles, then rows, with two spaces between columns and no trailing spaces. */
 export function formatTable(columns: readonly TextColumn[], rows: readonly (readonly string[])[]): readonly string[] {
   const cut = rows.map((row) => row.map((cell, index) => truncateText(oneLine(cell), columns[index]?.maxWidth)));
   const all = [columns.map(({ title }) => title), ...cut];
@@ -25,7 +25,11 @@ export function truncateText(text: string, maxLength = Number.POSITIVE_INFINITY)
   return text.length <= maxLength ? text : `${text.slice(0, maxLength - 1)}…`;
 }
 
-/** Names come from manifests and may hold anything; a row stays one row and moves no cursor. */
+/** Removes line breaks and terminal control characters, which text from manifests may contain. */
 export function oneLine(text: string): string {
   return text.replace(/[\u0000-\u001f\u007f-\u009f]+/g, " ");
+}
+
+export function countText(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }

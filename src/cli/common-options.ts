@@ -1,0 +1,36 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+
+export interface FileOptions {
+  readonly description: string;
+  readonly isRequired?: boolean;
+}
+
+/** `-f` and `-R`, as kubectl has them. */
+export function withFileOptions(command: Command, { description, isRequired = false }: FileOptions): Command {
+  return command
+    .addOption(
+      new Option("-f, --filename <path>", description).argParser(collectValues).makeOptionMandatory(isRequired),
+    )
+    .option("-R, --recursive", "process directories recursively");
+}
+
+/** The parser of an option that may be repeated. */
+export function collectValues(value: string, values: readonly string[] = []): readonly string[] {
+  return [...values, value];
+}
+
+/** The parser of an option that takes a whole number from 0 to `max`. */
+export function wholeNumberUpTo(max: number): (text: string) => number {
+  return (text) => {
+    const number = Number(text);
+    if (!/^\d+$/.test(text) || number > max) {
+      throw new InvalidArgumentError(`Expected a whole number from 0 to ${max}.`);
+    }
+    return number;
+  };
+}
+
+/** An option with a closed set of values; the first is the default. */
+export function choiceOption(flags: string, description: string, values: readonly string[]): Option {
+  return new Option(flags, description).choices(values).default(values[0]);
+}

@@ -1,0 +1,6 @@
+/** Values of `--provider` and `-o`, in a module of their own so that `--help` does not import the planner. */
+export const planProviders = ["kwok", "aws"] as const;
+export type PlanProvider = (typeof planProviders)[number];
+
+export const planOutputs = ["table", "wide", "json", "yaml", "nodeclaims"] as const;
+export type PlanOutput = (typeof planOutputs)[number];
