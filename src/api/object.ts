@@ -16,10 +16,12 @@ export interface ObjectMeta {
   readonly generation?: number | undefined;
   readonly creationTimestamp?: string | undefined;
   readonly deletionTimestamp?: string | undefined;
+  readonly deletionGracePeriodSeconds?: number | undefined;
   readonly labels?: Readonly<Record<string, string>> | undefined;
   readonly annotations?: Readonly<Record<string, string>> | undefined;
   readonly finalizers?: readonly string[] | undefined;
   readonly ownerReferences?: readonly OwnerReference[] | undefined;
+  readonly managedFields?: readonly unknown[] | undefined;
 }
 
 export interface OwnerReference {

@@ -1,6 +1,7 @@
 import { isRecord, type KubeObject } from "../api/object.ts";
 import { deepFreeze } from "../util/freeze.ts";
 import type {
+  DeleteOptions,
   KubeClient,
   ListOptions,
   ObjectKey,
@@ -69,7 +70,8 @@ export function httpClient(options: HttpClientOptions): KubeClient {
       });
     },
 
-    delete: async (type, key, { dryRun, propagation, gracePeriodSeconds, preconditions } = {}) => {
+    delete: async <T extends KubeObject>(type: ResourceType, key: ObjectKey, deleteOptions: DeleteOptions = {}) => {
+      const { dryRun, propagation, gracePeriodSeconds, preconditions } = deleteOptions;
       const body = {
         apiVersion: "v1",
         kind: "DeleteOptions",
@@ -78,8 +80,8 @@ export function httpClient(options: HttpClientOptions): KubeClient {
         preconditions,
         dryRun: dryRun ? ["All"] : undefined,
       };
-      const left = await json<KubeObject>({ type, method: "DELETE", path: objectPath(type, key), body });
-      return isStillThere(left) ? (left as never) : undefined;
+      const left = await json<T>({ type, method: "DELETE", path: objectPath(type, key), body });
+      return isStillThere(left) ? left : undefined;
     },
   };
 }
@@ -97,9 +99,7 @@ function applyQuery(
  */
 function isStillThere({ kind, metadata }: KubeObject): boolean {
   if (kind === "Status" || metadata.deletionTimestamp === undefined) return false;
-  const { finalizers = [], deletionGracePeriodSeconds = 0 } = metadata as KubeObject["metadata"] & {
-    readonly deletionGracePeriodSeconds?: number;
-  };
+  const { finalizers = [], deletionGracePeriodSeconds = 0 } = metadata;
   return finalizers.length > 0 || deletionGracePeriodSeconds > 0;
 }
 

@@ -20,12 +20,12 @@ export const kubeErrorCodes = [
 ] as const;
 export type KubeErrorCode = (typeof kubeErrorCodes)[number];
 
-/** The `Status` object of the Kubernetes API. */
+/** The `Status` of a refused request. */
 export interface KubeStatus {
   readonly kind: "Status";
   readonly apiVersion: "v1";
   readonly metadata: Readonly<Record<string, unknown>>;
-  readonly status: "Failure" | "Success";
+  readonly status: "Failure";
   readonly message: string;
   readonly reason?: string;
   readonly code: number;

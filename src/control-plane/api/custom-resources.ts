@@ -9,8 +9,8 @@ import { olderVersionKinds } from "../kinds/older-version-kinds.ts";
 import type { ServedKind } from "../kinds/served-kind.ts";
 import { apiError } from "./api-errors.ts";
 import { type DeleteResult, deleteObject } from "./delete-object.ts";
-import type { ServerContext } from "./object-writer.ts";
 import type { DeleteRequest } from "./request.ts";
+import type { ServerContext } from "./server-context.ts";
 
 export const crdStorage = "customresourcedefinitions.apiextensions.k8s.io";
 const cleanupFinalizer = "customresourcecleanup.apiextensions.k8s.io";
@@ -48,10 +48,15 @@ export class CustomResources {
     throw apiError("method-not-allowed", message);
   }
 
-  /** Deletes a CRD after its last instance; undefined for other kinds. */
-  deleteDefinition(kind: ServedKind, old: KubeObject, request: DeleteRequest): DeleteResult | undefined {
-    if (kind.storage !== crdStorage) return undefined;
-    if (request.dryRun === true) return deleteObject(this.#options.server, kind, old, request);
+  /** Deletes an object. A CRD is deleted after its last instance. */
+  delete(kind: ServedKind, old: KubeObject, request: DeleteRequest): DeleteResult {
+    if (kind.storage === crdStorage && request.dryRun !== true) return this.#deleteDefinition(kind, old, request);
+    const deleted = deleteObject(this.#options.server, kind, old, request);
+    if (deleted.isGone && request.dryRun !== true) this.onInstanceDeleted(kind);
+    return deleted;
+  }
+
+  #deleteDefinition(kind: ServedKind, old: KubeObject, request: DeleteRequest): DeleteResult {
     const { server } = this.#options;
     const draft = draftOf(old);
     draft.metadata.finalizers = [...new Set([...(draft.metadata.finalizers ?? []), cleanupFinalizer])];
@@ -75,13 +80,13 @@ export class CustomResources {
   }
 
   #register(definition: KubeObject): void {
-    const { server: machine, admission, metadata, conversion } = this.#options;
+    const { server, admission, metadata, conversion } = this.#options;
     const isEstablished = listAt(definition.status, "conditions").some(
       (one) => one["type"] === "Established" && one["status"] === "True",
     );
     if (!isEstablished) return;
     const kinds = customKinds(definition, { admission, metadata });
-    machine.kinds.replace(storageOf(definition), [...kinds, ...olderVersionKinds(kinds, conversion)]);
+    server.kinds.replace(storageOf(definition), [...kinds, ...olderVersionKinds(kinds, conversion)]);
   }
 
   #setTerminating(definition: KubeObject): void {
@@ -99,29 +104,29 @@ export class CustomResources {
   }
 
   #deleteInstances(definition: KubeObject): void {
-    const { server: machine } = this.#options;
+    const { server } = this.#options;
     const storage = storageOf(definition);
-    const kind = machine.kinds.all().find((one) => one.storage === storage && one.conversion === undefined);
+    const kind = server.kinds.all().find((one) => one.storage === storage && one.conversion === undefined);
     if (kind === undefined) return;
-    for (const [, object] of [...machine.store.collection(storage).range()]) {
-      deleteObject(machine, kind, object, { propagation: "Background" });
+    for (const [, object] of [...server.store.collection(storage).range()]) {
+      deleteObject(server, kind, object, { propagation: "Background" });
     }
   }
 
   #finish(definition: KubeObject): DeleteResult | undefined {
-    const { server: machine, closeWatches } = this.#options;
+    const { server, closeWatches } = this.#options;
     const storage = storageOf(definition);
-    if (machine.store.collection(storage).size > 0) return undefined;
-    machine.kinds.replace(storage, []);
+    if (server.store.collection(storage).size > 0) return undefined;
+    server.kinds.replace(storage, []);
     closeWatches(storage);
     const name = definition.metadata.name ?? "";
     const current = this.#definitions().get(name);
     if (current === undefined) return undefined;
     const others = (current.metadata.finalizers ?? []).filter((one) => one !== cleanupFinalizer);
-    if (others.length === 0) return { object: machine.store.remove(crdStorage, name) ?? current, isGone: true };
+    if (others.length === 0) return { object: server.store.remove(crdStorage, name) ?? current, isGone: true };
     const draft = draftOf(current);
     draft.metadata.finalizers = others;
-    return { object: machine.store.put(crdStorage, name, draft), isGone: false };
+    return { object: server.store.put(crdStorage, name, draft), isGone: false };
   }
 }
 

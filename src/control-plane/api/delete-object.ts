@@ -2,9 +2,11 @@ import type { KubeObject } from "../../api/object.ts";
 import { rfc3339 } from "../../util/timestamp.ts";
 import { draftOf, numberAt, type ObjectDraft, textAt } from "../kinds/object-draft.ts";
 import type { ServedKind } from "../kinds/served-kind.ts";
-import { badRequest, conflict } from "./api-errors.ts";
-import { isReadyForRemoval, type ServerContext, storageKey } from "./object-writer.ts";
+import { badRequest } from "./api-errors.ts";
+import { isReadyForRemoval } from "./object-writer.ts";
 import type { DeleteRequest } from "./request.ts";
+import { type ServerContext, storageKey } from "./server-context.ts";
+import { assertDeletePreconditions } from "./write-checks.ts";
 
 const foreground = "foregroundDeletion";
 const orphan = "orphan";
@@ -21,7 +23,7 @@ export function deleteObject(
   old: KubeObject,
   request: DeleteRequest,
 ): DeleteResult {
-  assertPreconditions(kind, old, request);
+  assertDeletePreconditions(kind, old, request);
   const draft = draftOf(old);
   markPropagation(draft, request);
   const now = server.clock.now();
@@ -35,27 +37,14 @@ export function deleteObject(
   }
   if (kind.storage === "namespaces" && draft.status !== undefined) draft.status["phase"] = "Terminating";
   const key = storageKey(kind, { name: old.metadata.name ?? "", namespace: old.metadata.namespace });
-  const asObject = draft as unknown as KubeObject;
-  if (isReadyForRemoval(asObject)) {
-    if (request.dryRun === true) return { object: asObject, isGone: true };
+  if (isReadyForRemoval(draft)) {
+    if (request.dryRun === true) return { object: draft, isGone: true };
     return { object: server.store.remove(kind.storage, key) ?? old, isGone: true };
   }
   const isUnchanged = !isFirst && JSON.stringify(draft.metadata) === JSON.stringify(old.metadata);
   if (isUnchanged) return { object: old, isGone: false };
-  if (request.dryRun === true) return { object: asObject, isGone: false };
+  if (request.dryRun === true) return { object: draft, isGone: false };
   return { object: server.store.put(kind.storage, key, draft), isGone: false };
-}
-
-function assertPreconditions(kind: ServedKind, { metadata }: KubeObject, { preconditions }: DeleteRequest): void {
-  const { uid, resourceVersion } = preconditions ?? {};
-  const name = metadata.name ?? "";
-  if (uid !== undefined && uid !== metadata.uid) {
-    throw conflict(kind, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${metadata.uid}`);
-  }
-  if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion) {
-    const because = `ResourceVersion in precondition: ${resourceVersion}, ResourceVersion in object meta: ${metadata.resourceVersion}`;
-    throw conflict(kind, name, `Precondition failed: ${because}`);
-  }
 }
 
 /** Foreground and orphan deletion are finalizers the garbage collector takes off; background needs none. */
@@ -82,6 +71,6 @@ function graceSeconds({ kind, apiVersion, spec, status }: KubeObject, { gracePer
 
 /** The time deletion was requested does not change. */
 function shortenedDeletionTime({ metadata }: KubeObject, grace: number): string {
-  const old = (metadata as { deletionGracePeriodSeconds?: number }).deletionGracePeriodSeconds ?? 0;
+  const old = metadata.deletionGracePeriodSeconds ?? 0;
   return rfc3339(Date.parse(metadata.deletionTimestamp ?? "") - old * 1000 + grace * 1000);
 }

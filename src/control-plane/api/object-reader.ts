@@ -6,10 +6,10 @@ import type { ServedKind } from "../kinds/served-kind.ts";
 import type { ObjectStore } from "../store/object-store.ts";
 import { apiError, notFound } from "./api-errors.ts";
 import { type ListPage, type ListRequest, listPage } from "./list-page.ts";
-import { storageKey } from "./object-writer.ts";
 import type { NamespacedName } from "./request.ts";
 import { assertRevisionReached, parseRevision } from "./revisions.ts";
 import { Selection } from "./selectors/selection.ts";
+import { storageKey } from "./server-context.ts";
 import { defaultWatchBacklog, ServerWatch, type WatchRequest, type WatchSource, watchStart } from "./server-watch.ts";
 
 /** Replaces stored objects on read: leases of healthy kubelets are computed. (05:CP-L10) */

@@ -1,36 +1,17 @@
 import { isRecord, type KubeObject } from "../../api/object.ts";
-import type { Clock } from "../../util/clock.ts";
-import type { Random } from "../../util/random.ts";
 import { rfc3339 } from "../../util/timestamp.ts";
-import { apiVersionOfKind, type KindRegistry } from "../kinds/kind-registry.ts";
-import { copyJson, isSameJson, type ObjectDraft, type ObjectDraftMetadata, textAt } from "../kinds/object-draft.ts";
-import type { AdmissionContext, ServedKind } from "../kinds/served-kind.ts";
-import type { ObjectStore } from "../store/object-store.ts";
-import {
-  alreadyExists,
-  badRequest,
-  conflict,
-  forbiddenField,
-  invalidObject,
-  invalidValue,
-  notFound,
-} from "./api-errors.ts";
+import { apiVersionOfKind } from "../kinds/kind-registry.ts";
+import { copyJson, isSameJson, type ObjectDraft, type ObjectDraftMetadata } from "../kinds/object-draft.ts";
+import type { ServedKind } from "../kinds/served-kind.ts";
+import { alreadyExists, badRequest, invalidObject, notFound } from "./api-errors.ts";
 import { trackManagedFields } from "./apply/managed-fields.ts";
 import { assertNamespace } from "./namespaces.ts";
 import { assertWithinLimits } from "./object-limits.ts";
 import type { NamespacedName, WriteRequest } from "./request.ts";
+import { admissionContext, type ServerContext, storageKey } from "./server-context.ts";
+import { assertFinalizers, assertIdentity, assertUpdatePreconditions } from "./write-checks.ts";
 
 const maxNameTries = 8;
-
-/** What the parts of the API server share. */
-export interface ServerContext {
-  readonly store: ObjectStore;
-  readonly kinds: KindRegistry;
-  readonly clock: Clock;
-  /** Generated names and uids come from here. */
-  readonly random: Random;
-  readonly admissionContext: () => AdmissionContext;
-}
 
 /** A request body, decoded and converted to the stored version. */
 export interface DecodedWrite {
@@ -51,10 +32,6 @@ export interface WriteResult {
   readonly isNew: boolean;
   /** The update removed the last finalizer of a deleted object, which is now removed. */
   readonly isGone: boolean;
-}
-
-export function storageKey(kind: ServedKind, { name, namespace }: NamespacedName): string {
-  return kind.namespaced ? `${namespace ?? ""}/${name}` : name;
 }
 
 /** From a request body to a stored object. (01 §0.1, 05 §3) */
@@ -111,7 +88,7 @@ export class ObjectWriter {
       delete metadata[field];
     metadata.uid = random.uuid();
     metadata.creationTimestamp = rfc3339(clock.now());
-    const context = this.#server.admissionContext();
+    const context = admissionContext(this.#server);
     if (behaviour.hasStatus && behaviour.keepsStatusOnCreate !== true) delete draft.status;
     behaviour.admitCreate?.(draft, context);
     behaviour.defaults?.(draft, context);
@@ -123,7 +100,7 @@ export class ObjectWriter {
     if (options.isApplied !== true)
       trackManagedFields({ kind, old: undefined, draft: validated, request: options, now: clock.now() });
     assertWithinLimits(validated);
-    if (options.dryRun === true) return { object: validated as unknown as KubeObject, isNew: true, isGone: false };
+    if (options.dryRun === true) return { object: validated, isNew: true, isGone: false };
     return { object: store.put(kind.storage, key, validated), isNew: true, isGone: false };
   }
 
@@ -131,7 +108,7 @@ export class ObjectWriter {
   replace(kind: ServedKind, old: KubeObject, draft: ObjectDraft, options: StoreWriteOptions): WriteResult {
     const { store, clock } = this.#server;
     const { behaviour } = kind;
-    this.#assertPreconditions(kind, old, draft);
+    assertUpdatePreconditions(kind, old, draft);
     const validated =
       options.subresource === "status" ? this.#withStatus(kind, old, draft) : this.#withSpec(kind, old, draft);
     assertFinalizers(kind, validated, old);
@@ -141,7 +118,7 @@ export class ObjectWriter {
       trackManagedFields({ kind, old, draft: validated, request: options, now: clock.now() });
     if (isSameJson(validated, old)) return { object: old, isNew: false, isGone: false };
     assertWithinLimits(validated);
-    if (options.dryRun === true) return { object: validated as unknown as KubeObject, isNew: false, isGone: false };
+    if (options.dryRun === true) return { object: validated, isNew: false, isGone: false };
     const key = storageKey(kind, { name: old.metadata.name ?? "", namespace: old.metadata.namespace });
     const object = store.put(kind.storage, key, validated);
     if (!isReadyForRemoval(object)) return { object, isNew: false, isGone: false };
@@ -153,7 +130,7 @@ export class ObjectWriter {
     const { behaviour } = kind;
     keepSystemFields(draft, old);
     if (behaviour.hasStatus) setOrDelete(draft, "status", old.status);
-    const context = this.#server.admissionContext();
+    const context = admissionContext(this.#server);
     behaviour.defaults?.(draft, context);
     behaviour.prepareUpdate?.(draft, old, context);
     return this.#validated(kind, draft, old);
@@ -170,6 +147,16 @@ export class ObjectWriter {
     const causes = behaviour.updateStatus(draft, old);
     if (causes.length > 0) throw invalidObject(kind, old.metadata.name ?? "", causes);
     return draft;
+  }
+
+  /** Every namespace has the ServiceAccount "default". */
+  createDefaultServiceAccount({ metadata }: KubeObject): void {
+    const namespace = metadata.name ?? "";
+    const { store, kinds } = this.#server;
+    const kind = kinds.get({ group: "", version: "v1", plural: "serviceaccounts" });
+    if (store.collection(kind.storage).get(`${namespace}/default`) !== undefined) return;
+    const account = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "default" } };
+    this.create(kind, account, { namespace });
   }
 
   existing(kind: ServedKind, key: NamespacedName): KubeObject {
@@ -203,46 +190,12 @@ export class ObjectWriter {
     if (metadata.namespace === "") throw badRequest(`an empty namespace may not be set during creation`);
   }
 
-  #assertPreconditions(kind: ServedKind, old: KubeObject, draft: ObjectDraft): void {
-    const { resourceVersion = "", uid = "" } = draft.metadata;
-    const name = old.metadata.name ?? "";
-    if (uid !== "" && uid !== old.metadata.uid) {
-      throw conflict(
-        kind,
-        name,
-        `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${old.metadata.uid}`,
-      );
-    }
-    if (resourceVersion !== "" && resourceVersion !== "0") {
-      if (resourceVersion !== old.metadata.resourceVersion) throw conflict(kind, name);
-    } else if (kind.behaviour.needsVersionToUpdate === true) {
-      throw invalidObject(kind, name, [
-        invalidValue(["metadata", "resourceVersion"], 0, "must be specified for an update"),
-      ]);
-    }
-  }
-
   #validated(kind: ServedKind, draft: ObjectDraft, old: KubeObject | undefined): ObjectDraft {
     draft.apiVersion = apiVersionOfKind(kind);
     draft.kind = kind.kind;
     const { draft: validated, causes } = kind.behaviour.validate(draft, old);
     if (causes.length > 0) throw invalidObject(kind, draft.metadata.name ?? draft.metadata.generateName ?? "", causes);
     return validated;
-  }
-}
-
-function assertIdentity(kind: ServedKind, body: unknown): void {
-  if (!isRecord(body)) throw badRequest("the body of the request is not an object");
-  // The endpoint says what a built-in is, where the body does not: the official JavaScript client relies on it.
-  const isCustom = kind.custom !== undefined;
-  const { apiVersion = isCustom ? "" : apiVersionOfKind(kind), kind: name = isCustom ? "" : kind.kind } = body;
-  if (typeof name !== "string" || name === "") throw badRequest("Object 'Kind' is missing");
-  if (typeof apiVersion !== "string" || apiVersion === "") throw badRequest("Object 'apiVersion' is missing");
-  if (name !== kind.kind || apiVersion !== apiVersionOfKind(kind)) {
-    throw badRequest(
-      `${name} in version ${JSON.stringify(apiVersion)} cannot be handled as a ${kind.kind}: ` +
-        `expected ${kind.kind} in ${apiVersionOfKind(kind)}`,
-    );
   }
 }
 
@@ -267,14 +220,6 @@ function setOrDelete(target: Record<string, unknown>, field: string, value: unkn
   else target[field] = Object.isFrozen(value) ? copyJson(value) : value;
 }
 
-function assertFinalizers(kind: ServedKind, draft: ObjectDraft, old: KubeObject): void {
-  if (old.metadata.deletionTimestamp === undefined) return;
-  const added = (draft.metadata.finalizers ?? []).filter((one) => !(old.metadata.finalizers ?? []).includes(one));
-  if (added.length === 0) return;
-  const because = `no new finalizers can be added if the object is being deleted, found new finalizers ${JSON.stringify(added)}`;
-  throw invalidObject(kind, old.metadata.name ?? "", [forbiddenField(["metadata", "finalizers"], because)]);
-}
-
 /** Whether anything but metadata and status changed. Without a status subresource a status is data like any other. */
 function hasSpecChange({ behaviour }: ServedKind, draft: ObjectDraft, old: KubeObject): boolean {
   const rest = (object: object): Record<string, unknown> => {
@@ -288,23 +233,9 @@ function hasSpecChange({ behaviour }: ServedKind, draft: ObjectDraft, old: KubeO
 /** Deleted, grace period over, no finalizers. */
 export function isReadyForRemoval({ metadata, kind, spec }: KubeObject): boolean {
   const { deletionTimestamp, finalizers = [] } = metadata;
-  const grace = (metadata as { deletionGracePeriodSeconds?: number }).deletionGracePeriodSeconds ?? 0;
+  const grace = metadata.deletionGracePeriodSeconds ?? 0;
   if (deletionTimestamp === undefined || finalizers.length > 0 || grace > 0) return false;
   const held =
     kind === "Namespace" && isRecord(spec) && Array.isArray(spec["finalizers"]) && spec["finalizers"].length > 0;
   return !held;
-}
-
-/** Name and namespace of the body must match the URL. */
-export function assertNameMatches(key: NamespacedName, draft: ObjectDraft): void {
-  const written = textAt(draft.metadata, "name");
-  if (written !== "" && written !== key.name) {
-    throw badRequest(`the name of the object (${written}) does not match the name on the URL (${key.name})`);
-  }
-  const namespace = textAt(draft.metadata, "namespace");
-  if (namespace !== "" && key.namespace !== undefined && namespace !== key.namespace) {
-    throw badRequest(
-      `the namespace of the object (${namespace}) does not match the namespace on the URL (${key.namespace})`,
-    );
-  }
 }

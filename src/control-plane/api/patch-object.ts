@@ -5,11 +5,13 @@ import type { ServedKind } from "../kinds/served-kind.ts";
 import { apiError, badRequest, notFound } from "./api-errors.ts";
 import { serverSideApply } from "./apply/server-side-apply.ts";
 import { assertWithinLimits } from "./object-limits.ts";
-import { assertNameMatches, type ObjectWriter, type ServerContext, type WriteResult } from "./object-writer.ts";
+import type { ObjectWriter, WriteResult } from "./object-writer.ts";
 import { jsonPatch } from "./patch/json-patch.ts";
 import { mergePatch } from "./patch/merge-patch.ts";
 import { strategicMerge } from "./patch/strategic-merge.ts";
 import type { NamespacedName, WriteRequest } from "./request.ts";
+import type { ServerContext } from "./server-context.ts";
+import { assertNameMatches } from "./write-checks.ts";
 
 /** The patched object, not decoded or validated yet. */
 export function patchObject(

@@ -1,4 +1,5 @@
 import type { KubeObject } from "../../api/object.ts";
+import type { StatusDetails } from "../../kube/kube-error.ts";
 import type { Subresource } from "../kinds/served-kind.ts";
 
 export type FieldValidation = "Ignore" | "Warn" | "Strict";
@@ -12,6 +13,12 @@ export interface WriteRequest {
   readonly subresource?: Subresource | undefined;
   /** What the decoder of the body noticed: `duplicate field "spec.replicas"`. Treated like unknown fields. */
   readonly decodingProblems?: readonly string[] | undefined;
+}
+
+export interface CreateRequest extends WriteRequest {
+  readonly namespace?: string | undefined;
+  /** The object a subresource is created on. */
+  readonly name?: string | undefined;
 }
 
 export interface DeleteRequest {
@@ -43,3 +50,13 @@ export interface DeleteResponse extends ApiResponse {
   /** False: it stays until its grace period is over and its finalizers are gone. */
   readonly isGone: boolean;
 }
+
+/** The `Status` of a request that succeeded and has no object to return. */
+export interface SuccessStatus extends KubeObject {
+  readonly kind: "Status";
+  readonly status: "Success";
+  readonly code?: number;
+  readonly details?: StatusDetails;
+}
+
+export const successStatus: SuccessStatus = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success" };

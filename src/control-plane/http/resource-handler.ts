@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isRecord, type KubeObject } from "../../api/object.ts";
 import type { Patch } from "../../kube/client.ts";
-import type { KubeStatus } from "../../kube/kube-error.ts";
 import { apiError, badRequest, noSuchResource } from "../api/api-errors.ts";
-import type { NamespacedName, WriteRequest } from "../api/request.ts";
+import { type NamespacedName, type SuccessStatus, successStatus, type WriteRequest } from "../api/request.ts";
 import type { ApiServer } from "../api/server.ts";
 import { type ServedKind, type Subresource, subresources } from "../kinds/served-kind.ts";
 import type { ProtobufMessages } from "../protobuf/protobuf-messages.ts";
@@ -244,15 +243,9 @@ async function remove(call: ResourceRequest, key: NamespacedName): Promise<HttpR
 }
 
 /** The Status of a completed delete. */
-function deletedStatus({ group, plural }: ServedKind, { metadata }: KubeObject): KubeStatus {
+function deletedStatus({ group, plural }: ServedKind, { metadata }: KubeObject): SuccessStatus {
   const { name = "", uid = "" } = metadata;
-  return {
-    kind: "Status",
-    apiVersion: "v1",
-    metadata: {},
-    status: "Success",
-    details: { name, ...(group !== "" && { group }), kind: plural, uid },
-  } as KubeStatus; // a success carries neither message nor code
+  return { ...successStatus, details: { name, ...(group !== "" && { group }), kind: plural, uid } };
 }
 
 async function removeAll(call: ResourceRequest): Promise<HttpReply> {

@@ -1,4 +1,4 @@
-import { isRecord, type KubeObject } from "../../api/object.ts";
+import { isRecord, type KubeObject, type OwnerReference } from "../../api/object.ts";
 
 export type JsonObject = Record<string, unknown>;
 
@@ -25,7 +25,7 @@ export interface ObjectDraftMetadata {
   labels?: Record<string, string>;
   annotations?: Record<string, string>;
   finalizers?: string[];
-  ownerReferences?: JsonObject[];
+  ownerReferences?: OwnerReference[];
   managedFields?: JsonObject[];
   [field: string]: unknown;
 }

@@ -65,7 +65,7 @@ export class ObjectStore {
     const previous = collection.get(key);
     const revision = ++this.#revision;
     draft.metadata.resourceVersion = String(revision);
-    const object = deepFreeze(draft) as unknown as KubeObject;
+    const object = deepFreeze<KubeObject>(draft);
     collection.put(key, object);
     const change: StoreChange = {
       type: previous === undefined ? "ADDED" : "MODIFIED",

@@ -117,9 +117,7 @@ function managersBefore(old: KubeObject | undefined, draft: ObjectDraft): readon
   const isReset = written?.length === 1 && Object.keys(written[0] ?? {}).length === 0;
   if (isReset) return [];
   const given = fieldManagersOf(written);
-  return given.length > 0
-    ? given
-    : fieldManagersOf((old?.metadata as { managedFields?: unknown } | undefined)?.managedFields);
+  return given.length > 0 ? given : fieldManagersOf(old?.metadata.managedFields);
 }
 
 const systemFields = fromFieldsV1({

@@ -76,7 +76,7 @@ export function serverSideApply(operation: ApplyOperation): ObjectDraft {
 }
 
 function createApplied(operation: ApplyOperation, wanted: FieldSet): ObjectDraft {
-  const draft = draftOf(operation.config as unknown as KubeObject);
+  const draft = draftOf(operation.config);
   setFieldManagers(draft, [managerEntry(operation, wanted)]);
   return draft;
 }
@@ -113,7 +113,7 @@ function onlySubtree(fields: FieldSet, step: string): FieldSet {
 
 /** Fields without a manager at the first apply belong to "before-first-apply". */
 function managersOrDefault(live: KubeObject, kind: ServedKind): readonly FieldManager[] {
-  const managers = fieldManagersOf((live.metadata as { managedFields?: unknown }).managedFields);
+  const managers = fieldManagersOf(live.metadata.managedFields);
   if (managers.length > 0) return managers;
   const fields = withoutSystemFields(fieldSetOf(live, kind.fields));
   const apiVersion = apiVersionOfKind(kind);

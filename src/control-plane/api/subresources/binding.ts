@@ -1,12 +1,13 @@
-import { isRecord, type KubeObject } from "../../../api/object.ts";
+import { isRecord } from "../../../api/object.ts";
 import { rfc3339 } from "../../../util/timestamp.ts";
 import { draftOf, ensureRecord, listAt, recordAt, textAt } from "../../kinds/object-draft.ts";
 import { badRequest, conflict } from "../api-errors.ts";
-import { storageKey } from "../object-writer.ts";
+import { type SuccessStatus, successStatus } from "../request.ts";
+import { storageKey } from "../server-context.ts";
 import type { PodSubresourceContext } from "./eviction.ts";
 
 /** Puts a pod on a node: what schedulers do. */
-export function bindPod(body: unknown, { server, kind, pod, request }: PodSubresourceContext): KubeObject {
+export function bindPod(body: unknown, { server, kind, pod, request }: PodSubresourceContext): SuccessStatus {
   const node = nodeOf(body);
   const name = pod.metadata.name ?? "";
   const written = textAt(body, "metadata", "name");
@@ -28,7 +29,7 @@ export function bindPod(body: unknown, { server, kind, pod, request }: PodSubres
   markScheduled(ensureRecord(draft, "status"), rfc3339(server.clock.now()));
   const key = storageKey(kind, { name, namespace: pod.metadata.namespace });
   if (request.dryRun !== true) server.store.put(kind.storage, key, draft);
-  return { apiVersion: "v1", kind: "Status", metadata: {}, status: "Success", code: 201 } as unknown as KubeObject;
+  return { ...successStatus, code: 201 };
 }
 
 function nodeOf(body: unknown): string {

@@ -13,8 +13,8 @@ import {
 } from "../../kinds/object-draft.ts";
 import type { ServedKind } from "../../kinds/served-kind.ts";
 import { apiError, badRequest, conflict, forbidden } from "../api-errors.ts";
-import { type ServerContext, storageKey } from "../object-writer.ts";
-import type { DeleteRequest, WriteRequest } from "../request.ts";
+import { type DeleteRequest, type SuccessStatus, successStatus, type WriteRequest } from "../request.ts";
+import { type ServerContext, storageKey } from "../server-context.ts";
 
 export interface PodSubresourceContext {
   readonly server: ServerContext;
@@ -33,7 +33,7 @@ const maxDisrupted = 2000;
 const budgetRefusal = "Cannot evict pod as it would violate the pod's disruption budget.";
 
 /** Deletes a pod if its disruption budget allows one more to be away. (05:CP-L6) */
-export function evictPod(body: unknown, context: PodEvictionContext): KubeObject {
+export function evictPod(body: unknown, context: PodEvictionContext): SuccessStatus {
   const request = deleteRequest(body, context);
   const { pod, kind, server, remove } = context;
   const name = pod.metadata.name ?? "";
@@ -44,7 +44,7 @@ export function evictPod(body: unknown, context: PodEvictionContext): KubeObject
   if (!isUnbudgeted(pod)) spendDisruption(context, request.dryRun === true);
   const current = request.dryRun === true ? pod : withDisruptionTarget(server, kind, pod);
   remove(current, { ...request, preconditions: undefined });
-  return { apiVersion: "v1", kind: "Status", metadata: {}, status: "Success", code: 201 } as unknown as KubeObject;
+  return { ...successStatus, code: 201 };
 }
 
 function deleteRequest(body: unknown, { pod, request }: PodEvictionContext): DeleteRequest {

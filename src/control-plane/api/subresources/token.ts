@@ -2,7 +2,7 @@ import { isRecord, type KubeObject } from "../../../api/object.ts";
 import { rfc3339 } from "../../../util/timestamp.ts";
 import { numberAt, recordAt } from "../../kinds/object-draft.ts";
 import { badRequest } from "../api-errors.ts";
-import type { ServerContext } from "../object-writer.ts";
+import type { ServerContext } from "../server-context.ts";
 
 const defaultSeconds = 3600;
 

@@ -1,0 +1,44 @@
+import type { Clock } from "../../util/clock.ts";
+import type { Random } from "../../util/random.ts";
+import type { KindRegistry } from "../kinds/kind-registry.ts";
+import type { AdmissionContext, ServedKind } from "../kinds/served-kind.ts";
+import type { ObjectStore } from "../store/object-store.ts";
+import { apiError } from "./api-errors.ts";
+import type { NamespacedName } from "./request.ts";
+
+/** What the parts of the API server share. */
+export interface ServerContext {
+  readonly store: ObjectStore;
+  readonly kinds: KindRegistry;
+  readonly clock: Clock;
+  /** Generated names and uids come from here. */
+  readonly random: Random;
+}
+
+export function storageKey(kind: ServedKind, { name, namespace }: NamespacedName): string {
+  return kind.namespaced ? `${namespace ?? ""}/${name}` : name;
+}
+
+export function admissionContext({ store, clock, random }: ServerContext): AdmissionContext {
+  return {
+    now: clock.now(),
+    random,
+    get: (storage, name, namespace) =>
+      store.collection(storage).get(namespace === undefined ? name : `${namespace}/${name}`),
+    list: (storage, namespace) => {
+      const prefix = namespace === undefined ? "" : `${namespace}/`;
+      return [...store.collection(storage).range({ prefix })].map(([, object]) => object);
+    },
+  };
+}
+
+/** Waits until everything written so far is in the journal. */
+export async function waitUntilDurable({ store }: ServerContext): Promise<void> {
+  const waiting = store.durable();
+  if (waiting === undefined) return;
+  try {
+    await waiting;
+  } catch (error) {
+    throw apiError("server-error", `the write could not be persisted: ${String(error)}`);
+  }
+}
