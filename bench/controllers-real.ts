@@ -9,9 +9,9 @@ import { silentLogger } from "../src/util/logger.ts";
 import { Random } from "../src/util/random.ts";
 import { startControlPlane } from "../test/cluster/control-plane.ts";
 import type { Connection } from "../test/cluster/kube.ts";
-import { startMachines } from "../test/cluster/machines.ts";
 import { realBudgets } from "../test/cluster/real-budgets.ts";
 import { realClient } from "../test/cluster/real-client.ts";
+import { startSimulatedNodes } from "../test/cluster/simulated-nodes.ts";
 import { createNamespace, installCrds } from "../test/cluster/sweep.ts";
 import { areAllRunning, createMixedObjects, machinesOf, runningPods } from "./cluster-figures.ts";
 import { below, show, told } from "./figures.ts";
@@ -33,7 +33,7 @@ async function scaleOut(connection: Connection) {
   await installCrds(connection);
   await createNamespace(client, "karpenter");
   const cloud = new SimulatedCloud({ clock, random: random.fork("cloud") });
-  const machines = startMachines({ client, instances: cloud, random, lines: [] });
+  const machines = startSimulatedNodes({ client, instances: cloud, random, lines: [] });
   const operator = startOperator({
     client: controller.client,
     leaseClient: client,

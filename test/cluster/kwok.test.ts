@@ -5,7 +5,7 @@ import { claimsOf, nodesOf, nothingLeft, podsOf, running } from "../stories/fact
 import { kwokClass, pool } from "../stories/manifests.ts";
 import { deployment } from "../stories/workloads.ts";
 import { realClient } from "./real-client.ts";
-import { realStage } from "./real-stage.ts";
+import { realCluster } from "./real-cluster.ts";
 import { describeOnCluster } from "./shared.ts";
 import { installCrds, sweep } from "./sweep.ts";
 
@@ -23,7 +23,7 @@ describeOnCluster("the KWOK provider on a real control plane", (connection) => {
   });
 
   it("02:K-7 02:K-10 makes Nodes for pending pods, which the real scheduler binds, and takes them away", async () => {
-    const stage = await realStage({ connection, namespace, fleet: "nodes" });
+    const stage = await realCluster({ connection, namespace, instanceKind: "nodes" });
     await stage.apply(kwokClass, pool(), deployment("web", { replicas: 6, cpu: "3", memory: "4Gi" }));
     await stage.until("all pods run", running(stage, "web", 6), 90);
 

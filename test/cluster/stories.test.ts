@@ -2,7 +2,7 @@ import { afterAll, beforeAll, it } from "vitest";
 import { stories } from "../stories/stories.ts";
 import type { Story } from "../stories/story.ts";
 import { realClient } from "./real-client.ts";
-import { realStage } from "./real-stage.ts";
+import { realCluster } from "./real-cluster.ts";
 import { describeOnCluster } from "./shared.ts";
 import { installCrds, sweep } from "./sweep.ts";
 
@@ -27,13 +27,13 @@ describeOnCluster("stories on a real control plane", (connection) => {
     console.log(["seconds of real time by story", ...lines].join("\n"));
   });
 
-  for (const [at, { title, settings, volumes, play }] of told.entries()) {
+  for (const [at, { title, settings, volumes, run }] of told.entries()) {
     it(title, { timeout: patienceMs }, async () => {
       const namespace = `story-${at + 1}`;
       const begunAt = performance.now();
-      const stage = await realStage({ connection, namespace, settings, ...(volumes && { volumes }) });
+      const stage = await realCluster({ connection, namespace, settings, ...(volumes && { volumes }) });
       try {
-        await play(stage);
+        await run(stage);
       } finally {
         seconds.push([title, (performance.now() - begunAt) / 1_000]);
         await stage.close();

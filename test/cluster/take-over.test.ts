@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, it } from "vitest";
-import { leaveBehind } from "../operator/left-behind.ts";
 import { goOn, takeOver } from "../operator/take-over.ts";
+import { leaveBehind } from "../operator/upstream-leftovers.ts";
 import { realClient } from "./real-client.ts";
-import { realStage } from "./real-stage.ts";
+import { realCluster } from "./real-cluster.ts";
 import { describeOnCluster } from "./shared.ts";
 import { installCrds, sweep } from "./sweep.ts";
 
@@ -21,7 +21,7 @@ describeOnCluster("taking over on a real control plane", (connection) => {
 
   it("01 §6.3 03 §6.5 takes over from the Go implementation, changes nothing, and goes on", async () => {
     const settings = { minValuesPolicy: "BestEffort" } as const;
-    const stage = await realStage({ connection, namespace, fleet: "nodes", settings, before: leaveBehind });
+    const stage = await realCluster({ connection, namespace, instanceKind: "nodes", settings, before: leaveBehind });
     await takeOver(stage, { quietSeconds: 30 });
     await goOn(stage);
     await stage.close();

@@ -12,8 +12,13 @@ import { builtInTypes } from "../../src/kube/resources.ts";
 import { socketTransport } from "../../src/kube/socket-transport.ts";
 import { systemClock } from "../../src/util/clock.ts";
 import { Random } from "../../src/util/random.ts";
-import { deployment, newImage, template, testCluster } from "../loops/workloads/cluster.ts";
-import { brokenImage, runAnnotation, testKubelet } from "../loops/workloads/test-kubelet.ts";
+import { brokenImage, runAnnotation, testKubelet } from "../control-plane/controllers/workloads/test-kubelet.ts";
+import {
+  deployment,
+  newImage,
+  template,
+  workloadWorld,
+} from "../control-plane/controllers/workloads/workload-world.ts";
 import { describeOnCluster } from "./shared.ts";
 
 const namespace = "workloads";
@@ -232,12 +237,12 @@ function byText(a: unknown, b: unknown): number {
 }
 
 async function embedded(): Promise<Readonly<Record<string, unknown>>> {
-  const cluster = await testCluster({ nodes });
+  const cluster = await workloadWorld({ nodes });
   await cluster.create({ apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } });
   const until: Stage["until"] = async (what, probe) => {
     for (let tries = 0; tries < 600; tries++) {
       if (await probe()) return;
-      await cluster.seconds(0.25);
+      await cluster.pass(0.25);
     }
     throw new Error(`${what}: not in time`);
   };

@@ -3,7 +3,7 @@ import type { NodePool } from "../../src/api/kinds/node-pool.ts";
 import type { Pod } from "../../src/api/kubernetes/pod.ts";
 import { finalizers, kwokLabels, labels } from "../../src/api/labels.ts";
 import type { KubeObject, OwnerReference } from "../../src/api/object.ts";
-import type { Rig } from "./rig.ts";
+import type { ControllerWorld } from "./controller-world.ts";
 
 /** A node class nobody here serves. */
 export const foreignClass = { group: "example.com", kind: "OtherNodeClass", name: "default" };
@@ -72,7 +72,7 @@ export interface MachineDraft extends ClaimDraft {
 }
 
 /** A claim with a machine, and the Node of it where asked for; both of the same name. */
-export async function machine(rig: Rig, name: string, draft: MachineDraft = {}): Promise<NodeClaim> {
+export async function machine(rig: ControllerWorld, name: string, draft: MachineDraft = {}): Promise<NodeClaim> {
   const { cpu = "4", node } = draft;
   const providerID = `kwok://${name}`;
   const made = await rig.create<NodeClaim>(claim(name, draft));

@@ -3,11 +3,11 @@ import { OverlayStore } from "../../src/cloud/overlay-store.ts";
 import { ProvisioningTrigger } from "../../src/controllers/provisioning/provisioning-trigger.ts";
 import { defaultGates, type FeatureGates } from "../../src/controllers/settings.ts";
 import { allControllers } from "../../src/operator/all-controllers.ts";
-import { rig } from "../controllers/rig.ts";
+import { controllerWorld } from "../controllers/controller-world.ts";
 
 async function names(gates: Partial<FeatureGates> = {}, isClusterStateObservable = true): Promise<readonly string[]> {
   const settings = { gates: { ...defaultGates, ...gates }, isClusterStateObservable };
-  const { parts, cloud, clock, stop } = await rig({ controllers: () => [], settings });
+  const { parts, cloud, clock, stop } = await controllerWorld({ controllers: () => [], settings });
   const loops = allControllers({
     dependencies: parts,
     provider: cloud,

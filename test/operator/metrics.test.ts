@@ -4,7 +4,7 @@ import { metricsControllers } from "../../src/controllers/metrics/metrics-contro
 import { defaultGates } from "../../src/controllers/settings.ts";
 import { frameworkMetrics } from "../../src/operator/metrics/framework-metrics.ts";
 import { promMetrics } from "../../src/operator/metrics/prom-metrics.ts";
-import { rig } from "../controllers/rig.ts";
+import { controllerWorld } from "../controllers/controller-world.ts";
 import { type SpecMetric, specMetrics, stillToCome } from "./spec-metrics.ts";
 
 /** Everything that is exposed with all controllers running, our prefix left off. */
@@ -12,7 +12,7 @@ async function exposed(): Promise<ReadonlyMap<string, SpecMetric>> {
   const { metrics, registry } = promMetrics();
   frameworkMetrics(registry);
   const gates = { ...defaultGates, CapacityBuffer: true };
-  const world = await rig({ controllers: metricsControllers, metrics, settings: { gates } });
+  const world = await controllerWorld({ controllers: metricsControllers, metrics, settings: { gates } });
   await world.stop();
   return metricsIn(registry);
 }

@@ -4,7 +4,7 @@ import { installCrds } from "../../src/control-plane/install-crds.ts";
 import { KubeError } from "../../src/kube/kube-error.ts";
 import { builtInTypes, karpenterTypes } from "../../src/kube/resources.ts";
 import { kwokClass, pool } from "../controllers/pool-objects.ts";
-import { lease, stage } from "./stage.ts";
+import { lease, operatorWorld } from "./operator-world.ts";
 
 function pod(name: string): KubeObject {
   const resources = { requests: { cpu: "1", memory: "1Gi" } };
@@ -20,7 +20,7 @@ type Phased = KubeObject & { readonly status?: { readonly phase?: string } };
 
 describe("the operator", () => {
   it("takes a pending pod to a running one, with everything wired", async () => {
-    const world = await stage();
+    const world = await operatorWorld();
     const operator = world.start("one");
     await world.client.create(karpenterTypes.KWOKNodeClass, kwokClass());
     await world.client.create(karpenterTypes.NodePool, pool());
@@ -47,7 +47,7 @@ describe("the operator", () => {
   });
 
   it("03 §6.5 of two one leads; the other is ready, and writes nothing", async () => {
-    const world = await stage();
+    const world = await operatorWorld();
     const [one, two] = [world.start("one"), world.start("two")];
     await world.client.create(karpenterTypes.NodePool, pool());
     await world.pass(30);
@@ -60,7 +60,7 @@ describe("the operator", () => {
   });
 
   it("03 §6.5 gives the lease back when it stops, after its last word, and the next one leads at once", async () => {
-    const world = await stage();
+    const world = await operatorWorld();
     const one = world.start("one");
     await world.client.create(karpenterTypes.NodePool, pool());
     await world.pass(5);
@@ -77,7 +77,7 @@ describe("the operator", () => {
   });
 
   it("03 §6.5 losing the lease ends it: it tells so and does nothing more", async () => {
-    const world = await stage();
+    const world = await operatorWorld();
     let isCut = false;
     const cut = <T>(call: () => Promise<T>): Promise<T> =>
       isCut ? Promise.reject(new KubeError("unavailable", "no answer")) : call();
@@ -106,7 +106,7 @@ describe("the operator", () => {
   });
 
   it("03 §6.4 begins without a lease where it is told to", async () => {
-    const world = await stage();
+    const world = await operatorWorld();
     const one = world.start("one", { leaderElection: undefined });
     await world.pass(1);
     expect(one.hasBegun()).toBe(true);
@@ -117,7 +117,7 @@ describe("the operator", () => {
   });
 
   it("03 §6.4 warmed up, it knows the cluster before it leads, and still writes nothing", async () => {
-    const world = await stage();
+    const world = await operatorWorld();
     const one = world.start("one");
     await world.pass(5);
     const [warm, cold] = [world.start("warm", { leaderElection: { ...lease, isWarmedUp: true } }), world.start("cold")];
@@ -139,7 +139,7 @@ describe("the operator", () => {
   });
 
   it("03 §6.5 without our kinds it goes on, and is ready once they are there", async () => {
-    const world = await stage({ hasCrds: false });
+    const world = await operatorWorld({ hasCrds: false });
     const one = world.start("one");
     await world.pass(30);
     expect(one.isReady()).toBe(false);
@@ -154,7 +154,7 @@ describe("the operator", () => {
 
   it("the same seed does the same", async () => {
     const told = async (): Promise<unknown> => {
-      const world = await stage({ seed: "again" });
+      const world = await operatorWorld({ seed: "again" });
       const operator = world.start("one");
       await world.client.create(karpenterTypes.KWOKNodeClass, kwokClass());
       await world.client.create(karpenterTypes.NodePool, pool());

@@ -1,13 +1,13 @@
 import { expect, it } from "vitest";
-import { embeddedStage } from "../stories/embedded.ts";
-import { leaveBehind } from "./left-behind.ts";
+import { embeddedCluster } from "../stories/embedded-cluster.ts";
 import { goOn, takeOver } from "./take-over.ts";
+import { leaveBehind } from "./upstream-leftovers.ts";
 
 const hour = 3_600;
 
 it("01 §6.3 03 §6.5 takes over from the Go implementation, changes nothing for hours, and goes on", async () => {
-  const stage = await embeddedStage({
-    fleet: "nodes",
+  const stage = await embeddedCluster({
+    instanceKind: "nodes",
     settings: { minValuesPolicy: "BestEffort" },
     before: leaveBehind,
   });

@@ -7,8 +7,8 @@ import type { KubeObject } from "../../src/api/object.ts";
 import type { Lease } from "../../src/kube/lease.ts";
 import { builtInTypes, karpenterTypes } from "../../src/kube/resources.ts";
 import { claimsOf, isReady, type LivePod, nodesOf } from "../stories/facts.ts";
-import type { Stage } from "../stories/story.ts";
-import { predecessor } from "./left-behind.ts";
+import type { StoryCluster } from "../stories/story.ts";
+import { predecessor } from "./upstream-leftovers.ts";
 
 const { nodePoolHash, nodePoolHashVersion } = annotations;
 /** The lease is good for fifteen seconds, of which some are over when a stage stands. */
@@ -19,7 +19,10 @@ const apps = ["drifted", "plain", "relaxed"];
  * Our controller comes to a cluster the Go implementation ran until it died. It waits until the lease has run out,
  * makes the hashes its own, and then, for as long as is said, leaves everything and everybody where it is.
  */
-export async function takeOver(stage: Stage, { quietSeconds }: { readonly quietSeconds: number }): Promise<void> {
+export async function takeOver(
+  stage: StoryCluster,
+  { quietSeconds }: { readonly quietSeconds: number },
+): Promise<void> {
   const startedAt = stage.now();
   await stage.until("all pods of before run", async () => (await runningPods(stage)).length === 5, 60);
   const before = await seen(stage);
@@ -40,7 +43,7 @@ export async function takeOver(stage: Stage, { quietSeconds }: { readonly quietS
 }
 
 /** It works: a pod that does not fit gets a machine, and nobody has to leave for it. */
-export async function goOn(stage: Stage): Promise<void> {
+export async function goOn(stage: StoryCluster): Promise<void> {
   const before = await seen(stage);
   await stage.scale("plain", 6);
   await stage.until("the new pods run", async () => (await runningPods(stage)).length === 8, 120);
@@ -57,7 +60,7 @@ export async function goOn(stage: Stage): Promise<void> {
 const isGoing = ({ metadata }: KubeObject): boolean => metadata.deletionTimestamp !== undefined;
 
 /** All that must stay as it was. */
-async function seen(stage: Stage) {
+async function seen(stage: StoryCluster) {
   const claims = await claimsOf(stage);
   const nodes = await nodesOf(stage);
   return { claims: claims.map(essence), nodes: nodes.map(essence) };
@@ -78,14 +81,14 @@ function plain({ type, status, reason, lastTransitionTime }: Condition) {
   return { type, status, reason, lastTransitionTime };
 }
 
-async function runningPods(stage: Stage): Promise<readonly string[]> {
+async function runningPods(stage: StoryCluster): Promise<readonly string[]> {
   const pods = await stage.list<LivePod>(builtInTypes.Pod);
   return pods
     .filter((pod) => isReady(pod) && !isGoing(pod))
     .map(({ metadata, spec }) => `${metadata.uid} on ${spec.nodeName}`);
 }
 
-async function leader({ client }: Stage): Promise<string | undefined> {
+async function leader({ client }: StoryCluster): Promise<string | undefined> {
   const key = { name: "karpenter-leader-election", namespace: "karpenter" };
   return (await client.get<Lease>(builtInTypes.Lease, key)).spec?.holderIdentity;
 }
@@ -97,7 +100,7 @@ interface Stamp {
   readonly version: string | undefined;
 }
 
-async function stamps(stage: Stage): Promise<readonly Stamp[]> {
+async function stamps(stage: StoryCluster): Promise<readonly Stamp[]> {
   const pools = await stage.list<KubeObject & NodePool>(karpenterTypes.NodePool);
   return [...pools, ...(await claimsOf(stage))].map(({ kind, metadata }) => ({
     of: metadata.labels?.["karpenter.sh/nodepool"] ?? metadata.name ?? "",
@@ -118,7 +121,7 @@ function expectOurs(all: readonly Stamp[]): void {
   expect(all.find(({ of, kind }) => of === "drifted" && kind === "NodeClaim")?.hash).toBe("1051302497054047366");
 }
 
-function expectQuiet(stage: Stage): void {
+function expectQuiet(stage: StoryCluster): void {
   expect(stage.log().filter(({ level }) => level === "error")).toEqual([]);
   const deeds = ["created nodeclaim", "launched nodeclaim", "deleted nodeclaim", "tainted node", "deleted node"];
   expect(stage.log().filter(({ message }) => deeds.includes(message))).toEqual([]);

@@ -9,7 +9,7 @@ import { nodePoolControllers } from "../../src/controllers/node-pool/node-pool-c
 import { provisioningControllers } from "../../src/controllers/provisioning/provisioning-controllers.ts";
 import { ProvisioningTrigger } from "../../src/controllers/provisioning/provisioning-trigger.ts";
 import { builtInTypes } from "../../src/kube/resources.ts";
-import { rig } from "../controllers/rig.ts";
+import { controllerWorld } from "../controllers/controller-world.ts";
 
 const examples = join(import.meta.dirname, "..", "..", "examples");
 
@@ -21,8 +21,8 @@ it.each([
   ["quick-start.yaml", 50, /^[csm]-\d+x-amd64-linux$/],
   ["aws.yaml", 20, /^[cmr]\d\w*\.\w+$/],
 ])("02:K-9 examples/%s: all %i pods run, on machines of the simulated cloud", async (file, count, type) => {
-  const { create, pass, list, stop, simulated, troubles } = await rig({
-    isAlive: true,
+  const { create, pass, list, stop, simulated, troubles } = await controllerWorld({
+    runsCluster: true,
     controllers: (parts) => [
       ...parts.cloud.controllers,
       ...provisioningControllers({ ...parts, trigger: new ProvisioningTrigger() }),

@@ -12,12 +12,12 @@ import { kwokNodes } from "../../src/providers/kwok/kwok-nodes.ts";
 import { type KwokProviderOptions, kwokProvider } from "../../src/providers/kwok/kwok-provider.ts";
 import { Random } from "../../src/util/random.ts";
 import { kwokNodeClass } from "../builders/node-class.ts";
-import { type Claim, type World, world } from "./world.ts";
+import { type Claim, type ProviderWorld, providerWorld } from "./provider-world.ts";
 
 const type = "c-2x-amd64-linux";
 
 describe("KWOK machines that are Nodes", () => {
-  let open: World;
+  let open: ProviderWorld;
   let loops: RunningControllers;
   let provider: CloudProvider;
 
@@ -33,7 +33,7 @@ describe("KWOK machines that are Nodes", () => {
     await stopping;
   };
   beforeEach(async () => {
-    open = await world({});
+    open = await providerWorld({});
     await open.create(kwokNodeClass());
     start();
     await open.clock.advance(0);

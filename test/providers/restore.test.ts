@@ -9,24 +9,24 @@ import { SimulatedCloud } from "../../src/providers/sim/simulated-cloud.ts";
 import { Random } from "../../src/util/random.ts";
 import { instanceType } from "../builders/instance-type.ts";
 import { ec2NodeClass, kwokNodeClass } from "../builders/node-class.ts";
-import { ec2, type World, world } from "./world.ts";
+import { ec2, type ProviderWorld, providerWorld } from "./provider-world.ts";
 
-let open: World | undefined;
+let open: ProviderWorld | undefined;
 afterEach(() => open?.stop());
 
 describe("a cloud that was switched off", () => {
   it("finds its machines again from Nodes and NodeClaims, under the same names", async () => {
-    open = await world({ loops: ["nodeclass"], isAlive: true });
-    const { create, launched, claimed, clock, client, cloud, provider, answer } = open;
+    open = await providerWorld({ controllers: ["nodeclass"], runsCluster: true });
+    const { create, launchClaim, claimed, clock, client, cloud, provider, answer } = open;
     await create(kwokNodeClass());
     await create(ec2NodeClass());
     await clock.advance(1_000);
     const kwok = { wants: { [labels.instanceType]: ["c-2x-amd64-linux"] } };
-    const { claim: ended } = await launched(kwok);
-    await launched(kwok);
-    await launched({ nodeClass: ec2, wants: { [labels.instanceType]: ["m5.large"] } });
+    const { claim: ended } = await launchClaim(kwok);
+    await launchClaim(kwok);
+    await launchClaim({ nodeClass: ec2, wants: { [labels.instanceType]: ["m5.large"] } });
     await clock.advance(30_000);
-    await launched({ nodeClass: ec2, wants: { [labels.instanceType]: ["m5.large"] } }); // has not joined yet
+    await launchClaim({ nodeClass: ec2, wants: { [labels.instanceType]: ["m5.large"] } }); // has not joined yet
     const { metadata } = await claimed(kwok);
     await client.delete(karpenterTypes.NodeClaim, { name: ended.metadata.name ?? "" }); // its Node is all that is left of it
 
@@ -48,8 +48,8 @@ describe("a cloud that was switched off", () => {
 
   it("02:L-33 counts them in their reservations and against what is available", async () => {
     const kwokTypes = [instanceType("m.large").reserved("cr-1", { zone: "a", capacity: 1 }).build()];
-    open = await world({ provider: { kwokTypes } });
-    const { create, launched, clock } = open;
+    open = await providerWorld({ provider: { kwokTypes } });
+    const { create, launchClaim: launched, clock } = open;
     await create(kwokNodeClass());
     const { claim } = await launched();
     expect(claim.metadata.labels).toMatchObject({ [labels.capacityType]: "reserved" });
@@ -67,8 +67,8 @@ describe("a cloud that was switched off", () => {
   });
 
   it("goes on ending what was ending", async () => {
-    open = await world({});
-    const { create, launched, clock, client } = open;
+    open = await providerWorld({});
+    const { create, launchClaim: launched, clock, client } = open;
     await create(kwokNodeClass());
     const { claim } = await launched({ wants: { [labels.instanceType]: ["c-2x-amd64-linux"] } });
     const conditions = [

@@ -7,17 +7,17 @@ import { offeringCapacityType, offeringZone } from "../../src/core/instance-type
 import { builtInTypes, karpenterTypes } from "../../src/kube/resources.ts";
 import { instanceType } from "../builders/instance-type.ts";
 import { ec2NodeClass, kwokNodeClass } from "../builders/node-class.ts";
-import { ec2, startAt, type World, type WorldOptions, world } from "./world.ts";
+import { ec2, type ProviderWorld, type ProviderWorldOptions, providerWorld, startAt } from "./provider-world.ts";
 
-let open: World | undefined;
+let open: ProviderWorld | undefined;
 afterEach(async () => {
   await open?.stop();
   open = undefined;
 });
 
 /** With a ready class of each kind. */
-async function opened(options: WorldOptions = {}): Promise<World> {
-  const made = await world({ ...options, loops: ["nodeclass", ...(options.loops ?? [])] });
+async function opened(options: ProviderWorldOptions = {}): Promise<ProviderWorld> {
+  const made = await providerWorld({ ...options, controllers: ["nodeclass", ...(options.controllers ?? [])] });
   open = made;
   await made.create(kwokNodeClass());
   await made.create(ec2NodeClass());
@@ -47,8 +47,8 @@ const poolOf = (kind: "KWOKNodeClass" | "EC2NodeClass") =>
 
 describe("machines", () => {
   it("05:CP-L10 a machine joins as a Node after its boot, wearing the unregistered taint, and is ready a little later", async () => {
-    const { launched, clock, get, cloud } = await opened({ isAlive: true });
-    await launched(one);
+    const { launchClaim, clock, get, cloud } = await opened({ runsCluster: true });
+    await launchClaim(one);
     const [machine] = cloud.list();
     expect(machine?.bootMs).toBeGreaterThanOrEqual(8_000);
     expect(machine?.bootMs).toBeLessThanOrEqual(15_000);
@@ -67,14 +67,14 @@ describe("machines", () => {
   });
 
   it("02:K-7 nodeRegistrationDelay of the class is the boot time", async () => {
-    const { create, launched, cloud } = await opened();
+    const { create, launchClaim: launched, cloud } = await opened();
     await create(kwokNodeClass("late", { nodeRegistrationDelay: "90s" }));
     await launched({ ...one, nodeClass: { name: "late" } });
     expect(cloud.list().map(({ bootMs }) => bootMs)).toEqual([90_000]);
   });
 
   it("the end of a machine takes a few seconds, in which it is listed as ending; then its Node goes", async () => {
-    const { launched, provider, answer, clock, cloud, get } = await opened({ isAlive: true });
+    const { launchClaim: launched, provider, answer, clock, cloud, get } = await opened({ runsCluster: true });
     const { claim } = await launched(one);
     await clock.advance(20_000);
     const [machine] = cloud.list();
@@ -88,7 +88,7 @@ describe("machines", () => {
   });
 
   it("02:K-8 a KWOK machine has the labels of its type and offering, its price and a kwok provider id", async () => {
-    const { launched } = await opened();
+    const { launchClaim: launched } = await opened();
     const { instance, claim } = await launched(one);
     expect(instance.providerId).toMatch(/^kwok:\/\/kwok-default-1-[a-z0-9]{5}-\d+$/);
     expect(instance.labels).toMatchObject({
@@ -105,14 +105,14 @@ describe("machines", () => {
   });
 
   it("02 §12.2-19 capacity is the type's, or what was requested where that is asked for", async () => {
-    const { launched } = await opened({ provider: { capacityFromRequests: true } });
+    const { launchClaim: launched } = await opened({ provider: { capacityFromRequests: true } });
     const { instance } = await launched({ ...one, requests: { cpu: "1", memory: "1Gi" } });
     expect(instance.capacity).toEqual({ cpu: "1", memory: "1Gi" });
     expect(instance.allocatable).toMatchObject({ cpu: "1900m", pods: "32" });
   });
 
   it("an EC2 machine is named, labelled, tainted and stamped as on AWS", async () => {
-    const { launched, cloud, get } = await opened();
+    const { launchClaim: launched, cloud, get } = await opened();
     const spec = { nodeClass: ec2, wants: { [labels.instanceType]: ["m5.large"], [labels.zone]: ["us-west-2b"] } };
     const { instance } = await launched({ ...spec, taints: [{ key: "team", value: "a", effect: "NoSchedule" }] });
     expect(instance.providerId).toMatch(/^aws:\/\/\/us-west-2b\/i-[0-9a-f]{17}$/);
@@ -138,7 +138,7 @@ describe("machines", () => {
   });
 
   it("retired EC2 types are sold too, and marked", async () => {
-    const { launched } = await opened();
+    const { launchClaim: launched } = await opened();
     const { instance } = await launched({ nodeClass: ec2, wants: { [labels.instanceType]: ["p3.2xlarge"] } });
     expect(instance.labels[awsLabels.instanceGpuName]).toBe("v100");
     expect(instance.annotations?.[simulationAnnotations.retiredType]).toBe("true");
@@ -146,7 +146,7 @@ describe("machines", () => {
   });
 
   it("a machine that vanishes is not-found at once", async () => {
-    const { launched, cloud, provider, answer } = await opened();
+    const { launchClaim: launched, cloud, provider, answer } = await opened();
     const { instance, claim } = await launched(one);
     cloud.vanish(instance.providerId);
     expect(await answer(codeOf(provider.get(instance.providerId)))).toBe("not-found");
@@ -154,7 +154,7 @@ describe("machines", () => {
   });
 
   it("05:CP-L10 kubelets can be made unwell", async () => {
-    const { launched, cloud, clock, get } = await opened({ isAlive: true });
+    const { launchClaim: launched, cloud, clock, get } = await opened({ runsCluster: true });
     const { instance } = await launched(one);
     await clock.advance(30_000);
     cloud.setKubelet(instance.providerId, "not-ready");
@@ -168,12 +168,12 @@ describe("machines", () => {
 
 describe("stock and prices", () => {
   it("02:L-32 a sold out offering is passed over, and not offered for three minutes", async () => {
-    const { launched, cloud, provider, answer, clock } = await opened();
+    const { launchClaim, cloud, provider, answer, clock } = await opened();
     const before = await answer(provider.instanceTypes(poolOf("KWOKNodeClass")));
     const zones = ["test-zone-a", "test-zone-b", "test-zone-c"];
     for (const soldOut of zones)
       cloud.setAvailableCount({ instanceType: type, zone: soldOut, capacityType: "spot" }, 0);
-    const { instance } = await launched(one);
+    const { instance } = await launchClaim(one);
     expect(instance.labels).toMatchObject({ [labels.zone]: "test-zone-d", [labels.capacityType]: "spot" });
 
     const shown = async () => {
@@ -204,7 +204,7 @@ describe("stock and prices", () => {
   });
 
   it("stock is used up, and a machine that ends is back in stock", async () => {
-    const { launched, claimed, cloud, provider, answer, clock } = await opened();
+    const { launchClaim: launched, claimed, cloud, provider, answer, clock } = await opened();
     cloud.setAvailableCount({ instanceType: type }, 2);
     const { claim } = await launched(one);
     await launched(one);
@@ -216,7 +216,7 @@ describe("stock and prices", () => {
   });
 
   it("a price that changes shows in that type alone, and decides the next launch", async () => {
-    const { launched, cloud, provider, answer } = await opened();
+    const { launchClaim: launched, cloud, provider, answer } = await opened();
     const before = await answer(provider.instanceTypes(poolOf("KWOKNodeClass")));
     let heard = 0;
     provider.onPricesChanged?.(() => heard++);
@@ -234,7 +234,7 @@ describe("stock and prices", () => {
 
   it("02:L-33 a reservation is used first, and up; it shows how much is left", async () => {
     const kwokTypes = [instanceType("m.large").reserved("cr-1", { zone: "a", capacity: 1 }).build()];
-    const { launched, provider, answer, clock } = await opened({ provider: { kwokTypes } });
+    const { launchClaim: launched, provider, answer, clock } = await opened({ provider: { kwokTypes } });
     const left = async () => {
       const [only] = await answer(provider.instanceTypes(poolOf("KWOKNodeClass")), 0);
       const held = only?.offerings.find((offering) => offeringCapacityType(offering) === "reserved");
@@ -251,7 +251,7 @@ describe("stock and prices", () => {
   });
 
   it("02:L-33 EC2: spot before on demand, but not where it is dearer", async () => {
-    const { launched, cloud } = await opened();
+    const { launchClaim: launched, cloud } = await opened();
     const spec = { nodeClass: ec2, wants: { [labels.instanceType]: ["m5.large"] } };
     expect((await launched(spec)).instance.labels[labels.capacityType]).toBe("spot");
     cloud.setPrice({ instanceType: "m5.large", capacityType: "spot" }, 10);
@@ -259,14 +259,14 @@ describe("stock and prices", () => {
   });
 
   it("02:K-7 equal prices are spread over zones by the seed", async () => {
-    const { launched } = await opened();
+    const { launchClaim: launched } = await opened();
     const zones = new Set<string | undefined>();
     for (let index = 0; index < 12; index++) zones.add((await launched(one)).instance.labels[labels.zone]);
     expect(zones.size).toBeGreaterThan(2);
   });
 
   it("EC2 types are sold in the zones of the class's subnets only", async () => {
-    const { create, clock, provider, answer, launched } = await opened();
+    const { create, clock, provider, answer, launchClaim: launched } = await opened();
     const terms = [{ tags: { [labels.zone]: "us-west-2c" } }];
     await create(ec2NodeClass("one-zone", { subnetSelectorTerms: terms }));
     await clock.advance(1_000);
@@ -325,16 +325,16 @@ describe("faults", () => {
   });
 
   it("a dud starts and never joins", async () => {
-    const { launched, cloud, clock, get } = await opened({ isAlive: true });
+    const { launchClaim, cloud, clock, get } = await opened({ runsCluster: true });
     cloud.failNext("create", { kind: "dud" });
-    await launched(one);
+    await launchClaim(one);
     await clock.advance(120_000);
     expect(await get(builtInTypes.Node, cloud.list()[0]?.nodeName ?? "")).toBeUndefined();
   });
 
   it("faults come at the rates asked for, the same for the same seed", async () => {
     const kwok = async (seed: string) => {
-      const made = await world({ seed, settings: { faults: { failed: 0.2, lost: 0.2, refused: 0.2 } } });
+      const made = await providerWorld({ seed, settings: { faults: { failed: 0.2, lost: 0.2, refused: 0.2 } } });
       await made.create(kwokNodeClass());
       for (let index = 0; index < 30; index++) await made.answer(codeOf(made.provider.create(await made.claimed(one))));
       await made.stop();
@@ -348,7 +348,7 @@ describe("faults", () => {
   });
 
   it("every call is told of, with its time and outcome", async () => {
-    const { launched, provider, answer, calls } = await opened();
+    const { launchClaim: launched, provider, answer, calls } = await opened();
     const { instance } = await launched(one);
     await answer(provider.list());
     await answer(codeOf(provider.get(`${instance.providerId}0`)));

@@ -6,7 +6,7 @@ import { labels } from "../../src/api/labels.ts";
 import type { KubeObject } from "../../src/api/object.ts";
 import type { ResourceType } from "../../src/kube/client.ts";
 import { builtInTypes, karpenterTypes } from "../../src/kube/resources.ts";
-import type { Stage } from "./story.ts";
+import type { StoryCluster } from "./story.ts";
 
 export type LivePod = Pod & KubeObject;
 export type LiveNode = Node & KubeObject;
@@ -14,8 +14,8 @@ export type LiveClaim = NodeClaim & KubeObject;
 export type LivePool = NodePool & KubeObject;
 
 /** Pods of an app that are not on their way out. */
-export async function podsOf(stage: Stage, app: string): Promise<readonly LivePod[]> {
-  const pods = await stage.list<LivePod>(builtInTypes.Pod);
+export async function podsOf(cluster: StoryCluster, app: string): Promise<readonly LivePod[]> {
+  const pods = await cluster.list<LivePod>(builtInTypes.Pod);
   return pods.filter((pod) => pod.metadata.labels?.["app"] === app && !isLeaving(pod));
 }
 
@@ -39,24 +39,24 @@ export const isTrue = (object: Conditioned, type: string): boolean => conditionO
 export const isReady = (object: Conditioned): boolean => isTrue(object, "Ready");
 
 /** So many pods of an app run and are ready, and no others are there. */
-export function running(stage: Stage, app: string, count: number) {
+export function running(cluster: StoryCluster, app: string, count: number) {
   return async (): Promise<boolean> => {
-    const pods = await podsOf(stage, app);
+    const pods = await podsOf(cluster, app);
     return pods.length === count && pods.every(isReady);
   };
 }
 
 /** Nodes that karpenter made. */
-export async function nodesOf(stage: Stage, pool?: string): Promise<readonly LiveNode[]> {
-  const nodes = await stage.list<LiveNode>(builtInTypes.Node);
+export async function nodesOf(cluster: StoryCluster, pool?: string): Promise<readonly LiveNode[]> {
+  const nodes = await cluster.list<LiveNode>(builtInTypes.Node);
   return nodes.filter(({ metadata }) => {
     const of = metadata.labels?.[labels.nodePool];
     return of !== undefined && (pool === undefined || of === pool);
   });
 }
 
-export async function claimsOf(stage: Stage, pool?: string): Promise<readonly LiveClaim[]> {
-  const claims = await stage.list<LiveClaim>(karpenterTypes.NodeClaim);
+export async function claimsOf(cluster: StoryCluster, pool?: string): Promise<readonly LiveClaim[]> {
+  const claims = await cluster.list<LiveClaim>(karpenterTypes.NodeClaim);
   return claims.filter(({ metadata }) => pool === undefined || metadata.labels?.[labels.nodePool] === pool);
 }
 
@@ -67,50 +67,61 @@ export function only<T>(things: readonly T[]): T {
   return one;
 }
 
-export const theClaim = async (stage: Stage, pool?: string): Promise<LiveClaim> => only(await claimsOf(stage, pool));
-export const theNode = async (stage: Stage, pool?: string): Promise<LiveNode> => only(await nodesOf(stage, pool));
+export const theClaim = async (cluster: StoryCluster, pool?: string): Promise<LiveClaim> =>
+  only(await claimsOf(cluster, pool));
+export const theNode = async (cluster: StoryCluster, pool?: string): Promise<LiveNode> =>
+  only(await nodesOf(cluster, pool));
 
 /** Labels of the nodes an app's pods run on, one for each pod, sorted. */
-export async function whereRuns(stage: Stage, app: string, label: string): Promise<readonly (string | undefined)[]> {
-  const nodes = new Map((await stage.list<LiveNode>(builtInTypes.Node)).map((node) => [node.metadata.name, node]));
-  const pods = await podsOf(stage, app);
+export async function whereRuns(
+  cluster: StoryCluster,
+  app: string,
+  label: string,
+): Promise<readonly (string | undefined)[]> {
+  const nodes = new Map((await cluster.list<LiveNode>(builtInTypes.Node)).map((node) => [node.metadata.name, node]));
+  const pods = await podsOf(cluster, app);
   return pods.map(({ spec }) => nodes.get(spec.nodeName)?.metadata.labels?.[label]).sort();
 }
 
 /** No claims, no nodes of ours, no machines: everything was given back. */
-export function nothingLeft(stage: Stage) {
+export function nothingLeft(cluster: StoryCluster) {
   return async (): Promise<boolean> =>
-    (await claimsOf(stage)).length === 0 && (await nodesOf(stage)).length === 0 && stage.cloud.list().length === 0;
+    (await claimsOf(cluster)).length === 0 &&
+    (await nodesOf(cluster)).length === 0 &&
+    cluster.cloud.list().length === 0;
 }
 
 /** Nothing is left of a claim, its node and its machine. */
-export function givenBack(stage: Stage, { metadata, status }: LiveClaim) {
+export function givenBack(cluster: StoryCluster, { metadata, status }: LiveClaim) {
   return async (): Promise<boolean> =>
-    (await gone(stage, karpenterTypes.NodeClaim, metadata.name ?? "")()) &&
-    (await gone(stage, builtInTypes.Node, status?.nodeName ?? "")()) &&
-    stage.cloud.list().every(({ providerId }) => providerId !== status?.providerID);
+    (await gone(cluster, karpenterTypes.NodeClaim, metadata.name ?? "")()) &&
+    (await gone(cluster, builtInTypes.Node, status?.nodeName ?? "")()) &&
+    cluster.cloud.list().every(({ providerId }) => providerId !== status?.providerID);
 }
 
 /** Every claim is usable, has its node and its machine, and none of these is without the others. */
-export function settled(stage: Stage, count?: number) {
+export function settled(cluster: StoryCluster, count?: number) {
   return async (): Promise<boolean> => {
-    const claims = await claimsOf(stage);
-    const nodes = await nodesOf(stage);
+    const claims = await claimsOf(cluster);
+    const nodes = await nodesOf(cluster);
     const isWhole = claims.every((claim) => isReady(claim) && !isLeaving(claim));
-    const sizes = new Set([claims.length, nodes.length, stage.cloud.list().length, count ?? claims.length]);
+    const sizes = new Set([claims.length, nodes.length, cluster.cloud.list().length, count ?? claims.length]);
     return isWhole && sizes.size === 1;
   };
 }
 
 /** An object of this name is not there any more. */
-export function gone(stage: Stage, type: ResourceType, name: string) {
-  return async (): Promise<boolean> => (await stage.get(type, name)) === undefined;
+export function gone(cluster: StoryCluster, type: ResourceType, name: string) {
+  return async (): Promise<boolean> => (await cluster.get(type, name)) === undefined;
 }
 
 /** A condition of an object says this, with this reason if one is given. */
-export function says(stage: Stage, { type, name, condition, is = "True", reason }: Saying): () => Promise<boolean> {
+export function says(
+  cluster: StoryCluster,
+  { type, name, condition, is = "True", reason }: Saying,
+): () => Promise<boolean> {
   return async () => {
-    const found = conditionOf((await stage.get(type, name)) ?? {}, condition);
+    const found = conditionOf((await cluster.get(type, name)) ?? {}, condition);
     return found?.status === is && (reason === undefined || found.reason === reason);
   };
 }
@@ -124,9 +135,9 @@ interface Saying {
 }
 
 /** An event with this reason was told about an object, and its words say this. */
-export function told(stage: Stage, { about, reason, words = "" }: Telling) {
+export function told(cluster: StoryCluster, { about, reason, words = "" }: Telling) {
   return async (): Promise<boolean> =>
-    (await stage.events(about)).some((event) => event.reason === reason && event.message.includes(words));
+    (await cluster.events(about)).some((event) => event.reason === reason && event.message.includes(words));
 }
 
 interface Telling {
@@ -136,8 +147,8 @@ interface Telling {
 }
 
 /** How often controllers logged a message. */
-export function logged(stage: Stage, message: string): number {
-  return stage.log().filter((line) => line.message === message).length;
+export function logged(cluster: StoryCluster, message: string): number {
+  return cluster.log().filter((line) => line.message === message).length;
 }
 
 /** Its end has begun, and is not over. */

@@ -5,7 +5,7 @@ import type { KubeClient, ResourceType } from "../../src/kube/client.ts";
 import type { SimulatedCloud } from "../../src/providers/sim/simulated-cloud.ts";
 
 /** Where a story is told: a cluster with our controller in it, embedded on the virtual clock or real. */
-export interface Stage {
+export interface StoryCluster {
   /** The user's hand. */
   readonly client: KubeClient;
   /** The cloud's hand. */
@@ -49,5 +49,5 @@ export interface Story {
   /** Among the few that CI tells on the real control plane. */
   readonly isSmoke?: boolean;
   readonly settings?: Partial<Settings>;
-  readonly play: (stage: Stage) => Promise<void>;
+  readonly run: (cluster: StoryCluster) => Promise<void>;
 }

@@ -18,7 +18,7 @@ import {
   whereRuns,
 } from "./facts.ts";
 import { isIn, kwokClass, pool } from "./manifests.ts";
-import type { Stage, Story } from "./story.ts";
+import type { Story, StoryCluster } from "./story.ts";
 import { barePod, deployment, podTemplate, type WorkloadOptions } from "./workloads.ts";
 
 const driver = "disks.example.com";
@@ -60,8 +60,8 @@ function statefulSet(name: string, options: WorkloadOptions = {}) {
 const mounting = (claimName: string) => ({ volumes: [{ name: "data", persistentVolumeClaim: { claimName } }] });
 
 /** Zones the volumes are bound to. */
-async function zonesOfDisks(stage: Stage): Promise<readonly unknown[]> {
-  const disks = await stage.list<KubeObject & PersistentVolume>(builtInTypes.PersistentVolume);
+async function zonesOfDisks(cluster: StoryCluster): Promise<readonly unknown[]> {
+  const disks = await cluster.list<KubeObject & PersistentVolume>(builtInTypes.PersistentVolume);
   return disks.map(({ spec }) => spec?.nodeAffinity?.required?.nodeSelectorTerms[0]?.matchExpressions?.[0]?.values);
 }
 
@@ -69,122 +69,122 @@ export const volumes: readonly Story[] = [
   {
     title: "02:W-1 a pod with a new volume gets a node, and the volume comes to its zone",
     volumes: {},
-    play: async (stage) => {
-      await stage.apply(kwokClass, pool(), storageClass(), disk("data"), barePod("db", { pod: mounting("data") }));
-      await stage.until("it runs", running(stage, "db", 1));
-      const [zone] = await whereRuns(stage, "db", labels.zone);
-      expect(await zonesOfDisks(stage)).toEqual([[zone]]);
+    run: async (cluster) => {
+      await cluster.apply(kwokClass, pool(), storageClass(), disk("data"), barePod("db", { pod: mounting("data") }));
+      await cluster.until("it runs", running(cluster, "db", 1));
+      const [zone] = await whereRuns(cluster, "db", labels.zone);
+      expect(await zonesOfDisks(cluster)).toEqual([[zone]]);
     },
   },
   {
     title: "02:W-1 a stateful set whose node goes comes back where its volume is",
     volumes: {},
-    play: async (stage) => {
+    run: async (cluster) => {
       const zonal = pool({ requirements: [isIn(labels.zone, "test-zone-c")] });
-      await stage.apply(kwokClass, zonal, storageClass(), statefulSet("db"));
-      await stage.until("it runs", running(stage, "db", 1));
-      await stage.apply(pool());
-      const claim = await theClaim(stage);
-      await stage.remove(karpenterTypes.NodeClaim, nameOf(claim));
-      await stage.until("its node goes", givenBack(stage, claim));
-      await stage.until("it runs again", running(stage, "db", 1));
-      expect(await whereRuns(stage, "db", labels.zone)).toEqual(["test-zone-c"]);
-      expect((await podsOf(stage, "db")).map(nameOf)).toEqual(["db-0"]);
-      expect(await zonesOfDisks(stage)).toEqual([["test-zone-c"]]);
+      await cluster.apply(kwokClass, zonal, storageClass(), statefulSet("db"));
+      await cluster.until("it runs", running(cluster, "db", 1));
+      await cluster.apply(pool());
+      const claim = await theClaim(cluster);
+      await cluster.remove(karpenterTypes.NodeClaim, nameOf(claim));
+      await cluster.until("its node goes", givenBack(cluster, claim));
+      await cluster.until("it runs again", running(cluster, "db", 1));
+      expect(await whereRuns(cluster, "db", labels.zone)).toEqual(["test-zone-c"]);
+      expect((await podsOf(cluster, "db")).map(nameOf)).toEqual(["db-0"]);
+      expect(await zonesOfDisks(cluster)).toEqual([["test-zone-c"]]);
     },
   },
   {
     title: "03:T-22 03:T-30 a machine stays until its volumes are off it, however slowly they come off",
     volumes: { detachMs: 40_000 },
-    play: async (stage) => {
-      await stage.apply(kwokClass, pool(), storageClass(), statefulSet("db"));
-      await stage.until("it runs", running(stage, "db", 1));
-      const claim = await theClaim(stage);
+    run: async (cluster) => {
+      await cluster.apply(kwokClass, pool(), storageClass(), statefulSet("db"));
+      await cluster.until("it runs", running(cluster, "db", 1));
+      const claim = await theClaim(cluster);
       const about = claim.status?.nodeName ?? "";
-      await stage.remove(karpenterTypes.NodeClaim, nameOf(claim));
-      await stage.until("it waits", told(stage, { about, reason: "AwaitingVolumeDetachment" }));
-      await stage.pass(15);
-      const waiting = (await claimsOf(stage)).find((one) => nameOf(one) === nameOf(claim));
+      await cluster.remove(karpenterTypes.NodeClaim, nameOf(claim));
+      await cluster.until("it waits", told(cluster, { about, reason: "AwaitingVolumeDetachment" }));
+      await cluster.pass(15);
+      const waiting = (await claimsOf(cluster)).find((one) => nameOf(one) === nameOf(claim));
       expect(conditionOf(waiting ?? {}, "Drained")?.status).toBe("True");
       expect(conditionOf(waiting ?? {}, "VolumesDetached")).toMatchObject({
         status: "Unknown",
         reason: "AwaitingVolumeDetachment",
       });
-      expect(stage.cloud.list().map(({ nodeName }) => nodeName)).toContain(about);
-      await stage.until("its node goes", givenBack(stage, claim));
-      await stage.until("it runs again", running(stage, "db", 1));
+      expect(cluster.cloud.list().map(({ nodeName }) => nodeName)).toContain(about);
+      await cluster.until("its node goes", givenBack(cluster, claim));
+      await cluster.until("it runs again", running(cluster, "db", 1));
     },
   },
   {
     title: "03:T-23 a deadline ends the wait for volumes",
     volumes: { detachMs: 600_000 },
-    play: async (stage) => {
+    run: async (cluster) => {
       const hurried = pool({ template: { terminationGracePeriod: "30s" } });
-      await stage.apply(kwokClass, hurried, storageClass(), statefulSet("db"));
-      await stage.until("it runs", running(stage, "db", 1));
-      const claim = await theClaim(stage);
-      await stage.remove(karpenterTypes.NodeClaim, nameOf(claim));
-      await stage.pass(20);
-      expect(await givenBack(stage, claim)()).toBe(false);
-      await stage.until("its node goes all the same", givenBack(stage, claim), 60);
+      await cluster.apply(kwokClass, hurried, storageClass(), statefulSet("db"));
+      await cluster.until("it runs", running(cluster, "db", 1));
+      const claim = await theClaim(cluster);
+      await cluster.remove(karpenterTypes.NodeClaim, nameOf(claim));
+      await cluster.pass(20);
+      expect(await givenBack(cluster, claim)()).toBe(false);
+      await cluster.until("its node goes all the same", givenBack(cluster, claim), 60);
     },
   },
   {
     title: "02:S-57 a node that can attach no more volumes is not used for more of them",
     volumes: {},
-    play: async (stage) => {
-      await stage.apply(
+    run: async (cluster) => {
+      await cluster.apply(
         kwokClass,
         pool({ requirements: [isIn("karpenter.kwok.sh/instance-cpu", "16")] }),
         storageClass(),
       );
-      await stage.apply(disk("one"), barePod("first", { pod: mounting("one") }));
-      await stage.until("the first runs", running(stage, "first", 1));
-      const name = nameOf(await theNode(stage));
+      await cluster.apply(disk("one"), barePod("first", { pod: mounting("one") }));
+      await cluster.until("the first runs", running(cluster, "first", 1));
+      const name = nameOf(await theNode(cluster));
       const drivers = [{ name: driver, nodeID: name, topologyKeys: [labels.zone], allocatable: { count: 1 } }];
-      await stage.apply({ apiVersion: "storage.k8s.io/v1", kind: "CSINode", metadata: { name }, spec: { drivers } });
-      await stage.apply(disk("two"), barePod("second", { pod: mounting("two") }));
-      await stage.until("the second runs", running(stage, "second", 1));
-      await stage.until("on another node", settled(stage, 2));
+      await cluster.apply({ apiVersion: "storage.k8s.io/v1", kind: "CSINode", metadata: { name }, spec: { drivers } });
+      await cluster.apply(disk("two"), barePod("second", { pod: mounting("two") }));
+      await cluster.until("the second runs", running(cluster, "second", 1));
+      await cluster.until("on another node", settled(cluster, 2));
     },
   },
   {
     title: "02:V-5 a claim that binds at once must be bound before its pod is placed",
     volumes: { provisionMs: 20_000 },
-    play: async (stage) => {
+    run: async (cluster) => {
       const eager = storageClass({ volumeBindingMode: "Immediate" });
-      await stage.apply(kwokClass, pool(), eager, disk("data"), barePod("db", { pod: mounting("data") }));
+      await cluster.apply(kwokClass, pool(), eager, disk("data"), barePod("db", { pod: mounting("data") }));
       const words = "pvc with immediate volume binding mode must be bound";
-      await stage.until("it says so", told(stage, { about: "db", reason: "FailedScheduling", words }));
-      expect(await nodesOf(stage)).toEqual([]);
-      await stage.until("it runs once it is", running(stage, "db", 1));
+      await cluster.until("it says so", told(cluster, { about: "db", reason: "FailedScheduling", words }));
+      expect(await nodesOf(cluster)).toEqual([]);
+      await cluster.until("it runs once it is", running(cluster, "db", 1));
     },
   },
   {
     title: "02:W-1 where a class allows only one zone, the node is bought there",
     volumes: {},
-    play: async (stage) => {
+    run: async (cluster) => {
       const matchLabelExpressions = [{ key: labels.zone, values: ["test-zone-b"] }];
-      await stage.apply(kwokClass, pool(), storageClass({ allowedTopologies: [{ matchLabelExpressions }] }));
-      await stage.apply(statefulSet("db", { replicas: 2 }));
-      await stage.until("both run", running(stage, "db", 2));
-      expect(await whereRuns(stage, "db", labels.zone)).toEqual(["test-zone-b", "test-zone-b"]);
+      await cluster.apply(kwokClass, pool(), storageClass({ allowedTopologies: [{ matchLabelExpressions }] }));
+      await cluster.apply(statefulSet("db", { replicas: 2 }));
+      await cluster.until("both run", running(cluster, "db", 2));
+      expect(await whereRuns(cluster, "db", labels.zone)).toEqual(["test-zone-b", "test-zone-b"]);
     },
   },
   {
     title: "02:V-5 03:T-20 a volume that lives with its pod comes and goes with it",
     volumes: {},
-    play: async (stage) => {
+    run: async (cluster) => {
       const volume = { name: "scratch", ephemeral: { volumeClaimTemplate: { spec: wanted } } };
-      await stage.apply(kwokClass, pool(), storageClass(), deployment("web", { pod: { volumes: [volume] } }));
-      await stage.until("it runs", running(stage, "web", 1));
-      const claim = await theClaim(stage);
-      await stage.remove(karpenterTypes.NodeClaim, nameOf(claim));
-      await stage.until("its node goes", givenBack(stage, claim));
-      await stage.until("it runs again", running(stage, "web", 1));
-      await stage.until(
+      await cluster.apply(kwokClass, pool(), storageClass(), deployment("web", { pod: { volumes: [volume] } }));
+      await cluster.until("it runs", running(cluster, "web", 1));
+      const claim = await theClaim(cluster);
+      await cluster.remove(karpenterTypes.NodeClaim, nameOf(claim));
+      await cluster.until("its node goes", givenBack(cluster, claim));
+      await cluster.until("it runs again", running(cluster, "web", 1));
+      await cluster.until(
         "the old volume is gone",
-        async () => (await stage.list(builtInTypes.PersistentVolume)).length === 1,
+        async () => (await cluster.list(builtInTypes.PersistentVolume)).length === 1,
       );
     },
   },

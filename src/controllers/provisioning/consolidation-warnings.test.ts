@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { pod } from "../../../test/builders/pod.ts";
-import { recordingLog } from "../../../test/controllers/recording-log.ts";
+import { recordingLog } from "../../../test/world/recording-log.ts";
 import { ExpiringMap } from "../../kube/expiring-map.ts";
 import { VirtualClock } from "../../util/virtual-clock.ts";
 import { ConsolidationWarnings } from "./consolidation-warnings.ts";

@@ -6,7 +6,7 @@ import { capacityBufferControllers } from "../../../src/controllers/capacity-buf
 import { defaultGates } from "../../../src/controllers/settings.ts";
 import type { Controller } from "../../../src/kube/controller.ts";
 import { builtInTypes, karpenterTypes } from "../../../src/kube/resources.ts";
-import { rig } from "../rig.ts";
+import { controllerWorld } from "../controller-world.ts";
 
 type Spec = Partial<CapacityBuffer["spec"]>;
 
@@ -43,7 +43,7 @@ const templateRef = { podTemplateRef: { name: "web" } };
 
 async function buffering(around: (loop: Controller) => Controller = (loop) => loop) {
   const fired: string[] = [];
-  const world = await rig({
+  const world = await controllerWorld({
     settings: { gates: { ...defaultGates, CapacityBuffer: true } },
     controllers: (parts) =>
       capacityBufferControllers({ ...parts, trigger: { fire: (uid) => void fired.push(uid) } }).map(around),

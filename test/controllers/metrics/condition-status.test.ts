@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { defaultGates } from "../../../src/controllers/settings.ts";
 import { karpenterTypes } from "../../../src/kube/resources.ts";
+import { startAt } from "../controller-world.ts";
 import { claim, kwokClass, machine, pool } from "../pool-objects.ts";
-import { startAt } from "../rig.ts";
-import { stage } from "./stage.ts";
+import { metricsWorld } from "./metrics-world.ts";
 
 const at = (seconds: number): string => new Date(startAt + seconds * 1_000).toISOString().replace(".000Z", "Z");
 const condition = (status: string, seconds: number, more: object = {}) => ({
@@ -23,7 +23,7 @@ const extra = {
 
 describe("conditions in metrics and Events", () => {
   it("03 §6.1 counts and times transitions, under the new and under the old names", async () => {
-    const world = await stage();
+    const world = await metricsWorld();
     const made = await world.create(claim("a"));
     await world.status(made, { conditions: [condition("Unknown", 0)] });
     await world.status(made, { conditions: [condition("True", 30)] });
@@ -46,7 +46,7 @@ describe("conditions in metrics and Events", () => {
   });
 
   it("03 §6.2 tells of a transition in an Event, once there was something before it", async () => {
-    const world = await stage();
+    const world = await metricsWorld();
     const made = await world.create(claim("a"));
     await world.status(made, { conditions: [condition("Unknown", 0)] });
     expect(await world.events("a")).toEqual([]);
@@ -60,7 +60,7 @@ describe("conditions in metrics and Events", () => {
   });
 
   it("03 §6.1 shows conditions as they are and since when; what they were is gone", async () => {
-    const world = await stage();
+    const world = await metricsWorld();
     const made = await world.create(claim("a"));
     await world.status(made, { conditions: [condition("Unknown", 0)] });
     await world.pass(40);
@@ -76,7 +76,7 @@ describe("conditions in metrics and Events", () => {
   });
 
   it("03 §6.1 03 §6.2 tells how long an object goes, how long it took, and which finalizer went", async () => {
-    const world = await stage();
+    const world = await metricsWorld();
     await world.create(claim("a", { isHeld: true }));
     await world.client.delete(karpenterTypes.NodeClaim, { name: "a" });
     await world.pass(25);
@@ -97,7 +97,7 @@ describe("conditions in metrics and Events", () => {
   });
 
   it("03 §6.1 tells of pools, nodes, node classes and, where they are switched on, buffers", async () => {
-    const world = await stage({ settings: { gates: { ...defaultGates, CapacityBuffer: true } } });
+    const world = await metricsWorld({ settings: { gates: { ...defaultGates, CapacityBuffer: true } } });
     const ready = { type: "Ready", status: "True", lastTransitionTime: at(0), reason: "Ready", message: "" };
     await world.status(await world.create(pool()), { conditions: [ready] });
     await world.status(await world.create(kwokClass()), { conditions: [ready] });

@@ -3,7 +3,7 @@ import { labels } from "../../../src/api/labels.ts";
 import type { KubeObject } from "../../../src/api/object.ts";
 import { builtInTypes } from "../../../src/kube/resources.ts";
 import { daemonSet, machine, podOn, pool } from "../pool-objects.ts";
-import { stage } from "./stage.ts";
+import { metricsWorld } from "./metrics-world.ts";
 
 const asking = (nodeName: string, name: string, owner?: typeof daemonSet) => {
   const pod = podOn(nodeName, name, owner ? { owner } : {});
@@ -22,7 +22,7 @@ const gauges = [
 
 describe("metrics.node", () => {
   it("03 §6.1 shows what nodes have and what pods ask of them, cpu in cores", async () => {
-    const world = await stage();
+    const world = await metricsWorld();
     await world.create(pool());
     await machine(world, "one", { labels: { [labels.zone]: "zone-a" }, node: { isInitialized: true } });
     const node = await world.get<KubeObject>(builtInTypes.Node, "one");
@@ -40,7 +40,7 @@ describe("metrics.node", () => {
   });
 
   it("03 §6.1 carries the labels everybody knows, and whether the node is ours", async () => {
-    const world = await stage();
+    const world = await metricsWorld();
     await world.create(pool());
     await machine(world, "one", { labels: { [labels.zone]: "zone-a" }, node: { isInitialized: true } });
     await world.create({
@@ -60,7 +60,7 @@ describe("metrics.node", () => {
   });
 
   it("03 §6.1 shows the age of nodes and how much of the cluster is asked for", async () => {
-    const world = await stage();
+    const world = await metricsWorld();
     await world.create(pool());
     await machine(world, "one", { node: { isInitialized: true } });
     await machine(world, "two", { node: { isInitialized: true } });
@@ -73,7 +73,7 @@ describe("metrics.node", () => {
   });
 
   it("03 §6.1 nothing is left of a node that is gone", async () => {
-    const world = await stage();
+    const world = await metricsWorld();
     await world.create(pool());
     await machine(world, "one", { node: { isInitialized: true } });
     expect(await world.samples("karpenter_nodes_allocatable")).not.toEqual([]);

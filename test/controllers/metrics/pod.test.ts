@@ -6,9 +6,9 @@ import { builtInTypes } from "../../../src/kube/resources.ts";
 import { promMetrics } from "../../../src/operator/metrics/prom-metrics.ts";
 import { PodTimes } from "../../../src/state/pod-times.ts";
 import { scrape } from "../../operator/scrape.ts";
+import { startAt } from "../controller-world.ts";
 import { machine, podOn, pool } from "../pool-objects.ts";
-import { startAt } from "../rig.ts";
-import { stage } from "./stage.ts";
+import { metricsWorld } from "./metrics-world.ts";
 
 type TestPod = Pod & KubeObject;
 
@@ -30,7 +30,7 @@ const undecided = "karpenter_pods_provisioning_scheduling_undecided_time_seconds
 
 describe("metrics.pod", () => {
   it("03 §6.1 shows each pod with its node, its owner and its state", async () => {
-    const world = await stage();
+    const world = await metricsWorld();
     await world.create(pool());
     await machine(world, "one", {
       labels: { "topology.kubernetes.io/zone": "zone-a", "karpenter.sh/capacity-type": "spot" },
@@ -79,7 +79,7 @@ describe("metrics.pod", () => {
   });
 
   it("03 §6.1 a pod on a node of nobody's pool is not managed, and a changed pod has one series", async () => {
-    const world = await stage();
+    const world = await metricsWorld();
     const node = { apiVersion: "v1", kind: "Node", metadata: { name: "own" }, spec: { providerID: "x://own" } };
     await world.create(node);
     const pod = await world.create<TestPod>(podOn("own", "web"));
@@ -90,7 +90,7 @@ describe("metrics.pod", () => {
   });
 
   it("03 §6.1 tells how long a pod has waited for a node, then how long it took", async () => {
-    const world = await stage();
+    const world = await metricsWorld();
     const pod = await world.create<TestPod>(waiting());
     await world.pass(20);
     expect(await world.byLabel(unbound, "name")).toEqual({ web: 20 });
@@ -105,7 +105,7 @@ describe("metrics.pod", () => {
   });
 
   it("03 §6.1 tells how long a pod has waited to start, then how long it took", async () => {
-    const world = await stage();
+    const world = await metricsWorld();
     const pod = await world.create<TestPod>(waiting());
     const scheduled = condition("PodScheduled", "True", 2);
     await world.status(pod, { phase: "Running", conditions: [scheduled, condition("Ready", "False", 3)] });
@@ -118,7 +118,7 @@ describe("metrics.pod", () => {
   });
 
   it("03 §6.1 pods that are over without having been ready have no startup time", async () => {
-    const world = await stage();
+    const world = await metricsWorld();
     const pod = await world.create<TestPod>(waiting());
     await world.status(pod, { phase: "Succeeded", conditions: [condition("Ready", "False", 5)] });
     expect(await world.byLabel(unstarted, "name")).toEqual({});
@@ -139,7 +139,7 @@ describe("metrics.pod", () => {
   });
 
   it("02:S-45 from the first round that placed it: waiting, bound, started; then its times are forgotten", async () => {
-    const world = await stage();
+    const world = await metricsWorld();
     const pod = await world.create<TestPod>(waiting());
     const key = "default/web";
     world.cluster.podTimes.markPlaced(pod, { now: world.clock.now(), isPoolHealthy: true });
@@ -155,7 +155,7 @@ describe("metrics.pod", () => {
   });
 
   it("02:S-45 a placement that is taken back no longer counts", async () => {
-    const world = await stage();
+    const world = await metricsWorld();
     const pod = await world.create<TestPod>(waiting());
     world.cluster.podTimes.markPlaced(pod, { now: world.clock.now(), isPoolHealthy: true });
     world.cluster.podTimes.markRefused(pod);
@@ -165,7 +165,7 @@ describe("metrics.pod", () => {
 
   describe("pods nobody has decided on", () => {
     it("03 §6.1 are shown from the moment they were seen", async () => {
-      const world = await stage();
+      const world = await metricsWorld();
       const pod = await world.create<TestPod>(waiting());
       expect(await world.byLabel(undecided, "name")).toEqual({});
       world.cluster.podTimes.ack(pod, world.clock.now());
@@ -175,7 +175,7 @@ describe("metrics.pod", () => {
     });
 
     it("03 §6.1 until there is a decision", async () => {
-      const world = await stage();
+      const world = await metricsWorld();
       const pod = await world.create<TestPod>(waiting());
       world.cluster.podTimes.ack(pod, world.clock.now());
       world.cluster.podTimes.markDecided(pod, world.clock.now());
@@ -184,7 +184,7 @@ describe("metrics.pod", () => {
     });
 
     it("03 §6.1 until they are bound", async () => {
-      const world = await stage();
+      const world = await metricsWorld();
       const pod = await world.create<TestPod>(waiting());
       world.cluster.podTimes.ack(pod, world.clock.now());
       await world.status(pod, { phase: "Pending", conditions: [condition("PodScheduled", "True", 1)] });
@@ -194,7 +194,7 @@ describe("metrics.pod", () => {
   });
 
   it("03 §6.1 nothing is left of a pod that is gone", async () => {
-    const world = await stage();
+    const world = await metricsWorld();
     const pod = await world.create<TestPod>(waiting());
     world.cluster.podTimes.ack(pod, world.clock.now());
     await world.client.delete(builtInTypes.Pod, { name: "web", namespace: "default" }, { gracePeriodSeconds: 0 });
@@ -206,7 +206,7 @@ describe("metrics.pod", () => {
   });
 
   it("03 §6.4 nothing is shown where cluster state is not to be observed", async () => {
-    const world = await stage({ settings: { isClusterStateObservable: false } });
+    const world = await metricsWorld({ settings: { isClusterStateObservable: false } });
     await world.create(waiting());
     expect(await world.samples("karpenter_pods_state")).toEqual([]);
     expect([...world.registry.getMetricsAsArray()].some(({ name }) => name.startsWith("operator_"))).toBe(false);

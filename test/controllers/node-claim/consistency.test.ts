@@ -3,7 +3,15 @@ import { kwokLabels } from "../../../src/api/labels.ts";
 import type { ControllerDependencies } from "../../../src/controllers/controller-dependencies.ts";
 import { consistencyController } from "../../../src/controllers/node-claim/consistency.ts";
 import { nodeClaimHydrationController } from "../../../src/controllers/node-claim/hydration.ts";
-import { claimNamed, foreignRef, type NodeChanges, nodeWithId, type Spec, type Stage, stage } from "./stage.ts";
+import {
+  claimNamed,
+  foreignRef,
+  type NodeChanges,
+  type NodeClaimWorld,
+  nodeClaimWorld,
+  nodeWithId,
+  type Spec,
+} from "./node-claim-world.ts";
 
 const requests = { cpu: "2", memory: "4Gi", "vendor.com/gpu": "0" };
 const capacity = { cpu: "4", memory: "8Gi", "vendor.com/gpu": "1" };
@@ -11,8 +19,10 @@ const capacity = { cpu: "4", memory: "8Gi", "vendor.com/gpu": "1" };
 async function joined(
   node: NodeChanges,
   { spec = {}, isInitialized = true }: { spec?: Spec; isInitialized?: boolean } = {},
-): Promise<Stage> {
-  const world = await stage({ controllers: (parts: ControllerDependencies) => [consistencyController(parts)] });
+): Promise<NodeClaimWorld> {
+  const world = await nodeClaimWorld({
+    controllers: (parts: ControllerDependencies) => [consistencyController(parts)],
+  });
   const claim = await world.create(claimNamed("a", { resources: { requests }, ...spec }));
   const status = isInitialized ? "True" : "Unknown";
   const conditions = [
@@ -24,7 +34,7 @@ async function joined(
   return world;
 }
 
-const found = (world: Stage) => world.condition("a", "ConsistentStateFound");
+const found = (world: NodeClaimWorld) => world.condition("a", "ConsistentStateFound");
 
 describe("consistency", () => {
   it("03:C-3 says when the Node is what was bought", async () => {
@@ -40,7 +50,7 @@ describe("consistency", () => {
     expect(await world.events("a")).toMatchObject([
       { reason: "FailedConsistencyCheck", type: "Warning", message: issue },
     ]);
-    expect(world.said("failed consistency check")).toMatchObject([{ level: "info", issue }]);
+    expect(world.logged("failed consistency check")).toMatchObject([{ level: "info", issue }]);
   });
 
   it("03:C-2 looks at the shape only once the claim is initialized", async () => {
@@ -63,7 +73,9 @@ describe("consistency", () => {
   });
 
   it("03:C-1 says nothing where several Nodes say they are the machine", async () => {
-    const world = await stage({ controllers: (parts: ControllerDependencies) => [consistencyController(parts)] });
+    const world = await nodeClaimWorld({
+      controllers: (parts: ControllerDependencies) => [consistencyController(parts)],
+    });
     await world.create(nodeWithId("kwok://1", { name: "one" }), nodeWithId("kwok://1", { name: "two" }));
     await world.status(await world.create(claimNamed("a")), { providerID: "kwok://1" });
     await world.pass(1);
@@ -73,15 +85,15 @@ describe("consistency", () => {
 
 describe("hydration", () => {
   it("03:H-1 gives claims of older versions their class label, and only ours", async () => {
-    const world = await stage({
+    const world = await nodeClaimWorld({
       controllers: (parts: ControllerDependencies) => [nodeClaimHydrationController(parts)],
     });
     await world.create(claimNamed("a"), claimNamed("foreign", { nodeClassRef: foreignRef }));
     await world.pass(1);
-    expect((await world.live("a")).metadata.labels).toMatchObject({ [kwokLabels.nodeClass]: "default" });
-    expect(Object.keys((await world.live("foreign")).metadata.labels ?? {})).toEqual(["karpenter.sh/nodepool"]);
-    const { resourceVersion } = (await world.live("a")).metadata;
+    expect((await world.requireClaim("a")).metadata.labels).toMatchObject({ [kwokLabels.nodeClass]: "default" });
+    expect(Object.keys((await world.requireClaim("foreign")).metadata.labels ?? {})).toEqual(["karpenter.sh/nodepool"]);
+    const { resourceVersion } = (await world.requireClaim("a")).metadata;
     await world.pass(600);
-    expect((await world.live("a")).metadata.resourceVersion).toBe(resourceVersion);
+    expect((await world.requireClaim("a")).metadata.resourceVersion).toBe(resourceVersion);
   });
 });

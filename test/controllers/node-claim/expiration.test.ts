@@ -2,18 +2,26 @@ import { describe, expect, it } from "vitest";
 import { labels } from "../../../src/api/labels.ts";
 import type { ControllerDependencies } from "../../../src/controllers/controller-dependencies.ts";
 import { expirationController } from "../../../src/controllers/node-claim/expiration.ts";
-import { claimNamed, foreignRef, nodeWithId, type Spec, type Stage, stage } from "./stage.ts";
+import {
+  claimNamed,
+  foreignRef,
+  type NodeClaimWorld,
+  nodeClaimWorld,
+  nodeWithId,
+  type Spec,
+} from "./node-claim-world.ts";
 
 const controllers = (parts: ControllerDependencies) => [expirationController(parts)];
 const held = { finalizers: ["example.com/hold"], labels: { [labels.capacityType]: "spot" } };
 
-async function aged(spec: Spec): Promise<Stage> {
-  const world = await stage({ controllers });
+async function aged(spec: Spec): Promise<NodeClaimWorld> {
+  const world = await nodeClaimWorld({ controllers });
   await world.create(claimNamed("a", spec, held));
   return world;
 }
 
-const isLeaving = async (world: Stage) => (await world.live("a")).metadata.deletionTimestamp !== undefined;
+const isLeaving = async (world: NodeClaimWorld) =>
+  (await world.requireClaim("a")).metadata.deletionTimestamp !== undefined;
 
 describe("expiration", () => {
   it("03:E-1 03:E-2 03:E-4 deletes a claim at its age, exactly and once", async () => {
@@ -22,7 +30,7 @@ describe("expiration", () => {
     expect(await isLeaving(world)).toBe(false);
     await world.pass(1);
     expect(await isLeaving(world)).toBe(true);
-    expect((await world.live("a")).metadata.deletionTimestamp).toBe("2026-01-01T00:00:30Z");
+    expect((await world.requireClaim("a")).metadata.deletionTimestamp).toBe("2026-01-01T00:00:30Z");
     await world.patchClaim("a", { metadata: { annotations: { touched: "1" } } });
     await world.pass(3_600);
     expect(world.counted).toEqual([
@@ -38,7 +46,7 @@ describe("expiration", () => {
         value: 1,
       },
     ]);
-    expect(world.said("deleting expired nodeclaim")).toMatchObject([{ level: "debug", NodeClaim: { name: "a" } }]);
+    expect(world.logged("deleting expired nodeclaim")).toMatchObject([{ level: "debug", NodeClaim: { name: "a" } }]);
   });
 
   it("03:E-1 Never is never", async () => {
@@ -54,7 +62,7 @@ describe("expiration", () => {
   });
 
   it("03:E-1 the age of the Node does not matter", async () => {
-    const world = await stage({ controllers });
+    const world = await nodeClaimWorld({ controllers });
     await world.create(nodeWithId("kwok://1"));
     await world.pass(60);
     await world.status(await world.create(claimNamed("a", { expireAfter: "30s" }, held)), { providerID: "kwok://1" });
@@ -69,7 +77,7 @@ describe("expiration", () => {
     "03:E-3 counts pods that need another place, as $mode with a grace period of $terminationGracePeriod",
     async ({ terminationGracePeriod, mode }) => {
       const world = await aged({ expireAfter: "30s", terminationGracePeriod });
-      await world.status(await world.live("a"), { providerID: "kwok://1" });
+      await world.status(await world.requireClaim("a"), { providerID: "kwok://1" });
       await world.create(nodeWithId("kwok://1"));
       const pod = (name: string, metadata: object = {}) => ({
         apiVersion: "v1",

@@ -3,12 +3,23 @@ import { annotations, finalizers, labels } from "../../../src/api/labels.ts";
 import type { ControllerDependencies } from "../../../src/controllers/controller-dependencies.ts";
 import { lifecycleController } from "../../../src/controllers/node-claim/lifecycle.ts";
 import { builtInTypes, karpenterTypes } from "../../../src/kube/resources.ts";
-import { claimNamed, foreignRef, nodeWithId, type Spec, type Stage, stage, watched } from "./stage.ts";
+import {
+  claimNamed,
+  foreignRef,
+  type NodeClaimWorld,
+  nodeClaimWorld,
+  nodeWithId,
+  recordedProvider,
+  type Spec,
+} from "./node-claim-world.ts";
 
 const controllers = (parts: ControllerDependencies) => [lifecycleController(parts)];
 
-async function running(spec: Spec = {}, options: Partial<Parameters<typeof stage>[0]> = {}): Promise<Stage> {
-  const world = await stage({ controllers, ...options });
+async function running(
+  spec: Spec = {},
+  options: Partial<Parameters<typeof nodeClaimWorld>[0]> = {},
+): Promise<NodeClaimWorld> {
+  const world = await nodeClaimWorld({ controllers, ...options });
   const id = await world.launched("a", spec);
   await world.create(nodeWithId(id));
   await world.pass(1);
@@ -16,14 +27,14 @@ async function running(spec: Spec = {}, options: Partial<Parameters<typeof stage
 }
 
 /** What node termination does in the end. */
-async function releaseNode(world: Stage, name = "node-1"): Promise<void> {
+async function releaseNode(world: NodeClaimWorld, name = "node-1"): Promise<void> {
   await world.patchNode(name, { metadata: { finalizers: null } });
 }
 
 describe("finalization", () => {
   it("03:L-32 03:L-33 03:L-34 deletes the Node, then the machine, then goes", async () => {
     const world = await running();
-    const { labels: told } = (await world.live("a")).metadata;
+    const { labels: told } = (await world.requireClaim("a")).metadata;
     await world.removeClaim("a");
     expect((await world.node())?.metadata.deletionTimestamp).toBeDefined();
     await world.pass(60);
@@ -31,11 +42,11 @@ describe("finalization", () => {
     expect(world.simulated.records()).toHaveLength(1);
     await releaseNode(world);
     expect(await world.condition("a", "InstanceTerminating")).toMatchObject({ status: "True" });
-    expect((await world.live("a")).metadata.finalizers).toEqual([finalizers.termination]);
+    expect((await world.requireClaim("a")).metadata.finalizers).toEqual([finalizers.termination]);
     await world.pass(10);
     expect(await world.claim("a")).toBeUndefined();
     expect(world.simulated.records()).toEqual([]);
-    expect(world.said("deleted nodeclaim")).toMatchObject([{ level: "info", NodeClaim: { name: "a" } }]);
+    expect(world.logged("deleted nodeclaim")).toMatchObject([{ level: "info", NodeClaim: { name: "a" } }]);
     const [zone, capacityType] = [told?.[labels.zone], told?.[labels.capacityType]];
     const nodepool = "default";
     expect(world.counted.filter(({ name }) => name.startsWith("nodeclaims_"))).toEqual([
@@ -51,8 +62,8 @@ describe("finalization", () => {
   });
 
   it("03:L-1 leaves claims of others to others", async () => {
-    const counting = watched();
-    const world = await stage({ controllers, cloud: counting.cloud });
+    const counting = recordedProvider();
+    const world = await nodeClaimWorld({ controllers, wrapProvider: counting.cloud });
     const held = { finalizers: [finalizers.termination] };
     const foreign = await world.create(claimNamed("foreign", { nodeClassRef: foreignRef }, held));
     await world.status(foreign, { providerID: "kwok://x" });
@@ -67,7 +78,7 @@ describe("finalization", () => {
     expect(await world.condition("a", "Ready")).toMatchObject({ status: "True" });
     await world.removeClaim("a");
     await releaseNode(world);
-    const claim = await world.live("a");
+    const claim = await world.requireClaim("a");
     const { generation } = claim.metadata;
     expect(await world.condition("a", "Ready")).toMatchObject({ status: "True", observedGeneration: generation });
     for (const one of claim.status?.conditions ?? []) expect(one.observedGeneration).toBe(generation);
@@ -75,13 +86,13 @@ describe("finalization", () => {
 
   it("03:L-5 decided conditions follow the generation", async () => {
     const world = await running();
-    const conditions = ((await world.live("a")).status?.conditions ?? []).map((one) => ({
+    const conditions = ((await world.requireClaim("a")).status?.conditions ?? []).map((one) => ({
       ...one,
       observedGeneration: 0,
     }));
     await world.patchClaim("a", { status: { conditions } }, "status");
     await world.patchNode("node-1", { metadata: { labels: { touched: "1" } } });
-    for (const one of (await world.live("a")).status?.conditions ?? []) expect(one.observedGeneration).toBe(1);
+    for (const one of (await world.requireClaim("a")).status?.conditions ?? []) expect(one.observedGeneration).toBe(1);
     expect(await world.condition("a", "Ready")).toMatchObject({ status: "True" });
   });
 
@@ -99,23 +110,23 @@ describe("finalization", () => {
     world.simulated.failNext("delete", { kind: "failed" });
     await world.removeClaim("a");
     await releaseNode(world);
-    expect((await world.live("a")).metadata.finalizers).toEqual([finalizers.termination]);
+    expect((await world.requireClaim("a")).metadata.finalizers).toEqual([finalizers.termination]);
     expect(world.troubles).toMatchObject([{ kind: "reconcile-failed", key: "a" }]);
     await world.pass(20);
     expect(await world.claim("a")).toBeUndefined();
   });
 
   it("03:L-33 the finalizer stays for as long as the machine lives", async () => {
-    const world = await running({}, { cloud: (provider) => ({ ...provider, delete: () => Promise.resolve() }) });
+    const world = await running({}, { wrapProvider: (provider) => ({ ...provider, delete: () => Promise.resolve() }) });
     await world.removeClaim("a");
     await releaseNode(world);
     await world.pass(3_600);
-    expect((await world.live("a")).metadata.finalizers).toEqual([finalizers.termination]);
+    expect((await world.requireClaim("a")).metadata.finalizers).toEqual([finalizers.termination]);
   });
 
   it("03:L-32 several Nodes are deleted, and all of them waited for", async () => {
     const world = await running();
-    const id = (await world.live("a")).status?.providerID ?? "";
+    const id = (await world.requireClaim("a")).status?.providerID ?? "";
     const twin = nodeWithId(id, { name: "node-2" });
     await world.create({ ...twin, metadata: { ...twin.metadata, finalizers: ["example.com/hold"] } });
     await world.removeClaim("a");
@@ -131,8 +142,8 @@ describe("finalization", () => {
   });
 
   it("03:L-33 a claim that never got a machine goes without the cloud", async () => {
-    const counting = watched({ create: () => Promise.reject(new Error("no")) });
-    const world = await stage({ controllers, cloud: counting.cloud });
+    const counting = recordedProvider({ create: () => Promise.reject(new Error("no")) });
+    const world = await nodeClaimWorld({ controllers, wrapProvider: counting.cloud });
     await world.create(claimNamed("a"), { ...nodeWithId(""), spec: {} });
     await world.pass(1);
     await world.removeClaim("a");
@@ -143,7 +154,7 @@ describe("finalization", () => {
 
   it("03:L-32 the Nodes of a claim that is not registered are left", async () => {
     const hook = { name: "never", registered: async () => ({ isPending: true }) };
-    const world = await running({}, { cloud: (provider) => ({ ...provider, registrationHooks: [hook] }) });
+    const world = await running({}, { wrapProvider: (provider) => ({ ...provider, registrationHooks: [hook] }) });
     await world.removeClaim("a");
     await world.pass(10);
     expect(await world.claim("a")).toBeUndefined();
@@ -151,8 +162,8 @@ describe("finalization", () => {
   });
 
   describe("03:L-31 the deadline", () => {
-    const deadlineOf = async (world: Stage) =>
-      (await world.live("a")).metadata.annotations?.[annotations.terminationTimestamp];
+    const deadlineOf = async (world: NodeClaimWorld) =>
+      (await world.requireClaim("a")).metadata.annotations?.[annotations.terminationTimestamp];
 
     it("is not set without a grace period", async () => {
       const world = await running();
@@ -163,13 +174,13 @@ describe("finalization", () => {
     it("is the deletion plus the grace period, and told", async () => {
       const world = await running({ terminationGracePeriod: "5m" });
       await world.removeClaim("a");
-      const { deletionTimestamp = "" } = (await world.live("a")).metadata;
+      const { deletionTimestamp = "" } = (await world.requireClaim("a")).metadata;
       const deadline = `${new Date(Date.parse(deletionTimestamp) + 300_000).toISOString().slice(0, -5)}Z`;
       expect(await deadlineOf(world)).toBe(deadline);
       expect(await world.events("a")).toMatchObject([
         { reason: "TerminationGracePeriodExpiring", type: "Warning", message: expect.stringContaining(deadline) },
       ]);
-      expect(world.said("annotated nodeclaim")).toMatchObject([
+      expect(world.logged("annotated nodeclaim")).toMatchObject([
         { level: "info", [annotations.terminationTimestamp]: deadline },
       ]);
     });
@@ -185,10 +196,10 @@ describe("finalization", () => {
   });
 
   it("03:L-30 without our finalizer there is nothing to do", async () => {
-    const counting = watched();
-    const world = await running({}, { cloud: counting.cloud });
+    const counting = recordedProvider();
+    const world = await running({}, { wrapProvider: counting.cloud });
     await world.patchClaim("a", { metadata: { finalizers: ["example.com/hold"] } });
-    expect((await world.live("a")).metadata.finalizers).toEqual(["example.com/hold", finalizers.termination]);
+    expect((await world.requireClaim("a")).metadata.finalizers).toEqual(["example.com/hold", finalizers.termination]);
     await world.removeClaim("a");
     await world.patchClaim("a", { metadata: { finalizers: ["example.com/hold"] } });
     await world.client.patch(

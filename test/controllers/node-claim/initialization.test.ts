@@ -4,7 +4,15 @@ import type { CloudProvider } from "../../../src/cloud/cloud-provider.ts";
 import type { ControllerDependencies } from "../../../src/controllers/controller-dependencies.ts";
 import { lifecycleController } from "../../../src/controllers/node-claim/lifecycle.ts";
 import { builtInTypes } from "../../../src/kube/resources.ts";
-import { claimNamed, foreignRef, type NodeChanges, nodeWithId, type Spec, type Stage, stage } from "./stage.ts";
+import {
+  claimNamed,
+  foreignRef,
+  type NodeChanges,
+  type NodeClaimWorld,
+  nodeClaimWorld,
+  nodeWithId,
+  type Spec,
+} from "./node-claim-world.ts";
 
 const controllers = (parts: ControllerDependencies) => [lifecycleController(parts)];
 const ready = { status: { conditions: [{ type: "Ready", status: "True" }] } };
@@ -15,15 +23,15 @@ const withoutDevices = (provider: CloudProvider): CloudProvider => ({
   create: ({ spec: { resources, ...spec }, ...claim }) => provider.create({ ...claim, spec }),
 });
 
-async function joined(spec: Spec = {}, node: NodeChanges = {}): Promise<Stage> {
-  const world = await stage({ controllers, cloud: withoutDevices });
+async function joined(spec: Spec = {}, node: NodeChanges = {}): Promise<NodeClaimWorld> {
+  const world = await nodeClaimWorld({ controllers, wrapProvider: withoutDevices });
   const id = await world.launched("a", spec);
   await world.create(nodeWithId(id, node));
   await world.pass(1);
   return world;
 }
 
-const initialized = (world: Stage) => world.condition("a", "Initialized");
+const initialized = (world: NodeClaimWorld) => world.condition("a", "Initialized");
 
 describe("initialization", () => {
   it("03:L-17 marks claim and Node when everything is there", async () => {
@@ -31,11 +39,11 @@ describe("initialization", () => {
     expect(await initialized(world)).toMatchObject({ status: "True", reason: "Initialized" });
     expect(await world.condition("a", "Ready")).toMatchObject({ status: "True" });
     expect((await world.node())?.metadata.labels?.[labels.initialized]).toBe("true");
-    expect(world.said("initialized nodeclaim")).toMatchObject([{ level: "info", allocatable: { cpu: "4" } }]);
+    expect(world.logged("initialized nodeclaim")).toMatchObject([{ level: "info", allocatable: { cpu: "4" } }]);
   });
 
   it("not before the claim is registered", async () => {
-    const world = await stage({ controllers });
+    const world = await nodeClaimWorld({ controllers });
     await world.launched("a");
     await world.create(nodeWithId("kwok://another"));
     await world.pass(5);
@@ -44,7 +52,7 @@ describe("initialization", () => {
   });
 
   it("03:L-1 leaves the Node of another provider's claim alone", async () => {
-    const world = await stage({ controllers });
+    const world = await nodeClaimWorld({ controllers });
     const foreign = await world.create(claimNamed("a", { nodeClassRef: foreignRef }));
     const registered = { type: "Registered", status: "True", reason: "x", message: "" };
     const conditions = [{ ...registered, lastTransitionTime: "2026-01-01T00:00:00Z" }];
@@ -141,8 +149,8 @@ describe("03:L-16 devices", () => {
       asked = "gpu.vendor.com",
       ignoreDraRequests = false,
     }: { asked?: string | undefined; ignoreDraRequests?: boolean },
-  ): Promise<Stage> {
-    const world = await stage({ controllers, settings: { ignoreDraRequests } });
+  ): Promise<NodeClaimWorld> {
+    const world = await nodeClaimWorld({ controllers, settings: { ignoreDraRequests } });
     for (const one of slices) await world.client.create(type, one);
     const told = asked === "" ? {} : { annotations: { [annotations.requestedDraDrivers]: asked } };
     const id = await world.launched("a", {}, told);

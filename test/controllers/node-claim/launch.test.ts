@@ -4,16 +4,16 @@ import { CloudError } from "../../../src/cloud/cloud-error.ts";
 import { lifecycleController } from "../../../src/controllers/node-claim/lifecycle.ts";
 import { KubeError } from "../../../src/kube/kube-error.ts";
 import { karpenterTypes } from "../../../src/kube/resources.ts";
-import { beforeWrites } from "../node/stage.ts";
-import { claimNamed, foreignRef, stage, watched } from "./stage.ts";
+import { beforeWrites } from "../node/node-world.ts";
+import { claimNamed, foreignRef, nodeClaimWorld, recordedProvider } from "./node-claim-world.ts";
 
 const controllers = (parts: Parameters<typeof lifecycleController>[0]) => [lifecycleController(parts)];
 
 describe("launch", () => {
   it("03:L-7 02:L-30 buys a machine and writes down what it is, the claim's own labels first", async () => {
-    const world = await stage({ controllers });
+    const world = await nodeClaimWorld({ controllers });
     await world.launched("a", {}, { labels: { [labels.zone]: "mine", team: "x" }, annotations: { note: "y" } });
-    const { metadata, status } = await world.live("a");
+    const { metadata, status } = await world.requireClaim("a");
     expect(status?.providerID).toMatch(/^kwok:\/\//);
     expect(status?.capacity).toMatchObject({ cpu: expect.anything() });
     expect(status?.allocatable).toMatchObject({ cpu: expect.anything() });
@@ -23,29 +23,29 @@ describe("launch", () => {
     expect(await world.condition("a", "Launched")).toMatchObject({ status: "True", reason: "Launched" });
     expect(await world.condition("a", "Registered")).toMatchObject({ status: "Unknown", reason: "NodeNotFound" });
     expect(await world.condition("a", "Initialized")).toMatchObject({ reason: "AwaitingReconciliation" });
-    expect(world.said("launched nodeclaim")).toMatchObject([
+    expect(world.logged("launched nodeclaim")).toMatchObject([
       { level: "info", controller: "nodeclaim.lifecycle", NodeClaim: { name: "a" }, "provider-id": status?.providerID },
     ]);
     expect(world.simulated.records()).toHaveLength(1);
   });
 
   it("03:L-1 leaves a claim of another provider's class alone", async () => {
-    const world = await stage({ controllers });
+    const world = await nodeClaimWorld({ controllers });
     await world.create(claimNamed("foreign", { nodeClassRef: foreignRef }));
     await world.pass(60);
-    expect(await world.live("foreign")).not.toHaveProperty("status");
-    expect((await world.live("foreign")).metadata.finalizers).toBeUndefined();
+    expect(await world.requireClaim("foreign")).not.toHaveProperty("status");
+    expect((await world.requireClaim("foreign")).metadata.finalizers).toBeUndefined();
     expect(world.simulated.records()).toEqual([]);
   });
 
   it("03:L-2 stores the finalizer before the cloud is called", async () => {
     const seen: unknown[] = [];
-    const world = await stage({
+    const world = await nodeClaimWorld({
       controllers,
-      cloud: (provider) => ({
+      wrapProvider: (provider) => ({
         ...provider,
         create: async (claim) => {
-          seen.push((await world.live("a")).metadata.finalizers);
+          seen.push((await world.requireClaim("a")).metadata.finalizers);
           return provider.create(claim);
         },
       }),
@@ -55,17 +55,17 @@ describe("launch", () => {
   });
 
   it("03:L-6 02:L-23 a shortage is told, deletes the claim and is counted", async () => {
-    const refuse = watched({
+    const refuse = recordedProvider({
       create: () => Promise.reject(new CloudError("insufficient-capacity", `${"x".repeat(300)} sold out`)),
     });
-    const world = await stage({ controllers, cloud: refuse.cloud });
+    const world = await nodeClaimWorld({ controllers, wrapProvider: refuse.cloud });
     await world.create(claimNamed("a"));
     await world.pass(5);
     expect(await world.claim("a")).toBeUndefined();
     const [event] = await world.events("a");
     expect(event).toMatchObject({ reason: "InsufficientCapacityError", type: "Warning" });
     expect(event?.message).toMatch(/^NodeClaim a event: insufficient capacity, x+\.\.\.$/);
-    expect(world.said("failed launching nodeclaim")).toMatchObject([{ level: "error" }]);
+    expect(world.logged("failed launching nodeclaim")).toMatchObject([{ level: "error" }]);
     expect(refuse.calls).toEqual(["create"]);
     expect(world.counted.filter(({ name }) => name === "nodeclaims_disrupted_total")).toEqual([
       {
@@ -85,12 +85,14 @@ describe("launch", () => {
 
   it("03:S-11 a claim given up on goes, though the server refuses its deletion at first", async () => {
     let refusals = 0;
-    const refuse = watched({ create: () => Promise.reject(new CloudError("insufficient-capacity", "sold out")) });
+    const refuse = recordedProvider({
+      create: () => Promise.reject(new CloudError("insufficient-capacity", "sold out")),
+    });
     const through = beforeWrites(({ verb, type }) => {
       if (verb !== "delete" || type !== karpenterTypes.NodeClaim || ++refusals > 1) return;
       throw new KubeError("conflict", "the object has been modified");
     });
-    const world = await stage({ controllers, cloud: refuse.cloud, through });
+    const world = await nodeClaimWorld({ controllers, wrapProvider: refuse.cloud, wrapClient: through });
     await world.create(claimNamed("a"));
     await world.pass(10);
     expect(refusals).toBe(2);
@@ -99,15 +101,17 @@ describe("launch", () => {
   });
 
   it("03:L-6 a class that is not ready deletes the claim without an event", async () => {
-    const refuse = watched({ create: () => Promise.reject(new CloudError("node-class-not-ready", "not yet")) });
-    const world = await stage({ controllers, cloud: refuse.cloud });
+    const refuse = recordedProvider({
+      create: () => Promise.reject(new CloudError("node-class-not-ready", "not yet")),
+    });
+    const world = await nodeClaimWorld({ controllers, wrapProvider: refuse.cloud });
     await world.create(claimNamed("a", { terminationGracePeriod: "0s" }));
     await world.pass(5);
     expect(await world.claim("a")).toBeUndefined();
     expect(await world.events("a")).toEqual([
       expect.objectContaining({ reason: "TerminationGracePeriodExpiring" }), // of its end, not of its launch
     ]);
-    expect(world.said("failed launching nodeclaim")).toHaveLength(1);
+    expect(world.logged("failed launching nodeclaim")).toHaveLength(1);
     expect(world.counted.map(({ labels: told }) => [told["reason"], told["termination_mode"]])).toContainEqual([
       "nodeclass_not_ready",
       "forceful",
@@ -116,10 +120,10 @@ describe("launch", () => {
 
   it("03:L-6 what the cloud says of a failed launch lands in the condition, and it is tried again", async () => {
     let failures = 2;
-    const flaky = watched();
-    const world = await stage({
+    const flaky = recordedProvider();
+    const world = await nodeClaimWorld({
       controllers,
-      cloud: (provider) =>
+      wrapProvider: (provider) =>
         flaky.cloud({
           ...provider,
           create: (claim) =>
@@ -143,9 +147,9 @@ describe("launch", () => {
 
   it("03:L-4 a launch that fails is tried again after a second, twice as late each time, at most a minute", async () => {
     const times: number[] = [];
-    const world = await stage({
+    const world = await nodeClaimWorld({
       controllers,
-      cloud: (provider) => ({
+      wrapProvider: (provider) => ({
         ...provider,
         create: () => {
           times.push(world.clock.now());
@@ -166,8 +170,8 @@ describe("launch", () => {
   });
 
   it("03:L-6 an error nobody planned for is cut to 300 characters", async () => {
-    const broken = watched({ create: () => Promise.reject(new Error("y".repeat(400))) });
-    const world = await stage({ controllers, cloud: broken.cloud });
+    const broken = recordedProvider({ create: () => Promise.reject(new Error("y".repeat(400))) });
+    const world = await nodeClaimWorld({ controllers, wrapProvider: broken.cloud });
     await world.create(claimNamed("a"));
     await world.pass(0.2);
     expect(await world.condition("a", "Launched")).toMatchObject({
@@ -178,8 +182,8 @@ describe("launch", () => {
   });
 
   it("03:L-5 a status that could not be written does not buy a second machine", async () => {
-    const counting = watched();
-    const world = await stage({ controllers, cloud: counting.cloud });
+    const counting = recordedProvider();
+    const world = await nodeClaimWorld({ controllers, wrapProvider: counting.cloud });
     const { client } = world;
     const patch = client.patch.bind(client);
     let refusals = 3;
@@ -193,14 +197,14 @@ describe("launch", () => {
     await world.pass(30);
     expect(await world.condition("a", "Launched")).toMatchObject({ status: "True" });
     expect(counting.calls).toEqual(["create"]);
-    expect(world.said("launched nodeclaim")).toHaveLength(1);
+    expect(world.logged("launched nodeclaim")).toHaveLength(1);
   });
 
   it("03:S-10 somebody who was faster is a quiet second look", async () => {
-    const counting = watched();
-    const world = await stage({
+    const counting = recordedProvider();
+    const world = await nodeClaimWorld({
       controllers,
-      cloud: (provider) =>
+      wrapProvider: (provider) =>
         counting.cloud({
           ...provider,
           create: async (claim) => {
@@ -212,7 +216,7 @@ describe("launch", () => {
     });
     await world.launched("a");
     await world.pass(5);
-    const { metadata, status } = await world.live("a");
+    const { metadata, status } = await world.requireClaim("a");
     expect(status?.providerID).toMatch(/^kwok/);
     expect(metadata.annotations).toMatchObject({ meanwhile: "yes" });
     expect(counting.calls).toEqual(["create"]);
@@ -220,9 +224,9 @@ describe("launch", () => {
   });
 
   it("03:S-12 a machine bought for a claim deleted meanwhile is given back", async () => {
-    const world = await stage({
+    const world = await nodeClaimWorld({
       controllers,
-      cloud: (provider) => ({
+      wrapProvider: (provider) => ({
         ...provider,
         create: async (claim) => {
           const instance = await provider.create(claim);

@@ -7,23 +7,23 @@ import { lifecycleController } from "../../../src/controllers/node-claim/lifecyc
 import type { Settings } from "../../../src/controllers/settings.ts";
 import { karpenterTypes } from "../../../src/kube/resources.ts";
 import { nodePool } from "../../builders/node-pool.ts";
-import { startAt } from "../rig.ts";
-import { claimNamed, foreignRef, nodeWithId, type Stage, stage } from "./stage.ts";
+import { startAt } from "../controller-world.ts";
+import { claimNamed, foreignRef, type NodeClaimWorld, nodeClaimWorld, nodeWithId } from "./node-claim-world.ts";
 
 const controllers = (parts: ControllerDependencies) => [lifecycleController(parts)];
 const minute = 60;
 const unauthorized = new CloudError("create-failed", "who are you", { reason: "Unauthorized" });
 
 /** A cloud that never launches. */
-function closed(settings: Partial<Settings> = {}): Promise<Stage> {
+function closed(settings: Partial<Settings> = {}): Promise<NodeClaimWorld> {
   const cloud = (provider: ControllerDependencies["cloud"]) => ({
     ...provider,
     create: () => Promise.reject(unauthorized),
   });
-  return stage({ controllers, settings, cloud });
+  return nodeClaimWorld({ controllers, settings, wrapProvider: cloud });
 }
 
-function reasons(world: Stage): readonly (string | undefined)[] {
+function reasons(world: NodeClaimWorld): readonly (string | undefined)[] {
   return world.counted
     .filter(({ name }) => name === "nodeclaims_disrupted_total")
     .map(({ labels: told }) => told["reason"]);
@@ -31,7 +31,7 @@ function reasons(world: Stage): readonly (string | undefined)[] {
 
 describe("liveness", () => {
   it("03:L-21 gives up on a machine that does not join within 15 minutes", async () => {
-    const world = await stage({ controllers });
+    const world = await nodeClaimWorld({ controllers });
     await world.launched("a");
     await world.pass(15 * minute - 2);
     expect(await world.claim("a")).toBeDefined();
@@ -39,20 +39,20 @@ describe("liveness", () => {
     expect(await world.claim("a")).toBeUndefined();
     expect(world.simulated.records()).toEqual([]);
     expect(reasons(world)).toEqual(["registration_timeout"]);
-    expect(world.said("terminating due to timeout")).toMatchObject([
+    expect(world.logged("terminating due to timeout")).toMatchObject([
       { level: "debug", timeout: "15m0s", reason: "registration_timeout" },
     ]);
   });
 
   it("03:L-1 leaves claims of others alone", async () => {
-    const world = await stage({ controllers });
+    const world = await nodeClaimWorld({ controllers });
     await world.create(claimNamed("foreign", { nodeClassRef: foreignRef }));
     await world.pass(60 * minute);
     expect(await world.claim("foreign")).toBeDefined();
   });
 
   it("03:L-22 leaves what is registered alone", async () => {
-    const world = await stage({ controllers });
+    const world = await nodeClaimWorld({ controllers });
     const id = await world.launched("a");
     await world.create(nodeWithId(id, { isReady: false }));
     await world.pass(60 * minute);
@@ -77,7 +77,7 @@ describe("liveness", () => {
     expect(await world.claim("a")).toBeDefined();
     await world.pass(70);
     expect(await world.claim("a")).toBeUndefined();
-    const other = await stage({ controllers, settings: { registrationTimeoutMs: 60_000 } });
+    const other = await nodeClaimWorld({ controllers, settings: { registrationTimeoutMs: 60_000 } });
     await other.launched("b");
     await other.pass(90);
     expect(await other.claim("b")).toBeUndefined();
@@ -87,11 +87,11 @@ describe("liveness", () => {
     { type: "Launched", timeoutSeconds: 5 * minute, rule: "L-20" },
     { type: "Registered", timeoutSeconds: 15 * minute, rule: "L-21" },
   ])("03:$rule counts from when $type last moved, not from creation", async ({ type, timeoutSeconds }) => {
-    const world = await (type === "Launched" ? closed() : stage({ controllers }));
+    const world = await (type === "Launched" ? closed() : nodeClaimWorld({ controllers }));
     await world.launched("a");
     const hour = 60 * minute;
     const lastTransitionTime = new Date(startAt + hour * 1_000).toISOString();
-    const conditions = ((await world.live("a")).status?.conditions ?? []).map((one) =>
+    const conditions = ((await world.requireClaim("a")).status?.conditions ?? []).map((one) =>
       one.type === type ? { ...one, lastTransitionTime } : one,
     );
     await world.patchClaim("a", { status: { conditions } }, "status");
@@ -105,7 +105,7 @@ describe("liveness", () => {
 describe("03:P-22 the pool's health", () => {
   const type = "NodeRegistrationHealthy";
 
-  async function fail(world: Stage, before: "True" | "Unknown", failures: number) {
+  async function fail(world: NodeClaimWorld, before: "True" | "Unknown", failures: number) {
     const pool = await world.create<NodePool>(nodePool().build([]).nodePool);
     const condition = { type, status: before, reason: "x", message: "", lastTransitionTime: "2026-01-01T00:00:00Z" };
     await world.status(pool, { nodes: 0, conditions: [{ ...condition, observedGeneration: 1 }] });
@@ -120,7 +120,7 @@ describe("03:P-22 the pool's health", () => {
   }
 
   it.each(["True", "Unknown"] as const)("is False after two failures, where it was %s", async (before) => {
-    const world = await stage({ controllers });
+    const world = await nodeClaimWorld({ controllers });
     expect(await fail(world, before, 2)).toMatchObject({ status: "False", reason: "RegistrationFailed" });
   });
 
@@ -134,12 +134,12 @@ describe("03:P-22 the pool's health", () => {
   });
 
   it("stays as it is after one failure", async () => {
-    const world = await stage({ controllers });
+    const world = await nodeClaimWorld({ controllers });
     expect(await fail(world, "True", 1)).toMatchObject({ status: "True" });
   });
 
   it("is no matter where the pool is gone", async () => {
-    const world = await stage({ controllers });
+    const world = await nodeClaimWorld({ controllers });
     await world.launched("a");
     await world.pass(20 * minute);
     expect(await world.claim("a")).toBeUndefined();

@@ -4,8 +4,15 @@ import type { ControllerDependencies } from "../../../src/controllers/controller
 import { podEventsController } from "../../../src/controllers/node-claim/pod-events.ts";
 import { startControllers } from "../../../src/kube/controller.ts";
 import { builtInTypes } from "../../../src/kube/resources.ts";
-import { startAt } from "../rig.ts";
-import { claimNamed, foreignRef, nodeWithId, type Spec, type Stage, stage } from "./stage.ts";
+import { startAt } from "../controller-world.ts";
+import {
+  claimNamed,
+  foreignRef,
+  type NodeClaimWorld,
+  nodeClaimWorld,
+  nodeWithId,
+  type Spec,
+} from "./node-claim-world.ts";
 
 const controllers = (parts: ControllerDependencies) => [podEventsController(parts)];
 
@@ -18,13 +25,16 @@ function podNamed(name: string, spec: object = {}, metadata: object = {}): KubeO
   };
 }
 
-const secondsOf = async (world: Stage, name = "a"): Promise<number | undefined> => {
-  const time = (await world.live(name)).status?.lastPodEventTime;
+const secondsOf = async (world: NodeClaimWorld, name = "a"): Promise<number | undefined> => {
+  const time = (await world.requireClaim(name)).status?.lastPodEventTime;
   return time === undefined ? undefined : (Date.parse(time) - startAt) / 1_000;
 };
 
-async function withNode(spec: Spec = {}, options: Partial<Parameters<typeof stage>[0]> = {}): Promise<Stage> {
-  const world = await stage({ controllers, ...options });
+async function withNode(
+  spec: Spec = {},
+  options: Partial<Parameters<typeof nodeClaimWorld>[0]> = {},
+): Promise<NodeClaimWorld> {
+  const world = await nodeClaimWorld({ controllers, ...options });
   const claim = await world.create(claimNamed("a", spec));
   await world.status(claim, { providerID: "kwok://1" });
   await world.create(nodeWithId("kwok://1"));
@@ -32,7 +42,7 @@ async function withNode(spec: Spec = {}, options: Partial<Parameters<typeof stag
   return world;
 }
 
-async function bind(world: Stage, name: string, nodeName = "node-1"): Promise<void> {
+async function bind(world: NodeClaimWorld, name: string, nodeName = "node-1"): Promise<void> {
   const target = { apiVersion: "v1", kind: "Node", name: nodeName };
   const binding = { apiVersion: "v1", kind: "Binding", metadata: { name, namespace: "default" }, target };
   await world.client.create(builtInTypes.Pod, binding as KubeObject, { subresource: "binding", name });

@@ -8,8 +8,8 @@ import type { NodeKubeObject } from "../../../src/controllers/node-claim/claim-l
 import { lifecycleController } from "../../../src/controllers/node-claim/lifecycle.ts";
 import { karpenterTypes } from "../../../src/kube/resources.ts";
 import { nodePool } from "../../builders/node-pool.ts";
-import { startAt } from "../rig.ts";
-import { claimNamed, foreignRef, nodeWithId, type Stage, stage } from "./stage.ts";
+import { startAt } from "../controller-world.ts";
+import { claimNamed, foreignRef, type NodeClaimWorld, nodeClaimWorld, nodeWithId } from "./node-claim-world.ts";
 
 const controllers = (parts: ControllerDependencies) => [lifecycleController(parts)];
 const waitFor = { key: "wait", value: "a", effect: "NoSchedule" } as const;
@@ -21,18 +21,18 @@ function keysOf(node: NodeKubeObject | undefined): readonly string[] {
 
 describe("registration", () => {
   it("03:L-8 03:L-13 03:L-14 opens the Node with the claim's provider id, once", async () => {
-    const world = await stage({ controllers });
+    const world = await nodeClaimWorld({ controllers });
     const id = await world.launched("a");
     await world.create(nodeWithId("kwok://another", { name: "other" }), nodeWithId(id));
     await world.pass(1);
     const node = await world.node();
     expect(node?.metadata.labels?.[labels.registered]).toBe("true");
     expect(keysOf(node)).not.toContain(taints.unregistered.key);
-    expect((await world.live("a")).status?.nodeName).toBe("node-1");
+    expect((await world.requireClaim("a")).status?.nodeName).toBe("node-1");
     expect(await world.condition("a", "Registered")).toMatchObject({ status: "True", reason: "Registered" });
     expect(keysOf(await world.node("other"))).toContain(taints.unregistered.key);
-    expect(world.said("registered nodeclaim")).toMatchObject([{ level: "info", Node: { name: "node-1" } }]);
-    const { metadata } = await world.live("a");
+    expect(world.logged("registered nodeclaim")).toMatchObject([{ level: "info", Node: { name: "node-1" } }]);
+    const { metadata } = await world.requireClaim("a");
     expect(world.counted.filter(({ name }) => name === "nodes_created_total")).toEqual([
       {
         name: "nodes_created_total",
@@ -44,14 +44,14 @@ describe("registration", () => {
   });
 
   it("03:L-11 makes the Node the claim's own: finalizer, one owner, labels and annotations", async () => {
-    const world = await stage({ controllers });
+    const world = await nodeClaimWorld({ controllers });
     const told = { labels: { team: "x", [labels.hostname]: "mine" }, annotations: { note: "y" } };
     const id = await world.launched("a", {}, told);
     await world.create(nodeWithId(id, { labels: { team: "old", own: "1" }, annotations: { note: "old", kept: "z" } }));
     await world.pass(1);
     await world.patchNode("node-1", { metadata: { labels: { later: "2" } } });
     const node = await world.node();
-    const { uid } = (await world.live("a")).metadata;
+    const { uid } = (await world.requireClaim("a")).metadata;
     expect(node?.metadata.finalizers).toEqual([finalizers.termination]);
     expect(node?.metadata.ownerReferences).toEqual([
       { apiVersion: "karpenter.sh/v1", kind: "NodeClaim", name: "a", uid, blockOwnerDeletion: true },
@@ -61,9 +61,9 @@ describe("registration", () => {
   });
 
   it("03:L-11 an owner that is there already is not added again", async () => {
-    const world = await stage({ controllers });
+    const world = await nodeClaimWorld({ controllers });
     const id = await world.launched("a");
-    const { uid = "" } = (await world.live("a")).metadata;
+    const { uid = "" } = (await world.requireClaim("a")).metadata;
     const owner = { apiVersion: "karpenter.sh/v1", kind: "NodeClaim", name: "a", uid, blockOwnerDeletion: true };
     const node = nodeWithId(id);
     await world.create({ ...node, metadata: { ...node.metadata, ownerReferences: [owner] } });
@@ -72,7 +72,7 @@ describe("registration", () => {
   });
 
   it("03:L-1 leaves the Node of another provider's claim alone", async () => {
-    const world = await stage({ controllers });
+    const world = await nodeClaimWorld({ controllers });
     const foreign = await world.create(claimNamed("foreign", { nodeClassRef: foreignRef }));
     await world.status(foreign, { providerID: "other://1" });
     await world.create(nodeWithId("other://1"));
@@ -82,9 +82,9 @@ describe("registration", () => {
   });
 
   it("03:L-9 several Nodes that say they are the machine are a failure", async () => {
-    const world = await stage({
+    const world = await nodeClaimWorld({
       controllers,
-      cloud: (provider) => ({
+      wrapProvider: (provider) => ({
         ...provider,
         create: async (claim) => ({ ...(await provider.create(claim)), providerId: "kwok://twin" }),
       }),
@@ -96,13 +96,13 @@ describe("registration", () => {
   });
 
   it("03:L-10 a Node without the protective taint is registered all the same, with a warning", async () => {
-    const world = await stage({ controllers });
+    const world = await nodeClaimWorld({ controllers });
     const id = await world.launched("a");
     await world.create(nodeWithId(id, { taints: [] }));
     await world.pass(1);
     expect(await world.condition("a", "Registered")).toMatchObject({ status: "True" });
     expect(await world.events("a")).toMatchObject([{ reason: "UnregisteredTaintMissing", type: "Warning" }]);
-    expect(world.said("node claim registration error")).toMatchObject([
+    expect(world.logged("node claim registration error")).toMatchObject([
       { level: "error", taint: taints.unregistered.key },
     ]);
   });
@@ -112,7 +112,7 @@ describe("registration", () => {
     const worn = { ...dedicated, value: "own" };
 
     it("are put on the Node, where its own of the same key and effect stay", async () => {
-      const world = await stage({ controllers });
+      const world = await nodeClaimWorld({ controllers });
       const id = await world.launched("a", spec);
       await world.create(nodeWithId(id, { taints: [taints.unregistered, worn] }));
       await world.pass(1);
@@ -123,7 +123,7 @@ describe("registration", () => {
       { value: "true", expected: [] as string[] },
       { value: "false", expected: ["dedicated", "wait"] },
     ])("opt-out label $value gives $expected", async ({ value, expected }) => {
-      const world = await stage({ controllers });
+      const world = await nodeClaimWorld({ controllers });
       const id = await world.launched("a", spec);
       await world.create(nodeWithId(id, { labels: { [labels.doNotSyncTaints]: value } }));
       await world.pass(1);
@@ -132,7 +132,7 @@ describe("registration", () => {
     });
 
     it("03:L-15 startup taints are not put back", async () => {
-      const world = await stage({ controllers });
+      const world = await nodeClaimWorld({ controllers });
       const id = await world.launched("a", spec);
       await world.create(nodeWithId(id));
       await world.pass(1);
@@ -145,13 +145,13 @@ describe("registration", () => {
 
   describe("03:P-21 the pool's health", () => {
     const type = "NodeRegistrationHealthy";
-    const healthOf = async (world: Stage) => {
+    const healthOf = async (world: NodeClaimWorld) => {
       const pool = await world.get<NodePool>(karpenterTypes.NodePool, "default");
       return pool && getCondition(pool, type)?.status;
     };
 
-    async function withPool(results: readonly boolean[]): Promise<Stage> {
-      const world = await stage({ controllers });
+    async function withPool(results: readonly boolean[]): Promise<NodeClaimWorld> {
+      const world = await nodeClaimWorld({ controllers });
       const pool = await world.create<NodePool>(nodePool().build([]).nodePool);
       const condition = { type, status: "False", reason: "RegistrationFailed", message: "x" };
       const conditions = [{ ...condition, lastTransitionTime: "2026-01-01T00:00:00Z", observedGeneration: 1 }];
@@ -177,7 +177,7 @@ describe("registration", () => {
     });
 
     it("is no matter where the pool is gone", async () => {
-      const world = await stage({ controllers });
+      const world = await nodeClaimWorld({ controllers });
       const owner = { apiVersion: "karpenter.sh/v1", kind: "NodePool", name: "default", uid: "gone" };
       const id = await world.launched("a", {}, { ownerReferences: [owner] });
       await world.create(nodeWithId(id));
@@ -205,8 +205,11 @@ describe("registration hooks", () => {
     };
   }
 
-  async function joined(registrationHooks: readonly RegistrationHook[] | undefined): Promise<Stage> {
-    const world = await stage({ controllers, cloud: (provider) => ({ ...provider, registrationHooks }) });
+  async function joined(registrationHooks: readonly RegistrationHook[] | undefined): Promise<NodeClaimWorld> {
+    const world = await nodeClaimWorld({
+      controllers,
+      wrapProvider: (provider) => ({ ...provider, registrationHooks }),
+    });
     const id = await world.launched("a", { startupTaints: [waitFor] });
     await world.create(nodeWithId(id));
     await world.pass(1);
@@ -269,7 +272,10 @@ describe("registration hooks", () => {
       },
     });
     const hooks: RegistrationHook[] = [];
-    const world = await stage({ controllers, cloud: (provider) => ({ ...provider, registrationHooks: hooks }) });
+    const world = await nodeClaimWorld({
+      controllers,
+      wrapProvider: (provider) => ({ ...provider, registrationHooks: hooks }),
+    });
     hooks.push(until("slow", 3, 60_000), until("quick", 5, 5_000));
     const id = await world.launched("a");
     await world.create(nodeWithId(id));
@@ -283,7 +289,7 @@ describe("registration hooks", () => {
 
   it("03:L-13 labels a hook asks for reach claim and Node", async () => {
     const world = await joined([hook("one", { isPending: false, labels: { hooked: "yes" } })]);
-    expect((await world.live("a")).metadata.labels).toMatchObject({ hooked: "yes" });
+    expect((await world.requireClaim("a")).metadata.labels).toMatchObject({ hooked: "yes" });
     expect((await world.node())?.metadata.labels).toMatchObject({ hooked: "yes", [labels.registered]: "true" });
   });
 });

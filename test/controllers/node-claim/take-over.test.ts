@@ -7,7 +7,7 @@ import { nodeClaimControllers } from "../../../src/controllers/node-claim/node-c
 import { startControllers } from "../../../src/kube/controller.ts";
 import { builtInTypes, karpenterTypes } from "../../../src/kube/resources.ts";
 import { nodePool } from "../../builders/node-pool.ts";
-import { claimNamed, nodeWithId, type Stage, stage, watched } from "./stage.ts";
+import { claimNamed, type NodeClaimWorld, nodeClaimWorld, nodeWithId, recordedProvider } from "./node-claim-world.ts";
 
 const at = "2025-12-31T12:00:00Z";
 const id = "kwok://legacy";
@@ -46,10 +46,10 @@ async function leftBehind(generation: { observedGeneration?: number }) {
     createdAt: Date.parse(at),
     isTerminating: false,
   };
-  const counting = watched();
-  const world = await stage({
+  const counting = recordedProvider();
+  const world = await nodeClaimWorld({
     controllers: () => [],
-    cloud: (provider) => counting.cloud({ ...provider, list: async () => [...(await provider.list()), legacy] }),
+    wrapProvider: (provider) => counting.cloud({ ...provider, list: async () => [...(await provider.list()), legacy] }),
   });
   const pool = nodePool().requires(labels.arch, "In", "amd64").build([]).nodePool;
   await world.create({ ...pool, metadata: { ...pool.metadata, annotations: notes } });
@@ -95,7 +95,7 @@ async function leftBehind(generation: { observedGeneration?: number }) {
   return { world, calls: counting.calls };
 }
 
-async function takeOver(world: Stage): Promise<void> {
+async function takeOver(world: NodeClaimWorld): Promise<void> {
   const { client, clock, random, parts } = world;
   const log = (trouble: (typeof world.troubles)[number]) => void world.troubles.push(trouble);
   startControllers({ client, clock, random: random.fork("ours"), controllers: nodeClaimControllers(parts), log });
@@ -109,9 +109,9 @@ describe("taking over from the Go implementation", () => {
   ])("objects $what are adopted, and nothing is disrupted, launched or deleted", async ({ generation }) => {
     const { world, calls } = await leftBehind(generation);
     const nodeBefore = await world.node();
-    const before = await world.live("legacy");
+    const before = await world.requireClaim("legacy");
     await takeOver(world);
-    const after: NodeClaim = await world.live("legacy");
+    const after: NodeClaim = await world.requireClaim("legacy");
     expect(after.metadata).toMatchObject({ labels: told, annotations: notes, finalizers: before.metadata.finalizers });
     expect(after.metadata.deletionTimestamp).toBeUndefined();
     const types = conditions({}).map(({ type }) => type);
@@ -130,11 +130,11 @@ describe("taking over from the Go implementation", () => {
 
 describe("a claim's life on a living cluster", () => {
   it("03 §1.1 goes from a claim to a node that is ready, by itself", async () => {
-    const world = await stage({ controllers: nodeClaimControllers, isAlive: true });
+    const world = await nodeClaimWorld({ controllers: nodeClaimControllers, runsCluster: true });
     await world.create(nodePool().build([]).nodePool);
     await world.create(claimNamed("a", { resources: { requests: { cpu: "1" } } }));
     await world.pass(60);
-    const claim = await world.live("a");
+    const claim = await world.requireClaim("a");
     for (const type of ["Launched", "Registered", "Initialized", "Ready", "ConsistentStateFound", "Consolidatable"]) {
       expect([type, (await world.condition("a", type))?.status]).toEqual([type, "True"]);
     }
@@ -153,7 +153,7 @@ describe("a claim's life on a living cluster", () => {
 
   it("is the same every time", async () => {
     const run = async () => {
-      const world = await stage({ controllers: nodeClaimControllers, isAlive: true });
+      const world = await nodeClaimWorld({ controllers: nodeClaimControllers, runsCluster: true });
       for (const name of ["a", "b", "c"]) await world.create(claimNamed(name));
       await world.pass(120);
       await world.removeClaim("b");

@@ -14,9 +14,9 @@ import { poolCostController } from "../../../src/controllers/node-pool/pool-cost
 import type { InstanceType } from "../../../src/core/instance-type.ts";
 import { karpenterTypes } from "../../../src/kube/resources.ts";
 import { instanceType } from "../../builders/instance-type.ts";
+import { recordingMetrics } from "../../world/recording-metrics.ts";
+import { controllerWorld } from "../controller-world.ts";
 import { claim, foreignClass, kwokClass, pool } from "../pool-objects.ts";
-import { recordingMetrics } from "../recording-metrics.ts";
-import { rig } from "../rig.ts";
 
 type Spec = Partial<NodeOverlay["spec"]>;
 
@@ -40,9 +40,9 @@ async function overlaying() {
   const shop = { types: types as readonly InstanceType[], broken: new Set<string>(), asked: 0 };
   const metrics = recordingMetrics();
   let provider: CloudProvider | undefined;
-  const world = await rig({
+  const world = await controllerWorld({
     metrics,
-    cloud: (real) => {
+    wrapProvider: (real) => {
       provider = {
         ...real,
         instanceTypes: async ({ metadata }) => {

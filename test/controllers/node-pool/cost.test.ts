@@ -7,9 +7,9 @@ import { poolCostController } from "../../../src/controllers/node-pool/pool-cost
 import type { InstanceType } from "../../../src/core/instance-type.ts";
 import { karpenterTypes } from "../../../src/kube/resources.ts";
 import { instanceType } from "../../builders/instance-type.ts";
+import { recordingMetrics } from "../../world/recording-metrics.ts";
+import { type ControllerWorld, controllerWorld } from "../controller-world.ts";
 import { claim, kwokClass, pool } from "../pool-objects.ts";
-import { recordingMetrics } from "../recording-metrics.ts";
-import { type Rig, rig } from "../rig.ts";
 
 /** What is on sale, and how to say that it changed. */
 class Shop {
@@ -28,10 +28,10 @@ class Shop {
 async function pricing(...pools: readonly string[]) {
   const shop = new Shop();
   const metrics = recordingMetrics();
-  const world = await rig({
+  const world = await controllerWorld({
     controllers: (parts) => [poolCostController(parts)],
     metrics,
-    cloud: (provider) => ({
+    wrapProvider: (provider) => ({
       ...provider,
       instanceTypes: shop.sell,
       onPricesChanged: (listener) => {
@@ -52,7 +52,7 @@ function bought(name: string, { pool: poolName = "one", type = "small", zone = "
   return claim(name, { pool: poolName, labels: said });
 }
 
-async function gone(world: Rig, name: string): Promise<void> {
+async function gone(world: ControllerWorld, name: string): Promise<void> {
   await world.client.delete(karpenterTypes.NodeClaim, { name });
   await world.pass(2);
 }

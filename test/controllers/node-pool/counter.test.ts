@@ -2,18 +2,18 @@ import { describe, expect, it } from "vitest";
 import type { NodePool } from "../../../src/api/kinds/node-pool.ts";
 import { poolCounterController } from "../../../src/controllers/node-pool/counter.ts";
 import { builtInTypes, karpenterTypes } from "../../../src/kube/resources.ts";
+import { type ControllerWorld, controllerWorld } from "../controller-world.ts";
 import { claim, foreignClass, kwokClass, machine, pool } from "../pool-objects.ts";
-import { type Rig, rig } from "../rig.ts";
 
 const zeros = { cpu: "0", memory: "0", pods: "0", "ephemeral-storage": "0", nodes: "0" };
 
-async function counting(...pools: readonly object[]): Promise<Rig> {
-  const world = await rig({ controllers: (parts) => [poolCounterController(parts)] });
+async function counting(...pools: readonly object[]): Promise<ControllerWorld> {
+  const world = await controllerWorld({ controllers: (parts) => [poolCounterController(parts)] });
   await world.create(kwokClass(), ...pools);
   return world;
 }
 
-async function statusOf(world: Rig, name = "default"): Promise<NodePool["status"]> {
+async function statusOf(world: ControllerWorld, name = "default"): Promise<NodePool["status"]> {
   return (await world.get<NodePool>(karpenterTypes.NodePool, name))?.status;
 }
 

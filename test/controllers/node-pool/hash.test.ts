@@ -6,21 +6,21 @@ import { annotations } from "../../../src/api/labels.ts";
 import type { KubeObject } from "../../../src/api/object.ts";
 import { poolHashController } from "../../../src/controllers/node-pool/hash.ts";
 import { karpenterTypes } from "../../../src/kube/resources.ts";
+import { type ControllerWorld, controllerWorld } from "../controller-world.ts";
 import { claim, foreignClass, kwokClass, pool } from "../pool-objects.ts";
-import { type Rig, rig } from "../rig.ts";
 
 const oldStamp = { [annotations.nodePoolHash]: "123", [annotations.nodePoolHashVersion]: "v3" };
 
-function hashing(): Promise<Rig> {
-  return rig({ controllers: (parts) => [poolHashController(parts)] });
+function hashing(): Promise<ControllerWorld> {
+  return controllerWorld({ controllers: (parts) => [poolHashController(parts)] });
 }
 
-async function stampOf(world: Rig, name: string, type = karpenterTypes.NodePool) {
+async function stampOf(world: ControllerWorld, name: string, type = karpenterTypes.NodePool) {
   const found = (await world.get(type, name))?.metadata.annotations ?? {};
   return { hash: found[annotations.nodePoolHash], version: found[annotations.nodePoolHashVersion] };
 }
 
-async function patchSpec(world: Rig, spec: object): Promise<void> {
+async function patchSpec(world: ControllerWorld, spec: object): Promise<void> {
   await world.client.patch(karpenterTypes.NodePool, { name: "default" }, { kind: "merge", body: { spec } });
   await world.clock.advance(0);
 }

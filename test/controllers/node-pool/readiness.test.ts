@@ -5,14 +5,14 @@ import type { KubeObject } from "../../../src/api/object.ts";
 import { poolReadinessController } from "../../../src/controllers/node-pool/readiness.ts";
 import { poolValidationController } from "../../../src/controllers/node-pool/validation.ts";
 import { karpenterTypes } from "../../../src/kube/resources.ts";
+import { type ControllerWorld, controllerWorld } from "../controller-world.ts";
 import { foreignClass, kwokClass, pool } from "../pool-objects.ts";
-import { type Rig, rig } from "../rig.ts";
 
-function judging(): Promise<Rig> {
-  return rig({ controllers: (parts) => [poolReadinessController(parts), poolValidationController(parts)] });
+function judging(): Promise<ControllerWorld> {
+  return controllerWorld({ controllers: (parts) => [poolReadinessController(parts), poolValidationController(parts)] });
 }
 
-async function conditionOf(world: Rig, type: string, name = "default") {
+async function conditionOf(world: ControllerWorld, type: string, name = "default") {
   const found = (await world.get<NodePool>(karpenterTypes.NodePool, name)) as NodePool;
   const { status, reason } = getCondition(found, type) ?? {};
   return status === undefined ? undefined : `${status} ${reason}`;

@@ -5,19 +5,19 @@ import type { NodePool } from "../../../src/api/kinds/node-pool.ts";
 import type { KubeObject } from "../../../src/api/object.ts";
 import { poolRegistrationHealthController } from "../../../src/controllers/node-pool/registration-health.ts";
 import { karpenterTypes } from "../../../src/kube/resources.ts";
+import { type ControllerWorld, controllerWorld } from "../controller-world.ts";
 import { foreignClass, kwokClass, pool } from "../pool-objects.ts";
-import { type Rig, rig } from "../rig.ts";
 
-function watching(): Promise<Rig> {
-  return rig({ controllers: (parts) => [poolRegistrationHealthController(parts)] });
+function watching(): Promise<ControllerWorld> {
+  return controllerWorld({ controllers: (parts) => [poolRegistrationHealthController(parts)] });
 }
 
-async function stored(world: Rig, name = "default"): Promise<NodePool> {
+async function stored(world: ControllerWorld, name = "default"): Promise<NodePool> {
   return (await world.get<NodePool>(karpenterTypes.NodePool, name)) as NodePool;
 }
 
 /** What registration or its failure would have left on the pool. */
-async function condition(world: Rig, status: ConditionStatus): Promise<NodePool> {
+async function condition(world: ControllerWorld, status: ConditionStatus): Promise<NodePool> {
   const found = await stored(world);
   const generation = found.metadata.generation ?? 0;
   const told = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { annotations } from "../../../src/api/labels.ts";
-import { nodeStage, ownedBy, type PodChanges, protectedBy } from "./stage.ts";
+import { nodeWorld, ownedBy, type PodChanges, protectedBy } from "./node-world.ts";
 
 const withGrace = (seconds: number, changes: PodChanges = {}): PodChanges => ({
   ...changes,
@@ -11,8 +11,8 @@ const held = { labels: { app: "held" } };
 
 /** A node that ends, has so long for it, and these pods, of which a budget lets those of `app: held` never go. */
 async function ending(terminationGracePeriod: string, pods: Readonly<Record<string, PodChanges>>) {
-  const world = await nodeStage();
-  await world.machine("a", { spec: { terminationGracePeriod } });
+  const world = await nodeWorld();
+  await world.registeredNode("a", { spec: { terminationGracePeriod } });
   for (const [name, changes] of Object.entries(pods)) await world.run([name], changes);
   await world.budget(0, "held");
   const endsAt = world.clock.now();
@@ -34,7 +34,7 @@ describe("the deadline of a node", () => {
   it("03:T-6 is announced on it", async () => {
     const world = await ending("5m", { web: withGrace(10, { metadata: protectedBy("true") }) });
     await world.pass(3);
-    const deadline = (await world.live("a")).metadata.annotations?.[annotations.terminationTimestamp];
+    const deadline = (await world.requireClaim("a")).metadata.annotations?.[annotations.terminationTimestamp];
     expect(Date.parse(deadline ?? "")).toBe(world.endsAt + 300_000);
     expect(await world.events("node-a")).toContainEqual({
       type: "Warning",
@@ -44,23 +44,23 @@ describe("the deadline of a node", () => {
   });
 
   it("03:T-6 one that is no time is an error, and nothing is done", async () => {
-    const world = await nodeStage();
-    await world.machine();
+    const world = await nodeWorld();
+    await world.registeredNode();
     await world.run(["web"]);
     await world.patchClaim("a", { metadata: { annotations: { [annotations.terminationTimestamp]: "soon" } } });
     await world.deleteNode();
     await world.pass(20);
-    expect(await world.leaving()).toEqual([]);
+    expect(await world.terminatingPods()).toEqual([]);
     expect(world.troubles).not.toEqual([]);
     expect(String((world.troubles[0] as { error: unknown }).error)).toContain("soon is no time");
   });
 
   it("03:T-5 03:T-6 a machine that is gone is gone, whatever its deadline says", async () => {
-    const world = await nodeStage();
-    await world.machine();
+    const world = await nodeWorld();
+    await world.registeredNode();
     await world.patchClaim("a", { metadata: { annotations: { [annotations.terminationTimestamp]: "soon" } } });
     await world.setReady("False");
-    world.loseMachine();
+    world.loseInstance();
     await world.deleteNode();
     await world.pass(1);
     expect(await world.node("node-a")).toBeUndefined();
@@ -79,7 +79,7 @@ describe("a pod whose node has a deadline", () => {
       reason: "Disrupted",
       message: "Deleted pod with a grace of 29s to meet the deadline of its node, past budgets and do-not-disrupt",
     });
-    expect(world.said("deleting pod")).toMatchObject([
+    expect(world.logged("deleting pod")).toMatchObject([
       { level: "debug", Pod: { name: "web", namespace: "default" }, gracePeriodSeconds: 29 },
     ]);
     expect(world.troubles).toEqual([]);
@@ -89,7 +89,7 @@ describe("a pod whose node has a deadline", () => {
     const world = await ending("2m", { web: withGrace(30, { metadata: held }) });
     await world.pass(89);
     expect(world.countOf("pods_eviction_requests_total", { code: "429" })).toBeGreaterThan(5);
-    expect(await world.leaving()).toEqual([]);
+    expect(await world.terminatingPods()).toEqual([]);
     expect((await goneAfter(world, "web", 10))?.at).toBeLessThanOrEqual(90.2);
     expect(world.countOf("pods_eviction_requests_total", { code: "200" })).toBe(0);
     expect(world.countOf("pods_drained_total", { reason: "Forceful Termination" })).toBe(1);
@@ -106,28 +106,28 @@ describe("a pod whose node has a deadline", () => {
     const world = await ending("2m", { web: withGrace(60) });
     expect(await goneAfter(world, "web", 5)).toMatchObject({ grace: 60 });
     expect(world.countOf("pods_eviction_requests_total", { code: "200" })).toBe(1);
-    expect(world.said("deleting pod")).toEqual([]);
+    expect(world.logged("deleting pod")).toEqual([]);
   });
 
   it("03:T-4 those whose time is up do not wait for earlier tiers", async () => {
     const daemon = withGrace(60, { metadata: { ownerReferences: ownedBy.daemonSet } });
     const world = await ending("2m", { precious: withGrace(1, { metadata: protectedBy("true") }), daemon });
     await world.pass(59);
-    expect(await world.leaving()).toEqual([]);
+    expect(await world.terminatingPods()).toEqual([]);
     await world.pass(2);
-    expect(await world.leaving()).toEqual(["daemon"]);
+    expect(await world.terminatingPods()).toEqual(["daemon"]);
   });
 
   it("03:T-12 those that are forced hold their own tier", async () => {
     const daemon = withGrace(1, { metadata: { ownerReferences: ownedBy.daemonSet } });
     const world = await ending("2m", { slow: withGrace(600), daemon });
     await world.pass(30);
-    expect(await world.leaving()).toEqual(["slow"]);
+    expect(await world.terminatingPods()).toEqual(["slow"]);
   });
 
   it("03:T-50 one that is going, but would outlive the node, is asked again with less grace", async () => {
-    const world = await nodeStage();
-    await world.machine();
+    const world = await nodeWorld();
+    await world.registeredNode();
     await world.run(["web"], withGrace(600));
     await world.deleteNode();
     await world.pass(10);
@@ -143,20 +143,20 @@ describe("a pod whose node has a deadline", () => {
   });
 
   it("03:T-40 03:T-42 one that was blocked is forced as soon as a deadline says so", async () => {
-    const world = await nodeStage();
-    await world.machine();
+    const world = await nodeWorld();
+    await world.registeredNode();
     await world.run(["web"], withGrace(30));
     await world.budget(0);
     await world.deleteNode();
     await world.pass(60);
     await world.setDeadline(20);
     await world.pass(2);
-    expect(await world.leaving()).toEqual(["web"]);
+    expect(await world.terminatingPods()).toEqual(["web"]);
   });
 
   it("03:T-51 never gets less than a second, and is not asked for ever", async () => {
-    const world = await nodeStage();
-    await world.machine();
+    const world = await nodeWorld();
+    await world.registeredNode();
     await world.run(["web"], withGrace(30, { metadata: protectedBy("true") }));
     await world.deleteNode();
     await world.pass(5);
@@ -164,7 +164,7 @@ describe("a pod whose node has a deadline", () => {
     await world.pass(30);
     expect((await world.podNamed("web"))?.metadata.deletionGracePeriodSeconds).toBe(1);
     expect(world.countOf("pods_drained_total")).toBe(1);
-    expect(world.said("deleting pod")).toHaveLength(1);
+    expect(world.logged("deleting pod")).toHaveLength(1);
   });
 
   it("03 §2.6 no grace at all means at once", async () => {
@@ -173,8 +173,8 @@ describe("a pod whose node has a deadline", () => {
       two: withGrace(600, { metadata: held }),
     });
     await world.pass(2);
-    expect(await world.leaving()).toEqual(["one", "two"]);
-    await world.ended("one", "two");
+    expect(await world.terminatingPods()).toEqual(["one", "two"]);
+    await world.removePods("one", "two");
     await world.pass(20);
     expect(await world.node("node-a")).toBeUndefined();
     expect(world.secondsIn()).toBeLessThan(30);

@@ -2,12 +2,12 @@ import { describe, expect, it } from "vitest";
 import type { PodSpec } from "../../../src/api/kubernetes/pod.ts";
 import { taints } from "../../../src/api/labels.ts";
 import { builtInTypes } from "../../../src/kube/resources.ts";
-import { nodeStage, ownedBy, type PodChanges, protectedBy, tolerating } from "./stage.ts";
+import { nodeWorld, ownedBy, type PodChanges, protectedBy, tolerating } from "./node-world.ts";
 
 /** A node that ends, and on it these pods. */
 async function draining(pods: Readonly<Record<string, PodChanges>>, ...others: readonly object[]) {
-  const world = await nodeStage();
-  await world.machine();
+  const world = await nodeWorld();
+  await world.registeredNode();
   await world.create(...others);
   for (const [name, changes] of Object.entries(pods)) await world.run([name], changes);
   await world.deleteNode();
@@ -28,8 +28,8 @@ describe("which pods a drain takes", () => {
       owned: { metadata: { ownerReferences: ownedBy.replicaSet } },
       cordoned: { spec: unschedulable },
     });
-    expect(await world.leaving()).toEqual(["bare", "cordoned", "owned"]);
-    await world.letEnd(20);
+    expect(await world.terminatingPods()).toEqual(["bare", "cordoned", "owned"]);
+    await world.passEndingPods(20);
     expect(await world.node("node-a")).toBeUndefined();
   });
 
@@ -54,7 +54,7 @@ describe("which pods a drain takes", () => {
 
   it("03:T-2 a pod of a name that was taken again is another pod", async () => {
     const world = await draining({ web: { metadata: protectedBy("true") } });
-    await world.ended("web");
+    await world.removePods("web");
     await world.run(["web"], { node: "elsewhere" });
     await world.pass(30);
     expect((await world.podNamed("web"))?.metadata.deletionTimestamp).toBeUndefined();
@@ -67,7 +67,7 @@ describe("how a drain waits", () => {
   it("03:T-12 until pods are gone, not only going", async () => {
     const world = await draining({ web: { spec: { terminationGracePeriodSeconds: 600 } } });
     await world.pass(60);
-    expect(await world.leaving()).toEqual(["web"]);
+    expect(await world.terminatingPods()).toEqual(["web"]);
     expect(await world.node("node-a")).toBeDefined();
     expect(world.countOf("pods_eviction_requests_total")).toBe(1);
     expect(await world.condition("a", "Drained")).toMatchObject({ status: "Unknown", reason: "Draining" });
@@ -76,7 +76,7 @@ describe("how a drain waits", () => {
       reason: "FailedDraining",
       message: "Failed to drain node, 1 pods are waiting to be evicted",
     });
-    await world.ended("web");
+    await world.removePods("web");
     await world.pass(10);
     expect(await world.node("node-a")).toBeUndefined();
   });
@@ -89,7 +89,7 @@ describe("how a drain waits", () => {
     expect(await world.condition("a", "Drained")).toMatchObject({ status: "True" });
     await world.pass(10);
     expect(await world.node("node-a")).toBeUndefined();
-    expect(await world.leaving()).toEqual(["web"]);
+    expect(await world.terminatingPods()).toEqual(["web"]);
   });
 
   it("03:T-13 at least five seconds, for pods bound just before the taint was seen", async () => {
@@ -99,24 +99,24 @@ describe("how a drain waits", () => {
     expect(world.simulated.records()).toMatchObject([{ isTerminating: false }]);
     await world.run(["late"]);
     await world.pass(1);
-    expect(await world.leaving()).toEqual(["late"]);
+    expect(await world.terminatingPods()).toEqual(["late"]);
     await world.pass(5);
     expect(await world.condition("a", "Drained")).toMatchObject({ status: "Unknown" });
-    await world.ended("late");
+    await world.removePods("late");
     await world.pass(1.1);
     expect(await world.condition("a", "Drained")).toMatchObject({ status: "True" });
   });
 
   it("03:T-14 Drained stays True when pods come back, and they are waited for", async () => {
-    const world = await nodeStage({ cloud: (cloud) => ({ ...cloud, delete: () => Promise.resolve() }) });
-    await world.machine();
+    const world = await nodeWorld({ wrapProvider: (cloud) => ({ ...cloud, delete: () => Promise.resolve() }) });
+    await world.registeredNode();
     await world.deleteNode();
     await world.pass(8);
     const drained = await world.condition("a", "Drained");
     expect(drained).toMatchObject({ status: "True" });
     await world.run(["late"]);
     await world.pass(6);
-    expect(await world.leaving()).toEqual(["late"]);
+    expect(await world.terminatingPods()).toEqual(["late"]);
     expect(await world.condition("a", "Drained")).toEqual(drained);
     expect(world.countOf("nodes_drained_total")).toBe(1);
   });
@@ -124,7 +124,7 @@ describe("how a drain waits", () => {
   it("a protected pod holds the node for ever, without noise", async () => {
     const world = await draining({ precious: { metadata: protectedBy("true") } });
     await world.pass(3_600);
-    expect(await world.leaving()).toEqual([]);
+    expect(await world.terminatingPods()).toEqual([]);
     expect(await world.node("node-a")).toBeDefined();
     expect(world.countOf("pods_eviction_requests_total")).toBe(0);
     expect(world.troubles).toEqual([]);
@@ -133,7 +133,7 @@ describe("how a drain waits", () => {
       { name: "precious", namespace: "default" },
       { kind: "merge", body: { metadata: { annotations: null } } },
     );
-    await world.letEnd(30);
+    await world.passEndingPods(30);
     expect(await world.node("node-a")).toBeUndefined();
   });
 });
@@ -157,27 +157,27 @@ describe("tiers", () => {
 
   it("03:T-4 03:T-12 each goes when the one before it is gone", async () => {
     const world = await draining(all, important);
-    expect(await world.leaving()).toEqual(["app-1", "app-2"]);
-    await world.ended("app-1");
+    expect(await world.terminatingPods()).toEqual(["app-1", "app-2"]);
+    await world.removePods("app-1");
     await world.pass(10);
-    expect(await world.leaving()).toEqual(["app-2"]);
-    await world.ended("app-2");
+    expect(await world.terminatingPods()).toEqual(["app-2"]);
+    await world.removePods("app-2");
     await world.pass(2);
-    expect(await world.leaving()).toEqual(["daemon"]);
-    await world.ended("daemon");
+    expect(await world.terminatingPods()).toEqual(["daemon"]);
+    await world.removePods("daemon");
     await world.pass(2);
-    expect(await world.leaving()).toEqual(["critical", "critical-too"]);
-    await world.ended("critical", "critical-too");
+    expect(await world.terminatingPods()).toEqual(["critical", "critical-too"]);
+    await world.removePods("critical", "critical-too");
     await world.pass(2);
-    expect(await world.leaving()).toEqual(["critical-daemon"]);
-    await world.ended("critical-daemon");
+    expect(await world.terminatingPods()).toEqual(["critical-daemon"]);
+    await world.removePods("critical-daemon");
     await world.pass(10);
     expect(await world.node("node-a")).toBeUndefined();
   });
 
   it("03:T-4 a protected pod keeps its tier open", async () => {
     const world = await draining({ ...all, precious: { metadata: protectedBy("true") } }, important);
-    await world.letEnd(60);
+    await world.passEndingPods(60);
     const left = (await world.list(builtInTypes.Pod)).map(({ metadata }) => metadata.name);
     expect(left).toEqual(["critical", "critical-daemon", "critical-too", "daemon", "precious"]);
   });

@@ -2,27 +2,27 @@ import { describe, expect, it } from "vitest";
 import type { KubeObject } from "../../../src/api/object.ts";
 import { KubeError } from "../../../src/kube/kube-error.ts";
 import { builtInTypes } from "../../../src/kube/resources.ts";
-import { beforeWrites, type Call, type NodeStage, nodeStage, protectedBy } from "./stage.ts";
+import { beforeWrites, type Call, type NodeWorld, nodeWorld, protectedBy } from "./node-world.ts";
 
 const isEviction = ({ subresource }: Call) => subresource === "eviction";
 const web = { name: "web", namespace: "default" };
 
 /** A node that ends, with one pod. `first` happens once, after the decision to evict it and before the server hears. */
-async function evicting(first?: (call: Call, world: NodeStage) => Promise<unknown>): Promise<NodeStage> {
+async function evicting(first?: (call: Call, world: NodeWorld) => Promise<unknown>): Promise<NodeWorld> {
   let isDue = first !== undefined;
   const through = beforeWrites(async (call) => {
     if (!isDue || !isEviction(call)) return;
     isDue = false;
     await first?.(call, world);
   });
-  const world = await nodeStage({ through });
-  await world.machine();
+  const world = await nodeWorld({ wrapClient: through });
+  await world.registeredNode();
   await world.run(["web"]);
   return world;
 }
 
 const remove = ({ client }: Call) => client.delete(builtInTypes.Pod, web, { gracePeriodSeconds: 0 });
-const codes = ({ counted }: NodeStage) =>
+const codes = ({ counted }: NodeWorld) =>
   counted.filter(({ name }) => name === "pods_eviction_requests_total").map(({ labels }) => labels["code"]);
 const evictedEvent = { type: "Normal", reason: "Evicted", message: "Evicted pod: Forceful Termination" };
 
@@ -31,7 +31,7 @@ describe("an eviction", () => {
     const world = await evicting();
     await world.deleteNode();
     await world.pass(10);
-    expect(await world.leaving()).toEqual(["web"]);
+    expect(await world.terminatingPods()).toEqual(["web"]);
     expect(codes(world)).toEqual(["200"]);
     expect(world.countOf("pods_drained_total", { reason: "Forceful Termination" })).toBe(1);
     expect(await world.events("web")).toEqual([evictedEvent]);
@@ -43,7 +43,7 @@ describe("an eviction", () => {
     await world.budget(1);
     await world.deleteNode();
     await world.pass(2);
-    expect(await world.leaving()).toEqual(["web"]);
+    expect(await world.terminatingPods()).toEqual(["web"]);
     const messages = (await world.events("node-a")).map(({ message }) => message);
     expect(messages.filter((message) => message.includes("cannot be evicted"))).toEqual([]);
     expect(codes(world)).toEqual(["200"]);
@@ -77,7 +77,7 @@ describe("an eviction", () => {
     const world = await evicting(() => Promise.reject(new KubeError("unavailable", "no connection")));
     await world.deleteNode();
     await world.pass(2);
-    expect(await world.leaving()).toEqual(["web"]);
+    expect(await world.terminatingPods()).toEqual(["web"]);
     expect(codes(world)).toEqual(["200"]); // an answer that never came has no code
     expect(world.troubles).toMatchObject([{ kind: "reconcile-failed", controller: "eviction-queue" }]);
   });
@@ -92,7 +92,7 @@ describe("an eviction", () => {
 
   it("03:T-45 says why, where the claim does", async () => {
     const world = await evicting();
-    const { status } = await world.live("a");
+    const { status } = await world.requireClaim("a");
     const base = { lastTransitionTime: "2026-01-01T00:00:00Z", message: "", observedGeneration: 1 };
     const found = { ...base, type: "DisruptionReason", status: "True", reason: "Drifted" };
     await world.patchClaim("a", { status: { conditions: [...(status?.conditions ?? []), found] } }, "status");
@@ -103,8 +103,8 @@ describe("an eviction", () => {
   });
 
   it("03:T-45 has no reason where there is no claim", async () => {
-    const world = await nodeStage();
-    await world.stray("kwok://unknown");
+    const world = await nodeWorld();
+    await world.nodeWithoutClaim("kwok://unknown");
     await world.run(["web"], { node: "stray" });
     await world.deleteNode("stray");
     await world.pass(2);
@@ -139,7 +139,7 @@ describe("an eviction that budgets prevent", () => {
     expect(world.troubles).toEqual([]);
     await world.client.delete(builtInTypes.PodDisruptionBudget, web);
     await world.pass(11);
-    expect(await world.leaving()).toEqual(["web"]);
+    expect(await world.terminatingPods()).toEqual(["web"]);
   });
 
   it("03:T-44 two budgets over one pod are one too many, whatever they allow", async () => {
@@ -152,7 +152,7 @@ describe("an eviction that budgets prevent", () => {
     expect((await world.events("node-a")).map(({ message }) => message)).toContain(
       "Failed to drain node, pod default/web cannot be evicted: more than one PodDisruptionBudget selects it",
     );
-    expect(await world.leaving()).toEqual([]);
+    expect(await world.terminatingPods()).toEqual([]);
     expect(world.troubles).toEqual([]);
   });
 
@@ -174,15 +174,15 @@ describe("an eviction that budgets prevent", () => {
 
 describe("a pod that must not be disrupted", () => {
   it("03:T-42 for a while goes when that is over", async () => {
-    const world = await nodeStage();
-    await world.machine();
+    const world = await nodeWorld();
+    await world.registeredNode();
     await world.run(["web"], { metadata: protectedBy("90s") });
     const startMs = world.clock.now();
     await world.deleteNode();
     await world.pass(89.9 - (world.clock.now() - startMs) / 1_000);
-    expect(await world.leaving()).toEqual([]);
+    expect(await world.terminatingPods()).toEqual([]);
     await world.pass(0.2);
-    expect(await world.leaving()).toEqual(["web"]);
+    expect(await world.terminatingPods()).toEqual(["web"]);
     const told = (await world.events("web")).map(({ reason, message }) => `${reason}: ${message}`).sort();
     expect(told).toEqual([
       "DoNotDisruptGracePeriodElapsed: The time of do-not-disrupt is over",
@@ -194,12 +194,12 @@ describe("a pod that must not be disrupted", () => {
   });
 
   it("03 §0.4 in words nobody understands is told so, and goes", async () => {
-    const world = await nodeStage();
-    await world.machine();
+    const world = await nodeWorld();
+    await world.registeredNode();
     await world.run(["web"], { metadata: protectedBy("false") });
     await world.deleteNode();
     await world.pass(1);
-    expect(await world.leaving()).toEqual(["web"]);
+    expect(await world.terminatingPods()).toEqual(["web"]);
     expect(await world.events("web")).toContainEqual({
       type: "Warning",
       reason: "InvalidDoNotDisruptAnnotation",

@@ -4,8 +4,8 @@ import { annotations, labels } from "../../../src/api/labels.ts";
 import type { RepairPolicy } from "../../../src/cloud/cloud-provider.ts";
 import { defaultGates } from "../../../src/controllers/settings.ts";
 import { builtInTypes } from "../../../src/kube/resources.ts";
-import { claimNamed, nodeWithId } from "../node-claim/stage.ts";
-import { beforeWrites, type NodeStage, nodeStage, now, ours, protectedBy } from "./stage.ts";
+import { claimNamed, nodeWithId } from "../node-claim/node-claim-world.ts";
+import { beforeWrites, managedNodeLabels, type NodeWorld, nodeWorld, now, protectedBy } from "./node-world.ts";
 
 const minutes = 60_000;
 const policies: readonly RepairPolicy[] = [
@@ -14,29 +14,33 @@ const policies: readonly RepairPolicy[] = [
   { conditionType: "BadNode", conditionStatus: "True", tolerationMs: 10 * minutes },
 ];
 
-type Options = Parameters<typeof nodeStage>[0];
+type Options = Parameters<typeof nodeWorld>[0];
 
 /** Repair is switched on, and the cloud has policies. */
-const repairing = (options: Options = {}): Promise<NodeStage> =>
-  nodeStage({
+const repairing = (options: Options = {}): Promise<NodeWorld> =>
+  nodeWorld({
     settings: { gates: { ...defaultGates, NodeRepair: true } },
-    cloud: (cloud) => ({ ...cloud, repairPolicies: policies }),
+    wrapProvider: (cloud) => ({ ...cloud, repairPolicies: policies }),
     ...options,
   });
 
-const setConditions = (world: NodeStage, conditions: readonly NodeCondition[], name = "node-a") =>
+const setConditions = (world: NodeWorld, conditions: readonly NodeCondition[], name = "node-a") =>
   world.patchNode(name, { status: { conditions } }, "status");
 
-async function ill(world: NodeStage, condition: Partial<NodeCondition> = {}, name = "node-a"): Promise<void> {
+async function ill(world: NodeWorld, condition: Partial<NodeCondition> = {}, name = "node-a"): Promise<void> {
   const found = { type: "BadNode", status: "True", lastTransitionTime: now(world), ...condition };
   await setConditions(world, [{ type: "Ready", status: "True" }, found], name);
 }
 
-const isEnding = async (world: NodeStage, name = "a") =>
+const isEnding = async (world: NodeWorld, name = "a") =>
   (await world.claim(name))?.metadata.deletionTimestamp !== undefined || (await world.claim(name)) === undefined;
 
 /** Sound nodes beside the one a test is about. */
-async function others(world: NodeStage, count: number, told: Readonly<Record<string, string>> = ours): Promise<void> {
+async function others(
+  world: NodeWorld,
+  count: number,
+  told: Readonly<Record<string, string>> = managedNodeLabels,
+): Promise<void> {
   for (let n = 0; n < count; n++) {
     await world.create(nodeWithId(`kwok://other-${n}`, { name: `other-${n}`, labels: told, taints: [] }));
   }
@@ -45,16 +49,16 @@ async function others(world: NodeStage, count: number, told: Readonly<Record<str
 describe("a node that is ill", () => {
   it("03:R-5 03:R-6 is replaced when it has been tolerated for long enough", async () => {
     const world = await repairing();
-    await world.machine();
+    await world.registeredNode();
     await world.run(["one", "two"]);
     await world.pass(1);
     await ill(world);
-    const { metadata } = await world.live("a");
+    const { metadata } = await world.requireClaim("a");
     await world.pass(10 * 60 - 2);
     expect(await isEnding(world)).toBe(false);
     await world.pass(2);
     expect(await isEnding(world)).toBe(true);
-    expect(world.said("deleting unhealthy node")).toMatchObject([
+    expect(world.logged("deleting unhealthy node")).toMatchObject([
       { level: "info", controller: "node.health", Node: { name: "node-a" }, NodeClaim: { name: "a" } },
     ]);
     const capacity_type = metadata.labels?.[labels.capacityType];
@@ -65,7 +69,7 @@ describe("a node that is ill", () => {
       consolidation_policy: "",
       termination_mode: "graceful",
     };
-    const image_id = (await world.live("a")).status?.imageID ?? "";
+    const image_id = (await world.requireClaim("a")).status?.imageID ?? "";
     const unhealthy = { condition: "bad_node", nodepool: "default", capacity_type, image_id };
     expect(world.counted.filter(({ name }) => name.includes("disrupt"))).toEqual([
       { name: "nodeclaims_disrupted_total", labels: told, value: 1 },
@@ -76,16 +80,16 @@ describe("a node that is ill", () => {
 
   it("03:R-5 Appendix B its pods go at once, past budgets and protection", async () => {
     const world = await repairing();
-    await world.machine();
+    await world.registeredNode();
     await world.run(["protected"], { metadata: protectedBy("true") });
     await world.run(["held"]);
     await world.budget(0);
     await ill(world);
     await world.pass(10 * 60 + 2);
-    expect(await world.leaving()).toEqual(["held", "protected"]);
+    expect(await world.terminatingPods()).toEqual(["held", "protected"]);
     const grace = (await world.podNamed("held"))?.metadata.deletionGracePeriodSeconds;
     expect(grace).toBe(1);
-    await world.letEnd(20);
+    await world.passEndingPods(20);
     expect(await world.node("node-a")).toBeUndefined();
   });
 
@@ -95,7 +99,7 @@ describe("a node that is ill", () => {
   ];
   it.each(sound)("03:R-1 %s is no illness", async (_, condition) => {
     const world = await repairing();
-    await world.machine();
+    await world.registeredNode();
     await ill(world, condition);
     await world.pass(3_600);
     expect(await isEnding(world)).toBe(false);
@@ -103,7 +107,7 @@ describe("a node that is ill", () => {
 
   it("03:R-3 03:R-2 that recovers in time stays", async () => {
     const world = await repairing();
-    await world.machine();
+    await world.registeredNode();
     await ill(world);
     await world.pass(9 * 60);
     await ill(world, { status: "False" });
@@ -113,7 +117,7 @@ describe("a node that is ill", () => {
 
   it("03:R-3 of several illnesses the one that is due first counts, to the second", async () => {
     const world = await repairing();
-    await world.machine();
+    await world.registeredNode();
     const since = now(world);
     const later = now(world, 60);
     await setConditions(world, [
@@ -126,7 +130,7 @@ describe("a node that is ill", () => {
     await world.clock.advance(1);
     await world.clock.advance(100);
     expect(await isEnding(world)).toBe(true);
-    expect((await world.live("a")).metadata.annotations?.[annotations.terminationTimestamp]).toBe(
+    expect((await world.requireClaim("a")).metadata.annotations?.[annotations.terminationTimestamp]).toBe(
       now({ clock: { now: () => dueAt } }),
     );
     expect(world.countOf("nodeclaims_unhealthy_disrupted_total", { condition: "bad_node" })).toBe(1);
@@ -135,7 +139,7 @@ describe("a node that is ill", () => {
   it("03:R-2 heartbeats do not make it look again", async () => {
     let looks = 0;
     const world = await repairing({
-      cloud: (cloud) => ({
+      wrapProvider: (cloud) => ({
         ...cloud,
         get repairPolicies() {
           looks += 1;
@@ -143,7 +147,7 @@ describe("a node that is ill", () => {
         },
       }),
     });
-    await world.machine();
+    await world.registeredNode();
     await ill(world);
     const before = looks;
     const { status } = (await world.node("node-a")) ?? {};
@@ -158,9 +162,9 @@ describe("a node that is ill", () => {
 
   it("03:R-2 is left alone when it has no claim, or two", async () => {
     const world = await repairing();
-    await world.machine();
-    await world.stray("kwok://stray");
-    const { status } = await world.live("a");
+    await world.registeredNode();
+    await world.nodeWithoutClaim("kwok://stray");
+    const { status } = await world.requireClaim("a");
     const twin = await world.create(claimNamed("twin", {}, { finalizers: ["example.com/hold"] }));
     await world.status(twin, { providerID: status?.providerID });
     await ill(world);
@@ -171,8 +175,8 @@ describe("a node that is ill", () => {
   });
 
   it("03 §3 is left alone while repair is switched off", async () => {
-    const world = await nodeStage({ cloud: (cloud) => ({ ...cloud, repairPolicies: policies }) });
-    await world.machine();
+    const world = await nodeWorld({ wrapProvider: (cloud) => ({ ...cloud, repairPolicies: policies }) });
+    await world.registeredNode();
     await ill(world);
     await world.pass(3_600);
     expect(await isEnding(world)).toBe(false);
@@ -194,7 +198,7 @@ describe("a node that is ill", () => {
         },
       },
     });
-    await world.machine();
+    await world.registeredNode();
     await world.patchNode("node-a", { metadata: protectedBy("true") });
     await ill(world);
     await world.pass(10 * 60 + 1);
@@ -203,22 +207,22 @@ describe("a node that is ill", () => {
 });
 
 describe("the deadline of a repair", () => {
-  const deadlineOf = async (world: NodeStage) =>
-    (await world.live("a")).metadata.annotations?.[annotations.terminationTimestamp];
+  const deadlineOf = async (world: NodeWorld) =>
+    (await world.requireClaim("a")).metadata.annotations?.[annotations.terminationTimestamp];
 
   it("03:R-5 is now, however long the claim would have had", async () => {
     const world = await repairing();
-    await world.machine("a", { spec: { terminationGracePeriod: "1h" } });
+    await world.registeredNode("a", { spec: { terminationGracePeriod: "1h" } });
     await ill(world);
     const due = now(world, 10 * 60 - 1);
     await world.pass(10 * 60 + 2);
     expect(await deadlineOf(world)).toBe(due);
-    expect(world.said("annotated nodeclaim")).toMatchObject([{ [annotations.terminationTimestamp]: due }]);
+    expect(world.logged("annotated nodeclaim")).toMatchObject([{ [annotations.terminationTimestamp]: due }]);
   });
 
   it("03:R-5 one that has passed stays", async () => {
     const world = await repairing();
-    await world.machine();
+    await world.registeredNode();
     await world.setDeadline(-3_600);
     const before = await deadlineOf(world);
     await ill(world);
@@ -229,7 +233,7 @@ describe("the deadline of a repair", () => {
 
   it("03:R-5 one to come is brought forward", async () => {
     const world = await repairing();
-    await world.machine();
+    await world.registeredNode();
     await world.setDeadline(7_200);
     await ill(world);
     const due = now(world, 10 * 60 - 1);
@@ -239,15 +243,15 @@ describe("the deadline of a repair", () => {
 
   it("03:R-5 Appendix B frees a node whose end a protected pod holds", async () => {
     const world = await repairing();
-    await world.machine();
+    await world.registeredNode();
     await world.run(["precious"], { metadata: protectedBy("true") });
     await world.deleteNode();
     await world.pass(60);
     await ill(world);
     await world.pass(10 * 60 + 2);
-    expect(await world.leaving()).toEqual(["precious"]);
+    expect(await world.terminatingPods()).toEqual(["precious"]);
     expect(world.countOf("nodeclaims_disrupted_total")).toBe(0); // it was on its way out already
-    await world.letEnd(20);
+    await world.passEndingPods(20);
     expect(await world.node("node-a")).toBeUndefined();
   });
 });
@@ -255,7 +259,7 @@ describe("the deadline of a repair", () => {
 describe("the breaker", () => {
   it("03:R-4 holds when more than a fifth of the pool is ill, tells so, and looks again after five minutes", async () => {
     const world = await repairing();
-    await world.machine();
+    await world.registeredNode();
     await others(world, 9);
     for (const name of ["node-a", "other-0", "other-1"]) await ill(world, {}, name);
     await world.pass(15 * 60);
@@ -272,7 +276,7 @@ describe("the breaker", () => {
 
   it("03:R-4 counts who is ill, however long", async () => {
     const world = await repairing();
-    await world.machine();
+    await world.registeredNode();
     await others(world, 4);
     await ill(world);
     await world.pass(10 * 60 - 10);
@@ -283,7 +287,7 @@ describe("the breaker", () => {
 
   it("03:R-4 does not count other pools", async () => {
     const world = await repairing();
-    await world.machine();
+    await world.registeredNode();
     await others(world, 5, { [labels.nodePool]: "other" });
     for (let n = 0; n < 5; n++) await ill(world, {}, `other-${n}`);
     await ill(world);
@@ -293,7 +297,7 @@ describe("the breaker", () => {
 
   it("03:R-4 a fifth is rounded up: one of three may be repaired", async () => {
     const world = await repairing();
-    await world.machine();
+    await world.registeredNode();
     await others(world, 2);
     await ill(world);
     await world.pass(10 * 60 + 1);
@@ -302,7 +306,7 @@ describe("the breaker", () => {
 
   it("03:R-4 a claim without a pool is judged by the whole cluster", async () => {
     const world = await repairing();
-    await world.machine();
+    await world.registeredNode();
     await world.patchClaim("a", { metadata: { labels: { [labels.nodePool]: null } } });
     await others(world, 9, { [labels.nodePool]: "other" });
     for (const name of ["other-0", "other-1"]) await ill(world, {}, name);
@@ -324,8 +328,8 @@ describe("the breaker", () => {
       isRivalDue = false;
       await client.patch(type, { name }, { kind: "merge", body: { metadata: { labels: { rival: "1" } } } });
     });
-    const world = await repairing({ through });
-    await world.machine();
+    const world = await repairing({ wrapClient: through });
+    await world.registeredNode();
     await ill(world);
     await world.pass(10 * 60 + 2);
     expect(isRivalDue).toBe(false);

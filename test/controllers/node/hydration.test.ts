@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { ControllerDependencies } from "../../../src/controllers/controller-dependencies.ts";
 import { nodeHydrationController } from "../../../src/controllers/node/hydration.ts";
-import { claimNamed, foreignRef, kwokRef, nodeWithId, stage } from "../node-claim/stage.ts";
+import { claimNamed, foreignRef, kwokRef, nodeClaimWorld, nodeWithId } from "../node-claim/node-claim-world.ts";
 
 const controllers = (parts: ControllerDependencies) => [nodeHydrationController(parts)];
 const key = "karpenter.kwok.sh/kwoknodeclass";
@@ -10,7 +10,7 @@ const node = nodeWithId("kwok://old");
 
 /** Claims and their Node, as an older version left them. */
 async function hydrated(...claims: readonly (typeof foreignRef)[]) {
-  const world = await stage({ controllers });
+  const world = await nodeClaimWorld({ controllers });
   for (const [index, nodeClassRef] of claims.entries()) {
     const claim = await world.create(claimNamed(`claim-${index}`, { nodeClassRef }));
     await world.status(claim, { providerID: "kwok://old" });
@@ -26,7 +26,7 @@ it("03:H-1 a Node gets the label that says whose it is", async () => {
 });
 
 it("03:H-1 also when its claim is known only later", async () => {
-  const world = await stage({ controllers });
+  const world = await nodeClaimWorld({ controllers });
   await world.create(node);
   await world.status(await world.create(claimNamed("late")), { providerID: "kwok://old" });
   await world.pass(2);

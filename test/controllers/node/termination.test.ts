@@ -4,29 +4,29 @@ import type { NodeClaim } from "../../../src/api/kinds/node-claim.ts";
 import { finalizers, labels, taints } from "../../../src/api/labels.ts";
 import { CloudError } from "../../../src/cloud/cloud-error.ts";
 import { builtInTypes, karpenterTypes } from "../../../src/kube/resources.ts";
-import { claimNamed, watched } from "../node-claim/stage.ts";
-import { beforeWrites, type Call, nodeStage, ours, protectedBy } from "./stage.ts";
+import { claimNamed, recordedProvider } from "../node-claim/node-claim-world.ts";
+import { beforeWrites, type Call, managedNodeLabels, nodeWorld, protectedBy } from "./node-world.ts";
 
 describe("the end of a Node", () => {
   it("03:T-1 03:T-8 03:T-9 goes with its claim and its machine", async () => {
-    const world = await nodeStage();
-    await world.machine();
+    const world = await nodeWorld();
+    await world.registeredNode();
     await world.deleteNode();
     await world.pass(1);
-    expect((await world.live("a")).metadata.deletionTimestamp).toBeDefined();
+    expect((await world.requireClaim("a")).metadata.deletionTimestamp).toBeDefined();
     await world.pass(30);
     expect(await world.node("node-a")).toBeUndefined();
     expect(await world.claim("a")).toBeUndefined();
     expect(world.simulated.records()).toEqual([]);
-    expect(world.said("deleted node")).toMatchObject([
+    expect(world.logged("deleted node")).toMatchObject([
       { level: "info", controller: "node.termination", Node: { name: "node-a" }, NodeClaim: { name: "a" } },
     ]);
     expect(world.troubles).toEqual([]);
   });
 
   it("03:T-8 the conditions tell how far it is", async () => {
-    const world = await nodeStage();
-    await world.machine();
+    const world = await nodeWorld();
+    await world.registeredNode();
     await world.deleteNode();
     await world.pass(1);
     expect(await world.condition("a", "Drained")).toMatchObject({ status: "Unknown", reason: "Draining" });
@@ -36,14 +36,14 @@ describe("the end of a Node", () => {
     for (const type of ["Drained", "VolumesDetached", "InstanceTerminating"]) {
       expect(await world.condition("a", type)).toMatchObject({ ...since, reason: type });
     }
-    const { generation } = (await world.live("a")).metadata;
+    const { generation } = (await world.requireClaim("a")).metadata;
     expect(await world.condition("a", "Ready")).toMatchObject({ observedGeneration: generation });
   });
 
   it("03:T-9 counts three things, each once", async () => {
-    const world = await nodeStage();
-    await world.machine();
-    const zone = (await world.live("a")).metadata.labels?.[labels.zone];
+    const world = await nodeWorld();
+    await world.registeredNode();
+    const zone = (await world.requireClaim("a")).metadata.labels?.[labels.zone];
     await world.pass(58);
     await world.deleteNode();
     await world.pass(30);
@@ -61,14 +61,14 @@ describe("the end of a Node", () => {
   });
 
   it("03:T-1 03:T-32 without a claim nobody waits and no machine is ended", async () => {
-    const counting = watched();
-    const world = await nodeStage({ cloud: counting.cloud });
-    await world.stray("kwok://unknown");
+    const counting = recordedProvider();
+    const world = await nodeWorld({ wrapProvider: counting.cloud });
+    await world.nodeWithoutClaim("kwok://unknown");
     await world.run(["web"], { node: "stray" });
     await world.deleteNode("stray");
     await world.pass(2);
-    expect(await world.leaving()).toEqual(["web"]);
-    await world.ended("web");
+    expect(await world.terminatingPods()).toEqual(["web"]);
+    await world.removePods("web");
     await world.pass(1);
     expect(await world.node("stray")).toBeUndefined();
     expect(counting.calls).toEqual([]);
@@ -77,10 +77,10 @@ describe("the end of a Node", () => {
   });
 
   it("03:T-1 with two claims it is as with none, and both stay", async () => {
-    const counting = watched();
-    const world = await nodeStage({ cloud: counting.cloud });
-    await world.machine();
-    const { status } = await world.live("a");
+    const counting = recordedProvider();
+    const world = await nodeWorld({ wrapProvider: counting.cloud });
+    await world.registeredNode();
+    const { status } = await world.requireClaim("a");
     const twin = await world.create(claimNamed("twin", {}, { finalizers: ["example.com/hold"] }));
     await world.status(twin, { providerID: status?.providerID });
     counting.calls.length = 0;
@@ -92,13 +92,13 @@ describe("the end of a Node", () => {
   });
 
   it("03 §2.1 Nodes of others, Nodes without the finalizer and Nodes that stay are left alone", async () => {
-    const world = await nodeStage();
-    await world.stray("kwok://x", { name: "foreign", labels: { [labels.nodePool]: "default" } });
-    await world.machine("b");
+    const world = await nodeWorld();
+    await world.nodeWithoutClaim("kwok://x", { name: "foreign", labels: { [labels.nodePool]: "default" } });
+    await world.registeredNode("b");
     await world.create({
       apiVersion: "v1",
       kind: "Node",
-      metadata: { name: "held", labels: ours, finalizers: ["example.com/hold"] },
+      metadata: { name: "held", labels: managedNodeLabels, finalizers: ["example.com/hold"] },
     });
     await world.deleteNode("foreign");
     await world.deleteNode("held");
@@ -112,9 +112,9 @@ describe("the end of a Node", () => {
   });
 
   it("several end side by side", async () => {
-    const world = await nodeStage();
+    const world = await nodeWorld();
     const names = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"];
-    for (const name of names) await world.machine(name);
+    for (const name of names) await world.registeredNode(name);
     for (const name of names) await world.client.delete(builtInTypes.Node, { name: `node-${name}` });
     await world.pass(20);
     expect(await world.list(builtInTypes.Node)).toEqual([]);
@@ -123,8 +123,8 @@ describe("the end of a Node", () => {
   });
 
   it("03:T-9 03:S-10 other finalizers survive", async () => {
-    const world = await nodeStage();
-    await world.machine();
+    const world = await nodeWorld();
+    await world.registeredNode();
     await world.patchNode("node-a", {
       metadata: { finalizers: ["example.com/one", finalizers.termination, "example.com/two"] },
     });
@@ -135,9 +135,9 @@ describe("the end of a Node", () => {
   });
 
   it("03:T-30 stays for as long as the machine does, asking every five seconds", async () => {
-    const counting = watched({ delete: () => Promise.resolve() });
-    const world = await nodeStage({ cloud: counting.cloud });
-    await world.machine();
+    const counting = recordedProvider({ delete: () => Promise.resolve() });
+    const world = await nodeWorld({ wrapProvider: counting.cloud });
+    await world.registeredNode();
     await world.deleteNode();
     await world.pass(8);
     counting.calls.length = 0;
@@ -147,9 +147,9 @@ describe("the end of a Node", () => {
   });
 
   it("03:T-30 an error of the cloud is tried again; what was found out before is written", async () => {
-    const counting = watched({ delete: () => Promise.reject(new Error("no answer")) });
-    const world = await nodeStage({ cloud: counting.cloud });
-    await world.machine();
+    const counting = recordedProvider({ delete: () => Promise.reject(new Error("no answer")) });
+    const world = await nodeWorld({ wrapProvider: counting.cloud });
+    await world.registeredNode();
     await world.deleteNode();
     await world.pass(60);
     expect(await world.node("node-a")).toBeDefined();
@@ -163,23 +163,23 @@ describe("the end of a Node", () => {
 
 describe("a machine that is gone", () => {
   it("03:T-5 lets its Node go at once, pods or not, when the kubelet is silent too", async () => {
-    const world = await nodeStage();
-    await world.machine();
+    const world = await nodeWorld();
+    await world.registeredNode();
     await world.run(["web"]);
     await world.budget(0);
     await world.setReady("Unknown");
-    world.loseMachine();
+    world.loseInstance();
     await world.deleteNode();
     await world.pass(1);
     expect(await world.node("node-a")).toBeUndefined();
-    expect(await world.leaving()).toEqual([]);
+    expect(await world.terminatingPods()).toEqual([]);
   });
 
   it("03:T-5 is not believed while the kubelet reports", async () => {
-    const world = await nodeStage();
-    await world.machine();
+    const world = await nodeWorld();
+    await world.registeredNode();
     await world.run(["web"], { metadata: protectedBy("true") });
-    world.loseMachine();
+    world.loseInstance();
     await world.deleteNode();
     await world.pass(60);
     expect(await world.node("node-a")).toBeDefined();
@@ -187,10 +187,10 @@ describe("a machine that is gone", () => {
   });
 
   it("03:T-5 03 §8.4 nothing is concluded from an error", async () => {
-    const world = await nodeStage({
-      cloud: (cloud) => ({ ...cloud, get: () => Promise.reject(new Error("no answer")) }),
+    const world = await nodeWorld({
+      wrapProvider: (cloud) => ({ ...cloud, get: () => Promise.reject(new Error("no answer")) }),
     });
-    await world.machine();
+    await world.registeredNode();
     await world.setReady("False");
     await world.deleteNode();
     await world.pass(30);
@@ -205,12 +205,12 @@ describe("a machine that is gone", () => {
       asked.push(id);
       return Promise.reject(new CloudError("not-found", id));
     };
-    const world = await nodeStage({ cloud: (cloud) => ({ ...cloud, get }) });
-    await world.stray("", { isReady: false });
+    const world = await nodeWorld({ wrapProvider: (cloud) => ({ ...cloud, get }) });
+    await world.nodeWithoutClaim("", { isReady: false });
     await world.run(["web"], { node: "stray" });
     await world.deleteNode("stray");
     await world.pass(2);
-    expect(await world.leaving()).toEqual(["web"]);
+    expect(await world.terminatingPods()).toEqual(["web"]);
     expect(asked).toEqual([]);
     await world.pass(120); // no kubelet ends the pod: it no longer holds the Node
     expect(await world.node("stray")).toBeUndefined();
@@ -226,8 +226,8 @@ describe("the marks of a Node that ends", () => {
   it("03:T-7 are a taint and a label, made in one locked write", async () => {
     const bodies: unknown[] = [];
     const isOurs = ({ type, verb }: Call) => type === builtInTypes.Node && verb === "patch";
-    const world = await nodeStage({ through: beforeWrites((call) => isOurs(call) && bodies.push(call.body)) });
-    await world.machine();
+    const world = await nodeWorld({ wrapClient: beforeWrites((call) => isOurs(call) && bodies.push(call.body)) });
+    await world.registeredNode();
     await world.run(["web"], { metadata: protectedBy("true") });
     await setTaints(world, own, { ...disrupted, effect: "NoExecute" });
     bodies.length = 0;
@@ -237,14 +237,14 @@ describe("the marks of a Node that ends", () => {
     expect(node?.spec?.taints).toEqual([own, disrupted]);
     expect(node?.metadata.labels?.[labels.excludeFromLoadBalancers]).toBe("karpenter");
     expect(bodies).toMatchObject([{ metadata: { resourceVersion: expect.any(String) } }]);
-    expect(world.said("tainted node")).toMatchObject([
+    expect(world.logged("tainted node")).toMatchObject([
       { level: "info", "taint.Key": disrupted.key, "taint.Value": "", "taint.Effect": "NoSchedule" },
     ]);
   });
 
   it("03:T-7 a taint that is there is left as it is", async () => {
-    const world = await nodeStage();
-    await world.machine();
+    const world = await nodeWorld();
+    await world.registeredNode();
     await world.run(["web"], { metadata: protectedBy("true") });
     await setTaints(world, { ...disrupted, value: "x" }, own);
     await world.deleteNode();
@@ -261,8 +261,8 @@ describe("the marks of a Node that ends", () => {
       isRivalDue = false;
       await setTaints(call, own);
     });
-    const world = await nodeStage({ through });
-    await world.machine();
+    const world = await nodeWorld({ wrapClient: through });
+    await world.registeredNode();
     isRivalDue = true;
     await world.deleteNode();
     await world.pass(2);
@@ -286,8 +286,8 @@ describe("what is written on the claim", () => {
       const body = { status: { conditions: [...conditions, late] } };
       await call.client.patch(call.type, call, { kind: "merge", body }, { subresource: "status" });
     });
-    const world = await nodeStage({ through });
-    await world.machine();
+    const world = await nodeWorld({ wrapClient: through });
+    await world.registeredNode();
     await world.deleteNode();
     await world.pass(6);
     expect(isRivalDue).toBe(false);
@@ -300,8 +300,8 @@ describe("what is written on the claim", () => {
 
   it("03:T-8 a drain that nobody could write down is not counted", async () => {
     const through = beforeWrites((call) => saysDrained(call) && Promise.reject(new Error("no answer")));
-    const world = await nodeStage({ through });
-    await world.machine();
+    const world = await nodeWorld({ wrapClient: through });
+    await world.registeredNode();
     await world.deleteNode();
     await world.pass(60);
     expect(await world.node("node-a")).toBeDefined();
@@ -313,8 +313,8 @@ describe("what is written on the claim", () => {
     const through = beforeWrites(({ type, body }) => {
       if (type === karpenterTypes.NodeClaim && getCondition(body as NodeClaim, "Drained")) tries.push("drained");
     });
-    const world = await nodeStage({ through });
-    await world.machine();
+    const world = await nodeWorld({ wrapClient: through });
+    await world.registeredNode();
     await world.deleteNode();
     await world.pass(0.1);
     expect(await world.condition("a", "Drained")).toMatchObject({ status: "Unknown" });
@@ -324,8 +324,8 @@ describe("what is written on the claim", () => {
 
 describe("a restart in the middle", () => {
   it("03 §8.3 goes on from what the objects say, and fills the queue again", async () => {
-    const world = await nodeStage();
-    await world.machine();
+    const world = await nodeWorld();
+    await world.registeredNode();
     await world.run(["web"], { metadata: protectedBy("20s") });
     await world.deleteNode();
     await world.pass(10);
@@ -333,8 +333,8 @@ describe("a restart in the middle", () => {
     await world.restart();
     await world.pass(5);
     expect(await world.condition("a", "Drained")).toEqual(drained);
-    expect(world.said("tainted node")).toHaveLength(1);
-    await world.letEnd(30);
+    expect(world.logged("tainted node")).toHaveLength(1);
+    await world.passEndingPods(30);
     expect(await world.node("node-a")).toBeUndefined();
     expect(world.countOf("pods_drained_total")).toBe(1);
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { PodSpec } from "../../../src/api/kubernetes/pod.ts";
 import type { KubeObject } from "../../../src/api/object.ts";
 import { builtInTypes } from "../../../src/kube/resources.ts";
-import { type NodeStage, nodeStage, ownedBy, type PodChanges, tolerating } from "./stage.ts";
+import { type NodeWorld, nodeWorld, ownedBy, type PodChanges, tolerating } from "./node-world.ts";
 
 const attachment = (name: string, source: object, nodeName = "node-a") => ({
   apiVersion: "storage.k8s.io/v1",
@@ -22,19 +22,19 @@ const using = (claimName: string): PodSpec => ({
   volumes: [{ name: "data", persistentVolumeClaim: { claimName } }],
 });
 
-async function drained(...objects: readonly object[]): Promise<NodeStage> {
-  const world = await nodeStage();
-  await world.machine();
+async function drained(...objects: readonly object[]): Promise<NodeWorld> {
+  const world = await nodeWorld();
+  await world.registeredNode();
   await world.create(...objects);
   return world;
 }
 
-async function end(world: NodeStage): Promise<void> {
+async function end(world: NodeWorld): Promise<void> {
   await world.deleteNode();
-  await world.letEnd(8);
+  await world.passEndingPods(8);
 }
 
-const detach = (world: NodeStage, volume: string) =>
+const detach = (world: NodeWorld, volume: string) =>
   world.client.delete(builtInTypes.VolumeAttachment, { name: `csi-${volume}` });
 
 describe("volumes of a Node that ends", () => {

@@ -6,10 +6,10 @@ import { karpenterTypes } from "../../../src/kube/resources.ts";
 import { instanceType } from "../../builders/instance-type.ts";
 import { nodePool } from "../../builders/node-pool.ts";
 import { pod } from "../../builders/pod.ts";
-import { condition, requirementOf, stage } from "./stage.ts";
+import { condition, provisioningWorld, requirementOf } from "./provisioning-world.ts";
 
 it("02:P-30 one pod that waits gets one node", async () => {
-  const { provision, troubles } = await stage();
+  const { provision, troubles } = await provisioningWorld();
 
   const claims = await provision(pod().named("web").cpu("1"));
 
@@ -19,19 +19,19 @@ it("02:P-30 one pod that waits gets one node", async () => {
 });
 
 it("02:P-30 pods that come together share nodes", async () => {
-  const { provision, said } = await stage({ types: [instanceType("m").cpu(4)] });
+  const { provision, logged } = await provisioningWorld({ types: [instanceType("m").cpu(4)] });
 
   const claims = await provision(...Array.from({ length: 10 }, (_, index) => pod().named(`web-${index}`).cpu("1")));
 
   expect(claims).toHaveLength(3);
-  expect(said("found provisionable pod(s)")[0]?.Pods).toBe(
+  expect(logged("found provisionable pod(s)")[0]?.Pods).toBe(
     "default/web-0, default/web-1, default/web-2, default/web-3, default/web-4 and 5 other(s)",
   );
-  expect(said("computed new nodeclaim(s) to fit pod(s)")).toMatchObject([{ level: "info", nodeclaims: 3, pods: 10 }]);
+  expect(logged("computed new nodeclaim(s) to fit pod(s)")).toMatchObject([{ level: "info", nodeclaims: 3, pods: 10 }]);
 });
 
 it("02:P-1 a pod no scheduler has given up on gets nothing", async () => {
-  const { create, round, claims } = await stage();
+  const { create, round, claims } = await provisioningWorld();
 
   await create({
     apiVersion: "v1",
@@ -45,7 +45,7 @@ it("02:P-1 a pod no scheduler has given up on gets nothing", async () => {
 });
 
 it("02:P-33 a pool that is being deleted is not used", async () => {
-  const { client, create, provision, events, said } = await stage({ pools: [] });
+  const { client, create, provision, events, logged } = await provisioningWorld({ pools: [] });
   const pool = { ...nodePool().build([]).nodePool, metadata: { name: "default", finalizers: ["example.com/stay"] } };
   const stored = await create<KubeObject>(pool);
   await client.patch(
@@ -58,15 +58,15 @@ it("02:P-33 a pool that is being deleted is not used", async () => {
 
   expect(await provision(pod().named("web"))).toEqual([]);
   expect(await events("web")).toEqual([]);
-  expect(said("no dynamic nodepools found")).toHaveLength(1);
+  expect(logged("no dynamic nodepools found")).toHaveLength(1);
 });
 
 it("02:P-32 without a pool pods are remembered as refused, and no event tells them", async () => {
-  const { provision, events, podsOf, said, metrics } = await stage({ pools: [] });
+  const { provision, events, podsOf, logged, metrics } = await provisioningWorld({ pools: [] });
 
   expect(await provision(pod().named("web"))).toEqual([]);
 
-  expect(said("no dynamic nodepools found")).toMatchObject([{ level: "info" }]);
+  expect(logged("no dynamic nodepools found")).toMatchObject([{ level: "info" }]);
   expect(await events("web")).toEqual([]);
   expect(podsOf("web").decision).toBeDefined();
   expect(podsOf("web").schedulable).toBeUndefined();
@@ -74,18 +74,18 @@ it("02:P-32 without a pool pods are remembered as refused, and no event tells th
 });
 
 it("02:P-33 a pool that is not ready is passed over, and the log says so", async () => {
-  const { makePool, provision, said } = await stage({ pools: [nodePool("good")] });
+  const { makePool, provision, logged } = await provisioningWorld({ pools: [nodePool("good")] });
   await makePool(nodePool("late"), [condition("Ready", "False")]);
 
   const claims = await provision(pod().named("web"));
 
   expect(claims.map(({ metadata }) => metadata.labels?.[labels.nodePool])).toEqual(["good"]);
-  expect(said("ignoring nodepool, not ready")).toMatchObject([{ level: "error", NodePool: { name: "late" } }]);
+  expect(logged("ignoring nodepool, not ready")).toMatchObject([{ level: "error", NodePool: { name: "late" } }]);
 });
 
 it("02:P-33 a pool of another provider's class is not used", async () => {
   const foreign = nodePool().build([]).nodePool;
-  const { create, status, provision, said } = await stage({ pools: [] });
+  const { create, status, provision, logged } = await provisioningWorld({ pools: [] });
   const nodeClassRef = { group: "karpenter.azure.com", kind: "AKSNodeClass", name: "default" };
   const { template } = foreign.spec;
   const stored = await create<KubeObject>({
@@ -95,7 +95,7 @@ it("02:P-33 a pool of another provider's class is not used", async () => {
   await status(stored, { conditions: [condition("Ready")] });
 
   expect(await provision(pod().named("web"))).toEqual([]);
-  expect(said("no dynamic nodepools found")).toHaveLength(1);
+  expect(logged("no dynamic nodepools found")).toHaveLength(1);
 });
 
 it.each([
@@ -103,9 +103,9 @@ it.each([
   { of: "the provider's where the pool has none", pool: undefined, provider: "5m", want: "5m" },
   { of: "none where nobody sets one", pool: undefined, provider: undefined, want: undefined },
 ])("02:L-5 the termination grace period is $of", async ({ pool, provider, want }) => {
-  const { provision } = await stage({
+  const { provision } = await provisioningWorld({
     pools: [pool === undefined ? nodePool() : nodePool().gracePeriod(pool)],
-    cloud: (cloud) => ({ ...cloud, defaultTerminationGracePeriod: provider }),
+    wrapProvider: (cloud) => ({ ...cloud, defaultTerminationGracePeriod: provider }),
   });
 
   const [claim] = await provision(pod().named("web"));
@@ -114,7 +114,7 @@ it.each([
 });
 
 it("02:S-45 the time a pod was placed counts as healthy only while its pool's nodes register", async () => {
-  const { makePool, provision, podsOf, launchAll, pool, status, pass, pend } = await stage({ pools: [] });
+  const { makePool, provision, podsOf, launchAll, pool, status, pass, pend } = await provisioningWorld({ pools: [] });
   await makePool(nodePool("default"), [condition("Ready"), condition("NodeRegistrationHealthy")]);
 
   await provision(pod().named("web").cpu("20"));
@@ -134,9 +134,9 @@ it("02:S-45 the time a pod was placed counts as healthy only while its pool's no
 it("02:L-6 hash and template are those of the round's start, though the pool changes meanwhile", async () => {
   let change: () => Promise<unknown> = async () => {};
   const pools = [nodePool().label("team", "a")];
-  const { provision, client, pool } = await stage({
+  const { provision, client, pool } = await provisioningWorld({
     pools,
-    cloud: (cloud) => ({
+    wrapProvider: (cloud) => ({
       ...cloud,
       instanceTypes: async (asked) => {
         const types = await cloud.instanceTypes(asked);
@@ -157,7 +157,7 @@ it("02:L-6 hash and template are those of the round's start, though the pool cha
 });
 
 it("02:Z-1 static pools make no nodes for pods, dynamic ones beside them do", async () => {
-  const { create, status, provision, round, claims, said } = await stage({
+  const { create, status, provision, round, claims, logged } = await provisioningWorld({
     pools: [],
     settings: { gates: { ...gates, StaticCapacity: true } },
   });
@@ -165,7 +165,7 @@ it("02:Z-1 static pools make no nodes for pods, dynamic ones beside them do", as
   const stored = await create<KubeObject>({ ...template, spec: { ...template.spec, replicas: 2 } });
   await status(stored, { conditions: [condition("Ready")] });
   expect(await provision(pod().named("web"))).toEqual([]);
-  expect(said("no dynamic nodepools found")).toHaveLength(1);
+  expect(logged("no dynamic nodepools found")).toHaveLength(1);
 
   const dynamic = await create<KubeObject>(nodePool("dynamic").build([]).nodePool);
   await status(dynamic, { conditions: [condition("Ready")] });
@@ -186,7 +186,10 @@ const gates = {
 
 it("02 §11.8-11 the same seed gives the same claims, another one may not", async () => {
   const story = async (seed: string) => {
-    const { provision } = await stage({ seed, pools: [nodePool().requires("example.com/shard", "Exists")] });
+    const { provision } = await provisioningWorld({
+      seed,
+      pools: [nodePool().requires("example.com/shard", "Exists")],
+    });
     const made = await provision(...Array.from({ length: 6 }, (_, index) => pod().named(`p${index}`).cpu("20")));
     return made.map(({ metadata, spec }) => ({ name: metadata.name, labels: metadata.labels, spec }));
   };

@@ -7,7 +7,7 @@ import { virtualPods } from "../../../src/core/virtual-pods.ts";
 import { karpenterTypes } from "../../../src/kube/resources.ts";
 import { instanceType } from "../../builders/instance-type.ts";
 import { pod } from "../../builders/pod.ts";
-import { condition, type StageOptions, stage } from "./stage.ts";
+import { condition, type ProvisioningWorldOptions, provisioningWorld } from "./provisioning-world.ts";
 
 type Buffer = KubeObject & CapacityBuffer;
 
@@ -16,8 +16,8 @@ const template = {
 };
 
 /** A buffer of so many pods of one cpu, as its controller would leave it. */
-async function buffered(replicas: number, options: StageOptions = {}) {
-  const scene = await stage({
+async function buffered(replicas: number, options: ProvisioningWorldOptions = {}) {
+  const scene = await provisioningWorld({
     types: [instanceType("four").cpu(4)],
     settings: { gates: { ...defaultGates, CapacityBuffer: true } },
     ...options,
@@ -75,13 +75,13 @@ it("02:B-5 to B-8 a buffer gets nodes of its own, and holds them once they are t
 });
 
 it("02:B-7 a buffer that cannot be kept says so, and no event does", async () => {
-  const { fire, provisioning, events, said, metrics } = await buffered(2, { types: [instanceType("tiny").cpu(0.5)] });
+  const { fire, provisioning, events, logged, metrics } = await buffered(2, { types: [instanceType("tiny").cpu(0.5)] });
 
   await fire();
 
   expect(await provisioning()).toMatchObject({ message: "0/2 virtual pods required new capacity, 2 failed" });
   expect(await events("capacity-buffer-warm-1")).toEqual([]);
-  expect(said("could not schedule pod")).toEqual([]);
+  expect(logged("could not schedule pod")).toEqual([]);
   expect(metrics.value("scheduler_unschedulable_pods_count", { controller: "provisioner" })).toBe(2);
 });
 

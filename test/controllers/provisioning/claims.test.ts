@@ -4,7 +4,7 @@ import { annotations, labels } from "../../../src/api/labels.ts";
 import { instanceType } from "../../builders/instance-type.ts";
 import { nodePool } from "../../builders/node-pool.ts";
 import { pod } from "../../builders/pod.ts";
-import { requirementOf, stage } from "./stage.ts";
+import { provisioningWorld, requirementOf } from "./provisioning-world.ts";
 
 it("02:L-2 to L-5 a claim says what its pool and its pods ask for, and belongs to the pool", async () => {
   const wanted = nodePool()
@@ -13,7 +13,7 @@ it("02:L-2 to L-5 a claim says what its pool and its pods ask for, and belongs t
     .taint("example.com/dedicated=web:NoSchedule")
     .startupTaint("example.com/cni:NoExecute")
     .requires("zone", "In", "a", "b");
-  const { provision, pool, said, metrics } = await stage({ pools: [wanted] });
+  const { provision, pool, logged, metrics } = await provisioningWorld({ pools: [wanted] });
 
   const [claim] = await provision(
     pod().named("web").cpu("3").memory("1Gi").on("capacity-type", "spot").tolerates({ operator: "Exists" }),
@@ -50,7 +50,7 @@ it("02:L-2 to L-5 a claim says what its pool and its pods ask for, and belongs t
   expect(requirementOf(claim, labels.zone)).toEqual(["a", "b"]);
   expect(requirementOf(claim, labels.capacityType)).toEqual(["spot"]);
   expect(requirementOf(claim, labels.instanceType)).toEqual(["large", "medium"]);
-  expect(said("created nodeclaim")).toMatchObject([
+  expect(logged("created nodeclaim")).toMatchObject([
     {
       level: "info",
       NodePool: { name: "default" },
@@ -66,17 +66,17 @@ it("02:L-2 to L-5 a claim says what its pool and its pods ask for, and belongs t
 
 it("02:L-10 the log names the first five types", async () => {
   const types = Array.from({ length: 7 }, (_, index) => instanceType(`type-${index}`).cpu(2));
-  const { provision, said } = await stage({ types });
+  const { provision, logged } = await provisioningWorld({ types });
 
   await provision(pod().named("web"));
 
-  expect(said("created nodeclaim")[0]?.["instance-types"]).toBe(
+  expect(logged("created nodeclaim")[0]?.["instance-types"]).toBe(
     "type-0, type-1, type-2, type-3, type-4 and 2 other(s)",
   );
 });
 
 it("02:S-13 a claim is in the state at once, so that nothing is decided until it is launched", async () => {
-  const { provision, cluster, podsOf } = await stage();
+  const { provision, cluster, podsOf } = await provisioningWorld();
 
   const [claim] = await provision(pod().named("web"));
 
@@ -86,7 +86,7 @@ it("02:S-13 a claim is in the state at once, so that nothing is decided until it
 });
 
 it("02:T-5 what daemons ask for is part of the claim, once", async () => {
-  const { create, provision } = await stage();
+  const { create, provision } = await provisioningWorld();
   const spec = { containers: [{ name: "agent", image: "agent", resources: { requests: { cpu: "500m" } } }] };
   await create({
     apiVersion: "apps/v1",
@@ -104,7 +104,7 @@ it("02:T-5 what daemons ask for is part of the claim, once", async () => {
 });
 
 it("02:A-3 what a pod needs to start counts, where it is more than what it needs to run", async () => {
-  const { provision } = await stage();
+  const { provision } = await provisioningWorld();
 
   const [claim] = await provision(pod().named("web").cpu("1").initContainer({ cpu: "6" }));
 
@@ -112,13 +112,13 @@ it("02:A-3 what a pod needs to start counts, where it is more than what it needs
 });
 
 it("02:L-1 a node takes so many pods, the next ones get another", async () => {
-  const { provision } = await stage({ types: [instanceType("tiny").cpu(16).resource("pods", "2")] });
+  const { provision } = await provisioningWorld({ types: [instanceType("tiny").cpu(16).resource("pods", "2")] });
 
   expect(await provision(...["a", "b", "c"].map((name) => pod().named(name).cpu("100m")))).toHaveLength(2);
 });
 
 it("02:T-1 the heavier pool is bought from, unless the pod names another", async () => {
-  const { provision, launchAll, pass, claims } = await stage({
+  const { provision, launchAll, pass, claims } = await provisioningWorld({
     pools: [nodePool("light"), nodePool("heavy").weight(50)],
   });
   await provision(pod().named("any").cpu("20"));
@@ -131,7 +131,7 @@ it("02:T-1 the heavier pool is bought from, unless the pod names another", async
 
 it("02:Q-40 Q-41 a wish binds if it can be met and is dropped if not; under Ignore nobody asks for it", async () => {
   const zonesOf = async (preferencePolicy: "Respect" | "Ignore", zone: string) => {
-    const { provision } = await stage({ settings: { preferencePolicy } });
+    const { provision } = await provisioningWorld({ settings: { preferencePolicy } });
     const claims = await provision(pod().named("web").prefers(1, ["zone", "In", zone]));
     return claims.map((claim) => requirementOf(claim, labels.zone));
   };
@@ -143,7 +143,7 @@ it("02:Q-40 Q-41 a wish binds if it can be met and is dropped if not; under Igno
 
 it("02:Q-23 minValues that cannot be had refuse under Strict, and are lowered under BestEffort", async () => {
   const pools = [nodePool().minValues("type", 5)];
-  const strict = await stage({ pools });
+  const strict = await provisioningWorld({ pools });
   expect(await strict.provision(pod().named("web"))).toEqual([]);
   expect(await strict.events("default")).toEqual([
     {
@@ -154,7 +154,7 @@ it("02:Q-23 minValues that cannot be had refuse under Strict, and are lowered un
     },
   ]);
 
-  const lenient = await stage({ pools, settings: { minValuesPolicy: "BestEffort" } });
+  const lenient = await provisioningWorld({ pools, settings: { minValuesPolicy: "BestEffort" } });
   const [claim] = await lenient.provision(pod().named("web"));
   expect(claim?.metadata.annotations?.[annotations.minValuesRelaxed]).toBe("true");
   expect(lenient.metrics.series("nodeclaims_created_total")).toEqual({
@@ -163,7 +163,7 @@ it("02:Q-23 minValues that cannot be had refuse under Strict, and are lowered un
 });
 
 it("02:L-3 a claim says that an overlay had a hand in its price", async () => {
-  const { provision } = await stage({ isOverlaid: true });
+  const { provision } = await provisioningWorld({ isOverlaid: true });
 
   const [claim] = await provision(pod().named("web"));
 

@@ -3,13 +3,13 @@ import { karpenterTypes } from "../../../src/kube/resources.ts";
 import { instanceType } from "../../builders/instance-type.ts";
 import { nodePool } from "../../builders/node-pool.ts";
 import { pod } from "../../builders/pod.ts";
-import { stage } from "./stage.ts";
+import { provisioningWorld } from "./provisioning-world.ts";
 
 const types = [instanceType("four").cpu(4).memory("16Gi")];
 const three = (name: string) => pod().named(name).cpu("3");
 
 it("02:H-2 pods beyond the limit get no node, and are told why", async () => {
-  const { provision, events, metrics } = await stage({ types, pools: [nodePool().limit("cpu", "3")] });
+  const { provision, events, metrics } = await provisioningWorld({ types, pools: [nodePool().limit("cpu", "3")] });
 
   expect(await provision(three("web"))).toEqual([]);
 
@@ -24,13 +24,13 @@ it("02:H-2 pods beyond the limit get no node, and are told why", async () => {
 });
 
 it("02:H-2 a limit that is met exactly is kept", async () => {
-  const { provision } = await stage({ types, pools: [nodePool().limit("cpu", "4")] });
+  const { provision } = await provisioningWorld({ types, pools: [nodePool().limit("cpu", "4")] });
 
   expect(await provision(three("web"))).toHaveLength(1);
 });
 
 it("02:H-3 of pods that do not all fit within the limit some get nodes", async () => {
-  const { provision, events } = await stage({ types, pools: [nodePool().limit("cpu", "9")] });
+  const { provision, events } = await provisioningWorld({ types, pools: [nodePool().limit("cpu", "9")] });
 
   expect(await provision(three("a"), three("b"), three("c"))).toHaveLength(2);
 
@@ -41,7 +41,10 @@ it("02:H-3 of pods that do not all fit within the limit some get nodes", async (
 });
 
 it("02:H-1 the machines of earlier rounds count", async () => {
-  const { provision, launchAll, pass, claims } = await stage({ types, pools: [nodePool().limit("cpu", "8")] });
+  const { provision, launchAll, pass, claims } = await provisioningWorld({
+    types,
+    pools: [nodePool().limit("cpu", "8")],
+  });
 
   for (const name of ["a", "b", "c"]) {
     await provision(three(name));
@@ -53,7 +56,7 @@ it("02:H-1 the machines of earlier rounds count", async () => {
 });
 
 it("02:H-1 a limit on nodes holds over several rounds", async () => {
-  const { provision, launchAll, pass, claims, events } = await stage({
+  const { provision, launchAll, pass, claims, events } = await provisioningWorld({
     types,
     pools: [nodePool().limit("nodes", "2")],
   });
@@ -71,17 +74,17 @@ it("02:H-1 a limit on nodes holds over several rounds", async () => {
 });
 
 it("02 §11.8-3 §12.2-2 a limit on nodes holds within one round", async () => {
-  const { provision } = await stage({ types, pools: [nodePool().limit("nodes", "2")] });
+  const { provision } = await provisioningWorld({ types, pools: [nodePool().limit("nodes", "2")] });
 
   expect(await provision(three("a"), three("b"), three("c"), three("d"))).toHaveLength(2);
 });
 
 it("02:H-4 a limit that was lowered during the round is kept: the claim is not made, others are", async () => {
   let change: () => Promise<unknown> = async () => {};
-  const { provision, launchAll, client, troubles, claims, pass } = await stage({
+  const { provision, launchAll, client, troubles, claims, pass } = await provisioningWorld({
     types,
     pools: [nodePool("heavy").weight(10).limit("cpu", "100")],
-    cloud: (cloud) => ({
+    wrapProvider: (cloud) => ({
       ...cloud,
       instanceTypes: async (asked) => {
         const sold = await cloud.instanceTypes(asked);
@@ -106,10 +109,10 @@ it("02:H-4 a limit that was lowered during the round is kept: the claim is not m
 
 it("02:L-10 each claim is made on its own: one that fails takes no other with it", async () => {
   let change: () => Promise<unknown> = async () => {};
-  const { provision, client, troubles } = await stage({
+  const { provision, client, troubles } = await provisioningWorld({
     types,
     pools: [nodePool("a").label("team", "a"), nodePool("b").label("team", "b")],
-    cloud: (cloud) => ({
+    wrapProvider: (cloud) => ({
       ...cloud,
       instanceTypes: async (asked) => {
         const sold = await cloud.instanceTypes(asked);

@@ -1,12 +1,12 @@
 import { expect, it } from "vitest";
 import { instanceType } from "../../builders/instance-type.ts";
 import { pod } from "../../builders/pod.ts";
-import { stage } from "./stage.ts";
+import { provisioningWorld } from "./provisioning-world.ts";
 
 const controller = "provisioner";
 
 it("03 §6.1 a round reports how long it took, who is left, and where pods can go", async () => {
-  const { provision, metrics } = await stage();
+  const { provision, metrics } = await provisioningWorld();
 
   await provision(
     pod().named("a").on("zone", "a"),
@@ -27,7 +27,7 @@ it("03 §6.1 a round reports how long it took, who is left, and where pods can g
 });
 
 it("02:S-45 the first decision on a pod is measured from when it was first seen, and only once", async () => {
-  const { provision, launchAll, pass, metrics } = await stage({ types: [instanceType("m").cpu(4)] });
+  const { provision, launchAll, pass, metrics } = await provisioningWorld({ types: [instanceType("m").cpu(4)] });
   await provision(pod().named("fits").cpu("1"), pod().named("huge").cpu("100"));
   await launchAll();
   await pass(30);
@@ -37,7 +37,7 @@ it("02:S-45 the first decision on a pod is measured from when it was first seen,
 });
 
 it("02:S-45 the place of a pod is forgotten when a later round finds none", async () => {
-  const { provision, claims, podsOf, client, pass } = await stage({ types: [instanceType("m").cpu(4)] });
+  const { provision, claims, podsOf, client, pass } = await provisioningWorld({ types: [instanceType("m").cpu(4)] });
   await provision(pod().named("web").cpu("1"));
   expect(podsOf("web").schedulable).toBeDefined();
 
@@ -54,11 +54,11 @@ it("02:S-45 the place of a pod is forgotten when a later round finds none", asyn
 });
 
 it("02 §6.3 pods that go to nodes on their way up are counted in the log, next to new ones", async () => {
-  const { provision, launchAll, pend, pass, said } = await stage({ types: [instanceType("m").cpu(4)] });
+  const { provision, launchAll, pend, pass, logged } = await provisioningWorld({ types: [instanceType("m").cpu(4)] });
   await provision(pod().named("first").cpu("3"));
   await launchAll();
   await pend(pod().named("second").cpu("3"));
   await pass(11);
 
-  expect(said("computed unready node(s) will fit pod(s)")).toMatchObject([{ level: "info", nodes: 1, pods: 1 }]);
+  expect(logged("computed unready node(s) will fit pod(s)")).toMatchObject([{ level: "info", nodes: 1, pods: 1 }]);
 });

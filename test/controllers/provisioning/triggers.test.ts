@@ -6,31 +6,31 @@ import { builtInTypes } from "../../../src/kube/resources.ts";
 import { instanceType } from "../../builders/instance-type.ts";
 import { pod } from "../../builders/pod.ts";
 import { stepBudget } from "../../world/step-budget.ts";
-import { stage, unschedulable } from "./stage.ts";
+import { provisioningWorld, unschedulable } from "./provisioning-world.ts";
 
 const computing = "computing scheduling decision for provisionable pod(s)";
 
 it("02:P-10 a pod asks for a round at once, and again every ten seconds until it does not wait any more", async () => {
-  const { pend, pass, said, launchAll, podsOf, clock, client } = await stage();
+  const { pend, pass, logged, launchAll, podsOf, clock, client } = await provisioningWorld();
   await pend(pod().named("web"));
   const seenAt = clock.now();
   await pass(2);
   await launchAll();
-  expect(said(computing)).toHaveLength(1);
+  expect(logged(computing)).toHaveLength(1);
 
   await pass(10);
-  expect(said(computing)).toHaveLength(2);
+  expect(logged(computing)).toHaveLength(2);
   await pass(10);
-  expect(said(computing)).toHaveLength(3);
+  expect(logged(computing)).toHaveLength(3);
   expect(podsOf("web").ack).toBe(seenAt);
 
   await client.delete(builtInTypes.Pod, { name: "web", namespace: "default" }, { gracePeriodSeconds: 0 });
   await pass(30);
-  expect(said(computing)).toHaveLength(3);
+  expect(logged(computing)).toHaveLength(3);
 });
 
 it("02:P-20 pods that come within a second of each other are one round", async () => {
-  const { pend, pass, said } = await stage();
+  const { pend, pass, logged } = await provisioningWorld();
 
   for (const name of ["a", "b", "c"]) {
     await pend(pod().named(name));
@@ -38,11 +38,11 @@ it("02:P-20 pods that come within a second of each other are one round", async (
   }
   await pass(3);
 
-  expect(said(computing)).toMatchObject([{ "pending-pods": 3 }]);
+  expect(logged(computing)).toMatchObject([{ "pending-pods": 3 }]);
 });
 
 it("02:P-11 03:I-8 a node with the disruption taint asks for a round every ten seconds", async () => {
-  const { create, pass, cluster, said, bind, client } = await stage();
+  const { create, pass, cluster, logged, bind, client } = await provisioningWorld();
   const node = await create<KubeObject>({
     apiVersion: "v1",
     kind: "Node",
@@ -53,7 +53,7 @@ it("02:P-11 03:I-8 a node with the disruption taint asks for a round every ten s
   cluster.markForDeletion("test:///old");
 
   await pass(2);
-  expect(said(computing)).toMatchObject([{ "pending-pods": 0, "deleting-pods": 1 }]);
+  expect(logged(computing)).toMatchObject([{ "pending-pods": 0, "deleting-pods": 1 }]);
 
   await client.patch(
     builtInTypes.Node,
@@ -61,51 +61,51 @@ it("02:P-11 03:I-8 a node with the disruption taint asks for a round every ten s
     { kind: "merge", body: { spec: { taints: null } } },
   );
   await pass(30);
-  expect(said(computing)).toHaveLength(1);
+  expect(logged(computing)).toHaveLength(1);
 });
 
 it("02:P-12 anybody who has the trigger can ask for a round", async () => {
-  const { trigger, round, said, bind, create, cluster } = await stage();
+  const { trigger, round, logged, bind, create, cluster } = await provisioningWorld();
   const spec = { providerID: "test:///old" };
   await create({ apiVersion: "v1", kind: "Node", metadata: { name: "old" }, spec });
   await bind(pod().named("web"), "old");
   cluster.markForDeletion("test:///old");
   await round();
-  expect(said(computing)).toEqual([]);
+  expect(logged(computing)).toEqual([]);
 
   trigger.fire("uid-of-a-buffer");
   await round();
-  expect(said(computing)).toHaveLength(1);
+  expect(logged(computing)).toHaveLength(1);
 });
 
 it("02:P-21 §11.8-1 a trigger consumed while the state is not synced is back within ten seconds", async () => {
-  const { provision, pass, pend, launchAll, said, claims } = await stage();
+  const { provision, pass, pend, launchAll, logged, claims } = await provisioningWorld();
   await provision(pod().named("first").cpu("20"));
   expect(await claims()).toHaveLength(1);
 
   // Its claim is not launched: no decision may be taken. (02:S-13)
   await pend(pod().named("second").cpu("20"));
   await pass(5);
-  expect(said(computing)).toHaveLength(1);
+  expect(logged(computing)).toHaveLength(1);
 
   await launchAll();
   await pass(10);
-  expect(said(computing).length).toBeGreaterThan(1);
+  expect(logged(computing).length).toBeGreaterThan(1);
   expect(await claims()).toHaveLength(2);
 });
 
 it("02:Q-9 §11.8-2 a round that runs out of time buys what it has decided, and goes on as soon as it can", async () => {
-  const { provision, pass, claims, launchAll, said, events } = await stage({
+  const { provision, pass, claims, launchAll, logged, events } = await provisioningWorld({
     types: [instanceType("m").cpu(4)],
     settings: { packing: "plain" },
-    budgets: stepBudget(60),
+    openBudget: stepBudget(60),
   });
   const pods = Array.from({ length: 120 }, (_, index) => pod().named(`web-${index}`).cpu("3"));
 
   const first = await provision(...pods);
   expect(first.length).toBeGreaterThan(0);
   expect(first.length).toBeLessThan(120);
-  expect(said("scheduling simulation timed out")).toMatchObject([{ level: "debug" }]);
+  expect(logged("scheduling simulation timed out")).toMatchObject([{ level: "debug" }]);
   expect((await events("web-119")).map(({ reason }) => reason)).not.toContain("FailedScheduling");
 
   await launchAll();
@@ -114,7 +114,7 @@ it("02:Q-9 §11.8-2 a round that runs out of time buys what it has decided, and 
 });
 
 it("02:P-3 a pod that stops waiting is not asked about again", async () => {
-  const { pend, pass, said, client, status, launchAll } = await stage();
+  const { pend, pass, logged, client, status, launchAll } = await provisioningWorld();
   await pend(pod().named("web"));
   await pass(2);
   await launchAll();
@@ -123,13 +123,13 @@ it("02:P-3 a pod that stops waiting is not asked about again", async () => {
 
   await pass(30);
 
-  expect(said(computing)).toHaveLength(1);
+  expect(logged(computing)).toHaveLength(1);
 });
 
 it("a round that fails is told, and the next one is tried", async () => {
   let isDown = true;
-  const { provision, pass, claims, troubles } = await stage({
-    cloud: (cloud) => ({
+  const { provision, pass, claims, troubles } = await provisioningWorld({
+    wrapProvider: (cloud) => ({
       ...cloud,
       instanceTypes: (pool) =>
         isDown ? Promise.reject(new DOMException("too slow", "TimeoutError")) : cloud.instanceTypes(pool),
@@ -145,7 +145,7 @@ it("a round that fails is told, and the next one is tried", async () => {
 });
 
 it("02 §1.2 the controllers have the names dashboards know them by, and stop when they are told to", async () => {
-  const { provision, stop, parts, trigger, clock } = await stage();
+  const { provision, stop, parts, trigger, clock } = await provisioningWorld();
   await provision(pod().named("web"));
 
   expect(provisioningControllers({ ...parts, trigger }).map(({ name }) => name)).toEqual([

@@ -6,29 +6,33 @@ import type { ControllerDependencies } from "../../../src/controllers/controller
 import { staticDeprovisioningController } from "../../../src/controllers/static/deprovisioning.ts";
 import type { Controller } from "../../../src/kube/controller.ts";
 import { karpenterTypes } from "../../../src/kube/resources.ts";
+import { type ControllerWorld, controllerWorld } from "../controller-world.ts";
 import { claim, daemonSet, foreignClass, kwokClass, type MachineDraft, machine, podOn, pool } from "../pool-objects.ts";
-import { type Rig, rig } from "../rig.ts";
-import { overheard, restart } from "./around.ts";
+import { overheard, restart } from "./static-world.ts";
 
 const joined: MachineDraft = { node: { isInitialized: true } };
 
-async function shrinking(controllers?: (parts: ControllerDependencies) => readonly Controller[]): Promise<Rig> {
-  const world = await rig({ controllers: controllers ?? ((parts) => [staticDeprovisioningController(parts)]) });
+async function shrinking(
+  controllers?: (parts: ControllerDependencies) => readonly Controller[],
+): Promise<ControllerWorld> {
+  const world = await controllerWorld({
+    controllers: controllers ?? ((parts) => [staticDeprovisioningController(parts)]),
+  });
   await world.create(kwokClass());
   return world;
 }
 
-async function machines(world: Rig, ...names: readonly string[]): Promise<void> {
+async function machines(world: ControllerWorld, ...names: readonly string[]): Promise<void> {
   for (const name of names) await machine(world, name, joined);
 }
 
 /** Names of claims that stay. */
-async function left(world: Rig): Promise<readonly string[]> {
+async function left(world: ControllerWorld): Promise<readonly string[]> {
   const all = await world.list<NodeClaim>(karpenterTypes.NodeClaim);
   return all.filter(({ metadata }) => !metadata.deletionTimestamp).map(({ metadata }) => metadata.name ?? "");
 }
 
-async function setReplicas(world: Rig, replicas: number): Promise<void> {
+async function setReplicas(world: ControllerWorld, replicas: number): Promise<void> {
   await world.client.patch(
     karpenterTypes.NodePool,
     { name: "default" },

@@ -10,15 +10,15 @@ import { staticProvisioningController } from "../../../src/controllers/static/pr
 import { staticControllers } from "../../../src/controllers/static/static-controllers.ts";
 import type { Controller } from "../../../src/kube/controller.ts";
 import { karpenterTypes } from "../../../src/kube/resources.ts";
+import { recordingMetrics } from "../../world/recording-metrics.ts";
+import { type ControllerWorld, controllerWorld } from "../controller-world.ts";
 import { claim, foreignClass, kwokClass, machine, type PoolDraft, pool } from "../pool-objects.ts";
-import { recordingMetrics } from "../recording-metrics.ts";
-import { type Rig, rig } from "../rig.ts";
-import { overheard, restart } from "./around.ts";
+import { overheard, restart } from "./static-world.ts";
 
 const lastTransitionTime = "2026-01-01T00:00:00Z";
 
 /** As its own controllers would leave it. */
-async function setReady(world: Rig, name = "default", isReady = true): Promise<void> {
+async function setReady(world: ControllerWorld, name = "default", isReady = true): Promise<void> {
   const found = (await world.get(karpenterTypes.NodePool, name)) as KubeObject;
   const status = isReady ? "True" : "False";
   const ready = { type: "Ready", status, reason: "Ready", message: "", lastTransitionTime };
@@ -30,25 +30,25 @@ interface Setting {
   readonly metrics?: ReturnType<typeof recordingMetrics>;
 }
 
-async function keeping(setting: Setting = {}): Promise<Rig> {
-  const world = await rig({ controllers: (parts) => [staticProvisioningController(parts)], ...setting });
+async function keeping(setting: Setting = {}): Promise<ControllerWorld> {
+  const world = await controllerWorld({ controllers: (parts) => [staticProvisioningController(parts)], ...setting });
   await world.create(kwokClass());
   return world;
 }
 
-async function withPool(draft: PoolDraft, setting: Setting = {}): Promise<Rig> {
+async function withPool(draft: PoolDraft, setting: Setting = {}): Promise<ControllerWorld> {
   const world = await keeping(setting);
   await world.create(pool("default", draft));
   await setReady(world);
   return world;
 }
 
-async function claimsOf(world: Rig, name = "default"): Promise<readonly NodeClaim[]> {
+async function claimsOf(world: ControllerWorld, name = "default"): Promise<readonly NodeClaim[]> {
   const all = await world.list<NodeClaim>(karpenterTypes.NodeClaim);
   return all.filter(({ metadata }) => metadata.labels?.[labels.nodePool] === name);
 }
 
-async function setReplicas(world: Rig, replicas: number): Promise<void> {
+async function setReplicas(world: ControllerWorld, replicas: number): Promise<void> {
   await world.client.patch(
     karpenterTypes.NodePool,
     { name: "default" },
