@@ -36,7 +36,7 @@ export function boundProfilesOf(pass: Pass, pods: ReadonlySet<Pod>): readonly Bo
     const allowed = offerings.get(nodeConstraints) ?? allowedOfferings(pass, podClass);
     offerings.set(nodeConstraints, allowed);
     const perHostLimits = perHostLimitsOf(pass, podClass);
-    const request = pass.requests.get(podClass) as Float64Array;
+    const { requestRow: request } = podClass;
     const key = JSON.stringify([nodeConstraints, [...request], perHostLimits.map(({ identity }) => identity)]);
     const known = found.get(key);
     found.set(key, { count: count + (known?.count ?? 0), request, offerings: allowed, perHostLimits });
@@ -53,12 +53,8 @@ function allowedOfferings(
   const alternatives = Requirements.alternativesFromPod(spec, problem.labelPolicy);
   const found = new Map<PoolTemplate, Bitset>();
   for (const poolTemplate of poolTemplates) {
-    if (
-      firstUntoleratedTaint(tolerations, poolTemplate.nodeClaimTemplate.nodePool.spec.template.spec.taints ?? []) !==
-      undefined
-    )
-      continue;
-    const { typeTable } = poolTemplate;
+    const { typeTable, nodeClaimTemplate } = poolTemplate;
+    if (firstUntoleratedTaint(tolerations, nodeClaimTemplate.taints) !== undefined) continue;
     let allowed: Bitset | undefined;
     for (const requirements of alternatives) {
       const requirementState = poolTemplate.requirementStates.merge(

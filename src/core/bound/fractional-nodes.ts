@@ -1,5 +1,6 @@
 import { Bitset } from "../../util/bitset.ts";
 import type { Pass, PoolTemplate } from "../scheduling/pass-state.ts";
+import { isRowWithin } from "../scheduling/resource-space.ts";
 import type { BoundProfile } from "./bound-profiles.ts";
 
 /** Something a fraction of which can be bought. */
@@ -42,7 +43,7 @@ function fractionalNodesOfPool(
     if (podResources === undefined) continue;
     const allowedProfiles = Bitset.empty(profiles.length);
     for (const [at, { request }] of profiles.entries()) {
-      if (allowed[at]?.has(index) && isWithin(request, podResources)) allowedProfiles.add(at);
+      if (allowed[at]?.has(index) && isRowWithin(request, podResources)) allowedProfiles.add(at);
     }
     if (!allowedProfiles.isEmpty())
       nodes.push({ price: typeTable.priceOfOffering(index), podResources, allowedProfiles, hostCount: 1 });
@@ -113,9 +114,4 @@ function bestOfBoth(a: FractionalNode, b: FractionalNode): FractionalNode {
     allowedProfiles: a.allowedProfiles,
     hostCount: Math.max(a.hostCount, (b.hostCount * a.price) / b.price),
   };
-}
-
-function isWithin(request: Float64Array, podResources: Float64Array): boolean {
-  for (let i = 0; i < request.length; i++) if ((request[i] as number) > (podResources[i] as number)) return false;
-  return true;
 }

@@ -1,8 +1,7 @@
 import { Quantity } from "../../util/quantity.ts";
 import type { RefusalCause } from "../scheduling/refusal.ts";
 import { untoleratedTaints } from "../tolerations.ts";
-import type { CandidateChange } from "./changes/candidate-change.ts";
-import { combineChanges } from "./changes/candidate-change.ts";
+import { type CandidateChange, combineChanges } from "./changes/candidate-change.ts";
 import { conflictChanges } from "./changes/label-changes.ts";
 import { launchOptionChanges } from "./changes/launch-option-changes.ts";
 import {
@@ -16,7 +15,7 @@ import { lowerRequestChange } from "./changes/request-changes.ts";
 import { taintChanges, tolerationChange } from "./changes/taint-changes.ts";
 import { topologyChanges } from "./changes/topology-changes.ts";
 import { volumeClaimRepairs, volumeLabelValues, volumeMoveChanges } from "./changes/volume-changes.ts";
-import { isInstanceTypeLabel } from "./launch-options.ts";
+import { instanceTypeValues, isInstanceTypeLabel } from "./launch-options.ts";
 import type { PlacementAnalysis, PoolAnalysis } from "./placement-analysis.ts";
 
 /** Changes worth trying, those with the fewest steps and the least weight first. Whether they help is yet to be seen. */
@@ -43,10 +42,10 @@ export function orderChanges(changes: readonly CandidateChange[]): readonly Cand
 function poolChanges(analysis: PlacementAnalysis, at: PoolAnalysis): readonly CandidateChange[] {
   const alternatives = changesByObstacle(analysis, at);
   if (alternatives.length === 0 || alternatives.some((one) => one.length === 0)) return [];
-  const most = alternatives.length === 1 ? Number.POSITIVE_INFINITY : alternatives.length === 2 ? 6 : 2;
+  const maxOptions = alternatives.length === 1 ? Number.POSITIVE_INFINITY : alternatives.length === 2 ? 6 : 2;
   let combinations: readonly (readonly CandidateChange[])[] = [[]];
   for (const options of alternatives) {
-    const best = orderChanges(options).slice(0, most);
+    const best = orderChanges(options).slice(0, maxOptions);
     combinations = combinations.flatMap((chosen) => best.map((one) => [...chosen, one]));
   }
   return combinations.flatMap((chosen) => combineChanges(chosen) ?? []);
@@ -109,7 +108,7 @@ function launchOptionAlternatives(analysis: PlacementAnalysis, at: PoolAnalysis)
   const { pool } = at;
   const places = new Map(volumeLabelValues(pod, problem));
   for (const key of places.keys())
-    places.set(key, [...new Set([...(places.get(key) ?? []), ...instanceTypeValues(at, key)])]);
+    places.set(key, [...new Set([...(places.get(key) ?? []), ...instanceTypeValues(pool, key)])]);
   const volumes = pod.spec.volumes === undefined ? [] : volumeMoveChanges(pod, problem, places);
   const isTiedByTypes = at.obstacles?.causes.some(({ code }) => code === "instance-types") ?? false;
   const picks = isTiedByTypes
@@ -126,14 +125,6 @@ function launchOptionAlternatives(analysis: PlacementAnalysis, at: PoolAnalysis)
     ...(isTiedByTypes ? hostPortChanges(pod) : []),
     ...picks,
   ];
-}
-
-/** Values of a label that machines which suit otherwise have. */
-function instanceTypeValues({ pool }: PoolAnalysis, key: string): readonly string[] {
-  const values = pool.instanceTypes.flatMap(({ requirements }) =>
-    requirements.has(key) && !requirements.get(key).complement ? requirements.get(key).sortedValues() : [],
-  );
-  return [...new Set(values)].sort();
 }
 
 /** How many of the nodes that come nearest are considered. */

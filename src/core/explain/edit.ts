@@ -4,15 +4,11 @@ import type { Pod } from "../../api/kubernetes/pod.ts";
 import type { Taint } from "../../api/labels.ts";
 import { namespacedName } from "../../api/object.ts";
 import type { SchedulingProblem } from "../scheduling/problem.ts";
-import { applyOperation } from "./json-patch.ts";
+import { applyOperation, type PatchOperation } from "./json-patch.ts";
 
 /** A change of one field of one object, as a JSON patch would say it. */
-export interface Edit {
+export interface Edit extends PatchOperation {
   readonly object: EditedObject;
-  readonly op: "add" | "replace" | "remove";
-  /** A JSON pointer; empty: the object as a whole. */
-  readonly path: string;
-  readonly value?: unknown;
 }
 
 export interface EditedObject {

@@ -1,15 +1,16 @@
 import { isRecord } from "../../api/object.ts";
 
-/** As much of a JSON patch operation as we make. */
+/** A JSON patch operation. (RFC 6902) */
 export interface PatchOperation {
   readonly op: "add" | "replace" | "remove";
+  /** A JSON pointer; empty: the document as a whole. */
   readonly path: string;
   readonly value?: unknown;
 }
 
 export type PatchPath = readonly (string | number)[];
 
-/** A copy of the document with one operation applied; what is not touched is shared. (RFC 6902) */
+/** A copy of the document with one operation applied; what is not touched is shared. */
 export function applyOperation<T>(document: T, operation: PatchOperation): T {
   return applyAt(document, pointerTokens(operation.path), operation) as T;
 }

@@ -108,6 +108,14 @@ export function isInstanceTypeLabel(key: string, { instanceTypes }: Pool): boole
   );
 }
 
+/** The values the pool's instance types have for a label. */
+export function instanceTypeValues({ instanceTypes }: Pool, key: string): readonly string[] {
+  const values = instanceTypes.flatMap(({ requirements }) =>
+    requirements.has(key) && !requirements.get(key).complement ? requirements.get(key).sortedValues() : [],
+  );
+  return [...new Set(values)].sort();
+}
+
 function labelRequirement(key: string, type: InstanceType, offering: Offering): Requirement | undefined {
   if (offering.requirements.has(key)) return offering.requirements.get(key);
   return type.requirements.has(key) ? type.requirements.get(key) : undefined;

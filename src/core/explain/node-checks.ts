@@ -4,7 +4,7 @@ import { hostPortConflict, hostPortsOf } from "../host-ports.ts";
 import { Requirement } from "../requirement.ts";
 import type { PodAttempt } from "../scheduling/fit-on-planned-node.ts";
 import type { ExistingNodeState, Pass } from "../scheduling/pass-state.ts";
-import type { TopologyRule } from "../scheduling/pod-class.ts";
+import type { TopologyGroup, TopologyRule } from "../scheduling/topology/topology-group.ts";
 import { formatTaint, untoleratedTaints } from "../tolerations.ts";
 import { volumeLimitExcess } from "../volumes.ts";
 import type { FailedCheck, NodeFinding, RefusalReason } from "./explanation.ts";
@@ -53,11 +53,11 @@ function portReasons({ queuedPod }: PodAttempt, existingNode: ExistingNodeState)
 
 /** What daemons still to come will take is gone already. */
 function resourceReasons(
-  { space, requests }: Pass,
+  { space }: Pass,
   { queuedPod }: PodAttempt,
   { remainingResources }: ExistingNodeState,
 ): readonly RefusalReason[] {
-  const asked = requests.get(queuedPod.podClass) ?? space.zeroRow();
+  const asked = queuedPod.podClass.requestRow;
   const written = space.toResources(asked, () => true);
   const left = space.toResources(remainingResources, () => true);
   return space.dimensions.flatMap(({ name }, index): readonly RefusalReason[] => {
@@ -111,15 +111,13 @@ function topologyReasons(
     });
 }
 
-function isRuleSatisfied(
-  { group, self, podDomains }: TopologyRule,
-  { index, requirementState }: ExistingNodeState,
-): boolean {
-  if (group.isHostname) return group.allowsHost(index, { self, pod: podDomains });
-  return group.domainOptions(podDomains, requirementState.get(group.spec.key), self).length > 0;
+function isRuleSatisfied(rule: TopologyRule, { index, requirementState }: ExistingNodeState): boolean {
+  const { group } = rule;
+  if (group.isHostname) return group.allowsHost(index, rule);
+  return group.domainOptions(rule, requirementState.get(group.spec.key)).length > 0;
 }
 
-function podsInDomain(group: TopologyRule["group"], domain: string): number {
+function podsInDomain(group: TopologyGroup, domain: string): number {
   if (group.isHostname) return group.hostnames.get(domain) ?? 0;
   return group.counts[group.domains.indexOf(domain)] ?? 0;
 }

@@ -2,9 +2,9 @@ import { newNodeCandidate } from "../scheduling/commit.ts";
 import { fitOnPlannedNode, type PodAttempt } from "../scheduling/fit-on-planned-node.ts";
 import { newNodeVerdict } from "../scheduling/new-node-verdict.ts";
 import type { Pass, PoolTemplate } from "../scheduling/pass-state.ts";
-import type { PodClass, TopologyRule } from "../scheduling/pod-class.ts";
+import type { PodClass } from "../scheduling/pod-class.ts";
 import type { RefusalCause } from "../scheduling/refusal.ts";
-import type { Variant } from "../scheduling/variants.ts";
+import { splitRules, type Variant } from "../scheduling/variants.ts";
 import { untoleratedTaints } from "../tolerations.ts";
 
 /** What keeps a pod from a new node of one pool: every constraint in the way, not only the first that refuses. */
@@ -46,18 +46,18 @@ function isAccepted({ pass, podAttempt, poolTemplate }: PoolCheck): boolean {
 /** A verdict names one taint; all of them must go. */
 function everyTaint(cause: RefusalCause, { podAttempt, poolTemplate }: PoolCheck): readonly RefusalCause[] {
   if (cause.code !== "taint") return [cause];
-  const taints = poolTemplate.nodeClaimTemplate.nodePool.spec.template.spec.taints ?? [];
+  const { taints } = poolTemplate.nodeClaimTemplate;
   return untoleratedTaints(podAttempt.variant.tolerations, taints).map((taint) => ({ code: "taint", taint }));
 }
 
 /** The same attempt without the constraint that refused. */
 function withoutCause(check: PoolCheck, cause: RefusalCause): PoolCheck | undefined {
-  const { poolTemplate: shop, pass } = check;
+  const { pass, poolTemplate } = check;
   const { variant } = check.podAttempt;
   switch (cause.code) {
     case "limits":
     case "node-limit":
-      return { ...check, poolTemplate: { ...shop, remainingLimits: new Map() } };
+      return { ...check, poolTemplate: { ...poolTemplate, remainingLimits: new Map() } };
     case "taint":
       return withVariant(check, { tolerations: [{ operator: "Exists" }] });
     case "requirements": {
@@ -66,25 +66,17 @@ function withoutCause(check: PoolCheck, cause: RefusalCause): PoolCheck | undefi
       for (const key of keys) rest = rest.without(key);
       const hostname = variant.hostname !== undefined && keys.has(variant.hostname.key) ? undefined : variant.hostname;
       const rules = variant.rules.filter(({ group }) => !keys.has(group.spec.key));
-      return withVariant(check, { incoming: pass.table.setOf(rest), hostname, ...topologyRuleSets(rules) });
+      return withVariant(check, { incoming: pass.table.setOf(rest), hostname, ...splitRules(rules) });
     }
     case "volume-requirements":
       return withClass(check, { volumeAlternatives: [] });
     case "topology": {
       const rules = variant.rules.filter(({ group: { spec } }) => spec.key !== cause.key || spec.kind !== cause.kind);
-      return withVariant(check, topologyRuleSets(rules));
+      return withVariant(check, splitRules(rules));
     }
     default:
       return undefined;
   }
-}
-
-function topologyRuleSets(rules: readonly TopologyRule[]): Pick<Variant, "rules" | "hostRules" | "domainRules"> {
-  return {
-    rules,
-    hostRules: rules.filter(({ group }) => group.isHostname),
-    domainRules: rules.filter(({ group }) => !group.isHostname),
-  };
 }
 
 function withVariant(check: PoolCheck, changes: Partial<Variant>): PoolCheck {
@@ -93,9 +85,8 @@ function withVariant(check: PoolCheck, changes: Partial<Variant>): PoolCheck {
   return { ...check, podAttempt: { queuedPod, variant: { ...variant, ...changes, toleratedTemplates: new Map() } } };
 }
 
-function withClass({ pass, podAttempt: seeker, poolTemplate }: PoolCheck, changes: Partial<PodClass>): PoolCheck {
-  const { queuedPod: entry, variant } = seeker;
-  const podClass: PodClass = { ...entry.podClass, ...changes };
-  const requests = new Map(pass.requests).set(podClass, pass.requests.get(entry.podClass) as Float64Array);
-  return { pass: { ...pass, requests }, podAttempt: { queuedPod: { ...entry, podClass }, variant }, poolTemplate };
+function withClass(check: PoolCheck, changes: Partial<PodClass>): PoolCheck {
+  const { queuedPod, variant } = check.podAttempt;
+  const podClass = { ...queuedPod.podClass, ...changes };
+  return { ...check, podAttempt: { queuedPod: { ...queuedPod, podClass }, variant } };
 }

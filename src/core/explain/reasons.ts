@@ -6,13 +6,8 @@ import { amountOf } from "../resources.ts";
 import type { InstanceTypesCause, RefusalCause } from "../scheduling/refusal.ts";
 import { formatTaint } from "../tolerations.ts";
 import type { LabelReason, LimitReason, RefusalReason } from "./explanation.ts";
-import {
-  faultCount,
-  type LaunchOption,
-  type LaunchOptionQuery,
-  type ResourceShortage,
-  remainingLimitsOf,
-} from "./launch-options.ts";
+import { faultCount, type LaunchOption, type LaunchOptionQuery, remainingLimitsOf } from "./launch-options.ts";
+import { missingShare } from "./refusal-distance.ts";
 
 /** A cause at a pool as plain data, with the figures it lacks. */
 export function poolReasons(
@@ -176,11 +171,5 @@ export function nearestBySize(launchOptions: readonly LaunchOption[]): LaunchOpt
 }
 
 function totalShortage({ shortages }: LaunchOption): number {
-  return shortages.reduce((sum, one) => sum + shortageShare(one), 0);
-}
-
-/** The part of what is asked for that is not there, 0 to 1. */
-export function shortageShare({ asked, left }: ResourceShortage): number {
-  const all = asked.toNumber();
-  return all > 0 ? Math.min(1, (all - Math.max(0, left.toNumber())) / all) : 1;
+  return shortages.reduce((sum, { asked, left }) => sum + missingShare(asked, left), 0);
 }

@@ -5,6 +5,7 @@ import { Quantity } from "../../util/quantity.ts";
 import { compileSelector } from "../label-selector.ts";
 import { podRequests, QuantityReader } from "../pod-requests.ts";
 import { mergeResources, type Resources, resourcesFit } from "../resources.ts";
+import { topologyConstraintsOf } from "../scheduling/pod-class.ts";
 import type { ExistingNode, SchedulingProblem } from "../scheduling/problem.ts";
 
 /**
@@ -35,18 +36,11 @@ export function withoutUncountedPods(problem: SchedulingProblem): SchedulingProb
 function selectorsOf(pods: readonly Pod[]) {
   const distinct = new Map<string, LabelSelector>();
   for (const spec of new Set(pods.map((pod) => pod.spec))) {
-    for (const { labelSelector } of [...(spec.topologySpreadConstraints ?? []), ...affinityTerms(spec)]) {
+    for (const { labelSelector } of topologyConstraintsOf(spec)) {
       if (labelSelector !== undefined) distinct.set(JSON.stringify(labelSelector), labelSelector);
     }
   }
   return [...distinct.values()].map((selector) => compileSelector(selector));
-}
-
-function affinityTerms({ affinity }: PodSpec) {
-  return [affinity?.podAffinity, affinity?.podAntiAffinity].flatMap((one) => [
-    ...(one?.requiredDuringSchedulingIgnoredDuringExecution ?? []),
-    ...(one?.preferredDuringSchedulingIgnoredDuringExecution ?? []).map(({ podAffinityTerm }) => podAffinityTerm),
-  ]);
 }
 
 /** A node without room takes no part, but for its domains, and what it uses up of its pool's limits. */
@@ -85,7 +79,7 @@ class DomainRepresentatives {
     const keys = new Set<string>();
     let isNeeded = false;
     for (const spec of new Set(pods.map((pod) => pod.spec))) {
-      const topology = [...(spec.topologySpreadConstraints ?? []), ...affinityTerms(spec)];
+      const topology = topologyConstraintsOf(spec);
       if (topology.length === 0) continue;
       isNeeded = true;
       for (const key of [...topology.map(({ topologyKey }) => topologyKey), ...selectedKeys(spec)]) {

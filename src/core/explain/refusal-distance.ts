@@ -5,7 +5,7 @@ import type { NodeFinding, PoolFinding, RefusalReason } from "./explanation.ts";
 function reasonDistance(reason: RefusalReason): number {
   switch (reason.code) {
     case "resources":
-      return 0.2 + 0.8 * missingShare(reason.asked, reason.available);
+      return 0.2 + 0.8 * missingShare(parsed(reason.asked), parsed(reason.available));
     case "limits":
     case "node-limit":
       return 0.6;
@@ -20,10 +20,14 @@ function reasonDistance(reason: RefusalReason): number {
   }
 }
 
-function missingShare(asked: string, available: string): number {
-  const [want, have] = [asked, available].map((text) => Quantity.tryParse(text)?.toNumber() ?? 0);
-  if (want === undefined || have === undefined || want <= 0) return 1;
-  return Math.min(1, Math.max(0, (want - Math.max(0, have)) / want));
+/** The part of what is asked for that is not there, 0 to 1. */
+export function missingShare(asked: Quantity, available: Quantity): number {
+  const [want, have] = [asked.toNumber(), available.toNumber()];
+  return want <= 0 ? 1 : Math.min(1, Math.max(0, (want - Math.max(0, have)) / want));
+}
+
+function parsed(written: string): Quantity {
+  return Quantity.tryParse(written) ?? Quantity.zero;
 }
 
 export function totalDistance(reasons: readonly RefusalReason[]): number {

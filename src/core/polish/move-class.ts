@@ -62,12 +62,15 @@ export class MoveClasses {
       countingGroups.some(isAffinity) || variant.hostRules.some(({ group }) => isAffinity(group)) || variant.hostname;
     return {
       variant,
-      request: this.#pass.requests.get(podClass) as Float64Array,
+      request: podClass.requestRow,
       hash: Math.imul(this.#known.size + 1, 0x9e3779b1) >>> 0,
       // Which of its volumes' alternatives was taken is not remembered; ports and company on a host are not tracked.
       isMovable: !isBoundToHost && !podClass.hasHostPorts && podClass.volumeAlternatives.length === 0,
       isTopologyBound: variant.domainRules.length > 0 || allCountingGroups.length > countingGroups.length,
-      hostRules: variant.hostRules.map(({ group, self }) => ({ group, maxCount: maxCountBefore(group, self) })),
+      hostRules: variant.hostRules.map(({ group, selectsSelf }) => ({
+        group,
+        maxCount: maxCountBefore(group, selectsSelf),
+      })),
       countingGroups,
     };
   }
@@ -78,6 +81,6 @@ function isAffinity(group: TopologyGroup): boolean {
 }
 
 /** 02:X-26, X-35. */
-function maxCountBefore({ spec: { kind, maxSkew } }: TopologyGroup, self: boolean): number {
-  return kind === "spread" ? maxSkew - (self ? 1 : 0) : 0;
+function maxCountBefore({ spec: { kind, maxSkew } }: TopologyGroup, selectsSelf: boolean): number {
+  return kind === "spread" ? maxSkew - (selectsSelf ? 1 : 0) : 0;
 }

@@ -1,6 +1,7 @@
 import { Bitset } from "../../util/bitset.ts";
 import type { Pass, PlannedNodeState, PoolTemplate } from "../scheduling/pass-state.ts";
 import type { RequirementState } from "../scheduling/requirement-state.ts";
+import { isRowWithin } from "../scheduling/resource-space.ts";
 
 /** What a planned node can be bought as, cheapest first, without what is neither cheaper nor larger than another. */
 export interface PricedSizes {
@@ -113,14 +114,9 @@ const maxCompared = 16;
 
 function isDominated(room: Float64Array, rows: readonly Float64Array[]): boolean {
   for (let at = Math.max(0, rows.length - maxCompared); at < rows.length; at++) {
-    if (isWithin(room, rows[at] as Float64Array)) return true;
+    if (isRowWithin(room, rows[at] as Float64Array)) return true;
   }
   return false;
-}
-
-function isWithin(small: Float64Array, large: Float64Array): boolean {
-  for (let i = 0; i < small.length; i++) if ((small[i] as number) > (large[i] as number)) return false;
-  return true;
 }
 
 /** How large a planned node may become: what was charged for it when it was opened. (02:H-3) */

@@ -25,7 +25,7 @@ export class TopologySignatures {
   of(poolTemplate: PoolTemplate, requirementState: RequirementState): number {
     const known = this.#known.get(requirementState);
     if (known !== undefined) return known;
-    const taints = poolTemplate.nodeClaimTemplate.nodePool.spec.template.spec.taints ?? [];
+    const { taints } = poolTemplate.nodeClaimTemplate;
     const seen = this.#filters.map((filter) =>
       filter.matches({ requirements: requirementState.requirements, hostname: undefined, taints }),
     );

@@ -19,7 +19,7 @@ export const maxInstanceTypesPerNodeClaim = 600;
 
 /** Turns the state of the pass into a decision, one planned node or refused pod a step. (02 §5.13) */
 export function* closePass(pass: Pass): Steps<Decision> {
-  const { problem, existingNodes, emptyPools, requests, candidatesTried, timedOut } = pass;
+  const { problem, existingNodes, emptyPools, podClasses, candidatesTried, timedOut } = pass;
   const refusals = new Refusals(pass);
   const newNodes: PlannedNode[] = [];
   const known = new Map<RequirementState, FinalOptions>();
@@ -45,7 +45,7 @@ export function* closePass(pass: Pass): Steps<Decision> {
     newNodes,
     refusals: refusals.inOrder(),
     emptyPools,
-    statistics: { pods: problem.pods.length, classes: requests.size, candidatesTried, timedOut },
+    statistics: { pods: problem.pods.length, classes: podClasses.length, candidatesTried, timedOut },
   };
 }
 

@@ -9,7 +9,9 @@ import type {
   Pass,
   PlannedNodeState,
   PoolTemplate,
+  QueuedPod,
 } from "./pass-state.ts";
+import type { PodClass } from "./pod-class.ts";
 import type { NodeVolumes } from "./problem.ts";
 import type { RequirementState } from "./requirement-state.ts";
 import type { TopologyGroup } from "./topology/topology-group.ts";
@@ -20,15 +22,15 @@ export function commitToExistingNode(
   { queuedPod }: PodAttempt,
   { existingNode, requirementState }: { existingNode: ExistingNodeState; requirementState: RequirementState },
 ): void {
-  const request = pass.requests.get(queuedPod.podClass) as Float64Array;
-  for (let i = 0; i < request.length; i++) (existingNode.remainingResources[i] as number) -= request[i] as number;
+  const { requestRow } = queuedPod.podClass;
+  for (let i = 0; i < requestRow.length; i++) (existingNode.remainingResources[i] as number) -= requestRow[i] as number;
   existingNode.requirementState = requirementState;
   existingNode.pods.push(queuedPod);
   if (queuedPod.podClass.hasHostPorts)
     existingNode.hostPorts = [...existingNode.hostPorts, ...hostPortsOf(queuedPod.pod)];
   if (queuedPod.podClass.volumes.size > 0)
     existingNode.volumes = withAttachedVolumes(existingNode.volumes, queuedPod.podClass.volumes);
-  recordTopology(pass, { queuedPod } as PodAttempt, {
+  recordTopology(pass, queuedPod, {
     requirementState,
     hostIndex: existingNode.index,
     hostname: existingNode.node.hostname,
@@ -118,8 +120,8 @@ function addPodToPlannedNode(
   fit: CandidateFit,
 ): void {
   const { queuedPod } = podAttempt;
-  const request = pass.requests.get(queuedPod.podClass) as Float64Array;
-  for (let i = 0; i < request.length; i++) (plannedNode.used[i] as number) += request[i] as number;
+  const { requestRow } = queuedPod.podClass;
+  for (let i = 0; i < requestRow.length; i++) (plannedNode.used[i] as number) += requestRow[i] as number;
   plannedNode.requirementState = fit.requirementState;
   plannedNode.columns = fit.columns;
   plannedNode.pods.push(queuedPod);
@@ -127,12 +129,11 @@ function addPodToPlannedNode(
   if (queuedPod.podClass.hasHostPorts)
     plannedNode.hostPorts = [...plannedNode.hostPorts, ...hostPortsOf(queuedPod.pod)];
   if (fit.reservations !== undefined) pass.reservations.reserveExactly(plannedNode.hostIndex, fit.reservations);
-  const taints = plannedNode.poolTemplate.nodeClaimTemplate.nodePool.spec.template.spec.taints ?? [];
-  recordTopology(pass, podAttempt, {
+  recordTopology(pass, queuedPod, {
     requirementState: fit.requirementState,
     hostIndex: plannedNode.hostIndex,
     hostname: plannedNode.hostname,
-    taints,
+    taints: plannedNode.poolTemplate.nodeClaimTemplate.taints,
   });
 }
 
@@ -144,22 +145,16 @@ interface PodPlace {
 }
 
 /** Counts the pod in every group that selects it, as far as it is known where it will be. (02:X-40) */
-function recordTopology(pass: Pass, { queuedPod }: PodAttempt, place: PodPlace): void {
+function recordTopology(pass: Pass, { podClass }: QueuedPod, place: PodPlace): void {
   pass.placementCount++;
-  const countingGroups = countingGroupsOf(pass, queuedPod.podClass);
-  for (const group of countingGroups.groups) {
-    const { filter } = group.spec;
-    if (
-      filter.matches({
-        requirements: place.requirementState.requirements,
-        hostname: place.hostname,
-        taints: place.taints,
-      })
-    ) {
+  const { groups, inverseGroups } = countingGroupsOf(pass, podClass);
+  const { hostname, taints } = place;
+  for (const group of groups) {
+    const { requirements } = place.requirementState;
+    if (group.spec.filter.matches({ requirements, hostname, taints }))
       countInGroup(pass, group, place, group.spec.kind === "anti-affinity");
-    }
   }
-  for (const group of countingGroups.inverseGroups) countInGroup(pass, group, place, true);
+  for (const group of inverseGroups) countInGroup(pass, group, place, true);
 }
 
 /** Anti-affinity counts every place the pod might be; the others only a place that is certain. */
@@ -181,8 +176,9 @@ function countInGroup(
 }
 
 /** Groups may be added by relaxation: look only at those not seen yet. */
-export function countingGroupsOf(pass: Pass, podClass: PodAttempt["queuedPod"]["podClass"]): CountingGroups {
-  const countingGroups = pass.countingGroups.get(podClass) as CountingGroups;
+export function countingGroupsOf(pass: Pass, podClass: PodClass): CountingGroups {
+  const countingGroups = pass.countingGroups.get(podClass);
+  if (countingGroups === undefined) throw new Error(`pod class ${podClass.index} is not part of this pass`);
   const { groups } = pass.topology;
   for (; countingGroups.groupsSeen < groups.length; countingGroups.groupsSeen++) {
     const group = groups[countingGroups.groupsSeen] as TopologyGroup;

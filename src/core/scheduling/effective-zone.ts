@@ -64,5 +64,7 @@ function topologyZones(
   const zoneRequirement = requirements.has(labels.zone) ? table.idOf(requirements.get(labels.zone)) : undefined;
   return rules
     .filter(({ group }) => group.spec.key === labels.zone && own.has(group))
-    .map(({ group, self }) => Requirement.in(labels.zone, group.validDomains(zoneRequirement, self)));
+    .map(({ group, selectsSelf }) =>
+      Requirement.in(labels.zone, group.validDomains({ selectsSelf, podDomains: zoneRequirement })),
+    );
 }

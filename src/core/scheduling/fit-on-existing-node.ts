@@ -12,15 +12,16 @@ import type { RequirementState } from "./requirement-state.ts";
  */
 export function fitOnExistingNode(
   pass: Pass,
-  { queuedPod, variant }: PodAttempt,
+  podAttempt: PodAttempt,
   existingNode: ExistingNodeState,
 ): RequirementState | undefined {
-  for (const { group, self, podDomains } of variant.hostRules) {
-    if (group.allowsHost(existingNode.index, { self, pod: podDomains })) continue;
-    if (group.isRefusalFinal) variant.impossibleExistingNodes.add(existingNode.index);
+  const { queuedPod, variant } = podAttempt;
+  for (const rule of variant.hostRules) {
+    if (rule.group.allowsHost(existingNode.index, rule)) continue;
+    if (rule.group.isRefusalFinal) variant.impossibleExistingNodes.add(existingNode.index);
     return undefined;
   }
-  if (!passesFinalChecks(pass, { queuedPod, variant }, existingNode)) {
+  if (!passesFinalChecks(podAttempt, existingNode)) {
     variant.impossibleExistingNodes.add(existingNode.index); // a node only fills up: it will not take such a pod again
     return undefined;
   }
@@ -48,9 +49,9 @@ export function fitOnExistingNode(
 }
 
 /** What can only get worse: taints, volumes, ports, room, the name of the host. (02:E-1 to E-4) */
-function passesFinalChecks(pass: Pass, { queuedPod, variant }: PodAttempt, existingNode: ExistingNodeState): boolean {
+function passesFinalChecks({ queuedPod, variant }: PodAttempt, existingNode: ExistingNodeState): boolean {
   const { podClass, pod } = queuedPod;
-  if (!hasEnoughResources(existingNode.remainingResources, pass.requests.get(podClass) as Float64Array)) return false;
+  if (!hasEnoughResources(existingNode.remainingResources, podClass.requestRow)) return false;
   if (firstUntoleratedTaint(variant.tolerations, existingNode.node.taints) !== undefined) return false;
   if (volumeLimitExcess(existingNode.volumes, podClass.volumes) !== undefined) return false;
   if (podClass.hasHostPorts && hostPortConflict(hostPortsOf(pod), existingNode.hostPorts) !== undefined) return false;

@@ -35,8 +35,7 @@ export function fitOnPlannedNode(
 ): CandidateFit | undefined {
   const { poolTemplate, hostIndex } = candidate;
   pass.refusedByReservation = false;
-  for (const { group, self, podDomains } of variant.hostRules)
-    if (!group.allowsHost(hostIndex, { self, pod: podDomains })) return undefined;
+  for (const rule of variant.hostRules) if (!rule.group.allowsHost(hostIndex, rule)) return undefined;
   const mergedState = mergeIfCompatible(variant, candidate);
   if (mergedState === undefined) return undefined;
   const ports = queuedPod.podClass.hasHostPorts ? hostPortsOf(queuedPod.pod) : [];
@@ -73,8 +72,7 @@ export function toleratesTaintsAndHostname(variant: Variant, { poolTemplate, hos
 function toleratesPoolTaints(variant: Variant, poolTemplate: PoolTemplate): boolean {
   const known = variant.toleratedTemplates.get(poolTemplate.index);
   if (known !== undefined) return known;
-  const taints = poolTemplate.nodeClaimTemplate.nodePool.spec.template.spec.taints ?? [];
-  const result = firstUntoleratedTaint(variant.tolerations, taints) === undefined;
+  const result = firstUntoleratedTaint(variant.tolerations, poolTemplate.nodeClaimTemplate.taints) === undefined;
   variant.toleratedTemplates.set(poolTemplate.index, result);
   return result;
 }
@@ -111,13 +109,13 @@ export function fittingColumns(
     ports,
   }: { candidate: NodeCandidate; ports: readonly HostPort[] },
 ): Bitset | undefined {
-  const request = pass.requests.get(queuedPod.podClass) as Float64Array;
+  const { requestRow } = queuedPod.podClass;
   const { scratch } = pass;
   let found: Bitset | undefined;
   for (const group of poolTemplate.daemonGroups) {
     if (hostPortConflict(ports, group.hostPorts) !== undefined) continue;
     for (let i = 0; i < scratch.length; i++)
-      scratch[i] = (used[i] as number) + (request[i] as number) + (group.overheadRow[i] as number);
+      scratch[i] = (used[i] as number) + (requestRow[i] as number) + (group.overheadRow[i] as number);
     const fitting = columns.intersection(requirementState.instanceTypeOptions.columns);
     if (poolTemplate.daemonGroups.length > 1) fitting.and(group.columns);
     poolTemplate.typeTable.keepFitting(fitting, scratch);

@@ -18,7 +18,7 @@ export function instanceTypesVerdict(
   const { poolTemplate, requirementState } = candidate;
   const ports = hostPortsOf(queuedPod.pod);
   const overheads = daemonOverheads(poolTemplate, ports);
-  const { flags, survivors } = checkInstanceTypes(pass, queuedPod, candidate, ports);
+  const { flags, survivors } = checkInstanceTypes(queuedPod, candidate, ports);
   const requirements = requirementsWithHostname(candidate);
   if (!survivors.isEmpty()) {
     const flexible = checkMinValues(poolTemplate.typeTable.typesIn(survivors), requirementState.requirements);
@@ -58,7 +58,6 @@ type InstanceTypeFlags = Pick<
 
 /** Which of match, size and offering some type had: worked out without stopping at the first. (02:F-1) */
 function checkInstanceTypes(
-  pass: Pass,
   { podClass }: QueuedPod,
   { poolTemplate, requirementState, columns, used }: NodeCandidate,
   ports: readonly HostPort[],
@@ -67,14 +66,13 @@ function checkInstanceTypes(
   const possibleColumns = typeTable.allColumnsOfTypes(columns); // flags are told of types, not of their sizes
   const matches = typeTable.columnsMatching(requirementState.byKey).and(possibleColumns);
   const offered = typeTable.columnsOffered(requirementState.byKey).and(possibleColumns);
-  const request = pass.requests.get(podClass) as Float64Array;
   const fits = Bitset.empty(typeTable.size);
   const eligible = Bitset.empty(typeTable.size);
   for (const group of poolTemplate.daemonGroups) {
     if (hostPortConflict(ports, group.hostPorts) !== undefined) continue;
     eligible.or(group.columns);
     const total = Float64Array.from(
-      request,
+      podClass.requestRow,
       (asked, index) => asked + (used[index] ?? 0) + (group.overheadRow[index] ?? 0),
     );
     fits.or(typeTable.keepFitting(offered.intersection(group.columns), total));

@@ -1,4 +1,3 @@
-import type { TopologyRule } from "./pod-class.ts";
 import type { RequirementState, RequirementStates } from "./requirement-state.ts";
 import type { Variant } from "./variants.ts";
 
@@ -23,7 +22,7 @@ export function narrowByTopology<Result>(
   const descend = (at: number, narrowed: RequirementState): Result | undefined => {
     const rule = rules[at];
     if (rule === undefined) return accept(narrowed);
-    for (const allowed of domainOptions(rule, requirementState)) {
+    for (const allowed of rule.group.domainOptions(rule, requirementState.get(rule.group.spec.key))) {
       const next = requirementStates.narrow(narrowed, allowed);
       const result = next === null ? undefined : descend(at + 1, next);
       if (result !== undefined) return result;
@@ -33,16 +32,7 @@ export function narrowByTopology<Result>(
   return descend(0, requirementState);
 }
 
-function domainOptions(
-  { group, self, podDomains }: TopologyRule,
-  requirementState: RequirementState,
-): readonly number[] {
-  return group.domainOptions(podDomains, requirementState.get(group.spec.key), self);
-}
-
 /** Whether some topology rule leaves no domain anywhere: then no candidate need be looked at. */
 export function hasUnsatisfiableTopology({ domainRules }: Variant): boolean {
-  return domainRules.some(
-    ({ group, self, podDomains }) => group.domainOptions(podDomains, undefined, self).length === 0,
-  );
+  return domainRules.some((rule) => rule.group.domainOptions(rule, undefined).length === 0);
 }

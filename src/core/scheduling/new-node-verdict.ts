@@ -1,4 +1,3 @@
-import type { Toleration } from "../../api/kubernetes/pod.ts";
 import { describeRequirementConflicts, requirementConflicts } from "../compatibility.ts";
 import type { Requirement } from "../requirement.ts";
 import { describeUntoleratedTaints, untoleratedTaints } from "../tolerations.ts";
@@ -7,8 +6,8 @@ import { newNodeCandidate } from "./commit.ts";
 import { mergeIfCompatible, type NodeCandidate, type PodAttempt } from "./fit-on-planned-node.ts";
 import { instanceTypesVerdict } from "./instance-types-verdict.ts";
 import type { Pass, PoolTemplate } from "./pass-state.ts";
-import type { TopologyRule } from "./pod-class.ts";
 import type { RequirementState } from "./requirement-state.ts";
+import type { TopologyRule } from "./topology/topology-group.ts";
 import { topologyVerdict } from "./topology-verdict.ts";
 
 /** What stands between a pod and a new node of one pool, in the order of the checks. (02:N-1 to N-3) */
@@ -35,8 +34,7 @@ export function newNodeVerdict(pass: Pass, podAttempt: PodAttempt, poolTemplate:
 }
 
 function taintVerdict({ variant }: PodAttempt, poolTemplate: PoolTemplate): CandidateVerdict | undefined {
-  const tolerations: readonly Toleration[] = variant.tolerations;
-  const found = untoleratedTaints(tolerations, poolTemplate.nodeClaimTemplate.nodePool.spec.template.spec.taints ?? []);
+  const found = untoleratedTaints(variant.tolerations, poolTemplate.nodeClaimTemplate.taints);
   const [taint] = found;
   return taint === undefined ? undefined : { cause: { code: "taint", taint }, text: describeUntoleratedTaints(found) };
 }
@@ -132,8 +130,8 @@ function topologyOptions(
   rule: TopologyRule,
   candidate: NodeCandidate,
 ): readonly (readonly Requirement[])[] | undefined {
-  const { group, self, podDomains } = rule;
-  if (group.isHostname) return group.allowsHost(candidate.hostIndex, { self, pod: podDomains }) ? [[]] : undefined;
-  const options = group.domainOptions(podDomains, candidate.requirementState.get(group.spec.key), self);
+  const { group } = rule;
+  if (group.isHostname) return group.allowsHost(candidate.hostIndex, rule) ? [[]] : undefined;
+  const options = group.domainOptions(rule, candidate.requirementState.get(group.spec.key));
   return options.length === 0 ? undefined : options.map((option) => [pass.table.get(option)]);
 }

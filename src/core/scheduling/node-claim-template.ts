@@ -1,6 +1,6 @@
 import type { NodePool } from "../../api/kinds/node-pool.ts";
 import type { LabelPolicy } from "../../api/label-policy.ts";
-import { labels } from "../../api/labels.ts";
+import { labels, type Taint } from "../../api/labels.ts";
 import { Requirement } from "../requirement.ts";
 import { Requirements } from "../requirements.ts";
 
@@ -10,6 +10,7 @@ export interface NodeClaimTemplate {
   readonly nodePool: NodePool;
   readonly labels: Readonly<Record<string, string>>;
   readonly requirements: Requirements;
+  readonly taints: readonly Taint[];
 }
 
 /** Simulation keys: there so that daemons selecting on them count, stripped from the claim. (02:T-2) */
@@ -22,7 +23,7 @@ export function nodeClassLabelKeyOf(nodePool: NodePool): string {
 
 export function nodeClaimTemplateOf(nodePool: NodePool, policy: LabelPolicy): NodeClaimTemplate {
   const { template } = nodePool.spec;
-  const pool = nodePoolName(nodePool);
+  const pool = nodePool.metadata.name ?? "";
   const templateLabels = {
     ...template.metadata?.labels,
     [labels.nodePool]: pool,
@@ -31,9 +32,5 @@ export function nodeClaimTemplateOf(nodePool: NodePool, policy: LabelPolicy): No
   const requirements = Requirements.fromItems(template.spec.requirements, policy)
     .add(...Requirements.fromLabels(templateLabels, policy))
     .add(...simulationKeys.map((key) => Requirement.in(key, ["true"])));
-  return { pool, nodePool, labels: templateLabels, requirements };
-}
-
-function nodePoolName(nodePool: NodePool): string {
-  return nodePool.metadata.name ?? "";
+  return { pool, nodePool, labels: templateLabels, requirements, taints: template.spec.taints ?? [] };
 }

@@ -55,13 +55,10 @@ export function* openPass(problem: SchedulingProblem): Steps<Pass> {
     pools,
   });
 
-  const requests = new Map(
-    yield* mapInSteps(classes.all, (podClass): [PodClass, Float64Array] => [
-      podClass,
-      space.requestRow(podClass.requests),
-    ]),
-  );
-  const queue = yield* buildQueue(problem, { classOf: classes.classOf, requests, space });
+  yield* forEachInSteps(classes.all, (podClass) => {
+    podClass.requestRow = space.requestRow(podClass.requests);
+  });
+  const queue = yield* buildQueue(problem, classes, space);
   const countingGroups = yield* registerTopology(queue, variantContext);
 
   const nominatedNodeNames = new Set(problem.nominatedNodes?.values());
@@ -93,7 +90,7 @@ export function* openPass(problem: SchedulingProblem): Steps<Pass> {
     plannedNodes: [],
     plannedNodeOrder: new PlannedNodeOrder(),
     reservations: new Reservations(policy.reservedCapacity ? pools.flatMap(({ instanceTypes }) => instanceTypes) : []),
-    requests,
+    podClasses: classes.all,
     countingGroups,
     placementCountAtFailure: new Map(),
     queue,

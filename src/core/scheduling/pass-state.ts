@@ -95,7 +95,7 @@ export interface Pass {
   readonly plannedNodes: PlannedNodeState[];
   readonly plannedNodeOrder: PlannedNodeOrder;
   readonly reservations: Reservations;
-  readonly requests: ReadonlyMap<PodClass, Float64Array>;
+  readonly podClasses: readonly PodClass[];
   readonly countingGroups: Map<PodClass, CountingGroups>;
   /** Commits when a class last failed: it fails again until something changes. */
   readonly placementCountAtFailure: Map<PodClass, number>;

@@ -61,9 +61,7 @@ function tryPlannedNodes(pass: Pass, podAttempt: PodAttempt): boolean {
   const found = pass.plannedNodeOrder.find((index) => {
     const plannedNode = pass.plannedNodes[index];
     if (plannedNode === undefined || impossiblePlannedNodes.has(index)) return false;
-    for (const { group, self, podDomains } of hostRules) {
-      if (!group.allowsHost(plannedNode.hostIndex, { self, pod: podDomains })) return false;
-    }
+    for (const rule of hostRules) if (!rule.group.allowsHost(plannedNode.hostIndex, rule)) return false;
     pass.candidatesTried++;
     fit = fitOnPlannedNode(pass, podAttempt, candidateOf(plannedNode));
     if (fit === undefined && isRefusedForGood(pass, podAttempt, candidateOf(plannedNode)))

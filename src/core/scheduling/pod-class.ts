@@ -8,8 +8,7 @@ import type { Requirements } from "../requirements.ts";
 import type { Resources } from "../resources.ts";
 import { podVolumesByDriver, volumeRequirementAlternatives } from "../volumes.ts";
 import type { SchedulingProblem } from "./problem.ts";
-import type { RequirementId, RequirementSet, RequirementTable } from "./requirement-table.ts";
-import type { TopologyGroup } from "./topology/topology-group.ts";
+import type { RequirementSet, RequirementTable } from "./requirement-table.ts";
 
 /** Pods that scheduling cannot tell apart: what is worked out for one holds for all. (02 §10.3-1) */
 export interface PodClass {
@@ -19,6 +18,8 @@ export interface PodClass {
   readonly labels: Readonly<Record<string, string>>;
   readonly spec: PodSpec;
   readonly requests: Resources;
+  /** The requests as a row of the resource space, which is made once all classes are known. */
+  requestRow: Float64Array;
   readonly volumeAlternatives: readonly VolumeAlternative[];
   /** The lookup of its volumes failed: it sits this round out. (02 §12.2-7) */
   readonly volumeError: string | undefined;
@@ -30,14 +31,6 @@ export interface PodClass {
 /** One place all volumes of a pod can be used, the host apart: candidates know theirs by name. (02:W-1) */
 export interface VolumeAlternative extends RequirementSet {
   readonly hostname: Requirement | undefined;
-}
-
-export interface TopologyRule {
-  readonly group: TopologyGroup;
-  /** Whether the group counts the pod itself. */
-  readonly self: boolean;
-  /** The pod's own requirement on the key. */
-  readonly podDomains: RequirementId | undefined;
 }
 
 export interface PodClassInput {
@@ -111,6 +104,7 @@ function makePodClass(
     labels: input.labels,
     spec: pod.spec,
     requests: podRequests(pod, reader),
+    requestRow: new Float64Array(),
     volumeAlternatives: found.map((requirements) => {
       const { rest, hostname } = splitHostname(requirements);
       return { ...table.setOf(rest), hostname };
@@ -154,13 +148,17 @@ function podSpecificText(pod: Pod): string {
   return JSON.stringify([named, statuses, pod.status?.conditions?.filter(({ type }) => type === "PodResizePending")]);
 }
 
-function collectSelectorKeys({ topologySpreadConstraints = [], affinity }: PodSpec, keys: Set<string>): void {
-  const { podAffinity, podAntiAffinity } = affinity ?? {};
-  const terms = [podAffinity, podAntiAffinity].flatMap((one) => [
+/** Spread constraints and pod affinity terms, required and preferred. */
+export function topologyConstraintsOf({ topologySpreadConstraints = [], affinity }: PodSpec) {
+  const terms = [affinity?.podAffinity, affinity?.podAntiAffinity].flatMap((one) => [
     ...(one?.requiredDuringSchedulingIgnoredDuringExecution ?? []),
     ...(one?.preferredDuringSchedulingIgnoredDuringExecution ?? []).map(({ podAffinityTerm }) => podAffinityTerm),
   ]);
-  for (const term of [...topologySpreadConstraints, ...terms]) {
+  return [...topologySpreadConstraints, ...terms];
+}
+
+function collectSelectorKeys(spec: PodSpec, keys: Set<string>): void {
+  for (const term of topologyConstraintsOf(spec)) {
     for (const key of Object.keys(term.labelSelector?.matchLabels ?? {})) keys.add(key);
     for (const { key } of term.labelSelector?.matchExpressions ?? []) keys.add(key);
     for (const key of term.matchLabelKeys ?? []) keys.add(key);

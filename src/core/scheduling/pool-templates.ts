@@ -87,8 +87,6 @@ function* buildPoolTemplate(pool: Pool, input: SinglePoolInput): Steps<PoolTempl
   const mayRelax = problem.policy.minValues === "BestEffort";
   if (types.length === 0 || !(isFlexible || mayRelax))
     return { pool: nodeClaimTemplate.pool, becauseOfMinValues: types.length > 0 };
-  const taints = pool.nodePool.spec.template.spec.taints ?? [];
-  const { requirements } = nodeClaimTemplate;
   return {
     index,
     nodeClaimTemplate,
@@ -101,7 +99,7 @@ function* buildPoolTemplate(pool: Pool, input: SinglePoolInput): Steps<PoolTempl
       typeTable,
       columns: typeTable.allColumnsOfTypes(columns),
       space,
-      template: { requirements, taints },
+      template: nodeClaimTemplate,
       wellKnown,
     }),
     remainingLimits: new Map(

@@ -82,6 +82,12 @@ export class ResourceSpace {
   }
 }
 
+/** Whether no amount of a row exceeds that of another. */
+export function isRowWithin(row: Float64Array, limit: Float64Array): boolean {
+  for (let i = 0; i < row.length; i++) if ((row[i] as number) > (limit[i] as number)) return false;
+  return true;
+}
+
 /** The coarsest unit an amount is whole in, no coarser than what is in use, unless the number would not fit a double. */
 function unitFor(nano: bigint, inUse: bigint | undefined): bigint {
   let unit = inUse ?? units[0] ?? 1n;

@@ -2,7 +2,7 @@ import { Requirement } from "../requirement.ts";
 import type { CandidateVerdict } from "./candidate-verdict.ts";
 import type { NodeCandidate } from "./fit-on-planned-node.ts";
 import type { Pass } from "./pass-state.ts";
-import type { TopologyRule } from "./pod-class.ts";
+import type { TopologyRule } from "./topology/topology-group.ts";
 
 const kindNames = {
   spread: "topology spread",

@@ -2,12 +2,12 @@ import type { PodSpec, Toleration } from "../../api/kubernetes/pod.ts";
 import type { Requirement } from "../requirement.ts";
 import { Requirements } from "../requirements.ts";
 import { GrowableBitset } from "./growable-bitset.ts";
-import { type PodClass, splitHostname, type TopologyRule } from "./pod-class.ts";
+import { type PodClass, splitHostname } from "./pod-class.ts";
 import type { SchedulingProblem } from "./problem.ts";
 import { relaxPodSpec } from "./relaxation.ts";
 import type { RequirementSet, RequirementTable } from "./requirement-table.ts";
 import type { Topology } from "./topology/topology.ts";
-import type { TopologyGroup } from "./topology/topology-group.ts";
+import type { TopologyGroup, TopologyRule } from "./topology/topology-group.ts";
 
 /** A class with some of its preferences dropped, ready to be tried. */
 export interface Variant {
@@ -63,12 +63,18 @@ function makeVariant(podClass: PodClass, spec: PodSpec, { problem, table, topolo
     incoming: table.setOf(rest),
     hostname,
     strictRequirements,
-    rules,
-    hostRules: rules.filter(({ group }) => group.isHostname),
-    domainRules: rules.filter(({ group }) => !group.isHostname),
+    ...splitRules(rules),
     impossibleExistingNodes: new GrowableBitset(),
     impossiblePlannedNodes: new GrowableBitset(),
     toleratedTemplates: new Map(),
+  };
+}
+
+export function splitRules(rules: readonly TopologyRule[]): Pick<Variant, "rules" | "hostRules" | "domainRules"> {
+  return {
+    rules,
+    hostRules: rules.filter(({ group }) => group.isHostname),
+    domainRules: rules.filter(({ group }) => !group.isHostname),
   };
 }
 
@@ -88,7 +94,7 @@ function topologyRulesFor(
   const others = topology.inverseGroups.filter((group) => group.selects(namespace, podLabels));
   return [...new Set<TopologyGroup>([...own, ...others])].map((group) => ({
     group,
-    self: group.selects(namespace, podLabels),
+    selectsSelf: group.selects(namespace, podLabels),
     podDomains: strictRequirements.has(group.spec.key) ? table.idOf(strictRequirements.get(group.spec.key)) : undefined,
   }));
 }

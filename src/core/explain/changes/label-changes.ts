@@ -5,6 +5,7 @@ import { closestMatch } from "../../../api/manifest/closest-match.ts";
 import type { RequirementConflict } from "../../compatibility.ts";
 import type { Pool } from "../../scheduling/problem.ts";
 import { addOperation, jsonPointer, type PatchOperation, removeOperation, replaceOperation } from "../json-patch.ts";
+import { instanceTypeValues } from "../launch-options.ts";
 import {
   removalPath,
   type WrittenRequirement,
@@ -180,15 +181,11 @@ export function domainChanges(
   key: string,
   { pod, pool, policy }: { pod: Pod; pool: Pool; policy: LabelPolicy },
 ): readonly CandidateChange[] {
-  const known = new Set(
-    pool.instanceTypes.flatMap(({ requirements }) =>
-      requirements.has(key) && !requirements.get(key).complement ? requirements.get(key).sortedValues() : [],
-    ),
-  );
+  const known = instanceTypeValues(pool, key);
   const fromPool = writtenPoolRequirements(pool.nodePool, policy).filter(({ requirement }) => requirement.key === key);
   const fromPod = writtenPodRequirements(pod, policy).filter(({ requirement }) => requirement.key === key);
   const valuesBeyond = (writtenRequirement: WrittenRequirement): readonly string[] =>
-    [...known].filter((value) => !writtenRequirement.requirement.has(value)).sort();
+    known.filter((value) => !writtenRequirement.requirement.has(value));
   return [
     ...fromPool.flatMap((writtenRequirement) =>
       valuesBeyond(writtenRequirement).flatMap((value) => poolLabelChanges(writtenRequirement, pool, value)),

@@ -4,7 +4,7 @@ import type { Pool } from "../../scheduling/problem.ts";
 import { humanAmount } from "../describe-reason.ts";
 import { addOperation, removeOperation } from "../json-patch.ts";
 import { faultCount, type LabelMismatch, type LaunchOption, type LimitExcess } from "../launch-options.ts";
-import { shortageShare } from "../reasons.ts";
+import { missingShare } from "../refusal-distance.ts";
 import {
   type CandidateChange,
   changeOf,
@@ -43,14 +43,14 @@ export function launchOptionChanges(input: LaunchOptionChangeInput): readonly Ca
 function byFaults(launchOptions: readonly LaunchOption[]): Iterable<LaunchOption> {
   const weighed = launchOptions
     .map((launchOption) => ({
-      machine: launchOption,
+      launchOption,
       faults: faultCount(launchOption),
       weight: faultWeight(launchOption),
     }))
     .filter(({ faults }) => faults > 0)
-    .sort((a, b) => a.faults - b.faults || a.weight - b.weight || a.machine.price - b.machine.price);
+    .sort((a, b) => a.faults - b.faults || a.weight - b.weight || a.launchOption.price - b.launchOption.price);
   const alike = new Map<string, Set<string>>();
-  return weighed.flatMap(({ machine: launchOption }) => {
+  return weighed.flatMap(({ launchOption }) => {
     const known = alike.get(faultsText(launchOption)) ?? new Set();
     alike.set(faultsText(launchOption), known);
     const values = valuesText(launchOption);
@@ -79,7 +79,10 @@ function valuesText({ poolMismatches, podMismatches, limitExcesses }: LaunchOpti
 }
 
 function faultWeight({ poolMismatches, podMismatches, missesVolumes, shortages, limitExcesses }: LaunchOption): number {
-  const lacking = shortages.reduce((sum, one) => sum + changeWeights.lowerRequest + 6 * shortageShare(one), 0);
+  const lacking = shortages.reduce(
+    (sum, { asked, left }) => sum + changeWeights.lowerRequest + 6 * missingShare(asked, left),
+    0,
+  );
   const labels = poolMismatches.length * changeWeights.widenPool + podMismatches.length * changeWeights.changeValue;
   const raises = limitExcesses.reduce(
     (sum, { needed, limit }) => sum + changeWeights.raiseLimit + growthWeight(needed, limit),
@@ -100,8 +103,8 @@ function changesFor(launchOption: LaunchOption, input: LaunchOptionChangeInput):
     ...launchOption.poolMismatches.map(({ writtenRequirement, value }: LabelMismatch) =>
       poolLabelChanges(writtenRequirement, input.pool, value),
     ),
-    ...launchOption.podMismatches.map(({ writtenRequirement: demand, value }: LabelMismatch) =>
-      podLabelChanges(demand, input.pod, value),
+    ...launchOption.podMismatches.map(({ writtenRequirement, value }: LabelMismatch) =>
+      podLabelChanges(writtenRequirement, input.pod, value),
     ),
     ...launchOption.shortages.map((shortage) =>
       [lowerRequestChange(input.pod, shortage)].filter((one) => one !== undefined),
@@ -112,9 +115,9 @@ function changesFor(launchOption: LaunchOption, input: LaunchOptionChangeInput):
   const [only = []] = faults;
   if (faults.length === 1) return only;
   if (faults.some((alternatives) => alternatives.length === 0)) return [];
-  const most = Math.max(...faults.map((alternatives) => alternatives.length));
+  const maxAlternatives = Math.max(...faults.map((alternatives) => alternatives.length));
   // The lightest of each, then the next of each: all products would be too many.
-  return Array.from({ length: Math.min(most, 3) }, (_, nth) =>
+  return Array.from({ length: Math.min(maxAlternatives, 3) }, (_, nth) =>
     combineChanges(faults.map((alternatives) => (alternatives[nth] ?? alternatives.at(-1)) as CandidateChange)),
   ).filter((one) => one !== undefined);
 }
@@ -134,13 +137,13 @@ function limitChanges(
     });
   };
   const multiples = [...new Set([1, unplacedSiblings, 2, 4, 8])].filter((times) => times > 0).sort((a, b) => a - b);
-  const most = multiples.map((times) => limitRaisedTo(limit.add(multiplied(step, times))));
+  const raised = multiples.map((times) => limitRaisedTo(limit.add(multiplied(step, times))));
   const dropped = changeOf(editedNodePool(pool), {
     text: `drop the ${resource} limit of pool ${poolName(pool)}`,
     weight: changeWeights.dropLimit,
     operations: [removeOperation(path)],
   });
-  return [...most, dropped];
+  return [...raised, dropped];
 }
 
 function multiplied(quantity: Quantity, times: number): Quantity {

@@ -5,6 +5,7 @@ import { podRequests } from "../../pod-requests.ts";
 import { amountOf } from "../../resources.ts";
 import { humanAmount } from "../describe-reason.ts";
 import { addOperation, applyOperations, type PatchOperation, type PatchPath } from "../json-patch.ts";
+import { missingShare } from "../refusal-distance.ts";
 import { type CandidateChange, changeOf, changeWeights, editedPod } from "./candidate-change.ts";
 
 /** Lowers what a pod asks for of one resource to what there is; undefined where its containers cannot do that. */
@@ -26,10 +27,9 @@ export function lowerRequestChange(
     resource,
   );
   if (after.cmp(left) > 0) return undefined;
-  const share = asked.toNumber() > 0 ? (asked.toNumber() - after.toNumber()) / asked.toNumber() : 1;
   return changeOf(editedPod(pod), {
     text: operations.map(({ text }) => text).join(" and "),
-    weight: changeWeights.lowerRequest + 6 * share,
+    weight: changeWeights.lowerRequest + 6 * missingShare(asked, after),
     operations: operations.map(({ operation }) => operation),
   });
 }

@@ -40,6 +40,18 @@ export function topologyGroupIdentity({
 /** A place a pod may go as far as one group is concerned: any of these domains, by requirement number. */
 export type AllowedDomains = RequirementId;
 
+/** A topology group as it binds one pod class. */
+export interface TopologyRule {
+  readonly group: TopologyGroup;
+  /** Whether the group counts the pod itself. */
+  readonly selectsSelf: boolean;
+  /** The pod's own requirement on the key. */
+  readonly podDomains: RequirementId | undefined;
+}
+
+/** What of a rule the group itself does not know. */
+type RuleOfPod = Omit<TopologyRule, "group">;
+
 /**
  * One topology constraint and what it has counted. Domains are numbered; hosts are counted apart, because every node is
  * one. (02 §5.10)
@@ -119,57 +131,54 @@ export class TopologyGroup {
   }
 
   /** Whether a host will do. (02:X-26, X-31, X-35) */
-  allowsHost(
-    hostIndex: number,
-    { self, pod }: { readonly self: boolean; readonly pod: RequirementId | undefined },
-  ): boolean {
+  allowsHost(hostIndex: number, { selectsSelf, podDomains }: RuleOfPod): boolean {
     const count = this.hostCount(hostIndex);
     switch (this.spec.kind) {
       case "spread":
-        return count + (self ? 1 : 0) <= this.spec.maxSkew;
+        return count + (selectsSelf ? 1 : 0) <= this.spec.maxSkew;
       case "anti-affinity":
         return count === 0;
       case "affinity":
-        return count > 0 || (self && this.#isEmptyFor(pod));
+        return count > 0 || (selectsSelf && this.#isEmptyFor(podDomains));
     }
   }
 
   /**
-   * The alternatives for a candidate, best first; none: it will not do. `pod` and `node` are the requirements on the
-   * key, undefined where nobody speaks of it.
+   * The alternatives for a candidate, best first; none: it will not do. `nodeDomains` is the candidate's requirement on
+   * the key, undefined where there is none.
    */
   domainOptions(
-    pod: RequirementId | undefined,
-    node: RequirementId | undefined,
-    self: boolean,
+    { podDomains, selectsSelf }: RuleOfPod,
+    nodeDomains: RequirementId | undefined,
   ): readonly AllowedDomains[] {
     if (this.#answersVersion !== this.#version) {
       this.#answers = new Map();
       this.#answersVersion = this.#version;
     }
-    const cacheKey = ((pod ?? -1) + 1) * 4194304 + ((node ?? -1) + 1) * 2 + (self ? 1 : 0);
+    const cacheKey = ((podDomains ?? -1) + 1) * 4194304 + ((nodeDomains ?? -1) + 1) * 2 + (selectsSelf ? 1 : 0);
     const known = this.#answers.get(cacheKey);
     if (known !== undefined) return known;
-    const answer = this.#choose(this.#domainTest(pod), this.#domainTest(node), self);
+    const answer = this.#choose(this.#domainTest(podDomains), this.#domainTest(nodeDomains), selectsSelf);
     this.#answers.set(cacheKey, answer);
     return answer;
   }
 
   /** Every domain a pod of these requirements could go to as far as the group is concerned, whatever the node. (02:Q-53) */
-  validDomains(pod: RequirementId | undefined, self: boolean): readonly string[] {
+  validDomains(rule: RuleOfPod): readonly string[] {
     if (this.spec.kind !== "spread") {
-      return this.domainOptions(pod, undefined, self).flatMap((id) => [...this.#table.get(id).values]);
+      return this.domainOptions(rule, undefined).flatMap((id) => [...this.#table.get(id).values]);
     }
-    const most = this.#smallestCount(this.#domainTest(pod)) + this.spec.maxSkew - (self ? 1 : 0);
-    return this.domains.filter((_, index) => (this.counts[index] ?? 0) <= most);
+    const maxCount =
+      this.#smallestCount(this.#domainTest(rule.podDomains)) + this.spec.maxSkew - (rule.selectsSelf ? 1 : 0);
+    return this.domains.filter((_, index) => (this.counts[index] ?? 0) <= maxCount);
   }
 
-  #choose(podAllows: DomainTest, nodeAllows: DomainTest, self: boolean): readonly AllowedDomains[] {
+  #choose(podAllows: DomainTest, nodeAllows: DomainTest, selectsSelf: boolean): readonly AllowedDomains[] {
     switch (this.spec.kind) {
       case "spread":
-        return this.#spreadDomains(podAllows, nodeAllows, self ? 1 : 0);
+        return this.#spreadDomains(podAllows, nodeAllows, selectsSelf);
       case "affinity":
-        return this.#affinityDomains(podAllows, nodeAllows, self);
+        return this.#affinityDomains(podAllows, nodeAllows, selectsSelf);
       case "anti-affinity":
         return this.#anyOf(
           this.domains.filter((domain, index) => this.counts[index] === 0 && podAllows(domain) && nodeAllows(domain)),
@@ -177,13 +186,13 @@ export class TopologyGroup {
     }
   }
 
-  /** 02:X-25. Each of the emptiest valid domains is an alternative of its own. */
-  #spreadDomains(podAllows: DomainTest, nodeAllows: DomainTest, self: 0 | 1): readonly AllowedDomains[] {
+  /** Each valid domain with the fewest pods is an alternative of its own. (02:X-25) */
+  #spreadDomains(podAllows: DomainTest, nodeAllows: DomainTest, selectsSelf: boolean): readonly AllowedDomains[] {
     const least = this.#smallestCount(podAllows);
     let best = Number.POSITIVE_INFINITY;
     let tied: string[] = [];
     for (const [index, domain] of this.domains.entries()) {
-      const count = (this.counts[index] ?? 0) + self;
+      const count = (this.counts[index] ?? 0) + (selectsSelf ? 1 : 0);
       if (count - least > this.spec.maxSkew || count > best || !nodeAllows(domain)) continue;
       if (count < best) tied = [];
       best = count;
@@ -204,11 +213,11 @@ export class TopologyGroup {
   }
 
   /** 02:X-30, with one draw for the first pod: its node keeps one domain, and is counted in it. (02 §12.2-25) */
-  #affinityDomains(podAllows: DomainTest, nodeAllows: DomainTest, self: boolean): readonly AllowedDomains[] {
+  #affinityDomains(podAllows: DomainTest, nodeAllows: DomainTest, selectsSelf: boolean): readonly AllowedDomains[] {
     const occupied = this.domains.filter((domain, index) => (this.counts[index] ?? 0) > 0 && podAllows(domain));
     const reachable = occupied.filter(nodeAllows);
     if (reachable.length > 0) return this.#anyOf(reachable);
-    if (!self || !(this.isEmpty || occupied.length === 0)) return [];
+    if (!selectsSelf || !(this.isEmpty || occupied.length === 0)) return [];
     return this.domains
       .filter((domain) => podAllows(domain) && nodeAllows(domain))
       .map((domain) => this.#table.idOf(Requirement.in(this.spec.key, [domain])));
