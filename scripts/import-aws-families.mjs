@@ -31,9 +31,9 @@ writeFileSync(
   `// Made by scripts/import-aws-families.mjs. Columns of a type: ${columns.replaceAll(" ", ", ")}.
 import type { Ec2FamilyRow } from "./instance-type-info.ts";
 
-/** Where the figures come from. */
-export const sources: Readonly<Record<string, string>> = ${JSON.stringify(meta.sources, undefined, 2)};
-
+${Object.entries(meta.sources)
+  .map(([what, source]) => `// ${what}: ${source}`)
+  .join("\n")}
 export const familyRows: Readonly<Record<string, Ec2FamilyRow>> = {
 ${Object.entries(families)
   .map(([name, family]) => `${JSON.stringify(name)}:${JSON.stringify(kept(family))},`)

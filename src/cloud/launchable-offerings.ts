@@ -17,6 +17,9 @@ export interface LaunchableOffering {
   readonly allocatable: Resources;
 }
 
+/** The message of a launch for which nothing is left to try. */
+export const noCompatibleOffering = "no available offering is compatible with the NodeClaim";
+
 /** What a claim insists on. */
 export interface ClaimLaunchRequest {
   readonly requirements: Requirements;

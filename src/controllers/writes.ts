@@ -1,7 +1,9 @@
 import type { KubeObject, ObjectMeta } from "../api/object.ts";
 import type { DeleteOptions, KubeClient, ResourceType } from "../kube/client.ts";
-import { isKubeError } from "../kube/kube-error.ts";
+import { ignoreKubeErrors, isKubeError } from "../kube/kube-error.ts";
 import type { Reconcile } from "../kube/reconciler.ts";
+
+export { ignoreKubeErrors };
 
 /** An object that exists. */
 export type ExistingObject = { readonly metadata: ObjectMeta };
@@ -40,19 +42,6 @@ export async function deleteExisting(
     client.delete(type, objectKeyFromMeta(metadata), { ...preconditions, ...options }),
     "not-found",
   );
-}
-
-/** What was asked for, or undefined where the server answers with one of these codes. */
-export async function ignoreKubeErrors<T>(
-  call: Promise<T>,
-  ...codes: Parameters<typeof isKubeError> extends [unknown, ...infer Codes] ? Codes : never
-): Promise<T | undefined> {
-  try {
-    return await call;
-  } catch (error) {
-    if (isKubeError(error, ...codes)) return undefined;
-    throw error;
-  }
 }
 
 /** The watch tells of what we were too late for; this is for when it does not. */

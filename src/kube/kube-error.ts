@@ -67,3 +67,16 @@ export class KubeError extends Error {
 export function isKubeError(error: unknown, ...codes: readonly KubeErrorCode[]): error is KubeError {
   return error instanceof KubeError && (codes.length === 0 || codes.includes(error.code));
 }
+
+/** The answer of a call, or undefined if it fails with one of these codes. */
+export async function ignoreKubeErrors<T>(
+  call: Promise<T>,
+  ...codes: readonly [KubeErrorCode, ...KubeErrorCode[]]
+): Promise<T | undefined> {
+  try {
+    return await call;
+  } catch (error) {
+    if (isKubeError(error, ...codes)) return undefined;
+    throw error;
+  }
+}

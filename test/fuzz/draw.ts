@@ -71,7 +71,7 @@ function drawWeather(random: Random): Weather {
       watchDelayMs: Math.floor(upTo(5_000)),
       listDelayMs: Math.floor(upTo(5_000)),
     },
-    cloud: { failed: upTo(0.2), lost: upTo(0.2), slow: upTo(0.1), refused: upTo(0.15), dud: upTo(0.1) },
+    cloud: { failed: upTo(0.2), lost: upTo(0.2), slow: upTo(0.1), refused: upTo(0.15), "silent-kubelet": upTo(0.1) },
     crashes: upTo(0.9),
   };
 }

@@ -326,7 +326,7 @@ describe("faults", () => {
 
   it("a dud starts and never joins", async () => {
     const { launchClaim, cloud, clock, get } = await opened({ runsCluster: true });
-    cloud.failNext("create", { kind: "dud" });
+    cloud.failNext("create", { kind: "silent-kubelet" });
     await launchClaim(one);
     await clock.advance(120_000);
     expect(await get(builtInTypes.Node, cloud.list()[0]?.nodeName ?? "")).toBeUndefined();

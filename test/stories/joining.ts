@@ -70,7 +70,7 @@ export const joining: readonly Story[] = [
     title: "03:L-21 03:P-22 a machine whose kubelet never speaks is given up after fifteen minutes",
     needsVirtualTime: true,
     run: async (cluster) => {
-      cluster.cloud.failNext("create", { kind: "dud" });
+      cluster.cloud.failNext("create", { kind: "silent-kubelet" });
       await cluster.apply(kwokClass, pool(), deployment("web"));
       await cluster.until("it waits for its node", claimSays(cluster, "Registered", "NodeNotFound"));
       const first = nameOf(await theClaim(cluster));
@@ -87,7 +87,7 @@ export const joining: readonly Story[] = [
     needsVirtualTime: true,
     settings: { registrationTimeoutMs: 60_000 },
     run: async (cluster) => {
-      cluster.cloud.failNext("create", { kind: "dud" }, 2);
+      cluster.cloud.failNext("create", { kind: "silent-kubelet" }, 2);
       await cluster.apply(kwokClass, pool(), deployment("web"));
       const health = { type: karpenterTypes.NodePool, name: "default", condition: "NodeRegistrationHealthy" } as const;
       await cluster.until("it is marked", says(cluster, { ...health, is: "False", reason: "RegistrationFailed" }));

@@ -159,7 +159,7 @@ export const restarts: readonly Story[] = [
     needsVirtualTime: true,
     settings: { registrationTimeoutMs: 60_000 },
     run: async (cluster) => {
-      cluster.cloud.failNext("create", { kind: "dud" }, 10);
+      cluster.cloud.failNext("create", { kind: "silent-kubelet" }, 10);
       await cluster.apply(kwokClass, pool(), deployment("web"));
       const health = {
         type: karpenterTypes.NodePool,

@@ -12,7 +12,7 @@ const familyOfAlias: ReadonlyMap<string, AmiFamily> = new Map([
 
 /** The part of an EC2NodeClass spec that says which images it wants. */
 export interface AmiSelection {
-  readonly amiFamily?: string | undefined;
+  readonly amiFamily?: AmiFamily | undefined;
   readonly amiSelectorTerms?: readonly { readonly alias?: string | undefined }[] | undefined;
 }
 
@@ -29,7 +29,7 @@ export function amiAliasOf({ amiSelectorTerms }: AmiSelection): AmiAlias | undef
 }
 
 /** The family in force: the field, else the alias'. Admission refuses a spec with neither. (01 §1.6.5) */
-export function resolvedAmiFamily(spec: AmiSelection): string {
+export function resolvedAmiFamily(spec: AmiSelection): AmiFamily {
   if (spec.amiFamily) return spec.amiFamily;
   const alias = amiAliasOf(spec);
   return alias === undefined ? "Custom" : (familyOfAlias.get(alias.family) ?? "Custom");

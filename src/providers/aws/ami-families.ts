@@ -2,7 +2,7 @@ import type { AmiFamily } from "../../api/vocabulary.ts";
 
 /** What an image family means for the size of a node. (04 §1.8) */
 export interface AmiFamilyTraits {
-  /** The device whose volume holds the kubelet's data, and its size when nobody says. */
+  /** The device that holds the kubelet's data, and its default size. */
   readonly ephemeralDevice?: string;
   readonly ephemeralSize?: string;
   /** Whether pods are limited by the addresses of network interfaces. */

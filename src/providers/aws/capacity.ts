@@ -15,7 +15,7 @@ const gpuResources: Readonly<Record<string, string>> = {
   habana: resources.gaudi,
 };
 
-/** All that a node of this type has. Resources it has none of are left out. (04 §2.3) */
+/** The capacity of a node of this type; resources it has none of are left out. (04 §2.3) */
 export function ec2Capacity(typeInfo: Ec2InstanceTypeInfo, settings: NodeSettings): Resources {
   return {
     [resources.cpu]: Quantity.of(typeInfo.vcpu),
@@ -26,7 +26,7 @@ export function ec2Capacity(typeInfo: Ec2InstanceTypeInfo, settings: NodeSetting
   };
 }
 
-/** Arm machines lose 64 MiB before the rest is estimated. The order of operations decides the last bit. (04 §2.3) */
+/** Arm types lose 64 MiB first. The order of operations decides the last bit. (04 §2.3) */
 function memoryMiB(
   { family, memoryMiB: advertised }: Ec2InstanceTypeInfo,
   { vmMemoryOverheadPercent }: NodeSettings,
@@ -55,7 +55,7 @@ export function eniLimitedPods(
   return enis === 0 ? 0 : enis * (typeInfo.ipv4PerEni - 1) + 2;
 }
 
-/** 04 §2.3: local disks in one array, else the volume that holds the kubelet's data. */
+/** Local disks in one array, else the volume that holds the kubelet's data. (04 §2.3) */
 function ephemeralStorage({ nvmeGB }: Ec2InstanceTypeInfo, { amiFamily, ...settings }: NodeSettings): Quantity {
   if (settings.instanceStorePolicy === "RAID0" && nvmeGB > 0) return Quantity.parse(`${nvmeGB}G`);
   const traits = amiFamilyTraits[amiFamily];

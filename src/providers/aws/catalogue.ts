@@ -10,22 +10,22 @@ import { embeddedPrices, type Prices } from "./prices.ts";
 import { defaultRegion, findRegion, type Region, type Zone } from "./regions.ts";
 import { RequirementInterner, typeRequirements } from "./type-requirements.ts";
 
-/** Where, what and how; everything has a sane default. */
+/** All options have defaults. */
 export interface Ec2CatalogueOptions extends Partial<NodeSettings> {
   readonly region?: string;
-  /** Zones nodes can be in, by name; all of the region unless said. */
+  /** Zones nodes can be in, by name; by default all of the region. */
   readonly zones?: readonly string[];
-  /** Which families to build; all unless said. */
+  /** Which families to include; by default all. */
   readonly family?: (name: string) => boolean;
-  /** Types that EC2 no longer offers, sold as if it did: for plans of old manifests. */
+  /** Include types EC2 no longer offers, as if it did: for plans of old manifests. */
   readonly includeRetired?: boolean;
-  /** Live prices; those that come with the program unless given. */
+  /** Live prices; the embedded ones by default. */
   readonly prices?: Prices;
 }
 
 export type Ec2CatalogueResult = { readonly types: readonly InstanceType[] } | { readonly problem: Problem };
 
-/** The EC2 instance types of a region as a node class shapes them, also those that cannot be had there. (04 §2) */
+/** The EC2 instance types of a region for the settings of a node class, also those not available there. (04 §2) */
 export function ec2InstanceTypes(options: Ec2CatalogueOptions = {}): Ec2CatalogueResult {
   const known = ec2InstanceTypeInfos();
   const found = findRegion(options.region ?? defaultRegion, known);
@@ -39,7 +39,7 @@ export function ec2InstanceTypes(options: Ec2CatalogueOptions = {}): Ec2Catalogu
   return { types: buildInstanceTypes(wanted, region, options) };
 }
 
-/** Whether EC2 no longer offers a type that the catalogue still knows. */
+/** Whether the type is in the catalogue but no longer offered by EC2. */
 export function isRetired(instanceType: string): boolean {
   const [family = ""] = instanceType.split(".");
   return Object.hasOwn(familyRows, family) && familyRows[family]?.retired === true;
@@ -68,7 +68,7 @@ function buildInstanceTypes(
   });
 }
 
-/** Retired types have no zones left; where they are wanted, they are offered in all. */
+/** Retired types have no zones left; where they are included, they are offered in all. */
 function isOffered(typeInfo: Ec2InstanceTypeInfo, { column }: Region, { digit }: Zone): boolean {
   return typeInfo.family.retired === true || typeInfo.zoneDigits[column].includes(digit);
 }

@@ -5,7 +5,7 @@ import { type InstanceType, offeringCapacityType } from "../../core/instance-typ
 import { checkMinValues } from "../../core/min-values.ts";
 import { amountOf } from "../../core/resources.ts";
 
-/** As many types as one fleet request takes. (02:L-33) */
+/** The most types one fleet request may name. (02:L-33) */
 const maxInstanceTypes = 60;
 
 const exoticResources = [
@@ -17,13 +17,12 @@ const exoticResources = [
 ];
 
 /**
- * What EC2 is asked for, of what would do: nothing exotic, no spot dearer than on demand, the 60 cheapest types, and one
- * capacity type: reserved before spot before on demand. None where that breaks what the claim wants of flexibility.
- * (02:L-33, 04 §3.2)
+ * Filters offerings as upstream does before CreateFleet: no exotic types, no spot dearer than on-demand, the 60 cheapest
+ * types, one capacity type (reserved, spot, on-demand). Empty if that violates the claim's minValues. (02:L-33, 04 §3.2)
  */
 export function chooseLaunchOffers(
   offers: readonly LaunchableOffering[],
-  { claim, launchRequest }: { claim: NodeClaim; launchRequest: ClaimLaunchRequest },
+  { claim, launchRequest }: { readonly claim: NodeClaim; readonly launchRequest: ClaimLaunchRequest },
 ) {
   const isFlexible = launchRequest.requirements.hasMinValues;
   const filtered = isFlexible ? offers : withoutExpensiveSpot(withoutExotic(offers));
@@ -34,7 +33,7 @@ export function chooseLaunchOffers(
   return ofPreferredCapacityType(kept);
 }
 
-/** Metal and accelerators only where nothing else is left. */
+/** Metal and accelerated types only if nothing else is left. */
 function withoutExotic(offers: readonly LaunchableOffering[]): readonly LaunchableOffering[] {
   const plain = offers.filter(({ type }) => !isExotic(type));
   return plain.length > 0 ? plain : offers;
@@ -46,7 +45,7 @@ function isExotic({ name, capacity }: InstanceType): boolean {
 
 function withoutExpensiveSpot(offers: readonly LaunchableOffering[]): readonly LaunchableOffering[] {
   const onDemand = offers.filter(({ offering }) => offeringCapacityType(offering) === "on-demand");
-  const limit = Math.min(...onDemand.map(({ offering }) => offering.price)); // infinite where there is none
+  const limit = Math.min(...onDemand.map(({ offering }) => offering.price)); // infinite if there is none
   return offers.filter(({ offering }) => offeringCapacityType(offering) !== "spot" || offering.price <= limit);
 }
 

@@ -1,17 +1,13 @@
 // Made by scripts/import-aws-families.mjs. Columns of a type: vcpu, memMiB, usdHr, eni, ipv4PerEni, branchEni, netMbps, ebsMbps, nvmeGB, accel, efa, use1, usw2.
 import type { Ec2FamilyRow } from "./instance-type-info.ts";
 
-/** Where the figures come from. */
-export const sources: Readonly<Record<string, string>> = {
-  "prices": "aws/karpenter-provider-aws pkg/providers/pricing/zz_generated.pricing_aws.go (generated 2026-07-20, us-east-1)",
-  "eni": "aws/karpenter-provider-aws pkg/providers/instancetype/zz_generated.vpclimits.go (generated 2026-08-06)",
-  "network": "aws/karpenter-provider-aws pkg/providers/instancetype/zz_generated.bandwidth.go",
-  "labels": "aws/karpenter-provider-aws website/content/en/docs/reference/instance-types.md (v1.14 docs)",
-  "zones_spot": "skypilot-org/skypilot-catalog catalogs/v7/aws/vms.csv (2026-08-22)",
-  "eniFallback": "getmoto/moto moto/ec2/resources/instance_types.json (only types missing from vpclimits)",
-  "p3": "kubernetes/autoscaler cluster-autoscaler/cloudprovider/aws/ec2_instance_types.go"
-};
-
+// prices: aws/karpenter-provider-aws pkg/providers/pricing/zz_generated.pricing_aws.go (generated 2026-07-20, us-east-1)
+// eni: aws/karpenter-provider-aws pkg/providers/instancetype/zz_generated.vpclimits.go (generated 2026-08-06)
+// network: aws/karpenter-provider-aws pkg/providers/instancetype/zz_generated.bandwidth.go
+// labels: aws/karpenter-provider-aws website/content/en/docs/reference/instance-types.md (v1.14 docs)
+// zones_spot: skypilot-org/skypilot-catalog catalogs/v7/aws/vms.csv (2026-08-22)
+// eniFallback: getmoto/moto moto/ec2/resources/instance_types.json (only types missing from vpclimits)
+// p3: kubernetes/autoscaler cluster-autoscaler/cloudprovider/aws/ec2_instance_types.go
 export const familyRows: Readonly<Record<string, Ec2FamilyRow>> = {
 "m5":{"arch":"amd64","mfr":"intel","mhz":3100,"hv":"nitro","core":true,"spot":{"use1":0.36,"usw2":0.4},"types":{"large":[2,8192,0.096,3,10,9,750,4750,0,0,0,"12456","1234"],"xlarge":[4,16384,0.192,4,15,18,1250,4750,0,0,0,"12456","1234"],"2xlarge":[8,32768,0.384,4,15,38,2500,4750,0,0,0,"12456","1234"],"4xlarge":[16,65536,0.768,8,30,54,5000,4750,0,0,0,"12456","1234"],"8xlarge":[32,131072,1.536,8,30,54,10000,6800,0,0,0,"12456","1234"],"12xlarge":[48,196608,2.304,8,30,54,12000,9500,0,0,0,"12456","1234"],"16xlarge":[64,262144,3.072,15,50,107,20000,13600,0,0,0,"12456","1234"],"24xlarge":[96,393216,4.608,15,50,107,25000,19000,0,0,0,"12456","1234"],"metal":[96,393216,4.608,15,50,120,25000,19000,0,0,0,"12456","1234"]}},
 "m5a":{"arch":"amd64","mfr":"amd","mhz":2500,"hv":"nitro","core":true,"spot":{"use1":0.44,"usw2":0.47},"types":{"large":[2,8192,0.086,3,10,9,750,2880,0,0,0,"12456","1234"],"xlarge":[4,16384,0.172,4,15,18,1250,2880,0,0,0,"12456","1234"],"2xlarge":[8,32768,0.344,4,15,38,2500,2880,0,0,0,"12456","1234"],"4xlarge":[16,65536,0.688,8,30,54,5000,2880,0,0,0,"12456","1234"],"8xlarge":[32,131072,1.376,8,30,54,7500,4750,0,0,0,"12456","1234"],"12xlarge":[48,196608,2.064,8,30,54,10000,6780,0,0,0,"12456","1234"],"16xlarge":[64,262144,2.752,15,50,107,12000,9500,0,0,0,"12456","1234"],"24xlarge":[96,393216,4.128,15,50,107,20000,13750,0,0,0,"12456","1234"]}},

@@ -1,13 +1,13 @@
 import { familyRows } from "./families-data.ts";
 
-/** The regions figures are kept for, as the data abbreviates them. */
+/** The regions the data has columns for, by the abbreviation it uses. */
 export type RegionColumn = "use1" | "usw2";
 
-/** One size as the data keeps it; the file's first line names the columns. */
+/** One size in the data file, whose first line names the columns. */
 export type Ec2TypeRow = readonly [
   vcpu: number,
   memoryMiB: number,
-  /** On demand, Linux, us-east-1; null where none is listed. */
+  /** On demand, Linux, us-east-1; null if none is listed. */
   usdPerHour: number | null,
   /** On the default network card. */
   enis: number,
@@ -25,13 +25,13 @@ export type Ec2TypeRow = readonly [
   usw2: string,
 ];
 
-/** One family as the data keeps it. */
+/** One family in the data file. */
 export interface Ec2FamilyRow {
   readonly arch: string;
   readonly mfr: string;
   readonly mhz: number;
   readonly hv: string;
-  /** Among the most used. */
+  /** Among the most used families. */
   readonly core?: boolean;
   /** No longer offered anywhere. */
   readonly retired?: boolean;
@@ -47,7 +47,7 @@ export interface Ec2FamilyRow {
   readonly types: Readonly<Record<string, Ec2TypeRow>>;
 }
 
-/** What is known of one EC2 instance type, wherever and however it is launched. */
+/** The published facts of one EC2 instance type. */
 export interface Ec2InstanceTypeInfo {
   readonly name: string;
   readonly familyName: string;
@@ -70,7 +70,7 @@ export interface Ec2InstanceTypeInfo {
   readonly zoneDigits: Readonly<Record<RegionColumn, string>>;
 }
 
-/** Every type of the embedded catalogue, retired ones too. (04 §8) */
+/** Every type of the embedded catalogue, including retired ones. (04 §8) */
 export function ec2InstanceTypeInfos(): readonly Ec2InstanceTypeInfo[] {
   return Object.entries(familyRows).flatMap(([familyName, family]) =>
     Object.entries(family.types).map(([size, row]) => instanceTypeInfo({ familyName, family, size, row })),

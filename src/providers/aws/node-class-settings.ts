@@ -2,15 +2,14 @@ import type { Ec2NodeClass } from "../../api/kinds/ec2-node-class.ts";
 import { resolvedAmiFamily } from "../../api/validation/ami-family.ts";
 import type { KubeletConfiguration } from "../../api/validation/kubelet-decode.ts";
 import { managedKubelet } from "../../api/validation/kubelet-managed.ts";
-import type { AmiFamily } from "../../api/vocabulary.ts";
 import type { KubeletSettings, NodeSettings } from "./node-settings.ts";
 
-/** What a node class says about the size of its nodes. */
+/** The settings of a node class that decide capacity and overhead of its nodes. */
 export function nodeSettingsOf({ spec }: Pick<Ec2NodeClass, "spec">): Partial<NodeSettings> {
   if (spec === undefined) return {};
   const { kubelet, blockDeviceMappings, instanceStorePolicy, networkInterfaces, connectionTracking } = spec;
   return {
-    amiFamily: resolvedAmiFamily(spec) as AmiFamily,
+    amiFamily: resolvedAmiFamily(spec),
     ...(kubelet && { kubelet: plainKubelet(kubelet) }),
     ...(blockDeviceMappings && { blockDeviceMappings }),
     ...(instanceStorePolicy && { instanceStorePolicy }),

@@ -1,6 +1,6 @@
 import type { AmiFamily } from "../../api/vocabulary.ts";
 
-/** What an EC2NodeClass and the controller's flags say about the size of nodes. */
+/** Settings of an EC2NodeClass and the controller's flags that decide capacity and overhead of nodes. */
 export interface NodeSettings {
   readonly amiFamily: AmiFamily;
   readonly kubelet: KubeletSettings;
@@ -8,13 +8,13 @@ export interface NodeSettings {
   readonly instanceStorePolicy: "RAID0" | undefined;
   readonly networkInterfaces: readonly NetworkInterface[];
   readonly tracksConnections: boolean;
-  /** The part of memory the hypervisor keeps. */
+  /** The share of memory the hypervisor uses. */
   readonly vmMemoryOverheadPercent: number;
   /** Interfaces that carry no pods. */
   readonly reservedEnis: number;
 }
 
-/** The kubelet fields that bear on capacity and overhead. (04 §1.10) */
+/** The kubelet fields that affect capacity and overhead. (04 §1.10) */
 export interface KubeletSettings {
   readonly maxPods?: number | undefined;
   readonly podsPerCore?: number | undefined;

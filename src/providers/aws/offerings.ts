@@ -7,14 +7,14 @@ import type { Prices } from "./prices.ts";
 import type { Zone } from "./regions.ts";
 import { type RequirementInterner, reservationRequirements } from "./type-requirements.ts";
 
-/** One zone and capacity type, the same for every instance type. */
+/** One zone and capacity type, shared by all instance types. */
 export interface OfferingTemplate {
   readonly zone: Zone;
   readonly capacityType: "on-demand" | "spot";
   readonly requirements: Requirements;
 }
 
-/** Every zone of the region, each on demand and on spot; the zone id is known where nodes can be. (04 §2.5) */
+/** Every zone of the region, on-demand and spot; the zone id is set only for zones nodes can be in. (04 §2.5) */
 export function offeringTemplates(
   zones: readonly Zone[],
   { usable, interner }: { readonly usable: ReadonlySet<Zone>; readonly interner: RequirementInterner },
@@ -41,7 +41,7 @@ export interface OfferingContext {
   readonly prices: Prices;
 }
 
-/** Every way to buy the type; without a price, or where it is not offered, it cannot be had. (04 §2.5) */
+/** One offering per zone and capacity type; unavailable without a price or where the type is not offered. (04 §2.5) */
 export function ec2Offerings(
   typeInfo: Ec2InstanceTypeInfo,
   { templates, zones, settings, prices }: OfferingContext,
@@ -53,7 +53,7 @@ export function ec2Offerings(
   });
 }
 
-/** Whether a machine can be what the node class says; else none of its offerings is available. (04 §2.5) */
+/** Whether the type works with the node class; if not, none of its offerings is available. (04 §2.5) */
 export function isCompatibleWithNodeClass(typeInfo: Ec2InstanceTypeInfo, settings: NodeSettings): boolean {
   if (settings.amiFamily === "AL2023" && typeInfo.familyName === "a1") return false;
   if (settings.tracksConnections && (typeInfo.isMetal || typeInfo.family.hv !== "nitro")) return false;

@@ -7,7 +7,7 @@ import { ec2PodCapacity, eniLimitedPods } from "./capacity.ts";
 import type { Ec2InstanceTypeInfo } from "./instance-type-info.ts";
 import type { NodeSettings } from "./node-settings.ts";
 
-/** Shares of a machine's cores that the kubelet keeps, from the first core up. (04 §2.4) */
+/** The kubelet reserves a share of each core, by bracket. (04 §2.4) */
 const cpuBrackets = [
   { fromMilli: 0, toMilli: 1000, share: 0.06 },
   { fromMilli: 1000, toMilli: 2000, share: 0.01 },
@@ -19,7 +19,7 @@ const evictionMemory = Quantity.parse("100Mi");
 const reservedStorage = Quantity.parse("1Gi");
 const mebibyte = 2 ** 20;
 
-/** What of a node is not for pods. evictionSoft has no say. (04 §2.4) */
+/** What is reserved from a node's capacity. evictionSoft is ignored, as upstream does. (04 §2.4) */
 export function ec2Overhead(typeInfo: Ec2InstanceTypeInfo, settings: NodeSettings, capacity: Resources): Overhead {
   return {
     kubeReserved: { ...kubeReserved(typeInfo, settings), ...parsedResources(settings.kubelet.kubeReserved) },
@@ -30,7 +30,7 @@ export function ec2Overhead(typeInfo: Ec2InstanceTypeInfo, settings: NodeSetting
 
 function kubeReserved(typeInfo: Ec2InstanceTypeInfo, settings: NodeSettings): Resources {
   const { reservesForEniLimitedPods } = amiFamilyTraits[settings.amiFamily];
-  // Interfaces set aside do not lower the reserve. (04 §2.4)
+  // Reserved interfaces do not lower the reserved memory. (04 §2.4)
   const podCount = reservesForEniLimitedPods
     ? eniLimitedPods(typeInfo, { ...settings, reservedEnis: 0 })
     : ec2PodCapacity(typeInfo, settings);
@@ -59,7 +59,7 @@ function evictionThreshold(capacity: Resources, evictionHard: Readonly<Record<st
   };
 }
 
-/** A quantity, or a share of what there is; 100% turns eviction off. (04 §2.4) */
+/** A quantity, or a percentage of the capacity; 100% turns eviction off. (04 §2.4) */
 function threshold(of: Quantity, signal: string | undefined): Quantity | undefined {
   if (signal === undefined) return undefined;
   if (!signal.endsWith("%")) return Quantity.tryParse(signal);
@@ -72,7 +72,7 @@ function percentOf(quantity: Quantity, percent: number): Quantity {
   return Quantity.of(Math.ceil((quantity.toNumber() / 100) * percent), quantity.format);
 }
 
-/** What does not read as a quantity is an expression or a mistake; either way it is not decided here. (04 §1.10) */
+/** Values that are no quantity are expressions or mistakes; validation reports them. (04 §1.10) */
 function parsedResources(reserved: Readonly<Record<string, string>> = {}): Resources {
   return Object.fromEntries(
     Object.entries(reserved).flatMap(([name, text]) => {

@@ -8,19 +8,19 @@ interface RegionRow {
   readonly column: RegionColumn;
 }
 
-/** Regions with figures of their own. (04 §8) */
+/** Regions with columns in the data. (04 §8) */
 const regionRows: Readonly<Record<string, RegionRow>> = {
   "us-east-1": { zoneIdPrefix: "use1-az", column: "use1" },
   "us-west-2": { zoneIdPrefix: "usw2-az", column: "usw2" },
 };
 
-/** Regions the embedded catalogue knows. */
+/** Regions in the embedded data. */
 export const knownRegions: readonly string[] = Object.keys(regionRows);
 
 export interface Zone {
   readonly name: string;
   readonly id: string;
-  /** What tells it apart within the region. */
+  /** The last digit of its id. */
   readonly digit: string;
 }
 
@@ -31,7 +31,7 @@ export interface Region {
   readonly zones: readonly Zone[];
 }
 
-/** The region with its zones, or a problem that names the regions there are. */
+/** The region with its zones, or a problem that lists the known regions. */
 export function findRegion(
   name: string,
   typeInfos: readonly Ec2InstanceTypeInfo[],
@@ -43,7 +43,7 @@ export function findRegion(
   return { region: { name, column: row.column, zones } };
 }
 
-/** Which letter a zone has differs by account; offline, letters follow ids. */
+/** The letters of zones differ by account; offline they follow the ids. */
 function zoneOf(region: string, row: RegionRow, digit: string): Zone {
   return { name: `${region}${"abcdefghi"[Number(digit) - 1] ?? digit}`, id: `${row.zoneIdPrefix}${digit}`, digit };
 }

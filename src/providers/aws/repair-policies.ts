@@ -2,7 +2,7 @@ import type { RepairPolicy } from "../../cloud/cloud-provider.ts";
 
 const minutes = 60_000;
 
-/** What EC2 nodes are replaced for. (03:R-1) */
+/** Which conditions of EC2 nodes lead to their repair. (03:R-1) */
 export const awsRepairPolicies: readonly RepairPolicy[] = [
   { conditionType: "Ready", conditionStatus: "False", tolerationMs: 30 * minutes },
   { conditionType: "Ready", conditionStatus: "Unknown", tolerationMs: 30 * minutes },

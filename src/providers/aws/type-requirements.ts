@@ -19,7 +19,7 @@ export interface TypeRequirementsContext {
   readonly interner: RequirementInterner;
 }
 
-/** Hands out one requirement for one meaning: most labels have few values, and there are hundreds of types. */
+/** Returns one shared Requirement per key and values: most labels have few values, and there are hundreds of types. */
 export class RequirementInterner {
   private readonly byText = new Map<string, Requirement>();
 
@@ -33,13 +33,13 @@ export class RequirementInterner {
     return requirement;
   }
 
-  /** The label with its value, or none of it. */
+  /** The label with its value, or the requirement that it is absent. */
   valueOrAbsent(key: string, value: string | number | undefined): Requirement {
     return this.in(key, value === undefined ? [] : [String(value)]);
   }
 }
 
-/** Every label a node of this type can have; the ones it cannot have are ruled out. (04 §2.2, 02:C-1) */
+/** Every label a node of this type can have; labels it cannot have are required to be absent. (04 §2.2, 02:C-1) */
 export function typeRequirements(typeInfo: Ec2InstanceTypeInfo, context: TypeRequirementsContext): Requirements {
   const { interner } = context;
   return Requirements.of(
@@ -101,7 +101,7 @@ function hardwareRequirements(typeInfo: Ec2InstanceTypeInfo, interner: Requireme
     interner.valueOrAbsent(awsLabels.instanceLocalNvme, positive(typeInfo.nvmeGB)),
     interner.in(awsLabels.instanceHypervisor, [isMetal ? "" : family.hv]),
     interner.in(awsLabels.instanceEncryptionInTransit, [String(family.eit === true)]),
-    // The embedded catalogue does not say which types have enclaves.
+    // The embedded data does not say which types have enclaves.
     interner.valueOrAbsent(awsLabels.nitroSandbox, undefined),
   ];
 }
@@ -123,7 +123,7 @@ function acceleratorRequirements(
   ];
 }
 
-/** Labels of launched machines: any tenancy; reservations and placement groups only where a node class has them. */
+/** Labels decided at launch: any tenancy; no reservation or placement group, which only some node classes have. */
 function launchRequirements(interner: RequirementInterner): Requirement[] {
   return [
     interner.in(awsLabels.instanceTenancy, tenancies),
@@ -133,7 +133,7 @@ function launchRequirements(interner: RequirementInterner): Requirement[] {
   ];
 }
 
-/** Not reserved. (04 §2.5) */
+/** The requirements of offerings without a reservation. (04 §2.5) */
 export function reservationRequirements(interner: RequirementInterner): Requirement[] {
   return [
     interner.valueOrAbsent(awsLabels.capacityReservationId, undefined),

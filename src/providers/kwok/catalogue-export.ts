@@ -5,17 +5,17 @@ import { mergeResources, type Resources } from "../../core/resources.ts";
 import { derivedLabels, kwokOverhead } from "./kwok-instance-type.ts";
 
 export interface KwokExportOptions {
-  /** Which of the types' own labels go along; all of them unless said. */
+  /** Which of the types' own labels are written; by default all. */
   readonly includesLabel?: (label: string) => boolean;
 }
 
 /**
- * Writes types of any provider as an instance types file. Read as KWOK types they schedule alike:
+ * Writes types of any provider as an instance types file. Read as KWOK types they schedule the same:
  *
- * - KWOK's overhead is the same for all, so amounts are written such that what is left for pods is right;
+ * - KWOK's overhead is the same for all types, so capacity is written such that allocatable is right;
  * - KWOK derives a type's labels from its name, so the provider's own labels are written on each offering;
- * - whatever a file lists is available, so offerings that are not are left out;
- * - a type that runs no operating system cannot be told, and is left out.
+ * - whatever a file lists is available, so unavailable offerings are left out;
+ * - the format requires an operating system, so a type without one is left out.
  */
 export function toKwokFile(
   types: readonly InstanceType[],
@@ -52,7 +52,7 @@ function offeringJson(offering: Offering, includedRequirements: readonly Require
   };
 }
 
-/** The capacity that leaves this type's allocatable under KWOK's overhead and the rule about huge pages. (02:A-11) */
+/** The capacity that yields this type's allocatable after KWOK's overhead and the rule about huge pages. (02:A-11) */
 function resourcesJson(type: InstanceType): Readonly<Record<string, string>> {
   const pages = Object.entries(type.capacity).filter(([name]) => name.startsWith("hugepages-"));
   const reserved = pages.map(([, quantity]): Resources => ({ [resources.memory]: quantity }));

@@ -6,7 +6,7 @@ import { Quantity } from "../../util/quantity.ts";
 import { kwokInstanceType } from "./kwok-instance-type.ts";
 
 const cpuSizes = [1, 2, 4, 8, 16, 32, 48, 64, 96, 128, 192, 256];
-/** GiB a cpu, and the family named for it. (02:K-2) */
+/** Families by their GiB per cpu. (02:K-2) */
 const families = [
   { name: "c", gibPerCpu: 2 },
   { name: "s", gibPerCpu: 4 },
@@ -17,7 +17,7 @@ const architectures = ["amd64", "arm64"];
 const zones = ["test-zone-a", "test-zone-b", "test-zone-c", "test-zone-d"];
 const spotFraction = 0.7;
 
-/** The 144 types the KWOK provider comes with, by rule. (02:K-1) */
+/** The 144 default KWOK types. (02:K-1) */
 export function kwokInstanceTypes(): readonly InstanceType[] {
   const templates = kwokOfferingTemplates();
   return cpuSizes.flatMap((cpu) =>
@@ -37,7 +37,7 @@ export function kwokInstanceTypes(): readonly InstanceType[] {
   );
 }
 
-/** 02:K-3. */
+/** The capacity of a type of this size: 16 pods per cpu, at most 1024. (02:K-3) */
 function capacity(cpu: number, gibPerCpu: number) {
   return {
     [resources.cpu]: Quantity.of(cpu),
@@ -47,7 +47,7 @@ function capacity(cpu: number, gibPerCpu: number) {
   };
 }
 
-/** Dollars an hour on demand. The order of operations is part of the price. (02:K-3) */
+/** Dollars an hour on demand. The order of operations decides the last bit. (02:K-3) */
 function price(cpu: number, gibPerCpu: number): number {
   return 0.025 * cpu + (0.001 * bytes(cpu, gibPerCpu)) / 1e9;
 }
@@ -61,7 +61,7 @@ interface KwokOfferingTemplate {
   readonly priceFraction: number;
 }
 
-/** The eight ways to buy, shared by all types. (02:K-1) */
+/** The eight combinations of zone and capacity type, shared by all types. (02:K-1) */
 function kwokOfferingTemplates(): readonly KwokOfferingTemplate[] {
   return zones.flatMap((zone) => [
     kwokOfferingTemplate(zone, "spot", spotFraction),

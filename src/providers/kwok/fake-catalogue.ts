@@ -5,7 +5,7 @@ import { Requirements } from "../../core/requirements.ts";
 import { Quantity } from "../../util/quantity.ts";
 import { kwokOverhead } from "./kwok-instance-type.ts";
 
-/** Labels of the benchmark's types; well-known where that catalogue is in use. */
+/** Labels of the benchmark's types; they count as well-known when this catalogue is used. */
 export const fakeLabels = { size: "size", special: "special", integer: "integer" } as const;
 
 const fakeOfferings = [
@@ -16,7 +16,7 @@ const fakeOfferings = [
   { zone: "test-zone-3", capacityType: "on-demand" },
 ];
 
-/** The scheduling benchmark's catalogue `fake:N`: each type one cpu larger than the last. (02 §10.2) */
+/** The catalogue `fake:N` of upstream's scheduling benchmark: each type has one cpu more than the one before. (02 §10.2) */
 export function fakeInstanceTypes(count: number): readonly InstanceType[] {
   const offeringRequirements = fakeOfferings.map(({ zone, capacityType }) =>
     Requirements.of(Requirement.in(labels.zone, [zone]), Requirement.in(labels.capacityType, [capacityType])),
@@ -28,7 +28,7 @@ function fakeInstanceType(index: number, offeringRequirements: readonly Requirem
   const name = `fake-it-${index}`;
   const cpu = index + 1;
   const memoryBytes = 2 * cpu * 2 ** 30;
-  // The same everywhere: spot is no cheaper here. The order of operations is part of the price.
+  // The same for all offerings, also spot. The order of operations decides the last bit.
   const price = 0.1 * cpu + (0.1 * memoryBytes) / 1e9;
   return {
     name,

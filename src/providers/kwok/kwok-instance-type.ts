@@ -6,7 +6,7 @@ import { Requirements } from "../../core/requirements.ts";
 import { amountOf, type Resources } from "../../core/resources.ts";
 import { Quantity } from "../../util/quantity.ts";
 
-/** What must be said about a KWOK type; its labels follow. (02:K-4) */
+/** What a KWOK type states; its labels are derived. (02:K-4) */
 export interface KwokTypeSpec {
   readonly name: string;
   readonly architecture: string;
@@ -15,7 +15,7 @@ export interface KwokTypeSpec {
   readonly offerings: readonly Offering[];
 }
 
-/** Labels that are derived from the description and so never written down with it. (02:K-5) */
+/** Labels derived from name, size and offerings, and so never stored in a file. (02:K-5) */
 export const derivedLabels: ReadonlySet<string> = new Set([
   labels.instanceType,
   labels.arch,
@@ -28,13 +28,13 @@ export const derivedLabels: ReadonlySet<string> = new Set([
   kwokLabels.instanceMemory,
 ]);
 
-/** 02:K-6. */
+/** Every KWOK type reserves the same for the kubelet. (02:K-6) */
 export const kwokOverhead: Overhead = {
   ...noOverhead,
   kubeReserved: { [resources.cpu]: Quantity.milli(100), [resources.memory]: Quantity.parse("10Mi") },
 };
 
-/** 02:K-5, K-6. */
+/** Builds the InstanceType, with the labels that follow from its name, size and offerings. (02:K-5, K-6) */
 export function kwokInstanceType({ name, architecture, operatingSystems, ...type }: KwokTypeSpec): InstanceType {
   const cpu = amountOf(type.resources, resources.cpu).canonical();
   return {
@@ -56,7 +56,7 @@ export function kwokInstanceType({ name, architecture, operatingSystems, ...type
   };
 }
 
-/** Every label that sets offerings apart counts as well-known. (02:K-5) */
+/** Every label that distinguishes offerings counts as well-known. (02:K-5) */
 export function withOfferingKeys(policy: LabelPolicy, types: readonly InstanceType[]): LabelPolicy {
   const wellKnown = new Set(policy.wellKnown);
   for (const { offerings } of types) {
@@ -65,7 +65,7 @@ export function withOfferingKeys(policy: LabelPolicy, types: readonly InstanceTy
   return { ...policy, wellKnown };
 }
 
-/** The part after the dot of a name like EC2's; other names say nothing about size. (02:K-5) */
+/** The part after the dot of a name like EC2's; other names do not contain a size. (02:K-5) */
 function sizeOf(name: string): string | undefined {
   return /^\w+\.(nano|micro|small|medium|large|\d*xlarge|metal)$/.exec(name)?.[1];
 }

@@ -7,7 +7,7 @@ import { karpenterTypes } from "../../kube/resources.ts";
 
 type KwokNodeClassObject = KubeObject & KwokNodeClass;
 
-/** A KWOKNodeClass that says nothing of itself is ready: there is nothing to resolve. (02:K-10) */
+/** Marks KWOKNodeClasses ready: there is nothing to resolve. (02:K-10) */
 export function kwokNodeClassController(): Controller {
   return reconcileController({
     name: "kwoknodeclass.status",

@@ -3,34 +3,34 @@ import type { KubeObject } from "../../api/object.ts";
 import { CloudError } from "../../cloud/cloud-error.ts";
 import type { KubeClient } from "../../kube/client.ts";
 import { type Controller, reconcileController } from "../../kube/controller.ts";
-import { isKubeError } from "../../kube/kube-error.ts";
+import { ignoreKubeErrors } from "../../kube/kube-error.ts";
 import { listAllPages } from "../../kube/list-all-pages.ts";
 import { builtInTypes } from "../../kube/resources.ts";
 import type { Clock } from "../../util/clock.ts";
 
 export type KwokNode = KubeObject & Node;
 
-/** Machines that are nothing but Node objects. (02:K-7, K-10) */
+/** KWOK instances: plain Node objects. (02:K-7, K-10) */
 export interface KwokNodes {
-  /** The Node appears after a while. */
+  /** The Node is created after a delay. */
   create(node: KwokNode, options: { readonly afterMs: number }): void;
-  /** Those that are not on their way out, also such as are yet to appear. */
+  /** Includes Nodes yet to be created; leaves out those being deleted. */
   list(): AsyncIterable<KwokNode>;
   find(name: string): Promise<KwokNode | undefined>;
-  /** Not found once it is gone. */
+  /** Throws not-found if there is none. */
   delete(name: string): Promise<void>;
   readonly controllers: readonly Controller[];
 }
 
-const scheme = "kwok://";
+export const kwokScheme = "kwok://";
 
 export function kwokProviderId(name: string): string {
-  return `${scheme}${name}`;
+  return `${kwokScheme}${name}`;
 }
 
-/** The name of the node a provider id means, if it is one of ours. */
+/** The node name in a provider id; undefined if it is not KWOK's. */
 export function kwokNodeName(providerId: string): string | undefined {
-  return providerId.startsWith(scheme) ? providerId.slice(scheme.length) : undefined;
+  return providerId.startsWith(kwokScheme) ? providerId.slice(kwokScheme.length) : undefined;
 }
 
 interface PendingNode {
@@ -38,13 +38,13 @@ interface PendingNode {
   readonly dueAt: number;
 }
 
-/** Nodes as upstream's KWOK provider makes them: the kwok controller of a cluster brings them to life. */
+/** Creates Nodes as upstream's KWOK provider does: the cluster's kwok controller plays their kubelets. */
 export function kwokNodes({ client, clock }: { readonly client: KubeClient; readonly clock: Clock }): KwokNodes {
   const pending = new Map<string, PendingNode>();
   let enqueueNode: (name: string) => void = () => {};
 
   const findExisting = async (name: string): Promise<KwokNode | undefined> => {
-    const node = await ignoreNotFound(client.get<KwokNode>(builtInTypes.Node, { name }));
+    const node = await ignoreKubeErrors(client.get<KwokNode>(builtInTypes.Node, { name }), "not-found");
     return node !== undefined && isKwokNode(node) ? node : undefined;
   };
   const createWhenDue = async (name: string) => {
@@ -52,7 +52,7 @@ export function kwokNodes({ client, clock }: { readonly client: KubeClient; read
     if (next === undefined) return undefined;
     const leftMs = next.dueAt - clock.now();
     if (leftMs > 0) return { afterMs: leftMs };
-    await ignoreAlreadyExists(client.create(builtInTypes.Node, next.node));
+    await ignoreKubeErrors(client.create(builtInTypes.Node, next.node), "already-exists");
     pending.delete(name);
     return undefined;
   };
@@ -65,7 +65,7 @@ export function kwokNodes({ client, clock }: { readonly client: KubeClient; read
     },
     find: async (name) => pending.get(name)?.node ?? (await findExisting(name)),
     list: async function* () {
-      const before = [...pending]; // those that appear while we list may be in none of its pages
+      const before = [...pending]; // a Node created while we list may be in none of its pages
       const listed = new Set<string | undefined>();
       for await (const page of listAllPages<KwokNode>(client, builtInTypes.Node)) {
         for (const node of page) {
@@ -79,9 +79,10 @@ export function kwokNodes({ client, clock }: { readonly client: KubeClient; read
       const wasPending = pending.delete(name);
       const node = await findExisting(name);
       if (node === undefined && !wasPending) throw new CloudError("not-found", `no node ${name}`);
-      const { uid } = node?.metadata ?? {};
-      if (node !== undefined)
-        await ignoreNotFound(client.delete(builtInTypes.Node, { name }, uid ? { preconditions: { uid } } : {}));
+      if (node === undefined) return;
+      const { uid } = node.metadata;
+      const deleted = client.delete(builtInTypes.Node, { name }, uid ? { preconditions: { uid } } : {});
+      await ignoreKubeErrors(deleted, "not-found");
     },
     controllers: [
       reconcileController({
@@ -101,24 +102,7 @@ export function kwokNodes({ client, clock }: { readonly client: KubeClient; read
   };
 }
 
-/** A Node on its way out counts as gone. (02:K-10) */
+/** A Node being deleted counts as gone. (02:K-10) */
 function isKwokNode({ metadata, spec }: KwokNode): boolean {
   return metadata.deletionTimestamp === undefined && kwokNodeName(spec?.providerID ?? "") !== undefined;
-}
-
-async function ignoreNotFound<T>(call: Promise<T>): Promise<T | undefined> {
-  try {
-    return await call;
-  } catch (error) {
-    if (isKubeError(error, "not-found")) return undefined;
-    throw error;
-  }
-}
-
-async function ignoreAlreadyExists(call: Promise<unknown>): Promise<void> {
-  try {
-    await call;
-  } catch (error) {
-    if (!isKubeError(error, "already-exists")) throw error;
-  }
 }

@@ -12,10 +12,11 @@ import {
   claimLaunchRequestOf,
   type LaunchableOffering,
   launchableOfferings,
+  noCompatibleOffering,
 } from "../../cloud/launchable-offerings.ts";
 import type { InstanceType } from "../../core/instance-type.ts";
 import type { KubeClient } from "../../kube/client.ts";
-import { isKubeError } from "../../kube/kube-error.ts";
+import { ignoreKubeErrors } from "../../kube/kube-error.ts";
 import { karpenterTypes } from "../../kube/resources.ts";
 import type { Clock } from "../../util/clock.ts";
 import { Random } from "../../util/random.ts";
@@ -39,7 +40,7 @@ export interface KwokProviderOptions extends KwokCapacityOptions {
   readonly kwokNodes: KwokNodes;
 }
 
-/** The KWOK provider: machines are Node objects of a cluster that has the kwok controller. (02 §9) */
+/** The KWOK provider: its instances are Node objects of a cluster that runs the kwok controller. (02 §9) */
 export function kwokProvider({
   client,
   clock,
@@ -69,7 +70,7 @@ export function kwokProvider({
     create: async (claim, { plannedInstanceTypes } = {}) => {
       const nodeClass = await getNodeClass(claim, client);
       assertKwokNodeClassReady(nodeClass);
-      // The claim alone decides who its node is, so that a repeated launch finds the first one. (02 §7)
+      // The node's name depends on the claim alone, so that a repeated launch finds the first Node. (02 §7)
       const claimRandom = new Random(claim.metadata.uid ?? claim.metadata.name ?? "");
       const name = newKwokNodeName(claim, claimRandom);
       const before = await kwokNodes.find(name);
@@ -79,7 +80,7 @@ export function kwokProvider({
         launchableOfferings(launchRequest, plannedInstanceTypes?.(catalogue) ?? catalogue),
         claimRandom,
       );
-      if (offer === undefined) throw new CloudError("insufficient-capacity", "no available offering suits the claim");
+      if (offer === undefined) throw new CloudError("insufficient-capacity", noCompatibleOffering);
       const node = newKwokNode(claim, { name, launchRequest, offer, capacityOptions });
       kwokNodes.create(node, { afterMs: registrationDelayMs(nodeClass) ?? 0 });
       return instanceOf(node, clock);
@@ -93,11 +94,11 @@ export function kwokProvider({
     },
     list,
     instanceTypes: async () => catalogue,
-    driftReason: async () => undefined, // 02:K-10
+    driftReason: async () => undefined, // KWOK nodes never drift. (02:K-10)
   };
 }
 
-/** A claim that was never told of its node has one all the same, if it was launched. */
+/** A claim without a provider id may still have a Node: its name is derived the same way. */
 function nodeNameOfClaim(claim: NodeClaim): string {
   const knownName = kwokNodeName(claim.status?.providerID ?? "");
   return knownName ?? newKwokNodeName(claim, new Random(claim.metadata.uid ?? claim.metadata.name ?? ""));
@@ -105,12 +106,11 @@ function nodeNameOfClaim(claim: NodeClaim): string {
 
 async function getNodeClass({ spec }: NodeClaim, client: KubeClient): Promise<KwokNodeClass> {
   const { name } = spec.nodeClassRef;
-  try {
-    return await client.get<KubeObject & KwokNodeClass>(karpenterTypes.KWOKNodeClass, { name });
-  } catch (error) {
-    if (!isKubeError(error, "not-found")) throw error;
-    throw new CloudError("insufficient-capacity", `there is no KWOKNodeClass ${name}`, { cause: error }); // 02:K-7
-  }
+  const nodeClass = client.get<KubeObject & KwokNodeClass>(karpenterTypes.KWOKNodeClass, { name });
+  const found = await ignoreKubeErrors(nodeClass, "not-found");
+  // As upstream: the claim is deleted and its pods are scheduled again. (02:K-7)
+  if (found === undefined) throw new CloudError("insufficient-capacity", `KWOKNodeClass ${name} not found`);
+  return found;
 }
 
 interface NewNodeInput {
@@ -120,7 +120,7 @@ interface NewNodeInput {
   readonly capacityOptions: KwokCapacityOptions;
 }
 
-/** 02:K-8. */
+/** The Node that the cluster's kwok controller keeps ready. (02:K-8) */
 function newKwokNode(claim: NodeClaim, { name, launchRequest, offer, capacityOptions }: NewNodeInput): KwokNode {
   const fake = { [kwokLabels.fakeNode]: "fake" };
   return {

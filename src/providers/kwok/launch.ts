@@ -12,32 +12,33 @@ import {
 import { parseDurationMs } from "../../util/duration.ts";
 import type { Random } from "../../util/random.ts";
 
-/** A node name ends up in a label. */
 const maxNameLength = 63;
 
-/** 02:K-7. */
+/** Throws if the node class says that it is not ready; one without a Ready condition may be used. (02:K-7) */
 export function assertKwokNodeClassReady({ metadata, status }: KwokNodeClass): void {
   const ready = getCondition({ metadata, status }, "Ready");
   if (ready?.status === "False") throw new CloudError("node-class-not-ready", ready.message ?? ready.reason ?? "");
 }
 
-/** How long after its launch the Node appears, where the class says. (02:K-7) */
+/** How long after the launch the Node is created, if the class states it. (02:K-7) */
 export function registrationDelayMs({ spec }: KwokNodeClass): number | undefined {
   return spec?.nodeRegistrationDelay === undefined ? undefined : parseDurationMs(spec.nodeRegistrationDelay);
 }
 
-/** 02:K-8. */
+/** `kwok-<claim>-<random>-<number>`, cut to 63 characters because it also becomes a label value. (02:K-8) */
 export function newKwokNodeName(claim: NodeClaim, random: Random): string {
   const tail = `-${random.alphanumeric(5)}-${random.int(2 ** 32)}`;
   const head = `kwok-${claim.metadata.name ?? ""}`.slice(0, maxNameLength - tail.length).replace(/[-.]+$/, "");
   return `${head}${tail}`;
 }
 
-/** 02:K-8. */
-export function kwokNodeLabels(
-  claim: NodeClaim,
-  { launchRequest, offer }: { launchRequest: ClaimLaunchRequest; offer: LaunchableOffering },
-) {
+export interface KwokLaunch {
+  readonly launchRequest: ClaimLaunchRequest;
+  readonly offer: LaunchableOffering;
+}
+
+/** The labels of the Node: those resolved from the offering, and its price. (02:K-8) */
+export function kwokNodeLabels(claim: NodeClaim, { launchRequest, offer }: KwokLaunch) {
   return {
     ...resolvedLabels(claim, launchRequest, offer),
     [kwokLabels.instancePrice]: offer.offering.price.toFixed(6),
@@ -45,15 +46,12 @@ export function kwokNodeLabels(
 }
 
 export interface KwokCapacityOptions {
-  /** Says what was asked for instead of what the type has, as upstream does. (02 §12.2-19) */
+  /** Reports requests instead of the type's capacity, as upstream does. (02 §12.2-19) */
   readonly capacityFromRequests?: boolean | undefined;
 }
 
-/** What the node has. (02:K-8, 02 §12.2-19) */
-export function kwokCapacity(
-  { launchRequest, offer }: { launchRequest: ClaimLaunchRequest; offer: LaunchableOffering },
-  options: KwokCapacityOptions = {},
-) {
+/** Capacity and allocatable of the Node. (02:K-8, 02 §12.2-19) */
+export function kwokCapacity({ launchRequest, offer }: KwokLaunch, options: KwokCapacityOptions = {}) {
   const { capacityFromRequests = false } = options;
   const capacity = resourceListOf(capacityFromRequests ? launchRequest.requests : offer.capacity);
   return { capacity, allocatable: { ...(capacityFromRequests && capacity), ...resourceListOf(offer.allocatable) } };

@@ -14,7 +14,7 @@ export type Ami = NonNullable<NonNullable<Ec2NodeClass["status"]>["amis"]>[numbe
 
 const policy = labelPolicy("aws");
 
-/** Which machines an image is for. (04 §1.7) */
+/** Which instance types an AMI variant is for. (04 §1.7) */
 const variantRequirements: Readonly<Record<string, readonly RequirementItem[]>> = {
   standard: [
     { key: awsLabels.instanceGpuCount, operator: "DoesNotExist" },
@@ -25,18 +25,18 @@ const variantRequirements: Readonly<Record<string, readonly RequirementItem[]>> 
 };
 
 /**
- * The images of the simulated account: every family's, in every version, for all its kinds of machines, AL2's too though
- * it has ended; those are marked. Names, tags and parameters find the same ones under the family the class names.
+ * The AMIs of the simulated account: every family in every version and variant; AL2's are marked deprecated. Selectors by
+ * name, tag or parameter all find the AMIs of the class's family.
  */
 export function amisFor(spec: Pick<Spec, "amiSelectorTerms" | "amiFamily">): readonly Ami[] {
-  const family = resolvedAmiFamily(spec) as AmiFamily;
+  const family = resolvedAmiFamily(spec);
   const amis = amisOfFamily(family, amiAliasOf(spec)?.version ?? "latest");
   const byTerms = spec.amiSelectorTerms.some(({ id }) => id === undefined);
   const ids = new Set(spec.amiSelectorTerms.flatMap(({ id }) => (id === undefined ? [] : [id])));
   return byTerms ? amis : amis.filter(({ id }) => ids.has(id));
 }
 
-/** The first that fits. (04 §1.7) */
+/** The first compatible AMI. (04 §1.7) */
 export function amiFor({ requirements }: InstanceType, amis: readonly Ami[]): Ami | undefined {
   return amis.find((ami) => isCompatible(requirements, amiRequirements(ami)));
 }
@@ -73,7 +73,7 @@ function simulatedAmi({ family, version, variant, arch }: AmiSource): Ami {
     name: `simulated-${parts.join("-")}`,
     ...(family === "AL2" && { deprecated: true }),
     requirements: [...requirements]
-      .sort((a, b) => a.key.length - b.key.length || (a.key < b.key ? -1 : 1)) // 04 §1.3
+      .sort((a, b) => a.key.length - b.key.length || (a.key < b.key ? -1 : 1)) // shortest key first, as upstream writes them (04 §1.3)
       .map(({ values, ...rest }) => ({ ...rest, ...(values && { values: [...values] }) })),
   };
 }

@@ -6,30 +6,30 @@ import type { Random } from "../../util/random.ts";
 export const cloudCalls = ["create", "delete", "get", "list"] as const;
 export type CloudCall = (typeof cloudCalls)[number];
 
-/** What may go wrong with one call. */
+/** A fault of one call. */
 export type CloudFault =
-  /** Nothing happens, and the answer is an error nobody can make sense of. */
+  /** Nothing happens; the call fails with an unknown error. */
   | { readonly kind: "failed"; readonly message?: string | undefined }
-  /** It happens, but the answer never arrives. */
+  /** It happens, but the answer is lost. */
   | { readonly kind: "lost" }
   /** It takes this much longer. */
   | { readonly kind: "slow"; readonly ms: number }
-  /** The cloud says no, and why. */
+  /** The cloud refuses with this error. */
   | { readonly kind: "refused"; readonly error: CloudError }
-  /** A launch that gives a machine whose kubelet never says a word. */
-  | { readonly kind: "dud" };
+  /** The launched instance's kubelet stays silent. */
+  | { readonly kind: "silent-kubelet" };
 export type CloudFaultKind = CloudFault["kind"];
 
-/** How often each happens, from 0 to 1. */
+/** The probability of each fault, from 0 to 1. */
 export type CloudFaultRates = Readonly<Partial<Record<CloudFaultKind, number>>>;
 
-const launchOnlyKinds: readonly CloudFaultKind[] = ["refused", "dud"];
-/** In this order, so that a draw means the same fault wherever it is made. */
-const faultKinds = ["failed", "lost", "slow", "refused", "dud"] as const satisfies readonly CloudFaultKind[];
+const launchOnlyKinds: readonly CloudFaultKind[] = ["refused", "silent-kubelet"];
+/** In a fixed order, so that the same random draw gives the same fault. */
+const faultKinds = ["failed", "lost", "slow", "refused", "silent-kubelet"] as const satisfies readonly CloudFaultKind[];
 const slowMs = 45_000;
 const refusalReasons: readonly LaunchReason[] = ["RequestLimitExceeded", "InternalError", "Unauthorized"];
 
-/** Decides which calls go wrong: those a test names, and seeded ones. */
+/** Decides which calls fail: planned ones, and random ones by rate. */
 export class CloudFaults {
   readonly #planned = new Map<CloudCall, CloudFault[]>();
   readonly #random: Random;
@@ -49,7 +49,7 @@ export class CloudFaults {
     this.#planned.set(call, [...planned, ...Array.from({ length: times }, () => fault)]);
   }
 
-  /** What goes wrong with the next call of the kind. */
+  /** The fault of the next call of this kind. */
   next(call: CloudCall): CloudFault | undefined {
     const planned = this.#planned.get(call)?.shift();
     return planned ?? this.#randomFault(call);
@@ -68,6 +68,6 @@ export class CloudFaults {
     if (kind === "slow") return { kind, ms: this.#random.int(slowMs) };
     if (kind !== "refused") return { kind };
     const reason = this.#random.pick(refusalReasons);
-    return { kind, error: new CloudError("create-failed", `the simulated cloud says ${reason}`, { reason }) };
+    return { kind, error: new CloudError("create-failed", `simulated error ${reason}`, { reason }) };
   }
 }

@@ -3,13 +3,13 @@ import type { UnavailableOfferings } from "../../cloud/unavailable-offerings.ts"
 import type { InstanceType, Offering } from "../../core/instance-type.ts";
 import type { OfferingSupply } from "./offering-supply.ts";
 
-/** What changes about types while their description stays. */
+/** What changes about offerings while instance types stay the same. */
 export interface OfferingState {
   readonly supply: OfferingSupply;
   readonly unavailable: UnavailableOfferings;
 }
 
-/** Instance types as they can be had now. The same list comes back until something changed, and the same types in it. */
+/** Instance types with current prices and availability. Returns the same list until something changes. */
 export class CurrentInstanceTypes {
   readonly #catalogue: readonly InstanceType[];
   readonly #offeringState: OfferingState;
@@ -26,9 +26,9 @@ export class CurrentInstanceTypes {
     const { supply, unavailable } = this.#offeringState;
     const now = `${supply.revision}/${unavailable.revision}`;
     if (now === this.#currentRevision) return this.#current;
-    const soldOut = unavailable.types();
+    const unavailableTypes = unavailable.types();
     this.#current = this.#catalogue.map((type) => {
-      const hasChanges = soldOut.has(type.name) || supply.hasPricesFor(type.name) || hasReservations(type);
+      const hasChanges = unavailableTypes.has(type.name) || supply.hasPricesFor(type.name) || hasReservations(type);
       return hasChanges ? withCurrentOfferings(type, this.#offeringState) : type;
     });
     this.#currentRevision = now;
@@ -44,10 +44,10 @@ function withCurrentOfferings(type: InstanceType, { supply, unavailable }: Offer
   const offerings = type.offerings.map((offering): Offering => {
     const key = offeringKey(type, offering);
     const price = supply.priceOf(key) ?? offering.price;
-    const { reservationCapacity: held } = offering;
-    const left = held === undefined ? undefined : Math.max(0, held - supply.reservationUsage(key));
+    const { reservationCapacity: total } = offering;
+    const left = total === undefined ? undefined : Math.max(0, total - supply.reservationUsage(key));
     const available = offering.available && !unavailable.isUnavailable(key) && left !== 0;
-    const isSame = price === offering.price && available === offering.available && left === held;
+    const isSame = price === offering.price && available === offering.available && left === total;
     return isSame
       ? offering
       : { ...offering, price, available, ...(left !== undefined && { reservationCapacity: left }) };

@@ -14,7 +14,7 @@ import { nodeSettingsOf } from "../aws/node-class-settings.ts";
 import type { Region } from "../aws/regions.ts";
 import { amiFor } from "./amis.ts";
 import { CurrentInstanceTypes, type OfferingState } from "./current-instance-types.ts";
-import type { LaunchContext, NodeClassBackend } from "./node-class-backend.ts";
+import { type LaunchContext, type NodeClassBackend, nodeClassBackend } from "./node-class-backend.ts";
 import { ec2NodeName } from "./vpc.ts";
 
 export interface Ec2BackendOptions {
@@ -22,40 +22,46 @@ export interface Ec2BackendOptions {
   readonly region: Region;
 }
 
-/** Sells EC2 types of a simulated region to EC2NodeClasses, retired ones too. */
+type Ec2NodeClassObject = KubeObject & Ec2NodeClass;
+
+/** Serves EC2NodeClasses with the types of a simulated region, retired ones included. */
 export function ec2Backend({ offeringState, region }: Ec2BackendOptions): NodeClassBackend {
   const typesByNodeClass = new InstanceTypesByNodeClass(region, offeringState);
-  return {
-    nodeClass: karpenterTypes.EC2NodeClass,
-    instanceTypes: (nodeClass) => typesByNodeClass.forNodeClass(asEc2(nodeClass)).list(),
-    assertReady: (nodeClass) => assertLaunchable(asEc2(nodeClass)),
-    chooseOffers: (launchContext, offers) => {
-      const { status } = asEc2(launchContext.nodeClass);
-      const bootable = offers.filter(({ type }) => amiFor(type, status?.amis ?? []) !== undefined);
-      return chooseLaunchOffers(bootable, launchContext);
-    },
-    newInstance: (launchContext, offer, random) => {
-      const id = `i-${random.hex(17)}`;
-      const where = offeringZone(offer.offering) ?? "";
-      return {
-        id,
-        providerId: `aws:///${where}/${id}`,
-        nodeName: ec2NodeName(id, { region, zone: where }),
-        ...instanceDescription(launchContext, offer),
-      };
-    },
-    driftOf: (claim, nodeClass) => {
-      const stamped = { claim: claim.metadata.annotations, owner: nodeClass.metadata.annotations };
-      return isDriftedByHash(hashAnnotationKeys.ec2NodeClass, stamped) ? "NodeClassDrift" : undefined;
-    },
-  };
+  return nodeClassBackend<Ec2NodeClassObject>(karpenterTypes.EC2NodeClass, (nodeClass) => {
+    const amis = nodeClass.status?.amis ?? [];
+    return {
+      instanceTypes: () => typesByNodeClass.forNodeClass(nodeClass).list(),
+      assertReady: () => assertLaunchable(nodeClass),
+      chooseOffers: (context, offers) => {
+        const bootable = offers.filter(({ type }) => amiFor(type, amis) !== undefined);
+        return chooseLaunchOffers(bootable, context);
+      },
+      newInstance: (context, offer, random) => {
+        const id = `i-${random.hex(17)}`;
+        const zone = offeringZone(offer.offering) ?? "";
+        return {
+          id,
+          providerId: `aws:///${zone}/${id}`,
+          nodeName: ec2NodeName(id, { region, zone }),
+          ...instanceDescription(context, nodeClass, offer),
+        };
+      },
+      driftOf: (claim) => {
+        const hashes = { claim: claim.metadata.annotations, owner: nodeClass.metadata.annotations };
+        return isDriftedByHash(hashAnnotationKeys.ec2NodeClass, hashes) ? "NodeClassDrift" : undefined;
+      },
+    };
+  });
 }
 
-/** All but who it is. */
-function instanceDescription({ claim, nodeClass, launchRequest }: LaunchContext, offer: LaunchableOffering) {
-  const { metadata, status } = asEc2(nodeClass);
-  const stamps = [hashAnnotationKeys.ec2NodeClass.hash, hashAnnotationKeys.ec2NodeClass.version] as const;
-  const stamped = stamps.flatMap((key) => {
+/** Everything but the id. */
+function instanceDescription(
+  { claim, launchRequest }: LaunchContext,
+  { metadata, status }: Ec2NodeClass,
+  offer: LaunchableOffering,
+) {
+  const { hash, version } = hashAnnotationKeys.ec2NodeClass;
+  const hashes = [hash, version].flatMap((key) => {
     const value = metadata.annotations?.[key];
     return value === undefined ? [] : [[key, value]];
   });
@@ -66,7 +72,7 @@ function instanceDescription({ claim, nodeClass, launchRequest }: LaunchContext,
       [awsLabels.nodeClass]: metadata.name ?? "",
     },
     annotations: {
-      ...Object.fromEntries(stamped),
+      ...Object.fromEntries(hashes),
       ...(status?.instanceProfile && { [annotations.awsInstanceProfileName]: status.instanceProfile }),
       ...(isRetired(offer.type.name) && { [simulationAnnotations.retiredType]: "true" }),
     },
@@ -81,25 +87,25 @@ function tenancyLabel(isShared: boolean) {
   return { [awsLabels.instanceTenancy]: isShared ? "default" : "dedicated" };
 }
 
-/** 04 §3.1-2. */
+/** Throws unless the class is ready and its status is of this generation. (04 §3.1-2) */
 function assertLaunchable(nodeClass: Ec2NodeClass): void {
   const ready = getCondition(nodeClass, "Ready");
   if (ready === undefined || ready.status === "Unknown") {
-    throw new CloudError("create-failed", ready?.message || "nobody has looked at the node class yet", {
+    throw new CloudError("create-failed", ready?.message || "the node class has not been reconciled yet", {
       reason: "NodeClassReadinessUnknown",
     });
   }
   if (ready.status === "False") throw new CloudError("node-class-not-ready", ready.message ?? ready.reason ?? "");
   if (!isNodeClassLaunchable(nodeClass)) {
-    throw new CloudError("node-class-not-ready", "its status is about an older generation");
+    throw new CloudError("node-class-not-ready", "the node class's status is of an older generation");
   }
 }
 
-/** Types as classes shape them: one shelf for all classes that make the same nodes in the same zones. */
+/** One list of types for all classes that produce the same nodes in the same zones. */
 class InstanceTypesByNodeClass {
   readonly #region: Region;
   readonly #offeringState: OfferingState;
-  readonly #byClass = new Map<string, { readonly shape: string; readonly shelf: CurrentInstanceTypes }>();
+  readonly #byClass = new Map<string, { readonly settings: string; readonly types: CurrentInstanceTypes }>();
 
   constructor(region: Region, offeringState: OfferingState) {
     this.#region = region;
@@ -109,14 +115,13 @@ class InstanceTypesByNodeClass {
   forNodeClass(nodeClass: Ec2NodeClass): CurrentInstanceTypes {
     const name = nodeClass.metadata.name ?? "";
     const zones = zonesOf(nodeClass, this.#region);
-    const shape = JSON.stringify([nodeSettingsOf(nodeClass), zones]);
+    const settings = JSON.stringify([nodeSettingsOf(nodeClass), zones]);
     const known = this.#byClass.get(name);
-    if (known?.shape === shape) return known.shelf;
-    const same = [...this.#byClass.values()].find((one) => one.shape === shape);
-    const currentTypes =
-      same?.shelf ?? new CurrentInstanceTypes(this.#catalogue(nodeClass, zones), this.#offeringState);
-    this.#byClass.set(name, { shape, shelf: currentTypes });
-    return currentTypes;
+    if (known?.settings === settings) return known.types;
+    const same = [...this.#byClass.values()].find((one) => one.settings === settings);
+    const types = same?.types ?? new CurrentInstanceTypes(this.#catalogue(nodeClass, zones), this.#offeringState);
+    this.#byClass.set(name, { settings, types });
+    return types;
   }
 
   #catalogue(nodeClass: Ec2NodeClass, zones: readonly string[]): readonly InstanceType[] {
@@ -131,13 +136,9 @@ class InstanceTypesByNodeClass {
   }
 }
 
-/** Where its subnets are; a class nobody resolved yet may use all. */
+/** The zones of its subnets; all zones while they are unresolved. */
 function zonesOf({ status }: Ec2NodeClass, region: Region): readonly string[] {
   const found = new Set(status?.subnets?.map((subnet) => subnet.zone) ?? []);
   const names = region.zones.map(({ name }) => name);
   return found.size === 0 ? names : names.filter((name) => found.has(name));
-}
-
-function asEc2(nodeClass: KubeObject): Ec2NodeClass {
-  return nodeClass as unknown as Ec2NodeClass;
 }

@@ -4,7 +4,7 @@ import type { SimulatedInstance } from "../../cloud/instance-source.ts";
 import type { OfferingKey } from "../../cloud/offering-key.ts";
 import type { Random } from "../../util/random.ts";
 
-/** What a store makes of an order: all of a machine but its times. */
+/** A new instance without its times. */
 export interface InstanceTemplate {
   readonly id: string;
   readonly providerId: string;
@@ -15,43 +15,43 @@ export interface InstanceTemplate {
   readonly capacity: ResourceList;
   readonly allocatable: ResourceList;
   readonly imageId?: string | undefined;
-  /** Drawn by the cloud, unless given. */
+  /** Random by default. */
   readonly bootMs?: number | undefined;
 }
 
-/** One thing an order would be content with. */
+/** One offering a request would accept. */
 export interface FleetOverride {
   readonly key: OfferingKey;
   /** Dollars an hour. */
   readonly price: number;
-  /** How many its reservation holds, if it is one. */
+  /** Capacity of its reservation, if it has one. */
   readonly reservationCapacity?: number | undefined;
-  /** The machine it would be; identities come from the dice. */
+  /** Creates the instance; ids come from `random`. */
   readonly newInstance: (random: Random) => InstanceTemplate;
 }
 
-/** What to launch, and for whom. */
+/** What to launch, for which claim. */
 export interface FleetRequest {
-  /** The same token, the same machine: an answer that was lost costs nothing. (03:S-12) */
+  /** The same token returns the same instance, so that a retry after a lost answer launches nothing. (03:S-12) */
   readonly clientToken: string;
   readonly claimName: string;
   /** In the order to try. */
   readonly overrides: readonly FleetOverride[];
 }
 
-/** A machine as the cloud knows it. */
+/** An instance as the cloud records it. */
 export interface InstanceRecord {
   readonly instance: SimulatedInstance;
   readonly key: OfferingKey;
   readonly clientToken: string;
   readonly claimName: string;
-  /** Dollars an hour when it was bought; unknown for one of an earlier life. */
+  /** Price at launch, in dollars an hour; unknown for restored instances. */
   readonly price?: number | undefined;
   readonly imageId?: string | undefined;
   readonly isTerminating: boolean;
 }
 
-/** What an order came to. */
+/** The result of a launch, with the offerings that turned out to be unavailable. */
 export type FleetResult =
-  | { readonly kind: "launched"; readonly record: InstanceRecord; readonly soldOut: readonly OfferingKey[] }
-  | { readonly kind: "sold-out"; readonly soldOut: readonly OfferingKey[] };
+  | { readonly kind: "launched"; readonly record: InstanceRecord; readonly unavailable: readonly OfferingKey[] }
+  | { readonly kind: "unavailable"; readonly unavailable: readonly OfferingKey[] };

@@ -1,12 +1,12 @@
 import type { SimulatedInstance } from "../../cloud/instance-source.ts";
 import type { InstanceRecord, InstanceTemplate } from "./fleet-request.ts";
 
-/** The machines there are, found by any of their names. */
+/** All instances, by id, provider id, node name and client token. */
 export class InstanceRecords {
   readonly #byId = new Map<string, InstanceRecord>();
   readonly #byProviderId = new Map<string, string>();
   readonly #byNodeName = new Map<string, string>();
-  /** The last machine each token got. */
+  /** The last instance of each token. */
   readonly #byClientToken = new Map<string, string>();
 
   put(record: InstanceRecord): void {
@@ -17,23 +17,23 @@ export class InstanceRecords {
     if (record.clientToken !== "") this.#byClientToken.set(record.clientToken, id);
   }
 
-  remove({ instance, clientToken: token }: InstanceRecord): void {
+  remove({ instance, clientToken }: InstanceRecord): void {
     this.#byId.delete(instance.id);
     this.#byProviderId.delete(instance.providerId);
     this.#byNodeName.delete(instance.nodeName);
-    if (this.#byClientToken.get(token) === instance.id) this.#byClientToken.delete(token);
+    if (this.#byClientToken.get(clientToken) === instance.id) this.#byClientToken.delete(clientToken);
   }
 
   get(id: string): InstanceRecord | undefined {
     return this.#byId.get(id);
   }
 
-  /** By id, provider id or name of its Node. */
+  /** Finds an instance by id, provider id or node name. */
   find(name: string): InstanceRecord | undefined {
     return this.get(name) ?? this.get(this.#byProviderId.get(name) ?? this.#byNodeName.get(name) ?? "");
   }
 
-  /** The one launched for this token, unless it is on its way out. */
+  /** The instance launched for this token, unless it is terminating. */
   byClientToken(clientToken: string): InstanceRecord | undefined {
     const record = this.get(this.#byClientToken.get(clientToken) ?? "");
     return record?.isTerminating === false ? record : undefined;
@@ -47,7 +47,7 @@ export class InstanceRecords {
     return [...this.#byId.values()].map(({ instance }) => instance);
   }
 
-  /** By id. */
+  /** Sorted by id. */
   list(): readonly InstanceRecord[] {
     return [...this.#byId.values()].sort((a, b) => (a.instance.id < b.instance.id ? -1 : 1));
   }

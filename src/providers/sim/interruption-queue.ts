@@ -1,4 +1,4 @@
-/** What a cloud tells of a machine before or after the fact. (03:I-3, 04 §4.2) */
+/** What a cloud announces about an instance. (03:I-3, 04 §4.2) */
 export const interruptionKinds = [
   "spot_interrupted",
   "rebalance_recommendation",
@@ -20,17 +20,16 @@ export interface InterruptionMessage {
   readonly sentAt: number;
 }
 
-/** A queue that keeps a notice until somebody says it is dealt with: a reader that crashes finds it again. (03:I-5) */
+/** Keeps each message until it is deleted, so that a restarted reader sees it again. (03:I-5) */
 export class InterruptionQueue {
   readonly #pending = new Map<string, InterruptionMessage>();
-  readonly #handlers = new Set<(interruption: InterruptionMessage) => void>();
+  readonly #handlers = new Set<(message: InterruptionMessage) => void>();
   #count = 0;
 
-  send(interruption: Omit<InterruptionMessage, "id">): void {
-    const id = `notice-${++this.#count}`;
-    const whole = { id, ...interruption };
-    this.#pending.set(id, whole);
-    for (const handler of [...this.#handlers]) handler(whole);
+  send(content: Omit<InterruptionMessage, "id">): void {
+    const message = { id: `message-${++this.#count}`, ...content };
+    this.#pending.set(message.id, message);
+    for (const handler of [...this.#handlers]) handler(message);
   }
 
   get(id: string): InterruptionMessage | undefined {
@@ -46,9 +45,9 @@ export class InterruptionQueue {
     this.#pending.delete(id);
   }
 
-  /** Returns how to stop hearing. */
-  subscribe(handler: (interruption: InterruptionMessage) => void): () => void {
-    const own = (interruption: InterruptionMessage): void => handler(interruption);
+  /** Returns an unsubscribe function. */
+  subscribe(handler: (message: InterruptionMessage) => void): () => void {
+    const own = (message: InterruptionMessage): void => handler(message);
     this.#handlers.add(own);
     return () => this.#handlers.delete(own);
   }

@@ -3,6 +3,7 @@ import { taints } from "../../api/labels.ts";
 import type { KubeObject } from "../../api/object.ts";
 import type { InstanceType } from "../../core/instance-type.ts";
 import { karpenterTypes } from "../../kube/resources.ts";
+import { kwokProviderId } from "../kwok/kwok-nodes.ts";
 import {
   assertKwokNodeClassReady,
   type KwokCapacityOptions,
@@ -12,37 +13,32 @@ import {
   registrationDelayMs,
 } from "../kwok/launch.ts";
 import { CurrentInstanceTypes, type OfferingState } from "./current-instance-types.ts";
-import type { NodeClassBackend } from "./node-class-backend.ts";
+import { type NodeClassBackend, nodeClassBackend } from "./node-class-backend.ts";
 
 export interface KwokBackendOptions extends KwokCapacityOptions {
   readonly offeringState: OfferingState;
   readonly catalogue: readonly InstanceType[];
 }
 
-/** Sells KWOK types to KWOKNodeClasses. (02 §9) */
+/** Serves KWOKNodeClasses with KWOK types. (02 §9) */
 export function kwokBackend({ offeringState, catalogue, ...capacityOptions }: KwokBackendOptions): NodeClassBackend {
   const currentTypes = new CurrentInstanceTypes(catalogue, offeringState);
-  return {
-    nodeClass: karpenterTypes.KWOKNodeClass,
+  return nodeClassBackend<KubeObject & KwokNodeClass>(karpenterTypes.KWOKNodeClass, (nodeClass) => ({
     instanceTypes: () => currentTypes.list(),
-    assertReady: (nodeClass) => assertKwokNodeClassReady(asKwok(nodeClass)),
+    assertReady: () => assertKwokNodeClassReady(nodeClass),
     chooseOffers: (_, offers) => offers,
-    newInstance: ({ claim, nodeClass, launchRequest }, offer, random) => {
+    newInstance: ({ claim, launchRequest }, offer, random) => {
       const name = newKwokNodeName(claim, random);
       return {
         id: name,
-        providerId: `kwok://${name}`,
+        providerId: kwokProviderId(name),
         nodeName: name,
         labels: kwokNodeLabels(claim, { launchRequest, offer }),
         taints: [taints.unregistered],
         ...kwokCapacity({ launchRequest, offer }, capacityOptions),
-        bootMs: registrationDelayMs(asKwok(nodeClass)),
+        bootMs: registrationDelayMs(nodeClass),
       };
     },
-    driftOf: () => undefined, // 02:K-10
-  };
-}
-
-function asKwok(nodeClass: KubeObject): KwokNodeClass {
-  return nodeClass as unknown as KwokNodeClass;
+    driftOf: () => undefined, // KWOK nodes never drift. (02:K-10)
+  }));
 }

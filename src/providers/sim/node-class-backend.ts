@@ -2,28 +2,46 @@ import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import type { KubeObject } from "../../api/object.ts";
 import type { ClaimLaunchRequest, LaunchableOffering } from "../../cloud/launchable-offerings.ts";
 import type { InstanceType } from "../../core/instance-type.ts";
-import type { ResourceType } from "../../kube/client.ts";
+import type { KubeClient, ResourceType } from "../../kube/client.ts";
+import { ignoreKubeErrors } from "../../kube/kube-error.ts";
 import type { Random } from "../../util/random.ts";
 import type { InstanceTemplate } from "./fleet-request.ts";
 
-/** Who buys. */
+/** What a launch is for. */
 export interface LaunchContext {
   readonly claim: NodeClaim;
-  readonly nodeClass: KubeObject;
   readonly launchRequest: ClaimLaunchRequest;
 }
 
-/** One of the cloud's storefronts: what a kind of node class buys there. */
+/** What the simulated cloud provides to one node class. */
+export interface ServedNodeClass {
+  instanceTypes(): readonly InstanceType[];
+  /** Throws the error a launch from this class gets. */
+  assertReady(): void;
+  /** Which offerings to request. */
+  chooseOffers(context: LaunchContext, offers: readonly LaunchableOffering[]): readonly LaunchableOffering[];
+  /** The instance for an offering; its id comes from `random`. */
+  newInstance(context: LaunchContext, offer: LaunchableOffering, random: Random): InstanceTemplate;
+  /** Why an instance has drifted from its class. */
+  driftOf(claim: NodeClaim): string | undefined;
+}
+
+/** Serves one kind of node class in the simulated cloud. */
 export interface NodeClassBackend {
   readonly nodeClass: ResourceType;
-  /** All it sells to a class. */
-  instanceTypes(nodeClass: KubeObject): readonly InstanceType[];
-  /** Throws what a launch from this class is refused with. */
-  assertReady(nodeClass: KubeObject): void;
-  /** Which of the offers to ask for. */
-  chooseOffers(launchContext: LaunchContext, offers: readonly LaunchableOffering[]): readonly LaunchableOffering[];
-  /** The machine that is made of an offer; its identity comes from the dice. */
-  newInstance(launchContext: LaunchContext, offer: LaunchableOffering, random: Random): InstanceTemplate;
-  /** Why a machine is no longer what its class asks for. */
-  driftOf(claim: NodeClaim, nodeClass: KubeObject): string | undefined;
+  /** Undefined if the class is missing or being deleted. (04 §1.14) */
+  find(client: KubeClient, name: string): Promise<ServedNodeClass | undefined>;
+}
+
+export function nodeClassBackend<T extends KubeObject>(
+  nodeClass: ResourceType,
+  serve: (nodeClass: T) => ServedNodeClass,
+): NodeClassBackend {
+  return {
+    nodeClass,
+    find: async (client, name) => {
+      const found = await ignoreKubeErrors(client.get<T>(nodeClass, { name }), "not-found");
+      return found === undefined || found.metadata.deletionTimestamp !== undefined ? undefined : serve(found);
+    },
+  };
 }

@@ -1,25 +1,25 @@
 import type { OfferingKey } from "../../cloud/offering-key.ts";
 
-/** Which offerings are meant; a part that is left out means any. */
+/** Matches offerings; an omitted part matches any. */
 export type OfferingPattern = Partial<OfferingKey>;
 
 interface SupplyRule {
   readonly pattern: OfferingPattern;
   readonly value: number;
-  /** How many of it are in use. */
+  /** How many matching instances exist. */
   used: number;
 }
 
-/** What is in stock, and what it costs where that differs from the catalogue. The last word on an offering counts. */
+/** How many of each offering are available, and prices that differ from the catalogue. The last rule for an offering applies. */
 export class OfferingSupply {
   readonly #counts: SupplyRule[] = [];
   readonly #prices: SupplyRule[] = [];
-  /** Machines in use by reservation. */
+  /** Instances by reservation. */
   readonly #reserved = new Map<string, number>();
   readonly #listeners = new Set<() => void>();
   #revision = 0;
 
-  /** From now on so many can be had of all that match together; without a limit where nothing is said. */
+  /** Limits how many instances all matching offerings provide together; unlimited by default. */
   setAvailableCount(pattern: OfferingPattern, count: number): void {
     putRule(this.#counts, { pattern, value: count, used: 0 });
   }
@@ -31,7 +31,7 @@ export class OfferingSupply {
     for (const listener of [...this.#listeners]) listener();
   }
 
-  /** Hears of every change of prices. Returns how to stop hearing. */
+  /** Calls the listener on every price change. Returns an unsubscribe function. */
   subscribe(listener: () => void): () => void {
     const own = (): void => listener();
     this.#listeners.add(own);
@@ -42,7 +42,7 @@ export class OfferingSupply {
     return lastMatching(this.#prices, key)?.value;
   }
 
-  /** Whether there was one left, of what is in stock and of what a reservation holds. */
+  /** Takes one, if supply and reservation allow. Returns whether they did. */
   allocate(key: OfferingKey, reserved = Number.POSITIVE_INFINITY): boolean {
     const rule = lastMatching(this.#counts, key);
     if (this.reservationUsage(key) >= reserved || (rule !== undefined && rule.used >= rule.value)) return false;
@@ -57,14 +57,14 @@ export class OfferingSupply {
     this.#addReservationUsage(key, 1);
   }
 
-  /** A machine that ended can be had again. */
+  /** Returns a terminated instance to the supply. */
   release(key: OfferingKey): void {
     const rule = lastMatching(this.#counts, key);
     if (rule !== undefined && rule.used > 0) rule.used--;
     this.#addReservationUsage(key, -1);
   }
 
-  /** How many machines run in the offering's reservation. */
+  /** How many instances use the offering's reservation. */
   reservationUsage({ reservationId }: OfferingKey): number {
     return this.#reserved.get(reservationId ?? "") ?? 0;
   }
@@ -80,7 +80,7 @@ export class OfferingSupply {
     return this.#prices.some(({ pattern }) => (pattern.instanceType ?? instanceType) === instanceType);
   }
 
-  /** Another number whenever prices changed, or what reservations hold. */
+  /** Changes whenever prices or reservation usage change. */
   get revision(): number {
     return this.#revision;
   }

@@ -15,7 +15,7 @@ export interface SavedCluster {
   readonly claims: readonly NodeClaim[];
 }
 
-/** The machines a cluster that was saved must have had: one for each claim that got one, and for each Node besides. */
+/** Rebuilds the instances of a saved cluster: one per launched claim, and one per other Node. */
 export function restoredInstances({ nodes, claims }: SavedCluster): readonly InstanceRecord[] {
   const regionOf = regionsByName();
   const byProvider = new Map(nodes.map((node) => [node.spec?.providerID ?? "", node]));
@@ -73,7 +73,7 @@ function recordOfClaim(claim: NodeClaim, { providerId, node, regionOf }: ClaimOr
   };
 }
 
-/** Nobody's machine: to be collected. (03:G-3) */
+/** An instance without a claim: garbage collection will remove it. (03:G-3) */
 function recordOfNode({ metadata, spec, status }: Node, regionOf: RegionOf): InstanceRecord {
   const own = { ...metadata.labels };
   return {
@@ -93,7 +93,7 @@ function recordOfNode({ metadata, spec, status }: Node, regionOf: RegionOf): Ins
   };
 }
 
-/** It is up by now. */
+/** A restored instance has already booted. */
 function runningSince(
   created: string | undefined,
 ): Pick<SimulatedInstance, "launchedAt" | "bootMs" | "state" | "kubelet"> {

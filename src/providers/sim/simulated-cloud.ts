@@ -3,6 +3,7 @@ import type { InstanceSource, KubeletHealth, SimulatedInstance } from "../../clo
 import type { OfferingKey } from "../../cloud/offering-key.ts";
 import type { Clock, Timer } from "../../util/clock.ts";
 import type { Random } from "../../util/random.ts";
+import { kwokScheme } from "../kwok/kwok-nodes.ts";
 import {
   type CloudCall,
   type CloudFault,
@@ -10,21 +11,21 @@ import {
   type CloudFaultRates,
   CloudFaults,
 } from "./cloud-faults.ts";
-import type { FleetRequest, FleetResult, InstanceRecord, InstanceTemplate } from "./fleet-request.ts";
+import type { FleetOverride, FleetRequest, FleetResult, InstanceRecord, InstanceTemplate } from "./fleet-request.ts";
 import { InstanceRecords } from "./instance-records.ts";
 import { type InterruptionKind, InterruptionQueue } from "./interruption-queue.ts";
 import { type OfferingPattern, OfferingSupply } from "./offering-supply.ts";
 import { defaultSimulationSettings, type MsRange, type SimulationSettings } from "./simulation-settings.ts";
 
-/** One call a provider made, for logs and fingerprints. (docs/designs/determinism.md) */
+/** One provider call, for logs and determinism checks. (docs/designs/determinism.md) */
 export interface CloudCallEntry {
   /** When it was answered, in milliseconds since the epoch. */
   readonly at: number;
   readonly call: CloudCall;
   readonly about: string;
-  /** `ok`, a code of `CloudError`, or the fault that hid what happened. */
+  /** `ok`, a code of `CloudError`, or the kind of the fault that hid the answer. */
   readonly outcome: string;
-  /** What went wrong with it, on purpose. */
+  /** The fault that was injected. */
   readonly fault?: CloudFaultKind | undefined;
 }
 
@@ -35,13 +36,13 @@ export interface SimulatedCloudOptions {
   readonly onCall?: ((entry: CloudCallEntry) => void) | undefined;
 }
 
-/** How long a spot machine has after its notice. */
+/** Time between a spot interruption message and the termination. */
 const spotNoticeMs = 2 * 60_000;
-const schemes = ["kwok://", "aws:///"];
+const schemes = [kwokScheme, "aws:///"];
 
 /**
- * A cloud in memory: machines exist apart from Nodes, cost time to start and to end, run out, change price and get lost.
- * It outlives the controllers that use it, so they may crash; everything it draws comes from its seed.
+ * A cloud in memory: its instances exist apart from Nodes, take time to start and stop, can be unavailable, change price
+ * and fail. It outlives the controllers, so that they may crash; all randomness comes from its seed.
  */
 export class SimulatedCloud implements InstanceSource {
   readonly supply = new OfferingSupply();
@@ -66,7 +67,7 @@ export class SimulatedCloud implements InstanceSource {
     this.#onCall = onCall;
   }
 
-  // What kubelets see.
+  // Called by kubelets.
 
   list(): readonly SimulatedInstance[] {
     return this.#records.instances();
@@ -82,16 +83,16 @@ export class SimulatedCloud implements InstanceSource {
     return schemes.some((scheme) => providerId.startsWith(scheme));
   }
 
-  // What providers call.
+  // Called by providers.
 
-  /** Launches the first wish that is in stock, or finds the machine this token was launched before. */
+  /** Launches the first available override, or returns the instance of this token. */
   launch(fleetRequest: FleetRequest): Promise<FleetResult> {
     return this.#call("create", fleetRequest.claimName, (fault) =>
-      this.#launchFirstAvailable(fleetRequest, { hasSilentKubelet: fault?.kind === "dud" }),
+      this.#launchFirstAvailable(fleetRequest, { hasSilentKubelet: fault?.kind === "silent-kubelet" }),
     );
   }
 
-  /** Begins a machine's end. */
+  /** Starts termination. */
   terminate(providerId: string): Promise<void> {
     return this.#call("delete", providerId, () => {
       const record = this.#describedRecord(providerId);
@@ -107,7 +108,7 @@ export class SimulatedCloud implements InstanceSource {
     return this.#call("list", "", () => this.records());
   }
 
-  // What is done to it.
+  // Controls for tests and the sandbox.
 
   setAvailableCount(pattern: OfferingPattern, count: number): void {
     this.supply.setAvailableCount(pattern, count);
@@ -117,7 +118,7 @@ export class SimulatedCloud implements InstanceSource {
     this.supply.setPrice(pattern, usdPerHour);
   }
 
-  /** The next calls of the kind go wrong like this. */
+  /** The next calls of this kind get the fault. */
   failNext(call: CloudCall, fault: CloudFault, times = 1): void {
     this.#faults.failNext(call, fault, times);
   }
@@ -126,31 +127,31 @@ export class SimulatedCloud implements InstanceSource {
     this.#faults.setRates(rates);
   }
 
-  /** A notice now, and the machine is gone soon after, whatever anybody does. */
+  /** Sends an interruption message; the instance is terminated after the notice period regardless. */
   interrupt(record: string, { inMs = spotNoticeMs }: { readonly inMs?: number } = {}): void {
     const { instance } = this.#mustFind(record);
     this.notify(record, "spot_interrupted");
     this.#after(inMs, () => this.#removeInstance(instance.id));
   }
 
-  /** Only says so. */
+  /** Only sends the message. */
   notify(record: string, kind: InterruptionKind): void {
     const { providerId } = this.#mustFind(record).instance;
     this.interruptionQueue.send({ kind, providerId, sentAt: this.#clock.now() });
   }
 
-  /** The machine is gone from one moment to the next. */
+  /** The instance disappears at once. */
   vanish(record: string): void {
     this.#removeInstance(this.#mustFind(record).instance.id);
   }
 
-  /** A fault of its kubelet, or the end of one. */
+  /** Sets the health of its kubelet. */
   setKubelet(record: string, kubelet: KubeletHealth): void {
     const found = this.#mustFind(record);
     this.#put({ ...found, instance: { ...found.instance, kubelet } });
   }
 
-  /** Machines it had when it was last running. */
+  /** Adds instances from before a restart. */
   restore(records: Iterable<InstanceRecord>): void {
     for (const record of records) {
       this.supply.addUsage(record.key);
@@ -159,22 +160,22 @@ export class SimulatedCloud implements InstanceSource {
     }
   }
 
-  /** Those not gone yet, by id. */
+  /** All instances that exist, by id. */
   records(): readonly InstanceRecord[] {
     return this.#records.list();
   }
 
-  /** The machine a claim got, by the claim's uid. */
+  /** The instance of a NodeClaim, by the claim's uid. */
   recordOf(clientToken: string): InstanceRecord | undefined {
     return this.#records.byClientToken(clientToken);
   }
 
-  /** By id, provider id or name of its Node. */
+  /** Finds an instance by id, provider id or node name. */
   find(name: string): InstanceRecord | undefined {
     return this.#records.find(name);
   }
 
-  /** Nothing more happens by itself; a process may end. */
+  /** Cancels all timers, so that the process can exit. */
   close(): void {
     for (const timer of this.#timers) timer.cancel();
     this.#timers.clear();
@@ -185,30 +186,26 @@ export class SimulatedCloud implements InstanceSource {
     { hasSilentKubelet }: { readonly hasSilentKubelet: boolean },
   ): FleetResult {
     const before = this.recordOf(fleetRequest.clientToken);
-    if (before !== undefined) return { kind: "launched", record: before, soldOut: [] };
-    const soldOut: OfferingKey[] = [];
+    if (before !== undefined) return { kind: "launched", record: before, unavailable: [] };
+    const unavailable: OfferingKey[] = [];
     for (const fleetOverride of fleetRequest.overrides) {
-      if (!this.supply.allocate(fleetOverride.key, fleetOverride.reservationCapacity)) soldOut.push(fleetOverride.key);
-      else
-        return {
-          kind: "launched",
-          record: this.#startInstance(fleetRequest, { fleetOverride, hasSilentKubelet }),
-          soldOut,
-        };
+      if (this.supply.allocate(fleetOverride.key, fleetOverride.reservationCapacity)) {
+        const record = this.#startInstance(fleetRequest, { fleetOverride, hasSilentKubelet });
+        return { kind: "launched", record, unavailable };
+      }
+      unavailable.push(fleetOverride.key);
     }
-    return { kind: "sold-out", soldOut };
+    return { kind: "unavailable", unavailable };
   }
 
   #startInstance(
     fleetRequest: FleetRequest,
-    {
-      fleetOverride,
-      hasSilentKubelet,
-    }: { readonly fleetOverride: FleetRequest["overrides"][number]; readonly hasSilentKubelet: boolean },
+    { fleetOverride, hasSilentKubelet }: { readonly fleetOverride: FleetOverride; readonly hasSilentKubelet: boolean },
   ): InstanceRecord {
-    const attempt = (this.#launchCounts.get(fleetRequest.clientToken) ?? 0) + 1;
-    this.#launchCounts.set(fleetRequest.clientToken, attempt);
-    const random = this.#random.fork(`${fleetRequest.clientToken}/${attempt}`);
+    const { clientToken, claimName } = fleetRequest;
+    const attempt = (this.#launchCounts.get(clientToken) ?? 0) + 1;
+    this.#launchCounts.set(clientToken, attempt);
+    const random = this.#random.fork(`${clientToken}/${attempt}`);
     const { imageId, ...template } = this.#uniqueTemplate(() => fleetOverride.newInstance(random));
     const instance: SimulatedInstance = {
       ...template,
@@ -218,17 +215,8 @@ export class SimulatedCloud implements InstanceSource {
       state: "running",
       kubelet: hasSilentKubelet ? "silent" : "healthy",
     };
-    const { clientToken: token, claimName } = fleetRequest;
     const { key, price } = fleetOverride;
-    const record: InstanceRecord = {
-      instance,
-      key,
-      price,
-      clientToken: token,
-      claimName,
-      imageId,
-      isTerminating: false,
-    };
+    const record: InstanceRecord = { instance, key, price, clientToken, claimName, imageId, isTerminating: false };
     this.#put(record);
     return record;
   }
@@ -276,17 +264,17 @@ export class SimulatedCloud implements InstanceSource {
 
   #describedRecord(providerId: string): InstanceRecord {
     const record = this.#records.find(providerId);
-    if (record === undefined) throw new CloudError("not-found", `no machine ${providerId}`);
+    if (record === undefined) throw new CloudError("not-found", `no instance ${providerId}`);
     return record;
   }
 
   #mustFind(name: string): InstanceRecord {
     const found = this.#records.find(name);
-    if (found === undefined) throw new Error(`the simulated cloud has no machine ${name}`);
+    if (found === undefined) throw new Error(`the simulated cloud has no instance ${name}`);
     return found;
   }
 
-  /** The way there, what happens, the way back: a caller that crashes may do so before or after it. */
+  /** Half the latency, the effect, the other half: a caller may crash before or after the effect. */
   async #call<T>(call: CloudCall, about: string, effect: (fault: CloudFault | undefined) => T): Promise<T> {
     const fault = this.#faults.next(call);
     const outcome = (text: string): void =>
@@ -295,11 +283,11 @@ export class SimulatedCloud implements InstanceSource {
     const ms = randomInRange(this.#settings.latencyMs, this.#latency) + slowMs;
     await this.#clock.sleep(Math.floor(ms / 2));
     try {
-      if (fault?.kind === "failed") throw new Error(fault.message ?? `${call} ${about}: the simulated cloud is unwell`);
+      if (fault?.kind === "failed") throw new Error(fault.message ?? `${call} ${about}: simulated failure`);
       if (fault?.kind === "refused") throw fault.error;
       const result = effect(fault);
       await this.#clock.sleep(Math.ceil(ms / 2));
-      if (fault?.kind === "lost") throw new Error(`${call} ${about}: no answer from the simulated cloud`);
+      if (fault?.kind === "lost") throw new Error(`${call} ${about}: the answer was lost (simulated)`);
       outcome("ok");
       return result;
     } catch (error) {

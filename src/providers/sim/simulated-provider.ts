@@ -1,15 +1,18 @@
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import { labelPolicy } from "../../api/label-policy.ts";
-import type { KubeObject } from "../../api/object.ts";
 import { CloudError } from "../../cloud/cloud-error.ts";
 import type { CloudProvider, Instance } from "../../cloud/cloud-provider.ts";
 import { instanceGarbageCollectionController } from "../../cloud/instance-garbage-collection.ts";
-import { cheapestFirst, claimLaunchRequestOf, launchableOfferings } from "../../cloud/launchable-offerings.ts";
+import {
+  cheapestFirst,
+  claimLaunchRequestOf,
+  launchableOfferings,
+  noCompatibleOffering,
+} from "../../cloud/launchable-offerings.ts";
 import { offeringKey, offeringKeyText } from "../../cloud/offering-key.ts";
 import { UnavailableOfferings } from "../../cloud/unavailable-offerings.ts";
 import type { InstanceType } from "../../core/instance-type.ts";
 import type { KubeClient } from "../../kube/client.ts";
-import { isKubeError } from "../../kube/kube-error.ts";
 import type { Clock } from "../../util/clock.ts";
 import { type Logger, silentLogger } from "../../util/logger.ts";
 import type { Random } from "../../util/random.ts";
@@ -26,25 +29,27 @@ import { type InterruptionMetrics, interruptionController } from "./controllers/
 import { ec2Backend } from "./ec2-backend.ts";
 import type { FleetOverride, InstanceRecord } from "./fleet-request.ts";
 import { kwokBackend } from "./kwok-backend.ts";
-import type { LaunchContext, NodeClassBackend } from "./node-class-backend.ts";
+import type { LaunchContext, NodeClassBackend, ServedNodeClass } from "./node-class-backend.ts";
 import type { SimulatedCloud } from "./simulated-cloud.ts";
+
+type NodeClassRef = NodeClaim["spec"]["nodeClassRef"];
 
 export interface SimulatedProviderOptions extends KwokCapacityOptions {
   readonly cloud: SimulatedCloud;
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly random: Random;
-  /** Where EC2NodeClasses buy. */
+  /** The region of EC2NodeClasses. */
   readonly region?: string | undefined;
-  /** What KWOKNodeClasses buy; the usual 144 types unless given. */
+  /** The types of KWOKNodeClasses; by default the 144 KWOK types. */
   readonly kwokTypes?: readonly InstanceType[] | undefined;
-  /** Where interruptions are counted. */
+  /** Interruption metrics. */
   readonly metrics?: InterruptionMetrics | undefined;
-  /** Where they are logged; nowhere unless given. */
+  /** Silent by default. */
   readonly log?: Logger | undefined;
 }
 
-/** Sells machines of the simulated cloud: KWOK types to KWOKNodeClasses, EC2 types to EC2NodeClasses. */
+/** A provider over the simulated cloud: KWOK types for KWOKNodeClasses, EC2 types for EC2NodeClasses. */
 export function simulatedProvider(options: SimulatedProviderOptions): CloudProvider {
   const { cloud, client, clock, random, log = silentLogger, metrics } = options;
   const catalogue = options.kwokTypes ?? kwokInstanceTypes();
@@ -74,19 +79,21 @@ export function simulatedProvider(options: SimulatedProviderOptions): CloudProvi
       interruptionController({ queue: cloud.interruptionQueue, unavailable, metrics, log }),
     ],
     create: async (claim, { plannedInstanceTypes } = {}) => {
-      const backend = backendOf(backends, claim.spec.nodeClassRef);
-      const nodeClass = await getNodeClass(client, { backend, name: claim.spec.nodeClassRef.name });
-      if (nodeClass === undefined) throw new CloudError("insufficient-capacity", noNodeClassMessage(claim));
-      backend.assertReady(nodeClass);
-      const launchContext: LaunchContext = { claim, nodeClass, launchRequest: claimLaunchRequestOf(claim, policy) };
+      const nodeClass = await findNodeClass(claim.spec.nodeClassRef);
+      if (nodeClass === undefined) {
+        throw new CloudError("insufficient-capacity", notFoundMessage(claim.spec.nodeClassRef));
+      }
+      nodeClass.assertReady();
+      const context: LaunchContext = { claim, launchRequest: claimLaunchRequestOf(claim, policy) };
       const { uid, name = "" } = claim.metadata;
-      const types = backend.instanceTypes(nodeClass);
-      const overrides = fleetOverridesOf(launchContext, { backend, types: plannedInstanceTypes?.(types) ?? types });
+      const types = nodeClass.instanceTypes();
+      const overrides = fleetOverridesOf(context, { nodeClass, types: plannedInstanceTypes?.(types) ?? types });
       const result = await cloud.launch({ clientToken: uid ?? name, claimName: name, overrides });
-      for (const key of result.soldOut) unavailable.markUnavailable(key);
+      for (const key of result.unavailable) unavailable.markUnavailable(key);
       if (result.kind === "launched") return instanceOf(result.record);
-      const tried = result.soldOut.map(offeringKeyText).join(", ");
-      throw new CloudError("insufficient-capacity", tried === "" ? noCompatibleOffering : `sold out: ${tried}`);
+      const tried = result.unavailable.map(offeringKeyText).join(", ");
+      const message = tried === "" ? noCompatibleOffering : `insufficient capacity: ${tried}`;
+      throw new CloudError("insufficient-capacity", message);
     },
     delete: (claim) => {
       const { providerID } = claim.status ?? {};
@@ -96,25 +103,27 @@ export function simulatedProvider(options: SimulatedProviderOptions): CloudProvi
     get: async (providerId) => instanceOf(await cloud.describe(providerId)),
     list,
     instanceTypes: async ({ spec }) => {
-      const ref = spec.template.spec.nodeClassRef;
-      const backend = backendOf(backends, ref);
-      const nodeClass = await getNodeClass(client, { backend, name: ref.name });
-      if (nodeClass === undefined) throw new CloudError("node-class-not-ready", `there is no ${ref.kind} ${ref.name}`);
-      return backend.instanceTypes(nodeClass);
+      const { nodeClassRef } = spec.template.spec;
+      const nodeClass = await findNodeClass(nodeClassRef);
+      if (nodeClass === undefined) throw new CloudError("node-class-not-ready", notFoundMessage(nodeClassRef));
+      return nodeClass.instanceTypes();
     },
-    driftReason: async (claim) => {
-      const backend = backendOf(backends, claim.spec.nodeClassRef);
-      const nodeClass = await getNodeClass(client, { backend, name: claim.spec.nodeClassRef.name });
-      return nodeClass && backend.driftOf(claim, nodeClass);
-    },
+    driftReason: async (claim) => (await findNodeClass(claim.spec.nodeClassRef))?.driftOf(claim),
   };
 
+  async function findNodeClass(ref: NodeClassRef): Promise<ServedNodeClass | undefined> {
+    const { group, kind, name } = ref;
+    const backend = backends.find(({ nodeClass }) => nodeClass.group === group && nodeClass.kind === kind);
+    if (backend !== undefined) return backend.find(client, name);
+    throw new CloudError("node-class-not-ready", `${kind}.${group} is not supported by this provider`);
+  }
+
   function fleetOverridesOf(
-    launchContext: LaunchContext,
-    { backend, types }: { backend: NodeClassBackend; types: readonly InstanceType[] },
+    context: LaunchContext,
+    { nodeClass, types }: { readonly nodeClass: ServedNodeClass; readonly types: readonly InstanceType[] },
   ): readonly FleetOverride[] {
-    const offers = backend.chooseOffers(launchContext, launchableOfferings(launchContext.launchRequest, types));
-    const claimRandom = random.fork(launchContext.claim.metadata.uid ?? "");
+    const offers = nodeClass.chooseOffers(context, launchableOfferings(context.launchRequest, types));
+    const claimRandom = random.fork(context.claim.metadata.uid ?? "");
     return cheapestFirst(offers, claimRandom).map((offer) => {
       const key = offeringKey(offer.type, offer.offering);
       const { reservationCapacity: left } = offer.offering;
@@ -122,39 +131,14 @@ export function simulatedProvider(options: SimulatedProviderOptions): CloudProvi
         key,
         price: offer.offering.price,
         ...(left !== undefined && { reservationCapacity: left + cloud.supply.reservationUsage(key) }),
-        newInstance: (own) => backend.newInstance(launchContext, offer, own),
+        newInstance: (own) => nodeClass.newInstance(context, offer, own),
       };
     });
   }
 }
 
-const noCompatibleOffering = "no available offering suits the claim";
-
-function noNodeClassMessage({ spec }: NodeClaim): string {
-  return `there is no ${spec.nodeClassRef.kind} ${spec.nodeClassRef.name}`;
-}
-
-function backendOf(
-  backends: readonly NodeClassBackend[],
-  { group, kind }: { readonly group: string; readonly kind: string },
-): NodeClassBackend {
-  const found = backends.find(({ nodeClass }) => nodeClass.group === group && nodeClass.kind === kind);
-  if (found === undefined) throw new CloudError("node-class-not-ready", `${kind}.${group} is not served here`);
-  return found;
-}
-
-/** Undefined where it is gone or going. (04 §1.14) */
-async function getNodeClass(
-  client: KubeClient,
-  { backend, name }: { readonly backend: NodeClassBackend; readonly name: string },
-): Promise<KubeObject | undefined> {
-  try {
-    const found = await client.get(backend.nodeClass, { name });
-    return found.metadata.deletionTimestamp === undefined ? found : undefined;
-  } catch (error) {
-    if (isKubeError(error, "not-found")) return undefined;
-    throw error;
-  }
+function notFoundMessage({ kind, name }: NodeClassRef): string {
+  return `${kind} ${name} not found`;
 }
 
 function instanceOf({ instance, imageId, isTerminating, claimName }: InstanceRecord): Instance {

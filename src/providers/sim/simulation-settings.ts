@@ -1,19 +1,19 @@
 import type { CloudFaultRates } from "./cloud-faults.ts";
 
-/** From and to, both possible. */
+/** Both ends included. */
 export type MsRange = readonly [least: number, most: number];
 
-/** How the simulated cloud behaves. All that is drawn is drawn from its seed. */
+/** How the simulated cloud behaves; all randomness comes from its seed. */
 export interface SimulationSettings {
-  /** From launch until a machine's kubelet makes its Node. */
+  /** From launch until the instance's kubelet creates its Node. */
   readonly bootMs: MsRange;
   /** From then until the Node is ready. */
   readonly readyMs: MsRange;
-  /** From the order to end a machine until it is gone. */
+  /** From the terminate call until the instance is gone. */
   readonly terminateMs: MsRange;
-  /** Of every call, there and back. */
+  /** Round trip of every call. */
   readonly latencyMs: MsRange;
-  /** What goes wrong by itself; nothing, unless said. */
+  /** Random faults; none by default. */
   readonly faults: CloudFaultRates;
 }
 

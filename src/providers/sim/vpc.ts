@@ -8,8 +8,8 @@ type Spec = NonNullable<Ec2NodeClass["spec"]>;
 type Tags = Readonly<Record<string, string>>;
 
 /**
- * The network of the simulated account: a subnet in every zone and two security groups. It stands in for whichever one a
- * manifest was written for, so that tags select all of it, unless they name a zone; ids are its own.
+ * The network of the simulated account: one subnet per zone and two security groups. It stands in for any account, so
+ * tags match everything unless they name a zone; ids are its own.
  */
 export function subnetsFor(
   terms: Spec["subnetSelectorTerms"],
@@ -32,7 +32,7 @@ export function securityGroupsFor(
   return simulatedSecurityGroups.filter((group) => terms.some(({ id }) => id === undefined || id === group.id));
 }
 
-/** What EC2 would call it: `ip-10-16-4-5.us-west-2.compute.internal`. The same for an id always, so nobody writes it down. */
+/** EC2's private DNS name, like `ip-10-16-4-5.us-west-2.compute.internal`. Derived from the id, so it need not be stored. */
 export function ec2NodeName(
   instanceId: string,
   { region, zone }: { readonly region: Region; readonly zone: string },

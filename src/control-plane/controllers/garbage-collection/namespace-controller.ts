@@ -36,7 +36,7 @@ export const namespaceController: Controller = {
       onError: ({ key, error }) => context.log({ kind: "reconcile-failed", controller: name, key, error }),
     });
     const allKinds = watchAllKinds(context, (type, { object, old }) => {
-      const { metadata } = object ?? (old as KubeObject);
+      const { metadata } = object ?? old;
       const namespace = type.kind === "Namespace" ? metadata.name : metadata.namespace;
       if (namespace !== undefined && isTerminating(namespace)) reconciler.enqueue(namespace);
     });

@@ -102,7 +102,7 @@ class Kubelets {
     return [
       view<ApiNode>(builtInTypes.Node).subscribe(({ object, old }) => this.#nodeChanged(object, old)),
       view<ApiPod>(builtInTypes.Pod).subscribe(({ object, old }) => {
-        if (object === undefined) this.#addresses.release(old as ApiPod);
+        if (object === undefined) this.#addresses.release(old);
         else this.#addresses.markUsed(object);
         if (object !== undefined && this.#instances.has(object.spec.nodeName ?? "")) {
           this.#pods.enqueue(cacheKey(object.metadata));

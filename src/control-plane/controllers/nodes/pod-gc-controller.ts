@@ -29,14 +29,14 @@ export function podGcController({ terminatedPodThreshold = 12_500 }: PodGcOption
     name: "pod-garbage-collector",
     triggers: [
       triggerOn<ApiPod>(builtInTypes.Pod, ({ object, old }) => {
-        const key = cacheKey((object ?? (old as ApiPod)).metadata);
+        const key = cacheKey((object ?? old).metadata);
         if (object === undefined) orphanedSince.delete(key);
         return object === undefined ? [] : [key];
       }),
       triggerOn<ApiNode>(builtInTypes.Node, ({ object, old }, { view }) => {
         const isGone = object === undefined;
         if (!isGone && !isOutOfService(object)) return [];
-        const { name = "" } = (object ?? (old as ApiNode)).metadata;
+        const { name = "" } = (object ?? old).metadata;
         return view<ApiPod>(builtInTypes.Pod)
           .byIndex("node", name)
           .map(({ metadata }) => cacheKey(metadata));

@@ -15,7 +15,7 @@ export function taintEvictionController(): Controller {
     name: "taint-eviction-controller",
     triggers: [
       triggerOn<ApiPod>(builtInTypes.Pod, ({ object, old }) => {
-        const key = cacheKey((object ?? (old as ApiPod)).metadata);
+        const key = cacheKey((object ?? old).metadata);
         if (object === undefined) firstSeenAt.delete(key);
         const isAssigned = object !== undefined && (object.spec.nodeName ?? "") !== "";
         const wasAssigned = old !== undefined && (old.spec.nodeName ?? "") !== "";

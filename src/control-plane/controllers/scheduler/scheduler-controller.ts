@@ -124,7 +124,7 @@ class Scheduler {
         volumesChanged();
       }),
       view<KubeObject & PersistentVolumeClaim>(builtInTypes.PersistentVolumeClaim).subscribe(({ object, old }) => {
-        cache.putClaim(cacheKey((object ?? (old as KubeObject)).metadata), object);
+        cache.putClaim(cacheKey((object ?? old).metadata), object);
         volumesChanged();
       }),
       view<KubeObject & CsiNode>(builtInTypes.CSINode).subscribe(({ object, old }) => {
@@ -142,7 +142,7 @@ class Scheduler {
   }
 
   #podChanged({ object, old }: ObjectChange<ApiPod>): void {
-    const key = cacheKey((object ?? (old as ApiPod)).metadata);
+    const key = cacheKey((object ?? old).metadata);
     if (object === undefined) this.#podDeleted(key);
     else if ((object.spec.nodeName ?? "") !== "") this.#podAssigned(key, object);
     else this.#podPending(key, object);

@@ -37,10 +37,10 @@ export function attachDetachController(
         ...new Set([...attachmentPairKeys(object, context), ...attachmentPairKeys(old, context)]),
       ]),
       triggerOn<Claim>(builtInTypes.PersistentVolumeClaim, ({ object, old }, context) =>
-        consumerPairKeys(object ?? (old as Claim), context),
+        consumerPairKeys(object ?? old, context),
       ),
       triggerOn(builtInTypes.VolumeAttachment, ({ object, old }, context) => {
-        const pair = attachmentPairOf(object ?? (old as KubeObject));
+        const pair = attachmentPairOf(object ?? old);
         // Once it is off one node, another may have it.
         return object === undefined
           ? [attachmentPairKey(pair), ...pairKeysWaitingFor(pair.volume, context)]

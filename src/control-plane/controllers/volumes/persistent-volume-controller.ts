@@ -44,7 +44,7 @@ export function persistentVolumeController({
     kinds: [builtInTypes.Node],
     triggers: [
       triggerOn<Claim>(builtInTypes.PersistentVolumeClaim, ({ object, old }) => {
-        const key = cacheKey((object ?? (old as Claim)).metadata);
+        const key = cacheKey((object ?? old).metadata);
         if (object === undefined) provisioningSince.delete(key);
         return object === undefined ? [] : [key];
       }),

@@ -23,7 +23,7 @@ export function volumeReclaimController(): Controller {
         if (object !== undefined) return [];
         const volumes = view<Volume>(builtInTypes.PersistentVolume).byIndex(
           claimIndex,
-          cacheKey((old as KubeObject).metadata),
+          cacheKey(old.metadata),
         );
         return volumes.map(({ metadata }) => metadata.name ?? "");
       }),

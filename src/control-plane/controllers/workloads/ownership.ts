@@ -158,5 +158,5 @@ export const debounced = { settleMs: 20 } as const;
 
 /** The key of what changed itself. */
 export function changedObjectKey({ object, old }: ObjectChange<KubeObject>): readonly string[] {
-  return [cacheKey((object ?? (old as KubeObject)).metadata)];
+  return [cacheKey((object ?? old).metadata)];
 }

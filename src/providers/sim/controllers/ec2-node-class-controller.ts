@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { getCondition } from "../../../api/conditions/set-condition.ts";
-import { ec2NodeClassHash, type HashedNodeClass } from "../../../api/hash/ec2-node-class-hash.ts";
+import { ec2NodeClassHash } from "../../../api/hash/ec2-node-class-hash.ts";
 import { ec2NodeClassHashVersion, hashAnnotationKeys, hashUpdatesFor } from "../../../api/hash/hash-drift.ts";
 import type { Ec2NodeClass } from "../../../api/kinds/ec2-node-class.ts";
 import type { NodeClaim } from "../../../api/kinds/node-claim.ts";
@@ -15,7 +15,7 @@ import { resolveEc2NodeClassStatus } from "./ec2-node-class-status.ts";
 const claimRecheckMs = 10 * 60_000;
 const maxNamesInMessage = 5;
 
-/** Resolves EC2NodeClasses in the simulated account, stamps their hash, and keeps those in use. (04 §1.4, §1.13, §1.14) */
+/** Resolves EC2NodeClasses in the simulated account, adds their hash, and keeps those in use. (04 §1.4, §1.13, §1.14) */
 export function ec2NodeClassController(region: Region): Controller {
   return reconcileController({
     name: "nodeclass",
@@ -23,7 +23,7 @@ export function ec2NodeClassController(region: Region): Controller {
       triggerOn<Ec2NodeClassObject>(karpenterTypes.EC2NodeClass, ({ object }) =>
         object === undefined ? [] : [object.metadata.name ?? ""],
       ),
-      // The last claim of a class that is going lets it go.
+      // The last NodeClaim of a class being deleted releases it.
       triggerOn<NodeClaimObject>(karpenterTypes.NodeClaim, ({ object, old }) =>
         object === undefined && old && usesEc2NodeClass(old) ? [nodeClassNameOf(old)] : [],
       ),
@@ -54,11 +54,11 @@ async function reconcile(name: string, context: ControllerContext, region: Regio
   return undefined;
 }
 
-/** The finalizer and the hash; on a change of version the claims' hashes before it. (01 §6.3) */
+/** Adds finalizer and hash; after a change of the hash version, the claims' hashes are updated first. (01 §6.3) */
 async function stampHash(nodeClass: Ec2NodeClassObject, context: ControllerContext): Promise<Ec2NodeClassObject> {
   const { name = "", annotations, finalizers: held = [], resourceVersion } = nodeClass.metadata;
   const { claims, owner } = hashUpdatesFor(hashAnnotationKeys.ec2NodeClass, {
-    hash: ec2NodeClassHash((nodeClass.spec ?? {}) as HashedNodeClass, {}),
+    hash: ec2NodeClassHash(nodeClass.spec ?? {}, {}),
     version: ec2NodeClassHashVersion,
     owner: annotations,
     claims: nodeClaimsOf(name, context).map((claim) => ({
@@ -71,12 +71,12 @@ async function stampHash(nodeClass: Ec2NodeClassObject, context: ControllerConte
     const body = { metadata: { annotations: claim.annotations } };
     await context.client.patch(karpenterTypes.NodeClaim, { name: claim.name }, { kind: "merge", body });
   }
-  const isKept = held.includes(finalizers.ec2NodeClass);
-  if (isKept && owner === undefined) return nodeClass;
+  const hasFinalizer = held.includes(finalizers.ec2NodeClass);
+  if (hasFinalizer && owner === undefined) return nodeClass;
   const metadata = {
     resourceVersion,
     ...(owner && { annotations: owner }),
-    ...(!isKept && { finalizers: [...held, finalizers.ec2NodeClass] }),
+    ...(!hasFinalizer && { finalizers: [...held, finalizers.ec2NodeClass] }),
   };
   return context.client.patch<Ec2NodeClassObject>(
     karpenterTypes.EC2NodeClass,
@@ -85,7 +85,7 @@ async function stampHash(nodeClass: Ec2NodeClassObject, context: ControllerConte
   );
 }
 
-/** A class stays while claims refer to it. (04 §1.14) */
+/** The finalizer stays while NodeClaims use the class. (04 §1.14) */
 async function finalize(nodeClass: Ec2NodeClassObject, context: ControllerContext): Promise<RequeueAfter | undefined> {
   const { name = "", uid = "", finalizers: held = [], resourceVersion } = nodeClass.metadata;
   if (!held.includes(finalizers.ec2NodeClass)) return undefined;
@@ -96,7 +96,7 @@ async function finalize(nodeClass: Ec2NodeClassObject, context: ControllerContex
     context.recordEvent(nodeClass, {
       type: "Normal",
       reason: "WaitingOnNodeClaimTermination",
-      message: `waiting for NodeClaims to end: ${shown}${more}`,
+      message: `waiting on NodeClaim termination for ${shown}${more}`,
       dedupe: { values: [uid] },
     });
     return { afterMs: claimRecheckMs };

@@ -14,18 +14,17 @@ import { kubeletExpressionsOf } from "../../../api/validation/kubelet-expression
 import { hash64 } from "../../../util/hash.ts";
 import type { Region } from "../../aws/regions.ts";
 import { amisFor } from "../amis.ts";
-import { securityGroupsFor, subnetsFor } from "../vpc.ts";
+import { type Ec2NodeClassStatus, securityGroupsFor, subnetsFor } from "../vpc.ts";
 
 type Spec = NonNullable<Ec2NodeClass["spec"]>;
-export type ResolvedEc2Status = NonNullable<Ec2NodeClass["status"]>;
 
 const conditionSet = ec2NodeClassConditions({ reservedCapacity: true });
 
-/** What the simulated account makes of a class: what its selectors find there, and whether it can be launched from. (04 §1.4) */
+/** Resolves a class in the simulated account: subnets, security groups, AMIs, and conditions. (04 §1.4) */
 export function resolveEc2NodeClassStatus(
   nodeClass: Ec2NodeClass,
   { region, nowMs }: { readonly region: Region; readonly nowMs: number },
-): ResolvedEc2Status {
+): Ec2NodeClassStatus {
   const { spec } = nodeClass;
   if (spec === undefined) return nodeClass.status ?? {};
   const found = {
@@ -46,10 +45,10 @@ export function resolveEc2NodeClassStatus(
     nowMs,
     ...validationCondition(spec, conditions),
   } as const;
-  return { ...found, conditions: setCondition(withFindings, validation) as ResolvedEc2Status["conditions"] };
+  return { ...found, conditions: setCondition(withFindings, validation) as Ec2NodeClassStatus["conditions"] };
 }
 
-type ResolvedResources = Pick<ResolvedEc2Status, "subnets" | "securityGroups" | "amis">;
+type ResolvedResources = Pick<Ec2NodeClassStatus, "subnets" | "securityGroups" | "amis">;
 
 /** In upstream's order. (04 §1.4) */
 function resolvedConditions(
@@ -85,7 +84,7 @@ function validationCondition(spec: Spec, conditions: readonly Condition[]): Cond
     conditions,
     kubelet: joinedMessages(kubeletProblems(spec.kubelet)),
     ...(kubeletExpressionsOf(spec.kubelet).length > 0 && {
-      expressionsDisabled: "the simulated account evaluates no expressions",
+      expressionsDisabled: "expressions are not supported by the simulated account",
     }),
     unsupportedKubelet: joinedMessages(amiFamilyKubeletProblems(spec.kubelet, amiFamily)),
     tags: joinedMessages(tagProblems(spec.tags)),

@@ -5,13 +5,13 @@ import type { KubeObject } from "../../../api/object.ts";
 import { offeringKeyOfLabels } from "../../../cloud/offering-key.ts";
 import type { UnavailableOfferings } from "../../../cloud/unavailable-offerings.ts";
 import { type Controller, type ControllerContext, reconcileController } from "../../../kube/controller.ts";
-import { isKubeError } from "../../../kube/kube-error.ts";
+import { ignoreKubeErrors } from "../../../kube/kube-error.ts";
 import { builtInTypes, karpenterTypes } from "../../../kube/resources.ts";
 import type { Logger } from "../../../util/logger.ts";
 import { rfc3339 } from "../../../util/timestamp.ts";
 import type { InterruptionKind, InterruptionMessage, InterruptionQueue } from "../interruption-queue.ts";
 
-/** The part of the operator's metrics that interruptions are counted in. (03:I-4, 04 §4.1) */
+/** The metrics interruptions are counted in. (03:I-4, 04 §4.1) */
 export interface InterruptionMetrics {
   count(
     name: "nodeclaims_disrupted_total",
@@ -28,31 +28,31 @@ export interface InterruptionMetrics {
   ): void;
 }
 
-/** What is done about a notice. (03:I-3) */
+/** How a message is handled. (03:I-3) */
 interface InterruptionReaction {
   readonly event: string;
   readonly message: string;
   readonly action: "none" | "delete" | "force";
 }
 
-const unhealthy = { event: "InstanceUnhealthy", message: "the cloud says that the instance is not well" } as const;
+const unhealthy = { event: "InstanceUnhealthy", message: "the instance is reported unhealthy" } as const;
 
 const reactions: Readonly<Record<InterruptionKind, InterruptionReaction>> = {
-  spot_interrupted: { event: "SpotInterrupted", message: "the cloud takes its spot instance back", action: "delete" },
+  spot_interrupted: { event: "SpotInterrupted", message: "the spot instance was interrupted", action: "delete" },
   capacity_reservation_interrupted: {
     event: "CapacityReservationInstanceInterrupted",
-    message: "the cloud takes its reserved instance back",
+    message: "the reserved instance was interrupted",
     action: "delete",
   },
   scheduled_change: { ...unhealthy, action: "delete" },
   event_status: { ...unhealthy, action: "delete" },
-  instance_stopped: { event: "InstanceStopping", message: "its instance is stopping", action: "delete" },
-  instance_terminated: { event: "InstanceTerminating", message: "its instance is ending", action: "delete" },
+  instance_stopped: { event: "InstanceStopping", message: "the instance is stopping", action: "delete" },
+  instance_terminated: { event: "InstanceTerminating", message: "the instance is terminating", action: "delete" },
   instance_status: { ...unhealthy, action: "force" },
   system_status: { ...unhealthy, action: "force" },
   rebalance_recommendation: {
     event: "SpotRebalanceRecommendation",
-    message: "its spot instance is at risk of being taken back",
+    message: "the spot instance is at elevated risk of interruption",
     action: "none",
   },
 };
@@ -66,7 +66,7 @@ export interface InterruptionOptions {
 
 type NodeClaimObject = KubeObject & NodeClaim;
 
-/** Acts on what the cloud announces: says so, looks elsewhere from now on, and lets the claim go. (03 §5) */
+/** Handles interruption messages: records events, marks the offering unavailable, and deletes the claim. (03 §5) */
 export function interruptionController(options: InterruptionOptions): Controller {
   const { queue } = options;
   return reconcileController({
@@ -86,7 +86,7 @@ export function interruptionController(options: InterruptionOptions): Controller
   });
 }
 
-/** A notice stays until it is dealt with. (03:I-5) */
+/** A message stays in the queue until it is handled. (03:I-5) */
 async function reconcile(id: string, context: ControllerContext, options: InterruptionOptions): Promise<undefined> {
   const { queue, metrics } = options;
   const interruption = queue.get(id);
@@ -117,12 +117,12 @@ async function handleInterruption(
   { claim, context, options }: InterruptionContext,
 ): Promise<void> {
   const { event, message, action } = reactions[interruption.kind];
-  recordEvents(interruption, { claim, context }, { reason: event, message, isAdvice: action === "none" });
+  recordEvents(interruption, { claim, context }, { reason: event, message, isInformational: action === "none" });
   const key = offeringKeyOfLabels(claim.metadata.labels);
   if (interruption.kind === "spot_interrupted" || interruption.kind === "capacity_reservation_interrupted") {
     options.unavailable.markUnavailable(key);
   }
-  if (action === "none" || claim.metadata.deletionTimestamp !== undefined) return; // 03:I-4
+  if (action === "none" || claim.metadata.deletionTimestamp !== undefined) return; // a claim that is already being deleted is left alone (03:I-4)
   if (action === "force") await setTerminationTimestamp(claim, context);
   const { name = "", uid } = claim.metadata;
   options.log.info("initiating delete from interruption message", {
@@ -130,14 +130,13 @@ async function handleInterruption(
     NodeClaim: { name },
     messageKind: interruption.kind,
   });
-  await ignoreNotFound(
-    context.client.delete(karpenterTypes.NodeClaim, { name }, uid === undefined ? {} : { preconditions: { uid } }),
-  );
-  const deletionMessage = "the NodeClaim is deleted because of an interruption";
+  const preconditions = uid === undefined ? {} : { preconditions: { uid } };
+  await ignoreKubeErrors(context.client.delete(karpenterTypes.NodeClaim, { name }, preconditions), "not-found");
+  const deletionMessage = "deleting the NodeClaim after an interruption";
   recordEvents(
     interruption,
     { claim, context },
-    { reason: "TerminatingOnInterruption", message: deletionMessage, isAdvice: false },
+    { reason: "TerminatingOnInterruption", message: deletionMessage, isInformational: false },
   );
   options.metrics?.count("nodeclaims_disrupted_total", {
     reason: interruption.kind,
@@ -148,7 +147,7 @@ async function handleInterruption(
   });
 }
 
-/** Draining is not waited for. (03:I-3) */
+/** Forces termination: the drain deadline is now. (03:I-3) */
 async function setTerminationTimestamp(
   { metadata }: NodeClaimObject,
   { client, clock }: ControllerContext,
@@ -156,30 +155,23 @@ async function setTerminationTimestamp(
   if (metadata.annotations?.[annotations.terminationTimestamp] !== undefined) return;
   const now = rfc3339(clock.now());
   const body = { metadata: { annotations: { [annotations.terminationTimestamp]: now } } };
-  await ignoreNotFound(client.patch(karpenterTypes.NodeClaim, { name: metadata.name ?? "" }, { kind: "merge", body }));
+  const { name = "" } = metadata;
+  await ignoreKubeErrors(client.patch(karpenterTypes.NodeClaim, { name }, { kind: "merge", body }), "not-found");
 }
 
-/** On the claim and on its node, if it has one. (03:I-2) */
+/** Records the event on the claim and its Node. (03:I-2) */
 function recordEvents(
   { providerId }: InterruptionMessage,
   { claim, context }: Pick<InterruptionContext, "claim" | "context">,
-  event: { readonly reason: string; readonly message: string; readonly isAdvice: boolean },
+  event: { readonly reason: string; readonly message: string; readonly isInformational: boolean },
 ): void {
   const nodes = context.view<KubeObject & Node>(builtInTypes.Node).byIndex("provider-id", providerId);
   for (const about of [claim, ...nodes]) {
     context.recordEvent(about, {
-      type: event.isAdvice ? "Normal" : "Warning",
+      type: event.isInformational ? "Normal" : "Warning",
       reason: event.reason,
       message: event.message,
       dedupe: { values: [about.metadata.uid ?? ""] },
     });
-  }
-}
-
-async function ignoreNotFound(call: Promise<unknown>): Promise<void> {
-  try {
-    await call;
-  } catch (error) {
-    if (!isKubeError(error, "not-found")) throw error; // gone already: that was the goal
   }
 }
