@@ -5,9 +5,10 @@ import { build } from "esbuild";
 
 const args = process.argv.slice(2);
 const isEdge = args.includes("--edge");
-const outfile = fileURLToPath(new URL(`../node_modules/.cache/bench/${isEdge ? "edge" : "main"}.mjs`, import.meta.url));
+const entry = isEdge ? "edge" : args.includes("--parts") ? "parts" : "main";
+const outfile = fileURLToPath(new URL(`../node_modules/.cache/bench/${entry}.mjs`, import.meta.url));
 await build({
-  entryPoints: [fileURLToPath(new URL(isEdge ? "edge.ts" : "main.ts", import.meta.url))],
+  entryPoints: [fileURLToPath(new URL(`${entry}.ts`, import.meta.url))],
   outfile,
   bundle: true,
   platform: "node",

@@ -1,10 +1,13 @@
+import { FlowReader, UnsupportedYaml, unsupported } from "./quick-yaml-flow.ts";
+
 /**
- * The plain values of the documents in a YAML text, for the YAML people and tools write most: block style, one-line flow
- * collections, quoted and plain scalars of one line, literal blocks. Undefined for anything else, right or wrong: then
- * the full parser decides. Twenty times as fast as that one, which keeps the place and the comments of everything.
+ * The values of the documents in a YAML text, for the YAML that people and tools write most: block style, flow
+ * collections and scalars on one line, literal blocks. Undefined for anything else, valid or not: then the full parser
+ * decides. It is about ten times as fast as the full parser, which keeps positions and comments.
+ * (docs/designs/dependencies.md)
  */
 export function quickYaml(text: string): readonly unknown[] | undefined {
-  // Anchors, tags and the like bail out where they stand; these can hide anywhere.
+  // Anchors, tags and the like are detected where they occur; these characters can be anywhere.
   if (/[\t\r\u0000-\u0008\u000b-\u001f\u007f\u0085\u2028\u2029\ufeff]/.test(text)) return undefined;
   try {
     return new BlockReader(text).documents();
@@ -14,25 +17,13 @@ export function quickYaml(text: string): readonly unknown[] | undefined {
   }
 }
 
-/** Something for the full parser. */
-class UnsupportedYaml extends Error {}
-
-function unsupported(): never {
-  throw new UnsupportedYaml();
-}
-
 const keyPattern = /(?:[A-Za-z0-9_$][A-Za-z0-9_./$-]*|"[A-Za-z0-9_./$ -]*"|'[A-Za-z0-9_./$ -]*'):(?= |$)/my;
-const numberPattern = /^[-+]?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?$/;
-/** Looks like a number, a date or a word with a meaning; which one is a matter for the full parser. */
-const ambiguousScalar = /^(?:[-+.]?[0-9].*|[-+]?\.(?:inf|nan).*|y|n|yes|no|on|off)$/i;
-const digitsWithSuffix = /^[0-9]+[A-Za-z][A-Za-z0-9]*$/; // 500m, 16Gi, 30s
-
 class BlockReader {
   readonly #text: string;
-  /** Start of the current line's content, and the column it stands in. */
+  /** Start of the current line's content, and its column. */
   #at = 0;
   #column = 0;
-  /** Just after the current line. */
+  /** Start of the next line. */
   #next = 0;
 
   constructor(text: string) {
@@ -44,7 +35,7 @@ class BlockReader {
     this.#toContent();
     while (!this.#isOver()) {
       if (this.#isMarker()) {
-        this.#line();
+        this.#checkMarkerLine();
         this.#toContent();
         if (this.#isOver() || this.#isMarker()) continue; // an empty document
       }
@@ -54,7 +45,7 @@ class BlockReader {
     return found;
   }
 
-  /** Moves to the next line that says something, which may be the current one. */
+  /** Moves to the next line that is neither empty nor a comment. */
   #toContent(): void {
     const text = this.#text;
     while (this.#next <= text.length) {
@@ -86,8 +77,8 @@ class BlockReader {
     return this.#column === 0 && this.#text.startsWith("---", this.#at);
   }
 
-  /** A marker stands alone on its line. */
-  #line(): void {
+  /** Only a marker alone on its line is supported. */
+  #checkMarkerLine(): void {
     if (!/^---(?:[ ]*|[ ]+#.*)$/.test(this.#rest())) unsupported();
   }
 
@@ -100,9 +91,9 @@ class BlockReader {
     return this.#text[this.#at] === "-" && (after === " " || after === "\n" || after === undefined);
   }
 
-  /** What stands at this column, or to the right of it. */
-  #block(least: number): unknown {
-    if (this.#column < least || this.#isMarker()) return null;
+  /** The sequence or map that starts at `minColumn` or right of it; null if there is none. */
+  #block(minColumn: number): unknown {
+    if (this.#column < minColumn || this.#isMarker()) return null;
     return this.#isItem() ? this.#sequence(this.#column) : this.#map(this.#column);
   }
 
@@ -144,7 +135,7 @@ class BlockReader {
     return map;
   }
 
-  /** After the colon of the key that starts here; 0 if there is none. */
+  /** The index after the colon of the key that starts here; 0 if no key does. */
   #keyEnd(): number {
     keyPattern.lastIndex = this.#at;
     return keyPattern.test(this.#text) ? keyPattern.lastIndex : 0;
@@ -155,7 +146,7 @@ class BlockReader {
     while (this.#text[at] === " ") at++;
     if (at >= this.#next - 1 || (this.#text[at] === "#" && at > after)) {
       this.#toContent();
-      // A list may stand as far left as the key it belongs to.
+      // A list may be in the same column as the key it belongs to.
       if (this.#column === column && this.#isItem() && !this.#isMarker()) return this.#sequence(column);
       return this.#block(column + 1);
     }
@@ -163,10 +154,10 @@ class BlockReader {
     return this.#text[at] === "|" ? this.#literal(column) : this.#inline(column);
   }
 
-  /** A value that ends with its line; a deeper line after it would go on with it. */
+  /** A value on one line; a more indented line after it would continue it. */
   #inline(column: number): unknown {
     const flow = new FlowReader(this.#text.slice(0, this.#next - 1), this.#at);
-    const value = flow.whole();
+    const value = flow.read();
     this.#toContent();
     if (this.#column > column) unsupported();
     return value;
@@ -182,7 +173,7 @@ class BlockReader {
       const line = this.#text.slice(this.#next, end);
       const depth = line.length - line.trimStart().length;
       if (depth === line.length) {
-        if (indent < 0 || depth > indent) unsupported(); // blank lines that count, or do not, by their spaces
+        if (indent < 0 || depth > indent) unsupported(); // blank lines whose spaces may belong to the text
         lines.push("");
       } else {
         if (indent < 0 && depth <= column) unsupported(); // an empty block
@@ -199,144 +190,7 @@ class BlockReader {
   }
 }
 
-/** Scalars and flow collections, all on one line. */
-class FlowReader {
-  readonly #line: string;
-  #at: number;
-
-  /** The line ends where the text ends. */
-  constructor(line: string, at: number) {
-    this.#line = line;
-    this.#at = at;
-  }
-
-  /** The value that takes up the rest of the line, but for a comment. */
-  whole(): unknown {
-    const first = this.#line[this.#at];
-    const value = first === "{" || first === "[" || first === '"' || first === "'" ? this.#value() : this.#plainLine();
-    const rest = this.#line.slice(this.#at);
-    if (!/^(?:[ ]*|[ ]+#.*)$/.test(rest)) unsupported();
-    return value;
-  }
-
-  #value(): unknown {
-    switch (this.#line[this.#at]) {
-      case "{":
-        return this.#map();
-      case "[":
-        return this.#list();
-      case '"':
-      case "'":
-        return this.#quoted();
-      default:
-        return this.#plainWord();
-    }
-  }
-
-  #list(): unknown[] {
-    const items: unknown[] = [];
-    this.#at++;
-    for (this.#skip(); !this.#take("]"); this.#skip()) {
-      items.push(this.#value());
-      this.#skip();
-      if (this.#line[this.#at] === ":") unsupported(); // a map of one pair
-      if (!this.#take(",") && this.#line[this.#at] !== "]") unsupported();
-    }
-    return items;
-  }
-
-  #map(): Record<string, unknown> {
-    const map: Record<string, unknown> = {};
-    this.#at++;
-    for (this.#skip(); !this.#take("}"); this.#skip()) {
-      const key = this.#key();
-      if (key === "__proto__" || key === "<<" || Object.hasOwn(map, key)) unsupported();
-      this.#skip();
-      map[key] = this.#value();
-      this.#skip();
-      if (!this.#take(",") && this.#line[this.#at] !== "}") unsupported();
-    }
-    return map;
-  }
-
-  /** With its colon, which a space follows, or anything after a quoted key. */
-  #key(): string {
-    const isQuoted = this.#line[this.#at] === '"' || this.#line[this.#at] === "'";
-    const match = isQuoted
-      ? undefined
-      : /^[A-Za-z0-9_$][A-Za-z0-9_./$-]*/.exec(this.#line.slice(this.#at, this.#at + 400));
-    if (match === null) unsupported();
-    const key = match === undefined ? this.#quoted() : match[0];
-    if (match !== undefined) this.#at += key.length;
-    if (!this.#take(":")) unsupported();
-    if (!isQuoted && this.#line[this.#at] !== " ") unsupported();
-    return key;
-  }
-
-  #skip(): void {
-    while (this.#line[this.#at] === " ") this.#at++;
-    if (this.#at >= this.#line.length || this.#line[this.#at] === "#") unsupported(); // it goes on in the next line
-  }
-
-  #take(character: string): boolean {
-    if (this.#line[this.#at] !== character) return false;
-    this.#at++;
-    return true;
-  }
-
-  #quoted(): string {
-    const quote = this.#line[this.#at] as string;
-    const start = this.#at + 1;
-    let end = start;
-    for (; this.#line[end] !== quote || (quote === "'" && this.#line[end + 1] === quote); end++) {
-      if (end >= this.#line.length) unsupported();
-      if (quote === '"' ? this.#line[end] === "\\" : this.#line[end] === quote) end++;
-    }
-    this.#at = end + 1;
-    const inner = this.#line.slice(start, end);
-    if (quote === "'") return inner.replaceAll("''", "'");
-    return inner.includes("\\") ? unescaped(inner) : inner;
-  }
-
-  /** A plain scalar in a flow collection ends where the collection goes on. */
-  #plainWord(): unknown {
-    const match = /^[^,[\]{}#:"'&*!|>%@`?\s]+(?::[^,[\]{}#:"'&*!|>%@`?\s]+)*(?=[ ]*[,\]}])/.exec(
-      this.#line.slice(this.#at),
-    );
-    if (match === null || match[0].startsWith("-") || match[0] === "~") unsupported();
-    this.#at += match[0].length;
-    return scalarValue(match[0]);
-  }
-
-  #plainLine(): unknown {
-    const rest = this.#line.slice(this.#at);
-    const hash = rest.indexOf(" #");
-    const word = (hash < 0 ? rest : rest.slice(0, hash)).trimEnd();
-    if (/^[-?:,[\]{}#&*!|>'"%@`~<=]/.test(word) || word.includes(": ") || word.endsWith(":")) unsupported();
-    this.#at += word.length;
-    return scalarValue(word);
-  }
-}
-
 function keyText(key: string): string {
   const isQuoted = key.startsWith('"') || key.startsWith("'");
   return isQuoted ? key.slice(1, -1) : key;
-}
-
-function unescaped(inner: string): string {
-  try {
-    return JSON.parse(`"${inner}"`) as string;
-  } catch {
-    return unsupported(); // YAML knows escapes that JSON does not
-  }
-}
-
-function scalarValue(word: string): unknown {
-  if (word === "true") return true;
-  if (word === "false") return false;
-  if (word === "null") return null;
-  if (numberPattern.test(word)) return Number(word);
-  if (digitsWithSuffix.test(word)) return word;
-  if (ambiguousScalar.test(word) || /^(?:true|false|null)$/i.test(word)) unsupported();
-  return word;
 }
