@@ -1,7 +1,7 @@
 import { randomUUID, X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
 
-/** What a TLS server needs; both parts are PEM. */
+/** Certificate and key of a TLS server, as PEM. */
 export interface ServerCertificate {
   readonly key: string;
   readonly certificate: string;
@@ -23,7 +23,7 @@ export async function makeCertificate({ hosts, now }: CertificateOptions): Promi
   const made = await generate([{ name: "commonName", value: `karpenter-up-${randomUUID().slice(0, 8)}` }], {
     keyType: "ec",
     algorithm: "sha256",
-    notBeforeDate: new Date(now - dayMs), // clocks of two machines may differ
+    notBeforeDate: new Date(now - dayMs), // client and server clocks may differ
     notAfterDate: new Date(now + validityMs),
     extensions: [
       { name: "basicConstraints", cA: true, critical: true },
@@ -53,14 +53,14 @@ function altName(host: string): { type: 2; value: string } | { type: 7; ip: stri
   return isIP(host) === 0 ? { type: 2, value: host } : { type: 7, ip: host };
 }
 
-/** Whether a certificate kept from before still serves: valid for another week, and for all of these hosts. */
+/** Whether a stored certificate can be reused: valid for another week, and for all of these hosts. */
 export function isCertificateUsable({ certificate }: ServerCertificate, { hosts, now }: CertificateOptions): boolean {
   try {
     const parsed = new X509Certificate(certificate);
     const isTimely = Date.parse(parsed.validFrom) <= now && now + 7 * dayMs < Date.parse(parsed.validTo);
     return isTimely && hosts.every((host) => covers(parsed, host));
   } catch {
-    return false; // not a certificate at all
+    return false; // not a certificate
   }
 }
 

@@ -17,21 +17,21 @@ import type { Journal, JournalEntry } from "./store/journal.ts";
 
 export interface ControlPlaneOptions {
   readonly host: string;
-  /** Zero: any that is free. */
+  /** Zero: any free port. */
   readonly port: number;
-  /** Without TLS, on loopback only. */
+  /** Serve without TLS, on loopback only. */
   readonly isPlainHttp: boolean;
-  /** How much faster than the wall clock time runs in the cluster. */
+  /** How much faster than real time the cluster's time runs. */
   readonly speed: number;
-  /** Simulated nodes to begin with. */
+  /** How many simulated nodes to start with. */
   readonly nodes: number;
-  /** Where the certificate is kept from run to run. */
+  /** Where the certificate is stored between runs. */
   readonly folder: string;
   /** Where the cluster is persisted; in memory only, unless given. (05:CP-T5) */
   readonly data?: DataFolderOptions | undefined;
   /** Instances of a simulated cloud in addition to nodes; called once, after the data folder was read. */
   readonly cloudInstances?: ((context: ControlPlaneContext) => Promise<InstanceSource>) | undefined;
-  /** Where the output of containers comes from. */
+  /** The source of container logs. */
   readonly logs?: LogSource | undefined;
   readonly onInternalError: (error: unknown) => void;
 }
@@ -55,7 +55,7 @@ export interface ControlPlane extends ServedApi, ControlPlaneContext {
   readonly losses: readonly string[];
 }
 
-/** Composes karpenter up: API server with our CRDs, HTTP listener, and the simulated cluster. */
+/** Starts an API server with our CRDs, its HTTP listener and a simulated cluster: what `karpenter up` runs. */
 export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
   const { host, port, isPlainHttp, folder, onInternalError } = options;
   const cleanups: (() => Promise<void>)[] = [];
@@ -87,11 +87,11 @@ function certificateFor(host: string): { readonly hosts: readonly string[]; read
 
 interface StartupContext {
   readonly random: Random;
-  /** Cleanups, run in reverse. */
+  /** Cleanups, run in reverse order. */
   readonly cleanups: (() => Promise<void>)[];
 }
 
-/** The API server with what its data folder kept. */
+/** Starts the API server with the contents of its data folder. */
 async function openServer(
   { data, speed, logs, onInternalError }: ControlPlaneOptions,
   { random, cleanups }: StartupContext,
@@ -121,7 +121,7 @@ function clockFrom(lastAt: number | undefined, speed: number): Clock {
   return speed === 1 && startAt === system.now() ? system : acceleratedClock({ speed, startAt });
 }
 
-const nodeWaitMs = 10_000; // of real time
+const nodeWaitMs = 10_000; // real time
 
 /** Starts the simulated cluster, including nodes of an earlier run. Resolves when the nodes are registered. */
 async function runCluster(

@@ -19,11 +19,16 @@ import { initialEventsEndAnnotationKey, type ServerWatchEvent } from "./api/serv
 export interface InProcessClientOptions {
   /** Field manager of writes that name none. */
   readonly fieldManager?: string | undefined;
-  /** Waits as a network would, before every call: on the clock, so that virtual time stays deterministic. */
+  /**
+   * Simulated network latency, awaited before each call. It uses the clock, so that virtual time stays deterministic.
+   */
   readonly latency?: (() => Promise<void>) | undefined;
 }
 
-/** The API without sockets: for tests, for the loops of the control plane, for simulations. (docs/designs/interfaces.md) */
+/**
+ * A client of the API server without sockets: for the simulated cluster, simulations and tests.
+ * (docs/designs/interfaces.md)
+ */
 export class InProcessClient implements KubeClient {
   readonly #server: ApiServer;
   readonly #options: InProcessClientOptions;
@@ -60,7 +65,7 @@ export class InProcessClient implements KubeClient {
   async create<T extends KubeObject>(type: ResourceType, object: KubeObject, options: CreateOptions = {}): Promise<T> {
     await this.#options.latency?.();
     const { name, namespace } = object.metadata;
-    // Evictions and bindings carry the name of their pod.
+    // Evictions and bindings have the name of their pod.
     const target = options.subresource === undefined ? {} : { name: options.name ?? name };
     const request = { ...this.#write(options), ...target, namespace };
     const answer = await this.#server.create(this.#kind(type), object, request);

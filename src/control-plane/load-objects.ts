@@ -3,7 +3,7 @@ import { isKubeError } from "../kube/kube-error.ts";
 import type { ApiServer } from "./api/server.ts";
 import type { ServedKind } from "./kinds/served-kind.ts";
 
-/** Creates objects that are known to be good; the first refusal is thrown. */
+/** Creates objects that are known to be valid; throws the first refusal. */
 export async function createObjects(api: ApiServer, objects: readonly KubeObject[]): Promise<void> {
   for (const object of objects) {
     const kind = api.kinds.findByApiVersion(object);

@@ -32,7 +32,10 @@ export interface SimulatedClusterOptions {
   readonly onFailure?: ((failure: ControllerFailure) => void) | undefined;
 }
 
-/** Everything that goes on behind the API server: (05:CP-L1 to CP-L13) */
+/**
+ * Starts everything behind the API server: workload and garbage collection controllers, scheduler, kubelets. (05:CP-L1
+ * to CP-L13)
+ */
 export function startSimulatedCluster(options: SimulatedClusterOptions): RunningControllers {
   const { api, clock, random, instances, settings = {}, wrapClient = (client) => client } = options;
   const leases = api.kinds.get(builtInTypes.Lease);

@@ -128,7 +128,7 @@ export function duplicateValue(path: FieldPath, value: unknown): StatusCause {
   return { reason: "FieldValueDuplicate", message: `Duplicate value: ${showValue(value)}`, field: formatPath(path) };
 }
 
-/** 422, with every cause. */
+/** 422 Invalid, with all causes. */
 export function invalidObject(resource: QualifiedResource, name: string, causes: readonly StatusCause[]): KubeError {
   const lines = causes.map(({ field, message }) => `${field}: ${message}`);
   const text = lines.length === 1 ? lines[0] : `[${lines.join(", ")}]`;

@@ -8,7 +8,7 @@ export const podsByNode: CollectionIndex = {
   valueOf: ({ spec }) => textAt(spec, "nodeName"),
 };
 
-/** What every cluster has from the start. */
+/** The objects every cluster starts with. */
 export function bootstrapObjects(): readonly KubeObject[] {
   return [
     ...["default", "kube-node-lease", "kube-public", "kube-system"].map(namespace),

@@ -31,7 +31,7 @@ export class CustomResources {
     this.#options = options;
   }
 
-  /** After a restart: what is in the store is served again. */
+  /** After a restart, registers the CRDs in the store. */
   registerAll(): void {
     for (const [, definition] of this.#definitions().range()) this.#register(definition);
   }

@@ -16,7 +16,7 @@ export interface DeleteResult {
   readonly isGone: boolean;
 }
 
-/** Deletes now, or marks for deletion what is held by a grace period or by finalizers. (05 §3, CP-L7) */
+/** Deletes the object, or marks it for deletion while a grace period or finalizers hold it. (05 §3, CP-L7) */
 export function deleteObject(
   server: ServerContext,
   kind: ServedKind,
@@ -47,7 +47,7 @@ export function deleteObject(
   return { object: server.store.put(kind.storage, key, draft), isGone: false };
 }
 
-/** Foreground and orphan deletion are finalizers the garbage collector takes off; background needs none. */
+/** Foreground and orphan deletion are finalizers that the garbage collector removes; background needs none. */
 function markPropagation(draft: ObjectDraft, { propagation }: DeleteRequest): void {
   if (propagation === undefined) return;
   const others = (draft.metadata.finalizers ?? []).filter((one) => one !== foreground && one !== orphan);
@@ -69,7 +69,7 @@ function graceSeconds({ kind, apiVersion, spec, status }: KubeObject, { gracePer
   return requestedSeconds < 0 ? 1 : requestedSeconds;
 }
 
-/** The time deletion was requested does not change. */
+/** A shorter grace period counts from the first delete request. */
 function shortenedDeletionTime({ metadata }: KubeObject, grace: number): string {
   const old = metadata.deletionGracePeriodSeconds ?? 0;
   return rfc3339(Date.parse(metadata.deletionTimestamp ?? "") - old * 1000 + grace * 1000);

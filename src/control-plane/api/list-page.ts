@@ -13,12 +13,12 @@ export interface ListRequest extends SelectionOptions {
   readonly resourceVersionMatch?: "Exact" | "NotOlderThan" | undefined;
 }
 
-/** One page. */
+/** One page of a list. */
 export interface ListPage {
   readonly items: readonly KubeObject[];
   readonly resourceVersion: string;
   readonly continue?: string;
-  /** Only without a selector: else the count is unknown. */
+  /** Only known without a selector. */
   readonly remainingItemCount?: number;
 }
 
@@ -102,7 +102,7 @@ function decodeContinueToken(token: string): ListPosition {
       return { revision: rv, from: start };
     }
   } catch {
-    // not one of ours
+    // not a token of this server
   }
   throw badRequest("continue key is not valid: it is not one this server gave");
 }

@@ -5,7 +5,7 @@ import { apiError, notFound, resourceName } from "./api-errors.ts";
 
 const namespaces = { group: "", kind: "Namespace", plural: "namespaces" } as const;
 
-/** Nothing is created in a namespace that is not there or is going. */
+/** Objects can be created only in a namespace that exists and is not terminating. */
 export function assertNamespace({
   kind,
   store,

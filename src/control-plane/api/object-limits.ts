@@ -1,6 +1,6 @@
 import { apiError, badRequest } from "./api-errors.ts";
 
-/** As Kubernetes. (05:CP-S3) */
+/** The limit of Kubernetes. (05:CP-S3) */
 export const maxObjectBytes = 3 * 1024 * 1024;
 export const maxNesting = 256;
 

@@ -21,7 +21,7 @@ export interface ObjectReaderOptions {
   readonly store: ObjectStore;
   readonly clock: Clock;
   readonly maxBacklog?: number | undefined;
-  /** The version of a kind that is in the store. */
+  /** The kind in the version that is stored. */
   readonly storedKind: (kind: ServedKind) => ServedKind;
 }
 
@@ -51,7 +51,7 @@ export class ObjectReader {
     this.#computedObjects.set(storage, computedObjects);
   }
 
-  /** As it is stored; 404 where it is not. */
+  /** The stored object; throws 404 where there is none. */
   find(kind: ServedKind, key: NamespacedName): KubeObject {
     this.#assertReadable(kind, key.name);
     const found = isComputed(kind)
@@ -63,7 +63,7 @@ export class ObjectReader {
     return found;
   }
 
-  /** As clients see it. */
+  /** The object as clients see it. */
   show(kind: ServedKind, stored: KubeObject): KubeObject {
     const readTransform = this.#readTransforms.get(kind.storage);
     return this.inVersion(kind, readTransform === undefined ? stored : readTransform(stored));

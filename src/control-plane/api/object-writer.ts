@@ -68,7 +68,7 @@ export class ObjectWriter {
     return { draft, warnings, additionalObjects: converted?.additionalObjects ?? [] };
   }
 
-  /** The version of a kind that is in the store. */
+  /** The kind in the version that is stored. */
   storedKind(kind: ServedKind): ServedKind {
     if (kind.conversion === undefined) return kind;
     return this.#server.kinds.all().find((one) => one.storage === kind.storage && one.conversion === undefined) ?? kind;
@@ -104,7 +104,7 @@ export class ObjectWriter {
     return { object: store.put(kind.storage, key, validated), isNew: true, isGone: false };
   }
 
-  /** Stores what is to replace an object, after the rules of its endpoint. */
+  /** Replaces an object, by the rules of the main or the status endpoint. */
   replace(kind: ServedKind, old: KubeObject, draft: ObjectDraft, options: StoreWriteOptions): WriteResult {
     const { store, clock } = this.#server;
     const { behaviour } = kind;
@@ -125,7 +125,7 @@ export class ObjectWriter {
     return { object: store.remove(kind.storage, key) ?? object, isNew: false, isGone: true };
   }
 
-  /** What the main endpoint makes of it: everything but the status. */
+  /** The main endpoint writes everything but the status. */
   #withSpec(kind: ServedKind, old: KubeObject, draft: ObjectDraft): ObjectDraft {
     const { behaviour } = kind;
     keepSystemFields(draft, old);
@@ -136,7 +136,7 @@ export class ObjectWriter {
     return this.#validated(kind, draft, old);
   }
 
-  /** What the status endpoint makes of it: the old object with a new status. Kubelets write many: the rest is shared. */
+  /** The status endpoint writes the status only. Kubelets write many, so the rest is shared with the old object. */
   #withStatus(kind: ServedKind, old: KubeObject, { status, metadata }: ObjectDraft): ObjectDraft {
     const { behaviour } = kind;
     const draft = { ...old, metadata: { ...old.metadata } } as unknown as ObjectDraft;
@@ -199,7 +199,7 @@ export class ObjectWriter {
   }
 }
 
-/** What only the server writes stays as it is. */
+/** Fields only the server writes are kept. */
 function keepSystemFields(draft: ObjectDraft, { metadata: old }: KubeObject): void {
   const fields = [
     "name",
@@ -220,7 +220,7 @@ function setOrDelete(target: Record<string, unknown>, field: string, value: unkn
   else target[field] = Object.isFrozen(value) ? copyJson(value) : value;
 }
 
-/** Whether anything but metadata and status changed. Without a status subresource a status is data like any other. */
+/** Whether anything but metadata and status changed. Without a status subresource the status counts as well. */
 function hasSpecChange({ behaviour }: ServedKind, draft: ObjectDraft, old: KubeObject): boolean {
   const rest = (object: object): Record<string, unknown> => {
     const { metadata: _, ...others } = object as Record<string, unknown>;
@@ -230,7 +230,7 @@ function hasSpecChange({ behaviour }: ServedKind, draft: ObjectDraft, old: KubeO
   return !isSameJson(rest(draft), rest(old));
 }
 
-/** Deleted, grace period over, no finalizers. */
+/** Whether it was deleted, its grace period is over and it has no finalizers. */
 export function isReadyForRemoval({ metadata, kind, spec }: KubeObject): boolean {
   const { deletionTimestamp, finalizers = [] } = metadata;
   const grace = metadata.deletionGracePeriodSeconds ?? 0;

@@ -37,7 +37,7 @@ function assertObject(body: unknown): void {
   if (typeof body !== "object" || body === null || Array.isArray(body)) throw badRequest("a merge patch is an object");
 }
 
-/** The API server does not know how a custom kind's lists are merged. */
+/** Custom kinds have no merge rules for their lists. */
 function unsupportedStrategicPatch(): Error {
   return apiError(
     "unsupported-media-type",
@@ -55,7 +55,7 @@ export interface ApplyTarget {
   readonly old: KubeObject | undefined;
 }
 
-/** Server-side apply: creates what is not there. */
+/** Server-side apply; creates the object if it does not exist. */
 export function applyPatch(
   { server, writer, kind, stored, key, old }: ApplyTarget,
   patch: Patch & { readonly kind: "apply" },
@@ -78,7 +78,7 @@ export function applyPatch(
     request,
     now: server.clock.now(),
   });
-  // Read again: lists that lost their last item are gone, not empty.
+  // Decoded again, because a list that lost its last item is absent, not empty.
   const draft = stored.behaviour.decode(merged).value as ObjectDraft;
   const options = { ...request, isApplied: true };
   if (old === undefined)

@@ -4,14 +4,14 @@ import type { Subresource } from "../kinds/served-kind.ts";
 
 export type FieldValidation = "Ignore" | "Warn" | "Strict";
 
-/** What every write may ask for. */
+/** Options of every write. */
 export interface WriteRequest {
   readonly dryRun?: boolean | undefined;
   readonly fieldManager?: string | undefined;
-  /** Warn, unless said otherwise. */
+  /** Default: Warn. */
   readonly fieldValidation?: FieldValidation | undefined;
   readonly subresource?: Subresource | undefined;
-  /** What the decoder of the body noticed: `duplicate field "spec.replicas"`. Treated like unknown fields. */
+  /** Problems found while decoding the body, such as `duplicate field "spec.replicas"`. Treated like unknown fields. */
   readonly decodingProblems?: readonly string[] | undefined;
 }
 
@@ -42,12 +42,12 @@ export interface ApiResponse {
 }
 
 export interface WriteResponse extends ApiResponse {
-  /** Whether the object is new. */
+  /** Whether the object was created. */
   readonly isNew: boolean;
 }
 
 export interface DeleteResponse extends ApiResponse {
-  /** False: it stays until its grace period is over and its finalizers are gone. */
+  /** False while a grace period or finalizers hold it. */
   readonly isGone: boolean;
 }
 

@@ -20,9 +20,9 @@ export interface WatchRequest {
 
 export type ServerWatchEvent =
   | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: KubeObject }
-  /** `object` carries a kind and a resourceVersion only, and the annotation that ends the initial events. */
+  /** The object has only a kind, a resourceVersion, and the annotation that ends the initial events. */
   | { readonly type: "BOOKMARK"; readonly object: KubeObject }
-  /** The last of a stream. */
+  /** The last event of a stream. */
   | { readonly type: "ERROR"; readonly status: KubeStatus; readonly error: KubeError };
 
 export const initialEventsEndAnnotationKey = "k8s.io/initial-events-end";
@@ -37,9 +37,9 @@ export interface WatchSource {
   readonly storage: string;
   readonly clock: Clock;
   readonly selection: Selection;
-  /** How many events may wait for the watcher. */
+  /** How many events may be queued for the watcher. */
   readonly maxBacklog: number;
-  /** As this version of the kind shows it. */
+  /** The object in the version of the kind. */
   readonly show: (object: KubeObject) => KubeObject;
   readonly apiVersion: string;
   readonly kind: string;
@@ -75,7 +75,7 @@ export class ServerWatch implements AsyncIterable<ServerWatchEvent> {
     return this;
   }
 
-  /** Ends the stream when what is queued has been read. */
+  /** Ends the stream after the queued events have been read. */
   close(error?: KubeError): void {
     if (this.#isClosed) return;
     if (error?.status !== undefined) this.#push({ type: "ERROR", status: error.status, error });
@@ -89,7 +89,7 @@ export class ServerWatch implements AsyncIterable<ServerWatchEvent> {
     return this.#isClosed;
   }
 
-  /** What can be had without waiting, or undefined. */
+  /** The next event if one is queued. */
   poll(): ServerWatchEvent | undefined {
     const event = this.#queue[this.#next];
     if (event === undefined) return undefined;
@@ -177,7 +177,7 @@ export function bookmarkEvent(
   return { type: "BOOKMARK", object: { apiVersion, kind, metadata } as unknown as KubeObject };
 }
 
-/** Where a watch begins and what it sends at once. */
+/** The revision a watch starts from, and its first events. */
 export function watchStart(
   source: WatchSource,
   requestedRevision: number | undefined,

@@ -35,14 +35,14 @@ import { WriteEndpoints } from "./write-endpoints.ts";
 export interface ApiServerOptions {
   readonly clock: Clock;
   readonly random: Random;
-  /** How older versions of our kinds become v1. Lenient unless given. */
+  /** How older versions of our kinds are converted to v1; lenient, unless given. */
   readonly conversion?: ConversionOptions | undefined;
   readonly journal?: Journal | undefined;
   /** Entries of a journal to restore. */
   readonly restore?: Iterable<JournalEntry> | undefined;
-  /** How many changes of a kind a watch can at least go back. */
+  /** How many changes of a kind are kept for watches to resume. */
   readonly watchWindow?: number | undefined;
-  /** How many events may wait for a watcher before it is cut off. */
+  /** How many events may be queued for a watcher before its watch is closed. */
   readonly watchBacklog?: number | undefined;
   readonly logs?: LogSource | undefined;
 }
@@ -51,7 +51,7 @@ export interface ListResponse extends ListPage {
   readonly warnings: readonly string[];
 }
 
-/** A Kubernetes API server without its HTTP: requests in, objects and warnings out, refusals as `KubeError`s. (05) */
+/** A Kubernetes API server without HTTP: requests in, objects and warnings out, refusals as `KubeError`s. (05) */
 export class ApiServer {
   readonly clock: Clock;
   readonly kinds: KindRegistry;
@@ -114,7 +114,10 @@ export class ApiServer {
     return { ...this.#reader.list(kind, request), warnings: deprecationWarnings(kind) };
   }
 
-  /** The stream has begun when this returns: nothing written after it is missed. Throws 410 where history is gone. */
+  /**
+   * The watch has started when this returns, so that no later write is missed. Throws 410 for a version that is too
+   * old.
+   */
   watch(kind: ServedKind, request: WatchRequest = {}): ServerWatch {
     assertVerb(kind, "watch");
     return this.#reader.watch(kind, request);
@@ -174,7 +177,7 @@ export class ApiServer {
     return this.#logs(this.#reader.find(pods, key), request);
   }
 
-  /** How many watch objects of this kind now. */
+  /** How many watches of the kind are open. */
   watcherCount(kind: ServedKind): number {
     return this.#store.listenerCount(kind.storage);
   }
@@ -184,12 +187,12 @@ export class ApiServer {
     this.#reader.setReadTransform(kind, readTransform);
   }
 
-  /** Answers for a kind that is nowhere stored, like metrics. */
+  /** Serves a kind that is computed and not stored, like metrics. */
   setComputedObjects(kind: ServedKind, computedObjects: ComputedObjects): void {
     this.#reader.setComputedObjects(kind, computedObjects);
   }
 
-  /** All there is, for compacting a journal. */
+  /** All objects, for compacting the journal. */
   snapshot(): Iterable<JournalEntry> {
     return this.#store.snapshot();
   }

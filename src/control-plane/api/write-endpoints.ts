@@ -27,7 +27,7 @@ interface WriteOutcome {
   readonly stored: ServedKind;
   readonly written: WriteResult;
   readonly warnings: readonly string[];
-  /** Given where the kind's own warnings are sent as well: patches send none. */
+  /** If given, the kind's own warnings are sent as well; patches send none. */
   readonly draft?: ObjectDraft;
   readonly body: unknown;
   readonly request: WriteRequest;

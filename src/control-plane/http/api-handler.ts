@@ -26,7 +26,7 @@ export interface HandlerOptions {
   readonly token: string;
 }
 
-/** The API over HTTP. Health can be asked by anyone, everything else needs the token. (05:CP-S2) */
+/** Serves the API over HTTP. Health checks need no token, everything else does. (05:CP-S2) */
 export function apiHandler({ api, now, token }: HandlerOptions): HttpHandler {
   const isAllowed = tokenChecker(token);
   const catalogue = new OpenApiCatalogue();

@@ -8,13 +8,13 @@ import type { ProtobufMessages } from "../protobuf/protobuf-messages.ts";
 import { scanJson } from "./json-scan.ts";
 import { parseMediaType } from "./media-type.ts";
 
-/** An object may be this large, as in Kubernetes. (05:CP-S3) */
+/** The largest request body, as in Kubernetes. (05:CP-S3) */
 export const maxBodyBytes = 3 * 1024 * 1024;
 
 /** CRDs, the deepest real objects, stay below 60 levels. */
 const maxDepth = 200;
 
-/** All bytes of a request; refused as soon as they are too many. */
+/** Reads a request body; refuses it as soon as it is too large. */
 export function readBody(request: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -33,10 +33,10 @@ export function readBody(request: IncomingMessage): Promise<Buffer> {
   });
 }
 
-/** What a body held. */
+/** A decoded body. */
 export interface ParsedBody {
   readonly value: unknown;
-  /** What strict validation would refuse: `duplicate field "spec.replicas"`. */
+  /** Problems that strict validation refuses, such as `duplicate field "spec.replicas"`. */
   readonly problems: readonly string[];
 }
 
@@ -45,7 +45,7 @@ export interface BodyOptions {
   readonly messages: () => ProtobufMessages;
 }
 
-/** The object in a request body; failures are `Status`es. */
+/** Decodes a request body; throws KubeErrors. */
 export function parseBody(body: Buffer, { contentType, messages }: BodyOptions): ParsedBody {
   const { type } = parseMediaType(contentType ?? "application/json");
   if (type === "application/vnd.kubernetes.protobuf")
@@ -102,7 +102,7 @@ function parseYamlBody(body: Buffer): ParsedBody {
   return { value, problems: [] };
 }
 
-/** Undefined: not JSON; YAML's own flow style begins with a brace too. */
+/** Undefined if it is not JSON; YAML in flow style also begins with a brace. */
 function parsedAsJson(text: string): ParsedBody | undefined {
   const { isTooDeep, duplicates } = scanJson(text, maxDepth);
   if (isTooDeep) return undefined;

@@ -1,6 +1,6 @@
 import type { ServedKind, Subresource, Verb } from "../kinds/served-kind.ts";
 
-/** A group with its versions, best first, and the kinds in each. */
+/** A group with its versions, preferred first, and their kinds. */
 export interface ServedGroup {
   readonly group: string;
   readonly versions: readonly ServedVersion[];
@@ -40,7 +40,7 @@ export function compareVersions(a: string, b: string): number {
 
 interface SubresourceDiscovery {
   readonly verbs: readonly Verb[];
-  /** What is sent there, if it is not the object itself. */
+  /** The kind of the subresource, if it is not the object itself. */
   readonly kind?: { readonly group: string; readonly version: string; readonly kind: string };
 }
 
@@ -59,7 +59,7 @@ const subresourceDiscoveries: Readonly<Record<Subresource, SubresourceDiscovery>
   ephemeralcontainers: { verbs: writeVerbs },
 };
 
-/** `APIGroupDiscoveryList`: everything in one answer. (05 §1) */
+/** Aggregated discovery: all groups in one response, as `APIGroupDiscoveryList`. (05 §1) */
 export function aggregatedDiscovery(groups: readonly ServedGroup[], version: string): unknown {
   return {
     kind: "APIGroupDiscoveryList",
@@ -95,7 +95,7 @@ function resourceDiscovery(served: ServedKind): unknown {
   };
 }
 
-/** `/apis` for clients that do not ask for everything at once. */
+/** `/apis` for clients that do not use aggregated discovery. */
 export function apiGroupList(groups: readonly ServedGroup[]): unknown {
   return { kind: "APIGroupList", apiVersion: "v1", groups: groups.map((group) => groupEntry(group)) };
 }
@@ -109,7 +109,7 @@ function groupEntry({ group, versions }: ServedGroup): Readonly<Record<string, u
   return { name: group, versions: entries, preferredVersion: entries[0] };
 }
 
-/** `/api/v1` and `/apis/<group>/<version>`; `drain` looks here for `pods/eviction`. (05 §2) */
+/** `/api/v1` and `/apis/<group>/<version>`; `kubectl drain` looks for `pods/eviction` here. (05 §2) */
 export function apiResourceList({ group, version, kinds }: ServedVersion & { readonly group: string }): unknown {
   return {
     kind: "APIResourceList",

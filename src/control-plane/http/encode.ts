@@ -5,7 +5,7 @@ const comma = Buffer.from(",");
 const closing = Buffer.from("]}");
 const lineEnd = Buffer.from("}\n");
 
-/** A list, joined from the bytes each object already has. (05 §4) */
+/** A list, concatenated from the cached bytes of its objects. (05 §4) */
 export function listBytes(
   items: readonly KubeObject[],
   { head, objectBytes }: { readonly head: Readonly<Record<string, unknown>>; readonly objectBytes: ObjectBytesCache },
@@ -19,7 +19,7 @@ export function listBytes(
   return Buffer.concat(parts);
 }
 
-/** One line of a watch. */
+/** A watch event as one line. */
 export function eventBytes(type: string, object: Uint8Array): Buffer {
   return Buffer.concat([Buffer.from(`{"type":"${type}","object":`), object, lineEnd]);
 }

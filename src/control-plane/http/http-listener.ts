@@ -5,15 +5,15 @@ import { apiError } from "../api/api-errors.ts";
 import type { ServerCertificate } from "../certificate.ts";
 import { jsonMediaType, sendReply, statusReply } from "./reply.ts";
 
-/** Answers one request; whatever it throws becomes a `Status`. */
+/** Answers a request; exceptions become a `Status`. */
 export type HttpHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 export interface ListenOptions {
-  /** An address of this machine. */
+  /** The address to listen on. */
   readonly host: string;
-  /** Zero: any that is free. */
+  /** Zero: any free port. */
   readonly port: number;
-  /** Absent: plain HTTP, which only loopback may serve. (05:CP-S1) */
+  /** Absent: plain HTTP, only allowed on loopback. (05:CP-S1) */
   readonly certificate?: ServerCertificate | undefined;
   readonly handler: HttpHandler;
   /** Internal errors; clients only see "Internal error occurred". */
@@ -23,11 +23,11 @@ export interface ListenOptions {
 export interface HttpListener {
   readonly url: string;
   readonly port: number;
-  /** Ends all connections. */
+  /** Closes all connections. */
   close(): Promise<void>;
 }
 
-/** kubectl and informers reuse connections for minutes; the default of 5 s would cut them. (05 §4) */
+/** kubectl and informers reuse connections for minutes; the default of 5 s would close them. (05 §4) */
 const keepAliveMs = 120_000;
 
 const loopback: ReadonlySet<string> = new Set(["127.0.0.1", "::1", "localhost"]);
@@ -40,7 +40,7 @@ export async function listenHttp(options: ListenOptions): Promise<HttpListener> 
   }
   const server: Server = certificate === undefined ? createHttpServer() : createTlsServer(certificate);
   server.keepAliveTimeout = keepAliveMs;
-  server.requestTimeout = 0; // watches last
+  server.requestTimeout = 0; // watches stay open
   server.on("request", (request, response) => void handleRequest(request, response, options));
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => refuseConnection(error, socket));
   server.on("connect", (_request, socket: Socket) => refuseConnection({ code: "CONNECT" }, socket));
@@ -69,14 +69,14 @@ async function handleRequest(
   response: ServerResponse,
   { handler, onInternalError }: ListenOptions,
 ): Promise<void> {
-  request.on("error", () => {}); // the other side went away
+  request.on("error", () => {}); // the client disconnected
   response.on("error", () => {});
   try {
     await handler(request, response);
   } catch (error) {
     const reply = statusReply(error);
     if (reply.code === 500) onInternalError(error);
-    if (!request.complete) response.shouldKeepAlive = false; // what is left of the body is not read
+    if (!request.complete) response.shouldKeepAlive = false; // the rest of the body is not read
     sendReply(response, reply);
   }
 }

@@ -1,7 +1,7 @@
-/** What one pass over JSON text finds. */
+/** The result of a scan. */
 export interface JsonScan {
   readonly isTooDeep: boolean;
-  /** Paths of keys that a map holds more than once, as `spec.replicas`. */
+  /** Paths of keys that occur more than once in a map, as `spec.replicas`. */
   readonly duplicates: readonly string[];
 }
 
@@ -9,15 +9,15 @@ export interface JsonScan {
 const maxDuplicates = 20;
 
 interface Level {
-  /** Keys met so far; undefined in a list. */
+  /** Keys seen so far; undefined in a list. */
   readonly keys: Set<string> | undefined;
   key: string;
   index: number;
 }
 
 /**
- * One pass over the text, without recursion: the depth is known before anything walks the value, and keys written twice
- * are found, which parsing would silently drop. Text that is no JSON is left for the parser to refuse.
+ * Scans JSON text without recursion. The depth is known before anything walks the value, and duplicate keys are found,
+ * which JSON.parse drops silently. Invalid JSON is left to the parser.
  */
 export function scanJson(text: string, maxDepth: number): JsonScan {
   const levels: Level[] = [];
@@ -56,7 +56,7 @@ export function scanJson(text: string, maxDepth: number): JsonScan {
   return { isTooDeep: false, duplicates };
 }
 
-/** Behind the closing quote. */
+/** The index after the closing quote. */
 function stringEnd(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at++) {
     const code = text.charCodeAt(at);

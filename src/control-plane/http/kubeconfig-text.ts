@@ -2,13 +2,13 @@
 export interface ServerEndpoint {
   readonly url: string;
   readonly token: string;
-  /** PEM of the certificate to trust; absent for plain HTTP. */
+  /** The certificate to trust, as PEM; absent for plain HTTP. */
   readonly certificate?: string | undefined;
 }
 
 const name = "karpenter-up";
 
-/** A kubeconfig with one cluster, one user and one context. JSON is YAML too. */
+/** A kubeconfig with one cluster, user and context, as JSON, which is valid YAML. */
 export function kubeconfigText({ url, token, certificate }: ServerEndpoint): string {
   const cluster = {
     server: url,

@@ -14,7 +14,7 @@ interface LogOptions {
   readonly response: ServerResponse;
 }
 
-/** The output of one container as plain text, for as long as it comes. */
+/** Streams the log of one container as plain text. */
 export async function streamLog(key: NamespacedName, { api, kind, query, response }: LogOptions): Promise<void> {
   const { object } = await api.get(kind, key);
   const container = containerOf(object, query.get("container") ?? "");
@@ -30,7 +30,7 @@ export async function streamLog(key: NamespacedName, { api, kind, query, respons
   response.end();
 }
 
-/** Where there are several, one has to be named. */
+/** A pod with several containers needs a name. */
 function containerOf(pod: KubeObject, requestedContainer: string): string {
   const names = [...itemsAt(pod, "spec", "initContainers"), ...itemsAt(pod, "spec", "containers")].map((one) =>
     textOrEmpty(one, "name"),

@@ -22,7 +22,7 @@ export function parseMediaType(text: string): MediaType {
   return { type: type.trim().toLowerCase(), parameters: Object.fromEntries(parameters) };
 }
 
-/** How an answer is to look. */
+/** The representation of a response. */
 export type Representation =
   | { readonly kind: "json" }
   | { readonly kind: "table"; readonly apiVersion: string }
@@ -30,8 +30,8 @@ export type Representation =
   | { readonly kind: "discovery"; readonly version: string };
 
 /**
- * The first of the accepted types that we have. Undefined: none. Protobuf we read but do not write: clients that ask
- * for it name JSON besides. (05 §1)
+ * The first accepted type we support; undefined if there is none. We read protobuf but do not write it; clients that
+ * ask for it also accept JSON. (05 §1)
  */
 export function acceptedRepresentation(accept: string | undefined): Representation | undefined {
   if (accept === undefined || accept.trim() === "") return { kind: "json" };

@@ -66,7 +66,7 @@ export function logRequest(query: URLSearchParams): LogRequest {
 
 const validations = ["Ignore", "Warn", "Strict"] as const;
 
-/** What a write may ask for besides the object. */
+/** The write options of a query. */
 export function writeOptions(query: URLSearchParams): Omit<WriteOptions, "subresource"> {
   return {
     dryRun: isDryRun(query.getAll("dryRun")),

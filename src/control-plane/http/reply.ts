@@ -2,13 +2,13 @@ import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { isKubeError, type KubeError, type KubeStatus } from "../../kube/kube-error.ts";
 import { apiError } from "../api/api-errors.ts";
 
-/** A finished answer. */
+/** A complete response. */
 export interface HttpReply {
   readonly code: number;
   readonly contentType: string;
   readonly body: Uint8Array;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Said in `Warning` headers, which kubectl prints. */
+  /** Sent as `Warning` headers, which kubectl prints. */
   readonly warnings?: readonly string[];
 }
 
@@ -78,7 +78,7 @@ export function warningHeaders(warnings: readonly string[] = []): { readonly war
   return written.length === 0 ? {} : { warning: written.join(", ") };
 }
 
-/** Headers hold printable ASCII: what else a text holds becomes a question mark. */
+/** Headers may contain printable ASCII only; other characters become question marks. */
 function quoted(text: string): string {
   return text
     .slice(0, 1000)

@@ -43,10 +43,10 @@ interface ResourceRequest extends HttpRequest, HandlerContext {
   readonly kind: ServedKind;
 }
 
-/** Need a protocol upgrade, which we do not support. (05 §1) */
+/** Subresources that need a protocol upgrade, which we do not support. (05 §1) */
 const upgradeSubresources: ReadonlySet<string> = new Set(["exec", "attach", "portforward", "proxy"]);
 
-/** Answers for objects and collections. */
+/** Handles requests for objects and collections. */
 export async function handleResource(
   route: ResourceRoute,
   incoming: HttpRequest,

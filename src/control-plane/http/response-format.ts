@@ -20,7 +20,7 @@ export interface ResponseFormat {
   readonly objectBytes: ObjectBytesCache;
 }
 
-/** The representation the Accept header asks for; 406 where we have none of them. */
+/** The representation the Accept header asks for; throws 406 if we support none of them. */
 export function acceptedFormat(accept: string | undefined): ResponseFormat["as"] {
   const accepted = acceptedRepresentation(accept);
   if (accepted === undefined || accepted.kind === "discovery") {
@@ -46,7 +46,7 @@ export function printerOf(kind: ServedKind): Printer {
   return kind.custom === undefined ? builtInPrinter(kind) : customPrinter(kind.custom.columns);
 }
 
-/** One object. */
+/** Encodes one object. */
 export function encodeObject(object: KubeObject, format: ResponseFormat): Uint8Array {
   const { as, objectBytes } = format;
   switch (as.kind) {
@@ -67,7 +67,7 @@ export interface ListMetadata {
   readonly remainingItemCount?: number | undefined;
 }
 
-/** A page of a list. */
+/** Encodes a page of a list. */
 export function encodeList(items: readonly KubeObject[], metadata: ListMetadata, format: ResponseFormat): Uint8Array {
   const { as, kind, objectBytes } = format;
   switch (as.kind) {

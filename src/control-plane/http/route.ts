@@ -1,4 +1,4 @@
-/** What a path leads to. */
+/** What a request path addresses. */
 export type Route =
   | { readonly kind: "health" }
   | { readonly kind: "root" }
@@ -24,12 +24,14 @@ export interface ResourceRoute {
   readonly subresource: string | undefined;
 }
 
-/** Of namespaces, these are subresources; anything else after the name is a kind of object in the namespace. */
+/** Subresources of namespaces; anything else after the name is a resource in the namespace. */
 const namespaceSubresources: ReadonlySet<string> = new Set(["status", "finalize"]);
 
 const healthPaths: ReadonlySet<string> = new Set(["healthz", "readyz", "livez"]);
 
-/** The path of a request, without its query. Names are decoded after splitting: a slash in a name stays in the name. */
+/**
+ * Parses the path of a request, without its query. Names are decoded after splitting, so that they may contain slashes.
+ */
 export function routeOf(path: string): Route {
   const segments = decodeSegments(path);
   if (segments === undefined) return { kind: "malformed" };
@@ -57,7 +59,7 @@ function decodeSegments(path: string): readonly string[] | undefined {
     const segments = parts.map(decodeURIComponent);
     return segments.includes("") ? undefined : segments;
   } catch {
-    return undefined; // not percent-encoding
+    return undefined; // invalid percent-encoding
   }
 }
 
@@ -88,7 +90,7 @@ interface RouteNames extends Omit<ResourceRoute, "kind" | "subresource"> {
   readonly subresource: readonly string[];
 }
 
-/** What follows a subresource (as in `proxy/any/path`) belongs to it, and none of ours has any. */
+/** What follows a subresource (`proxy/any/path`) belongs to it; none of ours has such a path. */
 function withNames({ subresource, ...names }: RouteNames): Route {
   return { kind: "resource", ...names, subresource: subresource[0] };
 }

@@ -7,7 +7,7 @@ import { makeToken } from "./token.ts";
 
 export interface ServeApiOptions {
   readonly host: string;
-  /** Zero: any that is free. */
+  /** Zero: any free port. */
   readonly port: number;
   /** Absent: plain HTTP, on loopback only. */
   readonly certificate?: ServerCertificate | undefined;
@@ -17,14 +17,14 @@ export interface ServeApiOptions {
   readonly onInternalError: (error: unknown) => void;
 }
 
-/** A served API: what a client needs to reach it. */
+/** A listening API server and how to reach it. */
 export interface ServedApi extends HttpListener {
   readonly token: string;
-  /** Text of a kubeconfig for it. */
+  /** A kubeconfig for it. */
   readonly kubeconfig: string;
 }
 
-/** Puts an API server on a socket. */
+/** Starts to listen for an API server. */
 export async function serveApi(api: ApiServer, options: ServeApiOptions): Promise<ServedApi> {
   const { host, port, certificate, onInternalError, token = makeToken() } = options;
   const handler = apiHandler({ api, now: () => api.clock.now(), token });

@@ -9,7 +9,7 @@ import {
   type ServerCertificate,
 } from "../certificate.ts";
 
-/** Where we keep what outlives a run: `$XDG_STATE_HOME/karpenter-ts`, or `~/.local/state/karpenter-ts`. */
+/** The folder of state that is kept between runs: `$XDG_STATE_HOME/karpenter-ts`, or `~/.local/state/karpenter-ts`. */
 export function stateFolder(env: Readonly<Record<string, string | undefined>>): string {
   const home = env["HOME"] === undefined || env["HOME"] === "" ? homedir() : env["HOME"];
   const base = env["XDG_STATE_HOME"];
@@ -41,6 +41,6 @@ async function readCertificate(path: string): Promise<ServerCertificate | undefi
     const { key, certificate } = parsed;
     return typeof key === "string" && typeof certificate === "string" ? { key, certificate } : undefined;
   } catch {
-    return undefined; // not there yet, or not readable: a new one is made
+    return undefined; // missing or unreadable: a new one is created
   }
 }

@@ -1,4 +1,4 @@
-/** The Kubernetes release whose API we speak; clients decide by it what they may ask for. */
+/** The Kubernetes release whose API we serve; clients choose features by it. */
 export const versionInfo = {
   major: "1",
   minor: "36",

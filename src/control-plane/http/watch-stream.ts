@@ -2,10 +2,10 @@ import type { ServerResponse } from "node:http";
 import type { ServerWatch, ServerWatchEvent } from "../api/server-watch.ts";
 import { eventBytes } from "./encode.ts";
 
-/** Turns the object of an event into the bytes of the representation that was asked for. */
+/** Encodes an event in the requested representation. */
 export type EncodeEvent = (event: Exclude<ServerWatchEvent, { type: "ERROR" }>) => Uint8Array;
 
-/** Written at once when more is waiting: one system call instead of hundreds. */
+/** Queued events are written together up to this size: one system call instead of hundreds. */
 const maxBatchBytes = 256 * 1024;
 
 /**

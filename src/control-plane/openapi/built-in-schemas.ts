@@ -1,7 +1,7 @@
 import { fieldTable } from "../kinds/fields-data.ts";
 import type { ServedKind } from "../kinds/served-kind.ts";
 
-/** Leaves of the field table, as OpenAPI has them. */
+/** OpenAPI types of the field table's leaves. */
 const leaves: Readonly<Record<string, unknown>> = {
   s: { type: "string" },
   i: { type: "integer", format: "int32" },
@@ -35,7 +35,7 @@ export class BuiltInSchemas {
     }
   }
 
-  /** The schemas of these kinds and of all they are made of, by component name. */
+  /** The schemas of these kinds and of everything they refer to, by component name. */
   of(kinds: readonly ServedKind[]): Readonly<Record<string, unknown>> {
     const schemas = new Map<string, unknown>();
     const waiting = kinds.map(definitionOf).filter((name) => this.#lines.has(name));
@@ -49,12 +49,12 @@ export class BuiltInSchemas {
   }
 }
 
-/** The field table names groups by their first word: `rbac.v1.Role`. */
+/** The field table names a group by its first word: `rbac.v1.Role`. */
 function definitionOf({ group, version, kind }: ServedKind): string {
   return `${group === "" ? "core" : group.split(".", 1)[0]}.${version}.${kind}`;
 }
 
-/** The component of a kind whose fields are in the table. */
+/** The component name of a kind in the field table. */
 export function builtInComponent(kind: ServedKind): string {
   return componentName(definitionOf(kind));
 }
@@ -74,7 +74,7 @@ function objectSchema(line: string): unknown {
   return { type: "object", properties: Object.fromEntries(properties) };
 }
 
-/** `$definition`, `[item]`, `{value}` or a leaf; what follows says how fields are merged, not what they are. */
+/** A type is `$definition`, `[item]`, `{value}` or a leaf; the merge rules after it are not needed here. */
 function typeSchema(text: string): unknown {
   if (text.startsWith("$")) return { allOf: [reference(/^\$([\w.]+)/.exec(text)?.[1] ?? "")] };
   if (text.startsWith("[")) return { type: "array", items: itemSchema(inside(text, "]")) };

@@ -9,7 +9,7 @@ interface CachedDocument {
   readonly hash: string;
 }
 
-/** The OpenAPI documents of all group-versions, written when first asked for and again when their kinds change. */
+/** The OpenAPI documents of all group-versions, built on first request and again when their kinds change. */
 export class OpenApiCatalogue {
   readonly #written = new Map<string, CachedDocument>();
   readonly #builtIns = new BuiltInSchemas();
@@ -23,7 +23,7 @@ export class OpenApiCatalogue {
     return { paths: Object.fromEntries(paths) };
   }
 
-  /** Undefined: no such group-version. */
+  /** Undefined if there is no such group-version. */
   document(
     { group, version }: Pick<ServedKind, "group" | "version">,
     kinds: readonly ServedKind[],

@@ -3,8 +3,8 @@ import type { ServedKind } from "../kinds/served-kind.ts";
 import { type BuiltInSchemas, builtInComponent } from "./built-in-schemas.ts";
 
 /**
- * The OpenAPI v3 document of one group-version. Built-in kinds have the names and types of their fields, and no more:
- * kubectl computes patches from the types it was built with. Custom kinds carry the schema they came with. (05 §2)
+ * The OpenAPI v3 document of one group-version. Built-in kinds have only names and types of fields, because kubectl
+ * computes patches from the types it was built with. Custom kinds have the schema of their CRD. (05 §2)
  */
 export function openApiDocument(kinds: readonly ServedKind[], builtIns: BuiltInSchemas): unknown {
   const [{ group, version } = { group: "", version: "" }] = kinds;
@@ -99,7 +99,7 @@ function pathItem(served: ServedKind, methods: readonly Method[]): unknown {
 
 const writes: ReadonlySet<Method> = new Set<Method>(["post", "put", "patch"]);
 
-/** The patch operation names no strategic merge: kubectl then computes such patches from the types it was built with. */
+/** Strategic merge is not listed, so that kubectl computes such patches from the types it was built with. */
 function operation(served: ServedKind, method: Method): unknown {
   const { group, version, kind } = served;
   return {

@@ -3,19 +3,19 @@ import { leafValue, scalarValue, utf8Text } from "./leaf-values.ts";
 import type { MessageField, ProtobufMessage, ProtobufMessages } from "./protobuf-messages.ts";
 import { MalformedProtobuf, WireReader, wireTypes } from "./wire-reader.ts";
 
-/** `k8s` and a zero byte: what every protobuf body of the Kubernetes API begins with. */
+/** `k8s` and a zero byte: every protobuf body of the Kubernetes API begins with it. */
 const magic = [0x6b, 0x38, 0x73, 0x00];
 
-/** Deeper than any kind we know; a message cannot contain itself except through JSON schemas, which we do not read. */
+/** Deeper than any known kind: messages contain themselves only in JSON schemas, which we do not read. */
 const maxDepth = 64;
 
 export type DecodedProtobuf =
   | { readonly kind: "object"; readonly object: Record<string, unknown> }
-  /** Well-formed, but of a kind whose fields we do not know. */
+  /** The kind is not in our tables. */
   | { readonly kind: "unknown-kind"; readonly apiVersion: string; readonly name: string }
   | { readonly kind: "malformed"; readonly because: string };
 
-/** The object in a protobuf request body, as it would have come in JSON. (05 §3) */
+/** Decodes a protobuf request body to what it would be in JSON. (05 §3) */
 export function decodeProtobuf(body: Uint8Array, messages: ProtobufMessages): DecodedProtobuf {
   try {
     return decodeEnvelope(body, messages);
@@ -25,7 +25,7 @@ export function decodeProtobuf(body: Uint8Array, messages: ProtobufMessages): De
   }
 }
 
-/** `runtime.Unknown`: which kind it is, and its bytes. */
+/** `runtime.Unknown`: kind and raw bytes. */
 function decodeEnvelope(body: Uint8Array, messages: ProtobufMessages): DecodedProtobuf {
   if (!magic.every((byte, index) => body[index] === byte)) {
     throw new MalformedProtobuf("the body does not begin with the prefix of the Kubernetes protobuf format");
@@ -75,7 +75,7 @@ function decodeMessage(bytes: Uint8Array, context: MessageContext): Record<strin
     if (field === undefined) reader.skip(wireType);
     else readField(reader, { ...context, field, wireType, entries });
   }
-  // `fromEntries` makes own properties of any key, `__proto__` included. (05:CP-S3)
+  // `fromEntries` creates own properties for any key, also for `__proto__`. (05:CP-S3)
   return Object.fromEntries([...entries].map(([name, value]) => [name, value instanceof Map ? fromMap(value) : value]));
 }
 
@@ -116,7 +116,9 @@ function listIn(entries: Map<string, unknown>, name: string): unknown[] {
   return list;
 }
 
-/** What JSON leaves out when it may. An empty message stays: in Go it is a struct, which always is written. */
+/**
+ * Zero values that JSON omits with omitempty. An empty message is kept: in Go it is a struct, which is always written.
+ */
 function isZero(value: unknown): boolean {
   return value === "" || value === 0 || value === false;
 }

@@ -29,7 +29,7 @@ export function leafValue(bytes: Uint8Array, type: Exclude<FieldTypeCode, number
     case "Q":
       return textIn(bytes, 1) || "0";
     case "O":
-      // 0: the number is meant, 1: the text is.
+      // 0: the number is set; 1: the text is.
       return numberIn(bytes, 1) === 0n ? Number(BigInt.asIntN(32, numberIn(bytes, 2))) : textIn(bytes, 3);
     case "R":
       return json(bytes);
@@ -44,7 +44,7 @@ function base64(bytes: Uint8Array): string {
   return btoa(binary);
 }
 
-/** Undefined for the zero time, which clients send for a creation they have not seen. */
+/** Undefined for the zero time, which clients send as creationTimestamp of a new object. */
 function time(bytes: Uint8Array, { micro = false }: { readonly micro?: boolean } = {}): string | undefined {
   if (bytes.length === 0) return undefined;
   const seconds = Number(numberIn(bytes, 1));
@@ -61,7 +61,7 @@ function time(bytes: Uint8Array, { micro = false }: { readonly micro?: boolean }
 
 const nanosIn = { h: 3_600_000_000_000n, m: 60_000_000_000n, s: 1_000_000_000n } as const;
 
-/** As Go writes durations of whole seconds; fractions keep nine digits. */
+/** As Go formats durations of whole seconds; fractions keep nine digits. */
 function goDuration(nanos: bigint): string {
   const size = nanos < 0n ? -nanos : nanos;
   const hours = size / nanosIn.h;
@@ -94,7 +94,7 @@ function texts(bytes: Uint8Array): readonly string[] {
   return found;
 }
 
-/** The last value of a field counts, as the wire format has it; zero when it is not there. */
+/** The last value of a repeated field counts, as the wire format says; zero if absent. */
 function numberIn(bytes: Uint8Array, wanted: number): bigint {
   let value = 0n;
   const reader = new WireReader(bytes);

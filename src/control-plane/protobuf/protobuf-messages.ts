@@ -1,9 +1,9 @@
 import { kindRows, messageRows } from "./messages-data.ts";
 
 /**
- * How a value is written: `s` string, `y` bytes, `b` bool, `i` whole number, `d` double; messages whose JSON is not an
- * object: `T` time, `U` time with microseconds, `D` duration, `Q` quantity, `O` number or string, `R` JSON text, `L` list
- * of strings; a number is the row of any other message.
+ * Wire type of a field: `s` string, `y` bytes, `b` bool, `i` integer, `d` double; messages whose JSON is not an object:
+ * `T` time, `U` time with microseconds, `D` duration, `Q` quantity, `O` number or string, `R` JSON text, `L` list of
+ * strings; a number is the row of another message.
  */
 export type FieldTypeCode = "s" | "y" | "b" | "i" | "d" | "T" | "U" | "D" | "Q" | "O" | "R" | "L" | number;
 
@@ -11,7 +11,7 @@ export interface MessageField {
   readonly name: string;
   readonly type: FieldTypeCode;
   readonly shape: "one" | "list" | "map";
-  /** The fields of the message belong to the object around it. */
+  /** The fields of the message are inlined into the parent. */
   readonly inline: boolean;
   /** Keep a zero value: in Go the field is not a pointer or has no omitempty. */
   readonly keepZero: boolean;
@@ -19,7 +19,7 @@ export interface MessageField {
 
 export type ProtobufMessage = ReadonlyMap<number, MessageField>;
 
-/** The messages a client may send; rows are read when first needed, of 480 a request uses a few. */
+/** The messages a client may send. Rows are parsed on first use: a request needs a few of the 480. */
 export class ProtobufMessages {
   readonly #kinds = new Map<string, number>();
   readonly #messages = new Map<number, ProtobufMessage>();
@@ -31,7 +31,7 @@ export class ProtobufMessages {
     }
   }
 
-  /** Undefined: no kind that we know the fields of. */
+  /** Undefined if the kind is not in the table. */
   ofKind(apiVersion: string, kind: string): ProtobufMessage | undefined {
     const index = this.#kinds.get(`${apiVersion} ${kind}`) ?? this.#kinds.get(`* ${kind}`);
     return index === undefined ? undefined : this.at(index);

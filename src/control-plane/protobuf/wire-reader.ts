@@ -1,4 +1,4 @@
-/** Bytes that are not the protobuf they claim to be. */
+/** The bytes are not valid protobuf. */
 export class MalformedProtobuf extends Error {
   override readonly name = "MalformedProtobuf";
 }
@@ -10,7 +10,7 @@ export interface FieldTag {
   readonly wireType: number;
 }
 
-/** Reads the primitives of the wire format, one after the other. */
+/** Reads the primitives of the wire format in order. */
 export class WireReader {
   readonly #bytes: Uint8Array;
   #at = 0;
@@ -30,7 +30,7 @@ export class WireReader {
     return { number, wireType: Number(key & 7n) };
   }
 
-  /** Unsigned, 64 bits. */
+  /** An unsigned 64-bit varint. */
   varint(): bigint {
     let value = 0n;
     for (let shift = 0n; shift < 70n; shift += 7n) {

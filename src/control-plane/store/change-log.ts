@@ -5,7 +5,7 @@ export interface StoreChange {
   readonly type: "ADDED" | "MODIFIED" | "DELETED";
   readonly revision: number;
   readonly key: string;
-  /** As it is now; for a deletion as it last was, with the deletion's resourceVersion. */
+  /** The object after the write; for a deletion its last state, with the resourceVersion of the deletion. */
   readonly object: KubeObject;
   readonly previous: KubeObject | undefined;
 }
@@ -14,7 +14,7 @@ export interface StoreChange {
 export class ChangeLog {
   readonly #windowSize: number;
   #changes: StoreChange[] = [];
-  /** Changes up to here are forgotten. */
+  /** Changes up to this revision are no longer kept. */
   #forgottenTo = 0;
 
   constructor(windowSize: number) {
@@ -35,7 +35,7 @@ export class ChangeLog {
     this.#forgottenTo = Math.max(this.#forgottenTo, revision);
   }
 
-  /** What happened after a revision, or undefined where that is no longer known. */
+  /** The changes after a revision; undefined if they are no longer kept. */
   since(revision: number): readonly StoreChange[] | undefined {
     if (revision < this.#forgottenTo) return undefined;
     let low = 0;

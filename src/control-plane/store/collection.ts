@@ -1,7 +1,7 @@
 import type { KubeObject } from "../../api/object.ts";
 import { ChangeLog } from "./change-log.ts";
 
-/** Looks objects up by something else than their key. */
+/** Groups objects by a value other than their key. */
 export interface CollectionIndex {
   readonly name: string;
   valueOf(object: KubeObject): string;
@@ -12,13 +12,13 @@ export interface KeyRange {
   readonly from?: string;
 }
 
-/** All objects of one kind, in the order of their keys (`namespace/name`, or `name`). */
+/** All objects of one kind, sorted by key (`namespace/name`, or `name`). */
 export class Collection {
   readonly log: ChangeLog;
   readonly #objects = new Map<string, KubeObject>();
-  /** Sorted, always: inserting into an array of pointers is cheaper than sorting on every list. */
+  /** Always sorted: inserting into an array of pointers is cheaper than sorting for every list. */
   readonly #keys: string[] = [];
-  /** In the order of the keys: a scan reads them one after the other. */
+  /** In the order of the keys, so that a scan reads memory sequentially. */
   readonly #values: KubeObject[] = [];
   readonly #index: CollectionIndex | undefined;
   readonly #byIndex = new Map<string, Set<string>>();
@@ -36,7 +36,7 @@ export class Collection {
     return this.#objects.get(key);
   }
 
-  /** From the first key at or after `from`, while it begins with `prefix`. */
+  /** Entries from the first key at or after `from` that begin with `prefix`. */
   scan({ prefix = "", from = "" }: KeyRange, visit: (key: string, object: KubeObject) => void): void {
     const keys = this.#keys;
     for (let at = this.#position(from > prefix ? from : prefix); at < keys.length; at++) {
@@ -46,14 +46,14 @@ export class Collection {
     }
   }
 
-  /** The same as a list of its own, which writes do not disturb. */
+  /** A copy that later writes do not affect. */
   range(range: KeyRange = {}): readonly (readonly [string, KubeObject])[] {
     const entries: (readonly [string, KubeObject])[] = [];
     this.scan(range, (key, object) => entries.push([key, object]));
     return entries;
   }
 
-  /** Objects with this value, in the order of their keys; undefined where there is no such index. */
+  /** Objects with this value, by key; undefined if there is no such index. */
   indexed(index: string, value: string): readonly (readonly [string, KubeObject])[] | undefined {
     if (this.#index?.name !== index) return undefined;
     const keys = [...(this.#byIndex.get(value) ?? [])].sort();
@@ -97,7 +97,7 @@ export class Collection {
     else keys.add(key);
   }
 
-  /** Where the key is, or would be. */
+  /** The index of the key, or where it would be inserted. */
   #position(key: string): number {
     let low = 0;
     let high = this.#keys.length;

@@ -12,11 +12,11 @@ import { headerLine, type JournalRecord, recordLine } from "./journal-record.ts"
 export interface FileJournalOptions {
   /** The cluster's time. */
   readonly now: () => number;
-  /** All there is now: with it the journal is rewritten when it has grown too long. Never, unless given. */
+  /** All objects, for compaction when the journal has grown too long. Never compacted, unless given. */
   readonly snapshot?: (() => Iterable<JournalEntry>) | undefined;
-  /** How much has to be appended before it is rewritten, however little there is. */
+  /** The journal is compacted after this many bytes at the earliest. */
   readonly compactAfterBytes?: number | undefined;
-  /** A rewrite that failed; the journal goes on as it was. */
+  /** Called when compaction failed; the journal continues unchanged. */
   readonly onCompactionError?: ((error: unknown) => void) | undefined;
 }
 
@@ -34,7 +34,7 @@ class Batch {
     this.done = new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };
     });
-    this.done.catch(() => {}); // whoever waits for it hears of it
+    this.done.catch(() => {}); // reported to those who wait for it
   }
 
   resolve(): void {
@@ -56,9 +56,9 @@ interface CompactedFile {
 }
 
 /**
- * Writes on disk. An entry is safe when a sync that began after it was written has ended; entries that arrive during a
- * sync share the next one, so that a storm of writes costs a handful of syncs and a single write costs one. What was
- * answered therefore survives `kill -9` and a power cut. (05:CP-T5)
+ * A journal on disk. An entry is durable when a sync that began after it was written has ended. Entries that arrive
+ * during a sync share the next one, so that many writes need few syncs and a single write needs one. Acknowledged
+ * writes therefore survive `kill -9` and a power failure. (05:CP-T5)
  */
 export class FileJournal implements Journal {
   readonly #folder: string;
@@ -71,7 +71,7 @@ export class FileJournal implements Journal {
   #compacting: Promise<void> | undefined;
   #failure: unknown;
   #isClosed = false;
-  /** Of the snapshot at the beginning of the file, and of what came after it. */
+  /** Bytes of the snapshot at the beginning of the file, and of the entries after it. */
   #snapshotBytes: number;
   #appendedBytes = 0;
 
@@ -150,16 +150,16 @@ export class FileJournal implements Journal {
     const isDue = this.#appendedBytes > Math.max(compactAfterBytes, this.#snapshotBytes);
     const isBusy = this.#compacting !== undefined || this.#compacted !== undefined;
     if (snapshot === undefined || !isDue || isBusy || this.#isClosed || this.#failure !== undefined) return;
-    this.#appendedBytes = 0; // should it fail: not again at once
+    this.#appendedBytes = 0; // if it fails, it is not retried at once
     this.#compacting = this.#compact([...snapshot()]).finally(() => {
       this.#compacting = undefined;
       if (this.#compacted?.isReady === true) this.#drain();
     });
   }
 
-  /** Writes the snapshot beside the journal, piece by piece, while the journal goes on. */
+  /** Writes the snapshot to a second file, piece by piece, while the journal continues. */
   async #compact(entries: readonly JournalEntry[]): Promise<void> {
-    // Before anything is awaited: whatever is kept from the moment of the snapshot on belongs into `since`.
+    // Before the first await: everything appended after the snapshot was taken belongs into `since`.
     const generation = this.#generation + 1;
     const compacted: CompactedFile = { generation, since: [], file: undefined, bytes: 0, isReady: false };
     this.#compacted = compacted;
@@ -188,7 +188,7 @@ export class FileJournal implements Journal {
       await publishJournalFile(this.#folder, { file, path });
     } catch (error) {
       await this.#discard(this.#compacted);
-      await rm(path, { force: true }); // with its name it would hide what the old one keeps from now on
+      await rm(path, { force: true }); // under its final name it would hide later entries of the old file
       this.#options.onCompactionError?.(error);
       return;
     }
@@ -224,13 +224,13 @@ function* snapshotPieces(entries: Iterable<JournalEntry>, at: number): Iterable<
   yield Buffer.concat(lines);
 }
 
-/** A journal in a folder, with what it kept. */
+/** A journal with the entries found in its folder. */
 export interface OpenedJournal extends Pick<RecoveredJournal, "losses"> {
   readonly entries: readonly JournalEntry[];
-  /** The cluster's time at the last write; undefined where there was none. */
+  /** The cluster's time at the last write; undefined if there was none. */
   readonly lastAt: number | undefined;
   readonly begin: (options: FileJournalOptions) => Promise<FileJournal>;
-  /** Gives the folder back without having begun. */
+  /** Unlocks the folder without using the journal. */
   readonly abandon: () => Promise<void>;
 }
 

@@ -24,7 +24,7 @@ export interface RecoveredJournal {
   readonly folder: string;
   readonly generation: number;
   readonly records: readonly JournalRecord[];
-  /** Length of the file. */
+  /** Length of the file in bytes. */
   readonly bytes: number;
   /** What recovery dropped, for the user. */
   readonly losses: readonly string[];
@@ -38,8 +38,8 @@ export function journalPath(folder: string, generation: number): string {
 }
 
 /**
- * Takes a folder over and reads its journal, or begins one. A record cut short at the very end is dropped: nobody was
- * told that it is there. Anything else that does not read is refused, unless `recover` allows to keep what is before it.
+ * Locks a folder and reads its journal, or creates one. An incomplete last record is dropped, because it was never
+ * acknowledged. Any other damage is refused, unless `recover` allows to keep what comes before it.
  */
 export async function openJournalFolder(
   folder: string,
@@ -58,7 +58,7 @@ export async function openJournalFolder(
     const [generation, ...older] = generations;
     if (generation === undefined) return await createJournal(folder);
     const recovered = await readGeneration({ folder, generation, recover });
-    // The newest was complete before it got its name: what is older is left of a compaction cut short.
+    // A file gets its final name when it is complete, so older files are leftovers of an interrupted compaction.
     await Promise.all(older.map((one) => rm(journalPath(folder, one), { force: true })));
     return recovered;
   } catch (error) {
@@ -77,7 +77,7 @@ async function createJournal(folder: string): Promise<RecoveredJournal> {
   return { folder, generation: 1, records: [], bytes: line.length, losses: [] };
 }
 
-/** Gives a finished file its name: whole or not there. */
+/** Renames a complete file to its final name, atomically. */
 export async function publishJournalFile(
   folder: string,
   { file, path }: { readonly file: FileHandle; readonly path: string },
@@ -86,7 +86,7 @@ export async function publishJournalFile(
   await rename(`${path}.tmp`, path);
   const directory = await open(folder, "r");
   try {
-    await directory.sync(); // the name itself must outlive a power cut
+    await directory.sync(); // the directory entry must survive a power failure
   } finally {
     await directory.close();
   }
@@ -130,7 +130,7 @@ function damageMessage(path: string, { line, bytes, because, records }: Damage):
   );
 }
 
-/** A copy under a name that is free. */
+/** Copies the file to an unused name. */
 async function copyDamagedAside(path: string): Promise<string> {
   for (let number = 1; ; number++) {
     const aside = `${path}.damaged-${number}`;
@@ -174,7 +174,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return codeOf(error) === "EPERM"; // someone else's, but there
+    return codeOf(error) === "EPERM"; // exists, but belongs to another user
   }
 }
 

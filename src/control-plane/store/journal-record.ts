@@ -3,12 +3,12 @@ import { isRecord } from "../../api/object.ts";
 import type { JournalEntry } from "./journal.ts";
 
 /**
- * A journal is text, one record a line: the CRC-32 of what follows in eight hex digits, the length of the JSON in bytes,
- * the JSON. JSON has no raw line breaks, so a line number says where damage is, and a last line without its end was cut
- * short while it was written.
+ * A journal is text with one record per line: the CRC-32 of the rest as eight hex digits, the length of the JSON in
+ * bytes, the JSON. JSON contains no raw line breaks, so damage is reported by line number, and a last line without its
+ * end is incomplete.
  */
 export interface JournalRecord {
-  /** The cluster's time of the write: after a restart time goes on from here. */
+  /** The cluster's time of the write; after a restart time continues from here. */
   readonly at: number;
   readonly entry: JournalEntry;
 }
@@ -16,7 +16,7 @@ export interface JournalRecord {
 const header = { format: "karpenter-ts journal", version: 1 } as const;
 
 export type JournalReading =
-  /** `bytes` is the length of what is good: all of it, or with `isTorn` all but a last record cut short. */
+  /** `bytes` is the length of the valid part: everything, or with `isTorn` all but an incomplete last record. */
   | {
       readonly kind: "good";
       readonly records: readonly JournalRecord[];
@@ -25,10 +25,10 @@ export type JournalReading =
     }
   | {
       readonly kind: "damaged";
-      /** What comes before the damage. */
+      /** The records before the damage. */
       readonly records: readonly JournalRecord[];
       readonly bytes: number;
-      /** Counted from one. */
+      /** The first line is 1. */
       readonly line: number;
       readonly because: string;
     };
@@ -53,13 +53,13 @@ function checksum(text: string | Uint8Array): string {
 
 const lineEnd = 10;
 
-/** Reads as far as it makes sense. */
+/** Reads records up to the first damaged one. */
 export function readJournal(bytes: Buffer): JournalReading {
   const records: JournalRecord[] = [];
   let start = 0;
   for (let number = 1; start < bytes.length; number++) {
     const end = bytes.indexOf(lineEnd, start);
-    // Without its end it was never acknowledged: the end is written with the rest, before the answer.
+    // Without its end it was never acknowledged: the end is written with the record, before the response.
     if (end < 0 && number > 1) return { kind: "good", records, bytes: start, isTorn: true };
     const read = readLine(bytes.subarray(start, end < 0 ? bytes.length : end), { isHeader: number === 1 });
     if (read.kind === "bad") return { kind: "damaged", records, bytes: start, line: number, because: read.because };

@@ -1,6 +1,6 @@
 import type { KubeObject } from "../../api/object.ts";
 
-/** One write, as it is kept on disk. (05:CP-T5) */
+/** One write in the journal. (05:CP-T5) */
 export type JournalEntry =
   | {
       readonly op: "put";
@@ -10,11 +10,11 @@ export type JournalEntry =
       readonly object: KubeObject;
     }
   | { readonly op: "delete"; readonly revision: number; readonly storage: string; readonly key: string }
-  /** How far the counter has come: the last write may have been a deletion, of which a snapshot knows nothing. */
+  /** The revision counter: a snapshot does not contain the last write if that was a deletion. */
   | { readonly op: "revision"; readonly revision: number; readonly storage?: undefined; readonly key?: undefined };
 
-/** Keeps writes before they are acknowledged. Entries arrive in order of revision. */
+/** Persists writes before they are acknowledged. Entries arrive in order of revision. */
 export interface Journal {
-  /** Resolves when the entry is safe, in the order of the calls; a rejection makes the store refuse all later writes. */
+  /** Resolves when the entry is durable, in call order; after a rejection the store refuses all writes. */
   append(entry: JournalEntry): Promise<void>;
 }

@@ -7,7 +7,7 @@ import type { Journal, JournalEntry } from "./journal.ts";
 
 export interface ObjectStoreOptions {
   readonly journal?: Journal | undefined;
-  /** How many changes of a kind a watch can at least go back. */
+  /** How many changes of a kind are kept for watches to resume. */
   readonly windowSize?: number | undefined;
   /** Indexes by storage name. */
   readonly indexes?: Readonly<Record<string, CollectionIndex>> | undefined;
@@ -43,7 +43,7 @@ export class ObjectStore {
     return this.#revision;
   }
 
-  /** The last write watchers have heard of: equal to `revision` once all is durable. */
+  /** The last write that watchers have seen: equal to `revision` once everything is durable. */
   get published(): number {
     return this.#published;
   }
@@ -58,7 +58,7 @@ export class ObjectStore {
     return made;
   }
 
-  /** Takes the draft over: it is frozen from here on. */
+  /** Stores the draft itself, which is frozen from here on. */
   put(storage: string, key: string, draft: ObjectDraft): KubeObject {
     this.#assertJournalWritable();
     const collection = this.collection(storage);
@@ -78,7 +78,7 @@ export class ObjectStore {
     return object;
   }
 
-  /** The object as it last was, or undefined if it was not there. */
+  /** The last state of the object; undefined if it did not exist. */
   remove(storage: string, key: string): KubeObject | undefined {
     this.#assertJournalWritable();
     const collection = this.collection(storage);
@@ -100,17 +100,17 @@ export class ObjectStore {
     return () => listeners.delete(listener);
   }
 
-  /** How many watch this kind now. */
+  /** How many watches of the kind are open. */
   listenerCount(storage: string): number {
     return this.#listeners.get(storage)?.size ?? 0;
   }
 
-  /** Resolves when everything written so far is safe; undefined where nothing is kept on disk. */
+  /** Resolves when everything written so far is durable; undefined if there is no journal or nothing to wait for. */
   durable(): Promise<void> | undefined {
     return this.#durable;
   }
 
-  /** Brings back what a journal kept, before anything else is written. Watches of earlier versions must start over. */
+  /** Restores the entries of a journal, before anything else is written. Watches of earlier versions get 410. */
   restore(entries: Iterable<JournalEntry>): void {
     for (const entry of entries) {
       this.#revision = Math.max(this.#revision, entry.revision);
@@ -120,12 +120,12 @@ export class ObjectStore {
     if (this.#revision === 0) return; // nothing to restore
     this.#revision += restoreGap;
     this.#restoredAt = this.#revision;
-    this.#journal?.append({ op: "revision", revision: this.#revision }).catch(() => {}); // the next write says so
+    this.#journal?.append({ op: "revision", revision: this.#revision }).catch(() => {}); // the next write reports it
     this.#published = this.#restoredAt;
     for (const collection of this.#collections.values()) collection.log.forgetTo(this.#restoredAt);
   }
 
-  /** What `restore` would need to bring back the present: for compacting a journal. */
+  /** The entries `restore` needs for the present state: for compacting a journal. */
   *snapshot(): Iterable<JournalEntry> {
     yield { op: "revision", revision: this.#revision };
     for (const [storage, collection] of this.#collections) {
@@ -148,7 +148,7 @@ export class ObjectStore {
         throw error;
       },
     );
-    this.#durable.catch(() => {}); // whoever waits for it hears of it
+    this.#durable.catch(() => {}); // reported to those who wait for it
   }
 
   #deliver(storage: string, change: StoreChange): void {

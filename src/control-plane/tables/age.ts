@@ -4,10 +4,10 @@ const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 const yearMs = 365 * dayMs;
 
-/** How long something is ago or took, in the two largest units at most, as kubectl's columns show it. */
+/** A duration in at most two units, as kubectl's columns show it. */
 export function humanDuration(ms: number): string {
   const seconds = Math.trunc(ms / secondMs);
-  if (seconds < -1) return "<invalid>"; // a second of difference between two clocks is forgiven
+  if (seconds < -1) return "<invalid>"; // clocks may differ by a second
   if (seconds < 0) return "0s";
   if (seconds < 120) return `${seconds}s`;
   if (ms < 10 * minuteMs) return twoUnits(ms, { large: [minuteMs, "m"], small: [secondMs, "s"] });
@@ -27,7 +27,7 @@ function twoUnits(ms: number, { large, small }: { readonly large: Unit; readonly
   return `${Math.floor(ms / large[0])}${large[1]}${rest === 0 ? "" : `${rest}${small[1]}`}`;
 }
 
-/** The age of a timestamp as the API writes it. */
+/** The age of an API timestamp. */
 export function ageOf(timestamp: unknown, now: number): string {
   if (typeof timestamp !== "string" || timestamp === "") return "<unknown>";
   const then = Date.parse(timestamp);

@@ -15,9 +15,9 @@ const printers: Readonly<Record<string, Printer>> = {
 
 const fallback: Printer = { columns: [nameColumn, ageColumn] };
 
-/** How the objects of a built-in kind look in a table: a name and an age when nothing better is known. (05 §3) */
+/** The columns of a built-in kind; name and age, if nothing else is defined. (05 §3) */
 export function builtInPrinter({ group, kind }: { readonly group: string; readonly kind: string }): Printer {
-  // Both Event kinds are one: what is stored is the core form.
+  // Events of both groups are stored in the core form.
   const key = kind === "Event" ? "/Event" : `${group}/${kind}`;
   return Object.hasOwn(printers, key) ? (printers[key] ?? fallback) : fallback;
 }

@@ -13,7 +13,7 @@ export interface DeclaredColumn {
   readonly description?: string | undefined;
 }
 
-/** The columns of a custom kind: its name, then what its definition asks for, or else the age. */
+/** The columns of a custom kind: its name, then the columns of its CRD, or else the age. */
 export function customPrinter(columns: readonly DeclaredColumn[]): Printer {
   return { columns: [nameColumn, ...(columns.length === 0 ? [ageColumn] : columns.map(customColumn))] };
 }
@@ -31,7 +31,7 @@ function customColumn(declared: DeclaredColumn): TableColumnDefinition {
   };
 }
 
-/** The first of what the path leads to; empty where that is nothing, or of another type. */
+/** The first value at the path; empty if there is none or it is of another type. */
 function cellOf(found: readonly unknown[], { type, now }: { readonly type: string; readonly now: number }): TableCell {
   const [first] = found;
   if (first === undefined || first === null) return null;

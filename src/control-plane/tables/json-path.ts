@@ -7,13 +7,16 @@ type Step =
   | { readonly kind: "all" }
   | { readonly kind: "where"; readonly path: readonly string[]; readonly equal: boolean; readonly value: unknown };
 
-/** The part of JSONPath that printer columns use. */
+/** The subset of JSONPath that printer columns use. */
 export interface JsonPath {
-  /** All that the path leads to, in order. */
+  /** All values at the path, in order. */
   find(value: unknown): readonly unknown[];
 }
 
-/** Undefined: not a path we understand. Examples: `.spec.a\.b`, `.status.conditions[?(@.type=="Ready")].status`, `.x[*].y`. */
+/**
+ * Undefined if the path is not supported. Examples: `.spec.a\.b`, `.status.conditions[?(@.type=="Ready")].status`,
+ * `.x[*].y`.
+ */
 export function parseJsonPath(text: string): JsonPath | undefined {
   const steps: Step[] = [];
   let rest = text.startsWith("$") ? text.slice(1) : text;

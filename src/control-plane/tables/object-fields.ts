@@ -1,6 +1,6 @@
 import { isRecord } from "../../api/object.ts";
 
-/** The value at a path of field names; undefined where the path leads nowhere. Objects may hold anything. */
+/** The value at a path of field names; undefined if there is none. Objects may contain anything. */
 export function fieldAt(value: unknown, ...path: readonly string[]): unknown {
   let found: unknown = value;
   for (const step of path) found = isRecord(found) && Object.hasOwn(found, step) ? found[step] : undefined;
@@ -31,7 +31,7 @@ export function stringsAt(value: unknown, ...path: readonly string[]): readonly 
   return itemsAt(value, ...path).filter((one) => typeof one === "string");
 }
 
-/** The condition of that type, if the object has it. */
+/** The condition of this type, if the object has it. */
 export function statusCondition(object: unknown, type: string): unknown {
   return itemsAt(object, "status", "conditions").find((condition) => textOrEmpty(condition, "type") === type);
 }

@@ -1,7 +1,7 @@
 import { isRecord } from "../../api/object.ts";
 import { fieldAt, itemsAt, stringsAt, textOrEmpty } from "./object-fields.ts";
 
-/** `a=1,b=2`, keys in order. */
+/** `a=1,b=2`, sorted by key. */
 export function labelsPhrase(labels: unknown): string {
   const pairs = equalities(labels);
   return pairs.length === 0 ? "<none>" : pairs.join(",");
@@ -14,7 +14,7 @@ function equalities(labels: unknown): readonly string[] {
     .map(([key, value]) => `${key}=${value}`);
 }
 
-/** A label selector as one would type it after `-l`; empty when it selects everything or nothing. */
+/** A label selector as one would type it after `-l`; empty if it selects everything or nothing. */
 export function labelSelectorText(selector: unknown): string {
   const expressions = itemsAt(selector, "matchExpressions").map((one) => ({
     key: textOrEmpty(one, "key"),
@@ -58,7 +58,7 @@ export function containersOf(podSpec: unknown): { readonly names: string; readon
   };
 }
 
-/** At most `most` of them, and how many there are besides. */
+/** The first `most` of them, and how many more there are. */
 export function firstAndMore(items: readonly string[], most: number): string {
   const shown = items.slice(0, most).join(",");
   return items.length > most ? `${shown} + ${items.length - most} more...` : shown;

@@ -58,9 +58,9 @@ function hasStopped(status: unknown): boolean {
 }
 
 interface InitProgress {
-  /** Those that are done, or started and meant to stay. */
+  /** Init containers that are done, or sidecars that have started. */
   readonly passed: readonly unknown[];
-  /** The one that holds up the rest. */
+  /** The init container the others wait for. */
   readonly current: unknown;
 }
 
@@ -136,7 +136,7 @@ function containersWord(pod: KubeObject, fallback: string): string {
   return failure || (isRunning ? "NotReady" : word);
 }
 
-/** Of the init containers while they run, of the containers and sidecars afterwards. */
+/** Restarts of the init containers while they run, of containers and sidecars afterwards. */
 function restartsPhrase(pod: KubeObject, now: number): string {
   const { passed, current } = initProgress(pod);
   const started = current === undefined ? passed : [...passed, current];

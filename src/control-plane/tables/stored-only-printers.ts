@@ -32,7 +32,7 @@ const bindingColumns: readonly TableColumnDefinition[] = [
   ),
 ];
 
-/** Kinds that are stored and nothing more. (05 §5) */
+/** Kinds that are only stored. (05 §5) */
 export const storedPrinters: Readonly<Record<string, Printer>> = {
   "/Service": {
     columns: [

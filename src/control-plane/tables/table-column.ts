@@ -4,20 +4,20 @@ import { fieldAt } from "./object-fields.ts";
 
 export type TableCell = string | number | boolean | null;
 
-/** What a column shows of an object, at a time in milliseconds since the epoch. */
+/** The cell of an object, at a time in milliseconds since the epoch. */
 export type CellFunction = (object: KubeObject, now: number) => TableCell;
 
 export interface TableColumnDefinition {
   readonly name: string;
   readonly type: "string" | "integer" | "number" | "boolean" | "date";
   readonly format: string;
-  /** Zero: always shown; above: with `-o wide`. */
+  /** Zero: always shown; greater: with `-o wide`. */
   readonly priority: number;
   readonly description: string;
   readonly cell: CellFunction;
 }
 
-/** How objects of a kind look in a table. */
+/** How objects of a kind are shown in a table. */
 export interface Printer {
   readonly columns: readonly TableColumnDefinition[];
   /** Marks rows of finished objects. */
@@ -41,7 +41,7 @@ export function column(
   return { name, cell, ...columnDefaults, type };
 }
 
-/** Shown with `-o wide` alone. */
+/** Only shown with `-o wide`. */
 export function wideColumn(name: string, cell: CellFunction): TableColumnDefinition {
   return { name, cell, ...columnDefaults, priority: 1 };
 }

@@ -1,23 +1,23 @@
 import type { KubeObject } from "../../api/object.ts";
 import type { Printer } from "./table-column.ts";
 
-/** What of the object goes along in each row. */
+/** How much of the object each row contains. */
 export const includeObjectModes = ["None", "Metadata", "Object"] as const;
 export type IncludeObject = (typeof includeObjectModes)[number];
 
 export interface KubeTableOptions {
   readonly printer: Printer;
   readonly includeObject: IncludeObject;
-  /** Milliseconds since the epoch; ages are counted from here. */
+  /** Milliseconds since the epoch, to compute ages. */
   readonly now: number;
   /** The version of the Table the client asked for. */
   readonly apiVersion: string;
-  /** Only the first of a stream of tables says what its columns are. */
+  /** Only the first Table of a stream has column definitions. */
   readonly withHeader: boolean;
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-/** Objects as a `Table`: what `kubectl get` prints. */
+/** Objects as a `Table`, which `kubectl get` prints. */
 export function tableOf(objects: readonly KubeObject[], options: KubeTableOptions): Readonly<Record<string, unknown>> {
   const { printer, now, apiVersion, withHeader, metadata } = options;
   const columnDefinitions = withHeader

@@ -12,7 +12,7 @@ import {
   wideColumn,
 } from "./table-column.ts";
 
-/** Containers and images of the pods it makes. */
+/** Containers and images of its pod template. */
 function templateColumns(podSpec: (object: KubeObject) => unknown): readonly TableColumnDefinition[] {
   return [
     wideColumn("Containers", (object) => containersOf(podSpec(object)).names),
@@ -23,7 +23,7 @@ function templateColumns(podSpec: (object: KubeObject) => unknown): readonly Tab
 const template = templateColumns((object) => fieldAt(object, "spec", "template", "spec"));
 const selector = wideColumn("Selector", (object) => selectorPhrase(fieldAt(object, "spec", "selector")));
 
-/** Where nothing is said, one replica is meant. */
+/** The default is one replica. */
 const replicas = (object: KubeObject) =>
   fieldAt(object, "spec", "replicas") === undefined ? 1 : numberOrZero(object, "spec", "replicas");
 const readyOf = (object: KubeObject) => `${numberOrZero(object, "status", "readyReplicas")}/${replicas(object)}`;

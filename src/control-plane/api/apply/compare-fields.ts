@@ -30,7 +30,7 @@ export function listItemStep(item: unknown, identity: "set" | readonly string[])
   const keys: Record<string, unknown> = {};
   for (const key of [...identity].sort()) {
     const value = isRecord(item) ? item[key] : undefined;
-    // The one key Kubernetes has a default for.
+    // The only list key that has a default.
     keys[key] = value ?? (key === "protocol" ? "TCP" : null);
   }
   return `k:${JSON.stringify(keys)}`;
@@ -70,14 +70,14 @@ function setWithContainers(value: unknown, schema: FieldSchema): FieldSet {
 const containersStep = "f:containers";
 
 export interface FieldComparison {
-  /** Added, or not what it was. */
+  /** Whether it was added or changed. */
   readonly changed: FieldSet;
   readonly removed: FieldSet;
 }
 
 const noDifference: FieldComparison = { changed: emptyFieldSet, removed: emptyFieldSet };
 
-/** Which paths changed or were removed. */
+/** The paths that were added, changed or removed. */
 export function compareFields(before: unknown, after: unknown, schema: FieldSchema): FieldComparison {
   if (before === after) return noDifference;
   if (before === undefined) return { changed: setWithContainers(after, schema), removed: emptyFieldSet };

@@ -4,7 +4,7 @@ import { copyJson, type JsonObject, setOwnKey } from "../../kinds/object-draft.t
 import { childSchema, listItemStep } from "./compare-fields.ts";
 import type { FieldSet } from "./field-set.ts";
 
-/** The live value with what was applied on top. The inputs stay as they are. */
+/** The live value with the applied one merged into it. The inputs are not changed. */
 export function mergeApplied(live: unknown, applied: unknown, schema: FieldSchema): unknown {
   if (isRecord(applied)) {
     const isAtomic = (schema.is === "object" || schema.is === "map") && schema.isAtomic;
@@ -31,8 +31,7 @@ export function mergeApplied(live: unknown, applied: unknown, schema: FieldSchem
 }
 
 /**
- * Merges the order of two lists: applied items in applied order; live items that were not applied stay before the item
- * they preceded.
+ * Merges the order of two lists: applied items in applied order; other live items stay before the item they preceded.
  */
 function interleaveItems(live: readonly string[], applied: readonly string[]): readonly string[] {
   const isLive = new Set(live);
@@ -40,7 +39,7 @@ function interleaveItems(live: readonly string[], applied: readonly string[]): r
   const shared = applied.filter((one) => isLive.has(one));
   const order: string[] = [];
   let at = 0;
-  let met = 0; // shared items placed so far
+  let met = 0; // how many items of both lists are in the result
   for (const next of applied) {
     const anchor = shared[met];
     for (let one = live[at]; one !== undefined && one !== next && one !== anchor; one = live[at]) {
@@ -55,7 +54,7 @@ function interleaveItems(live: readonly string[], applied: readonly string[]): r
   return [...order, ...live.slice(at).filter((one) => !isApplied.has(one))];
 }
 
-/** Removes what the manager no longer applies and nobody else owns. */
+/** The value without what the manager no longer applies and nobody else owns. */
 export function pruneAbandoned(
   value: unknown,
   last: FieldSet,
@@ -89,12 +88,12 @@ type PruneResult = "remove" | { readonly last: FieldSet; readonly keep: readonly
 interface FieldOwnership {
   readonly last: FieldSet;
   readonly keep: readonly FieldSet[];
-  /** A field of a type, rather than an item of a list or map. */
+  /** A field of a struct, not an item of a list or map. */
   readonly isField: boolean;
 }
 
 /**
- * Removed whole if nobody else owns it, else examined further. A field is owned by whoever owns something in it; a list
+ * Removed if nobody else owns it, else its parts are examined. A field is owned by whoever owns something in it; a list
  * item only by whoever owns the item itself.
  */
 function pruneResultOf(step: string, { last, keep, isField }: FieldOwnership): PruneResult {

@@ -21,7 +21,7 @@ import { mergeApplied, pruneAbandoned } from "./merge-applied.ts";
 
 export interface ApplyOperation {
   readonly kind: ServedKind;
-  /** What is there; undefined: nothing yet. */
+  /** The stored object, if it exists. */
   readonly live: KubeObject | undefined;
   /** Exactly the fields the manager applies. */
   readonly config: ObjectDraft;

@@ -2,12 +2,12 @@ import { isRecord } from "../../../api/object.ts";
 import { copyJson, isSameJson, type JsonObject, setOwnKey } from "../../kinds/object-draft.ts";
 import { apiError, badRequest } from "../api-errors.ts";
 
-/** More than this is not a patch. As Kubernetes. */
+/** The limit of Kubernetes on operations in a patch. */
 const maxOperations = 10_000;
 
 type Parent = { readonly in: JsonObject; readonly key: string } | { readonly in: unknown[]; readonly key: string };
 
-/** RFC 6902, all or nothing. The target stays as it is. */
+/** RFC 6902: all operations succeed or none is applied. The target is not changed. */
 export function jsonPatch(target: unknown, operations: unknown): unknown {
   if (!Array.isArray(operations)) throw badRequest("a JSON patch is a list of operations");
   if (operations.length > maxOperations) {

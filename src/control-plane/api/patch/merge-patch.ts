@@ -1,7 +1,7 @@
 import { isRecord } from "../../../api/object.ts";
 import { copyJson, type JsonObject, setOwnKey } from "../../kinds/object-draft.ts";
 
-/** RFC 7386: objects are merged, null deletes, everything else replaces. The inputs stay as they are. */
+/** RFC 7386: objects are merged, null deletes, everything else replaces. The inputs are not changed. */
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isRecord(patch)) return copyJson(patch);
   const result: JsonObject = {};

@@ -1,12 +1,12 @@
 export interface PatchOrder {
-  /** The order somebody asked for; it may name items that are not there. */
+  /** The requested order; it may name items that do not exist. */
   readonly order: readonly unknown[];
-  /** The list as it was. */
+  /** The list before the patch. */
   readonly before: readonly unknown[];
   readonly identity: (item: unknown) => string;
 }
 
-/** Items in order come in that order; an other item comes before one of them only where it did in the old list. */
+/** Items of the requested order come in that order; others stay before the items they preceded in the old list. */
 export function sortByPatchOrder(items: readonly unknown[], { order, before, identity }: PatchOrder): unknown[] {
   const wanted = ranks(order, identity);
   const was = ranks(before, identity);

@@ -9,7 +9,7 @@ const retainKeysDirective = "$retainKeys";
 const deleteFromPrefix = "$deleteFromPrimitiveList/";
 const orderPrefix = "$setElementOrder/";
 
-/** Kubernetes' own merge: lists with a merge key are merged item by item. (05 §3) The inputs stay as they are. */
+/** Strategic merge: lists with a merge key are merged item by item. The inputs are not changed. (05 §3) */
 export function strategicMerge(target: unknown, patch: unknown, schema: FieldSchema): unknown {
   if (!isRecord(patch)) throw badRequest("a strategic merge patch is an object");
   return mergeObject(isRecord(target) ? target : {}, patch, schema);
@@ -76,7 +76,7 @@ function mergeList({ before, items, order, schema }: ListMerge): unknown[] {
     const identity = (item: unknown) => JSON.stringify(item);
     return sortByPatchOrder(union(old, items), { order: Array.isArray(order) ? order : items, before: old, identity });
   }
-  // One such item replaces the whole list by those without a directive.
+  // An item with this directive replaces the list by the items without a directive.
   const replaces = items.some((item) => isRecord(item) && item[patchDirective] === "replace");
   if (replaces) {
     return items.filter((item) => !isRecord(item) || item[patchDirective] === undefined).map(withoutDirectivesIn);
@@ -115,7 +115,7 @@ function union(old: readonly unknown[], items: readonly unknown[]): unknown[] {
   return result;
 }
 
-/** An order may be given for a list the patch does not change otherwise. */
+/** The patch may reorder a list it does not change otherwise. */
 function reorderUntouched(result: JsonObject, patch: JsonObject, schema: FieldSchema): void {
   for (const key of Object.keys(patch)) {
     if (!key.startsWith(orderPrefix)) continue;
@@ -141,7 +141,7 @@ function deleteFromList(
   );
 }
 
-/** With `$retainKeys`, what is not named goes: a union type may hold one member only. */
+/** `$retainKeys` removes fields it does not name, because a union may have one member only. */
 function retainedKeys(patch: JsonObject): ReadonlySet<string> | undefined {
   const keys = patch[retainKeysDirective];
   if (keys === undefined) return undefined;

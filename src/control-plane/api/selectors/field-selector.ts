@@ -3,7 +3,7 @@ import { shortText } from "../../../api/validation/names.ts";
 import type { ServedKind } from "../../kinds/served-kind.ts";
 import { badRequest, resourceName } from "../api-errors.ts";
 
-/** One `field=value` of a field selector. */
+/** One term of a field selector, as `field=value`. */
 export interface FieldTerm {
   readonly field: string;
   readonly path: readonly string[];
@@ -47,11 +47,11 @@ function fieldText(object: KubeObject, { field, path }: FieldTerm): string {
   return typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? String(value) : "";
 }
 
-/** Absent means no. */
+/** A field that is absent counts as false. */
 const booleanFields: ReadonlySet<string> = new Set(["spec.unschedulable", "spec.hostNetwork"]);
 const countFields: ReadonlySet<string> = new Set(["status.replicas", "status.successful"]);
 
-/** At commas that are not escaped. */
+/** Splits at commas that are not escaped. */
 function split(text: string): string[] {
   const parts: string[] = [];
   let part = "";

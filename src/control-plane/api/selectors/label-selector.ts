@@ -6,7 +6,7 @@ export type LabelMatcher = (labels: SelectorLabels | undefined) => boolean;
 
 const everything: LabelMatcher = () => true;
 
-/** `a=b,c!=d,e in (x,y),f notin (z),g,!h`, read in one pass. (05 §3, CP-S3) */
+/** Parses `a=b,c!=d,e in (x,y),f notin (z),g,!h` in one pass. (05 §3, CP-S3) */
 export function parseLabelSelector(text: string | undefined): LabelMatcher {
   if (text === undefined || text.trim() === "") return everything;
   const tests = new LabelSelectorParser(text).read();
@@ -107,12 +107,12 @@ class LabelSelectorParser {
   }
 }
 
-/** Inherited names like `constructor` are no labels. */
+/** Inherited properties like `constructor` are not labels. */
 function labelOf(labels: SelectorLabels | undefined, key: string): string | undefined {
   return labels !== undefined && Object.hasOwn(labels, key) ? labels[key] : undefined;
 }
 
-/** `!=` and `notin` also select what has no such label. */
+/** `!=` and `notin` also select objects without the label. */
 function valueMatcher(key: string, values: readonly string[], wanted: boolean): LabelMatcher {
   const set = new Set(values);
   return (labels) => {

@@ -10,7 +10,7 @@ export interface SelectionOptions {
   readonly fieldSelector?: string | undefined;
 }
 
-/** Which objects of a kind a list or a watch is about. */
+/** The objects a list or watch selects. */
 export class Selection {
   readonly namespace: string | undefined;
   readonly #labels: LabelMatcher;
@@ -31,12 +31,12 @@ export class Selection {
     return this.#labels(object.metadata.labels) && matchesFields(object, this.#fields);
   }
 
-  /** Begins every key of what is selected. */
+  /** Every selected key begins with it. */
   get keyPrefix(): string {
     return this.namespace === undefined ? "" : `${this.namespace}/`;
   }
 
-  /** What is selected of a collection, in order, from a key on. Pods of a node are looked up, not searched. */
+  /** Selected objects of a collection, by key, from a key on. Pods of a node are found by an index. */
   select(collection: Collection, from = ""): readonly (readonly [string, KubeObject])[] {
     const exact = this.#fields.find(({ isEqual, field }) => isEqual && field === "spec.nodeName");
     const indexed = exact && collection.indexed(exact.field, exact.value);

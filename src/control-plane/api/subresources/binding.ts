@@ -6,7 +6,7 @@ import { type SuccessStatus, successStatus } from "../request.ts";
 import { storageKey } from "../server-context.ts";
 import type { PodSubresourceContext } from "./eviction.ts";
 
-/** Puts a pod on a node: what schedulers do. */
+/** Binds a pod to a node, as schedulers do. */
 export function bindPod(body: unknown, { server, kind, pod, request }: PodSubresourceContext): SuccessStatus {
   const node = nodeOf(body);
   const name = pod.metadata.name ?? "";

@@ -32,7 +32,7 @@ const budgetStorage = "poddisruptionbudgets.policy";
 const maxDisrupted = 2000;
 const budgetRefusal = "Cannot evict pod as it would violate the pod's disruption budget.";
 
-/** Deletes a pod if its disruption budget allows one more to be away. (05:CP-L6) */
+/** Deletes a pod if its PodDisruptionBudget allows another disruption. (05:CP-L6) */
 export function evictPod(body: unknown, context: PodEvictionContext): SuccessStatus {
   const request = deleteRequest(body, context);
   const { pod, kind, server, remove } = context;

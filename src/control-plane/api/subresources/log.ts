@@ -8,11 +8,11 @@ export interface LogRequest {
   readonly tailLines?: number | undefined;
   readonly limitBytes?: number | undefined;
   readonly sinceSeconds?: number | undefined;
-  /** Aborted when nobody listens any more. */
+  /** Aborts when the client has disconnected. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Where the output of containers comes from: whoever runs them. */
+/** The source of container logs. */
 export type LogSource = (pod: KubeObject, request: LogRequest) => AsyncIterable<string>;
 
 /** Simulated containers log nothing, unless given a source. */

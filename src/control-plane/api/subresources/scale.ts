@@ -30,7 +30,7 @@ export function scaleOf(kind: ServedKind, object: KubeObject): KubeObject {
   };
 }
 
-/** The object with the replicas a Scale asks for. */
+/** The object with the replicas of the Scale. */
 export function withScale(kind: ServedKind, old: KubeObject, scale: unknown): ObjectDraft {
   if (kind.scale === undefined) throw noSuchResource();
   if (!isRecord(scale) || scale["kind"] !== "Scale") throw badRequest("expected a Scale in version autoscaling/v1");
@@ -57,7 +57,7 @@ export function withScale(kind: ServedKind, old: KubeObject, scale: unknown): Ob
   return copyJson(draft);
 }
 
-/** A selector as text: as it stands, or written from its structure. */
+/** The selector as text; a structured one is formatted. */
 function selectorText(object: KubeObject, path: readonly string[]): string {
   const written = textAt(object, ...path);
   if (written !== "") return written;
