@@ -37,11 +37,12 @@ export async function loadObjects(api: ApiServer, objects: readonly unknown[]): 
 async function applyObject(api: ApiServer, object: unknown): Promise<string | undefined> {
   const { apiVersion, kind: name, metadata } = isRecord(object) ? object : {};
   if (typeof apiVersion !== "string" || typeof name !== "string" || !isRecord(metadata)) {
-    return "a document is not a Kubernetes object: it lacks apiVersion, kind or metadata";
+    return "a document is not a Kubernetes object: apiVersion, kind or metadata is missing";
   }
   const kind = api.kinds.findByApiVersion({ apiVersion, kind: name });
   const what = `${name} ${String(metadata["name"] ?? "")}`.trim();
-  if (kind === undefined) return `${what}: no kind ${name} in ${apiVersion} is served here`;
+  if (kind === undefined)
+    return `${what}: no matches for kind ${JSON.stringify(name)} in version ${JSON.stringify(apiVersion)}`;
   try {
     await write(api, kind, { object, metadata });
     return undefined;

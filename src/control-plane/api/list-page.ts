@@ -104,5 +104,5 @@ function decodeContinueToken(token: string): ListPosition {
   } catch {
     // not a token of this server
   }
-  throw badRequest("continue key is not valid: it is not one this server gave");
+  throw badRequest("continue key is not valid: it was not issued by this server");
 }

@@ -133,7 +133,7 @@ export class ObjectReader {
     if (kind.conversion === undefined || kind.conversion.fromStored !== undefined) return;
     const now = this.#storedKind(kind);
     const what = `${kind.plural}.${kind.group}${name === "" ? "" : ` "${name}"`}`;
-    const message = `${what} not found: ${kind.kind} is kept as ${now.kind}; ask for ${now.plural}.${now.group}`;
+    const message = `${what} not found: ${kind.kind} is stored as ${now.kind}; request ${now.plural}.${now.group} instead`;
     throw apiError("not-found", message, { name, group: kind.group, kind: kind.plural });
   }
 }

@@ -34,7 +34,8 @@ export function patchObject(
 }
 
 function assertObject(body: unknown): void {
-  if (typeof body !== "object" || body === null || Array.isArray(body)) throw badRequest("a merge patch is an object");
+  if (typeof body !== "object" || body === null || Array.isArray(body))
+    throw badRequest("error decoding patch: a merge patch must be an object");
 }
 
 /** Custom kinds have no merge rules for their lists. */

@@ -47,7 +47,7 @@ export function apiHandler({ api, now, token }: HandlerOptions): HttpHandler {
     if (!isAllowed(request.headers.authorization)) throw apiError("unauthorized", "Unauthorized");
     const query = new URLSearchParams(queryStart < 0 ? "" : url.slice(queryStart + 1));
     if (route.kind === "resource") return handleResource(route, { request, response, method, query }, context);
-    if (route.kind === "malformed") throw apiError("bad-request", "the path of the request cannot be read");
+    if (route.kind === "malformed") throw apiError("bad-request", "the request path is malformed");
     const reply = metaReply(route, { request, api, catalogue });
     if (method !== "GET" && method !== "HEAD") {
       throw apiError("method-not-allowed", "the server does not allow this method on the requested resource");

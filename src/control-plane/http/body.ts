@@ -29,7 +29,7 @@ export function readBody(request: IncomingMessage): Promise<Buffer> {
     });
     request.on("end", () => resolve(Buffer.concat(chunks)));
     request.on("error", reject);
-    request.on("aborted", () => reject(badRequest("the request was cut off")));
+    request.on("aborted", () => reject(badRequest("the request body ended early")));
   });
 }
 
@@ -64,7 +64,7 @@ function parseProtobufBody(body: Buffer, messages: ProtobufMessages): unknown {
     case "object":
       return decoded.object;
     case "malformed":
-      throw badRequest(`the protobuf body cannot be read: ${decoded.because}`);
+      throw badRequest(`error decoding protobuf: ${decoded.because}`);
     case "unknown-kind":
       throw apiError(
         "unsupported-media-type",
@@ -93,7 +93,7 @@ function parseYamlBody(body: Buffer): ParsedBody {
   if (parsed.kind === "refused") throw badRequest(`error decoding YAML: ${parsed.because}`);
   const [document, another] = parsed.documents;
   if (document === undefined) throw badRequest("the body is empty");
-  if (another !== undefined) throw badRequest("error decoding YAML: the body holds more than one document");
+  if (another !== undefined) throw badRequest("error decoding YAML: the body contains more than one document");
   const [error] = document.errors;
   if (error !== undefined) throw badRequest(`error decoding YAML: ${error.message}`);
   const { value, offsetFindings } = resolveDocument(document);

@@ -93,7 +93,7 @@ function refuseConnection({ code }: { readonly code?: string | undefined }, sock
       ? apiError("bad-request", "the headers of the request are too large")
       : code === "CONNECT"
         ? apiError("method-not-allowed", "the server does not allow this method on the requested resource")
-        : apiError("bad-request", "the request is not HTTP"),
+        : apiError("bad-request", "the request is not valid HTTP"),
   );
   const status = isLarge ? "431 Request Header Fields Too Large" : `${reply.code} Refused`;
   const head = [

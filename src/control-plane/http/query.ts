@@ -18,7 +18,7 @@ function integerParameter(query: URLSearchParams, name: string): number | undefi
   const written = query.get(name);
   if (written === null || written === "") return undefined;
   if (!/^-?\d{1,15}$/.test(written))
-    throw badRequest(`${name} is not a whole number: ${JSON.stringify(written.slice(0, 40))}`);
+    throw badRequest(`${name} is not an integer: ${JSON.stringify(written.slice(0, 40))}`);
   return Number(written);
 }
 
@@ -122,7 +122,7 @@ function propagation(policy: unknown): DeleteOptions["propagation"] {
 function gracePeriod(seconds: unknown): number | undefined {
   if (seconds === undefined || seconds === null) return undefined;
   if (typeof seconds === "number" && Number.isSafeInteger(seconds)) return seconds;
-  throw badRequest("gracePeriodSeconds is not a whole number");
+  throw badRequest("gracePeriodSeconds is not an integer");
 }
 
 function preconditions(sent: unknown): DeleteOptions["preconditions"] {

@@ -44,7 +44,7 @@ function statusOf(error: unknown): KubeStatus {
 }
 
 function unreachable(error: KubeError): never {
-  throw new Error("a failure without a status", { cause: error });
+  throw new Error("a KubeError without a status", { cause: error });
 }
 
 export function sendReply(response: ServerResponse, reply: HttpReply): void {

@@ -118,7 +118,7 @@ function subresourceReply(
   { name, subresource: written }: { readonly name: string; readonly subresource: string },
 ): Promise<HttpReply> {
   if (upgradeSubresources.has(written) && call.kind.kind === "Pod") {
-    throw apiError("not-implemented", `${written} is not supported: pods here are simulated, nothing runs in them`);
+    throw apiError("not-implemented", `${written} is not supported: pods are simulated`);
   }
   const subresource = subresources.find((one) => one === written);
   if (subresource === undefined || !call.kind.subresources.includes(subresource)) throw noSuchResource();
@@ -217,7 +217,7 @@ function patchKind({ request, kind }: ResourceRequest): Patch["kind"] {
 function patchOf(kind: Patch["kind"], { value }: ParsedBody, { query }: ResourceRequest): Patch {
   switch (kind) {
     case "json":
-      if (!Array.isArray(value)) throw badRequest("a JSON patch is a list of operations");
+      if (!Array.isArray(value)) throw badRequest("error decoding patch: a JSON patch must be a list of operations");
       return { kind, body: value };
     case "apply":
       return {
@@ -227,7 +227,7 @@ function patchOf(kind: Patch["kind"], { value }: ParsedBody, { query }: Resource
         force: booleanParameter(query, "force"),
       };
     default:
-      if (!isRecord(value)) throw badRequest("a patch is an object");
+      if (!isRecord(value)) throw badRequest("error decoding patch: a patch must be an object");
       return { kind, body: value };
   }
 }

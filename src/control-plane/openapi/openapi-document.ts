@@ -44,10 +44,10 @@ function schemaOf(served: ServedKind, shared: Readonly<Record<string, unknown>>)
 }
 
 const rootProperties = {
-  apiVersion: { type: "string", description: "The group and version of the schema this object is written in." },
-  kind: { type: "string", description: "Which kind of object this is." },
+  apiVersion: { type: "string", description: "The versioned schema of this representation of an object." },
+  kind: { type: "string", description: "The kind of this object." },
   metadata: {
-    description: "What all objects carry: name, labels, annotations, owners.",
+    description: "Metadata all objects have: name, labels, annotations, owners.",
     default: {},
     allOf: [{ $ref: `#/components/schemas/${objectMeta}` }],
   },
@@ -58,24 +58,28 @@ const time = { type: "string", format: "date-time" };
 
 const objectMetaSchema = {
   type: "object",
-  description: "What all objects carry.",
+  description: "Metadata all objects have.",
   properties: {
-    annotations: { ...texts, description: "Notes of tools and people; not for selecting." },
-    creationTimestamp: { ...time, description: "When the server stored the object first." },
-    deletionGracePeriodSeconds: { type: "integer", format: "int64", description: "How long it may take to stop." },
-    deletionTimestamp: { ...time, description: "When deletion was asked for; set by the server." },
+    annotations: { ...texts, description: "Unstructured metadata; cannot be used in selectors." },
+    creationTimestamp: { ...time, description: "When the object was created; set by the server." },
+    deletionGracePeriodSeconds: {
+      type: "integer",
+      format: "int64",
+      description: "Seconds the object has to terminate gracefully.",
+    },
+    deletionTimestamp: { ...time, description: "When the object will be deleted; set by the server." },
     finalizers: {
       type: "array",
       items: { type: "string", default: "" },
-      description: "Who must agree before it goes.",
+      description: "Must be empty before the object is deleted.",
     },
-    generateName: { type: "string", description: "Beginning of a name that the server completes." },
-    generation: { type: "integer", format: "int64", description: "Counts the changes of what is asked for." },
-    labels: { ...texts, description: "Names and values to select objects by." },
-    managedFields: { type: "array", items: { type: "object" }, description: "Who manages which fields." },
+    generateName: { type: "string", description: "Prefix of a name the server generates." },
+    generation: { type: "integer", format: "int64", description: "Incremented when the spec changes." },
+    labels: { ...texts, description: "Keys and values to organize and select objects." },
+    managedFields: { type: "array", items: { type: "object" }, description: "Which manager owns which fields." },
     name: { type: "string", description: "Unique among objects of a kind in a namespace." },
-    namespace: { type: "string", description: "The space the name is unique in." },
-    ownerReferences: { type: "array", items: { type: "object" }, description: "Objects this one goes with." },
+    namespace: { type: "string", description: "The namespace of the object." },
+    ownerReferences: { type: "array", items: { type: "object" }, description: "Objects this one is deleted with." },
     resourceVersion: { type: "string", description: "Changes with every write; guards against lost updates." },
     uid: { type: "string", description: "Unique over time and space; set by the server." },
   },

@@ -9,7 +9,7 @@ export function utf8Text(bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw new MalformedProtobuf("a text is not UTF-8");
+    throw new MalformedProtobuf("a string is not UTF-8");
   }
 }
 

@@ -125,8 +125,8 @@ type Damage = JournalReading & { readonly kind: "damaged" };
 function damageMessage(path: string, { line, bytes, because, records }: Damage): string {
   return (
     `${path} is damaged at line ${line} (byte ${bytes}): ${because}. ` +
-    `Start with --recover to go on with the ${records.length} writes before it (the damaged file is kept beside), ` +
-    "or with another --data-dir to begin anew"
+    `Start with --recover to continue with the ${records.length} writes before it (a copy of the damaged file is kept), ` +
+    "or with another --data-dir to start over"
   );
 }
 
@@ -158,7 +158,9 @@ async function lockJournalFolder(folder: string): Promise<void> {
     const holder = Number(await readFile(path, "utf8").catch(() => ""));
     // Our own pid is a predecessor's: in a container every start has the same.
     if (holder !== process.pid && isAlive(holder)) {
-      throw new JournalError(`${folder} is in use by process ${holder}; if that is no control plane, remove ${path}`);
+      throw new JournalError(
+        `${folder} is in use by process ${holder}; if that process is not a control plane, remove ${path}`,
+      );
     }
     await rm(path, { force: true });
   }

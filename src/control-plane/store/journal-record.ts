@@ -90,10 +90,10 @@ function readLine(text: Buffer, { isHeader }: { readonly isHeader: boolean }): L
   const value = parsed(json.toString("utf8"));
   if (isHeader) {
     const isOurs = isRecord(value) && value["format"] === header.format && value["version"] === header.version;
-    return isOurs ? { kind: "header" } : { kind: "bad", because: "it is not the beginning of a journal we can read" };
+    return isOurs ? { kind: "header" } : { kind: "bad", because: "it is not a journal header of a supported version" };
   }
   const record = recordOf(value);
-  return record === undefined ? { kind: "bad", because: "it is not a write" } : { kind: "record", record };
+  return record === undefined ? { kind: "bad", because: "it is not a valid record" } : { kind: "record", record };
 }
 
 function recordOf(value: unknown): JournalRecord | undefined {

@@ -20,7 +20,7 @@ export const podPrinter: Printer = {
 
 function completion(phase: string): readonly RowCondition[] {
   if (phase !== "Succeeded" && phase !== "Failed") return [];
-  const message = phase === "Succeeded" ? "All containers ended with success." : "At least one container failed.";
+  const message = phase === "Succeeded" ? "The pod has completed successfully." : "The pod failed.";
   return [{ type: "Completed", status: "True", reason: phase, message }];
 }
 

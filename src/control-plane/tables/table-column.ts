@@ -55,7 +55,7 @@ const columnDefaults: ColumnDefaults = { type: "string", format: "", priority: 0
 export const nameColumn: TableColumnDefinition = {
   ...column("Name", (object) => object.metadata.name ?? ""),
   format: "name",
-  description: "What the object is called; unique in its namespace.",
+  description: "Name of the object, unique in its namespace.",
 };
 
 export const ageColumn: TableColumnDefinition = {

@@ -9,7 +9,7 @@ type Parent = { readonly in: JsonObject; readonly key: string } | { readonly in:
 
 /** RFC 6902: all operations succeed or none is applied. The target is not changed. */
 export function jsonPatch(target: unknown, operations: unknown): unknown {
-  if (!Array.isArray(operations)) throw badRequest("a JSON patch is a list of operations");
+  if (!Array.isArray(operations)) throw badRequest("error decoding patch: a JSON patch must be a list of operations");
   if (operations.length > maxOperations) {
     throw apiError("too-large", `The allowed maximum operations in a JSON patch is ${maxOperations}`);
   }
@@ -19,9 +19,9 @@ export function jsonPatch(target: unknown, operations: unknown): unknown {
 }
 
 function apply(root: JsonObject, operation: unknown): void {
-  if (!isRecord(operation)) throw badRequest("an operation of a JSON patch is an object");
+  if (!isRecord(operation)) throw badRequest("error decoding patch: an operation must be an object");
   const { op, path, from, value } = operation;
-  if (typeof path !== "string") throw badRequest("an operation of a JSON patch has a path");
+  if (typeof path !== "string") throw badRequest("error decoding patch: an operation must have a path");
   switch (op) {
     case "add":
       add(root, path, given(operation));
@@ -33,13 +33,13 @@ function apply(root: JsonObject, operation: unknown): void {
       replace(root, path, given(operation));
       return;
     case "move": {
-      if (typeof from !== "string") throw badRequest("a move has a from");
+      if (typeof from !== "string") throw badRequest("error decoding patch: a move operation must have a from");
       if (path.startsWith(`${from}/`)) throw unprocessable(`cannot move ${from} into itself`);
       add(root, path, remove(root, from));
       return;
     }
     case "copy":
-      if (typeof from !== "string") throw badRequest("a copy has a from");
+      if (typeof from !== "string") throw badRequest("error decoding patch: a copy operation must have a from");
       add(root, path, copyJson(read(root, from)));
       return;
     case "test":
@@ -51,7 +51,8 @@ function apply(root: JsonObject, operation: unknown): void {
 }
 
 function given(operation: JsonObject): unknown {
-  if (!Object.hasOwn(operation, "value")) throw badRequest("an add or replace has a value");
+  if (!Object.hasOwn(operation, "value"))
+    throw badRequest("error decoding patch: an add or replace operation must have a value");
   return copyJson(operation["value"]);
 }
 
@@ -79,7 +80,7 @@ function remove(root: JsonObject, path: string): unknown {
 function read(root: JsonObject, path: string): unknown {
   const { in: parent, key } = parentOf(root, path);
   if (Array.isArray(parent)) return parent[indexOf(key, parent.length - 1, path)];
-  if (!Object.hasOwn(parent, key)) throw unprocessable(`the path ${path} is not there`);
+  if (!Object.hasOwn(parent, key)) throw unprocessable(`path ${path} does not exist`);
   return parent[key];
 }
 
@@ -91,17 +92,17 @@ function parentOf(root: JsonObject, path: string): Parent {
   for (const step of steps.slice(0, -1)) {
     if (Array.isArray(at)) at = at[indexOf(step, at.length - 1, path)];
     else if (isRecord(at) && Object.hasOwn(at, step)) at = at[step];
-    else throw unprocessable(`the path ${path} is not there`);
+    else throw unprocessable(`path ${path} does not exist`);
   }
   const key = steps.at(-1) ?? "";
   if (Array.isArray(at)) return { in: at, key };
   if (isRecord(at)) return { in: at, key };
-  throw unprocessable(`the path ${path} is not there`);
+  throw unprocessable(`path ${path} does not exist`);
 }
 
 function indexOf(step: string, max: number, path: string): number {
   const index = /^(0|[1-9]\d{0,9})$/.test(step) ? Number(step) : -1;
-  if (index < 0 || index > max) throw unprocessable(`the path ${path} is not there`);
+  if (index < 0 || index > max) throw unprocessable(`path ${path} does not exist`);
   return index;
 }
 

@@ -11,7 +11,7 @@ const orderPrefix = "$setElementOrder/";
 
 /** Strategic merge: lists with a merge key are merged item by item. The inputs are not changed. (05 §3) */
 export function strategicMerge(target: unknown, patch: unknown, schema: FieldSchema): unknown {
-  if (!isRecord(patch)) throw badRequest("a strategic merge patch is an object");
+  if (!isRecord(patch)) throw badRequest("error decoding patch: a strategic merge patch must be an object");
   return mergeObject(isRecord(target) ? target : {}, patch, schema);
 }
 
@@ -94,7 +94,7 @@ function mergeByKey({
   const of = schema.is === "list" ? schema.of : anyFieldSchema;
   const result: unknown[] = [...old];
   for (const item of items) {
-    if (!isRecord(item)) throw badRequest(`an item to be merged by ${mergeKey} is no object`);
+    if (!isRecord(item)) throw badRequest(`an item to be merged by ${mergeKey} is not an object`);
     const key = item[mergeKey];
     if (key === undefined) throw badRequest(`map does not contain declared merge key: ${mergeKey}`);
     const at = result.findIndex((one) => isRecord(one) && isSameJson(one[mergeKey], key));

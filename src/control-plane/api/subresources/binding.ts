@@ -36,7 +36,8 @@ function nodeOf(body: unknown): string {
   if (!isRecord(body) || body["kind"] !== "Binding") throw badRequest("not a Binding object");
   const target = recordAt(body, "target");
   const kind = textAt(target, "kind");
-  if (kind !== "" && kind !== "Node") throw badRequest("a pod is bound to a Node");
+  if (kind !== "" && kind !== "Node")
+    throw badRequest(`target.kind: Unsupported value: ${JSON.stringify(kind)}: supported values: "Node"`);
   const name = textAt(target, "name");
   if (name === "") throw badRequest("target.name: Required value");
   return name;
