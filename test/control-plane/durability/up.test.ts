@@ -43,7 +43,7 @@ const map = (name: string) => ({ apiVersion: "v1", kind: "ConfigMap", metadata: 
 
 it("05:CP-T5 --data-dir: the next start goes on with the same objects and the same machines", async () => {
   const first = await up("kept", ["--nodes", "2"], async () => void (await ask(maps, map("kept"))));
-  expect(first.out()).toContain(`the cluster is kept in ${join(folder, "kept")}`);
+  expect(first.out()).toContain(`the cluster is saved in ${join(folder, "kept")}`);
   const second = await up("kept", [], async () => {
     expect(await names(maps)).toEqual(["kept"]);
     expect(await names("/api/v1/nodes")).toEqual(["control-plane", "node-1", "node-2"]);
