@@ -27,7 +27,9 @@ export function fractionalNodesFor(pass: Pass, profiles: readonly BoundProfile[]
   return bundleSimilar(kept.filter((node) => !kept.some((other) => other !== node && isDominated(node, other))));
 }
 
-/** One an offering. A type's sizes are taken together, the best of each: the price of a plan does not tell them apart. */
+/**
+ * One an offering. A type's sizes are taken together, the best of each: the price of a plan does not tell them apart.
+ */
 function fractionalNodesOfPool(
   pass: Pass,
   poolTemplate: PoolTemplate,

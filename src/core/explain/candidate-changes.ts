@@ -18,7 +18,9 @@ import { volumeClaimRepairs, volumeLabelValues, volumeMoveChanges } from "./chan
 import { instanceTypeValues, isInstanceTypeLabel } from "./launch-options.ts";
 import type { PlacementAnalysis, PoolAnalysis } from "./placement-analysis.ts";
 
-/** Changes worth trying, those with the fewest steps and the least weight first. Whether they help is yet to be seen. */
+/**
+ * Changes worth trying, those with the fewest steps and the least weight first. Whether they help is yet to be seen.
+ */
 export function candidateChanges(analysis: PlacementAnalysis): readonly CandidateChange[] {
   const { pod, problem, podReason, pools } = analysis;
   if (podReason?.code === "dynamic-resources") return resourceClaimChanges(pod);

@@ -39,7 +39,9 @@ export interface NewNodeOutcome {
 
 export interface PoolFinding {
   readonly pool: string;
-  /** Everything that stands between the pod and a new node, in the order of the checks; empty: it would take the pod. */
+  /**
+   * Everything that stands between the pod and a new node, in the order of the checks; empty: it would take the pod.
+   */
   readonly reasons: readonly RefusalReason[];
 }
 
@@ -78,7 +80,9 @@ export interface Suggestion {
   readonly displaced: readonly string[];
 }
 
-/** One constraint that refused, with its figures as text. Closed; codes are those of refusals. (docs/designs/engine.md) */
+/**
+ * One constraint that refused, with its figures as text. Closed; codes are those of refusals. (docs/designs/engine.md)
+ */
 export type RefusalReason =
   | { readonly code: "taint"; readonly taint: string }
   | LabelReason

@@ -69,7 +69,9 @@ function requirementText(requirement: RequirementConflict["incoming"]): string {
   return String(requirement).slice(requirement.key.length + 1);
 }
 
-/** What is limited and used up: too little is left for any type, or, where only several together refuse, each of them. */
+/**
+ * What is limited and used up: too little is left for any type, or, where only several together refuse, each of them.
+ */
 function limitReasons(
   code: LimitReason["code"],
   { pass, pool, poolTemplate }: LaunchOptionQuery,

@@ -21,7 +21,9 @@ const termsPath = [
   "nodeSelectorTerms",
 ];
 
-/** What a pod insists on: its node selector and the last of its alternatives, which is what it is left with. (02:Q-40) */
+/**
+ * What a pod insists on: its node selector and the last of its alternatives, which is what it is left with. (02:Q-40)
+ */
 export function writtenPodRequirements({ spec }: Pod, policy: LabelPolicy): readonly WrittenRequirement[] {
   const pairs = Object.entries(spec.nodeSelector ?? {}).map(([key, value]) =>
     writtenRequirementOf(

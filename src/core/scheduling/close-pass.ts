@@ -14,7 +14,7 @@ import type { PodClass } from "./pod-class.ts";
 import type { Refusal } from "./refusal.ts";
 import type { RequirementState } from "./requirement-state.ts";
 
-/** As many types as one claim may name. (02:L-2) */
+/** The most instance types a NodeClaim may name. (02:L-2) */
 export const maxInstanceTypesPerNodeClaim = 600;
 
 /** Turns the state of the pass into a decision, one planned node or refused pod a step. (02 §5.13) */
@@ -24,7 +24,7 @@ export function* closePass(pass: Pass): Steps<Decision> {
   const newNodes: PlannedNode[] = [];
   const known = new Map<RequirementState, FinalOptions>();
   for (const plannedNode of pass.plannedNodes) {
-    if (plannedNode.pods.length === 0) continue; // polishing found places for all of them
+    if (plannedNode.pods.length === 0) continue; // polishing moved all of its pods elsewhere
     const outcome = finishPlannedNode(pass, plannedNode, known);
     if ("achieved" in outcome)
       for (const queuedPod of plannedNode.pods)
@@ -49,11 +49,11 @@ export function* closePass(pass: Pass): Steps<Decision> {
   };
 }
 
-/** Why pods go nowhere. Pods of one class go nowhere for one reason, which they share. */
+/** Collects refusals. Pods of one class share one reason. */
 class Refusals {
   readonly #pass: Pass;
   readonly #byClass = new Map<PodClass, ClassRefusal>();
-  /** By place in the problem. */
+  /** By position in the problem. */
   readonly #found: (Refusal | undefined)[];
   #count = 0;
 
@@ -79,7 +79,7 @@ class Refusals {
   }
 }
 
-/** What claims of one outline have in common in the end. */
+/** Final requirements and priced types, shared by planned nodes of one requirement state. */
 interface FinalOptions {
   readonly requirements: Requirements;
   readonly pricedTypes: readonly PricedType[];
@@ -126,7 +126,7 @@ function finishPlannedNode(
   };
 }
 
-/** Without what was there for the simulation; reserved capacity is named. (02:Q-50, Y-6) */
+/** Without the keys that only the simulation needs; reservations are named. (02:Q-50, Y-6) */
 function finalRequirements(
   { requirementState, poolTemplate }: PlannedNodeState,
   reservations: readonly string[],
@@ -140,7 +140,7 @@ function finalRequirements(
   return requirements.replace(Requirement.in(labels.capacityType, ["reserved"])).add(...named);
 }
 
-/** The claim's types by the cheapest offering that still suits, then by name. (02:L-1, 02 §12.1-5) */
+/** The types that are left, by their cheapest compatible offering, then by name. (02:L-1, 02 §12.1-5) */
 function remainingPricedTypes(
   { poolTemplate, columns }: PlannedNodeState,
   { pricedTypes }: FinalOptions,
@@ -148,13 +148,16 @@ function remainingPricedTypes(
   return pricedTypes.filter(({ typeIndex }) => poolTemplate.typeTable.hasType(columns, typeIndex));
 }
 
-/** The least any daemon group with a type left asks for. (02:G-3) */
+/** The smallest overhead among daemon groups that have a type left. (02:G-3) */
 function smallestDaemonOverhead({ poolTemplate, columns }: PlannedNodeState): Resources {
   const groups = poolTemplate.daemonGroups.filter((group) => group.columns.intersects(columns));
   return minResources(...groups.map(({ overhead }) => overhead));
 }
 
-/** 02:Q-52, with upstream's typographic apostrophes. */
+/**
+ * The refusal if the types left after truncation do not meet minValues. The text has upstream's typographic
+ * apostrophes. (02:Q-52)
+ */
 function minValuesRefusal({ poolTemplate }: PlannedNodeState, achieved: ReadonlyMap<string, number>): ClassRefusal {
   const { pool } = poolTemplate.nodeClaimTemplate;
   const message = `pod didn’t schedule because NodePool couldn’t meet minValues requirements, validating minValues, ${describeMinValues(achieved)} (NodePool=${pool})`;

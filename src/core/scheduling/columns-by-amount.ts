@@ -1,14 +1,13 @@
 import { Bitset } from "../../util/bitset.ts";
 
-/** Columns of a catalogue by how much of one resource they have. */
+/** Columns of an instance type table by how much of one resource they have. */
 export interface ColumnsByAmount {
   /** Distinct amounts, ascending. */
   readonly amounts: Float64Array;
-  /** For each amount the columns with at least that much; one more, empty, for anything larger. */
+  /** The columns with at least each amount, and an empty set at the end for larger amounts. */
   readonly columns: readonly Bitset[];
 }
 
-/** From the largest amount down, each with the columns of the one before. */
 export function indexColumnsByAmount(amounts: readonly number[]): ColumnsByAmount {
   const descending = amounts.map((_, column) => column).sort((a, b) => (amounts[b] ?? 0) - (amounts[a] ?? 0));
   const enough = Bitset.empty(amounts.length);
@@ -24,7 +23,6 @@ export function indexColumnsByAmount(amounts: readonly number[]): ColumnsByAmoun
   return { amounts: Float64Array.from(distinct.reverse()), columns: columns.reverse() };
 }
 
-/** Columns with at least so much. */
 export function columnsWithAtLeast({ amounts, columns }: ColumnsByAmount, asked: number): Bitset {
   let low = 0;
   let high = amounts.length;

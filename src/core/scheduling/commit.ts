@@ -16,7 +16,7 @@ import type { NodeVolumes } from "./problem.ts";
 import type { RequirementState } from "./requirement-state.ts";
 import type { TopologyGroup } from "./topology/topology-group.ts";
 
-/** Puts a pod on a node that exists. */
+/** Adds a pod to an existing node. */
 export function commitToExistingNode(
   pass: Pass,
   { queuedPod }: PodAttempt,
@@ -38,7 +38,7 @@ export function commitToExistingNode(
   });
 }
 
-/** Puts a pod on a node to be bought that already has some. */
+/** Adds a pod to a planned node. */
 export function commitToPlannedNode(
   pass: Pass,
   podAttempt: PodAttempt,
@@ -48,7 +48,7 @@ export function commitToPlannedNode(
   pass.plannedNodeOrder.podAdded(plannedNode.index);
 }
 
-/** Opens a node to be bought, with its first pod, and charges the pool's limits. (02:Q-23, H-3) */
+/** Creates a planned node with its first pod and charges the pool's limits. (02:Q-23, H-3) */
 export function commitToNewNode(
   pass: Pass,
   podAttempt: PodAttempt,
@@ -73,7 +73,7 @@ export function commitToNewNode(
   chargeLimits(plannedNode);
 }
 
-/** A claim from the pool as it would begin; why not, when limits are in the way. (02:Q-21, H-2) */
+/** A new node of the pool as a candidate, or which limit forbids it. (02:Q-21, H-2) */
 export function newNodeCandidate(pass: Pass, poolTemplate: PoolTemplate): NodeCandidate | "node-limit" | "limits" {
   if (poolTemplate.remainingLimits.get(resources.nodes) === 0) return "node-limit";
   const columns = columnsWithinLimits(poolTemplate);
@@ -91,7 +91,10 @@ export function newNodeCandidate(pass: Pass, poolTemplate: PoolTemplate): NodeCa
   };
 }
 
-/** Types whose whole capacity the pool may still add. A type has no `nodes`: a missing amount is zero. (02:H-2) */
+/**
+ * Columns whose whole capacity fits into the pool's remaining limits. Instance types have no `nodes`: a missing amount
+ * is zero. (02:H-2)
+ */
 export function columnsWithinLimits({ typeTable, remainingLimits, columns }: PoolTemplate): Bitset {
   const tight = [...remainingLimits].filter(([name, left]) => left < typeTable.largestCapacity(columns, name));
   if (tight.length === 0 && [...remainingLimits.values()].every((left) => left >= 0)) return columns;
@@ -103,7 +106,7 @@ export function columnsWithinLimits({ typeTable, remainingLimits, columns }: Poo
   return within;
 }
 
-/** The largest type left is charged, and one node. (02:H-3, 02 §12.2-2) */
+/** Charges the largest type left, and one node. (02:H-3, 02 §12.2-2) */
 function chargeLimits({ poolTemplate, columns }: PlannedNodeState): void {
   for (const [name, left] of poolTemplate.remainingLimits) {
     poolTemplate.remainingLimits.set(
@@ -144,7 +147,7 @@ interface PodPlace {
   readonly taints: readonly Taint[];
 }
 
-/** Counts the pod in every group that selects it, as far as it is known where it will be. (02:X-40) */
+/** Counts the pod in every group that selects it. (02:X-40) */
 function recordTopology(pass: Pass, { podClass }: QueuedPod, place: PodPlace): void {
   pass.placementCount++;
   const { groups, inverseGroups } = countingGroupsOf(pass, podClass);
@@ -157,7 +160,7 @@ function recordTopology(pass: Pass, { podClass }: QueuedPod, place: PodPlace): v
   for (const group of inverseGroups) countInGroup(pass, group, place, true);
 }
 
-/** Anti-affinity counts every place the pod might be; the others only a place that is certain. */
+/** Anti-affinity counts every domain the pod might be in; other kinds only a domain that is certain. */
 function countInGroup(
   pass: Pass,
   group: TopologyGroup,
@@ -175,7 +178,7 @@ function countInGroup(
   for (const domain of requirement.values) group.record(domain);
 }
 
-/** Groups may be added by relaxation: look only at those not seen yet. */
+/** Relaxation can add groups: those not checked yet are checked now. */
 export function countingGroupsOf(pass: Pass, podClass: PodClass): CountingGroups {
   const countingGroups = pass.countingGroups.get(podClass);
   if (countingGroups === undefined) throw new Error(`pod class ${podClass.index} is not part of this pass`);

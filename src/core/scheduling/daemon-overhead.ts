@@ -14,17 +14,17 @@ import { usesDra } from "./pod-class.ts";
 import type { HostPort } from "./problem.ts";
 import type { ResourceSpace } from "./resource-space.ts";
 
-/** A DaemonSet's pod, read once. */
+/** What scheduling needs of a DaemonSet's pod. */
 export interface DaemonPod {
   readonly pod: Pod;
   readonly requests: Resources;
-  /** One for each required node affinity term: any will do. (02 §12.2-5) */
+  /** One for each required node affinity term; one of them has to match. (02 §12.2-5) */
   readonly alternatives: readonly Requirements[];
   readonly hostPorts: readonly HostPort[];
   readonly usesDra: boolean;
 }
 
-/** Instance types that will run the same daemons. (02:G-2) */
+/** Instance types that will run the same DaemonSet pods. (02:G-2) */
 export interface DaemonGroup {
   readonly columns: Bitset;
   readonly overhead: Resources;
@@ -43,7 +43,7 @@ export function daemonPodOf(pod: Pod, policy: LabelPolicy): DaemonPod {
   };
 }
 
-/** What daemons will take of a node that exists, labels strictly as they are. (02 §5.4) */
+/** Requests of the DaemonSet pods an existing node will run, by its labels as they are. (02 §5.4) */
 export function daemonRequestsOnNode(
   daemons: readonly DaemonPod[],
   node: { requirements: Requirements; taints: readonly Taint[] },
@@ -59,14 +59,14 @@ export function daemonRequestsOnNode(
 export interface DaemonGroupInput {
   readonly daemons: readonly DaemonPod[];
   readonly typeTable: InstanceTypeTable;
-  /** Types the template leaves: the others have no daemons to speak of. */
+  /** Columns the template leaves; the others get no daemon group. */
   readonly columns: Bitset;
   readonly space: ResourceSpace;
   readonly template: { readonly requirements: Requirements; readonly taints: readonly Taint[] };
   readonly wellKnown: ReadonlySet<string>;
 }
 
-/** The catalogue's columns by the daemons they will run, in the order of their first type. (02:G-1, G-2) */
+/** Groups columns by the DaemonSet pods they will run, in the order of their first type. (02:G-1, G-2) */
 export function* groupDaemons({
   daemons,
   typeTable,

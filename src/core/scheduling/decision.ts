@@ -4,13 +4,16 @@ import type { Requirements } from "../requirements.ts";
 import type { Resources } from "../resources.ts";
 import type { Refusal } from "./refusal.ts";
 
-/** What a scheduling pass decided. Data: events, logs, explanations and dashboards are renderings of it. (docs/designs/engine.md) */
+/**
+ * What a scheduling pass decided. Data: events, logs, explanations and dashboards are renderings of it.
+ * (docs/designs/engine.md)
+ */
 export interface Decision {
-  /** Pods that go to machines that exist, by node, in the order nodes were tried. Nodes that got none are left out. */
+  /** Pods placed on existing nodes, in the order the nodes are tried. Nodes that got none are left out. */
   readonly placements: readonly ExistingNodePlacement[];
-  /** Machines to buy, in the order they were opened. */
+  /** Nodes to create, in the order the pass added them. */
   readonly newNodes: readonly PlannedNode[];
-  /** Pods that go nowhere, and why, in the order of the problem. */
+  /** Pods that are not placed, and why, in the order of the problem. */
   readonly refusals: readonly Refusal[];
   /** Pools whose requirements leave no instance type at all. (02:T-6) */
   readonly emptyPools: readonly EmptyPool[];
@@ -22,7 +25,7 @@ export interface ExistingNodePlacement {
   readonly pods: readonly Pod[];
 }
 
-/** A machine to buy: not one type yet, but all that would do, cheapest first. (02 §6.1) */
+/** A node to create, with all instance types it can have, cheapest first. (02 §6.1) */
 export interface PlannedNode {
   readonly pool: string;
   readonly pods: readonly Pod[];
@@ -30,11 +33,11 @@ export interface PlannedNode {
   readonly requirements: Requirements;
   /** By price, then name; at most 600. (02:L-1, L-2) */
   readonly instanceTypes: readonly InstanceType[];
-  /** Of the cheapest offering still possible, an hour. */
+  /** Dollars an hour for the cheapest compatible offering. */
   readonly price: number;
-  /** What its pods and the least of its daemons ask for. (02:L-5) */
+  /** Requests of its pods and of the smallest daemon group. (02:L-5) */
   readonly requests: Resources;
-  /** Flexibility was lowered to what can be had. (02:Q-23) */
+  /** minValues was lowered to what is available. (02:Q-23) */
   readonly minValuesRelaxed: boolean;
   /** Reservations it holds, by id. (02:Y-6) */
   readonly reservations: readonly string[];
@@ -48,7 +51,7 @@ export interface EmptyPool {
 export interface PassStatistics {
   readonly pods: number;
   readonly classes: number;
-  /** Candidates looked at, all pods together. */
+  /** Candidates tried, for all pods together. */
   readonly candidatesTried: number;
   /** The pass was stopped before the queue was empty. (02:Q-9) */
   readonly timedOut: boolean;

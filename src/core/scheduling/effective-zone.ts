@@ -6,13 +6,13 @@ import type { PodClass } from "./pod-class.ts";
 import type { TopologyGroup } from "./topology/topology-group.ts";
 import { type Variant, variantAt } from "./variants.ts";
 
-/** What takes the place of a zone's name. */
+/** Values used instead of a zone. */
 const flexibleZone = "flexible";
 const noZone = "none";
 
 /**
- * Pending pods by the one zone that their own requirements, their volumes and their topology constraints leave them;
- * `flexible` where there are several, `none` where there is none. Before anything is placed. (02:Q-53)
+ * Counts pending pods by the one zone that their requirements, volumes and topology constraints leave them, before
+ * anything is placed; `flexible` where several are left, `none` where there is none. (02:Q-53)
  */
 export function* pendingByZone(pass: Pass): Steps<ReadonlyMap<string, number>> {
   const own = new Set(pass.topology.groups);
@@ -27,7 +27,7 @@ export function* pendingByZone(pass: Pass): Steps<ReadonlyMap<string, number>> {
   return counts;
 }
 
-/** `own` are the groups that pods belong to by what they say of themselves. */
+/** `own` holds the groups made from the pods' own constraints. */
 function effectiveZone(pass: Pass, podClass: PodClass, own: ReadonlySet<TopologyGroup>): string {
   const variant = podClass.volumeError === undefined ? variantAt(podClass, 0, pass.variantContext) : undefined;
   if (variant === undefined) return flexibleZone;
@@ -44,7 +44,7 @@ function effectiveZone(pass: Pass, podClass: PodClass, own: ReadonlySet<Topology
   return others.length === 0 ? zone : flexibleZone;
 }
 
-/** All zones that some way of using the volumes names; undefined where one names none. */
+/** The zones that any volume alternative allows; undefined where one does not restrict zones. */
 function volumeZones({ volumeAlternatives }: PodClass): Requirement | undefined {
   const named = volumeAlternatives.map(({ requirements }) => requirements.get(labels.zone));
   if (named.length === 0 || named.some(({ operator }) => operator !== "In")) return undefined;
@@ -54,7 +54,7 @@ function volumeZones({ volumeAlternatives }: PodClass): Requirement | undefined 
   );
 }
 
-/** One for each constraint of its own that is about zones. */
+/** One for each of the pod's own constraints on zones. */
 function topologyZones(
   { table }: Pass,
   { rules, incoming }: Variant,

@@ -9,7 +9,7 @@ import type { RequirementStates } from "./requirement-state.ts";
 import type { ResourceSpace } from "./resource-space.ts";
 
 export interface ExistingNodeInput {
-  /** Those that count. */
+  /** DaemonSet pods to reserve resources for. */
   readonly daemons: readonly DaemonPod[];
   readonly space: ResourceSpace;
   readonly nodeRequirementStates: RequirementStates;
@@ -23,7 +23,7 @@ export function buildExistingNodeStates(
   return mapInSteps(nodes, (node, index) => existingNodeState(node, index, input));
 }
 
-/** What a node has left once the daemons it still lacks have arrived. (02 §5.4) */
+/** An existing node with its available resources less those of DaemonSet pods it still lacks. (02 §5.4) */
 function existingNodeState(
   node: ExistingNode,
   index: number,

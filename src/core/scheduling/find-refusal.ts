@@ -8,7 +8,7 @@ import { variantAt } from "./variants.ts";
 /** A refusal without the pod it is of. */
 export type ClassRefusal = Omit<Refusal, "pod">;
 
-/** Why a pod, and every other of its class, was left over: worked out once the pass has ended. (02 §10.3-11) */
+/** Why the pods of a class were not placed; computed once the pass has ended. (02 §10.3-11) */
 export function findClassRefusal(pass: Pass, queuedPod: QueuedPod): ClassRefusal {
   const { podClass } = queuedPod;
   if (podClass.usesDra && pass.problem.policy.ignoreDra) {
@@ -45,7 +45,7 @@ export function findClassRefusal(pass: Pass, queuedPod: QueuedPod): ClassRefusal
   return { code: nearest.cause.code, message, pools: verdicts.map(({ pool, cause }) => ({ pool, cause })) };
 }
 
-/** How far a pod came at a pool: later checks are nearer misses. */
+/** The position of a check: the later it refused, the nearer the pod came. */
 function checkRank({ code }: RefusalCause): number {
   const order: readonly RefusalCause["code"][] = [
     "node-limit",
@@ -64,11 +64,11 @@ function checkRank({ code }: RefusalCause): number {
   return order.indexOf(code);
 }
 
-/** The text a pod ends with is that of its last attempt: everything dropped that can be, or held up by reservations. */
+/** The message is that of the last attempt: the most relaxed variant, or the first that waits for a reservation. */
 export function lastTriedVariant(pass: Pass, queuedPod: QueuedPod): PodAttempt["variant"] {
   for (let level = 0; ; level++) {
     const variant = variantAt(queuedPod.podClass, level, pass.variantContext);
-    if (variant === undefined) throw new Error("a class has at least one variant");
+    if (variant === undefined) throw new Error("a pod class has at least one variant");
     const isLast = variantAt(queuedPod.podClass, level + 1, pass.variantContext) === undefined;
     if (isLast || isWaitingForReservation(pass, { queuedPod, variant })) return variant;
   }

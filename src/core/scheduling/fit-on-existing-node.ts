@@ -7,8 +7,8 @@ import type { ExistingNodeState, Pass } from "./pass-state.ts";
 import type { RequirementState } from "./requirement-state.ts";
 
 /**
- * What a node's requirements would become with the pod on it; undefined: it cannot take it. What cannot heal within the
- * pass is remembered. (02 §5.4)
+ * What a node's requirements would become with the pod on it; undefined: it cannot take the pod. Refusals that cannot
+ * change during the pass are remembered. (02 §5.4)
  */
 export function fitOnExistingNode(
   pass: Pass,
@@ -22,12 +22,12 @@ export function fitOnExistingNode(
     return undefined;
   }
   if (!passesFinalChecks(podAttempt, existingNode)) {
-    variant.impossibleExistingNodes.add(existingNode.index); // a node only fills up: it will not take such a pod again
+    variant.impossibleExistingNodes.add(existingNode.index); // free resources only shrink
     return undefined;
   }
   const mergedState = pass.nodeRequirementStates.merge(existingNode.requirementState, variant.incoming);
   if (mergedState === null) {
-    // Otherwise not remembered: a label the node lacks becomes one it has once a pod that merely excludes values has joined.
+    // Not remembered otherwise: a label the node does not have yet can appear, added by a pod with NotIn on that key.
     if (pass.nodeRequirementStates.excludes(existingNode.requirementState, variant.incoming))
       variant.impossibleExistingNodes.add(existingNode.index);
     return undefined;
@@ -48,7 +48,7 @@ export function fitOnExistingNode(
   return undefined;
 }
 
-/** What can only get worse: taints, volumes, ports, room, the name of the host. (02:E-1 to E-4) */
+/** Checks that can only get stricter during a pass: taints, volumes, ports, resources, hostname. (02:E-1 to E-4) */
 function passesFinalChecks({ queuedPod, variant }: PodAttempt, existingNode: ExistingNodeState): boolean {
   const { podClass, pod } = queuedPod;
   if (!hasEnoughResources(existingNode.remainingResources, podClass.requestRow)) return false;

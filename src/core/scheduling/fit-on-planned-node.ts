@@ -9,13 +9,13 @@ import type { HostPort } from "./problem.ts";
 import type { RequirementState } from "./requirement-state.ts";
 import type { Variant } from "./variants.ts";
 
-/** A pod, at one level of relaxation, looking for a place. */
+/** A pod with one of its variants, to be tried on candidates. */
 export interface PodAttempt {
   readonly queuedPod: QueuedPod;
   readonly variant: Variant;
 }
 
-/** A claim to be tried: one that is open, or what a new one would be. */
+/** A planned node, or a new node of a pool, to try a pod on. */
 export interface NodeCandidate {
   readonly poolTemplate: PoolTemplate;
   readonly hostIndex: number;
@@ -27,7 +27,7 @@ export interface NodeCandidate {
   readonly isNew: boolean;
 }
 
-/** What a claim would become with the pod on it; undefined: it cannot take it. (02:N-1 to N-3) */
+/** What the candidate would become with the pod on it; undefined: it cannot take the pod. (02:N-1 to N-3) */
 export function fitOnPlannedNode(
   pass: Pass,
   { queuedPod, variant }: PodAttempt,
@@ -58,13 +58,16 @@ export function fitOnPlannedNode(
   return undefined;
 }
 
-/** Taints and requirements. (02:N-1, N-2) */
+/**
+ * The candidate's requirements merged with the pod's; undefined: taints, hostname or requirements refuse it. (02:N-1,
+ * N-2)
+ */
 export function mergeIfCompatible(variant: Variant, candidate: NodeCandidate): RequirementState | undefined {
   if (!toleratesTaintsAndHostname(variant, candidate)) return undefined;
   return candidate.poolTemplate.requirementStates.merge(candidate.requirementState, variant.incoming) ?? undefined;
 }
 
-/** Taints and the name of the host: what can never change for the better. */
+/** Checks taints and hostname, which do not change during a pass. */
 export function toleratesTaintsAndHostname(variant: Variant, { poolTemplate, hostname }: NodeCandidate): boolean {
   return toleratesPoolTaints(variant, poolTemplate) && (variant.hostname?.has(hostname) ?? true);
 }
@@ -77,7 +80,7 @@ function toleratesPoolTaints(variant: Variant, poolTemplate: PoolTemplate): bool
   return result;
 }
 
-/** Instance types, flexibility and reservations once the requirements are settled. (02:N-3d to N-3f) */
+/** Checks instance types, minValues and reservations once topology has narrowed the requirements. (02:N-3d to N-3f) */
 function finishFit(
   pass: Pass,
   podAttempt: PodAttempt,
@@ -100,7 +103,7 @@ function finishFit(
   return { ...minValuesFit, columns, reservations };
 }
 
-/** Columns left for the pod: they match, can be bought, and are large enough with their daemons. (02:F-1) */
+/** Columns that match, have an available offering, and are large enough for the pods and their daemons. (02:F-1) */
 export function fittingColumns(
   pass: Pass,
   { queuedPod }: PodAttempt,
@@ -124,23 +127,28 @@ export function fittingColumns(
   return found === undefined || found.isEmpty() ? undefined : found;
 }
 
-/** minValues must hold over the types that are left, or, for a new claim under BestEffort, be lowered. (02:F-2) */
+/**
+ * minValues must hold for the types that are left; for a new node under BestEffort they are lowered instead. (02:F-2)
+ */
 function enforceMinValues(
   pass: Pass,
-  { poolTemplate, requirementState: outline, isNew }: NodeCandidate,
+  { poolTemplate, requirementState, isNew }: NodeCandidate,
   columns: Bitset,
 ): Pick<CandidateFit, "requirementState" | "minValuesRelaxed"> | undefined {
-  if (!outline.hasMinValues) return { requirementState: outline, minValuesRelaxed: false };
-  const outcome = checkMinValues(poolTemplate.typeTable.typesIn(columns), outline.requirements);
-  if (outcome.kind === "satisfied") return { requirementState: outline, minValuesRelaxed: false };
+  if (!requirementState.hasMinValues) return { requirementState, minValuesRelaxed: false };
+  const outcome = checkMinValues(poolTemplate.typeTable.typesIn(columns), requirementState.requirements);
+  if (outcome.kind === "satisfied") return { requirementState, minValuesRelaxed: false };
   if (!isNew || pass.problem.policy.minValues !== "BestEffort") return undefined;
-  let requirements = outline.requirements;
+  let { requirements } = requirementState;
   for (const [key, count] of outcome.achieved)
     requirements = requirements.replace(requirements.get(key).withMinValues(count));
   return { requirementState: poolTemplate.requirementStates.of(requirements), minValuesRelaxed: true };
 }
 
-/** Reserved offerings to hold: undefined where none concern the claim. (02:Y-2, Y-3) */
+/**
+ * Reservations the candidate would take; undefined if there are none at all, "unavailable" if it needs one and none is
+ * left. (02:Y-2, Y-3)
+ */
 export function offeringsToReserve(
   pass: Pass,
   { poolTemplate, hostIndex, requirementState, columns }: NodeCandidate,
@@ -168,7 +176,7 @@ export function offeringsToReserve(
   return reservationIds;
 }
 
-/** A claim that is open, as something to be tried. */
+/** A planned node as a candidate. */
 export function candidateOf({
   poolTemplate,
   hostIndex,
@@ -181,7 +189,7 @@ export function candidateOf({
   return { poolTemplate, hostIndex, hostname, requirementState, columns, used, hostPorts, isNew: false };
 }
 
-/** The pods of the round see new nodes under made-up names. (02:Q-21) */
+/** The hostname of a planned node during the pass. (02:Q-21) */
 export function placeholderHostname(plannedNode: number): string {
   return `hostname-placeholder-${String(plannedNode + 1).padStart(4, "0")}`;
 }

@@ -1,4 +1,4 @@
-/** A set of small integers that grows as needed: claims a class need not look at again. */
+/** A set of small integers that grows as needed. */
 export class GrowableBitset {
   #words = new Uint32Array(4);
 
@@ -7,7 +7,7 @@ export class GrowableBitset {
     return word < this.#words.length && (((this.#words[word] as number) >>> (index & 31)) & 1) === 1;
   }
 
-  /** The first one at or after `from` that is not in it. */
+  /** The first integer from `from` on that is not in the set. */
   nextMissing(from: number): number {
     let word = from >>> 5;
     if (word >= this.#words.length) return from;

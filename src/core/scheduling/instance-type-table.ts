@@ -9,16 +9,19 @@ import type { InstanceTypeOptions } from "./requirement-state.ts";
 import type { RequirementId, RequirementTable } from "./requirement-table.ts";
 import type { ResourceSpace } from "./resource-space.ts";
 
-/** One size of an instance type: most types have one, offerings with overrides add others. (02:A-12) */
+/**
+ * An instance type with one allocatable size. Most types have one; offerings with capacity overrides add others.
+ * (02:A-12)
+ */
 export interface InstanceTypeColumn {
   readonly type: InstanceType;
-  /** Position of the type among the catalogue's types. */
+  /** Index of the type in the table. */
   readonly typeIndex: number;
   readonly allocatable: Resources;
   readonly offerings: readonly Offering[];
 }
 
-/** A type and what the cheapest of its offerings costs. */
+/** An instance type and the price of its cheapest compatible offering. */
 export interface PricedType {
   readonly type: InstanceType;
   readonly typeIndex: number;
@@ -49,14 +52,14 @@ interface ColumnOffering {
 }
 
 /**
- * The instance types of one template laid out for filtering: bits by column, so that "which types match" and "which
- * types are large enough" are a few words ANDed. (02 §10.3-4, §10.3-5; 02:F-1, R-25, R-26)
+ * The instance types of one or more pools laid out for filtering: sets of columns are bitsets, so that finding the types
+ * that match or that are large enough takes a few bit operations. (02 §10.3-4, §10.3-5; 02:F-1, R-25, R-26)
  */
 export class InstanceTypeTable {
   readonly types: readonly InstanceType[];
   readonly columns: readonly InstanceTypeColumn[];
   readonly capacity: readonly Float64Array[];
-  /** What pods can have of each column. */
+  /** Allocatable resources by column. */
   readonly allocatable: readonly Float64Array[];
   readonly #space: ResourceSpace;
   readonly #wellKnown: ReadonlySet<string>;
@@ -67,7 +70,7 @@ export class InstanceTypeTable {
   readonly #byCapacity = new Map<string, readonly number[]>();
   readonly #typesByPrice = new Map<string, readonly PricedType[]>();
   readonly #firstColumn: readonly number[];
-  /** Columns without an overcommitted resource: one negative amount blocks a machine for all pods. (02:A-9) */
+  /** Columns without an overcommitted resource: one negative amount blocks a node for all pods. (02:A-9) */
   readonly #notOvercommitted: Bitset;
 
   private constructor(parts: InstanceTypeTableParts) {
@@ -105,7 +108,7 @@ export class InstanceTypeTable {
     const ofOfferings = offerings.map(({ offering }) => offering.requirements);
     const typeLabels = yield* LabelBitmaps.create(ofColumns, options);
     const offeringLabels = yield* LabelBitmaps.create(ofOfferings, options);
-    yield* offeringLabels.readAllKeys(); // there are thousands, and every claim asks for them
+    yield* offeringLabels.readAllKeys(); // there are thousands, and every planned node needs them
     return new InstanceTypeTable({
       ...options,
       columns,
@@ -122,7 +125,7 @@ export class InstanceTypeTable {
     return this.columns.length;
   }
 
-  /** Whether offerings are told apart by this label. */
+  /** Whether some offering has a requirement on this label. */
   offeringsHaveLabel(key: string): boolean {
     return this.#offeringLabels.keys.has(key);
   }
@@ -132,25 +135,25 @@ export class InstanceTypeTable {
     return this.#space.capacityRow({ [name]: quantity })[this.#space.indexOf(name)] ?? 0;
   }
 
-  /** What a type has of a resource, in those units. */
+  /** The capacity of a type, in the units of the space. */
   capacityOf(typeIndex: number, name: string): number {
     return this.capacity[typeIndex]?.[this.#space.indexOf(name)] ?? 0;
   }
 
-  /** Columns whose type matches (c of F-1) and that hold an available offering that matches (h of F-1). */
+  /** Columns whose type matches and that have a matching available offering. (02:F-1) */
   optionsFor(byKey: ReadonlyMap<string, RequirementId>): InstanceTypeOptions {
     const columns = this.columnsMatching(byKey).and(this.columnsOffered(byKey));
     return { columns };
   }
 
-  /** c of F-1: keys missing on either side are fine. (02:R-25) */
+  /** Columns whose type matches; a key that one side does not have is no conflict. (02:F-1, R-25) */
   columnsMatching(byKey: ReadonlyMap<string, RequirementId>): Bitset {
     const columns = Bitset.full(this.size);
     for (const [key, id] of byKey) if (this.#typeLabels.keys.has(key)) columns.and(this.#typeLabels.matching(id));
     return columns;
   }
 
-  /** h of F-1, by column. */
+  /** Columns with a matching available offering. (02:F-1) */
   columnsOffered(byKey: ReadonlyMap<string, RequirementId>): Bitset {
     const columns = Bitset.empty(this.size);
     this.offeringsMatching(byKey).forEach((index) => {
@@ -171,7 +174,6 @@ export class InstanceTypeTable {
     return offerings;
   }
 
-  /** The offerings behind bits. */
   offeringsIn(bits: Bitset): readonly { readonly column: number; readonly offering: Offering }[] {
     return bits.toArray().flatMap((index) => this.#offerings[index] ?? []);
   }
@@ -188,7 +190,7 @@ export class InstanceTypeTable {
     return this.#offerings[index]?.offering.price ?? Number.POSITIVE_INFINITY;
   }
 
-  /** f of F-1 for one request: keeps the columns large enough for it; changes the set. */
+  /** Removes the columns that are too small for a request from the set. (02:F-1) */
   keepFitting(columns: Bitset, asked: Float64Array): Bitset {
     columns.and(this.#notOvercommitted);
     for (let dimension = 0; dimension < asked.length; dimension++) {
@@ -198,9 +200,12 @@ export class InstanceTypeTable {
     return columns;
   }
 
-  /** Every type by the cheapest offering that suits an outline, then by name; none: infinitely dear. (02:L-1) */
+  /**
+   * Every type by its cheapest offering compatible with the requirement state, then by name; without one the price is
+   * infinite. (02:L-1)
+   */
   typesByPrice({ byKey }: { readonly byKey: ReadonlyMap<string, RequirementId> }): readonly PricedType[] {
-    // Only labels that tell offerings apart have a say in it.
+    // Only labels that offerings have matter.
     const text = [...this.#offeringLabels.keys].map((key) => byKey.get(key) ?? -1).join();
     const known = this.#typesByPrice.get(text) ?? this.#sortByPrice(byKey);
     this.#typesByPrice.set(text, known);
@@ -218,12 +223,12 @@ export class InstanceTypeTable {
       .sort((a, b) => a.price - b.price || (a.type.name < b.type.name ? -1 : 1));
   }
 
-  /** The columns with every other size of their types. */
+  /** The columns, with all other columns of their types. */
   allColumnsOfTypes(columns: Bitset): Bitset {
     return this.#columnsWhere((column) => this.hasType(columns, this.#typeOf(column)));
   }
 
-  /** Whether some size of a type is among the columns. */
+  /** Whether a column of the type is in the set. */
   hasType(columns: Bitset, typeIndex: number): boolean {
     for (let column = this.#firstColumn[typeIndex] as number; this.columns[column]?.typeIndex === typeIndex; column++) {
       if (columns.has(column)) return true;
@@ -231,13 +236,13 @@ export class InstanceTypeTable {
     return false;
   }
 
-  /** Every size of a type, by column. */
+  /** Every column of a type. */
   *columnsOf(typeIndex: number): Iterable<number> {
     const first = this.#firstColumn[typeIndex] as number;
     for (let column = first; this.columns[column]?.typeIndex === typeIndex; column++) yield column;
   }
 
-  /** The most of a resource any type behind these columns has. */
+  /** The largest capacity among the types of these columns. */
   largestCapacity(columns: Bitset, name: string): number {
     const descending = this.#byCapacity.get(name) ?? this.#sortByCapacity(name);
     for (const column of descending) if (columns.has(column)) return this.capacityOf(this.#typeOf(column), name);
@@ -255,7 +260,7 @@ export class InstanceTypeTable {
     return this.columns[column]?.typeIndex ?? 0;
   }
 
-  /** The types columns belong to, in catalogue order. */
+  /** The types of these columns, in the order of the table. */
   typesIn(columns: Bitset): readonly InstanceType[] {
     const types: InstanceType[] = [];
     columns.forEach((index) => {

@@ -9,7 +9,7 @@ import type { Pass, PoolTemplate, QueuedPod } from "./pass-state.ts";
 import type { HostPort } from "./problem.ts";
 import type { InstanceTypesCause } from "./refusal.ts";
 
-/** Which instance types are left, or what each of them lacks. (02:F-3) */
+/** Why no instance type is left. (02:F-3) */
 export function instanceTypesVerdict(
   pass: Pass,
   { queuedPod }: PodAttempt,
@@ -56,14 +56,14 @@ type InstanceTypeFlags = Pick<
   "matches" | "fits" | "offered" | "matchesAndFits" | "matchesAndOffered" | "fitsAndOffered"
 >;
 
-/** Which of match, size and offering some type had: worked out without stopping at the first. (02:F-1) */
+/** Evaluates match, size and offering for all types, without stopping at the first refusal. (02:F-1) */
 function checkInstanceTypes(
   { podClass }: QueuedPod,
   { poolTemplate, requirementState, columns, used }: NodeCandidate,
   ports: readonly HostPort[],
 ): { flags: InstanceTypeFlags; survivors: Bitset } {
   const { typeTable } = poolTemplate;
-  const possibleColumns = typeTable.allColumnsOfTypes(columns); // flags are told of types, not of their sizes
+  const possibleColumns = typeTable.allColumnsOfTypes(columns); // flags are about types, whatever their columns
   const matches = typeTable.columnsMatching(requirementState.byKey).and(possibleColumns);
   const offered = typeTable.columnsOffered(requirementState.byKey).and(possibleColumns);
   const fits = Bitset.empty(typeTable.size);
@@ -90,7 +90,7 @@ function checkInstanceTypes(
   return { flags, survivors: matches.and(fits).and(offered) };
 }
 
-/** The first line that applies. (02:F-3) */
+/** The first text that applies. (02:F-3) */
 function instanceTypesText({
   matches,
   fits,
@@ -116,7 +116,10 @@ function instanceTypesText({
   return "no instance type met the requirements/resources/offering tuple";
 }
 
-/** The pod with the daemons it would meet; a range where types differ in that. Types without daemons do not count. */
+/**
+ * Requests of the pod with the daemons on its node; a range where daemon groups differ. Types without daemons do not
+ * count.
+ */
 function resourcesText({ podClass }: QueuedPod, overheads: readonly Resources[]): string {
   const least = requestsJson(mergeResources(minResources(...overheads), podClass.requests));
   const most = requestsJson(mergeResources(maxResources(...overheads), podClass.requests));
@@ -124,7 +127,7 @@ function resourcesText({ podClass }: QueuedPod, overheads: readonly Resources[])
   return least === most ? least : `min=${least}, max=${most}`;
 }
 
-/** What daemons ask for on types the pod's ports leave open. */
+/** Daemon overheads of the types whose host ports do not conflict with the pod's. */
 function daemonOverheads({ daemonGroups }: PoolTemplate, ports: readonly HostPort[]): readonly Resources[] {
   return daemonGroups
     .filter(

@@ -3,12 +3,15 @@ import { forEachInSteps, type Steps } from "../../util/steps.ts";
 import type { Requirements } from "../requirements.ts";
 import type { RequirementId, RequirementTable } from "./requirement-table.ts";
 
-/** In place of a requirement: nothing is said of the key. */
+/** In place of a requirement id: no requirement on the key. */
 const noRequirement = -1;
 
-/** What many things say of labels, laid out so that "which of them suit a requirement" is bits. (02 §10.3-4) */
+/**
+ * The requirements of many instance types or offerings as bitmaps by label, so that matching is bit operations. (02
+ * §10.3-4)
+ */
 export class LabelBitmaps {
-  /** Every key one of them speaks of. */
+  /** Every key with a requirement. */
   readonly keys: ReadonlySet<string>;
   readonly #all: readonly Requirements[];
   readonly #table: RequirementTable;
@@ -30,7 +33,7 @@ export class LabelBitmaps {
     return new LabelBitmaps(all, { keys, table });
   }
 
-  /** Reads everything now: later there is less time. */
+  /** Reads every key now instead of during the pass. */
   *readAllKeys(): Steps<void> {
     for (const key of this.keys) {
       this.#idsOf(key);
@@ -38,7 +41,7 @@ export class LabelBitmaps {
     }
   }
 
-  /** Those with a value in common with a requirement, or silent on its key. (02:R-25) */
+  /** Those whose requirement intersects, or that have none on the key. (02:R-25) */
   matching(id: RequirementId): Bitset {
     const known = this.#matching.get(id);
     if (known !== undefined) return known;
@@ -47,7 +50,7 @@ export class LabelBitmaps {
     return row;
   }
 
-  /** Those that do not mind a node without the label. (02:R-26) */
+  /** Those that accept a node without the label. (02:R-26) */
   allowingMissingLabel(key: string): Bitset {
     const known = this.#allowingMissingLabel.get(key);
     if (known !== undefined) return known;
@@ -56,7 +59,7 @@ export class LabelBitmaps {
     return row;
   }
 
-  /** There are few distinct requirements: each is judged once. */
+  /** There are few distinct requirements: each is checked once. */
   #bitmapOf(key: string, matches: (id: RequirementId) => boolean): Bitset {
     const ids = this.#idsOf(key);
     const checked = new Map<RequirementId, boolean>([[noRequirement, true]]);

@@ -3,7 +3,7 @@ import { labels } from "../../api/labels.ts";
 import { Requirement } from "../requirement.ts";
 import { Requirements } from "../requirements.ts";
 
-/** Reads the labels of nodes, each distinct pair once: five thousand nodes share a few dozen. (02:R-21) */
+/** Reads the labels of nodes, each distinct key and value once: thousands of nodes share a few dozen. (02:R-21) */
 export class LabelReader {
   readonly #known = new Map<string, Map<string, Requirement>>();
   readonly #policy: LabelPolicy;
@@ -23,7 +23,7 @@ export class LabelReader {
     const known = byValue.get(value);
     if (known !== undefined) return known;
     const requirement = Requirement.fromItem({ key, operator: "In", values: [value] }, this.#policy);
-    if (key !== labels.hostname) byValue.set(value, requirement); // no two nodes share that one
+    if (key !== labels.hostname) byValue.set(value, requirement); // every node has its own
     return requirement;
   }
 }

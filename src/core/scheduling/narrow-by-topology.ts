@@ -4,14 +4,14 @@ import type { Variant } from "./variants.ts";
 interface TopologyNarrowing<Result> {
   readonly variant: Variant;
   readonly requirementStates: RequirementStates;
-  /** Judges requirements that satisfy every topology rule. */
+  /** Checks requirements that satisfy every topology rule. */
   readonly accept: (requirementState: RequirementState) => Result | undefined;
 }
 
 /**
- * Narrows a candidate's requirements until every topology rule is content, and lets `finish` judge the result. Where a
- * rule has several equally good domains, the next is tried when the first leads nowhere. Each rule sees the domains as
- * they were before any other narrowed them. (02:X-20, 02 §12.1-3)
+ * Narrows a candidate's requirements until every topology rule is satisfied, and passes them to `accept`. If a rule has
+ * several equally good domains, the next is tried when `accept` refuses the first. Every rule sees the domains from
+ * before any narrowing. (02:X-20, 02 §12.1-3)
  */
 export function narrowByTopology<Result>(
   requirementState: RequirementState,
@@ -32,7 +32,7 @@ export function narrowByTopology<Result>(
   return descend(0, requirementState);
 }
 
-/** Whether some topology rule leaves no domain anywhere: then no candidate need be looked at. */
+/** Whether some topology rule allows no domain at all, so that no candidate need be tried. */
 export function hasUnsatisfiableTopology({ domainRules }: Variant): boolean {
   return domainRules.some((rule) => rule.group.domainOptions(rule, undefined).length === 0);
 }

@@ -10,7 +10,7 @@ import type { RequirementState } from "./requirement-state.ts";
 import type { TopologyRule } from "./topology/topology-group.ts";
 import { topologyVerdict } from "./topology-verdict.ts";
 
-/** What stands between a pod and a new node of one pool, in the order of the checks. (02:N-1 to N-3) */
+/** The first check that refuses a new node of the pool. (02:N-1 to N-3) */
 export function newNodeVerdict(pass: Pass, podAttempt: PodAttempt, poolTemplate: PoolTemplate): CandidateVerdict {
   const { pool } = poolTemplate.nodeClaimTemplate;
   const candidate = newNodeCandidate(pass, poolTemplate);
@@ -85,8 +85,8 @@ function volumeAndTopologyVerdict(pass: Pass, podAttempt: PodAttempt, candidate:
 }
 
 /**
- * Where several domains are equally good, the first says why; but if some only has to wait for reserved capacity, the
- * pod waits. (02 §12.1-3, Y-5)
+ * If several domains are equally good, the first decides the message; but if one of them only lacks reserved capacity,
+ * the pod waits for it. (02 §12.1-3, Y-5)
  */
 function narrowedVerdict(pass: Pass, podAttempt: PodAttempt, candidate: NodeCandidate): CandidateVerdict {
   let combinations: readonly (readonly Requirement[])[] = [[]];
@@ -101,10 +101,10 @@ function narrowedVerdict(pass: Pass, podAttempt: PodAttempt, candidate: NodeCand
   return verdicts.find(({ cause }) => cause.code === "reserved-capacity") ?? (verdicts[0] as CandidateVerdict);
 }
 
-/** More alternatives than this are not worth explaining one by one. */
+/** Enough for a message; rules with many equal domains multiply. */
 const maxCombinations = 256;
 
-/** Picks are joined first and judged together: picks that contradict each other leave no value at all. (02:N-3c) */
+/** Domains chosen by several rules are merged and checked together: contradicting ones leave no value. (02:N-3c) */
 function combinationVerdict(
   pass: Pass,
   podAttempt: PodAttempt,
@@ -114,7 +114,7 @@ function combinationVerdict(
   const { wellKnown } = pass.problem.labelPolicy;
   const node = requirementsWithHostname(candidate);
   const isLacking = ({ key }: Requirement): boolean => !node.has(key) && !wellKnown.has(key);
-  const asked = combination.filter(isLacking).reduce((all, pick) => all.replace(pick), node.add(...combination));
+  const asked = combination.filter(isLacking).reduce((all, one) => all.replace(one), node.add(...combination));
   const found = requirementConflicts(node, asked, { allowUndefined: wellKnown });
   if (found.length > 0)
     return { cause: { code: "requirements", conflicts: found }, text: describeRequirementConflicts(found) };
@@ -124,7 +124,7 @@ function combinationVerdict(
   return instanceTypesVerdict(pass, podAttempt, { ...candidate, requirementState });
 }
 
-/** What a rule would add to the candidate, one way or another; undefined: nothing will do. */
+/** The requirements a rule could add to the candidate; undefined: it allows none. */
 function topologyOptions(
   pass: Pass,
   rule: TopologyRule,

@@ -4,7 +4,7 @@ import { labels, type Taint } from "../../api/labels.ts";
 import { Requirement } from "../requirement.ts";
 import { Requirements } from "../requirements.ts";
 
-/** A pool as the solver uses it: what every claim of it says before any pod joins. (02:T-2) */
+/** What every NodeClaim of a pool says before any pod is added. (02:T-2) */
 export interface NodeClaimTemplate {
   readonly pool: string;
   readonly nodePool: NodePool;
@@ -13,7 +13,9 @@ export interface NodeClaimTemplate {
   readonly taints: readonly Taint[];
 }
 
-/** Simulation keys: there so that daemons selecting on them count, stripped from the claim. (02:T-2) */
+/**
+ * Keys that exist only during the pass, so that daemons selecting on them count; removed from the NodeClaim. (02:T-2)
+ */
 export const simulationKeys: readonly string[] = [labels.registered, labels.initialized];
 
 export function nodeClassLabelKeyOf(nodePool: NodePool): string {

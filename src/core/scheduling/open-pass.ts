@@ -105,10 +105,10 @@ export function* openPass(problem: SchedulingProblem): Steps<Pass> {
   };
 }
 
-/** Nodes that exist have no types to choose from. */
+/** The instance type of an existing node is settled. */
 const noInstanceTypeOptions = { columns: Bitset.empty(0) };
 
-/** Pods as scheduling sees them, with the spread constraints the cluster adds to those that have none. (02:T-4) */
+/** Adds the cluster's default spread constraints to pods that have none of their own. (02:T-4) */
 function* withDefaultSpreadConstraints({
   pods,
   policy,
@@ -126,7 +126,7 @@ interface AmountSources {
   readonly limits: readonly Resources[];
 }
 
-/** Every amount the pass will compare. */
+/** Every amount the pass compares. */
 function* allAmounts(problem: SchedulingProblem, { classes, daemons, limits }: AmountSources): Iterable<Resources> {
   for (const podClass of classes) yield podClass.requests;
   for (const { requests } of daemons) yield requests;
@@ -142,7 +142,7 @@ function* allAmounts(problem: SchedulingProblem, { classes, daemons, limits }: A
   }
 }
 
-/** Makes the groups of all pods of the round, in queue order, before any is placed. (02:T-5, X-41, W-4) */
+/** Creates the topology groups of all pods, in queue order, before any is placed. (02:T-5, X-41, W-4) */
 function* registerTopology(
   queue: readonly QueuedPod[],
   variantContext: VariantContext,
@@ -159,7 +159,7 @@ function* registerTopology(
   });
   for (const podClass of countingGroups.keys()) {
     if (podClass.volumeError === undefined) variantAt(podClass, 0, variantContext);
-    yield; // a new group looks at every node
+    yield; // creating a group reads every node
   }
   return countingGroups;
 }

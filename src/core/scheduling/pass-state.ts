@@ -16,22 +16,22 @@ import type { Topology } from "./topology/topology.ts";
 import type { TopologyGroup } from "./topology/topology-group.ts";
 import type { Variant, VariantContext } from "./variants.ts";
 
-/** A pool ready to be bought from. */
+/** A NodePool prepared for a pass. */
 export interface PoolTemplate {
   readonly index: number;
   readonly nodeClaimTemplate: NodeClaimTemplate;
   readonly typeTable: InstanceTypeTable;
   readonly requirementStates: RequirementStates;
-  /** What every claim begins as. */
+  /** The requirement state of a new node of the pool. */
   readonly initialState: RequirementState;
-  /** Types the pool's own requirements leave. (02:T-6) */
+  /** Columns that the pool's own requirements leave. (02:T-6) */
   readonly columns: Bitset;
   readonly daemonGroups: readonly DaemonGroup[];
-  /** What its limits still allow, by limited resource; null: unlimited. (02 §5.8) */
+  /** What the pool's limits still allow, by resource; a resource that is not in the map is unlimited. (02 §5.8) */
   readonly remainingLimits: Map<string, number>;
 }
 
-/** A machine that exists, as it fills up during the pass. */
+/** An existing node as pods are added during the pass. */
 export interface ExistingNodeState {
   readonly index: number;
   readonly node: ExistingNode;
@@ -42,16 +42,16 @@ export interface ExistingNodeState {
   readonly pods: QueuedPod[];
 }
 
-/** A machine to buy, as it fills up during the pass. */
+/** A planned node as pods are added during the pass. */
 export interface PlannedNodeState {
   readonly index: number;
   readonly poolTemplate: PoolTemplate;
-  /** Its number among all hosts. */
+  /** Its number among all hosts: existing nodes come first. */
   readonly hostIndex: number;
   readonly hostname: string;
   requirementState: RequirementState;
   columns: Bitset;
-  /** Columns it was opened with: the largest of them was charged against the pool's limits. (02:H-3) */
+  /** The columns it had when it was created: the largest of them was charged against the pool's limits. (02:H-3) */
   readonly initialColumns: Bitset;
   used: Float64Array;
   hostPorts: readonly HostPort[];
@@ -63,23 +63,26 @@ export interface PlannedNodeState {
 export interface QueuedPod {
   readonly pod: Pod;
   readonly podClass: PodClass;
-  /** Its place among the pods of the problem. */
+  /** Its index among the pods of the problem. */
   readonly position: number;
-  /** Queue length when it last failed: a full lap without progress ends the pass. (02:Q-2) */
+  /**
+   * The length of the queue when the pod last failed: if it is the same when the pod comes up again, nothing was placed
+   * in between. (02:Q-2)
+   */
   queueLengthAtFailure: number;
-  /** What was left of its wishes when it found its planned node. */
+  /** The variant it was placed with, on a planned node. */
   placedVariant?: Variant;
 }
 
-/** Groups that count a class's pods once they are placed. */
+/** The topology groups that count the pods of a class once they are placed. */
 export interface CountingGroups {
-  /** How many of all groups have been looked through. */
+  /** How many of all topology groups have been checked so far. */
   groupsSeen: number;
   readonly groups: TopologyGroup[];
   readonly inverseGroups: readonly TopologyGroup[];
 }
 
-/** Everything a pass knows. One object, owned by one pass. */
+/** The state of one pass. */
 export interface Pass {
   readonly problem: SchedulingProblem;
   readonly table: RequirementTable;
@@ -90,14 +93,14 @@ export interface Pass {
   readonly emptyPools: readonly EmptyPool[];
   readonly nodeRequirementStates: RequirementStates;
   readonly existingNodes: readonly ExistingNodeState[];
-  /** Those somebody was promised a place on, by name. */
+  /** Existing nodes that some pod is nominated for, by name. */
   readonly nominatedExistingNodes: ReadonlyMap<string, ExistingNodeState>;
   readonly plannedNodes: PlannedNodeState[];
   readonly plannedNodeOrder: PlannedNodeOrder;
   readonly reservations: Reservations;
   readonly podClasses: readonly PodClass[];
   readonly countingGroups: Map<PodClass, CountingGroups>;
-  /** Commits when a class last failed: it fails again until something changes. */
+  /** The placement count when a pod of the class last failed: until it changes, another pod of the class fails too. */
   readonly placementCountAtFailure: Map<PodClass, number>;
   readonly queue: QueuedPod[];
   queueHead: number;
@@ -111,7 +114,7 @@ export interface Pass {
   readonly domainCounts: DomainCountCache;
 }
 
-/** What a class may join, and how it would look then. */
+/** What a candidate would be with the pod on it. */
 export interface CandidateFit {
   readonly requirementState: RequirementState;
   readonly columns: Bitset;

@@ -28,12 +28,13 @@ function tryExistingNodes(pass: Pass, podAttempt: PodAttempt): boolean {
   const { existingNodes } = pass;
   const { impossibleExistingNodes } = podAttempt.variant;
   for (
-    let at = impossibleExistingNodes.nextMissing(0);
-    at < existingNodes.length;
-    at = impossibleExistingNodes.nextMissing(at + 1)
+    let index = impossibleExistingNodes.nextMissing(0);
+    index < existingNodes.length;
+    index = impossibleExistingNodes.nextMissing(index + 1)
   ) {
-    const existingNode = existingNodes[at] as ExistingNodeState;
-    if (isVoluntary && existingNode.node.underConsolidateAfter === true) continue; // (02:Q-7)
+    const existingNode = existingNodes[index] as ExistingNodeState;
+    // Within consolidateAfter a node does not receive pods that move voluntarily. (02:Q-7)
+    if (isVoluntary && existingNode.node.underConsolidateAfter === true) continue;
     const requirementState = fitOnExistingNode(pass, podAttempt, existingNode);
     if (requirementState === undefined) continue;
     commitToExistingNode(pass, podAttempt, { existingNode, requirementState });
@@ -42,7 +43,7 @@ function tryExistingNodes(pass: Pass, podAttempt: PodAttempt): boolean {
   return false;
 }
 
-/** Where an earlier round sent it, if that still suits it. */
+/** Tries the node an earlier round nominated for the pod. */
 function tryNominatedNode(pass: Pass, podAttempt: PodAttempt): boolean {
   const { nominatedNodes } = pass.problem;
   if (nominatedNodes === undefined) return false;
@@ -74,19 +75,25 @@ function tryPlannedNodes(pass: Pass, podAttempt: PodAttempt): boolean {
   return true;
 }
 
-/** Whether a claim refused for a reason that cannot heal: topology and reservations can. (02 §10.3-2) */
+/**
+ * Whether the candidate will refuse such pods for the rest of the pass. Refusals by topology or reservations can
+ * change. (02 §10.3-2)
+ */
 function isRefusedForGood(pass: Pass, podAttempt: PodAttempt, candidate: NodeCandidate): boolean {
   const { variant } = podAttempt;
   if (!toleratesTaintsAndHostname(variant, candidate)) return true;
-  // A label the claim lacks becomes one it has once a pod that merely excludes values has joined.
+  // A label the node does not have yet can appear: a pod with NotIn on that key adds it.
   if (mergeIfCompatible(variant, candidate) === undefined) {
     return candidate.poolTemplate.requirementStates.excludes(candidate.requirementState, variant.incoming);
   }
-  // What topology has a hand in may heal; what is left to blame otherwise is size, which only gets worse.
+  // Topology counts change. Without topology only size can have refused, and free resources only shrink.
   return variant.domainRules.length === 0 && !pass.refusedByReservation;
 }
 
-/** The first pool that takes it. One that would, but for reserved capacity in use, ends the search. (02:Q-22) */
+/**
+ * The first pool that accepts the pod. A pool that refuses only because its reserved capacity is in use ends the
+ * search. (02:Q-22)
+ */
 function tryNewNode(pass: Pass, podAttempt: PodAttempt): PlacementOutcome {
   for (const poolTemplate of pass.poolTemplates) {
     const candidate = newNodeCandidate(pass, poolTemplate);

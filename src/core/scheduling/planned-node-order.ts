@@ -1,17 +1,17 @@
 /**
- * Planned nodes in the order they are tried: fewest pods first. The same order as sorting the list stably before every
- * attempt, without sorting: a node that gains a pod goes to the front of the next bucket, a new one to the back of the
- * first. (02:Q-20, 02 §10.3-3)
+ * Planned nodes in the order they are tried: fewest pods first. This is the order a stable sort before every attempt
+ * would give, without sorting: a node that gains a pod goes to the front of the next bucket, a new one to the back of
+ * the first. (02:Q-20, 02 §10.3-3)
  */
 export class PlannedNodeOrder {
-  /** By pod count; each bucket front to back, linked through `#next` and `#previous`. */
+  /** Buckets by pod count, each a list linked through `#next` and `#previous`. */
   readonly #heads: number[] = [];
   readonly #tails: number[] = [];
   readonly #next: number[] = [];
   readonly #previous: number[] = [];
   readonly #count: number[] = [];
 
-  /** A claim with its first pod. */
+  /** Adds a planned node that has its first pod. */
   add(plannedNode: number): void {
     this.#count[plannedNode] = 1;
     const tail = this.#tails[1] ?? -1;
@@ -22,7 +22,7 @@ export class PlannedNodeOrder {
     this.#tails[1] = plannedNode;
   }
 
-  /** The claim has one pod more. */
+  /** The planned node has one more pod. */
   podAdded(plannedNode: number): void {
     this.#unlink(plannedNode);
     const count = (this.#count[plannedNode] ?? 0) + 1;
@@ -35,7 +35,7 @@ export class PlannedNodeOrder {
     this.#heads[count] = plannedNode;
   }
 
-  /** The first claim the test takes; -1 when it takes none. */
+  /** The first planned node that is accepted; -1 when none is. */
   find(accepts: (plannedNode: number) => boolean): number {
     for (let count = 1; count < this.#heads.length; count++) {
       for (

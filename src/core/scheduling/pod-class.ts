@@ -10,25 +10,27 @@ import { podVolumesByDriver, volumeRequirementAlternatives } from "../volumes.ts
 import type { SchedulingProblem } from "./problem.ts";
 import type { RequirementSet, RequirementTable } from "./requirement-table.ts";
 
-/** Pods that scheduling cannot tell apart: what is worked out for one holds for all. (02 §10.3-1) */
+/** Pods that scheduling cannot tell apart: what is computed for one holds for all. (02 §10.3-1) */
 export interface PodClass {
   readonly index: number;
   readonly namespace: string;
-  /** Labels some selector reads; the others cannot matter. */
+  /** Only labels that some selector reads. */
   readonly labels: Readonly<Record<string, string>>;
   readonly spec: PodSpec;
   readonly requests: Resources;
   /** The requests as a row of the resource space, which is made once all classes are known. */
   requestRow: Float64Array;
   readonly volumeAlternatives: readonly VolumeAlternative[];
-  /** The lookup of its volumes failed: it sits this round out. (02 §12.2-7) */
+  /** Its volumes cannot be resolved: the pods are left out of this round. (02 §12.2-7) */
   readonly volumeError: string | undefined;
   readonly volumes: ReadonlyMap<string, ReadonlySet<string>>;
   readonly hasHostPorts: boolean;
   readonly usesDra: boolean;
 }
 
-/** One place all volumes of a pod can be used, the host apart: candidates know theirs by name. (02:W-1) */
+/**
+ * Requirements under which all volumes can be used, with the hostname apart: candidates have theirs by name. (02:W-1)
+ */
 export interface VolumeAlternative extends RequirementSet {
   readonly hostname: Requirement | undefined;
 }
@@ -41,13 +43,12 @@ export interface PodClassInput {
 
 export interface PodClasses {
   readonly all: readonly PodClass[];
-  /** By the place of the pod. */
+  /** By position of the pod in the problem. */
   readonly classOf: readonly PodClass[];
-  /** Label keys that some selector in sight reads. */
+  /** Label keys that some selector reads. */
   readonly selectedKeys: ReadonlySet<string>;
 }
 
-/** Sorts pods into classes. */
 export function* classifyPods(pods: readonly Pod[], input: PodClassInput): Steps<PodClasses> {
   const specs = new SpecIndex();
   const specOf = yield* mapInSteps(pods, ({ spec }) => specs.of(spec));
@@ -69,9 +70,9 @@ export function* classifyPods(pods: readonly Pod[], input: PodClassInput): Steps
   return { all: [...byText.values()], classOf, selectedKeys };
 }
 
-/** Numbers for specs, equal ones for those that acceptance cannot tell apart. */
+/** Numbers for pod specs; specs that scheduling cannot tell apart get the same number. */
 class SpecIndex {
-  /** The first of each. */
+  /** The first spec of each number. */
   readonly distinct: PodSpec[] = [];
   readonly #bySpec = new Map<PodSpec, number>();
   readonly #byText = new Map<string, number>();
@@ -116,7 +117,7 @@ function makePodClass(
   };
 }
 
-/** Everything of a spec that acceptance depends on. */
+/** Everything in a spec that scheduling reads. */
 function specText(spec: PodSpec): string {
   const container = ({ resources, ports, restartPolicy, name }: NonNullable<PodSpec["containers"]>[number]) => [
     resources,
@@ -138,7 +139,7 @@ function specText(spec: PodSpec): string {
   ]);
 }
 
-/** What sets single pods of one spec apart: volumes named after them, sizes changed in place. */
+/** What sets pods of one spec apart: volumes named after the pod, and sizes changed in place. */
 function podSpecificText(pod: Pod): string {
   const named = pod.spec.volumes?.some(({ ephemeral }) => ephemeral !== undefined) ? pod.metadata.name : undefined;
   const statuses = [...(pod.status?.containerStatuses ?? []), ...(pod.status?.initContainerStatuses ?? [])].filter(
@@ -176,7 +177,7 @@ function pickLabels(
   return kept;
 }
 
-/** 02:D-1. */
+/** Whether the pod, or one of its containers, has resource claims (Dynamic Resource Allocation). (02:D-1) */
 export function usesDra({ resourceClaims = [], containers = [], initContainers = [] }: PodSpec): boolean {
   return (
     resourceClaims.length > 0 ||
@@ -184,7 +185,6 @@ export function usesDra({ resourceClaims = [], containers = [], initContainers =
   );
 }
 
-/** The part of a requirement map that is not about the host, and the part that is. */
 export function splitHostname(requirements: Requirements): { rest: Requirements; hostname: Requirement | undefined } {
   const hostname = requirements.has(labels.hostname) ? requirements.get(labels.hostname) : undefined;
   return { rest: requirements.without(labels.hostname), hostname };

@@ -18,7 +18,7 @@ export interface PoolTemplateInput {
   readonly problem: SchedulingProblem;
   readonly table: RequirementTable;
   readonly space: ResourceSpace;
-  /** Those that count. */
+  /** DaemonSet pods to reserve resources for. */
   readonly daemons: readonly DaemonPod[];
   readonly limits: ReadonlyMap<Pool, Resources>;
   readonly nodes: readonly ExistingNode[];
@@ -31,7 +31,7 @@ export interface PoolTemplates {
   readonly emptyPools: readonly EmptyPool[];
 }
 
-/** Pools whose own requirements leave nothing to buy are set aside. (02:T-6) */
+/** Pools whose own requirements leave no instance type are returned as empty pools. (02:T-6) */
 export function* buildPoolTemplates(input: PoolTemplateInput): Steps<PoolTemplates> {
   const poolTemplates: PoolTemplate[] = [];
   const emptyPools: EmptyPool[] = [];
@@ -47,7 +47,7 @@ export function* buildPoolTemplates(input: PoolTemplateInput): Steps<PoolTemplat
   return { poolTemplates, emptyPools };
 }
 
-/** Pools that sell the same share one catalogue. */
+/** Pools with the same instance types share one table. */
 function* typeTableFor(
   types: readonly InstanceType[],
   made: InstanceTypeTable[],
@@ -115,7 +115,7 @@ export function poolLimits({ nodePool }: Pool, reader: QuantityReader): Resource
   return limits;
 }
 
-/** Machines that stay have used some of what their pool may hold. (02:H-1) */
+/** Charges existing nodes against the limits of their pools. (02:H-1) */
 function* chargeExistingNodes(poolTemplates: readonly PoolTemplate[], nodes: readonly ExistingNode[]): Steps<void> {
   const byPool = new Map(
     poolTemplates

@@ -12,26 +12,31 @@ import type { Taint } from "../../api/labels.ts";
 import type { InstanceType } from "../instance-type.ts";
 import type { Resources } from "../resources.ts";
 
-/** Everything one scheduling pass looks at: a value, so the same problem always has the same decision. (docs/designs/engine.md) */
+/** Everything one pass reads, as a value: the same problem always has the same decision. (docs/designs/engine.md) */
 export interface SchedulingProblem {
-  /** Pods to place: pending ones that passed validation, and those of nodes on their way out. */
+  /** Pods to place: pending pods that passed validation, and pods of nodes that are being deleted. */
   readonly pods: readonly Pod[];
-  /** Machines that stay: running nodes and claims on their way up. */
+  /** Nodes that stay: running nodes, and NodeClaims that are starting. */
   readonly nodes: readonly ExistingNode[];
-  /** namespace/name of pods that move only because it would be better: quiet nodes are not disturbed for them. (02:Q-7) */
+  /**
+   * namespace/name of pods whose move is voluntary (consolidation): nodes within consolidateAfter do not receive them.
+   * (02:Q-7)
+   */
   readonly voluntaryMoves?: ReadonlySet<string>;
   /**
-   * Where an earlier round sent pods that still wait, by namespace/name: the name of the machine. They keep their place
-   * as far as it still suits them, so that a plan is not made anew, and differently, while its machines boot.
+   * The name of the node an earlier round nominated for each pod that still waits, by namespace/name. It is tried first,
+   * so that the plan does not change while its nodes start.
    */
   readonly nominatedNodes?: ReadonlyMap<string, string>;
   /** Usable dynamic pools, in any order. */
   readonly pools: readonly Pool[];
   /** One pod per DaemonSet, with the template's required node affinity. (02:T-5) */
   readonly daemons: readonly Pod[];
-  /** Pods that sit on nodes, of this round or not: what topology counts. */
+  /** Pods bound to nodes, whether or not this pass places them anew: topology counts them. */
   readonly boundPods: readonly Pod[];
-  /** Labels and taints of every Node object by name, also of nodes on their way out: where bound pods sit. */
+  /**
+   * Labels and taints of every Node object by name, also of nodes that are being deleted: bound pods may be on them.
+   */
   readonly nodesByName: ReadonlyMap<string, NodeLabelsAndTaints>;
   readonly namespaces: readonly Namespace[];
   readonly volumes: VolumeIndex;
@@ -43,14 +48,17 @@ export interface SchedulingProblem {
 }
 
 export interface SchedulingPolicy {
-  /** Whether preferences bind until they must be dropped. (02:Q-41) */
+  /** Whether preferences are treated as required until they have to be dropped. (02:Q-41) */
   readonly preferences: "Respect" | "Ignore";
   readonly minValues: "Strict" | "BestEffort";
   readonly reservedCapacity: boolean;
-  /** Disruption simulations fall back where provisioning would wait for reserved capacity. (02:Y-3) */
+  /**
+   * With Strict a pod waits for reserved capacity that is in use; disruption simulations fall back to other capacity.
+   * (02:Y-3)
+   */
   readonly reservedMode: "Strict" | "Fallback";
   readonly ignoreDra: boolean;
-  /** Whether the plan is gone over once more for its price. */
+  /** With polished, pods are moved between planned nodes afterwards to make the plan cheaper. */
   readonly packing: "plain" | "polished";
   readonly defaultConstraints?: readonly TopologySpreadConstraint[];
 }
@@ -64,7 +72,7 @@ export const defaultSchedulingPolicy: SchedulingPolicy = {
   packing: "plain",
 };
 
-/** A pool and what its provider sells to it. */
+/** A NodePool and the instance types its provider offers. */
 export interface Pool {
   readonly nodePool: NodePool;
   readonly instanceTypes: readonly InstanceType[];
@@ -76,48 +84,48 @@ export interface NodeLabelsAndTaints {
   readonly taints: readonly Taint[];
 }
 
-/** A machine as scheduling sees it, with what cluster state has already worked out. (02 §2.3) */
+/** A node that stays, as scheduling sees it, with what cluster state has already computed. (02 §2.3) */
 export interface ExistingNode {
   readonly name: string;
   readonly providerId: string;
   /** The hostname label, or the name. (02:S-23) */
   readonly hostname: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** Without those a young node is forgiven. (02:S-24) */
+  /** Without the taints a node that is not initialized is expected to lose. (02:S-24) */
   readonly taints: readonly Taint[];
   readonly isInitialized: boolean;
   /** Its pool, if it has one: its capacity counts against that pool's limits. */
   readonly nodePool?: string;
   /** With `nodes: 1`. (02:S-25) */
   readonly capacity: Resources;
-  /** Allocatable less what its pods ask for. (02:S-26) */
+  /** Allocatable less the requests of its pods. (02:S-26) */
   readonly available: Resources;
-  /** What its daemon pods ask for already. */
+  /** Requests of the DaemonSet pods that run there. */
   readonly daemonRequests: Resources;
   readonly hostPorts: readonly HostPort[];
   readonly volumes: NodeVolumes;
-  /** Quiet period running: no destination for voluntary moves. (02:Q-7) */
+  /** Its consolidateAfter period has not passed: not a destination for voluntary moves. (02:Q-7) */
   readonly underConsolidateAfter?: boolean;
 }
 
-/** A port a pod takes on its node, and whose it is. (02:S-50) */
+/** A host port that a pod uses on its node. (02:S-50) */
 export interface HostPort {
   readonly ip: string;
   readonly port: number;
   readonly protocol: string;
-  /** namespace/name of the pod: it never clashes with itself. */
+  /** namespace/name of the pod: it never conflicts with itself. */
   readonly owner: string;
 }
 
 /** Volumes attached to a node, and how many its drivers can attach. (02:S-55) */
 export interface NodeVolumes {
-  /** Driver → keys of the claims attached through it. */
+  /** The keys of the attached claims, by driver. */
   readonly attached: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Driver → most claims; a driver that is missing has no known limit. */
+  /** The most claims a driver can attach; a driver that is missing has no known limit. */
   readonly limits: ReadonlyMap<string, number>;
 }
 
-/** Where volumes are looked up. */
+/** The volume objects of the cluster. */
 export interface VolumeIndex {
   /** By namespace/name. */
   readonly claims: ReadonlyMap<string, PersistentVolumeClaim>;

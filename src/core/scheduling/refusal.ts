@@ -4,7 +4,7 @@ import type { RequirementConflict } from "../compatibility.ts";
 import type { Requirements } from "../requirements.ts";
 import type { Resources } from "../resources.ts";
 
-/** Why a pod goes nowhere. Closed: every text is one rendering of these. (docs/designs/engine.md) */
+/** Why a pod is not placed. Every message is a rendering of one of these codes. (docs/designs/engine.md) */
 export const refusalCodes = [
   "taint",
   "requirements",
@@ -28,21 +28,21 @@ export type RefusalCode = (typeof refusalCodes)[number];
 /** A pod that was not placed. */
 export interface Refusal {
   readonly pod: Pod;
-  /** The code of the nearest miss. */
+  /** The code of the pool that came nearest. */
   readonly code: RefusalCode;
-  /** The text upstream's users know. */
+  /** Upstream's text. */
   readonly message: string;
-  /** One verdict a pool, in the order they were tried. */
+  /** One verdict for each pool, in the order they were tried. */
   readonly pools: readonly PoolVerdict[];
 }
 
-/** What stood between the pod and a new node of a pool. */
+/** Why a new node of the pool was refused. */
 export interface PoolVerdict {
   readonly pool: string;
   readonly cause: RefusalCause;
 }
 
-/** One constraint that refused, with its figures. */
+/** One constraint that refused a pod, with its figures. */
 export type RefusalCause =
   | { readonly code: "taint"; readonly taint: Taint }
   | { readonly code: "requirements" | "volume-requirements"; readonly conflicts: readonly RequirementConflict[] }
@@ -56,7 +56,7 @@ export type RefusalCause =
   | { readonly code: "reserved-capacity"; readonly lost: boolean }
   | { readonly code: "dynamic-resources" };
 
-/** No domain suits the constraint. (02:N-3c) */
+/** No domain satisfies the constraint. (02:N-3c) */
 export interface TopologyCause {
   readonly code: "topology";
   readonly kind: "spread" | "affinity" | "anti-affinity";
@@ -66,7 +66,7 @@ export interface TopologyCause {
   readonly nodeDomains: string;
 }
 
-/** No instance type is left: which of match, size and offering some type had, and which none. (02:F-3) */
+/** No instance type is left. Each flag says whether some type satisfied it. (02:F-3) */
 export interface InstanceTypesCause {
   readonly code: "instance-types";
   readonly matches: boolean;
@@ -76,8 +76,8 @@ export interface InstanceTypesCause {
   readonly matchesAndOffered: boolean;
   readonly fitsAndOffered: boolean;
   readonly requirements: Requirements;
-  /** This pod with the daemons of the smallest and of the largest group. (02:F-3) */
+  /** The pod with the smallest and with the largest daemon overhead. (02:F-3) */
   readonly resources: { readonly least: Resources; readonly most: Resources };
-  /** The most any matching type offers: how near it came. */
+  /** The most any type has of each resource. */
   readonly largest: Resources;
 }

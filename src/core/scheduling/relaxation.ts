@@ -2,11 +2,11 @@ import type { PodAffinity, PodSpec } from "../../api/kubernetes/pod.ts";
 import { withPreferNoScheduleToleration } from "../tolerations.ts";
 
 export interface RelaxationOptions {
-  /** Some pool has a PreferNoSchedule taint, so tolerating it is worth a last step. (02:T-7) */
+  /** Some pool has a PreferNoSchedule taint: tolerating it is the last step. (02:T-7) */
   readonly toleratePreferNoSchedule: boolean;
 }
 
-/** The pod's wishes with the next one dropped, or undefined when nothing is left to drop. (02:Q-40) */
+/** The pod spec with the next preference dropped; undefined when none is left. (02:Q-40) */
 export function relaxPodSpec(spec: PodSpec, options: RelaxationOptions): PodSpec | undefined {
   return (
     withoutFirstRequiredTerm(spec) ??
@@ -18,7 +18,7 @@ export function relaxPodSpec(spec: PodSpec, options: RelaxationOptions): PodSpec
   );
 }
 
-/** Terms are alternatives: the first may go while another remains. */
+/** Required terms are alternatives: the first is dropped while another remains. */
 function withoutFirstRequiredTerm(spec: PodSpec): PodSpec | undefined {
   const nodeAffinity = spec.affinity?.nodeAffinity;
   const terms = nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
@@ -55,7 +55,7 @@ function withoutHeaviestNodePreference(spec: PodSpec): PodSpec | undefined {
   };
 }
 
-/** The last constraint takes the place of the one that goes. */
+/** The last constraint replaces the dropped one, as upstream does. */
 function withoutScheduleAnywaySpread(spec: PodSpec): PodSpec | undefined {
   const constraints = [...(spec.topologySpreadConstraints ?? [])];
   const soft = constraints.findIndex(({ whenUnsatisfiable }) => whenUnsatisfiable === "ScheduleAnyway");
@@ -70,7 +70,7 @@ function toleratingPreferNoSchedule(spec: PodSpec): PodSpec | undefined {
   return tolerations === spec.tolerations ? undefined : { ...spec, tolerations };
 }
 
-/** The first of equal weights, as written, goes. */
+/** Of equal weights the first as written. */
 function withoutHeaviestTerm<T extends { readonly weight: number }>(terms: readonly T[]): readonly T[] {
   let heaviest = 0;
   for (const [index, { weight }] of terms.entries()) if (weight > (terms[heaviest]?.weight ?? 0)) heaviest = index;

@@ -3,26 +3,26 @@ import type { Requirement } from "../requirement.ts";
 import { Requirements } from "../requirements.ts";
 import type { RequirementId, RequirementSet, RequirementTable } from "./requirement-table.ts";
 
-/** Which machines are left for a set of requirements. Existing nodes have none to choose from. */
+/** The instance types left for a set of requirements. Always empty for existing nodes: their type is settled. */
 export interface InstanceTypeOptions {
-  /** Instance types (or groups of their offerings) that match and can be bought. */
+  /** Columns that match and have an available offering. */
   readonly columns: Bitset;
 }
 
-/** Works out the machines left for requirements, from their numbers by key. */
+/** Finds the instance types left, from requirement ids by key. */
 export type FindInstanceTypeOptions = (byKey: ReadonlyMap<string, RequirementId>) => InstanceTypeOptions;
 
 /**
- * What a node must be: its requirements, hostname aside, and the machines left for them. Outlines are shared: equal
- * requirements are the same outline, and what a pod's wishes make of one is remembered on it. (02 §10.3-4, §10.3-6)
+ * The requirements of a node, without the hostname, and the instance types left for them. States are shared: equal
+ * requirements are the same state, and the result of merging a requirement set is cached on it. (02 §10.3-4, §10.3-6)
  */
 export class RequirementState {
   readonly id: number;
   readonly byKey: ReadonlyMap<string, RequirementId>;
   readonly instanceTypeOptions: InstanceTypeOptions;
-  /** By number of the incoming set: the outline it leads to, or null where it conflicts. */
+  /** Results of merging, by id of the requirement set; null where it conflicts. */
   readonly merged = new Map<number, RequirementState | null>();
-  /** The same by number of a single requirement, as topology adds them. */
+  /** The same for single requirements, which topology adds. */
   readonly narrowed = new Map<RequirementId, RequirementState | null>();
   #requirements: Requirements | undefined;
   #hasMinValues: boolean | undefined;
@@ -31,12 +31,12 @@ export class RequirementState {
   constructor(parts: {
     id: number;
     byKey: ReadonlyMap<string, RequirementId>;
-    choice: InstanceTypeOptions;
+    instanceTypeOptions: InstanceTypeOptions;
     table: RequirementTable;
   }) {
     this.id = parts.id;
     this.byKey = parts.byKey;
-    this.instanceTypeOptions = parts.choice;
+    this.instanceTypeOptions = parts.instanceTypeOptions;
     this.#table = parts.table;
   }
 
@@ -44,7 +44,7 @@ export class RequirementState {
     return this.byKey.get(key);
   }
 
-  /** Whether flexibility is asked for on some key. */
+  /** Whether some requirement has minValues. */
   get hasMinValues(): boolean {
     this.#hasMinValues ??= this.requirements.hasMinValues;
     return this.#hasMinValues;
@@ -58,12 +58,12 @@ export class RequirementState {
 
 export interface RequirementStatesOptions {
   readonly table: RequirementTable;
-  /** Keys a node may leave undefined though a pod asks for them. (02:R-27) */
+  /** Keys a node may leave undefined although a pod has a requirement on them. (02:R-27) */
   readonly allowUndefined: ReadonlySet<string>;
   readonly optionsFor: FindInstanceTypeOptions;
 }
 
-/** The outlines of one template, or of the existing nodes. */
+/** The requirement states of one pool template, or of the existing nodes. */
 export class RequirementStates {
   readonly #byRequirementIds = new Map<string, RequirementState>();
   readonly #options: RequirementStatesOptions;
@@ -77,7 +77,7 @@ export class RequirementStates {
     return this.#intern(new Map([...requirements].map((requirement) => [requirement.key, table.idOf(requirement)])));
   }
 
-  /** What is left after a pod's (or volume's) requirements join in; null where they cannot. (02:R-26) */
+  /** The state after adding the requirements of a pod or volume; null where they conflict. (02:R-26) */
   merge(requirementState: RequirementState, incoming: RequirementSet): RequirementState | null {
     const known = requirementState.merged.get(incoming.id);
     if (known !== undefined) return known;
@@ -86,7 +86,7 @@ export class RequirementStates {
     return result;
   }
 
-  /** The same for one requirement. */
+  /** `merge` for one requirement. */
   narrow(requirementState: RequirementState, requirement: RequirementId): RequirementState | null {
     const known = requirementState.narrowed.get(requirement);
     if (known !== undefined) return known;
@@ -95,7 +95,7 @@ export class RequirementStates {
     return result;
   }
 
-  /** Whether a set is refused for good: what a node must be only narrows, so that two that exclude each other always do. */
+  /** Whether a set conflicts for good: requirements only narrow, so disjoint ones stay disjoint. */
   excludes(requirementState: RequirementState, { members }: RequirementSet): boolean {
     const { table } = this.#options;
     return members.some((id) => {
@@ -140,7 +140,7 @@ export class RequirementStates {
     const requirementState = new RequirementState({
       id: this.#byRequirementIds.size,
       byKey,
-      choice: optionsFor(byKey),
+      instanceTypeOptions: optionsFor(byKey),
       table,
     });
     this.#byRequirementIds.set(text, requirementState);

@@ -1,10 +1,10 @@
 import type { Requirement } from "../requirement.ts";
 import type { Requirements } from "../requirements.ts";
 
-/** A requirement by number. Equal requirements have equal numbers, so comparing is comparing integers. */
+/** The number of a requirement. Equal requirements have the same number, so they compare as integers. */
 export type RequirementId = number;
 
-/** Several requirements at once, one a key, by number. */
+/** Several requirements, at most one for a key. */
 export interface RequirementSet {
   readonly id: number;
   readonly members: readonly RequirementId[];
@@ -12,8 +12,8 @@ export interface RequirementSet {
 }
 
 /**
- * Every requirement of a pass, kept once, and what any two of them amount to, worked out once. Pods of a workload ask
- * the same questions thousands of times; here the answers are table look-ups. (02 §10.3-6)
+ * Every distinct requirement of a pass, and the intersections of any two, computed once: thousands of pods compare the
+ * same few requirements. (02 §10.3-6)
  */
 export class RequirementTable {
   readonly #idByIdentity = new Map<string, RequirementId>();
@@ -36,7 +36,7 @@ export class RequirementTable {
 
   get(id: RequirementId): Requirement {
     const requirement = this.#requirements[id];
-    if (requirement === undefined) throw new Error(`no requirement has number ${id}`);
+    if (requirement === undefined) throw new Error(`unknown requirement id ${id}`);
     return requirement;
   }
 
@@ -44,7 +44,7 @@ export class RequirementTable {
     return this.get(id).key;
   }
 
-  /** As `Requirement.intersection`, the first being what is added. */
+  /** `Requirement.intersection`: the added requirement with the existing one. */
   intersection(added: RequirementId, existing: RequirementId): RequirementId {
     const row = this.#intersections[added] ?? new Map<RequirementId, RequirementId>();
     const known = row.get(existing);
@@ -54,7 +54,7 @@ export class RequirementTable {
     return result;
   }
 
-  /** Whether no value suits both; two negatives never conflict. (02:R-25) */
+  /** Whether no value satisfies both; two negative requirements never conflict. (02:R-25) */
   areDisjoint(a: RequirementId, b: RequirementId): boolean {
     const row = this.#disjoint[a] ?? new Map<RequirementId, boolean>();
     const known = row.get(b);

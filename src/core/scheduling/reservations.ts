@@ -1,6 +1,6 @@
 import { type InstanceType, offeringReservationId } from "../instance-type.ts";
 
-/** How many machines of each reservation are left, and which planned node holds which. (02 §5.11) */
+/** How many nodes of each reservation are left, and which host holds which. (02 §5.11) */
 export class Reservations {
   readonly #capacityLeft = new Map<string, number>();
   readonly #reservedByHost = new Map<number, ReadonlySet<string>>();
@@ -29,7 +29,7 @@ export class Reservations {
     return this.reservedBy(hostIndex).has(id) || (this.#capacityLeft.get(id) ?? 0) > 0;
   }
 
-  /** Takes exactly these for a host: new ones are counted off, those it held and needs no more go back. (02:Y-4) */
+  /** Reserves exactly these for a host, and releases those it held and no longer needs. (02:Y-4) */
   reserveExactly(hostIndex: number, ids: ReadonlySet<string>): void {
     const before = this.reservedBy(hostIndex);
     for (const id of ids) if (!before.has(id)) this.#capacityLeft.set(id, (this.#capacityLeft.get(id) ?? 0) - 1);

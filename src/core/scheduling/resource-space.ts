@@ -2,7 +2,7 @@ import { Quantity } from "../../util/quantity.ts";
 import { forEachInSteps, type Steps } from "../../util/steps.ts";
 import type { Resources } from "../resources.ts";
 
-/** Nanos in the units we try, coarsest first: a whole, a thousandth, a millionth, a billionth. */
+/** The possible units in nanos, coarsest first. */
 const units = [1_000_000_000n, 1_000_000n, 1_000n, 1n];
 const largestExact = 2n ** 52n;
 
@@ -13,8 +13,8 @@ interface ResourceDimension {
 }
 
 /**
- * Amounts as rows of doubles, one dimension a resource name. Each dimension is counted in the coarsest unit that keeps
- * every amount of the problem whole, so comparisons are exact. (02:A-13)
+ * Turns resource lists into rows of doubles with one dimension for each resource name. A dimension is counted in the
+ * coarsest unit in which every amount of the problem is whole, so that comparisons are exact. (02:A-13)
  */
 export class ResourceSpace {
   readonly dimensions: readonly ResourceDimension[];
@@ -25,7 +25,7 @@ export class ResourceSpace {
     this.#index = new Map(this.dimensions.map(({ name }, index) => [name, index]));
   }
 
-  /** Made for every amount the pass will compare. */
+  /** Takes every amount the pass compares. */
   static *create(lists: Iterable<Resources>): Steps<ResourceSpace> {
     const finest = new Map<string, ResourceDimension>();
     yield* forEachInSteps(lists, (list) => {
@@ -42,7 +42,7 @@ export class ResourceSpace {
     return this.dimensions.length;
   }
 
-  /** -1 for a name nobody spoke of. */
+  /** -1 for a resource that does not occur in the problem. */
   indexOf(name: string): number {
     return this.#index.get(name) ?? -1;
   }
@@ -51,17 +51,17 @@ export class ResourceSpace {
     return new Float64Array(this.size);
   }
 
-  /** What is asked for: where an amount is too fine for its unit it counts as more. */
+  /** Requests are rounded up to the unit. */
   requestRow(resources: Resources): Float64Array {
     return this.#row(resources, (nano, unit) => nano / unit + (nano > 0n && nano % unit !== 0n ? 1n : 0n));
   }
 
-  /** What there is: where an amount is too fine for its unit it counts as less. */
+  /** Capacity is rounded down to the unit. */
   capacityRow(resources: Resources): Float64Array {
     return this.#row(resources, (nano, unit) => nano / unit - (nano < 0n && nano % unit !== 0n ? 1n : 0n));
   }
 
-  /** The amounts of a row; zeros only where `keep` says so. */
+  /** The amounts of a row. Zeros are left out unless `keep` is true for the name. */
   toResources(row: Float64Array, keep: (name: string) => boolean = () => false): Resources {
     const list: Record<string, Quantity> = {};
     for (const [index, { name, unit, format }] of this.dimensions.entries()) {
@@ -88,7 +88,10 @@ export function isRowWithin(row: Float64Array, limit: Float64Array): boolean {
   return true;
 }
 
-/** The coarsest unit an amount is whole in, no coarser than what is in use, unless the number would not fit a double. */
+/**
+ * The coarsest unit in which an amount is whole, no coarser than the one in use. Finer units that would not fit a
+ * double are not used.
+ */
 function unitFor(nano: bigint, inUse: bigint | undefined): bigint {
   let unit = inUse ?? units[0] ?? 1n;
   for (const finer of units) {

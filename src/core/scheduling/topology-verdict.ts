@@ -10,7 +10,9 @@ const kindNames = {
   "anti-affinity": "pod anti-affinity",
 } as const;
 
-/** 02:N-3c, without a closing parenthesis, as upstream has it. */
+/**
+ * Upstream's text for an unsatisfiable topology constraint; like upstream's, it has no closing parenthesis. (02:N-3c)
+ */
 export function topologyVerdict(
   pass: Pass,
   { group, podDomains }: TopologyRule,

@@ -9,23 +9,23 @@ import type { RequirementSet, RequirementTable } from "./requirement-table.ts";
 import type { Topology } from "./topology/topology.ts";
 import type { TopologyGroup, TopologyRule } from "./topology/topology-group.ts";
 
-/** A class with some of its preferences dropped, ready to be tried. */
+/** A pod class with some of its preferences dropped. */
 export interface Variant {
   readonly spec: PodSpec;
   readonly tolerations: readonly Toleration[];
-  /** What must hold of a node, hostname aside. */
+  /** Its requirements on a node, without the hostname. */
   readonly incoming: RequirementSet;
   readonly hostname: Requirement | undefined;
-  /** What the pod insists on, preferences aside: what topology reads. */
+  /** Required constraints only; topology reads these. */
   readonly strictRequirements: Requirements;
-  /** Every topology rule in the order it is honoured, and the same by whether it is about hosts. */
+  /** Every topology rule in the order of the checks, and the same split by whether it is about hosts. */
   readonly rules: readonly TopologyRule[];
   readonly hostRules: readonly TopologyRule[];
   readonly domainRules: readonly TopologyRule[];
-  /** Candidates that can never take it: what refused them cannot heal within a pass. (02 §10.3-2) */
+  /** Candidates that refused for a reason that cannot change during the pass. (02 §10.3-2) */
   readonly impossibleExistingNodes: GrowableBitset;
   readonly impossiblePlannedNodes: GrowableBitset;
-  /** By template: whether its taints are tolerated. */
+  /** Whether taints are tolerated, by index of the pool template. */
   readonly toleratedTemplates: Map<number, boolean>;
 }
 
@@ -37,7 +37,7 @@ export interface VariantContext {
   readonly variants: Map<PodClass, Variant[]>;
 }
 
-/** The class at a level of relaxation, 0 being full preferences; undefined when nothing more can be dropped. */
+/** The variant with that many preferences dropped; undefined when there are not as many. */
 export function variantAt(podClass: PodClass, level: number, context: VariantContext): Variant | undefined {
   const known = context.variants.get(podClass) ?? [];
   context.variants.set(podClass, known);
@@ -85,7 +85,7 @@ interface RuleInput {
   readonly table: RequirementTable;
 }
 
-/** Own constraints first, then those of pods that keep away from it. (02:X-20) */
+/** The pod's own topology groups, then anti-affinity of other pods that selects it. (02:X-20) */
 function topologyRulesFor(
   { namespace, labels: podLabels }: PodClass,
   { spec, strictRequirements, topology, table }: RuleInput,

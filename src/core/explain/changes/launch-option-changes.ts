@@ -122,7 +122,9 @@ function changesFor(launchOption: LaunchOption, input: LaunchOptionChangeInput):
   ).filter((one) => one !== undefined);
 }
 
-/** A little more, more for all that wait, or no limit at all: a larger limit lets others take larger machines. (02:H-3) */
+/**
+ * A little more, more for all that wait, or no limit at all: a larger limit lets others take larger machines. (02:H-3)
+ */
 function limitChanges(
   { resource, limit, needed }: LimitExcess,
   { pool, unplacedSiblings }: LaunchOptionChangeInput,

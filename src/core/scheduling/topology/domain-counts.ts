@@ -1,16 +1,16 @@
 import type { Pass } from "../pass-state.ts";
 import type { TopologyGroup } from "./topology-group.ts";
 
-/** Domains and how many pods are in each, and the same in the words of a refusal. */
+/** Pod counts by domain, and the same as text for a refusal. */
 export interface DomainCounts {
   readonly counts: Readonly<Record<string, number>>;
   readonly text: string;
 }
 
-/** Longer lists of counts are cut. */
+/** Longer lists are truncated. */
 const maxDomainsShown = 25;
 
-/** What topology has counted, for those who ask why: worked out once for all who ask at the same point of a pass. */
+/** Domain counts for refusals, computed once for each placement count. */
 export class DomainCountCache {
   readonly #byGroup = new Map<TopologyGroup, DomainCounts>();
   #hostnames: readonly string[] = [];
@@ -35,7 +35,7 @@ export class DomainCountCache {
     this.#hostnames = [...new Set(names)].sort();
   }
 
-  /** Every host there is or will be is a domain. (02:X-2) */
+  /** Every existing or planned host is a domain. (02:X-2) */
   #countDomains(group: TopologyGroup): DomainCounts {
     if (!group.isHostname)
       return domainCountsOf(group.domains.map((domain, index) => [domain, group.counts[index] ?? 0]));
@@ -44,7 +44,7 @@ export class DomainCountCache {
       const all = [...new Set([...this.#hostnames, ...hostnames.keys()])];
       return domainCountsOf(all.map((hostname) => [hostname, hostnames.get(hostname) ?? 0]));
     }
-    // Thousands of hosts, and groups that count nobody have the same to say of them.
+    // There are thousands of hosts; groups that count no pod share one text.
     this.#emptyHosts ??= domainCountsOf(this.#hostnames.map((hostname) => [hostname, 0]));
     return this.#emptyHosts;
   }

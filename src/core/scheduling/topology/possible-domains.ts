@@ -6,12 +6,14 @@ import { Requirements } from "../../requirements.ts";
 import { firstUntoleratedTaint } from "../../tolerations.ts";
 import type { Pool } from "../problem.ts";
 
-/** The taints a domain can be had under, one set a pool; an untainted pool makes the rest irrelevant. */
+/**
+ * The taints under which pools offer a domain, one list for each pool; an untainted pool makes the others irrelevant.
+ */
 type TaintSets = readonly (readonly Taint[])[];
 
 /**
- * Every value a topology key could have on nodes the pools can make. Worked out key by key when first asked: most labels
- * are never a topology. Availability and what types a pool really allows do not matter here. (02:X-1, §12.2-8, §12.2-11)
+ * Every value a topology key could have on new nodes of the pools. Computed for a key when first asked: most labels are
+ * never a topology key. Whether offerings are available does not matter here. (02:X-1, §12.2-8, §12.2-11)
  */
 export class PossibleDomains {
   readonly #pools: readonly { readonly base: Requirements; readonly taints: readonly Taint[]; readonly pool: Pool }[];
@@ -29,9 +31,9 @@ export class PossibleDomains {
       });
   }
 
-  /** Domains of a key; with tolerations only those some pool offers to such a pod. */
+  /** Domains of a key; with tolerations, only those that a pool with tolerated taints offers. */
   domainsOf(key: string, tolerations?: readonly Toleration[]): readonly string[] {
-    if (key === labels.hostname) return []; // nodes register their own (02:X-2)
+    if (key === labels.hostname) return []; // every node is a domain of its own (02:X-2)
     const known = this.#byKey.get(key) ?? this.#collect(key);
     this.#byKey.set(key, known);
     return [...known]

@@ -6,7 +6,7 @@ import type { TopologyNodeFilter } from "./topology-node-filter.ts";
 
 export type TopologyGroupKind = "spread" | "affinity" | "anti-affinity";
 
-/** What makes two constraints the same group. (02:X-5) */
+/** Constraints with equal specs share a group. (02:X-5) */
 export interface TopologyGroupSpec {
   readonly kind: TopologyGroupKind;
   readonly key: string;
@@ -37,7 +37,7 @@ export function topologyGroupIdentity({
   ]);
 }
 
-/** A place a pod may go as far as one group is concerned: any of these domains, by requirement number. */
+/** The domains a pod may go to as far as one group is concerned, as a requirement id. */
 export type AllowedDomains = RequirementId;
 
 /** A topology group as it binds one pod class. */
@@ -53,8 +53,8 @@ export interface TopologyRule {
 type RuleOfPod = Omit<TopologyRule, "group">;
 
 /**
- * One topology constraint and what it has counted. Domains are numbered; hosts are counted apart, because every node is
- * one. (02 §5.10)
+ * One topology constraint and its pod counts by domain. Hosts are counted apart, by index, because every node is one.
+ * (02 §5.10)
  */
 export class TopologyGroup {
   readonly spec: TopologyGroupSpec;
@@ -64,7 +64,7 @@ export class TopologyGroup {
   readonly counts: number[] = [];
   readonly #index = new Map<string, number>();
   #hostCounts = new Int32Array(16);
-  /** Hosts somebody is on, and how many are. */
+  /** Hosts with counted pods, and how many. */
   readonly hostnames = new Map<string, number>();
   #occupiedDomains = 0;
   #version = 0;
@@ -82,7 +82,7 @@ export class TopologyGroup {
     return this.spec.namespaces.has(namespace) && this.spec.selector.matches(podLabels);
   }
 
-  /** Makes a domain known, counting nothing. */
+  /** Makes a domain known without counting a pod in it. */
   register(domain: string): number {
     const known = this.#index.get(domain);
     if (known !== undefined) return known;
@@ -101,7 +101,7 @@ export class TopologyGroup {
     this.#version++;
   }
 
-  /** Hosts are known by number, existing nodes first; one that is no candidate any more has a name alone. */
+  /** A host without an index is no candidate any more and is counted by name only. */
   recordHost(hostname: string, hostIndex: number | undefined): void {
     this.hostnames.set(hostname, (this.hostnames.get(hostname) ?? 0) + 1);
     if (hostIndex === undefined) return;
@@ -117,7 +117,7 @@ export class TopologyGroup {
     return this.#occupiedDomains === 0 && this.hostnames.size === 0;
   }
 
-  /** Whether a pod that must keep to some hosts finds nobody on any of them. */
+  /** Whether no counted pod is on a host this pod may use. */
   #isEmptyFor(pod: RequirementId | undefined): boolean {
     if (this.isEmpty || pod === undefined) return this.isEmpty;
     const requirement = this.#table.get(pod);
@@ -125,12 +125,12 @@ export class TopologyGroup {
     return true;
   }
 
-  /** Whether a host that is refused stays refused for the rest of the pass: counts only grow. (02:X-26, X-35) */
+  /** Whether a refused host stays refused for the rest of the pass, because counts only grow. (02:X-26, X-35) */
   get isRefusalFinal(): boolean {
     return this.spec.kind !== "affinity";
   }
 
-  /** Whether a host will do. (02:X-26, X-31, X-35) */
+  /** Whether the pod may be placed on the host. (02:X-26, X-31, X-35) */
   allowsHost(hostIndex: number, { selectsSelf, podDomains }: RuleOfPod): boolean {
     const count = this.hostCount(hostIndex);
     switch (this.spec.kind) {
@@ -144,7 +144,7 @@ export class TopologyGroup {
   }
 
   /**
-   * The alternatives for a candidate, best first; none: it will not do. `nodeDomains` is the candidate's requirement on
+   * The alternatives for a candidate, best first; an empty list refuses it. `nodeDomains` is the candidate's requirement on
    * the key, undefined where there is none.
    */
   domainOptions(
@@ -155,6 +155,7 @@ export class TopologyGroup {
       this.#answers = new Map();
       this.#answersVersion = this.#version;
     }
+    // Unique for up to two million requirements, far more than a pass has.
     const cacheKey = ((podDomains ?? -1) + 1) * 4194304 + ((nodeDomains ?? -1) + 1) * 2 + (selectsSelf ? 1 : 0);
     const known = this.#answers.get(cacheKey);
     if (known !== undefined) return known;
@@ -163,7 +164,7 @@ export class TopologyGroup {
     return answer;
   }
 
-  /** Every domain a pod of these requirements could go to as far as the group is concerned, whatever the node. (02:Q-53) */
+  /** Every domain the group allows for the pod, whatever the node. (02:Q-53) */
   validDomains(rule: RuleOfPod): readonly string[] {
     if (this.spec.kind !== "spread") {
       return this.domainOptions(rule, undefined).flatMap((id) => [...this.#table.get(id).values]);
@@ -212,7 +213,10 @@ export class TopologyGroup {
     return this.spec.minDomains !== undefined && domains < this.spec.minDomains ? 0 : least;
   }
 
-  /** 02:X-30, with one draw for the first pod: its node keeps one domain, and is counted in it. (02 §12.2-25) */
+  /**
+   * Domains with matching pods. For the first pod of a group that selects itself every possible domain is an
+   * alternative, so that its node gets exactly one. (02:X-30, 02 §12.2-25)
+   */
   #affinityDomains(podAllows: DomainTest, nodeAllows: DomainTest, selectsSelf: boolean): readonly AllowedDomains[] {
     const occupied = this.domains.filter((domain, index) => (this.counts[index] ?? 0) > 0 && podAllows(domain));
     const reachable = occupied.filter(nodeAllows);

@@ -6,11 +6,11 @@ import type { Requirement } from "../../requirement.ts";
 import { Requirements } from "../../requirements.ts";
 import { firstUntoleratedTaint } from "../../tolerations.ts";
 
-/** A node as a filter looks at it. */
+/** What a filter reads of a node. */
 export interface FilteredNode {
   /** Without the hostname. */
   readonly requirements: Requirements;
-  /** Undefined for a Node object without the label: nothing stands in for it here. */
+  /** Undefined for a Node object without the label; its name is not used instead. */
   readonly hostname: string | undefined;
   readonly taints: readonly Taint[];
 }
@@ -20,13 +20,16 @@ interface AffinityAlternative {
   readonly hostname: Requirement | undefined;
 }
 
-/** Which nodes a spread constraint counts: those the pod could be on, as far as its policies honour that. (02:X-15) */
+/**
+ * Which nodes a spread constraint counts: those the pod could be on, as far as its node policies honor affinity and
+ * taints. (02:X-15)
+ */
 export class TopologyNodeFilter {
-  /** Any of them must hold; none means every node counts. */
+  /** One of them has to match; if there are none, every node counts. */
   readonly #alternatives: readonly AffinityAlternative[];
-  /** Undefined where taints are ignored. */
+  /** Undefined: taints are ignored. */
   readonly #tolerations: readonly Toleration[] | undefined;
-  /** Equal filters have equal identities, values included. (02 §12.2-3) */
+  /** Equal filters have equal identities. (02 §12.2-3) */
   readonly identity: string;
   readonly #byRequirements = new Map<Requirements, boolean>();
 
@@ -54,7 +57,7 @@ export class TopologyNodeFilter {
     return this.#tolerations !== undefined;
   }
 
-  /** Strict: a label the node lacks does not match, even for a claim that could still get it. */
+  /** A label the node does not have never matches, even if a planned node could still get it. */
   matches(node: FilteredNode): boolean {
     if (this.#tolerations !== undefined && firstUntoleratedTaint(this.#tolerations, node.taints) !== undefined)
       return false;

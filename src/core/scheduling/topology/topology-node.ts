@@ -4,7 +4,7 @@ import type { LabelReader } from "../label-reader.ts";
 import type { NodeLabelsAndTaints } from "../problem.ts";
 import type { FilteredNode } from "./topology-node-filter.ts";
 
-/** A Node object as topology sees it. Its labels are read in full only where a filter asks. */
+/** A Node object as topology reads it. Its labels become requirements only if a filter needs them. */
 export class TopologyNode implements FilteredNode {
   readonly #node: NodeLabelsAndTaints;
   readonly #reader: LabelReader;

@@ -13,7 +13,7 @@ import { TopologyGroup, type TopologyGroupSpec, topologyGroupIdentity } from "./
 import { TopologyNode } from "./topology-node.ts";
 import { TopologyNodeFilter } from "./topology-node-filter.ts";
 
-/** Whose constraints: a pod, or all pods of a class. */
+/** A pod, or a pod class, with topology constraints. */
 export interface TopologyOwner {
   readonly namespace: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -25,15 +25,20 @@ const unlimitedSkew = 2 ** 31 - 1;
 export interface TopologyInput {
   readonly table: RequirementTable;
   readonly labelReader: LabelReader;
-  /** Numbers of the nodes that exist, by hostname. */
+  /** Host indexes of existing nodes, by hostname. */
   readonly hosts: ReadonlyMap<string, number>;
-  /** Label keys that some selector reads: pods are looked up by these. */
+  /** Label keys that some selector reads: bound pods are indexed by these. */
   readonly selectedKeys: ReadonlySet<string>;
 }
 
-/** Topology constraints of a pass: groups shared between pods that say the same, counting where pods are. (02 §5.10) */
+/**
+ * The topology constraints of a pass: groups are shared by pods with equal constraints, and count pods by domain. (02
+ * §5.10)
+ */
 export class Topology {
-  /** Every group that counts the pods it selects, in order of creation. Grows when relaxation meets a new filter. */
+  /**
+   * Groups that count the pods they select, in order of creation. Relaxation can add some, with another node filter.
+   */
   readonly groups: TopologyGroup[] = [];
   /** Groups that count the owners of required anti-affinity and keep away the pods they select. (02:X-41) */
   readonly inverseGroups: TopologyGroup[] = [];
@@ -44,7 +49,7 @@ export class Topology {
   readonly #possibleDomains: PossibleDomains;
   readonly #policy: LabelPolicy;
   readonly #topologyNodes = new Map<string, TopologyNode>();
-  /** Of groups that count every node. */
+  /** Node domains by key, of groups without a node filter. */
   readonly #nodeDomainsBy = new Map<string, ReadonlySet<string>>();
   readonly #labelReader: LabelReader;
   readonly #hosts: ReadonlyMap<string, number>;
@@ -61,7 +66,7 @@ export class Topology {
     this.#possibleDomains = new PossibleDomains(problem.pools, problem.labelPolicy);
   }
 
-  /** Begins with the pods that sit somewhere already, those of the round aside. (02:X-10, X-41) */
+  /** Starts with the pods that are bound already, except those of this pass. (02:X-10, X-41) */
   static *create(problem: SchedulingProblem, input: TopologyInput): Steps<Topology> {
     const topology = new Topology(problem, input);
     if (problem.boundPods.length === 0) return topology;
@@ -77,7 +82,7 @@ export class Topology {
     return topology;
   }
 
-  /** Groups a pod's constraints belong to, in the order they are honoured. (02:X-6) */
+  /** The groups of a pod's constraints, in the order of the checks. (02:X-6) */
   groupsOf({ namespace, labels: podLabels, spec }: TopologyOwner): readonly TopologyGroup[] {
     const respectsPreferences = this.#problem.policy.preferences === "Respect";
     const groups: TopologyGroup[] = [];
@@ -99,7 +104,7 @@ export class Topology {
     return groups;
   }
 
-  /** Groups that count the pod itself as one to keep away from. */
+  /** Groups that count the pod as the owner of required anti-affinity. */
   inverseGroupsOf({ namespace, labels: podLabels, spec }: TopologyOwner): readonly TopologyGroup[] {
     const terms = spec.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
     const own = { namespace, labels: podLabels };
@@ -157,7 +162,7 @@ export class Topology {
     for (const domain of tieBreakOrder(group.spec.key, domains, this.#problem.seed)) group.register(domain);
   }
 
-  /** Values on Node objects that stay; a claim without a Node has none yet. (02:X-10) */
+  /** Values on Node objects that stay; a NodeClaim without a Node has none yet. (02:X-10) */
   #nodeDomains({ key, filter }: TopologyGroupSpec): Iterable<string> {
     const known = filter === TopologyNodeFilter.none ? this.#nodeDomainsBy.get(key) : undefined;
     if (known !== undefined) return known;
@@ -171,7 +176,7 @@ export class Topology {
     return domains;
   }
 
-  /** Where the pods are that the group counts, one entry a pod. (02:X-10) */
+  /** The domains of the bound pods the group counts, one entry for each pod. (02:X-10) */
   #boundDomains(group: TopologyGroup): readonly string[] {
     const { namespaces, selector, key, filter } = group.spec;
     const found: string[] = [];
@@ -201,7 +206,8 @@ export class Topology {
     if (topologyNode === undefined) return;
     const owner = { namespace: namespaceOf(pod.metadata), labels: pod.metadata.labels ?? {}, spec: pod.spec };
     for (const group of this.inverseGroupsOf(owner)) {
-      const domain = topologyNode.labelOf(group.spec.key); // no fallback to the node's name here, unlike in counting (02:X-41)
+      // Unlike in counting there is no fallback to the node's name. (02:X-41)
+      const domain = topologyNode.labelOf(group.spec.key);
       if (domain !== undefined) this.#record(group, domain);
     }
   }
@@ -234,7 +240,7 @@ export class Topology {
   }
 }
 
-/** Required before preferred; under Ignore preferences are invisible. */
+/** Required terms before preferred ones, which are left out if preferences are ignored. */
 function* affinityTerms(
   spec: PodSpec,
   respectsPreferences: boolean,
@@ -252,7 +258,7 @@ function* affinityTerms(
   }
 }
 
-/** Pods that sit somewhere and mean to stay. (02:X-10) */
+/** Bound pods that are not terminating or terminal. (02:X-10) */
 function isCounted(pod: Pod): boolean {
   return pod.spec.nodeName !== undefined && isActivePod(pod);
 }
