@@ -5,24 +5,22 @@ import type { Pass, PoolTemplate } from "../scheduling/pass-state.ts";
 import { type PodClass, splitHostname } from "../scheduling/pod-class.ts";
 import { firstUntoleratedTaint, withPreferNoScheduleToleration } from "../tolerations.ts";
 
-/** Pods a bound cannot tell apart. */
+/** Pods the lower bound cannot tell apart. */
 export interface BoundProfile {
   readonly count: number;
   readonly request: Float64Array;
-  /** By pool: offerings its requirements allow. */
+  /** Offerings its requirements allow, by pool. */
   readonly offerings: ReadonlyMap<PoolTemplate, Bitset>;
-  /** Groups of which a host takes only so many, by identity. */
   readonly perHostLimits: readonly PerHostLimit[];
 }
 
-/** Pods that keep their own kind away from their hosts. */
+/** A limit on how many pods of one topology group a host takes. */
 export interface PerHostLimit {
   readonly identity: string;
-  /** Most a host takes. */
   readonly maxPods: number;
 }
 
-/** The given pods of a pass by what a bound looks at: requests, required node affinity, tolerations, crowds. */
+/** Groups pods by what the bound reads: requests, required node constraints, tolerations, per-host limits. */
 export function boundProfilesOf(pass: Pass, pods: ReadonlySet<Pod>): readonly BoundProfile[] {
   const counts = new Map<PodClass, number>();
   for (const { pod, podClass } of pass.queue) {
@@ -44,7 +42,7 @@ export function boundProfilesOf(pass: Pass, pods: ReadonlySet<Pod>): readonly Bo
   return [...found.values()];
 }
 
-/** Any of the required terms will do, and a taint that merely asks is no obstacle: a bound may be too kind. */
+/** Offerings that match any required term. PreferNoSchedule taints are ignored: a lower bound may be too low. */
 function allowedOfferings(
   { poolTemplates, table, problem }: Pass,
   { spec }: PodClass,
@@ -76,7 +74,7 @@ function allowedOfferings(
   return found;
 }
 
-/** Required constraints by host that count the pod itself: of all pods like that a host takes only so many. */
+/** Required constraints by host that count the pod itself. */
 function perHostLimitsOf(
   { topology, variantContext }: Pass,
   { namespace, labels, spec }: PodClass,

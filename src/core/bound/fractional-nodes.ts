@@ -3,21 +3,24 @@ import type { Pass, PoolTemplate } from "../scheduling/pass-state.ts";
 import { isRowWithin } from "../scheduling/resource-space.ts";
 import type { BoundProfile } from "./bound-profiles.ts";
 
-/** Something a fraction of which can be bought. */
+/** A node of which a fraction can be launched. */
 export interface FractionalNode {
   readonly price: number;
-  /** What pods can have of it. */
+  /** Allocatable resources less daemons. */
   readonly podResources: Float64Array;
-  /** Profiles that may be on it, by place in the list. */
+  /** Profiles that may be on it, by index. */
   readonly allowedProfiles: Bitset;
-  /** Hosts it is. */
+  /** How many hosts it stands for. */
   readonly hostCount: number;
 }
 
-/** Offers within this factor of each other are bundled, for the best of each: it keeps the program small. */
+/**
+ * Nodes within this factor of each other are merged into one that is at least as good as each, to keep the program
+ * small.
+ */
 const bundleFactor = 1.05;
 
-/** What is on sale for these profiles, without what another offer is always better than. */
+/** Fractional nodes for these profiles, without dominated ones. */
 export function fractionalNodesFor(pass: Pass, profiles: readonly BoundProfile[]): readonly FractionalNode[] {
   const all = pass.poolTemplates.flatMap((poolTemplate) => fractionalNodesOfPool(pass, poolTemplate, profiles));
   const kept: FractionalNode[] = [];
@@ -27,9 +30,7 @@ export function fractionalNodesFor(pass: Pass, profiles: readonly BoundProfile[]
   return bundleSimilar(kept.filter((node) => !kept.some((other) => other !== node && isDominated(node, other))));
 }
 
-/**
- * One an offering. A type's sizes are taken together, the best of each: the price of a plan does not tell them apart.
- */
+/** One for each offering. The columns of a type are merged, with the largest amount of each: a plan's price is by type. */
 function fractionalNodesOfPool(
   pass: Pass,
   poolTemplate: PoolTemplate,
@@ -72,9 +73,9 @@ function podResourcesOfType(
   return podResources;
 }
 
-/** A dollar gets no more of anything from it, and no pod needs it. */
+/** Whether the other one gives at least as much of everything for the money, and takes the same pods. */
 function isDominated(node: FractionalNode, other: FractionalNode): boolean {
-  if (other.price > node.price * other.hostCount && node.hostCount > 0) return false;
+  if (other.price * node.hostCount > node.price * other.hostCount) return false;
   if (!node.allowedProfiles.isSubsetOf(other.allowedProfiles)) return false;
   return node.podResources.every(
     (amount, dimension) => amount * other.price <= (other.podResources[dimension] as number) * node.price,
@@ -91,7 +92,7 @@ function bundleSimilar(nodes: readonly FractionalNode[]): readonly FractionalNod
   return bundles.map(({ best }) => best);
 }
 
-/** For the same pods, at about the same price, and of about the same shape. */
+/** Whether they take the same pods, at about the same price, with about the same resources for it. */
 function isSimilar(first: FractionalNode, node: FractionalNode): boolean {
   if (
     first.price === 0 ||
@@ -105,7 +106,7 @@ function isSimilar(first: FractionalNode, node: FractionalNode): boolean {
   });
 }
 
-/** Cheaper than either, and larger. */
+/** At least as good as either. */
 function bestOfBoth(a: FractionalNode, b: FractionalNode): FractionalNode {
   const podResources = a.podResources.map((amount, dimension) =>
     Math.max(amount, ((b.podResources[dimension] as number) * a.price) / b.price),

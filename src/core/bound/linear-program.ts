@@ -1,4 +1,4 @@
-/** A linear program over variables that are at least zero: the least cost under which all rows hold. */
+/** Minimizes the cost over variables that are at least zero, subject to the rows. */
 export interface LinearProgram {
   readonly costs: readonly number[];
   readonly rows: readonly LinearConstraint[];
@@ -15,5 +15,5 @@ export interface LinearTerm {
   readonly coefficient: number;
 }
 
-/** Whoever can solve one: the least cost, or undefined where nothing satisfies all rows. */
+/** Solves a program: the least cost, or undefined if it is infeasible. */
 export type SolveLp = (program: LinearProgram) => Promise<number | undefined>;

@@ -8,23 +8,23 @@ import { type BoundProfile, boundProfilesOf } from "./bound-profiles.ts";
 import { type FractionalNode, fractionalNodesFor } from "./fractional-nodes.ts";
 import type { LinearConstraint, LinearProgram, LinearTerm, SolveLp } from "./linear-program.ts";
 
-/** Solvers stop when they are this close: to the whole, and to each of its parts. */
+/** Tolerances of LP solvers: relative to the optimum, and for each variable. */
 const solverTolerance = { relative: 1e-6, each: 1e-6 };
 
 export interface BoundOptions {
   readonly solveLp: SolveLp;
-  /** Pods that must be placed; all of the problem unless said. */
+  /** Pods that must be placed; by default all of the problem. */
   readonly pods?: readonly Pod[];
 }
 
 /**
- * No plan that places these pods is cheaper, an hour. Fractions of machines are bought, each less its daemons, for pods
- * that may be on them; a host takes only so many of pods that keep their own kind away. Zones, company, spread over
- * anything but hosts, ports, volumes, limits and preferences are left out: they only make plans dearer. Machines that
- * exist are one large machine for free. Infinite where a pod fits nothing.
+ * No plan that places these pods costs less an hour. Fractions of nodes are launched, each less its daemons; a host takes
+ * only so many pods of a per-host limit. Zones, affinity, spread over other keys, ports, volumes, limits and preferences
+ * are ignored: they only make plans more expensive. Existing nodes are one large free node. Infinite if some pod fits
+ * nowhere.
  */
 export async function lowerBound(problem: SchedulingProblem, { solveLp, pods }: BoundOptions): Promise<number> {
-  const pass = runSteps(openPass(problem)); // what a pass prepares is all that is needed; it is not run
+  const pass = runSteps(openPass(problem));
   const profiles = boundProfilesOf(pass, new Set(pods ?? problem.pods));
   if (profiles.length === 0) return 0;
   const newNodes = fractionalNodesFor(pass, profiles);
@@ -34,7 +34,7 @@ export async function lowerBound(problem: SchedulingProblem, { solveLp, pods }: 
   return Math.max(0, optimum * (1 - solverTolerance.relative) - placed * solverTolerance.each);
 }
 
-/** All machines that exist together. */
+/** All existing nodes as one. */
 function existingCapacity(
   { existingNodes, space }: Pass,
   profiles: readonly BoundProfile[],
@@ -52,7 +52,7 @@ interface AvailableNodes {
   readonly existing: FractionalNode | undefined;
 }
 
-/** How much of each offer is bought, and how many pods of each profile are on it. */
+/** Variables are how much of each node is launched, and how many pods of each profile are on it. */
 function linearProgramOf(profiles: readonly BoundProfile[], { newNodes, existing }: AvailableNodes): LinearProgram {
   const costs: number[] = [];
   const rows: LinearConstraint[] = [];
@@ -75,12 +75,12 @@ function linearProgramOf(profiles: readonly BoundProfile[], { newNodes, existing
 }
 
 interface NodeVariables {
-  /** The variable that says how much is bought. */
+  /** The variable that says how much is launched. */
   readonly launched: number;
   readonly placed: readonly { readonly profile: BoundProfile; readonly variable: number }[];
 }
 
-/** In shares of what one has, so that numbers stay near one. */
+/** In shares of what one node has, so that coefficients stay near one. */
 function resourceConstraints(
   { podResources }: FractionalNode,
   { launched, placed }: NodeVariables,

@@ -4,9 +4,9 @@ import type { TopologyGroup } from "../scheduling/topology/topology-group.ts";
 import type { MoveClass } from "./move-class.ts";
 import type { CapacityLimit, PricedSizes } from "./priced-sizes.ts";
 
-/** A planned node while pods are moved about. */
+/** A planned node while the packing is improved. */
 export class Bin {
-  /** Its place among those that are worked on. */
+  /** Its index among the bins. */
   index = 0;
   readonly plannedNode: PlannedNodeState;
   readonly capacityLimit: CapacityLimit;
@@ -15,16 +15,15 @@ export class Bin {
   requirementState: RequirementState;
   signature = -1;
   pricedSizes: PricedSizes | undefined;
-  /** Where on the menu it is: the cheapest that has room. */
+  /** Its index in the priced sizes: the cheapest that is large enough. */
   sizeIndex = -1;
   price = 0;
-  /** Some pod must stay: then its requirements stay as well. */
+  /** It has a pod that cannot move, so its requirements stay. */
   hasUnmovablePods = false;
-  /** Something about it has changed. */
   isChanged = false;
-  /** Nodes with the same pods have the same sum of marks. */
+  /** Nodes with the same pods have the same sum. */
   #hashSum = 0;
-  /** How many pods a group counts here, and how many are bound by it. */
+  /** How many pods a group counts here, and how many have a rule of it. */
   readonly #countByGroup = new Map<TopologyGroup, number>();
   readonly #boundByGroup = new Map<TopologyGroup, number>();
 
@@ -35,7 +34,10 @@ export class Bin {
     this.used = new Float64Array(plannedNode.used.length);
   }
 
-  /** Alike in all that matters for moving. */
+  /**
+   * Equal for bins that moves cannot tell apart. A collision of hashes only means that a possible move is not looked
+   * for.
+   */
   get contentKey(): number {
     return this.#hashSum * 4096 + this.requirementState.id;
   }
@@ -51,7 +53,6 @@ export class Bin {
     this.#change(moveClass, queuedPods.length);
   }
 
-  /** Takes the last few pods away. */
   removeLast(moveClass: MoveClass, count: number): readonly QueuedPod[] {
     const podsHere = this.pods.get(moveClass) ?? [];
     const removed = podsHere.splice(podsHere.length - count, count);
@@ -61,8 +62,8 @@ export class Bin {
   }
 
   /**
-   * Whether hosts are no reason against it. The pods that come are content with those that are here, and those that are
-   * here with those that come, in whichever order they arrive. (02:X-26, X-35, X-41)
+   * Whether host rules allow the pods: those of the pods that come for the pods that are here, and the other way round,
+   * in any order. (02:X-26, X-35, X-41)
    */
   allowsOnHost({ hostRules, countingGroups }: MoveClass, count: number): boolean {
     for (const { group, maxCount } of hostRules) {
@@ -77,10 +78,10 @@ export class Bin {
     return true;
   }
 
-  #change({ request, hostRules, countingGroups: counted, hash }: MoveClass, by: number): void {
+  #change({ request, hostRules, countingGroups, hash }: MoveClass, by: number): void {
     this.#hashSum += by * hash;
     for (let i = 0; i < request.length; i++) (this.used[i] as number) += by * (request[i] as number);
     for (const { group } of hostRules) this.#boundByGroup.set(group, (this.#boundByGroup.get(group) ?? 0) + by);
-    for (const group of counted) this.#countByGroup.set(group, (this.#countByGroup.get(group) ?? 0) + by);
+    for (const group of countingGroups) this.#countByGroup.set(group, (this.#countByGroup.get(group) ?? 0) + by);
   }
 }

@@ -3,28 +3,28 @@ import type { Pass, QueuedPod } from "../scheduling/pass-state.ts";
 import type { TopologyGroup } from "../scheduling/topology/topology-group.ts";
 import type { Variant } from "../scheduling/variants.ts";
 
-/** How many pods a group may already count on a host when one more comes. */
+/** How many pods a group may count on a host for one more to be allowed. */
 export interface HostCountRule {
   readonly group: TopologyGroup;
   readonly maxCount: number;
 }
 
-/** Pods that can be moved alike: of one class, placed with the same of its wishes. */
+/** Pods that can be moved alike: of one pod class, placed with the same variant. */
 export interface MoveClass {
   readonly variant: Variant;
   readonly request: Float64Array;
-  /** A number of its own, such that sums of them are as good as the lists they are of. */
+  /** The sum of hashes stands for a multiset of pods. */
   readonly hash: number;
-  /** False: it stays where the plain plan has it. */
+  /** False: its pods stay where the plain plan placed them. */
   readonly isMovable: boolean;
-  /** Some topology other than hosts counts it or binds it: it moves only where that sees no difference. */
+  /** A topology group other than by host counts or restricts it: it moves only within one topology signature. */
   readonly isTopologyBound: boolean;
   readonly hostRules: readonly HostCountRule[];
-  /** Groups that count it by host. */
+  /** Groups that count its pods by host. */
   readonly countingGroups: readonly TopologyGroup[];
 }
 
-/** The movers of one pass. */
+/** The move classes of one pass. */
 export class MoveClasses {
   readonly #pass: Pass;
   readonly #known = new Map<Variant, MoveClass>();
@@ -44,11 +44,10 @@ export class MoveClasses {
     return found;
   }
 
-  /** Of a pod on a planned node. */
   #of(queuedPod: QueuedPod): MoveClass {
     const { placedVariant: variant } = queuedPod;
     if (variant === undefined)
-      throw new Error(`pod ${queuedPod.pod.metadata.name} is on a planned node and never joined it`);
+      throw new Error(`pod ${queuedPod.pod.metadata.name} is on a planned node without a placed variant`);
     const known = this.#known.get(variant) ?? this.#make(queuedPod, variant);
     this.#known.set(variant, known);
     return known;
@@ -64,7 +63,7 @@ export class MoveClasses {
       variant,
       request: podClass.requestRow,
       hash: Math.imul(this.#known.size + 1, 0x9e3779b1) >>> 0,
-      // Which of its volumes' alternatives was taken is not remembered; ports and company on a host are not tracked.
+      // The volume alternative that was taken is not recorded; host ports and host affinity are not tracked here.
       isMovable: !isBoundToHost && !podClass.hasHostPorts && podClass.volumeAlternatives.length === 0,
       isTopologyBound: variant.domainRules.length > 0 || allCountingGroups.length > countingGroups.length,
       hostRules: variant.hostRules.map(({ group, selectsSelf }) => ({
@@ -80,7 +79,7 @@ function isAffinity(group: TopologyGroup): boolean {
   return group.spec.kind === "affinity";
 }
 
-/** 02:X-26, X-35. */
+/** How many pods the group may count on a host for one more to be allowed. (02:X-26, X-35) */
 function maxCountBefore({ spec: { kind, maxSkew } }: TopologyGroup, selectsSelf: boolean): number {
   return kind === "spread" ? maxSkew - (selectsSelf ? 1 : 0) : 0;
 }

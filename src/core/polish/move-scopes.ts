@@ -3,27 +3,27 @@ import type { Bin } from "./bin.ts";
 import type { MoveClass } from "./move-class.ts";
 import type { PodBatch } from "./packing-state.ts";
 
-/** Planned nodes pods can be moved between as far as topology is concerned. */
+/** Planned nodes between which topology allows moves. */
 export interface MoveScope {
-  /** Nodes that have pods, those alike together. */
+  /** Nodes that have pods, grouped by equal content. */
   readonly binsByContent: Map<number, Set<Bin>>;
   /**
-   * Nodes in the order they came to have more room. Room only shrinks in between, so that a batch that found none up to
-   * some place in this list need never look there again.
+   * Nodes in the order they gained free resources. In between free resources only shrink, so a batch never needs to
+   * search a part of this list twice.
    */
   readonly roomLog: Bin[];
-  /** No node has ever cost less more for being the next larger one. */
+  /** The smallest price step any node has had. */
   minPriceStep: number;
-  /** Up to where each batch has looked, by mover and by count. */
+  /** Up to where each batch has searched, by move class and count. */
   readonly searchedUpTo: Map<MoveClass, number[]>;
 }
 
-/** The planned nodes by pool and signature, and what room is left on each. */
+/** The planned nodes by pool and topology signature, and the free resources of each. */
 export class MoveScopes {
   readonly size: number;
-  /** What is left of each node as it would be bought, one row after the other. */
+  /** Free resources of each node at its current size, row by row. */
   readonly freeResources: Float64Array;
-  /** What the next larger one would cost more. */
+  /** The price difference to the next larger size. */
   readonly priceStep: Float64Array;
   readonly #bySignature = new Map<string, MoveScope>();
   readonly #byPool = new Map<PoolTemplate, MoveScope>();
@@ -36,18 +36,18 @@ export class MoveScopes {
     this.priceStep = new Float64Array(nodes);
   }
 
-  /** Where pods of a mover may go from a node. */
+  /** Where pods of a move class may go from a node. */
   scopeFor(bin: Bin, { isTopologyBound }: MoveClass): MoveScope {
     return isTopologyBound ? this.#scopeOf(bin) : this.#poolScopeOf(bin);
   }
 
-  /** A node that has lost all its pods: it can be filled again without there being more nodes than before. */
+  /** A node that has lost all its pods: using it again adds no node to the plan. */
   anyEmptyBin(poolTemplate: PoolTemplate): Bin | undefined {
     for (const bin of this.#empty.get(poolTemplate) ?? []) return bin;
     return undefined;
   }
 
-  /** One node of each kind, those whose room costs least first. */
+  /** One node of each content, lowest unit price first. */
   binsByUnitPrice(poolTemplate: PoolTemplate): readonly Bin[] {
     const found: Bin[] = [];
     for (const alike of this.#byPool.get(poolTemplate)?.binsByContent.values() ?? [])
@@ -56,9 +56,9 @@ export class MoveScopes {
   }
 
   update(bin: Bin, { hasMoreRoom }: { hasMoreRoom: boolean }): void {
-    const { poolTemplate: shop } = bin.plannedNode;
-    const empty = this.#empty.get(shop) ?? new Set<Bin>();
-    this.#empty.set(shop, empty);
+    const { poolTemplate } = bin.plannedNode;
+    const empty = this.#empty.get(poolTemplate) ?? new Set<Bin>();
+    this.#empty.set(poolTemplate, empty);
     if (bin.isEmpty) empty.add(bin);
     else empty.delete(bin);
     this.#measureFreeResources(bin);
@@ -81,20 +81,20 @@ export class MoveScopes {
     else others.add(bin);
   }
 
-  /** Whether a node has room for some pods as it would be bought anyway. */
+  /** Whether the pods fit on the node at its current size. */
   hasRoom({ index }: Bin, { moveClass: { request }, count }: PodBatch): boolean {
-    const { freeResources: slack, size } = this;
+    const { freeResources, size } = this;
     for (let i = 0, at = index * size; i < size; i++, at++) {
-      if (count * (request[i] as number) > (slack[at] as number)) return false;
+      if (count * (request[i] as number) > (freeResources[at] as number)) return false;
     }
     return true;
   }
 
   #measureFreeResources({ index, pricedSizes, sizeIndex, used, price, isEmpty }: Bin): void {
     if (pricedSizes === undefined) return;
-    const { freeResources: slack, size } = this;
+    const { freeResources, size } = this;
     for (let i = 0; i < size; i++) {
-      slack[index * size + i] = isEmpty
+      freeResources[index * size + i] = isEmpty
         ? -1
         : (pricedSizes.podResources[sizeIndex * size + i] as number) - (used[i] as number);
     }
@@ -105,16 +105,16 @@ export class MoveScopes {
       : (pricedSizes.prices[next] ?? Number.POSITIVE_INFINITY) - price;
   }
 
-  #scopeOf({ plannedNode: claim, signature }: Bin): MoveScope {
-    const key = `${claim.poolTemplate.index}/${signature}`;
+  #scopeOf({ plannedNode, signature }: Bin): MoveScope {
+    const key = `${plannedNode.poolTemplate.index}/${signature}`;
     const known = this.#bySignature.get(key) ?? emptyScope();
     this.#bySignature.set(key, known);
     return known;
   }
 
-  #poolScopeOf({ plannedNode: { poolTemplate: shop } }: Bin): MoveScope {
-    const known = this.#byPool.get(shop) ?? emptyScope();
-    this.#byPool.set(shop, known);
+  #poolScopeOf({ plannedNode: { poolTemplate } }: Bin): MoveScope {
+    const known = this.#byPool.get(poolTemplate) ?? emptyScope();
+    this.#byPool.set(poolTemplate, known);
     return known;
   }
 }
@@ -126,7 +126,7 @@ function* firstOf(alike: Iterable<Bin>): Iterable<Bin> {
   }
 }
 
-/** What the room of a node costs. */
+/** The price of resources on this node. */
 export function unitPriceOf({ pricedSizes }: Bin): number {
   return pricedSizes?.unitPrice ?? Number.POSITIVE_INFINITY;
 }

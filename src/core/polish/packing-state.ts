@@ -11,21 +11,21 @@ import { MoveScopes } from "./move-scopes.ts";
 import { capacityLimitOf, PricedSizesCache } from "./priced-sizes.ts";
 import { TopologySignatures } from "./topology-signatures.ts";
 
-/** A planned node as it would be. */
+/** A planned node as it would be after a move. */
 export interface ProposedNode {
   readonly requirementState: RequirementState;
-  /** Its place on the outline's menu; -1: nothing is bought. */
+  /** Its index in the priced sizes; -1: no node is needed. */
   readonly sizeIndex: number;
   readonly price: number;
 }
 
-/** Some pods of one mover. */
+/** Some pods of one move class. */
 export interface PodBatch {
   readonly moveClass: MoveClass;
   readonly count: number;
 }
 
-/** The planned nodes of a pass laid out for moving pods between them, and what each would cost. */
+/** The planned nodes of a pass prepared for moving pods, with what each would cost. */
 export class PackingState {
   readonly bins: Bin[] = [];
   readonly scopes: MoveScopes;
@@ -54,56 +54,63 @@ export class PackingState {
     return packing;
   }
 
-  /** What a node costs with these pods more; undefined: it cannot be had. */
-  proposeWith(bin: Bin, { moveClass: mover, count }: PodBatch): ProposedNode | undefined {
-    const { poolTemplate: shop } = bin.plannedNode;
-    const requirementState = shop.requirementStates.merge(bin.requirementState, mover.variant.incoming);
+  /** The node with these pods added; undefined: there is no such node. */
+  proposeWith(bin: Bin, { moveClass, count }: PodBatch): ProposedNode | undefined {
+    const { poolTemplate } = bin.plannedNode;
+    const requirementState = poolTemplate.requirementStates.merge(bin.requirementState, moveClass.variant.incoming);
     if (requirementState === null) return undefined;
-    if (requirementState !== bin.requirementState && this.#signatures.of(shop, requirementState) !== bin.signature)
+    if (
+      requirementState !== bin.requirementState &&
+      this.#signatures.of(poolTemplate, requirementState) !== bin.signature
+    )
       return undefined;
-    return this.#propose(bin, requirementState, this.#usedWith(bin, mover, count));
+    return this.#propose(bin, requirementState, this.#usedWith(bin, moveClass, count));
   }
 
-  /** Whether a node that has room for a pod takes it as it is, without becoming another. */
-  takesAsIs({ plannedNode: { poolTemplate: shop }, requirementState: outline }: Bin, { variant }: MoveClass): boolean {
-    return !outline.hasMinValues && shop.requirementStates.merge(outline, variant.incoming) === outline;
+  /** Whether a node that has enough resources for a pod accepts it without a change of its requirements. */
+  takesAsIs({ plannedNode: { poolTemplate }, requirementState }: Bin, { variant }: MoveClass): boolean {
+    return (
+      !requirementState.hasMinValues &&
+      poolTemplate.requirementStates.merge(requirementState, variant.incoming) === requirementState
+    );
   }
 
-  /** What an empty node costs with these pods alone, as they were on another. */
-  proposeAlone(bin: Bin, { moveClass: mover, count }: PodBatch, from: Bin): ProposedNode | undefined {
-    const { poolTemplate: shop } = bin.plannedNode;
-    const requirementState = this.#mergeRequirements(shop, [mover], from);
+  /** An empty node with these pods, which come from another node. */
+  proposeAlone(bin: Bin, { moveClass, count }: PodBatch, from: Bin): ProposedNode | undefined {
+    const { poolTemplate } = bin.plannedNode;
+    const requirementState = this.#mergeRequirements(poolTemplate, [moveClass], from);
     if (requirementState === undefined) return undefined;
-    if (mover.isTopologyBound && this.#signatures.of(shop, requirementState) !== from.signature) return undefined;
-    return this.#propose(bin, requirementState, this.#usedWith(bin, mover, count));
+    if (moveClass.isTopologyBound && this.#signatures.of(poolTemplate, requirementState) !== from.signature)
+      return undefined;
+    return this.#propose(bin, requirementState, this.#usedWith(bin, moveClass, count));
   }
 
-  /** What a node costs with these pods less; without any it costs nothing. */
-  proposeWithout(bin: Bin, { moveClass: mover, count }: PodBatch): ProposedNode | undefined {
-    const isLast = bin.pods.get(mover)?.length === count;
+  /** The node with these pods removed; without any pods it costs nothing. */
+  proposeWithout(bin: Bin, { moveClass, count }: PodBatch): ProposedNode | undefined {
+    const isLast = bin.pods.get(moveClass)?.length === count;
     if (isLast && bin.pods.size === 1)
       return { requirementState: bin.plannedNode.poolTemplate.initialState, sizeIndex: -1, price: 0 };
-    const requirementState = isLast ? this.#requirementsWithout(bin, mover) : bin.requirementState;
-    return this.#propose(bin, requirementState, this.#usedWith(bin, mover, -count));
+    const requirementState = isLast ? this.#requirementsWithout(bin, moveClass) : bin.requirementState;
+    return this.#propose(bin, requirementState, this.#usedWith(bin, moveClass, -count));
   }
 
   /**
-   * Moves all pods of a node to another that takes them as it is, leaving behind those it would have to change for:
-   * what is saved, or undefined where that would be nothing.
+   * Moves all pods that another node accepts as it is, and returns the savings; undefined if nothing would be saved, and
+   * then nothing is moved.
    */
   moveAllPods(from: Bin, to: Bin): number | undefined {
     const before = from.price + to.price;
-    const moved: { mover: MoveClass; count: number }[] = [];
+    const moved: PodBatch[] = [];
     for (const [moveClass, { length: count }] of [...from.pods]) {
       if (!this.#canMoveAll(from, to, { moveClass, count })) continue;
       to.add(moveClass, from.removeLast(moveClass, count));
-      moved.push({ mover: moveClass, count });
+      moved.push({ moveClass, count });
     }
     const remainder = this.#proposeAfterwards(from);
     const proposal = this.#propose(to, to.requirementState, to.used);
     const savings = remainder === undefined || proposal === undefined ? 0 : before - remainder.price - proposal.price;
     if (remainder === undefined || proposal === undefined || savings <= 1e-9) {
-      for (const { mover: moveClass, count } of moved.reverse()) from.add(moveClass, to.removeLast(moveClass, count));
+      for (const { moveClass, count } of moved.reverse()) from.add(moveClass, to.removeLast(moveClass, count));
       return undefined;
     }
     this.#apply(from, remainder);
@@ -115,32 +122,33 @@ export class PackingState {
     return savings;
   }
 
-  #canMoveAll(from: Bin, to: Bin, { moveClass: mover, count }: PodBatch): boolean {
-    if (!mover.isMovable || (mover.isTopologyBound && from.signature !== to.signature)) return false;
-    if (!this.takesAsIs(to, mover) || !to.allowsOnHost(mover, count) || to.pricedSizes === undefined) return false;
-    return this.#pricedSizes.cheapestFitting(to.pricedSizes, this.#usedWith(to, mover, count)) >= 0;
+  #canMoveAll(from: Bin, to: Bin, { moveClass, count }: PodBatch): boolean {
+    if (!moveClass.isMovable || (moveClass.isTopologyBound && from.signature !== to.signature)) return false;
+    if (!this.takesAsIs(to, moveClass) || !to.allowsOnHost(moveClass, count) || to.pricedSizes === undefined)
+      return false;
+    return this.#pricedSizes.cheapestFitting(to.pricedSizes, this.#usedWith(to, moveClass, count)) >= 0;
   }
 
   #proposeAfterwards(bin: Bin): ProposedNode | undefined {
-    const { poolTemplate: shop } = bin.plannedNode;
-    if (bin.isEmpty) return { requirementState: shop.initialState, sizeIndex: -1, price: 0 };
+    const { poolTemplate } = bin.plannedNode;
+    if (bin.isEmpty) return { requirementState: poolTemplate.initialState, sizeIndex: -1, price: 0 };
     const requirementState = bin.hasUnmovablePods
       ? undefined
-      : this.#mergeRequirements(shop, [...bin.pods.keys()], bin);
+      : this.#mergeRequirements(poolTemplate, [...bin.pods.keys()], bin);
     const hasSameSignature =
-      requirementState !== undefined && this.#signatures.of(shop, requirementState) === bin.signature;
+      requirementState !== undefined && this.#signatures.of(poolTemplate, requirementState) === bin.signature;
     return this.#propose(bin, hasSameSignature ? requirementState : bin.requirementState, bin.used);
   }
 
-  /** Moves pods from one node to another, both becoming what has been offered. */
+  /** Moves pods from one node to another; both become what was proposed. */
   move(
-    { moveClass: mover, count }: PodBatch,
+    { moveClass, count }: PodBatch,
     { from, remainder, to, proposal }: { from: Bin; remainder: ProposedNode; to: Bin; proposal: ProposedNode },
   ): void {
     const hasMoreRoom =
       to.isEmpty || proposal.sizeIndex !== to.sizeIndex || proposal.requirementState !== to.requirementState;
     if (to.isEmpty) to.signature = this.#signatures.of(to.plannedNode.poolTemplate, proposal.requirementState);
-    to.add(mover, from.removeLast(mover, count));
+    to.add(moveClass, from.removeLast(moveClass, count));
     from.isChanged = true;
     to.isChanged = true;
     this.#apply(from, remainder);
@@ -149,7 +157,7 @@ export class PackingState {
     this.scopes.update(to, { hasMoreRoom });
   }
 
-  /** Writes what has been found back into the pass. Nodes that lost all their pods stay there, empty. */
+  /** Writes the result back into the pass. Nodes that lost all their pods stay there, empty. */
   *writeBack(): Steps<void> {
     const changedBins = this.bins.filter(({ isChanged }) => isChanged);
     const changes = yield* mapInSteps(changedBins, (bin) => {
@@ -158,15 +166,16 @@ export class PackingState {
       const change: Partial<PlannedNodeState> = { pods: [...pods.values()].flat(), used, requirementState, columns };
       return { plannedNode, change };
     });
-    // All at once: a plan of which half is written down would be none.
+    // All at once: a half-written plan is invalid.
     for (const { plannedNode, change } of changes) Object.assign(plannedNode, change);
   }
 
-  /** Ports are held by the node as it is, lowered flexibility by how it came about, reservations in an order. */
-  #canChange({ poolTemplate: shop, hostPorts, minValuesRelaxed }: PlannedNodeState): boolean {
+  /** Not with host ports, lowered minValues or reservations: those depend on the order of placement. */
+  #canChange({ poolTemplate, hostPorts, minValuesRelaxed }: PlannedNodeState): boolean {
     if (hostPorts.length > 0 || minValuesRelaxed) return false;
     return (
-      this.#pass.reservations.isEmpty || !reservationIdLabels.some((label) => shop.typeTable.offeringsHaveLabel(label))
+      this.#pass.reservations.isEmpty ||
+      !reservationIdLabels.some((label) => poolTemplate.typeTable.offeringsHaveLabel(label))
     );
   }
 
@@ -184,11 +193,11 @@ export class PackingState {
     this.scopes.update(bin, { hasMoreRoom: true });
   }
 
-  #apply(bin: Bin, { requirementState: outline, sizeIndex: choice, price }: ProposedNode): void {
-    bin.requirementState = outline;
-    bin.sizeIndex = choice;
+  #apply(bin: Bin, { requirementState, sizeIndex, price }: ProposedNode): void {
+    bin.requirementState = requirementState;
+    bin.sizeIndex = sizeIndex;
     bin.price = price;
-    bin.pricedSizes = this.#pricedSizes.of(bin.plannedNode.poolTemplate, outline, bin.capacityLimit);
+    bin.pricedSizes = this.#pricedSizes.of(bin.plannedNode.poolTemplate, requirementState, bin.capacityLimit);
   }
 
   #usedWith({ used }: Bin, { request }: MoveClass, count: number): Float64Array {
@@ -207,7 +216,7 @@ export class PackingState {
     return { requirementState, sizeIndex, price: pricedSizes.prices[sizeIndex] as number };
   }
 
-  /** Whether what is left after truncation has the variety that is asked for. (02:F-2, Q-52) */
+  /** Whether the types left after truncation meet minValues. (02:F-2, Q-52) */
   #isFlexible(bin: Bin, requirementState: RequirementState, used: Float64Array): boolean {
     const { typeTable } = bin.plannedNode.poolTemplate;
     const columns = this.#columnsOf(bin, requirementState, used);
@@ -218,56 +227,55 @@ export class PackingState {
     return checkMinValues(types, requirementState.requirements).kind === "satisfied";
   }
 
-  /** Everything it can be bought as. (02:F-1) */
+  /** Every column it can be launched as. (02:F-1) */
   #columnsOf(
-    { plannedNode: { poolTemplate: shop }, capacityLimit }: Bin,
+    { plannedNode: { poolTemplate }, capacityLimit }: Bin,
     requirementState: RequirementState,
     used: Float64Array,
   ): Bitset {
-    const possible = this.#pricedSizes.columns(shop, requirementState, capacityLimit);
+    const possible = this.#pricedSizes.columns(poolTemplate, requirementState, capacityLimit);
     const found = possible.clone().clear();
-    for (const group of shop.daemonGroups) {
+    for (const group of poolTemplate.daemonGroups) {
       const asked = used.map((amount, dimension) => amount + (group.overheadRow[dimension] as number));
-      found.or(shop.typeTable.keepFitting(possible.intersection(group.columns), asked));
+      found.or(poolTemplate.typeTable.keepFitting(possible.intersection(group.columns), asked));
     }
     return found;
   }
 
-  /** The requirements without those of pods that leave; as they are where that is uncertain. */
+  /** The requirements without those of pods that leave; unchanged where that is uncertain. */
   #requirementsWithout(bin: Bin, leaving: MoveClass): RequirementState {
     if (bin.hasUnmovablePods || isRequiredByOthers(bin, leaving)) return bin.requirementState;
-    const { poolTemplate: shop } = bin.plannedNode;
+    const { poolTemplate } = bin.plannedNode;
     const rest = [...bin.pods.keys()].filter((moveClass) => moveClass !== leaving);
-    const requirementState = this.#mergeRequirements(shop, rest, bin);
-    return requirementState !== undefined && this.#signatures.of(shop, requirementState) === bin.signature
+    const requirementState = this.#mergeRequirements(poolTemplate, rest, bin);
+    return requirementState !== undefined && this.#signatures.of(poolTemplate, requirementState) === bin.signature
       ? requirementState
       : bin.requirementState;
   }
 
-  /** What the wishes of some pods amount to; those that topology has placed keep their place. */
+  /** The merged requirements of some pods; those bound by topology keep their domains. */
   #mergeRequirements(
     poolTemplate: PoolTemplate,
     moveClasses: readonly MoveClass[],
     from: Bin,
   ): RequirementState | undefined {
     const sets = [...new Set(moveClasses.map(({ variant }) => variant.incoming))].sort((a, b) => a.id - b.id);
-    const places = moveClasses.some(({ isTopologyBound }) => isTopologyBound)
+    const domainIds = moveClasses.some(({ isTopologyBound }) => isTopologyBound)
       ? this.#signatures.idsOf(from.requirementState)
       : [];
-    const key = [poolTemplate.index, ...sets.map(({ id }) => id), "at", ...places].join();
+    const key = [poolTemplate.index, ...sets.map(({ id }) => id), "at", ...domainIds].join();
     if (this.#mergedRequirements.has(key)) return this.#mergedRequirements.get(key);
     let requirementState: RequirementState | null = poolTemplate.initialState;
     for (const set of sets)
       requirementState = requirementState && poolTemplate.requirementStates.merge(requirementState, set);
-    for (const place of places)
-      if (place >= 0)
-        requirementState = requirementState && poolTemplate.requirementStates.narrow(requirementState, place);
+    for (const id of domainIds)
+      if (id >= 0) requirementState = requirementState && poolTemplate.requirementStates.narrow(requirementState, id);
     this.#mergedRequirements.set(key, requirementState ?? undefined);
     return requirementState ?? undefined;
   }
 }
 
-/** Whether other pods want the same of the node, so that it stays as it is when these leave. */
+/** Whether other pods on the node have the same requirements, so that they do not change when these leave. */
 function isRequiredByOthers(bin: Bin, { variant, isTopologyBound }: MoveClass): boolean {
   for (const other of bin.pods.keys()) {
     if (other.variant === variant) continue;

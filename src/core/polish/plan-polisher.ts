@@ -4,19 +4,19 @@ import type { Bin } from "./bin.ts";
 import { unitPriceOf } from "./move-scopes.ts";
 import { PackingState, type PodBatch, type ProposedNode } from "./packing-state.ts";
 
-/** Prices closer than this are the same. */
+/** Price differences below this are ignored. */
 const epsilon = 1e-9;
 
-/** Laps over all planned nodes; most of what there is to gain is gained in the first two. */
+/** Iterations over all planned nodes; the first two bring most of the gain. */
 const maxIterations = 5;
 
-/** Other nodes looked at closely: for a batch that no node has room for as it is, and for a whole node. */
+/** How many other nodes are tried: for a batch that fits on no node at its current size, and for all pods of a node. */
 const maxTries = { batch: 24, node: 8 };
 
-/** Work a pod, in looks at a node: it keeps polishing well below the time of solving. */
+/** Budget for each pod, in nodes looked at; it keeps polishing well below the time of solving. */
 const effortPerPod = 200;
 
-/** Pods that may leave a node, and what is left of it then. */
+/** Pods that could leave a node, and the node without them. */
 interface Removal extends PodBatch {
   readonly remainder: ProposedNode;
   readonly savings: number;
@@ -30,15 +30,14 @@ interface PodMove {
 }
 
 /**
- * Goes over a finished plan and moves pods between planned nodes as long as that makes it cheaper. Every move keeps what
- * the plain plan has settled: pods stay in their pool, keep what was left of their wishes, and no topology sees a
- * difference; nodes may become empty, and are never more. Work is limited, and counted, not timed: the same plan is
- * always polished alike.
+ * Improves a finished plan by moving pods between planned nodes while that makes it cheaper. A move keeps what the plain
+ * plan has decided: pods stay in their pool, keep their variant, and change no topology count. Nodes may become empty,
+ * none are added. Work is limited by a budget, not by time, so that the result is deterministic.
  */
 export class PlanPolisher {
   readonly #packing: PackingState;
   readonly #noMoveSince = new Map<number, number>();
-  /** Of this lap. */
+  /** In this iteration. */
   readonly #byUnitPrice = new Map<PoolTemplate, readonly Bin[]>();
   #budget: number;
   #moves = 0;
@@ -50,7 +49,7 @@ export class PlanPolisher {
     this.#budget = effortPerPod * pass.problem.pods.length;
   }
 
-  /** All of it, a move a step. The pass has the plain plan until the last step gives it the better one. */
+  /** One move a step. The pass keeps the plain plan until the last step. */
   static *polishInSteps(pass: Pass): Steps<void> {
     const packing = yield* PackingState.create(pass);
     const polisher = new PlanPolisher(pass, packing);
@@ -59,7 +58,6 @@ export class PlanPolisher {
     yield* packing.writeBack();
   }
 
-  /** One lap over the planned nodes. */
   *#improveAllBins(): Steps<void> {
     for (const bin of this.#packing.bins) {
       while (!bin.isEmpty && this.#budget > 0) {
@@ -67,8 +65,8 @@ export class PlanPolisher {
         yield;
         if (move === undefined) break;
         this.#moves++;
-        const { to, proposal: at, removal: departure } = move;
-        this.#packing.move(departure, { from: bin, remainder: departure.remainder, to, proposal: at });
+        const { to, proposal, removal } = move;
+        this.#packing.move(removal, { from: bin, remainder: removal.remainder, to, proposal });
       }
       if (this.#iteration > 0 && !bin.isEmpty) this.#moveToCheaperBins(bin);
       if (this.#budget <= 0) return;
@@ -76,7 +74,7 @@ export class PlanPolisher {
     }
   }
 
-  /** Off a kind of node that is dear by the room, onto one that is cheap. */
+  /** Moves pods from a node with a high unit price to nodes with a lower one. */
   #moveToCheaperBins(bin: Bin): void {
     const { poolTemplate } = bin.plannedNode;
     const byUnitPrice = this.#byUnitPrice.get(poolTemplate) ?? this.#packing.scopes.binsByUnitPrice(poolTemplate);
@@ -90,7 +88,7 @@ export class PlanPolisher {
     }
   }
 
-  /** Nodes as they are first, larger ones from the second lap on. */
+  /** The first iteration uses free resources only; later ones may choose larger nodes. */
   #startsIteration(): boolean {
     if (this.#budget <= 0) return false;
     if (this.#iteration > 0 && this.#moves === this.#movesAtIterationStart) return false;
@@ -109,7 +107,7 @@ export class PlanPolisher {
     return paid;
   }
 
-  /** For each mover the fewest pods whose leaving makes the node cheaper, and cheaper still. */
+  /** For each move class, the pod counts whose removal makes the node cheaper. */
   #removals(bin: Bin): readonly Removal[] {
     const found: Removal[] = [];
     for (const [moveClass, queuedPods] of bin.pods) {
@@ -126,13 +124,13 @@ export class PlanPolisher {
     return found;
   }
 
-  /** The first node with room to spare. */
+  /** The first node with enough free resources. */
   #intoFreeSpace(bin: Bin, removal: Removal): PodMove | undefined {
     const { scopes } = this.#packing;
-    const { moveClass: mover, count, savings: saved } = removal;
-    const { roomLog, searchedUpTo } = scopes.scopeFor(bin, mover);
-    const searchedByCount = searchedUpTo.get(mover) ?? [];
-    searchedUpTo.set(mover, searchedByCount);
+    const { moveClass, count, savings } = removal;
+    const { roomLog, searchedUpTo } = scopes.scopeFor(bin, moveClass);
+    const searchedByCount = searchedUpTo.get(moveClass) ?? [];
+    searchedUpTo.set(moveClass, searchedByCount);
     const start = searchedByCount[count] ?? 0;
     let ownPosition = -1;
     let found: PodMove | undefined;
@@ -141,13 +139,13 @@ export class PlanPolisher {
       const to = roomLog[position] as Bin;
       if (!scopes.hasRoom(to, removal)) continue;
       if (to === bin) {
-        if (ownPosition < 0) ownPosition = position; // no place for these pods, but for others like them
-      } else if (this.#packing.takesAsIs(to, mover) && to.allowsOnHost(mover, count)) {
+        if (ownPosition < 0) ownPosition = position; // not for these pods, but for pods of another node
+      } else if (this.#packing.takesAsIs(to, moveClass) && to.allowsOnHost(moveClass, count)) {
         found = {
           removal,
           to,
           proposal: { requirementState: to.requirementState, sizeIndex: to.sizeIndex, price: to.price },
-          gain: saved,
+          gain: savings,
         };
         break;
       }
@@ -157,23 +155,23 @@ export class PlanPolisher {
     return found;
   }
 
-  /** The node that becomes dearer by the least, or one that stands empty. */
+  /** The node whose price rises least, or an empty one. */
   #intoLargerNode(bin: Bin, removal: Removal): PodMove | undefined {
     const { scopes } = this.#packing;
-    const { moveClass: mover, count, savings: saved } = removal;
+    const { moveClass, count, savings } = removal;
     let tries = maxTries.batch;
     let found: PodMove | undefined;
-    const { binsByContent, minPriceStep } = scopes.scopeFor(bin, mover);
-    for (const alike of minPriceStep < saved - epsilon ? binsByContent.values() : []) {
+    const { binsByContent, minPriceStep } = scopes.scopeFor(bin, moveClass);
+    for (const alike of minPriceStep < savings - epsilon ? binsByContent.values() : []) {
       this.#budget -= 0.25;
       const to = otherBin(bin, alike);
       if (to === undefined) continue;
-      if ((scopes.priceStep[to.index] as number) >= saved - epsilon && !scopes.hasRoom(to, removal)) continue;
+      if ((scopes.priceStep[to.index] as number) >= savings - epsilon && !scopes.hasRoom(to, removal)) continue;
       if (--tries < 0) break;
       this.#budget -= 5;
       const proposal = this.#packing.proposeWith(to, removal);
-      if (proposal === undefined || !to.allowsOnHost(mover, count)) continue;
-      const gain = saved - (proposal.price - to.price);
+      if (proposal === undefined || !to.allowsOnHost(moveClass, count)) continue;
+      const gain = savings - (proposal.price - to.price);
       if (gain > (found?.gain ?? epsilon)) found = { removal, to, proposal, gain };
     }
     return bestOf([found, this.#intoEmptyNode(bin, removal)]);

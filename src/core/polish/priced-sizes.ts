@@ -3,16 +3,16 @@ import type { Pass, PlannedNodeState, PoolTemplate } from "../scheduling/pass-st
 import type { RequirementState } from "../scheduling/requirement-state.ts";
 import { isRowWithin } from "../scheduling/resource-space.ts";
 
-/** What a planned node can be bought as, cheapest first, without what is neither cheaper nor larger than another. */
+/** Sizes a planned node can be launched as, cheapest first, without dominated ones. */
 export interface PricedSizes {
   readonly prices: readonly number[];
-  /** What pods can have of each once daemons have theirs, one row after the other. */
+  /** Allocatable resources less daemons, row by row. */
   readonly podResources: Float64Array;
-  /** What room costs where it is cheapest: tells a dear kind of node from a cheap one. */
+  /** The lowest price for a unit of resources. */
   readonly unitPrice: number;
 }
 
-/** Menus of one pass, by outline and by what limits leave. */
+/** The priced sizes of one pass, by requirement state and capacity limit. */
 export class PricedSizesCache {
   readonly #pass: Pass;
   readonly #known = new Map<RequirementState, Map<string, PricedSizes>>();
@@ -31,18 +31,19 @@ export class PricedSizesCache {
     return known;
   }
 
-  /** The first on the menu with room for this much; -1: none. */
-  cheapestFitting({ prices, podResources: rooms }: PricedSizes, used: Float64Array): number {
+  /** The index of the first size that is large enough; -1: none. */
+  cheapestFitting({ prices, podResources }: PricedSizes, used: Float64Array): number {
     const { length } = used;
     for (let at = 0, base = 0; at < prices.length; at++, base += length) {
       let dimension = 0;
-      while (dimension < length && (used[dimension] as number) <= (rooms[base + dimension] as number)) dimension++;
+      while (dimension < length && (used[dimension] as number) <= (podResources[base + dimension] as number))
+        dimension++;
       if (dimension === length) return at;
     }
     return -1;
   }
 
-  /** Columns a node of this outline can still be. (02:F-1) */
+  /** Columns a node of this requirement state can be launched as. (02:F-1) */
   columns(poolTemplate: PoolTemplate, requirementState: RequirementState, capacityLimit: CapacityLimit): Bitset {
     return withinCapacityLimit(
       poolTemplate,
@@ -53,16 +54,16 @@ export class PricedSizesCache {
 
   #make(poolTemplate: PoolTemplate, requirementState: RequirementState, capacityLimit: CapacityLimit): PricedSizes {
     const columns = this.columns(poolTemplate, requirementState, capacityLimit);
-    const rooms = this.#podResourcesOf(poolTemplate);
+    const podResources = this.#podResourcesOf(poolTemplate);
     const prices: number[] = [];
     const rows: Float64Array[] = [];
     for (const { typeIndex, price } of poolTemplate.typeTable.typesByPrice(requirementState)) {
       if (price === Number.POSITIVE_INFINITY) break;
       for (const column of poolTemplate.typeTable.columnsOf(typeIndex)) {
-        const room = columns.has(column) ? rooms[column] : undefined;
-        if (room === undefined || isDominated(room, rows)) continue;
+        const row = columns.has(column) ? podResources[column] : undefined;
+        if (row === undefined || isDominated(row, rows)) continue;
         prices.push(price);
-        rows.push(room);
+        rows.push(row);
       }
     }
     const flat = new Float64Array(rows.length * this.#pass.space.size);
@@ -81,13 +82,13 @@ export class PricedSizesCache {
     return unitPrices.reduce((least, unitPrice) => Math.min(least, unitPrice), Number.POSITIVE_INFINITY);
   }
 
-  /** The most room any column of the pool has, resource by resource. */
+  /** The largest amount of each resource that any column of the pool has. */
   #largestOf(poolTemplate: PoolTemplate): Float64Array {
     const known = this.#largest.get(poolTemplate);
     if (known !== undefined) return known;
     const largest = this.#pass.space.zeroRow();
-    for (const room of this.#podResourcesOf(poolTemplate)) {
-      room?.forEach((amount, i) => {
+    for (const row of this.#podResourcesOf(poolTemplate)) {
+      row?.forEach((amount, i) => {
         largest[i] = Math.max(largest[i] as number, amount);
       });
     }
@@ -95,31 +96,34 @@ export class PricedSizesCache {
     return largest;
   }
 
-  /** By column, undefined for one that takes no pods at all. (02:A-9, G-3) */
+  /** Allocatable less daemons, by column; undefined for one that takes no pods at all. (02:A-9, G-3) */
   #podResourcesOf(poolTemplate: PoolTemplate): readonly (Float64Array | undefined)[] {
     const known = this.#podResources.get(poolTemplate);
     if (known !== undefined) return known;
-    const rooms = poolTemplate.typeTable.allocatable.map((row, column) => {
+    const podResources = poolTemplate.typeTable.allocatable.map((row, column) => {
       const daemonGroup = poolTemplate.daemonGroups.find((group) => group.columns.has(column));
       if (daemonGroup === undefined || row.some((amount) => amount < 0)) return undefined;
       return row.map((amount, dimension) => amount - (daemonGroup.overheadRow[dimension] as number));
     });
-    this.#podResources.set(poolTemplate, rooms);
-    return rooms;
+    this.#podResources.set(poolTemplate, podResources);
+    return podResources;
   }
 }
 
-/** A menu may hold more than it need: looking at the last few is enough to keep it short. */
+/** Comparing with the last few is enough: a dominated size that stays does no harm. */
 const maxCompared = 16;
 
-function isDominated(room: Float64Array, rows: readonly Float64Array[]): boolean {
+function isDominated(row: Float64Array, rows: readonly Float64Array[]): boolean {
   for (let at = Math.max(0, rows.length - maxCompared); at < rows.length; at++) {
-    if (isRowWithin(room, rows[at] as Float64Array)) return true;
+    if (isRowWithin(row, rows[at] as Float64Array)) return true;
   }
   return false;
 }
 
-/** How large a planned node may become: what was charged for it when it was opened. (02:H-3) */
+/**
+ * The capacity that was charged against the pool's limits when the node was planned; it may not grow beyond it.
+ * (02:H-3)
+ */
 export interface CapacityLimit {
   readonly key: string;
   readonly amounts: readonly (readonly [string, number])[];

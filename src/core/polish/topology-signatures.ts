@@ -4,11 +4,11 @@ import type { RequirementId } from "../scheduling/requirement-table.ts";
 import { TopologyNodeFilter } from "../scheduling/topology/topology-node-filter.ts";
 
 /**
- * What topologies other than hosts can see of a planned node. Pods moved between nodes of one signature change no
- * count: whatever was right about zones stays right. (02:X-40)
+ * What topology groups other than by host read of a planned node. Moving pods between nodes with equal signatures changes
+ * no count, so every constraint stays satisfied. (02:X-40)
  */
 export class TopologySignatures {
-  /** Topology keys in use, hosts aside. */
+  /** Topology keys in use, without the hostname. */
   readonly keys: readonly string[];
   readonly #filters: readonly TopologyNodeFilter[];
   readonly #known = new Map<RequirementState, number>();
@@ -26,17 +26,17 @@ export class TopologySignatures {
     const known = this.#known.get(requirementState);
     if (known !== undefined) return known;
     const { taints } = poolTemplate.nodeClaimTemplate;
-    const seen = this.#filters.map((filter) =>
+    const matches = this.#filters.map((filter) =>
       filter.matches({ requirements: requirementState.requirements, hostname: undefined, taints }),
     );
-    const text = [...this.idsOf(requirementState), ...seen].join();
+    const text = [...this.idsOf(requirementState), ...matches].join();
     const number = this.#numbers.get(text) ?? this.#numbers.size;
     this.#numbers.set(text, number);
     this.#known.set(requirementState, number);
     return number;
   }
 
-  /** The outline's requirements on the keys, -1 where it has none. */
+  /** Requirement ids of the keys, -1 where there is none. */
   idsOf(requirementState: RequirementState): readonly RequirementId[] {
     return this.keys.map((key) => requirementState.get(key) ?? -1);
   }
