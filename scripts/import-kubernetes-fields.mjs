@@ -1,10 +1,10 @@
-// Writes src/control-plane/kinds/fields-data.ts from the Go module k8s.io/kubernetes: which fields the built-in kinds
+// Writes src/api/kubernetes/fields-data.ts from the Go module k8s.io/kubernetes: which fields the built-in kinds
 // have, of which type, and how lists of them are merged. Facts only: no descriptions.
 // Usage: node scripts/import-kubernetes-fields.mjs KUBERNETES_MODULE_FOLDER
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-const target = new URL("../src/control-plane/kinds/fields-data.ts", import.meta.url);
+const target = new URL("../src/api/kubernetes/fields-data.ts", import.meta.url);
 
 /** The kinds we serve (05 §5), with their definitions in the OpenAPI document. */
 const roots = [

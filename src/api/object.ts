@@ -42,6 +42,12 @@ export function namespaceOf({ namespace }: Pick<ObjectMeta, "namespace">): strin
   return namespace === undefined || namespace === "" ? "default" : namespace;
 }
 
+/** The group of an apiVersion: "" for `v1`, `apps` for `apps/v1`. */
+export function apiGroupOf(apiVersion: string): string {
+  const slash = apiVersion.indexOf("/");
+  return slash < 0 ? "" : apiVersion.slice(0, slash);
+}
+
 /** JSON objects only: not null, not a list. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);

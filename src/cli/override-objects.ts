@@ -1,5 +1,5 @@
 import type { ManifestDocument } from "../api/manifest/document.ts";
-import { isRecord, type KubeObject, namespaceOf } from "../api/object.ts";
+import { apiGroupOf, isRecord, type KubeObject, namespaceOf } from "../api/object.ts";
 
 /**
  * The objects of a cluster with manifests applied: a manifest replaces the object of the same kind and name. A workload
@@ -60,7 +60,7 @@ function controllerKeyOf(object: unknown): string | undefined {
 function objectKeyOf(object: unknown): string | undefined {
   if (!isObject(object)) return undefined;
   const { apiVersion, kind, metadata } = object;
-  const group = apiVersion.includes("/") ? apiVersion.slice(0, apiVersion.indexOf("/")) : "";
+  const group = apiGroupOf(apiVersion);
   return metadata.name === undefined ? undefined : `${group}/${kind}/${namespaceOf(metadata)}/${metadata.name}`;
 }
 

@@ -1,5 +1,6 @@
+import { setOwnKey } from "../json.ts";
 import { isRecord } from "../object.ts";
-import { fieldSchema, type StructuralSchema, setField } from "./schema.ts";
+import { fieldSchema, type StructuralSchema } from "./schema.ts";
 
 /** Fills in schema defaults from the root down, in place; a null that may not stay counts as absent. (01 §0.1) */
 export function applyDefaults(value: unknown, schema: StructuralSchema | undefined): void {
@@ -15,13 +16,13 @@ export function applyDefaults(value: unknown, schema: StructuralSchema | undefin
     for (const [field, property] of Object.entries(schema.properties ?? {})) {
       if (property.default === undefined) continue;
       if (!Object.hasOwn(value, field) || isRefusedNull(value[field], property)) {
-        setField(value, field, structuredClone(property.default));
+        setOwnKey(value, field, structuredClone(property.default));
       }
     }
     for (const field of Object.keys(value)) {
       const known = fieldSchema(schema, field);
       if (isRefusedNull(value[field], known) && known?.default !== undefined) {
-        setField(value, field, structuredClone(known.default)); // a map's value; properties were filled above
+        setOwnKey(value, field, structuredClone(known.default)); // a map's value; properties were filled above
       }
       applyDefaults(value[field], known);
     }

@@ -1,7 +1,8 @@
+import { setOwnKey } from "../json.ts";
 import { isRecord } from "../object.ts";
 import type { FieldPath } from "../problem.ts";
 import { objectMetaSchema } from "./object-meta.ts";
-import { fieldSchema, rootFields, type StructuralSchema, setField } from "./schema.ts";
+import { fieldSchema, rootFields, type StructuralSchema } from "./schema.ts";
 
 export interface Pruned {
   /** A fresh copy: the input is never touched. */
@@ -35,7 +36,7 @@ function pruneAt(value: unknown, schema: StructuralSchema | undefined, context: 
     const path = [...context.path, field];
     if (isResource && rootFields.has(field)) {
       const isMeta = field === "metadata" && isRecord(child);
-      setField(
+      setOwnKey(
         kept,
         field,
         isMeta ? pruneAt(child, objectMetaSchema, { ...context, path, isRoot: false }) : structuredClone(child),
@@ -44,10 +45,10 @@ function pruneAt(value: unknown, schema: StructuralSchema | undefined, context: 
     }
     const known = fieldSchema(schema, field);
     if (known === undefined) {
-      if (keepsUnknown) setField(kept, field, structuredClone(child));
+      if (keepsUnknown) setOwnKey(kept, field, structuredClone(child));
       else context.unknown.push(path);
     } else if (child !== null || known.nullable === true || known.default !== undefined) {
-      setField(kept, field, pruneAt(child, known, { ...context, path, isRoot: false }));
+      setOwnKey(kept, field, pruneAt(child, known, { ...context, path, isRoot: false }));
     }
   }
   return kept;

@@ -57,10 +57,3 @@ export function fieldSchema(schema: StructuralSchema | undefined, field: string)
 
 /** Fields every object has at its root, whatever its schema says. */
 export const rootFields: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata"]);
-
-/** Sets a field even if it is called `__proto__`. */
-export function setField(target: Record<string, unknown>, field: string, value: unknown): void {
-  if (field === "__proto__")
-    Object.defineProperty(target, field, { value, enumerable: true, configurable: true, writable: true });
-  else target[field] = value;
-}

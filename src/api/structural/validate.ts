@@ -1,5 +1,6 @@
 import { RE2JS } from "re2js";
 import { canonicalJson } from "../../util/canonical-json.ts";
+import { describeValue, isIntegerWithin, isSameJson, shortJson } from "../json.ts";
 import { isRecord } from "../object.ts";
 import type { FieldPath, Problem, ProblemCode } from "../problem.ts";
 import { isSupportedFormat, matchesFormat } from "./formats.ts";
@@ -50,7 +51,7 @@ class SchemaCheck {
       this.#add("type", path, `must be ${article(expected)}, not ${describeValue(value)}`, expected);
       return;
     }
-    if (schema.enum !== undefined && !schema.enum.some((one) => sameJson(one, value))) {
+    if (schema.enum !== undefined && !schema.enum.some((one) => isSameJson(one, value))) {
       const choices = schema.enum.map((one) => JSON.stringify(one)).join(", ");
       this.#add("enum", path, `unsupported value ${shortJson(value)}`, `one of ${choices}`);
     }
@@ -165,22 +166,18 @@ function expectedType(schema: StructuralSchema): string | undefined {
 }
 
 function hasType(value: unknown, schema: StructuralSchema): boolean {
-  if (schema["x-kubernetes-int-or-string"] === true) return typeof value === "string" || isInt64(value);
+  if (schema["x-kubernetes-int-or-string"] === true)
+    return typeof value === "string" || isIntegerWithin(value, 2 ** 63);
   switch (schema.type) {
     case "object":
       return isRecord(value);
     case "array":
       return Array.isArray(value);
     case "integer":
-      return isInt64(value);
+      return isIntegerWithin(value, 2 ** 63);
     default:
       return typeof value === schema.type;
   }
-}
-
-/** Larger numbers are read as floating point, which is no integer. */
-function isInt64(value: unknown): boolean {
-  return typeof value === "number" && Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 63;
 }
 
 /** How items of a set or map list are told apart; undefined where repeats are fine. */
@@ -191,21 +188,6 @@ function identityOf(schema: StructuralSchema): ((item: unknown) => string) | und
   return (item) => JSON.stringify(keys.map((key) => (isRecord(item) ? item[key] : undefined)));
 }
 
-function sameJson(a: unknown, b: unknown): boolean {
-  return a === b || (typeof a === "object" && canonicalJson(a) === canonicalJson(b));
-}
-
-function describeValue(value: unknown): string {
-  if (value === null) return "null";
-  if (Array.isArray(value)) return "a list";
-  return typeof value === "object" ? "an object" : `${typeof value} ${shortJson(value)}`;
-}
-
 function article(type: string): string {
   return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
-}
-
-function shortJson(value: unknown): string {
-  const text = JSON.stringify(value) ?? String(value);
-  return text.length > 80 ? `${text.slice(0, 77)}...` : text;
 }

@@ -2,6 +2,7 @@ import { Admission } from "../../api/admission.ts";
 import { type ConversionResult, sourcePath } from "../../api/conversion/conversion.ts";
 import { toV1 } from "../../api/conversion/to-v1.ts";
 import { karpenterKindOf } from "../../api/kinds/karpenter-kinds.ts";
+import { BuiltInFields } from "../../api/kubernetes/built-in-fields.ts";
 import type { ManifestDocument } from "../../api/manifest/document.ts";
 import type { Finding } from "../../api/manifest/finding.ts";
 import { isRecord, type KubeObject, namespacedName } from "../../api/object.ts";
@@ -10,7 +11,7 @@ import { type ReviewedPool, reviewNodePool } from "../../api/validation/node-poo
 import { completeObjects } from "../../core/scenario/complete-objects.ts";
 import { expandWorkloads } from "../../core/scenario/expand-workloads.ts";
 import { withNodeClassReady } from "../../core/scenario/node-classes.ts";
-import { objectShapeProblems } from "../../core/scenario/object-shapes.ts";
+import { readInputObject } from "../../core/scenario/object-form.ts";
 import { isNamespaced, scenarioKind } from "../../core/scenario/scenario-kind.ts";
 import { withoutNulls } from "../../core/scenario/without-nulls.ts";
 import { defaultPool } from "./default-pool.ts";
@@ -43,16 +44,17 @@ export function convertDocuments(documents: readonly ManifestDocument[]): Conver
     })),
     ...conversion.problems.map(({ input, ...problem }) => withLocation(problem, documents[input])),
   ];
+  const fields = new BuiltInFields();
   const objects: LocatedObject[] = [];
   const ignoredKinds = new Map<string, number>();
   for (const converted of conversion.objects) {
-    const object = converted.object as KubeObject;
-    const one: LocatedObject = { object, findingFor: (problem) => locatedFinding(problem, converted, documents) };
-    if (scenarioKind(object) === undefined) {
-      ignoredKinds.set(object.kind, (ignoredKinds.get(object.kind) ?? 0) + 1);
+    const written = converted.object as KubeObject;
+    if (scenarioKind(written) === undefined) {
+      ignoredKinds.set(written.kind, (ignoredKinds.get(written.kind) ?? 0) + 1);
       continue;
     }
-    const problems = objectShapeProblems(object);
+    const { object, problems } = readInputObject(written, fields);
+    const one: LocatedObject = { object, findingFor: (problem) => locatedFinding(problem, converted, documents) };
     findings.push(...problems.map((problem) => unknownFieldAsWarning(one.findingFor(problem))));
     if (problems.every(({ code }) => code === "unknown-field")) objects.push(one);
   }

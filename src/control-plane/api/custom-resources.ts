@@ -1,9 +1,9 @@
 import type { Admission } from "../../api/admission.ts";
 import type { ConversionOptions } from "../../api/conversion/conversion.ts";
+import type { FieldSchema } from "../../api/kubernetes/field-schema.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { rfc3339 } from "../../util/timestamp.ts";
 import { customKinds } from "../kinds/custom-kind.ts";
-import type { FieldSchema } from "../kinds/field-schema.ts";
 import { draftOf, ensureRecord, listAt, textAt } from "../kinds/object-draft.ts";
 import { olderVersionKinds } from "../kinds/older-version-kinds.ts";
 import type { ServedKind } from "../kinds/served-kind.ts";

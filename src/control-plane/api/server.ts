@@ -1,9 +1,9 @@
 import { Admission } from "../../api/admission.ts";
 import type { ConversionOptions } from "../../api/conversion/conversion.ts";
+import { BuiltInFields } from "../../api/kubernetes/built-in-fields.ts";
 import type { Patch } from "../../kube/client.ts";
 import type { Clock } from "../../util/clock.ts";
 import type { Random } from "../../util/random.ts";
-import { BuiltInFields } from "../kinds/built-in-fields.ts";
 import { builtInKinds } from "../kinds/built-in-kinds.ts";
 import { KindRegistry } from "../kinds/kind-registry.ts";
 import type { ServedKind, Subresource, Verb } from "../kinds/served-kind.ts";

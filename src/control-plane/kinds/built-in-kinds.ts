@@ -1,8 +1,8 @@
+import { BuiltInFields } from "../../api/kubernetes/built-in-fields.ts";
+import { anyFieldSchema } from "../../api/kubernetes/field-schema.ts";
 import { PatternCache } from "../../api/structural/validate.ts";
 import { builtInBehaviour } from "./behaviours/built-in-behaviour.ts";
-import { BuiltInFields } from "./built-in-fields.ts";
 import { type BuiltInKindGroup, type BuiltInKindRow, builtInKindTable } from "./built-in-kind-table.ts";
-import { anyFieldSchema } from "./field-schema.ts";
 import { type ServedKind, verbs } from "./served-kind.ts";
 
 /** Every kind Kubernetes itself brings, as far as we serve it. */

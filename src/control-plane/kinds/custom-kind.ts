@@ -1,10 +1,10 @@
 import type { Admission } from "../../api/admission.ts";
+import { type FieldSchema, fieldSchemaOf } from "../../api/kubernetes/field-schema.ts";
 import { isRecord, type KubeObject } from "../../api/object.ts";
 import { formatPath } from "../../api/problem.ts";
 import { prune } from "../../api/structural/prune.ts";
 import type { StructuralSchema } from "../../api/structural/schema.ts";
 import { badRequest, causeOf } from "../api/api-errors.ts";
-import { type FieldSchema, fieldSchemaOf } from "./field-schema.ts";
 import { type JsonObject, listAt, type ObjectDraft, recordAt, textAt } from "./object-draft.ts";
 import {
   type CustomResourceColumn,

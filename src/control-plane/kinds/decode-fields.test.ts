@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { BuiltInFields } from "./built-in-fields.ts";
+import { BuiltInFields } from "../../api/kubernetes/built-in-fields.ts";
 import { builtInKinds } from "./built-in-kinds.ts";
 import { decodeFields } from "./decode-fields.ts";
 

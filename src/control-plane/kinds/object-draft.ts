@@ -1,3 +1,4 @@
+import { copyJson } from "../../api/json.ts";
 import { isRecord, type KubeObject, type OwnerReference } from "../../api/object.ts";
 
 export type JsonObject = Record<string, unknown>;
@@ -70,36 +71,6 @@ export function setDefaults(parent: JsonObject, defaults: Readonly<JsonObject>):
   }
 }
 
-/** A copy one may change. Plain JSON only; a key called `__proto__` stays a key. */
-export function copyJson<T>(value: T): T {
-  if (Array.isArray(value)) return value.map(copyJson) as T;
-  if (!isRecord(value)) return value;
-  const copy: JsonObject = {};
-  for (const key of Object.keys(value)) setOwnKey(copy, key, copyJson((value as JsonObject)[key]));
-  return copy as T;
-}
-
 export function draftOf(object: KubeObject): ObjectDraft {
   return copyJson(object) as unknown as ObjectDraft;
-}
-
-/** Sets a key even if it is called `__proto__`. */
-export function setOwnKey(target: JsonObject, key: string, value: unknown): void {
-  if (key === "__proto__")
-    Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
-  else target[key] = value;
-}
-
-/** Whether two JSON values say the same; the order of keys does not matter. */
-export function isSameJson(a: unknown, b: unknown): boolean {
-  if (a === b) return true;
-  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
-  if (Array.isArray(a)) {
-    return Array.isArray(b) && a.length === b.length && a.every((item, index) => isSameJson(item, b[index]));
-  }
-  if (Array.isArray(b)) return false;
-  const [left, right] = [a as JsonObject, b as JsonObject];
-  const keys = Object.keys(left);
-  if (keys.length !== Object.keys(right).length) return false;
-  return keys.every((key) => Object.hasOwn(right, key) && isSameJson(left[key], right[key]));
 }

@@ -1,11 +1,11 @@
 import type { ConversionOptions } from "../../api/conversion/conversion.ts";
 import { toV1 } from "../../api/conversion/to-v1.ts";
 import { toV1beta1 } from "../../api/conversion/to-v1beta1.ts";
+import { anyFieldSchema } from "../../api/kubernetes/field-schema.ts";
 import { groups } from "../../api/labels.ts";
 import { isRecord, type KubeObject } from "../../api/object.ts";
 import { formatPath } from "../../api/problem.ts";
 import { badRequest, causeOf, invalidObject, type QualifiedResource } from "../api/api-errors.ts";
-import { anyFieldSchema } from "./field-schema.ts";
 import type { KindConversion, KindConversionResult, ServedKind, Verb } from "./served-kind.ts";
 
 /** Kinds of the alpha versions, by the kind they are kept as now. They are written and never read. (01 §7.1) */

@@ -1,9 +1,9 @@
+import type { FieldSchema } from "../../api/kubernetes/field-schema.ts";
 import type { KubeObject } from "../../api/object.ts";
 import type { ResourceType } from "../../kube/client.ts";
 import type { Random } from "../../util/random.ts";
 import type { StatusCause } from "../api/api-errors.ts";
 import type { DecodedFields } from "./decode-fields.ts";
-import type { FieldSchema } from "./field-schema.ts";
 import type { ObjectDraft } from "./object-draft.ts";
 
 export const subresources = [

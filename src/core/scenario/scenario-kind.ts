@@ -1,7 +1,7 @@
 import { groups } from "../../api/labels.ts";
-import type { KubeObject } from "../../api/object.ts";
+import { apiGroupOf, type KubeObject } from "../../api/object.ts";
 
-/** What a scenario may hold, by group: the version of a foreign kind does not matter to us. */
+/** The kinds a plan reads, by group; versions of a kind are read alike. */
 const kindsByGroup = {
   "": ["Pod", "PodTemplate", "Node", "Namespace", "PersistentVolume", "PersistentVolumeClaim"],
   apps: ["Deployment", "ReplicaSet", "StatefulSet", "DaemonSet"],
@@ -22,14 +22,9 @@ const kindsByGroupAndName: ReadonlyMap<string, ScenarioKind> = new Map(
   Object.entries(kindsByGroup).flatMap(([group, kinds]) => kinds.map((kind) => [`${group}/${kind}`, kind] as const)),
 );
 
-/** The kind of an object a plan looks at; undefined for what it passes by, such as a Service. */
+/** The kind of an object that a plan reads; undefined for others, such as a Service. */
 export function scenarioKind({ apiVersion, kind }: Pick<KubeObject, "apiVersion" | "kind">): ScenarioKind | undefined {
-  return kindsByGroupAndName.get(`${groupOf(apiVersion)}/${kind}`);
-}
-
-function groupOf(apiVersion: string): string {
-  const slash = apiVersion.indexOf("/");
-  return slash < 0 ? "" : apiVersion.slice(0, slash);
+  return kindsByGroupAndName.get(`${apiGroupOf(apiVersion)}/${kind}`);
 }
 
 const clusterScoped: ReadonlySet<ScenarioKind> = new Set<ScenarioKind>([

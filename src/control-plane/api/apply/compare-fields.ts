@@ -1,6 +1,6 @@
+import { isSameJson } from "../../../api/json.ts";
+import { anyFieldSchema, type FieldSchema } from "../../../api/kubernetes/field-schema.ts";
 import { isRecord } from "../../../api/object.ts";
-import { anyFieldSchema, type FieldSchema } from "../../kinds/field-schema.ts";
-import { isSameJson } from "../../kinds/object-draft.ts";
 import { emptyFieldSet, type FieldSet, fieldSetNode, leafFieldSet } from "./field-set.ts";
 
 /** A part of a value that can be owned separately. */

@@ -1,6 +1,7 @@
+import { copyJson, setOwnKey } from "../../../api/json.ts";
+import type { FieldSchema } from "../../../api/kubernetes/field-schema.ts";
 import { isRecord } from "../../../api/object.ts";
-import type { FieldSchema } from "../../kinds/field-schema.ts";
-import { copyJson, type JsonObject, setOwnKey } from "../../kinds/object-draft.ts";
+import type { JsonObject } from "../../kinds/object-draft.ts";
 import { childSchema, listItemStep } from "./compare-fields.ts";
 import type { FieldSet } from "./field-set.ts";
 

@@ -1,7 +1,8 @@
+import { copyJson } from "../../../api/json.ts";
 import type { KubeObject } from "../../../api/object.ts";
 import { rfc3339 } from "../../../util/timestamp.ts";
 import { apiVersionOfKind } from "../../kinds/kind-registry.ts";
-import { copyJson, draftOf, type ObjectDraft } from "../../kinds/object-draft.ts";
+import { draftOf, type ObjectDraft } from "../../kinds/object-draft.ts";
 import type { ServedKind } from "../../kinds/served-kind.ts";
 import { apiError } from "../api-errors.ts";
 import type { WriteRequest } from "../request.ts";

@@ -1,5 +1,6 @@
+import { copyJson, isSameJson, setOwnKey } from "../../../api/json.ts";
 import { isRecord } from "../../../api/object.ts";
-import { copyJson, isSameJson, type JsonObject, setOwnKey } from "../../kinds/object-draft.ts";
+import type { JsonObject } from "../../kinds/object-draft.ts";
 import { apiError, badRequest } from "../api-errors.ts";
 
 /** The limit of Kubernetes on operations in a patch. */

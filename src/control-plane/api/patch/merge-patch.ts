@@ -1,5 +1,6 @@
+import { copyJson, setOwnKey } from "../../../api/json.ts";
 import { isRecord } from "../../../api/object.ts";
-import { copyJson, type JsonObject, setOwnKey } from "../../kinds/object-draft.ts";
+import type { JsonObject } from "../../kinds/object-draft.ts";
 
 /** RFC 7386: objects are merged, null deletes, everything else replaces. The inputs are not changed. */
 export function mergePatch(target: unknown, patch: unknown): unknown {

@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { runs } from "../../../../test/runs.ts";
+import { isSameJson } from "../../../api/json.ts";
 import { isRecord } from "../../../api/object.ts";
-import { isSameJson } from "../../kinds/object-draft.ts";
 import { jsonPatch } from "./json-patch.ts";
 import { mergePatch } from "./merge-patch.ts";
 

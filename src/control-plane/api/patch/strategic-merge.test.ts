@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { runs } from "../../../../test/runs.ts";
-import { BuiltInFields } from "../../kinds/built-in-fields.ts";
+import { BuiltInFields } from "../../../api/kubernetes/built-in-fields.ts";
 import type { JsonObject } from "../../kinds/object-draft.ts";
 import { strategicMerge } from "./strategic-merge.ts";
 

@@ -1,6 +1,7 @@
+import { copyJson, isSameJson, setOwnKey } from "../../../api/json.ts";
+import { anyFieldSchema, type FieldSchema } from "../../../api/kubernetes/field-schema.ts";
 import { isRecord } from "../../../api/object.ts";
-import { anyFieldSchema, type FieldSchema } from "../../kinds/field-schema.ts";
-import { copyJson, isSameJson, type JsonObject, setOwnKey } from "../../kinds/object-draft.ts";
+import type { JsonObject } from "../../kinds/object-draft.ts";
 import { badRequest } from "../api-errors.ts";
 import { sortByPatchOrder } from "./patch-order.ts";
 

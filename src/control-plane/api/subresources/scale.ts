@@ -1,13 +1,6 @@
+import { copyJson } from "../../../api/json.ts";
 import { isRecord, type KubeObject } from "../../../api/object.ts";
-import {
-  copyJson,
-  draftOf,
-  type JsonObject,
-  numberAt,
-  type ObjectDraft,
-  recordAt,
-  textAt,
-} from "../../kinds/object-draft.ts";
+import { draftOf, type JsonObject, numberAt, type ObjectDraft, recordAt, textAt } from "../../kinds/object-draft.ts";
 import type { ServedKind } from "../../kinds/served-kind.ts";
 import { badRequest, conflict, invalidObject, invalidValue, noSuchResource } from "../api-errors.ts";
 

@@ -1,3 +1,4 @@
+import { isSameJson } from "../../../api/json.ts";
 import type { KubeObject, OwnerReference } from "../../../api/object.ts";
 import type { ObjectKey, ResourceType } from "../../../kube/client.ts";
 import type { Controller, ControllerContext } from "../../../kube/controller.ts";
@@ -6,7 +7,6 @@ import { cacheKey } from "../../../kube/object-cache.ts";
 import { Reconciler, type RequeueAfter } from "../../../kube/reconciler.ts";
 import { builtInTypes } from "../../../kube/resources.ts";
 import type { ObjectChange } from "../../../kube/view.ts";
-import { isSameJson } from "../../kinds/object-draft.ts";
 import { type AllKindsWatch, watchAllKinds } from "./all-kinds-watch.ts";
 import {
   decideDeletion,

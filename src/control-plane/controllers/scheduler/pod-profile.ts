@@ -1,3 +1,4 @@
+import { isSameJson } from "../../../api/json.ts";
 import type {
   Pod,
   PodAffinityTerm,
@@ -11,7 +12,6 @@ import { hostPortsOf } from "../../../core/host-ports.ts";
 import { type CompiledSelector, compileSelector, type LabelSet } from "../../../core/label-selector.ts";
 import type { HostPort } from "../../../core/scheduling/problem.ts";
 import { volumeClaimKeys } from "../../../core/volumes.ts";
-import { isSameJson } from "../../kinds/object-draft.ts";
 import { type ApiPod, hasDeletionTimestamp, hasTerminalPhase } from "../api-pod-and-node.ts";
 import { type NodeTest, nodeSelectorTermTest, requiredNodeTest } from "../node-selector.ts";
 import type { SchedulerAmountReader, SchedulerAmounts } from "./scheduler-amounts.ts";

@@ -1,8 +1,8 @@
+import { isSameJson } from "../../../api/json.ts";
 import type { KubeObject } from "../../../api/object.ts";
 import type { ResourceType } from "../../../kube/client.ts";
 import type { ControllerContext } from "../../../kube/controller.ts";
 import { rfc3339 } from "../../../util/timestamp.ts";
-import { isSameJson } from "../../kinds/object-draft.ts";
 import type { WorkloadCondition } from "./types.ts";
 
 /** Writes a status that changed, over the very version it was made from; a conflict is for the next look. */

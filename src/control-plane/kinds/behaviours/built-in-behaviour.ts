@@ -1,10 +1,10 @@
+import type { FieldSchema } from "../../../api/kubernetes/field-schema.ts";
 import { metadataProblems } from "../../../api/metadata.ts";
 import type { KubeObject } from "../../../api/object.ts";
 import type { PatternCache } from "../../../api/structural/validate.ts";
 import { dnsLabelError } from "../../../api/validation/names.ts";
 import { causeOf, invalidValue, type StatusCause } from "../../api/api-errors.ts";
 import { type DecodedFields, decodeFields } from "../decode-fields.ts";
-import type { FieldSchema } from "../field-schema.ts";
 import type { JsonObject, ObjectDraft } from "../object-draft.ts";
 import type { KindBehaviour } from "../served-kind.ts";
 

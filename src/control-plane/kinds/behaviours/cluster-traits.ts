@@ -1,3 +1,4 @@
+import { copyJson, setOwnKey } from "../../../api/json.ts";
 import { isRecord } from "../../../api/object.ts";
 import { rfc3339 } from "../../../util/timestamp.ts";
 import {
@@ -8,14 +9,12 @@ import {
   unsupportedValue,
 } from "../../api/api-errors.ts";
 import {
-  copyJson,
   ensureRecord,
   type JsonObject,
   listAt,
   type ObjectDraft,
   recordAt,
   setDefaults,
-  setOwnKey,
   textAt,
 } from "../object-draft.ts";
 import type { AdmissionContext } from "../served-kind.ts";

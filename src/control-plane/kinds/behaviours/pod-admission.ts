@@ -1,14 +1,7 @@
+import { copyJson } from "../../../api/json.ts";
 import { isRecord } from "../../../api/object.ts";
 import { forbidden } from "../../api/api-errors.ts";
-import {
-  copyJson,
-  ensureRecord,
-  type JsonObject,
-  listAt,
-  type ObjectDraft,
-  recordAt,
-  textAt,
-} from "../object-draft.ts";
+import { ensureRecord, type JsonObject, listAt, type ObjectDraft, recordAt, textAt } from "../object-draft.ts";
 import type { AdmissionContext } from "../served-kind.ts";
 import { requestsFromLimits } from "./pod-defaults.ts";
 

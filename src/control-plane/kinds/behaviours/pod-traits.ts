@@ -1,17 +1,9 @@
+import { copyJson, isSameJson } from "../../../api/json.ts";
 import type { KubeObject } from "../../../api/object.ts";
 import { Quantity } from "../../../util/quantity.ts";
 import { rfc3339 } from "../../../util/timestamp.ts";
 import { forbiddenField, type StatusCause } from "../../api/api-errors.ts";
-import {
-  copyJson,
-  ensureRecord,
-  isSameJson,
-  type JsonObject,
-  listAt,
-  type ObjectDraft,
-  recordAt,
-  textAt,
-} from "../object-draft.ts";
+import { ensureRecord, type JsonObject, listAt, type ObjectDraft, recordAt, textAt } from "../object-draft.ts";
 import type { AdmissionContext } from "../served-kind.ts";
 import type { KindTraits } from "./built-in-behaviour.ts";
 import { admitPod } from "./pod-admission.ts";

@@ -1,3 +1,4 @@
+import { isSameJson } from "../../../api/json.ts";
 import type { KubeObject } from "../../../api/object.ts";
 import type { FieldPath } from "../../../api/problem.ts";
 import { compileSelector } from "../../../core/label-selector.ts";
@@ -10,7 +11,6 @@ import {
 } from "../../api/api-errors.ts";
 import {
   ensureRecord,
-  isSameJson,
   type JsonObject,
   listAt,
   numberAt,

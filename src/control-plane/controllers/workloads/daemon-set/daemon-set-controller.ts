@@ -1,8 +1,8 @@
+import { isSameJson } from "../../../../api/json.ts";
 import { type ControllerContext, reconcileController, triggerOn } from "../../../../kube/controller.ts";
 import type { RequeueAfter } from "../../../../kube/reconciler.ts";
 import { builtInTypes } from "../../../../kube/resources.ts";
 import type { ObjectChange } from "../../../../kube/view.ts";
-import { isSameJson } from "../../../kinds/object-draft.ts";
 import { latestRevision, revisionsOf, truncateHistory } from "../controller-revisions.ts";
 import {
   changedObjectKey,

@@ -1,7 +1,7 @@
+import { isSameJson } from "../../../../api/json.ts";
 import type { ControllerContext } from "../../../../kube/controller.ts";
 import { isKubeError } from "../../../../kube/kube-error.ts";
 import { builtInTypes } from "../../../../kube/resources.ts";
-import { isSameJson } from "../../../kinds/object-draft.ts";
 import { isControlledBy, namespacedNameOf, newControllerReference } from "../ownership.ts";
 import { isPodTerminal } from "../pods.ts";
 import { sum } from "../scaled-value.ts";

@@ -1,10 +1,16 @@
-import { anyFieldSchema, type FieldSchema, type LeafType, type PatchRule } from "./field-schema.ts";
+import {
+  anyFieldSchema,
+  type FieldSchema,
+  type LeafType,
+  type ObjectFieldSchema,
+  type PatchRule,
+} from "./field-schema.ts";
 import { fieldTable } from "./fields-data.ts";
 
 /**
- * The table's letters. A definition is a line: its name, `~` if it is owned whole, then `field:type`s. A type is a leaf,
- * `$definition`, `[item]` or `{value}`; behind a list `~` whole, `!` a set, `@keys` by keys; then how strategic patches
- * treat it: `+key` merged by key, `+` merged as a set, `%` retains keys, `=` replaced.
+ * The notation of the table. A definition is a line: its name, `~` if it is owned whole, then `field:type`s. A type is a leaf,
+ * `$definition`, `[item]` or `{value}`; after a list `~` atomic, `!` a set, `@keys` by keys; then how strategic patches
+ * treat it: `+key` merged by key, `+` merged as a set, `=` replaced.
  */
 const leafTypeByLetter: Readonly<Record<string, LeafType>> = {
   s: "string",
@@ -20,10 +26,19 @@ const leafTypeByLetter: Readonly<Record<string, LeafType>> = {
   "*": "any",
 };
 
-/** The fields of the built-in kinds, read from the table as they are asked for. */
+/** The name of a kind's definition. The table names groups by their first word: `rbac.v1.Role`. */
+export function builtInDefinition({
+  group,
+  version,
+  kind,
+}: Readonly<Record<"group" | "version" | "kind", string>>): string {
+  return `${group === "" ? "core" : group.split(".", 1)[0]}.${version}.${kind}`;
+}
+
+/** The fields of the built-in kinds; a definition is parsed when it is first asked for. */
 export class BuiltInFields {
   readonly #lines = new Map<string, string>();
-  readonly #known = new Map<string, FieldSchema>();
+  readonly #known = new Map<string, ObjectFieldSchema>();
 
   constructor() {
     for (const line of fieldTable.split("\n")) {
@@ -32,24 +47,29 @@ export class BuiltInFields {
     }
   }
 
+  has(name: string): boolean {
+    return this.#lines.has(name);
+  }
+
   /** By short name, e.g. `core.v1.Pod`. */
-  definition(name: string): FieldSchema {
+  definition(name: string): ObjectFieldSchema {
     const known = this.#known.get(name);
     if (known !== undefined) return known;
     const line = this.#lines.get(name);
     if (line === undefined) throw new Error(`no field table for ${name}`);
-    const made = this.#object(line);
+    const made = this.#object(name, line);
     this.#known.set(name, made);
     return made;
   }
 
-  #object(line: string, patch?: PatchRule): FieldSchema {
+  /** The names of a definition's fields. */
+  fieldNames(definition: string): readonly string[] {
+    return fieldEntries(this.#lines.get(definition) ?? "").map(([name]) => name);
+  }
+
+  #object(definition: string, line: string): ObjectFieldSchema {
     const isAtomic = line.startsWith("~ ");
-    const types = new Map<string, string | FieldSchema>();
-    for (const entry of (isAtomic ? line.slice(2) : line).split(" ")) {
-      const colon = entry.indexOf(":");
-      if (colon > 0) types.set(entry.slice(0, colon), entry.slice(colon + 1));
-    }
+    const types = new Map<string, string | FieldSchema>(fieldEntries(line));
     const field = (name: string): FieldSchema | undefined => {
       const type = types.get(name);
       if (typeof type !== "string") return type;
@@ -57,7 +77,7 @@ export class BuiltInFields {
       types.set(name, made);
       return made;
     };
-    return { is: "object", isAtomic, field, ...(patch && { patch }) };
+    return { is: "object", definition, isAtomic, field };
   }
 
   #type(text: string): FieldSchema {
@@ -76,7 +96,15 @@ export class BuiltInFields {
   }
 }
 
-/** Splits a type from what is said about it. */
+/** The fields of a line with their types, still in the table's notation. */
+function fieldEntries(line: string): readonly (readonly [string, string])[] {
+  return line.split(" ").flatMap((entry) => {
+    const colon = entry.indexOf(":");
+    return colon > 0 ? [[entry.slice(0, colon), entry.slice(colon + 1)] as const] : [];
+  });
+}
+
+/** Splits a type from its modifiers. */
 function splitModifiers(text: string): readonly [string, string] {
   const open = text[0];
   if (open === "[" || open === "{") {
@@ -95,8 +123,6 @@ function identity(tail: string): "atomic" | "set" | readonly string[] {
 
 function patchRule(tail: string): PatchRule | undefined {
   const mergeKey = /\+([^%=]*)/.exec(tail)?.[1];
-  const retainsKeys = tail.includes("%");
   const isReplaced = tail.includes("=");
-  if (mergeKey === undefined && !retainsKeys && !isReplaced) return undefined;
-  return { mergeKey, retainsKeys, isReplaced };
+  return mergeKey === undefined && !isReplaced ? undefined : { mergeKey, isReplaced };
 }

@@ -1,15 +1,23 @@
 import { describe, expect, it } from "vitest";
+import { BuiltInFields } from "../../api/kubernetes/built-in-fields.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { formatPath } from "../../api/problem.ts";
-import { objectShapeProblems } from "./object-shapes.ts";
+import { readInputObject } from "./object-form.ts";
 
+const fields = new BuiltInFields();
 const problems = (object: unknown) =>
-  objectShapeProblems(object as KubeObject).map(({ code, path }) => `${formatPath(path)} ${code}`);
+  readInputObject(object as KubeObject, fields).problems.map(({ code, path }) => `${formatPath(path)} ${code}`);
 
 const pod = (spec: unknown, metadata: unknown = { name: "p" }) => ({ apiVersion: "v1", kind: "Pod", metadata, spec });
 const container = (more: object = {}) => ({ containers: [{ name: "app", ...more }] });
+const deployment = {
+  apiVersion: "apps/v1",
+  kind: "Deployment",
+  metadata: {},
+  spec: { template: { spec: container() } },
+};
 
-describe("the shape of foreign objects", () => {
+describe("the form of input objects", () => {
   it.each<[string, unknown, readonly string[]]>([
     ["nothing is wrong", pod(container({ resources: { requests: { cpu: 1, memory: "1Gi" } } })), []],
     ["a spec that is text", pod("x"), ["spec type"]],
@@ -57,10 +65,26 @@ describe("the shape of foreign objects", () => {
       },
       ["spec.replicas too-small"],
     ],
+    ["a pool without spec", { apiVersion: "karpenter.sh/v1", kind: "NodePool", metadata: {} }, ["spec required"]],
     [
-      "a pool whose budgets are no list",
-      { apiVersion: "karpenter.sh/v1", kind: "NodePool", metadata: {}, spec: { disruption: { budgets: {} } } },
-      ["spec.disruption.budgets type"],
+      "a claim whose node class has no name",
+      {
+        apiVersion: "karpenter.sh/v1",
+        kind: "NodeClaim",
+        metadata: {},
+        spec: { nodeClassRef: { group: "karpenter.kwok.sh", kind: "KWOKNodeClass" } },
+      },
+      ["spec.nodeClassRef.name required"],
+    ],
+    [
+      "a misspelt field of a Deployment",
+      { ...deployment, spec: { ...deployment.spec, replica: 2 } },
+      ["spec.replica unknown-field"],
+    ],
+    [
+      "too many replicas",
+      { ...deployment, spec: { ...deployment.spec, replicas: 100_001 } },
+      ["spec.replicas too-large"],
     ],
     ["a Node without metadata", { apiVersion: "v1", kind: "Node" }, ["metadata required"]],
     [
@@ -68,7 +92,6 @@ describe("the shape of foreign objects", () => {
       { apiVersion: "v1", kind: "Node", metadata: { deletionTimestamp: "soon" } },
       ["metadata.deletionTimestamp format"],
     ],
-    ["a kind we pass by", { apiVersion: "v1", kind: "Service", spec: 7 }, []],
   ])("%s", (_, object, expected) => {
     expect(problems(object)).toEqual(expected);
   });

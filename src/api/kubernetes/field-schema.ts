@@ -1,4 +1,4 @@
-import type { StructuralSchema } from "../../api/structural/schema.ts";
+import type { StructuralSchema } from "../structural/schema.ts";
 
 export const leafTypes = [
   "string",
@@ -19,21 +19,14 @@ export type LeafType = (typeof leafTypes)[number];
 export interface PatchRule {
   /** The key list items are merged by; empty text: the list is a set of plain values. Absent: replaced whole. */
   readonly mergeKey: string | undefined;
-  readonly retainsKeys: boolean;
   /** An object that is replaced, not merged. */
   readonly isReplaced: boolean;
 }
 
-/** What a field may hold and who may own which part of it. Built-in kinds and custom ones speak this one language. */
+/** What a field may hold and who may own which part of it; the same for built-in and custom kinds. */
 export type FieldSchema =
   | { readonly is: LeafType; readonly patch?: PatchRule }
-  | {
-      readonly is: "object";
-      /** Undefined: a field the kind does not have. */
-      field(name: string): FieldSchema | undefined;
-      readonly isAtomic: boolean;
-      readonly patch?: PatchRule;
-    }
+  | ObjectFieldSchema
   | { readonly is: "map"; readonly of: FieldSchema; readonly isAtomic: boolean; readonly patch?: PatchRule }
   | {
       readonly is: "list";
@@ -43,10 +36,20 @@ export type FieldSchema =
       readonly patch?: PatchRule;
     };
 
+export interface ObjectFieldSchema {
+  readonly is: "object";
+  /** Its name in the field table of built-in kinds, e.g. `core.v1.Pod`. */
+  readonly definition?: string;
+  readonly isAtomic: boolean;
+  readonly patch?: PatchRule;
+  /** Undefined: the kind has no such field. */
+  field(name: string): FieldSchema | undefined;
+}
+
 export const anyFieldSchema: FieldSchema = { is: "any" };
 
-/** The same for a custom kind, whose schema came with its CRD. `metadata` has the schema all kinds share. */
-export function fieldSchemaOf(schema: StructuralSchema, metadata: FieldSchema): FieldSchema {
+/** The fields of a custom kind, from the schema of its CRD; those of `metadata` are the same for all kinds. */
+export function fieldSchemaOf(schema: StructuralSchema, metadata: FieldSchema): ObjectFieldSchema {
   const root = convertSchema(schema);
   const text: FieldSchema = { is: "string" };
   return {
@@ -72,7 +75,7 @@ function convertSchema(schema: StructuralSchema | undefined): FieldSchema {
   return { is: "object", isAtomic, field: fieldsOf(properties, schema) };
 }
 
-/** Converted when asked for: most writes touch few fields. */
+/** Converts a field when it is first asked for, because most writes touch few of them. */
 function fieldsOf(
   properties: Readonly<Record<string, StructuralSchema>>,
   schema: StructuralSchema,
