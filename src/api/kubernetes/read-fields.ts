@@ -81,7 +81,7 @@ class FieldReader {
     for (const name of Object.keys(value)) {
       const field = schema.field(name);
       if (field === undefined) this.unknown.push([...this.#path, name]);
-      else this.#entry(read, name, { written: value[name], schema: field });
+      else if (isPresent(value[name], field)) setOwnKey(read, name, this.#within(name, value[name], field));
     }
     const rule = schema.definition === undefined ? undefined : this.#rules[schema.definition];
     if (rule !== undefined) this.#check(value, rule);
@@ -91,29 +91,25 @@ class FieldReader {
   #map(value: unknown, of: FieldSchema): unknown {
     if (!isRecord(value)) return this.#mismatch(value, "an object");
     const read: Record<string, unknown> = {};
-    for (const name of Object.keys(value)) this.#entry(read, name, { written: value[name], schema: of });
+    for (const name of Object.keys(value)) {
+      if (isPresent(value[name], of)) setOwnKey(read, name, this.#within(name, value[name], of));
+    }
     return read;
   }
 
-  #entry(
-    target: Record<string, unknown>,
-    name: string,
-    { written, schema }: { readonly written: unknown; readonly schema: FieldSchema },
-  ): void {
-    if (written === null || written === undefined || isEmpty(written, schema)) return;
-    this.#path.push(name);
-    setOwnKey(target, name, this.value(written, schema));
+  #within(step: string | number, value: unknown, schema: FieldSchema): unknown {
+    if (schema.is === "string" && typeof value === "string") return value; // most fields are
+    this.#path.push(step);
+    const read = this.value(value, schema);
     this.#path.pop();
+    return read;
   }
 
   #list(value: unknown, of: FieldSchema): unknown {
     if (!Array.isArray(value)) return this.#mismatch(value, "a list");
-    return value.map((item: unknown, index) => {
-      this.#path.push(index);
-      const read = item === null && of.is !== "any" ? this.#zero(of) : this.value(item, of);
-      this.#path.pop();
-      return read;
-    });
+    return value.map((item: unknown, index) =>
+      item === null && of.is !== "any" ? this.#zero(of, index) : this.#within(index, item, of),
+    );
   }
 
   #leaf(value: unknown, type: Exclude<LeafType, "any">): unknown {
@@ -122,8 +118,8 @@ class FieldReader {
   }
 
   /** What Go makes of null in a list: a value with nothing in it. */
-  #zero(schema: FieldSchema): unknown {
-    if (schema.is === "object" || schema.is === "map") return this.value({}, schema);
+  #zero(schema: FieldSchema, index: number): unknown {
+    if (schema.is === "object" || schema.is === "map") return this.#within(index, {}, schema);
     return schema.is === "list" ? [] : schema.is === "any" ? null : leaves[schema.is].zero;
   }
 
@@ -131,31 +127,35 @@ class FieldReader {
     this.problems.push({ code, path: [...this.#path], value, expected });
   }
 
-  #check(value: Readonly<Record<string, unknown>>, { required = [], notEmpty = [], bounds = {} }: FieldRule): void {
-    for (const name of required) {
+  #check(value: Readonly<Record<string, unknown>>, rule: FieldRule): void {
+    for (const name of rule.required ?? []) {
       if (value[name] === undefined || value[name] === null) {
         this.problems.push({ code: "required", path: [...this.#path, name], value: undefined });
       }
     }
-    for (const name of notEmpty) {
+    for (const name of rule.notEmpty ?? []) {
       const list = value[name];
       if (Array.isArray(list) && list.length === 0) {
         this.problems.push({ code: "too-few", path: [...this.#path, name], value: list, expected: "one item or more" });
       }
     }
-    for (const name of Object.keys(bounds)) {
-      if (bounds[name] !== undefined) this.#checkBounds(value[name], bounds[name], [...this.#path, name]);
+    for (const name in rule.bounds) {
+      const bounds = rule.bounds[name];
+      if (bounds !== undefined && value[name] !== undefined) this.#checkBounds(value[name], bounds, name);
     }
   }
 
-  #checkBounds(value: unknown, bounds: FieldBounds, path: FieldPath): void {
+  #checkBounds(value: unknown, bounds: FieldBounds, name: string): void {
     if (isRecord(value)) {
-      for (const key of Object.keys(value)) this.#checkBounds(value[key], bounds, [...path, key]);
+      this.#path.push(name);
+      for (const key of Object.keys(value)) this.#checkBounds(value[key], bounds, key);
+      this.#path.pop();
       return;
     }
     const { least, most = Number.POSITIVE_INFINITY } = bounds;
-    const number = typeof value === "string" ? Quantity.tryParse(value)?.sign() : value;
-    if (typeof number !== "number" || Number.isNaN(number)) return; // its type is reported already
+    const number = typeof value === "string" ? quantitySign(value) : value; // quantities have no bound but zero
+    if (typeof number !== "number") return; // its type is reported already
+    const path = [...this.#path, name];
     if (number < least) this.problems.push({ code: "too-small", path, value, expected: `at least ${least}` });
     if (number > most) {
       this.problems.push({ code: "too-large", path, value, expected: `at most ${most.toLocaleString("en-US")}` });
@@ -222,10 +222,16 @@ function int32(value: unknown): unknown {
   return isIntegerWithin(value, 2 ** 31) ? value : undefined;
 }
 
-/** Maps and lists are left out of JSON when empty; objects are not, because `emptyDir: {}` means something. */
-function isEmpty(value: unknown, schema: FieldSchema): boolean {
-  if (schema.is === "list") return Array.isArray(value) && value.length === 0;
-  return schema.is === "map" && isRecord(value) && Object.keys(value).length === 0;
+/** Nulls, empty maps and empty lists are as good as absent; empty objects are not, because `emptyDir: {}` means something. */
+function isPresent(value: unknown, schema: FieldSchema): boolean {
+  if (value === null || value === undefined) return false;
+  if (schema.is === "list") return !Array.isArray(value) || value.length > 0;
+  return schema.is !== "map" || !isRecord(value) || Object.keys(value).length > 0;
+}
+
+/** Undefined for a text that is no quantity. Only a minus sign makes one negative. */
+function quantitySign(text: string): number | undefined {
+  return text.startsWith("-") ? Quantity.tryParse(text)?.sign() : 1;
 }
 
 const rfc3339Form = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?(Z|[+-]\d{2}:\d{2})$/;
