@@ -15,11 +15,14 @@ export interface ReadInput {
 }
 
 export function readInputObject(object: KubeObject, fields: BuiltInFields): ReadInput {
-  const { apiVersion, kind } = object;
-  const definition = builtInDefinition({ group: apiGroupOf(apiVersion), version: "v1", kind });
+  const definition = definitionOf(object);
   if (!fields.has(definition)) return { object, problems: karpenterKindProblems(object, fields) };
   const { value, problems, unknown } = readFields(object, fields.definition(definition), inputRules);
   return { object: value as KubeObject, problems: [...problems.map(problemOf), ...unknown.map(unknownField)] };
+}
+
+function definitionOf({ apiVersion, kind }: KubeObject): string {
+  return builtInDefinition({ group: apiGroupOf(apiVersion), version: "v1", kind }); // older versions are read alike
 }
 
 /** As much of our own kinds as completion relies on: admission checks them by their own schemas. */
