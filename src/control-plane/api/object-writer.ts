@@ -2,7 +2,7 @@ import { copyJson, isSameJson } from "../../api/json.ts";
 import { isRecord, type KubeObject } from "../../api/object.ts";
 import { rfc3339 } from "../../util/timestamp.ts";
 import { apiVersionOfKind } from "../kinds/kind-registry.ts";
-import { type ObjectDraft, type ObjectDraftMetadata } from "../kinds/object-draft.ts";
+import type { ObjectDraft, ObjectDraftMetadata } from "../kinds/object-draft.ts";
 import type { ServedKind } from "../kinds/served-kind.ts";
 import { alreadyExists, badRequest, invalidObject, notFound } from "./api-errors.ts";
 import { trackManagedFields } from "./apply/managed-fields.ts";
