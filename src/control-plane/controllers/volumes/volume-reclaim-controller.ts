@@ -21,10 +21,7 @@ export function volumeReclaimController(): Controller {
       ),
       triggerOn(builtInTypes.PersistentVolumeClaim, ({ object, old }, { view }) => {
         if (object !== undefined) return [];
-        const volumes = view<Volume>(builtInTypes.PersistentVolume).byIndex(
-          claimIndex,
-          cacheKey(old.metadata),
-        );
+        const volumes = view<Volume>(builtInTypes.PersistentVolume).byIndex(claimIndex, cacheKey(old.metadata));
         return volumes.map(({ metadata }) => metadata.name ?? "");
       }),
       triggerOn(builtInTypes.VolumeAttachment, ({ object, old }) =>

@@ -4,20 +4,20 @@ import type { ControllerContext } from "../../../kube/controller.ts";
 import { isKubeError } from "../../../kube/kube-error.ts";
 import { builtInTypes } from "../../../kube/resources.ts";
 import { canonicalJson } from "../../../util/canonical-json.ts";
-import { ignoreNotFound, isControlledBy, namespacedNameOf, newControllerReference } from "./ownership.ts";
+import { deleteIfExists, isControlledBy, namespacedNameOf, newControllerReference } from "./ownership.ts";
 import { templateHash } from "./template-hash.ts";
-import type { ControllerRevision, PodTemplateSpec } from "./types.ts";
+import type { ControllerRevision, PodTemplateSpec, RevisionData } from "./types.ts";
 import { workloadLabels } from "./workload-labels.ts";
 
 type Owner = KubeObject & { readonly spec: { readonly template: PodTemplateSpec } };
 
-/** The templates an owner has had, oldest first. */
+/** The stored pod templates of an owner, oldest first. */
 export function revisionsOf(context: ControllerContext, { metadata }: KubeObject): readonly ControllerRevision[] {
   const all = context.view<ControllerRevision>(builtInTypes.ControllerRevision).controlledBy(metadata.uid);
   return [...all].sort((a, b) => a.revision - b.revision);
 }
 
-/** The revision of the owner's template of today: made if it is new, moved to the front if it was there before. */
+/** The revision of the owner's current template: created if new, renumbered as the latest if it existed before. */
 export async function latestRevision(
   context: ControllerContext,
   { owner, ownerType }: { readonly owner: Owner; readonly ownerType: ResourceType },
@@ -36,18 +36,17 @@ export async function latestRevision(
   });
 }
 
-/** DaemonSets mark revisions as they mark pods; StatefulSets do not. */
+/** DaemonSets label revisions with the same key as pods; StatefulSets use another. */
 function hashLabelOf({ kind }: ResourceType): string {
   return kind === "DaemonSet" ? workloadLabels.revisionHash : workloadLabels.hash;
 }
 
-/** The template a revision holds. */
 export function templateOfRevision({ data }: ControllerRevision): PodTemplateSpec {
-  const { $patch: _, ...template } = (data as RevisionData).spec.template;
+  const { $patch: _, ...template } = data.spec.template;
   return template;
 }
 
-/** Drops the oldest revisions nobody uses, beyond the history that is kept. */
+/** Deletes the oldest unused revisions beyond the history limit. */
 export async function truncateHistory(
   context: ControllerContext,
   {
@@ -62,15 +61,11 @@ export async function truncateHistory(
 ): Promise<void> {
   const unused = revisionsOf(context, owner).filter((revision) => !isUsed(revision));
   for (const revision of unused.slice(0, Math.max(0, unused.length - limit))) {
-    await ignoreNotFound(context.client.delete(builtInTypes.ControllerRevision, namespacedNameOf(revision)));
+    await deleteIfExists(context, builtInTypes.ControllerRevision, revision);
   }
 }
 
-interface RevisionData {
-  readonly spec: { readonly template: PodTemplateSpec & { readonly $patch: "replace" } };
-}
-
-/** As kubectl reads it for `rollout undo`: a patch of the owner. */
+/** A patch of the owner, as `kubectl rollout undo` expects it. */
 function revisionData(template: PodTemplateSpec): RevisionData {
   return { spec: { template: { ...template, $patch: "replace" } } };
 }
@@ -105,7 +100,7 @@ async function createRevision(
     } catch (error) {
       if (!isKubeError(error, "already-exists")) throw error;
     }
-    // Ours, and a watch has yet to tell of it; or another's, and the next name is tried.
+    // Either ours and not yet in the view, or another object's: then the next name is tried.
     const other = await context.client.get<ControllerRevision>(
       builtInTypes.ControllerRevision,
       namespacedNameOf(wanted),

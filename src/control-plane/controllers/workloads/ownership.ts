@@ -1,9 +1,9 @@
 import type { LabelSelector } from "../../../api/kubernetes/pod.ts";
 import type { KubeObject, OwnerReference } from "../../../api/object.ts";
 import { compileSelector } from "../../../core/label-selector.ts";
-import type { ResourceType } from "../../../kube/client.ts";
+import type { DeleteOptions, ResourceType } from "../../../kube/client.ts";
 import type { ControllerContext } from "../../../kube/controller.ts";
-import { isKubeError } from "../../../kube/kube-error.ts";
+import { ignoreKubeErrors, isKubeError } from "../../../kube/kube-error.ts";
 import { cacheKey } from "../../../kube/object-cache.ts";
 import { apiVersionOf } from "../../../kube/resources.ts";
 import type { ObjectChange } from "../../../kube/view.ts";
@@ -17,7 +17,7 @@ export function isControlledBy(object: KubeObject, owner: KubeObject): boolean {
   return reference !== undefined && reference.uid === owner.metadata.uid;
 }
 
-/** What a child says of its controller. */
+/** The controller reference of this owner's children. */
 export function newControllerReference(type: ResourceType, { metadata }: KubeObject): OwnerReference {
   return {
     apiVersion: apiVersionOf(type),
@@ -33,13 +33,13 @@ export interface ClaimChildrenOptions<T extends KubeObject> {
   readonly type: ResourceType;
   readonly owner: KubeObject & { readonly spec?: { readonly selector?: LabelSelector | undefined } };
   readonly ownerType: ResourceType;
-  /** Which of the children there are count; adoption and release leave others alone. */
+  /** Which children to consider; others are neither adopted nor released. */
   readonly filter?: (child: T) => boolean;
 }
 
 /**
- * The children of an owner: those it controls and still selects. Those it no longer selects are let go, and those nobody
- * controls that it selects are taken in, unless it is going itself. (05:CP-L2)
+ * The children of an owner: those it controls and selects. Releases those it no longer selects and adopts matching
+ * orphans, unless the owner is being deleted. (05:CP-L2)
  */
 export async function claimChildren<T extends KubeObject>(
   context: ControllerContext,
@@ -70,12 +70,12 @@ interface ReleaseOptions {
   readonly child: KubeObject;
 }
 
-/** The uid in the patch makes it fail on another object that took the name. */
+/** The uid in the patch makes it fail if another object has taken the name. */
 export async function releaseChild(context: ControllerContext, { type, owner, child }: ReleaseOptions): Promise<void> {
   const body = {
     metadata: { uid: child.metadata.uid, ownerReferences: [{ $patch: "delete", uid: owner.metadata.uid }] },
   };
-  await ignoreNotFound(context.client.patch(type, namespacedNameOf(child), { kind: "strategic", body }));
+  await ignoreKubeErrors(context.client.patch(type, namespacedNameOf(child), { kind: "strategic", body }), "not-found");
 }
 
 interface AdoptOptions {
@@ -89,7 +89,8 @@ function adoptChild<T extends KubeObject>(
   { type, child, reference }: AdoptOptions,
 ): Promise<T | undefined> {
   const body = { metadata: { uid: child.metadata.uid, ownerReferences: [reference] } };
-  return ignoreNotFound(context.client.patch<T>(type, namespacedNameOf(child), { kind: "strategic", body }));
+  const patch = { kind: "strategic", body } as const;
+  return ignoreKubeErrors(context.client.patch<T>(type, namespacedNameOf(child), patch), "not-found");
 }
 
 export function namespacedNameOf({ metadata }: KubeObject): {
@@ -99,23 +100,39 @@ export function namespacedNameOf({ metadata }: KubeObject): {
   return { name: metadata.name ?? "", namespace: metadata.namespace };
 }
 
-/** Nothing, where the object is gone: whoever wanted to change it has no business left. */
-export async function ignoreNotFound<T>(writing: Promise<T>): Promise<T | undefined> {
+/** Deletes this very object, and not another that has taken its name since. */
+export async function deleteIfExists(
+  { client }: ControllerContext,
+  type: ResourceType,
+  object: KubeObject,
+  options: DeleteOptions = {},
+): Promise<void> {
+  const { uid } = object.metadata;
+  const guarded = { ...(uid !== undefined && { preconditions: { uid } }), ...options };
+  await ignoreKubeErrors(client.delete(type, namespacedNameOf(object), guarded), "not-found");
+}
+
+/** The object as it is in the view by now. */
+export function latestOf<T extends KubeObject>(context: ControllerContext, type: ResourceType, object: T) {
+  return context.view<T>(type).get(cacheKey(object.metadata));
+}
+
+/** In a terminating namespace nothing can be created: not a failure, and retrying is no use. (05:CP-L8) */
+export async function ignoreNamespaceTerminating<T>(sync: Promise<T>): Promise<T | undefined> {
   try {
-    return await writing;
+    return await sync;
   } catch (error) {
-    if (isKubeError(error, "not-found")) return undefined;
+    if (isNamespaceTerminatingError(error)) return undefined;
     throw error;
   }
 }
 
-/** Nothing can be made in a namespace that goes. */
 export function isNamespaceTerminatingError(error: unknown): boolean {
   if (!isKubeError(error, "forbidden")) return false;
   return error.status?.details?.causes?.some(({ reason }) => reason === "NamespaceTerminating") ?? false;
 }
 
-/** Keys of the owners a child's change concerns: its controllers before and after, and who might adopt it. */
+/** Keys of the owners that a change of a child affects: its controllers before and after, and those that might adopt it. */
 export function ownerKeys<T extends KubeObject>(
   { object, old }: ObjectChange<T>,
   { context, ownerType }: { readonly context: ControllerContext; readonly ownerType: ResourceType },
@@ -153,10 +170,10 @@ function potentialOwnerKeys(
     .map((owner) => cacheKey(owner.metadata));
 }
 
-/** For children, which change in crowds. */
+/** Children often change in bursts: wait briefly and reconcile once. */
 export const debounced = { settleMs: 20 } as const;
 
-/** The key of what changed itself. */
+/** The key of the changed object. */
 export function changedObjectKey({ object, old }: ObjectChange<KubeObject>): readonly string[] {
   return [cacheKey((object ?? old).metadata)];
 }

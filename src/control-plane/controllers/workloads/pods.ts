@@ -9,7 +9,7 @@ export function isPodTerminating({ metadata }: KubeObject): boolean {
   return metadata.deletionTimestamp !== undefined;
 }
 
-/** Runs, or will. */
+/** Neither finished nor terminating. */
 export function isPodActive(pod: WorkloadPod): boolean {
   return !isPodTerminal(pod) && !isPodTerminating(pod);
 }
@@ -18,7 +18,7 @@ export function isPodReady(pod: WorkloadPod): boolean {
   return readyCondition(pod)?.status === "True";
 }
 
-/** When it became ready. */
+/** When it became ready; undefined if it is not. */
 export function podReadySince(pod: WorkloadPod): number | undefined {
   const condition = readyCondition(pod);
   return condition?.status === "True" ? Date.parse(condition.lastTransitionTime ?? "") || 0 : undefined;
@@ -33,13 +33,13 @@ export interface AvailabilityOptions {
   readonly now: number;
 }
 
-/** Ready, and for long enough. */
+/** Ready for at least minReadySeconds. */
 export function isPodAvailable(pod: WorkloadPod, { minReadySeconds = 0, now }: AvailabilityOptions): boolean {
   const since = podReadySince(pod);
   return since !== undefined && (minReadySeconds === 0 || since + minReadySeconds * 1000 <= now);
 }
 
-/** How long until the next of these pods that are ready is available. */
+/** How long until the next of the ready pods becomes available. */
 export function untilNextAvailableMs(pods: readonly WorkloadPod[], options: AvailabilityOptions): number | undefined {
   const { minReadySeconds = 0, now } = options;
   const waits = pods
@@ -59,7 +59,7 @@ export interface PodFromTemplateOptions {
   readonly spec?: Partial<WorkloadPod["spec"]>;
 }
 
-/** A pod as its template and maker want it. */
+/** Builds a pod from a template. */
 export function podFromTemplate({ template, owner, namespace, naming, ...more }: PodFromTemplateOptions): WorkloadPod {
   const { metadata = {}, spec } = template;
   const labels = { ...metadata.labels, ...more.labels };

@@ -1,6 +1,6 @@
 import type { CountOrPercent } from "./types.ts";
 
-/** What `25%` of a number is; numbers stand for themselves. */
+/** Resolves `25%` against a number; plain numbers are returned unchanged. */
 export function scaledValue(
   value: CountOrPercent | undefined,
   { of, round }: { readonly of: number; readonly round: "up" | "down" },
@@ -8,7 +8,7 @@ export function scaledValue(
   if (typeof value === "number") return value;
   const percent = /^(\d+)%$/.exec(value ?? "")?.[1];
   if (percent === undefined) return 0;
-  const exact = Number(percent) * of; // whole hundredths: rounding a product of fractions would err at 29% of 100
+  const exact = Number(percent) * of; // an integer: 0.29 * 100 would round to the wrong side
   return round === "up" ? Math.ceil(exact / 100) : Math.floor(exact / 100);
 }
 
@@ -17,7 +17,7 @@ export interface RolloutFenceposts {
   readonly unavailable: number;
 }
 
-/** How far a rollout may stray: surge rounds up, unavailability down, and one of the two is at least one. */
+/** How far a rollout may deviate from the wanted replicas: surge rounds up, unavailability down, and at least one of them is 1. */
 export function resolveFenceposts(
   limits: { readonly maxSurge?: CountOrPercent | undefined; readonly maxUnavailable?: CountOrPercent | undefined },
   replicas: number,

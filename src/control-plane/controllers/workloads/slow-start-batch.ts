@@ -1,6 +1,9 @@
+/** Kubernetes' burst limit: at most this many pods are created or deleted per sync. */
+export const maxPodsPerSync = 500;
+
 /**
- * Runs work in batches of 1, 2, 4, 8 …: where all of it must fail, for want of quota or a namespace, a first try shows
- * it. Returns how many went well; throws the first failure of a batch after the batch is over.
+ * Runs work in batches of 1, 2, 4, 8 … (Kubernetes' slow start), so that a quota or namespace error shows on the first
+ * call. Returns how many succeeded; throws the first failure of a batch once that batch is done.
  */
 export async function slowStartBatch(count: number, run: (index: number) => Promise<void>): Promise<number> {
   let done = 0;

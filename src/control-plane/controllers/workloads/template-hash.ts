@@ -1,7 +1,7 @@
 import { canonicalJson } from "../../../util/canonical-json.ts";
 import { fnv1a32 } from "../../../util/hash.ts";
 
-/** The alphabet of generated names in Kubernetes: without vowels no word can come out. */
+/** Kubernetes' safe alphabet: no vowels, so that no hash spells a word. */
 const alphabet = "bcdfghjklmnpqrstvwxz2456789";
 
 /** The hash of a pod template for names and labels; the order of its keys does not matter. */

@@ -1,7 +1,7 @@
 import type { ContainerStatus, LabelSelector, PodSpec, PodStatus } from "../../../api/kubernetes/pod.ts";
 import type { KubeObject, ObjectMeta } from "../../../api/object.ts";
 
-/** Pods and what makes them, as far as the loops read them. Other fields may be there and are left alone. */
+/** Workload objects, typed as far as the controllers read them; other fields pass through. */
 export interface WorkloadPod extends KubeObject {
   readonly spec: PodSpec & { readonly restartPolicy?: string | undefined; readonly hostname?: string | undefined };
   readonly status?: WorkloadPodStatus | undefined;
@@ -23,13 +23,12 @@ export interface ContainerStateTerminated {
   readonly finishedAt?: string | undefined;
 }
 
-/** What pods are made from. */
 export interface PodTemplateSpec {
   readonly metadata?: Pick<ObjectMeta, "labels" | "annotations" | "finalizers"> | undefined;
   readonly spec: WorkloadPod["spec"];
 }
 
-/** A number, or a percentage of another. */
+/** A number, or a percentage like `25%`. */
 export type CountOrPercent = number | string;
 
 export interface WorkloadCondition {
@@ -98,8 +97,12 @@ export interface ReplicaSetStatus {
 }
 
 export interface ControllerRevision extends KubeObject {
-  readonly data?: unknown;
+  readonly data: RevisionData;
   readonly revision: number;
+}
+
+export interface RevisionData {
+  readonly spec: { readonly template: PodTemplateSpec & { readonly $patch: "replace" } };
 }
 
 export interface StatefulSet extends KubeObject {

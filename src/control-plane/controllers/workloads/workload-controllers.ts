@@ -7,7 +7,7 @@ import { podDisruptionBudgetController } from "./pod-disruption-budget/pod-disru
 import { replicaSetController } from "./replica-set/replica-set-controller.ts";
 import { statefulSetController } from "./stateful-set/stateful-set-controller.ts";
 
-/** Everything that makes pods, and the budgets over them. (05:CP-L1 to CP-L6) */
+/** The workload controllers, and PodDisruptionBudgets. (05:CP-L1 to CP-L6) */
 export const workloadControllers: readonly Controller[] = [
   deploymentController,
   replicaSetController,

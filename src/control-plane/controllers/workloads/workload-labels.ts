@@ -1,4 +1,4 @@
-/** Names the workload controllers of Kubernetes put on what they make. */
+/** Labels that Kubernetes' workload controllers set. */
 export const workloadLabels = {
   podTemplateHash: "pod-template-hash",
   revisionHash: "controller-revision-hash",

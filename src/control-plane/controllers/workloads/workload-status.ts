@@ -5,7 +5,7 @@ import type { ControllerContext } from "../../../kube/controller.ts";
 import { rfc3339 } from "../../../util/timestamp.ts";
 import type { WorkloadCondition } from "./types.ts";
 
-/** Writes a status that changed, over the very version it was made from; a conflict is for the next look. */
+/** Writes a changed status over the version it was computed from; a conflict is retried by the next reconcile. */
 export async function updateStatusIfChanged<T extends KubeObject>(
   context: ControllerContext,
   type: ResourceType,
@@ -16,7 +16,7 @@ export async function updateStatusIfChanged<T extends KubeObject>(
   return context.client.update<T>(type, { ...object, status: clean }, { subresource: "status" });
 }
 
-/** Go leaves zeros out of most counts. */
+/** Go omits zero counts from JSON. */
 export function omitZero(count: number): number | undefined {
   return count === 0 ? undefined : count;
 }
@@ -25,7 +25,7 @@ function withoutUndefined(status: unknown): unknown {
   return Object.fromEntries(Object.entries(status ?? {}).filter(([, value]) => value !== undefined));
 }
 
-/** The conditions with one set; the same list where its status and reason are as they were. */
+/** The conditions with one set; the same list if its status and reason are unchanged. */
 export function withWorkloadCondition(
   conditions: readonly WorkloadCondition[] = [],
   condition: WorkloadCondition,

@@ -1,7 +1,8 @@
 import { targetNodeName } from "../../../../src/control-plane/controllers/workloads/daemon-set/node-eligibility.ts";
-import { changedObjectKey, ignoreNotFound } from "../../../../src/control-plane/controllers/workloads/ownership.ts";
+import { changedObjectKey } from "../../../../src/control-plane/controllers/workloads/ownership.ts";
 import type { WorkloadPod } from "../../../../src/control-plane/controllers/workloads/types.ts";
 import { type ControllerContext, reconcileController, triggerOn } from "../../../../src/kube/controller.ts";
+import { ignoreKubeErrors } from "../../../../src/kube/kube-error.ts";
 import { builtInTypes } from "../../../../src/kube/resources.ts";
 import { rfc3339 } from "../../../../src/util/timestamp.ts";
 
@@ -79,7 +80,8 @@ async function stop(world: ControllerContext, pod: WorkloadPod) {
   const leftMs = Date.parse(deletionTimestamp) - grace * 1000 + 1_000 - world.clock.now();
   if (leftMs > 0) return { afterMs: leftMs };
   const key = { name, namespace };
-  await ignoreNotFound(world.client.delete(builtInTypes.Pod, key, { gracePeriodSeconds: 0, preconditions: { uid } }));
+  const options = { gracePeriodSeconds: 0, preconditions: { uid } };
+  await ignoreKubeErrors(world.client.delete(builtInTypes.Pod, key, options), "not-found");
   return undefined;
 }
 

@@ -7,9 +7,10 @@ import { rfc3339 } from "../../../../util/timestamp.ts";
 import { isJobFinished } from "../job/job-controller.ts";
 import {
   changedObjectKey,
-  ignoreNotFound,
+  deleteIfExists,
+  ignoreNamespaceTerminating,
   isControlledBy,
-  isNamespaceTerminatingError,
+  latestOf,
   namespacedNameOf,
   newControllerReference,
   ownerKeys,
@@ -19,7 +20,7 @@ import { workloadAnnotations } from "../workload-labels.ts";
 import { isWorkloadConditionTrue, updateStatusIfChanged } from "../workload-status.ts";
 import { dueTimes, parseCronJobSchedule } from "./cron-job-schedule.ts";
 
-/** Makes Jobs by the clock. (05:CP-L5) */
+/** Creates Jobs on a cron schedule. (05:CP-L5) */
 export const cronJobController = reconcileController({
   name: "cronjob-controller",
   triggers: [
@@ -31,12 +32,7 @@ export const cronJobController = reconcileController({
   reconcile: async (key, context) => {
     const cron = context.view<CronJob>(builtInTypes.CronJob).get(key);
     if (cron === undefined || cron.metadata.deletionTimestamp !== undefined) return undefined;
-    try {
-      return await syncCronJob(context, cron);
-    } catch (error) {
-      if (isNamespaceTerminatingError(error)) return undefined;
-      throw error;
-    }
+    return ignoreNamespaceTerminating(syncCronJob(context, cron));
   },
 });
 
@@ -52,7 +48,7 @@ async function syncCronJob(context: ControllerContext, before: CronJob): Promise
   if (reading.kind === "error") {
     const message = `unparseable schedule "${cron.spec.schedule}": ${reading.message}`;
     context.recordEvent(cron, { type: "Warning", reason: "UnparseableSchedule", message });
-    return undefined; // it has to be changed first, and that brings us back
+    return undefined; // only a change of the spec can help, and that triggers a reconcile
   }
   const deadlineMs = (cron.spec.startingDeadlineSeconds ?? Number.POSITIVE_INFINITY) * 1000;
   const { due, hasTooManyMissed, next } = dueTimes(reading.schedule, {
@@ -68,11 +64,11 @@ async function syncCronJob(context: ControllerContext, before: CronJob): Promise
   return again;
 }
 
-/** Jobs that ended, or are gone, are active no more. */
+/** Removes finished and deleted Jobs from `status.active`. */
 async function updateActiveJobs(context: ControllerContext, cron: CronJob, jobs: readonly Job[]): Promise<CronJob> {
   const listed = cron.status?.active ?? [];
   const running = jobs.filter((job) => !isJobFinished(job));
-  const active = running.map(jobReference);
+  const active: readonly JobReference[] = running.map(referenceTo);
   for (const { name, uid } of listed) {
     const ended = jobs.find(({ metadata }) => metadata.uid === uid);
     if (ended !== undefined && isJobFinished(ended)) {
@@ -91,7 +87,7 @@ async function updateActiveJobs(context: ControllerContext, cron: CronJob, jobs:
   return updateStatusIfChanged(context, builtInTypes.CronJob, { object: cron, status });
 }
 
-/** Which versions of the Jobs we saw does not matter. */
+/** Compares by uid only: resource versions may differ. */
 function sameReferences(a: readonly JobReference[], b: readonly JobReference[]): boolean {
   const uids = (references: readonly JobReference[]) =>
     references
@@ -101,11 +97,7 @@ function sameReferences(a: readonly JobReference[], b: readonly JobReference[]):
   return uids(a) === uids(b);
 }
 
-function jobReference(job: Job): JobReference {
-  return referenceTo(job);
-}
-
-/** Keeps so many of those that succeeded and so many that failed; older ones go. */
+/** Deletes finished Jobs beyond the history limits, oldest first. */
 async function cleanUpFinishedJobs(context: ControllerContext, cron: CronJob, jobs: readonly Job[]): Promise<void> {
   const { successfulJobsHistoryLimit = 3, failedJobsHistoryLimit = 1 } = cron.spec;
   const of = (type: string) =>
@@ -127,20 +119,15 @@ function byStartTime(a: Job, b: Job): number {
 }
 
 async function deleteJob(context: ControllerContext, cron: CronJob, job: Job): Promise<void> {
-  const { uid = "", name } = job.metadata;
-  await ignoreNotFound(
-    context.client.delete(builtInTypes.Job, namespacedNameOf(job), {
-      propagation: "Background",
-      preconditions: { uid },
-    }),
-  );
-  context.recordEvent(cron, { type: "Normal", reason: "SuccessfulDelete", message: `Deleted job ${name}` });
+  await deleteIfExists(context, builtInTypes.Job, job, { propagation: "Background" });
+  const message = `Deleted job ${job.metadata.name}`;
+  context.recordEvent(cron, { type: "Normal", reason: "SuccessfulDelete", message });
 }
 
 async function startDueJob(context: ControllerContext, cron: CronJob, due: number): Promise<void> {
   const active = (cron.status?.active ?? []).length;
   if (active > 0 && cron.spec.concurrencyPolicy === "Forbid") {
-    // Its end brings us back, and then this run is late but not lost.
+    // When the running Job finishes we reconcile again and start this one late.
     const message = "Not starting job because prior execution is running and concurrency policy is Forbid";
     context.recordEvent(cron, { type: "Normal", reason: "JobAlreadyActive", message });
     return;
@@ -155,14 +142,13 @@ async function startDueJob(context: ControllerContext, cron: CronJob, due: numbe
   const status: CronJobStatus = {
     ...cron.status,
     lastScheduleTime: rfc3339(due),
-    active: [...others.filter(({ uid }) => uid !== job.metadata.uid), jobReference(job)],
+    active: [...others.filter(({ uid }) => uid !== job.metadata.uid), referenceTo(job)],
   };
-  const { name, namespace } = cron.metadata;
-  const latest = context.view<CronJob>(builtInTypes.CronJob).get(`${namespace}/${name}`);
+  const latest = latestOf(context, builtInTypes.CronJob, cron);
   if (latest !== undefined) await updateStatusIfChanged(context, builtInTypes.CronJob, { object: latest, status });
 }
 
-/** Named by its minute, so that no run happens twice. Undefined where the name is another's. */
+/** The Job is named after its scheduled minute, so that it is never started twice. Undefined if another object has the name. */
 async function createJob(context: ControllerContext, cron: CronJob, due: number): Promise<Job | undefined> {
   const { metadata = {}, spec } = cron.spec.jobTemplate;
   const wanted: Job = {

@@ -2,20 +2,19 @@ import { readSchedule } from "../../../../api/budgets/cron.ts";
 import { nextHit } from "../../../../api/budgets/schedule.ts";
 import { parseDurationMs } from "../../../../util/duration.ts";
 
-/** When a CronJob runs. */
 export interface CronJobSchedule {
   /** The first time after the given one. */
   next(afterMs: number): number | undefined;
 }
 
 export type CronJobScheduleResult =
-  | { readonly kind: "timetable"; readonly schedule: CronJobSchedule }
+  | { readonly kind: "schedule"; readonly schedule: CronJobSchedule }
   | { readonly kind: "error"; readonly message: string };
 
 /** No schedule has a gap longer than this: 29 February comes every eight years at the latest. */
 const maxGapMs = 9 * 366 * 86_400_000;
 
-/** Reads `spec.schedule` in a time zone; UTC, unless given. `sinceMs` is where `@every` counts from. */
+/** Reads `spec.schedule` in a time zone, by default UTC. `@every` counts from `sinceMs`. */
 export function parseCronJobSchedule(
   text: string,
   { timeZone, sinceMs }: { readonly timeZone: string | undefined; readonly sinceMs: number },
@@ -27,27 +26,28 @@ export function parseCronJobSchedule(
   const offsetOf = utcOffsetOf(timeZone ?? "UTC");
   if (offsetOf === undefined) return { kind: "error", message: `unknown time zone ${timeZone}` };
   const next = (afterMs: number): number | undefined => {
-    // Wall-clock time is read as if it were UTC, and the hit moved back by the offset that holds then.
+    // Computed on wall-clock time as if it were UTC; the result is moved back by the offset at that time.
     const local = afterMs + offsetOf(afterMs);
     for (let from = local; ; ) {
       const hit = nextHit(reading.schedule, { afterMs: from, untilMs: local + maxGapMs });
       if (hit === undefined) return undefined;
       const at = hit - offsetOf(hit - offsetOf(hit));
       if (at > afterMs) return at;
-      from = hit; // an hour that comes twice: the first time was it
+      from = hit; // the hour repeats when clocks go back: the first occurrence was already returned
     }
   };
-  return { kind: "timetable", schedule: { next } };
+  return { kind: "schedule", schedule: { next } };
 }
 
 function parseFixedInterval(text: string, sinceMs: number): CronJobScheduleResult {
   const duration = parseDurationMs(text);
-  if (duration === undefined || duration < 1000) return { kind: "error", message: `cannot run every ${text}` };
+  if (duration === undefined || duration < 1000)
+    return { kind: "error", message: `invalid interval ${text}: at least 1s` };
   const next = (afterMs: number): number => sinceMs + (Math.floor((afterMs - sinceMs) / duration) + 1) * duration;
-  return { kind: "timetable", schedule: { next } };
+  return { kind: "schedule", schedule: { next } };
 }
 
-/** How far a zone's wall clock is ahead of UTC. */
+/** The offset of a time zone from UTC; undefined if the zone is unknown. */
 function utcOffsetOf(timeZone: string): ((ms: number) => number) | undefined {
   if (timeZone === "UTC" || timeZone === "Etc/UTC") return () => 0;
   try {
@@ -72,16 +72,16 @@ function utcOffsetOf(timeZone: string): ((ms: number) => number) | undefined {
 }
 
 export interface DueTimes {
-  /** The latest time that came and was not run. */
+  /** The latest start time that was missed. */
   readonly due: number | undefined;
-  /** More than a hundred came: the clock jumped, or nobody looked for long. */
+  /** More than 100 start times were missed: the clock jumped or the controller was down. */
   readonly hasTooManyMissed: boolean;
   readonly next: number | undefined;
 }
 
 const missedTimesLimit = 100;
 
-/** What came since the last run, and what comes next. */
+/** The latest start time that was missed, and the next one. */
 export function dueTimes(
   schedule: CronJobSchedule,
   { sinceMs, now }: { readonly sinceMs: number; readonly now: number },
@@ -92,7 +92,7 @@ export function dueTimes(
   while (next !== undefined && next <= now) {
     due = next;
     missed++;
-    // Far behind: half of the rest can be skipped at a time without missing the last one.
+    // Far behind: skipping half of the rest at a time still finds the last one.
     const middle = next + Math.floor((now - next) / 2);
     const skipped = missed > missedTimesLimit ? schedule.next(middle) : undefined;
     next = skipped !== undefined && skipped <= now ? skipped : schedule.next(next);

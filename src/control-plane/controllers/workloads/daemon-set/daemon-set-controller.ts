@@ -1,5 +1,6 @@
 import { isSameJson } from "../../../../api/json.ts";
 import { type ControllerContext, reconcileController, triggerOn } from "../../../../kube/controller.ts";
+import { cacheKey } from "../../../../kube/object-cache.ts";
 import type { RequeueAfter } from "../../../../kube/reconciler.ts";
 import { builtInTypes } from "../../../../kube/resources.ts";
 import type { ObjectChange } from "../../../../kube/view.ts";
@@ -8,9 +9,9 @@ import {
   changedObjectKey,
   claimChildren,
   debounced,
-  ignoreNotFound,
-  isNamespaceTerminatingError,
-  namespacedNameOf,
+  deleteIfExists,
+  ignoreNamespaceTerminating,
+  latestOf,
   newControllerReference,
   ownerKeys,
 } from "../ownership.ts";
@@ -36,10 +37,10 @@ import {
   withDaemonTolerations,
 } from "./node-eligibility.ts";
 
-/** A pod that failed at once is not replaced at once: its node would see nothing else. */
+/** A pod that failed right after it started is replaced only after this delay, so that a crashing daemon does not flood its node. */
 const failedPodBackOffMs = 10_000;
 
-/** One pod of each DaemonSet on every node that should have one. (05:CP-L4) */
+/** Runs one pod on every eligible node. (05:CP-L4) */
 export const daemonSetController = reconcileController({
   name: "daemonset-controller",
   triggers: [
@@ -59,16 +60,11 @@ export const daemonSetController = reconcileController({
   reconcile: async (key, context) => {
     const set = context.view<DaemonSetObject>(builtInTypes.DaemonSet).get(key);
     if (set === undefined || set.metadata.deletionTimestamp !== undefined) return undefined;
-    try {
-      return await syncDaemonSet(context, set);
-    } catch (error) {
-      if (isNamespaceTerminatingError(error)) return undefined;
-      throw error;
-    }
+    return ignoreNamespaceTerminating(syncDaemonSet(context, set));
   },
 });
 
-/** Heartbeats do not; labels and taints do. */
+/** Only labels and taints affect eligibility; heartbeats do not. */
 function changesEligibility({ object, old }: ObjectChange<DaemonSetNode>): boolean {
   if (object === undefined || old === undefined) return true;
   return !isSameJson(
@@ -81,7 +77,7 @@ function allDaemonSetKeys(context: ControllerContext): readonly string[] {
   return context
     .view<DaemonSetObject>(builtInTypes.DaemonSet)
     .all()
-    .map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
+    .map(({ metadata }) => cacheKey(metadata));
 }
 
 interface ObservedDaemonPod extends DaemonPodState {
@@ -93,6 +89,7 @@ async function syncDaemonSet(context: ControllerContext, set: DaemonSetObject): 
   const hash = revision.metadata.labels?.[workloadLabels.revisionHash] ?? "";
   const before = await readDaemonSetState(context, set, hash);
   const { create, remove } = planDaemonSet(before.nodeStates, daemonRollout(set, before.nodeStates));
+  // Scheduled pods of missing nodes are left to pod garbage collection.
   const unscheduledStrays = before.podsOfMissingNodes.filter(({ pod }) => (pod.spec.nodeName ?? "") === "");
   const now = context.clock.now();
   const isRecentFailure = (daemonPod: ObservedDaemonPod) =>
@@ -102,9 +99,7 @@ async function syncDaemonSet(context: ControllerContext, set: DaemonSetObject): 
   await slowStartBatch(create.length, (at) => createDaemonPod(context, set, { node: create[at] ?? "", hash }));
 
   const { nodeStates } = await readDaemonSetState(context, set, hash);
-  const latest = context
-    .view<DaemonSetObject>(builtInTypes.DaemonSet)
-    .get(`${set.metadata.namespace}/${set.metadata.name}`);
+  const latest = latestOf(context, builtInTypes.DaemonSet, set);
   if (latest === undefined) return undefined;
   await updateStatusIfChanged(context, builtInTypes.DaemonSet, { object: latest, status: statusOf(set, nodeStates) });
   const pods = nodeStates.flatMap(({ daemonPods }) => daemonPods.map(({ pod }) => pod));
@@ -118,7 +113,7 @@ async function syncDaemonSet(context: ControllerContext, set: DaemonSetObject): 
 
 interface DaemonSetState {
   readonly nodeStates: readonly NodeDaemonState<ObservedDaemonPod>[];
-  /** Meant for nodes that are not there. */
+  /** Pods assigned to nodes that no longer exist. */
   readonly podsOfMissingNodes: readonly ObservedDaemonPod[];
 }
 
@@ -201,9 +196,9 @@ async function createDaemonPod(
 }
 
 async function deleteDaemonPod(context: ControllerContext, set: DaemonSetObject, pod: WorkloadPod): Promise<void> {
-  const { uid = "", name } = pod.metadata;
-  await ignoreNotFound(context.client.delete(builtInTypes.Pod, namespacedNameOf(pod), { preconditions: { uid } }));
-  context.recordEvent(set, { type: "Normal", reason: "SuccessfulDelete", message: `Deleted pod: ${name}` });
+  await deleteIfExists(context, builtInTypes.Pod, pod);
+  const message = `Deleted pod: ${pod.metadata.name}`;
+  context.recordEvent(set, { type: "Normal", reason: "SuccessfulDelete", message });
 }
 
 async function deleteOldRevisions(
@@ -220,7 +215,7 @@ async function deleteOldRevisions(
   });
 }
 
-/** What `status` has to say of these places. */
+/** Computes `status` from the nodes and their daemon pods. */
 function statusOf(set: DaemonSetObject, nodeStates: readonly NodeDaemonState<ObservedDaemonPod>[]): DaemonSetStatus {
   const wanted = nodeStates.filter(({ shouldRun }) => shouldRun);
   const oldestPods = wanted.flatMap(({ daemonPods }) => {
@@ -231,8 +226,7 @@ function statusOf(set: DaemonSetObject, nodeStates: readonly NodeDaemonState<Obs
   return {
     currentNumberScheduled: oldestPods.length,
     desiredNumberScheduled: wanted.length,
-    numberMisscheduled: nodeStates.filter(({ shouldRun, daemonPods: daemons }) => !shouldRun && daemons.length > 0)
-      .length,
+    numberMisscheduled: nodeStates.filter(({ shouldRun, daemonPods }) => !shouldRun && daemonPods.length > 0).length,
     numberReady: oldestPods.filter(({ pod }) => isPodReady(pod)).length,
     updatedNumberScheduled: omitZero(oldestPods.filter(({ isUpdated }) => isUpdated).length),
     numberAvailable: omitZero(available),

@@ -1,12 +1,12 @@
 import type { NodeEligibility } from "./node-eligibility.ts";
 
-/** A daemon pod, as far as its set is concerned. */
+/** What planning needs to know about a daemon pod. */
 export interface DaemonPodState {
   readonly name: string;
   readonly isTerminating: boolean;
   readonly isFinished: boolean;
   readonly isAvailable: boolean;
-  /** Made from the template of today. */
+  /** Made from the current template. */
   readonly isUpdated: boolean;
   readonly isAssigned: boolean;
   readonly createdAt: number;
@@ -18,18 +18,18 @@ export interface NodeDaemonState<D extends DaemonPodState> extends NodeEligibili
 }
 
 export interface DaemonSetPlan<D extends DaemonPodState> {
-  /** Names of nodes. */
+  /** Node names. */
   readonly create: readonly string[];
   readonly remove: readonly D[];
 }
 
-/** How many nodes may be without, or with two, while versions change; undefined leaves outdated pods alone. */
+/** How many nodes may lack the pod, or run two, during an update; undefined for OnDelete. */
 export interface DaemonRollout {
   readonly maxUnavailable: number;
   readonly maxSurge: number;
 }
 
-/** One pod on every eligible node and none elsewhere; then, if all is in place, newer versions. (05:CP-L4) */
+/** One pod on every eligible node and none elsewhere; once that is so, outdated pods are replaced. (05:CP-L4) */
 export function planDaemonSet<D extends DaemonPodState>(
   nodeStates: readonly NodeDaemonState<D>[],
   rollout: DaemonRollout | undefined,
@@ -53,7 +53,7 @@ function planPlacement<D extends DaemonPodState>(
   return { create, remove };
 }
 
-/** Finished ones, to be made again; and all but one, or but one of each version in the middle of a surge. */
+/** Finished pods, which are recreated, and all but one of the others; during a surge, all but one per version. */
 function surplusPods<D extends DaemonPodState>(daemonPods: readonly D[], isSurging: boolean): readonly D[] {
   const remaining = daemonPods.filter(({ isTerminating }) => !isTerminating);
   const running = remaining.filter(({ isFinished }) => !isFinished).sort(byAssignmentThenAge);
@@ -68,7 +68,7 @@ function byAssignmentThenAge(a: DaemonPodState, b: DaemonPodState): number {
   return Number(b.isAssigned) - Number(a.isAssigned) || a.createdAt - b.createdAt || (a.name < b.name ? -1 : 1);
 }
 
-/** The old pod goes first: those that do not work at once, others as far as others work. */
+/** Deletes outdated pods first: unavailable ones at once, available ones within maxUnavailable. */
 function planReplacement<D extends DaemonPodState>(
   nodeStates: readonly NodeDaemonState<D>[],
   { maxUnavailable }: DaemonRollout,
@@ -86,7 +86,7 @@ function planReplacement<D extends DaemonPodState>(
   return { create: [], remove: [...broken, ...candidates.slice(0, Math.max(0, maxUnavailable - unavailable))] };
 }
 
-/** The new pod comes first; the old one goes when it works. */
+/** Creates the new pod first; the old one is deleted when the new one is available. */
 function planSurge<D extends DaemonPodState>(
   nodeStates: readonly NodeDaemonState<D>[],
   { maxSurge }: DaemonRollout,

@@ -9,7 +9,7 @@ export interface DaemonSetNode extends KubeObject {
   readonly spec?: { readonly taints?: readonly Taint[] | undefined; readonly unschedulable?: boolean | undefined };
 }
 
-/** Whether a node gets a daemon pod, and whether one that is there may stay. */
+/** Whether a DaemonSet should run a pod on a node, and whether one that is there should continue to run. */
 export interface NodeEligibility {
   readonly shouldRun: boolean;
   readonly shouldContinueRunning: boolean;
@@ -20,7 +20,7 @@ const toleratedNoScheduleTaints = ["disk-pressure", "memory-pressure", "pid-pres
   (one) => `${one}:NoSchedule`,
 );
 
-/** What daemons put up with beyond their template: a node in trouble needs its daemons most. (05:CP-L4) */
+/** Tolerations every daemon pod gets in addition to its template's, so that daemons keep running on unhealthy nodes. (05:CP-L4) */
 function daemonTolerations({ spec }: PodTemplateSpec): readonly Toleration[] {
   const added = [
     ...toleratedNoExecuteTaints,
@@ -33,7 +33,7 @@ function daemonTolerations({ spec }: PodTemplateSpec): readonly Toleration[] {
   });
 }
 
-/** The template's tolerations, and those of every daemon that it does not have yet. */
+/** The template's tolerations, and the daemon tolerations it lacks. */
 export function withDaemonTolerations(template: PodTemplateSpec): readonly Toleration[] {
   const own = template.spec.tolerations ?? [];
   const isThere = ({ key, operator, effect }: Toleration) =>
@@ -41,7 +41,7 @@ export function withDaemonTolerations(template: PodTemplateSpec): readonly Toler
   return [...own, ...daemonTolerations(template).filter((one) => !isThere(one))];
 }
 
-/** By name, selector, required affinity and taints; how full a node is does not matter here, nor that it is cordoned. */
+/** By name, selector, required affinity and taints; free capacity and cordons do not matter here. */
 export function nodeEligibility(template: PodTemplateSpec): (node: DaemonSetNode) => NodeEligibility {
   const wanted = requiredNodeTest(template.spec);
   const tolerations = withDaemonTolerations(template);
@@ -58,7 +58,7 @@ export function nodeEligibility(template: PodTemplateSpec): (node: DaemonSetNode
   };
 }
 
-/** The node a daemon pod is on, or is meant for before it is scheduled. */
+/** The node of a daemon pod; before it is scheduled, the one its affinity names. */
 export function targetNodeName({ spec }: WorkloadPod): string | undefined {
   if (spec.nodeName !== undefined && spec.nodeName !== "") return spec.nodeName;
   const terms = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
@@ -66,7 +66,7 @@ export function targetNodeName({ spec }: WorkloadPod): string | undefined {
   return fields.find(({ key, operator }) => key === "metadata.name" && operator === "In")?.values?.[0];
 }
 
-/** Only this node will do: the scheduler places it there, as for any pod, once there is room. */
+/** Affinity that admits only this node, so that the scheduler places the pod there like any other. */
 export function affinityToNode(nodeName: string, { spec }: PodTemplateSpec): WorkloadPod["spec"]["affinity"] {
   const pin = { matchFields: [{ key: "metadata.name", operator: "In", values: [nodeName] }] };
   return {

@@ -6,9 +6,9 @@ import {
   claimChildren,
   controllerReferenceOf,
   debounced,
-  ignoreNotFound,
-  isNamespaceTerminatingError,
-  namespacedNameOf,
+  deleteIfExists,
+  ignoreNamespaceTerminating,
+  latestOf,
   ownerKeys,
 } from "../ownership.ts";
 import { isPodTerminal } from "../pods.ts";
@@ -19,6 +19,7 @@ import { ensureNewReplicaSet, hasOldPods, scaleReplicaSets } from "./new-replica
 import { annotatedNumber, findNewReplicaSet, replicaSetCreatedAt, setsBeyondHistory } from "./replica-set-revisions.ts";
 import {
   countedStatus,
+  type DeploymentRollout,
   deadlineCheckMs,
   isRolloutComplete,
   pauseCondition,
@@ -44,7 +45,7 @@ export const deploymentController = reconcileController({
       (change, context) => ownerKeys(change, { context, ownerType: builtInTypes.Deployment }),
       debounced,
     ),
-    // Recreate waits for the last pod of the old version.
+    // Recreate waits until the last pod of the old version is gone.
     triggerOn<WorkloadPod>(builtInTypes.Pod, ({ object, old }, context) => {
       const pod = object ?? old;
       return object === undefined || isPodTerminal(pod) ? recreateDeploymentKey(pod, context) : [];
@@ -62,22 +63,9 @@ function recreateDeploymentKey(pod: WorkloadPod, context: ControllerContext): re
   return deployment?.spec.strategy?.type === "Recreate" ? [`${namespace}/${owner.name}`] : [];
 }
 
-/** A Deployment and its sets as they are now. */
-interface DeploymentRollout {
-  readonly deployment: Deployment;
-  readonly newReplicaSet: ReplicaSet | undefined;
-  readonly old: readonly ReplicaSet[];
-}
-
 async function reconcileDeployment(key: string, context: ControllerContext): Promise<RequeueAfter | undefined> {
   const deployment = context.view<Deployment>(builtInTypes.Deployment).get(key);
-  if (deployment === undefined) return undefined;
-  try {
-    return await syncDeployment(context, deployment);
-  } catch (error) {
-    if (isNamespaceTerminatingError(error)) return undefined;
-    throw error;
-  }
+  return deployment === undefined ? undefined : ignoreNamespaceTerminating(syncDeployment(context, deployment));
 }
 
 async function syncDeployment(context: ControllerContext, deployment: Deployment): Promise<RequeueAfter | undefined> {
@@ -91,7 +79,7 @@ async function syncDeployment(context: ControllerContext, deployment: Deployment
       object: deployment,
       status: { ...deployment.status, conditions },
     });
-    return undefined; // our own write brings us back
+    return undefined; // our own write triggers the next reconcile
   }
   if (deployment.spec.paused === true || isScalingEvent(rollout)) return scaleWithoutRollout(context, rollout);
   const ready = await ensureNewReplicaSet(context, rollout);
@@ -119,7 +107,7 @@ function isScalingEvent({ deployment, newReplicaSet, old }: DeploymentRollout): 
   });
 }
 
-/** The Deployment was paused or scaled: sizes change, versions do not. */
+/** The Deployment was paused or scaled: sizes change, the template does not. */
 async function scaleWithoutRollout(
   context: ControllerContext,
   rollout: DeploymentRollout,
@@ -146,7 +134,7 @@ function sizesAfterScaling({ deployment, newReplicaSet, old }: DeploymentRollout
   return spec.strategy === "RollingUpdate" ? proportionalSizes(spec, withMaxReplicas(active, deployment)) : new Map();
 }
 
-/** Sets that do not say what they were a share of are measured by what there is. */
+/** Sets without the max-replicas annotation are measured against the Deployment's current replicas. */
 function withMaxReplicas(sets: readonly ReplicaSetSize[], { status }: Deployment): readonly ReplicaSetSize[] {
   return sets.map((set) => ({ ...set, maxReplicas: set.maxReplicas || status?.replicas }));
 }
@@ -201,11 +189,11 @@ async function rolloutRecreate(
 }
 
 function withUpdatedSets(
-  { deployment, newReplicaSet: fresh, old }: DeploymentRollout,
+  { deployment, newReplicaSet, old }: DeploymentRollout,
   scaled: readonly ReplicaSet[],
 ): DeploymentRollout {
   const latest = (set: ReplicaSet) => scaled.find(({ metadata }) => metadata.uid === set.metadata.uid) ?? set;
-  return { deployment, newReplicaSet: fresh && latest(fresh), old: old.map(latest) };
+  return { deployment, newReplicaSet: newReplicaSet && latest(newReplicaSet), old: old.map(latest) };
 }
 
 async function writeCountedStatus(context: ControllerContext, rollout: DeploymentRollout): Promise<undefined> {
@@ -226,27 +214,21 @@ async function writeRolloutStatus(
   return afterMs === undefined ? undefined : { afterMs };
 }
 
-/** Over the Deployment as it is by now: we may have noted its revision a moment ago. */
+/** Writes over the latest version: we may have just written the revision annotation. */
 async function writeDeploymentStatus(
   context: ControllerContext,
-  { metadata }: Deployment,
+  deployment: Deployment,
   status: DeploymentStatus,
 ): Promise<void> {
-  const latest = context.view<Deployment>(builtInTypes.Deployment).get(`${metadata.namespace}/${metadata.name}`);
+  const latest = latestOf(context, builtInTypes.Deployment, deployment);
   if (latest !== undefined) await updateStatusIfChanged(context, builtInTypes.Deployment, { object: latest, status });
 }
 
-/** Forgets revisions beyond the history that is kept. */
 async function deleteSetsBeyondHistory(
   context: ControllerContext,
   { deployment, old }: DeploymentRollout,
 ): Promise<void> {
-  for (const set of setsBeyondHistory(deployment, old)) {
-    const { uid = "" } = set.metadata;
-    await ignoreNotFound(
-      context.client.delete(builtInTypes.ReplicaSet, namespacedNameOf(set), { preconditions: { uid } }),
-    );
-  }
+  for (const set of setsBeyondHistory(deployment, old)) await deleteIfExists(context, builtInTypes.ReplicaSet, set);
 }
 
 function replicaSetSize(set: ReplicaSet): ReplicaSetSize {

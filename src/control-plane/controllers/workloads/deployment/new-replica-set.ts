@@ -10,44 +10,47 @@ import type { Deployment, ReplicaSet, WorkloadCondition, WorkloadPod } from "../
 import { workloadAnnotations, workloadLabels } from "../workload-labels.ts";
 import { findWorkloadCondition, updateStatusIfChanged, withWorkloadCondition } from "../workload-status.ts";
 import { newSetAnnotations, replicaSetRevision, sizeAnnotations, templateIdentity } from "./replica-set-revisions.ts";
-import { progressCondition, progressDeadlineMs, progressReasons, rolloutSpec } from "./rollout-progress.ts";
+import {
+  type DeploymentRollout,
+  progressCondition,
+  progressDeadlineMs,
+  progressReasons,
+  rolloutSpec,
+} from "./rollout-progress.ts";
 import { newReplicaSetSize, type ReplicaSetSizes } from "./rollout-sizes.ts";
 
-interface DeploymentRollout {
-  readonly deployment: Deployment;
-  readonly newReplicaSet: ReplicaSet | undefined;
-  readonly old: readonly ReplicaSet[];
-}
-
-/** The situation with a set for the template of today in it; undefined where something was written first. */
+/** Returns the rollout with a ReplicaSet for the current template; undefined if a write must be observed first. */
 export async function ensureNewReplicaSet(
   context: ControllerContext,
   rollout: DeploymentRollout,
 ): Promise<DeploymentRollout | undefined> {
-  const { deployment, newReplicaSet: fresh, old } = rollout;
+  const { deployment, newReplicaSet, old } = rollout;
   const revision = Math.max(0, ...old.map(replicaSetRevision)) + 1;
-  if (fresh === undefined) {
-    // Two versions never run side by side: the old pods are gone before the new set exists.
+  if (newReplicaSet === undefined) {
+    // With Recreate two versions never run side by side: the old pods must be gone first.
     const mustWait =
       deployment.spec.strategy?.type === "Recreate" && (totalReplicas(old) > 0 || hasOldPods(context, old));
     if (mustWait) return rollout;
     return createNewReplicaSet(context, rollout, revision);
   }
-  const annotations = newSetAnnotations(deployment, fresh, revision);
+  const annotations = newSetAnnotations(deployment, newReplicaSet, revision);
   const { minReadySeconds } = deployment.spec;
-  if (!isSameJson(annotations, fresh.metadata.annotations) || minReadySeconds !== fresh.spec.minReadySeconds) {
-    const spec = { ...fresh.spec, minReadySeconds };
+  if (
+    !isSameJson(annotations, newReplicaSet.metadata.annotations) ||
+    minReadySeconds !== newReplicaSet.spec.minReadySeconds
+  ) {
+    const spec = { ...newReplicaSet.spec, minReadySeconds };
     const updated = await context.client.update<ReplicaSet>(builtInTypes.ReplicaSet, {
-      ...fresh,
-      metadata: { ...fresh.metadata, annotations },
+      ...newReplicaSet,
+      metadata: { ...newReplicaSet.metadata, annotations },
       spec,
     });
     return { deployment: await writeRevisionAnnotation(context, deployment, updated), newReplicaSet: updated, old };
   }
-  const annotated = await writeRevisionAnnotation(context, deployment, fresh);
+  const annotated = await writeRevisionAnnotation(context, deployment, newReplicaSet);
   if (findWorkloadCondition(annotated.status?.conditions, "Progressing") !== undefined)
     return { ...rollout, deployment: annotated };
-  const message = `Found new replica set "${fresh.metadata.name}"`;
+  const message = `Found new replica set "${newReplicaSet.metadata.name}"`;
   const withProgress = await writeProgressCondition(
     context,
     annotated,
@@ -134,7 +137,7 @@ function buildReplicaSet({ deployment, old }: DeploymentRollout, revision: numbe
   };
 }
 
-/** The name is taken: by our own set, which a watch has yet to tell of, or by another, and we take another name. */
+/** The name is taken: either by our own set, which is not in the view yet, or by another object, and then the collision count changes the name. */
 async function handleNameCollision(
   context: ControllerContext,
   deployment: Deployment,
@@ -144,7 +147,7 @@ async function handleNameCollision(
   const isOurs =
     isControlledBy(other, deployment) &&
     templateIdentity(other.spec.template) === templateIdentity(wanted.spec.template);
-  if (isOurs) throw new Error(`replica set ${other.metadata.name} exists and is not in view yet`);
+  if (isOurs) throw new Error(`replica set ${other.metadata.name} exists but has not been observed yet`);
   const collisionCount = (deployment.status?.collisionCount ?? 0) + 1;
   await updateStatusIfChanged(context, builtInTypes.Deployment, {
     object: deployment,
@@ -184,7 +187,7 @@ export interface ReplicaSetScaling {
   readonly sizes: ReplicaSetSizes;
 }
 
-/** Gives sets their sizes, and what they remember of the Deployment's; returns those that were written. */
+/** Writes the new sizes and the Deployment's size annotations; returns the sets that were written. */
 export async function scaleReplicaSets(
   context: ControllerContext,
   { deployment, sets, sizes }: ReplicaSetScaling,

@@ -14,7 +14,7 @@ function byCreation(a: ReplicaSet, b: ReplicaSet): number {
   );
 }
 
-/** The oldest set that was made from the same template; the hash in its labels does not count. */
+/** The oldest set with the same template, apart from the hash label. */
 export function findNewReplicaSet({ spec }: Deployment, sets: readonly ReplicaSet[]): ReplicaSet | undefined {
   const wanted = templateIdentity(spec.template);
   return [...sets].sort(byCreation).find((set) => templateIdentity(set.spec.template) === wanted);
@@ -38,7 +38,7 @@ const annotationsNotCopied: ReadonlySet<string> = new Set([
   workloadAnnotations.rollbackTo,
 ]);
 
-/** What the new set's annotations should be: the Deployment's, its revision, and the revisions it was before. */
+/** The annotations of the new set: the Deployment's, its revision, and its earlier revisions. */
 export function newSetAnnotations(
   deployment: Deployment,
   set: ReplicaSet | undefined,
@@ -49,8 +49,8 @@ export function newSetAnnotations(
     ([key]) => !annotationsNotCopied.has(key),
   );
   const old = set === undefined ? 0 : replicaSetRevision(set);
-  const isAgain = old !== 0 && old < revision;
-  const history = [...revisionHistoryOf(before), ...(isAgain ? [String(old)] : [])];
+  const isReused = old !== 0 && old < revision;
+  const history = [...revisionHistoryOf(before), ...(isReused ? [String(old)] : [])];
   return {
     ...before,
     ...Object.fromEntries(copied),
@@ -64,7 +64,7 @@ function revisionHistoryOf(annotations: Readonly<Record<string, string>>): reado
   return (annotations[workloadAnnotations.revisionHistory] ?? "").split(",").filter((one) => one !== "");
 }
 
-/** What a set remembers of the Deployment's size when it was last scaled. */
+/** The Deployment's size, which each set records when it is scaled. */
 export function sizeAnnotations(deployment: Deployment): Readonly<Record<string, string>> {
   const spec = rolloutSpec(deployment);
   return {
@@ -78,7 +78,7 @@ export function annotatedNumber({ metadata }: ReplicaSet, annotation: string): n
   return /^\d{1,10}$/.test(written) ? Number(written) : undefined;
 }
 
-/** Old sets beyond the history that is kept: lowest revisions first, only what is empty and seen to be. */
+/** Old sets beyond revisionHistoryLimit: lowest revision first, and only those that are empty and observed to be. */
 export function setsBeyondHistory({ spec }: Deployment, old: readonly ReplicaSet[]): readonly ReplicaSet[] {
   const limit = spec.revisionHistoryLimit;
   if (limit === undefined) return [];

@@ -20,15 +20,18 @@ export const progressReasons = {
   resumed: "DeploymentResumed",
 } as const;
 
-/** A Deployment's sets at one moment. */
-export interface RolloutState {
+/** A Deployment with the ReplicaSet of its current template and the others. */
+export interface DeploymentRollout {
   readonly deployment: Deployment;
   readonly newReplicaSet: ReplicaSet | undefined;
   readonly old: readonly ReplicaSet[];
+}
+
+export interface RolloutState extends DeploymentRollout {
   readonly now: number;
 }
 
-/** No deadline is written as the largest number, too. */
+/** Kubernetes writes "no deadline" as the largest int32. */
 const noDeadline = 2 ** 31 - 1;
 
 export function progressDeadlineMs({ spec }: Deployment): number | undefined {
@@ -44,7 +47,7 @@ export function rolloutSpec({ spec }: Deployment): RolloutSpec {
   };
 }
 
-/** Counts and availability; what is said of progress stays as it is. */
+/** Replica counts and the Available condition; Progressing is left as it is. */
 export function countedStatus({ deployment, newReplicaSet, old, now }: RolloutState): DeploymentStatus {
   const sets = newReplicaSet === undefined ? old : [...old, newReplicaSet];
   const available = sum(sets, ({ status }) => status?.availableReplicas);
@@ -85,7 +88,7 @@ const unavailableCondition: WorkloadCondition = {
   message: "Deployment does not have minimum availability.",
 };
 
-/** The status in the course of a rollout: also whether it gets on, is over, or takes too long. (05:CP-L1) */
+/** The full status during a rollout: also whether it progresses, is complete, or has timed out. (05:CP-L1) */
 export function rolloutStatus(state: RolloutState): DeploymentStatus {
   const { deployment, newReplicaSet, old, now } = state;
   const counted = countedStatus(state);
@@ -96,7 +99,7 @@ export function rolloutStatus(state: RolloutState): DeploymentStatus {
   const isOver = counted.replicas === counted.updatedReplicas && before?.reason === progressReasons.newSetAvailable;
   const progress = deadlineMs === undefined || isOver ? undefined : progressOf(state, { counted, deadlineMs });
   if (progress !== undefined) {
-    const isProgress = progress.reason === progressReasons.updated; // every bit of it moves the deadline
+    const isProgress = progress.reason === progressReasons.updated; // every progress restarts the deadline
     conditions = isProgress
       ? withRenewedCondition(conditions, progress, now)
       : withWorkloadCondition(conditions, progress, { now, hasUpdateTime: true });
@@ -152,7 +155,7 @@ function withRenewedCondition(conditions: readonly WorkloadCondition[], conditio
   return [...withoutWorkloadCondition(conditions, condition.type), renewedCondition];
 }
 
-/** All pods are new ones, all there and all available. */
+/** All wanted pods are updated and available, and no others exist. */
 export function isRolloutComplete({ spec, metadata }: Deployment, status: DeploymentStatus): boolean {
   const wanted = spec.replicas ?? 1;
   const { updatedReplicas = 0, replicas = 0, availableReplicas = 0, observedGeneration = 0 } = status;
@@ -181,7 +184,7 @@ function hasTimedOut(status: DeploymentStatus, { deadlineMs, now }: { deadlineMs
   return Date.parse(condition.lastUpdateTime ?? "") + deadlineMs < now;
 }
 
-/** When a rollout that does not get on will have taken too long. */
+/** When to check again whether a rollout has exceeded its progress deadline. */
 export function deadlineCheckMs(deployment: Deployment, status: DeploymentStatus, now: number): number | undefined {
   const deadlineMs = progressDeadlineMs(deployment);
   const condition = findWorkloadCondition(status.conditions, "Progressing");
@@ -191,7 +194,7 @@ export function deadlineCheckMs(deployment: Deployment, status: DeploymentStatus
   return Math.max(0, Date.parse(condition.lastUpdateTime ?? "") + deadlineMs - now) + 1000;
 }
 
-/** What a pause and its end say of progress, or undefined. A pause stops the clock of the deadline. */
+/** The Progressing condition when a Deployment is paused or resumed; undefined otherwise. No deadline runs during a pause. */
 export function pauseCondition(deployment: Deployment): WorkloadCondition | undefined {
   const condition = findWorkloadCondition(deployment.status?.conditions, "Progressing");
   if (progressDeadlineMs(deployment) === undefined || condition?.reason === progressReasons.deadlineExceeded) {

@@ -1,26 +1,26 @@
 import { resolveFenceposts, sum } from "../scaled-value.ts";
 import type { RollingUpdate } from "../types.ts";
 
-/** A ReplicaSet as far as rolling out is concerned. */
+/** What a rollout needs to know about a ReplicaSet. */
 export interface ReplicaSetSize {
   readonly name: string;
-  /** As wanted now. */
+  /** The wanted number, `spec.replicas`. */
   readonly replicas: number;
   readonly available: number;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
-  /** What the whole Deployment could have at most when this set was last sized; the measure for its share. */
+  /** The Deployment's maximum size when this set was last scaled; proportional scaling divides by it. */
   readonly maxReplicas?: number | undefined;
 }
 
-/** How many pods a Deployment wants, and how it may get there. */
+/** How many pods a Deployment wants, and how a rollout gets there. */
 export interface RolloutSpec {
   readonly replicas: number;
   readonly strategy: "RollingUpdate" | "Recreate";
   readonly rollingUpdate?: RollingUpdate | undefined;
 }
 
-/** Sizes by name of set, for those that change. */
+/** New sizes by name, of the sets that change. */
 export type ReplicaSetSizes = ReadonlyMap<string, number>;
 
 /** How many pods there may be beyond the wanted number. */
@@ -34,7 +34,7 @@ export function maxUnavailable({ strategy, rollingUpdate = {}, replicas }: Rollo
   return Math.min(replicas, resolveFenceposts(rollingUpdate, replicas).unavailable);
 }
 
-/** What the new set should have: all it wants, as far as the surge leaves room. `others` are the old sets. */
+/** The size of the new set: all wanted pods, as far as the surge allows. `others` are the old sets. */
 export function newReplicaSetSize(
   spec: RolloutSpec,
   newReplicaSet: ReplicaSetSize | undefined,
@@ -47,8 +47,8 @@ export function newReplicaSetSize(
 }
 
 /**
- * One step of retiring old sets: first their pods that are not available, which nobody misses, then as many others as
- * the new ones that are available allow, oldest set first. (05:CP-L1)
+ * One step of scaling down old sets: first their unavailable pods, then as many available ones as the new set's available
+ * pods allow, oldest set first. (05:CP-L1)
  */
 export function oldReplicaSetSizes(
   spec: RolloutSpec,
@@ -99,14 +99,14 @@ function scaleDownHealthy(sets: readonly ReplicaSetSize[], { atMost, sizes }: Sc
 }
 
 /**
- * When somebody scales a Deployment in the middle of a rollout, its sets grow or shrink in proportion, so that a bad new
- * version does not get all the new pods.
+ * When a Deployment is scaled during a rollout, its sets grow or shrink in proportion, so that a bad new version does not
+ * get all the new pods.
  */
 export function proportionalSizes(spec: RolloutSpec, active: readonly ReplicaSetSize[]): ReplicaSetSizes {
   const total = sum(active, ({ replicas }) => replicas);
   const toAdd = (spec.replicas > 0 ? spec.replicas + maxSurge(spec) : 0) - total;
   const bySize = [...active].sort(
-    (a, b) => b.replicas - a.replicas || (toAdd > 0 ? byAge(b, a) : byAge(a, b)), // growth favours the new
+    (a, b) => b.replicas - a.replicas || (toAdd > 0 ? byAge(b, a) : byAge(a, b)), // growing, the newest first
   );
   let added = 0;
   const sizes = bySize.map((set): [string, number] => {
@@ -115,7 +115,7 @@ export function proportionalSizes(spec: RolloutSpec, active: readonly ReplicaSet
     return [set.name, set.replicas + share];
   });
   const [largest] = sizes;
-  if (largest !== undefined) largest[1] = Math.max(0, largest[1] + toAdd - added); // what rounding left over
+  if (largest !== undefined) largest[1] = Math.max(0, largest[1] + toAdd - added); // the rest from rounding
   return new Map(sizes);
 }
 
@@ -137,7 +137,7 @@ function exactProportion(
   return Math.round((replicas * (spec.replicas + maxSurge(spec))) / maxReplicas) - replicas;
 }
 
-/** Oldest first; names break ties, so that the answer does not depend on how they came. */
+/** Oldest first; names break ties, so that the result does not depend on the input order. */
 export function byAge(
   a: Pick<ReplicaSetSize, "createdAt" | "name">,
   b: Pick<ReplicaSetSize, "createdAt" | "name">,

@@ -1,4 +1,4 @@
-/** `0-3,5` as Jobs write the indexes that are done. */
+/** Formats completed indexes as Jobs do: `0-3,5`. */
 export function formatIndexes(indexes: Iterable<number>): string {
   const sorted = [...new Set(indexes)].sort((a, b) => a - b);
   const runs: [number, number][] = [];
@@ -12,7 +12,7 @@ export function formatIndexes(indexes: Iterable<number>): string {
     .join(",");
 }
 
-/** What makes no sense is left out, and so are indexes beyond the completions. */
+/** Invalid parts and indexes beyond the completions are ignored. */
 export function parseIndexes(text: string | undefined, completions: number): ReadonlySet<number> {
   const indexes = new Set<number>();
   for (const part of (text ?? "").split(",")) {

@@ -1,5 +1,5 @@
 import { type ControllerContext, reconcileController, triggerOn } from "../../../../kube/controller.ts";
-import { cacheKey } from "../../../../kube/object-cache.ts";
+import { ignoreKubeErrors } from "../../../../kube/kube-error.ts";
 import type { RequeueAfter } from "../../../../kube/reconciler.ts";
 import { builtInTypes } from "../../../../kube/resources.ts";
 import { rfc3339 } from "../../../../util/timestamp.ts";
@@ -8,8 +8,9 @@ import {
   claimChildren,
   controllerReferenceOf,
   debounced,
-  ignoreNotFound,
-  isNamespaceTerminatingError,
+  deleteIfExists,
+  ignoreNamespaceTerminating,
+  latestOf,
   namespacedNameOf,
   ownerKeys,
 } from "../ownership.ts";
@@ -29,7 +30,7 @@ import { deleteJobPods, manageJobPods } from "./job-pods.ts";
 
 const trackedPodsIndex = "job-tracking";
 
-/** Runs pods until enough of them succeeded. (05:CP-L5) */
+/** Runs pods until enough have succeeded. (05:CP-L5) */
 export const jobController = reconcileController({
   name: "job-controller",
   triggers: [
@@ -49,12 +50,7 @@ export const jobController = reconcileController({
     const job = context.view<Job>(builtInTypes.Job).get(key);
     await releaseOrphanedPods(context, key, job);
     if (job === undefined) return undefined;
-    try {
-      return isJobFinished(job) ? await cleanUpFinishedJob(context, job) : await syncJob(context, job);
-    } catch (error) {
-      if (isNamespaceTerminatingError(error)) return undefined;
-      throw error;
-    }
+    return ignoreNamespaceTerminating(isJobFinished(job) ? cleanUpFinishedJob(context, job) : syncJob(context, job));
   },
 });
 
@@ -64,34 +60,31 @@ export function isJobFinished({ status }: Job): boolean {
   );
 }
 
-/** Pods of a Job that is no more are nobody's to count. */
+/** Removes the tracking finalizer from pods whose Job no longer exists. */
 async function releaseOrphanedPods(context: ControllerContext, key: string, job: Job | undefined): Promise<void> {
   for (const pod of context.view<WorkloadPod>(builtInTypes.Pod).byIndex(trackedPodsIndex, key)) {
     if (controllerReferenceOf(pod)?.uid !== job?.metadata.uid) await removeTrackingFinalizer(context, pod);
   }
 }
 
-async function removeTrackingFinalizer(context: ControllerContext, { metadata }: WorkloadPod): Promise<void> {
-  const body = { metadata: { uid: metadata.uid, "$deleteFromPrimitiveList/finalizers": [jobTrackingFinalizer] } };
-  const key = { name: metadata.name ?? "", namespace: metadata.namespace };
-  await ignoreNotFound(context.client.patch(builtInTypes.Pod, key, { kind: "strategic", body }));
+async function removeTrackingFinalizer({ client }: ControllerContext, pod: WorkloadPod): Promise<void> {
+  const { uid } = pod.metadata;
+  const body = { metadata: { uid, "$deleteFromPrimitiveList/finalizers": [jobTrackingFinalizer] } };
+  await ignoreKubeErrors(
+    client.patch(builtInTypes.Pod, namespacedNameOf(pod), { kind: "strategic", body }),
+    "not-found",
+  );
 }
 
-/** What is left of it is let go, and in time it goes itself. */
+/** Releases the remaining pods and deletes the Job after its TTL. */
 async function cleanUpFinishedJob(context: ControllerContext, job: Job): Promise<RequeueAfter | undefined> {
   for (const pod of await podsOf(context, job))
     if (hasTrackingFinalizer(pod)) await removeTrackingFinalizer(context, pod);
   const ttl = job.spec.ttlSecondsAfterFinished;
   if (ttl === undefined || job.metadata.deletionTimestamp !== undefined) return undefined;
-  const { uid = "" } = job.metadata;
   const leftMs = jobFinishedAt(job) + ttl * 1000 - context.clock.now();
   if (leftMs > 0) return { afterMs: leftMs };
-  await ignoreNotFound(
-    context.client.delete(builtInTypes.Job, namespacedNameOf(job), {
-      propagation: "Foreground",
-      preconditions: { uid },
-    }),
-  );
+  await deleteIfExists(context, builtInTypes.Job, job, { propagation: "Foreground" });
   return undefined;
 }
 
@@ -114,7 +107,7 @@ async function syncJob(context: ControllerContext, job: Job): Promise<RequeueAft
   const finishCondition =
     recordedFinishCondition(job) ?? (isSuspended ? undefined : jobFinishCondition(job, { counts: counted, pods, now }));
   const isBeingDeleted = job.metadata.deletionTimestamp !== undefined;
-  // First the notes, then the pods they are about: nothing is counted twice, whatever happens in between.
+  // Status first, finalizers second: no pod is counted twice, even after a crash in between.
   const updated = await writeJobStatus(context, job, { counted, pods, finishCondition });
   for (const pod of counted.podsToRelease) await removeTrackingFinalizer(context, pod);
   if (isBeingDeleted) return undefined;
@@ -122,7 +115,7 @@ async function syncJob(context: ControllerContext, job: Job): Promise<RequeueAft
   if (finishCondition !== undefined || isSuspended) await deleteJobPods(context, job, pods.filter(isPodActive));
   else again = await manageJobPods(context, job, { pods, counts: counted });
   const current = await podsOf(context, updated);
-  const latest = context.view<Job>(builtInTypes.Job).get(cacheKey(job.metadata)) ?? updated;
+  const latest = latestOf(context, builtInTypes.Job, job) ?? updated;
   const written = await writeJobStatus(context, latest, {
     counted: countJobPods(latest, current),
     pods: current,
@@ -133,13 +126,12 @@ async function syncJob(context: ControllerContext, job: Job): Promise<RequeueAft
     written.status?.startTime,
     job.spec.activeDeadlineSeconds ?? Number.POSITIVE_INFINITY,
   );
-  const waits = [again?.afterMs, deadline === undefined ? undefined : deadline - now].filter(
-    (ms) => ms !== undefined && Number.isFinite(ms),
-  ) as number[];
-  return waits.length === 0 ? undefined : { afterMs: Math.max(0, Math.min(...waits)) };
+  const never = Number.POSITIVE_INFINITY;
+  const afterMs = Math.min(again?.afterMs ?? never, (deadline ?? never) - now);
+  return Number.isFinite(afterMs) ? { afterMs: Math.max(0, afterMs) } : undefined;
 }
 
-/** What was said once stays: a Job that failed does not recover while its pods stop. */
+/** Once written, the outcome stands: a failed Job does not recover while its pods terminate. */
 function recordedFinishCondition({ status }: Job): JobFinishCondition | undefined {
   for (const type of ["SuccessCriteriaMet", "FailureTarget"] as const) {
     const condition = findWorkloadCondition(status?.conditions, type);

@@ -3,14 +3,14 @@ import { sum } from "../scaled-value.ts";
 import type { Job, WorkloadPod } from "../types.ts";
 import { type JobPodCounts, podOutcome } from "./job-pod-counts.ts";
 
-/** How a Job ends. */
+/** The condition that decides a Job. */
 export interface JobFinishCondition {
   readonly type: "SuccessCriteriaMet" | "FailureTarget";
   readonly reason: string;
   readonly message: string;
 }
 
-/** Whether a Job is over, and why. (05:CP-L5) */
+/** Whether the Job has succeeded or failed, and why; undefined while it runs. (05:CP-L5) */
 export function jobFinishCondition(
   { spec, status }: Job,
   { counts, pods, now }: { readonly counts: JobPodCounts; readonly pods: readonly WorkloadPod[]; readonly now: number },
@@ -27,7 +27,7 @@ export function jobFinishCondition(
   ) {
     return failureTarget("DeadlineExceeded", "Job was active longer than specified deadline");
   }
-  // A work queue is empty when one of its workers says so and the others are done.
+  // A work-queue Job (no completions) is done when one pod succeeded and none is active.
   const isDone =
     completions === undefined ? counts.succeeded > 0 && active.length === 0 : counts.succeeded >= completions;
   if (!isDone) return undefined;
@@ -43,7 +43,7 @@ export function activeDeadlineAt(startTime: string | undefined, seconds: number)
   return startTime === undefined ? undefined : Date.parse(startTime) + seconds * 1000;
 }
 
-/** Pods that restart in place do not fail: their restarts count instead. */
+/** Pods that restart in place do not fail; their restarts count instead. */
 function hasRestartedTooOften({ template, backoffLimit = 6 }: Job["spec"], active: readonly WorkloadPod[]): boolean {
   if (template.spec.restartPolicy !== "OnFailure") return false;
   const restarts = sum(active, ({ status }) =>
@@ -52,7 +52,7 @@ function hasRestartedTooOften({ template, backoffLimit = 6 }: Job["spec"], activ
   return backoffLimit === 0 ? restarts > 0 : restarts >= backoffLimit;
 }
 
-/** How many pods should be at work. */
+/** How many pods should be active. */
 export function wantedActivePods(
   { spec }: Job,
   { succeeded, active }: { readonly succeeded: number; readonly active: number },
@@ -78,7 +78,7 @@ export function remainingBackOffMs(job: Job, pods: readonly WorkloadPod[], now: 
   return Math.max(0, last.at + Math.min(maxBackOffMs, firstBackOffMs * 2 ** (failures.length - 1)) - now);
 }
 
-/** When its last container ended, or else what comes nearest to it. */
+/** When its last container ended, or the closest timestamp there is. */
 function podFinishedAt({ metadata, status }: WorkloadPod): number {
   const ends = (status?.containerStatuses ?? [])
     .map(({ state }) => Date.parse(state?.terminated?.finishedAt ?? ""))

@@ -4,22 +4,22 @@ import { jobTrackingFinalizer, workloadAnnotations } from "../workload-labels.ts
 import { formatIndexes, parseIndexes } from "./completed-indexes.ts";
 import { matchPodFailurePolicy, type PodFailurePolicyMatch } from "./pod-failure-policy.ts";
 
-/** What is known of a Job's finished pods. */
+/** The counts of a Job's finished pods. */
 export interface JobPodCounts {
-  /** To be written before any of `release` loses its finalizer: so a crash between counts nobody twice or never. */
+  /** Must be written before any pod in `podsToRelease` loses its finalizer: a crash in between must neither lose nor double-count a pod. */
   readonly status: JobStatus;
-  /** Counted, or about to be: nothing holds them any more. */
+  /** Pods whose finalizer can be removed once the status is written. */
   readonly podsToRelease: readonly WorkloadPod[];
   readonly succeeded: number;
   readonly failed: number;
   readonly completedIndexes: ReadonlySet<number>;
-  /** A pod failed in a way that fails the Job. */
+  /** The failure policy rule that fails the Job, if one matched. */
   readonly failJobMatch: PodFailurePolicyMatch | undefined;
 }
 
 /**
- * Counts pods that finished, however long they stay: a pod on a node that is gone must not run again. Two steps, each
- * safe to repeat: its uid is noted in the status, then its finalizer goes and the note becomes a number.
+ * Counts finished pods even after they are deleted. Two steps, each safe to repeat: the pod's uid is written to
+ * `uncountedTerminatedPods`; then its finalizer is removed and the uid becomes part of the count.
  */
 export function countJobPods(job: Job, pods: readonly WorkloadPod[]): JobPodCounts {
   const { status = {}, spec } = job;
@@ -79,7 +79,7 @@ export function hasTrackingFinalizer({ metadata }: WorkloadPod): boolean {
   return metadata.finalizers?.includes(jobTrackingFinalizer) ?? false;
 }
 
-/** A pod that is deleted counts as failed, unless the Job waits for how it ends; nobody tells that of one without a node. */
+/** A deleted pod counts as failed, unless the Job waits for its end and it has a node whose kubelet will report it. */
 export function podOutcome({ spec }: Job, pod: WorkloadPod): "succeeded" | "failed" | undefined {
   const phase = pod.status?.phase;
   if (phase === "Succeeded") return "succeeded";

@@ -1,23 +1,21 @@
 import type { ControllerContext } from "../../../../kube/controller.ts";
 import type { RequeueAfter } from "../../../../kube/reconciler.ts";
 import { builtInTypes } from "../../../../kube/resources.ts";
-import { ignoreNotFound, namespacedNameOf, newControllerReference } from "../ownership.ts";
+import { deleteIfExists, newControllerReference } from "../ownership.ts";
 import { isPodActive, isPodTerminal, isPodTerminating, podFromTemplate } from "../pods.ts";
 import { podsToDelete } from "../replica-set/pods-to-delete.ts";
-import { slowStartBatch } from "../slow-start-batch.ts";
+import { maxPodsPerSync, slowStartBatch } from "../slow-start-batch.ts";
 import type { Job, WorkloadPod } from "../types.ts";
 import { jobTrackingFinalizer, workloadAnnotations, workloadLabels } from "../workload-labels.ts";
 import { remainingBackOffMs, wantedActivePods } from "./job-finish-condition.ts";
 import { completionIndexOf, type JobPodCounts } from "./job-pod-counts.ts";
-
-const maxPodsPerSync = 500;
 
 interface JobPods {
   readonly pods: readonly WorkloadPod[];
   readonly counts: JobPodCounts;
 }
 
-/** Makes pods or deletes some until as many work as should; says when, if it has to wait after failures. */
+/** Creates or deletes pods until the wanted number is active; returns when to retry if a back-off is pending. */
 export async function manageJobPods(
   context: ControllerContext,
   job: Job,
@@ -28,7 +26,7 @@ export async function manageJobPods(
   const wanted = wantedActivePods(job, { succeeded: jobPods.counts.succeeded, active: active.length });
   const surplus = surplusOf(job, { active, wanted, counts: jobPods.counts, now });
   await deleteJobPods(context, job, surplus);
-  // Where the Job waits for how a pod ends, one that stops still holds its place.
+  // With podReplacementPolicy Failed a terminating pod still occupies its slot.
   const terminating = jobPods.pods.filter((pod) => isPodTerminating(pod) && !isPodTerminal(pod));
   const occupied = [
     ...active.filter((pod) => !surplus.includes(pod)),
@@ -50,7 +48,7 @@ interface SurplusInput {
   readonly now: number;
 }
 
-/** Too many; of an index that is done, is beyond the end, or has another pod. */
+/** Pods beyond the wanted number; for indexed Jobs also those of completed, out-of-range or duplicate indexes. */
 function surplusOf({ spec }: Job, { active, wanted, counts, now }: SurplusInput): readonly WorkloadPod[] {
   const seen = new Set<number>();
   const isMisplaced = (pod: WorkloadPod): boolean => {
@@ -106,7 +104,7 @@ async function createJobPod(context: ControllerContext, job: Job, index: number 
   context.recordEvent(job, { type: "Normal", reason: "SuccessfulCreate", message });
 }
 
-/** Containers learn their index from the environment. */
+/** Sets JOB_COMPLETION_INDEX in every container. */
 function withIndexVariable(spec: WorkloadPod["spec"]): Partial<WorkloadPod["spec"]> {
   const path = `metadata.labels['${workloadLabels.completionIndex}']`;
   const variable = { name: "JOB_COMPLETION_INDEX", valueFrom: { fieldRef: { fieldPath: path } } };
@@ -124,8 +122,8 @@ function withIndexVariable(spec: WorkloadPod["spec"]): Partial<WorkloadPod["spec
 
 export async function deleteJobPods(context: ControllerContext, job: Job, pods: readonly WorkloadPod[]): Promise<void> {
   for (const pod of pods) {
-    const { uid = "", name } = pod.metadata;
-    await ignoreNotFound(context.client.delete(builtInTypes.Pod, namespacedNameOf(pod), { preconditions: { uid } }));
-    context.recordEvent(job, { type: "Normal", reason: "SuccessfulDelete", message: `Deleted pod: ${name}` });
+    await deleteIfExists(context, builtInTypes.Pod, pod);
+    const message = `Deleted pod: ${pod.metadata.name}`;
+    context.recordEvent(job, { type: "Normal", reason: "SuccessfulDelete", message });
   }
 }

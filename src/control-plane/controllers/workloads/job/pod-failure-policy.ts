@@ -1,12 +1,12 @@
 import type { JobSpec, PodFailurePolicyRule, WorkloadPod } from "../types.ts";
 
-/** What a Job's own rules make of a pod that failed; undefined where none speaks of it. */
+/** The podFailurePolicy rule that matches a failed pod. */
 export interface PodFailurePolicyMatch {
   readonly action: PodFailurePolicyRule["action"];
   readonly message: string;
 }
 
-/** The first rule that matches decides. */
+/** The first matching rule decides; undefined if none matches. */
 export function matchPodFailurePolicy(
   { podFailurePolicy }: JobSpec,
   pod: WorkloadPod,

@@ -2,6 +2,7 @@ import type { KubeObject, OwnerReference } from "../../../../api/object.ts";
 import { compileSelector } from "../../../../core/label-selector.ts";
 import type { ResourceType } from "../../../../kube/client.ts";
 import { type ControllerContext, reconcileController, triggerOn } from "../../../../kube/controller.ts";
+import { cacheKey } from "../../../../kube/object-cache.ts";
 import type { RequeueAfter } from "../../../../kube/reconciler.ts";
 import { apiVersionOf, builtInTypes } from "../../../../kube/resources.ts";
 import type { ObjectChange } from "../../../../kube/view.ts";
@@ -16,7 +17,7 @@ import {
   stillDisruptedPods,
 } from "./pod-disruption-budget-status.ts";
 
-/** Kinds that say how many pods they want. */
+/** Kinds with `spec.replicas`. */
 const scalableKinds = [
   builtInTypes.Deployment,
   builtInTypes.ReplicaSet,
@@ -24,7 +25,7 @@ const scalableKinds = [
   builtInTypes.ReplicationController,
 ];
 
-/** Says of every budget how many of its pods may go. (05:CP-L6) */
+/** Keeps `status.disruptionsAllowed` of every PodDisruptionBudget. (05:CP-L6) */
 export const podDisruptionBudgetController = reconcileController({
   name: "controllermanager",
   triggers: [
@@ -46,13 +47,13 @@ function budgetKeysOfPod({ object, old }: ObjectChange<WorkloadPod>, context: Co
   );
 }
 
-/** Only a change of what is wanted concerns budgets. */
+/** Only a change of `spec.replicas` matters to budgets. */
 function budgetKeysOfOwner(
   { object, old }: ObjectChange<ScalableOwner>,
   context: ControllerContext,
 ): readonly string[] {
   if (object?.spec.replicas === old?.spec.replicas && object !== undefined && old !== undefined) return [];
-  const { metadata, spec } = (object ?? old) as ScalableOwner;
+  const { metadata, spec } = object ?? old;
   const labels = spec.template?.metadata?.labels;
   return budgetKeysIn(context, metadata.namespace ?? "", (selects) => selects(labels));
 }
@@ -71,7 +72,7 @@ function budgetKeysIn(
       const selector = compileSelector(spec.selector);
       return matches((labels) => selector.matches(labels));
     })
-    .map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
+    .map(({ metadata }) => cacheKey(metadata));
 }
 
 async function reconcileBudget(key: string, context: ControllerContext): Promise<RequeueAfter | undefined> {
@@ -105,7 +106,7 @@ type ScaleResult =
   | { readonly kind: "scale"; readonly replicas: number }
   | { readonly kind: "unknown"; readonly message: string };
 
-/** What the controllers of these pods want in all. Pods without one do not count; a controller without a scale does not do. */
+/** Sums the replicas of these pods' controllers. Pods without a controller are skipped; a controller without replicas makes the scale unknown. */
 function totalScaleOf(context: ControllerContext, pods: readonly WorkloadPod[]): ScaleResult {
   const scales = new Map<string, number>();
   for (const pod of pods) {

@@ -4,7 +4,7 @@ import { scaledValue } from "../scaled-value.ts";
 import type { PodDisruptionBudgetObject, PodDisruptionBudgetStatus, WorkloadPod } from "../types.ts";
 import { withWorkloadCondition } from "../workload-status.ts";
 
-/** An eviction that did not become a deletion by then did not happen. */
+/** An eviction that has not led to a deletion by then is considered failed. */
 const evictionTimeoutMs = 2 * 60_000;
 
 export interface ExpectedPodCount {
@@ -12,7 +12,7 @@ export interface ExpectedPodCount {
   readonly desired: number;
 }
 
-/** How many pods there should be, and how many of them healthy. `scale` is what their controllers want in all. */
+/** How many pods are expected, and how many of them must be healthy. `scale` is the sum of their controllers' replicas. */
 export function expectedPodCount(
   { spec }: PodDisruptionBudgetObject,
   { pods, scale }: { readonly pods: number; readonly scale: number },
@@ -26,20 +26,20 @@ export function expectedPodCount(
   return { expected: scale, desired: scaledValue(minAvailable, { of: scale, round: "up" }) };
 }
 
-/** Whether the controllers of the pods have to be asked how many there should be. */
+/** Whether the budget depends on the replicas of the pods' controllers. */
 export function needsScale({ spec }: PodDisruptionBudgetObject): boolean {
   return spec.maxUnavailable !== undefined || typeof spec.minAvailable === "string";
 }
 
 export interface DisruptedPods {
   readonly pods: Readonly<Record<string, string>>;
-  /** Evictions nothing came of. */
+  /** Evicted, but never deleted. */
   readonly stale: readonly WorkloadPod[];
-  /** When the next one is stale. */
+  /** When the next eviction times out. */
   readonly recheckMs: number | undefined;
 }
 
-/** Pods that were evicted and are not yet seen to go. (05:CP-L6) */
+/** Evicted pods whose deletion has not been observed yet. (05:CP-L6) */
 export function stillDisruptedPods(
   { status }: PodDisruptionBudgetObject,
   pods: readonly WorkloadPod[],
@@ -51,7 +51,7 @@ export function stillDisruptedPods(
   const waits: number[] = [];
   for (const [name, since] of Object.entries(status?.disruptedPods ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))) {
     const pod = byName.get(name);
-    if (pod === undefined || isPodTerminating(pod)) continue; // it goes, as it should
+    if (pod === undefined || isPodTerminating(pod)) continue; // deleted, as expected
     const leftMs = Date.parse(since) + evictionTimeoutMs - now;
     if (leftMs > 0) {
       kept[name] = since;
@@ -61,7 +61,7 @@ export function stillDisruptedPods(
   return { pods: kept, stale, recheckMs: waits.length === 0 ? undefined : Math.min(...waits) };
 }
 
-/** What `status` has to say: how many more pods may go. */
+/** Computes `status`: how many more pods may be disrupted. */
 export function podDisruptionBudgetStatus(
   budget: PodDisruptionBudgetObject,
   {
@@ -110,7 +110,7 @@ function disruptionAllowedCondition(
   );
 }
 
-/** Nobody may go while we cannot tell how many there should be. */
+/** While the expected pod count is unknown, no disruption is allowed. */
 export function failSafeStatus(
   budget: PodDisruptionBudgetObject,
   message: string,

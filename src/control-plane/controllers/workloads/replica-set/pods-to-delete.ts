@@ -5,11 +5,11 @@ import type { WorkloadPod } from "../types.ts";
 export interface PodsToDeleteOptions {
   readonly count: number;
   readonly now: number;
-  /** Pods of the same set and of its sisters: where they crowd, one is missed least. */
+  /** Pods of this set and of sets with the same owner: nodes with more of them lose one first. */
   readonly related: readonly WorkloadPod[];
 }
 
-/** Which pods go when there are too many: those whose loss costs least, first. (05:CP-L2) */
+/** Which pods to delete when scaling down, in kube-controller-manager's order. (05:CP-L2) */
 export function podsToDelete(
   pods: readonly WorkloadPod[],
   { count, now, related }: PodsToDeleteOptions,
@@ -72,17 +72,17 @@ function byDeletionOrder(a: DeletionRank, b: DeletionRank): number {
     (a.isReady ? a.readyAge - b.readyAge : 0) ||
     b.restarts - a.restarts ||
     a.age - b.age ||
-    // Of one age in magnitude any will do, or scaling down would always take the newest and skew zones.
+    // Equal in magnitude: pick by uid, or scaling down would always take the newest pods and skew zones.
     (a.uid < b.uid ? -1 : 1)
   );
 }
 
-/** Ages count by their order of magnitude: a minute more or less is no reason among pods of a day. */
+/** Ages are compared by order of magnitude: among day-old pods a minute makes no difference. */
 function magnitude(ms: number): number {
   return ms <= 0 ? 0 : Math.floor(Math.log2(ms));
 }
 
-/** What it is said to cost; what is no integer costs nothing. */
+/** The pod-deletion-cost annotation; 0 if it is not an integer. */
 function deletionCost({ metadata }: WorkloadPod): number {
   const written = metadata.annotations?.[annotations.podDeletionCost] ?? "";
   return /^-?\d{1,10}$/.test(written) ? Number(written) : 0;

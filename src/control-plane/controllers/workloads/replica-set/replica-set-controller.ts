@@ -8,9 +8,8 @@ import {
   claimChildren,
   controllerReferenceOf,
   debounced,
-  ignoreNotFound,
+  deleteIfExists,
   isNamespaceTerminatingError,
-  namespacedNameOf,
   newControllerReference,
   ownerKeys,
 } from "../ownership.ts";
@@ -23,7 +22,7 @@ import {
   podFromTemplate,
   untilNextAvailableMs,
 } from "../pods.ts";
-import { slowStartBatch } from "../slow-start-batch.ts";
+import { maxPodsPerSync, slowStartBatch } from "../slow-start-batch.ts";
 import type { ReplicaSet, ReplicaSetStatus, WorkloadPod } from "../types.ts";
 import {
   omitZero,
@@ -33,10 +32,7 @@ import {
 } from "../workload-status.ts";
 import { podsToDelete } from "./pods-to-delete.ts";
 
-/** As many at a time as Kubernetes makes or deletes before it looks again. */
-const maxPodsPerSync = 500;
-
-/** Keeps as many pods as each ReplicaSet wants. (05:CP-L2) */
+/** Keeps the wanted number of pods. (05:CP-L2) */
 export const replicaSetController = reconcileController({
   name: "replicaset-controller",
   triggers: [
@@ -58,7 +54,7 @@ async function reconcileReplicaSet(key: string, context: ControllerContext): Pro
   const now = context.clock.now();
   const isChanged = pods.length !== (set.spec.replicas ?? 1);
   const current = isChanged ? await podsOf(context, set) : pods;
-  // Scaled in the meantime: what we say is still of the generation we looked at.
+  // The spec may have changed since: the status still refers to the generation we read.
   const latest = context.view<ReplicaSet>(builtInTypes.ReplicaSet).get(key);
   if (latest === undefined) return undefined;
   const terminating = countTerminatingPods(context, set);
@@ -101,7 +97,7 @@ async function manageReplicas(
     else if (missing < 0) await deleteReplicas(context, set, { pods, count: Math.min(-missing, maxPodsPerSync) });
     return undefined;
   } catch (error) {
-    // Nothing can be made where the namespace is going: it is no failure, and no use to try again. (05:CP-L8)
+    // In a terminating namespace nothing can be created: not a failure, and retrying is no use. (05:CP-L8)
     if (isNamespaceTerminatingError(error)) return undefined;
     return { reason: missing > 0 ? "FailedCreate" : "FailedDelete", error };
   }
@@ -133,20 +129,20 @@ async function deleteReplicas(
 ): Promise<void> {
   const now = context.clock.now();
   for (const pod of podsToDelete(pods, { count, now, related: relatedPods(context, set) })) {
-    const { uid = "", name } = pod.metadata;
-    await ignoreNotFound(context.client.delete(builtInTypes.Pod, namespacedNameOf(pod), { preconditions: { uid } }));
-    context.recordEvent(set, { type: "Normal", reason: "SuccessfulDelete", message: `Deleted pod: ${name}` });
+    await deleteIfExists(context, builtInTypes.Pod, pod);
+    const message = `Deleted pod: ${pod.metadata.name}`;
+    context.recordEvent(set, { type: "Normal", reason: "SuccessfulDelete", message });
   }
 }
 
-/** Pods of the set, and of the others its owner has. */
+/** Pods of the set and of all sets of its owner. */
 function relatedPods(context: ControllerContext, set: ReplicaSet): readonly WorkloadPod[] {
   const owner = controllerReferenceOf(set);
   const sets = owner === undefined ? [set] : context.view<ReplicaSet>(builtInTypes.ReplicaSet).controlledBy(owner.uid);
   return sets.flatMap(({ metadata }) => context.view<WorkloadPod>(builtInTypes.Pod).controlledBy(metadata.uid));
 }
 
-/** What `status` has to say of these pods. */
+/** Computes `status` from these pods. */
 export function replicaSetStatus(
   set: ReplicaSet,
   pods: readonly WorkloadPod[],

@@ -1,13 +1,13 @@
 import type { KubeObject, OwnerReference } from "../../../../api/object.ts";
 import type { ControllerContext } from "../../../../kube/controller.ts";
-import { isKubeError } from "../../../../kube/kube-error.ts";
+import { ignoreKubeErrors } from "../../../../kube/kube-error.ts";
 import { builtInTypes } from "../../../../kube/resources.ts";
 import { newControllerReference } from "../ownership.ts";
 import { podFromTemplate } from "../pods.ts";
 import type { PodTemplateSpec, StatefulSet, WorkloadPod } from "../types.ts";
 import { workloadLabels } from "../workload-labels.ts";
 
-/** The number in the name of a pod of the set. */
+/** The ordinal in the name of a pod of the set. */
 export function ordinalOf(set: StatefulSet, pod: WorkloadPod): number | undefined {
   const name = pod.metadata.name ?? "";
   const prefix = `${set.metadata.name}-`;
@@ -21,7 +21,7 @@ export interface MemberIdentity {
   readonly revision: string;
 }
 
-/** The pod of an ordinal: its name, host name and volumes are its own, whichever node it is on. */
+/** The pod of an ordinal; its name, hostname and volume claims are stable. */
 export function memberPod(set: StatefulSet, { ordinal, template, revision }: MemberIdentity): WorkloadPod {
   const name = `${set.metadata.name}-${ordinal}`;
   const claims = (set.spec.volumeClaimTemplates ?? []).map((claim) => ({
@@ -52,7 +52,7 @@ function claimName(claim: KubeObject, podName: string): string {
   return `${claim.metadata.name}-${podName}`;
 }
 
-/** The claims of a pod outlive it: they are made once, and found again by name. */
+/** Creates the pod's volume claims unless they exist: claims outlive pods. */
 export async function ensureClaims(context: ControllerContext, set: StatefulSet, pod: WorkloadPod): Promise<void> {
   const { namespace, name = "" } = pod.metadata;
   for (const template of set.spec.volumeClaimTemplates ?? []) {
@@ -82,14 +82,10 @@ async function createClaim(
     },
     spec: template.spec,
   };
-  try {
-    await context.client.create(builtInTypes.PersistentVolumeClaim, claim);
-  } catch (error) {
-    if (!isKubeError(error, "already-exists")) throw error; // it is there: that was the goal
-  }
+  await ignoreKubeErrors(context.client.create(builtInTypes.PersistentVolumeClaim, claim), "already-exists");
 }
 
-/** Before a pod is scaled away for good: claims that are not to be kept go with it. */
+/** Before scaling down with whenScaled: Delete, makes the pod own its claims so that they are deleted with it. */
 export async function deleteClaimsWithPod(
   context: ControllerContext,
   set: StatefulSet,
@@ -103,7 +99,7 @@ export async function deleteClaimsWithPod(
       .get(`${namespace}/${claimName(template, name)}`);
     const isOwned = claim?.metadata.ownerReferences?.some(({ uid }) => uid === pod.metadata.uid) ?? true;
     if (claim === undefined || isOwned) continue;
-    // The set may own it, too; then it would hold the claim back.
+    // Remove the set's owner reference, or it would keep the claim alive.
     const others = (claim.metadata.ownerReferences ?? []).filter(({ uid }) => uid !== set.metadata.uid);
     const ownerReferences = [...others, newOwnerReference(builtInTypes.Pod, pod)];
     await context.client.update(builtInTypes.PersistentVolumeClaim, {
@@ -113,7 +109,7 @@ export async function deleteClaimsWithPod(
   }
 }
 
-/** An owner that does not control, and does not wait. */
+/** An owner reference that neither controls nor blocks. */
 function newOwnerReference(type: Parameters<typeof newControllerReference>[0], owner: KubeObject): OwnerReference {
   const { apiVersion, kind, name, uid } = newControllerReference(type, owner);
   return { apiVersion, kind, name, uid };

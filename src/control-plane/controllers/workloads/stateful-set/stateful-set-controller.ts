@@ -6,9 +6,9 @@ import {
   changedObjectKey,
   claimChildren,
   debounced,
-  ignoreNotFound,
-  isNamespaceTerminatingError,
-  namespacedNameOf,
+  deleteIfExists,
+  ignoreNamespaceTerminating,
+  latestOf,
   ownerKeys,
 } from "../ownership.ts";
 import { isPodAvailable, isPodReady, isPodTerminal, isPodTerminating, untilNextAvailableMs } from "../pods.ts";
@@ -18,7 +18,7 @@ import { omitZero, updateStatusIfChanged } from "../workload-status.ts";
 import { deleteClaimsWithPod, ensureClaims, memberPod, ordinalOf } from "./member-pod.ts";
 import { planStatefulSet, type StatefulSetMember, type StatefulSetTarget } from "./stateful-set-plan.ts";
 
-/** Keeps pods with a name and a place of their own. (05:CP-L3) */
+/** Keeps pods with stable names and volumes. (05:CP-L3) */
 export const statefulSetController = reconcileController({
   name: "statefulset-controller",
   triggers: [
@@ -33,12 +33,7 @@ export const statefulSetController = reconcileController({
   reconcile: async (key, context) => {
     const set = context.view<StatefulSet>(builtInTypes.StatefulSet).get(key);
     if (set === undefined || set.metadata.deletionTimestamp !== undefined) return undefined;
-    try {
-      return await syncStatefulSet(context, set);
-    } catch (error) {
-      if (isNamespaceTerminatingError(error)) return undefined;
-      throw error;
-    }
+    return ignoreNamespaceTerminating(syncStatefulSet(context, set));
   },
 });
 
@@ -59,9 +54,7 @@ async function syncStatefulSet(context: ControllerContext, set: StatefulSet): Pr
   for (const ordinal of create) await createMember(context, set, { ordinal, revisions, target });
   for (const { pod } of remove) await removeMember(context, set, { pod, target });
   const current = await membersOf(context, set);
-  const latest = context
-    .view<StatefulSet>(builtInTypes.StatefulSet)
-    .get(`${set.metadata.namespace}/${set.metadata.name}`);
+  const latest = latestOf(context, builtInTypes.StatefulSet, set);
   if (latest === undefined) return undefined;
   const status = statusOf(set, current, revisions);
   await updateStatusIfChanged(context, builtInTypes.StatefulSet, { object: latest, status });
@@ -123,7 +116,7 @@ interface NewMember {
 }
 
 async function createMember(context: ControllerContext, set: StatefulSet, { ordinal, revisions, target }: NewMember) {
-  // Below the partition a pod that was lost comes back as it was.
+  // Below the partition a lost pod is recreated at its old revision.
   const revision = ordinal < target.start + target.partition ? revisions.current : revisions.update;
   const pod = memberPod(set, {
     ordinal,
@@ -144,13 +137,12 @@ async function removeMember(
   const ordinal = ordinalOf(set, pod) ?? 0;
   const isCondemned = ordinal < target.start || ordinal >= target.start + target.replicas;
   if (isCondemned) await deleteClaimsWithPod(context, set, pod);
-  const { uid = "", name } = pod.metadata;
-  await ignoreNotFound(context.client.delete(builtInTypes.Pod, namespacedNameOf(pod), { preconditions: { uid } }));
-  const message = `delete Pod ${name} in StatefulSet ${set.metadata.name} successful`;
+  await deleteIfExists(context, builtInTypes.Pod, pod);
+  const message = `delete Pod ${pod.metadata.name} in StatefulSet ${set.metadata.name} successful`;
   context.recordEvent(set, { type: "Normal", reason: "SuccessfulDelete", message });
 }
 
-/** What `status` has to say of these pods. */
+/** Computes `status` from these pods. */
 function statusOf(set: StatefulSet, members: readonly MemberWithPod[], revisions: Revisions): StatefulSetStatus {
   const updateRevision = revisions.update.metadata.name ?? "";
   const currentRevision = revisions.current.metadata.name ?? "";

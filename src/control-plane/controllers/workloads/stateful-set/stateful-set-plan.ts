@@ -1,10 +1,10 @@
-/** A pod of a StatefulSet, as far as order is concerned. */
+/** What planning needs to know about a pod of a StatefulSet. */
 export interface StatefulSetMember {
   readonly ordinal: number;
   readonly isTerminating: boolean;
   /** Succeeded or failed. */
   readonly isFinished: boolean;
-  /** Runs, is ready, and has been for long enough. */
+  /** Running, and ready for at least minReadySeconds. */
   readonly isAvailable: boolean;
   readonly revision: string;
 }
@@ -12,7 +12,7 @@ export interface StatefulSetMember {
 export interface StatefulSetTarget {
   readonly replicas: number;
   readonly start: number;
-  /** One at a time, each after the one before it; else all at once. */
+  /** One pod at a time, in order; false for Parallel. */
   readonly isOrdered: boolean;
   /** Pods of another revision are replaced; false for OnDelete. */
   readonly isRolling: boolean;
@@ -26,7 +26,7 @@ export interface StatefulSetPlan<M extends StatefulSetMember> {
   readonly remove: readonly M[];
 }
 
-/** What to do next to a StatefulSet's pods; nothing where something has to happen first. (05:CP-L3) */
+/** The next pods to create and delete; empty while something must become ready first. (05:CP-L3) */
 export function planStatefulSet<M extends StatefulSetMember>(
   target: StatefulSetTarget,
   members: readonly M[],
@@ -45,7 +45,7 @@ interface PlanDraft<M extends StatefulSetMember> {
   readonly remove: M[];
 }
 
-/** Says whether to go on: in order, nothing happens behind a pod that is not there yet. */
+/** Returns whether to continue: in order, nothing happens after an ordinal that is missing or not ready. */
 function planReplicas<M extends StatefulSetMember>(
   { start, replicas, isOrdered }: StatefulSetTarget,
   draft: PlanDraft<M>,
@@ -64,7 +64,7 @@ function isHealthy({ isTerminating, isAvailable }: StatefulSetMember): boolean {
   return !isTerminating && isAvailable;
 }
 
-/** Scaling down goes from the highest ordinal, and in order only past pods that are well, or are the one that is not. */
+/** Scales down from the highest ordinal; in order, only past healthy pods or the one unhealthy pod itself. */
 function planScaleDown<M extends StatefulSetMember>(
   { start, replicas, isOrdered }: StatefulSetTarget,
   { members, remove }: { readonly members: readonly M[]; readonly remove: M[] },
@@ -82,7 +82,7 @@ function planScaleDown<M extends StatefulSetMember>(
   return true;
 }
 
-/** One at a time, from the highest ordinal down to the partition, each after the one before it is back. */
+/** One pod at a time, from the highest ordinal down to the partition, each once the one before is available. */
 function planRollingUpdate<M extends StatefulSetMember>(
   { start, replicas, partition, updateRevision }: StatefulSetTarget,
   { byOrdinal, remove }: { readonly byOrdinal: ReadonlyMap<number, M>; readonly remove: M[] },
