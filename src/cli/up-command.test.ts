@@ -165,7 +165,7 @@ it("05 §5 refuses manifests it cannot take, by name and reason", async () => {
   });
   await up(unknown, ["--plain-http", "-f", "odd.yaml"]);
   expect(unknown.code()).toBe(1);
-  expect(unknown.err()).toContain("Odd x: no kind Odd in example.com/v1 is served here");
+  expect(unknown.err()).toContain('Odd x: no matches for kind "Odd" in version "example.com/v1"');
 });
 
 it("05 §5 says so when it cannot listen", async () => {
