@@ -63,7 +63,7 @@ describe("what stands in the way, and what is suggested", () => {
 
   it("02:R-28 a label nobody has: write the one that is meant, or give it to the pool", () => {
     const typo = explained(problem().pod(pod().cpu("1").on("node.kubernetes.io/zone", "a")));
-    expect(typo.cause).toContain("is topology.kubernetes.io/zone meant?");
+    expect(typo.cause).toContain("did you mean topology.kubernetes.io/zone?");
     expect(edits(typo)).toContain(`Pod p-0 add ${zoneAt} "a"`);
     const custom = explained(problem().pod(pod().cpu("1").on("example.com/tier", "gold")));
     expect(edits(custom)).toEqual([
@@ -184,7 +184,7 @@ describe("what stands in the way, and what is suggested", () => {
     expect(explanation.pools[0]?.reasons).toMatchObject([{ code: "topology", kind: "spread", counts: { a: 2, b: 0 } }]);
     const texts = explanation.suggestions.map(({ text }) => text);
     expect(texts).toContain(`raise maxSkew of the spread over ${labels.zone} from 1 to 3`);
-    expect(texts).toContain(`let pool default also have ${labels.zone} b`);
+    expect(texts).toContain(`allow ${labels.zone} b in pool default`);
   });
 
   it("02:X-25 minDomains: as many as there are", () => {
@@ -264,7 +264,7 @@ describe("what stands in the way, and what is suggested", () => {
     );
     expect(explanation.pools.map(({ pool }) => pool)).toEqual(["near", "far"]);
     expect(explanation.nearest).toMatchObject({ kind: "pool", name: "near" });
-    expect(explanation.cause).toMatch(/^none of 2 pools takes it; at the nearest, the pod asks for cpu 4\.1, /);
+    expect(explanation.cause).toMatch(/^none of 2 pools fits; nearest: the pod requests cpu 4\.1; /);
   });
 
   it("a change of a template reaches all its pods, and tells how many get a place", () => {

@@ -44,7 +44,7 @@ vi.setConfig({ testTimeout: 30_000 }); // the first test waits for the catalogue
 describe("karpenter explain pod", () => {
   it("ends with 0 and says where the pod goes", async () => {
     expect(await explain(["pod", "default/web", ...from], given(pool, web))).toEqual({
-      out: `default/web can be scheduled: it goes to a new node of pool default (c-2x-amd64-linux at best).
+      out: `default/web can be scheduled: it gets a new node of pool default (cheapest type c-2x-amd64-linux).
 
 Types:  c-2x-amd64-linux, s-2x-amd64-linux, m-2x-amd64-linux, c-4x-amd64-linux, s-4x-amd64-linux and 28 more
 Price:  from $0.0543/hour
@@ -56,16 +56,16 @@ Price:  from $0.0543/hour
 
   it("ends with 3, and tells the cause, pools, nodes and what would help", async () => {
     expect(await explain(["pod", "huge", ...from], given(pool, huge, node))).toEqual({
-      out: `default/huge cannot be scheduled: the pod asks for cpu 300, and of the types of pool default that suit otherwise the nearest, c-256x-amd64-linux, offers 255.9.
+      out: `default/huge cannot be scheduled: the pod requests cpu 300; the nearest otherwise suitable type of pool default, c-256x-amd64-linux, offers 255.9.
 
 Nearest miss: NodePool default
-  the pod asks for cpu 300, and of the types of pool default that suit otherwise the nearest, c-256x-amd64-linux, offers 255.9
+  the pod requests cpu 300; the nearest otherwise suitable type of pool default, c-256x-amd64-linux, offers 255.9
 
 NodePools, nearest first:
-  default  resources: the pod asks for cpu 300, and of the types of pool default that suit otherwise the nearest, c-256x-amd64-linux, offers 255.9
+  default  resources: the pod requests cpu 300; the nearest otherwise suitable type of pool default, c-256x-amd64-linux, offers 255.9
 
 The existing node does not fit:
-  node-a: the pod does not tolerate the taint old:NoSchedule of node node-a (E-1); the pod asks for cpu 300, and node node-a has 1 left (E-4)
+  node-a: the pod does not tolerate the taint old:NoSchedule of node node-a (E-1); the pod requests cpu 300; node node-a has 1 left (E-4)
 
 Smallest change that makes it schedulable (verified by planning again):
   1. lower the cpu request of container app to 255.9
@@ -115,7 +115,7 @@ volumeBindingMode: Immediate
       `{containers: [{name: app}], volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]}`,
     );
     const { out } = await explain(["pod", "db", ...from], given(pool, claim, db));
-    expect(out).toContain("let storage class quick wait for the pod (volumeBindingMode: WaitForFirstConsumer)");
+    expect(out).toContain("make storage class quick wait for the pod (volumeBindingMode: WaitForFirstConsumer)");
   });
 
   it("02:P-1 tells of pods nobody has to place", async () => {
@@ -165,7 +165,7 @@ RUNNING      CPU  MEMORY
 default/app    3       0
 
 Does not fit here:
-  default/huge (unschedulable): the pod does not tolerate the taint old:NoSchedule of node node-a (E-1); the pod asks for cpu 300, and node node-a has 1 left (E-4)
+  default/huge (unschedulable): the pod does not tolerate the taint old:NoSchedule of node node-a (E-1); the pod requests cpu 300; node node-a has 1 left (E-4)
   default/web (scheduled elsewhere): the pod does not tolerate the taint old:NoSchedule of node node-a (E-1)
 `,
       err: "",

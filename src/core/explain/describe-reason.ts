@@ -1,6 +1,6 @@
 import type { RefusalReason } from "./explanation.ts";
 
-/** Where a reason was met. */
+/** The pool or node a reason is about. */
 export interface ReasonPlace {
   readonly kind: "pool" | "node";
   readonly name: string;
@@ -16,36 +16,36 @@ export function describeReason(reason: RefusalReason, where: ReasonPlace): strin
     case "volume-requirements":
       return labelText(reason, place);
     case "volume-limit":
-      return `${place} attaches at most ${reason.limit} volumes of ${reason.driver}, and would have ${reason.wanted}`;
+      return `${place} can attach ${reason.limit} volumes of driver ${reason.driver}; with this pod it would have ${reason.wanted}`;
     case "host-port":
       return `host port ${reason.port}/${reason.protocol} of ${place} is taken${reason.owner === undefined ? "" : ` by ${reason.owner}`}`;
     case "resources":
       return resourceText(reason, place);
     case "topology":
-      return topologyText(reason, where);
+      return topologyText(reason, place);
     case "instance-types":
       return typesText(reason, place);
     case "min-values":
-      return `${place} must keep ${reason.wanted ?? "more"} values of ${reason.key} possible, and only ${reason.achieved} would be left`;
+      return `${place} requires ${reason.wanted ?? "more"} values of ${reason.key} (minValues); only ${reason.achieved} would be left`;
     case "limits":
       return limitText(reason, place);
     case "node-limit":
-      return `${place} may hold ${reason.limit} nodes and has ${reason.used}`;
+      return `${place} is limited to ${reason.limit} nodes and has ${reason.used}`;
     case "reserved-capacity":
-      return `reserved capacity of ${place} would suit but is in use; the pod is tried again in the next round`;
+      return `reserved capacity of ${place} would fit but is in use; the pod is tried again in the next round`;
     case "dynamic-resources":
       return "the pod has resource claims (Dynamic Resource Allocation), which are not supported";
     case "no-templates":
-      return `the requirements of ${place} leave no instance type that can be had${reason.becauseOfMinValues ? " (because of minValues)" : ""}`;
+      return `the requirements of ${place} match no available instance type${reason.becauseOfMinValues ? " (because of minValues)" : ""}`;
     case "no-pools":
-      return "there is no usable pool, and without one no pod is placed";
+      return "there is no usable NodePool";
     case "volume-unknown":
     case "invalid-pod":
       return reason.text;
   }
 }
 
-/** Thousandths read better as a fraction: 3900m is 3.9. */
+/** Shows thousandths as a fraction: 3900m is 3.9. */
 export function humanAmount(written: string): string {
   const milli = /^(-?\d+)m$/.exec(written)?.[1];
   return milli === undefined ? written : String(Number(milli) / 1000);
@@ -57,9 +57,9 @@ function labelText(
   { code, key, wants, has, similarKey }: ReasonWithCode<"requirements" | "volume-requirements">,
   place: string,
 ): string {
-  const who = code === "requirements" ? "the pod wants" : "its volume needs";
-  if (has !== undefined) return `${who} ${key} ${wants}, and ${place} has ${has}`;
-  const hint = similarKey === undefined ? "" : ` (is ${similarKey} meant?)`;
+  const who = code === "requirements" ? "the pod requires" : "its volume requires";
+  if (has !== undefined) return `${who} ${key} ${wants}, but ${place} has ${has}`;
+  const hint = similarKey === undefined ? "" : ` (did you mean ${similarKey}?)`;
   return `${who} ${key} ${wants}, a label ${place} does not have${hint}`;
 }
 
@@ -67,9 +67,9 @@ function limitText(
   { resource, limit, used, needed, instanceType }: ReasonWithCode<"limits" | "node-limit">,
   place: string,
 ): string {
-  const held = `${place} may hold ${resource} ${humanAmount(limit)} and has ${humanAmount(used)}`;
-  if (needed === undefined) return `${held}, and any other node would exceed that`;
-  return `${held}, and the smallest type that suits otherwise, ${instanceType}, has ${humanAmount(needed)}`;
+  const usage = `${place} is limited to ${resource} ${humanAmount(limit)} and uses ${humanAmount(used)}`;
+  if (needed === undefined) return `${usage}; any new node would exceed it`;
+  return `${usage}; the smallest otherwise suitable type, ${instanceType}, has ${humanAmount(needed)}`;
 }
 
 function resourceText(
@@ -77,36 +77,35 @@ function resourceText(
   place: string,
 ): string {
   if (instanceType === undefined)
-    return `the pod asks for ${resource} ${humanAmount(asked)}, and ${place} has ${humanAmount(available)} left`;
+    return `the pod requests ${resource} ${humanAmount(asked)}; ${place} has ${humanAmount(available)} left`;
   const after = daemons === undefined ? "" : ` after daemons (${humanAmount(daemons)})`;
-  return `the pod asks for ${resource} ${humanAmount(asked)}, and of the types of ${place} that suit otherwise the nearest, ${instanceType}, offers ${humanAmount(available)}${after}`;
+  return `the pod requests ${resource} ${humanAmount(asked)}; the nearest otherwise suitable type of ${place}, ${instanceType}, offers ${humanAmount(available)}${after}`;
 }
 
 const domainsShown = 6;
 
-function topologyText({ kind, key, counts }: ReasonWithCode<"topology">, { kind: at, name }: ReasonPlace): string {
+function topologyText({ kind, key, counts }: ReasonWithCode<"topology">, place: string): string {
   const listed = Object.entries(counts).map(([domain, count]) => `${domain}: ${count}`);
   const more = listed.length > domainsShown ? `, and ${listed.length - domainsShown} more` : "";
-  const shown = listed.length === 0 ? "" : ` (pods that count: ${listed.slice(0, domainsShown).join(", ")}${more})`;
-  const place = at === "node" ? `node ${name}` : `pool ${name}`;
+  const shown = listed.length === 0 ? "" : ` (matching pods: ${listed.slice(0, domainsShown).join(", ")}${more})`;
   switch (kind) {
     case "spread":
       return listed.length === 0
-        ? `the pod is to be spread over ${key}, of which ${place} has no value`
-        : `spreading over ${key} allows no value ${place} can have${shown}`;
+        ? `the pod must be spread over ${key}, a label ${place} does not have`
+        : `the topology spread over ${key} allows none of the values ${place} can have${shown}`;
     case "affinity":
-      return `the pod must be near pods that are at no ${key} ${place} can have${shown}`;
+      return `pod affinity over ${key}: none of the values ${place} can have holds a matching pod${shown}`;
     case "anti-affinity":
-      return `every ${key} ${place} can have holds a pod this one must keep away from${shown}`;
+      return `pod anti-affinity over ${key}: every value ${place} can have holds a matching pod${shown}`;
   }
 }
 
 function typesText({ matches, fits, offered }: ReasonWithCode<"instance-types">, place: string): string {
   const lacks = [
-    ...(matches ? [] : ["has the labels that are asked for"]),
+    ...(matches ? [] : ["matches the required labels"]),
     ...(fits ? [] : ["is large enough"]),
-    ...(offered ? [] : ["can be bought in that zone and capacity type"]),
+    ...(offered ? [] : ["has an available offering in that zone and capacity type"]),
   ];
-  if (lacks.length === 0) return `no instance type of ${place} has the labels, the size and the offering at once`;
+  if (lacks.length === 0) return `no instance type of ${place} satisfies labels, size and offering together`;
   return `no instance type of ${place} ${lacks.join(", and none ")}`;
 }

@@ -70,15 +70,15 @@ export function applySuggestion(problem: SchedulingProblem, { edits }: Pick<Sugg
 function explainPlaced(problem: SchedulingProblem, pod: string, location: PodLocation): Explanation {
   if (location.kind === "existing-node") {
     const { node } = location.placement;
-    const cause = `it goes to node ${node}: of the nodes that exist, the first to accept it`;
+    const cause = `it fits on node ${node}, the first existing node that accepts it`;
     return { pod, outcome: { kind: "on-node", node }, cause, pools: [], nodes: [], suggestions: [] };
   }
   const outcome = { kind: "on-new-node", ...newNodeOutcome(location.plannedNode, pod) } as const;
   const [cheapest = "none"] = outcome.instanceTypes;
   const { length } = outcome.pods;
-  const others = length === 0 ? "" : `, with ${length} other ${length === 1 ? "pod" : "pods"}`;
-  const why = problem.nodes.length === 0 ? "it goes" : "no node that exists takes it, so it goes";
-  const cause = `${why} to a new node of pool ${outcome.pool} (${cheapest} at best)${others}`;
+  const others = length === 0 ? "" : `, shared with ${length} other ${length === 1 ? "pod" : "pods"}`;
+  const why = problem.nodes.length === 0 ? "it gets" : "no existing node fits, so it gets";
+  const cause = `${why} a new node of pool ${outcome.pool} (cheapest type ${cheapest})${others}`;
   return { pod, outcome, cause, ...refusedBefore(problem, pod, outcome.pool), suggestions: [] };
 }
 
@@ -195,11 +195,11 @@ function nearestMiss(pools: readonly PoolFinding[], nodes: readonly NodeFinding[
 
 /** Of several pools the one that came nearest speaks. */
 function causeOf([nearest, ...others]: readonly PoolFinding[], nodes: readonly NodeFinding[]): string {
-  if (nearest === undefined) return `none of ${nodes.length} nodes takes it, and there is no pool`;
+  if (nearest === undefined) return `none of ${nodes.length} nodes fits, and there is no pool`;
   const where = { kind: "pool", name: nearest.pool } as const;
   const [first, second, ...rest] = nearest.reasons.map((reason) => describeReason(reason, where));
   const more = rest.length > 0 ? `, and ${rest.length} more` : "";
   const both =
-    second === undefined ? (first ?? `pool ${nearest.pool} refuses it`) : `${first}; besides, ${second}${more}`;
-  return others.length === 0 ? both : `none of ${others.length + 1} pools takes it; at the nearest, ${both}`;
+    second === undefined ? (first ?? `pool ${nearest.pool} does not fit`) : `${first}; also, ${second}${more}`;
+  return others.length === 0 ? both : `none of ${others.length + 1} pools fits; nearest: ${both}`;
 }

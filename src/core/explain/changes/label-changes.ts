@@ -38,7 +38,7 @@ export function podLabelChanges(
             text:
               writtenRequirement.form === "pair"
                 ? `change ${key} in the pod's ${where} from ${writtenRequirement.written.values?.[0] ?? ""} to ${value}`
-                : `let the pod's ${where} also allow ${key} ${value}`,
+                : `also allow ${key} ${value} in the pod's ${where}`,
             weight: writtenRequirement.form === "pair" ? changeWeights.changeValue : changeWeights.widenPod,
             operations: [widened],
           }),
@@ -68,7 +68,7 @@ export function poolLabelChanges(
             text:
               writtenRequirement.form === "pair"
                 ? `label the nodes of pool ${name} with ${key}=${value} instead of ${writtenRequirement.written.values?.[0] ?? ""}`
-                : `let pool ${name} also have ${key} ${value}`,
+                : `allow ${key} ${value} in pool ${name}`,
             weight: writtenRequirement.form === "pair" ? changeWeights.dropPoolRule : changeWeights.widenPool,
             operations: [widened],
           }),
@@ -160,7 +160,7 @@ function renameKeyChanges(
         ? [removeOperation(path), addOperation(pod, [...path.slice(0, -1), key], written.values?.[0] ?? "")]
         : [replaceOperation([...path, "key"], key)];
     return changeOf(editedPod(pod), {
-      text: `write ${key} for ${written.key}`,
+      text: `use label ${key} instead of ${written.key}`,
       weight: changeWeights.fixTypo,
       operations,
     });

@@ -53,7 +53,7 @@ export function dropMinValuesChanges(pool: Pool): readonly CandidateChange[] {
 export function reservedCapacityChanges(pod: Pod): readonly CandidateChange[] {
   return ["on-demand", "spot"].map((capacityType) =>
     changeOf(editedPod(pod), {
-      text: `let the pod do without reserved capacity (node selector ${labels.capacityType}: ${capacityType})`,
+      text: `do not use reserved capacity for the pod (node selector ${labels.capacityType}: ${capacityType})`,
       weight: changeWeights.drop,
       operations: [addOperation(pod, ["spec", "nodeSelector", labels.capacityType], capacityType)],
     }),

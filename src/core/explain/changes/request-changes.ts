@@ -98,7 +98,7 @@ function lowerContainer(
   const isExtended = resource.includes("/") && container.resources?.limits?.[resource] !== undefined;
   if (!isExtended) return [request];
   const limit = addOperation(pod, [...path, "resources", "limits", resource], to.canonical());
-  return [request, { text: `its limit with it`, operation: limit }];
+  return [request, { text: "its limit to the same", operation: limit }];
 }
 
 function lowerRequest(

@@ -47,7 +47,7 @@ function defaultChanges({ key }: TopologyCause, { pod, problem }: TopologyChange
   const preferences = added.map((constraint) => ({ ...constraint, whenUnsatisfiable: "ScheduleAnyway" }));
   return [
     changeOf(editedPod(pod), {
-      text: `write down the spread over ${key}, which the cluster adds by default, as a preference of the pod's own`,
+      text: `override the cluster's default spread over ${key} with a preference in the pod`,
       weight: changeWeights.makePreference,
       operations: [addOperation(pod, ["spec", "topologySpreadConstraints"], preferences)],
     }),
@@ -207,7 +207,7 @@ function dropSelectedLabels(pod: Pod, terms: readonly PodAffinityTerm[]): readon
   const all = combineChanges(
     own.map((key) =>
       changeOf(editedPod(pod), {
-        text: `drop the label ${key}, by which other pods keep away from it, from the pod`,
+        text: `remove the label ${key} from the pod (other pods' anti-affinity selects it)`,
         weight: changeWeights.changeOthers,
         operations: [removeOperation(["metadata", "labels", key])],
       }),

@@ -51,7 +51,7 @@ function removableConstraints({ spec }: Pod): readonly { readonly path: PatchPat
     }),
     ...preferred.map((_, index) => ({
       path: [...nodeAffinity, "preferredDuringSchedulingIgnoredDuringExecution", index],
-      text: "drop the pod's preference to stay away from Karpenter's nodes",
+      text: "drop the pod's preference against Karpenter's nodes",
     })),
   ];
 }

@@ -38,7 +38,7 @@ function boundVolumeMoves(
         changeOf(
           { kind: "PersistentVolume", name },
           {
-            text: `recreate volume ${name} at ${expression.key} ${value}`,
+            text: `recreate volume ${name} with ${expression.key} ${value}`,
             weight: changeWeights.moveVolume,
             operations: [replaceOperation([...path, index], { key: expression.key, operator: "In", values: [value] })],
           },
@@ -65,7 +65,7 @@ function storageClassMoves(
         changeOf(
           { kind: "StorageClass", name },
           {
-            text: `let storage class ${name} also make volumes at ${key} ${value}`,
+            text: `allow ${key} ${value} in storage class ${name} (allowedTopologies)`,
             weight: changeWeights.dropPoolRule,
             operations: [{ op: "add", path: jsonPointer(path), value }],
           },
@@ -144,7 +144,7 @@ function renameClaimChanges(
   const path = ["spec", "volumes", volumeIndex, "persistentVolumeClaim", "claimName"];
   return [
     changeOf(editedPod(pod), {
-      text: `write ${meant} for ${name}, the claim of volume ${pod.spec.volumes[volumeIndex]?.name ?? ""}`,
+      text: `use claim ${meant} instead of ${name} for volume ${pod.spec.volumes[volumeIndex]?.name ?? ""}`,
       weight: changeWeights.fixTypo,
       operations: [replaceOperation(path, meant)],
     }),
@@ -188,7 +188,7 @@ function existingClaimRepairs(
     if (isThere) {
       return [
         changeOf(object, {
-          text: `let claim ${key} be bound to its volume ${volumeName} (annotation ${bindCompletedAnnotation})`,
+          text: `mark claim ${key} as bound to volume ${volumeName} (annotation ${bindCompletedAnnotation})`,
           weight: changeWeights.fixClaim,
           operations: [addOperation(claim, ["metadata", "annotations", bindCompletedAnnotation], "yes")],
         }),
@@ -211,7 +211,7 @@ function existingClaimRepairs(
   if (meant === undefined) return [];
   return [
     changeOf(object, {
-      text: `let claim ${key} use storage class ${meant}${storageClassName === "" ? "" : ` instead of ${storageClassName}`}`,
+      text: `use storage class ${meant} for claim ${key}${storageClassName === "" ? "" : ` instead of ${storageClassName}`}`,
       weight: changeWeights.changeValue,
       operations: [addOperation(claim, ["spec", "storageClassName"], meant)],
     }),
@@ -222,7 +222,7 @@ function waitForConsumerChange(name: string): CandidateChange {
   return changeOf(
     { kind: "StorageClass", name },
     {
-      text: `let storage class ${name} wait for the pod (volumeBindingMode: WaitForFirstConsumer)`,
+      text: `make storage class ${name} wait for the pod (volumeBindingMode: WaitForFirstConsumer)`,
       weight: changeWeights.dropPoolRule,
       operations: [replaceOperation(["volumeBindingMode"], "WaitForFirstConsumer")],
     },
