@@ -30,7 +30,9 @@ export function fractionalNodesFor(pass: Pass, profiles: readonly BoundProfile[]
   return bundleSimilar(kept.filter((node) => !kept.some((other) => other !== node && isDominated(node, other))));
 }
 
-/** One for each offering. The columns of a type are merged, with the largest amount of each: a plan's price is by type. */
+/**
+ * One for each offering. The columns of a type are merged, with the largest amount of each: a plan's price is by type.
+ */
 function fractionalNodesOfPool(
   pass: Pass,
   poolTemplate: PoolTemplate,

@@ -18,9 +18,7 @@ import { volumeClaimRepairs, volumeLabelValues, volumeMoveChanges } from "./chan
 import { instanceTypeValues, isInstanceTypeLabel } from "./launch-options.ts";
 import type { PlacementAnalysis, PoolAnalysis } from "./placement-analysis.ts";
 
-/**
- * Changes worth trying, those with the fewest steps and the least weight first. Whether they help is yet to be seen.
- */
+/** Changes worth trying, fewest steps and lowest weight first. Whether they help is found out by simulation. */
 export function candidateChanges(analysis: PlacementAnalysis): readonly CandidateChange[] {
   const { pod, problem, podReason, pools } = analysis;
   if (podReason?.code === "dynamic-resources") return resourceClaimChanges(pod);
@@ -40,7 +38,7 @@ export function orderChanges(changes: readonly CandidateChange[]): readonly Cand
   );
 }
 
-/** Ways past every obstacle of one pool at once. */
+/** Combinations of changes that remove every obstacle of one pool. */
 function poolChanges(analysis: PlacementAnalysis, at: PoolAnalysis): readonly CandidateChange[] {
   const alternatives = changesByObstacle(analysis, at);
   if (alternatives.length === 0 || alternatives.some((one) => one.length === 0)) return [];
@@ -53,7 +51,7 @@ function poolChanges(analysis: PlacementAnalysis, at: PoolAnalysis): readonly Ca
   return combinations.flatMap((chosen) => combineChanges(chosen) ?? []);
 }
 
-/** For each obstacle the ways past it. What a machine of another kind would solve is one obstacle, not several. */
+/** For each obstacle, the changes that remove it. What another launch option would solve is one obstacle. */
 function changesByObstacle(analysis: PlacementAnalysis, at: PoolAnalysis): readonly (readonly CandidateChange[])[] {
   const { pod, problem } = analysis;
   const { pool, obstacles } = at;
@@ -104,16 +102,16 @@ function otherChanges(
   }
 }
 
-/** Another machine, another place for the volumes, other ports; where topology has picked the place, another pick. */
+/** Other launch options, other volumes, other ports; where topology chose the domain, relaxed topology. */
 function launchOptionAlternatives(analysis: PlacementAnalysis, at: PoolAnalysis): readonly CandidateChange[] {
   const { pod, problem, unplacedSiblings, podAttempt } = analysis;
   const { pool } = at;
-  const places = new Map(volumeLabelValues(pod, problem));
-  for (const key of places.keys())
-    places.set(key, [...new Set([...(places.get(key) ?? []), ...instanceTypeValues(pool, key)])]);
-  const volumes = pod.spec.volumes === undefined ? [] : volumeMoveChanges(pod, problem, places);
-  const isTiedByTypes = at.obstacles?.causes.some(({ code }) => code === "instance-types") ?? false;
-  const picks = isTiedByTypes
+  const valuesByLabel = new Map(volumeLabelValues(pod, problem));
+  for (const [key, values] of valuesByLabel)
+    valuesByLabel.set(key, [...new Set([...values, ...instanceTypeValues(pool, key)])]);
+  const volumes = pod.spec.volumes === undefined ? [] : volumeMoveChanges(pod, problem, valuesByLabel);
+  const isRefusedByTypes = at.obstacles?.causes.some(({ code }) => code === "instance-types") ?? false;
+  const relaxedTopology = isRefusedByTypes
     ? podAttempt.variant.domainRules.flatMap(({ group: { spec } }) =>
         topologyChanges(
           { code: "topology", kind: spec.kind, key: spec.key, counts: {}, podDomains: "", nodeDomains: "" },
@@ -124,15 +122,15 @@ function launchOptionAlternatives(analysis: PlacementAnalysis, at: PoolAnalysis)
   return [
     ...launchOptionChanges({ pod, pool, launchOptions: at.launchOptions(), unplacedSiblings, volumeChanges: volumes }),
     ...volumes,
-    ...(isTiedByTypes ? hostPortChanges(pod) : []),
-    ...picks,
+    ...(isRefusedByTypes ? hostPortChanges(pod) : []),
+    ...relaxedTopology,
   ];
 }
 
-/** How many of the nodes that come nearest are considered. */
+/** How many of the nearest nodes are considered. */
 const maxNodes = 3;
 
-/** What would make a node that exists take the pod, where that is the pod's to change. */
+/** Changes of the pod after which an existing node accepts it. */
 function existingNodeChanges({ pod, nodes, simulation }: PlacementAnalysis): readonly CandidateChange[] {
   const { existingNodes } = simulation.pass;
   return nodes.slice(0, maxNodes).flatMap(({ node, checks }) => {
@@ -140,8 +138,8 @@ function existingNodeChanges({ pod, nodes, simulation }: PlacementAnalysis): rea
     if (existingNode === undefined) return [];
     const reasons = checks.map(({ reason }) => reason);
     const codes = new Set(reasons.map(({ code }) => code));
-    const isOurs = [...codes].every((code) => code === "taint" || code === "resources" || code === "host-port");
-    if (!isOurs) return [];
+    const canPodChange = [...codes].every((code) => code === "taint" || code === "resources" || code === "host-port");
+    if (!canPodChange) return [];
     const alternatives = [
       ...(codes.has("taint")
         ? [tolerationChange(untoleratedTaints(pod.spec.tolerations, existingNode.node.taints), pod)]

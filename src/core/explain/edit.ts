@@ -6,7 +6,7 @@ import { namespacedName } from "../../api/object.ts";
 import type { SchedulingProblem } from "../scheduling/problem.ts";
 import { applyOperation, type PatchOperation } from "./json-patch.ts";
 
-/** A change of one field of one object, as a JSON patch would say it. */
+/** A JSON patch operation on one object. */
 export interface Edit extends PatchOperation {
   readonly object: EditedObject;
 }
@@ -15,13 +15,13 @@ export interface EditedObject {
   readonly kind: EditedKind;
   readonly namespace?: string;
   readonly name: string;
-  /** Whose template makes the pod: its other pods change with it. */
+  /** The workload whose template the pod comes from: its other pods change as well. */
   readonly workload?: { readonly kind: string; readonly name: string };
 }
 
 export type EditedKind = "Pod" | "NodePool" | "Node" | "PersistentVolumeClaim" | "PersistentVolume" | "StorageClass";
 
-/** The problem as it would be with the edits made, one after the other. */
+/** The problem with the edits applied, one after the other. */
 export function applyEdits(problem: SchedulingProblem, edits: readonly Edit[]): SchedulingProblem {
   return edits.reduce(applyEdit, problem);
 }
@@ -52,7 +52,7 @@ function applyEdit(problem: SchedulingProblem, edit: Edit): SchedulingProblem {
   }
 }
 
-/** A pod that waits, with those of the same template, or one that runs. */
+/** A pending pod, with those of the same template, or a bound one. */
 function editPods(problem: SchedulingProblem, edit: Edit): SchedulingProblem {
   const key = namespacedName(edit.object);
   const isEditedPod = (pod: Pod): boolean => namespacedName(pod.metadata) === key;
@@ -68,7 +68,7 @@ function editPods(problem: SchedulingProblem, edit: Edit): SchedulingProblem {
   };
 }
 
-/** Pods a workload made, not yet told apart by hand: a change of its template reaches them all. */
+/** Pods of one workload with the same spec: a change of its template changes them all. */
 export function areFromSameTemplate(a: Pod, b: Pod): boolean {
   if (a === b) return true;
   const [one, other] = [podController(a), podController(b)];
@@ -84,7 +84,7 @@ export function podController({ metadata }: Pod) {
   return metadata.ownerReferences?.find(({ controller }) => controller === true);
 }
 
-/** Only labels and taints of a Node are read. */
+/** Scheduling reads only labels and taints of a Node. */
 function editNode(problem: SchedulingProblem, edit: Edit): SchedulingProblem {
   const { name } = edit.object;
   const edited = <T extends { labels: Readonly<Record<string, string>>; taints: readonly Taint[] }>(node: T): T => {

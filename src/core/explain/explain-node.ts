@@ -13,22 +13,21 @@ import { findNodeFailures } from "./node-checks.ts";
 import { withoutUncountedPods } from "./reduce-problem.ts";
 import { allQueuedPods, simulatePass, unplacedPods } from "./simulation.ts";
 
-/** What a node holds, what comes to it, and why the other pods of the round do not. */
+/** What runs on a node, what the pass adds, and why the other pods are refused. */
 export interface NodeExplanation {
   readonly node: string;
   readonly pool?: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** On its way out: nothing is placed on it any more. (02:S-27) */
+  /** It is being deleted: nothing is placed on it any more. (02:S-27) */
   readonly isLeaving: boolean;
-  /** One line a resource. */
   readonly resources: readonly NodeResource[];
   /** Largest first. */
   readonly running: readonly RunningPod[];
-  /** Pods the round places here. */
+  /** Pods the pass places here. */
   readonly arriving: readonly string[];
-  /** Pods of the round that go elsewhere, or nowhere, though this node would take one of them now. */
+  /** Pods that are placed elsewhere or not at all, although this node would accept one of them now. */
   readonly wouldFit: readonly string[];
-  /** Pods of the round this node refuses, alike ones together. */
+  /** Pods this node refuses, grouped by pod class. */
   readonly refused: readonly RefusedPods[];
 }
 
@@ -37,7 +36,7 @@ export interface NodeResource {
   readonly allocatable: string;
   /** By pods that run there. */
   readonly requested: string;
-  /** By pods of the round and by daemons that are yet to come. */
+  /** By pods the pass adds and by DaemonSet pods the node still lacks. */
   readonly coming: string;
   readonly left: string;
 }
@@ -50,12 +49,12 @@ export interface RunningPod {
 
 export interface RefusedPods {
   readonly pods: readonly string[];
-  /** Whether they have no place anywhere. */
+  /** Whether they are not placed anywhere. */
   readonly isUnplaced: boolean;
   readonly checks: readonly FailedCheck[];
 }
 
-/** As far as placement goes; undefined: there is no such node. */
+/** Undefined: there is no such node. */
 export function explainNode(problem: SchedulingProblem, name: string): NodeExplanation | undefined {
   const node = problem.nodes.find((one) => one.name === name);
   const running = runningOn(problem, name);
@@ -129,7 +128,7 @@ function resourcesOf(
     });
 }
 
-/** Pods that scheduling cannot tell apart are judged once. */
+/** Pods of one class are checked once. */
 function refusedPodsOf(pass: Pass, existingNode: ExistingNodeState): readonly RefusedPods[] {
   const unplaced = new Set(unplacedPods(pass));
   const byClass = new Map<PodClass, QueuedPod[]>();

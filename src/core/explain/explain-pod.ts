@@ -21,7 +21,7 @@ import type {
 import { analyzePlacement } from "./placement-analysis.ts";
 import { reduceProblem, withoutUncountedPods } from "./reduce-problem.ts";
 import { poolsByDistance, totalDistance } from "./refusal-distance.ts";
-import { searchSuggestions } from "./search-suggestions.ts";
+import { type SearchOptions, searchSuggestions } from "./search-suggestions.ts";
 import {
   locationInDecision,
   type PodLocation,
@@ -33,15 +33,15 @@ import {
 } from "./simulation.ts";
 
 export interface ExplainOptions {
-  /** Pods validation set aside: they can be explained too. */
+  /** Pods that failed validation: they can be explained too. */
   readonly ignored?: readonly Refusal[];
-  /** What was decided, if that is known already. */
+  /** The decision, if it is known already. */
   readonly decision?: Decision;
-  /** At most so many suggestions; three unless said. */
+  /** The most suggestions to return; three by default. */
   readonly suggestions?: number;
 }
 
-/** Why a pending pod goes where it goes, or nowhere; undefined: there is no such pod. (docs/designs/commands.md) */
+/** Why a pending pod is placed where it is, or refused; undefined: there is no such pod. (docs/designs/commands.md) */
 export function explainPod(
   problem: SchedulingProblem,
   podKey: string,
@@ -62,7 +62,7 @@ export function explainPod(
   return found === undefined ? explainRefused(problem, simulation, options) : explainPlaced(problem, podKey, found);
 }
 
-/** The problem with a suggestion taken up: what `explainPod` has planned with before it made it. */
+/** The problem with the edits of a suggestion applied. */
 export function applySuggestion(problem: SchedulingProblem, { edits }: Pick<Suggestion, "edits">): SchedulingProblem {
   return applyEdits(problem, edits);
 }
@@ -82,7 +82,7 @@ function explainPlaced(problem: SchedulingProblem, pod: string, location: PodLoc
   return { pod, outcome, cause, ...refusedBefore(problem, pod, outcome.pool), suggestions: [] };
 }
 
-/** Nodes, and pools before the one that took the pod, that would refuse it with everybody else in place. */
+/** Nodes and earlier pools that would refuse the pod once all other pods are placed. */
 function refusedBefore(
   problem: SchedulingProblem,
   podKey: string,
@@ -130,7 +130,7 @@ function explainWithoutPools(pod: string): Explanation {
   return { pod, outcome, cause, pools: [], nodes: [], suggestions: [] };
 }
 
-/** Validation stands before everything else; what comes after it is seen once it is mended. */
+/** Validation comes first; other reasons show once the pod is valid. */
 function explainIgnored(problem: SchedulingProblem, { pod, message }: Refusal, options: ExplainOptions): Explanation {
   const podKey = namespacedName(pod.metadata);
   const asked = { ...problem, pods: [...problem.pods, pod] };
@@ -177,8 +177,11 @@ function explainRefused(problem: SchedulingProblem, simulation: Simulation, opti
   };
 }
 
-/** Fewer trials where each takes longer: an answer is due while somebody waits for it. */
-function searchEffort({ nodes, pods, pools }: SchedulingProblem, { suggestions = 3 }: ExplainOptions) {
+/** Fewer trials for larger problems: the user waits for the answer. */
+function searchEffort(
+  { nodes, pods, pools }: SchedulingProblem,
+  { suggestions = 3 }: ExplainOptions,
+): Pick<SearchOptions, "maxSuggestions" | "maxTrials"> {
   const types = pools.reduce((sum, { instanceTypes }) => sum + instanceTypes.length, 0);
   const trials = Math.round(20_000 / (200 + nodes.length + pods.length + 2 * types));
   return { maxSuggestions: suggestions, maxTrials: Math.min(80, Math.max(8, trials)) };
@@ -193,7 +196,7 @@ function nearestMiss(pools: readonly PoolFinding[], nodes: readonly NodeFinding[
   return pool && { kind: "pool", name: pool.pool, reasons: pool.reasons };
 }
 
-/** Of several pools the one that came nearest speaks. */
+/** The pool that came nearest gives the reason. */
 function causeOf([nearest, ...others]: readonly PoolFinding[], nodes: readonly NodeFinding[]): string {
   if (nearest === undefined) return `none of ${nodes.length} nodes fits, and there is no pool`;
   const where = { kind: "pool", name: nearest.pool } as const;

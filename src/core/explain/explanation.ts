@@ -1,20 +1,23 @@
 import type { TopologyCause } from "../scheduling/refusal.ts";
 import type { Edit } from "./edit.ts";
 
-/** Why a pod is where it is, or why it is nowhere and what would help. Plain data: every text is a rendering of it. */
+/**
+ * Why a pod is placed where it is, or why it is refused and what would help. Plain data: every text is a rendering of
+ * it.
+ */
 export interface Explanation {
   /** namespace/name. */
   readonly pod: string;
   readonly outcome: PodOutcome;
   /** One sentence. */
   readonly cause: string;
-  /** Nearest first; for a pod with a place on a new node, pools tried before that refuse it. */
+  /** Nearest first; for a pod on a new node, the earlier pools that refuse it. */
   readonly pools: readonly PoolFinding[];
-  /** Nearest first; for a pod with a place on a new node, those that refuse it. */
+  /** Nearest first; for a pod on a new node, the nodes that refuse it. */
   readonly nodes: readonly NodeFinding[];
-  /** What came closest to taking the pod. */
+  /** The pool or node that came nearest to accepting the pod. */
   readonly nearest?: NearestMiss;
-  /** Changes that were applied and planned again, smallest first; the pod has a place with each of them. */
+  /** Changes that were simulated, smallest first; the pod is placed with each of them. */
   readonly suggestions: readonly Suggestion[];
 }
 
@@ -22,10 +25,10 @@ export type PodOutcome =
   | { readonly kind: "on-node"; readonly node: string }
   | ({ readonly kind: "on-new-node" } & NewNodeOutcome)
   | { readonly kind: "unplaced"; readonly message: string }
-  /** It did not pass validation, and so was not looked at. (02 §1.5) */
+  /** It did not pass validation and was left out. (02 §1.5) */
   | { readonly kind: "ignored"; readonly message: string };
 
-/** A node that would be bought. */
+/** A node that would be created. */
 export interface NewNodeOutcome {
   readonly pool: string;
   /** Cheapest first. */
@@ -39,9 +42,7 @@ export interface NewNodeOutcome {
 
 export interface PoolFinding {
   readonly pool: string;
-  /**
-   * Everything that stands between the pod and a new node, in the order of the checks; empty: it would take the pod.
-   */
+  /** Everything that refuses a new node, in the order of the checks; empty: the pool would accept the pod. */
   readonly reasons: readonly RefusalReason[];
 }
 
@@ -65,23 +66,23 @@ export interface NearestMiss {
   readonly reasons: readonly RefusalReason[];
 }
 
-/** A change, tried. */
+/** A change that was simulated. */
 export interface Suggestion {
-  /** An order, without a full stop. */
+  /** An instruction, without a full stop. */
   readonly text: string;
   readonly edits: readonly Edit[];
-  /** How much is changed: what the order of suggestions goes by. */
+  /** How much is changed: suggestions are sorted by it. */
   readonly weight: number;
-  /** Where the pod goes then. */
+  /** Where the pod is placed then. */
   readonly place: { readonly node: string } | { readonly pool: string; readonly instanceType?: string };
-  /** Pods that had no place either, and get one. */
+  /** How many other refused pods are placed as well. */
   readonly alsoPlaced: number;
-  /** Pods that lose their place to it. */
+  /** Pods that are not placed any more. */
   readonly displaced: readonly string[];
 }
 
 /**
- * One constraint that refused, with its figures as text. Closed; codes are those of refusals. (docs/designs/engine.md)
+ * One constraint that refused the pod, with its figures as text; codes are those of refusals. (docs/designs/engine.md)
  */
 export type RefusalReason =
   | { readonly code: "taint"; readonly taint: string }
@@ -90,7 +91,7 @@ export type RefusalReason =
   | { readonly code: "host-port"; readonly port: number; readonly protocol: string; readonly owner?: string }
   | ResourceReason
   | ({ readonly code: "topology" } & Pick<TopologyCause, "kind" | "key" | "counts">)
-  /** No type is left, for which of these reasons. (02:F-3) */
+  /** Whether some type matches, is large enough, and has an offering. (02:F-3) */
   | { readonly code: "instance-types"; readonly matches: boolean; readonly fits: boolean; readonly offered: boolean }
   | { readonly code: "min-values"; readonly key: string; readonly achieved: number; readonly wanted?: number }
   | LimitReason
@@ -101,14 +102,14 @@ export type RefusalReason =
   | { readonly code: "volume-unknown"; readonly text: string }
   | { readonly code: "invalid-pod"; readonly text: string };
 
-/** A label the pod, or its volume, wants otherwise. */
+/** A label on which the pod, or its volume, has a conflicting requirement. */
 export interface LabelReason {
   readonly code: "requirements" | "volume-requirements";
   readonly key: string;
   readonly wants: string;
-  /** Absent: the label is not known there at all. */
+  /** Absent: the label is not defined there. */
   readonly has?: string;
-  /** A known key that looks much like it. */
+  /** A known key that is spelled similarly. */
   readonly similarKey?: string;
 }
 
@@ -118,9 +119,9 @@ export interface ResourceReason {
   readonly resource: string;
   readonly asked: string;
   readonly available: string;
-  /** What of it daemons take first, where types are compared. */
+  /** What daemons take of it, where types are compared. */
   readonly daemons?: string;
-  /** The type that comes nearest, on a node to be bought. */
+  /** The nearest instance type, for a new node. */
   readonly instanceType?: string;
 }
 
@@ -129,7 +130,7 @@ export interface LimitReason {
   readonly resource: string;
   readonly limit: string;
   readonly used: string;
-  /** What the smallest type that suits otherwise has of it. */
+  /** What the smallest otherwise suitable type has of it. */
   readonly needed?: string;
   readonly instanceType?: string;
 }

@@ -45,7 +45,7 @@ function applyInList(
   return [...list.slice(0, index), operation.value, ...list.slice(index)];
 }
 
-/** The operation that puts a value where its parents may be missing; `-` appends to a list. */
+/** The operation that sets a value and creates missing parents; `-` appends to a list. */
 export function addOperation(document: unknown, path: PatchPath, value: unknown): PatchOperation {
   let here: unknown = document;
   for (const [index, token] of path.entries()) {

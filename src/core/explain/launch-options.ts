@@ -9,32 +9,32 @@ import type { Pass, PoolTemplate } from "../scheduling/pass-state.ts";
 import type { Pool } from "../scheduling/problem.ts";
 import { type WrittenRequirement, writtenPodRequirements, writtenPoolRequirements } from "./written-requirements.ts";
 
-/** One way to buy a machine for a pod, and all that speaks against it. */
+/** One offering of one instance type, and everything that keeps the pod from it. */
 export interface LaunchOption {
   readonly type: InstanceType;
   readonly price: number;
-  /** What the pool says that it is not, with the value it has instead. */
+  /** Requirements of the pool it does not meet. */
   readonly poolMismatches: readonly LabelMismatch[];
-  /** What the pod says that it is not. */
+  /** Requirements of the pod it does not meet. */
   readonly podMismatches: readonly LabelMismatch[];
-  /** Whether the pod's volumes are elsewhere. */
+  /** Whether the pod's volumes cannot be used there. */
   readonly missesVolumes: boolean;
   readonly shortages: readonly ResourceShortage[];
-  /** What the pool's limits lack for it. */
+  /** Limits of the pool it would exceed. */
   readonly limitExcesses: readonly LimitExcess[];
 }
 
 export interface LabelMismatch {
   readonly writtenRequirement: WrittenRequirement;
-  /** Of the machine; undefined where it has many or none. */
+  /** The value it has; undefined where it has several or none. */
   readonly value: string | undefined;
 }
 
 export interface ResourceShortage {
   readonly resource: string;
-  /** By the pod alone. */
+  /** By the pod, without daemons. */
   readonly asked: Quantity;
-  /** With what daemons ask for taken off. */
+  /** Allocatable less daemons. */
   readonly left: Quantity;
   readonly daemons: Quantity;
 }
@@ -42,7 +42,7 @@ export interface ResourceShortage {
 export interface LimitExcess {
   readonly resource: string;
   readonly limit: Quantity;
-  /** What the limit would have to be. */
+  /** The limit that would be needed. */
   readonly needed: Quantity;
 }
 
@@ -52,11 +52,11 @@ export interface LaunchOptionQuery {
   readonly requests: Resources;
   readonly volumeAlternatives: readonly Requirements[];
   readonly pool: Pool;
-  /** Absent where the pool's own requirements leave nothing. */
+  /** Undefined where the pool's own requirements leave no instance type. */
   readonly poolTemplate: PoolTemplate | undefined;
 }
 
-/** How many things speak against a machine. */
+/** How many faults an option has. */
 export function faultCount({
   poolMismatches,
   podMismatches,
@@ -69,7 +69,7 @@ export function faultCount({
   );
 }
 
-/** Every available offering of every type the provider sells to the pool, whether or not the pool wants it. */
+/** Every available offering of every instance type of the pool, whether or not the pool allows it. */
 export function launchOptionsFor(query: LaunchOptionQuery): readonly LaunchOption[] {
   const { pass, pool, pod, poolTemplate, volumeAlternatives } = query;
   const { labelPolicy } = pass.problem;
@@ -101,7 +101,7 @@ export function launchOptionsFor(query: LaunchOptionQuery): readonly LaunchOptio
   });
 }
 
-/** Whether types, or the ways to buy them, are told apart by a label. */
+/** Whether instance types or offerings have a requirement on the label. */
 export function isInstanceTypeLabel(key: string, { instanceTypes }: Pool): boolean {
   return instanceTypes.some(
     ({ requirements, offerings }) => requirements.has(key) || offerings.some((one) => one.requirements.has(key)),
@@ -132,20 +132,20 @@ function mismatchesOf(
   });
 }
 
-/** A label machines do not speak of may have any value. (02:R-25) */
+/** A label without a requirement may have any value. (02:R-25) */
 function isCompatibleLabel(wanted: Requirement, has: Requirement | undefined): boolean {
   return has === undefined || wanted.hasIntersection(has) || (wanted.isNegative && has.isNegative);
 }
 
-/** Daemons of a type; of one the pool leaves out, at worst as many as anywhere. */
+/** Daemon overhead of a type; for a type the pool leaves out, the largest overhead. */
 function daemonsByType(poolTemplate: PoolTemplate | undefined): (type: InstanceType) => Resources {
   if (poolTemplate === undefined) return () => noResources;
   const byType = new Map<InstanceType, Resources>();
   for (const { columns, overhead } of poolTemplate.daemonGroups) {
     for (const type of poolTemplate.typeTable.typesIn(columns)) byType.set(type, overhead);
   }
-  const most = maxResources(...poolTemplate.daemonGroups.map(({ overhead }) => overhead));
-  return (type) => byType.get(type) ?? most;
+  const largest = maxResources(...poolTemplate.daemonGroups.map(({ overhead }) => overhead));
+  return (type) => byType.get(type) ?? largest;
 }
 
 function shortagesOf(type: InstanceType, requests: Resources, daemons: Resources): readonly ResourceShortage[] {
@@ -169,7 +169,7 @@ export function remainingLimitsOf({ space }: Pass, poolTemplate: PoolTemplate | 
   );
 }
 
-/** 02:H-2. */
+/** Limits of the pool that a node of this type would exceed. (02:H-2) */
 function limitExcessesOf(
   type: InstanceType,
   { pool, remainingLimits }: { pool: Pool; remainingLimits: Resources },

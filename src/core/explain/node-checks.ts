@@ -10,7 +10,7 @@ import { volumeLimitExcess } from "../volumes.ts";
 import type { FailedCheck, NodeFinding, RefusalReason } from "./explanation.ts";
 import { labelReasons } from "./reasons.ts";
 
-/** Every check a node fails, each on its own, as the round left the node. (02 §5.4) */
+/** Every check the node fails after the pass, each on its own. (02 §5.4) */
 export function findNodeFailures(pass: Pass, podAttempt: PodAttempt, existingNode: ExistingNodeState): NodeFinding {
   const checks = [
     ...failedChecks("E-1", taintReasons(podAttempt, existingNode)),
@@ -51,7 +51,7 @@ function portReasons({ queuedPod }: PodAttempt, existingNode: ExistingNodeState)
   return [{ code: "host-port", port, protocol, owner: found.existing.owner }];
 }
 
-/** What daemons still to come will take is gone already. */
+/** DaemonSet pods the node still lacks are subtracted already. */
 function resourceReasons(
   { space }: Pass,
   { queuedPod }: PodAttempt,
@@ -78,7 +78,7 @@ function requirementReasons(
   return labelReasons("requirements", requirementConflicts(nodeRequirements, asked));
 }
 
-/** One alternative will do; if none does, the last says why. */
+/** One alternative has to match; if none does, the last one gives the reason. */
 function volumeReasons({ queuedPod }: PodAttempt, { requirementState }: ExistingNodeState): readonly RefusalReason[] {
   const all = queuedPod.podClass.volumeAlternatives.map(({ requirements }) =>
     requirementConflicts(requirementState.requirements, requirements),

@@ -12,27 +12,27 @@ import { poolReasons } from "./reasons.ts";
 import { nodesByDistance } from "./refusal-distance.ts";
 import { type Simulation, unplacedPods } from "./simulation.ts";
 
-/** A pod without a place, and everything that is known of why. */
+/** A pod that is not placed, and everything known about why. */
 export interface PlacementAnalysis {
   readonly problem: SchedulingProblem;
   readonly simulation: Simulation;
   readonly pod: Pod;
   readonly podAttempt: PodAttempt;
   readonly pools: readonly PoolAnalysis[];
-  /** What keeps it from everything, whatever pools and nodes are like. */
+  /** A reason that holds for every pool and node. */
   readonly podReason: RefusalReason | undefined;
-  /** Of all nodes, nearest first. */
+  /** All existing nodes, nearest first. */
   readonly nodes: readonly NodeFinding[];
-  /** Pods like it that have no place either, itself included. */
+  /** How many pods of the same template are not placed, itself included. */
   readonly unplacedSiblings: number;
 }
 
 export interface PoolAnalysis {
   readonly pool: Pool;
   readonly obstacles: PoolObstacles | undefined;
-  /** Set where the pool's own requirements leave nothing to buy. (02:T-6) */
+  /** Set where the pool's own requirements leave no instance type. (02:T-6) */
   readonly empty: EmptyPool | undefined;
-  /** Worked out when first asked for. */
+  /** Computed when first called. */
   readonly launchOptions: () => readonly LaunchOption[];
   readonly finding: PoolFinding;
 }

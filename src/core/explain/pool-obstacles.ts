@@ -7,19 +7,19 @@ import type { RefusalCause } from "../scheduling/refusal.ts";
 import { splitRules, type Variant } from "../scheduling/variants.ts";
 import { untoleratedTaints } from "../tolerations.ts";
 
-/** What keeps a pod from a new node of one pool: every constraint in the way, not only the first that refuses. */
+/** Every constraint that keeps a pod from a new node of one pool, not only the first that refuses. */
 export interface PoolObstacles {
   readonly poolTemplate: PoolTemplate;
-  /** In the order of the checks; empty: the pool would take the pod. */
+  /** In the order of the checks; empty: the pool would accept the pod. */
   readonly causes: readonly RefusalCause[];
 }
 
-/** More than one cause a check is unheard of; this only ends what would not end. */
+/** A guard: one cause for each check is the most expected. */
 const maxCauses = 16;
 
 /**
- * Asks for the verdict, does away with what it names, and asks again, until nothing refuses or what refuses cannot be
- * thought away: types that are too small stay too small. (02:N-1 to N-3)
+ * Gets the verdict, removes the constraint it names, and repeats, until the pod is accepted or the cause cannot be
+ * removed (instance types that are too small). (02:N-1 to N-3)
  */
 export function poolObstacles(pass: Pass, podAttempt: PodAttempt, poolTemplate: PoolTemplate): PoolObstacles {
   const causes: RefusalCause[] = [];
@@ -43,7 +43,7 @@ function isAccepted({ pass, podAttempt, poolTemplate }: PoolCheck): boolean {
   return typeof candidate !== "string" && fitOnPlannedNode(pass, podAttempt, candidate) !== undefined;
 }
 
-/** A verdict names one taint; all of them must go. */
+/** A verdict names one taint; every untolerated taint is a cause. */
 function everyTaint(cause: RefusalCause, { podAttempt, poolTemplate }: PoolCheck): readonly RefusalCause[] {
   if (cause.code !== "taint") return [cause];
   const { taints } = poolTemplate.nodeClaimTemplate;
@@ -81,7 +81,7 @@ function withoutCause(check: PoolCheck, cause: RefusalCause): PoolCheck | undefi
 
 function withVariant(check: PoolCheck, changes: Partial<Variant>): PoolCheck {
   const { queuedPod, variant } = check.podAttempt;
-  // What a variant has learnt of pools holds no longer.
+  // The cached tolerations are no longer valid.
   return { ...check, podAttempt: { queuedPod, variant: { ...variant, ...changes, toleratedTemplates: new Map() } } };
 }
 

@@ -9,7 +9,7 @@ import type { LabelReason, LimitReason, RefusalReason } from "./explanation.ts";
 import { faultCount, type LaunchOption, type LaunchOptionQuery, remainingLimitsOf } from "./launch-options.ts";
 import { missingShare } from "./refusal-distance.ts";
 
-/** A cause at a pool as plain data, with the figures it lacks. */
+/** The cause of a refusal as plain data, with the figures the cause itself lacks. */
 export function poolReasons(
   cause: RefusalCause,
   query: LaunchOptionQuery,
@@ -43,7 +43,7 @@ export function poolReasons(
     case "volume-limit":
     case "host-port":
     case "resources":
-      return []; // of nodes that exist alone
+      return []; // only of existing nodes
   }
 }
 
@@ -64,14 +64,11 @@ export function labelReasons(
   }));
 }
 
-/** Without the key. */
 function requirementText(requirement: RequirementConflict["incoming"]): string {
   return String(requirement).slice(requirement.key.length + 1);
 }
 
-/**
- * What is limited and used up: too little is left for any type, or, where only several together refuse, each of them.
- */
+/** Limits that no instance type fits into; where only several together refuse, all of them. */
 function limitReasons(
   code: LimitReason["code"],
   { pass, pool, poolTemplate }: LaunchOptionQuery,
@@ -94,7 +91,7 @@ function limitReasons(
   return (alone.length > 0 ? alone : reasons).map(({ reason }) => reason);
 }
 
-/** Where size alone is the matter, the type that comes nearest tells how far it is off. (02:F-3) */
+/** If only size is missing, the nearest type says how much. (02:F-3) */
 function typeReasons(
   { code, matches, fits, offered }: InstanceTypesCause,
   launchOptions: readonly LaunchOption[],
@@ -113,7 +110,7 @@ function typeReasons(
   }));
 }
 
-/** Where one label that the pod wants is all that is wrong, what types have of it says more than that none suits. */
+/** If one label is all that is wrong, names the values the types have. */
 function labelMismatchReasons(launchOptions: readonly LaunchOption[]): readonly RefusalReason[] | undefined {
   const near = launchOptions.filter(
     (launchOption) => launchOption.podMismatches.length === 1 && faultCount(launchOption) === 1,
@@ -134,7 +131,7 @@ function labelMismatchReasons(launchOptions: readonly LaunchOption[]): readonly 
   ];
 }
 
-/** A type would do, were there no limits. */
+/** Of the options that only limits refuse, the one with the smallest excess. */
 function nearestByLimit(launchOptions: readonly LaunchOption[]): LaunchOption | undefined {
   let best: LaunchOption | undefined;
   for (const launchOption of launchOptions) {
@@ -162,7 +159,7 @@ function excessReasons({ limitExcesses, type }: LaunchOption): readonly RefusalR
   });
 }
 
-/** Of the machines that are only too small, the one that lacks least. */
+/** Of the options that are only too small, the one that lacks least. */
 export function nearestBySize(launchOptions: readonly LaunchOption[]): LaunchOption | undefined {
   let best: LaunchOption | undefined;
   for (const launchOption of launchOptions) {

@@ -9,19 +9,19 @@ import { topologyConstraintsOf } from "../scheduling/pod-class.ts";
 import type { ExistingNode, SchedulingProblem } from "../scheduling/problem.ts";
 
 /**
- * The problem without what cannot bear on its decision: running pods that no constraint counts, and nodes with no room
- * for any pod of the round. The decision is the same, and is found in a fraction of the time.
+ * The problem without bound pods that no constraint counts and without full nodes. The decision stays the same and is
+ * found much faster.
  */
 export function reduceProblem(problem: SchedulingProblem): SchedulingProblem {
-  // Whom default constraints concern, and whom they count, is yet to be deduced. (02:X-51)
+  // Which pods default constraints count is only known during the pass. (02:X-51)
   if ((problem.policy.defaultConstraints ?? []).length > 0) return problem;
   return withoutFullNodes(withoutUncountedPods(problem));
 }
 
-/** Running pods count only where a selector reaches them, or where they keep others away. (02) */
+/** Bound pods count only if a selector matches them or they have anti-affinity. (02) */
 export function withoutUncountedPods(problem: SchedulingProblem): SchedulingProblem {
   const { pods, boundPods, policy } = problem;
-  if ((policy.defaultConstraints ?? []).length > 0) return problem; // see above
+  if ((policy.defaultConstraints ?? []).length > 0) return problem; // for the same reason
   const selectors = selectorsOf(pods);
   const hasAntiAffinity = (pod: Pod): boolean => pod.spec.affinity?.podAntiAffinity !== undefined;
   return {
@@ -32,7 +32,7 @@ export function withoutUncountedPods(problem: SchedulingProblem): SchedulingProb
   };
 }
 
-/** Without the narrowing by the pod's own labels: more may be kept than is counted, never less. */
+/** matchLabelKeys are ignored: more pods may be kept than are counted, never fewer. */
 function selectorsOf(pods: readonly Pod[]) {
   const distinct = new Map<string, LabelSelector>();
   for (const spec of new Set(pods.map((pod) => pod.spec))) {
@@ -43,7 +43,7 @@ function selectorsOf(pods: readonly Pod[]) {
   return [...distinct.values()].map((selector) => compileSelector(selector));
 }
 
-/** A node without room takes no part, but for its domains, and what it uses up of its pool's limits. */
+/** Full nodes are left out, except one for each domain and one placeholder for each pool's limits. */
 export function withoutFullNodes(problem: SchedulingProblem): SchedulingProblem {
   const asked = distinctRequests(problem.pods);
   const representatives = new DomainRepresentatives(problem);
@@ -69,7 +69,7 @@ function distinctRequests(pods: readonly Pod[]): readonly Resources[] {
   return [...distinct.values()];
 }
 
-/** Of nodes that topology cannot tell apart one must stay, so that their domain is known. (02:X-10) */
+/** Keeps one of several nodes that topology cannot tell apart, so that its domain stays known. (02:X-10) */
 class DomainRepresentatives {
   readonly #keys: readonly string[];
   readonly #seen = new Set<string>();
@@ -86,7 +86,7 @@ class DomainRepresentatives {
         keys.add(key).add(normalizedKey(labelPolicy, key));
       }
     }
-    keys.delete(wellKnown.hostname); // hosts are no domains before somebody is on them (02:X-2)
+    keys.delete(wellKnown.hostname); // a host is no domain before it has pods (02:X-2)
     this.#keys = [...keys];
     this.#isNeeded = isNeeded;
   }
@@ -109,7 +109,7 @@ function selectedKeys({ nodeSelector = {}, affinity }: PodSpec): readonly string
   ];
 }
 
-/** One node a pool that is overfull and as large as those left out together. (02:H-1) */
+/** One overfull node for each pool with the capacity of those left out, so that limits count them. (02:H-1) */
 function fullNodePlaceholders(full: readonly ExistingNode[]): readonly ExistingNode[] {
   const byPool = new Map<string, Resources[]>();
   for (const { nodePool, capacity } of full) {

@@ -1,7 +1,7 @@
 import { Quantity } from "../../util/quantity.ts";
 import type { NodeFinding, PoolFinding, RefusalReason } from "./explanation.ts";
 
-/** How much a reason keeps a pod away: a whole for most, a part where figures say how far off it was. */
+/** 1 for most reasons, less where figures say how near the pod came. */
 function reasonDistance(reason: RefusalReason): number {
   switch (reason.code) {
     case "resources":
@@ -34,7 +34,7 @@ export function totalDistance(reasons: readonly RefusalReason[]): number {
   return reasons.reduce((sum, reason) => sum + reasonDistance(reason), 0);
 }
 
-/** Nearest first; the order they were tried in decides between equals. */
+/** Nearest first; equal ones in the order they were tried. */
 export function poolsByDistance(findings: readonly PoolFinding[]): readonly PoolFinding[] {
   return sortByDistance(findings, ({ reasons }) => totalDistance(reasons));
 }
@@ -45,7 +45,7 @@ export function nodesByDistance(findings: readonly NodeFinding[]): readonly Node
 
 function sortByDistance<T>(findings: readonly T[], distanceOf: (finding: T) => number): readonly T[] {
   return findings
-    .map((finding) => ({ finding, far: distanceOf(finding) }))
-    .sort((a, b) => a.far - b.far)
+    .map((finding) => ({ finding, distance: distanceOf(finding) }))
+    .sort((a, b) => a.distance - b.distance)
     .map(({ finding }) => finding);
 }

@@ -11,17 +11,16 @@ import { locationInDecision, type PodLocation, refusedPodKeys, type Simulation, 
 
 export interface SearchOptions {
   readonly podKey: string;
-  /** How many suggestions are wanted. */
   readonly maxSuggestions: number;
-  /** How often at most the problem is planned again. */
+  /** The most simulations. */
   readonly maxTrials: number;
-  /** Problems of validation the pod has already and may keep. */
+  /** Validation problems the pod has already and may keep. */
   readonly toleratedProblems: ReadonlySet<string>;
-  /** Pods without a place before anything is changed. */
+  /** Pods that are not placed before anything is changed. */
   readonly unplacedPodKeys: ReadonlySet<string>;
 }
 
-/** Changes that give the pod a place, found by trying them, smallest first. */
+/** Changes after which the pod is placed, found by simulation, smallest first. */
 export function searchSuggestions(
   problem: SchedulingProblem,
   candidates: readonly CandidateChange[],
@@ -29,13 +28,13 @@ export function searchSuggestions(
 ): readonly Suggestion[] {
   const search = new SuggestionSearch(problem, options);
   const found = search.tryAll(candidates);
-  // Only when no single change will do is it asked what is still in the way after it.
+  // Pairs of changes are tried only if no single change helps.
   return found.length > 0 ? found : search.tryPairs(candidates.slice(0, maxFirstSteps));
 }
 
-/** How many changes that did not suffice are built upon. */
+/** How many changes that did not help are combined with a second one. */
 const maxFirstSteps = 6;
-/** Once something has been found, this part of the trials is spent on alternatives, and at most so many. */
+/** Once a suggestion is found, this share of the trials is left for alternatives, and at most so many. */
 const shareForAlternatives = 1 / 5;
 const maxTrialsForAlternatives = 6;
 
@@ -62,7 +61,7 @@ class SuggestionSearch {
       if (found.length === 1 && suggestion === found[0])
         this.#trials = Math.min(this.#trials, this.#trialsForAlternatives);
     }
-    // A change that takes somebody else's place is better than none, and worse than any other.
+    // A change that displaces other pods is only suggested if there is no other.
     return [...found, ...(found.length === 0 ? costly.slice(0, this.#options.maxSuggestions) : [])];
   }
 
@@ -70,7 +69,7 @@ class SuggestionSearch {
     return Math.min(maxTrialsForAlternatives, Math.max(2, Math.round(this.#options.maxTrials * shareForAlternatives)));
   }
 
-  /** Second steps: what the round after a first step still complains of. */
+  /** Pairs of changes: the second removes what still refuses the pod after the first. */
   tryPairs(firsts: readonly CandidateChange[]): readonly Suggestion[] {
     const pairs = firsts.flatMap((first) => {
       const problem = applyEdits(this.#problem, first.edits);
@@ -133,7 +132,7 @@ function suggestedPlace(location: PodLocation): Suggestion["place"] {
   return { pool, ...(cheapest && { instanceType: cheapest.name }) };
 }
 
-/** The same fields changed to other values, or more besides, say nothing new. */
+/** Whether a found suggestion already changes the same fields. */
 function isVariation({ edits }: CandidateChange, found: readonly Suggestion[]): boolean {
   const changed = new Set(edits.map(editKey));
   return found.some((one) => one.edits.every((edit) => changed.has(editKey(edit))));

@@ -4,12 +4,12 @@ import type { LabelPolicy } from "../../api/label-policy.ts";
 import { Requirement, type RequirementItem } from "../requirement.ts";
 import type { PatchPath } from "./json-patch.ts";
 
-/** Something said of one label, and where it is written. */
+/** A requirement on one label, and where it is written. */
 export interface WrittenRequirement {
   readonly path: PatchPath;
   readonly requirement: Requirement;
   readonly written: RequirementItem;
-  /** How it is written: `nodeSelector` and labels hold one value, expressions and pool requirements a list. */
+  /** `pair`: one value, in `nodeSelector` or labels. `item`: a list of values, in expressions or pool requirements. */
   readonly form: "pair" | "item";
 }
 
@@ -21,9 +21,7 @@ const termsPath = [
   "nodeSelectorTerms",
 ];
 
-/**
- * What a pod insists on: its node selector and the last of its alternatives, which is what it is left with. (02:Q-40)
- */
+/** The node selector and the last required term: relaxation drops the others first. (02:Q-40) */
 export function writtenPodRequirements({ spec }: Pod, policy: LabelPolicy): readonly WrittenRequirement[] {
   const pairs = Object.entries(spec.nodeSelector ?? {}).map(([key, value]) =>
     writtenRequirementOf(
@@ -40,7 +38,7 @@ export function writtenPodRequirements({ spec }: Pod, policy: LabelPolicy): read
   return [...pairs, ...items];
 }
 
-/** Where a pod's required node affinity is, if dropping one expression leaves nothing of it. */
+/** The path to remove: the whole affinity if nothing else is left of it. */
 export function removalPath({ path }: WrittenRequirement, { spec }: Pod): PatchPath {
   const terms = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
   const isExpression = path.length === termsPath.length + 3;
@@ -48,7 +46,7 @@ export function removalPath({ path }: WrittenRequirement, { spec }: Pod): PatchP
   return terms.length > 1 ? path.slice(0, termsPath.length + 1) : path.slice(0, termsPath.length - 1);
 }
 
-/** What a pool says of its nodes, requirements before labels. */
+/** Requirements of the pool, then labels of its template. */
 export function writtenPoolRequirements({ spec }: NodePool, policy: LabelPolicy): readonly WrittenRequirement[] {
   const { template } = spec;
   const items = template.spec.requirements.map((item, index) =>

@@ -4,9 +4,9 @@ import type { Pool } from "../../scheduling/problem.ts";
 import { type Edit, type EditedObject, podController } from "../edit.ts";
 import type { PatchOperation } from "../json-patch.ts";
 
-/** Something that might help, not yet tried. */
+/** A change that might help, not yet simulated. */
 export interface CandidateChange {
-  /** An order: “add the toleration …”. */
+  /** An instruction: “add a toleration …”. */
   readonly text: string;
   readonly edits: readonly Edit[];
   /** How many things are changed: fewer are tried first. */
@@ -15,7 +15,7 @@ export interface CandidateChange {
   readonly weight: number;
 }
 
-/** What a change is like: widening loses nothing, dropping loses what somebody meant. */
+/** Weights of changes: widening is light, dropping what somebody asked for is heavy. */
 export const changeWeights = {
   fixTypo: 1,
   addToleration: 1,
@@ -63,7 +63,7 @@ export function changeOf(
   return { text, weight, steps: 1, edits: operations.map((operation) => ({ object, ...operation })) };
 }
 
-/** Several changes as one; undefined where two of them want different things of one field. */
+/** Several changes as one; undefined where two of them set one field to different values. */
 export function combineChanges(changes: readonly CandidateChange[]): CandidateChange | undefined {
   const byTarget = new Map<string, Edit>();
   for (const edit of changes.flatMap(({ edits }) => edits)) {
@@ -82,7 +82,7 @@ export function combineChanges(changes: readonly CandidateChange[]): CandidateCh
   };
 }
 
-/** Where an edit takes effect; a list has room for many at its end. */
+/** Where an edit takes effect. Appending to a list never conflicts. */
 function editTarget({ object: { kind, namespace, name }, path, value }: Edit): string {
   return JSON.stringify([kind, namespace, name, path, ...(path.endsWith("/-") ? [value] : [])]);
 }
@@ -97,7 +97,7 @@ function mergeAdditions(a: Edit, b: Edit): Edit | undefined {
   return isFlat(a.value) && isFlat(b.value) ? { ...a, value: { ...a.value, ...b.value } } : undefined;
 }
 
-/** Removals last and from the back, so that the places of the others stay what they were. */
+/** Removals last and from the end, so that the indexes of other edits stay valid. */
 function orderEdits(edits: readonly Edit[]): readonly Edit[] {
   const removals = edits.filter(({ op }) => op === "remove");
   const byTarget = (a: Edit, b: Edit): number => b.path.localeCompare(a.path, "en", { numeric: true });

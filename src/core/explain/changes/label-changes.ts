@@ -21,7 +21,7 @@ import {
   poolName,
 } from "./candidate-change.ts";
 
-/** Ways to make a pod content with a value of a label it does not want now; without a value, to make it not care. */
+/** Changes after which the pod accepts the value; without a value, after which it has no requirement on the label. */
 export function podLabelChanges(
   writtenRequirement: WrittenRequirement,
   pod: Pod,
@@ -51,7 +51,7 @@ export function podLabelChanges(
   return [...widenings, dropped];
 }
 
-/** Ways to let a pool have a value of a label it leaves out now. */
+/** Changes after which the pool allows the value. */
 export function poolLabelChanges(
   writtenRequirement: WrittenRequirement,
   pool: Pool,
@@ -82,7 +82,7 @@ export function poolLabelChanges(
   return [...widenings, dropped];
 }
 
-/** The lightest operation after which a demand allows the value; undefined where it can only go. */
+/** The smallest operation after which a requirement allows the value; undefined where it can only be dropped. */
 function widenOperation(
   { form, path, written, requirement }: WrittenRequirement,
   value: string,
@@ -110,7 +110,7 @@ function widenOperation(
   }
 }
 
-/** The tightest bound that lets a number through. */
+/** The tightest bound that allows a number. */
 function boundFor(operator: "Gt" | "Lt" | "Gte" | "Lte", value: string): string | undefined {
   if (!/^\d{1,15}$/.test(value)) return undefined;
   const shift = { Gt: -1, Lt: 1, Gte: 0, Lte: 0 }[operator];
@@ -118,7 +118,7 @@ function boundFor(operator: "Gt" | "Lt" | "Gte" | "Lte", value: string): string 
   return bound < 0 ? undefined : String(bound);
 }
 
-/** What settles a disagreement between a pod and a pool over a label that types do not speak of. */
+/** Changes for a conflict over a label that instance types do not have. */
 export function conflictChanges(
   conflict: RequirementConflict,
   { pod, pool, policy }: { pod: Pod; pool: Pool; policy: LabelPolicy },
@@ -144,7 +144,7 @@ export function conflictChanges(
   ];
 }
 
-/** What looks like a slip of the pen is mended first. */
+/** A probable typo is tried first. */
 function asTypoFix(one: CandidateChange): CandidateChange {
   return one.weight === changeWeights.changeValue ? { ...one, weight: changeWeights.fixTypo } : one;
 }
@@ -176,7 +176,7 @@ function labelPoolChange(pool: Pool, key: string, value: string): CandidateChang
   });
 }
 
-/** Every other value a pool could have of a topology key, to give its pods more room. */
+/** Changes that allow further domains of a topology key. */
 export function domainChanges(
   key: string,
   { pod, pool, policy }: { pod: Pod; pool: Pool; policy: LabelPolicy },

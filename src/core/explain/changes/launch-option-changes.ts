@@ -20,18 +20,18 @@ export interface LaunchOptionChangeInput {
   readonly pod: Pod;
   readonly pool: Pool;
   readonly launchOptions: readonly LaunchOption[];
-  /** How many pods of this kind wait: limits may have to make room for all of them. */
+  /** How many pods of the same template are not placed: limits may have to be raised for all of them. */
   readonly unplacedSiblings: number;
-  /** Ways to bring the volumes to another place. */
+  /** Changes that make the volumes usable elsewhere. */
   readonly volumeChanges: readonly CandidateChange[];
 }
 
-/** Enough to choose from; each is tried by planning again. */
+/** The most launch options to try; each costs a simulation. */
 const maxLaunchOptions = 10;
-/** Of machines that differ only in a value or in how large they are. */
+/** The most options that differ only in a value or in size. */
 const maxAlike = 2;
 
-/** What it takes to have one of the machines that come nearest. */
+/** Changes that make one of the nearest launch options possible. */
 export function launchOptionChanges(input: LaunchOptionChangeInput): readonly CandidateChange[] {
   const nearest = [...byFaults(input.launchOptions)].slice(0, maxLaunchOptions);
   return nearest.flatMap((launchOption, rank) =>
@@ -39,7 +39,7 @@ export function launchOptionChanges(input: LaunchOptionChangeInput): readonly Ca
   );
 }
 
-/** Machines by their faults, fewest and lightest first; of those with the same faults only the best few. */
+/** By number and weight of faults; of those with the same faults only the best few. */
 function byFaults(launchOptions: readonly LaunchOption[]): Iterable<LaunchOption> {
   const weighed = launchOptions
     .map((launchOption) => ({
@@ -60,7 +60,7 @@ function byFaults(launchOptions: readonly LaunchOption[]): Iterable<LaunchOption
   });
 }
 
-/** What is wrong. */
+/** The faults as text. */
 function faultsText({ poolMismatches, podMismatches, missesVolumes, shortages, limitExcesses }: LaunchOption): string {
   return JSON.stringify([
     [...poolMismatches, ...podMismatches].map(({ writtenRequirement }) => writtenRequirement.path),
@@ -70,7 +70,7 @@ function faultsText({ poolMismatches, podMismatches, missesVolumes, shortages, l
   ]);
 }
 
-/** What would be right instead. */
+/** The values that would be right as text. */
 function valuesText({ poolMismatches, podMismatches, limitExcesses }: LaunchOption): string {
   return JSON.stringify([
     [...poolMismatches, ...podMismatches].map(({ value }) => value),
@@ -91,13 +91,13 @@ function faultWeight({ poolMismatches, podMismatches, missesVolumes, shortages, 
   return labels + lacking + raises + (missesVolumes ? changeWeights.moveVolume : 0);
 }
 
-/** How much larger a limit gets, as something to add to a weight: doubling is 0.5. */
+/** How much a limit grows, as part of a weight: doubling is 0.5. */
 function growthWeight(needed: Quantity, limit: Quantity): number {
   const [to, from] = [needed.toNumber(), limit.toNumber()];
   return from <= 0 ? 1 : Math.min(1, (to - from) / from / 2);
 }
 
-/** Each fault undone in its lightest way, and, where there is but one fault, in the other ways too. */
+/** Every fault removed by its lightest change; for a single fault all its changes. */
 function changesFor(launchOption: LaunchOption, input: LaunchOptionChangeInput): readonly CandidateChange[] {
   const faults: (readonly CandidateChange[])[] = [
     ...launchOption.poolMismatches.map(({ writtenRequirement, value }: LabelMismatch) =>
@@ -116,14 +116,14 @@ function changesFor(launchOption: LaunchOption, input: LaunchOptionChangeInput):
   if (faults.length === 1) return only;
   if (faults.some((alternatives) => alternatives.length === 0)) return [];
   const maxAlternatives = Math.max(...faults.map((alternatives) => alternatives.length));
-  // The lightest of each, then the next of each: all products would be too many.
+  // The first change of each fault, then the second of each: all combinations would be too many.
   return Array.from({ length: Math.min(maxAlternatives, 3) }, (_, nth) =>
     combineChanges(faults.map((alternatives) => (alternatives[nth] ?? alternatives.at(-1)) as CandidateChange)),
   ).filter((one) => one !== undefined);
 }
 
 /**
- * A little more, more for all that wait, or no limit at all: a larger limit lets others take larger machines. (02:H-3)
+ * Raises the limit for one node, for all unplaced siblings, or drops it: other pods may use up a larger limit. (02:H-3)
  */
 function limitChanges(
   { resource, limit, needed }: LimitExcess,

@@ -12,7 +12,7 @@ import {
   poolName,
 } from "./candidate-change.ts";
 
-/** Ask for less flexibility. (02:R-30) */
+/** Lowers minValues to what is available. (02:R-30) */
 export function minValuesChanges(achieved: ReadonlyMap<string, number>, pool: Pool): readonly CandidateChange[] {
   const { requirements } = pool.nodePool.spec.template.spec;
   const lowered = requirements.flatMap(({ key, minValues }, index) => {
@@ -31,7 +31,7 @@ export function minValuesChanges(achieved: ReadonlyMap<string, number>, pool: Po
   return lowered.length === 0 || all === undefined ? [] : [all];
 }
 
-/** Every minValues of a pool gone: where it is not known how far it falls short. */
+/** Drops minValues, where it is not known what is available. */
 export function dropMinValuesChanges(pool: Pool): readonly CandidateChange[] {
   const { requirements } = pool.nodePool.spec.template.spec;
   const none = requirements.flatMap(({ key, minValues }, index) =>
@@ -49,7 +49,7 @@ export function dropMinValuesChanges(pool: Pool): readonly CandidateChange[] {
   return none.length === 0 || all === undefined ? [] : [...none, all];
 }
 
-/** Go without what is reserved. (02:Y-3) */
+/** Selects capacity that is not reserved. (02:Y-3) */
 export function reservedCapacityChanges(pod: Pod): readonly CandidateChange[] {
   return ["on-demand", "spot"].map((capacityType) =>
     changeOf(editedPod(pod), {
@@ -60,7 +60,7 @@ export function reservedCapacityChanges(pod: Pod): readonly CandidateChange[] {
   );
 }
 
-/** 02:D-1. */
+/** Drops the pod's resource claims, which are not supported. (02:D-1) */
 export function resourceClaimChanges(pod: Pod): readonly CandidateChange[] {
   const { resourceClaims = [], containers = [], initContainers = [] } = pod.spec;
   const operations: PatchOperation[] = [
@@ -83,7 +83,6 @@ export function resourceClaimChanges(pod: Pod): readonly CandidateChange[] {
   ];
 }
 
-/** Ports of the node a pod takes, given up. */
 export function hostPortChanges(pod: Pod): readonly CandidateChange[] {
   const operations = (pod.spec.containers ?? []).flatMap(({ ports = [] }, container) =>
     ports.flatMap(({ hostPort = 0 }, port) =>

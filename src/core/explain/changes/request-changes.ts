@@ -8,7 +8,7 @@ import { addOperation, applyOperations, type PatchOperation, type PatchPath } fr
 import { missingShare } from "../refusal-distance.ts";
 import { type CandidateChange, changeOf, changeWeights, editedPod } from "./candidate-change.ts";
 
-/** Lowers what a pod asks for of one resource to what there is; undefined where its containers cannot do that. */
+/** Lowers the request of one resource to what is left; undefined where lowering container requests cannot do that. */
 export function lowerRequestChange(
   pod: Pod,
   { resource, left }: { readonly resource: string; readonly left: Quantity },
@@ -69,7 +69,7 @@ interface LocatedContainer {
   readonly path: PatchPath;
 }
 
-/** The largest gives way first. */
+/** Lowers the largest request first. */
 function lowerLargestFirst(
   containers: readonly LocatedContainer[],
   { pod, resource, target }: { pod: Pod; resource: string; target: Quantity },
@@ -94,7 +94,7 @@ function lowerContainer(
 ): readonly RequestLowering[] {
   const who = `container ${container.name ?? ""}`;
   const request = lowerRequest(pod, { path: [...path, "resources"], resource, to, who });
-  // Of anything but cpu and memory the limit is the request.
+  // For extended resources the limit must equal the request.
   const isExtended = resource.includes("/") && container.resources?.limits?.[resource] !== undefined;
   if (!isExtended) return [request];
   const limit = addOperation(pod, [...path, "resources", "limits", resource], to.canonical());
@@ -112,7 +112,7 @@ function lowerRequest(
   };
 }
 
-/** A limit stands in for a missing request. (02:A-7) */
+/** The limit counts if there is no request. (02:A-7) */
 function requestOf({ resources: asked }: Container, resource: string): Quantity {
   return quantityOrZero(asked?.requests?.[resource] ?? asked?.limits?.[resource]);
 }

@@ -13,17 +13,17 @@ import {
   poolName,
 } from "./candidate-change.ts";
 
-/** Tolerate the taints, or take them off the pool. */
+/** Tolerates the taints, or removes them from the pool. */
 export function taintChanges(
   taints: readonly Taint[],
   { pod, pool }: { pod: Pod; pool: Pool },
 ): readonly CandidateChange[] {
-  const off = taints.flatMap((taint) => removeTaintChanges(taint, pool));
-  const both = [tolerationChange(taints, pod), combineChanges(off)];
+  const removals = taints.flatMap((taint) => removeTaintChanges(taint, pool));
+  const both = [tolerationChange(taints, pod), combineChanges(removals)];
   return both.filter((one) => one !== undefined);
 }
 
-/** One toleration a taint, no wider than it. */
+/** One toleration for each taint, no wider than the taint. */
 export function tolerationChange(taints: readonly Taint[], pod: Pod): CandidateChange | undefined {
   return combineChanges(
     taints.map((taint) =>

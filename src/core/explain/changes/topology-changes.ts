@@ -13,7 +13,7 @@ export interface TopologyChangeInput {
   readonly pool: Pool;
 }
 
-/** What would make a topology constraint content. */
+/** Changes that satisfy a topology constraint. */
 export function topologyChanges(cause: TopologyCause, input: TopologyChangeInput): readonly CandidateChange[] {
   const { pod, pool, problem } = input;
   const widened = domainChanges(cause.key, { pod, pool, policy: problem.labelPolicy });
@@ -39,7 +39,10 @@ function spreadChanges({ key, counts }: TopologyCause, pod: Pod): readonly Candi
   });
 }
 
-/** Constraints the cluster adds go where a pod has some of its own, be they only wishes. (02:X-51) */
+/**
+ * Default constraints apply only to pods without constraints of their own, so these become preferences of the pod.
+ * (02:X-51)
+ */
 function defaultChanges({ key }: TopologyCause, { pod, problem }: TopologyChangeInput): readonly CandidateChange[] {
   const own = pod.spec.topologySpreadConstraints ?? [];
   const added = problem.policy.defaultConstraints ?? [];
@@ -91,7 +94,7 @@ function spreadRelaxations(
   ];
 }
 
-/** Skews that would let one more pod into some domain, smallest first; the least may count from zero. (02:X-25) */
+/** Skews that would allow one more pod in some domain, smallest first; the minimum may be zero. (02:X-25) */
 function skewsAbove(maxSkew: number, counts: readonly number[]): readonly number[] {
   const skews = counts
     .flatMap((count) => [count + 1 - Math.min(...counts), count + 1])
@@ -99,7 +102,7 @@ function skewsAbove(maxSkew: number, counts: readonly number[]): readonly number
   return [...new Set(skews)].sort((a, b) => a - b).slice(0, 3);
 }
 
-/** Keep a demand as a wish, or drop it. */
+/** Turns a required term into a preference, or drops it. */
 function affinityTermChanges(
   kind: "podAffinity" | "podAntiAffinity",
   key: string,
@@ -141,7 +144,7 @@ function preferenceOperations(
   ];
 }
 
-/** Others that keep this pod away: let them wish for it instead, or do not look like one of those. (02:X-41) */
+/** Anti-affinity of other pods: makes it a preference, or drops the label it selects. (02:X-41) */
 function opposingPodChanges(key: string, { problem, pod }: TopologyChangeInput): readonly CandidateChange[] {
   const found = [...problem.pods, ...problem.boundPods].flatMap((other) =>
     namespacedName(other.metadata) === namespacedName(pod.metadata) ? [] : opposingTerms(pod, { other, key, problem }),
@@ -181,7 +184,7 @@ function opposingTerms(
   });
 }
 
-/** More of them than this are not changed one by one. */
+/** If there are more, they are not changed one by one. */
 const maxOpposingPods = 8;
 
 function preferenceForOpposingPods(found: readonly OpposingTerm[]): readonly CandidateChange[] {
@@ -200,7 +203,7 @@ function preferenceForOpposingPods(found: readonly OpposingTerm[]): readonly Can
     : [{ ...all, weight: all.weight + changeWeights.changeOthers - changeWeights.makePreference }];
 }
 
-/** Without the labels the others look for. */
+/** Drops the labels the other pods select. */
 function dropSelectedLabels(pod: Pod, terms: readonly PodAffinityTerm[]): readonly CandidateChange[] {
   const keys = new Set(terms.flatMap(({ labelSelector }) => Object.keys(labelSelector?.matchLabels ?? {}).slice(0, 1)));
   const own = [...keys].filter((key) => Object.hasOwn(pod.metadata.labels ?? {}, key));

@@ -5,7 +5,7 @@ import { applyOperations, type PatchPath, removeOperation } from "../json-patch.
 import { type CandidateChange, changeOf, changeWeights, combineChanges, editedPod } from "./candidate-change.ts";
 import { volumeClaimRepairs } from "./volume-changes.ts";
 
-/** What makes a pod pass that validation rejects. (02 §1.5) */
+/** Changes after which a pod passes validation. (02 §1.5) */
 export function validityChanges(pod: Pod, problem: SchedulingProblem): readonly CandidateChange[] {
   const validation: PodValidation = problem;
   const before = podProblems(pod, validation).length;
@@ -20,7 +20,7 @@ export function validityChanges(pod: Pod, problem: SchedulingProblem): readonly 
   return [...(dropped.length > 0 && all !== undefined ? [all] : []), ...volumeClaimRepairs(pod, problem)];
 }
 
-/** Everything a pod says of its node's labels, alternatives included. */
+/** Every constraint of the pod on node labels, alternatives included. */
 function removableConstraints({ spec }: Pod): readonly { readonly path: PatchPath; readonly text: string }[] {
   const nodeAffinity = ["spec", "affinity", "nodeAffinity"];
   const required = [...nodeAffinity, "requiredDuringSchedulingIgnoredDuringExecution"];

@@ -8,7 +8,7 @@ import type { EditedObject } from "../edit.ts";
 import { addOperation, jsonPointer, type PatchPath, removeOperation, replaceOperation } from "../json-patch.ts";
 import { type CandidateChange, changeOf, changeWeights, combineChanges, editedPod } from "./candidate-change.ts";
 
-/** Ways to have a pod's volumes where its nodes are: in one of these values of a label. */
+/** Changes that make the pod's volumes usable on nodes with one of these label values. */
 export function volumeMoveChanges(
   pod: Pod,
   problem: SchedulingProblem,
@@ -23,7 +23,7 @@ export function volumeMoveChanges(
   return [...moved, ...dropVolumeChanges(pod)];
 }
 
-/** A volume's place is where its data is: it has to be made anew elsewhere. */
+/** A bound volume cannot move; it has to be recreated elsewhere. */
 function boundVolumeMoves(
   name: string,
   { volumes }: VolumeIndex,
@@ -74,7 +74,7 @@ function storageClassMoves(
   });
 }
 
-/** Values of labels that a pod's volumes themselves name: for volumes that are in each other's way. */
+/** Label values the pod's own volumes name, for volumes that contradict each other. */
 export function volumeLabelValues(pod: Pod, { volumes }: SchedulingProblem): ReadonlyMap<string, readonly string[]> {
   const valuesByLabel = new Map<string, string[]>();
   for (const { claim } of volumeClaimsOf(pod, volumes)) {
@@ -87,7 +87,7 @@ export function volumeLabelValues(pod: Pod, { volumes }: SchedulingProblem): Rea
   return valuesByLabel;
 }
 
-/** One volume less, or none at all. */
+/** Drops one volume, or all. */
 function dropVolumeChanges(pod: Pod): readonly CandidateChange[] {
   const each = (pod.spec.volumes ?? []).flatMap((volume, index) =>
     volumeClaimName(pod, volume) === undefined
@@ -118,7 +118,7 @@ function volumeClaimsOf(pod: Pod, { claims }: VolumeIndex): readonly VolumeClaim
   });
 }
 
-/** What makes a claim usable that is missing, or that names what is missing. (02:V-5, W-4) */
+/** Repairs for a PersistentVolumeClaim that is missing or refers to something missing. (02:V-5, W-4) */
 export function volumeClaimRepairs(pod: Pod, { volumes }: SchedulingProblem): readonly CandidateChange[] {
   const namespace = namespaceOf(pod.metadata);
   const repairs = volumeClaimsOf(pod, volumes).flatMap((use) => {
@@ -130,7 +130,7 @@ export function volumeClaimRepairs(pod: Pod, { volumes }: SchedulingProblem): re
   return [...repairs, ...dropVolumeChanges(pod)];
 }
 
-/** A claim with nearly that name. */
+/** An existing claim with a similar name. */
 function renameClaimChanges(
   pod: Pod,
   { name, volumeIndex }: VolumeClaimUse,
@@ -167,7 +167,7 @@ function createClaimChanges(object: EditedObject, volumes: VolumeIndex): readonl
 
 const defaultClassAnnotation = "storageclass.kubernetes.io/is-default-class";
 
-/** A class that makes volumes where the pod goes, the cluster's default before others. */
+/** A WaitForFirstConsumer class, the cluster's default first. */
 function usableClass({ classes }: VolumeIndex): StorageClass | undefined {
   const usable = [...classes.values()].filter(({ volumeBindingMode }) => volumeBindingMode === "WaitForFirstConsumer");
   return usable.find(({ metadata }) => metadata.annotations?.[defaultClassAnnotation] === "true") ?? usable[0];
