@@ -1,12 +1,12 @@
 import { groups } from "../src/api/labels.ts";
 import { completeObjects } from "../src/core/scenario/complete-objects.ts";
 import { expandWorkloads } from "../src/core/scenario/expand-workloads.ts";
-import { scenarioOf } from "../src/core/scenario/scenario.ts";
 import {
   defaultSchedulingPolicy,
   type SchedulingPolicy,
   type SchedulingProblem,
 } from "../src/core/scheduling/problem.ts";
+import { scenarioOf } from "../src/state/scenario.ts";
 import type { Workload } from "./workloads.ts";
 
 const nodeClass = { group: groups.kwok, kind: "KWOKNodeClass" };

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { runs } from "../../test/runs.ts";
 import type { Container, Pod, PodSpec, PodStatus, ResourceList } from "../api/kubernetes/pod.ts";
 import { Quantity, QuantityError } from "../util/quantity.ts";
-import { daemonRequests, podLimits, podRequests, QuantityReader, withLimitsAsRequests } from "./pod-requests.ts";
+import { podLimits, podRequests, QuantityReader, withLimitsAsRequests } from "./pod-requests.ts";
 import { amountOf, type Resources } from "./resources.ts";
 
 const pod = (spec: PodSpec, status?: PodStatus): Pod => ({ metadata: { name: "p" }, spec, status });
@@ -192,7 +192,7 @@ describe("podLimits", () => {
   });
 });
 
-describe("daemonRequests", () => {
+describe("withLimitsAsRequests", () => {
   const template: PodSpec = {
     containers: [{ resources: { limits: { cpu: "2", memory: "1Gi" }, requests: { cpu: "1" } } }],
     initContainers: [{ resources: { limits: { memory: "3Gi" } } }],
@@ -200,11 +200,7 @@ describe("daemonRequests", () => {
   };
 
   it("02:A-7 a template's limits stand in for missing requests of containers and init containers", () => {
-    expect(texts(daemonRequests(pod(template), { live: false }))).toEqual({ cpu: "1", memory: "3Gi", pods: "1" });
-  });
-
-  it("02:A-7 a live pod is taken at its word", () => {
-    expect(texts(daemonRequests(pod(template), { live: true }))).toEqual({ cpu: "1", pods: "1" });
+    expect(texts(podRequests(pod(withLimitsAsRequests(template))))).toEqual({ cpu: "1", memory: "3Gi", pods: "1" });
   });
 
   it("02:A-7 leaves the template alone", () => {

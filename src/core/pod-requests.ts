@@ -1,4 +1,4 @@
-import type { Container, Pod, PodSpec, PodStatus, ResourceList } from "../api/kubernetes/pod.ts";
+import type { Container, Pod, PodSpec, PodStatus, ResourceList, ResourceRequirements } from "../api/kubernetes/pod.ts";
 import { resources } from "../api/labels.ts";
 import { Quantity } from "../util/quantity.ts";
 import type { Resources } from "./resources.ts";
@@ -43,17 +43,6 @@ export function podLimits(pod: Pod, reader: QuantityReader = new QuantityReader(
   return total.withPodCount();
 }
 
-export interface DaemonRequestOptions {
-  /** A pod that runs has been through the API server, which fills in requests; a template has not. */
-  readonly live: boolean;
-  readonly reader?: QuantityReader;
-}
-
-/** What a daemon's pod will take of a node. (02:A-7) */
-export function daemonRequests(pod: Pod, { live, reader }: DaemonRequestOptions): Resources {
-  return podRequests(live ? pod : { ...pod, spec: withLimitsAsRequests(pod.spec) }, reader);
-}
-
 /** Limits stand in for missing requests, in containers and init containers. (02:A-7) */
 export function withLimitsAsRequests(spec: PodSpec): PodSpec {
   return {
@@ -64,9 +53,14 @@ export function withLimitsAsRequests(spec: PodSpec): PodSpec {
 }
 
 function limitsAsRequests(container: Container): Container {
-  const { limits, requests } = container.resources ?? {};
-  if (limits === undefined) return container;
-  return { ...container, resources: { ...container.resources, requests: { ...limits, ...requests } } };
+  const { resources: written } = container;
+  return written === undefined ? container : { ...container, resources: requestsFromLimits(written) };
+}
+
+/** Limits become requests where there are none, as API servers do it for pods. */
+export function requestsFromLimits(written: ResourceRequirements): ResourceRequirements {
+  const { limits, requests } = written;
+  return limits === undefined ? written : { ...written, requests: { ...limits, ...requests } };
 }
 
 /** What a container asks for. */

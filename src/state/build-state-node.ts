@@ -1,13 +1,13 @@
 import type { CsiNode } from "../api/kubernetes/cluster-objects.ts";
 import type { Pod } from "../api/kubernetes/pod.ts";
-import { existingNodeOf, isRegisteredNode } from "../core/scenario/paired-node.ts";
+import type { StateNode } from "../core/round/cluster-snapshot.ts";
 import type { VolumeIndex } from "../core/scheduling/problem.ts";
-import type { StateNode } from "./cluster.ts";
+import { existingNodeOf, isRegisteredNode } from "./existing-node.ts";
 import { LazyNodeUsage } from "./lazy-node-usage.ts";
 import type { PodResourcesCache } from "./pod-resources-cache.ts";
 import type { StateNodeEntry } from "./state-node-entry.ts";
 
-/** What a machine is looked at with. */
+/** What state nodes are built from, beside their claim and Node. */
 export interface StateNodeSources {
   readonly podsOnNode: (node: string | undefined) => readonly Pod[];
   readonly podResources: PodResourcesCache;
@@ -15,10 +15,10 @@ export interface StateNodeSources {
   readonly csiNodes: ReadonlyMap<string, CsiNode>;
 }
 
-/** What a machine carries, and what is left of it. */
+/** What depends on the pods of a node. */
 export type NodeLoad = Pick<StateNode, "existing" | "usage">;
 
-/** The machine as it is now, as a value. (02 §2.3) */
+/** The state node of an entry, as a value. (02 §2.3) */
 export function buildStateNode(entry: StateNodeEntry, sources: StateNodeSources): StateNode {
   const { providerId, claim, node, isBeingDeleted } = entry;
   const pods = sources.podsOnNode(node?.metadata.name);
@@ -41,11 +41,22 @@ export function buildStateNode(entry: StateNodeEntry, sources: StateNodeSources)
 }
 
 function loadOf(
-  entry: StateNodeEntry,
-  { pods, podResources, ...volumeSources }: StateNodeSources & { readonly pods: readonly Pod[] },
+  { providerId, claim, node, size }: StateNodeEntry,
+  { pods, podResources, volumes, csiNodes }: StateNodeSources & { readonly pods: readonly Pod[] },
 ): NodeLoad {
-  const { providerId, claim, node, size } = entry;
   const usage = new LazyNodeUsage(pods, { podResources, allocatable: size.allocatable });
-  const load = { ...size, requests: usage.podRequests, daemonRequests: usage.daemonRequests };
-  return { usage, existing: existingNodeOf({ providerId, claim, node, pods, load }, volumeSources) };
+  const { podRequests, daemonRequests } = usage;
+  const csiNode = csiNodes.get(node?.metadata.name ?? "");
+  const existing = existingNodeOf({
+    ...size,
+    providerId,
+    claim,
+    node,
+    pods,
+    podRequests,
+    daemonRequests,
+    volumes,
+    csiNode,
+  });
+  return { usage, existing };
 }

@@ -1,56 +1,8 @@
-import type { NodeClaim } from "../api/kinds/node-claim.ts";
 import type { NodePool } from "../api/kinds/node-pool.ts";
-import type { Namespace, Node } from "../api/kubernetes/cluster-objects.ts";
-import type { Pod } from "../api/kubernetes/pod.ts";
 import type { Resources } from "../core/resources.ts";
-import type { ExistingNode, NodeLabelsAndTaints, VolumeIndex } from "../core/scheduling/problem.ts";
+import type { ClusterSnapshot, StateNode } from "../core/round/cluster-snapshot.ts";
 import type { NodePoolState } from "./node-pool-state.ts";
 import type { PodTimes } from "./pod-times.ts";
-
-/** A machine as we believe it is: a value, shared between snapshots until something about it changes. (02 §2.1, §2.3) */
-export interface StateNode {
-  readonly providerId: string;
-  readonly claim?: NodeClaim | undefined;
-  readonly node?: Node | undefined;
-  /** Bound to it and not over. */
-  readonly pods: readonly Pod[];
-  /** The Node's name, or the claim's until it is registered. */
-  readonly name: string;
-  readonly nodePool?: string | undefined;
-  readonly isManaged: boolean;
-  readonly isRegistered: boolean;
-  readonly isInitialized: boolean;
-  /** Marked for deletion, or on its way out: nothing is placed on it, and its pods need another place. (02:S-28) */
-  readonly isBeingDeleted: boolean;
-  /** As scheduling sees it. */
-  readonly existing: ExistingNode;
-  /** What its pods, and what its daemons, ask for and may use: for metrics. */
-  readonly usage: NodeUsage;
-}
-
-export interface NodeUsage {
-  readonly podRequests: Resources;
-  readonly podLimits: Resources;
-  readonly daemonRequests: Resources;
-  readonly daemonLimits: Resources;
-  readonly allocatable: Resources;
-}
-
-/** Everything one round looks at, at one moment. Frozen, and shared with other snapshots as far as nothing changed. */
-export interface ClusterSnapshot {
-  /** By provider id. */
-  readonly nodes: readonly StateNode[];
-  /** Bound to a node, over or not: what topology counts. */
-  readonly boundPods: readonly Pod[];
-  /** Provisionable pods. (02 §1.1) */
-  readonly pendingPods: readonly Pod[];
-  /** Of every Node object there is. */
-  readonly nodesByName: ReadonlyMap<string, NodeLabelsAndTaints>;
-  /** One pod a DaemonSet. (02:S-10) */
-  readonly daemons: readonly Pod[];
-  readonly namespaces: readonly Namespace[];
-  readonly volumes: VolumeIndex;
-}
 
 /** The cluster as we believe it is, as controllers see it. Fed by watches; assumes our own decisions at once. (02 §2) */
 export interface Cluster {

@@ -1,7 +1,7 @@
 import type { DaemonSet } from "../api/kubernetes/cluster-objects.ts";
 import type { Pod } from "../api/kubernetes/pod.ts";
 import { namespacedName } from "../api/object.ts";
-import { daemonPods } from "../core/scenario/daemon-pods.ts";
+import { withLimitsAsRequests } from "../core/pod-requests.ts";
 import { SortedMap } from "../util/sorted-map.ts";
 
 /** Pods of one DaemonSet, and which of them is the newest. */
@@ -10,15 +10,18 @@ interface PodsOfDaemonSet {
   newest: Pod | undefined;
 }
 
-/** One pod for each DaemonSet: what its next one will look like. (02:S-10) */
+/** One pod for each DaemonSet, as its next one will be: like its newest, else one made from its template. (02:S-10, T-5) */
 export class DaemonSetPods {
   readonly #sets = new SortedMap<DaemonSet>();
-  /** By uid of the DaemonSet, which may not be here yet. */
+  /** By uid of the DaemonSet, which may not be known yet. */
   readonly #podsByDaemonSet = new Map<string, PodsOfDaemonSet>();
   #cached: readonly Pod[] | undefined;
 
   all(): readonly Pod[] {
-    this.#cached ??= daemonPods(this.#sets.values(), this.#newestPods());
+    this.#cached ??= this.#sets.values().map((daemonSet) => {
+      const live = this.#podsByDaemonSet.get(daemonSet.metadata.uid ?? "")?.newest;
+      return live === undefined ? templatePod(daemonSet) : withTemplateAffinity(live, daemonSet);
+    });
     return this.#cached;
   }
 
@@ -32,7 +35,7 @@ export class DaemonSetPods {
     this.#cached = undefined;
   }
 
-  /** A pod may be adopted, or let go. */
+  /** A pod's owner may change. */
   putPod(key: string, { pod, old }: { readonly pod: Pod; readonly old: Pod | undefined }): void {
     const uid = daemonSetUidOf(pod);
     if (old !== undefined && daemonSetUidOf(old) !== uid) this.removePod(key, old);
@@ -42,7 +45,7 @@ export class DaemonSetPods {
     const before = podsOfSet.pods.get(key);
     podsOfSet.pods.set(key, pod);
     if (podsOfSet.newest !== undefined && podsOfSet.newest !== before && !isNewer(pod, podsOfSet.newest)) return;
-    // Another pod of the same name may be older than the one it replaces, though nobody told that that is gone.
+    // A recreated pod of the same name may be older than the one it replaces, whose deletion we missed.
     podsOfSet.newest = before !== undefined && isNewer(before, pod) ? newestOf(podsOfSet) : pod;
     this.#cached = undefined;
   }
@@ -59,10 +62,22 @@ export class DaemonSetPods {
       this.#cached = undefined;
     }
   }
+}
 
-  #newestPods(): readonly Pod[] {
-    return [...this.#podsByDaemonSet.values()].flatMap(({ newest }) => newest ?? []);
-  }
+/** API servers default requests to limits in pods, not in templates: a pod that does not exist yet needs it done. (02:A-7) */
+function templatePod({ metadata, spec }: DaemonSet): Pod {
+  const { name, namespace } = metadata;
+  const { template } = spec;
+  return { metadata: { ...template.metadata, name, namespace }, spec: withLimitsAsRequests(template.spec) };
+}
+
+/** The DaemonSet controller pins each pod to its node by affinity; the template's affinity is what counts. (02:T-5) */
+function withTemplateAffinity(pod: Pod, { spec }: DaemonSet): Pod {
+  const required = spec.template.spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
+  if (required === undefined) return pod;
+  const { affinity } = pod.spec;
+  const nodeAffinity = { ...affinity?.nodeAffinity, requiredDuringSchedulingIgnoredDuringExecution: required };
+  return { ...pod, spec: { ...pod.spec, affinity: { ...affinity, nodeAffinity } } };
 }
 
 function daemonSetUidOf({ metadata }: Pod): string | undefined {
@@ -76,7 +91,7 @@ function newestOf({ pods }: PodsOfDaemonSet): Pod | undefined {
   return newest;
 }
 
-/** Of the same second, the first by name. */
+/** Of two made in the same second, the first by name. */
 function isNewer(a: Pod, b: Pod): boolean {
   const [created, other] = [a.metadata.creationTimestamp ?? "", b.metadata.creationTimestamp ?? ""];
   return created > other || (created === other && namespacedName(a.metadata) < namespacedName(b.metadata));

@@ -1,7 +1,7 @@
 import type { Pod } from "../api/kubernetes/pod.ts";
 import { isOwnedByDaemonSet } from "../core/pod-predicates.ts";
 import { mergeResources, type Resources } from "../core/resources.ts";
-import type { NodeUsage } from "./cluster.ts";
+import type { NodeUsage } from "../core/round/cluster-snapshot.ts";
 import type { PodResources, PodResourcesCache } from "./pod-resources-cache.ts";
 
 /** What the pods of a node ask for. Limits are for metrics, and summed up when somebody asks for them. */

@@ -1,6 +1,6 @@
 import { equalResources, mergeResources, noResources, type Resources } from "../core/resources.ts";
+import type { StateNode } from "../core/round/cluster-snapshot.ts";
 import { SortedMap } from "../util/sorted-map.ts";
-import type { StateNode } from "./cluster.ts";
 
 interface PoolShare {
   readonly pool: string;

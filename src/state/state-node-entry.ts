@@ -1,8 +1,8 @@
 import type { NodeClaim } from "../api/kinds/node-claim.ts";
 import type { Node } from "../api/kubernetes/cluster-objects.ts";
-import { isInitializedNode, isNodeBeingDeleted, type NodeSize, nodeSizeOf } from "../core/scenario/paired-node.ts";
+import type { StateNode } from "../core/round/cluster-snapshot.ts";
 import type { NodeLoad } from "./build-state-node.ts";
-import type { StateNode } from "./cluster.ts";
+import { isInitializedNode, isNodeBeingDeleted, type NodeSize, nodeSizeOf } from "./existing-node.ts";
 
 /** What consolidation wants to hear of when it changes. (02:S-40) */
 export interface ConsolidationStatus {

@@ -1,9 +1,9 @@
 import type { NodeClaim } from "../api/kinds/node-claim.ts";
 import type { Node } from "../api/kubernetes/cluster-objects.ts";
-import { trackingIdOf } from "../core/scenario/paired-node.ts";
+import type { StateNode } from "../core/round/cluster-snapshot.ts";
 import { SortedMap } from "../util/sorted-map.ts";
 import { forEachInSteps, type Steps } from "../util/steps.ts";
-import type { StateNode } from "./cluster.ts";
+import { trackingIdOf } from "./existing-node.ts";
 import { PoolTotals } from "./pool-totals.ts";
 import { type ConsolidationStatus, StateNodeEntry } from "./state-node-entry.ts";
 

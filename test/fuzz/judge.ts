@@ -11,10 +11,10 @@ import {
   isProvisionable,
   isWaitingEviction,
 } from "../../src/core/pod-predicates.ts";
-import { scenarioOf } from "../../src/core/scenario/scenario.ts";
 import { defaultSchedulingPolicy } from "../../src/core/scheduling/problem.ts";
 import { solve } from "../../src/core/scheduling/solve.ts";
 import type { SimulatedCloud } from "../../src/providers/sim/simulated-cloud.ts";
+import { scenarioOf } from "../../src/state/scenario.ts";
 import { type Budget, type Claim, covers, isForeign, type LiveNode, type LivePod, storages } from "./guard.ts";
 import { isManagedNode } from "./machines.ts";
 import type { Truth } from "./truth.ts";

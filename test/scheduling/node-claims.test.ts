@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { nodePoolHashVersion } from "../../src/api/hash/hash-drift.ts";
 import type { NodePool } from "../../src/api/kinds/node-pool.ts";
 import { labels } from "../../src/api/labels.ts";
-import { nodeClaimOf } from "../../src/core/scenario/node-claims.ts";
+import { nodeClaimOf } from "../../src/core/round/node-claims.ts";
 import { solve } from "../../src/core/scheduling/solve.ts";
 import { Random } from "../../src/util/random.ts";
 import { instanceType } from "../builders/instance-type.ts";

@@ -3,7 +3,7 @@ import type { CapacityBuffer } from "../../src/api/kinds/capacity-buffer.ts";
 import type { NodeOverlay } from "../../src/api/kinds/node-overlay.ts";
 import { labelPolicy } from "../../src/api/label-policy.ts";
 import { applyOverlays } from "../../src/core/overlay.ts";
-import { resolveBuffers } from "../../src/core/scenario/resolve-buffers.ts";
+import { resolveBuffers } from "../../src/core/round/resolve-buffers.ts";
 import { solve } from "../../src/core/scheduling/solve.ts";
 import { isVirtualPod, virtualPods } from "../../src/core/virtual-pods.ts";
 import { expression, type ShortRequirement } from "../builders/keys.ts";

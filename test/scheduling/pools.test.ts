@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { NodePool } from "../../src/api/kinds/node-pool.ts";
-import { decisionWithoutPools } from "../../src/core/scenario/decision-without-pools.ts";
-import { selectUsablePools } from "../../src/core/scenario/usable-pools.ts";
+import { decisionWithoutPools } from "../../src/core/round/decision-without-pools.ts";
+import { selectUsablePools } from "../../src/core/round/usable-pools.ts";
 import { node } from "../builders/node.ts";
 import { nodePool } from "../builders/node-pool.ts";
 import { problem } from "../builders/problem.ts";

@@ -20,6 +20,17 @@ describe("cluster state: daemons (02:S-10)", () => {
     expect(cluster.snapshot().daemons.map(({ spec }) => spec.containers?.[0]?.name)).toEqual(["template"]);
   });
 
+  it("02:A-7 limits of the template stand in for missing requests; a live pod counts as it is", () => {
+    const { cluster } = emptyState();
+    const { metadata } = daemonSet("agent");
+    const containers = [{ name: "template", resources: { limits: { cpu: "1" } } }];
+    cluster.daemonSetChanged({ metadata, spec: { template: { spec: { containers } } } });
+    const requests = () => cluster.snapshot().daemons.map(({ spec }) => spec.containers?.[0]?.resources?.requests);
+    expect(requests()).toEqual([{ cpu: "1" }]);
+    cluster.podChanged({ ...first, spec: { ...first.spec, containers } });
+    expect(requests()).toEqual([undefined]);
+  });
+
   it("02:S-10 the newest pod stands for it, whatever the order they are told in", () => {
     for (const order of [
       [first, second],

@@ -11,12 +11,17 @@ import type {
 } from "../../src/api/kubernetes/cluster-objects.ts";
 import type { Container, Pod, Volume } from "../../src/api/kubernetes/pod.ts";
 import { namespacedName, type ObjectMeta } from "../../src/api/object.ts";
-import { isProvisionable } from "../../src/core/pod-predicates.ts";
+import { isOwnedByDaemonSet, isProvisionable, isTerminalPod } from "../../src/core/pod-predicates.ts";
+import { podRequests } from "../../src/core/pod-requests.ts";
 import { mergeResources } from "../../src/core/resources.ts";
-import { daemonPods } from "../../src/core/scenario/daemon-pods.ts";
-import { objectsByName } from "../../src/core/scenario/objects-by-kind.ts";
-import { existingNodeOf, isNodeBeingDeleted, pairNodes, placedNodeOf } from "../../src/core/scenario/paired-node.ts";
 import type { ClusterState } from "../../src/state/cluster-state.ts";
+import {
+  existingNodeOf,
+  isNodeBeingDeleted,
+  nodeSizeOf,
+  placedNodeOf,
+  trackingIdOf,
+} from "../../src/state/existing-node.ts";
 import { runs } from "../runs.ts";
 import { claim, daemonSet, emptyState, node, written } from "./objects.ts";
 
@@ -214,27 +219,49 @@ class World {
     const pods = this.#all("pod").sort(by(({ metadata }) => namespacedName(metadata)));
     const age = ({ metadata }: { metadata: ObjectMeta }) => `${metadata.creationTimestamp} ${metadata.name}`;
     const [claims, nodes] = [this.#all("claim").sort(by(age)), this.#all("node").sort(by(age))];
-    const world = {
-      volumes: {
-        claims: new Map(this.#all("volumeClaim").map((one) => [namespacedName(one.metadata), one])),
-        volumes: objectsByName(this.#all("volume")),
-        classes: objectsByName(this.#all("storageClass")),
-      },
-      csiNodes: objectsByName(this.#all("csiNode")),
+    const volumes = {
+      claims: new Map(this.#all("volumeClaim").map((one) => [namespacedName(one.metadata), one])),
+      volumes: byName(this.#all("volume")),
+      classes: byName(this.#all("storageClass")),
     };
-    const machines = [...pairNodes({ claims, nodes, pods })]
-      .sort(by(({ providerId }) => providerId))
-      .map((machine) => ({
-        existing: existingNodeOf(machine, world),
-        on: machine.pods,
-        leaves: isNodeBeingDeleted(machine),
-      }));
+    const csiNodes = byName(this.#all("csiNode"));
+    const claimOf = new Map(claims.map((one) => [one.status?.providerID ?? "", one])); // the newest comes last
+    const nodeOf = new Map(nodes.map((one) => [trackingIdOf(one) ?? "", one]));
+    const ids = [...new Set([...claimOf.keys(), ...nodeOf.keys()])].filter((id) => id !== "").sort();
+    const machines = ids.map((providerId) => {
+      const pair = { claim: claimOf.get(providerId), node: nodeOf.get(providerId) };
+      const name = pair.node?.metadata.name ?? "";
+      const on = pods.filter((pod) => pod.spec.nodeName === name && !isTerminalPod(pod));
+      const requests = (some: readonly Pod[]) => mergeResources(...some.map((pod) => podRequests(pod)));
+      const existing = existingNodeOf({
+        ...pair,
+        ...nodeSizeOf(pair),
+        providerId,
+        pods: on,
+        podRequests: requests(on),
+        daemonRequests: requests(on.filter(isOwnedByDaemonSet)),
+        volumes,
+        csiNode: csiNodes.get(name),
+      });
+      return { existing, on, leaves: isNodeBeingDeleted(pair) };
+    });
+    const daemonPods = pods.filter(isOwnedByDaemonSet).sort(by(({ metadata }) => `${metadata.creationTimestamp}`));
+    const newestDaemon = daemonPods.find(
+      ({ metadata }) => metadata.creationTimestamp === daemonPods.at(-1)?.metadata.creationTimestamp,
+    );
+    const daemons = this.#all("daemonSet")
+      .sort(by(({ metadata }) => metadata.name ?? ""))
+      .map(({ metadata: { name, namespace, uid }, spec: { template } }) =>
+        uid === daemonOwner[0]?.uid && newestDaemon !== undefined
+          ? newestDaemon
+          : { metadata: { name, namespace }, spec: template.spec },
+      );
     return {
       machines,
       boundPods: pods.filter(({ spec }) => spec.nodeName !== undefined),
       pendingPods: pods.filter(isProvisionable),
       nodesByName: sorted(new Map(nodes.map((one) => [one.metadata.name ?? "", placedNodeOf(one)]))),
-      daemons: daemonPods(this.#all("daemonSet").sort(by(({ metadata }) => metadata.name ?? "")), pods),
+      daemons,
       totals: ["p", "q"].map((pool) =>
         written(
           mergeResources(
@@ -251,6 +278,10 @@ class World {
   #all<K extends Kind>(kind: K): Kinds[K][] {
     return [...this.#objects.values()].flatMap((one) => (one.kind === kind ? [one.object as Kinds[K]] : []));
   }
+}
+
+function byName<T extends { readonly metadata: ObjectMeta }>(objects: readonly T[]): ReadonlyMap<string, T> {
+  return new Map(objects.map((object) => [object.metadata.name ?? "", object]));
 }
 
 function by<T>(keyOf: (one: T) => string): (a: T, b: T) => number {

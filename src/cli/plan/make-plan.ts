@@ -1,13 +1,13 @@
 import type { Finding } from "../../api/manifest/finding.ts";
 import { sortedFindings } from "../../api/manifest/finding.ts";
 import type { KubeObject } from "../../api/object.ts";
-import { decisionWithoutPools } from "../../core/scenario/decision-without-pools.ts";
+import { decisionWithoutPools } from "../../core/round/decision-without-pools.ts";
 import { nodeClassesByKey } from "../../core/scenario/node-classes.ts";
-import { type Scenario, scenarioOf } from "../../core/scenario/scenario.ts";
 import type { Decision } from "../../core/scheduling/decision.ts";
 import type { Pass } from "../../core/scheduling/pass-state.ts";
 import { defaultSchedulingPolicy, type SchedulingProblem } from "../../core/scheduling/problem.ts";
 import { solveInSteps } from "../../core/scheduling/solve.ts";
+import { type Scenario, scenarioOf } from "../../state/scenario.ts";
 import type { Io } from "../io.ts";
 import type { LiveSource } from "../live-cluster.ts";
 import { readPlanInput } from "../plan-input.ts";

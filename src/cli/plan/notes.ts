@@ -1,6 +1,6 @@
 import { formatPath } from "../../api/problem.ts";
-import type { ScenarioNote } from "../../core/scenario/scenario.ts";
-import type { UnusablePoolReason } from "../../core/scenario/usable-pools.ts";
+import type { UnusablePoolReason } from "../../core/round/usable-pools.ts";
+import type { ScenarioNote } from "../../state/scenario.ts";
 import { defaultPoolDescriptions } from "./default-pool.ts";
 import type { Plan } from "./make-plan.ts";
 

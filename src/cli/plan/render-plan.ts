@@ -1,5 +1,5 @@
 import { stringify } from "yaml";
-import { nodeClaimOf } from "../../core/scenario/node-claims.ts";
+import { nodeClaimOf } from "../../core/round/node-claims.ts";
 import { Random } from "../../util/random.ts";
 import type { Plan } from "./make-plan.ts";
 import type { PlanOutput } from "./plan-choices.ts";

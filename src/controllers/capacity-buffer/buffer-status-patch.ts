@@ -2,7 +2,7 @@ import { capacityBufferConditions, readyForProvisioningReasons } from "../../api
 import type { Condition, ConditionObservation } from "../../api/conditions/condition.ts";
 import { setCondition } from "../../api/conditions/set-condition.ts";
 import type { CapacityBuffer } from "../../api/kinds/capacity-buffer.ts";
-import type { BufferFault } from "../../core/scenario/resolve-buffers.ts";
+import type { BufferFault } from "../../core/round/resolve-buffers.ts";
 import { errorMessage } from "../../util/error-text.ts";
 import type { BufferResolution } from "./resolve-buffer.ts";
 

@@ -1,8 +1,12 @@
 import type { CapacityBuffer } from "../../api/kinds/capacity-buffer.ts";
 import type { Pod } from "../../api/kubernetes/pod.ts";
 import type { KubeObject } from "../../api/object.ts";
-import type { NamedPodTemplate } from "../../core/scenario/objects-by-kind.ts";
-import { type BufferFault, type BufferSources, resolveBuffers } from "../../core/scenario/resolve-buffers.ts";
+import {
+  type BufferFault,
+  type BufferSources,
+  type NamedPodTemplate,
+  resolveBuffers,
+} from "../../core/round/resolve-buffers.ts";
 import type { KubeClient, ResourceType } from "../../kube/client.ts";
 import { builtInTypes } from "../../kube/resources.ts";
 import { ignoreKubeErrors } from "../writes.ts";

@@ -1,6 +1,7 @@
 import { amountOf, mergeResources, type Resources, subtractResources } from "../../core/resources.ts";
+import type { StateNode } from "../../core/round/cluster-snapshot.ts";
 import type { Controller } from "../../kube/controller.ts";
-import type { Cluster, StateNode } from "../../state/cluster.ts";
+import type { Cluster } from "../../state/cluster.ts";
 import type { ControllerDependencies } from "../controller-dependencies.ts";
 import { listeningController, secondsSince } from "./listening-controller.ts";
 import type { MetricFamilyRow, MetricLabelsOf, MetricSeries } from "./metrics.ts";

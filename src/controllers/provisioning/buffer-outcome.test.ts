@@ -2,8 +2,8 @@ import { expect, it } from "vitest";
 import type { CapacityBuffer } from "../../api/kinds/capacity-buffer.ts";
 import type { Pod } from "../../api/kubernetes/pod.ts";
 import { annotations } from "../../api/labels.ts";
+import type { ClusterSnapshot } from "../../core/round/cluster-snapshot.ts";
 import type { Decision, PlannedNode } from "../../core/scheduling/decision.ts";
-import type { ClusterSnapshot } from "../../state/cluster.ts";
 import { bufferOutcomes, bufferPodCounts, provisioningCondition } from "./buffer-outcome.ts";
 
 const real: Pod = { metadata: { name: "web", namespace: "default" }, spec: {} };

@@ -4,9 +4,9 @@ import { isStatusConditionTrue } from "../../api/conditions/set-condition.ts";
 import type { CapacityBuffer } from "../../api/kinds/capacity-buffer.ts";
 import type { Pod } from "../../api/kubernetes/pod.ts";
 import { annotations } from "../../api/labels.ts";
+import type { ClusterSnapshot } from "../../core/round/cluster-snapshot.ts";
 import type { Decision } from "../../core/scheduling/decision.ts";
 import { isVirtualPod } from "../../core/virtual-pods.ts";
-import type { ClusterSnapshot } from "../../state/cluster.ts";
 
 /** Where a round found room for the virtual pods of a buffer. */
 export interface BufferOutcome {

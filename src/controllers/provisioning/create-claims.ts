@@ -3,7 +3,7 @@ import type { NodePool } from "../../api/kinds/node-pool.ts";
 import { annotations, labels } from "../../api/labels.ts";
 import type { KubeObject } from "../../api/object.ts";
 import type { OverlaidTypes } from "../../core/overlay.ts";
-import { nodeClaimOf } from "../../core/scenario/node-claims.ts";
+import { nodeClaimOf } from "../../core/round/node-claims.ts";
 import type { PlannedNode } from "../../core/scheduling/decision.ts";
 import { isVirtualPod } from "../../core/virtual-pods.ts";
 import type { ControllerContext } from "../../kube/controller.ts";

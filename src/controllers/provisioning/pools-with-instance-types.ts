@@ -3,7 +3,7 @@ import type { KubeObject } from "../../api/object.ts";
 import { byPrecedence } from "../../api/validation/precedence.ts";
 import { isCloudError } from "../../cloud/cloud-error.ts";
 import type { InstanceType } from "../../core/instance-type.ts";
-import { selectUsablePools } from "../../core/scenario/usable-pools.ts";
+import { selectUsablePools } from "../../core/round/usable-pools.ts";
 import type { Pool } from "../../core/scheduling/problem.ts";
 import type { ControllerContext } from "../../kube/controller.ts";
 import { karpenterTypes } from "../../kube/resources.ts";

@@ -1,14 +1,14 @@
 import type { NodePool } from "../../api/kinds/node-pool.ts";
 import type { Pod } from "../../api/kubernetes/pod.ts";
+import type { ClusterSnapshot } from "../../core/round/cluster-snapshot.ts";
 import type { Decision } from "../../core/scheduling/decision.ts";
 import type { Refusal } from "../../core/scheduling/refusal.ts";
 import { isVirtualPod } from "../../core/virtual-pods.ts";
-import type { ClusterSnapshot } from "../../state/cluster.ts";
 import type { WorkBudget } from "../work-budget.ts";
-import { forEachInSlices } from "./for-each-in-slices.ts";
 import { joinedPodNames, logReference } from "./log-text.ts";
 import { isPoolHealthy, type PodPlacement, recordPodPlaced, recordPodRefused } from "./pod-decisions.ts";
 import type { ProvisioningContext } from "./provisioning-context.ts";
+import { forEachInSlices } from "./run-in-slices.ts";
 import {
   failedSchedulingEvent,
   type NominationTarget,
@@ -37,15 +37,15 @@ export async function recordDecision(
   logDeferred(provisioningContext, decision.refusals);
   await forEachInSlices(decision.refusals, {
     budget,
-    validate: (refusal) => recordRefusal(provisioningContext, refusal),
+    visit: (refusal) => recordRefusal(provisioningContext, refusal),
   });
   await forEachInSlices(placedPods(provisioningContext, roundResult), {
     budget,
-    validate: (placed) => recordPlacement(provisioningContext, placed),
+    visit: (placed) => recordPlacement(provisioningContext, placed),
   });
   await forEachInSlices(plannedPods(provisioningContext, roundResult), {
     budget,
-    validate: ({ pod, ...details }) => recordPodPlaced(provisioningContext.dependencies, pod, details),
+    visit: ({ pod, ...details }) => recordPodPlaced(provisioningContext.dependencies, pod, details),
   });
   logCounts(provisioningContext, decision);
 }

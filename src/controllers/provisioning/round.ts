@@ -1,19 +1,20 @@
 import type { NodePool } from "../../api/kinds/node-pool.ts";
+import type { ClusterSnapshot } from "../../core/round/cluster-snapshot.ts";
+import { podsToPlace, type RoundPods } from "../../core/round/round-pods.ts";
 import type { Decision } from "../../core/scheduling/decision.ts";
 import type { Pool } from "../../core/scheduling/problem.ts";
-import type { ClusterSnapshot } from "../../state/cluster.ts";
 import { formatDurationMs } from "../../util/duration.ts";
 import { updateBufferConditions } from "./buffer-conditions.ts";
+import { collectPods } from "./collect-pods.ts";
 import { createClaims } from "./create-claims.ts";
-import { forEachInSlices } from "./for-each-in-slices.ts";
 import { joinedPodNames } from "./log-text.ts";
 import { PassMetrics } from "./pass-metrics.ts";
 import { recordPodRefused } from "./pod-decisions.ts";
 import { poolsWithInstanceTypes } from "./pools-with-instance-types.ts";
 import { type ProvisioningContext, provisionerName } from "./provisioning-context.ts";
 import { isRealPod, recordDecision } from "./record-decision.ts";
-import { collectRoundPods, type RoundPods } from "./round-pods.ts";
 import { buildRoundProblem } from "./round-problem.ts";
+import { forEachInSlices } from "./run-in-slices.ts";
 import { solveWithinBudget } from "./solve-within-budget.ts";
 
 const creationReason = "provisioned";
@@ -34,7 +35,7 @@ export async function provision(
 ): Promise<{ readonly isUnfinished: boolean }> {
   const { dependencies, context } = provisioningContext;
   const snapshot = dependencies.cluster.snapshot();
-  const roundPods = await collectRoundPods(provisioningContext, snapshot);
+  const roundPods = await collectPods(provisioningContext, snapshot);
   const pools = await poolsFor(provisioningContext, roundPods);
   const decision =
     pools.length === 0 ? emptyDecision : await decide(provisioningContext, { roundPods, snapshot, pools, ...options });
@@ -63,13 +64,13 @@ const emptyDecision: Decision = {
 /** None where there is nobody to place; where there is no pool, nobody is placed, and pods are not told. (02:P-32) */
 async function poolsFor(
   { dependencies, context }: ProvisioningContext,
-  { pending, onDeletingNodes }: RoundPods,
+  roundPods: RoundPods,
 ): Promise<readonly Pool[]> {
-  const pods = [...pending, ...onDeletingNodes];
+  const pods = podsToPlace(roundPods);
   if (pods.length === 0) return [];
   dependencies.log.debug("computing scheduling decision for provisionable pod(s)", {
-    "pending-pods": pending.length,
-    "deleting-pods": onDeletingNodes.length,
+    "pending-pods": pods.length - roundPods.onDeletingNodes.length,
+    "deleting-pods": roundPods.onDeletingNodes.length,
   });
   const pools = await poolsWithInstanceTypes(dependencies, context);
   if (pools.length > 0) return pools;
@@ -77,7 +78,7 @@ async function poolsFor(
   const now = context.clock.now();
   await forEachInSlices(pods.filter(isRealPod), {
     budget: dependencies.openBudget(),
-    validate: (pod) => recordPodRefused(dependencies, pod, now),
+    visit: (pod) => recordPodRefused(dependencies, pod, now),
   });
   return [];
 }
@@ -94,7 +95,7 @@ async function decide(
 ): Promise<Decision> {
   const { dependencies, context } = provisioningContext;
   const { metrics, openBudget, log } = dependencies;
-  const pods = [...roundPods.pending, ...roundPods.onDeletingNodes];
+  const pods = podsToPlace(roundPods);
   const problem = await buildRoundProblem(
     { pods, pools, snapshot, seed: context.random.int(2 ** 32) },
     dependencies,

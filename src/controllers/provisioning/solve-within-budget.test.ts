@@ -7,8 +7,8 @@ import { solve } from "../../core/scheduling/solve.ts";
 import { VirtualClock } from "../../util/virtual-clock.ts";
 import { noMetrics } from "../metrics/metrics.ts";
 import type { OpenWorkBudget } from "../work-budget.ts";
-import { forEachInSlices } from "./for-each-in-slices.ts";
 import { PassMetrics } from "./pass-metrics.ts";
+import { forEachInSlices } from "./run-in-slices.ts";
 import { solveWithinBudget } from "./solve-within-budget.ts";
 
 const asked = problem().types(instanceType("m").cpu(4)).pods(200, pod().cpu("3")).policy({ packing: "plain" }).build();
@@ -62,7 +62,7 @@ it("a budget that is spent ends no walk through many things", async () => {
   const seen: number[] = [];
   const things = Array.from({ length: 1_000 }, (_, index) => index);
 
-  await forEachInSlices(things, { budget: breathing(1).openBudget(), validate: (thing) => seen.push(thing) });
+  await forEachInSlices(things, { budget: breathing(1).openBudget(), visit: (thing) => seen.push(thing) });
 
   expect(seen).toEqual(things);
 });

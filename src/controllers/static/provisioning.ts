@@ -2,7 +2,7 @@ import { isStatusConditionTrue } from "../../api/conditions/set-condition.ts";
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import type { NodePool } from "../../api/kinds/node-pool.ts";
 import { annotations, resources } from "../../api/labels.ts";
-import { staticNodeClaimOf } from "../../core/scenario/node-claims.ts";
+import { staticNodeClaimOf } from "../../core/round/node-claims.ts";
 import { type Controller, type ControllerContext, reconcileController, triggerOn } from "../../kube/controller.ts";
 import type { RequeueAfter } from "../../kube/reconciler.ts";
 import { karpenterTypes } from "../../kube/resources.ts";

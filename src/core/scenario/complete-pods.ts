@@ -1,11 +1,5 @@
-import type {
-  Container,
-  ContainerPort,
-  Pod,
-  PodSpec,
-  PodStatus,
-  ResourceRequirements,
-} from "../../api/kubernetes/pod.ts";
+import type { Container, ContainerPort, Pod, PodSpec, PodStatus } from "../../api/kubernetes/pod.ts";
+import { requestsFromLimits } from "../pod-requests.ts";
 
 /** Priorities every cluster comes with. */
 const systemPriorities = { "system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000 } as const;
@@ -41,7 +35,7 @@ export class PodCompletion {
         initContainers: initContainers.map((one) => completeContainer(one, { hostNetwork: false })),
       }),
       ...(containers && { containers: containers.map((one) => completeContainer(one, { hostNetwork })) }),
-      ...(resources && { resources: withRequests(resources) }),
+      ...(resources && { resources: requestsFromLimits(resources) }),
     };
   }
 }
@@ -51,16 +45,9 @@ function completeContainer(one: Container, { hostNetwork }: { readonly hostNetwo
   if (resources === undefined && ports === undefined) return one;
   return {
     ...one,
-    ...(resources && { resources: withRequests(resources) }),
+    ...(resources && { resources: requestsFromLimits(resources) }),
     ...(ports && { ports: ports.map((port) => withHostPort(port, { hostNetwork })) }),
   };
-}
-
-/** Limits stand in for missing requests. */
-function withRequests(resources: ResourceRequirements): ResourceRequirements {
-  return resources.limits === undefined
-    ? resources
-    : { ...resources, requests: { ...resources.limits, ...resources.requests } };
 }
 
 /** On the host's network every port is one of the host. */

@@ -85,9 +85,12 @@ it("02:S-13 a claim is in the state at once, so that nothing is decided until it
   expect(podsOf("web").claim).toBe(claim?.metadata.name);
 });
 
-it("02:T-5 what daemons ask for is part of the claim, once", async () => {
+it.each([
+  ["02:T-5 requests of daemons are part of the claim, once", { requests: { cpu: "500m" } }],
+  ["02:A-7 limits of a daemon without pods and requests count as requests", { limits: { cpu: "500m" } }],
+])("%s", async (_, resources) => {
   const { create, provision } = await provisioningWorld();
-  const spec = { containers: [{ name: "agent", image: "agent", resources: { requests: { cpu: "500m" } } }] };
+  const spec = { containers: [{ name: "agent", image: "agent", resources }] };
   await create({
     apiVersion: "apps/v1",
     kind: "DaemonSet",

@@ -3,12 +3,17 @@ import type { PodTemplate } from "../../api/kubernetes/cluster-objects.ts";
 import type { Pod } from "../../api/kubernetes/pod.ts";
 import { type KubeObject, namespacedName, namespaceOf, type ObjectMeta } from "../../api/object.ts";
 import { type BufferTemplate, bufferPodCount, virtualPods } from "../virtual-pods.ts";
-import type { NamedPodTemplate } from "./objects-by-kind.ts";
 
-/** Why a buffer stands for nothing. (02:B-1, B-2) */
+/** A PodTemplate object, which keeps its template beside its metadata. */
+export interface NamedPodTemplate {
+  readonly metadata: ObjectMeta;
+  readonly template: PodTemplate;
+}
+
+/** Why a buffer has no pods. (02:B-1, B-2) */
 export type BufferFault = "ResolutionFailed" | "PodTemplateNotFound" | "ScalableRefNotFound" | "TooManyReplicas";
 
-/** Of one buffer: limits that are large against a pod's requests can mean any number. */
+/** Of one buffer: limits that are large compared to a pod's requests would allow any number. */
 const maxPodsPerBuffer = 100_000;
 
 export interface ResolvedBuffers {

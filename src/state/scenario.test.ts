@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { instanceType } from "../../../test/builders/instance-type.ts";
-import { labelPolicy } from "../../api/label-policy.ts";
-import type { KubeObject, ObjectMeta } from "../../api/object.ts";
-import { defaultSchedulingPolicy } from "../scheduling/problem.ts";
-import { completeObjects } from "./complete-objects.ts";
-import { decisionWithoutPools } from "./decision-without-pools.ts";
+import { instanceType } from "../../test/builders/instance-type.ts";
+import { labelPolicy } from "../api/label-policy.ts";
+import type { KubeObject, ObjectMeta } from "../api/object.ts";
+import { decisionWithoutPools } from "../core/round/decision-without-pools.ts";
+import { completeObjects } from "../core/scenario/complete-objects.ts";
+import { defaultSchedulingPolicy } from "../core/scheduling/problem.ts";
 import { type Scenario, scenarioOf } from "./scenario.ts";
 
 const served = { group: "karpenter.kwok.sh", kind: "KWOKNodeClass" };

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { NodeClaim } from "../../api/kinds/node-claim.ts";
-import type { Node } from "../../api/kubernetes/cluster-objects.ts";
-import type { Pod } from "../../api/kubernetes/pod.ts";
-import { emptyVolumeIndex } from "../scheduling/problem.ts";
-import { existingNodeOf, isNodeBeingDeleted, type PairingInput, pairNodes } from "./paired-node.ts";
+import type { NodeClaim } from "../api/kinds/node-claim.ts";
+import type { Node } from "../api/kubernetes/cluster-objects.ts";
+import type { Pod } from "../api/kubernetes/pod.ts";
+import { VirtualClock } from "../util/virtual-clock.ts";
+import { ClusterState } from "./cluster-state.ts";
 
 const registered = { "karpenter.sh/registered": "true" };
 const initialized = { ...registered, "karpenter.sh/initialized": "true" };
@@ -43,17 +43,36 @@ function pod(cpu: string, changes: { metadata?: object; spec?: object; status?: 
   };
 }
 
-function only(machinery: Partial<PairingInput>) {
-  const [paired, ...others] = pairNodes({ claims: [], nodes: [], pods: [], ...machinery });
-  if (paired === undefined || others.length > 0) throw new Error("expected one machine");
-  return existingNodeOf(paired, { volumes: emptyVolumeIndex, csiNodes: new Map() });
+interface Objects {
+  readonly claims?: readonly NodeClaim[];
+  readonly nodes?: readonly Node[];
+  readonly pods?: readonly Pod[];
+}
+
+function stateOf({ claims = [], nodes = [], pods = [] }: Objects): ClusterState {
+  const servedNodeClasses = [{ group: "g", kind: "K" }];
+  const cluster = new ClusterState({ clock: new VirtualClock(), servedNodeClasses, nominationMs: 0 });
+  for (const one of claims) cluster.claimChanged(one);
+  for (const one of nodes) cluster.nodeChanged(one);
+  for (const one of pods) cluster.podChanged(one);
+  return cluster;
+}
+
+function only(objects: Objects) {
+  return onlyNode(stateOf(objects));
+}
+
+function onlyNode(cluster: ClusterState) {
+  const [node, ...others] = cluster.nodes();
+  if (node === undefined || others.length > 0) throw new Error("expected one node");
+  return node.existing;
 }
 
 const shown = (amounts: Readonly<Record<string, { toString(): string }>>) =>
   Object.fromEntries(Object.entries(amounts).map(([name, amount]) => [name, String(amount)]));
 
 describe("existing nodes", () => {
-  it("02:S-20 02:S-21 02:S-22 an unmanaged Node speaks for itself and counts as initialized", () => {
+  it("02:S-20 02:S-21 02:S-22 an unmanaged Node has its own name and labels and counts as initialized", () => {
     const seen = only({ nodes: [node()] });
     expect(seen).toMatchObject({ name: "n", providerId: "id://1", isInitialized: true, labels: { from: "node" } });
     expect(seen).not.toHaveProperty("nodePool");
@@ -69,7 +88,7 @@ describe("existing nodes", () => {
       false,
     ],
     ["the Node once initialized", { ...initialized, "karpenter.sh/nodepool": "p" }, "n", "node", true],
-  ])("02:S-22 %s speaks", (_, labels, name, from, isInitialized) => {
+  ])("02:S-22 name and labels are those of %s", (_, labels, name, from, isInitialized) => {
     expect(only({ claims: [claim()], nodes: [node(labels)] })).toMatchObject({
       name,
       isInitialized,
@@ -89,7 +108,7 @@ describe("existing nodes", () => {
     expect(only({ nodes: [node()] }).hostname).toBe("n");
   });
 
-  it("02:S-24 a young managed node is forgiven ephemeral and startup taints, others are not", () => {
+  it("02:S-24 ephemeral and startup taints of an uninitialized managed node are ignored, others are not", () => {
     const taints = [
       taint("node.kubernetes.io/not-ready"),
       taint("boot"),
@@ -105,7 +124,7 @@ describe("existing nodes", () => {
     expect(seen({}, [])).toEqual(all);
   });
 
-  it("02:S-25 an uninitialized node has what its claim says where it does not know itself", () => {
+  it("02:S-25 an uninitialized node has the resources of its claim where it reports none", () => {
     const nodes = (labels: Readonly<Record<string, string>>) => [
       node(labels, { status: { capacity: { cpu: "8", memory: "0" } } }),
     ];
@@ -119,7 +138,7 @@ describe("existing nodes", () => {
     expect(shown(only({ claims, nodes: nodes(initialized) }).capacity)).toEqual({ cpu: "8", memory: "0", nodes: "1" });
   });
 
-  it("02:S-26 02:S-6 what is available is what pods that are not over leave, daemons apart", () => {
+  it("02:S-26 02:S-6 available is what pods that are not terminal leave; daemons are summed up apart", () => {
     const daemon = { ownerReferences: [{ apiVersion: "apps/v1", kind: "DaemonSet", name: "d", uid: "d" }] };
     const pods = [
       pod("1", { metadata: { name: "a", deletionTimestamp: "2026-01-01T00:00:00Z" } }),
@@ -133,34 +152,31 @@ describe("existing nodes", () => {
   });
 
   it("02:S-50 02:S-55 counts host ports and attached volumes against the limits of its CSINode", () => {
-    const volumes = {
-      claims: new Map([["default/data", { metadata: {}, spec: { storageClassName: "fast" } }]]),
-      volumes: new Map(),
-      classes: new Map([["fast", { metadata: {}, provisioner: "csi.example.com" }]]),
-    };
     const user = pod("1", { spec: { volumes: [{ name: "v", persistentVolumeClaim: { claimName: "data" } }] } });
     const ported = pod("1", { spec: { containers: [{ ports: [{ containerPort: 1, hostPort: 80 }] }] } });
-    const csiNode = {
-      metadata: {},
-      spec: { drivers: [{ name: "csi.example.com", allocatable: { count: 2 } }, { name: "other" }] },
-    };
-    const [paired] = pairNodes({
-      claims: [],
+    const cluster = stateOf({
       nodes: [node()],
-      pods: [user, { ...user, metadata: { name: "q", namespace: "default" } }, ported],
+      pods: [user, { ...user, metadata: { name: "q", namespace: "default" } }, { ...ported, metadata: { name: "r" } }],
     });
-    if (paired === undefined) throw new Error("expected a machine");
-    const seen = existingNodeOf(paired, { volumes, csiNodes: new Map([["n", csiNode]]) });
-    expect(seen.hostPorts).toEqual([{ ip: "0.0.0.0", port: 80, protocol: "TCP", owner: "default/p" }]);
+    cluster.csiNodeChanged({
+      metadata: { name: "n" },
+      spec: { drivers: [{ name: "csi.example.com", allocatable: { count: 2 } }, { name: "other" }] },
+    });
+    cluster.volumeClaimChanged({
+      metadata: { name: "data", namespace: "default" },
+      spec: { storageClassName: "fast" },
+    });
+    cluster.storageClassChanged({ metadata: { name: "fast" }, provisioner: "csi.example.com" });
+    const seen = onlyNode(cluster);
+    expect(seen.hostPorts).toEqual([{ ip: "0.0.0.0", port: 80, protocol: "TCP", owner: "default/r" }]);
     expect(seen.volumes).toEqual({
       attached: new Map([["csi.example.com", new Set(["default/data"])]]),
       limits: new Map([["csi.example.com", 2]]),
     });
   });
 
-  it("02:S-1 02:S-4 02:S-5 looks at machines it can tell apart only", () => {
-    const count = (machinery: Partial<PairingInput>) =>
-      pairNodes({ claims: [], nodes: [], pods: [], ...machinery }).length;
+  it("02:S-1 02:S-4 02:S-5 tracks launched claims, and Nodes that can be identified", () => {
+    const count = (objects: Objects) => stateOf(objects).nodes().length;
     expect(count({ claims: [claim({ status: { providerID: "" } })] })).toBe(0);
     expect(count({ nodes: [node({}, { spec: { providerID: "" } })] })).toBe(1);
     expect(
@@ -170,14 +186,16 @@ describe("existing nodes", () => {
     expect(count({ nodes: [node({ "karpenter.sh/nodepool": "p", "node.kubernetes.io/instance-type": "t" })] })).toBe(1);
   });
 
-  it("02:S-27 is on its way out by its claim's word, or by its own if it has none", () => {
+  it("02:S-27 is being deleted if its claim is, or the Node itself if it has no claim", () => {
     const gone = { deletionTimestamp: "2026-01-01T00:00:00Z" };
-    const leaving = (machinery: Partial<PairingInput>) =>
-      pairNodes({ claims: [], nodes: [], pods: [], ...machinery }).map(isNodeBeingDeleted);
-    expect(leaving({ nodes: [node({}, { metadata: { name: "n", ...gone } })] })).toEqual([true]);
-    expect(leaving({ claims: [claim()], nodes: [node({}, { metadata: { name: "n", ...gone } })] })).toEqual([false]);
-    expect(leaving({ claims: [claim({ metadata: gone })] })).toEqual([true]);
+    const deleting = (objects: Objects) =>
+      stateOf(objects)
+        .nodes()
+        .map(({ isBeingDeleted }) => isBeingDeleted);
+    expect(deleting({ nodes: [node({}, { metadata: { name: "n", ...gone } })] })).toEqual([true]);
+    expect(deleting({ claims: [claim()], nodes: [node({}, { metadata: { name: "n", ...gone } })] })).toEqual([false]);
+    expect(deleting({ claims: [claim({ metadata: gone })] })).toEqual([true]);
     const terminating = { conditions: [{ type: "InstanceTerminating", status: "True" }] };
-    expect(leaving({ claims: [claim({ status: { providerID: "id://1", ...terminating } })] })).toEqual([true]);
+    expect(deleting({ claims: [claim({ status: { providerID: "id://1", ...terminating } })] })).toEqual([true]);
   });
 });

@@ -1,0 +1,45 @@
+import type { KubeObject } from "../../api/object.ts";
+import type { PodDisruptionBudget } from "../../core/pod-predicates.ts";
+import { deservesEvent, ignoredPodText, podProblemsText } from "../../core/pod-validation.ts";
+import type { ClusterSnapshot } from "../../core/round/cluster-snapshot.ts";
+import { collectRoundPods, type IgnoredPod, type RoundPods } from "../../core/round/round-pods.ts";
+import { builtInTypes } from "../../kube/resources.ts";
+import { ConsolidationWarnings } from "./consolidation-warnings.ts";
+import { logReference } from "./log-text.ts";
+import { recordPodRefused } from "./pod-decisions.ts";
+import type { ProvisioningContext } from "./provisioning-context.ts";
+import { forEachInSlices, runInSlices } from "./run-in-slices.ts";
+import { failedSchedulingEvent, podEventSubject } from "./scheduling-events.ts";
+
+/** Collects the pods to place; pods we cannot schedule get an event. (02:P-30) */
+export async function collectPods(
+  provisioningContext: ProvisioningContext,
+  snapshot: ClusterSnapshot,
+): Promise<RoundPods> {
+  const { dependencies, context } = provisioningContext;
+  const { bufferPods, cloud, metrics, openBudget, settings } = dependencies;
+  const { drivers, topologyKeys } = cloud.unsupportedVolumes ?? { drivers: [], topologyKeys: [] };
+  const collecting = collectRoundPods(snapshot, {
+    labelPolicy: cloud.labelPolicy,
+    unsupportedDrivers: new Set(drivers),
+    unsupportedTopologyKeys: new Set(topologyKeys),
+    bufferPods: settings.gates.CapacityBuffer ? bufferPods.all() : [],
+    disruptionBudgets: context.view<KubeObject & PodDisruptionBudget>(builtInTypes.PodDisruptionBudget).all(),
+    nowMs: context.clock.now(),
+  });
+  const budget = openBudget();
+  const roundPods = await runInSlices(collecting, budget);
+  await forEachInSlices(roundPods.ignored, { budget, visit: (ignored) => recordIgnored(provisioningContext, ignored) });
+  const warnings = new ConsolidationWarnings(provisioningContext);
+  await forEachInSlices(roundPods.pending, { budget, visit: (pod) => warnings.check(pod) });
+  warnings.log();
+  metrics.set("scheduler_ignored_pods_count", {}, roundPods.ignored.length);
+  return roundPods;
+}
+
+function recordIgnored({ dependencies, context }: ProvisioningContext, { pod, problems }: IgnoredPod): void {
+  recordPodRefused(dependencies, pod, context.clock.now());
+  dependencies.log.debug("ignoring pod", { Pod: logReference(pod.metadata), error: ignoredPodText(problems) });
+  if (deservesEvent(problems))
+    context.recordEvent(podEventSubject(pod), failedSchedulingEvent(pod, podProblemsText(problems)));
+}

@@ -1,0 +1,119 @@
+import type { LabelPolicy } from "../api/label-policy.ts";
+import type { KubeObject, ObjectMeta } from "../api/object.ts";
+import type { GroupKind } from "../api/validation/node-pool.ts";
+import type { InstanceType } from "../core/instance-type.ts";
+import { applyOverlays, type OverlayFault } from "../core/overlay.ts";
+import { ignoredPodText } from "../core/pod-validation.ts";
+import { type BufferFault, resolveBuffers } from "../core/round/resolve-buffers.ts";
+import { collectRoundPods, type IgnoredPod, podsToPlace } from "../core/round/round-pods.ts";
+import { roundProblem } from "../core/round/round-problem.ts";
+import { selectUsablePools, type UnusablePoolReason } from "../core/round/usable-pools.ts";
+import type { NodeClassRef } from "../core/scenario/complete-nodes.ts";
+import type { Pool, SchedulingPolicy, SchedulingProblem } from "../core/scheduling/problem.ts";
+import type { Refusal } from "../core/scheduling/refusal.ts";
+import { runSteps } from "../util/steps.ts";
+import { VirtualClock } from "../util/virtual-clock.ts";
+import { ClusterState } from "./cluster-state.ts";
+import { ObjectsByKind } from "./objects-by-kind.ts";
+import { type StateKind, stateKinds, stateUpdates } from "./state-kinds.ts";
+
+export interface ScenarioOptions {
+  /** Instance types offered to a node class. */
+  readonly typesFor: (nodeClass: NodeClassRef) => readonly InstanceType[];
+  /** Node classes the provider serves. (02:P-33) */
+  readonly served: readonly GroupKind[];
+  readonly labelPolicy: LabelPolicy;
+  readonly policy: SchedulingPolicy;
+  readonly seed: number;
+  readonly nowMs: number;
+  /** Workloads that were expanded to pods: buffers and default topology constraints refer to them. */
+  readonly workloads?: readonly KubeObject[];
+}
+
+/** Something a reader of the result should know, though it is no pod's refusal. */
+export type ScenarioNote =
+  | { readonly code: "pool-passed-over"; readonly pool: string; readonly because: UnusablePoolReason }
+  | { readonly code: "pool-without-types"; readonly pool: string }
+  | { readonly code: "overlay-refused"; readonly fault: OverlayFault }
+  | { readonly code: "buffer-unresolved"; readonly buffer: ObjectMeta; readonly because: BufferFault }
+  | { readonly code: "claim-not-launched"; readonly claim: string };
+
+/** The scheduling problem of a round over given objects, and what was left out of it. */
+export interface Scenario {
+  readonly problem: SchedulingProblem;
+  /** Pending pods that do not pass validation. (02 §1.5) */
+  readonly ignored: readonly Refusal[];
+  readonly notes: readonly ScenarioNote[];
+  /** Types changed by overlays; NodeClaims are annotated with it. (02:L-3) */
+  readonly overlaid: { readonly priced: ReadonlySet<InstanceType>; readonly enlarged: ReadonlySet<InstanceType> };
+}
+
+/**
+ * What one provisioning round would be asked about a cluster with these objects, which must be complete. Cluster state
+ * and the round are those of the controller. (02:P-30)
+ */
+export function scenarioOf(objects: readonly KubeObject[], options: ScenarioOptions): Scenario {
+  const { labelPolicy, policy, seed, nowMs } = options;
+  const byKind = new ObjectsByKind(objects);
+  const cluster = clusterStateOf(byKind, options);
+  const snapshot = cluster.snapshot();
+  const workloads = [...objects, ...(options.workloads ?? [])];
+  const buffers = resolveBuffers(byKind.ofKind("CapacityBuffer"), {
+    podTemplates: byKind.ofKind("PodTemplate"),
+    workloads,
+  });
+  const collecting = collectRoundPods(snapshot, {
+    labelPolicy,
+    bufferPods: buffers.pods,
+    disruptionBudgets: byKind.ofKind("PodDisruptionBudget"),
+    nowMs,
+  });
+  const roundPods = runSteps(collecting);
+  const { usable, unusable } = selectUsablePools(byKind.ofKind("NodePool"), options.served);
+  const offered = usable.map(
+    (nodePool): Pool => ({ nodePool, instanceTypes: options.typesFor(nodePool.spec.template.spec.nodeClassRef) }),
+  );
+  const overlaid = applyOverlays(offered, { overlays: byKind.ofKind("NodeOverlay"), policy: labelPolicy });
+  const pods = podsToPlace(roundPods);
+  const { pools } = overlaid;
+  return {
+    problem: roundProblem({ pods, pools, snapshot, workloads: () => workloads, policy, labelPolicy, seed }),
+    ignored: roundPods.ignored.map(ignoredPodRefusal),
+    overlaid,
+    notes: [
+      ...unusable.map(({ pool, because }) => poolNote(pool.metadata.name, because)),
+      ...offered.filter(({ instanceTypes }) => instanceTypes.length === 0).map(poolWithoutTypesNote),
+      ...overlaid.faults.map((fault): ScenarioNote => ({ code: "overlay-refused", fault })),
+      ...buffers.faults.map(bufferNote),
+      ...cluster.unlaunchedClaims().map((claim): ScenarioNote => ({ code: "claim-not-launched", claim })),
+    ],
+  };
+}
+
+/** Cluster state as it would be in a controller that has listed these objects. */
+function clusterStateOf(objects: ObjectsByKind, { served, nowMs }: ScenarioOptions): ClusterState {
+  const clock = new VirtualClock({ startAt: nowMs }); // nobody advances it: it stands still
+  const cluster = new ClusterState({ clock, servedNodeClasses: served, nominationMs: 0 });
+  const updates = stateUpdates(cluster);
+  const feed = <K extends StateKind>(kind: K): void => {
+    for (const object of objects.ofKind(kind)) updates[kind].changed(object);
+  };
+  for (const kind of stateKinds) feed(kind);
+  return cluster;
+}
+
+function ignoredPodRefusal({ pod, problems }: IgnoredPod): Refusal {
+  return { pod, code: "invalid-pod", message: ignoredPodText(problems), pools: [] };
+}
+
+function poolNote(pool: string | undefined, because: UnusablePoolReason): ScenarioNote {
+  return { code: "pool-passed-over", pool: pool ?? "", because };
+}
+
+function poolWithoutTypesNote({ nodePool }: Pool): ScenarioNote {
+  return { code: "pool-without-types", pool: nodePool.metadata.name ?? "" };
+}
+
+function bufferNote({ buffer, reason }: ReturnType<typeof resolveBuffers>["faults"][number]): ScenarioNote {
+  return { code: "buffer-unresolved", buffer: buffer.metadata as ObjectMeta, because: reason };
+}
