@@ -54,11 +54,11 @@ export function withLimitsAsRequests(spec: PodSpec): PodSpec {
 
 function limitsAsRequests(container: Container): Container {
   const { resources: written } = container;
-  return written === undefined ? container : { ...container, resources: requestsFromLimits(written) };
+  return written === undefined ? container : { ...container, resources: withDefaultRequests(written) };
 }
 
 /** Limits become requests where there are none, as API servers do it for pods. */
-export function requestsFromLimits(written: ResourceRequirements): ResourceRequirements {
+export function withDefaultRequests(written: ResourceRequirements): ResourceRequirements {
   const { limits, requests } = written;
   return limits === undefined ? written : { ...written, requests: { ...limits, ...requests } };
 }

@@ -1,5 +1,5 @@
 import type { Container, ContainerPort, Pod, PodSpec, PodStatus } from "../../api/kubernetes/pod.ts";
-import { requestsFromLimits } from "../pod-requests.ts";
+import { withDefaultRequests } from "../pod-requests.ts";
 
 /** Priorities every cluster comes with. */
 const systemPriorities = { "system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000 } as const;
@@ -35,7 +35,7 @@ export class PodCompletion {
         initContainers: initContainers.map((one) => completeContainer(one, { hostNetwork: false })),
       }),
       ...(containers && { containers: containers.map((one) => completeContainer(one, { hostNetwork })) }),
-      ...(resources && { resources: requestsFromLimits(resources) }),
+      ...(resources && { resources: withDefaultRequests(resources) }),
     };
   }
 }
@@ -45,7 +45,7 @@ function completeContainer(one: Container, { hostNetwork }: { readonly hostNetwo
   if (resources === undefined && ports === undefined) return one;
   return {
     ...one,
-    ...(resources && { resources: requestsFromLimits(resources) }),
+    ...(resources && { resources: withDefaultRequests(resources) }),
     ...(ports && { ports: ports.map((port) => withHostPort(port, { hostNetwork })) }),
   };
 }

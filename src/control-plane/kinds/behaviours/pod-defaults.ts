@@ -24,7 +24,7 @@ function containerDefaults(container: JsonObject, hasHostNetwork: boolean): void
     terminationMessagePolicy: "File",
     imagePullPolicy: pullPolicy(textAt(container, "image")),
   });
-  requestsFromLimits(ensureRecord(container, "resources"));
+  ensureRecord(container, "resources");
   for (const port of listAt(container, "ports")) {
     setDefaults(port, { protocol: "TCP" });
     if (hasHostNetwork) setDefaults(port, { hostPort: port["containerPort"] });
@@ -48,7 +48,7 @@ function pullPolicy(image: string): string {
   return colon < 0 || name.slice(colon + 1) === "latest" ? "Always" : "IfNotPresent";
 }
 
-/** Who sets a limit and no request asks for the limit. */
+/** A missing request defaults to the limit: in pods, not in templates. */
 export function requestsFromLimits(resources: JsonObject): void {
   const limits = recordAt(resources, "limits");
   if (limits === undefined) return;

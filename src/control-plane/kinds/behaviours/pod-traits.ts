@@ -7,7 +7,7 @@ import { ensureRecord, type JsonObject, listAt, type ObjectDraft, recordAt, text
 import type { AdmissionContext } from "../served-kind.ts";
 import type { KindTraits } from "./built-in-behaviour.ts";
 import { admitPod } from "./pod-admission.ts";
-import { podSpecDefaults } from "./pod-defaults.ts";
+import { podSpecDefaults, requestsFromLimits } from "./pod-defaults.ts";
 import { podSpecCauses } from "./pod-spec-causes.ts";
 
 export const podTraits: KindTraits = {
@@ -17,6 +17,9 @@ export const podTraits: KindTraits = {
   defaults: (draft) => {
     const spec = ensureRecord(draft, "spec");
     podSpecDefaults(spec);
+    for (const container of [...listAt(spec, "containers"), ...listAt(spec, "initContainers")]) {
+      requestsFromLimits(ensureRecord(container, "resources"));
+    }
     if (spec["enableServiceLinks"] === undefined) spec["enableServiceLinks"] = true;
   },
   prepareCreate: (draft, context) => {
