@@ -3,9 +3,12 @@ import { resources } from "../api/labels.ts";
 import { Quantity } from "../util/quantity.ts";
 import type { Resources } from "./resources.ts";
 
+/** Where readers start over, so that one that lives as long as the process stays small. */
+const maxKnownQuantities = 10_000;
+
 /**
- * Reads amounts as pods write them, each distinct text once: twenty thousand pods share a handful. Throws a
- * `QuantityError` on what no API server would have let in.
+ * Parses quantities as pods write them, each distinct text once: twenty thousand pods share a handful. Throws a
+ * `QuantityError` on text no API server would have accepted.
  */
 export class QuantityReader {
   readonly #known = new Map<string | number, Quantity>();
@@ -15,6 +18,7 @@ export class QuantityReader {
     if (known !== undefined) return known;
     // Adding to zero drops the text it was written as: sums are printed in canonical form. (02:A-1)
     const quantity = Quantity.zero.add(Quantity.parse(String(written)));
+    if (this.#known.size >= maxKnownQuantities) this.#known.clear();
     this.#known.set(written, quantity);
     return quantity;
   }

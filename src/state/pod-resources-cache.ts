@@ -2,38 +2,46 @@ import type { Container, Pod, PodSpec } from "../api/kubernetes/pod.ts";
 import { podLimits, podRequests, QuantityReader } from "../core/pod-requests.ts";
 import type { Resources } from "../core/resources.ts";
 
-/** What a pod takes of its node, and may use at most. */
-export interface PodResources {
+/** Requests and limits of a pod; limits are computed when asked for, since only metrics do. */
+export class PodResources {
   readonly requests: Resources;
-  readonly limits: Resources;
+  readonly #pod: Pod;
+  #limits: Resources | undefined;
+
+  constructor(pod: Pod, reader: QuantityReader) {
+    this.#pod = pod;
+    this.requests = podRequests(pod, reader);
+  }
+
+  get limits(): Resources {
+    this.#limits ??= podLimits(this.#pod);
+    return this.#limits;
+  }
 }
 
-interface CachedPodResources extends PodResources {
+interface CachedResources {
   readonly spec: PodSpec;
+  readonly resources: PodResources;
 }
 
-/** Works out amounts once for all pods that share their containers. */
+/** Computes requests and limits once for all pods that share their containers. */
 export class PodResourcesCache {
-  readonly #known = new WeakMap<readonly Container[], CachedPodResources>();
+  readonly #reader = new QuantityReader();
+  readonly #known = new WeakMap<readonly Container[], CachedResources>();
 
   of(pod: Pod): PodResources {
     const { spec, status } = pod;
     const isResizing = status?.containerStatuses !== undefined || status?.initContainerStatuses !== undefined;
-    if (isResizing || spec.containers === undefined) return podResourcesOf(pod); // its status has a say too (02:A-6)
+    if (isResizing || spec.containers === undefined) return new PodResources(pod, this.#reader); // its status counts too (02:A-6)
     const known = this.#known.get(spec.containers);
-    if (known !== undefined && hasSameInputs(known.spec, spec)) return known;
-    const made = { ...podResourcesOf(pod), spec };
-    this.#known.set(spec.containers, made);
-    return made;
+    if (known !== undefined && hasSameInputs(known.spec, spec)) return known.resources;
+    const resources = new PodResources(pod, this.#reader);
+    this.#known.set(spec.containers, { spec, resources });
+    return resources;
   }
 }
 
-function podResourcesOf(pod: Pod): PodResources {
-  const reader = new QuantityReader();
-  return { requests: podRequests(pod, reader), limits: podLimits(pod, reader) };
-}
-
-/** All that amounts depend on beside the containers. */
+/** All that requests and limits depend on beside the containers. */
 function hasSameInputs(a: PodSpec, b: PodSpec): boolean {
   return a.initContainers === b.initContainers && a.resources === b.resources && a.overhead === b.overhead;
 }

@@ -18,13 +18,14 @@ const kindsByGroup = {
 
 export type ScenarioKind = (typeof kindsByGroup)[keyof typeof kindsByGroup][number];
 
-const kindsByGroupAndName: ReadonlyMap<string, ScenarioKind> = new Map(
-  Object.entries(kindsByGroup).flatMap(([group, kinds]) => kinds.map((kind) => [`${group}/${kind}`, kind] as const)),
+/** By group, then by kind: looked up for every object several times, so nothing is concatenated. */
+const kindNames: ReadonlyMap<string, ReadonlyMap<string, ScenarioKind>> = new Map(
+  Object.entries(kindsByGroup).map(([group, kinds]) => [group, new Map(kinds.map((kind) => [kind, kind]))]),
 );
 
 /** The kind of an object that a plan reads; undefined for others, such as a Service. */
 export function scenarioKind({ apiVersion, kind }: Pick<KubeObject, "apiVersion" | "kind">): ScenarioKind | undefined {
-  return kindsByGroupAndName.get(`${apiGroupOf(apiVersion)}/${kind}`);
+  return kindNames.get(apiGroupOf(apiVersion))?.get(kind);
 }
 
 const clusterScoped: ReadonlySet<ScenarioKind> = new Set<ScenarioKind>([
