@@ -1,20 +1,21 @@
 import type { KubeObject } from "../api/object.ts";
-import type {
-  CreateOptions,
-  DeleteOptions,
-  KubeClient,
-  ListOptions,
-  ObjectKey,
-  ObjectList,
-  Patch,
-  ResourceType,
-  WatchEvent,
-  WatchOptions,
-  WriteOptions,
+import {
+  type CreateOptions,
+  type DeleteOptions,
+  initialEventsEndAnnotation,
+  type KubeClient,
+  type ListOptions,
+  type ObjectKey,
+  type ObjectList,
+  type Patch,
+  type ResourceType,
+  type WatchEvent,
+  type WatchOptions,
+  type WriteOptions,
 } from "../kube/client.ts";
 import { deepFreeze } from "../util/freeze.ts";
 import type { ApiServer } from "./api/server.ts";
-import { initialEventsEndAnnotationKey, type ServerWatchEvent } from "./api/server-watch.ts";
+import type { ServerWatchEvent } from "./api/server-watch.ts";
 
 export interface InProcessClientOptions {
   /** Field manager of writes that name none. */
@@ -119,7 +120,7 @@ function clientEvent<T extends KubeObject>(event: ServerWatchEvent): WatchEvent<
       return {
         type: "BOOKMARK",
         resourceVersion,
-        initialEventsEnd: annotations?.[initialEventsEndAnnotationKey] === "true",
+        initialEventsEnd: annotations?.[initialEventsEndAnnotation] === "true",
       };
     }
     default:

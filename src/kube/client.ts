@@ -39,6 +39,9 @@ export interface WatchOptions extends Omit<ListOptions, "limit" | "continue"> {
   readonly sendInitialEvents?: boolean | undefined;
 }
 
+/** On the bookmark that ends the initial events of a watch. */
+export const initialEventsEndAnnotation = "k8s.io/initial-events-end";
+
 export type WatchEvent<T extends KubeObject> =
   | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: T }
   /** Carries only a resourceVersion; with initialEventsEnd, everything that existed has been sent. */
@@ -55,6 +58,13 @@ export type Patch =
   | { readonly kind: "json"; readonly body: readonly unknown[] }
   | { readonly kind: "merge" | "strategic"; readonly body: unknown }
   | { readonly kind: "apply"; readonly body: unknown; readonly fieldManager: string; readonly force?: boolean };
+
+export const patchMediaTypes = {
+  json: "application/json-patch+json",
+  merge: "application/merge-patch+json",
+  strategic: "application/strategic-merge-patch+json",
+  apply: "application/apply-patch+yaml", // JSON is YAML
+} as const satisfies Record<Patch["kind"], string>;
 
 export interface DeleteOptions extends Pick<WriteOptions, "dryRun"> {
   readonly propagation?: "Background" | "Foreground" | "Orphan" | undefined;

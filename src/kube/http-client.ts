@@ -1,15 +1,16 @@
 import { isRecord, type KubeObject } from "../api/object.ts";
 import { deepFreeze } from "../util/freeze.ts";
-import type {
-  DeleteOptions,
-  KubeClient,
-  ListOptions,
-  ObjectKey,
-  ObjectList,
-  Patch,
-  ResourceType,
-  WatchEvent,
-  WatchOptions,
+import {
+  type DeleteOptions,
+  type KubeClient,
+  type ListOptions,
+  type ObjectKey,
+  type ObjectList,
+  type Patch,
+  patchMediaTypes,
+  type ResourceType,
+  type WatchEvent,
+  type WatchOptions,
 } from "./client.ts";
 import { KubeError } from "./kube-error.ts";
 import { collectionPath, listQuery, objectPath, watchQuery, writeQuery } from "./request-path.ts";
@@ -18,13 +19,6 @@ import { type ApiRequest, type HttpClientOptions, RestClient } from "./rest-clie
 import { watchEvents } from "./watch-decoder.ts";
 
 export type { HttpClientOptions, RequestOutcome } from "./rest-client.ts";
-
-const patchTypes = {
-  json: "application/json-patch+json",
-  merge: "application/merge-patch+json",
-  strategic: "application/strategic-merge-patch+json",
-  apply: "application/apply-patch+yaml", // JSON is YAML
-} as const satisfies Record<Patch["kind"], string>;
 
 /** A client of any Kubernetes API server. */
 export function httpClient(options: HttpClientOptions): KubeClient {
@@ -66,7 +60,7 @@ export function httpClient(options: HttpClientOptions): KubeClient {
         path,
         subresource,
         body: patch.body,
-        contentType: patchTypes[patch.kind],
+        contentType: patchMediaTypes[patch.kind],
       });
     },
 

@@ -1,24 +1,22 @@
 /** Error codes of the API, as a closed set callers switch on. */
-export const kubeErrorCodes = [
-  "bad-request",
-  "unauthorized",
-  "forbidden",
-  "not-found",
-  "method-not-allowed",
-  "not-acceptable",
-  "already-exists",
-  "conflict",
-  "expired",
-  "too-large",
-  "unsupported-media-type",
-  "invalid",
-  "too-many-requests",
-  "server-error",
-  "not-implemented",
-  "unavailable",
-  "timeout",
-] as const;
-export type KubeErrorCode = (typeof kubeErrorCodes)[number];
+export type KubeErrorCode =
+  | "bad-request"
+  | "unauthorized"
+  | "forbidden"
+  | "not-found"
+  | "method-not-allowed"
+  | "not-acceptable"
+  | "already-exists"
+  | "conflict"
+  | "expired"
+  | "too-large"
+  | "unsupported-media-type"
+  | "invalid"
+  | "too-many-requests"
+  | "server-error"
+  | "not-implemented"
+  | "unavailable"
+  | "timeout";
 
 /** The `Status` of a refused request. */
 export interface KubeStatus {

@@ -1,46 +1,41 @@
 import { isRecord } from "../api/object.ts";
 import { KubeError, type KubeErrorCode, type KubeStatus, type StatusDetails } from "./kube-error.ts";
 
-/** The reason is more precise than the HTTP status: 409 and 500 have several. */
-const codeByReason: Readonly<Record<string, KubeErrorCode>> = {
-  BadRequest: "bad-request",
-  Unauthorized: "unauthorized",
-  Forbidden: "forbidden",
-  NotFound: "not-found",
-  MethodNotAllowed: "method-not-allowed",
-  NotAcceptable: "not-acceptable",
-  AlreadyExists: "already-exists",
-  Conflict: "conflict",
-  Gone: "expired",
-  Expired: "expired",
-  RequestEntityTooLarge: "too-large",
-  UnsupportedMediaType: "unsupported-media-type",
-  Invalid: "invalid",
-  TooManyRequests: "too-many-requests",
-  InternalError: "server-error",
-  ServiceUnavailable: "unavailable",
-  ServerTimeout: "timeout",
-  Timeout: "timeout",
-};
+/** Reason and HTTP status of each code, in a Status. */
+export const statusByCode = {
+  "bad-request": { reason: "BadRequest", httpStatus: 400 },
+  unauthorized: { reason: "Unauthorized", httpStatus: 401 },
+  forbidden: { reason: "Forbidden", httpStatus: 403 },
+  "not-found": { reason: "NotFound", httpStatus: 404 },
+  "method-not-allowed": { reason: "MethodNotAllowed", httpStatus: 405 },
+  "not-acceptable": { reason: "NotAcceptable", httpStatus: 406 },
+  "already-exists": { reason: "AlreadyExists", httpStatus: 409 },
+  conflict: { reason: "Conflict", httpStatus: 409 },
+  expired: { reason: "Expired", httpStatus: 410 },
+  "too-large": { reason: "RequestEntityTooLarge", httpStatus: 413 },
+  "unsupported-media-type": { reason: "UnsupportedMediaType", httpStatus: 415 },
+  invalid: { reason: "Invalid", httpStatus: 422 },
+  "too-many-requests": { reason: "TooManyRequests", httpStatus: 429 },
+  "server-error": { reason: "InternalError", httpStatus: 500 },
+  "not-implemented": { reason: "NotImplemented", httpStatus: 501 },
+  unavailable: { reason: "ServiceUnavailable", httpStatus: 503 },
+  timeout: { reason: "Timeout", httpStatus: 504 },
+} as const satisfies Record<KubeErrorCode, { reason: string; httpStatus: number }>;
 
-const codeByHttpStatus: Readonly<Record<number, KubeErrorCode>> = {
-  401: "unauthorized",
-  403: "forbidden",
-  404: "not-found",
-  405: "method-not-allowed",
-  406: "not-acceptable",
-  408: "timeout",
-  409: "conflict",
-  410: "expired",
-  413: "too-large",
-  415: "unsupported-media-type",
-  422: "invalid",
-  429: "too-many-requests",
-  501: "not-implemented",
-  502: "unavailable", // from proxies and load balancers while the API server is down
-  503: "unavailable",
-  504: "timeout",
-};
+const codes = Object.keys(statusByCode) as KubeErrorCode[];
+
+const codeByReason: ReadonlyMap<string, KubeErrorCode> = new Map([
+  ...codes.map((code) => [statusByCode[code].reason, code] as const),
+  ["Gone", "expired"],
+  ["ServerTimeout", "timeout"],
+]);
+
+/** Of codes with the same status the last one counts: 409 is a conflict. */
+const codeByHttpStatus: ReadonlyMap<number, KubeErrorCode> = new Map([
+  ...codes.map((code) => [statusByCode[code].httpStatus, code] as const),
+  [408, "timeout"],
+  [502, "unavailable"], // from proxies and load balancers while the API server is down
+]);
 
 export interface ErrorResponse {
   readonly httpStatus: number;
@@ -68,9 +63,10 @@ export function isStatus(value: unknown): value is KubeStatus {
   return isRecord(value) && value["kind"] === "Status" && typeof value["code"] === "number";
 }
 
-function codeOf({ reason, code }: KubeStatus): KubeErrorCode {
-  const named = reason !== undefined && Object.hasOwn(codeByReason, reason) ? codeByReason[reason] : undefined;
-  return named ?? codeByHttpStatus[code] ?? (code >= 400 && code < 500 ? "bad-request" : "server-error");
+/** The reason is more precise than the HTTP status: 409 and 500 have several. */
+function codeOf({ reason = "", code }: KubeStatus): KubeErrorCode {
+  const known = codeByReason.get(reason) ?? codeByHttpStatus.get(code);
+  return known ?? (code >= 400 && code < 500 ? "bad-request" : "server-error");
 }
 
 function statusFromText({ httpStatus, body, what }: ErrorResponse): KubeStatus {

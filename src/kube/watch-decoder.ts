@@ -1,13 +1,11 @@
 import { isRecord, type KubeObject } from "../api/object.ts";
-import type { WatchEvent } from "./client.ts";
+import { initialEventsEndAnnotation, type WatchEvent } from "./client.ts";
 import { KubeError } from "./kube-error.ts";
 import { splitLines } from "./split-lines.ts";
 import { errorFromStatus, isStatus } from "./status-error.ts";
 
 /** Called with complete lines, so that it keeps no state between them. */
 const utf8 = new TextDecoder("utf-8", { fatal: true });
-
-const initialEventsEndAnnotation = "k8s.io/initial-events-end";
 
 /**
  * Decodes a watch stream as its bytes arrive. Throws the error the server sends, and on a line that is not an event.

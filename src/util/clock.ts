@@ -58,7 +58,7 @@ export function acceleratedClock({ speed, clock = systemClock(), startAt }: Acce
 }
 
 /** Adds sleep() to a clock that has timers. */
-export function withSleep(base: Pick<Clock, "now" | "setTimer">): Clock {
+function withSleep(base: Pick<Clock, "now" | "setTimer">): Clock {
   return { ...base, sleep: (ms, signal) => sleepOn(base, { ms, signal }) };
 }
 

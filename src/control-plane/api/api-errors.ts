@@ -2,33 +2,14 @@ import { isRecord } from "../../api/object.ts";
 import { type FieldPath, formatPath, type Problem } from "../../api/problem.ts";
 import type { ResourceType } from "../../kube/client.ts";
 import { KubeError, type KubeErrorCode, type KubeStatus, type StatusDetails } from "../../kube/kube-error.ts";
+import { statusByCode } from "../../kube/status-error.ts";
 
 /** The resource an error names. */
 export type QualifiedResource = Pick<ResourceType, "group" | "kind" | "plural">;
 
-const statusByCode = {
-  "bad-request": { reason: "BadRequest", code: 400 },
-  unauthorized: { reason: "Unauthorized", code: 401 },
-  forbidden: { reason: "Forbidden", code: 403 },
-  "not-found": { reason: "NotFound", code: 404 },
-  "method-not-allowed": { reason: "MethodNotAllowed", code: 405 },
-  "not-acceptable": { reason: "NotAcceptable", code: 406 },
-  "already-exists": { reason: "AlreadyExists", code: 409 },
-  conflict: { reason: "Conflict", code: 409 },
-  expired: { reason: "Expired", code: 410 },
-  "too-large": { reason: "RequestEntityTooLarge", code: 413 },
-  "unsupported-media-type": { reason: "UnsupportedMediaType", code: 415 },
-  invalid: { reason: "Invalid", code: 422 },
-  "too-many-requests": { reason: "TooManyRequests", code: 429 },
-  "server-error": { reason: "InternalError", code: 500 },
-  "not-implemented": { reason: "NotImplemented", code: 501 },
-  unavailable: { reason: "ServiceUnavailable", code: 503 },
-  timeout: { reason: "Timeout", code: 504 },
-} as const satisfies Record<KubeErrorCode, { reason: string; code: number }>;
-
 /** A KubeError with its Status. */
 export function apiError(code: KubeErrorCode, message: string, details?: StatusDetails): KubeError {
-  const { reason, code: http } = statusByCode[code];
+  const { reason, httpStatus } = statusByCode[code];
   const status: KubeStatus = {
     kind: "Status",
     apiVersion: "v1",
@@ -37,7 +18,7 @@ export function apiError(code: KubeErrorCode, message: string, details?: StatusD
     message,
     reason,
     ...(details === undefined ? {} : { details }),
-    code: http,
+    code: httpStatus,
   };
   return new KubeError(code, message, { status });
 }
@@ -80,6 +61,10 @@ export function forbidden(resource: QualifiedResource, name: string, because: st
 
 export function badRequest(message: string): KubeError {
   return apiError("bad-request", message);
+}
+
+export function methodNotAllowed(): KubeError {
+  return apiError("method-not-allowed", "the server does not allow this method on the requested resource");
 }
 
 export function methodNotSupported(resource: QualifiedResource, verb: string): KubeError {

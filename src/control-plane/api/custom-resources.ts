@@ -12,7 +12,7 @@ import { type DeleteResult, deleteObject } from "./delete-object.ts";
 import type { DeleteRequest } from "./request.ts";
 import type { ServerContext } from "./server-context.ts";
 
-export const crdStorage = "customresourcedefinitions.apiextensions.k8s.io";
+const crdStorage = "customresourcedefinitions.apiextensions.k8s.io";
 const cleanupFinalizer = "customresourcecleanup.apiextensions.k8s.io";
 
 export interface CustomResourcesOptions {

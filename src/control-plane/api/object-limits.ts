@@ -1,6 +1,6 @@
 import { apiError, badRequest } from "./api-errors.ts";
 
-/** The limit of Kubernetes. (05:CP-S3) */
+/** Of an object and of a request body, as in Kubernetes. (05:CP-S3) */
 export const maxObjectBytes = 3 * 1024 * 1024;
 export const maxNesting = 256;
 

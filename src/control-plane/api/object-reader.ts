@@ -1,12 +1,12 @@
 import type { KubeObject } from "../../api/object.ts";
+import type { ObjectKey } from "../../kube/client.ts";
+import { apiVersionOf } from "../../kube/resources.ts";
 import type { Clock } from "../../util/clock.ts";
 import { deepFreeze } from "../../util/freeze.ts";
-import { apiVersionOfKind } from "../kinds/kind-registry.ts";
 import type { ServedKind } from "../kinds/served-kind.ts";
 import type { ObjectStore } from "../store/object-store.ts";
 import { apiError, notFound } from "./api-errors.ts";
 import { type ListPage, type ListRequest, listPage } from "./list-page.ts";
-import type { NamespacedName } from "./request.ts";
 import { assertRevisionReached, parseRevision } from "./revisions.ts";
 import { Selection } from "./selectors/selection.ts";
 import { storageKey } from "./server-context.ts";
@@ -52,7 +52,7 @@ export class ObjectReader {
   }
 
   /** The stored object; throws 404 where there is none. */
-  find(kind: ServedKind, key: NamespacedName): KubeObject {
+  find(kind: ServedKind, key: ObjectKey): KubeObject {
     this.#assertReadable(kind, key.name);
     const found = isComputed(kind)
       ? this.#computedObjects
@@ -108,7 +108,7 @@ export class ObjectReader {
       selection: new Selection(kind, request),
       maxBacklog: this.#maxBacklog,
       show: (object) => this.show(kind, object),
-      apiVersion: apiVersionOfKind(kind),
+      apiVersion: apiVersionOf(kind),
       kind: kind.kind,
     };
     const watch = new ServerWatch(source, watchStart(source, requestedRevision, request)).start(request);

@@ -1,14 +1,15 @@
 import { copyJson, isSameJson } from "../../api/json.ts";
 import { isRecord, type KubeObject } from "../../api/object.ts";
+import type { ObjectKey } from "../../kube/client.ts";
+import { apiVersionOf } from "../../kube/resources.ts";
 import { rfc3339 } from "../../util/timestamp.ts";
-import { apiVersionOfKind } from "../kinds/kind-registry.ts";
 import type { ObjectDraft, ObjectDraftMetadata } from "../kinds/object-draft.ts";
 import type { ServedKind } from "../kinds/served-kind.ts";
 import { alreadyExists, badRequest, invalidObject, notFound } from "./api-errors.ts";
 import { trackManagedFields } from "./apply/managed-fields.ts";
 import { assertNamespace } from "./namespaces.ts";
 import { assertWithinLimits } from "./object-limits.ts";
-import type { NamespacedName, WriteRequest } from "./request.ts";
+import type { WriteRequest } from "./request.ts";
 import { admissionContext, type ServerContext, storageKey } from "./server-context.ts";
 import { assertFinalizers, assertIdentity, assertUpdatePreconditions } from "./write-checks.ts";
 
@@ -160,7 +161,7 @@ export class ObjectWriter {
     this.create(kind, account, { namespace });
   }
 
-  existing(kind: ServedKind, key: NamespacedName): KubeObject {
+  existing(kind: ServedKind, key: ObjectKey): KubeObject {
     const found = this.#server.store.collection(kind.storage).get(storageKey(kind, key));
     if (found === undefined) throw notFound(kind, key.name);
     return found;
@@ -192,7 +193,7 @@ export class ObjectWriter {
   }
 
   #validated(kind: ServedKind, draft: ObjectDraft, old: KubeObject | undefined): ObjectDraft {
-    draft.apiVersion = apiVersionOfKind(kind);
+    draft.apiVersion = apiVersionOf(kind);
     draft.kind = kind.kind;
     const { draft: validated, causes } = kind.behaviour.validate(draft, old);
     if (causes.length > 0) throw invalidObject(kind, draft.metadata.name ?? draft.metadata.generateName ?? "", causes);

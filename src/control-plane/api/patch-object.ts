@@ -1,5 +1,5 @@
 import type { KubeObject } from "../../api/object.ts";
-import type { Patch } from "../../kube/client.ts";
+import { type ObjectKey, type Patch, patchMediaTypes } from "../../kube/client.ts";
 import type { ObjectDraft } from "../kinds/object-draft.ts";
 import type { ServedKind } from "../kinds/served-kind.ts";
 import { apiError, badRequest, notFound } from "./api-errors.ts";
@@ -9,7 +9,7 @@ import type { ObjectWriter, WriteResult } from "./object-writer.ts";
 import { jsonPatch } from "./patch/json-patch.ts";
 import { mergePatch } from "./patch/merge-patch.ts";
 import { strategicMerge } from "./patch/strategic-merge.ts";
-import type { NamespacedName, WriteRequest } from "./request.ts";
+import type { WriteRequest } from "./request.ts";
 import type { ServerContext } from "./server-context.ts";
 import { assertNameMatches } from "./write-checks.ts";
 
@@ -28,7 +28,7 @@ export function patchObject(
       return mergePatch(object, patch.body);
     case "strategic":
       if (isScale) return mergePatch(object, patch.body);
-      if (kind.custom !== undefined) throw unsupportedStrategicPatch();
+      if (kind.custom !== undefined) throw unknownPatchFormat(kind);
       return strategicMerge(object, patch.body, kind.fields);
   }
 }
@@ -38,13 +38,12 @@ function assertObject(body: unknown): void {
     throw badRequest("error decoding patch: a merge patch must be an object");
 }
 
-/** Custom kinds have no merge rules for their lists. */
-function unsupportedStrategicPatch(): Error {
-  return apiError(
-    "unsupported-media-type",
-    "the body of the request was in an unknown format - accepted media types include: " +
-      "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml",
-  );
+/** Custom kinds have no merge rules for their lists, so strategic merge is not offered. */
+export function unknownPatchFormat({ custom }: ServedKind): Error {
+  const { strategic, ...others } = patchMediaTypes;
+  const accepted = Object.values(custom === undefined ? patchMediaTypes : others).join(", ");
+  const message = `the body of the request was in an unknown format - accepted media types include: ${accepted}`;
+  return apiError("unsupported-media-type", message);
 }
 
 export interface ApplyTarget {
@@ -52,7 +51,7 @@ export interface ApplyTarget {
   readonly writer: ObjectWriter;
   readonly kind: ServedKind;
   readonly stored: ServedKind;
-  readonly key: NamespacedName;
+  readonly key: ObjectKey;
   readonly old: KubeObject | undefined;
 }
 

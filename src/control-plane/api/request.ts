@@ -30,11 +30,6 @@ export interface DeleteRequest {
     | undefined;
 }
 
-export interface NamespacedName {
-  readonly name: string;
-  readonly namespace?: string | undefined;
-}
-
 /** An object with warnings for kubectl. */
 export interface ApiResponse {
   readonly object: KubeObject;

@@ -1,10 +1,10 @@
+import type { ObjectKey } from "../../kube/client.ts";
 import type { Clock } from "../../util/clock.ts";
 import type { Random } from "../../util/random.ts";
 import type { KindRegistry } from "../kinds/kind-registry.ts";
 import type { AdmissionContext, ServedKind } from "../kinds/served-kind.ts";
 import type { ObjectStore } from "../store/object-store.ts";
 import { apiError } from "./api-errors.ts";
-import type { NamespacedName } from "./request.ts";
 
 /** What the parts of the API server share. */
 export interface ServerContext {
@@ -15,7 +15,7 @@ export interface ServerContext {
   readonly random: Random;
 }
 
-export function storageKey(kind: ServedKind, { name, namespace }: NamespacedName): string {
+export function storageKey(kind: ServedKind, { name, namespace }: ObjectKey): string {
   return kind.namespaced ? `${namespace ?? ""}/${name}` : name;
 }
 

@@ -1,4 +1,5 @@
 import type { KubeObject } from "../../api/object.ts";
+import { initialEventsEndAnnotation } from "../../kube/client.ts";
 import type { KubeError, KubeStatus } from "../../kube/kube-error.ts";
 import { onAbort } from "../../util/abort.ts";
 import type { Clock, Timer } from "../../util/clock.ts";
@@ -24,8 +25,6 @@ export type ServerWatchEvent =
   | { readonly type: "BOOKMARK"; readonly object: KubeObject }
   /** The last event of a stream. */
   | { readonly type: "ERROR"; readonly status: KubeStatus; readonly error: KubeError };
-
-export const initialEventsEndAnnotationKey = "k8s.io/initial-events-end";
 
 /** Often enough that a resumed watch does not get 410. (05 §3) */
 const bookmarkEveryMs = 60_000;
@@ -152,7 +151,7 @@ export class ServerWatch implements AsyncIterable<ServerWatchEvent> {
 }
 
 /** Relative to a selector: entering the selection is ADDED, leaving it DELETED. */
-export function watchEventOf(
+function watchEventOf(
   { type, object, previous, revision }: StoreChange,
   source: WatchSource,
 ): ServerWatchEvent | undefined {
@@ -166,13 +165,13 @@ export function watchEventOf(
   return { type: "DELETED", object: show(Object.freeze({ ...previous, metadata })) };
 }
 
-export function bookmarkEvent(
+function bookmarkEvent(
   { apiVersion, kind }: Pick<WatchSource, "apiVersion" | "kind">,
   revision: number,
   options: { readonly endsInitialEvents?: boolean } = {},
 ): ServerWatchEvent {
   const annotations =
-    options.endsInitialEvents === true ? { annotations: { [initialEventsEndAnnotationKey]: "true" } } : {};
+    options.endsInitialEvents === true ? { annotations: { [initialEventsEndAnnotation]: "true" } } : {};
   const metadata = { resourceVersion: String(revision), creationTimestamp: null, ...annotations };
   return { type: "BOOKMARK", object: { apiVersion, kind, metadata } as unknown as KubeObject };
 }

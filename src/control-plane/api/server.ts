@@ -1,7 +1,7 @@
 import { Admission } from "../../api/admission.ts";
 import type { ConversionOptions } from "../../api/conversion/conversion.ts";
 import { BuiltInFields } from "../../api/kubernetes/built-in-fields.ts";
-import type { Patch } from "../../kube/client.ts";
+import type { ObjectKey, Patch } from "../../kube/client.ts";
 import type { Clock } from "../../util/clock.ts";
 import type { Random } from "../../util/random.ts";
 import { builtInKinds } from "../kinds/built-in-kinds.ts";
@@ -21,7 +21,6 @@ import type {
   CreateRequest,
   DeleteRequest,
   DeleteResponse,
-  NamespacedName,
   WriteRequest,
   WriteResponse,
 } from "./request.ts";
@@ -99,7 +98,7 @@ export class ApiServer {
 
   async get(
     kind: ServedKind,
-    key: NamespacedName,
+    key: ObjectKey,
     request: { subresource?: string | undefined; resourceVersion?: string | undefined } = {},
   ): Promise<ApiResponse> {
     assertVerb(kind, "get");
@@ -132,24 +131,19 @@ export class ApiServer {
     return this.#writes.create(kind, body, request);
   }
 
-  async update(
-    kind: ServedKind,
-    key: NamespacedName,
-    body: unknown,
-    request: WriteRequest = {},
-  ): Promise<WriteResponse> {
+  async update(kind: ServedKind, key: ObjectKey, body: unknown, request: WriteRequest = {}): Promise<WriteResponse> {
     assertVerb(kind, "update");
     assertSubresource(kind, request.subresource);
     return this.#writes.update(kind, key, body, request);
   }
 
-  async patch(kind: ServedKind, key: NamespacedName, patch: Patch, request: WriteRequest = {}): Promise<WriteResponse> {
+  async patch(kind: ServedKind, key: ObjectKey, patch: Patch, request: WriteRequest = {}): Promise<WriteResponse> {
     assertVerb(kind, "patch");
     assertSubresource(kind, request.subresource);
     return this.#writes.patch(kind, key, patch, request);
   }
 
-  async delete(kind: ServedKind, key: NamespacedName, request: DeleteRequest = {}): Promise<DeleteResponse> {
+  async delete(kind: ServedKind, key: ObjectKey, request: DeleteRequest = {}): Promise<DeleteResponse> {
     assertVerb(kind, "delete");
     const stored = this.#writer.storedKind(kind);
     const old = this.#writer.existing(stored, key);
@@ -172,7 +166,7 @@ export class ApiServer {
     return page;
   }
 
-  log(key: NamespacedName, request: LogRequest = {}): AsyncIterable<string> {
+  log(key: ObjectKey, request: LogRequest = {}): AsyncIterable<string> {
     const pods = this.kinds.get({ group: "", version: "v1", plural: "pods" });
     return this.#logs(this.#reader.find(pods, key), request);
   }

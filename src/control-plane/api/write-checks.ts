@@ -1,28 +1,29 @@
 import { isRecord, type KubeObject } from "../../api/object.ts";
-import { apiVersionOfKind } from "../kinds/kind-registry.ts";
+import type { ObjectKey } from "../../kube/client.ts";
+import { apiVersionOf } from "../../kube/resources.ts";
 import { type ObjectDraft, textAt } from "../kinds/object-draft.ts";
 import type { ServedKind } from "../kinds/served-kind.ts";
 import { badRequest, conflict, forbiddenField, invalidObject, invalidValue } from "./api-errors.ts";
-import type { DeleteRequest, NamespacedName } from "./request.ts";
+import type { DeleteRequest } from "./request.ts";
 
 /** The body must be of the kind and version of the endpoint. */
 export function assertIdentity(kind: ServedKind, body: unknown): void {
   if (!isRecord(body)) throw badRequest("the body of the request is not an object");
   // A built-in kind may leave both out; the official JavaScript client does.
   const isCustom = kind.custom !== undefined;
-  const { apiVersion = isCustom ? "" : apiVersionOfKind(kind), kind: name = isCustom ? "" : kind.kind } = body;
+  const { apiVersion = isCustom ? "" : apiVersionOf(kind), kind: name = isCustom ? "" : kind.kind } = body;
   if (typeof name !== "string" || name === "") throw badRequest("Object 'Kind' is missing");
   if (typeof apiVersion !== "string" || apiVersion === "") throw badRequest("Object 'apiVersion' is missing");
-  if (name !== kind.kind || apiVersion !== apiVersionOfKind(kind)) {
+  if (name !== kind.kind || apiVersion !== apiVersionOf(kind)) {
     throw badRequest(
       `${name} in version ${JSON.stringify(apiVersion)} cannot be handled as a ${kind.kind}: ` +
-        `expected ${kind.kind} in ${apiVersionOfKind(kind)}`,
+        `expected ${kind.kind} in ${apiVersionOf(kind)}`,
     );
   }
 }
 
 /** Name and namespace of the body must match the URL. */
-export function assertNameMatches(key: NamespacedName, draft: ObjectDraft): void {
+export function assertNameMatches(key: ObjectKey, draft: ObjectDraft): void {
   const written = textAt(draft.metadata, "name");
   if (written !== "" && written !== key.name) {
     throw badRequest(`the name of the object (${written}) does not match the name on the URL (${key.name})`);

@@ -1,6 +1,6 @@
 import { isRecord, type KubeObject } from "../../api/object.ts";
-import type { Patch } from "../../kube/client.ts";
-import { apiVersionOfKind } from "../kinds/kind-registry.ts";
+import type { ObjectKey, Patch } from "../../kube/client.ts";
+import { apiVersionOf } from "../../kube/resources.ts";
 import type { ObjectDraft } from "../kinds/object-draft.ts";
 import type { ServedKind } from "../kinds/served-kind.ts";
 import { methodNotSupported } from "./api-errors.ts";
@@ -8,7 +8,7 @@ import type { CustomResources } from "./custom-resources.ts";
 import type { ObjectReader } from "./object-reader.ts";
 import type { ObjectWriter, WriteResult } from "./object-writer.ts";
 import { applyPatch, patchObject } from "./patch-object.ts";
-import type { CreateRequest, NamespacedName, WriteRequest, WriteResponse } from "./request.ts";
+import type { CreateRequest, WriteRequest, WriteResponse } from "./request.ts";
 import { type ServerContext, storageKey, waitUntilDurable } from "./server-context.ts";
 import { bindPod } from "./subresources/binding.ts";
 import { evictPod } from "./subresources/eviction.ts";
@@ -53,7 +53,7 @@ export class WriteEndpoints {
     const stored = this.#writer.storedKind(kind);
     if (kind.behaviour.answer !== undefined) {
       kind.behaviour.answer(draft);
-      draft.apiVersion = apiVersionOfKind(kind);
+      draft.apiVersion = apiVersionOf(kind);
       draft.kind = kind.kind;
       return { object: draft, isNew: true, warnings };
     }
@@ -64,7 +64,7 @@ export class WriteEndpoints {
     return this.#respond(kind, { stored, written, warnings, draft, body, request });
   }
 
-  async update(kind: ServedKind, key: NamespacedName, body: unknown, request: WriteRequest): Promise<WriteResponse> {
+  async update(kind: ServedKind, key: ObjectKey, body: unknown, request: WriteRequest): Promise<WriteResponse> {
     const stored = this.#writer.storedKind(kind);
     if (request.subresource === "scale") {
       const old = this.#writer.existing(stored, key);
@@ -77,7 +77,7 @@ export class WriteEndpoints {
     return this.#respond(kind, { stored, written, warnings, draft, body, request });
   }
 
-  async patch(kind: ServedKind, key: NamespacedName, patch: Patch, request: WriteRequest): Promise<WriteResponse> {
+  async patch(kind: ServedKind, key: ObjectKey, patch: Patch, request: WriteRequest): Promise<WriteResponse> {
     const stored = this.#writer.storedKind(kind);
     if (patch.kind === "apply") {
       const old = this.#server.store.collection(stored.storage).get(storageKey(stored, key));

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { apiError, noSuchResource } from "../api/api-errors.ts";
+import { apiError, methodNotAllowed, noSuchResource } from "../api/api-errors.ts";
 import type { ApiServer } from "../api/server.ts";
 import { OpenApiCatalogue } from "../openapi/openapi-catalogue.ts";
 import { ProtobufMessages } from "../protobuf/protobuf-messages.ts";
@@ -49,9 +49,7 @@ export function apiHandler({ api, now, token }: HandlerOptions): HttpHandler {
     if (route.kind === "resource") return handleResource(route, { request, response, method, query }, context);
     if (route.kind === "malformed") throw apiError("bad-request", "the request path is malformed");
     const reply = metaReply(route, { request, api, catalogue });
-    if (method !== "GET" && method !== "HEAD") {
-      throw apiError("method-not-allowed", "the server does not allow this method on the requested resource");
-    }
+    if (method !== "GET" && method !== "HEAD") throw methodNotAllowed();
     sendReply(response, reply);
   };
 }

@@ -3,13 +3,11 @@ import { parseYaml } from "../../api/manifest/parse.ts";
 import { resolveDocument } from "../../api/manifest/resolve.ts";
 import { errorMessage } from "../../util/error-text.ts";
 import { apiError, badRequest } from "../api/api-errors.ts";
+import { maxObjectBytes } from "../api/object-limits.ts";
 import { decodeProtobuf } from "../protobuf/decode-protobuf.ts";
 import type { ProtobufMessages } from "../protobuf/protobuf-messages.ts";
 import { scanJson } from "./json-scan.ts";
 import { parseMediaType } from "./media-type.ts";
-
-/** The largest request body, as in Kubernetes. (05:CP-S3) */
-export const maxBodyBytes = 3 * 1024 * 1024;
 
 /** CRDs, the deepest real objects, stay below 60 levels. */
 const maxDepth = 200;
@@ -21,10 +19,10 @@ export function readBody(request: IncomingMessage): Promise<Buffer> {
     let size = 0;
     request.on("data", (chunk: Buffer) => {
       size += chunk.length;
-      if (size <= maxBodyBytes) chunks.push(chunk);
+      if (size <= maxObjectBytes) chunks.push(chunk);
       else {
         request.pause();
-        reject(apiError("too-large", `Request entity too large: limit is ${maxBodyBytes}`));
+        reject(apiError("too-large", `Request entity too large: limit is ${maxObjectBytes}`));
       }
     });
     request.on("end", () => resolve(Buffer.concat(chunks)));

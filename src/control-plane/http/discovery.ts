@@ -30,7 +30,7 @@ export function groupsOf(kinds: readonly ServedKind[]): readonly ServedGroup[] {
 const stability = ["", "beta", "alpha"];
 
 /** Stable before beta before alpha, newer before older, anything else last by name. */
-export function compareVersions(a: string, b: string): number {
+function compareVersions(a: string, b: string): number {
   const [left, right] = [a, b].map((text) => /^v(\d{1,9})(?:(alpha|beta)(\d{1,9}))?$/.exec(text));
   if (left == null || right == null) return left == null && right == null ? (a < b ? -1 : 1) : left == null ? 1 : -1;
   const byStability = stability.indexOf(left[2] ?? "") - stability.indexOf(right[2] ?? "");

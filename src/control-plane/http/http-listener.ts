@@ -1,7 +1,7 @@
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
-import { apiError } from "../api/api-errors.ts";
+import { apiError, methodNotAllowed } from "../api/api-errors.ts";
 import type { ServerCertificate } from "../certificate.ts";
 import { jsonMediaType, sendReply, statusReply } from "./reply.ts";
 
@@ -92,7 +92,7 @@ function refuseConnection({ code }: { readonly code?: string | undefined }, sock
     isLarge
       ? apiError("bad-request", "the headers of the request are too large")
       : code === "CONNECT"
-        ? apiError("method-not-allowed", "the server does not allow this method on the requested resource")
+        ? methodNotAllowed()
         : apiError("bad-request", "the request is not valid HTTP"),
   );
   const status = isLarge ? "431 Request Header Fields Too Large" : `${reply.code} Refused`;

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { KubeObject } from "../../api/object.ts";
+import type { ObjectKey } from "../../kube/client.ts";
 import { badRequest } from "../api/api-errors.ts";
-import type { NamespacedName } from "../api/request.ts";
 import type { ApiServer } from "../api/server.ts";
 import type { ServedKind } from "../kinds/served-kind.ts";
 import { itemsAt, textOrEmpty } from "../tables/object-fields.ts";
@@ -15,7 +15,7 @@ interface LogOptions {
 }
 
 /** Streams the log of one container as plain text. */
-export async function streamLog(key: NamespacedName, { api, kind, query, response }: LogOptions): Promise<void> {
+export async function streamLog(key: ObjectKey, { api, kind, query, response }: LogOptions): Promise<void> {
   const { object } = await api.get(kind, key);
   const container = containerOf(object, query.get("container") ?? "");
   const gone = new AbortController();

@@ -66,7 +66,7 @@ export function sendReply(response: ServerResponse, reply: HttpReply): void {
 /** Warnings beyond this size are left out, because headers are limited. */
 const maxWarningBytes = 4096;
 
-export function warningHeaders(warnings: readonly string[] = []): { readonly warning?: string } {
+function warningHeaders(warnings: readonly string[] = []): { readonly warning?: string } {
   const written: string[] = [];
   let size = 0;
   for (const warning of new Set(warnings)) {

@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isRecord, type KubeObject } from "../../api/object.ts";
-import type { Patch } from "../../kube/client.ts";
-import { apiError, badRequest, noSuchResource } from "../api/api-errors.ts";
-import { type NamespacedName, type SuccessStatus, successStatus, type WriteRequest } from "../api/request.ts";
+import { type ObjectKey, type Patch, patchMediaTypes } from "../../kube/client.ts";
+import { apiError, badRequest, methodNotAllowed, noSuchResource } from "../api/api-errors.ts";
+import { unknownPatchFormat } from "../api/patch-object.ts";
+import { type SuccessStatus, successStatus, type WriteRequest } from "../api/request.ts";
 import type { ApiServer } from "../api/server.ts";
 import { type ServedKind, type Subresource, subresources } from "../kinds/served-kind.ts";
 import type { ProtobufMessages } from "../protobuf/protobuf-messages.ts";
@@ -138,16 +139,12 @@ function subresourceReply(
   }
 }
 
-function methodNotAllowed(): Error {
-  return apiError("method-not-allowed", "the server does not allow this method on the requested resource");
-}
-
 function formatOf({ kind, request, query, now, api }: ResourceRequest): ResponseFormat {
   const as = acceptedFormat(request.headers.accept);
   return { kind, as, includeObject: includeObjectOf(query), now, objectBytes: api.objectBytes };
 }
 
-async function read(call: ResourceRequest, key: NamespacedName, subresource?: Subresource): Promise<HttpReply> {
+async function read(call: ResourceRequest, key: ObjectKey, subresource?: Subresource): Promise<HttpReply> {
   const format = formatOf(call);
   const resourceVersion = call.query.get("resourceVersion") ?? undefined;
   const { object, warnings } = await call.api.get(call.kind, key, { subresource, resourceVersion });
@@ -162,7 +159,7 @@ async function list(call: ResourceRequest): Promise<HttpReply> {
 }
 
 interface WriteTarget {
-  readonly key: NamespacedName;
+  readonly key: ObjectKey;
   readonly subresource?: Subresource;
 }
 
@@ -195,23 +192,15 @@ async function patch(call: ResourceRequest, { key, subresource }: WriteTarget): 
   return jsonReply(encodeObject(object, format), { code: isNew ? 201 : 200, warnings });
 }
 
-const patchKinds: Readonly<Record<string, Patch["kind"]>> = {
-  "application/json-patch+json": "json",
-  "application/merge-patch+json": "merge",
-  "application/strategic-merge-patch+json": "strategic",
-  "application/apply-patch+yaml": "apply",
-};
+const patchKinds: ReadonlyMap<string, Patch["kind"]> = new Map(
+  Object.entries(patchMediaTypes).map(([kind, type]) => [type, kind as Patch["kind"]]),
+);
 
 function patchKind({ request, kind }: ResourceRequest): Patch["kind"] {
   const { type } = parseMediaType(request.headers["content-type"] ?? "");
-  const found = Object.hasOwn(patchKinds, type) ? patchKinds[type] : undefined;
-  const isForTyped = found === "strategic" && kind.custom !== undefined; // custom kinds have no merge rules
-  if (found !== undefined && !isForTyped) return found;
-  const known = Object.keys(patchKinds).filter((one) => kind.custom === undefined || !one.includes("strategic"));
-  throw apiError(
-    "unsupported-media-type",
-    `the body of the request was in an unknown format - accepted media types include: ${known.join(", ")}`,
-  );
+  const found = patchKinds.get(type);
+  if (found === undefined || (found === "strategic" && kind.custom !== undefined)) throw unknownPatchFormat(kind);
+  return found;
 }
 
 function patchOf(kind: Patch["kind"], { value }: ParsedBody, { query }: ResourceRequest): Patch {
@@ -232,7 +221,7 @@ function patchOf(kind: Patch["kind"], { value }: ParsedBody, { query }: Resource
   }
 }
 
-async function remove(call: ResourceRequest, key: NamespacedName): Promise<HttpReply> {
+async function remove(call: ResourceRequest, key: ObjectKey): Promise<HttpReply> {
   const { api, kind, query } = call;
   const format = formatOf(call);
   const { value } = await bodyOf(call);

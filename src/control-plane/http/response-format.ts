@@ -1,6 +1,6 @@
 import type { KubeObject } from "../../api/object.ts";
+import { apiVersionOf } from "../../kube/resources.ts";
 import { apiError, badRequest } from "../api/api-errors.ts";
-import { apiVersionOfKind } from "../kinds/kind-registry.ts";
 import type { ServedKind } from "../kinds/served-kind.ts";
 import type { ObjectBytesCache } from "../store/object-bytes-cache.ts";
 import { builtInPrinter } from "../tables/built-in-printer.ts";
@@ -42,7 +42,7 @@ export function includeObjectOf(query: URLSearchParams): IncludeObject {
   return found;
 }
 
-export function printerOf(kind: ServedKind): Printer {
+function printerOf(kind: ServedKind): Printer {
   return kind.custom === undefined ? builtInPrinter(kind) : customPrinter(kind.custom.columns);
 }
 
@@ -73,7 +73,7 @@ export function encodeList(items: readonly KubeObject[], metadata: ListMetadata,
   switch (as.kind) {
     case "json":
       return listBytes(items, {
-        head: { kind: kind.listKind, apiVersion: apiVersionOfKind(kind), metadata },
+        head: { kind: kind.listKind, apiVersion: apiVersionOf(kind), metadata },
         objectBytes,
       });
     case "table":

@@ -1,19 +1,14 @@
 import type { ResourceType } from "../../kube/client.ts";
+import { apiVersionOf } from "../../kube/resources.ts";
 import { noSuchResource } from "../api/api-errors.ts";
 import type { ServedKind } from "./served-kind.ts";
 
 /** Which kinds there are right now; CustomResourceDefinitions come and go. */
 export class KindRegistry {
   readonly #kinds = new Map<string, ServedKind>();
-  #generation = 0;
 
   constructor(kinds: Iterable<ServedKind>) {
     for (const kind of kinds) this.#kinds.set(addressOf(kind), kind);
-  }
-
-  /** Grows with every change: what was derived from the kinds is stale when it has. */
-  get generation(): number {
-    return this.#generation;
   }
 
   all(): readonly ServedKind[] {
@@ -32,7 +27,7 @@ export class KindRegistry {
     readonly apiVersion: string;
     readonly kind: string;
   }): ServedKind | undefined {
-    return this.all().find((one) => one.kind === kind && apiVersionOfKind(one) === apiVersion);
+    return this.all().find((one) => one.kind === kind && apiVersionOf(one) === apiVersion);
   }
 
   /** Throws 404 as a server does for a path it does not know. */
@@ -46,12 +41,7 @@ export class KindRegistry {
   replace(storage: string, kinds: readonly ServedKind[]): void {
     for (const [address, kind] of this.#kinds) if (kind.storage === storage) this.#kinds.delete(address);
     for (const kind of kinds) this.#kinds.set(addressOf(kind), kind);
-    this.#generation++;
   }
-}
-
-export function apiVersionOfKind({ group, version }: Pick<ResourceType, "group" | "version">): string {
-  return group === "" ? version : `${group}/${version}`;
 }
 
 function addressOf({ group, version, plural }: Pick<ResourceType, "group" | "version" | "plural">): string {

@@ -46,8 +46,6 @@ export interface ServedKind extends ResourceType {
   readonly deprecation?: string;
   /** For custom kinds: how kubectl shows them, and the schema they came with. */
   readonly custom?: CustomKindDetails;
-  /** For kinds that are nowhere stored: what there is of them now. */
-  readonly reads?: (namespace: string | undefined) => readonly KubeObject[];
 }
 
 export interface CustomKindDetails {
@@ -57,6 +55,7 @@ export interface CustomKindDetails {
   readonly schema: Readonly<Record<string, unknown>>;
 }
 
+/** A printer column of a CustomResourceDefinition. */
 export interface CustomResourceColumn {
   readonly name: string;
   readonly type: string;

@@ -1,24 +1,15 @@
 import type { KubeObject } from "../../api/object.ts";
+import type { CustomResourceColumn } from "../kinds/served-kind.ts";
 import { ageOf } from "./age.ts";
 import { parseJsonPath } from "./json-path.ts";
 import { ageColumn, nameColumn, type Printer, type TableCell, type TableColumnDefinition } from "./table-column.ts";
 
-/** A column as a CustomResourceDefinition declares it. */
-export interface DeclaredColumn {
-  readonly name: string;
-  readonly type: string;
-  readonly jsonPath: string;
-  readonly format?: string | undefined;
-  readonly priority?: number | undefined;
-  readonly description?: string | undefined;
-}
-
 /** The columns of a custom kind: its name, then the columns of its CRD, or else the age. */
-export function customPrinter(columns: readonly DeclaredColumn[]): Printer {
+export function customPrinter(columns: readonly CustomResourceColumn[]): Printer {
   return { columns: [nameColumn, ...(columns.length === 0 ? [ageColumn] : columns.map(customColumn))] };
 }
 
-function customColumn(declared: DeclaredColumn): TableColumnDefinition {
+function customColumn(declared: CustomResourceColumn): TableColumnDefinition {
   const path = parseJsonPath(declared.jsonPath);
   const find = (object: KubeObject) => path?.find(object) ?? [];
   return {

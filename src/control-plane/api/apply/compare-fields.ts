@@ -4,13 +4,13 @@ import { isRecord } from "../../../api/object.ts";
 import { emptyFieldSet, type FieldSet, fieldSetNode, leafFieldSet } from "./field-set.ts";
 
 /** A part of a value that can be owned separately. */
-export interface OwnablePart {
+interface OwnablePart {
   readonly value: unknown;
   readonly schema: FieldSchema;
 }
 
 /** The separately owned parts by path step; undefined for atomic values. */
-export function ownableParts(value: unknown, schema: FieldSchema): ReadonlyMap<string, OwnablePart> | undefined {
+function ownableParts(value: unknown, schema: FieldSchema): ReadonlyMap<string, OwnablePart> | undefined {
   if (isRecord(value)) {
     if ((schema.is === "object" || schema.is === "map") && schema.isAtomic) return undefined;
     const parts = new Map<string, OwnablePart>();
@@ -69,7 +69,7 @@ function setWithContainers(value: unknown, schema: FieldSchema): FieldSet {
 /** The API server always writes this list, so nobody owns it. */
 const containersStep = "f:containers";
 
-export interface FieldComparison {
+interface FieldComparison {
   /** Whether it was added or changed. */
   readonly changed: FieldSet;
   readonly removed: FieldSet;

@@ -1,6 +1,6 @@
 import { isRecord, type KubeObject } from "../../../api/object.ts";
+import { apiVersionOf } from "../../../kube/resources.ts";
 import { rfc3339 } from "../../../util/timestamp.ts";
-import { apiVersionOfKind } from "../../kinds/kind-registry.ts";
 import type { JsonObject, ObjectDraft } from "../../kinds/object-draft.ts";
 import { textAt } from "../../kinds/object-draft.ts";
 import type { ServedKind } from "../../kinds/served-kind.ts";
@@ -96,7 +96,7 @@ export function trackManagedFields({ kind, old, draft, request, now }: UpdateTra
     name: request.fieldManager || "unknown",
     operation: "Update",
     subresource: request.subresource ?? "",
-    apiVersion: apiVersionOfKind(kind),
+    apiVersion: apiVersionOf(kind),
   } as const;
   const isOwn = (one: FieldManager) =>
     one.name === identity.name && one.operation === "Update" && one.subresource === identity.subresource;

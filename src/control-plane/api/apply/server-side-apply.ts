@@ -1,7 +1,7 @@
 import { copyJson } from "../../../api/json.ts";
 import type { KubeObject } from "../../../api/object.ts";
+import { apiVersionOf } from "../../../kube/resources.ts";
 import { rfc3339 } from "../../../util/timestamp.ts";
-import { apiVersionOfKind } from "../../kinds/kind-registry.ts";
 import { draftOf, type ObjectDraft } from "../../kinds/object-draft.ts";
 import type { ServedKind } from "../../kinds/served-kind.ts";
 import { apiError } from "../api-errors.ts";
@@ -88,7 +88,7 @@ function managerEntry({ kind, manager, request, now }: ApplyOperation, fields: F
     name: manager,
     operation: "Apply",
     subresource,
-    apiVersion: apiVersionOfKind(kind),
+    apiVersion: apiVersionOf(kind),
     time: rfc3339(now),
     fields,
   };
@@ -117,7 +117,7 @@ function managersOrDefault(live: KubeObject, kind: ServedKind): readonly FieldMa
   const managers = fieldManagersOf(live.metadata.managedFields);
   if (managers.length > 0) return managers;
   const fields = withoutSystemFields(fieldSetOf(live, kind.fields));
-  const apiVersion = apiVersionOfKind(kind);
+  const apiVersion = apiVersionOf(kind);
   return [{ name: "before-first-apply", operation: "Update", subresource: "", apiVersion, time: "", fields }];
 }
 

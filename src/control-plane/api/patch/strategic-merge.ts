@@ -3,6 +3,7 @@ import { anyFieldSchema, type FieldSchema } from "../../../api/kubernetes/field-
 import { isRecord } from "../../../api/object.ts";
 import type { JsonObject } from "../../kinds/object-draft.ts";
 import { badRequest } from "../api-errors.ts";
+import { childSchema } from "../apply/compare-fields.ts";
 import { sortByPatchOrder } from "./patch-order.ts";
 
 const patchDirective = "$patch";
@@ -153,11 +154,6 @@ function retainedKeys(patch: JsonObject): ReadonlySet<string> | undefined {
     }
   }
   return new Set(keys.map(String));
-}
-
-function childSchema(schema: FieldSchema, key: string): FieldSchema {
-  if (schema.is === "object") return schema.field(key) ?? anyFieldSchema;
-  return schema.is === "map" ? schema.of : anyFieldSchema;
 }
 
 function isDirectiveOnly(item: unknown): boolean {
