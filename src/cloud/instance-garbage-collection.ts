@@ -31,7 +31,7 @@ export function instanceGarbageCollectionController(instances: TerminableInstanc
     triggers: [],
     kinds: [karpenterTypes.NodeClaim, builtInTypes.Node],
     initialKeys: ["instances"],
-    prepare: ({ view }) =>
+    start: ({ view }) =>
       view<NodeKubeObject>(builtInTypes.Node).addIndex("provider-id", ({ spec }) => spec?.providerID),
     reconcile: async (_, context) => {
       await collectLeaked(instances, context);

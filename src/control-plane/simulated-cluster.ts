@@ -56,7 +56,7 @@ export function startSimulatedCluster(options: SimulatedClusterOptions): Running
       usageController(api),
     ],
     recordsEvents: options.recordsEvents,
-    log: options.onFailure,
+    onFailure: options.onFailure,
   });
 }
 

@@ -1,22 +1,26 @@
 import type { CloudProvider } from "../cloud/cloud-provider.ts";
+import type { OverlaidTypes } from "../core/overlay.ts";
 import type { BufferPods } from "../state/buffer-pods.ts";
 import type { Cluster } from "../state/cluster.ts";
 import type { RegistrationHealth } from "../state/registration-health.ts";
-import type { Logger } from "../util/logger.ts";
 import type { Metrics } from "./metrics/metrics.ts";
+import type { ProvisioningTrigger } from "./provisioning/provisioning-trigger.ts";
 import type { Settings } from "./settings.ts";
 import type { OpenWorkBudget } from "./work-budget.ts";
 
-/** What controllers are built from, beside the world their loop runs in. */
+/** What all controllers of an operator share. It is built once; reconciles see it as part of their KarpenterContext. */
 export interface ControllerDependencies {
   readonly cluster: Cluster;
   readonly cloud: CloudProvider;
-  /** How the last nodes of each pool fared. */
+  /** Outcomes of the last registrations of each pool. */
   readonly registrationHealth: RegistrationHealth;
   /** The pods of capacity buffers. */
   readonly bufferPods: BufferPods;
+  /** Starts a round of provisioning. (02:P-12) */
+  readonly trigger: ProvisioningTrigger;
+  /** Instance types that overlays changed; none by default. (02:L-3) */
+  readonly overlaidTypes?: OverlaidTypes | undefined;
   readonly settings: Settings;
   readonly openBudget: OpenWorkBudget;
   readonly metrics: Metrics;
-  readonly log: Logger;
 }

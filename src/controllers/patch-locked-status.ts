@@ -6,8 +6,8 @@ import type { RequeueAfter } from "../kube/reconciler.ts";
 import { conflictRetryMs, mergePatchObject } from "./writes.ts";
 
 /**
- * Changes the status of an object as we saw it. Conditions are a list and lists are replaced whole, so that whoever
- * wrote in between wins, and we look again without making a noise. (03:S-10)
+ * Patches the status of an object as we saw it. Conditions are a list, and lists are replaced whole: if somebody wrote
+ * in between, their write wins and we requeue without an error. (03:S-10)
  */
 export async function patchLockedStatus(
   { client }: Pick<ControllerContext, "client">,
@@ -18,7 +18,7 @@ export async function patchLockedStatus(
     await mergePatchObject(client, type, object, { body: { status }, subresource: "status", hasOptimisticLock: true });
   } catch (error) {
     if (isKubeError(error, "conflict")) return { afterMs: conflictRetryMs };
-    if (!isKubeError(error, "not-found")) throw error; // gone: nobody reads its status any more
+    if (!isKubeError(error, "not-found")) throw error;
   }
   return undefined;
 }

@@ -1,6 +1,6 @@
 import type { TopologySpreadConstraint } from "../api/kubernetes/pod.ts";
 
-/** What is behind a switch. (03 §6.4) */
+/** Features that can be switched on and off. (03 §6.4) */
 export interface FeatureGates {
   readonly NodeRepair: boolean;
   readonly ReservedCapacity: boolean;
@@ -10,7 +10,7 @@ export interface FeatureGates {
   readonly CapacityBuffer: boolean;
 }
 
-/** What a person can set about how controllers behave. (03 §6.4) */
+/** The options that controllers read. (03 §6.4) */
 export interface Settings {
   readonly batchIdleMs: number;
   readonly batchMaxMs: number;
@@ -23,7 +23,7 @@ export interface Settings {
   readonly defaultConstraints: readonly TopologySpreadConstraint[];
   readonly launchTimeoutMs: number;
   readonly registrationTimeoutMs: number;
-  /** Drops the metrics and events that cost a series or a write per object. */
+  /** Whether metrics and events that cost a series or a write per object are kept. */
   readonly isClusterStateObservable: boolean;
 }
 
@@ -56,7 +56,7 @@ export function nominationMs({ batchMaxMs }: Pick<Settings, "batchMaxMs">): numb
   return Math.max(2 * batchMaxMs, 10_000);
 }
 
-/** How many keys a controller looks at at a time: grows with the cores asked for. (03 §8.5) */
+/** How many keys are reconciled at a time; grows with the CPU requested. (03 §8.5) */
 export function scaledConcurrency(
   { min, max }: { readonly min: number; readonly max: number },
   { cpuRequestsMilli }: Pick<Settings, "cpuRequestsMilli">,

@@ -1,10 +1,10 @@
 /**
- * How long a search may go on, and when it lets others work. In production it is wall time, in slices of a few
- * milliseconds; in the simulated world a count of steps, so that where a search is cut short is part of the seed.
- * (03 §8.6, docs/designs/engine.md)
+ * How long a search may run, and when it yields. In production: wall-clock time, in slices of a few milliseconds; in
+ * simulation: a number of steps, so that the point where a search stops depends on the seed alone. (03 §8.6,
+ * docs/designs/engine.md)
  */
 export interface WorkBudget {
-  /** Asked between two steps: whether to go on. A promise means that the slice was used up; wait for it. */
+  /** Asked between two steps: whether to continue. A promise means that the slice is used up: wait for it. */
   mayContinue(): boolean | Promise<boolean>;
 }
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { ApiServer } from "../control-plane/api/server.ts";
 import { InProcessClient } from "../control-plane/in-process-client.ts";
-import { isKubeError } from "../kube/kube-error.ts";
+import { ignoreKubeErrors, isKubeError } from "../kube/kube-error.ts";
 import { builtInTypes } from "../kube/resources.ts";
 import { Random } from "../util/random.ts";
 import { VirtualClock } from "../util/virtual-clock.ts";
-import { deleteExisting, ignoreKubeErrors, mergePatchObject } from "./writes.ts";
+import { deleteExisting, mergePatchObject } from "./writes.ts";
 
 const volume = { apiVersion: "v1", kind: "PersistentVolume", metadata: { name: "a" } };
 

@@ -1,20 +1,17 @@
 import type { KubeObject, ObjectMeta } from "../api/object.ts";
 import type { DeleteOptions, KubeClient, ResourceType } from "../kube/client.ts";
 import { ignoreKubeErrors, isKubeError } from "../kube/kube-error.ts";
-import type { Reconcile } from "../kube/reconciler.ts";
+import type { RequeueAfter } from "../kube/reconciler.ts";
 
-export { ignoreKubeErrors };
-
-/** An object that exists. */
+/** An object as the API server has it. */
 export type ExistingObject = { readonly metadata: ObjectMeta };
 
 export interface MergePatchOptions {
   readonly subresource?: "status" | undefined;
-  /** Refused unless the object is still as we saw it: for lists, which are replaced whole. (03:S-10) */
+  /** The patch is refused unless the object is still as we saw it: lists are replaced whole. (03:S-10) */
   readonly hasOptimisticLock?: boolean | undefined;
 }
 
-/** Changes an object by what a merge patch says. */
 export function mergePatchObject<T extends KubeObject>(
   client: KubeClient,
   type: ResourceType,
@@ -30,7 +27,7 @@ export function mergePatchObject<T extends KubeObject>(
   );
 }
 
-/** Deletes what we saw, and nothing that took its name since; gone already is as good. (03:S-11) */
+/** Deletes exactly the object we saw (by uid); one that is already gone counts as deleted. (03:S-11) */
 export async function deleteExisting(
   client: KubeClient,
   type: ResourceType,
@@ -44,21 +41,21 @@ export async function deleteExisting(
   );
 }
 
-/** The watch tells of what we were too late for; this is for when it does not. */
+/** After a conflict the watch normally wakes us; this is the fallback. */
 export const conflictRetryMs = 1_000;
 
-/** Somebody was faster, or the object is gone: nothing a person should hear of. (03:S-10) */
+/** A conflict, or the object is gone: expected, not worth an error. (03:S-10) */
 export function isConflictOrNotFound(error: unknown): boolean {
   return isKubeError(error, "conflict", "not-found");
 }
 
-/** Looks again where somebody was faster, without a word. */
-export function requeueOnConflict<Key extends string, Context>(
-  reconcile: Reconcile<Key, Context>,
-): Reconcile<Key, Context> {
-  return async (key, context) => {
+/** Requeues on a conflict instead of failing. */
+export function requeueOnConflict<Args extends readonly unknown[]>(
+  reconcile: (...args: Args) => Promise<RequeueAfter | undefined>,
+): (...args: Args) => Promise<RequeueAfter | undefined> {
+  return async (...args) => {
     try {
-      return await reconcile(key, context);
+      return await reconcile(...args);
     } catch (error) {
       if (isConflictOrNotFound(error)) return { afterMs: conflictRetryMs };
       throw error;

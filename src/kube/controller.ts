@@ -2,6 +2,7 @@ import { setMaxListeners } from "node:events";
 import type { KubeObject } from "../api/object.ts";
 import { whenAborted } from "../util/abort.ts";
 import type { Clock } from "../util/clock.ts";
+import { type Logger, silentLogger } from "../util/logger.ts";
 import { noPause, type Pause } from "../util/pause.ts";
 import type { Random } from "../util/random.ts";
 import type { BackOffOptions } from "./back-off.ts";
@@ -9,45 +10,48 @@ import type { KubeClient, ResourceType } from "./client.ts";
 import { referenceTo } from "./event.ts";
 import { type EventRecord, EventRecorder, type EventRecorderOptions } from "./event-recorder.ts";
 import type { InformerFailure } from "./informer.ts";
-import { type Reconcile, Reconciler, type ReconcilerObserver } from "./reconciler.ts";
+import { Reconciler, type ReconcilerObserver, type RequeueAfter } from "./reconciler.ts";
 import { type Projections, SharedViews } from "./shared-views.ts";
 import type { ObjectChange, View } from "./view.ts";
 
-/** A long-running controller. (05 §6) */
-export interface Controller {
-  /** Also the component its Events come from. */
+/** A controller: one job that goes on in a cluster for as long as it runs. (05 §6) */
+export interface Controller<Context extends ControllerContext = ControllerContext> {
+  /** Also the source of its events and of its log lines. */
   readonly name: string;
-  /** Kinds it reads; it starts when all of them have synced. */
+  /** The kinds it reads: it starts when all of them have been listed. */
   readonly kinds: readonly ResourceType[];
   /** Runs until the signal aborts. */
-  run(context: ControllerContext, signal: AbortSignal): Promise<void>;
+  run(context: Context, signal: AbortSignal): Promise<void>;
 }
 
-/** What a controller is given to work with. */
+/** What a controller works with; nothing here is about Karpenter. */
 export interface ControllerContext {
   /** Writes through it show in the views at once. */
   readonly client: KubeClient;
   readonly clock: Clock;
-  /** Not shared with other controllers. */
+  /** Of this controller alone. */
   readonly random: Random;
   readonly view: <T extends KubeObject>(type: ResourceType) => View<T>;
-  /** Resolves when the view of the kind has synced; for kinds not in Controller.kinds. */
+  /** Resolves when the view of the kind is complete; for kinds the controller does not name in `kinds`. */
   readonly synced: (type: ResourceType) => Promise<void>;
   /** Stops watching a kind that is no longer served. */
   readonly stopWatching: (type: ResourceType) => void;
   /** Called between pieces of long work. */
   readonly pause: Pause;
-  /** Records a Kubernetes Event about the object. */
+  /** Writes an Event that `kubectl describe` shows with the object. */
   readonly recordEvent: (object: InvolvedObject, event: Omit<EventRecord, "involvedObject">) => void;
-  readonly log: (entry: ControllerFailure) => void;
-  /** Observes the reconciler's runs, for metrics. */
+  /** Names the controller in every line. */
+  readonly log: Logger;
+  /** Reports what went wrong without stopping the controller. */
+  readonly reportFailure: (failure: ControllerFailure) => void;
+  /** Observes the reconciles of this controller, for metrics. */
   readonly observe?: ReconcilerObserver | undefined;
 }
 
 /** An object an Event can be about. */
 export type InvolvedObject = Pick<KubeObject, "apiVersion" | "kind" | "metadata">;
 
-/** A failure that does not stop the process. */
+/** Something that went wrong without stopping the process. */
 export type ControllerFailure =
   | { readonly kind: "reconcile-failed"; readonly controller: string; readonly key: string; readonly error: unknown }
   | { readonly kind: "controller-ended"; readonly controller: string; readonly error: unknown }
@@ -59,37 +63,36 @@ export interface StartControllersOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly controllers: readonly Controller[];
-  readonly log?: ((entry: ControllerFailure) => void) | undefined;
+  /** Nothing is logged by default. */
+  readonly log?: Logger | undefined;
+  readonly onFailure?: ((failure: ControllerFailure) => void) | undefined;
   readonly projections?: Projections | undefined;
-  /** Called while large lists are read; never pauses, unless given. */
+  /** Asked while many objects arrive at once; there is no pause by default. */
   readonly pause?: Pause | undefined;
-  /** One event source for all controllers; each controller's own name, unless given. */
+  /** One source for the events of all controllers; by default each controller is its own source. */
   readonly eventSource?: Pick<EventRecorderOptions, "component" | "limits"> | undefined;
   readonly observe?: ((controller: string) => ReconcilerObserver) | undefined;
-  /** Whether controllers write Events (default true); long simulations do without. */
+  /** Whether controllers write Events (the default); a simulation of years has no use for them. */
   readonly recordsEvents?: boolean | undefined;
 }
 
 export interface RunningControllers {
-  /** Resolves when every controller has synced and started. */
+  /** Resolves when the kinds of every controller have been listed and all have started. */
   readonly started: Promise<void>;
   stop(): Promise<void>;
 }
 
-/**
- * Runs controllers over any client. With a virtual clock and the in-process client the run is deterministic.
- * (docs/designs/determinism.md)
- */
+/** Runs controllers over any client. With a virtual clock and the in-process client the run is deterministic. (docs/designs/determinism.md) */
 export function startControllers(options: StartControllersOptions): RunningControllers {
-  const { client, clock, random, controllers, log, projections, recordsEvents = true } = options;
-  const logFailure = log ?? (() => {});
+  const { client, clock, random, controllers, log = silentLogger, projections, recordsEvents = true } = options;
+  const reportFailure = options.onFailure ?? (() => {});
   const views = new SharedViews({
     client,
     clock,
     random: random.fork("watches"),
     projections,
     pause: options.pause,
-    onFailure: (type, failure) => logFailure({ kind: "informer-failed", type, failure }),
+    onFailure: (type, failure) => reportFailure({ kind: "informer-failed", type, failure }),
   });
   const writeThroughClient = views.writeThroughClient();
   const recorders: Promise<void>[] = [];
@@ -104,7 +107,7 @@ export function startControllers(options: StartControllersOptions): RunningContr
       kube: client,
       clock,
       random: random.fork(name).fork("events"),
-      onError: (error) => logFailure({ kind: "event-lost", controller: name, error }),
+      onError: (error) => reportFailure({ kind: "event-lost", controller: name, error }),
     });
     if (recordsEvents) recorders.push(recorder.run(signal));
     return recorder;
@@ -125,7 +128,8 @@ export function startControllers(options: StartControllersOptions): RunningContr
       pause: options.pause ?? noPause,
       recordEvent: (object, event) =>
         void (recordsEvents && recorder.record({ involvedObject: referenceTo(object), ...event })),
-      log: logFailure,
+      log: log.with({ controller: name }),
+      reportFailure,
       observe: options.observe?.(name),
     };
   };
@@ -136,7 +140,7 @@ export function startControllers(options: StartControllersOptions): RunningContr
     const synced = Promise.all(controller.kinds.map((type) => views.synced(type)));
     const ended = Promise.race([synced, whenAborted(signal)])
       .then(() => (signal.aborted ? undefined : controller.run(contextOf(controller, signal), signal)))
-      .catch((error: unknown) => logFailure({ kind: "controller-ended", controller: controller.name, error }));
+      .catch((error: unknown) => reportFailure({ kind: "controller-ended", controller: controller.name, error }));
     return { stopping, synced, ended };
   });
   return {
@@ -150,11 +154,11 @@ export function startControllers(options: StartControllersOptions): RunningContr
   };
 }
 
-/** Which keys a change enqueues. */
+/** Which keys of a controller a change of some kind enqueues. */
 export interface WatchTrigger {
   readonly type: ResourceType;
   readonly keys: (change: ObjectChange<KubeObject>, context: ControllerContext) => Iterable<string>;
-  /** Delays the key, so that a burst of changes causes one run. */
+  /** How long to wait for more changes: a thousand pods that start together are reconciled once, not a thousand times. */
   readonly settleMs?: number | undefined;
 }
 
@@ -166,34 +170,39 @@ export function triggerOn<T extends KubeObject>(
   return { type, keys: keys as unknown as WatchTrigger["keys"], ...options };
 }
 
-export interface ReconcileControllerOptions {
+export interface ReconcileControllerOptions<Context extends ControllerContext = ControllerContext, State = undefined> {
   readonly name: string;
   readonly triggers: readonly WatchTrigger[];
-  /** Kinds it reads besides those that trigger it. */
+  /** Kinds it reads beside those that trigger it. */
   readonly kinds?: readonly ResourceType[] | undefined;
-  readonly reconcile: Reconcile<string, ControllerContext>;
+  /**
+   * Called once, before the first reconcile: adds indexes to views, and returns what the controller remembers while it
+   * runs. A controller that is started again starts from nothing.
+   */
+  readonly start?: ((context: Context) => State) | undefined;
+  readonly reconcile: (key: string, context: Context, state: State) => Promise<RequeueAfter | undefined>;
   readonly concurrency?: number | undefined;
   readonly backOff?: BackOffOptions | undefined;
-  /** A source of keys other than views: gets an enqueue function, returns the unsubscribe function. */
-  readonly subscribe?: ((enqueue: (key: string) => void, context: ControllerContext) => () => void) | undefined;
-  /** Called once before the first run: for indexes. */
-  readonly prepare?: ((context: ControllerContext) => void) | undefined;
-  /** Keys enqueued at the start: for controllers driven by time. */
+  /** For changes no view shows: gets how to enqueue a key, returns how to stop. */
+  readonly subscribe?: ((enqueue: (key: string) => void, context: Context, state: State) => () => void) | undefined;
+  /** Keys enqueued at the start, whatever changes: for controllers that go by the clock. */
   readonly initialKeys?: readonly string[] | undefined;
 }
 
-/** A controller that reconciles the keys its triggers enqueue. */
-export function reconcileController(options: ReconcileControllerOptions): Controller {
+/** The usual controller: changes enqueue keys, and each key is reconciled until there is nothing left to do for it. */
+export function reconcileController<Context extends ControllerContext = ControllerContext, State = undefined>(
+  options: ReconcileControllerOptions<Context, State>,
+): Controller<Context> {
   const { name, triggers, reconcile, concurrency = 1, backOff, initialKeys = [] } = options;
   const kinds = [...triggers.map(({ type }) => type), ...(options.kinds ?? [])];
   return {
     name,
     kinds,
     run: async (context, signal) => {
-      options.prepare?.(context);
-      const reconciler = new Reconciler<string, ControllerContext>({
+      const state = options.start?.(context) as State; // without `start` nobody reads it
+      const reconciler = new Reconciler<string, Context>({
         name,
-        reconcile,
+        reconcile: (key) => reconcile(key, context, state),
         context,
         clock: context.clock,
         random: context.random.fork("back-off"),
@@ -201,7 +210,7 @@ export function reconcileController(options: ReconcileControllerOptions): Contro
         pause: context.pause,
         ...(backOff && { backOff }),
         ...(context.observe && { observe: context.observe }),
-        onError: ({ key, error }) => context.log({ kind: "reconcile-failed", controller: name, key, error }),
+        onError: ({ key, error }) => context.reportFailure({ kind: "reconcile-failed", controller: name, key, error }),
       });
       const unsubscribe = triggers.map(({ type, keys, settleMs }) =>
         context.view(type).subscribe((change) => {
@@ -211,7 +220,7 @@ export function reconcileController(options: ReconcileControllerOptions): Contro
           }
         }),
       );
-      if (options.subscribe) unsubscribe.push(options.subscribe((key) => reconciler.enqueue(key), context));
+      if (options.subscribe) unsubscribe.push(options.subscribe((key) => reconciler.enqueue(key), context, state));
       for (const key of initialKeys) reconciler.enqueue(key);
       await reconciler.run(signal);
       for (const stop of unsubscribe) stop();

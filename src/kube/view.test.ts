@@ -115,6 +115,16 @@ describe("what loops see", () => {
     expect(errors).toHaveLength(1);
   });
 
+  it("a first subscriber gets each change before the others, even if it subscribed last", () => {
+    const view = new View<KubeObject>({ clock: new VirtualClock(), onHandlerError: () => {} });
+    const order: string[] = [];
+    view.subscribe(() => order.push("other"));
+    view.subscribe(() => order.push("first"), { isFirst: true });
+    view.onWatchUpdate(object("a", 1));
+    view.onWatchDelete(object("a", 1));
+    expect(order).toEqual(["first", "other", "first", "other"]);
+  });
+
   describe("told with pauses", () => {
     function paused() {
       const clock = new VirtualClock();
@@ -123,7 +133,7 @@ describe("what loops see", () => {
       const told: string[] = [];
       const stop = view.subscribe(
         ({ object: now, old }) => told.push(`${old?.metadata.name ?? ""}>${now?.metadata.name ?? ""}`),
-        () => told.push("all"),
+        { onInitialDelivered: () => told.push("all") },
       );
       expect(told).toEqual([">a"]); // now it rests
       return { view, told, stop, settled: () => clock.advance(10) };

@@ -18,6 +18,13 @@ export interface ViewOptions {
   readonly onHandlerError: (error: unknown) => void;
 }
 
+export interface SubscribeOptions {
+  /** Called when all existing objects were delivered. */
+  readonly onInitialDelivered?: (() => void) | undefined;
+  /** Delivers each change before it is delivered to other subscribers, whoever subscribed earlier. */
+  readonly isFirst?: boolean | undefined;
+}
+
 /** Longer than any watch lags: a late event from before the deletion must not bring the object back. */
 const tombstoneMs = 10 * 60_000;
 
@@ -28,6 +35,7 @@ const tombstoneMs = 10 * 60_000;
 export class View<T extends KubeObject> {
   readonly #objects = new SortedMap<T>();
   readonly #indexes = new Map<string, ViewIndex<T>>();
+  readonly #firstSubscriptions = new Set<ViewSubscription<T>>();
   readonly #subscriptions = new Set<ViewSubscription<T>>();
   readonly #deletedUids: ExpiringMap<true>;
   readonly #unconfirmed = new Map<string, { readonly uid: string; readonly since: number }>();
@@ -98,15 +106,17 @@ export class View<T extends KubeObject> {
 
   /**
    * Sends all existing objects, by key, then changes. An object that changes before its turn is sent as it changes.
-   * onInitialDelivered is called when all existing ones were sent. Returns the unsubscribe function.
+   * Returns the unsubscribe function.
    */
-  subscribe(handler: (change: ObjectChange<T>) => void, onInitialDelivered: () => void = () => {}): () => void {
+  subscribe(handler: (change: ObjectChange<T>) => void, options: SubscribeOptions = {}): () => void {
+    const { onInitialDelivered = () => {}, isFirst = false } = options;
     const subscription = new ViewSubscription<T>((change) => this.#safely(() => handler(change)));
-    this.#subscriptions.add(subscription);
+    const subscriptions = isFirst ? this.#firstSubscriptions : this.#subscriptions;
+    subscriptions.add(subscription);
     void subscription.deliverInitial(this.all(), { pause: this.#pause, onInitialDelivered });
     return () => {
       subscription.stop();
-      this.#subscriptions.delete(subscription);
+      subscriptions.delete(subscription);
     };
   }
 
@@ -184,7 +194,7 @@ export class View<T extends KubeObject> {
   }
 
   #notify(change: ObjectChange<T>): void {
-    for (const subscription of [...this.#subscriptions]) subscription.deliver(change);
+    for (const subscription of [...this.#firstSubscriptions, ...this.#subscriptions]) subscription.deliver(change);
   }
 
   #safely(run: () => void): void {

@@ -9,7 +9,6 @@ import { nodeClaimControllers } from "../controllers/node-claim/node-claim-contr
 import { nodeOverlayController } from "../controllers/node-overlay/node-overlay-controller.ts";
 import { nodePoolControllers } from "../controllers/node-pool/node-pool-controllers.ts";
 import { provisioningControllers } from "../controllers/provisioning/provisioning-controllers.ts";
-import type { ProvisioningTrigger } from "../controllers/provisioning/provisioning-trigger.ts";
 import { stateControllers } from "../controllers/state/state-controllers.ts";
 import { staticControllers } from "../controllers/static/static-controllers.ts";
 import type { Controller } from "../kube/controller.ts";
@@ -17,38 +16,34 @@ import type { Clock } from "../util/clock.ts";
 
 export interface AllControllersOptions {
   readonly dependencies: ControllerDependencies;
-  /** As it is without overlays. */
+  /** The provider without overlays. */
   readonly provider: CloudProvider;
   readonly overlays: OverlayStore;
-  readonly trigger: ProvisioningTrigger;
   readonly clock: Clock;
 }
 
-/** Every controller there is, by what is switched on. (03 Appendix A) */
+/** All controllers but that of cluster state, as far as their features are on. (03 Appendix A) */
 export function allControllers({
   dependencies,
   provider,
   overlays,
-  trigger,
   clock,
 }: AllControllersOptions): readonly Controller[] {
   const { metrics: meter, settings } = dependencies;
-  /** Each group calls the cloud and writes its log in its own name. */
-  const dependenciesFor = (controller: string) => ({
+  /** Each group has its own name in the metrics of cloud calls. */
+  const dependenciesFor = (controller: string): ControllerDependencies => ({
     ...dependencies,
-    trigger,
     cloud: measuredProvider(dependencies.cloud, { meter, clock, controller }),
-    log: dependencies.log.with({ controller }),
   });
   const { NodeOverlay } = settings.gates;
   return [
     ...stateControllers(dependenciesFor("state")),
-    ...provisioningControllers({ ...dependenciesFor("provisioner"), overlaidTypes: overlays.overlaid }),
+    ...provisioningControllers(dependenciesFor("provisioner")),
     ...nodeClaimControllers(dependenciesFor("nodeclaim")),
     ...nodeControllers(dependenciesFor("node")),
     ...nodePoolControllers(dependenciesFor("nodepool")),
     ...staticControllers(dependenciesFor("static")),
-    ...(NodeOverlay ? [nodeOverlayController({ ...dependenciesFor("nodeoverlay"), provider, store: overlays })] : []),
+    ...(NodeOverlay ? [nodeOverlayController(dependenciesFor("nodeoverlay"), { provider, store: overlays })] : []),
     ...capacityBufferControllers(dependenciesFor("capacitybuffer")),
     ...metricsControllers(dependenciesFor("metrics")),
     ...provider.controllers,

@@ -8,7 +8,7 @@ interface LogLineContent {
   readonly values: LogValues;
 }
 
-/** What went wrong in loops, as log lines. */
+/** Logs failures of controllers. */
 export function controllerFailureLogger(log: Logger): (failure: ControllerFailure) => void {
   return (failure) => {
     const { level, message, values } = logLineOf(failure);
@@ -21,13 +21,9 @@ function logLineOf(failure: ControllerFailure): LogLineContent {
   const values = { controller: failure.controller, error: failure.error };
   switch (failure.kind) {
     case "reconcile-failed": {
-      // Somebody else wrote first: it is looked at again, and that is all there is to say. (03:S-10)
-      const isUsual = isKubeError(failure.error, "conflict");
-      return {
-        level: isUsual ? "debug" : "error",
-        message: "Reconciler error",
-        values: { name: failure.key, ...values },
-      };
+      // After a conflict the key is reconciled again: nothing is wrong. (03:S-10)
+      const level = isKubeError(failure.error, "conflict") ? "debug" : "error";
+      return { level, message: "Reconciler error", values: { name: failure.key, ...values } };
     }
     case "event-lost":
       return { level: "debug", message: "event lost", values };
@@ -40,13 +36,13 @@ function watchLogLineOf({ type, failure }: Extract<ControllerFailure, { kind: "i
   const resource = type.group === "" ? type.plural : `${type.plural}.${type.group}`;
   switch (failure.kind) {
     case "watch-idle":
-      return { level: "debug", message: "watch was silent, starting over", values: { resource, ms: failure.idleMs } };
+      return { level: "debug", message: "watch timed out, restarting", values: { resource, ms: failure.idleMs } };
     case "undecodable": {
       const values = { resource, name: failure.key, error: failure.error };
-      return { level: "error", message: "object cannot be read, leaving it out", values };
+      return { level: "error", message: "skipping an object that cannot be decoded", values };
     }
     case "handler-failed":
-      return { level: "error", message: "news could not be taken in", values: { resource, error: failure.error } };
+      return { level: "error", message: "handling a watch event failed", values: { resource, error: failure.error } };
     case "list-failed":
       return { level: "error", message: "cannot list, trying again", values: { resource, error: failure.error } };
     case "watch-failed":

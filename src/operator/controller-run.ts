@@ -12,22 +12,26 @@ import { controllerFailureLogger } from "./controller-failure-logger.ts";
 export interface ControllerRunOptions
   extends Pick<StartControllersOptions, "client" | "clock" | "random" | "observe" | "pause"> {
   readonly log: Logger;
+  /**
+   * Keeps cluster state up to date. It runs from the moment we watch, while the other controllers wait until we lead,
+   * and it hears of every change before they do: a controller that is woken by a change finds it in the state.
+   */
+  readonly stateController: Controller;
+  readonly controllers: readonly Controller[];
 }
 
-/** The controllers while they work: watching is one thing, acting on it another. */
+/** The controllers of this process: they watch first, and act when it leads. */
 export class ControllerRun {
   readonly started: Promise<void>;
   hasStarted = false;
   readonly #options: ControllerRunOptions;
-  readonly #controllers: readonly Controller[];
   readonly #leading: Promise<void>;
   #resolveLeading: () => void = () => {};
   #resolveStarted: () => void = () => {};
   #running: RunningControllers | undefined;
 
-  constructor(options: ControllerRunOptions, controllers: readonly Controller[]) {
+  constructor(options: ControllerRunOptions) {
     this.#options = options;
-    this.#controllers = controllers;
     this.started = new Promise((resolve) => {
       this.#resolveStarted = resolve;
     });
@@ -40,22 +44,19 @@ export class ControllerRun {
     return this.#running !== undefined;
   }
 
-  /** Cluster state follows the cluster; everybody else waits for the crown. */
+  /** Starts the views and cluster state; the other controllers wait for `startLeading`. */
   watch(): void {
-    const { client, clock, random, log, observe, pause } = this.#options;
-    const [stateController, ...others] = this.#controllers;
+    const { client, clock, random, log, observe, pause, stateController, controllers } = this.#options;
     this.#running ??= startControllers({
       client,
       clock,
       random: random.fork("controllers"),
-      controllers: [
-        ...(stateController ? [stateController] : []),
-        ...others.map((controller) => startAfter(this.#leading, controller)),
-      ],
+      controllers: [stateController, ...controllers.map((controller) => startAfter(this.#leading, controller))],
       projections: viewProjections(),
       pause,
       eventSource: { component: "karpenter", limits: { Nominated: { perSecond: 5, burst: 10 } } }, // (02:L-21)
-      log: controllerFailureLogger(log),
+      log,
+      onFailure: controllerFailureLogger(log),
       observe,
     });
     void this.#running.started.then(() => {
@@ -74,7 +75,7 @@ export class ControllerRun {
   }
 }
 
-/** The loop, begun only after the promise. */
+/** The controller, started only after the promise. */
 function startAfter(started: Promise<void>, controller: Controller): Controller {
   return {
     ...controller,

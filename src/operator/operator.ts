@@ -7,7 +7,6 @@ import { ProvisioningTrigger } from "../controllers/provisioning/provisioning-tr
 import { nominationMs, type Settings } from "../controllers/settings.ts";
 import type { OpenWorkBudget } from "../controllers/work-budget.ts";
 import type { KubeClient } from "../kube/client.ts";
-import type { Controller } from "../kube/controller.ts";
 import { runWhileLeader } from "../kube/leader-election.ts";
 import type { ReconcilerObserver } from "../kube/reconciler.ts";
 import { BufferPods } from "../state/buffer-pods.ts";
@@ -25,7 +24,7 @@ import { crdsServed } from "./crds-served.ts";
 
 export interface OperatorDependencies {
   readonly client: KubeClient;
-  /** A client of its own, so that throttling of the other cannot cost the leadership. (03 §6.5) */
+  /** A separate client, so that throttling cannot cost the lease. (03 §6.5) */
   readonly leaseClient: KubeClient;
   readonly provider: CloudProvider;
   readonly settings: Settings;
@@ -34,54 +33,53 @@ export interface OperatorDependencies {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly openBudget: OpenWorkBudget;
-  /** Asked while much arrives at once: others get a turn. */
+  /** Yields while many objects arrive. */
   readonly pause?: Pause | undefined;
-  /** Unique among all that may lead. */
+  /** Unique among all processes that may lead. */
   readonly identity: string;
-  /** Undefined: leads without asking. */
+  /** Without it the operator leads at once. */
   readonly leaderElection?: LeaderElection | undefined;
-  /** Hears of the runs of each controller, for metrics. */
-  readonly observe?: ((loop: string) => ReconcilerObserver) | undefined;
-  /** Another may lead from now on: the process should end. */
+  /** Observes the reconciles of each controller, for metrics. */
+  readonly observe?: ((controller: string) => ReconcilerObserver) | undefined;
+  /** The lease was lost: the process should exit. */
   readonly onLeaseLost?: (() => void) | undefined;
 }
 
 export interface LeaderElection {
   readonly name: string;
   readonly namespace: string;
-  /** Whether to watch the cluster before leading; not, unless said. (03 §6.4: --disable-controller-warmup) */
+  /** Whether to watch the cluster before leading; off by default. (03 §6.4: --disable-controller-warmup) */
   readonly isWarmedUp?: boolean | undefined;
   readonly onChange?: ((isLeader: boolean) => void) | undefined;
 }
 
 export interface RunningOperator {
-  /** Resolves when every controller has seen the world and begun: for one that does not lead, perhaps never. */
+  /** Resolves when every controller has started; never for an operator that does not get to lead. */
   readonly started: Promise<void>;
-  /** Whether it is of use: as a leader, or as one that could lead at once. (03 §6.5) */
+  /** Leading, or ready to lead. (03 §6.5) */
   isReady(): boolean;
-  /** Lets the controllers finish what they are at, then gives the lease back. */
+  /** Lets running reconciles finish, then releases the lease. */
   stop(): Promise<void>;
   readonly dependencies: ControllerDependencies;
 }
 
 /**
- * The controller, whole: on a real cluster, or on the virtual clock without a socket. Everything it knows beside what
- * the cluster and the cloud say dies with it. (docs/designs/determinism.md)
+ * The whole controller process, on a real cluster or on a virtual clock. It keeps no state beside the cluster and the
+ * cloud: a restart loses nothing. (docs/designs/determinism.md)
  */
 export function startOperator(options: OperatorDependencies): RunningOperator {
-  const { dependencies, controllers } = assemble(options);
+  const { dependencies, controllerRun } = assemble(options);
   const { clock, leaderElection, log, onLeaseLost } = options;
   const stopping = new AbortController();
-  const controllerRun = new ControllerRun(options, controllers);
   if (leaderElection?.isWarmedUp) controllerRun.watch();
   const areCrdsServed = crdsServed({ client: options.client, clock, log, signal: stopping.signal });
   const ended = lead(options, { controllerRun, signal: stopping.signal }).then(
     (end) => {
       if (end !== "lost") return;
-      log.error("lost the lease, another may lead");
+      log.error("lost the lease");
       onLeaseLost?.();
     },
-    (error: unknown) => log.error("leading failed", { error }),
+    (error: unknown) => log.error("leader election failed", { error }),
   );
   return {
     started: controllerRun.started,
@@ -97,9 +95,9 @@ export function startOperator(options: OperatorDependencies): RunningOperator {
 
 function assemble(options: OperatorDependencies): {
   readonly dependencies: ControllerDependencies;
-  readonly controllers: readonly Controller[];
+  readonly controllerRun: ControllerRun;
 } {
-  const { provider, settings, clock, log, metrics, openBudget } = options;
+  const { provider, settings, clock, metrics, openBudget } = options;
   const overlays = new OverlayStore();
   const cluster = new ClusterState({
     clock,
@@ -111,22 +109,21 @@ function assemble(options: OperatorDependencies): {
     cloud: settings.gates.NodeOverlay ? overlaidProvider(provider, overlays) : provider,
     registrationHealth: new RegistrationHealth(),
     bufferPods: new BufferPods(),
+    trigger: new ProvisioningTrigger(),
+    overlaidTypes: overlays.overlaid,
     settings,
     openBudget,
     metrics,
-    log,
   };
-  const trigger = new ProvisioningTrigger();
-  return {
-    dependencies,
-    controllers: [
-      clusterStateController(cluster),
-      ...allControllers({ dependencies, provider, overlays, trigger, clock }),
-    ],
-  };
+  const controllerRun = new ControllerRun({
+    ...options,
+    stateController: clusterStateController(cluster),
+    controllers: allControllers({ dependencies, provider, overlays, clock }),
+  });
+  return { dependencies, controllerRun };
 }
 
-/** Reigns once the lease is ours, until told to stop or the lease is lost. */
+/** Runs the controllers while we hold the lease. */
 async function lead(
   { leaseClient, clock, random, log, identity, leaderElection }: OperatorDependencies,
   { controllerRun, signal }: { readonly controllerRun: ControllerRun; readonly signal: AbortSignal },

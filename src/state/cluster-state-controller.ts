@@ -52,11 +52,12 @@ function subscribeToKind<K extends StateKind>(
       if (object !== undefined) update.changed(object);
       else if (old !== undefined) update.gone(old);
     };
-    const onListed = (): void => {
+    const onInitialDelivered = (): void => {
       isListed = true;
       resolve();
     };
-    stops.push(context.view<KubeObject & KindTypes[K]>(resourceTypes[kind]).subscribe(onChange, onListed));
+    const view = context.view<KubeObject & KindTypes[K]>(resourceTypes[kind]);
+    stops.push(view.subscribe(onChange, { onInitialDelivered, isFirst: true }));
   });
   return isListed ? undefined : initialList;
 }

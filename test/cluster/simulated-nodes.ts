@@ -56,7 +56,7 @@ export function startSimulatedNodes({
       volumeReclaimController(),
       attachDetachController(delays),
     ],
-    log: (trouble) => void lines.push(lineOf(trouble)),
+    onFailure: (trouble) => void lines.push(lineOf(trouble)),
   });
 }
 

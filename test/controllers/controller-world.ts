@@ -7,6 +7,7 @@ import { startSimulatedCluster } from "../../src/control-plane/simulated-cluster
 import type { ControllerDependencies } from "../../src/controllers/controller-dependencies.ts";
 import type { Metrics } from "../../src/controllers/metrics/metrics.ts";
 import { noMetrics } from "../../src/controllers/metrics/metrics.ts";
+import { ProvisioningTrigger } from "../../src/controllers/provisioning/provisioning-trigger.ts";
 import { defaultSettings, nominationMs, type Settings } from "../../src/controllers/settings.ts";
 import type { KubeClient, ResourceType } from "../../src/kube/client.ts";
 import { type Controller, type ControllerFailure, startControllers } from "../../src/kube/controller.ts";
@@ -64,11 +65,12 @@ export async function controllerWorld(options: ControllerWorldOptions) {
     cloud,
     registrationHealth: new RegistrationHealth(),
     bufferPods: new BufferPods(),
+    trigger: new ProvisioningTrigger(),
     settings,
     openBudget: stepBudget(),
     metrics: options.metrics ?? noMetrics,
-    log: recordingLog(lines),
   };
+  const log = recordingLog(lines);
   const world = options.runsCluster
     ? startSimulatedCluster({ api, clock, random: random.fork("world"), instances: simulated })
     : undefined;
@@ -80,7 +82,8 @@ export async function controllerWorld(options: ControllerWorldOptions) {
       controllers: [clusterStateController(cluster), ...options.controllers(parts)],
       projections: viewProjections(),
       eventSource: { component: "karpenter", limits: { Nominated: { perSecond: 5, burst: 10 } } },
-      log: (trouble) => troubles.push(trouble),
+      log,
+      onFailure: (trouble) => troubles.push(trouble),
     });
   let loops = begin();
   await clock.advance(0);
@@ -94,6 +97,7 @@ export async function controllerWorld(options: ControllerWorldOptions) {
     cluster,
     parts,
     lines,
+    log,
     troubles,
     /** Creates, and lets the news arrive. */
     create: async <T extends KubeObject>(...objects: readonly object[]): Promise<T> => {

@@ -113,9 +113,9 @@ function bugIn({ message, values, level }: LoggedLine): string | undefined {
   if (bug !== undefined) return bug.stack ?? String(bug);
   const grave = [
     "controller ended",
-    "news could not be taken in",
-    "object cannot be read, leaving it out",
-    "leading failed",
+    "handling a watch event failed",
+    "skipping an object that cannot be decoded",
+    "leader election failed",
   ];
   return grave.includes(message) ? String(values["error"]) : undefined;
 }

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { OverlayStore } from "../../src/cloud/overlay-store.ts";
-import { ProvisioningTrigger } from "../../src/controllers/provisioning/provisioning-trigger.ts";
 import { defaultGates, type FeatureGates } from "../../src/controllers/settings.ts";
 import { allControllers } from "../../src/operator/all-controllers.ts";
 import { controllerWorld } from "../controllers/controller-world.ts";
@@ -12,7 +11,6 @@ async function names(gates: Partial<FeatureGates> = {}, isClusterStateObservable
     dependencies: parts,
     provider: cloud,
     overlays: new OverlayStore(),
-    trigger: new ProvisioningTrigger(),
     clock,
   });
   await stop();

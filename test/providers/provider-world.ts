@@ -68,7 +68,7 @@ export async function providerWorld({
       random: random.fork("loops"),
       controllers: provider.controllers.filter(({ name }) => names.includes(name)),
       eventSource: { component: "karpenter" },
-      log: (trouble) => troubles.push(trouble),
+      onFailure: (trouble) => troubles.push(trouble),
     });
   const running = start(controllers);
   await clock.advance(0);

@@ -8,14 +8,14 @@ import type { BufferResolution } from "./resolve-buffer.ts";
 
 type BufferStatus = NonNullable<CapacityBuffer["status"]>;
 
-/** As a merge patch: null takes a field away. */
+/** A merge patch: null removes a field. */
 type BufferStatusPatch = {
   readonly [Field in Exclude<keyof BufferStatus, "conditions">]?: BufferStatus[Field] | null;
 } & {
   readonly conditions?: readonly Condition[];
 };
 
-/** What of a buffer's status is to be changed, if anything. (02:B-4) */
+/** The patch that brings a buffer's status up to date; undefined if it is. (02:B-4) */
 export function bufferStatusPatch(
   buffer: CapacityBuffer,
   { resolution, nowMs }: { readonly resolution: BufferResolution; readonly nowMs: number },
@@ -80,7 +80,7 @@ const faultConditions: Readonly<Record<BufferFault, Omit<ConditionObservation, "
   },
   TooManyReplicas: {
     reason: readyForProvisioningReasons.resolutionFailed,
-    message: "the limits allow for more pods than any cluster has: they are large against what one pod asks for",
+    message: "the limits allow more replicas than supported",
   },
   PodTemplateNotFound: {
     reason: readyForProvisioningReasons.podTemplateNotFound,

@@ -1,29 +1,25 @@
 import type { CapacityBuffer } from "../../api/kinds/capacity-buffer.ts";
 import { type KubeObject, namespacedName } from "../../api/object.ts";
-import { type Controller, type ControllerContext, reconcileController, triggerOn } from "../../kube/controller.ts";
+import { type Controller, type ControllerContext, triggerOn } from "../../kube/controller.ts";
 import type { RequeueAfter } from "../../kube/reconciler.ts";
 import { builtInTypes, karpenterTypes } from "../../kube/resources.ts";
 import type { ObjectChange } from "../../kube/view.ts";
 import type { ControllerDependencies } from "../controller-dependencies.ts";
 import { hasGenerationChanged } from "../generation-changed.ts";
+import { type KarpenterContext, karpenterController } from "../karpenter-context.ts";
 import { patchLockedStatus } from "../patch-locked-status.ts";
 import { bufferStatusPatch } from "./buffer-status-patch.ts";
 import { resolveBuffer } from "./resolve-buffer.ts";
 
-export interface CapacityBufferDependencies extends ControllerDependencies {
-  /** Asks for a round of provisioning. */
-  readonly trigger: { fire(uid: string): void };
-}
-
 const periodMs = 30_000;
 
-/** Room kept for pods that do not exist yet. (02 §8.2) */
-export function capacityBufferControllers(dependencies: CapacityBufferDependencies): readonly Controller[] {
+/** Capacity kept free for pods that do not exist yet. (02 §8.2) */
+export function capacityBufferControllers(dependencies: ControllerDependencies): readonly Controller[] {
   return dependencies.settings.gates.CapacityBuffer ? [capacityBufferController(dependencies)] : [];
 }
 
-function capacityBufferController(dependencies: CapacityBufferDependencies): Controller {
-  return reconcileController({
+function capacityBufferController(dependencies: ControllerDependencies): Controller {
+  return karpenterController(dependencies, {
     name: "capacitybuffer",
     concurrency: 10,
     triggers: [
@@ -32,32 +28,28 @@ function capacityBufferController(dependencies: CapacityBufferDependencies): Con
     ],
     reconcile: async (key, context) => {
       const buffer = context.view<CapacityBuffer>(karpenterTypes.CapacityBuffer).get(key);
-      if (buffer !== undefined) return refreshBuffer(buffer, context, dependencies);
-      dependencies.bufferPods.remove(key);
+      if (buffer !== undefined) return refreshBuffer(buffer, context);
+      context.bufferPods.remove(key);
       return undefined;
     },
   });
 }
 
-/** Status first, also where it tells of trouble; then the pods, and a round that looks at them. (02:B-4) */
-async function refreshBuffer(
-  buffer: CapacityBuffer,
-  context: ControllerContext,
-  { bufferPods, trigger }: CapacityBufferDependencies,
-): Promise<RequeueAfter> {
+/** Writes the status first, also when it reports a problem; then sets the buffer's pods and triggers a round. (02:B-4) */
+async function refreshBuffer(buffer: CapacityBuffer, context: KarpenterContext): Promise<RequeueAfter> {
   const resolution = await resolveBuffer(buffer, context.client);
   const status = bufferStatusPatch(buffer, { resolution, nowMs: context.clock.now() });
   const requeue =
     status && (await patchLockedStatus(context, karpenterTypes.CapacityBuffer, { object: buffer, status }));
   if (requeue !== undefined) return requeue;
-  // Nobody knows what the pods are now: those of the last look stay.
+  // The pods are unknown now: keep those of the last reconcile.
   if (resolution.kind === "unknown") throw resolution.error;
-  bufferPods.set(namespacedName(buffer.metadata), resolution.kind === "resolved" ? resolution.pods : []);
-  if (resolution.kind === "resolved") trigger.fire(buffer.metadata.uid ?? "");
+  context.bufferPods.set(namespacedName(buffer.metadata), resolution.kind === "resolved" ? resolution.pods : []);
+  if (resolution.kind === "resolved") context.trigger.fire(buffer.metadata.uid ?? "");
   return { afterMs: periodMs };
 }
 
-/** What is said about it in its status is our own doing. */
+/** A change of status is our own write. */
 function bufferKeyOnSpecChange(change: ObjectChange<CapacityBuffer>): readonly string[] {
   const { metadata } = change.object ?? change.old;
   return hasGenerationChanged(change) ? [namespacedName(metadata)] : [];

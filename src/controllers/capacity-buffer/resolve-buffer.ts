@@ -8,23 +8,23 @@ import {
   resolveBuffers,
 } from "../../core/round/resolve-buffers.ts";
 import type { KubeClient, ResourceType } from "../../kube/client.ts";
+import { ignoreKubeErrors } from "../../kube/kube-error.ts";
 import { builtInTypes } from "../../kube/resources.ts";
-import { ignoreKubeErrors } from "../writes.ts";
 
-/** What a buffer's reference led to. (02:B-2) */
+/** What a buffer's reference resolves to. (02:B-2) */
 export type BufferResolution =
   | { readonly kind: "resolved"; readonly pods: readonly Pod[]; readonly template?: PodTemplateVersion | undefined }
   | { readonly kind: "refused"; readonly fault: BufferFault }
-  /** The server did not say: try again. */
+  /** Reading the reference failed: it is retried. */
   | { readonly kind: "unknown"; readonly error: unknown };
 
-/** The PodTemplate in use, and which edition of it. */
+/** The PodTemplate in use, and its generation. */
 export interface PodTemplateVersion {
   readonly name: string;
   readonly generation: number;
 }
 
-/** What the percentage of a buffer may be of. (02:B-2) */
+/** What the percentage of a buffer can refer to. (02:B-2) */
 const scalableKinds: Readonly<Record<string, ResourceType>> = {
   Deployment: builtInTypes.Deployment,
   StatefulSet: builtInTypes.StatefulSet,
@@ -44,8 +44,8 @@ export async function resolveBuffer(buffer: CapacityBuffer, client: KubeClient):
 }
 
 /**
- * The object a buffer refers to, if it is there. Asked for rather than watched: workloads are many and large, and a
- * buffer is looked at every half minute anyway. (02:B-4)
+ * The object a buffer refers to, if it exists. Read rather than watched: workloads are many and large, and a buffer is
+ * reconciled every half minute anyway. (02:B-4)
  */
 async function sourcesOf({ spec, metadata }: CapacityBuffer, client: KubeClient): Promise<BufferSources> {
   const { podTemplateRef, scalableRef } = spec;

@@ -1,31 +1,33 @@
 import type { Condition } from "../../api/conditions/condition.ts";
 import type { KubeObject } from "../../api/object.ts";
 import type { ResourceType } from "../../kube/client.ts";
-import type { Controller, ControllerContext } from "../../kube/controller.ts";
+import type { Controller } from "../../kube/controller.ts";
 import type { ObjectChange, View } from "../../kube/view.ts";
 import type { ControllerDependencies } from "../controller-dependencies.ts";
+import type { KarpenterContext } from "../karpenter-context.ts";
 import { type ConditionMetricFamilies, conditionMetricFamilies } from "./condition-metric-families.ts";
 import { listeningController, secondsSince } from "./listening-controller.ts";
 import type { MetricSeries } from "./metrics.ts";
 
-/** A kind whose conditions are told of. */
+/** A kind whose conditions are reported. */
 export interface WatchedKind {
   readonly type: ResourceType;
-  /** Labels of the object that its metrics carry too. */
+  /** Labels of the object that are labels of its metrics too. */
   readonly labels: readonly string[];
-  /** Whether the metrics of older versions are kept up. */
+  /** Whether the deprecated metrics of older versions are kept. */
   readonly hasDeprecated: boolean;
 }
 
 type ConditionedObject = KubeObject & { readonly status?: { readonly conditions?: readonly Condition[] } };
 
-/** Tells of conditions that change and objects that go: in metrics, and in Events. (03 §6.1, §6.2) */
-export function conditionMetricsController({ metrics }: ControllerDependencies, kind: WatchedKind): Controller {
+/** Reports condition changes and finished deletions, in metrics and as Events. (03 §6.1, §6.2) */
+export function conditionMetricsController(dependencies: ControllerDependencies, kind: WatchedKind): Controller {
   const { type, labels, hasDeprecated } = kind;
-  return listeningController({
+  return listeningController(dependencies, {
     name: `operatorpkg.${type.kind.toLowerCase()}.status`,
     kinds: [type],
     listen: (context) => {
+      const { metrics } = context;
       const objects = context.view<ConditionedObject>(type);
       const { group, kind: name } = type;
       const own: ConditionMetricSet = {
@@ -39,8 +41,8 @@ export function conditionMetricsController({ metrics }: ControllerDependencies, 
       };
       const metricSets = hasDeprecated ? [own, old] : [own];
       return [
-        objects.subscribe((change) => reportChange(change, { metricSets, context })),
-        ...metricSets.flatMap((metricSet) => collectGauges(objects, { metricSet, context })),
+        objects.subscribe((change) => reportChange(change, metricSets, context)),
+        ...metricSets.flatMap((metricSet) => collectGauges(objects, metricSet, context)),
       ];
     },
   });
@@ -52,36 +54,33 @@ interface ConditionMetricSet {
   readonly extraLabels: (object: ConditionedObject) => Readonly<Record<string, string>>;
 }
 
-interface ConditionReporting {
-  readonly metricSets: readonly ConditionMetricSet[];
-  readonly context: ControllerContext;
-}
-
-function reportChange({ object, old }: ObjectChange<ConditionedObject>, reporting: ConditionReporting): void {
+function reportChange(
+  { object, old }: ObjectChange<ConditionedObject>,
+  metricSets: readonly ConditionMetricSet[],
+  context: KarpenterContext,
+): void {
   if (object !== undefined)
-    for (const condition of conditionsOf(object)) reportTransition(object, { condition, old }, reporting);
-  if (object === undefined && old.metadata.deletionTimestamp !== undefined) reportTermination(old, reporting);
+    for (const condition of conditionsOf(object)) reportTransition(object, { condition, old, metricSets }, context);
+  if (object === undefined && old.metadata.deletionTimestamp !== undefined) reportTermination(old, metricSets, context);
   if (old === undefined) return;
   const left = object?.metadata.finalizers ?? [];
   for (const finalizer of (old.metadata.finalizers ?? []).filter((one) => !left.includes(one))) {
-    reporting.context.recordEvent(object ?? old, {
-      type: "Normal",
-      reason: "Finalized",
-      message: `Finalized ${finalizer}`,
-    });
+    const message = `Finalized ${finalizer}`;
+    context.recordEvent(object ?? old, { type: "Normal", reason: "Finalized", message });
   }
 }
 
 interface ConditionChange {
   readonly condition: Condition;
   readonly old: ConditionedObject | undefined;
+  readonly metricSets: readonly ConditionMetricSet[];
 }
 
-/** New conditions count too, but nobody can say how long they were something else. */
+/** A new condition counts as a transition, but has no duration. */
 function reportTransition(
   object: ConditionedObject,
-  { condition, old }: ConditionChange,
-  { metricSets, context }: ConditionReporting,
+  { condition, old, metricSets }: ConditionChange,
+  { recordEvent }: KarpenterContext,
 ): void {
   const before = old && conditionsOf(old).find(({ type }) => type === condition.type);
   if (before?.status === condition.status) return;
@@ -93,7 +92,7 @@ function reportTransition(
     families.durations.record({ type, status: before.status, ...extraLabels(object) }, tookSeconds);
   }
   if (before !== undefined)
-    context.recordEvent(object, { type: "Normal", reason: type, message: transitionText(before, condition) });
+    recordEvent(object, { type: "Normal", reason: type, message: transitionText(before, condition) });
 }
 
 function transitionText(before: Condition, { type, status, reason = "", message = "" }: Condition): string {
@@ -101,23 +100,22 @@ function transitionText(before: Condition, { type, status, reason = "", message 
   return `${type} went from ${before.status} to ${status}${why === "" ? "" : `, ${why}`}`;
 }
 
-function reportTermination(object: ConditionedObject, { metricSets, context }: ConditionReporting): void {
-  const seconds = secondsSince(object.metadata.deletionTimestamp, context.clock.now());
+function reportTermination(
+  object: ConditionedObject,
+  metricSets: readonly ConditionMetricSet[],
+  { clock }: KarpenterContext,
+): void {
+  const seconds = secondsSince(object.metadata.deletionTimestamp, clock.now());
   for (const { families, extraLabels } of metricSets) families.terminations.record(extraLabels(object), seconds);
 }
 
-interface GaugeCollection {
-  readonly metricSet: ConditionMetricSet;
-  readonly context: ControllerContext;
-}
-
-/** What is so now: worked out when it is read. */
+/** Gauges, computed when they are read. */
 function collectGauges(
   objects: View<ConditionedObject>,
-  { metricSet, context }: GaugeCollection,
+  { families, extraLabels }: ConditionMetricSet,
+  { clock }: KarpenterContext,
 ): readonly (() => void)[] {
-  const { families, extraLabels } = metricSet;
-  const now = (): number => context.clock.now();
+  const now = (): number => clock.now();
   return [
     families.current.collect(() => conditionSeries(objects, { extraLabels, value: () => 1 })),
     families.currentSeconds.collect(() =>

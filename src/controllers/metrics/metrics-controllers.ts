@@ -8,7 +8,7 @@ import { nodeMetricsController } from "./node-metrics.ts";
 import { nodePoolMetricsController } from "./node-pool-metrics.ts";
 import { podMetricsController } from "./pod-metrics.ts";
 
-/** What the cluster looks like, for dashboards and in Events. (03 §6.1, §6.2) */
+/** Controllers that report the state of the cluster, in metrics and as Events. (03 §6.1, §6.2) */
 export function metricsControllers(dependencies: ControllerDependencies): readonly Controller[] {
   if (!dependencies.settings.isClusterStateObservable) return [];
   return [

@@ -8,7 +8,7 @@ export type MetricNamesOf<Type extends MetricType> = {
 export type MetricLabelsOf<Name extends MetricName> =
   (typeof metricTable)[Name] extends MetricRow<MetricType, infer Label> ? Readonly<Record<Label, string>> : never;
 
-/** Where controllers report what they count. Every label of the table is given, empty where nothing is to be said. */
+/** Where controllers report their metrics. Every label of the table is given, empty where it does not apply. */
 export interface Metrics {
   count<Name extends MetricNamesOf<"counter">>(name: Name, labels: MetricLabelsOf<Name>, by?: number): void;
   set<Name extends MetricNamesOf<"gauge">>(name: Name, labels: MetricLabelsOf<Name>, value: number): void;
@@ -17,28 +17,28 @@ export interface Metrics {
     labels: MetricLabelsOf<Name>,
     value: number,
   ): void;
-  /** Drops the gauge's series that have these labels: what they told of is gone. */
+  /** Removes the gauge's series with these labels. */
   forget<Name extends MetricNamesOf<"gauge">>(name: Name, labels: Partial<MetricLabelsOf<Name>>): void;
-  /** Works a gauge's series out when somebody asks for them. Returns how to end that. */
+  /** Computes a gauge's series when it is read. Returns how to stop. */
   collect<Name extends MetricNamesOf<"gauge">>(name: Name, series: MetricCollector<MetricLabelsOf<Name>>): () => void;
   /** A gauge whose labels are not known beforehand: those of nodes and of condition status. Full name, with prefix. */
   family(row: MetricFamilyRow): MetricFamily;
 }
 
-/** One line of a metric. */
+/** One series of a metric. */
 export interface MetricSeries<Labels extends Readonly<Record<string, string>> = Readonly<Record<string, string>>> {
   readonly labels: Labels;
   readonly value: number;
 }
 
 /**
- * What a gauge shows at this moment. A series for every object is only made when it is read: so it costs no memory,
- * is never old, and is gone with its object.
+ * The series of a gauge at this moment. Computed on read, so they cost no memory, are never stale, and disappear with
+ * their objects.
  */
 export type MetricCollector<Labels extends Readonly<Record<string, string>> = Readonly<Record<string, string>>> =
   () => Iterable<MetricSeries<Labels>>;
 
-/** A metric made at run time. */
+/** A metric that is defined at run time. */
 export interface MetricFamilyRow extends MetricRow {
   readonly name: string;
 }
@@ -51,7 +51,7 @@ export interface MetricFamily {
   collect(series: MetricCollector): () => void;
 }
 
-/** Counts nothing: for tests that ask other questions. */
+/** Counts nothing: for the sandbox and for tests. */
 export const noMetrics: Metrics = {
   count: () => {},
   set: () => {},

@@ -11,35 +11,38 @@ type JoinedNode = StateNode & { readonly node: NonNullable<StateNode["node"]> };
 
 const baseLabels = ["node_name", "phase", "managed"] as const;
 
-/** Per node: what is asked of it and what it has. (03 §6.1) */
+/** The gauges per node and resource. (03 §6.1) */
 const resourceGauges: Readonly<Record<string, { readonly help: string; readonly of: (one: JoinedNode) => Resources }>> =
   {
     allocatable: {
-      help: "What pods can have of nodes.",
+      help: "Allocatable resources of nodes.",
       of: ({ node }) => readableQuantities(node.status?.allocatable),
     },
-    total_pod_requests: { help: "What pods ask of nodes, daemons included.", of: ({ usage }) => usage.podRequests },
-    total_pod_limits: { help: "What pods may use at most, daemons included.", of: ({ usage }) => usage.podLimits },
-    total_daemon_requests: { help: "What daemons ask of nodes.", of: ({ usage }) => usage.daemonRequests },
-    total_daemon_limits: { help: "What daemons may use at most.", of: ({ usage }) => usage.daemonLimits },
+    total_pod_requests: {
+      help: "Requests of pods on nodes, DaemonSet pods included.",
+      of: ({ usage }) => usage.podRequests,
+    },
+    total_pod_limits: { help: "Limits of pods on nodes, DaemonSet pods included.", of: ({ usage }) => usage.podLimits },
+    total_daemon_requests: { help: "Requests of DaemonSet pods on nodes.", of: ({ usage }) => usage.daemonRequests },
+    total_daemon_limits: { help: "Limits of DaemonSet pods on nodes.", of: ({ usage }) => usage.daemonLimits },
     system_overhead: {
-      help: "What nodes keep for themselves.",
+      help: "Resources of nodes reserved for the system: capacity without allocatable.",
       of: ({ node: { status } }) =>
         subtractResources(readableQuantities(status?.capacity), readableQuantities(status?.allocatable)),
     },
   };
 
-/** What nodes have and what is asked of them. (03 §6.1: nodes_*, cluster_utilization_percent) */
-export function nodeMetricsController({ metrics, cluster, cloud }: ControllerDependencies): Controller {
-  const wellKnown = [...cloud.labelPolicy.wellKnown].filter((key) => key.includes("/")).sort();
+/** Resources of nodes and their usage. (03 §6.1: nodes_*, cluster_utilization_percent) */
+export function nodeMetricsController(dependencies: ControllerDependencies): Controller {
+  const wellKnown = [...dependencies.cloud.labelPolicy.wellKnown].filter((key) => key.includes("/")).sort();
   const labels = [...baseLabels, ...new Set(wellKnown.map(metricLabel))];
   const gauge = (name: string, help: string, more: readonly string[] = []): MetricFamilyRow => {
     return { name: `karpenter_nodes_${name}`, type: "gauge", labels: [...labels, ...more], help };
   };
-  return listeningController({
+  return listeningController(dependencies, {
     name: "metrics.node",
     kinds: [],
-    listen: ({ clock }) => [
+    listen: ({ clock, metrics, cluster }) => [
       ...Object.entries(resourceGauges).map(([name, { help, of }]) =>
         metrics.family(gauge(name, help, ["resource_type"])).collect(() => resourceSeries(cluster, { wellKnown, of })),
       ),
@@ -79,7 +82,7 @@ function* lifetimeSeries(
   }
 }
 
-/** `topology.kubernetes.io/zone` becomes `zone`. Labels of two providers may meet in one name: a node has one of them. */
+/** `topology.kubernetes.io/zone` becomes `zone`. Labels of two providers may get the same name: a node has only one of them. */
 function metricLabel(key: string): string {
   return key
     .slice(key.indexOf("/") + 1)

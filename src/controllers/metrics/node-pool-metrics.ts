@@ -10,13 +10,14 @@ import { listeningController } from "./listening-controller.ts";
 import type { MetricLabelsOf, MetricSeries } from "./metrics.ts";
 import { metricValueOf, readableQuantities, resourceTypeLabel } from "./resource-values.ts";
 
-/** What pools may use, and do. (03 §6.1: nodepools_limit, nodepools_usage) */
-export function nodePoolMetricsController({ metrics, cloud }: ControllerDependencies): Controller {
-  const isManaged = (pool: NodePool): boolean => isManagedPool(pool, cloud.nodeClasses);
-  return listeningController({
+/** Limits and usage of pools. (03 §6.1: nodepools_limit, nodepools_usage) */
+export function nodePoolMetricsController(dependencies: ControllerDependencies): Controller {
+  return listeningController(dependencies, {
     name: "metrics.nodepool",
     kinds: [karpenterTypes.NodePool],
     listen: (context) => {
+      const { metrics, cloud } = context;
+      const isManaged = (pool: NodePool): boolean => isManagedPool(pool, cloud.nodeClasses);
       const pools = nodePoolView(context);
       const of = (amounts: (pool: NodePool) => ResourceList | undefined) => () =>
         poolSeries(pools, { isManaged, amounts });

@@ -13,12 +13,12 @@ import { hasReadyCondition, type WaitingPod, WaitingPods } from "./waiting-pods.
 type PodKubeObject = Pod & { readonly apiVersion: string; readonly kind: string };
 type NodeKubeObject = Node & { readonly apiVersion: string; readonly kind: string };
 
-/** One series a pod, and how long pods wait. (03 §6.1: pods_*) */
-export function podMetricsController({ metrics, cluster }: ControllerDependencies): Controller {
-  return listeningController({
+/** One series per pod, and how long pods wait. (03 §6.1: pods_*) */
+export function podMetricsController(dependencies: ControllerDependencies): Controller {
+  return listeningController(dependencies, {
     name: "metrics.pod",
     kinds: [builtInTypes.Pod, builtInTypes.Node],
-    listen: ({ view, clock }) => {
+    listen: ({ view, clock, metrics, cluster }) => {
       const pods = view<PodKubeObject>(builtInTypes.Pod);
       const waitingPods = new WaitingPods({ metrics, times: cluster.podTimes });
       const since =
@@ -57,7 +57,7 @@ export function podMetricsController({ metrics, cluster }: ControllerDependencie
 }
 
 interface WaitSeriesOptions {
-  /** Undefined: not waiting for that. */
+  /** Undefined if the pod does not wait for that. */
   readonly from: (waitingPod: WaitingPod) => string | number | undefined;
   readonly now: number;
 }
@@ -103,7 +103,7 @@ function stateLabels(pod: Pod, node: Node | undefined): MetricLabelsOf<"pods_sta
   };
 }
 
-/** Like the self links there once were. */
+/** In the form of the former selfLink. */
 function ownerPath({ namespace, ownerReferences = [] }: ObjectMeta): string {
   const [owner] = ownerReferences;
   if (owner === undefined) return "";

@@ -5,15 +5,15 @@ import type { PodTimes, PodTimestamps } from "../../state/pod-times.ts";
 import { secondsSince } from "./listening-controller.ts";
 import type { Metrics } from "./metrics.ts";
 
-/** A pod that waits, and what happened to it so far. */
+/** A waiting pod, and the times of what has happened to it so far. */
 export interface WaitingPod {
   readonly pod: ObjectMeta;
   readonly time: PodTimestamps;
 }
 
 /**
- * Which pods wait for a node, and which to start; how long it took those that no longer do. Pods that were bound or
- * ready when we first saw them are not counted: nobody knows whether somebody did before.
+ * Pods that wait for a node or to start, and the durations of those that no longer do. Pods already bound or ready when
+ * first seen are not counted: a process before us may have counted them.
  */
 export class WaitingPods {
   readonly #metrics: Metrics;
@@ -31,7 +31,7 @@ export class WaitingPods {
 
   observe(pod: Pod): void {
     const key = namespacedName(pod.metadata);
-    const time = this.#times.get(key); // before the start of the pod makes us forget it
+    const time = this.#times.get(key); // read first: once the pod has started its times are forgotten
     this.#observeBinding(key, { pod, time });
     this.#observeStart(key, { pod, time });
   }
@@ -61,7 +61,7 @@ export class WaitingPods {
     if (!isStarted && !isTerminalPod(pod)) return;
     this.#unstarted.delete(key);
     this.#times.forget(key);
-    if (!isStarted) return; // over without ever having been ready: there is no such time
+    if (!isStarted) return; // ended without having been ready: there is no startup time
     const at = Date.parse(ready.lastTransitionTime ?? "");
     this.#metrics.observe("pods_startup_duration_seconds", {}, secondsSince(pod.metadata.creationTimestamp, at));
     if (time.schedulable === undefined) return;

@@ -26,7 +26,7 @@ export function withClaimCondition(
   return withConditions(claim, setCondition(claim, { set: conditionSet, type, nowMs, ...finding }));
 }
 
-/** What was decided stays decided, for the claim as it is now. (03:L-5) */
+/** Keeps the condition and marks it as observed for the current generation. (03:L-5) */
 export function withClaimConditionRefreshed(claim: NodeClaim, type: NodeClaimDependent, nowMs: number): NodeClaim {
   return withConditions(claim, refreshCondition(claim, { set: conditionSet, type, nowMs }));
 }

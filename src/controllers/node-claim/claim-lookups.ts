@@ -22,32 +22,32 @@ export function nodeView(context: ControllerContext): View<NodeKubeObject> {
   return context.view<NodeKubeObject>(builtInTypes.Node);
 }
 
-/** For `prepare` of a loop that looks up nodes of claims, claims of nodes or claims of pools. */
+/** For `start` of a controller that looks up nodes of claims, claims of nodes or claims of pools. */
 export function indexClaimsAndNodes(context: ControllerContext): void {
   nodeView(context).addIndex(providerIdIndex, ({ spec }) => spec?.providerID || undefined);
   nodeClaimView(context).addIndex(providerIdIndex, ({ status }) => status?.providerID || undefined);
   nodeClaimView(context).addIndex(poolIndex, poolNameOf);
 }
 
-/** Every Node of the claim's machine; a claim without a machine has none. (03:L-8) */
+/** Every Node of the claim's instance; a claim without an instance has none. (03:L-8) */
 export function allNodesForClaim(claim: NodeClaim, context: ControllerContext): readonly NodeKubeObject[] {
   const id = claim.status?.providerID;
   return id ? nodeView(context).byIndex(providerIdIndex, id) : [];
 }
 
-/** Its Node, where there is exactly one. */
+/** Its Node, if there is exactly one. */
 export function nodeForClaim(claim: NodeClaim, context: ControllerContext): NodeKubeObject | undefined {
   const [node, ...others] = allNodesForClaim(claim, context);
   return others.length === 0 ? node : undefined;
 }
 
-/** Every claim of the Node's machine. */
+/** Every claim of the Node's instance. */
 export function allClaimsForNode(node: Node, context: ControllerContext): readonly NodeClaim[] {
   const id = node.spec?.providerID;
   return id ? nodeClaimView(context).byIndex(providerIdIndex, id) : [];
 }
 
-/** Its claim, where there is exactly one. */
+/** Its claim, if there is exactly one. */
 export function claimForNode(node: Node, context: ControllerContext): NodeClaim | undefined {
   const [claim, ...others] = allClaimsForNode(node, context);
   return others.length === 0 ? claim : undefined;
@@ -61,19 +61,19 @@ export function poolNameOf({ metadata }: Pick<NodeClaim, "metadata">): string | 
   return metadata.labels?.[labels.nodePool] || undefined;
 }
 
-/** The pool a claim is of, while it exists. */
+/** The pool of a claim, while it exists. */
 export function poolForClaim(claim: NodeClaim, context: ControllerContext): NodePool | undefined {
   const name = poolNameOf(claim);
   return name === undefined ? undefined : context.view<NodePool>(karpenterTypes.NodePool).get(name);
 }
 
-/** Whether the claim asks for a node class of this cloud: others are somebody else's. (03:L-1) */
+/** Whether this cloud provider serves the claim's node class; other claims are left alone. (03:L-1) */
 export function isManagedClaim({ spec }: NodeClaim, { nodeClasses }: Pick<CloudProvider, "nodeClasses">): boolean {
   const { group, kind } = spec.nodeClassRef;
   return nodeClasses.some((served) => served.group === group && served.kind === kind);
 }
 
-/** Keys of a trigger: the claims of a Node that came, changed or went. */
+/** Keys for a trigger: the claims of a Node that was created, changed or deleted. */
 export function claimNamesForNode(
   { object, old }: ObjectChange<NodeKubeObject>,
   context: ControllerContext,

@@ -6,21 +6,21 @@ import { karpenterTypes } from "../../kube/resources.ts";
 import { errorMessage } from "../../util/error-text.ts";
 import { conflictRetryMs, isConflictOrNotFound, mergePatchObject } from "../writes.ts";
 
-/** What one step made of a claim. */
+/** The result of one step over a claim. */
 export interface ClaimStepResult {
   readonly claim: NodeClaim;
   readonly afterMs?: number | undefined;
-  /** The claim is written all the same; then it is tried again. */
+  /** The claim is written all the same; then the steps are retried. */
   readonly error?: unknown;
-  /** What is only true once the claim is written: counts, log lines. (03:S-13) */
+  /** What may be counted and logged only once the claim is written. (03:S-13) */
   readonly afterWrite?: (() => void | Promise<void>) | undefined;
-  /** It was deleted: nothing is left to write. */
+  /** The claim was deleted: there is nothing left to write. */
   readonly isDeleted?: boolean | undefined;
 }
 
 export type ClaimStep = (claim: NodeClaim) => Promise<ClaimStepResult>;
 
-/** Takes the steps in turn on one claim, writes once what they made of it, and says when to look again. (03:L-2) */
+/** Runs the steps one after the other, writes their result once, and says when to reconcile again. (03:L-2) */
 export async function runClaimSteps(
   claim: NodeClaim,
   { client, steps }: { readonly client: KubeClient; readonly steps: readonly ClaimStep[] },
@@ -28,7 +28,7 @@ export async function runClaimSteps(
   const results = await runEach(claim, steps);
   const last = results.at(-1);
   if (last !== undefined && !last.isDeleted) {
-    // Upstream sleeps a second after this, lest it read its own write too late; our views show it at once. (03:L-2)
+    // Upstream sleeps a second after this, so as to read its own write; our views show it at once. (03:L-2)
     await writeClaim(client, { before: claim, after: last.claim });
     for (const { afterWrite } of results) await afterWrite?.();
   }
@@ -47,7 +47,7 @@ async function runEach(claim: NodeClaim, steps: readonly ClaimStep[]): Promise<r
   return results;
 }
 
-/** Trouble counts over plans; somebody who was faster is no trouble. */
+/** Errors come before requeues; a conflict is not an error. */
 function requeueOf(results: readonly ClaimStepResult[]): RequeueAfter | undefined {
   const errors = results.map(({ error }) => error).filter((error) => error !== undefined);
   const failures = errors.filter((error) => !isConflictOrNotFound(error));
@@ -58,7 +58,7 @@ function requeueOf(results: readonly ClaimStepResult[]): RequeueAfter | undefine
   return waits.length === 0 ? undefined : { afterMs: Math.min(...waits) };
 }
 
-/** Metadata, then status, as far as they changed; refused where somebody else changed the claim meanwhile. (03:S-10) */
+/** Writes metadata, then status, as far as they changed; a conflict if the claim was changed meanwhile. (03:S-10) */
 export async function writeClaim(
   client: KubeClient,
   { before, after }: { readonly before: NodeClaim; readonly after: NodeClaim },
@@ -68,11 +68,11 @@ export async function writeClaim(
   const status = changedFields(before.status ?? {}, after.status ?? {});
   const write = (base: NodeClaim, body: object, subresource?: "status"): Promise<NodeClaim> =>
     mergePatchObject<NodeClaim>(client, karpenterTypes.NodeClaim, base, { body, subresource, hasOptimisticLock: true });
-  const marked = metadata === undefined ? before : await write(before, { metadata });
-  return status === undefined ? marked : write(marked, { status }, "status");
+  const patched = metadata === undefined ? before : await write(before, { metadata });
+  return status === undefined ? patched : write(patched, { status }, "status");
 }
 
-/** The fields that are not as they were. */
+/** The fields that changed. */
 export function changedFields<T extends object>(before: T, after: Partial<T>): Partial<T> | undefined {
   const keys = (Object.keys(after) as (keyof T)[]).filter((key) => !isDeepStrictEqual(before[key], after[key]));
   return keys.length === 0 ? undefined : (Object.fromEntries(keys.map((key) => [key, after[key]])) as Partial<T>);

@@ -2,13 +2,13 @@ import { nodeClaimReasons } from "../../api/conditions/node-claim.ts";
 import { isStatusConditionTrue } from "../../api/conditions/set-condition.ts";
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import type { ResourceList } from "../../api/kubernetes/pod.ts";
-import { type Controller, type ControllerContext, reconcileController, triggerOn } from "../../kube/controller.ts";
+import { type Controller, triggerOn } from "../../kube/controller.ts";
 import { ExpiringMap } from "../../kube/expiring-map.ts";
 import type { RequeueAfter } from "../../kube/reconciler.ts";
 import { builtInTypes, karpenterTypes } from "../../kube/resources.ts";
 import { Quantity } from "../../util/quantity.ts";
 import type { ControllerDependencies } from "../controller-dependencies.ts";
-import { perRunState } from "../per-run-state.ts";
+import { contextOfClaim, type KarpenterContext, karpenterController } from "../karpenter-context.ts";
 import { scaledConcurrency } from "../settings.ts";
 import { requeueOnConflict } from "../writes.ts";
 import { withClaimCondition, withClaimConditionTrue } from "./claim-conditions.ts";
@@ -20,59 +20,55 @@ import {
   nodeClaimView,
   nodeForClaim,
 } from "./claim-lookups.ts";
-import { type ClaimReconcileContext, claimReconcileContext } from "./claim-reconcile-context.ts";
 import { writeClaim } from "./claim-steps.ts";
 import { ownName } from "./triggers.ts";
 
-const controller = "nodeclaim.consistency";
 const checkPeriodMs = 10 * 60_000;
 const minShare = 0.9;
 
-/** Compares what machines turned out to be with what was bought; only tells, never acts. (03 §1.8) */
+/** Compares the node's capacity with what was launched; it only reports. (03 §1.8) */
 export function consistencyController(dependencies: ControllerDependencies): Controller {
-  const lastCheckedAtOf = perRunState((context) => new ExpiringMap<number>(context.clock));
-  return reconcileController({
-    name: controller,
+  return karpenterController(dependencies, {
+    name: "nodeclaim.consistency",
     triggers: [
       triggerOn<NodeClaim>(karpenterTypes.NodeClaim, ownName),
       triggerOn<NodeKubeObject>(builtInTypes.Node, claimNamesForNode),
     ],
-    prepare: indexClaimsAndNodes,
     concurrency: scaledConcurrency({ min: 10, max: 1_000 }, dependencies.settings),
-    reconcile: requeueOnConflict(async (name: string, context: ControllerContext) => {
-      const claim = nodeClaimView(context).get(name);
-      const node = claim && isManagedClaim(claim, dependencies.cloud) ? nodeForClaim(claim, context) : undefined;
-      if (claim === undefined || node === undefined) return undefined;
-      return checkConsistency(
-        { claim, node, lastCheckedAt: lastCheckedAtOf(context) },
-        claimReconcileContext(claim, { controller, context, dependencies }),
-      );
-    }),
+    start: (context) => {
+      indexClaimsAndNodes(context);
+      return new ExpiringMap<number>(context.clock);
+    },
+    reconcile: requeueOnConflict(
+      async (name: string, context: KarpenterContext, lastCheckedAt: ExpiringMap<number>) => {
+        const claim = nodeClaimView(context).get(name);
+        const node = claim && isManagedClaim(claim, context.cloud) ? nodeForClaim(claim, context) : undefined;
+        if (claim === undefined || node === undefined) return undefined;
+        return checkConsistency(claim, { node, lastCheckedAt }, contextOfClaim(claim, context));
+      },
+    ),
   });
 }
 
 interface ConsistencyCheck {
-  readonly claim: NodeClaim;
   readonly node: NodeKubeObject;
-  /** When each claim was last looked at, by uid. */
+  /** When each claim was last checked, by uid. */
   readonly lastCheckedAt: ExpiringMap<number>;
 }
 
 async function checkConsistency(
-  { claim, node, lastCheckedAt }: ConsistencyCheck,
-  claimContext: ClaimReconcileContext,
+  claim: NodeClaim,
+  { node, lastCheckedAt }: ConsistencyCheck,
+  context: KarpenterContext,
 ): Promise<RequeueAfter> {
-  const now = claimContext.context.clock.now();
+  const now = context.clock.now();
   const { uid = "" } = claim.metadata;
   const last = lastCheckedAt.get(uid);
   if (last !== undefined) return { afterMs: last + checkPeriodMs - now };
   const issues = needsNodeShapeCheck(claim) ? nodeShapeIssues(node, claim) : [];
-  await writeClaim(claimContext.context.client, {
-    before: claim,
-    after: withConsistencyCondition(claim, { issues, now }),
-  });
+  await writeClaim(context.client, { before: claim, after: withConsistencyCondition(claim, { issues, now }) });
   lastCheckedAt.set(uid, now, checkPeriodMs);
-  for (const issue of issues) recordFailedCheck(claim, issue, claimContext);
+  for (const issue of issues) recordFailedCheck(claim, issue, context);
   return { afterMs: checkPeriodMs };
 }
 
@@ -83,7 +79,7 @@ function withConsistencyCondition(
   if (issues.length === 0) return withClaimConditionTrue(claim, "ConsistentStateFound", now);
   const finding = {
     reason: nodeClaimReasons.consistencyCheckFailed,
-    message: "the node is smaller than what was bought",
+    message: "the node has less capacity than the instance type",
   };
   return withClaimCondition(claim, "ConsistentStateFound", { status: "False", ...finding, nowMs: now });
 }
@@ -92,7 +88,7 @@ function needsNodeShapeCheck(claim: NodeClaim): boolean {
   return isStatusConditionTrue(claim, "Initialized") && claim.metadata.deletionTimestamp === undefined;
 }
 
-/** 03:C-2. */
+/** Requested resources of which the node has less than 90 % of what the claim's status promises. (03:C-2) */
 function nodeShapeIssues({ status }: NodeKubeObject, claim: NodeClaim): readonly string[] {
   const names = Object.keys(claim.spec.resources?.requests ?? {}).sort();
   return names.flatMap((name) => {
@@ -112,9 +108,9 @@ function quantityOf(list: ResourceList | undefined, name: string): Quantity {
   return Quantity.tryParse(list?.[name] ?? 0) ?? Quantity.zero;
 }
 
-function recordFailedCheck(claim: NodeClaim, issue: string, { context, log }: ClaimReconcileContext): void {
+function recordFailedCheck(claim: NodeClaim, issue: string, { log, recordEvent }: KarpenterContext): void {
   log.info("failed consistency check", { issue });
-  context.recordEvent(claim, {
+  recordEvent(claim, {
     type: "Warning",
     reason: "FailedConsistencyCheck",
     message: issue,

@@ -2,11 +2,11 @@ import { getCondition } from "../../api/conditions/set-condition.ts";
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import type { NodePool } from "../../api/kinds/node-pool.ts";
 import { neverDuration, parseNillableDurationMs } from "../../util/duration.ts";
+import type { KarpenterContext } from "../karpenter-context.ts";
 import { withClaimConditionTrue, withoutClaimCondition } from "./claim-conditions.ts";
-import type { ClaimReconcileContext } from "./claim-reconcile-context.ts";
 import type { ClaimStepResult } from "./claim-steps.ts";
 
-/** From when on a claim may be consolidated, or why it may not at all. (03:M-4, M-5) */
+/** From when a claim may be consolidated, or why it may not be. (03:M-4, M-5) */
 export type ConsolidationReadiness =
   | { readonly isPossible: true; readonly fromMs: number }
   | { readonly isPossible: false; readonly because: string };
@@ -21,29 +21,25 @@ export function consolidationReadiness(claim: NodeClaim, { spec }: NodePool): Co
   return { isPossible: true, fromMs: afterMs === 0 ? Number.NEGATIVE_INFINITY : since + afterMs };
 }
 
-/** Marks claims nothing has happened on for as long as their pool asks for. (03:M-4) */
-export function markConsolidatable(
-  claim: NodeClaim,
-  pool: NodePool,
-  claimContext: ClaimReconcileContext,
-): ClaimStepResult {
-  const now = claimContext.context.clock.now();
+/** Sets Consolidatable on claims without pod events for as long as their pool asks for. (03:M-4) */
+export function markConsolidatable(claim: NodeClaim, pool: NodePool, context: KarpenterContext): ClaimStepResult {
+  const now = context.clock.now();
   const readiness = consolidationReadiness(claim, pool);
-  if (!readiness.isPossible) return withoutConsolidatable(claim, readiness.because, claimContext);
+  if (!readiness.isPossible) return withoutConsolidatable(claim, readiness.because, context);
   const leftMs = readiness.fromMs - now;
   if (leftMs > 0)
     return {
-      ...withoutConsolidatable(claim, "consolidateAfter window not yet elapsed", claimContext),
+      ...withoutConsolidatable(claim, "consolidateAfter window not yet elapsed", context),
       afterMs: leftMs,
     };
   const isNew = getCondition(claim, "Consolidatable") === undefined;
   return {
     claim: withClaimConditionTrue(claim, "Consolidatable", now),
-    afterWrite: () => void (isNew && claimContext.log.debug("marking consolidatable")),
+    afterWrite: () => void (isNew && context.log.debug("marking consolidatable")),
   };
 }
 
-function withoutConsolidatable(claim: NodeClaim, reason: string, { log }: ClaimReconcileContext): ClaimStepResult {
+function withoutConsolidatable(claim: NodeClaim, reason: string, { log }: KarpenterContext): ClaimStepResult {
   const after = withoutClaimCondition(claim, "Consolidatable");
   const afterWrite = () => void (after !== claim && log.debug("removing consolidatable status condition", { reason }));
   return { claim: after, afterWrite };

@@ -2,16 +2,14 @@ import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import type { Pod } from "../../api/kubernetes/pod.ts";
 import { labels } from "../../api/labels.ts";
 import { isReschedulable } from "../../core/pod-predicates.ts";
-import type { ControllerContext } from "../../kube/controller.ts";
 import { isKubeError } from "../../kube/kube-error.ts";
 import { karpenterTypes } from "../../kube/resources.ts";
 import { parseDurationMs } from "../../util/duration.ts";
-import type { ControllerDependencies } from "../controller-dependencies.ts";
-import type { Metrics } from "../metrics/metrics.ts";
+import type { KarpenterContext } from "../karpenter-context.ts";
 import { objectKeyFromMeta } from "../writes.ts";
-import { nodeClaimView } from "./claim-lookups.ts";
+import { nodeClaimView, poolNameOf } from "./claim-lookups.ts";
 
-/** Why a claim is deleted without anybody asking for it. (03 §6.1) */
+/** Why a controller deletes a claim by itself. (03 §6.1) */
 export type DisruptionCause =
   | "expired"
   | "unhealthy"
@@ -23,23 +21,22 @@ export type DisruptionCause =
 
 export interface DisruptClaimOptions {
   readonly reason: DisruptionCause;
-  readonly context: ControllerContext;
-  readonly dependencies: Pick<ControllerDependencies, "metrics">;
-  /** Those on its node; the ones that need another place are counted. */
+  /** The pods on its node; those that will be rescheduled are counted. */
   readonly pods?: readonly Pod[] | undefined;
 }
 
-/** Deletes a claim on purpose, and counts it; false where it was on its way out already. (03:S-11, S-13) */
+/** Deletes a claim and counts it; false if it was already being deleted. (03:S-11, S-13) */
 export async function disruptClaim(
   claim: NodeClaim,
-  { reason, context, dependencies, pods = [] }: DisruptClaimOptions,
+  { reason, pods = [] }: DisruptClaimOptions,
+  context: KarpenterContext,
 ): Promise<boolean> {
   if (!(await deleteUnlessDeleting(claim, context))) return false;
-  countDisruption(claim, { reason, metrics: dependencies.metrics, pods });
+  countDisruption(claim, { reason, pods }, context);
   return true;
 }
 
-async function deleteUnlessDeleting({ metadata }: NodeClaim, context: ControllerContext): Promise<boolean> {
+async function deleteUnlessDeleting({ metadata }: NodeClaim, context: KarpenterContext): Promise<boolean> {
   const { name = "", uid } = metadata;
   const seen = nodeClaimView(context).get(name);
   if (seen === undefined || seen.metadata.uid !== uid || seen.metadata.deletionTimestamp !== undefined) return false;
@@ -49,20 +46,18 @@ async function deleteUnlessDeleting({ metadata }: NodeClaim, context: Controller
     return true;
   } catch (error) {
     if (isKubeError(error, "not-found")) return false;
-    throw error; // a conflict too: whether the one we meant is gone, the next look at the views says
+    throw error; // a conflict too: the next reconcile sees whether the claim we meant is gone
   }
 }
 
-interface CountDisruptionOptions {
-  readonly reason: string;
-  readonly metrics: Metrics;
-  readonly pods: readonly Pod[];
-}
-
-function countDisruption({ metadata, spec }: NodeClaim, { reason, metrics, pods }: CountDisruptionOptions): void {
+function countDisruption(
+  { metadata, spec }: NodeClaim,
+  { reason, pods }: { readonly reason: DisruptionCause; readonly pods: readonly Pod[] },
+  { metrics }: KarpenterContext,
+): void {
   const disruptionLabels = {
     reason,
-    nodepool: metadata.labels?.[labels.nodePool] ?? "",
+    nodepool: poolNameOf({ metadata }) ?? "",
     capacity_type: metadata.labels?.[labels.capacityType] ?? "",
     consolidation_policy: "",
     termination_mode: terminationMode(spec),
@@ -72,7 +67,7 @@ function countDisruption({ metadata, spec }: NodeClaim, { reason, metrics, pods 
   if (reschedulableCount > 0) metrics.count("pods_disruption_initiated_total", disruptionLabels, reschedulableCount);
 }
 
-/** How long its pods may hold it: for ever, for a while, or not at all. (03 §6.1) */
+/** Whether its pods can delay termination without limit, up to a deadline, or not at all. (03 §6.1) */
 export function terminationMode({
   terminationGracePeriod,
 }: Pick<NodeClaim["spec"], "terminationGracePeriod">): "graceful" | "eventual" | "forceful" {

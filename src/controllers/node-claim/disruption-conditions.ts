@@ -3,62 +3,55 @@ import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import type { NodePool } from "../../api/kinds/node-pool.ts";
 import type { KubeObject } from "../../api/object.ts";
 import type { ResourceType } from "../../kube/client.ts";
-import {
-  type Controller,
-  type ControllerContext,
-  reconcileController,
-  triggerOn,
-  type WatchTrigger,
-} from "../../kube/controller.ts";
+import { type Controller, type ControllerContext, triggerOn, type WatchTrigger } from "../../kube/controller.ts";
 import { ExpiringMap } from "../../kube/expiring-map.ts";
 import { karpenterTypes } from "../../kube/resources.ts";
 import type { ObjectChange } from "../../kube/view.ts";
 import type { ControllerDependencies } from "../controller-dependencies.ts";
-import { perRunState } from "../per-run-state.ts";
+import { contextOfClaim, type KarpenterContext, karpenterController } from "../karpenter-context.ts";
 import { scaledConcurrency } from "../settings.ts";
 import { requeueOnConflict } from "../writes.ts";
 import { claimsOfPool, indexClaimsAndNodes, isManagedClaim, nodeClaimView, poolForClaim } from "./claim-lookups.ts";
-import { claimReconcileContext } from "./claim-reconcile-context.ts";
-import { runClaimSteps } from "./claim-steps.ts";
+import { type ClaimStep, runClaimSteps } from "./claim-steps.ts";
 import { markConsolidatable } from "./consolidatable-condition.ts";
 import { markDrifted } from "./drifted-condition.ts";
 import { ownName } from "./triggers.ts";
 
-const controller = "nodeclaim.disruption";
-
 /**
- * Marks claims that may be disrupted; disrupting them is others' work. (03 §1.10) No pod wakes it: what pods do reaches
- * it through the claim's `lastPodEventTime`.
+ * Sets the conditions Drifted and Consolidatable; disrupting the claims is another controller's work. Pods do not wake
+ * it: their events arrive as the claim's lastPodEventTime. (03 §1.10)
  */
 export function disruptionConditionsController(dependencies: ControllerDependencies): Controller {
-  const foundIn = perRunState((context) => new ExpiringMap<true>(context.clock));
-  return reconcileController({
-    name: controller,
+  return karpenterController(dependencies, {
+    name: "nodeclaim.disruption",
     triggers: [
       triggerOn<NodeClaim>(karpenterTypes.NodeClaim, ownName),
       triggerOn<NodePool>(karpenterTypes.NodePool, claimsOfChangedPool),
       ...dependencies.cloud.nodeClasses.map(claimsOfNodeClassTrigger),
     ],
-    prepare: indexClaimsAndNodes,
     concurrency: scaledConcurrency({ min: 10, max: 1_000 }, dependencies.settings),
-    reconcile: requeueOnConflict(async (name: string, context: ControllerContext) => {
-      const claim = nodeClaimView(context).get(name);
-      if (claim === undefined || !isManagedClaim(claim, dependencies.cloud)) return undefined;
-      const pool = poolForClaim(claim, context);
-      if (pool === undefined || claim.metadata.deletionTimestamp !== undefined) return undefined;
-      const claimContext = {
-        ...claimReconcileContext(claim, { controller, context, dependencies }),
-        pool,
-        found: foundIn(context),
-      };
-      const drifted = (current: NodeClaim) => markDrifted(current, claimContext);
-      const consolidatable = async (current: NodeClaim) => markConsolidatable(current, pool, claimContext);
-      return runClaimSteps(claim, { client: context.client, steps: [drifted, consolidatable] });
-    }),
+    start: (context) => {
+      indexClaimsAndNodes(context);
+      return new ExpiringMap<true>(context.clock);
+    },
+    reconcile: requeueOnConflict(
+      async (name: string, context: KarpenterContext, recentTypeChecks: ExpiringMap<true>) => {
+        const claim = nodeClaimView(context).get(name);
+        if (claim === undefined || !isManagedClaim(claim, context.cloud)) return undefined;
+        const pool = poolForClaim(claim, context);
+        if (pool === undefined || claim.metadata.deletionTimestamp !== undefined) return undefined;
+        const claimContext = contextOfClaim(claim, context);
+        const steps: readonly ClaimStep[] = [
+          (current) => markDrifted(current, { pool, recentTypeChecks }, claimContext),
+          async (current) => markConsolidatable(current, pool, claimContext),
+        ];
+        return runClaimSteps(claim, { client: context.client, steps });
+      },
+    ),
   });
 }
 
-/** What a pool counts in its status concerns no claim. */
+/** A change of the pool's status concerns no claim. */
 function claimsOfChangedPool({ object, old }: ObjectChange<NodePool>, context: ControllerContext): readonly string[] {
   if (object === undefined) return [];
   const isSame =

@@ -3,7 +3,7 @@ import type { ResourceType } from "../../kube/client.ts";
 import type { ControllerContext } from "../../kube/controller.ts";
 import type { NodeKubeObject } from "./claim-lookups.ts";
 
-/** `resource.k8s.io/v1` ResourceSlice, as far as it says which pools a driver has published. */
+/** The fields of a `resource.k8s.io/v1` ResourceSlice that say which pools a driver has published. */
 export interface ResourceSlice extends KubeObject {
   readonly spec: {
     readonly driver: string;
@@ -22,8 +22,8 @@ const resourceSlices: ResourceType = {
 const nodeIndex = "node";
 
 /**
- * Slices of the node's own devices. Not every cluster serves them, so that nobody watches them before a claim needs
- * them; until they are here there are none, and the claim is looked at again. (03:L-16)
+ * ResourceSlices of the node's own devices. Not every cluster serves them, so they are watched only once a claim needs
+ * them; until the first list there are none, and the claim is requeued. (03:L-16)
  */
 export function resourceSlicesOfNode(
   { metadata }: NodeKubeObject,
@@ -45,7 +45,7 @@ interface DevicePool {
   readonly seen: number;
 }
 
-/** The first of the drivers asked for, as a comma list, that has no complete pool among the slices. */
+/** The first of the requested drivers (a comma-separated list) without a complete pool among the slices. */
 export function unpublishedDriver(asked: string, slices: readonly ResourceSlice[]): string | undefined {
   const complete = new Set(
     devicePoolsOf(slices)
@@ -56,7 +56,7 @@ export function unpublishedDriver(asked: string, slices: readonly ResourceSlice[
   return drivers.find((driver) => driver !== "" && !complete.has(driver));
 }
 
-/** Slices of older generations are leftovers. */
+/** Slices of older generations do not count. */
 function devicePoolsOf(slices: readonly ResourceSlice[]): readonly DevicePool[] {
   const pools = new Map<string, DevicePool>();
   for (const { spec } of slices) {

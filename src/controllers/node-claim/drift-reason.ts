@@ -9,10 +9,10 @@ import { type InstanceType, reservationIdLabels } from "../../core/instance-type
 import { Requirement } from "../../core/requirement.ts";
 import { Requirements } from "../../core/requirements.ts";
 
-/** Why a node is no longer what its pool asks for, as far as the pool and the catalogue tell. (03:M-7) */
+/** Why a node is no longer what its pool asks for, as far as the pool and the instance types show it. (03:M-7) */
 export type KarpenterDriftReason = "NodePoolDrifted" | "RequirementsDrifted" | "InstanceTypeNotFound";
 
-/** What only pool and claim are needed for: the template changed, or the machine does not meet it any more. (03:M-7) */
+/** Drift that shows in pool and claim alone: the template changed, or the node no longer meets its requirements. (03:M-7) */
 export function poolDriftReason(
   claim: NodeClaim,
   pool: NodePool,
@@ -20,21 +20,21 @@ export function poolDriftReason(
 ): KarpenterDriftReason | undefined {
   const stamps = { claim: claim.metadata.annotations, owner: pool.metadata.annotations };
   if (isDriftedByHash(hashAnnotationKeys.nodePool, stamps)) return "NodePoolDrifted";
-  // A change of versions forgives nobody, not even for the moment it takes. (01 §6.3)
+  // A change of hash versions must not clear a drift that was already found. (01 §6.3)
   const wasDrifted = getCondition(claim, "Drifted")?.reason === "NodePoolDrifted";
   if (wasDrifted && areHashVersionsDifferent(hashAnnotationKeys.nodePool, stamps)) return "NodePoolDrifted";
   const asked = Requirements.fromItems(pool.spec.template.spec.requirements, policy);
   return isCompatible(requirementsOfLabels(claim, policy), asked) ? undefined : "RequirementsDrifted";
 }
 
-/** Young claims were chosen from the catalogue as it is; and one that was found is not looked for again soon. (03:M-7) */
+/** Young claims are not checked; a claim whose type was found is not checked again soon. (03:M-7) */
 export const instanceTypeCheck = { minAgeMs: 60 * 60_000, foundForMs: 30 * 60_000 } as const;
 
 export function isDueForInstanceTypeCheck({ metadata }: NodeClaim, now: number): boolean {
   return now - Date.parse(metadata.creationTimestamp ?? "") > instanceTypeCheck.minAgeMs;
 }
 
-/** Nobody sells such a machine any more, not even sold out. (03:M-7) */
+/** The type, or every offering of it, is gone from the catalogue; an unavailable offering still counts as there. (03:M-7) */
 export function isInstanceTypeNotFound(claim: NodeClaim, types: readonly InstanceType[], policy: LabelPolicy): boolean {
   const name = claim.metadata.labels?.[labels.instanceType];
   const type = types.find((one) => one.name === name);
@@ -45,7 +45,7 @@ export function isInstanceTypeNotFound(claim: NodeClaim, types: readonly Instanc
   );
 }
 
-/** A reservation may have run out under the machine, which then goes on as an on-demand one. */
+/** A reservation may have expired under a running instance, which then continues as on-demand. */
 function launchedRequirements(claim: NodeClaim, policy: LabelPolicy): Requirements {
   const labelRequirements = requirementsOfLabels(claim, policy);
   if (claim.metadata.labels?.[labels.capacityType] !== "reserved") return labelRequirements;

@@ -3,8 +3,8 @@ import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import type { NodePool } from "../../api/kinds/node-pool.ts";
 import { isCloudError } from "../../cloud/cloud-error.ts";
 import type { ExpiringMap } from "../../kube/expiring-map.ts";
+import type { KarpenterContext } from "../karpenter-context.ts";
 import { withClaimCondition, withoutClaimCondition } from "./claim-conditions.ts";
-import type { ClaimReconcileContext } from "./claim-reconcile-context.ts";
 import type { ClaimStepResult } from "./claim-steps.ts";
 import {
   instanceTypeCheck,
@@ -13,27 +13,31 @@ import {
   poolDriftReason,
 } from "./drift-reason.ts";
 
-/** What marking drift needs beside the claim. */
-export interface DriftContext extends ClaimReconcileContext {
+/** What a claim is compared with. */
+export interface DriftComparison {
   readonly pool: NodePool;
-  /** Claims whose type is known to be sold still, by uid. (03:M-7) */
-  readonly found: ExpiringMap<true>;
+  /** Claims whose instance type was found recently, by uid. (03:M-7) */
+  readonly recentTypeChecks: ExpiringMap<true>;
 }
 
 const recheckMs = 5 * 60_000;
-/** Prices that are being worked out are there soon. (02:O-8) */
+/** NodeOverlays are evaluated soon. (02:O-8) */
 const unevaluatedMs = 10_000;
 
-/** Marks claims whose machine is no longer what is asked for. (03:M-6) */
-export async function markDrifted(claim: NodeClaim, claimContext: DriftContext): Promise<ClaimStepResult> {
+/** Sets Drifted on claims whose node is no longer what is asked for. (03:M-6) */
+export async function markDrifted(
+  claim: NodeClaim,
+  comparison: DriftComparison,
+  context: KarpenterContext,
+): Promise<ClaimStepResult> {
   if (!isStatusConditionTrue(claim, "Launched"))
-    return withoutDrifted(claim, "removing drift status condition, isn't launched", claimContext);
+    return withoutDrifted(claim, "removing drift status condition, isn't launched", context);
   try {
-    const reason = await driftReasonOf(claim, claimContext);
+    const reason = await driftReasonOf(claim, comparison, context);
     const step =
       reason === undefined
-        ? withoutDrifted(claim, "removing drifted status condition, not drifted", claimContext)
-        : withDrifted(claim, reason, claimContext);
+        ? withoutDrifted(claim, "removing drifted status condition, not drifted", context)
+        : withDrifted(claim, reason, context);
     return { ...step, afterMs: recheckMs };
   } catch (error) {
     if (isCloudError(error, "not-found")) return { claim };
@@ -42,42 +46,43 @@ export async function markDrifted(claim: NodeClaim, claimContext: DriftContext):
   }
 }
 
-/** What is cheap to find out comes first. (03:M-7) */
-async function driftReasonOf(claim: NodeClaim, claimContext: DriftContext): Promise<string | undefined> {
-  const { cloud } = claimContext.dependencies;
+/** The cheap checks come first. (03:M-7) */
+async function driftReasonOf(
+  claim: NodeClaim,
+  comparison: DriftComparison,
+  context: KarpenterContext,
+): Promise<string | undefined> {
+  const { cloud } = context;
   return (
-    poolDriftReason(claim, claimContext.pool, cloud.labelPolicy) ??
-    (await instanceTypeDriftReason(claim, claimContext)) ??
+    poolDriftReason(claim, comparison.pool, cloud.labelPolicy) ??
+    (await instanceTypeDriftReason(claim, comparison, context)) ??
     (await cloud.driftReason(claim))
   );
 }
 
 async function instanceTypeDriftReason(
   claim: NodeClaim,
-  { pool, found, context, dependencies }: DriftContext,
+  { pool, recentTypeChecks }: DriftComparison,
+  { clock, cloud }: KarpenterContext,
 ): Promise<string | undefined> {
   const { uid = "" } = claim.metadata;
-  if (!isDueForInstanceTypeCheck(claim, context.clock.now()) || found.get(uid)) return undefined;
-  const types = await dependencies.cloud.instanceTypes(pool);
-  if (isInstanceTypeNotFound(claim, types, dependencies.cloud.labelPolicy)) return "InstanceTypeNotFound";
-  found.set(uid, true, instanceTypeCheck.foundForMs); // only good news is kept: a catalogue may be wrong for a moment
+  if (!isDueForInstanceTypeCheck(claim, clock.now()) || recentTypeChecks.get(uid)) return undefined;
+  const types = await cloud.instanceTypes(pool);
+  if (isInstanceTypeNotFound(claim, types, cloud.labelPolicy)) return "InstanceTypeNotFound";
+  recentTypeChecks.set(uid, true, instanceTypeCheck.foundForMs); // only "found" is remembered: a catalogue may be wrong for a moment
   return undefined;
 }
 
-function withDrifted(claim: NodeClaim, reason: string, { context, log }: ClaimReconcileContext): ClaimStepResult {
+function withDrifted(claim: NodeClaim, reason: string, { clock, log }: KarpenterContext): ClaimStepResult {
   const isNew = getCondition(claim, "Drifted") === undefined;
+  const observation = { status: "True", reason, message: reason, nowMs: clock.now() } as const;
   return {
-    claim: withClaimCondition(claim, "Drifted", {
-      status: "True",
-      reason,
-      message: reason,
-      nowMs: context.clock.now(),
-    }),
+    claim: withClaimCondition(claim, "Drifted", observation),
     afterWrite: () => void (isNew && log.debug("marking drifted", { reason })),
   };
 }
 
-function withoutDrifted(claim: NodeClaim, message: string, { log }: ClaimReconcileContext): ClaimStepResult {
+function withoutDrifted(claim: NodeClaim, message: string, { log }: KarpenterContext): ClaimStepResult {
   const after = withoutClaimCondition(claim, "Drifted");
   return { claim: after, afterWrite: () => void (after !== claim && log.debug(message)) };
 }

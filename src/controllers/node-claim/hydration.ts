@@ -1,23 +1,24 @@
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import { nodeClassLabelKey } from "../../core/scenario/complete-nodes.ts";
-import { type Controller, type ControllerContext, reconcileController, triggerOn } from "../../kube/controller.ts";
+import { type Controller, triggerOn } from "../../kube/controller.ts";
 import { karpenterTypes } from "../../kube/resources.ts";
 import type { ControllerDependencies } from "../controller-dependencies.ts";
+import { type KarpenterContext, karpenterController } from "../karpenter-context.ts";
 import { scaledConcurrency } from "../settings.ts";
 import { mergePatchObject, requeueOnConflict } from "../writes.ts";
 import { isManagedClaim, nodeClaimView } from "./claim-lookups.ts";
 import { ownName } from "./triggers.ts";
 
-/** Gives claims of older versions the label that says whose they are. (03:H-1) */
+/** Adds the node class label to claims created by older versions. (03:H-1) */
 export function nodeClaimHydrationController(dependencies: ControllerDependencies): Controller {
-  return reconcileController({
+  return karpenterController(dependencies, {
     name: "nodeclaim.hydration",
     triggers: [triggerOn<NodeClaim>(karpenterTypes.NodeClaim, ownName)],
     concurrency: scaledConcurrency({ min: 1_000, max: 5_000 }, dependencies.settings),
     backOff: { baseMs: 100, maxMs: 60_000 },
-    reconcile: requeueOnConflict(async (name: string, context: ControllerContext) => {
+    reconcile: requeueOnConflict(async (name: string, context: KarpenterContext) => {
       const claim = nodeClaimView(context).get(name);
-      if (claim === undefined || !isManagedClaim(claim, dependencies.cloud)) return undefined;
+      if (claim === undefined || !isManagedClaim(claim, context.cloud)) return undefined;
       const { nodeClassRef } = claim.spec;
       const key = nodeClassLabelKey(nodeClassRef);
       if (claim.metadata.labels?.[key] === nodeClassRef.name) return undefined;

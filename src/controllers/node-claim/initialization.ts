@@ -5,60 +5,59 @@ import { annotations, ephemeralTaintPrefix, knownEphemeralTaints, labels, type T
 import { formatTaint } from "../../core/tolerations.ts";
 import { builtInTypes } from "../../kube/resources.ts";
 import { Quantity } from "../../util/quantity.ts";
+import type { KarpenterContext } from "../karpenter-context.ts";
 import { mergePatchObject } from "../writes.ts";
 import { withClaimCondition, withClaimConditionRefreshed, withClaimConditionTrue } from "./claim-conditions.ts";
 import { isNodeReady, type NodeKubeObject, nodeForClaim } from "./claim-lookups.ts";
-import type { ClaimReconcileContext } from "./claim-reconcile-context.ts";
 import type { ClaimStepResult } from "./claim-steps.ts";
 import { resourceSlicesOfNode, unpublishedDriver } from "./dra-drivers.ts";
 import { isSameTaint } from "./node-sync.ts";
 
-/** Why pods cannot count on the node yet. */
+/** Why the node is not initialized yet. */
 interface InitializationObstacle {
   readonly reason: InitializationReason;
   readonly message: string;
-  /** For what no event tells of. */
+  /** For obstacles whose end no watch announces. */
   readonly afterMs?: number | undefined;
 }
 
 const slicesPollMs = 5_000;
 
-/** Finds out when everything promised to pods is there; once and for all. (03 §1.4, L-18) */
-export async function checkInitialization(
-  claim: NodeClaim,
-  claimContext: ClaimReconcileContext,
-): Promise<ClaimStepResult> {
-  const { context } = claimContext;
+/**
+ * Sets Initialized once the node is ready, its startup taints are gone and its resources are registered; it stays set.
+ * (03 §1.4, L-18)
+ */
+export async function checkInitialization(claim: NodeClaim, context: KarpenterContext): Promise<ClaimStepResult> {
   if (isConditionSettled(claim, "Initialized"))
     return { claim: withClaimConditionRefreshed(claim, "Initialized", context.clock.now()) };
   if (!isStatusConditionTrue(claim, "Registered")) return { claim };
   const node = nodeForClaim(claim, context);
-  const obstacle = node === undefined ? nodeNotFoundObstacle : obstacleOf(node, claim, claimContext);
-  if (obstacle !== undefined) return withObstacle(claim, obstacle, claimContext);
-  return node === undefined ? { claim } : withInitialized(claim, node, claimContext);
+  const obstacle = node === undefined ? nodeNotFoundObstacle : obstacleOf(node, claim, context);
+  if (obstacle !== undefined) return withObstacle(claim, obstacle, context);
+  return node === undefined ? { claim } : withInitialized(claim, node, context);
 }
 
 function withObstacle(
   claim: NodeClaim,
   { reason, message, afterMs }: InitializationObstacle,
-  { context }: ClaimReconcileContext,
+  { clock }: KarpenterContext,
 ): ClaimStepResult {
-  const finding = { status: "Unknown", reason, message, nowMs: context.clock.now() } as const;
+  const finding = { status: "Unknown", reason, message, nowMs: clock.now() } as const;
   return { claim: withClaimCondition(claim, "Initialized", finding), afterMs };
 }
 
 async function withInitialized(
   claim: NodeClaim,
   node: NodeKubeObject,
-  { context, log }: ClaimReconcileContext,
+  { client, clock, log }: KarpenterContext,
 ): Promise<ClaimStepResult> {
   if (node.metadata.labels?.[labels.initialized] !== "true") {
     const body = { metadata: { labels: { [labels.initialized]: "true" } } };
-    await mergePatchObject(context.client, builtInTypes.Node, node, { body });
+    await mergePatchObject(client, builtInTypes.Node, node, { body });
   }
   const { allocatable } = node.status ?? {};
   return {
-    claim: withClaimConditionTrue(claim, "Initialized", context.clock.now()),
+    claim: withClaimConditionTrue(claim, "Initialized", clock.now()),
     afterWrite: () => log.info("initialized nodeclaim", { allocatable }),
   };
 }
@@ -68,17 +67,17 @@ const nodeNotFoundObstacle: InitializationObstacle = {
   message: "the node has not joined the cluster",
 };
 
-/** The first of these is the one that is told. */
+/** The first one found is reported. */
 function obstacleOf(
   node: NodeKubeObject,
   claim: NodeClaim,
-  claimContext: ClaimReconcileContext,
+  context: KarpenterContext,
 ): InitializationObstacle | undefined {
   return (
     notReadyObstacle(node) ??
     taintObstacle(node, claim) ??
     resourceObstacle(node, claim) ??
-    draObstacle(node, claim, claimContext)
+    draObstacle(node, claim, context)
   );
 }
 
@@ -90,11 +89,14 @@ function taintObstacle({ spec }: NodeKubeObject, claim: NodeClaim): Initializati
   const nodeTaints = spec?.taints ?? [];
   const startup = nodeTaints.find((taint) => claim.spec.startupTaints?.some((one) => isSameTaint(one, taint)));
   if (startup !== undefined) {
-    return { reason: "StartupTaintsExist", message: `startup taint ${formatTaint(startup)} is still there` };
+    return { reason: "StartupTaintsExist", message: `startup taint ${formatTaint(startup)} has not been removed` };
   }
   const ephemeral = nodeTaints.find(isEphemeral);
   return (
-    ephemeral && { reason: "KnownEphemeralTaintsExist", message: `taint ${formatTaint(ephemeral)} is still there` }
+    ephemeral && {
+      reason: "KnownEphemeralTaintsExist",
+      message: `taint ${formatTaint(ephemeral)} has not been removed`,
+    }
   );
 }
 
@@ -102,14 +104,17 @@ function isEphemeral(taint: Taint): boolean {
   return taint.key.startsWith(ephemeralTaintPrefix) || knownEphemeralTaints.some((one) => isSameTaint(one, taint));
 }
 
-/** A device plugin that has not reported leaves its resource at zero. */
+/** Until a device plugin has reported, its resource is zero. */
 function resourceObstacle({ status }: NodeKubeObject, { spec }: NodeClaim): InitializationObstacle | undefined {
   const requests = Object.entries(spec.resources?.requests ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
   const missing = requests.find(
     ([name, asked]) => !isZeroOrInvalid(asked) && isZeroOrInvalid(status?.allocatable?.[name] ?? 0),
   );
   return (
-    missing && { reason: "ResourceNotRegistered", message: `resource ${missing[0]} is asked for and not there yet` }
+    missing && {
+      reason: "ResourceNotRegistered",
+      message: `requested resource ${missing[0]} is not registered on the node`,
+    }
   );
 }
 
@@ -117,14 +122,14 @@ function isZeroOrInvalid(amount: string | number): boolean {
   return Quantity.tryParse(amount)?.isZero() ?? true;
 }
 
-/** 03:L-16. */
+/** A requested DRA driver has not published a complete pool of devices for this node. (03:L-16) */
 function draObstacle(
   node: NodeKubeObject,
   { metadata }: NodeClaim,
-  { context, dependencies }: ClaimReconcileContext,
+  context: KarpenterContext,
 ): InitializationObstacle | undefined {
   const asked = metadata.annotations?.[annotations.requestedDraDrivers];
-  if (dependencies.settings.ignoreDraRequests || asked === undefined) return undefined;
+  if (context.settings.ignoreDraRequests || asked === undefined) return undefined;
   const driver = unpublishedDriver(asked, resourceSlicesOfNode(node, context));
   return driver === undefined
     ? undefined

@@ -6,44 +6,44 @@ import { cloudErrorOf } from "../../cloud/cloud-error.ts";
 import type { Instance } from "../../cloud/cloud-provider.ts";
 import type { ExpiringMap } from "../../kube/expiring-map.ts";
 import { errorMessage } from "../../util/error-text.ts";
+import type { KarpenterContext } from "../karpenter-context.ts";
 import { withClaimCondition, withClaimConditionRefreshed, withClaimConditionTrue } from "./claim-conditions.ts";
-import type { ClaimReconcileContext } from "./claim-reconcile-context.ts";
 import type { ClaimStepResult } from "./claim-steps.ts";
 import { type DisruptionCause, disruptClaim } from "./disrupt-claim.ts";
 
-/** Machines bought for claims, by uid: a status that could not be written must not buy a second one. (03:L-5) */
+/** Instances created for claims, by uid: a status that could not be written must not launch a second one. (03:L-5) */
 export type LaunchedInstances = ExpiringMap<Instance>;
 
 const rememberedMs = 60 * 60_000;
 
-/** Buys the machine. (03 §1.2) */
+/** Creates the instance. (03 §1.2) */
 export async function launchInstance(
   claim: NodeClaim,
-  claimContext: ClaimReconcileContext & { readonly launches: LaunchedInstances },
+  launches: LaunchedInstances,
+  context: KarpenterContext,
 ): Promise<ClaimStepResult> {
-  const { context, launches } = claimContext;
   const { uid = "" } = claim.metadata;
   if (isConditionSettled(claim, "Launched")) {
     if (isStatusConditionTrue(claim, "Launched")) launches.delete(uid);
     return { claim: withClaimConditionRefreshed(claim, "Launched", context.clock.now()) };
   }
   const known = launches.get(uid);
-  if (known !== undefined) return withLaunched(claim, known, claimContext);
+  if (known !== undefined) return withLaunched(claim, known, context);
   try {
-    const instance = await claimContext.dependencies.cloud.create(claim);
+    const instance = await context.cloud.create(claim);
     launches.set(uid, instance, rememberedMs);
-    logLaunch(instance, claimContext);
-    return withLaunched(claim, instance, claimContext);
+    logLaunch(instance, context);
+    return withLaunched(claim, instance, context);
   } catch (error) {
-    return handleLaunchError(claim, error, claimContext);
+    return handleLaunchError(claim, error, context);
   }
 }
 
-function withLaunched(claim: NodeClaim, instance: Instance, { context }: ClaimReconcileContext): ClaimStepResult {
-  return { claim: withClaimConditionTrue(withInstanceDetails(claim, instance), "Launched", context.clock.now()) };
+function withLaunched(claim: NodeClaim, instance: Instance, { clock }: KarpenterContext): ClaimStepResult {
+  return { claim: withClaimConditionTrue(withInstanceDetails(claim, instance), "Launched", clock.now()) };
 }
 
-/** What people said of the claim counts over what the cloud says, and the cloud's annotations over the claim's. (03:L-7) */
+/** The claim's labels win over the instance's; the instance's annotations win over the claim's. (03:L-7) */
 export function withInstanceDetails(claim: NodeClaim, instance: Instance): NodeClaim {
   const { providerId, imageId, capacity, allocatable } = instance;
   return {
@@ -63,10 +63,7 @@ export function withInstanceDetails(claim: NodeClaim, instance: Instance): NodeC
   };
 }
 
-function logLaunch(
-  { providerId, labels: instanceLabels, allocatable }: Instance,
-  { log }: ClaimReconcileContext,
-): void {
+function logLaunch({ providerId, labels: instanceLabels, allocatable }: Instance, { log }: KarpenterContext): void {
   log.info("launched nodeclaim", {
     "provider-id": providerId,
     "instance-type": instanceLabels[labels.instanceType],
@@ -76,42 +73,40 @@ function logLaunch(
   });
 }
 
-/** Nothing can be had, or nothing may be: another claim may ask for something else. The rest is tried again. (03:L-6) */
+/**
+ * No capacity, or the node class is not ready: the claim is deleted, so that another can ask for something else. Other
+ * errors are retried. (03:L-6)
+ */
 async function handleLaunchError(
   claim: NodeClaim,
   error: unknown,
-  claimContext: ClaimReconcileContext,
+  context: KarpenterContext,
 ): Promise<ClaimStepResult> {
   const cloudError = cloudErrorOf(error);
   switch (cloudError?.code) {
     case "insufficient-capacity":
-      recordInsufficientCapacity(claim, cloudError, claimContext);
-      return abandonClaim(claim, { error, reason: "insufficient_capacity", claimContext });
+      recordInsufficientCapacity(claim, cloudError, context);
+      return abandonClaim(claim, { error, reason: "insufficient_capacity" }, context);
     case "node-class-not-ready":
-      return abandonClaim(claim, { error, reason: "nodeclass_not_ready", claimContext });
+      return abandonClaim(claim, { error, reason: "nodeclass_not_ready" }, context);
     default:
-      return withLaunchFailure(claim, error, claimContext);
+      return withLaunchFailure(claim, error, context);
   }
-}
-
-interface AbandonClaimOptions {
-  readonly error: unknown;
-  readonly reason: DisruptionCause;
-  readonly claimContext: ClaimReconcileContext;
 }
 
 async function abandonClaim(
   claim: NodeClaim,
-  { error, reason, claimContext }: AbandonClaimOptions,
+  { error, reason }: { readonly error: unknown; readonly reason: DisruptionCause },
+  context: KarpenterContext,
 ): Promise<ClaimStepResult> {
-  claimContext.log.error("failed launching nodeclaim", { error });
-  await disruptClaim(claim, { ...claimContext, reason });
+  context.log.error("failed launching nodeclaim", { error });
+  await disruptClaim(claim, { reason }, context);
   return { claim, isDeleted: true };
 }
 
-function recordInsufficientCapacity(claim: NodeClaim, { message }: Error, { context }: ClaimReconcileContext): void {
+function recordInsufficientCapacity(claim: NodeClaim, { message }: Error, { recordEvent }: KarpenterContext): void {
   const { name = "", uid = "" } = claim.metadata;
-  context.recordEvent(claim, {
+  recordEvent(claim, {
     type: "Warning",
     reason: "InsufficientCapacityError",
     message: `NodeClaim ${name} event: ${launchFailureObservation({ message }).message}`,
@@ -119,7 +114,7 @@ function recordInsufficientCapacity(claim: NodeClaim, { message }: Error, { cont
   });
 }
 
-function withLaunchFailure(claim: NodeClaim, error: unknown, { context }: ClaimReconcileContext): ClaimStepResult {
+function withLaunchFailure(claim: NodeClaim, error: unknown, { clock }: KarpenterContext): ClaimStepResult {
   const createError = cloudErrorOf(error, "create-failed");
   const finding =
     createError === undefined
@@ -129,7 +124,7 @@ function withLaunchFailure(claim: NodeClaim, error: unknown, { context }: ClaimR
           message: createError.detail,
         });
   return {
-    claim: withClaimCondition(claim, "Launched", { ...finding, nowMs: context.clock.now() }),
+    claim: withClaimCondition(claim, "Launched", { ...finding, nowMs: clock.now() }),
     error: new Error(`launching nodeclaim ${claim.metadata.name ?? ""}`, { cause: error }),
   };
 }

@@ -8,7 +8,7 @@ import { nodeClaimHydrationController } from "./hydration.ts";
 import { lifecycleController } from "./lifecycle.ts";
 import { podEventsController } from "./pod-events.ts";
 
-/** Everything that happens to NodeClaims by themselves. (03 §1.1–§1.11, Appendix A) */
+/** The controllers of NodeClaims. (03 §1.1–§1.11, Appendix A) */
 export function nodeClaimControllers(dependencies: ControllerDependencies): readonly Controller[] {
   return [
     lifecycleController(dependencies),

@@ -3,7 +3,7 @@ import { finalizers, labels, type Taint, taints } from "../../api/labels.ts";
 import type { NodeKubeObject } from "./claim-lookups.ts";
 import { changedFields } from "./claim-steps.ts";
 
-/** The Node with everything its claim has to say to it. (03:L-11) */
+/** The Node with its claim's labels, annotations, taints, owner reference and our finalizer. (03:L-11) */
 export function syncedNode(node: NodeKubeObject, claim: NodeClaim): NodeKubeObject {
   const { metadata, spec } = node;
   const { taints: claimTaints = [], startupTaints = [] } = claim.spec;
@@ -21,7 +21,7 @@ export function syncedNode(node: NodeKubeObject, claim: NodeClaim): NodeKubeObje
   };
 }
 
-/** Open to pods. (03:L-13) */
+/** The Node without the unregistered taint, and labelled registered. (03:L-13) */
 export function nodeMarkedRegistered({ metadata, spec, ...node }: NodeKubeObject): NodeKubeObject {
   const left = (spec?.taints ?? []).filter((taint) => !isSameTaint(taint, taints.unregistered));
   return {
@@ -31,7 +31,7 @@ export function nodeMarkedRegistered({ metadata, spec, ...node }: NodeKubeObject
   };
 }
 
-/** What a merge patch has to say; undefined where nothing changed. */
+/** The merge patch from one to the other; undefined if nothing changed. */
 export function nodePatch(before: NodeKubeObject, after: NodeKubeObject): object | undefined {
   const { labels: nodeLabels, annotations, finalizers: nodeFinalizers, ownerReferences } = after.metadata;
   const metadata = changedFields(before.metadata, {
@@ -62,7 +62,7 @@ function withOwnerReference(owners: Owners = [], { apiVersion, kind, metadata }:
   return isThere ? owners : [...owners, { apiVersion, kind, name, uid, blockOwnerDeletion: true }];
 }
 
-/** What the node wears already stays as it is. */
+/** Taints the node already has are kept as they are. */
 function withMissingTaints(nodeTaints: readonly Taint[] = [], added: readonly Taint[]): readonly Taint[] {
   const merged = [...nodeTaints];
   for (const taint of added) if (!merged.some((one) => isSameTaint(one, taint))) merged.push(taint);

@@ -2,7 +2,7 @@ import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import type { HookResult, RegistrationHook } from "../../cloud/cloud-provider.ts";
 import { errorMessage } from "../../util/error-text.ts";
 
-/** What all hooks together say. */
+/** The results of all hooks together. */
 export interface HookResults {
   /** Names of those that are pending or failed. */
   readonly pending: readonly string[];
@@ -11,7 +11,7 @@ export interface HookResults {
   readonly error: unknown;
 }
 
-/** Asks every hook at once: the slowest decides, and all that hold the node up are named. (03:L-12) */
+/** Runs all hooks at once; the node is registered when none is pending, and the pending ones are named. (03:L-12) */
 export async function runRegistrationHooks(claim: NodeClaim, hooks: readonly RegistrationHook[]): Promise<HookResults> {
   const settled = await Promise.allSettled(hooks.map(async (hook) => hook.registered(claim)));
   const results = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));

@@ -8,40 +8,36 @@ import {
 import { getCondition, setCondition, withConditions } from "../../api/conditions/set-condition.ts";
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import type { NodePool } from "../../api/kinds/node-pool.ts";
-import type { ControllerContext } from "../../kube/controller.ts";
+import { ignoreKubeErrors } from "../../kube/kube-error.ts";
 import { karpenterTypes } from "../../kube/resources.ts";
-import type { ControllerDependencies } from "../controller-dependencies.ts";
-import { ignoreKubeErrors, mergePatchObject, objectKeyFromMeta } from "../writes.ts";
+import type { KarpenterContext } from "../karpenter-context.ts";
+import { mergePatchObject, objectKeyFromMeta } from "../writes.ts";
 import { poolForClaim } from "./claim-lookups.ts";
 
 const conditionType = "NodeRegistrationHealthy";
-/** Pools have several writers; more than this in a row is no coincidence. */
+/** Pools have several writers; more conflicts in a row than this are an error. */
 const maxAttempts = 5;
 
-export interface RegistrationOutcome {
-  readonly isRegistered: boolean;
-  readonly context: ControllerContext;
-  readonly dependencies: Pick<ControllerDependencies, "registrationHealth">;
-}
-
-/** Remembers how a claim of the pool fared, and says so on the pool when that changes the picture. (03:P-21, P-22) */
+/** Records whether a claim of the pool registered, and updates the pool's condition if that changes it. (03:P-21, P-22) */
 export async function recordRegistrationOutcome(
   claim: NodeClaim,
-  { isRegistered, context, dependencies }: RegistrationOutcome,
+  { isRegistered }: { readonly isRegistered: boolean },
+  context: KarpenterContext,
 ): Promise<void> {
+  const { registrationHealth } = context;
   const pool = poolForClaim(claim, context);
-  if (pool === undefined || !isOwnedByPool(pool, claim)) return; // its pool is gone, or another one of that name
+  if (pool === undefined || !isOwnedByPool(pool, claim)) return; // the pool is gone, or was recreated under the same name
   const { uid = "" } = pool.metadata;
-  const window = dependencies.registrationHealth.window(uid);
+  const window = registrationHealth.window(uid);
   const { finding } = isRegistered ? afterRegistration(window) : afterRegistrationFailure(window, claim);
-  dependencies.registrationHealth.record(uid, { isRegistered }); // at once: other claims report while we write
+  registrationHealth.record(uid, { isRegistered }); // at once: other claims report while we write
   if (finding !== undefined) await writeHealthCondition(pool, finding, context);
 }
 
 async function writeHealthCondition(
   seen: NodePool,
   finding: ConditionObservation,
-  context: ControllerContext,
+  context: KarpenterContext,
 ): Promise<void> {
   let pool: NodePool | undefined = seen;
   for (let attempt = 1; pool !== undefined; attempt++) {
@@ -63,7 +59,7 @@ async function writeHealthCondition(
   }
 }
 
-/** A pool that is unhealthy already keeps the reason it has. */
+/** A pool that is already unhealthy keeps its reason. */
 function withHealthCondition(pool: NodePool, finding: ConditionObservation, nowMs: number): NodePool {
   if (finding.status === "False" && getCondition(pool, conditionType)?.status === "False") return pool;
   return withConditions(pool, setCondition(pool, { set: nodePoolConditions, type: conditionType, nowMs, ...finding }));

@@ -2,14 +2,14 @@ import { finalizers } from "../../api/labels.ts";
 import type { KubeObject } from "../../api/object.ts";
 import type { ObjectChange } from "../../kube/view.ts";
 
-/** The object itself is the key; one that is gone needs no more looks. */
+/** The object's own name; deleted objects are not reconciled. */
 export function ownName<T extends KubeObject>({ object }: ObjectChange<T>): readonly string[] {
   return object === undefined ? [] : [object.metadata.name ?? ""];
 }
 
 /**
- * The same, unless only labels, annotations or status changed. Those are mostly our own notes, and a note that a launch
- * failed must not cut short the wait before the next one. (03:L-4)
+ * The same, but not for changes of labels, annotations or status alone. Those are mostly our own writes, and the record
+ * of a failed launch must not cut its back-off short. (03:L-4)
  */
 export function ownNameUnlessMetadataOrStatusChange<T extends KubeObject>({
   object,

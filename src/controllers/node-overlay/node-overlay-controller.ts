@@ -12,60 +12,64 @@ import type { CloudProvider } from "../../cloud/cloud-provider.ts";
 import type { OverlayStore } from "../../cloud/overlay-store.ts";
 import { applyOverlays, type OverlayFault } from "../../core/overlay.ts";
 import type { Pool } from "../../core/scheduling/problem.ts";
-import { type Controller, type ControllerContext, reconcileController, triggerOn } from "../../kube/controller.ts";
+import { type Controller, triggerOn } from "../../kube/controller.ts";
 import type { RequeueAfter } from "../../kube/reconciler.ts";
 import { karpenterTypes } from "../../kube/resources.ts";
 import type { ControllerDependencies } from "../controller-dependencies.ts";
 import { hasGenerationChanged } from "../generation-changed.ts";
+import { type KarpenterContext, karpenterController } from "../karpenter-context.ts";
 import { nodePoolView } from "../node-pool/managed-pools.ts";
 import { patchLockedStatus } from "../patch-locked-status.ts";
 
-export interface NodeOverlayDependencies extends ControllerDependencies {
-  /** As it is without overlays: what they are held against. (02:O-9) */
+export interface OverlayEvaluationOptions {
+  /** The provider without overlays: they are evaluated against its instance types. (02:O-9) */
   readonly provider: CloudProvider;
   readonly store: OverlayStore;
 }
 
 const periodMs = 6 * 3_600_000;
-/** Overlays are judged against each other, so there is one thing to look at. */
+/** Overlays are evaluated against each other, so there is a single key. */
 const singletonKey = "overlays";
 
-/** Holds all overlays against what all pools are sold, and puts those in force that conflict with none. (02 §8.1) */
-export function nodeOverlayController(dependencies: NodeOverlayDependencies): Controller {
-  const types = [karpenterTypes.NodeOverlay, karpenterTypes.NodePool, ...dependencies.provider.nodeClasses];
-  return reconcileController({
+/** Evaluates all overlays against the instance types of all pools, and activates those without conflicts. (02 §8.1) */
+export function nodeOverlayController(
+  dependencies: ControllerDependencies,
+  evaluation: OverlayEvaluationOptions,
+): Controller {
+  const types = [karpenterTypes.NodeOverlay, karpenterTypes.NodePool, ...evaluation.provider.nodeClasses];
+  return karpenterController(dependencies, {
     name: "nodeoverlay",
     triggers: types.map((type) =>
       triggerOn<KubeObject>(type, (change) => (hasGenerationChanged(change) ? [singletonKey] : [])),
     ),
-    reconcile: (_, context) => evaluateOverlays(context, dependencies),
+    reconcile: (_, context) => evaluateOverlays(evaluation, context),
   });
 }
 
 async function evaluateOverlays(
-  context: ControllerContext,
-  { provider, store, cluster }: NodeOverlayDependencies,
+  { provider, store }: OverlayEvaluationOptions,
+  context: KarpenterContext,
 ): Promise<RequeueAfter> {
   const overlays = context.view<NodeOverlay>(karpenterTypes.NodeOverlay).all();
-  const { pools, errors } = await instanceTypesByPool(context, provider);
+  const { pools, errors } = await instanceTypesByPool(provider, context);
   const { faults } = applyOverlays(pools, { overlays, policy: provider.labelPolicy });
   const faultOf = new Map(faults.map((fault) => [fault.overlay, fault]));
   store.replace({
     overlays: overlays.filter((overlay) => !faultOf.has(overlay)),
     pools: new Set(pools.map(({ nodePool }) => nodePool.metadata.name ?? "")),
   });
-  cluster.markUnconsolidated();
-  const writes = overlays.map((overlay) => writeValidationCondition(overlay, context, faultOf.get(overlay)));
+  context.cluster.markUnconsolidated();
+  const writes = overlays.map((overlay) => writeValidationCondition(overlay, faultOf.get(overlay), context));
   const requeue = (await Promise.all(writes)).find((one) => one !== undefined);
-  // One pool's trouble is not the others': they are in force by now, and it is tried again. (02:O-8)
+  // A pool whose instance types cannot be listed is retried; overlays are active for the others by now. (02:O-8)
   if (errors.length > 0) throw new AggregateError(errors, "listing instance types");
   return requeue ?? { afterMs: periodMs };
 }
 
-/** What each of our pools is sold, and which could not say. */
+/** The instance types of each of our pools, and the errors of those whose types could not be listed. */
 async function instanceTypesByPool(
-  context: ControllerContext,
   provider: CloudProvider,
+  context: KarpenterContext,
 ): Promise<{ readonly pools: readonly Pool[]; readonly errors: readonly unknown[] }> {
   const ours = nodePoolView(context)
     .all()
@@ -84,8 +88,8 @@ async function instanceTypesByPool(
 
 async function writeValidationCondition(
   overlay: NodeOverlay,
-  context: ControllerContext,
   fault: OverlayFault | undefined,
+  context: KarpenterContext,
 ): Promise<RequeueAfter | undefined> {
   const set = nodeOverlayConditions;
   const nowMs = context.clock.now();

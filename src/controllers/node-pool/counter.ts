@@ -1,18 +1,20 @@
 import type { NodePool } from "../../api/kinds/node-pool.ts";
 import { resources } from "../../api/labels.ts";
 import { amountOf, type Resources } from "../../core/resources.ts";
-import { type Controller, reconcileController, triggerOn } from "../../kube/controller.ts";
+import { type Controller, triggerOn } from "../../kube/controller.ts";
+import { ignoreKubeErrors } from "../../kube/kube-error.ts";
 import { karpenterTypes } from "../../kube/resources.ts";
 import { Quantity } from "../../util/quantity.ts";
 import type { ControllerDependencies } from "../controller-dependencies.ts";
+import { karpenterController } from "../karpenter-context.ts";
 import { scaledConcurrency } from "../settings.ts";
-import { ignoreKubeErrors, mergePatchObject } from "../writes.ts";
+import { mergePatchObject } from "../writes.ts";
 import { managedPool } from "./managed-pools.ts";
 
 const periodMs = 5_000;
 const unsyncedMs = 1_000;
 
-/** Shown as zero rather than not at all. */
+/** Reported even if zero. */
 const alwaysShownResources = [
   resources.cpu,
   resources.memory,
@@ -21,20 +23,21 @@ const alwaysShownResources = [
   resources.nodes,
 ];
 
-/** Says of every pool what its nodes hold. (03:P-1) */
-export function poolCounterController({ cluster, cloud, settings }: ControllerDependencies): Controller {
-  return reconcileController({
+/** Writes the resources of its nodes into the status of every pool. (03:P-1) */
+export function poolCounterController(dependencies: ControllerDependencies): Controller {
+  return karpenterController(dependencies, {
     name: "nodepool.counter",
-    concurrency: scaledConcurrency({ min: 10, max: 1_000 }, settings),
+    concurrency: scaledConcurrency({ min: 10, max: 1_000 }, dependencies.settings),
     triggers: [
       triggerOn<NodePool>(karpenterTypes.NodePool, ({ object, old }) =>
         object && !old ? [object.metadata.name ?? ""] : [],
       ),
     ],
     reconcile: async (name, context) => {
-      const pool = managedPool(name, context, cloud);
+      const { cluster } = context;
+      const pool = managedPool(name, context);
       if (pool === undefined) return undefined;
-      // Of half a cluster we would count too little, and limits go by the count.
+      // An incomplete state counts too little, and limits go by the count.
       if (!cluster.isSynced) return { afterMs: unsyncedMs };
       const status = countStatusOf(cluster.poolTotals(name));
       if (!isStatusCurrent(pool, status)) {
@@ -72,7 +75,7 @@ function isStatusCurrent({ status }: NodePool, count: PoolCountStatus): boolean 
   );
 }
 
-/** A merge patch keeps what it does not name: resources no node has any more must be named. */
+/** A merge patch keeps what it does not name, so resources that no node has any more are set to null. */
 function clearedResources({ status }: NodePool): Readonly<Record<string, null>> {
   return Object.fromEntries(Object.keys(status?.resources ?? {}).map((name) => [name, null]));
 }

@@ -4,41 +4,44 @@ import { nodePoolHash } from "../../api/hash/node-pool-hash.ts";
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import type { NodePool } from "../../api/kinds/node-pool.ts";
 import type { ResourceType } from "../../kube/client.ts";
-import { type Controller, type ControllerContext, reconcileController, triggerOn } from "../../kube/controller.ts";
+import { type Controller, type ControllerContext, triggerOn } from "../../kube/controller.ts";
+import { ignoreKubeErrors } from "../../kube/kube-error.ts";
 import { karpenterTypes } from "../../kube/resources.ts";
 import type { ControllerDependencies } from "../controller-dependencies.ts";
+import { karpenterController } from "../karpenter-context.ts";
 import { claimsOfPool, indexClaimsAndNodes, isManagedClaim } from "../node-claim/claim-lookups.ts";
+import { ownName } from "../node-claim/triggers.ts";
 import { scaledConcurrency } from "../settings.ts";
-import { ignoreKubeErrors, mergePatchObject } from "../writes.ts";
-import { changedPoolName, managedPool } from "./managed-pools.ts";
+import { mergePatchObject } from "../writes.ts";
+import { managedPool } from "./managed-pools.ts";
 
-/** Stamps pools with the hash of their template, by which claims of an older one are told. (03:P-2) */
-export function poolHashController({ cloud, settings }: ControllerDependencies): Controller {
-  return reconcileController({
+/** Annotates pools with the hash of their template, by which claims of an older template are recognized. (03:P-2) */
+export function poolHashController(dependencies: ControllerDependencies): Controller {
+  return karpenterController(dependencies, {
     name: "nodepool.hash",
-    concurrency: scaledConcurrency({ min: 10, max: 1_000 }, settings),
-    triggers: [triggerOn<NodePool>(karpenterTypes.NodePool, changedPoolName)],
+    concurrency: scaledConcurrency({ min: 10, max: 1_000 }, dependencies.settings),
+    triggers: [triggerOn<NodePool>(karpenterTypes.NodePool, ownName)],
     kinds: [karpenterTypes.NodeClaim],
-    prepare: indexClaimsAndNodes,
+    start: indexClaimsAndNodes,
     reconcile: async (name, context) => {
-      const pool = managedPool(name, context, cloud);
+      const pool = managedPool(name, context);
       if (pool === undefined) return undefined;
-      const claims = claimsOfPool(name, context).filter((claim) => isManagedClaim(claim, cloud));
-      const stamps = hashUpdatesFor(hashAnnotationKeys.nodePool, {
+      const claims = claimsOfPool(name, context).filter((claim) => isManagedClaim(claim, context.cloud));
+      const updates = hashUpdatesFor(hashAnnotationKeys.nodePool, {
         hash: nodePoolHash(pool.spec.template),
         version: nodePoolHashVersion,
         owner: pool.metadata.annotations,
-        claims: claims.map(claimStampOf),
+        claims: claims.map(claimHashOf),
       });
-      // Claims first: the pool's own version says that all of them are done.
-      await Promise.all(stamps.claims.map((claim) => annotate(context, karpenterTypes.NodeClaim, claim)));
-      if (stamps.owner) await annotate(context, karpenterTypes.NodePool, { name, annotations: stamps.owner });
+      // Claims first: the pool's own hash version says that all of its claims are up to date.
+      await Promise.all(updates.claims.map((claim) => annotate(context, karpenterTypes.NodeClaim, claim)));
+      if (updates.owner) await annotate(context, karpenterTypes.NodePool, { name, annotations: updates.owner });
       return undefined;
     },
   });
 }
 
-function claimStampOf(claim: NodeClaim) {
+function claimHashOf(claim: NodeClaim) {
   const { name = "", annotations } = claim.metadata;
   return { name, annotations, isDrifted: getCondition(claim, "Drifted") !== undefined };
 }

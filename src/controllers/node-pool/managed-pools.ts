@@ -6,27 +6,20 @@ import type { CloudProvider } from "../../cloud/cloud-provider.ts";
 import type { ResourceType } from "../../kube/client.ts";
 import { type ControllerContext, triggerOn, type WatchTrigger } from "../../kube/controller.ts";
 import { karpenterTypes } from "../../kube/resources.ts";
-import type { ObjectChange, View } from "../../kube/view.ts";
+import type { View } from "../../kube/view.ts";
+import type { KarpenterContext } from "../karpenter-context.ts";
 
 type ServedNodeClasses = Pick<CloudProvider, "nodeClasses">;
+type PoolLookupContext = Pick<KarpenterContext, "view" | "cloud">;
 
 export function nodePoolView(context: Pick<ControllerContext, "view">): View<NodePool> {
   return context.view<NodePool>(karpenterTypes.NodePool);
 }
 
-/** The pool of this name, if it is there and of a node class we serve: others are somebody else's. (03:P-3) */
-export function managedPool(
-  name: string,
-  context: Pick<ControllerContext, "view">,
-  { nodeClasses }: ServedNodeClasses,
-): NodePool | undefined {
+/** The pool of this name, if it exists and its node class is one this provider serves. (03:P-3) */
+export function managedPool(name: string, context: PoolLookupContext): NodePool | undefined {
   const pool = nodePoolView(context).get(name);
-  return pool !== undefined && isManagedPool(pool, nodeClasses) ? pool : undefined;
-}
-
-/** Keys of a trigger: the pool itself, while there is one. */
-export function changedPoolName({ object }: ObjectChange<NodePool>): readonly string[] {
-  return object === undefined ? [] : [object.metadata.name ?? ""];
+  return pool !== undefined && isManagedPool(pool, context.cloud.nodeClasses) ? pool : undefined;
 }
 
 /** A change of a node class concerns the pools that refer to it. */
@@ -45,11 +38,10 @@ export function nodeClassTriggers({ nodeClasses }: ServedNodeClasses): readonly 
 /** The node class a pool refers to, if it exists. */
 export function nodeClassOf(
   pool: NodePool,
-  context: Pick<ControllerContext, "view">,
-  { nodeClasses }: ServedNodeClasses,
+  { view, cloud }: PoolLookupContext,
 ): (KubeObject & Conditioned) | undefined {
-  const type = nodeClasses.find((one) => refersToKind(pool, one));
-  return type && context.view<KubeObject & Conditioned>(type).get(pool.spec.template.spec.nodeClassRef.name);
+  const type = cloud.nodeClasses.find((one) => refersToKind(pool, one));
+  return type && view<KubeObject & Conditioned>(type).get(pool.spec.template.spec.nodeClassRef.name);
 }
 
 function refersToKind({ spec }: NodePool, { group, kind }: ResourceType): boolean {

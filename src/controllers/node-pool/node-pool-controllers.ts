@@ -7,7 +7,7 @@ import { poolReadinessController } from "./readiness.ts";
 import { poolRegistrationHealthController } from "./registration-health.ts";
 import { poolValidationController } from "./validation.ts";
 
-/** What is worked out about pools. (03 §1.12) */
+/** The controllers of NodePools. (03 §1.12) */
 export function nodePoolControllers(dependencies: ControllerDependencies): readonly Controller[] {
   return [
     poolCounterController(dependencies),

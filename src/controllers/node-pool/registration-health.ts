@@ -5,37 +5,37 @@ import {
 } from "../../api/conditions/registration-window.ts";
 import { getCondition } from "../../api/conditions/set-condition.ts";
 import type { NodePool } from "../../api/kinds/node-pool.ts";
-import { type Controller, reconcileController, triggerOn } from "../../kube/controller.ts";
+import { type Controller, triggerOn } from "../../kube/controller.ts";
 import { karpenterTypes } from "../../kube/resources.ts";
 import type { ControllerDependencies } from "../controller-dependencies.ts";
+import { karpenterController } from "../karpenter-context.ts";
+import { ownName } from "../node-claim/triggers.ts";
 import { scaledConcurrency } from "../settings.ts";
-import { changedPoolName, managedPool, nodeClassOf, nodeClassTriggers } from "./managed-pools.ts";
+import { managedPool, nodeClassOf, nodeClassTriggers } from "./managed-pools.ts";
 import { setPoolCondition } from "./set-pool-condition.ts";
 
-/** Forgets how nodes of a pool fared once the pool or its node class is another, and remembers it over a restart. (03:P-23) */
-export function poolRegistrationHealthController({
-  cloud,
-  registrationHealth,
-  settings,
-}: ControllerDependencies): Controller {
-  return reconcileController({
+/**
+ * Resets the registration health of a pool when the pool or its node class changes, and restores it from the condition
+ * after a restart. (03:P-23)
+ */
+export function poolRegistrationHealthController(dependencies: ControllerDependencies): Controller {
+  return karpenterController(dependencies, {
     name: "nodepool.registrationhealth",
-    concurrency: scaledConcurrency({ min: 10, max: 1_000 }, settings),
-    triggers: [triggerOn<NodePool>(karpenterTypes.NodePool, changedPoolName), ...nodeClassTriggers(cloud)],
+    concurrency: scaledConcurrency({ min: 10, max: 1_000 }, dependencies.settings),
+    triggers: [triggerOn<NodePool>(karpenterTypes.NodePool, ownName), ...nodeClassTriggers(dependencies.cloud)],
     reconcile: async (name, context) => {
-      const pool = managedPool(name, context, cloud);
-      const nodeClass = pool && nodeClassOf(pool, context, cloud);
+      const { registrationHealth } = context;
+      const pool = managedPool(name, context);
+      const nodeClass = pool && nodeClassOf(pool, context);
       if (pool === undefined || nodeClass === undefined) return undefined;
       const uid = pool.metadata.uid ?? "";
       if (registrationHealth.health(uid) === "unknown")
         registrationHealth.set(uid, windowFromCondition(getCondition(pool, "NodeRegistrationHealthy")));
       if (!isRegistrationHealthStale(pool, nodeClass)) return undefined;
       registrationHealth.set(uid, []);
-      const { requeue } = await setPoolCondition(pool, context, {
-        type: "NodeRegistrationHealthy",
-        finding: unevaluatedHealthObservation,
-        more: { nodeClassObservedGeneration: nodeClass.metadata.generation ?? 0 },
-      });
+      const more = { nodeClassObservedGeneration: nodeClass.metadata.generation ?? 0 };
+      const update = { type: "NodeRegistrationHealthy", finding: unevaluatedHealthObservation, more } as const;
+      const { requeue } = await setPoolCondition(pool, update, context);
       return requeue;
     },
   });

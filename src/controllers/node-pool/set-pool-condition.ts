@@ -12,17 +12,17 @@ type PoolCondition = (typeof nodePoolConditions)["dependents" | "independents"][
 /** Other fields of a pool's status. */
 type ExtraStatusFields = Partial<Pick<NonNullable<NodePool["status"]>, "nodeClassObservedGeneration">>;
 
-/** What a write came to: nothing to do, or done, and when to look again. */
+/** Whether the status changed, and when to reconcile again. */
 export interface PoolConditionWrite {
   readonly isChanged: boolean;
   readonly requeue: RequeueAfter | undefined;
 }
 
-/** Notes a finding about a pool, and what goes with it, unless it says so already. */
+/** Sets a condition of the pool, and other status fields with it, unless its status is like that already. */
 export async function setPoolCondition(
   pool: NodePool,
-  context: ControllerContext,
   { type, finding, more = {} }: { type: PoolCondition; finding: ConditionObservation; more?: ExtraStatusFields },
+  context: ControllerContext,
 ): Promise<PoolConditionWrite> {
   const nowMs = context.clock.now();
   const conditions = setCondition(pool, { set: nodePoolConditions, type, nowMs, ...finding });

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { EvictionQueue } from "./eviction-queue.ts";
-import type { PodKubeObject } from "./node-termination-context.ts";
+import type { PodKubeObject } from "./pods-of-node.ts";
 
 const pod = (name: string, uid = name): PodKubeObject => ({
   apiVersion: "v1",

@@ -1,23 +1,23 @@
-import type { PodKubeObject } from "./node-termination-context.ts";
+import type { PodKubeObject } from "./pods-of-node.ts";
 
-/** A pod that has to leave. */
+/** A pod to evict. */
 export interface QueuedEviction {
   readonly namespace: string;
   readonly name: string;
-  /** A pod that took the name since is another one. (03:T-41) */
+  /** A pod that has taken the name since is another one. (03:T-41) */
   readonly uid: string;
   readonly node: string;
   readonly deadlineMs?: number | undefined;
-  /** How often in a row it was told to stay. */
+  /** How often in a row its eviction was refused. */
   readonly refusals: number;
 }
 
-/** Pods that have to leave, each once. Nothing of it is kept: the next look at the node fills it again. (03 §2.3) */
+/** Pods to evict, each once. A restart may forget them: the next reconcile of their node adds them again. (03 §2.3) */
 export class EvictionQueue {
   readonly #pods = new Map<string, QueuedEviction>();
   readonly #listeners = new Set<(key: string) => void>();
 
-  /** A deadline can come nearer, never go away. One that is here already, with nothing new, goes on waiting. (03:T-40) */
+  /** A deadline can move forward, never back. A pod that is queued already keeps its back-off unless its deadline moves. (03:T-40) */
   add(
     pods: readonly PodKubeObject[],
     { node, deadlineMs = Infinity }: { readonly node: string; readonly deadlineMs?: number | undefined },
@@ -37,7 +37,7 @@ export class EvictionQueue {
     return this.#pods.get(key);
   }
 
-  /** It has to stay for now; says how often that was so. */
+  /** Returns how often in a row the eviction was refused. */
   countRefusal(key: string): number {
     const known = this.#pods.get(key);
     const refusals = (known?.refusals ?? 0) + 1;

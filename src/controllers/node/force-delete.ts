@@ -6,25 +6,26 @@ export interface DrainDeadline {
 }
 
 /**
- * Whether a pod must be deleted now to have its grace before the node's deadline: budgets and protection no longer
- * count. One that is going already, but would outlive the deadline, is asked once more with less grace. (03:T-50)
+ * Whether a pod must be deleted now to have its grace period before the node's deadline, whatever budgets and
+ * do-not-disrupt say. A pod that is terminating, but would outlive the deadline, is deleted again with a shorter grace
+ * period. (03:T-50)
  */
 export function isForceDeleteDue(pod: Pod, { nowMs, deadlineMs }: DrainDeadline): boolean {
   if (deadlineMs === undefined) return false;
   const { deletionTimestamp } = pod.metadata;
   if (deletionTimestamp === undefined) return nowMs > forceDeleteAfterMs(pod, deadlineMs);
-  // Asked again it would be gone by then: one that goes sooner, deadline or not, has nothing to be told.
+  // Deleting it again would end it by then: if it ends sooner anyway, there is nothing to do.
   const soonestMs = nowMs + forceDeleteGraceSeconds({ nowMs, deadlineMs }) * 1_000;
   return Date.parse(deletionTimestamp) > Math.max(deadlineMs, soonestMs);
 }
 
-/** The moment after which a pod has less time than its grace; never, for one without a word on it. */
+/** The moment after which less time is left than the grace period of the pod; never, if it has none. */
 export function forceDeleteAfterMs({ spec }: Pod, deadlineMs: number | undefined): number {
   const graceSeconds = spec.terminationGracePeriodSeconds;
   return deadlineMs === undefined || graceSeconds === undefined ? Infinity : deadlineMs - graceSeconds * 1_000;
 }
 
-/** Never zero: that would let a successor start while the pod may still run. (03:T-51) */
+/** Never zero: that would let a replacement start while the pod may still run. (03:T-51) */
 export function forceDeleteGraceSeconds({
   nowMs,
   deadlineMs,

@@ -1,13 +1,12 @@
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
-import { annotations, labels } from "../../api/labels.ts";
+import { labels } from "../../api/labels.ts";
 import type { RepairPolicy } from "../../cloud/cloud-provider.ts";
-import { type Controller, type ControllerContext, reconcileController, triggerOn } from "../../kube/controller.ts";
+import { type Controller, triggerOn } from "../../kube/controller.ts";
 import type { RequeueAfter } from "../../kube/reconciler.ts";
 import { builtInTypes, karpenterTypes } from "../../kube/resources.ts";
 import type { ObjectChange } from "../../kube/view.ts";
-import type { Logger } from "../../util/logger.ts";
-import { rfc3339 } from "../../util/timestamp.ts";
 import type { ControllerDependencies } from "../controller-dependencies.ts";
+import { type KarpenterContext, karpenterController, withLogValues } from "../karpenter-context.ts";
 import {
   claimForNode,
   indexClaimsAndNodes,
@@ -17,34 +16,35 @@ import {
   poolNameOf,
 } from "../node-claim/claim-lookups.ts";
 import { disruptClaim } from "../node-claim/disrupt-claim.ts";
+import { annotateTerminationTimestamp, terminationTimestampOf } from "../node-claim/termination-timestamp.ts";
 import { scaledConcurrency } from "../settings.ts";
-import { mergePatchObject, requeueOnConflict } from "../writes.ts";
+import { requeueOnConflict } from "../writes.ts";
 
-const controller = "node.health";
-/** More than this, and it is not the nodes that are ill. (03:R-4) */
+/** If more nodes than this are unhealthy, the cause is not the nodes. (03:R-4) */
 const maxUnhealthyPercent = 20;
 const recheckMs = 5 * 60_000;
 const blockedDedupeMs = 15 * 60_000;
 
-/** Replaces nodes that have been ill for longer than their provider tolerates. (03 §3) */
+/** Deletes nodes that have been unhealthy for longer than the provider tolerates. (03 §3) */
 export function nodeHealthController(dependencies: ControllerDependencies): Controller {
-  return reconcileController({
-    name: controller,
+  return karpenterController(dependencies, {
+    name: "node.health",
     triggers: [triggerOn<NodeKubeObject>(builtInTypes.Node, ownNameWhenConditionsChanged)],
     kinds: [karpenterTypes.NodeClaim],
     concurrency: scaledConcurrency({ min: 10, max: 1_000 }, dependencies.settings),
     backOff: { baseMs: 100, maxMs: 60_000 },
-    prepare: indexClaimsAndNodes,
-    reconcile: requeueOnConflict(async (name: string, context: ControllerContext) => {
+    start: indexClaimsAndNodes,
+    reconcile: requeueOnConflict(async (name: string, context: KarpenterContext) => {
       const node = nodeView(context).get(name);
       const claim = node && claimForNode(node, context);
-      if (node === undefined || claim === undefined || !isManagedClaim(claim, dependencies.cloud)) return undefined;
-      return repairNode({ node, claim, context, dependencies });
+      if (node === undefined || claim === undefined || !isManagedClaim(claim, context.cloud)) return undefined;
+      const names = { Node: { name }, NodeClaim: { name: claim.metadata.name ?? "" } };
+      return repairNode(node, claim, withLogValues(context, names));
     }),
   });
 }
 
-/** Heartbeats say nothing new. (03:R-2) */
+/** Heartbeats alone change nothing. (03:R-2) */
 function ownNameWhenConditionsChanged({ object, old }: ObjectChange<NodeKubeObject>): readonly string[] {
   if (object === undefined) return [];
   const isSame = old !== undefined && conditionText(old) === conditionText(object);
@@ -55,28 +55,24 @@ function conditionText({ status }: NodeKubeObject): string {
   return JSON.stringify((status?.conditions ?? []).map((one) => [one.type, one.status, one.lastTransitionTime]));
 }
 
-interface RepairContext {
-  readonly node: NodeKubeObject;
-  readonly claim: NodeClaim;
-  readonly context: ControllerContext;
-  readonly dependencies: ControllerDependencies;
-}
-
-async function repairNode(repairContext: RepairContext): Promise<RequeueAfter | undefined> {
-  const { node, context, dependencies } = repairContext;
-  const dueRepair = firstDueRepair(node, dependencies.cloud.repairPolicies);
+async function repairNode(
+  node: NodeKubeObject,
+  claim: NodeClaim,
+  context: KarpenterContext,
+): Promise<RequeueAfter | undefined> {
+  const dueRepair = firstDueRepair(node, context.cloud.repairPolicies);
   if (dueRepair === undefined) return undefined;
   const waitMs = dueRepair.dueAt - context.clock.now();
   if (waitMs > 0) return { afterMs: waitMs };
-  if (isUnhealthyLimitExceeded(repairContext)) {
-    recordRepairBlocked(repairContext);
+  if (isUnhealthyLimitExceeded(claim, context)) {
+    recordRepairBlocked(node, claim, context);
     return { afterMs: recheckMs };
   }
-  await deleteUnhealthyClaim(repairContext, dueRepair.policy);
+  await deleteUnhealthyClaim(claim, dueRepair.policy, context);
   return undefined;
 }
 
-/** Of all that ails it, what was tolerated first to its end. (03:R-3) */
+/** Of all policies the node violates, the one whose toleration ends first. (03:R-3) */
 export function firstDueRepair(
   { status }: Pick<NodeKubeObject, "status">,
   policies: readonly RepairPolicy[],
@@ -91,19 +87,19 @@ export function firstDueRepair(
   return due.sort((a, b) => a.dueAt - b.dueAt)[0];
 }
 
-/** Counts all that are ill, however long; of the pool, or of the cluster for a claim without one. (03:R-4) */
-function isUnhealthyLimitExceeded({ claim, context, dependencies }: RepairContext): boolean {
+/** Counts every unhealthy node, for however long: of the pool, or of the cluster for a claim without a pool. (03:R-4) */
+function isUnhealthyLimitExceeded(claim: NodeClaim, context: KarpenterContext): boolean {
   const pool = poolNameOf(claim);
   const nodes = nodeView(context)
     .all()
     .filter(({ metadata }) => pool === undefined || metadata.labels?.[labels.nodePool] === pool);
-  const unhealthy = nodes.filter((node) => firstDueRepair(node, dependencies.cloud.repairPolicies) !== undefined);
+  const unhealthy = nodes.filter((node) => firstDueRepair(node, context.cloud.repairPolicies) !== undefined);
   return unhealthy.length > Math.ceil((maxUnhealthyPercent * nodes.length) / 100);
 }
 
-function recordRepairBlocked({ node, claim, context }: RepairContext): void {
+function recordRepairBlocked(node: NodeKubeObject, claim: NodeClaim, { recordEvent }: KarpenterContext): void {
   const where = poolNameOf(claim) === undefined ? "the cluster" : `nodepool ${poolNameOf(claim)}`;
-  context.recordEvent(node, {
+  recordEvent(node, {
     type: "Warning",
     reason: "NodeRepairBlocked",
     message: `More than ${maxUnhealthyPercent}% of the nodes of ${where} are unhealthy`,
@@ -112,18 +108,19 @@ function recordRepairBlocked({ node, claim, context }: RepairContext): void {
 }
 
 /**
- * At once and whatever holds it: pods of a sick node are better off elsewhere. One that is on its way out already is
- * only hurried. (03:R-5, R-6)
+ * At once, whatever budgets and pods say: pods of an unhealthy node are better off elsewhere. A claim that is already
+ * being deleted only gets the earlier deadline. (03:R-5, R-6)
  */
-async function deleteUnhealthyClaim(repairContext: RepairContext, { conditionType }: RepairPolicy): Promise<void> {
-  const { node, claim, context, dependencies } = repairContext;
-  const name = node.metadata.name ?? "";
-  const log = dependencies.log.with({ controller, Node: { name }, NodeClaim: { name: claim.metadata.name ?? "" } });
-  const annotated = await withImmediateTermination(repairContext, log);
-  const pods = dependencies.cluster.nodeByName(name)?.pods;
-  if (!(await disruptClaim(annotated, { reason: "unhealthy", context, dependencies, pods }))) return;
-  log.info("deleting unhealthy node", { condition: conditionType });
-  dependencies.metrics.count("nodeclaims_unhealthy_disrupted_total", {
+async function deleteUnhealthyClaim(
+  claim: NodeClaim,
+  { conditionType }: RepairPolicy,
+  context: KarpenterContext,
+): Promise<void> {
+  const annotated = await withImmediateTermination(claim, context);
+  const pods = context.cluster.nodeByClaimName(claim.metadata.name ?? "")?.pods;
+  if (!(await disruptClaim(annotated, { reason: "unhealthy", pods }, context))) return;
+  context.log.info("deleting unhealthy node", { condition: conditionType });
+  context.metrics.count("nodeclaims_unhealthy_disrupted_total", {
     condition: snakeCase(conditionType),
     nodepool: poolNameOf(claim) ?? "",
     capacity_type: claim.metadata.labels?.[labels.capacityType] ?? "",
@@ -131,18 +128,11 @@ async function deleteUnhealthyClaim(repairContext: RepairContext, { conditionTyp
   });
 }
 
-/** One that has passed already stands; any later one is brought forward. (03:R-5) */
-async function withImmediateTermination({ claim, context }: RepairContext, log: Logger): Promise<NodeClaim> {
+/** A deadline that has passed is kept; a later one is brought forward. (03:R-5) */
+async function withImmediateTermination(claim: NodeClaim, context: KarpenterContext): Promise<NodeClaim> {
   const nowMs = context.clock.now();
-  if (Date.parse(claim.metadata.annotations?.[annotations.terminationTimestamp] ?? "") <= nowMs) return claim;
-  const added = { [annotations.terminationTimestamp]: rfc3339(nowMs) };
-  const body = { metadata: { annotations: added } };
-  const annotated = await mergePatchObject<NodeClaim>(context.client, karpenterTypes.NodeClaim, claim, {
-    body,
-    hasOptimisticLock: true,
-  });
-  log.info("annotated nodeclaim", added);
-  return annotated;
+  const hasPassed = Date.parse(terminationTimestampOf(claim) ?? "") <= nowMs;
+  return hasPassed ? claim : annotateTerminationTimestamp(claim, nowMs, context);
 }
 
 /** `PIDPressure` as metrics spell it: `pid_pressure`. */

@@ -1,8 +1,9 @@
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import { nodeClassLabelKey } from "../../core/scenario/complete-nodes.ts";
-import { type Controller, type ControllerContext, reconcileController, triggerOn } from "../../kube/controller.ts";
+import { type Controller, triggerOn } from "../../kube/controller.ts";
 import { builtInTypes, karpenterTypes } from "../../kube/resources.ts";
 import type { ControllerDependencies } from "../controller-dependencies.ts";
+import { type KarpenterContext, karpenterController } from "../karpenter-context.ts";
 import {
   allNodesForClaim,
   claimForNode,
@@ -15,9 +16,9 @@ import { ownName } from "../node-claim/triggers.ts";
 import { scaledConcurrency } from "../settings.ts";
 import { mergePatchObject, requeueOnConflict } from "../writes.ts";
 
-/** Gives Nodes of older versions the label that says whose they are. (03:H-1) */
+/** Adds the node class label to Nodes created by older versions. (03:H-1) */
 export function nodeHydrationController(dependencies: ControllerDependencies): Controller {
-  return reconcileController({
+  return karpenterController(dependencies, {
     name: "node.hydration",
     triggers: [
       triggerOn<NodeKubeObject>(builtInTypes.Node, ownName),
@@ -27,11 +28,11 @@ export function nodeHydrationController(dependencies: ControllerDependencies): C
     ],
     concurrency: scaledConcurrency({ min: 1_000, max: 5_000 }, dependencies.settings),
     backOff: { baseMs: 100, maxMs: 60_000 },
-    prepare: indexClaimsAndNodes,
-    reconcile: requeueOnConflict(async (name: string, context: ControllerContext) => {
+    start: indexClaimsAndNodes,
+    reconcile: requeueOnConflict(async (name: string, context: KarpenterContext) => {
       const node = nodeView(context).get(name);
       const claim = node && claimForNode(node, context);
-      if (node === undefined || claim === undefined || !isManagedClaim(claim, dependencies.cloud)) return undefined;
+      if (node === undefined || claim === undefined || !isManagedClaim(claim, context.cloud)) return undefined;
       const { nodeClassRef } = claim.spec;
       const key = nodeClassLabelKey(nodeClassRef);
       if (node.metadata.labels?.[key] === nodeClassRef.name) return undefined;

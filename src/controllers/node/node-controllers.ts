@@ -6,13 +6,13 @@ import { nodeHealthController } from "./health.ts";
 import { nodeHydrationController } from "./hydration.ts";
 import { nodeTerminationController } from "./termination.ts";
 
-/** What happens to Nodes: their end, their health, and the marks older versions left out. (03 Appendix A) */
+/** The controllers of Nodes: termination, health, and labels older versions did not set. (03 Appendix A) */
 export function nodeControllers(dependencies: ControllerDependencies): readonly Controller[] {
   const queue = new EvictionQueue();
   const isRepairEnabled = dependencies.settings.gates.NodeRepair && dependencies.cloud.repairPolicies.length > 0;
   return [
-    nodeTerminationController({ ...dependencies, queue }),
-    evictionQueueController({ ...dependencies, queue }),
+    nodeTerminationController(dependencies, queue),
+    evictionQueueController(dependencies, queue),
     nodeHydrationController(dependencies),
     ...(isRepairEnabled ? [nodeHealthController(dependencies)] : []),
   ];

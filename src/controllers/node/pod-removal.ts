@@ -1,72 +1,74 @@
 import { getCondition } from "../../api/conditions/set-condition.ts";
-import type { ControllerContext } from "../../kube/controller.ts";
 import { isKubeError, type KubeError } from "../../kube/kube-error.ts";
 import { builtInTypes } from "../../kube/resources.ts";
-import type { ControllerDependencies } from "../controller-dependencies.ts";
+import type { KarpenterContext } from "../karpenter-context.ts";
 import { claimForNode, nodeView } from "../node-claim/claim-lookups.ts";
 import type { QueuedEviction } from "./eviction-queue.ts";
 import { forceDeleteGraceSeconds } from "./force-delete.ts";
-import type { PodKubeObject } from "./node-termination-context.ts";
+import type { PodKubeObject } from "./pods-of-node.ts";
 
-/** A pod that leaves, and what it takes to tell of it. */
-export interface QueuedEvictionContext {
+/** A pod to evict: as it was queued, and as it is now. */
+export interface PodEviction {
   readonly queued: QueuedEviction;
   readonly pod: PodKubeObject;
-  readonly context: ControllerContext;
-  readonly dependencies: Pick<ControllerDependencies, "metrics" | "log">;
 }
 
-/** How the API server says that the pod's budget has to be waited for. */
+/** The API server refuses the eviction for now. */
 export interface EvictionBlocked {
   readonly atLeastMs: number;
 }
 
-/** Asks by the rules, with all the pod's grace. A pod that is gone, or another by now, has left. (03:T-43, T-44, T-52) */
-export async function requestEviction(evictionContext: QueuedEvictionContext): Promise<EvictionBlocked | undefined> {
-  const { queued, context, dependencies } = evictionContext;
-  const { name, namespace, uid } = queued;
-  const eviction = {
+/** Evicts the pod with its full grace period. A pod that is gone, or replaced by another, counts as evicted. (03:T-43, T-44, T-52) */
+export async function requestEviction(
+  eviction: PodEviction,
+  context: KarpenterContext,
+): Promise<EvictionBlocked | undefined> {
+  const { name, namespace, uid } = eviction.queued;
+  const body = {
     apiVersion: "policy/v1",
     kind: "Eviction",
     metadata: { name, namespace },
     deleteOptions: { preconditions: { uid } },
   };
   try {
-    await context.client.create(builtInTypes.Pod, eviction, { subresource: "eviction", name });
+    await context.client.create(builtInTypes.Pod, body, { subresource: "eviction", name });
   } catch (error) {
-    return handleEvictionError(evictionContext, error);
+    return handleEvictionError(eviction, error, context);
   }
-  dependencies.metrics.count("pods_eviction_requests_total", { code: "200" });
-  recordPodRemoved(evictionContext, { reason: "Evicted", message: `Evicted pod: ${drainReason(evictionContext)}` });
+  context.metrics.count("pods_eviction_requests_total", { code: "200" });
+  const message = `Evicted pod: ${drainReason(eviction, context)}`;
+  recordPodRemoved(eviction, { reason: "Evicted", message }, context);
   return undefined;
 }
 
-/** Two budgets over one pod are a 500 of their own. (03:T-44) */
+/** The API server answers 500 if several budgets select the pod. (03:T-44) */
 const multipleBudgetsMessage = /more than one PodDisruptionBudget/;
 
-function handleEvictionError(evictionContext: QueuedEvictionContext, error: unknown): EvictionBlocked | undefined {
+function handleEvictionError(
+  eviction: PodEviction,
+  error: unknown,
+  context: KarpenterContext,
+): EvictionBlocked | undefined {
   if (!isKubeError(error)) throw error;
   if (error.status !== undefined) {
-    evictionContext.dependencies.metrics.count("pods_eviction_requests_total", { code: String(error.status.code) });
+    context.metrics.count("pods_eviction_requests_total", { code: String(error.status.code) });
   }
   if (error.code === "not-found" || error.code === "conflict") return undefined;
   const hasMultipleBudgets = error.code === "server-error" && multipleBudgetsMessage.test(error.message);
   if (!hasMultipleBudgets && error.code !== "too-many-requests") throw error;
-  recordEvictionBlocked(
-    evictionContext,
-    hasMultipleBudgets ? "more than one PodDisruptionBudget selects it" : budgetText(error),
-  );
+  const because = hasMultipleBudgets ? "more than one PodDisruptionBudget selects it" : budgetText(error);
+  recordEvictionBlocked(eviction.queued, because, context);
   return { atLeastMs: error.retryAfterMs ?? 0 };
 }
 
-/** With the budget's name, where the server gives it. */
+/** With the budget's name, if the server gives it. */
 function budgetText({ status }: KubeError): string {
   const cause = status?.details?.causes?.[0]?.message;
   return `a PodDisruptionBudget prevents pod evictions${cause === undefined ? "" : ` (${cause})`}`;
 }
 
-/** One pod speaks for all that are blocked alike: a node has only so many events. (03 §6.2) */
-function recordEvictionBlocked({ queued, context }: QueuedEvictionContext, because: string): void {
+/** One event for all blocked pods of a node: its events are rate limited. (03 §6.2) */
+function recordEvictionBlocked(queued: QueuedEviction, because: string, context: KarpenterContext): void {
   const node = nodeView(context).get(queued.node);
   if (node === undefined) return;
   context.recordEvent(node, {
@@ -77,35 +79,38 @@ function recordEvictionBlocked({ queued, context }: QueuedEvictionContext, becau
   });
 }
 
-/** Past budgets and protection: the node's deadline leaves no more time. (03:T-51) */
-export async function forceDeletePod(evictionContext: QueuedEvictionContext, deadlineMs: number): Promise<void> {
-  const { queued, context, dependencies } = evictionContext;
-  const { name, namespace, uid } = queued;
-  const gracePeriodSeconds = forceDeleteGraceSeconds({ nowMs: context.clock.now(), deadlineMs });
+/** Deletes the pod whatever budgets and do-not-disrupt say: the node's deadline leaves no more time. (03:T-51) */
+export async function forceDeletePod(
+  eviction: PodEviction,
+  deadlineMs: number,
+  context: KarpenterContext,
+): Promise<void> {
+  const { client, clock, log } = context;
+  const { name, namespace, uid } = eviction.queued;
+  const gracePeriodSeconds = forceDeleteGraceSeconds({ nowMs: clock.now(), deadlineMs });
   try {
-    await context.client.delete(builtInTypes.Pod, { name, namespace }, { gracePeriodSeconds, preconditions: { uid } });
+    await client.delete(builtInTypes.Pod, { name, namespace }, { gracePeriodSeconds, preconditions: { uid } });
   } catch (error) {
     if (isKubeError(error, "not-found")) return;
     throw error;
   }
-  dependencies.log
-    .with({ controller: "eviction-queue", Pod: { name, namespace } })
-    .debug("deleting pod", { gracePeriodSeconds });
-  const message = `Deleted pod with a grace of ${gracePeriodSeconds}s to meet the deadline of its node, past budgets and do-not-disrupt`;
-  recordPodRemoved(evictionContext, { reason: "Disrupted", message });
+  log.debug("deleting pod", { Pod: { name, namespace }, gracePeriodSeconds });
+  const message = `Deleted pod with a grace period of ${gracePeriodSeconds}s to meet its node's termination deadline, overriding PodDisruptionBudgets and do-not-disrupt`;
+  recordPodRemoved(eviction, { reason: "Disrupted", message }, context);
 }
 
 function recordPodRemoved(
-  evictionContext: QueuedEvictionContext,
+  eviction: PodEviction,
   event: { readonly reason: string; readonly message: string },
+  context: KarpenterContext,
 ): void {
-  const { pod, queued, context, dependencies } = evictionContext;
-  dependencies.metrics.count("pods_drained_total", { reason: drainReason(evictionContext) });
+  const { pod, queued } = eviction;
+  context.metrics.count("pods_drained_total", { reason: drainReason(eviction, context) });
   context.recordEvent(pod, { type: "Normal", ...event, dedupe: { values: [queued.uid] } });
 }
 
-/** Why the node goes, as its claim tells. (03:T-45) */
-function drainReason({ queued, context }: QueuedEvictionContext): string {
+/** Why the node is terminated, as its claim has it. (03:T-45) */
+function drainReason({ queued }: PodEviction, context: KarpenterContext): string {
   const node = nodeView(context).get(queued.node);
   const claim = node && claimForNode(node, context);
   if (claim === undefined) return "";

@@ -1,13 +1,13 @@
 import { labels, taints } from "../../api/labels.ts";
 import { builtInTypes } from "../../kube/resources.ts";
+import type { KarpenterContext } from "../karpenter-context.ts";
 import type { NodeKubeObject } from "../node-claim/claim-lookups.ts";
 import { mergePatchObject } from "../writes.ts";
-import type { NodeTerminationContext } from "./node-termination-context.ts";
 
 const { key, effect } = taints.disrupted;
 
-/** Keeps new pods and load balancers away. (03:T-7) */
-export async function taintNode({ node, context, log }: NodeTerminationContext): Promise<NodeKubeObject> {
+/** Keeps new pods off the node, and load balancers from sending it requests. (03:T-7) */
+export async function taintNode(node: NodeKubeObject, { client, log }: KarpenterContext): Promise<NodeKubeObject> {
   const present = node.spec?.taints ?? [];
   const isTainted = present.some((one) => one.key === key && one.effect === effect);
   const isExcluded = node.metadata.labels?.[labels.excludeFromLoadBalancers] === "karpenter";
@@ -17,7 +17,7 @@ export async function taintNode({ node, context, log }: NodeTerminationContext):
     metadata: { labels: { [labels.excludeFromLoadBalancers]: "karpenter" } },
     spec: { taints: after },
   };
-  const tainted = await mergePatchObject<NodeKubeObject>(context.client, builtInTypes.Node, node, {
+  const tainted = await mergePatchObject<NodeKubeObject>(client, builtInTypes.Node, node, {
     body,
     hasOptimisticLock: true,
   });

@@ -1,26 +1,20 @@
-import { isCloudError } from "../../cloud/cloud-error.ts";
+import type { KarpenterContext } from "../karpenter-context.ts";
 import { withClaimConditionTrue } from "../node-claim/claim-conditions.ts";
-import type { NodeTerminationContext, TerminationStepResult } from "./node-termination-context.ts";
+import { deleteInstance } from "../node-claim/delete-instance.ts";
+import type { TerminatingNode, TerminationStepResult } from "./terminating-node.ts";
 
 const pollMs = 5_000;
 
 /**
- * Ends the machine and waits until it is gone: until then volumes may still be attached, and a pod of a StatefulSet may
- * still run. Without a claim there is nothing to ask with; leaked machines are collected. (03 §2.5)
+ * Terminates the instance and waits until it is gone: until then volumes may still be attached, and a pod of a
+ * StatefulSet may still run. Without a claim nothing is terminated; leaked instances are garbage collected. (03 §2.5)
  */
-export async function terminateInstance({
-  claim,
-  dependencies,
-  context,
-}: NodeTerminationContext): Promise<TerminationStepResult> {
+export async function terminateInstance(
+  { claim }: TerminatingNode,
+  context: KarpenterContext,
+): Promise<TerminationStepResult> {
   if (claim === undefined) return {};
-  const isGone = await dependencies.cloud.delete(claim).then(
-    () => false,
-    (error: unknown) => {
-      if (isCloudError(error, "not-found")) return true;
-      throw error;
-    },
-  );
-  const ending = withClaimConditionTrue(claim, "InstanceTerminating", context.clock.now());
-  return isGone ? { claim: ending } : { claim: ending, afterMs: pollMs };
+  const isGone = await deleteInstance(claim, context);
+  const terminating = withClaimConditionTrue(claim, "InstanceTerminating", context.clock.now());
+  return isGone ? { claim: terminating } : { claim: terminating, afterMs: pollMs };
 }

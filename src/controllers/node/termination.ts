@@ -2,40 +2,41 @@ import { isStatusConditionTrue } from "../../api/conditions/set-condition.ts";
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import { annotations, finalizers, labels } from "../../api/labels.ts";
 import { isCloudError } from "../../cloud/cloud-error.ts";
+import type { CloudProvider } from "../../cloud/cloud-provider.ts";
 import { nodeClassLabelKey } from "../../core/scenario/complete-nodes.ts";
-import { type Controller, type ControllerContext, reconcileController, triggerOn } from "../../kube/controller.ts";
+import { type Controller, triggerOn } from "../../kube/controller.ts";
+import { ignoreKubeErrors } from "../../kube/kube-error.ts";
 import type { RequeueAfter } from "../../kube/reconciler.ts";
 import { builtInTypes, karpenterTypes } from "../../kube/resources.ts";
 import type { ControllerDependencies } from "../controller-dependencies.ts";
-import { claimForNode, isNodeReady, type NodeKubeObject, nodeView } from "../node-claim/claim-lookups.ts";
+import { type KarpenterContext, karpenterController, withLogValues } from "../karpenter-context.ts";
+import {
+  claimForNode,
+  indexClaimsAndNodes,
+  isNodeReady,
+  type NodeKubeObject,
+  nodeView,
+} from "../node-claim/claim-lookups.ts";
 import { writeClaim } from "../node-claim/claim-steps.ts";
+import { recordTerminationTimestamp, terminationTimestampOf } from "../node-claim/termination-timestamp.ts";
 import { scaledConcurrency } from "../settings.ts";
-import { deleteExisting, ignoreKubeErrors, requeueOnConflict } from "../writes.ts";
+import { deleteExisting, requeueOnConflict } from "../writes.ts";
 import { drainNode } from "./drain-node.ts";
 import type { EvictionQueue } from "./eviction-queue.ts";
-import {
-  indexPodsByNode,
-  type NodeTerminationContext,
-  type TerminationStepResult,
-} from "./node-termination-context.ts";
+import { indexPodsByNode } from "./pods-of-node.ts";
 import { removeNodeFinalizer } from "./remove-node-finalizer.ts";
 import { taintNode } from "./taint-node.ts";
 import { terminateInstance } from "./terminate-instance.ts";
+import type { TerminatingNode } from "./terminating-node.ts";
 import { awaitVolumeDetachment, indexVolumeAttachments } from "./volume-detachment.ts";
 
-const controller = "node.termination";
-
-export interface TerminationDependencies extends ControllerDependencies {
-  readonly queue: EvictionQueue;
-}
-
-/** Lets a Node that is deleted go in good order: its pods, its volumes, its machine, then itself. (03 §2.1) */
-export function nodeTerminationController(dependencies: TerminationDependencies): Controller {
-  return reconcileController({
-    name: controller,
+/** Terminates a deleted Node gracefully: its pods, its volumes, its instance, then its finalizer. (03 §2.1) */
+export function nodeTerminationController(dependencies: ControllerDependencies, queue: EvictionQueue): Controller {
+  return karpenterController(dependencies, {
+    name: "node.termination",
     triggers: [
       triggerOn<NodeKubeObject>(builtInTypes.Node, ({ object }) =>
-        object && needsTermination(object, dependencies) ? [object.metadata.name ?? ""] : [],
+        object && needsTermination(object, dependencies.cloud) ? [object.metadata.name ?? ""] : [],
       ),
     ],
     kinds: [
@@ -46,54 +47,48 @@ export function nodeTerminationController(dependencies: TerminationDependencies)
     ],
     concurrency: scaledConcurrency({ min: 100, max: 5_000 }, dependencies.settings),
     backOff: { baseMs: 100, maxMs: 10_000 },
-    prepare: (context) => {
+    start: (context) => {
+      indexClaimsAndNodes(context);
       indexPodsByNode(context);
       indexVolumeAttachments(context);
     },
-    reconcile: requeueOnConflict(async (name: string, context: ControllerContext) => {
+    reconcile: requeueOnConflict(async (name: string, context: KarpenterContext) => {
       const node = nodeView(context).get(name);
-      return node === undefined || !needsTermination(node, dependencies)
+      return node === undefined || !needsTermination(node, context.cloud)
         ? undefined
-        : terminateNode(node, context, dependencies);
+        : terminateNode(node, queue, context);
     }),
   });
 }
 
-function needsTermination({ metadata }: NodeKubeObject, { cloud }: ControllerDependencies): boolean {
+function needsTermination({ metadata }: NodeKubeObject, { nodeClasses }: CloudProvider): boolean {
   return (
     metadata.deletionTimestamp !== undefined &&
     (metadata.finalizers ?? []).includes(finalizers.termination) &&
-    cloud.nodeClasses.some((served) => metadata.labels?.[nodeClassLabelKey(served)] !== undefined)
+    nodeClasses.some((served) => metadata.labels?.[nodeClassLabelKey(served)] !== undefined)
   );
 }
 
 async function terminateNode(
-  node: NodeKubeObject,
-  context: ControllerContext,
-  dependencies: TerminationDependencies,
+  seen: NodeKubeObject,
+  queue: EvictionQueue,
+  controllerContext: KarpenterContext,
 ): Promise<RequeueAfter | undefined> {
-  const claim = await deleteClaimOfNode(node, context);
-  const names = {
-    Node: { name: node.metadata.name ?? "" },
+  const claim = await deleteClaimOfNode(seen, controllerContext);
+  const context = withLogValues(controllerContext, {
+    Node: { name: seen.metadata.name ?? "" },
     ...(claim && { NodeClaim: { name: claim.metadata.name } }),
-  };
-  const log = dependencies.log.with({ controller, ...names });
-  const terminationContext: NodeTerminationContext = {
-    node,
-    claim,
-    context,
-    dependencies,
-    queue: dependencies.queue,
-    log,
-  };
-  if (await isInstanceGone(terminationContext)) return removeNodeFinalizer(terminationContext);
+  });
+  if (await isInstanceGone(seen, context)) return removeNodeFinalizer(seen, context);
   const deadlineMs = deadlineOf(claim);
-  recordDeadlineEvent(terminationContext);
-  return runTerminationSteps({ ...terminationContext, deadlineMs, node: await taintNode(terminationContext) });
+  const timestamp = claim && terminationTimestampOf(claim);
+  if (timestamp !== undefined) recordTerminationTimestamp(seen, timestamp, context);
+  const node = await taintNode(seen, context);
+  return runTerminationSteps({ node, claim, deadlineMs }, queue, context);
 }
 
-/** Deleting the Node means its claim too. Gives the claim as it is then: our own write is nobody's conflict. (03:T-1) */
-async function deleteClaimOfNode(node: NodeKubeObject, context: ControllerContext): Promise<NodeClaim | undefined> {
+/** Deleting the Node means its claim too. Returns the claim after the deletion, so that our own write is no conflict. (03:T-1) */
+async function deleteClaimOfNode(node: NodeKubeObject, context: KarpenterContext): Promise<NodeClaim | undefined> {
   const claim = claimForNode(node, context);
   if (claim === undefined || claim.metadata.deletionTimestamp !== undefined) return claim;
   await deleteExisting(context.client, karpenterTypes.NodeClaim, claim);
@@ -101,14 +96,14 @@ async function deleteClaimOfNode(node: NodeKubeObject, context: ControllerContex
 }
 
 /**
- * A machine that the cloud does not know has no pods to drain; one whose kubelet reports has, and of one without an id
- * nothing can be known. (03:T-5)
+ * A Node whose instance the cloud does not know has no pods to drain. A ready kubelet proves that the instance exists,
+ * and without a provider id nothing can be known. (03:T-5)
  */
-async function isInstanceGone({ node, dependencies }: NodeTerminationContext): Promise<boolean> {
+async function isInstanceGone(node: NodeKubeObject, { cloud }: KarpenterContext): Promise<boolean> {
   const id = node.spec?.providerID ?? "";
   if (id === "" || isNodeReady(node)) return false;
   try {
-    await dependencies.cloud.get(id);
+    await cloud.get(id);
     return false;
   } catch (error) {
     if (isCloudError(error, "not-found")) return true;
@@ -116,55 +111,51 @@ async function isInstanceGone({ node, dependencies }: NodeTerminationContext): P
   }
 }
 
-/** 03:T-6. */
+/** The termination timestamp of the claim in milliseconds; a value that is not a time is an error. (03:T-6) */
 function deadlineOf(claim: NodeClaim | undefined): number | undefined {
-  const written = claim?.metadata.annotations?.[annotations.terminationTimestamp];
-  if (written === undefined) return undefined;
-  const deadlineMs = Date.parse(written);
+  const timestamp = claim && terminationTimestampOf(claim);
+  if (timestamp === undefined) return undefined;
+  const deadlineMs = Date.parse(timestamp);
   if (Number.isNaN(deadlineMs)) {
-    throw new Error(
-      `parsing ${annotations.terminationTimestamp} of nodeclaim ${claim?.metadata.name}: ${written} is no time`,
-    );
+    const where = `${annotations.terminationTimestamp} of nodeclaim ${claim?.metadata.name}`;
+    throw new Error(`parsing ${where}: ${timestamp} is not a timestamp`);
   }
   return deadlineMs;
 }
 
-function recordDeadlineEvent({ node, context, claim }: NodeTerminationContext): void {
-  const written = claim?.metadata.annotations?.[annotations.terminationTimestamp];
-  if (written === undefined) return;
-  context.recordEvent(node, {
-    type: "Warning",
-    reason: "TerminationGracePeriodExpiring",
-    message: `All pods will be deleted by ${written}`,
-    dedupe: { values: [node.metadata.uid ?? ""] },
-  });
-}
-
-/** In order, until one has to wait; what they found out is written whatever happens. (03:T-8) */
-async function runTerminationSteps(terminationContext: NodeTerminationContext): Promise<RequeueAfter | undefined> {
-  let { claim } = terminationContext;
+/** Runs the steps in order until one has to wait; the claim's conditions are written whatever happens. (03:T-8) */
+async function runTerminationSteps(
+  terminating: TerminatingNode,
+  queue: EvictionQueue,
+  context: KarpenterContext,
+): Promise<RequeueAfter | undefined> {
+  const steps = [
+    (current: TerminatingNode) => drainNode(current, queue, context),
+    (current: TerminatingNode) => awaitVolumeDetachment(current, context),
+    (current: TerminatingNode) => terminateInstance(current, context),
+  ];
+  let { claim } = terminating;
   let afterMs: number | undefined;
   try {
-    for (const step of [drainNode, awaitVolumeDetachment, terminateInstance]) {
-      const result: TerminationStepResult = await step({ ...terminationContext, claim });
-      claim = result.claim;
-      afterMs = result.afterMs;
+    for (const step of steps) {
+      ({ claim, afterMs } = await step({ ...terminating, claim }));
       if (afterMs !== undefined) break;
     }
   } finally {
-    await writeClaimConditions(terminationContext, claim);
+    await writeClaimConditions(terminating, claim, context);
   }
-  return afterMs === undefined ? removeNodeFinalizer(terminationContext) : { afterMs };
+  return afterMs === undefined ? removeNodeFinalizer(terminating.node, context) : { afterMs };
 }
 
-/** Refused where somebody else wrote meanwhile: then all is looked at again. Counted once written. (03:T-8, S-13) */
+/** A conflict if somebody else wrote meanwhile: then the reconcile is repeated. Counted once written. (03:T-8, S-13) */
 async function writeClaimConditions(
-  { claim: before, node, context, dependencies }: NodeTerminationContext,
+  { claim: before, node }: TerminatingNode,
   after: NodeClaim | undefined,
-) {
+  { client, metrics }: KarpenterContext,
+): Promise<void> {
   if (before === undefined || after === undefined || after === before) return;
-  const written = await ignoreKubeErrors(writeClaim(context.client, { before, after }), "not-found");
+  const written = await ignoreKubeErrors(writeClaim(client, { before, after }), "not-found");
   if (written === undefined || !isStatusConditionTrue(after, "Drained") || isStatusConditionTrue(before, "Drained"))
     return;
-  dependencies.metrics.count("nodes_drained_total", { nodepool: node.metadata.labels?.[labels.nodePool] ?? "" });
+  metrics.count("nodes_drained_total", { nodepool: node.metadata.labels?.[labels.nodePool] ?? "" });
 }

@@ -7,8 +7,12 @@ import { volumeClaimKeys } from "../../core/volumes.ts";
 import type { ControllerContext } from "../../kube/controller.ts";
 import { builtInTypes } from "../../kube/resources.ts";
 import type { View } from "../../kube/view.ts";
+import type { KarpenterContext } from "../karpenter-context.ts";
 import { withClaimCondition, withClaimConditionTrue } from "../node-claim/claim-conditions.ts";
-import { type NodeTerminationContext, podsOfNode, type TerminationStepResult } from "./node-termination-context.ts";
+import type { NodeKubeObject } from "../node-claim/claim-lookups.ts";
+import { joinedNames } from "../provisioning/log-text.ts";
+import { podsOfNode } from "./pods-of-node.ts";
+import type { TerminatingNode, TerminationStepResult } from "./terminating-node.ts";
 
 interface VolumeAttachment extends KubeObject {
   readonly spec: {
@@ -18,10 +22,9 @@ interface VolumeAttachment extends KubeObject {
 }
 
 const pollMs = 1_000;
-const maxNamesShown = 5;
 const nodeIndex = "node";
 
-/** For `prepare` of a loop that waits for volumes. */
+/** For `start` of a controller that waits for volumes. */
 export function indexVolumeAttachments(context: ControllerContext): void {
   volumeAttachmentView(context).addIndex(nodeIndex, ({ spec }) => spec.nodeName);
 }
@@ -30,27 +33,27 @@ function volumeAttachmentView(context: ControllerContext): View<VolumeAttachment
   return context.view<VolumeAttachment>(builtInTypes.VolumeAttachment);
 }
 
-/** Waits until volumes have left the machine, so that pods can have them elsewhere. (03 §2.4) */
+/** Waits until volumes are detached from the instance, so that pods can use them elsewhere. (03 §2.4) */
 export async function awaitVolumeDetachment(
-  terminationContext: NodeTerminationContext,
+  { node, claim, deadlineMs }: TerminatingNode,
+  context: KarpenterContext,
 ): Promise<TerminationStepResult> {
-  const { claim, context, deadlineMs } = terminationContext;
   const nowMs = context.clock.now();
-  const blocking = blockingAttachments(terminationContext);
+  const blocking = blockingAttachments(node, context);
   if (blocking.length === 0) return { claim: claim && withClaimConditionTrue(claim, "VolumesDetached", nowMs) };
   if (deadlineMs !== undefined && nowMs >= deadlineMs) {
     const reason = nodeClaimReasons.terminationGracePeriodElapsed;
     const finding = { status: "False", reason, message: "", nowMs } as const;
     return { claim: claim && withClaimCondition(claim, "VolumesDetached", finding) };
   }
-  recordAwaitingDetachment(terminationContext, blocking);
+  recordAwaitingDetachment(node, blocking, context);
   const reason = nodeClaimReasons.awaitingVolumeDetachment;
   const finding = { status: "Unknown", reason, message: "", nowMs } as const;
   return { claim: claim && withClaimCondition(claim, "VolumesDetached", finding), afterMs: pollMs };
 }
 
-/** Volumes of pods that do not leave stay attached: they do not hold the node. (03:T-20) */
-function blockingAttachments({ node, context }: NodeTerminationContext): readonly VolumeAttachment[] {
+/** Volumes of pods that are not drained stay attached: the node does not wait for them. (03:T-20) */
+function blockingAttachments(node: NodeKubeObject, context: KarpenterContext): readonly VolumeAttachment[] {
   const attached = volumeAttachmentView(context)
     .byIndex(nodeIndex, node.metadata.name ?? "")
     .filter(({ spec }) => spec.source?.persistentVolumeName !== undefined);
@@ -61,22 +64,21 @@ function blockingAttachments({ node, context }: NodeTerminationContext): readonl
   return attached.filter(({ spec }) => !undrainedVolumes.has(spec.source?.persistentVolumeName ?? ""));
 }
 
-/** Names of the PersistentVolumes a pod uses. */
 function persistentVolumeNames(pod: Pod, context: ControllerContext): readonly string[] {
   const claims = context.view<KubeObject & PersistentVolumeClaim>(builtInTypes.PersistentVolumeClaim);
   return volumeClaimKeys(pod).flatMap((key) => claims.get(key)?.spec?.volumeName ?? []);
 }
 
 function recordAwaitingDetachment(
-  { node, context }: NodeTerminationContext,
+  node: NodeKubeObject,
   blocking: readonly VolumeAttachment[],
+  { recordEvent }: KarpenterContext,
 ): void {
   const names = blocking.map(({ metadata }) => metadata.name ?? "").sort();
-  const more = names.length > maxNamesShown ? ` and ${names.length - maxNamesShown} other(s)` : "";
-  context.recordEvent(node, {
+  recordEvent(node, {
     type: "Normal",
     reason: "AwaitingVolumeDetachment",
-    message: `Awaiting deletion of bound volumeattachments (${names.slice(0, maxNamesShown).join(", ")}${more})`,
+    message: `Awaiting deletion of bound volumeattachments (${joinedNames(names)})`,
     dedupe: { values: [node.metadata.uid ?? ""] },
   });
 }

@@ -5,32 +5,33 @@ import type { CapacityBuffer } from "../../api/kinds/capacity-buffer.ts";
 import { type KubeObject, namespacedName } from "../../api/object.ts";
 import type { ClusterSnapshot } from "../../core/round/cluster-snapshot.ts";
 import type { Decision } from "../../core/scheduling/decision.ts";
+import { ignoreKubeErrors } from "../../kube/kube-error.ts";
 import { karpenterTypes } from "../../kube/resources.ts";
-import { ignoreKubeErrors, mergePatchObject } from "../writes.ts";
+import type { KarpenterContext } from "../karpenter-context.ts";
+import { mergePatchObject } from "../writes.ts";
 import { type BufferOutcome, bufferOutcomes, bufferPodCounts, provisioningCondition } from "./buffer-outcome.ts";
 import { logReference } from "./log-text.ts";
-import type { ProvisioningContext } from "./provisioning-context.ts";
 
 type BufferObject = KubeObject & CapacityBuffer;
 
 /** Tells each buffer whether its room is there, and the state which machines hold it. (02:B-7, B-8) */
 export async function updateBufferConditions(
-  provisioningContext: ProvisioningContext,
   decision: Decision,
   snapshot: ClusterSnapshot,
+  context: KarpenterContext,
 ): Promise<void> {
   const outcomes = bufferOutcomes(decision);
-  provisioningContext.dependencies.cluster.setBufferPodCounts(bufferPodCounts(decision, snapshot));
-  for (const buffer of provisioningContext.context.view<BufferObject>(karpenterTypes.CapacityBuffer).all()) {
-    await updateBufferCondition(provisioningContext, buffer, outcomes.get(namespacedName(buffer.metadata)));
+  context.cluster.setBufferPodCounts(bufferPodCounts(decision, snapshot));
+  for (const buffer of context.view<BufferObject>(karpenterTypes.CapacityBuffer).all()) {
+    await updateBufferCondition(buffer, outcomes.get(namespacedName(buffer.metadata)), context);
   }
 }
 
 /** The next round says it again: that one fails holds up nobody's node. */
 async function updateBufferCondition(
-  { dependencies, context }: ProvisioningContext,
   buffer: BufferObject,
   outcome: BufferOutcome | undefined,
+  context: KarpenterContext,
 ): Promise<void> {
   const conditions = conditionsAfter(buffer, { outcome, nowMs: context.clock.now() });
   if (conditions === buffer.status?.conditions) return;
@@ -44,7 +45,7 @@ async function updateBufferCondition(
     await ignoreKubeErrors(writing, "conflict", "not-found");
   } catch (error) {
     const about = { CapacityBuffer: logReference(buffer.metadata), error };
-    dependencies.log.error("updating CapacityBuffer provisioning status", about);
+    context.log.error("updating CapacityBuffer provisioning status", about);
   }
 }
 

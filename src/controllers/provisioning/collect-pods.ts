@@ -3,21 +3,22 @@ import type { PodDisruptionBudget } from "../../core/pod-predicates.ts";
 import { deservesEvent, ignoredPodText, podProblemsText } from "../../core/pod-validation.ts";
 import type { ClusterSnapshot } from "../../core/round/cluster-snapshot.ts";
 import { collectRoundPods, type IgnoredPod, type RoundPods } from "../../core/round/round-pods.ts";
+import type { ExpiringMap } from "../../kube/expiring-map.ts";
 import { builtInTypes } from "../../kube/resources.ts";
+import type { KarpenterContext } from "../karpenter-context.ts";
 import { ConsolidationWarnings } from "./consolidation-warnings.ts";
 import { logReference } from "./log-text.ts";
 import { recordPodRefused } from "./pod-decisions.ts";
-import type { ProvisioningContext } from "./provisioning-context.ts";
 import { forEachInSlices, runInSlices } from "./run-in-slices.ts";
 import { failedSchedulingEvent, podEventSubject } from "./scheduling-events.ts";
 
 /** Collects the pods to place; pods we cannot schedule get an event. (02:P-30) */
 export async function collectPods(
-  provisioningContext: ProvisioningContext,
   snapshot: ClusterSnapshot,
+  warnedPods: ExpiringMap<true>,
+  context: KarpenterContext,
 ): Promise<RoundPods> {
-  const { dependencies, context } = provisioningContext;
-  const { bufferPods, cloud, metrics, openBudget, settings } = dependencies;
+  const { bufferPods, cloud, metrics, openBudget, settings } = context;
   const { drivers, topologyKeys } = cloud.unsupportedVolumes ?? { drivers: [], topologyKeys: [] };
   const collecting = collectRoundPods(snapshot, {
     labelPolicy: cloud.labelPolicy,
@@ -29,17 +30,17 @@ export async function collectPods(
   });
   const budget = openBudget();
   const roundPods = await runInSlices(collecting, budget);
-  await forEachInSlices(roundPods.ignored, { budget, visit: (ignored) => recordIgnored(provisioningContext, ignored) });
-  const warnings = new ConsolidationWarnings(provisioningContext);
+  await forEachInSlices(roundPods.ignored, { budget, visit: (ignored) => recordIgnored(ignored, context) });
+  const warnings = new ConsolidationWarnings(warnedPods, context);
   await forEachInSlices(roundPods.pending, { budget, visit: (pod) => warnings.check(pod) });
   warnings.log();
   metrics.set("scheduler_ignored_pods_count", {}, roundPods.ignored.length);
   return roundPods;
 }
 
-function recordIgnored({ dependencies, context }: ProvisioningContext, { pod, problems }: IgnoredPod): void {
-  recordPodRefused(dependencies, pod, context.clock.now());
-  dependencies.log.debug("ignoring pod", { Pod: logReference(pod.metadata), error: ignoredPodText(problems) });
+function recordIgnored({ pod, problems }: IgnoredPod, context: KarpenterContext): void {
+  recordPodRefused(pod, context);
+  context.log.debug("ignoring pod", { Pod: logReference(pod.metadata), error: ignoredPodText(problems) });
   if (deservesEvent(problems))
     context.recordEvent(podEventSubject(pod), failedSchedulingEvent(pod, podProblemsText(problems)));
 }

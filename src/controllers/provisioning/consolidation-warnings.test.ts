@@ -3,20 +3,17 @@ import { pod } from "../../../test/builders/pod.ts";
 import { recordingLog } from "../../../test/world/recording-log.ts";
 import { ExpiringMap } from "../../kube/expiring-map.ts";
 import { VirtualClock } from "../../util/virtual-clock.ts";
+import { defaultSettings } from "../settings.ts";
 import { ConsolidationWarnings } from "./consolidation-warnings.ts";
-import type { ProvisioningContext } from "./provisioning-context.ts";
 
 it("02:P-40 a pod is pointed out again after a day, and not before", async () => {
   const clock = new VirtualClock();
   const lines: Parameters<typeof recordingLog>[0] = [];
-  const dependencies = { log: recordingLog(lines), settings: { preferencePolicy: "Respect" } };
-  const provisioningContext = {
-    dependencies,
-    warnedPods: new ExpiringMap<true>(clock),
-  } as unknown as ProvisioningContext;
+  const warnedPods = new ExpiringMap<true>(clock);
+  const context = { log: recordingLog(lines), settings: defaultSettings };
   const wishful = pod().label("app", "a").apart("host", { app: "a" }, { weight: 1 });
   const round = (): void => {
-    const warnings = new ConsolidationWarnings(provisioningContext);
+    const warnings = new ConsolidationWarnings(warnedPods, context);
     warnings.check(wishful.build({ name: "web", uid: "uid", at: 0 }));
     warnings.log();
   };

@@ -1,6 +1,7 @@
 import type { Pod, PodSpec } from "../../api/kubernetes/pod.ts";
+import type { ExpiringMap } from "../../kube/expiring-map.ts";
+import type { KarpenterContext } from "../karpenter-context.ts";
 import { joinedPodNames } from "./log-text.ts";
-import type { ProvisioningContext } from "./provisioning-context.ts";
 
 const warningIntervalMs = 24 * 60 * 60_000;
 const maxNames = 10;
@@ -22,16 +23,19 @@ const warnings = [
 
 /** Wishes that hold nodes back later are pointed out, to each pod's reader once a day. (02:P-40) */
 export class ConsolidationWarnings {
-  readonly #provisioningContext: ProvisioningContext;
+  readonly #warnedPods: ExpiringMap<true>;
+  readonly #context: Pick<KarpenterContext, "settings" | "log">;
   readonly #found = warnings.map((warning) => ({ ...warning, pods: [] as Pod[] }));
 
-  constructor(provisioningContext: ProvisioningContext) {
-    this.#provisioningContext = provisioningContext;
+  /** `warnedPods`: those of earlier rounds, by warning and uid. */
+  constructor(warnedPods: ExpiringMap<true>, context: Pick<KarpenterContext, "settings" | "log">) {
+    this.#warnedPods = warnedPods;
+    this.#context = context;
   }
 
   check(pod: Pod): void {
-    const { dependencies, warnedPods } = this.#provisioningContext;
-    if (dependencies.settings.preferencePolicy === "Ignore") return;
+    const warnedPods = this.#warnedPods;
+    if (this.#context.settings.preferencePolicy === "Ignore") return;
     for (const { of, isDue, pods } of this.#found) {
       if (!isDue(pod.spec)) continue;
       const key = `${of}/${pod.metadata.uid}`;
@@ -43,8 +47,7 @@ export class ConsolidationWarnings {
 
   log(): void {
     for (const { text, pods } of this.#found) {
-      if (pods.length > 0)
-        this.#provisioningContext.dependencies.log.info(text, { pods: joinedPodNames(pods, maxNames) });
+      if (pods.length > 0) this.#context.log.info(text, { pods: joinedPodNames(pods, maxNames) });
     }
   }
 }

@@ -6,23 +6,19 @@ import type { OverlaidTypes } from "../../core/overlay.ts";
 import { nodeClaimOf } from "../../core/round/node-claims.ts";
 import type { PlannedNode } from "../../core/scheduling/decision.ts";
 import { isVirtualPod } from "../../core/virtual-pods.ts";
-import type { ControllerContext } from "../../kube/controller.ts";
 import { karpenterTypes } from "../../kube/resources.ts";
 import { errorMessage } from "../../util/error-text.ts";
-import type { ControllerDependencies } from "../controller-dependencies.ts";
+import type { KarpenterContext } from "../karpenter-context.ts";
 import type { WorkBudget } from "../work-budget.ts";
 import { exceededLimitMessage } from "./limits.ts";
 import { joinedNames, logReference } from "./log-text.ts";
 import { isPoolHealthy, recordPodPlaced } from "./pod-decisions.ts";
-import type { ProvisioningDependencies } from "./provisioning-context.ts";
 import { nominatedEvent, podEventSubject } from "./scheduling-events.ts";
 
 /** Requests under way at a time: a thousand at once would only wait for each other. */
 const maxInFlight = 100;
 
-export interface ClaimCreationContext {
-  readonly dependencies: ControllerDependencies & Pick<ProvisioningDependencies, "overlaidTypes">;
-  readonly context: ControllerContext;
+export interface ClaimCreationOptions {
   /** As the round saw them: hash and template are those. (02:L-6) */
   readonly pools: ReadonlyMap<string, NodePool>;
   /** What metrics call the occasion: `provisioned`, or why nodes are replaced. */
@@ -43,20 +39,21 @@ export interface ClaimCreationResult {
 /** Asks for machines, all at once and each on its own. (02:L-10) */
 export async function createClaims(
   plans: readonly PlannedNode[],
-  creationContext: ClaimCreationContext,
+  options: ClaimCreationOptions,
+  context: KarpenterContext,
 ): Promise<ClaimCreationResult> {
   const claims: (NodeClaim | undefined)[] = plans.map(() => undefined);
   const errors: Error[] = [];
   const createPlanned = async (plan: PlannedNode, index: number): Promise<void> => {
     try {
-      claims[index] = await createClaim(plan, creationContext);
+      claims[index] = await createClaim(plan, options, context);
     } catch (error) {
       errors.push(new Error(`creating node claim, ${errorMessage(error)}`, { cause: error }));
     }
   };
   const inFlight = new Set<Promise<void>>();
   for (const [index, plan] of plans.entries()) {
-    await creationContext.budget.mayContinue(); // whatever it answers: a plan that was made is carried out
+    await options.budget.mayContinue(); // whatever it answers: a plan that was made is carried out
     if (inFlight.size >= maxInFlight) await Promise.race(inFlight);
     const creating: Promise<void> = createPlanned(plan, index).finally(() => inFlight.delete(creating));
     inFlight.add(creating);
@@ -65,34 +62,41 @@ export async function createClaims(
   return { claims, errors };
 }
 
-async function createClaim(plan: PlannedNode, creationContext: ClaimCreationContext): Promise<NodeClaim> {
-  const { context } = creationContext;
-  assertWithinLimits(plan.pool, creationContext);
-  const claim = await context.client.create<ClaimObject>(karpenterTypes.NodeClaim, buildClaim(plan, creationContext));
-  recordCreated(claim, plan, creationContext);
+async function createClaim(
+  plan: PlannedNode,
+  options: ClaimCreationOptions,
+  context: KarpenterContext,
+): Promise<NodeClaim> {
+  assertWithinLimits(plan.pool, context);
+  const wanted = buildClaim(plan, options, context);
+  const claim = await context.client.create<ClaimObject>(karpenterTypes.NodeClaim, wanted);
+  recordCreated(claim, { plan, ...options }, context);
   return claim;
 }
 
 type ClaimObject = KubeObject & NodeClaim;
 
 /** The pool as it is by now, and what it has by now. (02:H-4) */
-function assertWithinLimits(name: string, { dependencies, context }: ClaimCreationContext): void {
-  const pool = context.view<KubeObject & NodePool>(karpenterTypes.NodePool).get(name);
+function assertWithinLimits(name: string, { view, cluster }: KarpenterContext): void {
+  const pool = view<KubeObject & NodePool>(karpenterTypes.NodePool).get(name);
   if (pool === undefined) throw new Error(`getting current resource usage, nodepool ${JSON.stringify(name)} not found`);
-  const breach = exceededLimitMessage(pool, dependencies.cluster.poolTotals(name));
+  const breach = exceededLimitMessage(pool, cluster.poolTotals(name));
   if (breach !== undefined) throw new Error(breach);
 }
 
 const noOverlaidTypes: OverlaidTypes = { priced: new Set(), enlarged: new Set() };
 
-function buildClaim(plan: PlannedNode, { dependencies, context, pools }: ClaimCreationContext): KubeObject {
-  const { cloud, overlaidTypes = noOverlaidTypes } = dependencies;
+function buildClaim(
+  plan: PlannedNode,
+  { pools }: ClaimCreationOptions,
+  { cloud, random, overlaidTypes = noOverlaidTypes }: KarpenterContext,
+): KubeObject {
   const pool = pools.get(plan.pool);
-  if (pool === undefined) throw new Error(`a node was planned for the pool ${plan.pool}, which the round did not see`);
+  if (pool === undefined) throw new Error(`planned a node for nodepool ${plan.pool}, which is not part of the round`);
   return nodeClaimOf(plan, {
     pool,
     policy: cloud.labelPolicy,
-    random: context.random,
+    random,
     overlaid: overlaidTypes,
     defaultGracePeriod: cloud.defaultTerminationGracePeriod,
   });
@@ -101,24 +105,25 @@ function buildClaim(plan: PlannedNode, { dependencies, context, pools }: ClaimCr
 /** The state knows already: what we write, it sees at once. (02:S-13) */
 function recordCreated(
   claim: ClaimObject,
-  { pods, pool }: PlannedNode,
-  { dependencies, context, pools, reason, recordsPodEvents }: ClaimCreationContext,
+  { plan, pools, reason, recordsPodEvents }: ClaimCreationOptions & { readonly plan: PlannedNode },
+  context: KarpenterContext,
 ): void {
+  const { pods, pool } = plan;
   const { name } = claim.metadata;
   const { requirements, resources } = claim.spec;
   const types = requirements.find(({ key }) => key === labels.instanceType)?.values ?? [];
-  dependencies.log.info("created nodeclaim", {
+  context.log.info("created nodeclaim", {
     NodePool: { name: pool },
     NodeClaim: logReference(claim.metadata),
     requests: resources?.requests ?? {},
     "instance-types": joinedNames(types),
   });
   const min_values_relaxed = claim.metadata.annotations?.[annotations.minValuesRelaxed] ?? "false";
-  dependencies.metrics.count("nodeclaims_created_total", { reason, nodepool: pool, min_values_relaxed });
+  context.metrics.count("nodeclaims_created_total", { reason, nodepool: pool, min_values_relaxed });
   const placed = { now: context.clock.now(), isPoolHealthy: isPoolHealthy(pools.get(pool)), claim: name };
   for (const pod of pods) {
     if (isVirtualPod(pod)) continue;
-    recordPodPlaced(dependencies, pod, placed);
+    recordPodPlaced(pod, placed, context);
     if (recordsPodEvents) context.recordEvent(podEventSubject(pod), nominatedEvent(pod, { claim: name }));
   }
 }

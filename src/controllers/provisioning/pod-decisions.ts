@@ -3,9 +3,7 @@ import { isStatusConditionTrue } from "../../api/conditions/set-condition.ts";
 import type { NodePool } from "../../api/kinds/node-pool.ts";
 import type { Pod } from "../../api/kubernetes/pod.ts";
 import { namespacedName } from "../../api/object.ts";
-import type { ControllerDependencies } from "../controller-dependencies.ts";
-
-type PodDecisionDependencies = Pick<ControllerDependencies, "cluster" | "metrics">;
+import type { KarpenterContext } from "../karpenter-context.ts";
 
 /** Whether nodes of the pool register. (03:P-20) */
 export function isPoolHealthy(pool: NodePool | undefined): boolean {
@@ -20,25 +18,26 @@ export interface PodPlacement {
   readonly claim?: string | undefined;
 }
 
-/** 02:S-45. */
+/** Records that a round placed the pod, for the scheduling metrics. (02:S-45) */
 export function recordPodPlaced(
-  dependencies: PodDecisionDependencies,
   pod: Pod,
   { now, isPoolHealthy, claim }: PodPlacement,
+  context: KarpenterContext,
 ): void {
   const isBound = (pod.spec.nodeName ?? "") !== ""; // it runs: its times are those of its first place
-  if (!isBound) recordFirstDecision(dependencies, pod, now);
-  dependencies.cluster.podTimes.markPlaced(pod, { now, isPoolHealthy, ...(claim !== undefined && { claim }) });
+  if (!isBound) recordFirstDecision(pod, now, context);
+  context.cluster.podTimes.markPlaced(pod, { now, isPoolHealthy, ...(claim !== undefined && { claim }) });
 }
 
-/** 02:S-45. */
-export function recordPodRefused(dependencies: PodDecisionDependencies, pod: Pod, now: number): void {
-  recordFirstDecision(dependencies, pod, now);
-  dependencies.cluster.podTimes.markRefused(pod);
+/** Records that a round found no place for the pod. (02:S-45) */
+export function recordPodRefused(pod: Pod, context: KarpenterContext): void {
+  const now = context.clock.now();
+  recordFirstDecision(pod, now, context);
+  context.cluster.podTimes.markRefused(pod);
 }
 
 /** How long a pod waited for the first word on it. */
-function recordFirstDecision({ cluster, metrics }: PodDecisionDependencies, pod: Pod, now: number): void {
+function recordFirstDecision(pod: Pod, now: number, { cluster, metrics }: KarpenterContext): void {
   if (!cluster.podTimes.markDecided(pod, now)) return;
   const { ack } = cluster.podTimes.get(namespacedName(pod.metadata));
   if (ack !== undefined) metrics.observe("pods_scheduling_decision_duration_seconds", {}, (now - ack) / 1_000);

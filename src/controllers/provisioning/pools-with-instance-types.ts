@@ -5,17 +5,13 @@ import { isCloudError } from "../../cloud/cloud-error.ts";
 import type { InstanceType } from "../../core/instance-type.ts";
 import { selectUsablePools } from "../../core/round/usable-pools.ts";
 import type { Pool } from "../../core/scheduling/problem.ts";
-import type { ControllerContext } from "../../kube/controller.ts";
 import { karpenterTypes } from "../../kube/resources.ts";
-import type { ControllerDependencies } from "../controller-dependencies.ts";
+import type { KarpenterContext } from "../karpenter-context.ts";
 import { logReference } from "./log-text.ts";
 
 /** Pools that can make nodes for pods, with what is sold to them; heavier ones first. (02:P-33, P-34) */
-export async function poolsWithInstanceTypes(
-  { cloud, log }: Pick<ControllerDependencies, "cloud" | "log">,
-  context: Pick<ControllerContext, "view">,
-): Promise<readonly Pool[]> {
-  const nodePools = context.view<KubeObject & NodePool>(karpenterTypes.NodePool).all();
+export async function poolsWithInstanceTypes({ cloud, log, view }: KarpenterContext): Promise<readonly Pool[]> {
+  const nodePools = view<KubeObject & NodePool>(karpenterTypes.NodePool).all();
   const { usable, unusable } = selectUsablePools(nodePools, cloud.nodeClasses);
   for (const { pool, because } of unusable) {
     if (because !== "not-ready") continue;
@@ -31,7 +27,7 @@ export async function poolsWithInstanceTypes(
 /** A pool without types falls out when the pass is opened, and says so in an event. (02:P-34, T-6) */
 async function instanceTypesFor(
   nodePool: NodePool,
-  { cloud, log }: Pick<ControllerDependencies, "cloud" | "log">,
+  { cloud, log }: Pick<KarpenterContext, "cloud" | "log">,
 ): Promise<readonly InstanceType[]> {
   const about = { NodePool: logReference(nodePool.metadata) };
   try {

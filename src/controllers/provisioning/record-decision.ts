@@ -4,10 +4,10 @@ import type { ClusterSnapshot } from "../../core/round/cluster-snapshot.ts";
 import type { Decision } from "../../core/scheduling/decision.ts";
 import type { Refusal } from "../../core/scheduling/refusal.ts";
 import { isVirtualPod } from "../../core/virtual-pods.ts";
+import type { KarpenterContext } from "../karpenter-context.ts";
 import type { WorkBudget } from "../work-budget.ts";
 import { joinedPodNames, logReference } from "./log-text.ts";
 import { isPoolHealthy, type PodPlacement, recordPodPlaced, recordPodRefused } from "./pod-decisions.ts";
-import type { ProvisioningContext } from "./provisioning-context.ts";
 import { forEachInSlices } from "./run-in-slices.ts";
 import {
   failedSchedulingEvent,
@@ -28,62 +28,59 @@ export interface RoundResult {
 }
 
 /** Tells everybody what was decided: pods and pools by events, operators by logs and metrics, the state by nominations. */
-export async function recordDecision(
-  provisioningContext: ProvisioningContext,
-  roundResult: RoundResult,
-): Promise<void> {
+export async function recordDecision(roundResult: RoundResult, context: KarpenterContext): Promise<void> {
   const { decision, budget } = roundResult;
-  recordEmptyPools(provisioningContext, roundResult);
-  logDeferred(provisioningContext, decision.refusals);
+  recordEmptyPools(roundResult, context);
+  logDeferred(decision.refusals, context);
   await forEachInSlices(decision.refusals, {
     budget,
-    visit: (refusal) => recordRefusal(provisioningContext, refusal),
+    visit: (refusal) => recordRefusal(refusal, context),
   });
-  await forEachInSlices(placedPods(provisioningContext, roundResult), {
+  await forEachInSlices(placedPods(roundResult, context), {
     budget,
-    visit: (placed) => recordPlacement(provisioningContext, placed),
+    visit: (placed) => recordPlacement(placed, context),
   });
-  await forEachInSlices(plannedPods(provisioningContext, roundResult), {
+  await forEachInSlices(plannedPods(roundResult, context), {
     budget,
-    visit: ({ pod, ...details }) => recordPodPlaced(provisioningContext.dependencies, pod, details),
+    visit: ({ pod, ...details }) => recordPodPlaced(pod, details, context),
   });
-  logCounts(provisioningContext, decision);
+  logCounts(decision, context);
 }
 
-/** 02:T-6. */
-function recordEmptyPools({ dependencies, context }: ProvisioningContext, { decision, pools }: RoundResult): void {
+/** Pools whose requirements leave no instance type get an event and a log line. (02:T-6) */
+function recordEmptyPools({ decision, pools }: RoundResult, context: KarpenterContext): void {
   for (const empty of decision.emptyPools) {
     const pool = pools.get(empty.pool);
     if (pool === undefined) continue;
     context.recordEvent(pool, noCompatibleInstanceTypesEvent(pool, empty));
-    dependencies.log.info("skipping, nodepool requirements filtered out all instance types", {
+    context.log.info("skipping, nodepool requirements filtered out all instance types", {
       NodePool: logReference(pool.metadata),
     });
   }
 }
 
 /** Pods that wait for reserved capacity are not refused: the next round decides. (02:Y-5) */
-function logDeferred({ dependencies }: ProvisioningContext, refusals: readonly Refusal[]): void {
+function logDeferred(refusals: readonly Refusal[], { log }: KarpenterContext): void {
   const deferred = refusals.filter(({ code }) => code === "reserved-capacity").map(({ pod }) => pod);
   if (deferred.length === 0) return;
-  dependencies.log.debug(
+  log.debug(
     "deferring scheduling decision for provisionable pod(s) to future simulation due to limited reserved offering capacity",
     { Pods: joinedPodNames(deferred) },
   );
 }
 
 /** Nobody reads the events of pods that do not exist. (02 §12.2-18) */
-function recordRefusal({ dependencies, context }: ProvisioningContext, { pod, code, message }: Refusal): void {
+function recordRefusal({ pod, code, message }: Refusal, context: KarpenterContext): void {
   if (isVirtualPod(pod)) return;
-  recordPodRefused(dependencies, pod, context.clock.now());
+  recordPodRefused(pod, context);
   if (code === "reserved-capacity") return;
   const about = { Pod: logReference(pod.metadata) };
   if (code === "dynamic-resources") {
-    dependencies.log.info(
+    context.log.info(
       "skipping pod with Dynamic Resource Allocation requirements, not yet supported by Karpenter",
       about,
     );
-  } else dependencies.log.error("could not schedule pod", { ...about, error: message });
+  } else context.log.error("could not schedule pod", { ...about, error: message });
   context.recordEvent(podEventSubject(pod), failedSchedulingEvent(pod, message));
 }
 
@@ -95,47 +92,47 @@ interface PlacedPod extends PodPlacement {
 
 /** Machines that got a real pod are left alone for a while. (02:S-30) */
 function* placedPods(
-  { dependencies, context }: ProvisioningContext,
   { decision, snapshot, pools }: RoundResult,
+  { cluster, clock }: KarpenterContext,
 ): Iterable<PlacedPod> {
   const nodes = new Map(snapshot.nodes.map((node) => [node.existing.name, node]));
   for (const placement of decision.placements) {
     const node = nodes.get(placement.node);
     const pods = placement.pods.filter(isRealPod);
     if (node === undefined || pods.length === 0) continue;
-    dependencies.cluster.nominate(node.providerId);
+    cluster.nominate(node.providerId);
     const isHealthy = isPoolHealthy(pools.get(node.nodePool ?? ""));
     const target = { claim: node.claim?.metadata.name, node: node.node?.metadata.name };
-    const details = { now: context.clock.now(), isPoolHealthy: isHealthy, claim: target.claim, target };
+    const details = { now: clock.now(), isPoolHealthy: isHealthy, claim: target.claim, target };
     for (const pod of pods) yield { pod, ...details };
   }
 }
 
-function recordPlacement({ dependencies, context }: ProvisioningContext, { pod, target, ...details }: PlacedPod): void {
-  recordPodPlaced(dependencies, pod, details);
+function recordPlacement({ pod, target, ...details }: PlacedPod, context: KarpenterContext): void {
+  recordPodPlaced(pod, details, context);
   context.recordEvent(podEventSubject(pod), nominatedEvent(pod, target));
 }
 
 /** Their claims have no names yet; they are told once they do. */
 function* plannedPods(
-  { context }: ProvisioningContext,
   { decision, pools }: RoundResult,
+  { clock }: KarpenterContext,
 ): Iterable<Omit<PlacedPod, "target">> {
   for (const { pool, pods } of decision.newNodes) {
-    const details = { now: context.clock.now(), isPoolHealthy: isPoolHealthy(pools.get(pool)) };
+    const details = { now: clock.now(), isPoolHealthy: isPoolHealthy(pools.get(pool)) };
     for (const pod of pods) if (isRealPod(pod)) yield { pod, ...details };
   }
 }
 
-/** 02 §6.3. */
-function logCounts({ dependencies }: ProvisioningContext, { newNodes, placements }: Decision): void {
+/** How many nodes were planned, and how many nodes that are not ready yet take pods. (02 §6.3) */
+function logCounts({ newNodes, placements }: Decision, { log }: KarpenterContext): void {
   if (newNodes.length === 0) return;
-  dependencies.log.info("computed new nodeclaim(s) to fit pod(s)", {
+  log.info("computed new nodeclaim(s) to fit pod(s)", {
     nodeclaims: newNodes.length,
     pods: countPods(newNodes),
   });
   if (placements.length === 0) return;
-  dependencies.log.info("computed unready node(s) will fit pod(s)", {
+  log.info("computed unready node(s) will fit pod(s)", {
     nodes: placements.length,
     pods: countPods(placements),
   });

@@ -3,11 +3,10 @@ import { type KubeObject, namespacedName } from "../../api/object.ts";
 import { type RoundProblemSource, roundProblem } from "../../core/round/round-problem.ts";
 import type { SchedulingPolicy, SchedulingProblem } from "../../core/scheduling/problem.ts";
 import type { ResourceType } from "../../kube/client.ts";
-import type { ControllerContext } from "../../kube/controller.ts";
 import { builtInTypes } from "../../kube/resources.ts";
 import type { Cluster } from "../../state/cluster.ts";
 import { forEachInSteps, type Steps } from "../../util/steps.ts";
-import type { ControllerDependencies } from "../controller-dependencies.ts";
+import type { KarpenterContext } from "../karpenter-context.ts";
 import type { Settings } from "../settings.ts";
 import { runInSlices } from "./run-in-slices.ts";
 
@@ -22,18 +21,12 @@ export const selectorOwnerKinds: readonly ResourceType[] = [
 /** The scheduling problem of a round of this controller. (02:P-30) */
 export async function buildRoundProblem(
   source: Pick<RoundProblemSource, "pods" | "pools" | "snapshot" | "seed">,
-  {
-    cloud,
-    cluster,
-    settings,
-    openBudget,
-  }: Pick<ControllerDependencies, "cloud" | "cluster" | "settings" | "openBudget">,
-  context: Pick<ControllerContext, "view">,
+  { cloud, cluster, settings, openBudget, view }: KarpenterContext,
 ): Promise<SchedulingProblem> {
   return roundProblem({
     ...source,
     nominatedNodes: await runInSlices(nominatedNodes(source.pods, cluster), openBudget()),
-    workloads: () => selectorOwnerKinds.flatMap((type) => context.view<KubeObject>(type).all()),
+    workloads: () => selectorOwnerKinds.flatMap((type) => view<KubeObject>(type).all()),
     policy: schedulingPolicyOf(settings),
     labelPolicy: cloud.labelPolicy,
   });

@@ -4,7 +4,7 @@ import type { ControllerContext } from "../../kube/controller.ts";
 import { View } from "../../kube/view.ts";
 import { PodTimes } from "../../state/pod-times.ts";
 import { VirtualClock } from "../../util/virtual-clock.ts";
-import type { ProvisioningDependencies } from "./provisioning-context.ts";
+import type { ControllerDependencies } from "../controller-dependencies.ts";
 import { ProvisioningTrigger } from "./provisioning-trigger.ts";
 import { podTriggerController } from "./trigger-controllers.ts";
 
@@ -35,7 +35,7 @@ function asking() {
   const trigger = new CountingTrigger();
   const times = new PodTimes();
   const stop = new AbortController();
-  const dependencies = { trigger, cluster: { podTimes: times } } as unknown as ProvisioningDependencies;
+  const dependencies = { trigger, cluster: { podTimes: times } } as unknown as ControllerDependencies;
   const context = { clock, view: () => view } as unknown as ControllerContext;
   const running = podTriggerController(dependencies).run(context, stop.signal);
   return { clock, view, trigger, times, stop, running };

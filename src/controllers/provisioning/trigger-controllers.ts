@@ -10,14 +10,14 @@ import { builtInTypes } from "../../kube/resources.ts";
 import type { View } from "../../kube/view.ts";
 import { whenAborted } from "../../util/abort.ts";
 import type { Timer } from "../../util/clock.ts";
-import type { ProvisioningDependencies } from "./provisioning-context.ts";
+import type { ControllerDependencies } from "../controller-dependencies.ts";
 
 const recheckMs = 10_000;
 /** Then others may work: some milliseconds. */
 const maxAtOnce = 1_000;
 
 /** Pods that wait ask for a round, and again every ten seconds until they do not. (02:P-10) */
-export function podTriggerController({ trigger, cluster }: ProvisioningDependencies): Controller {
+export function podTriggerController({ trigger, cluster }: ControllerDependencies): Controller {
   return triggerController<KubeObject & Pod>({
     name: "provisioner.trigger.pod",
     type: builtInTypes.Pod,
@@ -30,7 +30,7 @@ export function podTriggerController({ trigger, cluster }: ProvisioningDependenc
 }
 
 /** So do nodes that leave: their pods need another place. (02:P-11, 03:I-8) */
-export function nodeTriggerController({ trigger }: ProvisioningDependencies): Controller {
+export function nodeTriggerController({ trigger }: ControllerDependencies): Controller {
   return triggerController<KubeObject & Node>({
     name: "provisioner.trigger.node",
     type: builtInTypes.Node,

@@ -1,33 +1,30 @@
-import type { KubeObject } from "../../api/object.ts";
-import { type Controller, reconcileController, triggerOn } from "../../kube/controller.ts";
+import { type Controller, triggerOn } from "../../kube/controller.ts";
+import { ignoreKubeErrors } from "../../kube/kube-error.ts";
 import { karpenterTypes } from "../../kube/resources.ts";
 import type { ControllerDependencies } from "../controller-dependencies.ts";
-import { ignoreKubeErrors } from "../writes.ts";
+import { karpenterController } from "../karpenter-context.ts";
+import { ownName } from "../node-claim/triggers.ts";
 
-/** By then a claim is either there for everybody to see, or it is gone. */
+/** By then the API server either has the claim, or it is gone. */
 const graceMs = 15_000;
 
 /**
- * Forgets claims that were deleted before anybody was told that they exist: state would wait for their machines for
- * ever, and nothing would be decided any more. (02:S-14, 03:G-5)
+ * Removes claims from cluster state that were deleted before any watch showed them: the state would wait for their
+ * launch for ever, and no round would start. (02:S-14, 03:G-5)
  */
-export function unlaunchedClaimGcController({ cluster }: ControllerDependencies): Controller {
-  return reconcileController({
+export function unlaunchedClaimGcController(dependencies: ControllerDependencies): Controller {
+  return karpenterController(dependencies, {
     name: "state.nodeclaimgc",
     triggers: [
-      triggerOn(karpenterTypes.NodeClaim, ({ object, old }) => (old === undefined ? namesOf(object) : []), {
+      triggerOn(karpenterTypes.NodeClaim, (change) => (change.old === undefined ? ownName(change) : []), {
         settleMs: graceMs,
       }),
     ],
-    reconcile: async (name, { client }) => {
+    reconcile: async (name, { client, cluster }) => {
       if (!cluster.unlaunchedClaims().includes(name)) return undefined;
       const claim = await ignoreKubeErrors(client.get(karpenterTypes.NodeClaim, { name }), "not-found");
       if (claim === undefined) cluster.forgetUnlaunched(name);
       return undefined;
     },
   });
-}
-
-function namesOf(object: KubeObject | undefined): readonly string[] {
-  return object?.metadata.name === undefined ? [] : [object.metadata.name];
 }

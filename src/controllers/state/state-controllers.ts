@@ -3,7 +3,7 @@ import type { ControllerDependencies } from "../controller-dependencies.ts";
 import { unlaunchedClaimGcController } from "./node-claim-gc.ts";
 import { stateSyncController } from "./state-sync.ts";
 
-/** What keeps cluster state honest. */
+/** The controllers that watch over cluster state. */
 export function stateControllers(dependencies: ControllerDependencies): readonly Controller[] {
   return [unlaunchedClaimGcController(dependencies), stateSyncController(dependencies)];
 }

@@ -1,27 +1,26 @@
-import { type Controller, reconcileController } from "../../kube/controller.ts";
+import type { Controller } from "../../kube/controller.ts";
 import { formatDurationMs } from "../../util/duration.ts";
 import type { ControllerDependencies } from "../controller-dependencies.ts";
-import { perRunState } from "../per-run-state.ts";
+import { type KarpenterContext, karpenterController } from "../karpenter-context.ts";
 
 const periodMs = 5_000;
-/** Launches take a while; longer than this and somebody should know. (02:S-12) */
+/** Launches take a while; a state that is unsynced for longer is reported. (02:S-12) */
 const unsyncedWarningMs = 30_000;
 const warningIntervalMs = 10_000;
 
-/** Says how cluster state is, and complains when it stays incomplete. (02:S-12, 03:S-3) */
+/** Reports whether cluster state is synced, and warns when it stays incomplete. (02:S-12, 03:S-3) */
 export function stateSyncController(dependencies: ControllerDependencies): Controller {
-  const lastWarningOf = perRunState((): { atMs: number } => ({ atMs: Number.NEGATIVE_INFINITY }));
-  return reconcileController({
+  return karpenterController(dependencies, {
     name: "state.sync",
     triggers: [],
     initialKeys: ["all"],
-    reconcile: async (_, context) => {
+    start: () => ({ lastWarningAt: Number.NEGATIVE_INFINITY }),
+    reconcile: async (_, context, state) => {
       const now = context.clock.now();
-      const last = lastWarningOf(context);
-      const unsyncedMs = updateSyncMetrics(dependencies, now);
-      if (unsyncedMs > unsyncedWarningMs && now - last.atMs >= warningIntervalMs) {
-        warnUnsynced(dependencies, unsyncedMs);
-        last.atMs = now;
+      const unsyncedMs = updateSyncMetrics(now, context);
+      if (unsyncedMs > unsyncedWarningMs && now - state.lastWarningAt >= warningIntervalMs) {
+        warnUnsynced(unsyncedMs, context);
+        state.lastWarningAt = now;
       }
       return { afterMs: periodMs };
     },
@@ -29,7 +28,7 @@ export function stateSyncController(dependencies: ControllerDependencies): Contr
 }
 
 /** Returns how long the state has been incomplete. */
-function updateSyncMetrics({ cluster, metrics }: ControllerDependencies, now: number): number {
+function updateSyncMetrics(now: number, { cluster, metrics }: KarpenterContext): number {
   const unsyncedMs = now - (cluster.unsyncedSince ?? now);
   metrics.set("cluster_state_synced", {}, cluster.isSynced ? 1 : 0);
   metrics.set("cluster_state_unsynced_time_seconds", {}, unsyncedMs / 1_000);
@@ -37,7 +36,7 @@ function updateSyncMetrics({ cluster, metrics }: ControllerDependencies, now: nu
   return unsyncedMs;
 }
 
-function warnUnsynced({ cluster, log }: ControllerDependencies, unsyncedMs: number): void {
+function warnUnsynced(unsyncedMs: number, { cluster, log }: KarpenterContext): void {
   log.error("cluster is waiting on sync for extended duration", {
     duration: formatDurationMs(Math.floor(unsyncedMs / 1_000) * 1_000),
     nodeClaims: cluster.unlaunchedClaims(),

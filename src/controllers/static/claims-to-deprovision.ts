@@ -4,17 +4,17 @@ import { isPodProtected } from "../../api/validation/do-not-disrupt.ts";
 import { lifetimeRemaining, totalEvictionCost } from "../../core/disruption-cost.ts";
 import { isOwnedByDaemonSet } from "../../core/pod-predicates.ts";
 
-/** A node that could go. */
+/** A claim that could be deleted. */
 export interface DeprovisioningCandidate {
   readonly claim: NodeClaim;
-  /** What runs on it; undefined where there is no machine yet. */
+  /** The pods on its node; undefined if it has no instance yet. */
   readonly pods: readonly Pod[] | undefined;
 }
 
-/** In which group, and at what cost: less goes first. */
+/** Lower ranks are deleted first. */
 type Rank = readonly [group: number, cost: number];
 
-/** Which nodes of a static pool go first: those that never came to be, empty ones, then the least costly. (02:Z-3, 03:SP-4) */
+/** Which claims of a static pool are deleted first: unlaunched ones, empty ones, then the least costly. (02:Z-3, 03:SP-4) */
 export function claimsToDeprovision(
   candidates: readonly DeprovisioningCandidate[],
   { count, nowMs }: { readonly count: number; readonly nowMs: number },

@@ -4,20 +4,16 @@ import type { NodePool } from "../../api/kinds/node-pool.ts";
 import type { ControllerContext } from "../../kube/controller.ts";
 import { karpenterTypes } from "../../kube/resources.ts";
 import type { ObjectChange } from "../../kube/view.ts";
-import type { ControllerDependencies } from "../controller-dependencies.ts";
+import type { KarpenterContext } from "../karpenter-context.ts";
 import { poolNameOf } from "../node-claim/claim-lookups.ts";
 import { managedPool } from "../node-pool/managed-pools.ts";
 
-/** A pool that keeps a number of nodes, whatever the pods need. (02:Z-1) */
+/** A pool with a fixed number of nodes, whatever the pods need. (02:Z-1) */
 export type StaticPool = NodePool & { readonly spec: { readonly replicas: number } };
 
-/** The pool of this name, if it is static, ours and stays. */
-export function managedStaticPool(
-  name: string,
-  context: ControllerContext,
-  { cloud }: ControllerDependencies,
-): StaticPool | undefined {
-  const pool = managedPool(name, context, cloud);
+/** The pool of this name, if it is static, managed by us and not being deleted. */
+export function managedStaticPool(name: string, context: KarpenterContext): StaticPool | undefined {
+  const pool = managedPool(name, context);
   return pool !== undefined && isStatic(pool) && pool.metadata.deletionTimestamp === undefined ? pool : undefined;
 }
 
@@ -25,12 +21,12 @@ function isStatic(pool: NodePool): pool is StaticPool {
   return pool.spec.replicas !== undefined;
 }
 
-/** It is new, or wants another number of nodes. */
+/** The pool is new, or its replicas changed. */
 export function hasNewReplicas({ object, old }: ObjectChange<NodePool>): boolean {
   return object !== undefined && (old === undefined || object.spec.replicas !== old.spec.replicas);
 }
 
-/** The same, or it has become one that nodes can be made from. */
+/** The same, or the pool became Ready. */
 export function mayNeedNodes(change: ObjectChange<NodePool>): boolean {
   const { object, old } = change;
   if (hasNewReplicas(change)) return true;
@@ -42,7 +38,7 @@ export function mayNeedNodes(change: ObjectChange<NodePool>): boolean {
   );
 }
 
-/** Keys of a trigger: the static pool of a claim. */
+/** Keys for a trigger: the static pool of a claim. */
 export function staticPoolNameOfClaim(
   { object, old }: ObjectChange<NodeClaim>,
   context: ControllerContext,

@@ -84,7 +84,7 @@ export class ClusterWorld {
       clock: this.clock,
       random: this.#random.fork("loops"),
       controllers: [...clusterControllers({ ...controllers, kubelets }), ...otherControllers],
-      log: (trouble) => this.failures.push(trouble),
+      onFailure: (trouble) => this.failures.push(trouble),
     });
     await this.pass(0);
     return this;

@@ -3,6 +3,7 @@ import { getCondition } from "../../../src/api/conditions/set-condition.ts";
 import type { CapacityBuffer } from "../../../src/api/kinds/capacity-buffer.ts";
 import { annotations } from "../../../src/api/labels.ts";
 import { capacityBufferControllers } from "../../../src/controllers/capacity-buffer/capacity-buffer-controller.ts";
+import { ProvisioningTrigger } from "../../../src/controllers/provisioning/provisioning-trigger.ts";
 import { defaultGates } from "../../../src/controllers/settings.ts";
 import type { Controller } from "../../../src/kube/controller.ts";
 import { builtInTypes, karpenterTypes } from "../../../src/kube/resources.ts";
@@ -43,10 +44,15 @@ const templateRef = { podTemplateRef: { name: "web" } };
 
 async function buffering(around: (loop: Controller) => Controller = (loop) => loop) {
   const fired: string[] = [];
+  class RecordingTrigger extends ProvisioningTrigger {
+    override fire(uid: string): void {
+      fired.push(uid);
+    }
+  }
+  const trigger = new RecordingTrigger();
   const world = await controllerWorld({
     settings: { gates: { ...defaultGates, CapacityBuffer: true } },
-    controllers: (parts) =>
-      capacityBufferControllers({ ...parts, trigger: { fire: (uid) => void fired.push(uid) } }).map(around),
+    controllers: (parts) => capacityBufferControllers({ ...parts, trigger }).map(around),
   });
   const stored = async (name = "room"): Promise<CapacityBuffer> =>
     (await world.get<CapacityBuffer>(karpenterTypes.CapacityBuffer, name, "default")) as CapacityBuffer;
@@ -303,10 +309,9 @@ describe("capacitybuffer", () => {
 
   it("02 §8.2 is there only with its gate", async () => {
     const { world } = await buffering();
-    const trigger = { fire: () => {} };
     const names = (CapacityBuffer: boolean): readonly string[] => {
       const settings = { ...world.parts.settings, gates: { ...defaultGates, CapacityBuffer } };
-      return capacityBufferControllers({ ...world.parts, settings, trigger }).map(({ name }) => name);
+      return capacityBufferControllers({ ...world.parts, settings }).map(({ name }) => name);
     };
     expect([names(false), names(true)]).toEqual([[], ["capacitybuffer"]]);
     await world.stop();

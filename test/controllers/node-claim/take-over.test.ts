@@ -96,9 +96,15 @@ async function leftBehind(generation: { observedGeneration?: number }) {
 }
 
 async function takeOver(world: NodeClaimWorld): Promise<void> {
-  const { client, clock, random, parts } = world;
-  const log = (trouble: (typeof world.troubles)[number]) => void world.troubles.push(trouble);
-  startControllers({ client, clock, random: random.fork("ours"), controllers: nodeClaimControllers(parts), log });
+  const { client, clock, random, parts, log } = world;
+  startControllers({
+    client,
+    clock,
+    random: random.fork("ours"),
+    controllers: nodeClaimControllers(parts),
+    log,
+    onFailure: (failure) => world.troubles.push(failure),
+  });
   await world.pass(3 * 3_600);
 }
 

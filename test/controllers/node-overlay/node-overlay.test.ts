@@ -54,7 +54,7 @@ async function overlaying() {
       return overlaidProvider(provider, store);
     },
     controllers: (parts) => [
-      nodeOverlayController({ ...parts, provider: provider as CloudProvider, store }),
+      nodeOverlayController(parts, { provider: provider as CloudProvider, store }),
       poolCostController(parts),
     ],
   });

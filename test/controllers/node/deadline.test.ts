@@ -52,7 +52,7 @@ describe("the deadline of a node", () => {
     await world.pass(20);
     expect(await world.terminatingPods()).toEqual([]);
     expect(world.troubles).not.toEqual([]);
-    expect(String((world.troubles[0] as { error: unknown }).error)).toContain("soon is no time");
+    expect(String((world.troubles[0] as { error: unknown }).error)).toContain("soon is not a timestamp");
   });
 
   it("03:T-5 03:T-6 a machine that is gone is gone, whatever its deadline says", async () => {
@@ -77,7 +77,8 @@ describe("a pod whose node has a deadline", () => {
     expect(await world.events("web")).toContainEqual({
       type: "Normal",
       reason: "Disrupted",
-      message: "Deleted pod with a grace of 29s to meet the deadline of its node, past budgets and do-not-disrupt",
+      message:
+        "Deleted pod with a grace period of 29s to meet its node's termination deadline, overriding PodDisruptionBudgets and do-not-disrupt",
     });
     expect(world.logged("deleting pod")).toMatchObject([
       { level: "debug", Pod: { name: "web", namespace: "default" }, gracePeriodSeconds: 29 },

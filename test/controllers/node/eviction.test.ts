@@ -185,7 +185,7 @@ describe("a pod that must not be disrupted", () => {
     expect(await world.terminatingPods()).toEqual(["web"]);
     const told = (await world.events("web")).map(({ reason, message }) => `${reason}: ${message}`).sort();
     expect(told).toEqual([
-      "DoNotDisruptGracePeriodElapsed: The time of do-not-disrupt is over",
+      "DoNotDisruptGracePeriodElapsed: do-not-disrupt has expired",
       "DoNotDisruptUntil: Protected by do-not-disrupt until 2026-01-01T00:01:32Z",
       "Evicted: Evicted pod: Forceful Termination",
     ]);

@@ -93,6 +93,7 @@ describe("how cluster state is (02:S-12)", () => {
     expect(complaints()).toEqual([
       {
         level: "error",
+        controller: "state.sync",
         message: "cluster is waiting on sync for extended duration",
         duration: "35s",
         nodeClaims: ["c"],

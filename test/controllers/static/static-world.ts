@@ -48,6 +48,7 @@ export function restart(
     clock,
     random: world.random.fork("restarted"),
     controllers: [clusterStateController(cluster), ...controllers({ ...parts, cluster })],
+    log: world.log,
   });
   return async () => {
     const stopped = running.stop();

@@ -52,7 +52,7 @@ class GarbageCollector {
       context,
       clock: context.clock,
       random: context.random.fork("back-off"),
-      onError: ({ key, error }) => context.log({ kind: "reconcile-failed", controller: name, key, error }),
+      onError: ({ key, error }) => context.reportFailure({ kind: "reconcile-failed", controller: name, key, error }),
     });
     this.#allKinds = watchAllKinds(context, (type, change) => this.#changed(type, change));
   }

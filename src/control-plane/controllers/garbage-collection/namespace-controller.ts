@@ -33,7 +33,7 @@ export const namespaceController: Controller = {
       context,
       clock: context.clock,
       random: context.random.fork("back-off"),
-      onError: ({ key, error }) => context.log({ kind: "reconcile-failed", controller: name, key, error }),
+      onError: ({ key, error }) => context.reportFailure({ kind: "reconcile-failed", controller: name, key, error }),
     });
     const allKinds = watchAllKinds(context, (type, { object, old }) => {
       const { metadata } = object ?? old;

@@ -299,7 +299,7 @@ class Kubelets {
     try {
       await this.#renewLease(name);
     } catch (error) {
-      this.#context.log({ kind: "reconcile-failed", controller: "kubelet", key: name, error });
+      this.#context.reportFailure({ kind: "reconcile-failed", controller: "kubelet", key: name, error });
     }
   }
 
@@ -314,7 +314,7 @@ class Kubelets {
   }
 
   #reconciler(name: string, reconcile: (key: string) => Promise<RequeueAfter | undefined>): Reconciler<string> {
-    const { clock, random, log } = this.#context;
+    const { clock, random, reportFailure } = this.#context;
     return new Reconciler<string>({
       name,
       reconcile,
@@ -322,7 +322,7 @@ class Kubelets {
       clock,
       random: random.fork(name),
       concurrency: maxConcurrent,
-      onError: ({ key, error }) => log({ kind: "reconcile-failed", controller: name, key, error }),
+      onError: ({ key, error }) => reportFailure({ kind: "reconcile-failed", controller: name, key, error }),
     });
   }
 }

@@ -30,7 +30,7 @@ export function nodeLifecycleController(): Controller {
         return old === undefined ? [name, allNodesKey] : [name];
       }),
     ],
-    prepare: ({ view }) => view<ApiPod>(builtInTypes.Pod).addIndex("node", ({ spec }) => spec.nodeName),
+    start: ({ view }) => view<ApiPod>(builtInTypes.Pod).addIndex("node", ({ spec }) => spec.nodeName),
     reconcile: (key, context) => (key === allNodesKey ? monitorNodeHealth(context) : reconcileNode(key, context)),
   });
 }

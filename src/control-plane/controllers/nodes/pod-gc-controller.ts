@@ -42,7 +42,7 @@ export function podGcController({ terminatedPodThreshold = 12_500 }: PodGcOption
           .map(({ metadata }) => cacheKey(metadata));
       }),
     ],
-    prepare: ({ view }) => {
+    start: ({ view }) => {
       view<ApiPod>(builtInTypes.Pod).addIndex("node", ({ spec }) => spec.nodeName);
       view<ApiPod>(builtInTypes.Pod).addIndex(terminatedPodsIndex, (pod) => (hasTerminalPhase(pod) ? "" : undefined));
     },

@@ -29,7 +29,7 @@ export function taintEvictionController(): Controller {
           .map(({ metadata }) => cacheKey(metadata));
       }),
     ],
-    prepare: ({ view }) => view<ApiPod>(builtInTypes.Pod).addIndex("node", ({ spec }) => spec.nodeName),
+    start: ({ view }) => view<ApiPod>(builtInTypes.Pod).addIndex("node", ({ spec }) => spec.nodeName),
     reconcile: (key, context) => evictWhenDue(key, context, firstSeenAt),
   });
 }

@@ -229,7 +229,7 @@ class Scheduler {
     const now = this.#context.view<ApiPod>(builtInTypes.Pod).get(pod.key);
     const isPending = now !== undefined && (now.spec.nodeName ?? "") === "" && !hasDeletionTimestamp(now);
     if (isPending && !isKubeError(error, "not-found")) this.#queue.retryAfterBackOff({ ...pod, pod: now });
-    this.#context.log({ kind: "reconcile-failed", controller: this.#name, key: pod.key, error });
+    this.#context.reportFailure({ kind: "reconcile-failed", controller: this.#name, key: pod.key, error });
   }
 
   #handleUnschedulable(pod: PodProfile, placement: ScheduleResult & { kind: "unschedulable" }): void {
@@ -264,7 +264,7 @@ class Scheduler {
   }
 
   async #evict(victim: PodProfile, { pod, node }: { readonly pod: PodProfile; readonly node: string }): Promise<void> {
-    const { client, recordEvent: tell, log } = this.#context;
+    const { client, recordEvent: tell, reportFailure } = this.#context;
     const { name = "", namespace, uid } = victim.pod.metadata;
     if (victim.isTerminating) return;
     try {
@@ -278,7 +278,7 @@ class Scheduler {
       tell(victim.pod, { type: "Normal", reason: "Preempted", message: `Preempted by pod ${pod.uid} on node ${node}` });
     } catch (error) {
       if (!isKubeError(error, "not-found", "conflict")) {
-        log({ kind: "reconcile-failed", controller: this.#name, key: victim.key, error });
+        reportFailure({ kind: "reconcile-failed", controller: this.#name, key: victim.key, error });
         if (this.#queue.has(pod.key)) this.#queue.retryAfterBackOff(pod);
       }
     }
@@ -315,7 +315,7 @@ class Scheduler {
     condition: { readonly type: string; readonly status: string; readonly reason: string; readonly message: string },
     nominated?: string | undefined,
   ): Promise<void> {
-    const { client, clock, view, log } = this.#context;
+    const { client, clock, view, reportFailure } = this.#context;
     const current = view<ApiPod>(builtInTypes.Pod).get(cacheKey(pod.metadata)) ?? pod;
     const before = conditionOfType(current, condition.type);
     const isReported =
@@ -336,7 +336,7 @@ class Scheduler {
     } catch (error) {
       // Only words: the next attempt says them again.
       if (!isKubeError(error, "not-found", "conflict")) {
-        log({ kind: "reconcile-failed", controller: this.#name, key: cacheKey(pod.metadata), error });
+        reportFailure({ kind: "reconcile-failed", controller: this.#name, key: cacheKey(pod.metadata), error });
       }
     }
   }

@@ -52,7 +52,7 @@ export function attachDetachController(
         return all.filter(({ node }) => node === old?.metadata.name).map(attachmentPairKey);
       }),
     ],
-    prepare: ({ view }) => {
+    start: ({ view }) => {
       const pods = view<ApiPod>(builtInTypes.Pod);
       pods.addIndex("node", ({ spec }) => spec.nodeName);
       pods.addIndex(claimsIndex, (pod) => (volumeClaimKeys(pod).length > 0 ? pod.metadata.namespace : undefined));

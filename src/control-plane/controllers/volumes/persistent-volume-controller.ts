@@ -54,7 +54,7 @@ export function persistentVolumeController({
       }),
       triggerOn(builtInTypes.StorageClass, (_, context) => pendingClaims(context)),
     ],
-    prepare: ({ view }) =>
+    start: ({ view }) =>
       view<Volume>(builtInTypes.PersistentVolume).addIndex(claimIndex, (one) => claimRefOf(one)?.key),
     reconcile: (key, context) => bindOrProvision(key, context, { provisioningSince, provisionMs }),
   });

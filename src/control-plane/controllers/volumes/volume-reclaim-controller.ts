@@ -28,7 +28,7 @@ export function volumeReclaimController(): Controller {
         object === undefined ? [textAt(old?.spec, "source", "persistentVolumeName")] : [],
       ),
     ],
-    prepare: ({ view }) =>
+    start: ({ view }) =>
       view<Volume>(builtInTypes.PersistentVolume).addIndex(claimIndex, (one) => claimRefOf(one)?.key),
     reconcile: reclaimVolume,
   });

@@ -74,7 +74,7 @@ export function interruptionController(options: InterruptionOptions): Controller
     triggers: [],
     kinds: [karpenterTypes.NodeClaim, builtInTypes.Node],
     concurrency: 10,
-    prepare: ({ view }) => {
+    start: ({ view }) => {
       view<NodeClaimObject>(karpenterTypes.NodeClaim).addIndex("provider-id", ({ status }) => status?.providerID);
       view<KubeObject & Node>(builtInTypes.Node).addIndex("provider-id", ({ spec }) => spec?.providerID);
     },

@@ -68,7 +68,7 @@ export async function workloadWorld(options: WorkloadWorldOptions = {}): Promise
       clock,
       random: own,
       controllers: [...workloadControllers, ...garbageCollectionControllers, testKubelet({ readyAfterMs, nodes })],
-      log: (trouble) => !life.isOver && troubles.push(trouble),
+      onFailure: (trouble) => !life.isOver && troubles.push(trouble),
     });
     return { ...loops, life };
   };

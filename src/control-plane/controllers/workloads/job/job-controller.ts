@@ -41,7 +41,7 @@ export const jobController = reconcileController({
       debounced,
     ),
   ],
-  prepare: (context) =>
+  start: (context) =>
     context.view<WorkloadPod>(builtInTypes.Pod).addIndex(trackedPodsIndex, (pod) => {
       const owner = controllerReferenceOf(pod);
       return owner?.kind === "Job" && hasTrackingFinalizer(pod) ? `${pod.metadata.namespace}/${owner.name}` : undefined;
