@@ -1,9 +1,9 @@
 import type { NodeOverlay } from "../api/kinds/node-overlay.ts";
+import type { RequirementItem } from "../api/kubernetes/pod.ts";
 import type { LabelPolicy } from "../api/label-policy.ts";
 import { labels } from "../api/labels.ts";
 import type { Problem } from "../api/problem.ts";
 import { reviewNodeOverlay } from "../api/validation/node-overlay.ts";
-import type { UncheckedRequirement as WrittenRequirement } from "../api/validation/requirements.ts";
 import { Quantity } from "../util/quantity.ts";
 import { isCompatible } from "./compatibility.ts";
 import type { InstanceType, Offering } from "./instance-type.ts";
@@ -89,7 +89,7 @@ function weightOf({ spec }: NodeOverlay): number {
 }
 
 function validatedSpec({ spec }: NodeOverlay) {
-  return { requirements: spec.requirements as readonly WrittenRequirement[], capacity: spec.capacity };
+  return { requirements: spec.requirements, capacity: spec.capacity };
 }
 
 /** A type of a pool, and which overlays have had a say on it. */

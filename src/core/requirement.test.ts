@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
+import type { RequirementItem } from "../api/kubernetes/pod.ts";
 import { type LabelPolicy, labelPolicy } from "../api/label-policy.ts";
 import { labels } from "../api/labels.ts";
 import type { RequirementOperator } from "../api/vocabulary.ts";
 import { Random } from "../util/random.ts";
 import { maxInt64, minInt64 } from "./int64.ts";
-import { Requirement, type RequirementItem } from "./requirement.ts";
+import { Requirement } from "./requirement.ts";
 
 const policy = labelPolicy("aws");
 

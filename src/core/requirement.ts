@@ -1,16 +1,8 @@
+import type { RequirementItem } from "../api/kubernetes/pod.ts";
 import { type LabelPolicy, normalizedKey } from "../api/label-policy.ts";
 import type { RequirementOperator } from "../api/vocabulary.ts";
 import type { Random } from "../util/random.ts";
 import { maxInt64, minInt64, parseInt64 } from "./int64.ts";
-
-/** A requirement as it is written in a NodePool, a NodeClaim or a node selector term. (01 §4.1) */
-export interface RequirementItem {
-  readonly key: string;
-  /** One of `requirementOperators`, where validation has seen it. */
-  readonly operator: string;
-  readonly values?: readonly string[] | undefined;
-  readonly minValues?: number | undefined;
-}
 
 /** What a requirement amounts to; bounds do not show in it. (02:R-2) */
 export type DerivedOperator = "In" | "NotIn" | "Exists" | "DoesNotExist";

@@ -1,11 +1,12 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { runs } from "../../test/runs.ts";
+import type { RequirementItem } from "../api/kubernetes/pod.ts";
 import { labelPolicy } from "../api/label-policy.ts";
 import { requirementOperators } from "../api/vocabulary.ts";
 import { Random } from "../util/random.ts";
 import { intersects, isCompatible, requirementConflicts } from "./compatibility.ts";
-import type { Requirement, RequirementItem } from "./requirement.ts";
+import type { Requirement } from "./requirement.ts";
 import { Requirements } from "./requirements.ts";
 
 /**

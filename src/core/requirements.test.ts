@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
+import type { RequirementItem } from "../api/kubernetes/pod.ts";
 import { labelPolicy } from "../api/label-policy.ts";
 import { labels } from "../api/labels.ts";
-import { Requirement, type RequirementItem } from "./requirement.ts";
+import { Requirement } from "./requirement.ts";
 import { type NodeSelectingSpec, Requirements } from "./requirements.ts";
 
 const policy = labelPolicy("kwok");

@@ -1,7 +1,7 @@
-import type { PodSpec, PreferredNodeTerm } from "../api/kubernetes/pod.ts";
+import type { PodSpec, PreferredNodeTerm, RequirementItem } from "../api/kubernetes/pod.ts";
 import type { LabelPolicy } from "../api/label-policy.ts";
 import { labels } from "../api/labels.ts";
-import { Requirement, type RequirementItem } from "./requirement.ts";
+import { Requirement } from "./requirement.ts";
 
 /** The part of a pod's spec that selects nodes by label. Of node selector terms only matchExpressions are read. (02:R-21) */
 export type NodeSelectingSpec = Pick<PodSpec, "nodeSelector" | "affinity">;

@@ -1,5 +1,5 @@
 import type { CapacityBuffer } from "../api/kinds/capacity-buffer.ts";
-import type { PodTemplate } from "../api/kubernetes/cluster-objects.ts";
+import type { PodTemplateSpec } from "../api/kubernetes/cluster-objects.ts";
 import type { Container, Pod, PodSpec, PodStatus } from "../api/kubernetes/pod.ts";
 import { annotations } from "../api/labels.ts";
 import { namespaceOf } from "../api/object.ts";
@@ -8,7 +8,7 @@ import { podRequests, withLimitsAsRequests } from "./pod-requests.ts";
 
 /** Where a buffer's pods are described: what its reference leads to. (02:B-2) */
 export interface BufferTemplate {
-  readonly template: PodTemplate;
+  readonly template: PodTemplateSpec;
   /** Set for a workload: the percentage is of its replicas. */
   readonly scalable?: { readonly replicas?: number | undefined };
 }

@@ -1,11 +1,10 @@
 import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from "../api/kubernetes/cluster-objects.ts";
-import type { Pod, SelectorRequirement, Volume } from "../api/kubernetes/pod.ts";
+import type { Pod, RequirementItem, SelectorRequirement, Volume } from "../api/kubernetes/pod.ts";
 import type { LabelPolicy } from "../api/label-policy.ts";
 import { labels } from "../api/labels.ts";
 import { namespaceOf } from "../api/object.ts";
 import { requirementOperators } from "../api/vocabulary.ts";
 import { intersects } from "./compatibility.ts";
-import type { RequirementItem } from "./requirement.ts";
 import { Requirements } from "./requirements.ts";
 import type { NodeVolumes, VolumeIndex } from "./scheduling/problem.ts";
 

@@ -31,7 +31,8 @@ export interface NodeCondition {
   readonly lastTransitionTime?: string | undefined;
 }
 
-export interface PodTemplate {
+/** What pods are made from. */
+export interface PodTemplateSpec {
   readonly metadata?: ObjectMeta | undefined;
   readonly spec: PodSpec;
 }
@@ -40,7 +41,7 @@ export interface DaemonSet {
   readonly apiVersion?: string | undefined;
   readonly kind?: string | undefined;
   readonly metadata: ObjectMeta;
-  readonly spec: { readonly selector?: LabelSelector | undefined; readonly template: PodTemplate };
+  readonly spec: { readonly selector?: LabelSelector | undefined; readonly template: PodTemplateSpec };
 }
 
 export interface Namespace {

@@ -1,6 +1,6 @@
 import type { ObjectMeta } from "../object.ts";
 
-/** A Pod, as far as scheduling reads it. Other fields may be there and are left alone. */
+/** A Pod, as far as we read it. Other fields may be there and are left alone. */
 export interface Pod {
   readonly apiVersion?: string | undefined;
   readonly kind?: string | undefined;
@@ -28,10 +28,13 @@ export interface PodSpec {
   readonly priorityClassName?: string | undefined;
   readonly preemptionPolicy?: string | undefined;
   readonly terminationGracePeriodSeconds?: number | undefined;
+  readonly restartPolicy?: string | undefined;
+  readonly hostname?: string | undefined;
 }
 
 export interface PodStatus {
   readonly phase?: string | undefined;
+  readonly reason?: string | undefined;
   readonly startTime?: string | undefined;
   readonly nominatedNodeName?: string | undefined;
   readonly conditions?: readonly PodCondition[] | undefined;
@@ -69,6 +72,13 @@ export interface ContainerStatus {
   readonly name: string;
   readonly resources?: ResourceRequirements | undefined;
   readonly allocatedResources?: ResourceList | undefined;
+  readonly restartCount?: number | undefined;
+  readonly state?: { readonly terminated?: ContainerStateTerminated | undefined } | undefined;
+}
+
+export interface ContainerStateTerminated {
+  readonly exitCode?: number | undefined;
+  readonly finishedAt?: string | undefined;
 }
 
 export interface ContainerPort {
@@ -129,6 +139,11 @@ export interface SelectorRequirement {
   readonly key: string;
   readonly operator: string;
   readonly values?: readonly string[] | undefined;
+}
+
+/** A requirement as it is written in a NodePool, a NodeClaim or an overlay. (01 §4.1) */
+export interface RequirementItem extends SelectorRequirement {
+  readonly minValues?: number | undefined;
 }
 
 export interface PodAffinity {

@@ -1,11 +1,12 @@
+import type { RequirementItem } from "../kubernetes/pod.ts";
 import type { LabelPolicy } from "../label-policy.ts";
 import type { Problem } from "../problem.ts";
-import { reviewRequirements, type UncheckedRequirement, type ValidationReview } from "./requirements.ts";
+import { reviewRequirements, type ValidationReview } from "./requirements.ts";
 
 /** The part of a NodeOverlay that runtime validation reads. */
 export interface ReviewedOverlay {
   readonly spec: {
-    readonly requirements: readonly UncheckedRequirement[];
+    readonly requirements: readonly RequirementItem[];
     readonly capacity?: Readonly<Record<string, string | number>> | undefined;
   };
 }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
+import type { RequirementItem } from "../kubernetes/pod.ts";
 import { labelPolicy } from "../label-policy.ts";
 import { awsLabels, coreWellKnownLabels, kwokLabels, labels } from "../labels.ts";
 import { formatPath } from "../problem.ts";
 import { isManagedPool, nodePoolRuntimeProblems, type ReviewedPool, reviewNodePool } from "./node-pool.ts";
-import type { UncheckedRequirement } from "./requirements.ts";
 import type { TaintItem } from "./taints.ts";
 
 const aws = labelPolicy("aws");
@@ -11,7 +11,7 @@ const aws = labelPolicy("aws");
 interface Parts {
   readonly name?: string;
   readonly labels?: Readonly<Record<string, string>>;
-  readonly requirements?: readonly UncheckedRequirement[];
+  readonly requirements?: readonly RequirementItem[];
   readonly taints?: readonly TaintItem[];
   readonly startupTaints?: readonly TaintItem[];
 }
@@ -25,7 +25,7 @@ function pool({ name = "default", labels: poolLabels, requirements = [], taints,
 
 const problems = (parts: Parts, policy = aws) =>
   nodePoolRuntimeProblems(pool(parts), policy).map(({ code, path }) => `${code} ${formatPath(path)}`);
-const requirement = (item: UncheckedRequirement, policy = aws) => problems({ requirements: [item] }, policy);
+const requirement = (item: RequirementItem, policy = aws) => problems({ requirements: [item] }, policy);
 
 describe("NodePool runtime validation", () => {
   it("01 §1.2.3 an ordinary pool has no problems", () => {
@@ -184,7 +184,7 @@ describe("requirements", () => {
     [labels.capacityType, ["spot", "on-demand", "reserved"]],
     [awsLabels.instanceTenancy, ["default", "dedicated"]],
   ])("01 §8.3 %s", (known, values) => {
-    const review = (item: Omit<UncheckedRequirement, "key">) =>
+    const review = (item: Omit<RequirementItem, "key">) =>
       reviewNodePool(pool({ requirements: [{ key: known, ...item }] }), aws);
 
     it("accepts the known values silently", () => {

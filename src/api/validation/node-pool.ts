@@ -1,14 +1,9 @@
+import type { RequirementItem } from "../kubernetes/pod.ts";
 import { isRestrictedLabel, type LabelPolicy } from "../label-policy.ts";
 import { labels } from "../labels.ts";
 import type { FieldPath, Problem } from "../problem.ts";
 import { labelValueError, qualifiedNameError, shortText } from "./names.ts";
-import {
-  invalidKeyProblem,
-  restrictedKeyProblem,
-  reviewRequirements,
-  type UncheckedRequirement,
-  type ValidationReview,
-} from "./requirements.ts";
+import { invalidKeyProblem, restrictedKeyProblem, reviewRequirements, type ValidationReview } from "./requirements.ts";
 import { type TaintLists, taintProblems } from "./taints.ts";
 
 /** The part of a NodePool that runtime validation reads. */
@@ -17,7 +12,7 @@ export interface ReviewedPool {
   readonly spec: {
     readonly template: {
       readonly metadata?: { readonly labels?: Readonly<Record<string, string>> | undefined } | undefined;
-      readonly spec: TaintLists & { readonly requirements: readonly UncheckedRequirement[] };
+      readonly spec: TaintLists & { readonly requirements: readonly RequirementItem[] };
     };
   };
 }
@@ -78,7 +73,7 @@ function labelProblems({
   return problems;
 }
 
-function poolRequirementProblems({ key }: UncheckedRequirement, at: number): readonly Problem[] {
+function poolRequirementProblems({ key }: RequirementItem, at: number): readonly Problem[] {
   return key === labels.nodePool ? [reservedLabel([...requirementsPath, at, "key"])] : [];
 }
 

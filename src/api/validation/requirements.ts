@@ -1,14 +1,8 @@
+import type { RequirementItem } from "../kubernetes/pod.ts";
 import { isRestrictedLabel, type LabelPolicy, normalizedKey } from "../label-policy.ts";
 import type { FieldPath, Problem } from "../problem.ts";
 import { requirementOperators } from "../vocabulary.ts";
 import { labelValueError, qualifiedNameError, shortText } from "./names.ts";
-
-export interface UncheckedRequirement {
-  readonly key: string;
-  readonly operator: string;
-  readonly values?: readonly string[] | undefined;
-  readonly minValues?: number | undefined;
-}
 
 /** What runtime validation has to say: problems fail the object, notices only deserve a log line. */
 export interface ValidationReview {
@@ -28,7 +22,7 @@ export interface RequirementRules {
 }
 
 /** The runtime checks of every item, none short-circuited. (01 §4.2) */
-export function reviewRequirements(items: readonly UncheckedRequirement[], rules: RequirementRules): ValidationReview {
+export function reviewRequirements(items: readonly RequirementItem[], rules: RequirementRules): ValidationReview {
   const reviews = items.map((item, at) => reviewRequirement(item, { ...rules, path: [...rules.path, at] }));
   return mergedReviews(reviews);
 }
@@ -40,7 +34,7 @@ export function mergedReviews(reviews: readonly ValidationReview[]): ValidationR
   };
 }
 
-function reviewRequirement(written: UncheckedRequirement, rules: RequirementRules): ValidationReview {
+function reviewRequirement(written: RequirementItem, rules: RequirementRules): ValidationReview {
   const item = { ...written, key: normalizedKey(rules.policy, written.key) };
   const known = reviewKnownValues(item, rules);
   return {
@@ -55,7 +49,7 @@ function reviewRequirement(written: UncheckedRequirement, rules: RequirementRule
   };
 }
 
-function operatorProblems({ operator }: UncheckedRequirement, { path }: RequirementRules): readonly Problem[] {
+function operatorProblems({ operator }: RequirementItem, { path }: RequirementRules): readonly Problem[] {
   if (requirementOperators.some((known) => known === operator)) return [];
   const message = `unknown operator ${JSON.stringify(shortText(operator))}${operator === "Out" ? "; did you mean NotIn?" : ""}`;
   return [
@@ -63,7 +57,7 @@ function operatorProblems({ operator }: UncheckedRequirement, { path }: Requirem
   ];
 }
 
-function keyProblems({ key }: UncheckedRequirement, { policy, path }: RequirementRules): readonly Problem[] {
+function keyProblems({ key }: RequirementItem, { policy, path }: RequirementRules): readonly Problem[] {
   const error = qualifiedNameError(key);
   return [
     ...(isRestrictedLabel(policy, key) ? [restrictedKeyProblem(key, [...path, "key"])] : []),
@@ -85,7 +79,7 @@ export function invalidKeyProblem(key: string, error: string, path: FieldPath): 
   };
 }
 
-function valueProblems({ values = [] }: UncheckedRequirement, { path }: RequirementRules): readonly Problem[] {
+function valueProblems({ values = [] }: RequirementItem, { path }: RequirementRules): readonly Problem[] {
   return values.flatMap((value, at) => {
     const error = labelValueError(value);
     if (error === undefined) return [];
@@ -94,10 +88,7 @@ function valueProblems({ values = [] }: UncheckedRequirement, { path }: Requirem
   });
 }
 
-function countProblems(
-  item: UncheckedRequirement,
-  { path, needValues = ["In"] }: RequirementRules,
-): readonly Problem[] {
+function countProblems(item: RequirementItem, { path, needValues = ["In"] }: RequirementRules): readonly Problem[] {
   const { key, operator, values = [], minValues } = item;
   const at = [...path, "values"];
   const problems: Problem[] = [];
@@ -126,7 +117,7 @@ function isOneWholeNumber(values: readonly string[]): boolean {
 }
 
 // One unknown value among good ones may be a newer Karpenter's; only unknown ones can never match. (01 §4.2)
-function reviewKnownValues(item: UncheckedRequirement, { policy, path }: RequirementRules): ValidationReview {
+function reviewKnownValues(item: RequirementItem, { policy, path }: RequirementRules): ValidationReview {
   const { key, operator, values = [], minValues } = item;
   const known = Object.hasOwn(policy.knownValues, key) ? policy.knownValues[key] : undefined;
   if (known === undefined || operator !== "In" || values.length === 0) return { problems: [], notices: [] };

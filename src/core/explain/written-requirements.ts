@@ -1,7 +1,7 @@
 import type { NodePool } from "../../api/kinds/node-pool.ts";
-import type { Pod } from "../../api/kubernetes/pod.ts";
+import type { Pod, RequirementItem } from "../../api/kubernetes/pod.ts";
 import type { LabelPolicy } from "../../api/label-policy.ts";
-import { Requirement, type RequirementItem } from "../requirement.ts";
+import { Requirement } from "../requirement.ts";
 import type { PatchPath } from "./json-patch.ts";
 
 /** A requirement on one label, and where it is written. */

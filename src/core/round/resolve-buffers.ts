@@ -1,5 +1,5 @@
 import type { CapacityBuffer } from "../../api/kinds/capacity-buffer.ts";
-import type { PodTemplate } from "../../api/kubernetes/cluster-objects.ts";
+import type { PodTemplateSpec } from "../../api/kubernetes/cluster-objects.ts";
 import type { Pod } from "../../api/kubernetes/pod.ts";
 import { type KubeObject, namespacedName, namespaceOf, type ObjectMeta } from "../../api/object.ts";
 import { type BufferTemplate, bufferPodCount, virtualPods } from "../virtual-pods.ts";
@@ -7,7 +7,7 @@ import { type BufferTemplate, bufferPodCount, virtualPods } from "../virtual-pod
 /** A PodTemplate object, which keeps its template beside its metadata. */
 export interface NamedPodTemplate {
   readonly metadata: ObjectMeta;
-  readonly template: PodTemplate;
+  readonly template: PodTemplateSpec;
 }
 
 /** Why a buffer has no pods. (02:B-1, B-2) */
@@ -56,7 +56,7 @@ function bufferTemplateOf(
   if ((apiGroup !== "" && apiGroup !== "apps") || !scalableKinds.includes(kind)) return "ResolutionFailed";
   const found = workloads.find((one) => one.kind === kind && namespacedName(one.metadata) === `${namespace}/${name}`);
   if (found === undefined) return "ScalableRefNotFound";
-  const { template, replicas } = found.spec as { readonly template: PodTemplate; readonly replicas?: number };
+  const { template, replicas } = found.spec as { readonly template: PodTemplateSpec; readonly replicas?: number };
   return { template, scalable: { replicas } };
 }
 

@@ -1,4 +1,4 @@
-import type { PodTemplate } from "../../api/kubernetes/cluster-objects.ts";
+import type { PodTemplateSpec } from "../../api/kubernetes/cluster-objects.ts";
 import type { PersistentVolumeClaimSpec, Pod, PodSpec, Volume } from "../../api/kubernetes/pod.ts";
 import {
   type KubeObject,
@@ -49,7 +49,7 @@ const claimKind = "PersistentVolumeClaim";
 /** What a workload amounts to. */
 interface ExpandableWorkload {
   readonly metadata: ObjectMeta;
-  readonly template: PodTemplate;
+  readonly template: PodTemplateSpec;
   readonly count: number;
   readonly owner: OwnerReference;
   /** Number of the first pod. */
@@ -64,14 +64,14 @@ interface VolumeClaimTemplate {
 
 /** The fields of workloads that say how many pods there are. */
 interface WorkloadSpec {
-  readonly template: PodTemplate;
+  readonly template: PodTemplateSpec;
   readonly replicas?: number;
   readonly ordinals?: { readonly start?: number };
   readonly volumeClaimTemplates?: readonly VolumeClaimTemplate[];
 }
 
 interface JobSpec {
-  readonly template: PodTemplate;
+  readonly template: PodTemplateSpec;
   readonly parallelism?: number;
   readonly completions?: number;
   readonly suspend?: boolean;

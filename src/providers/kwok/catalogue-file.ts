@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { schemaPatterns } from "../../api/kinds/patterns.ts";
+import type { RequirementItem } from "../../api/kubernetes/pod.ts";
 import { type LabelPolicy, labelPolicy } from "../../api/label-policy.ts";
 import { kwokLabels, labels, resources } from "../../api/labels.ts";
 import { isRecord } from "../../api/object.ts";
@@ -7,7 +8,6 @@ import type { Problem } from "../../api/problem.ts";
 import { type RequirementOperator, requirementOperators } from "../../api/vocabulary.ts";
 import { type InstanceType, type Offering, offeringCapacityType } from "../../core/instance-type.ts";
 import { parseInt64 } from "../../core/int64.ts";
-import type { RequirementItem } from "../../core/requirement.ts";
 import { Requirements } from "../../core/requirements.ts";
 import { errorMessage } from "../../util/error-text.ts";
 import { Quantity } from "../../util/quantity.ts";

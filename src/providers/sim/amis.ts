@@ -1,11 +1,11 @@
 import type { Ec2NodeClass } from "../../api/kinds/ec2-node-class.ts";
+import type { RequirementItem } from "../../api/kubernetes/pod.ts";
 import { labelPolicy } from "../../api/label-policy.ts";
 import { awsLabels, labels } from "../../api/labels.ts";
 import { amiAliasOf, resolvedAmiFamily } from "../../api/validation/ami-family.ts";
 import type { AmiFamily } from "../../api/vocabulary.ts";
 import { isCompatible } from "../../core/compatibility.ts";
 import type { InstanceType } from "../../core/instance-type.ts";
-import type { RequirementItem } from "../../core/requirement.ts";
 import { Requirements } from "../../core/requirements.ts";
 import { amiFamilyTraits } from "../aws/ami-families.ts";
 

@@ -1,3 +1,4 @@
+import type { PodTemplateSpec } from "../../../api/kubernetes/cluster-objects.ts";
 import type { KubeObject } from "../../../api/object.ts";
 import type { ResourceType } from "../../../kube/client.ts";
 import type { ControllerContext } from "../../../kube/controller.ts";
@@ -6,7 +7,7 @@ import { builtInTypes } from "../../../kube/resources.ts";
 import { canonicalJson } from "../../../util/canonical-json.ts";
 import { deleteIfExists, isControlledBy, namespacedNameOf, newControllerReference } from "./ownership.ts";
 import { templateHash } from "./template-hash.ts";
-import type { ControllerRevision, PodTemplateSpec, RevisionData } from "./types.ts";
+import type { ControllerRevision, RevisionData } from "./types.ts";
 import { workloadLabels } from "./workload-labels.ts";
 
 type Owner = KubeObject & { readonly spec: { readonly template: PodTemplateSpec } };

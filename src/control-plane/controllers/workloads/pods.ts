@@ -1,5 +1,6 @@
+import type { PodTemplateSpec } from "../../../api/kubernetes/cluster-objects.ts";
 import type { KubeObject, OwnerReference } from "../../../api/object.ts";
-import type { PodTemplateSpec, WorkloadPod } from "./types.ts";
+import type { WorkloadPod } from "./types.ts";
 
 export function isPodTerminal({ status }: WorkloadPod): boolean {
   return status?.phase === "Succeeded" || status?.phase === "Failed";

@@ -1,31 +1,11 @@
-import type { ContainerStatus, LabelSelector, PodSpec, PodStatus } from "../../../api/kubernetes/pod.ts";
+import type { DaemonSet, PodTemplateSpec } from "../../../api/kubernetes/cluster-objects.ts";
+import type { LabelSelector, Pod } from "../../../api/kubernetes/pod.ts";
 import type { KubeObject, ObjectMeta } from "../../../api/object.ts";
 
-/** Workload objects, typed as far as the controllers read them; other fields pass through. */
-export interface WorkloadPod extends KubeObject {
-  readonly spec: PodSpec & { readonly restartPolicy?: string | undefined; readonly hostname?: string | undefined };
-  readonly status?: WorkloadPodStatus | undefined;
-}
-
-export interface WorkloadPodStatus extends Omit<PodStatus, "containerStatuses" | "initContainerStatuses"> {
-  readonly reason?: string | undefined;
-  readonly containerStatuses?: readonly WorkloadContainerStatus[] | undefined;
-  readonly initContainerStatuses?: readonly WorkloadContainerStatus[] | undefined;
-}
-
-export interface WorkloadContainerStatus extends ContainerStatus {
-  readonly restartCount?: number | undefined;
-  readonly state?: { readonly terminated?: ContainerStateTerminated | undefined } | undefined;
-}
-
-export interface ContainerStateTerminated {
-  readonly exitCode?: number | undefined;
-  readonly finishedAt?: string | undefined;
-}
-
-export interface PodTemplateSpec {
-  readonly metadata?: Pick<ObjectMeta, "labels" | "annotations" | "finalizers"> | undefined;
-  readonly spec: WorkloadPod["spec"];
+/** A Pod read from the API server, as workload controllers, scheduler and kubelets see it. */
+export interface WorkloadPod extends Pod {
+  readonly apiVersion: string;
+  readonly kind: string;
 }
 
 /** A number, or a percentage like `25%`. */
@@ -139,10 +119,10 @@ export interface StatefulSetStatus {
   readonly collisionCount?: number | undefined;
 }
 
-export interface DaemonSetObject extends KubeObject {
-  readonly spec: {
-    readonly selector?: LabelSelector | undefined;
-    readonly template: PodTemplateSpec;
+export interface DaemonSetObject extends DaemonSet {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly spec: DaemonSet["spec"] & {
     readonly minReadySeconds?: number | undefined;
     readonly revisionHistoryLimit?: number | undefined;
     readonly updateStrategy?: {

@@ -1,9 +1,10 @@
+import type { PodTemplateSpec } from "../../../../api/kubernetes/cluster-objects.ts";
 import type { Toleration } from "../../../../api/kubernetes/pod.ts";
 import type { Taint } from "../../../../api/labels.ts";
 import type { KubeObject } from "../../../../api/object.ts";
 import { firstUntoleratedTaint } from "../../../../core/tolerations.ts";
 import { requiredNodeTest } from "../../node-selector.ts";
-import type { PodTemplateSpec, WorkloadPod } from "../types.ts";
+import type { WorkloadPod } from "../types.ts";
 
 export interface DaemonSetNode extends KubeObject {
   readonly spec?: { readonly taints?: readonly Taint[] | undefined; readonly unschedulable?: boolean | undefined };

@@ -1,5 +1,6 @@
+import type { PodTemplateSpec } from "../../../../api/kubernetes/cluster-objects.ts";
 import { canonicalJson } from "../../../../util/canonical-json.ts";
-import type { Deployment, PodTemplateSpec, ReplicaSet } from "../types.ts";
+import type { Deployment, ReplicaSet } from "../types.ts";
 import { workloadAnnotations, workloadLabels } from "../workload-labels.ts";
 import { rolloutSpec } from "./rollout-progress.ts";
 import { maxSurge } from "./rollout-sizes.ts";

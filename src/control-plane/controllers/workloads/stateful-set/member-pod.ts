@@ -1,10 +1,11 @@
+import type { PodTemplateSpec } from "../../../../api/kubernetes/cluster-objects.ts";
 import type { KubeObject, OwnerReference } from "../../../../api/object.ts";
 import type { ControllerContext } from "../../../../kube/controller.ts";
 import { ignoreKubeErrors } from "../../../../kube/kube-error.ts";
 import { builtInTypes } from "../../../../kube/resources.ts";
 import { newControllerReference } from "../ownership.ts";
 import { podFromTemplate } from "../pods.ts";
-import type { PodTemplateSpec, StatefulSet, WorkloadPod } from "../types.ts";
+import type { StatefulSet, WorkloadPod } from "../types.ts";
 import { workloadLabels } from "../workload-labels.ts";
 
 /** The ordinal in the name of a pod of the set. */
