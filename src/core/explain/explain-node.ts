@@ -65,7 +65,8 @@ export function explainNode(problem: SchedulingProblem, name: string): NodeExpla
     return { node: name, labels: leaving.labels, isLeaving: true, running: running.map(runningPodOf), ...nothing };
   }
   const { pass } = simulatePass(withoutUncountedPods(problem));
-  const existingNode = pass.existingNodes.find((one) => one.node.name === name) as ExistingNodeState;
+  const existingNode = pass.existingNodes.find((one) => one.node.name === name);
+  if (existingNode === undefined) return undefined;
   const elsewhere = refusedPodsOf(pass, existingNode);
   return {
     node: name,

@@ -24,6 +24,12 @@ export interface MoveClass {
   readonly countingGroups: readonly TopologyGroup[];
 }
 
+/** Some pods of one move class. */
+export interface PodBatch {
+  readonly moveClass: MoveClass;
+  readonly count: number;
+}
+
 /** The move classes of one pass. */
 export class MoveClasses {
   readonly #pass: Pass;

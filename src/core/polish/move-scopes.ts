@@ -1,7 +1,6 @@
 import type { PoolTemplate } from "../scheduling/pass-state.ts";
 import type { Bin } from "./bin.ts";
-import type { MoveClass } from "./move-class.ts";
-import type { PodBatch } from "./packing-state.ts";
+import type { MoveClass, PodBatch } from "./move-class.ts";
 
 /** Planned nodes between which topology allows moves. */
 export interface MoveScope {

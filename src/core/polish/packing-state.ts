@@ -6,7 +6,7 @@ import { maxInstanceTypesPerNodeClaim } from "../scheduling/close-pass.ts";
 import type { Pass, PlannedNodeState, PoolTemplate } from "../scheduling/pass-state.ts";
 import type { RequirementState } from "../scheduling/requirement-state.ts";
 import { Bin } from "./bin.ts";
-import { type MoveClass, MoveClasses } from "./move-class.ts";
+import { type MoveClass, MoveClasses, type PodBatch } from "./move-class.ts";
 import { MoveScopes } from "./move-scopes.ts";
 import { capacityLimitOf, PricedSizesCache } from "./priced-sizes.ts";
 import { TopologySignatures } from "./topology-signatures.ts";
@@ -17,12 +17,6 @@ export interface ProposedNode {
   /** Its index in the priced sizes; -1: no node is needed. */
   readonly sizeIndex: number;
   readonly price: number;
-}
-
-/** Some pods of one move class. */
-export interface PodBatch {
-  readonly moveClass: MoveClass;
-  readonly count: number;
 }
 
 /** The planned nodes of a pass prepared for moving pods, with what each would cost. */

@@ -1,8 +1,9 @@
 import type { Steps } from "../../util/steps.ts";
 import type { Pass, PoolTemplate } from "../scheduling/pass-state.ts";
 import type { Bin } from "./bin.ts";
+import type { PodBatch } from "./move-class.ts";
 import { unitPriceOf } from "./move-scopes.ts";
-import { PackingState, type PodBatch, type ProposedNode } from "./packing-state.ts";
+import { PackingState, type ProposedNode } from "./packing-state.ts";
 
 /** Price differences below this are ignored. */
 const epsilon = 1e-9;

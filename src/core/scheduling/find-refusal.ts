@@ -38,10 +38,7 @@ export function findClassRefusal(pass: Pass, queuedPod: QueuedPod): ClassRefusal
   }
   const reserved = verdicts.find(({ cause }) => cause.code === "reserved-capacity");
   const message = reserved?.text ?? verdicts.map(({ text }) => text).join("; ");
-  const nearest = verdicts.reduce(
-    (best, one) => (checkRank(one.cause) > checkRank(best.cause) ? one : best),
-    verdicts[0] as PoolVerdict,
-  );
+  const nearest = verdicts.reduce((best, one) => (checkRank(one.cause) > checkRank(best.cause) ? one : best));
   return { code: nearest.cause.code, message, pools: verdicts.map(({ pool, cause }) => ({ pool, cause })) };
 }
 

@@ -6,7 +6,6 @@ import { newNodeCandidate } from "./commit.ts";
 import { mergeIfCompatible, type NodeCandidate, type PodAttempt } from "./fit-on-planned-node.ts";
 import { instanceTypesVerdict } from "./instance-types-verdict.ts";
 import type { Pass, PoolTemplate } from "./pass-state.ts";
-import type { RequirementState } from "./requirement-state.ts";
 import type { TopologyRule } from "./topology/topology-group.ts";
 import { topologyVerdict } from "./topology-verdict.ts";
 
@@ -26,11 +25,10 @@ export function newNodeVerdict(pass: Pass, podAttempt: PodAttempt, poolTemplate:
       text: `all available instance types exceed limits for nodepool (NodePool=${pool})`,
     };
   }
-  return (
-    taintVerdict(podAttempt, poolTemplate) ??
-    requirementsVerdict(pass, podAttempt, candidate) ??
-    volumeAndTopologyVerdict(pass, podAttempt, candidate)
-  );
+  const requirementState = mergeIfCompatible(podAttempt.variant, candidate);
+  if (requirementState === undefined)
+    return taintVerdict(podAttempt, poolTemplate) ?? requirementsVerdict(pass, podAttempt, candidate);
+  return volumeAndTopologyVerdict(pass, podAttempt, { ...candidate, requirementState });
 }
 
 function taintVerdict({ variant }: PodAttempt, poolTemplate: PoolTemplate): CandidateVerdict | undefined {
@@ -39,11 +37,7 @@ function taintVerdict({ variant }: PodAttempt, poolTemplate: PoolTemplate): Cand
   return taint === undefined ? undefined : { cause: { code: "taint", taint }, text: describeUntoleratedTaints(found) };
 }
 
-function requirementsVerdict(
-  pass: Pass,
-  { variant }: PodAttempt,
-  candidate: NodeCandidate,
-): CandidateVerdict | undefined {
+function requirementsVerdict(pass: Pass, { variant }: PodAttempt, candidate: NodeCandidate): CandidateVerdict {
   const incoming =
     variant.hostname === undefined
       ? variant.incoming.requirements
@@ -51,7 +45,6 @@ function requirementsVerdict(
   const found = requirementConflicts(requirementsWithHostname(candidate), incoming, {
     allowUndefined: pass.problem.labelPolicy.wellKnown,
   });
-  if (found.length === 0) return undefined;
   return {
     cause: { code: "requirements", conflicts: found },
     text: `incompatible requirements, ${describeRequirementConflicts(found)}`,
@@ -60,28 +53,19 @@ function requirementsVerdict(
 
 /** Volumes, topology, types and reservations: the verdict on the last of the volume alternatives. (02:N-3) */
 function volumeAndTopologyVerdict(pass: Pass, podAttempt: PodAttempt, candidate: NodeCandidate): CandidateVerdict {
-  const mergedState = mergeIfCompatible(podAttempt.variant, candidate) as RequirementState;
-  const { volumeAlternatives } = podAttempt.queuedPod.podClass;
-  const last = volumeAlternatives.at(-1);
-  if (last === undefined) return narrowedVerdict(pass, podAttempt, { ...candidate, requirementState: mergedState });
+  const last = podAttempt.queuedPod.podClass.volumeAlternatives.at(-1);
+  if (last === undefined) return narrowedVerdict(pass, podAttempt, candidate);
   const wanted = last.hostname === undefined ? last.requirements : last.requirements.add(last.hostname);
-  const found = requirementConflicts(
-    requirementsWithHostname({ ...candidate, requirementState: mergedState }),
-    wanted,
-    {
-      allowUndefined: pass.problem.labelPolicy.wellKnown,
-    },
-  );
-  if (found.length > 0) {
-    return {
-      cause: { code: "volume-requirements", conflicts: found },
-      text: `incompatible volume requirements, ${describeRequirementConflicts(found)}`,
-    };
-  }
-  return narrowedVerdict(pass, podAttempt, {
-    ...candidate,
-    requirementState: candidate.poolTemplate.requirementStates.merge(mergedState, last) as RequirementState,
+  const found = requirementConflicts(requirementsWithHostname(candidate), wanted, {
+    allowUndefined: pass.problem.labelPolicy.wellKnown,
   });
+  const requirementState = candidate.poolTemplate.requirementStates.merge(candidate.requirementState, last);
+  if (found.length === 0 && requirementState !== null)
+    return narrowedVerdict(pass, podAttempt, { ...candidate, requirementState });
+  return {
+    cause: { code: "volume-requirements", conflicts: found },
+    text: `incompatible volume requirements, ${describeRequirementConflicts(found)}`,
+  };
 }
 
 /**

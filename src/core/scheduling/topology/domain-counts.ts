@@ -1,10 +1,16 @@
-import type { Pass } from "../pass-state.ts";
 import type { TopologyGroup } from "./topology-group.ts";
 
 /** Pod counts by domain, and the same as text for a refusal. */
 export interface DomainCounts {
   readonly counts: Readonly<Record<string, number>>;
   readonly text: string;
+}
+
+/** The hosts of a pass at one point. */
+interface PassHosts {
+  readonly placementCount: number;
+  readonly existingNodes: readonly { readonly node: { readonly hostname: string } }[];
+  readonly plannedNodes: readonly { readonly hostname: string }[];
 }
 
 /** Longer lists are truncated. */
@@ -17,14 +23,14 @@ export class DomainCountCache {
   #emptyHosts: DomainCounts | undefined;
   #placementCount = -1;
 
-  of(pass: Pass, group: TopologyGroup): DomainCounts {
+  of(pass: PassHosts, group: TopologyGroup): DomainCounts {
     if (this.#placementCount !== pass.placementCount) this.#refresh(pass);
     const known = this.#byGroup.get(group) ?? this.#countDomains(group);
     this.#byGroup.set(group, known);
     return known;
   }
 
-  #refresh(pass: Pass): void {
+  #refresh(pass: PassHosts): void {
     this.#placementCount = pass.placementCount;
     this.#byGroup.clear();
     this.#emptyHosts = undefined;
