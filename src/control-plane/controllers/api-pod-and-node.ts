@@ -2,13 +2,12 @@ import type { Node } from "../../api/kubernetes/cluster-objects.ts";
 import type { Pod } from "../../api/kubernetes/pod.ts";
 import type { KubeObject } from "../../api/object.ts";
 
-/** A Pod as a client reads it: everything of it is there, typed as far as scheduling goes. */
+/** A Pod as clients read it, typed as far as scheduling needs. */
 export type ApiPod = KubeObject & Pod;
 
-/** A Node as a client reads it. */
 export type ApiNode = KubeObject & Node;
 
-/** It will never run again, and holds nothing of its node. */
+/** Succeeded or Failed: it will not run again and holds no resources. */
 export function hasTerminalPhase({ status }: Pick<Pod, "status">): boolean {
   return status?.phase === "Succeeded" || status?.phase === "Failed";
 }

@@ -21,7 +21,7 @@ export interface ClusterControllerOptions {
   readonly volumes?: Partial<VolumeDelays> | undefined;
 }
 
-/** What makes pods run: (05:CP-L9 to CP-L13) */
+/** Scheduler, kubelets, node and volume controllers. (05:CP-L9 to CP-L13) */
 export function clusterControllers({
   kubelets,
   scheduler,

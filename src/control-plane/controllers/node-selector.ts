@@ -3,7 +3,7 @@ import type { LabelPolicy } from "../../api/label-policy.ts";
 import { requirementOperators } from "../../api/vocabulary.ts";
 import { Requirement } from "../../core/requirement.ts";
 
-/** A node as selectors look at it. */
+/** What node selectors can see of a node. */
 export interface LabelledNode {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -11,7 +11,7 @@ export interface LabelledNode {
 
 export type NodeTest = (node: LabelledNode) => boolean;
 
-/** Kubernetes reads labels as they are written: no key stands for another. */
+/** The scheduler compares labels as written: no aliases. */
 const plainLabels: LabelPolicy = {
   wellKnown: new Set(),
   restrictedDomains: [],
@@ -21,7 +21,7 @@ const plainLabels: LabelPolicy = {
   wellKnownResources: new Set(),
 };
 
-/** The nodes a pod insists on: its selector, and one of the required terms. Undefined where any will do. */
+/** Whether a node matches the pod's nodeSelector and required node affinity; undefined if it has neither. */
 export function requiredNodeTest({ nodeSelector, affinity }: PodSpec): NodeTest | undefined {
   const pairs = Object.entries(nodeSelector ?? {});
   const terms = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
@@ -30,13 +30,13 @@ export function requiredNodeTest({ nodeSelector, affinity }: PodSpec): NodeTest 
   return (node) => pairs.every(([key, value]) => labelOf(node, key) === value) && (matchesTerms?.(node) ?? true);
 }
 
-/** One of the terms holds; of no terms none does. */
+/** Whether at least one of the terms matches; false without terms. */
 export function nodeSelectorTest(terms: readonly NodeSelectorTerm[]): NodeTest {
   const tests = terms.map(nodeSelectorTermTest);
   return (node) => tests.some((test) => test(node));
 }
 
-/** All of a term's expressions hold. A term without any matches nothing. */
+/** Whether all expressions of a term match; a term without any matches nothing. */
 export function nodeSelectorTermTest({ matchExpressions = [], matchFields = [] }: NodeSelectorTerm): NodeTest {
   if (matchExpressions.length + matchFields.length === 0) return () => false;
   const tests = [...matchExpressions.map(labelExpressionTest), ...matchFields.map(fieldExpressionTest)];
@@ -53,7 +53,7 @@ function labelExpressionTest(expression: SelectorRequirement): NodeTest {
   };
 }
 
-/** The name is the one field nodes can be selected by; DaemonSets do. */
+/** `metadata.name` is the only field nodes can be selected by; DaemonSets use it. */
 function fieldExpressionTest(expression: SelectorRequirement): NodeTest {
   if (expression.key !== "metadata.name") return () => false;
   const allows = valueTest(expression);
@@ -67,7 +67,7 @@ function valueTest({ key, operator, values }: SelectorRequirement): (value: stri
   return (value) => requirement.has(value);
 }
 
-/** Labels come from users: one may be called `constructor`, and what objects inherit is never text. */
+/** Label keys come from users: `constructor` must not find the inherited property. */
 export function labelOf({ labels }: Pick<LabelledNode, "labels">, key: string): string | undefined {
   const value: unknown = labels[key];
   return typeof value === "string" ? value : undefined;

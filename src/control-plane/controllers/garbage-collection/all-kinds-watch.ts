@@ -3,19 +3,24 @@ import type { ResourceType } from "../../../kube/client.ts";
 import type { ControllerContext } from "../../../kube/controller.ts";
 import { builtInTypes } from "../../../kube/resources.ts";
 import type { ObjectChange } from "../../../kube/view.ts";
-import { customResourceType, groupKindName, isEstablished, watchedKinds } from "./watched-kinds.ts";
+import {
+  type CustomResourceDefinitionObject,
+  customResourceType,
+  groupKindName,
+  isEstablished,
+  watchedKinds,
+} from "./watched-kinds.ts";
 
-/** All objects of all kinds, those that are defined at runtime included. */
+/** A watch over all kinds, including those defined by CRDs at runtime. */
 export interface AllKindsWatch {
-  /** Kinds that are watched now. */
   types(): readonly ResourceType[];
   typeNamed(name: string): ResourceType | undefined;
-  /** No kind has objects we have not seen yet. */
+  /** Whether every watched kind has been listed. */
   hasSynced(): boolean;
   stop(): void;
 }
 
-/** Watches every kind and follows definitions as they come and go. */
+/** Watches every kind and follows CustomResourceDefinitions as they are added and removed. */
 export function watchAllKinds(
   context: ControllerContext,
   onChange: (type: ResourceType, change: ObjectChange<KubeObject>) => void,
@@ -38,7 +43,8 @@ export function watchAllKinds(
     context.stopWatching(type);
   };
   for (const type of watchedKinds) watchKind(type);
-  const definitions = context.view(builtInTypes.CustomResourceDefinition).subscribe(({ object, old }) => {
+  const definitions = context.view<CustomResourceDefinitionObject>(builtInTypes.CustomResourceDefinition);
+  const unsubscribe = definitions.subscribe(({ object, old }) => {
     const before = old === undefined ? undefined : customResourceType(old);
     const now = object !== undefined && isEstablished(object) ? customResourceType(object) : undefined;
     const known = before && types.get(groupKindName(before));
@@ -50,7 +56,7 @@ export function watchAllKinds(
     typeNamed: (name) => types.get(name),
     hasSynced: () => [...types.values()].every((type) => context.view(type).hasSynced),
     stop: () => {
-      definitions();
+      unsubscribe();
       for (const stop of stops.values()) stop();
     },
   };

@@ -12,33 +12,36 @@ function owners(...states: readonly OwnerState[]) {
   }));
 }
 
-describe("what becomes of an object when its owners go", () => {
+describe("what to do with an object when its owners are deleted", () => {
   it.each([
-    ["stays with an owner", ["solid"], false, { kind: "stay" }],
-    ["stays where nothing is known", ["unknown"], false, { kind: "stay" }],
-    ["goes with its last owner", ["absent"], false, { kind: "go", propagation: "Background" }],
-    ["goes before an owner that waits", ["waiting"], false, { kind: "go", propagation: "Background" }],
-    ["waits for its own dependents then", ["waiting", "absent"], true, { kind: "go", propagation: "Foreground" }],
-    ["does not wait where nobody waits for it", ["absent"], true, { kind: "go", propagation: "Background" }],
+    ["keeps it while an owner exists", ["solid"], false, { kind: "keep" }],
+    ["keeps it if the owner's kind is unknown", ["unknown"], false, { kind: "keep" }],
+    ["deletes it with its last owner", ["absent"], false, { kind: "delete", propagation: "Background" }],
+    ["deletes it before an owner that waits", ["waiting"], false, { kind: "delete", propagation: "Background" }],
+    ["then waits for its own dependents", ["waiting", "absent"], true, { kind: "delete", propagation: "Foreground" }],
+    ["does not wait if no owner waits for it", ["absent"], true, { kind: "delete", propagation: "Background" }],
   ] as const)("05:CP-L7 %s", (_, states, hasDependents, decision) => {
     expect(decideDeletion(object(), { owners: owners(...states), hasDependents })).toEqual(decision);
   });
 
-  it("05:CP-L7 forgets owners that are gone while another is there, or may be", () => {
+  it("05:CP-L7 removes references to missing owners while another exists, or may exist", () => {
     for (const other of ["solid", "unknown"] as const) {
       const decision = decideDeletion(object(), { owners: owners("absent", other, "waiting"), hasDependents: false });
-      expect(decision.kind === "forget" && decision.references.map(({ name }) => name)).toEqual(["o0", "o2"]);
+      expect(decision.kind === "remove-owner-references" && decision.references.map(({ name }) => name)).toEqual([
+        "o0",
+        "o2",
+      ]);
     }
   });
 
-  it("05:CP-L7 goes the way it was told before", () => {
+  it("05:CP-L7 keeps the propagation its finalizers ask for", () => {
     const decision = (finalizer: string) =>
       decideDeletion(object({ finalizers: [finalizer] }), { owners: owners("absent"), hasDependents: false });
-    expect(decision("orphan")).toEqual({ kind: "go", propagation: "Orphan" });
-    expect(decision("foregroundDeletion")).toEqual({ kind: "go", propagation: "Foreground" });
+    expect(decision("orphan")).toEqual({ kind: "delete", propagation: "Orphan" });
+    expect(decision("foregroundDeletion")).toEqual({ kind: "delete", propagation: "Foreground" });
   });
 
-  it("05:CP-L7 is held only while it goes", () => {
+  it("05:CP-L7 has a pending propagation only while it is being deleted", () => {
     expect(pendingPropagationOf(object({ finalizers: ["orphan"] }))).toBeUndefined();
     expect(pendingPropagationOf(object({ deletionTimestamp: "x", finalizers: ["orphan"] }))).toBe("orphan");
     expect(pendingPropagationOf(object({ deletionTimestamp: "x", finalizers: ["a", "foregroundDeletion"] }))).toBe(

@@ -3,15 +3,15 @@ import type { KubeObject, OwnerReference } from "../../../api/object.ts";
 export const foregroundFinalizer = "foregroundDeletion";
 export const orphanFinalizer = "orphan";
 
-/** How an owner stands, for those that depend on it. */
+/** The state of an owner, as the garbage collector sees it. */
 export type OwnerState =
-  /** There, and staying or going by itself. */
+  /** Exists, and is not waiting for dependents. */
   | "solid"
-  /** Gone, or another object took its name. */
+  /** Gone, or another object has its name. */
   | "absent"
-  /** Going, and waits until what depends on it is gone. */
+  /** Being deleted in the foreground: waits for its dependents. */
   | "waiting"
-  /** Of a kind we do not know: nothing may be done on its account. */
+  /** Of an unknown kind: nothing is deleted because of it. */
   | "unknown";
 
 export interface OwnerWithState {
@@ -19,35 +19,35 @@ export interface OwnerWithState {
   readonly state: OwnerState;
 }
 
-/** What should become of an object, given its owners. */
+/** What to do with an object, given its owners. */
 export type DeletionDecision =
-  | { readonly kind: "stay" }
-  /** Some owners are gone and others are not: those that are gone are forgotten. */
-  | { readonly kind: "forget"; readonly references: readonly OwnerReference[] }
-  | { readonly kind: "go"; readonly propagation: "Background" | "Foreground" | "Orphan" };
+  | { readonly kind: "keep" }
+  /** Some owners are gone: their references are removed. */
+  | { readonly kind: "remove-owner-references"; readonly references: readonly OwnerReference[] }
+  | { readonly kind: "delete"; readonly propagation: "Background" | "Foreground" | "Orphan" };
 
-/** An object goes when its last owner does. (05:CP-L7) */
+/** An object is deleted when its last owner is gone. (05:CP-L7) */
 export function decideDeletion(
   object: KubeObject,
   { owners, hasDependents }: { readonly owners: readonly OwnerWithState[]; readonly hasDependents: boolean },
 ): DeletionDecision {
   const lost = owners.filter(({ state }) => state === "absent" || state === "waiting");
-  if (lost.length === 0) return { kind: "stay" };
+  if (lost.length === 0) return { kind: "keep" };
   const hasOther = lost.length < owners.length;
-  if (hasOther) return { kind: "forget", references: lost.map(({ reference }) => reference) };
+  if (hasOther) return { kind: "remove-owner-references", references: lost.map(({ reference }) => reference) };
   const isAwaited = lost.some(({ state }) => state === "waiting");
-  // Whoever waits for it waits for what depends on it, too.
-  if (isAwaited && hasDependents) return { kind: "go", propagation: "Foreground" };
-  return { kind: "go", propagation: propagationOf(object) };
+  // The owner waits for this object, and so for its dependents too.
+  if (isAwaited && hasDependents) return { kind: "delete", propagation: "Foreground" };
+  return { kind: "delete", propagation: propagationOf(object) };
 }
 
-/** What it was already told to do when it goes. */
+/** The propagation policy its own finalizers ask for. */
 function propagationOf({ metadata }: KubeObject): "Background" | "Foreground" | "Orphan" {
   if (hasFinalizer(metadata.finalizers, orphanFinalizer)) return "Orphan";
   return hasFinalizer(metadata.finalizers, foregroundFinalizer) ? "Foreground" : "Background";
 }
 
-/** Going, and held until its dependents are dealt with. */
+/** How a deletion in progress treats dependents; undefined if none is pending. */
 export function pendingPropagationOf({ metadata }: KubeObject): "foreground" | "orphan" | undefined {
   if (metadata.deletionTimestamp === undefined) return undefined;
   if (hasFinalizer(metadata.finalizers, orphanFinalizer)) return "orphan";

@@ -1,6 +1,6 @@
 import type { OwnerReference } from "../../../api/object.ts";
 
-/** Who says to belong to whom: keys of dependents by uid of the owner. */
+/** Keys of dependents by the uid of their owner. */
 export class Dependents {
   readonly #byOwner = new Map<string, Set<string>>();
 

@@ -2,11 +2,13 @@ import { isSameJson } from "../../../api/json.ts";
 import type { KubeObject, OwnerReference } from "../../../api/object.ts";
 import type { ObjectKey, ResourceType } from "../../../kube/client.ts";
 import type { Controller, ControllerContext } from "../../../kube/controller.ts";
-import { isKubeError } from "../../../kube/kube-error.ts";
+import { ignoreKubeErrors } from "../../../kube/kube-error.ts";
 import { cacheKey } from "../../../kube/object-cache.ts";
 import { Reconciler, type RequeueAfter } from "../../../kube/reconciler.ts";
 import { builtInTypes } from "../../../kube/resources.ts";
 import type { ObjectChange } from "../../../kube/view.ts";
+import { nodeLeaseNamespace } from "../kubelet/lease-times.ts";
+import { deleteIfExists, namespacedNameOf } from "../workloads/ownership.ts";
 import { type AllKindsWatch, watchAllKinds } from "./all-kinds-watch.ts";
 import {
   decideDeletion,
@@ -19,18 +21,17 @@ import {
 import { Dependents } from "./dependents.ts";
 import { groupKindName, ownerGroupKindName } from "./watched-kinds.ts";
 
-/** Deletes what belongs to owners that are gone. (05:CP-L7) */
+/** Deletes objects whose owners are gone. (05:CP-L7) */
 export const garbageCollectorController: Controller = {
   name: "garbage-collector-controller",
   kinds: [builtInTypes.CustomResourceDefinition],
   run: (context, signal) => new GarbageCollector(context).run(signal),
 };
 
-/** While a kind is not known in full, owners wait for what may depend on them there. */
+/** Until every kind has synced, deletions that wait for dependents are retried this often. */
 const unsyncedRetryMs = 1_000;
-/** Leases of nodes are looked up by name when a node goes: nobody watches them. (05:CP-L10) */
+/** Node leases are not watched; they are looked up by name when a Node is deleted. (05:CP-L10) */
 const nodeLeaseKeyPrefix = "lease of node ";
-const leaseNamespace = "kube-node-lease";
 
 interface TypedObject {
   readonly type: ResourceType;
@@ -86,7 +87,7 @@ class GarbageCollector {
     for (const dependent of this.#dependents.ofOwner(metadata.uid)) this.#reconciler.enqueue(dependent);
   }
 
-  /** An owner may have waited for just this one. */
+  /** The owner may have been waiting for this dependent. */
   #enqueueIfPending(reference: OwnerReference, dependent: KubeObject | undefined): void {
     const owner = this.#ownerInView(reference, dependent);
     if (owner !== undefined && pendingPropagationOf(owner.object) !== undefined) {
@@ -113,9 +114,11 @@ class GarbageCollector {
     for (const reference of references) owners.push({ reference, state: await this.#ownerState(reference, object) });
     const hasDependents = this.#dependents.ofOwner(object.metadata.uid).length > 0;
     const decision = decideDeletion(object, { owners, hasDependents });
-    if (decision.kind === "forget")
+    if (decision.kind === "remove-owner-references")
       await this.#removeOwnerReferences({ type, object }, new Set(decision.references.map(({ uid }) => uid)));
-    if (decision.kind === "go") await this.#delete({ type, object }, decision.propagation);
+    if (decision.kind === "delete") {
+      await deleteIfExists(this.#context, type, object, { propagation: decision.propagation });
+    }
   }
 
   async #ownerState(reference: OwnerReference, dependent: KubeObject): Promise<OwnerState> {
@@ -128,14 +131,9 @@ class GarbageCollector {
     return pendingPropagationOf(seen) === "foreground" ? "waiting" : "solid";
   }
 
-  /** Views may lag behind: nothing is deleted for an owner that was only not seen yet. */
-  async #get(type: ResourceType, key: ObjectKey): Promise<KubeObject | undefined> {
-    try {
-      return await this.#context.client.get(type, key);
-    } catch (error) {
-      if (isKubeError(error, "not-found")) return undefined;
-      throw error;
-    }
+  /** Views may lag: confirms with the server that an owner is gone before anything is deleted. */
+  #get(type: ResourceType, key: ObjectKey): Promise<KubeObject | undefined> {
+    return ignoreKubeErrors(this.#context.client.get(type, key), "not-found");
   }
 
   #ownerInView(reference: OwnerReference, dependent: KubeObject | undefined): TypedObject | undefined {
@@ -146,7 +144,7 @@ class GarbageCollector {
     return object?.metadata.uid === reference.uid ? { type, object } : undefined;
   }
 
-  /** Foreground: the owner goes when nothing that blocks it is left. */
+  /** Foreground deletion: the owner is released when no blocking dependent is left. */
   async #finishForegroundDeletion(owner: TypedObject): Promise<void> {
     const { uid } = owner.object.metadata;
     const isBlocking = ({ object }: TypedObject) =>
@@ -155,7 +153,7 @@ class GarbageCollector {
     if (!dependents.some(isBlocking)) await this.#removeFinalizer(owner, foregroundFinalizer);
   }
 
-  /** Orphan: those who belonged to it belong to nobody, and then it goes. */
+  /** Orphan deletion: removes the owner from its dependents, then releases it. */
   async #orphanDependents(owner: TypedObject): Promise<undefined> {
     const { uid = "" } = owner.object.metadata;
     for (const key of this.#dependents.ofOwner(uid)) {
@@ -174,29 +172,17 @@ class GarbageCollector {
     await this.#patch({ type, object }, { finalizers: object.metadata.finalizers?.filter((one) => one !== finalizer) });
   }
 
-  /** Over the very version we looked at: custom kinds know no patch that takes one item off a list. */
+  /** Guarded by resourceVersion: custom kinds have no patch that removes one list item. */
   async #patch({ type, object }: TypedObject, change: Partial<KubeObject["metadata"]>): Promise<void> {
-    const { name = "", namespace, uid, resourceVersion } = object.metadata;
+    const { uid, resourceVersion } = object.metadata;
     const body = { metadata: { uid, resourceVersion, ...change } };
-    try {
-      await this.#context.client.patch(type, { name, namespace }, { kind: "merge", body });
-    } catch (error) {
-      if (!isKubeError(error, "not-found")) throw error; // gone: that is as good
-    }
-  }
-
-  async #delete({ type, object }: TypedObject, propagation: "Background" | "Foreground" | "Orphan"): Promise<void> {
-    const { name = "", namespace, uid = "" } = object.metadata;
-    try {
-      await this.#context.client.delete(type, { name, namespace }, { propagation, preconditions: { uid } });
-    } catch (error) {
-      if (!isKubeError(error, "not-found")) throw error; // after a conflict the view knows who has its name by now
-    }
+    const patched = this.#context.client.patch(type, namespacedNameOf(object), { kind: "merge", body });
+    await ignoreKubeErrors(patched, "not-found");
   }
 
   async #deleteNodeLease(node: string): Promise<undefined> {
     if (this.#context.view(builtInTypes.Node).get(node) !== undefined) return;
-    const object = await this.#get(builtInTypes.Lease, { name: node, namespace: leaseNamespace });
+    const object = await this.#get(builtInTypes.Lease, { name: node, namespace: nodeLeaseNamespace });
     const isOwned = object?.metadata.ownerReferences?.some(({ kind, name }) => kind === "Node" && name === node);
     if (object !== undefined && isOwned === true) await this.#attemptToDelete({ type: builtInTypes.Lease, object });
   }
@@ -209,7 +195,7 @@ class GarbageCollector {
   }
 }
 
-/** Names hold no spaces. */
+/** Neither kinds nor names contain spaces. */
 function keyOf(type: ResourceType, metadata: KubeObject["metadata"]): string {
   return `${groupKindName(type)} ${cacheKey(metadata)}`;
 }

@@ -1,10 +1,11 @@
 import type { KubeObject } from "../../../api/object.ts";
 import type { ResourceType } from "../../../kube/client.ts";
 import type { Controller, ControllerContext } from "../../../kube/controller.ts";
-import { isKubeError } from "../../../kube/kube-error.ts";
+import { ignoreKubeErrors } from "../../../kube/kube-error.ts";
 import { Reconciler, type RequeueAfter } from "../../../kube/reconciler.ts";
 import { builtInTypes } from "../../../kube/resources.ts";
 import { rfc3339 } from "../../../util/timestamp.ts";
+import { deleteIfExists } from "../workloads/ownership.ts";
 import type { WorkloadCondition } from "../workloads/types.ts";
 import { findWorkloadCondition, updateStatusIfChanged } from "../workloads/workload-status.ts";
 import { type AllKindsWatch, watchAllKinds } from "./all-kinds-watch.ts";
@@ -16,10 +17,10 @@ interface Namespace extends KubeObject {
 }
 
 const namespaceFinalizer = "kubernetes";
-/** Content that goes tells us so; this is for what we cannot see go. */
+/** Deleted objects trigger a reconcile; this covers kinds that are not watched. */
 const recheckMs = 5_000;
 
-/** Empties namespaces that are deleted, and then lets them go. (05:CP-L8) */
+/** Deletes the content of terminating namespaces, then removes their finalizer. (05:CP-L8) */
 export const namespaceController: Controller = {
   name: "namespace-controller",
   kinds: [builtInTypes.Namespace, builtInTypes.CustomResourceDefinition],
@@ -63,8 +64,10 @@ async function deleteNamespaceContent(
     await removeNamespaceFinalizer(context, namespace);
     return undefined;
   }
-  for (const { type, object } of remaining)
-    if (object.metadata.deletionTimestamp === undefined) await deleteObject(context, type, object);
+  for (const { type, object } of remaining) {
+    if (object.metadata.deletionTimestamp !== undefined) continue;
+    await deleteIfExists(context, type, object, { propagation: "Background" });
+  }
   const now = await remainingContent(name, { context, allKinds });
   const latest = context.view<Namespace>(builtInTypes.Namespace).get(name);
   if (latest !== undefined)
@@ -80,7 +83,7 @@ interface NamespacedObject {
   readonly object: KubeObject;
 }
 
-/** Pods first: what they use outlives them. */
+/** Pods first, because they use the other objects. */
 async function remainingContent(
   namespace: string,
   { context, allKinds }: NamespaceDeletionContext,
@@ -102,27 +105,15 @@ async function remainingContent(
   return listed;
 }
 
-async function deleteObject(context: ControllerContext, type: ResourceType, { metadata }: KubeObject): Promise<void> {
-  const { name = "", namespace, uid = "" } = metadata;
-  try {
-    await context.client.delete(type, { name, namespace }, { propagation: "Background", preconditions: { uid } });
-  } catch (error) {
-    if (!isKubeError(error, "not-found")) throw error; // a conflict is tried again
-  }
-}
-
-/** The last of its finalizers: the server drops the namespace with it. */
+/** Once the last finalizer is gone the server removes the namespace. */
 async function removeNamespaceFinalizer(context: ControllerContext, { metadata, spec }: Namespace): Promise<void> {
   const finalizers = (spec?.finalizers ?? []).filter((one) => one !== namespaceFinalizer);
   const body = { metadata: { resourceVersion: metadata.resourceVersion }, spec: { finalizers } };
-  try {
-    await context.client.patch(builtInTypes.Namespace, { name: metadata.name ?? "" }, { kind: "merge", body });
-  } catch (error) {
-    if (!isKubeError(error, "not-found")) throw error;
-  }
+  const { name = "" } = metadata;
+  await ignoreKubeErrors(context.client.patch(builtInTypes.Namespace, { name }, { kind: "merge", body }), "not-found");
 }
 
-/** What kubectl shows of a namespace that does not go: what is left, and what holds it. */
+/** The conditions kubectl shows of a namespace that does not terminate: what remains and which finalizers hold it. */
 function terminatingNamespaceStatus(
   namespace: Namespace,
   remaining: readonly NamespacedObject[],

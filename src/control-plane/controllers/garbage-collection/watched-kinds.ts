@@ -2,6 +2,16 @@ import type { KubeObject } from "../../../api/object.ts";
 import type { ResourceType } from "../../../kube/client.ts";
 import { builtInTypes } from "../../../kube/resources.ts";
 
+export interface CustomResourceDefinitionObject extends KubeObject {
+  readonly spec?: {
+    readonly group?: string;
+    readonly scope?: string;
+    readonly names?: { readonly plural?: string; readonly kind?: string };
+    readonly versions?: readonly { readonly name?: string; readonly storage?: boolean; readonly served?: boolean }[];
+  };
+  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
+}
+
 function resourceTypes(
   address: Pick<ResourceType, "group" | "version" | "namespaced">,
   plurals: Record<string, string>,
@@ -9,7 +19,7 @@ function resourceTypes(
   return Object.entries(plurals).map(([kind, plural]): ResourceType => ({ ...address, kind, plural }));
 }
 
-/** Kinds that are stored without behaviour, and still belong to owners and namespaces. (05 §5) */
+/** Kinds without a controller here that can still have owners or a namespace. (05 §5) */
 const storedKinds: readonly ResourceType[] = [
   ...resourceTypes(
     { group: "autoscaling", version: "v2", namespaced: true },
@@ -56,40 +66,32 @@ const storedKinds: readonly ResourceType[] = [
 ];
 
 /**
- * Kinds nobody may watch for garbage: Events have no owners and are many; a Lease that is watched has to be written
- * every ten seconds. They are listed when somebody needs to know. (05:CP-L10)
+ * Kinds the garbage collector does not watch: Events have no owners and are many, and a watched Lease must be written
+ * every ten seconds. They are listed on demand. (05:CP-L10)
  */
 export const unwatchedKinds: readonly ResourceType[] = [builtInTypes.Event, builtInTypes.Lease];
 
-/** What every cluster has. */
+/** The built-in kinds that are watched. */
 export const watchedKinds: readonly ResourceType[] = [
   ...Object.values(builtInTypes).filter((type) => !unwatchedKinds.includes(type)),
   ...storedKinds,
 ];
 
-/** The kind a definition brings, in the version it is stored in. */
-export function customResourceType({ spec }: KubeObject): ResourceType | undefined {
-  const { group = "", scope, names, versions = [] } = (spec ?? {}) as DefinitionSpec;
+/** The kind a definition serves, in its storage version. */
+export function customResourceType({ spec = {} }: CustomResourceDefinitionObject): ResourceType | undefined {
+  const { group = "", scope, names, versions = [] } = spec;
   const stored = versions.find(({ storage, served }) => storage === true && served === true);
   const version = (stored ?? versions.find(({ served }) => served === true))?.name;
   if (version === undefined || names?.plural === undefined || names.kind === undefined) return undefined;
   return { group, version, kind: names.kind, plural: names.plural, namespaced: scope === "Namespaced" };
 }
 
-interface DefinitionSpec {
-  readonly group?: string;
-  readonly scope?: string;
-  readonly names?: { readonly plural?: string; readonly kind?: string };
-  readonly versions?: readonly { readonly name?: string; readonly storage?: boolean; readonly served?: boolean }[];
+/** Before a definition is established its kind cannot be listed. */
+export function isEstablished({ status }: CustomResourceDefinitionObject): boolean {
+  return status?.conditions?.some(({ type, status: is }) => type === "Established" && is === "True") ?? false;
 }
 
-/** Served by the definition, and accepted: before that the kind cannot be listed. */
-export function isEstablished({ status }: KubeObject): boolean {
-  const { conditions = [] } = (status ?? {}) as { conditions?: readonly { type: string; status: string }[] };
-  return conditions.some(({ type, status: is }) => type === "Established" && is === "True");
-}
-
-/** One name for a kind, whatever its version. */
+/** The name of a kind, regardless of its version. */
 export function groupKindName({ group, kind }: Pick<ResourceType, "group" | "kind">): string {
   return `${kind}.${group}`;
 }

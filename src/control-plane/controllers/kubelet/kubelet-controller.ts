@@ -237,7 +237,7 @@ class Kubelets {
   async #applyStep(step: PodStep, pod: ApiPod): Promise<RequeueAfter | undefined> {
     const { client } = this.#context;
     const { name = "", namespace, uid } = pod.metadata;
-    if (step.kind === "rest") return undefined;
+    if (step.kind === "none") return undefined;
     if (step.kind === "wait") return { afterMs: step.afterMs };
     try {
       if (step.kind === "remove") {

@@ -6,7 +6,7 @@ export const nodeLeaseNamespace = "kube-node-lease";
 export const leaseDurationSeconds = 40;
 export const leaseRenewIntervalMs = 10_000;
 
-/** When each kubelet renewed its lease last, without anyone writing it down. (05:CP-L10) */
+/** When each kubelet last renewed its lease, computed instead of written. (05:CP-L10) */
 export class LeaseTimes {
   readonly #clock: Clock;
   readonly #kubelets = new Map<string, { readonly since: number; readonly until: number | undefined }>();
@@ -15,14 +15,14 @@ export class LeaseTimes {
     this.#clock = clock;
   }
 
-  /** The kubelet renews from now on. */
+  /** The kubelet renews its lease from now on. */
   begin(node: string): void {
     const known = this.#kubelets.get(node);
     if (known !== undefined && known.until === undefined) return;
     this.#kubelets.set(node, { since: this.#clock.now(), until: undefined });
   }
 
-  /** It stopped; what it renewed last stays. */
+  /** The kubelet stopped; its last renewal time stays. */
   end(node: string): void {
     const known = this.#kubelets.get(node);
     if (known === undefined || known.until !== undefined) return;
@@ -33,7 +33,7 @@ export class LeaseTimes {
     this.#kubelets.delete(node);
   }
 
-  /** Nodes whose kubelets renew, by name. */
+  /** Names of the nodes whose kubelets renew their lease. */
   renewing(): readonly string[] {
     return [...this.#kubelets].flatMap(([node, { until }]) => (until === undefined ? [node] : [])).sort();
   }
@@ -45,7 +45,7 @@ export class LeaseTimes {
     return since + Math.floor((until - since) / leaseRenewIntervalMs) * leaseRenewIntervalMs;
   }
 
-  /** A Lease as it would be, had its kubelet written it: for `ApiServer.setOverlay`. */
+  /** The Lease as its kubelet would have written it; see `ApiServer.setOverlay`. */
   readonly overlay = (lease: KubeObject): KubeObject => {
     if (lease.metadata.namespace !== nodeLeaseNamespace || !isRecord(lease.spec)) return lease;
     const renewedAt = this.renewedAt(lease.metadata.name ?? "");

@@ -6,7 +6,7 @@ import { rfc3339, rfc3339Micro } from "../../../util/timestamp.ts";
 import type { StatusCondition } from "../api-pod-and-node.ts";
 import { leaseDurationSeconds, nodeLeaseNamespace } from "./lease-times.ts";
 
-/** What a kubelet says of its node. */
+/** What a kubelet reports about its node. */
 export interface NodeReadiness {
   readonly isReady: boolean;
   readonly reason: string;
@@ -15,7 +15,7 @@ export interface NodeReadiness {
 
 export const notReadyTaint = { key: "node.kubernetes.io/not-ready", effect: "NoSchedule" } as const;
 
-/** Whether the node is ready, at this moment; `undefined` while its kubelet says nothing. */
+/** What the kubelet reports now; undefined while it is silent. */
 export function nodeReadiness(instance: SimulatedInstance, now: number): NodeReadiness | undefined {
   const { kubelet, launchedAt, bootMs, readyMs = 0 } = instance;
   if (kubelet === "silent") return undefined;
@@ -32,7 +32,7 @@ export function nodeReadiness(instance: SimulatedInstance, now: number): NodeRea
 /** The Node a kubelet registers. */
 export function newNodeObject(
   instance: SimulatedInstance,
-  { readiness, now }: { readiness: NodeReadiness; now: number },
+  { readiness, now }: { readonly readiness: NodeReadiness; readonly now: number },
 ) {
   const { nodeName, providerId, capacity, allocatable } = instance;
   const taints = readiness.isReady ? instance.taints : [...instance.taints, notReadyTaint];
@@ -54,7 +54,7 @@ export function newNodeObject(
   } satisfies KubeObject;
 }
 
-/** What of a node's status its kubelet knows by itself. */
+/** The parts of node status that the kubelet knows on its own. */
 export function nodeAddressesAndInfo({ nodeName, labels: own }: Pick<SimulatedInstance, "nodeName" | "labels">) {
   const architecture = own[labels.arch] ?? "amd64";
   const operatingSystem = own[labels.os] ?? "linux";
@@ -79,7 +79,7 @@ export function nodeAddressesAndInfo({ nodeName, labels: own }: Pick<SimulatedIn
   };
 }
 
-/** What the name says, as on EC2, or somewhere in 10.0.0.0/9, always the same for a name: nothing is routed there, so two may share one. */
+/** The address in an EC2-style name, else a stable one in 10.0.0.0/9. Nothing is routed, so two nodes may share one. */
 export function nodeAddress(nodeName: string): string {
   const [, ...octets] = /^ip-(\d+)-(\d+)-(\d+)-(\d+)\./.exec(nodeName) ?? [];
   if (octets.length > 0) return octets.join(".");
@@ -93,14 +93,14 @@ const pressureConditions = [
   ["PIDPressure", "KubeletHasSufficientPID", "kubelet has sufficient PID available"],
 ] as const;
 
-/** All a kubelet reports; what stays as it was keeps its time. */
+/** All conditions a kubelet reports; unchanged ones keep their transition time. */
 export function kubeletNodeConditions(
   { isReady, reason, message }: NodeReadiness,
   { now, before }: { readonly now: number; readonly before: readonly StatusCondition[] },
 ): readonly StatusCondition[] {
   const time = rfc3339(now);
   const reported = [
-    ...pressureConditions.map(([type, why, texts]) => ({ type, status: "False", reason: why, message: texts })),
+    ...pressureConditions.map(([type, why, text]) => ({ type, status: "False", reason: why, message: text })),
     { type: "Ready", status: isReady ? "True" : "False", reason, message },
   ];
   return reported.map((condition) => {
@@ -110,7 +110,7 @@ export function kubeletNodeConditions(
   });
 }
 
-/** The Lease by which a kubelet shows that it lives. */
+/** The Lease a kubelet renews. */
 export function leaseObject(node: KubeObject, now: number): KubeObject {
   const { name = "", uid = "" } = node.metadata;
   return {
@@ -125,7 +125,7 @@ export function leaseObject(node: KubeObject, now: number): KubeObject {
   };
 }
 
-/** What the drivers on a node can attach. */
+/** The CSINode with the volume limits of the node's drivers. */
 export function csiNodeObject(node: KubeObject, limits: Readonly<Record<string, number>> = {}): KubeObject {
   const { name = "", uid = "" } = node.metadata;
   const drivers = Object.entries(limits).map(([driver, count]) => ({

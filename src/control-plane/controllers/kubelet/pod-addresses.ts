@@ -4,11 +4,11 @@ import type { ApiPod } from "../api-pod-and-node.ts";
 
 const addressCount = 2 ** 23 - 2;
 
-/** Addresses of pods, in 10.128.0.0/9; no two pods that live have the same. */
+/** Allocates pod addresses in 10.128.0.0/9; no two live pods share one. */
 export class PodAddresses {
   readonly #owners = new Map<string, string>();
 
-  /** A pod is seen with the address it has. */
+  /** Marks the address of an observed pod as used. */
   markUsed({ metadata, status }: ApiPod): void {
     const address = textAt(status, "podIP");
     if (address !== "") this.#owners.set(address, metadata.uid ?? "");
@@ -19,7 +19,7 @@ export class PodAddresses {
     if (this.#owners.get(address) === metadata.uid) this.#owners.delete(address);
   }
 
-  /** Where the pod's uid points, or the next place that is free. */
+  /** Starts at the hash of the uid and takes the next free address. */
   allocate({ metadata }: ApiPod): string {
     const { uid = "" } = metadata;
     for (let offset = fnv1a32(uid) % addressCount; ; offset = (offset + 1) % addressCount) {

@@ -3,9 +3,9 @@ import type { Random } from "../../../util/random.ts";
 import { listAt, numberAt, recordAt } from "../../kinds/object-draft.ts";
 import type { ApiPod } from "../api-pod-and-node.ts";
 
-/** How long things take on a simulated node, unless a pod says otherwise. */
+/** How long things take on a simulated node, unless a pod's annotations say otherwise. */
 export interface PodDelays {
-  /** From binding to running containers: drawn between the two, per pod. */
+  /** From binding to running containers: random between the two, per pod. */
   readonly startMs: readonly [least: number, most: number];
   /** How long containers take to stop. */
   readonly stopMs: readonly [least: number, most: number];
@@ -15,14 +15,14 @@ export interface PodDelays {
 
 export const defaultPodDelays: PodDelays = { startMs: [1_000, 3_000], stopMs: [500, 2_000], jobMs: 30_000 };
 
-/** How one pod behaves. The same for the same pod and seed, however often it is asked. */
+/** How one pod behaves; always the same for the same pod and seed. */
 export interface PodBehaviour {
   readonly startMs: number;
   readonly readyMs: number;
-  /** Undefined: until told to stop. */
+  /** Undefined: runs until stopped. */
   readonly runMs: number | undefined;
   readonly exitCode: number;
-  /** Pre-stop hooks included. */
+  /** Including pre-stop hooks. */
   readonly stopMs: number;
 }
 
@@ -30,7 +30,7 @@ const slowKubeletFactor = 10;
 
 export interface PodBehaviourOptions {
   readonly delays: PodDelays;
-  /** Of the kubelets; each pod draws from its own fork. */
+  /** Each pod uses its own fork. */
   readonly random: Random;
   readonly isSlow: boolean;
 }
@@ -60,13 +60,13 @@ function randomMs(random: Random, [least, most]: readonly [number, number]): num
   return Math.round(least + random.next() * (most - least));
 }
 
-/** A readiness probe passes at its first try. */
+/** A readiness probe succeeds on its first try. */
 function probeMs({ spec }: ApiPod): number {
   const waits = listAt(spec, "containers").map((one) => numberAt(one, "readinessProbe", "initialDelaySeconds") ?? 0);
   return Math.max(0, ...waits) * 1000;
 }
 
-/** Hooks that sleep say for how long; of others nobody knows, and they take no time. */
+/** Sleep hooks take as long as they say; others take no time. */
 function preStopMs({ spec }: ApiPod): number {
   const sleeps = listAt(spec, "containers").map((one) => {
     const sleep = recordAt(one, "lifecycle", "preStop", "sleep");

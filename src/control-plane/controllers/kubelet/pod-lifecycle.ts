@@ -11,13 +11,13 @@ import {
   type PodStatusInput,
 } from "./pod-status.ts";
 
-/** What a kubelet does next about a pod. */
+/** The next step of a kubelet for a pod. */
 export type PodStep =
-  | { readonly kind: "rest" }
+  | { readonly kind: "none" }
   | { readonly kind: "wait"; readonly afterMs: number }
-  /** A status to write, a strategic-merge patch; the step after it follows from it. */
+  /** A status to write, as a strategic merge patch; writing it triggers the next step. */
   | { readonly kind: "write"; readonly status: JsonObject; readonly event?: ContainerEvent | undefined }
-  /** Its containers are gone: so may the object be. */
+  /** The containers have stopped: delete the object. */
   | { readonly kind: "remove" };
 
 export type ContainerEvent = "started" | "backing-off";
@@ -26,20 +26,19 @@ export interface PodStepInput {
   readonly now: number;
   readonly behaviour: PodBehaviour;
   readonly hostIP: string;
-  /** Asked for once, when the containers start. */
+  /** Called once, when the containers start. */
   readonly podIP: () => string;
   /** Whether its volumes can be mounted. */
   readonly hasVolumes: boolean;
 }
 
-const nothingToDo: PodStep = { kind: "rest" };
-/** What containers exit with when told to stop. */
+const nothingToDo: PodStep = { kind: "none" };
+/** The exit code of containers stopped by SIGTERM. */
 const stoppedExitCode = 143;
 const crashBackOff = { baseMs: 10_000, maxMs: 300_000 };
 
 /**
- * From what a pod's object says to what happens next. Everything it goes by is in the object, so that a kubelet that
- * crashed goes on where it was. (05:CP-L10)
+ * Computes the next step from the object alone, so that a restarted kubelet continues where it left off. (05:CP-L10)
  */
 export function nextPodStep(pod: ApiPod, facts: PodStepInput): PodStep {
   if (pod.metadata.deletionTimestamp !== undefined) return whileTerminating(pod, facts);
@@ -58,12 +57,11 @@ export function nextPodStep(pod: ApiPod, facts: PodStepInput): PodStep {
 }
 
 function whilePending(pod: ApiPod, facts: PodStepInput, startTime: number): PodStep {
-  if (!facts.hasVolumes) return nothingToDo; // their arrival is a reason to look
+  if (!facts.hasVolumes) return nothingToDo; // attaching a volume triggers a reconcile
   const dueAt = startTime + facts.behaviour.startMs;
   return facts.now < dueAt ? { kind: "wait", afterMs: dueAt - facts.now } : startContainers(pod, facts, 0);
 }
 
-/** The containers run, from now on. */
 function startContainers(pod: ApiPod, facts: PodStepInput, restarts: number): PodStep {
   const { now, behaviour } = facts;
   const containers: ContainersState = { kind: "running", since: rfc3339(now), isReady: behaviour.readyMs === 0 };
@@ -136,7 +134,7 @@ function deadlineExceeded(pod: ApiPod, facts: PodStepInput): PodStep {
   });
 }
 
-/** Containers get their grace period; what was never started needs none. */
+/** Running containers get their grace period; a pod that never started is removed at once. */
 function whileTerminating(pod: ApiPod, facts: PodStepInput): PodStep {
   const { now, behaviour } = facts;
   const graceMs = (numberAt(pod.metadata, "deletionGracePeriodSeconds") ?? 0) * 1000;

@@ -2,11 +2,11 @@ import { rfc3339 } from "../../../util/timestamp.ts";
 import { type JsonObject, listAt, textAt } from "../../kinds/object-draft.ts";
 import { type ApiPod, conditionOfType } from "../api-pod-and-node.ts";
 
-/** What all containers of a pod do; on a simulated node they do it together. */
+/** The state of all containers of a pod; simulated containers change state together. */
 export type ContainersState =
   | { readonly kind: "creating" }
   | { readonly kind: "running"; readonly since: string; readonly isReady: boolean }
-  /** Between two tries. */
+  /** Between two restarts. */
   | { readonly kind: "backing-off"; readonly last: ContainerExit }
   | { readonly kind: "exited"; readonly exit: ContainerExit };
 
@@ -21,7 +21,7 @@ export interface PodStatusInput {
   readonly containers: ContainersState;
   readonly restarts: number;
   readonly hostIP: string;
-  /** Once there is one. */
+  /** Once it is allocated. */
   readonly podIP?: string | undefined;
   readonly reason?: string | undefined;
   readonly message?: string | undefined;
@@ -29,7 +29,7 @@ export interface PodStatusInput {
 
 export type PodPhase = "Pending" | "Running" | "Succeeded" | "Failed";
 
-/** The status a kubelet writes, as a strategic-merge patch: conditions of others stay. */
+/** The status a kubelet writes, as a strategic merge patch: conditions of others stay. */
 export function kubeletPodStatus(pod: ApiPod, phase: PodPhase, facts: PodStatusInput): JsonObject {
   const { now, containers, hostIP, podIP, reason, message } = facts;
   const address = podIP === undefined ? {} : { podIP, podIPs: [{ ip: podIP }] };
@@ -62,7 +62,7 @@ function podConditions(pod: ApiPod, phase: PodPhase, { now, containers }: PodSta
     const status = isTrue ? "True" : "False";
     const before = conditionOfType(pod, type);
     const lastTransitionTime = before?.status === status ? before.lastTransitionTime : rfc3339(now);
-    // Merged by type: what the last status said besides must be taken back.
+    // Conditions are merged by type: old reasons must be cleared explicitly.
     const texts = { reason: null, message: null, ...(isTrue && !isDone ? {} : because) };
     return { type, status, lastProbeTime: null, lastTransitionTime, ...texts };
   });
@@ -73,7 +73,7 @@ function unreadyMessage({ spec }: ApiPod): string {
   return `containers with unready status: [${names.join(" ")}]`;
 }
 
-/** Whether all that others must say before the pod is ready has been said. */
+/** Whether all readiness gates are True. */
 export function areReadinessGatesMet(pod: ApiPod): boolean {
   return listAt(pod.spec, "readinessGates").every(
     (gate) => conditionOfType(pod, textAt(gate, "conditionType"))?.status === "True",
@@ -115,7 +115,7 @@ function terminated({ exitCode, startedAt, finishedAt }: ContainerExit): JsonObj
   return { exitCode, reason: exitCode === 0 ? "Completed" : "Error", startedAt, finishedAt };
 }
 
-/** Init containers are done once the others run; sidecars run along. */
+/** Init containers are done once the main containers run; sidecars keep running. */
 function initContainerStatuses(pod: ApiPod, containers: ContainersState, facts: PodStatusInput): JsonObject {
   const init = listAt(pod.spec, "initContainers");
   if (init.length === 0) return {};

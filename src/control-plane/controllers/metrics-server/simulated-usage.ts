@@ -7,7 +7,7 @@ import { Random } from "../../../util/random.ts";
 import { rfc3339 } from "../../../util/timestamp.ts";
 import type { ApiNode, ApiPod } from "../api-pod-and-node.ts";
 
-/** What something uses of cpu (in billionths of a core) and memory (in bytes). */
+/** Usage of cpu, in nanocores, and memory. */
 export interface SimulatedUsage {
   readonly cpuNano: number;
   readonly memoryBytes: number;
@@ -18,15 +18,15 @@ export interface SimulatedUsageOptions {
   readonly seed: string;
 }
 
-/** A pod that asks for nothing uses a little all the same. */
+/** Usage of a pod without requests. */
 const usageWithoutRequests = { cpuMilli: 5, memoryBytes: 16 * 1024 * 1024 };
-/** What runs on a node besides pods. */
+/** Usage of a node without pods. */
 const nodeSystemUsage = { cpuMilli: 80, memoryBytes: 400 * 1024 * 1024 };
 const dayMs = 24 * 3_600_000;
-/** As often as real metrics change. */
+/** The interval of metrics-server. */
 const windowMs = 15_000;
 
-/** What a pod uses at a moment: what it asks for times a factor of its own that moves over the day. (05:CP-L13) */
+/** Requests times a per-pod factor that varies over the day. (05:CP-L13) */
 export function simulatedPodUsage(pod: Pod, { now, seed }: SimulatedUsageOptions): SimulatedUsage {
   const requests = podRequests(pod, new QuantityReader());
   const own = new Random(`${seed}/usage/${pod.metadata.uid ?? pod.metadata.name}`);
@@ -44,7 +44,7 @@ export function simulatedPodUsage(pod: Pod, { now, seed }: SimulatedUsageOptions
   };
 }
 
-/** What a node uses: its running pods, and itself. */
+/** The sum over the node's running pods, and the node's own usage. */
 export function simulatedNodeUsage(pods: Iterable<Pod>, options: SimulatedUsageOptions): SimulatedUsage {
   let { cpuNano, memoryBytes } = { cpuNano: nodeSystemUsage.cpuMilli * 1e6, memoryBytes: nodeSystemUsage.memoryBytes };
   for (const pod of pods) {
@@ -56,7 +56,7 @@ export function simulatedNodeUsage(pods: Iterable<Pod>, options: SimulatedUsageO
   return { cpuNano, memoryBytes };
 }
 
-/** `metrics.k8s.io` PodMetrics of every pod that runs; its containers share evenly. */
+/** `metrics.k8s.io` PodMetrics of every running pod, split evenly over its containers. */
 export function simulatedPodMetrics(pods: Iterable<ApiPod>, options: SimulatedUsageOptions): readonly KubeObject[] {
   return [...pods]
     .filter(({ status }) => status?.phase === "Running")

@@ -1,22 +1,23 @@
 import type { InstanceSource } from "../../../cloud/instance-source.ts";
 import { type Controller, reconcileController, triggerOn } from "../../../kube/controller.ts";
-import { isKubeError } from "../../../kube/kube-error.ts";
 import { builtInTypes } from "../../../kube/resources.ts";
 import { type ApiNode, conditionOfType } from "../api-pod-and-node.ts";
+import { deleteIfExists } from "../workloads/ownership.ts";
 
-/** Takes out Nodes whose machine the cloud no longer has, as a cloud's controller does. (05:CP-L11) */
+/** Deletes Nodes whose instance no longer exists, as a cloud controller manager does. (05:CP-L11) */
 export function cloudNodeLifecycleController(instances: InstanceSource): Controller {
   return reconcileController({
     name: "cloud-node-lifecycle-controller",
     triggers: [
       triggerOn<ApiNode>(builtInTypes.Node, ({ object }) => (object === undefined ? [] : [object.metadata.name ?? ""])),
     ],
-    // A Node whose kubelet fell silent long ago does not change any more when its machine goes.
+    // A Node with a silent kubelet no longer changes, so its instance's termination must trigger this.
     subscribe: (enqueue) =>
       instances.subscribe(({ state, nodeName }) => {
         if (state === "terminated") enqueue(nodeName);
       }),
-    reconcile: async (name, { client, view, recordEvent }) => {
+    reconcile: async (name, context) => {
+      const { view, recordEvent } = context;
       const node = view<ApiNode>(builtInTypes.Node).get(name);
       const providerId = node?.spec?.providerID ?? "";
       if (node === undefined || conditionOfType(node, "Ready")?.status === "True" || !instances.owns(providerId))
@@ -25,14 +26,9 @@ export function cloudNodeLifecycleController(instances: InstanceSource): Control
       recordEvent(node, {
         type: "Normal",
         reason: "DeletingNode",
-        message: `Deleting node ${name}: its machine is gone`,
+        message: `Deleting node ${name} because it does not exist in the cloud provider`,
       });
-      const { uid } = node.metadata;
-      try {
-        await client.delete(builtInTypes.Node, { name }, uid === undefined ? {} : { preconditions: { uid } });
-      } catch (error) {
-        if (!isKubeError(error, "not-found")) throw error; // after a conflict the view knows which node it is by now
-      }
+      await deleteIfExists(context, builtInTypes.Node, node);
     },
   });
 }

@@ -1,5 +1,5 @@
 import { type Controller, type ControllerContext, reconcileController, triggerOn } from "../../../kube/controller.ts";
-import { isKubeError } from "../../../kube/kube-error.ts";
+import { ignoreKubeErrors } from "../../../kube/kube-error.ts";
 import type { Lease } from "../../../kube/lease.ts";
 import type { RequeueAfter } from "../../../kube/reconciler.ts";
 import { builtInTypes } from "../../../kube/resources.ts";
@@ -9,16 +9,16 @@ import { type ApiNode, type ApiPod, conditionOfType, hasTerminalPhase } from "..
 import { nodeLeaseNamespace } from "../kubelet/lease-times.ts";
 import { sameTaints, taintsFor } from "./node-taints.ts";
 
-/** A kubelet not heard of for so long is not there. */
+/** A node without a heartbeat for this long becomes Unknown. */
 const nodeMonitorGraceMs = 40_000;
-/** Young nodes get more time before their first word. */
+/** New nodes get longer until their first heartbeat. */
 const nodeStartupGraceMs = 60_000;
-/** Not more often, however many nodes are about to be late. */
+/** Lower bound between two checks. */
 const minMonitorIntervalMs = 1_000;
-/** Not a name a node could have. */
+/** The key for a check of all nodes; not a valid node name. */
 const allNodesKey = "*";
 
-/** Notices nodes that fell silent, and shows by taints how nodes are. (05:CP-L11) */
+/** Marks nodes without heartbeats Unknown and keeps their condition taints. (05:CP-L11) */
 export function nodeLifecycleController(): Controller {
   return reconcileController({
     name: "node-controller",
@@ -35,11 +35,11 @@ export function nodeLifecycleController(): Controller {
   });
 }
 
-/** Looks for silence, once for all nodes and again when the next could have been silent for too long. */
+/** Checks the heartbeats of all nodes, and again when the next could expire. */
 async function monitorNodeHealth({ client, clock, view }: ControllerContext): Promise<RequeueAfter | undefined> {
   const nodes = view<ApiNode>(builtInTypes.Node).all();
   if (nodes.length === 0) return undefined;
-  // Listed, not watched: as long as nobody watches them, leases of healthy kubelets need not be written.
+  // Listed, not watched: unwatched leases need not be written.
   const { items } = await client.list<Lease>(builtInTypes.Lease, { namespace: nodeLeaseNamespace });
   const renewedAt = new Map(items.map(({ metadata, spec }) => [metadata.name, Date.parse(spec?.renewTime ?? "")]));
   const now = clock.now();
@@ -49,7 +49,7 @@ async function monitorNodeHealth({ client, clock, view }: ControllerContext): Pr
     if (expiresAt > now) next = Math.min(next, expiresAt);
     else if (conditionOfType(node, "Ready")?.status !== "Unknown") await markNodeUnknown(node, { client, clock });
   }
-  // A node that is back renews its lease again, and must be looked at before it can be late.
+  // A node that has recovered must be checked again before its lease can expire.
   return { afterMs: Math.max(minMonitorIntervalMs, Math.min(next - now, nodeMonitorGraceMs)) };
 }
 
@@ -81,11 +81,8 @@ async function markNodeUnknown(
     };
   });
   const patch = { kind: "strategic", body: { metadata: { uid }, status: { conditions } } } as const;
-  try {
-    await client.patch(builtInTypes.Node, { name }, patch, { subresource: "status" });
-  } catch (error) {
-    if (!isKubeError(error, "not-found", "conflict")) throw error;
-  }
+  const patched = client.patch(builtInTypes.Node, { name }, patch, { subresource: "status" });
+  await ignoreKubeErrors(patched, "not-found", "conflict");
 }
 
 async function reconcileNode(name: string, context: ControllerContext): Promise<undefined> {
@@ -95,7 +92,7 @@ async function reconcileNode(name: string, context: ControllerContext): Promise<
   const taints = taintsFor(node, clock.now());
   if (!sameTaints(taints, node.spec?.taints ?? [])) {
     const { resourceVersion } = node.metadata;
-    // The list is replaced whole: nobody else's taint may get lost.
+    // Taints are replaced as a list: resourceVersion guards against losing another's.
     const body = { metadata: { resourceVersion }, spec: { taints: taints.length === 0 ? null : taints } };
     await client.patch(builtInTypes.Node, { name }, { kind: "merge", body });
   }
@@ -103,17 +100,15 @@ async function reconcileNode(name: string, context: ControllerContext): Promise<
   if (ready === "False" || ready === "Unknown") await markPodsNotReady(name, context);
 }
 
-/** Pods of a node that is not ready must not be counted on: not by Services, not by disruption budgets. */
+/** Pods on a node that is not ready must not count as ready for Services and disruption budgets. */
 async function markPodsNotReady(node: string, { client, clock, view }: ControllerContext): Promise<void> {
   for (const pod of view<ApiPod>(builtInTypes.Pod).byIndex("node", node)) {
     if (hasTerminalPhase(pod) || conditionOfType(pod, "Ready")?.status !== "True") continue;
     const { name = "", namespace, uid } = pod.metadata;
     const condition = { type: "Ready", status: "False", lastTransitionTime: rfc3339(clock.now()) };
     const body = { metadata: { uid }, status: { conditions: [condition] } };
-    try {
-      await client.patch(builtInTypes.Pod, { name, namespace }, { kind: "strategic", body }, { subresource: "status" });
-    } catch (error) {
-      if (!isKubeError(error, "not-found", "conflict")) throw error;
-    }
+    const patch = { kind: "strategic", body } as const;
+    const patched = client.patch(builtInTypes.Pod, { name, namespace }, patch, { subresource: "status" });
+    await ignoreKubeErrors(patched, "not-found", "conflict");
   }
 }

@@ -2,7 +2,7 @@ import type { Taint } from "../../../api/labels.ts";
 import { rfc3339 } from "../../../util/timestamp.ts";
 import { type ApiNode, conditionOfType } from "../api-pod-and-node.ts";
 
-/** A taint with the moment it was put there, which NoExecute taints carry. */
+/** A taint with the time it was added, which NoExecute taints carry. */
 export interface TimedTaint extends Taint {
   readonly timeAdded?: string | undefined;
 }
@@ -11,7 +11,7 @@ const notReady = "node.kubernetes.io/not-ready";
 const unreachable = "node.kubernetes.io/unreachable";
 const unschedulable = "node.kubernetes.io/unschedulable";
 
-/** Conditions that keep new pods away while they hold. */
+/** Conditions that taint the node while they are True. */
 const taintKeyByCondition: Readonly<Record<string, string>> = {
   MemoryPressure: "node.kubernetes.io/memory-pressure",
   DiskPressure: "node.kubernetes.io/disk-pressure",
@@ -19,7 +19,7 @@ const taintKeyByCondition: Readonly<Record<string, string>> = {
   NetworkUnavailable: "node.kubernetes.io/network-unavailable",
 };
 
-/** Taints that are this controller's to set and to take away. */
+/** Taints this controller adds and removes. */
 const managedTaintKeys: ReadonlySet<string> = new Set([
   notReady,
   unreachable,
@@ -27,7 +27,7 @@ const managedTaintKeys: ReadonlySet<string> = new Set([
   ...Object.values(taintKeyByCondition),
 ]);
 
-/** The taints a node should have for what it says of itself; those of others stay as they are. (05:CP-L11) */
+/** The taints a node should have given its conditions; others are kept. (05:CP-L11) */
 export function taintsFor(node: ApiNode, now: number): readonly TimedTaint[] {
   const existing: readonly TimedTaint[] = node.spec?.taints ?? [];
   const others = existing.filter(({ key }) => !managedTaintKeys.has(key));
@@ -47,7 +47,7 @@ function wantedTaints(node: ApiNode): readonly Taint[] {
       ? []
       : [
           { key: unhealthy, effect: "NoSchedule" },
-          // A node that has not said anything yet is only young.
+          // no Ready condition yet: a new node, from which nothing is evicted
           ...(ready === undefined ? [] : [{ key: unhealthy, effect: "NoExecute" }]),
         ]),
     ...Object.entries(taintKeyByCondition).flatMap(([type, key]) =>

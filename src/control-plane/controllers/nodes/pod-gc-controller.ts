@@ -16,14 +16,14 @@ export interface PodGcOptions {
   readonly terminatedPodThreshold?: number | undefined;
 }
 
-/** A node that is missing may only not have been seen yet. */
+/** A missing Node may only not have been observed yet: wait this long. */
 const quarantineMs = 40_000;
 const outOfService = "node.kubernetes.io/out-of-service";
 const terminatedPodsIndex = "finished";
 
-/** Removes pods nobody else will: of nodes that are gone, and finished ones beyond a number. (05:CP-L11) */
+/** Deletes pods of Nodes that are gone, and terminated pods beyond a threshold. (05:CP-L11) */
 export function podGcController({ terminatedPodThreshold = 12_500 }: PodGcOptions = {}): Controller {
-  /** Since when pods have been without their node. */
+  /** When each pod was first seen without its Node. */
   const orphanedSince = new Map<string, number>();
   return reconcileController({
     name: "pod-garbage-collector",

@@ -9,7 +9,7 @@ import { sameTaints, type TimedTaint } from "./node-taints.ts";
 
 /** Deletes pods from nodes whose NoExecute taints they do not, or no longer, tolerate. (05:CP-L11) */
 export function taintEvictionController(): Controller {
-  /** Since when taints that do not say it have been seen, per pod. */
+  /** When NoExecute taints without timeAdded were first seen, per pod. */
   const firstSeenAt = new Map<string, number>();
   return reconcileController({
     name: "taint-eviction-controller",
@@ -63,7 +63,7 @@ async function evictWhenDue(
   return undefined;
 }
 
-/** The first moment at which one of the taints is tolerated no longer. */
+/** When the first of the taints is no longer tolerated. */
 export function evictionTime(pod: ApiPod, taints: readonly TimedTaint[], since: number): number {
   const { tolerations = [] } = pod.spec;
   let evictAt = Number.POSITIVE_INFINITY;

@@ -2,7 +2,7 @@ import type { PersistentVolume, PersistentVolumeClaim } from "../../../api/kuber
 import type { KubeObject } from "../../../api/object.ts";
 import { volumeClaimKeys } from "../../../core/volumes.ts";
 import { type Controller, type ControllerContext, reconcileController, triggerOn } from "../../../kube/controller.ts";
-import { isKubeError } from "../../../kube/kube-error.ts";
+import { ignoreKubeErrors } from "../../../kube/kube-error.ts";
 import { cacheKey } from "../../../kube/object-cache.ts";
 import type { RequeueAfter } from "../../../kube/reconciler.ts";
 import { builtInTypes } from "../../../kube/resources.ts";
@@ -25,7 +25,7 @@ type Volume = KubeObject & PersistentVolume;
 const attacherFinalizer = (driver: string): string => `external-attacher/${driver.replaceAll(".", "-")}`;
 const claimsIndex = "claims";
 
-/** Attaches volumes to the nodes of their pods and takes them off again; both take a while. (05:CP-L12) */
+/** Attaches volumes to the nodes of their pods and detaches them, each with a delay. (05:CP-L12) */
 export function attachDetachController(
   delays: Pick<VolumeDelays, "attachMs" | "detachMs"> = defaultVolumeDelays,
 ): Controller {
@@ -41,7 +41,7 @@ export function attachDetachController(
       ),
       triggerOn(builtInTypes.VolumeAttachment, ({ object, old }, context) => {
         const pair = attachmentPairOf(object ?? old);
-        // Once it is off one node, another may have it.
+        // A detached volume may be attached to another node that waits for it.
         return object === undefined
           ? [attachmentPairKey(pair), ...pairKeysWaitingFor(pair.volume, context)]
           : [attachmentPairKey(pair)];
@@ -61,7 +61,7 @@ export function attachDetachController(
   });
 }
 
-/** Where a pod wants its volumes. */
+/** The attachments a pod needs. */
 function attachmentPairKeys(pod: ApiPod | undefined, { view }: ControllerContext): readonly string[] {
   const node = pod?.spec.nodeName ?? "";
   if (pod === undefined || node === "") return [];
@@ -106,22 +106,24 @@ async function reconcileAttachment(
     const own = attacherFinalizer(textAt(attachment.spec, "attacher"));
     if (!finalizers.includes(own)) return undefined;
     const body = { metadata: { resourceVersion, finalizers: finalizers.filter((one) => one !== own) } };
-    await ignoreNotFound(client.patch(builtInTypes.VolumeAttachment, { name }, { kind: "merge", body }));
+    const released = client.patch(builtInTypes.VolumeAttachment, { name }, { kind: "merge", body });
+    await ignoreKubeErrors(released, "not-found");
     return undefined;
   }
   if (!isWanted(pair, context)) {
-    await ignoreNotFound(client.delete(builtInTypes.VolumeAttachment, { name }));
+    await ignoreKubeErrors(client.delete(builtInTypes.VolumeAttachment, { name }), "not-found");
     return undefined;
   }
   if (recordAt(attachment.status)?.["attached"] === true) return undefined;
   const dueAt = Date.parse(creationTimestamp) + attachMs;
   if (now < dueAt) return { afterMs: dueAt - now };
   const patch = { kind: "merge", body: { status: { attached: true } } } as const;
-  await ignoreNotFound(client.patch(builtInTypes.VolumeAttachment, { name }, patch, { subresource: "status" }));
+  const attached = client.patch(builtInTypes.VolumeAttachment, { name }, patch, { subresource: "status" });
+  await ignoreKubeErrors(attached, "not-found");
   return undefined;
 }
 
-/** Until the last of the node's pods that use it is gone. */
+/** Whether a pod on the node still uses the volume. */
 function isWanted({ volume, node }: AttachmentPair, context: ControllerContext): boolean {
   const { view } = context;
   if (view(builtInTypes.Node).get(node) === undefined) return false;
@@ -141,24 +143,12 @@ async function attach({ volume: name, node }: AttachmentPair, { client, view }: 
     metadata: { name: attachmentName({ volume: name, node }), finalizers: [attacherFinalizer(driver)] },
     spec: { attacher: driver, nodeName: node, source: { persistentVolumeName: name } },
   };
-  try {
-    await client.create(builtInTypes.VolumeAttachment, attachment);
-  } catch (error) {
-    if (!isKubeError(error, "already-exists")) throw error;
-  }
+  await ignoreKubeErrors(client.create(builtInTypes.VolumeAttachment, attachment), "already-exists");
 }
 
-/** A volume for one node at a time waits until the other node has let go of it. */
+/** A single-node volume waits until it is detached elsewhere. */
 function isAttachedElsewhere(volume: Volume, node: string, view: ControllerContext["view"]): boolean {
   if (accessModesOf(volume).some((mode) => mode === "ReadWriteMany" || mode === "ReadOnlyMany")) return false;
   const pairs = view(builtInTypes.VolumeAttachment).all().map(attachmentPairOf);
   return pairs.some((pair) => pair.volume === volume.metadata.name && pair.node !== node);
-}
-
-async function ignoreNotFound(write: Promise<unknown>): Promise<void> {
-  try {
-    await write;
-  } catch (error) {
-    if (!isKubeError(error, "not-found")) throw error;
-  }
 }

@@ -1,13 +1,14 @@
 import { namespaceOf } from "../../../api/object.ts";
 import { volumeClaimName } from "../../../core/volumes.ts";
 import { type Controller, type ControllerContext, reconcileController, triggerOn } from "../../../kube/controller.ts";
-import { isKubeError } from "../../../kube/kube-error.ts";
+import { ignoreKubeErrors } from "../../../kube/kube-error.ts";
 import { cacheKey } from "../../../kube/object-cache.ts";
 import { builtInTypes } from "../../../kube/resources.ts";
 import { recordAt } from "../../kinds/object-draft.ts";
 import { type ApiPod, hasDeletionTimestamp } from "../api-pod-and-node.ts";
+import { newControllerReference } from "../workloads/ownership.ts";
 
-/** Makes the claims of volumes that live and die with their pod. (05:CP-L12) */
+/** Creates the claims of generic ephemeral volumes. (05:CP-L12) */
 export function ephemeralVolumeController(): Controller {
   return reconcileController({
     name: "ephemeral-volume-controller",
@@ -28,7 +29,6 @@ async function createEphemeralClaims(key: string, { client, view }: ControllerCo
   const pod = view<ApiPod>(builtInTypes.Pod).get(key);
   if (pod === undefined || hasDeletionTimestamp(pod)) return;
   const namespace = namespaceOf(pod.metadata);
-  const { name: owner = "", uid = "" } = pod.metadata;
   for (const volume of pod.spec.volumes ?? []) {
     const name = volume.ephemeral === undefined ? undefined : volumeClaimName(pod, volume);
     if (name === undefined || view(builtInTypes.PersistentVolumeClaim).get(`${namespace}/${name}`) !== undefined)
@@ -43,16 +43,10 @@ async function createEphemeralClaims(key: string, { client, view }: ControllerCo
         namespace,
         ...(labels === undefined ? {} : { labels: labels as Record<string, string> }),
         ...(annotations === undefined ? {} : { annotations: annotations as Record<string, string> }),
-        ownerReferences: [
-          { apiVersion: "v1", kind: "Pod", name: owner, uid, controller: true, blockOwnerDeletion: true },
-        ],
+        ownerReferences: [newControllerReference(builtInTypes.Pod, pod)],
       },
       spec: template["spec"],
     };
-    try {
-      await client.create(builtInTypes.PersistentVolumeClaim, claim);
-    } catch (error) {
-      if (!isKubeError(error, "already-exists")) throw error;
-    }
+    await ignoreKubeErrors(client.create(builtInTypes.PersistentVolumeClaim, claim), "already-exists");
   }
 }

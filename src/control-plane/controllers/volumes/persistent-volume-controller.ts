@@ -23,7 +23,7 @@ type Claim = KubeObject & PersistentVolumeClaim;
 type Volume = KubeObject & PersistentVolume;
 
 export interface VolumeDelays {
-  /** From the order of a volume until it is there. */
+  /** From the request until the volume exists. */
   readonly provisionMs: number;
   readonly attachMs: number;
   readonly detachMs: number;
@@ -33,11 +33,11 @@ export const defaultVolumeDelays: VolumeDelays = { provisionMs: 2_000, attachMs:
 
 const claimIndex = "claim";
 
-/** Brings claims and volumes together, and makes volumes where a class says how. (05:CP-L12) */
+/** Binds claims to volumes, and provisions volumes by StorageClass. (05:CP-L12) */
 export function persistentVolumeController({
   provisionMs,
 }: Pick<VolumeDelays, "provisionMs"> = defaultVolumeDelays): Controller {
-  /** When a volume was ordered for a claim. */
+  /** When provisioning for a claim began. */
   const provisioningSince = new Map<string, number>();
   return reconcileController({
     name: "persistentvolume-controller",
@@ -105,7 +105,7 @@ function storageClassOf({ spec }: Claim, { view }: ControllerContext): StorageCl
   return view<KubeObject & StorageClass>(builtInTypes.StorageClass).get(spec?.storageClassName ?? "");
 }
 
-/** The volume it names, or one kept for it, or, where nobody waits for a consumer, one that does. */
+/** The volume the claim names, one pre-bound to it, or, with Immediate binding, any that matches. */
 function volumeFor(
   claim: Claim,
   storageClass: StorageClass | undefined,
@@ -123,7 +123,7 @@ function volumeFor(
     .byIndex(claimIndex, cacheKey(claim.metadata))
     .find((one) => isSameUid(claimRefOf(one)?.uid ?? "", claim));
   if (preBound !== undefined || isWaitingForConsumer(storageClass)) return preBound;
-  return matchingVolume(claim, volumes.all()) as Volume | undefined;
+  return matchingVolume(claim, volumes.all());
 }
 
 function isSameUid(uid: string, { metadata }: Claim): boolean {
@@ -136,7 +136,7 @@ function canProvision(claim: Claim, storageClass: StorageClass | undefined): sto
   return !isWaitingForConsumer(storageClass) || selectedNode(claim) !== undefined;
 }
 
-/** A node that is gone before its volume is made must be chosen again. */
+/** If the selected node is gone, clears the annotation so that the scheduler chooses again. */
 async function clearMissingSelectedNode(claim: Claim, { client, view }: ControllerContext): Promise<boolean> {
   const node = selectedNode(claim);
   if (node === undefined || view(builtInTypes.Node).get(node) !== undefined) return false;
@@ -181,7 +181,7 @@ function claimReference({ metadata }: Claim): Readonly<Record<string, unknown>> 
   return { apiVersion: "v1", kind: "PersistentVolumeClaim", namespace, name, uid };
 }
 
-/** Where the volume is: with its first consumer, or somewhere the class allows. */
+/** The volume's node affinity: the topology of its first consumer, or one the class allows. */
 function volumeNodeAffinity(
   claim: Claim,
   storageClass: StorageClass,
@@ -228,7 +228,7 @@ function randomTopology(
   return distinct.length === 0 ? [] : [[labels.zone, own.pick(distinct)]];
 }
 
-/** Each side points to the other, the volume first: a claim that says it is bound has its volume. */
+/** Both sides point to each other, the volume first: a bound claim always has its volume. */
 async function bind(claim: Claim, volume: Volume, { client }: ControllerContext): Promise<void> {
   const name = volume.metadata.name ?? "";
   const key = { name: claim.metadata.name ?? "", namespace: claim.metadata.namespace };

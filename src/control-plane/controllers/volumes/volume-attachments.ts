@@ -5,7 +5,7 @@ import { builtInTypes } from "../../../kube/resources.ts";
 import { fnv1a32 } from "../../../util/hash.ts";
 import { recordAt, textAt } from "../../kinds/object-draft.ts";
 
-/** Which volume is, or is to be, attached to which node. */
+/** A persistent volume and the node it is, or is to be, attached to. */
 export interface AttachmentPair {
   readonly volume: string;
   readonly node: string;
@@ -15,12 +15,12 @@ export function attachmentPairOf({ spec }: KubeObject): AttachmentPair {
   return { volume: textAt(spec, "source", "persistentVolumeName"), node: textAt(spec, "nodeName") };
 }
 
-/** Neither has a slash in its name. */
+/** Neither name contains a slash. */
 export function attachmentPairKey({ volume, node }: AttachmentPair): string {
   return `${volume}/${node}`;
 }
 
-/** Who attaches the volume to nodes; undefined where nobody has to. */
+/** The driver that must attach the volume; undefined if none has to. */
 export function attacherOf(volume: PersistentVolume, view: ControllerContext["view"]): string | undefined {
   const driver = volume.spec?.csi?.driver;
   if (driver === undefined) return undefined;
@@ -28,7 +28,7 @@ export function attacherOf(volume: PersistentVolume, view: ControllerContext["vi
   return recordAt(registered?.spec)?.["attachRequired"] === false ? undefined : driver;
 }
 
-/** The same place has the same name, so that two who want it do not make two. */
+/** Derived from the pair, so that two creators produce one object. */
 export function attachmentName(pair: AttachmentPair): string {
   const hex = (salt: string): string =>
     fnv1a32(`${salt}${attachmentPairKey(pair)}`)
@@ -37,11 +37,13 @@ export function attachmentName(pair: AttachmentPair): string {
   return `csi-${["a", "b", "c", "d"].map(hex).join("")}`;
 }
 
-/** The attachment of a volume to a node, whoever named it. */
+const pairIndex = "attachment-pair";
+
+/** The attachment of a volume to a node, whatever its name. */
 export function attachmentAt(pair: AttachmentPair, view: ControllerContext["view"]): KubeObject | undefined {
   const attachments = view(builtInTypes.VolumeAttachment);
-  attachments.addIndex("place", (one) => attachmentPairKey(attachmentPairOf(one)));
-  return attachments.byIndex("place", attachmentPairKey(pair))[0];
+  attachments.addIndex(pairIndex, (one) => attachmentPairKey(attachmentPairOf(one)));
+  return attachments.byIndex(pairIndex, attachmentPairKey(pair))[0];
 }
 
 /** Whether pods on the node can mount the volume. */

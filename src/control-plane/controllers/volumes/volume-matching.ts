@@ -1,12 +1,11 @@
 import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from "../../../api/kubernetes/cluster-objects.ts";
-import { isRecord } from "../../../api/object.ts";
 import { Quantity } from "../../../util/quantity.ts";
-import { type JsonObject, recordAt, textAt } from "../../kinds/object-draft.ts";
+import { recordAt, textAt } from "../../kinds/object-draft.ts";
 import { type LabelledNode, nodeSelectorTest } from "../node-selector.ts";
 
-/** Where the scheduler says which node a claim's volume is to be made for. */
+/** Set by the scheduler: the node a claim's volume is to be provisioned for. */
 export const selectedNodeAnnotation = "volume.kubernetes.io/selected-node";
-/** A class whose volumes are only ever made by people. */
+/** A class whose volumes are created by hand. */
 export const noProvisioner = "kubernetes.io/no-provisioner";
 
 export function isWaitingForConsumer(storageClass: StorageClass | undefined): boolean {
@@ -17,22 +16,22 @@ export function selectedNode({ metadata }: PersistentVolumeClaim): string | unde
   return metadata.annotations?.[selectedNodeAnnotation];
 }
 
-/** Whose claim a volume is, as far as it says. */
+/** The claim a volume's claimRef names. */
 export function claimRefOf(volume: PersistentVolume): { readonly key: string; readonly uid: string } | undefined {
   const ref = recordAt(volume.spec, "claimRef");
   return ref && { key: `${textAt(ref, "namespace")}/${textAt(ref, "name")}`, uid: textAt(ref, "uid") };
 }
 
 /**
- * The smallest volume that does for a claim and nobody has, or that is kept for it; with a node, one that can be
- * reached from there. Of equals the first by name.
+ * The smallest matching volume that is unclaimed or pre-bound to this claim; with a node, one reachable from it. Ties go
+ * to the first by name.
  */
-export function matchingVolume(
+export function matchingVolume<V extends PersistentVolume>(
   claim: PersistentVolumeClaim,
-  volumes: readonly PersistentVolume[],
+  volumes: readonly V[],
   node?: LabelledNode,
-): PersistentVolume | undefined {
-  let best: PersistentVolume | undefined;
+): V | undefined {
+  let best: V | undefined;
   for (const volume of volumes) {
     if (!satisfiesClaim(claim, volume) || (node !== undefined && !isVolumeReachable(volume, node))) continue;
     if (isPreBoundTo(claim, volume)) return volume;
@@ -65,7 +64,7 @@ function satisfiesClaim(claim: PersistentVolumeClaim, volume: PersistentVolume):
 }
 
 export function accessModesOf({ spec }: PersistentVolume): readonly unknown[] {
-  const modes = isRecord(spec) ? (spec as JsonObject)["accessModes"] : undefined;
+  const modes = recordAt(spec)?.["accessModes"];
   return Array.isArray(modes) ? modes : [];
 }
 

@@ -1,7 +1,7 @@
 import type { PersistentVolume } from "../../../api/kubernetes/cluster-objects.ts";
 import type { KubeObject } from "../../../api/object.ts";
 import { type Controller, type ControllerContext, reconcileController, triggerOn } from "../../../kube/controller.ts";
-import { isKubeError } from "../../../kube/kube-error.ts";
+import { ignoreKubeErrors } from "../../../kube/kube-error.ts";
 import { cacheKey } from "../../../kube/object-cache.ts";
 import { builtInTypes } from "../../../kube/resources.ts";
 import { textAt } from "../../kinds/object-draft.ts";
@@ -11,7 +11,7 @@ type Volume = KubeObject & PersistentVolume;
 
 const claimIndex = "claim";
 
-/** Says which volumes are free, and what becomes of those whose claim is gone. (05:CP-L12) */
+/** Marks unclaimed volumes Available, and releases or deletes volumes whose claim is gone. (05:CP-L12) */
 export function volumeReclaimController(): Controller {
   return reconcileController({
     name: "persistentvolume-reclaimer",
@@ -43,25 +43,18 @@ async function reclaimVolume(name: string, context: ControllerContext): Promise<
   if (ref === undefined) return phase === "Available" ? undefined : setPhase(name, "Available", context);
   const claim = view(builtInTypes.PersistentVolumeClaim).get(ref.key);
   const isItsClaim = claim !== undefined && (ref.uid === "" || claim.metadata.uid === ref.uid);
-  // Kept for a claim that is still to come, or that has it.
+  // Bound, or pre-bound to a claim that does not exist yet.
   if (isItsClaim || ref.uid === "") return;
   if (phase !== "Released") await setPhase(name, "Released", context);
   if (textAt(volume.spec, "persistentVolumeReclaimPolicy") !== "Delete") return;
   const isAttached = view(builtInTypes.VolumeAttachment)
     .all()
     .some(({ spec }) => textAt(spec, "source", "persistentVolumeName") === name);
-  if (!isAttached) await ignoreNotFound(context.client.delete(builtInTypes.PersistentVolume, { name }));
+  if (!isAttached) await ignoreKubeErrors(context.client.delete(builtInTypes.PersistentVolume, { name }), "not-found");
 }
 
 async function setPhase(name: string, phase: string, { client }: ControllerContext): Promise<undefined> {
   const patch = { kind: "merge", body: { status: { phase } } } as const;
-  await ignoreNotFound(client.patch(builtInTypes.PersistentVolume, { name }, patch, { subresource: "status" }));
-}
-
-async function ignoreNotFound(write: Promise<unknown>): Promise<void> {
-  try {
-    await write;
-  } catch (error) {
-    if (!isKubeError(error, "not-found")) throw error;
-  }
+  const patched = client.patch(builtInTypes.PersistentVolume, { name }, patch, { subresource: "status" });
+  await ignoreKubeErrors(patched, "not-found");
 }
