@@ -53,6 +53,15 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+export function isKubeObject(value: unknown): value is KubeObject {
+  return (
+    isRecord(value) &&
+    typeof value["apiVersion"] === "string" &&
+    typeof value["kind"] === "string" &&
+    isRecord(value["metadata"])
+  );
+}
+
 /** Nothing in it may be changed: API objects are shared, not owned. */
 export type DeepReadonly<T> = T extends (infer Item)[]
   ? readonly DeepReadonly<Item>[]

@@ -1,5 +1,5 @@
 import type { ManifestDocument } from "../api/manifest/document.ts";
-import { apiGroupOf, isRecord, type KubeObject, namespaceOf } from "../api/object.ts";
+import { apiGroupOf, isKubeObject, namespaceOf } from "../api/object.ts";
 
 /**
  * The objects of a cluster with manifests applied: a manifest replaces the object of the same kind and name. A workload
@@ -49,7 +49,7 @@ const workloads: ReadonlySet<string> = new Set([
 
 /** The key of the workload that owns an object. */
 function controllerKeyOf(object: unknown): string | undefined {
-  if (!isObject(object)) return undefined;
+  if (!isKubeObject(object)) return undefined;
   const owner = object.metadata.ownerReferences?.find(({ controller }) => controller === true);
   if (owner === undefined || !workloads.has(owner.kind)) return undefined;
   const { apiVersion, kind, name } = owner;
@@ -58,17 +58,8 @@ function controllerKeyOf(object: unknown): string | undefined {
 
 /** Identifies an object in a cluster, whatever its API version. */
 function objectKeyOf(object: unknown): string | undefined {
-  if (!isObject(object)) return undefined;
+  if (!isKubeObject(object)) return undefined;
   const { apiVersion, kind, metadata } = object;
   const group = apiGroupOf(apiVersion);
   return metadata.name === undefined ? undefined : `${group}/${kind}/${namespaceOf(metadata)}/${metadata.name}`;
-}
-
-function isObject(value: unknown): value is KubeObject {
-  return (
-    isRecord(value) &&
-    typeof value["apiVersion"] === "string" &&
-    typeof value["kind"] === "string" &&
-    isRecord(value["metadata"])
-  );
 }

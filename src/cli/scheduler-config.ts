@@ -1,5 +1,6 @@
 import type { TopologySpreadConstraint } from "../api/kubernetes/pod.ts";
-import { type Finding, fileStartPosition } from "../api/manifest/finding.ts";
+import { findingLocation } from "../api/manifest/document.ts";
+import type { Finding } from "../api/manifest/finding.ts";
 import { readSchedulerConfig } from "../core/default-constraints.ts";
 import { readInput } from "./input.ts";
 import type { Io } from "./io.ts";
@@ -16,13 +17,8 @@ export async function readSchedulerConfigFile(path: string | undefined, io: Io):
   const [document] = documents;
   const config = readSchedulerConfig(document?.object);
   if (config.kind === "read") return { constraints: config.constraints, findings };
-  const found = config.problems.map((problem): Finding => {
-    const {
-      source = path,
-      line,
-      column,
-    } = document?.locationOf(problem.path) ?? { source: path, ...fileStartPosition };
-    return { ...problem, severity: "error", source, position: { line, column } };
-  });
+  const found = config.problems.map(
+    (problem): Finding => ({ ...problem, severity: "error", ...findingLocation(document, problem.path, path) }),
+  );
   return { constraints: [], findings: [...findings, ...found] };
 }

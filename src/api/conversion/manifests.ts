@@ -1,7 +1,7 @@
 import { Admission } from "../admission.ts";
 import { karpenterKindOf } from "../kinds/karpenter-kinds.ts";
 import type { Provider } from "../label-policy.ts";
-import type { ManifestDocument } from "../manifest/document.ts";
+import { findingLocation, type ManifestDocument } from "../manifest/document.ts";
 import { type Finding, sortedFindings } from "../manifest/finding.ts";
 import type { PrintableDocument } from "../manifest/print.ts";
 import { rewriteDocument } from "../manifest/rewrite.ts";
@@ -145,7 +145,7 @@ function printableDocument(
 
 function warningFinding(warning: ConversionWarning, document: ManifestDocument | undefined): Finding {
   const { code, path, message, advice } = warning;
-  return { severity: "warning", code, path, message, advice, ...locatedAt(document, path) };
+  return { severity: "warning", code, path, message, advice, ...findingLocation(document, path) };
 }
 
 function problemFinding(problem: Problem, document: ManifestDocument | undefined): Finding {
@@ -157,13 +157,8 @@ function problemFinding(problem: Problem, document: ManifestDocument | undefined
     message,
     ...(expected !== undefined && { expected }),
     ...(rule !== undefined && { rule }),
-    ...locatedAt(document, path),
+    ...findingLocation(document, path),
   };
-}
-
-function locatedAt(document: ManifestDocument | undefined, path: FieldPath): Pick<Finding, "source" | "position"> {
-  const { source, line, column } = document?.locationOf(path) ?? { source: "-", line: 1, column: 1 };
-  return { source, position: { line, column } };
 }
 
 /** Two results of one input may say the same of it. */

@@ -1,6 +1,6 @@
 import { type Document, isMap, isScalar, isSeq, type LineCounter, type Node, type Pair } from "yaml";
 import type { FieldPath } from "../problem.ts";
-import { fileStartPosition, type Position, type SourceLocation } from "./finding.ts";
+import { type Finding, fileStartPosition, type Position, type SourceLocation } from "./finding.ts";
 
 /** One object of a file, with the way back to the place it was written. */
 export interface ManifestDocument {
@@ -14,6 +14,16 @@ export interface ManifestDocument {
   readonly text: string | undefined;
   /** Where a field stands; for a missing one, its nearest ancestor that exists. */
   readonly locationOf: (path: FieldPath) => SourceLocation;
+}
+
+/** Where a finding about a field belongs; the start of `source` if there is no document. */
+export function findingLocation(
+  document: ManifestDocument | undefined,
+  path: FieldPath,
+  source = "-",
+): Pick<Finding, "source" | "position"> {
+  const { source: file, line, column } = document?.locationOf(path) ?? { source, ...fileStartPosition };
+  return { source: file, position: { line, column } };
 }
 
 /** The place of a path below `root`: of its key in a map, of the item in a list. */

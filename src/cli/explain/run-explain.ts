@@ -4,6 +4,7 @@ import { namespacedName } from "../../api/object.ts";
 import { explainNode } from "../../core/explain/explain-node.ts";
 import { explainPod } from "../../core/explain/explain-pod.ts";
 import { isOwnedByDaemonSet, isTerminalPod } from "../../core/pod-predicates.ts";
+import { ObjectsByKind } from "../../state/objects-by-kind.ts";
 import { exitCodes, type Io, usesColor } from "../io.ts";
 import type { Plan, PlanRequest } from "../plan/make-plan.ts";
 import { planNotes } from "../plan/notes.ts";
@@ -57,7 +58,7 @@ export async function runExplainNode(name: string, { request, io, output }: Expl
 
 /** Explains a pod that is not part of the plan: it does not exist, already runs, or is not provisioned for. */
 function reportNotPending(key: string, plan: Plan, { io, output }: ExplainRequest): void {
-  const pods = plan.objects.filter(({ kind }) => kind === "Pod") as unknown as readonly Pod[];
+  const pods = new ObjectsByKind(plan.objects).ofKind("Pod");
   const pod = pods.find(({ metadata }) => namespacedName(metadata) === key);
   if (pod === undefined) {
     reportUnknown(

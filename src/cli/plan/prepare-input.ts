@@ -3,17 +3,18 @@ import { type ConversionResult, sourcePath } from "../../api/conversion/conversi
 import { toV1 } from "../../api/conversion/to-v1.ts";
 import { karpenterKindOf } from "../../api/kinds/karpenter-kinds.ts";
 import { BuiltInFields } from "../../api/kubernetes/built-in-fields.ts";
-import type { ManifestDocument } from "../../api/manifest/document.ts";
+import { findingLocation, type ManifestDocument } from "../../api/manifest/document.ts";
 import type { Finding } from "../../api/manifest/finding.ts";
 import { isRecord, type KubeObject, namespacedName } from "../../api/object.ts";
 import type { Problem } from "../../api/problem.ts";
-import { type ReviewedPool, reviewNodePool } from "../../api/validation/node-pool.ts";
+import { reviewNodePool } from "../../api/validation/node-pool.ts";
 import { completeObjects } from "../../core/scenario/complete-objects.ts";
 import { expandWorkloads } from "../../core/scenario/expand-workloads.ts";
-import { withNodeClassReady } from "../../core/scenario/node-classes.ts";
+import { nodeClassGroup, withNodeClassReady } from "../../core/scenario/node-classes.ts";
 import { readInputObject } from "../../core/scenario/object-form.ts";
 import { isNamespaced, scenarioKind } from "../../core/scenario/scenario-kind.ts";
 import { withoutNulls } from "../../core/scenario/without-nulls.ts";
+import { ObjectsByKind } from "../../state/objects-by-kind.ts";
 import { defaultPool } from "./default-pool.ts";
 import { type ProviderCatalogue, servedNodeClasses } from "./provider-catalogue.ts";
 
@@ -38,11 +39,14 @@ export function convertDocuments(documents: readonly ManifestDocument[]): Conver
     { mode: "lenient" },
   );
   const findings: Finding[] = [
-    ...conversion.warnings.map(({ input, ...warning }) => ({
-      ...withLocation(warning, documents[input]),
-      severity: "warning" as const,
-    })),
-    ...conversion.problems.map(({ input, ...problem }) => withLocation(problem, documents[input])),
+    ...conversion.warnings.map(
+      ({ input, ...warning }): Finding => ({
+        ...warning,
+        severity: "warning",
+        ...findingLocation(documents[input], warning.path),
+      }),
+    ),
+    ...conversion.problems.map(({ input, ...problem }) => errorFinding(problem, documents[input])),
   ];
   const fields = new BuiltInFields();
   const objects: LocatedObject[] = [];
@@ -130,8 +134,9 @@ class InputReview {
     this.#checkUniqueName(object, one);
     const missing = this.#incomplete.has(one) ? this.#admission.admit(object, { strict: true }).problems : [];
     this.findings.push(...missing.map(one.findingFor));
-    if (missing.length > 0 || scenarioKind(object) !== "NodePool") return;
-    const { problems, notices } = reviewNodePool(object as unknown as ReviewedPool, this.#catalogue.labelPolicy);
+    const [pool] = new ObjectsByKind([object]).ofKind("NodePool");
+    if (missing.length > 0 || pool === undefined) return;
+    const { problems, notices } = reviewNodePool(pool, this.#catalogue.labelPolicy);
     this.findings.push(...problems.map(one.findingFor), ...notices.map((notice) => asWarning(one.findingFor(notice))));
   }
 
@@ -153,15 +158,11 @@ function locatedFinding(
   documents: readonly ManifestDocument[],
 ): Finding {
   const { path, input: from = input } = sourcePath(problem.path, moves);
-  return withLocation({ ...problem, path }, documents[from]);
+  return errorFinding({ ...problem, path }, documents[from]);
 }
 
-function withLocation<T extends Pick<Problem, "path" | "message"> & { readonly code: string }>(
-  problem: T,
-  document: ManifestDocument | undefined,
-): T & Pick<Finding, "severity" | "source" | "position"> {
-  const { source, line, column } = document?.locationOf(problem.path) ?? { source: "-", line: 1, column: 1 };
-  return { ...problem, severity: "error", source, position: { line, column } };
+function errorFinding(problem: Problem, document: ManifestDocument | undefined): Finding {
+  return { ...problem, severity: "error", ...findingLocation(document, problem.path) };
 }
 
 /** Unknown fields of built-in kinds may be newer than we are, so they are only warnings. */
@@ -184,11 +185,7 @@ export function hasErrors(findings: readonly Finding[]): boolean {
 
 /** aws if any NodePool refers to an EC2NodeClass, else kwok. */
 export function inferPlanProvider(converted: readonly LocatedObject[]): ProviderCatalogue["provider"] {
-  const isEc2 = ({ object }: LocatedObject): boolean => {
-    const spec =
-      isRecord(object.spec) && isRecord(object.spec["template"]) ? object.spec["template"]["spec"] : undefined;
-    const ref = isRecord(spec) ? spec["nodeClassRef"] : undefined;
-    return scenarioKind(object) === "NodePool" && isRecord(ref) && ref["group"] === servedNodeClasses.aws.group;
-  };
+  const isEc2 = ({ object }: LocatedObject): boolean =>
+    scenarioKind(object) === "NodePool" && nodeClassGroup(object) === servedNodeClasses.aws.group;
   return converted.some(isEc2) ? "aws" : "kwok";
 }

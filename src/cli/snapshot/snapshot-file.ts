@@ -2,7 +2,7 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import { Document } from "yaml";
 import type { ManifestDocument } from "../../api/manifest/document.ts";
 import { fileStartPosition } from "../../api/manifest/finding.ts";
-import { isRecord, type KubeObject, namespacedName } from "../../api/object.ts";
+import { isKubeObject, isRecord, type KubeObject, namespacedName } from "../../api/object.ts";
 import { errorText } from "../../util/error-text.ts";
 import { errorCodeOf } from "../io.ts";
 import { readSnapshotHeader, type SnapshotHeader, snapshotVersion } from "./snapshot-header.ts";
@@ -60,14 +60,10 @@ function itemsOf(text: string): readonly KubeObject[] | undefined {
   try {
     const list: unknown = JSON.parse(text);
     const items = isRecord(list) ? list["items"] : undefined;
-    return Array.isArray(items) && items.every(isObject) ? items : undefined;
+    return Array.isArray(items) && items.every(isKubeObject) ? items : undefined;
   } catch {
     return undefined;
   }
-}
-
-function isObject(value: unknown): value is KubeObject {
-  return isRecord(value) && typeof value["kind"] === "string" && isRecord(value["metadata"]);
 }
 
 /** A document for an object that has no source file; findings name the object instead of a line. */

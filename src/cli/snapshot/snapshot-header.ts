@@ -1,5 +1,6 @@
 import { groups, labels } from "../../api/labels.ts";
 import { isRecord, type KubeObject } from "../../api/object.ts";
+import { nodeClassGroup } from "../../core/scenario/node-classes.ts";
 import { scenarioKind } from "../../core/scenario/scenario-kind.ts";
 import { rfc3339 } from "../../util/timestamp.ts";
 
@@ -43,14 +44,9 @@ export function snapshotHeaderOf(
   };
 }
 
-interface PoolSpec {
-  readonly template?: { readonly spec?: { readonly nodeClassRef?: { readonly group?: string } } };
-}
-
 function providerOf(objects: readonly KubeObject[]): SnapshotProvider | undefined {
   const pools = objects.filter((object) => scenarioKind(object) === "NodePool");
-  const found = pools.map(({ spec }) => (spec as PoolSpec).template?.spec?.nodeClassRef?.group ?? "");
-  return mostFrequent(found.flatMap((group) => providerOfGroup[group] ?? []));
+  return mostFrequent(pools.flatMap((pool) => providerOfGroup[nodeClassGroup(pool) ?? ""] ?? []));
 }
 
 function regionOf(objects: readonly KubeObject[]): string | undefined {
@@ -70,9 +66,12 @@ export function readSnapshotHeader(line: string): SnapshotHeader | undefined {
   if (!line.startsWith('{"kind":"Snapshot"')) return undefined;
   try {
     const header: unknown = JSON.parse(line);
-    const isHeader = isRecord(header) && typeof header["version"] === "number" && typeof header["time"] === "string";
-    return isHeader ? (header as unknown as SnapshotHeader) : undefined;
+    return isSnapshotHeader(header) ? header : undefined;
   } catch {
     return undefined;
   }
+}
+
+function isSnapshotHeader(value: unknown): value is SnapshotHeader {
+  return isRecord(value) && typeof value["version"] === "number" && typeof value["time"] === "string";
 }

@@ -14,6 +14,11 @@ export function nodeClassesByKey(objects: readonly KubeObject[]): ReadonlyMap<st
   return new Map(found.map((object) => [`${object.kind}/${object.metadata.name ?? ""}`, object]));
 }
 
+/** The API group of the node class a NodePool refers to. */
+export function nodeClassGroup(pool: KubeObject): string | undefined {
+  return (pool.spec as PoolSpec | undefined)?.template?.spec?.nodeClassRef?.group;
+}
+
 export function nodeClassKey({ kind, name }: Pick<NodeClassRef, "kind" | "name">): string {
   return `${kind}/${name}`;
 }
