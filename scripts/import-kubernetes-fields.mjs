@@ -1,8 +1,10 @@
-// Writes src/api/kubernetes/fields-data.ts from the Go module k8s.io/kubernetes: which fields the built-in kinds
-// have, of which type, and how lists of them are merged. Facts only: no descriptions.
-// Usage: node scripts/import-kubernetes-fields.mjs KUBERNETES_MODULE_FOLDER
-import { readFileSync, writeFileSync } from "node:fs";
+// Writes src/api/kubernetes/fields-data.ts from Go modules: which fields the built-in kinds have, of which type, how lists
+// of them are merged (the OpenAPI document of k8s.io/kubernetes), and their numbers in protobuf (the .proto files and
+// struct tags of k8s.io/api and k8s.io/apimachinery). Facts only: no descriptions.
+// Usage: node scripts/import-kubernetes-fields.mjs KUBERNETES_FOLDER API_FOLDER APIMACHINERY_FOLDER
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { protobufMessages } from "./protobuf-messages.mjs";
 
 const target = new URL("../src/api/kubernetes/fields-data.ts", import.meta.url);
 
@@ -54,10 +56,15 @@ const leaves = {
   "apiextensions.v1.JSONSchemaPropsOrStringArray": "*",
 };
 
-const [folder] = process.argv.slice(2);
-if (folder === undefined) throw new Error("usage: node scripts/import-kubernetes-fields.mjs KUBERNETES_MODULE_FOLDER");
-const { definitions } = JSON.parse(readFileSync(join(folder, "api/openapi-spec/swagger.json"), "utf8"));
+const [kubernetes, api, apimachinery] = process.argv.slice(2);
+if (apimachinery === undefined) {
+  throw new Error("usage: node scripts/import-kubernetes-fields.mjs KUBERNETES_FOLDER API_FOLDER APIMACHINERY_FOLDER");
+}
+const { definitions } = JSON.parse(readFileSync(join(kubernetes, "api/openapi-spec/swagger.json"), "utf8"));
 const byName = new Map(Object.entries(definitions).map(([name, definition]) => [shorten(name), definition]));
+
+/** Message name → fields; definitions outside k8s.io/api (apiextensions, apiregistration) have none. */
+const messages = new Map();
 
 const lines = new Map();
 for (const root of roots) reach(root);
@@ -77,9 +84,29 @@ function reach(name) {
   const definition = byName.get(name);
   if (definition === undefined) throw new Error(`no definition of ${name}`);
   lines.set(name, "");
-  const fields = Object.entries(definition.properties ?? {}).map(([field, schema]) => `${field}:${letterOf(schema)}`);
+  const numbers = wireNumbers(name);
+  const fields = Object.entries(definition.properties ?? {}).map(
+    ([field, schema]) => `${field}${numbers.get(field) ?? ""}:${letterOf(schema)}`,
+  );
   const atomic = definition["x-kubernetes-map-type"] === "atomic" ? "~ " : "";
   lines.set(name, atomic + fields.join(" "));
+}
+
+/** `#3` the number of each field on the wire, `#2.3` within an inlined message, `!` if a zero is written in JSON too. */
+function wireNumbers(name) {
+  const [group, version, kind] = name.split(".");
+  const folder = group === "meta" ? join(apimachinery, "pkg/apis/meta/v1") : join(api, group, version);
+  if (!existsSync(join(folder, "generated.proto"))) return new Map();
+  if (!messages.has(folder)) messages.set(folder, protobufMessages(folder));
+  return new Map(flatFields(folder, kind, ""));
+}
+
+function flatFields(folder, message, prefix) {
+  const fields = messages.get(folder).get(message);
+  if (fields === undefined) throw new Error(`no message ${message} in ${folder}`);
+  return fields.flatMap(({ number, name, type, isInline, keepsZero }) =>
+    isInline ? flatFields(folder, type, `${prefix}${number}.`) : [[name, `#${prefix}${number}${keepsZero ? "!" : ""}`]],
+  );
 }
 
 function letterOf(schema) {

@@ -8,7 +8,8 @@ import {
 import { fieldTable } from "./fields-data.ts";
 
 /**
- * The notation of the table. A definition is a line: its name, `~` if it is owned whole, then `field:type`s. A type is a leaf,
+ * The notation of the table. A definition is a line: its name, `~` if it is owned whole, then `field#number:type`s. The
+ * number is the field's in protobuf, `2.3` within an inlined message, with `!` where JSON keeps a zero. A type is a leaf,
  * `$definition`, `[item]` or `{value}`; after a list `~` atomic, `!` a set, `@keys` by keys; then how strategic patches
  * treat it: `+key` merged by key, `+` merged as a set, `=` replaced.
  */
@@ -25,6 +26,16 @@ const leafTypeByLetter: Readonly<Record<string, LeafType>> = {
   u: "micro-time",
   "*": "any",
 };
+
+/** A field as protobuf has it. */
+export interface WireField {
+  readonly name: string;
+  /** Its number; more than one where it belongs to an inlined message. */
+  readonly path: readonly number[];
+  readonly type: FieldSchema;
+  /** Whether a zero is kept: in Go the field is a pointer or has no omitempty. */
+  readonly keepsZero: boolean;
+}
 
 /** The name of a kind's definition. The table names groups by their first word: `rbac.v1.Role`. */
 export function builtInDefinition({
@@ -67,9 +78,21 @@ export class BuiltInFields {
     return fieldEntries(this.#lines.get(definition) ?? "").map(([name]) => name);
   }
 
+  /** The fields of a definition that have a number in protobuf. */
+  wireFields(definition: string): readonly WireField[] {
+    const schema = this.definition(definition);
+    const fields = fieldEntries(this.#lines.get(definition) ?? "");
+    return fields.flatMap(([name, , number]) => {
+      const type = schema.field(name);
+      if (number === undefined || type === undefined) return [];
+      const path = number.replace("!", "").split(".").map(Number);
+      return [{ name, path, type, keepsZero: number.endsWith("!") }];
+    });
+  }
+
   #object(definition: string, line: string): ObjectFieldSchema {
     const isAtomic = line.startsWith("~ ");
-    const types = new Map<string, string | FieldSchema>(fieldEntries(line));
+    const types = new Map<string, string | FieldSchema>(fieldEntries(line).map(([name, type]) => [name, type]));
     const field = (name: string): FieldSchema | undefined => {
       const type = types.get(name);
       if (typeof type !== "string") return type;
@@ -96,11 +119,13 @@ export class BuiltInFields {
   }
 }
 
-/** The fields of a line with their types, still in the table's notation. */
-function fieldEntries(line: string): readonly (readonly [string, string])[] {
+/** The fields of a line with type and protobuf number, still in the table's notation. */
+function fieldEntries(line: string): readonly (readonly [name: string, type: string, number: string | undefined])[] {
   return line.split(" ").flatMap((entry) => {
     const colon = entry.indexOf(":");
-    return colon > 0 ? [[entry.slice(0, colon), entry.slice(colon + 1)] as const] : [];
+    if (colon <= 0) return [];
+    const [name = "", number] = entry.slice(0, colon).split("#");
+    return [[name, entry.slice(colon + 1), number] as const];
   });
 }
 

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
-import { apiError, methodNotAllowed, noSuchResource } from "../api/api-errors.ts";
+import { BuiltInFields } from "../../api/kubernetes/built-in-fields.ts";
+import { apiError, apiError, methodNotAllowed, noSuchResource, noSuchResource } from "../api/api-errors.ts";
 import type { ApiServer } from "../api/server.ts";
 import { OpenApiCatalogue } from "../openapi/openapi-catalogue.ts";
 import { ProtobufMessages } from "../protobuf/protobuf-messages.ts";
@@ -35,7 +36,7 @@ export function apiHandler({ api, now, token }: HandlerOptions): HttpHandler {
     api,
     now,
     messages: () => {
-      messages ??= new ProtobufMessages();
+      messages ??= new ProtobufMessages(new BuiltInFields());
       return messages;
     },
   };

@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { runs } from "../../../test/runs.ts";
+import { BuiltInFields } from "../../api/kubernetes/built-in-fields.ts";
 import { decodeProtobuf } from "./decode-protobuf.ts";
 import { ProtobufMessages } from "./protobuf-messages.ts";
 
-const messages = new ProtobufMessages();
+const messages = new ProtobufMessages(new BuiltInFields());
 const utf8 = new TextEncoder();
 
 function varint(value: bigint): readonly number[] {

@@ -1,6 +1,7 @@
-import { isRecord } from "../../api/object.ts";
-import { leafValue, scalarValue, utf8Text } from "./leaf-values.ts";
-import type { MessageField, ProtobufMessage, ProtobufMessages } from "./protobuf-messages.ts";
+import type { WireField } from "../../api/kubernetes/built-in-fields.ts";
+import type { FieldSchema } from "../../api/kubernetes/field-schema.ts";
+import { leafValue, scalarValue, textList, utf8Text } from "./leaf-values.ts";
+import type { ProtobufMessage, ProtobufMessages } from "./protobuf-messages.ts";
 import { MalformedProtobuf, WireReader, wireTypes } from "./wire-reader.ts";
 
 /** `k8s` and a zero byte: every protobuf body of the Kubernetes API begins with it. */
@@ -66,40 +67,50 @@ interface MessageContext {
 }
 
 function decodeMessage(bytes: Uint8Array, context: MessageContext): Record<string, unknown> {
-  if (context.depth > maxDepth) throw new MalformedProtobuf("messages are nested too deeply");
   const entries = new Map<string, unknown>();
+  readMessage(bytes, { ...context, entries });
+  // `fromEntries` creates own properties for any key, also for `__proto__`. (05:CP-S3)
+  return Object.fromEntries([...entries].map(([name, value]) => [name, value instanceof Map ? fromMap(value) : value]));
+}
+
+interface EntriesContext extends MessageContext {
+  readonly entries: Map<string, unknown>;
+}
+
+function readMessage(bytes: Uint8Array, context: EntriesContext): void {
+  if (context.depth > maxDepth) throw new MalformedProtobuf("messages are nested too deeply");
   const reader = new WireReader(bytes);
   while (!reader.done) {
     const { number, wireType } = reader.tag();
     const field = context.message.get(number);
     if (field === undefined) reader.skip(wireType);
-    else readField(reader, { ...context, field, wireType, entries });
+    else if (field instanceof Map) {
+      expectWire("an inlined message", { wireType, expected: wireTypes.bytes });
+      readMessage(reader.bytes(), { ...context, message: field, depth: context.depth + 1 });
+    } else readField(reader, { ...context, field: field as WireField, wireType });
   }
-  // `fromEntries` creates own properties for any key, also for `__proto__`. (05:CP-S3)
-  return Object.fromEntries([...entries].map(([name, value]) => [name, value instanceof Map ? fromMap(value) : value]));
 }
 
 function fromMap(map: ReadonlyMap<unknown, unknown>): Record<string, unknown> {
   return Object.fromEntries([...map].map(([key, value]) => [String(key), value]));
 }
 
-interface FieldContext extends MessageContext {
-  readonly field: MessageField;
+interface FieldContext extends EntriesContext {
+  readonly field: WireField;
   readonly wireType: number;
-  readonly entries: Map<string, unknown>;
 }
 
 function readField(reader: WireReader, context: FieldContext): void {
-  const { field, entries } = context;
-  if (field.shape === "map") {
-    const [key, value] = readMapEntry(reader, context);
-    mapIn(entries, field.name).set(key, value);
+  const { entries } = context;
+  const { name, type, keepsZero } = context.field;
+  if (type.is === "map") {
+    const [key, value] = readMapEntry(reader, type.of, context);
+    mapIn(entries, name).set(key, value);
     return;
   }
-  const value = readValue(reader, context);
-  if (field.shape === "list") listIn(entries, field.name).push(value);
-  else if (field.inline && isRecord(value)) for (const [name, inner] of Object.entries(value)) entries.set(name, inner);
-  else if (value !== undefined && (field.keepZero || !isZero(value))) entries.set(field.name, value);
+  const value = readValue(reader, type.is === "list" ? type.of : type, context);
+  if (type.is === "list") listIn(entries, name).push(value);
+  else if (value !== undefined && (keepsZero || !isZero(value))) entries.set(name, value);
 }
 
 function mapIn(entries: Map<string, unknown>, name: string): Map<unknown, unknown> {
@@ -123,37 +134,43 @@ function isZero(value: unknown): boolean {
   return value === "" || value === 0 || value === false;
 }
 
-function readMapEntry(reader: WireReader, context: FieldContext): readonly [string, unknown] {
-  expectWire(context, wireTypes.bytes);
+function readMapEntry(reader: WireReader, type: FieldSchema, context: FieldContext): readonly [string, unknown] {
+  expectWire(`field ${context.field.name}`, { wireType: context.wireType, expected: wireTypes.bytes });
   const entry = new WireReader(reader.bytes());
   let key = "";
-  let value: unknown = context.field.type === "s" || context.field.type === "y" ? "" : undefined;
+  let value: unknown = type.is === "string" || type.is === "bytes" ? "" : undefined;
   while (!entry.done) {
     const { number, wireType } = entry.tag();
     if (number === 1 && wireType === wireTypes.bytes) key = utf8Text(entry.bytes());
-    else if (number === 2) value = readValue(entry, { ...context, wireType });
+    else if (number === 2) value = readValue(entry, type, { ...context, wireType });
     else entry.skip(wireType);
   }
   return [key, value ?? {}];
 }
 
-function readValue(reader: WireReader, context: FieldContext): unknown {
-  const { type } = context.field;
-  if (type === "b" || type === "i") {
-    expectWire(context, wireTypes.varint);
-    return scalarValue(reader.varint(), type);
+function readValue(reader: WireReader, type: FieldSchema, context: FieldContext): unknown {
+  const { field, wireType, messages, depth } = context;
+  const expect = (expected: number): void => expectWire(`field ${field.name}`, { wireType, expected });
+  switch (type.is) {
+    case "boolean":
+    case "int32":
+    case "int64":
+      expect(wireTypes.varint);
+      return scalarValue(reader.varint(), type.is);
+    case "number":
+      expect(wireTypes.fixed64);
+      return reader.double();
   }
-  if (type === "d") {
-    expectWire(context, wireTypes.fixed64);
-    return reader.double();
-  }
-  expectWire(context, wireTypes.bytes);
+  expect(wireTypes.bytes);
   const bytes = reader.bytes();
-  if (typeof type !== "number") return leafValue(bytes, type);
-  return decodeMessage(bytes, { ...context, message: context.messages.at(type), depth: context.depth + 1 });
+  if (type.is === "list") return textList(bytes); // the value of a map: in Go a list of strings, here a message of items
+  if (type.is !== "object" || type.definition === undefined) return leafValue(bytes, type.is);
+  return decodeMessage(bytes, { message: messages.ofDefinition(type.definition), messages, depth: depth + 1 });
 }
 
-function expectWire({ field, wireType }: FieldContext, expected: number): void {
-  if (wireType === expected) return;
-  throw new MalformedProtobuf(`field ${field.name} has wire type ${wireType}, expected ${expected}`);
+function expectWire(
+  what: string,
+  { wireType, expected }: { readonly wireType: number; readonly expected: number },
+): void {
+  if (wireType !== expected) throw new MalformedProtobuf(`${what} has wire type ${wireType}, expected ${expected}`);
 }

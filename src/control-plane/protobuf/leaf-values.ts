@@ -1,8 +1,8 @@
-import type { FieldTypeCode } from "./protobuf-messages.ts";
+import type { FieldSchema } from "../../api/kubernetes/field-schema.ts";
 import { MalformedProtobuf, WireReader, wireTypes } from "./wire-reader.ts";
 
-export function scalarValue(value: bigint, type: "b" | "i"): boolean | number {
-  return type === "b" ? value !== 0n : Number(BigInt.asIntN(64, value));
+export function scalarValue(value: bigint, type: "boolean" | "int32" | "int64"): boolean | number {
+  return type === "boolean" ? value !== 0n : Number(BigInt.asIntN(64, value));
 }
 
 export function utf8Text(bytes: Uint8Array): string {
@@ -13,28 +13,26 @@ export function utf8Text(bytes: Uint8Array): string {
   }
 }
 
-/** Types whose JSON is not an object. */
-export function leafValue(bytes: Uint8Array, type: Exclude<FieldTypeCode, number | "b" | "i" | "d">): unknown {
+/** The value of a type whose JSON is not an object, from the message or bytes it is on the wire. */
+export function leafValue(bytes: Uint8Array, type: FieldSchema["is"]): unknown {
   switch (type) {
-    case "s":
+    case "string":
       return utf8Text(bytes);
-    case "y":
+    case "bytes":
       return base64(bytes);
-    case "T":
+    case "time":
       return time(bytes);
-    case "U":
+    case "micro-time":
       return time(bytes, { micro: true });
-    case "D":
-      return goDuration(numberIn(bytes, 1));
-    case "Q":
+    case "quantity":
       return textIn(bytes, 1) || "0";
-    case "O":
+    case "int-or-string":
       // 0: the number is set; 1: the text is.
       return numberIn(bytes, 1) === 0n ? Number(BigInt.asIntN(32, numberIn(bytes, 2))) : textIn(bytes, 3);
-    case "R":
+    case "any":
       return json(bytes);
-    case "L":
-      return texts(bytes);
+    default:
+      throw new Error(`no protobuf encoding is known for ${type}`);
   }
 }
 
@@ -59,19 +57,6 @@ function time(bytes: Uint8Array, { micro = false }: { readonly micro?: boolean }
     : `${whole}Z`;
 }
 
-const nanosIn = { h: 3_600_000_000_000n, m: 60_000_000_000n, s: 1_000_000_000n } as const;
-
-/** As Go formats durations of whole seconds; fractions keep nine digits. */
-function goDuration(nanos: bigint): string {
-  const size = nanos < 0n ? -nanos : nanos;
-  const hours = size / nanosIn.h;
-  const minutes = (size % nanosIn.h) / nanosIn.m;
-  const seconds = (size % nanosIn.m) / nanosIn.s;
-  const fraction = (size % nanosIn.s).toString().padStart(9, "0").replace(/0+$/, "");
-  const parts = [hours > 0n ? `${hours}h` : "", hours > 0n || minutes > 0n ? `${minutes}m` : ""];
-  return `${nanos < 0n ? "-" : ""}${parts.join("")}${seconds}${fraction === "" ? "" : `.${fraction}`}s`;
-}
-
 function json(bytes: Uint8Array): unknown {
   const raw = bytesIn(bytes, 1);
   if (raw === undefined || raw.length === 0) return undefined;
@@ -83,7 +68,8 @@ function json(bytes: Uint8Array): unknown {
   }
 }
 
-function texts(bytes: Uint8Array): readonly string[] {
+/** The items of a message that stands for a list of strings. */
+export function textList(bytes: Uint8Array): readonly string[] {
   const found: string[] = [];
   const reader = new WireReader(bytes);
   while (!reader.done) {

@@ -1,67 +1,49 @@
-import { kindRows, messageRows } from "./messages-data.ts";
+import { type BuiltInFields, builtInDefinition, type WireField } from "../../api/kubernetes/built-in-fields.ts";
 
-/**
- * Wire type of a field: `s` string, `y` bytes, `b` bool, `i` integer, `d` double; messages whose JSON is not an object:
- * `T` time, `U` time with microseconds, `D` duration, `Q` quantity, `O` number or string, `R` JSON text, `L` list of
- * strings; a number is the row of another message.
- */
-export type FieldTypeCode = "s" | "y" | "b" | "i" | "d" | "T" | "U" | "D" | "Q" | "O" | "R" | "L" | number;
+/** A message by field number; a map is an inlined message, whose fields belong to the parent's JSON object. */
+export type ProtobufMessage = ReadonlyMap<number, WireField | ProtobufMessage>;
 
-export interface MessageField {
-  readonly name: string;
-  readonly type: FieldTypeCode;
-  readonly shape: "one" | "list" | "map";
-  /** The fields of the message are inlined into the parent. */
-  readonly inline: boolean;
-  /** Keep a zero value: in Go the field is not a pointer or has no omitempty. */
-  readonly keepZero: boolean;
-}
-
-export type ProtobufMessage = ReadonlyMap<number, MessageField>;
-
-/** The messages a client may send. Rows are parsed on first use: a request needs a few of the 480. */
+/** The messages a client may send, made from the field table on first use: a request needs a few of them. */
 export class ProtobufMessages {
-  readonly #kinds = new Map<string, number>();
-  readonly #messages = new Map<number, ProtobufMessage>();
+  readonly #fields: BuiltInFields;
+  readonly #messages = new Map<string, ProtobufMessage>();
 
-  constructor() {
-    for (const row of kindRows) {
-      const [apiVersion = "", kind = "", index] = row.split(" ");
-      this.#kinds.set(`${apiVersion} ${kind}`, Number(index));
-    }
+  constructor(fields: BuiltInFields) {
+    this.#fields = fields;
   }
 
-  /** Undefined if the kind is not in the table. */
+  /** Undefined if the kind is not in the table. Kinds of the meta package come in every group. */
   ofKind(apiVersion: string, kind: string): ProtobufMessage | undefined {
-    const index = this.#kinds.get(`${apiVersion} ${kind}`) ?? this.#kinds.get(`* ${kind}`);
-    return index === undefined ? undefined : this.at(index);
+    const [version = "", group = ""] = apiVersion.split("/").reverse();
+    const names = [builtInDefinition({ group, version, kind }), `meta.v1.${kind}`];
+    const name = names.find((one) => this.#fields.has(one));
+    return name === undefined ? undefined : this.ofDefinition(name);
   }
 
-  at(index: number): ProtobufMessage {
-    const known = this.#messages.get(index);
+  ofDefinition(name: string): ProtobufMessage {
+    const known = this.#messages.get(name);
     if (known !== undefined) return known;
-    const message = parseRow(messageRows[index] ?? "");
-    this.#messages.set(index, message);
+    const message = byNumber(this.#fields.wireFields(name));
+    this.#messages.set(name, message);
     return message;
   }
 }
 
-function parseRow(row: string): ProtobufMessage {
-  const fields = row === "" ? [] : row.split(",");
-  return new Map(
-    fields.map((field) => {
-      const [number = "", name = "", written = ""] = field.split(" ");
-      const code = written.replace(/^[*%]/, "").replace(/[!^]+$/, "");
-      return [
-        Number(number),
-        {
-          name,
-          type: (/^\d/.test(code) ? Number(code) : code) as FieldTypeCode,
-          shape: written.startsWith("*") ? "list" : written.startsWith("%") ? "map" : "one",
-          inline: written.includes("^"),
-          keepZero: written.endsWith("!"),
-        } as const,
-      ];
-    }),
-  );
+type MutableMessage = Map<number, WireField | MutableMessage>;
+
+function byNumber(fields: readonly WireField[]): ProtobufMessage {
+  const message: MutableMessage = new Map();
+  for (const field of fields) inlinedMessage(message, field.path.slice(0, -1)).set(field.path.at(-1) ?? 0, field);
+  return message;
+}
+
+/** The message a path of inlined messages leads to, created on the way. */
+function inlinedMessage(message: MutableMessage, path: readonly number[]): MutableMessage {
+  return path.reduce((parent, number) => {
+    const known = parent.get(number);
+    if (known instanceof Map) return known;
+    const made: MutableMessage = new Map();
+    parent.set(number, made);
+    return made;
+  }, message);
 }
