@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { BuiltInFields } from "../../api/kubernetes/built-in-fields.ts";
-import { apiError, apiError, methodNotAllowed, noSuchResource, noSuchResource } from "../api/api-errors.ts";
+import { apiError, methodNotAllowed, noSuchResource } from "../api/api-errors.ts";
 import type { ApiServer } from "../api/server.ts";
 import { OpenApiCatalogue } from "../openapi/openapi-catalogue.ts";
 import { ProtobufMessages } from "../protobuf/protobuf-messages.ts";
