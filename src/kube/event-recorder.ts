@@ -62,6 +62,7 @@ export class EventRecorder {
 
   /** Queues the event; false if it is a duplicate or over a rate limit. */
   record(record: EventRecord): boolean {
+    // An event over a limit counts as recorded, so its repetitions are duplicates: as in upstream.
     if (this.#isDuplicate(record) || !this.#isWithinLimits(record)) return false;
     if (this.#queue.length >= maxQueued) this.#queue.shift();
     this.#queue.push(record);

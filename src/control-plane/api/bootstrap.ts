@@ -1,5 +1,5 @@
 import type { KubeObject } from "../../api/object.ts";
-import { textAt } from "../kinds/object-draft.ts";
+import { textAt } from "../object-fields.ts";
 import type { CollectionIndex } from "../store/collection.ts";
 
 /** Index of pods by node: drain, kubelets and the scheduler use it. (05 §4) */

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { embedded, refusal, types } from "../../../test/contracts/embedded.ts";
 import type { KubeObject } from "../../api/object.ts";
 import type { ResourceType } from "../../kube/client.ts";
-import { listAt } from "../kinds/object-draft.ts";
+import { listAt } from "../object-fields.ts";
 
 const schema = {
   type: "object",

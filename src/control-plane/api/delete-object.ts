@@ -1,7 +1,8 @@
 import type { KubeObject } from "../../api/object.ts";
 import { rfc3339 } from "../../util/timestamp.ts";
-import { draftOf, numberAt, type ObjectDraft, textAt } from "../kinds/object-draft.ts";
+import { draftOf, type ObjectDraft } from "../kinds/object-draft.ts";
 import type { ServedKind } from "../kinds/served-kind.ts";
+import { numberAt, textAt } from "../object-fields.ts";
 import { badRequest } from "./api-errors.ts";
 import { isReadyForRemoval } from "./object-writer.ts";
 import type { DeleteRequest } from "./request.ts";

@@ -1,8 +1,9 @@
 import { isRecord, type KubeObject } from "../../api/object.ts";
 import type { ObjectKey } from "../../kube/client.ts";
 import { apiVersionOf } from "../../kube/resources.ts";
-import { type ObjectDraft, textAt } from "../kinds/object-draft.ts";
+import type { ObjectDraft } from "../kinds/object-draft.ts";
 import type { ServedKind } from "../kinds/served-kind.ts";
+import { textAt } from "../object-fields.ts";
 import { badRequest, conflict, forbiddenField, invalidObject, invalidValue } from "./api-errors.ts";
 import type { DeleteRequest } from "./request.ts";
 

@@ -4,7 +4,7 @@ import type { ObjectKey } from "../../kube/client.ts";
 import { badRequest } from "../api/api-errors.ts";
 import type { ApiServer } from "../api/server.ts";
 import type { ServedKind } from "../kinds/served-kind.ts";
-import { itemsAt, textOrEmpty } from "../tables/object-fields.ts";
+import { itemsAt, textAt } from "../object-fields.ts";
 import { logRequest } from "./query.ts";
 
 interface LogOptions {
@@ -33,9 +33,9 @@ export async function streamLog(key: ObjectKey, { api, kind, query, response }: 
 /** A pod with several containers needs a name. */
 function containerOf(pod: KubeObject, requestedContainer: string): string {
   const names = [...itemsAt(pod, "spec", "initContainers"), ...itemsAt(pod, "spec", "containers")].map((one) =>
-    textOrEmpty(one, "name"),
+    textAt(one, "name"),
   );
-  const name = textOrEmpty(pod, "metadata", "name");
+  const name = textAt(pod, "metadata", "name");
   if (requestedContainer !== "" && names.includes(requestedContainer)) return requestedContainer;
   if (requestedContainer !== "") throw badRequest(`container ${requestedContainer} is not valid for pod ${name}`);
   const [only, another] = names;

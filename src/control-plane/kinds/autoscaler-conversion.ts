@@ -1,5 +1,6 @@
 import { isRecord, type KubeObject } from "../../api/object.ts";
-import { type JsonObject, listAt, numberAt, recordAt, textAt } from "./object-draft.ts";
+import { listAt, numberAt, recordAt, textAt } from "../object-fields.ts";
+import type { JsonObject } from "./object-draft.ts";
 import type { KindConversion, KindConversionResult } from "./served-kind.ts";
 
 /** Where the first version keeps what it has no field for, so that writing back what was read loses nothing. */

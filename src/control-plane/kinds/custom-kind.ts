@@ -5,7 +5,8 @@ import { formatPath } from "../../api/problem.ts";
 import { prune } from "../../api/structural/prune.ts";
 import type { StructuralSchema } from "../../api/structural/schema.ts";
 import { badRequest, causeOf } from "../api/api-errors.ts";
-import { type JsonObject, listAt, type ObjectDraft, recordAt, textAt } from "./object-draft.ts";
+import { listAt, recordAt, textAt } from "../object-fields.ts";
+import type { JsonObject, ObjectDraft } from "./object-draft.ts";
 import {
   type CustomResourceColumn,
   type KindBehaviour,

@@ -40,30 +40,6 @@ export function ensureRecord(parent: JsonObject, field: string): JsonObject {
   return made;
 }
 
-export function recordAt(parent: unknown, ...path: readonly string[]): JsonObject | undefined {
-  let value = parent;
-  for (const step of path) value = isRecord(value) && Object.hasOwn(value, step) ? value[step] : undefined;
-  return isRecord(value) ? value : undefined;
-}
-
-export function listAt(parent: unknown, ...path: readonly string[]): readonly JsonObject[] {
-  let value = parent;
-  for (const step of path) value = isRecord(value) && Object.hasOwn(value, step) ? value[step] : undefined;
-  return Array.isArray(value) ? value.filter(isRecord) : [];
-}
-
-export function textAt(parent: unknown, ...path: readonly string[]): string {
-  let value = parent;
-  for (const step of path) value = isRecord(value) && Object.hasOwn(value, step) ? value[step] : undefined;
-  return typeof value === "string" ? value : "";
-}
-
-export function numberAt(parent: unknown, ...path: readonly string[]): number | undefined {
-  let value = parent;
-  for (const step of path) value = isRecord(value) && Object.hasOwn(value, step) ? value[step] : undefined;
-  return typeof value === "number" ? value : undefined;
-}
-
 /** Sets what is absent or, as Go reads it, empty. */
 export function setDefaults(parent: JsonObject, defaults: Readonly<JsonObject>): void {
   for (const [field, value] of Object.entries(defaults)) {

@@ -1,6 +1,6 @@
 import type { KubeObject } from "../../api/object.ts";
+import { fieldAt, itemsAt, numberOrZero, recordOrEmpty, statusCondition, textAt } from "../object-fields.ts";
 import { ageOf } from "./age.ts";
-import { fieldAt, itemsAt, numberOrZero, recordOrEmpty, statusCondition, textOrEmpty } from "./object-fields.ts";
 import { ageColumn, column, integerColumn, nameColumn, type Printer, wideColumn } from "./table-column.ts";
 
 export const clusterPrinters: Readonly<Record<string, Printer>> = {
@@ -10,36 +10,36 @@ export const clusterPrinters: Readonly<Record<string, Printer>> = {
       column("Status", (node) => nodeStatus(node)),
       column("Roles", (node) => nodeRoles(node)),
       ageColumn,
-      column("Version", (node) => textOrEmpty(node, "status", "nodeInfo", "kubeletVersion")),
+      column("Version", (node) => textAt(node, "status", "nodeInfo", "kubeletVersion")),
       wideColumn("Internal-IP", (node) => addressOf(node, "InternalIP")),
       wideColumn("External-IP", (node) => addressOf(node, "ExternalIP")),
-      wideColumn("OS-Image", (node) => textOrEmpty(node, "status", "nodeInfo", "osImage") || "<unknown>"),
+      wideColumn("OS-Image", (node) => textAt(node, "status", "nodeInfo", "osImage") || "<unknown>"),
       wideColumn("Kernel-Version", (node) => kernelVersion(node)),
       wideColumn(
         "Container-Runtime",
-        (node) => textOrEmpty(node, "status", "nodeInfo", "containerRuntimeVersion") || "<unknown>",
+        (node) => textAt(node, "status", "nodeInfo", "containerRuntimeVersion") || "<unknown>",
       ),
     ],
   },
   "/Namespace": {
-    columns: [nameColumn, column("Status", (object) => textOrEmpty(object, "status", "phase")), ageColumn],
+    columns: [nameColumn, column("Status", (object) => textAt(object, "status", "phase")), ageColumn],
   },
   "/Event": {
     columns: [
       column("Last Seen", (event, now) => lastSeen(event, now)),
-      column("Type", (event) => textOrEmpty(event, "type")),
-      column("Reason", (event) => textOrEmpty(event, "reason")),
+      column("Type", (event) => textAt(event, "type")),
+      column("Reason", (event) => textAt(event, "reason")),
       column("Object", (event) => involvedObject(event)),
-      wideColumn("Subobject", (event) => textOrEmpty(event, "involvedObject", "fieldPath")),
+      wideColumn("Subobject", (event) => textAt(event, "involvedObject", "fieldPath")),
       wideColumn("Source", (event) => sourceOf(event)),
-      column("Message", (event) => textOrEmpty(event, "message").trim()),
+      column("Message", (event) => textAt(event, "message").trim()),
       wideColumn("First Seen", (event, now) => firstSeen(event, now)),
       wideColumn("Count", (event) => numberOrZero(event, "series", "count") || numberOrZero(event, "count") || 1),
       wideColumn("Name", (event) => event.metadata.name ?? ""),
     ],
   },
   "coordination.k8s.io/Lease": {
-    columns: [nameColumn, column("Holder", (lease) => textOrEmpty(lease, "spec", "holderIdentity")), ageColumn],
+    columns: [nameColumn, column("Holder", (lease) => textAt(lease, "spec", "holderIdentity")), ageColumn],
   },
   "scheduling.k8s.io/PriorityClass": {
     columns: [
@@ -47,16 +47,16 @@ export const clusterPrinters: Readonly<Record<string, Printer>> = {
       integerColumn("Value", (object) => numberOrZero(object, "value")),
       column("Global-Default", (object) => fieldAt(object, "globalDefault") === true, { type: "boolean" }),
       ageColumn,
-      column("PreemptionPolicy", (object) => textOrEmpty(object, "preemptionPolicy")),
+      column("PreemptionPolicy", (object) => textAt(object, "preemptionPolicy")),
     ],
   },
   "node.k8s.io/RuntimeClass": {
-    columns: [nameColumn, column("Handler", (object) => textOrEmpty(object, "handler")), ageColumn],
+    columns: [nameColumn, column("Handler", (object) => textAt(object, "handler")), ageColumn],
   },
   "apiextensions.k8s.io/CustomResourceDefinition": {
     columns: [
       nameColumn,
-      column("Created At", (object) => textOrEmpty(object, "metadata", "creationTimestamp"), { type: "date" }),
+      column("Created At", (object) => textAt(object, "metadata", "creationTimestamp"), { type: "date" }),
     ],
   },
   "/ConfigMap": {
@@ -65,7 +65,7 @@ export const clusterPrinters: Readonly<Record<string, Printer>> = {
   "/Secret": {
     columns: [
       nameColumn,
-      column("Type", (object) => textOrEmpty(object, "type")),
+      column("Type", (object) => textAt(object, "type")),
       column("Data", (object) => sizeOf(object, "data")),
       ageColumn,
     ],
@@ -79,7 +79,7 @@ export const clusterPrinters: Readonly<Record<string, Printer>> = {
     ],
   },
   "/LimitRange": {
-    columns: [nameColumn, column("Created At", (object) => textOrEmpty(object, "metadata", "creationTimestamp"))],
+    columns: [nameColumn, column("Created At", (object) => textAt(object, "metadata", "creationTimestamp"))],
   },
 };
 
@@ -89,7 +89,7 @@ function sizeOf(object: KubeObject, field: string): number {
 
 function nodeStatus(node: KubeObject): string {
   const ready = statusCondition(node, "Ready");
-  const word = ready === undefined ? "Unknown" : textOrEmpty(ready, "status") === "True" ? "Ready" : "NotReady";
+  const word = ready === undefined ? "Unknown" : textAt(ready, "status") === "True" ? "Ready" : "NotReady";
   return fieldAt(node, "spec", "unschedulable") === true ? `${word},SchedulingDisabled` : word;
 }
 
@@ -109,36 +109,36 @@ function nodeRoles(node: KubeObject): string {
 }
 
 function addressOf(node: KubeObject, type: string): string {
-  const found = itemsAt(node, "status", "addresses").find((address) => textOrEmpty(address, "type") === type);
-  return textOrEmpty(found, "address") || "<none>";
+  const found = itemsAt(node, "status", "addresses").find((address) => textAt(address, "type") === type);
+  return textAt(found, "address") || "<none>";
 }
 
 function kernelVersion(node: KubeObject): string {
-  const version = textOrEmpty(node, "status", "nodeInfo", "kernelVersion") || "<unknown>";
-  const architecture = textOrEmpty(node, "status", "nodeInfo", "architecture");
+  const version = textAt(node, "status", "nodeInfo", "kernelVersion") || "<unknown>";
+  const architecture = textAt(node, "status", "nodeInfo", "architecture");
   return architecture === "" ? version : `${version} (${architecture})`;
 }
 
 function firstSeen(event: KubeObject, now: number): string {
-  return ageOf(textOrEmpty(event, "firstTimestamp") || textOrEmpty(event, "eventTime"), now);
+  return ageOf(textAt(event, "firstTimestamp") || textAt(event, "eventTime"), now);
 }
 
 function lastSeen(event: KubeObject, now: number): string {
   const series = fieldAt(event, "series");
-  if (series !== undefined && series !== null) return ageOf(textOrEmpty(series, "lastObservedTime"), now);
-  const last = textOrEmpty(event, "lastTimestamp");
+  if (series !== undefined && series !== null) return ageOf(textAt(series, "lastObservedTime"), now);
+  const last = textAt(event, "lastTimestamp");
   return last === "" ? firstSeen(event, now) : ageOf(last, now);
 }
 
 function involvedObject(event: KubeObject): string {
-  const kind = textOrEmpty(event, "involvedObject", "kind").toLowerCase();
-  const name = textOrEmpty(event, "involvedObject", "name");
+  const kind = textAt(event, "involvedObject", "kind").toLowerCase();
+  const name = textAt(event, "involvedObject", "name");
   return name === "" ? kind : `${kind}/${name}`;
 }
 
 function sourceOf(event: KubeObject): string {
-  const component = textOrEmpty(event, "source", "component") || textOrEmpty(event, "reportingComponent");
-  const instance = textOrEmpty(event, "source", "host") || textOrEmpty(event, "reportingInstance");
+  const component = textAt(event, "source", "component") || textAt(event, "reportingComponent");
+  const instance = textAt(event, "source", "host") || textAt(event, "reportingInstance");
   return instance === "" ? component : `${component}, ${instance}`;
 }
 
@@ -147,8 +147,6 @@ function quota(object: KubeObject, wanted: (resource: string) => boolean): strin
   return Object.keys(hard)
     .filter(wanted)
     .sort()
-    .map(
-      (resource) => `${resource}: ${textOrEmpty(object, "status", "used", resource) || "0"}/${String(hard[resource])}`,
-    )
+    .map((resource) => `${resource}: ${textAt(object, "status", "used", resource) || "0"}/${String(hard[resource])}`)
     .join(", ");
 }

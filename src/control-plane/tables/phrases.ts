@@ -1,60 +1,22 @@
-import { isRecord } from "../../api/object.ts";
-import { fieldAt, itemsAt, stringsAt, textOrEmpty } from "./object-fields.ts";
+import { labelPairs, labelSelectorText } from "../api/selectors/label-selector-text.ts";
+import { itemsAt, textAt } from "../object-fields.ts";
 
 /** `a=1,b=2`, sorted by key. */
 export function labelsPhrase(labels: unknown): string {
-  const pairs = equalities(labels);
+  const pairs = labelPairs(labels);
   return pairs.length === 0 ? "<none>" : pairs.join(",");
-}
-
-function equalities(labels: unknown): readonly string[] {
-  if (!isRecord(labels)) return [];
-  return Object.entries(labels)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, value]) => `${key}=${value}`);
-}
-
-/** A label selector as one would type it after `-l`; empty if it selects everything or nothing. */
-export function labelSelectorText(selector: unknown): string {
-  const expressions = itemsAt(selector, "matchExpressions").map((one) => ({
-    key: textOrEmpty(one, "key"),
-    text: expressionText(one),
-  }));
-  const labels = equalities(fieldAt(selector, "matchLabels")).map((text) => ({
-    key: text.split("=", 1)[0] ?? "",
-    text,
-  }));
-  return [...labels, ...expressions]
-    .sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
-    .map(({ text }) => text)
-    .join(",");
 }
 
 export function selectorPhrase(selector: unknown): string {
   return labelSelectorText(selector) || "<none>";
 }
 
-function expressionText(expression: unknown): string {
-  const key = textOrEmpty(expression, "key");
-  const values = [...stringsAt(expression, "values")].sort().join(",");
-  switch (textOrEmpty(expression, "operator")) {
-    case "In":
-      return `${key} in (${values})`;
-    case "NotIn":
-      return `${key} notin (${values})`;
-    case "Exists":
-      return key;
-    default:
-      return `!${key}`;
-  }
-}
-
 /** The names and images of the containers of a pod template. */
 export function containersOf(podSpec: unknown): { readonly names: string; readonly images: string } {
   const containers = itemsAt(podSpec, "containers");
   return {
-    names: containers.map((container) => textOrEmpty(container, "name")).join(","),
-    images: containers.map((container) => textOrEmpty(container, "image")).join(","),
+    names: containers.map((container) => textAt(container, "name")).join(","),
+    images: containers.map((container) => textAt(container, "image")).join(","),
   };
 }
 

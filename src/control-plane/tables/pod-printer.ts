@@ -1,6 +1,6 @@
 import type { KubeObject } from "../../api/object.ts";
+import { fieldAt, hasTrueCondition, itemsAt, numberOrZero, textAt } from "../object-fields.ts";
 import { ageOf } from "./age.ts";
-import { fieldAt, hasTrueCondition, itemsAt, numberOrZero, textOrEmpty } from "./object-fields.ts";
 import { ageColumn, column, nameColumn, type Printer, type RowCondition, wideColumn } from "./table-column.ts";
 
 export const podPrinter: Printer = {
@@ -10,12 +10,12 @@ export const podPrinter: Printer = {
     column("Status", (pod) => statusWord(pod)),
     column("Restarts", (pod, now) => restartsPhrase(pod, now)),
     ageColumn,
-    wideColumn("IP", (pod) => textOrEmpty(itemsAt(pod, "status", "podIPs")[0], "ip") || "<none>"),
-    wideColumn("Node", (pod) => textOrEmpty(pod, "spec", "nodeName") || "<none>"),
-    wideColumn("Nominated Node", (pod) => textOrEmpty(pod, "status", "nominatedNodeName") || "<none>"),
+    wideColumn("IP", (pod) => textAt(itemsAt(pod, "status", "podIPs")[0], "ip") || "<none>"),
+    wideColumn("Node", (pod) => textAt(pod, "spec", "nodeName") || "<none>"),
+    wideColumn("Nominated Node", (pod) => textAt(pod, "status", "nominatedNodeName") || "<none>"),
     wideColumn("Readiness Gates", (pod) => readinessGates(pod)),
   ],
-  conditions: (pod) => completion(textOrEmpty(pod, "status", "phase")),
+  conditions: (pod) => completion(textAt(pod, "status", "phase")),
 };
 
 function completion(phase: string): readonly RowCondition[] {
@@ -25,19 +25,17 @@ function completion(phase: string): readonly RowCondition[] {
 }
 
 function isSidecar(pod: KubeObject, name: string): boolean {
-  const container = itemsAt(pod, "spec", "initContainers").find((one) => textOrEmpty(one, "name") === name);
-  return textOrEmpty(container, "restartPolicy") === "Always";
+  const container = itemsAt(pod, "spec", "initContainers").find((one) => textAt(one, "name") === name);
+  return textAt(container, "restartPolicy") === "Always";
 }
 
 const statuses = (pod: KubeObject) => itemsAt(pod, "status", "containerStatuses");
 const initStatuses = (pod: KubeObject) => itemsAt(pod, "status", "initContainerStatuses");
-const nameOf = (status: unknown) => textOrEmpty(status, "name");
+const nameOf = (status: unknown) => textAt(status, "name");
 
 /** Sidecars count as containers. */
 function readiness(pod: KubeObject): string {
-  const sidecars = itemsAt(pod, "spec", "initContainers").filter(
-    (one) => textOrEmpty(one, "restartPolicy") === "Always",
-  );
+  const sidecars = itemsAt(pod, "spec", "initContainers").filter((one) => textAt(one, "restartPolicy") === "Always");
   const total = itemsAt(pod, "spec", "containers").length + sidecars.length;
   const readySidecars = initProgress(pod).passed.filter(
     (status) =>
@@ -52,9 +50,7 @@ function readiness(pod: KubeObject): string {
 }
 
 function hasStopped(status: unknown): boolean {
-  return (
-    textOrEmpty(status, "state", "waiting", "reason") !== "" || fieldAt(status, "state", "terminated") !== undefined
-  );
+  return textAt(status, "state", "waiting", "reason") !== "" || fieldAt(status, "state", "terminated") !== undefined;
 }
 
 interface InitProgress {
@@ -84,18 +80,18 @@ function isInitializing(pod: KubeObject): boolean {
 
 /** The STATUS column, as kubectl computes it. */
 function statusWord(pod: KubeObject): string {
-  const phase = textOrEmpty(pod, "status", "phase");
+  const phase = textAt(pod, "status", "phase");
   if (fieldAt(pod, "metadata", "deletionTimestamp") !== undefined) {
-    if (textOrEmpty(pod, "status", "reason") === "NodeLost") return "Unknown";
+    if (textAt(pod, "status", "reason") === "NodeLost") return "Unknown";
     if (phase !== "Succeeded" && phase !== "Failed") return "Terminating";
   }
   return phaseWord(pod, phase);
 }
 
 function phaseWord(pod: KubeObject, phase: string): string {
-  let word = textOrEmpty(pod, "status", "reason") || phase;
+  let word = textAt(pod, "status", "reason") || phase;
   const isGated = itemsAt(pod, "status", "conditions").some(
-    (one) => textOrEmpty(one, "type") === "PodScheduled" && textOrEmpty(one, "reason") === "SchedulingGated",
+    (one) => textAt(one, "type") === "PodScheduled" && textAt(one, "reason") === "SchedulingGated",
   );
   if (isGated) word = "SchedulingGated";
   const { passed, current } = initProgress(pod);
@@ -107,14 +103,14 @@ function phaseWord(pod: KubeObject, phase: string): string {
 function initWord(status: unknown, progress: string): string {
   const terminated = fieldAt(status, "state", "terminated");
   if (terminated !== undefined) return `Init:${terminatedWord(terminated)}`;
-  const waiting = textOrEmpty(status, "state", "waiting", "reason");
+  const waiting = textAt(status, "state", "waiting", "reason");
   return `Init:${waiting !== "" && waiting !== "PodInitializing" ? waiting : progress}`;
 }
 
 function terminatedWord(terminated: unknown): string {
   const signal = numberOrZero(terminated, "signal");
   const code = signal === 0 ? `ExitCode:${numberOrZero(terminated, "exitCode")}` : `Signal:${signal}`;
-  return textOrEmpty(terminated, "reason") || code;
+  return textAt(terminated, "reason") || code;
 }
 
 /** The first container decides; a running one overrides completed ones. */
@@ -123,7 +119,7 @@ function containersWord(pod: KubeObject, fallback: string): string {
   let failure = "";
   let isRunning = false;
   for (const status of [...statuses(pod)].reverse()) {
-    const waiting = textOrEmpty(status, "state", "waiting", "reason");
+    const waiting = textAt(status, "state", "waiting", "reason");
     const terminated = fieldAt(status, "state", "terminated");
     if (waiting !== "") word = waiting;
     else if (terminated !== undefined) {
@@ -144,7 +140,7 @@ function restartsPhrase(pod: KubeObject, now: number): string {
     ? started
     : [...started.filter((status) => isSidecar(pod, nameOf(status))), ...statuses(pod)];
   const restarts = counted.reduce<number>((sum, status) => sum + numberOrZero(status, "restartCount"), 0);
-  const ends = counted.map((status) => textOrEmpty(status, "lastState", "terminated", "finishedAt"));
+  const ends = counted.map((status) => textAt(status, "lastState", "terminated", "finishedAt"));
   const last = ends.sort().at(-1) ?? "";
   return restarts === 0 || last === "" ? String(restarts) : `${restarts} (${ageOf(last, now)} ago)`;
 }
@@ -152,5 +148,5 @@ function restartsPhrase(pod: KubeObject, now: number): string {
 function readinessGates(pod: KubeObject): string {
   const gates = itemsAt(pod, "spec", "readinessGates");
   if (gates.length === 0) return "<none>";
-  return `${gates.filter((gate) => hasTrueCondition(pod, textOrEmpty(gate, "conditionType"))).length}/${gates.length}`;
+  return `${gates.filter((gate) => hasTrueCondition(pod, textAt(gate, "conditionType"))).length}/${gates.length}`;
 }

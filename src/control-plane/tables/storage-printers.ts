@@ -1,8 +1,8 @@
 import type { KubeObject } from "../../api/object.ts";
-import { fieldAt, itemsAt, stringsAt, textOrEmpty } from "./object-fields.ts";
+import { fieldAt, itemsAt, stringsAt, textAt } from "../object-fields.ts";
 import { ageColumn, column, integerColumn, nameColumn, type Printer, wideColumn } from "./table-column.ts";
 
-const unsetOr = (object: KubeObject, ...path: readonly string[]) => textOrEmpty(object, ...path) || "<unset>";
+const unsetOr = (object: KubeObject, ...path: readonly string[]) => textAt(object, ...path) || "<unset>";
 const volumeMode = wideColumn("VolumeMode", (object) => unsetOr(object, "spec", "volumeMode"));
 const attributesClass = column("VolumeAttributesClass", (object) =>
   unsetOr(object, "spec", "volumeAttributesClassName"),
@@ -12,20 +12,20 @@ const isTrue = (object: KubeObject, field: string) => fieldAt(object, "spec", fi
 /** The deprecated annotation still counts. */
 const storageClassOf = (object: KubeObject) =>
   object.metadata.annotations?.["volume.beta.kubernetes.io/storage-class"] ??
-  textOrEmpty(object, "spec", "storageClassName");
+  textAt(object, "spec", "storageClassName");
 
 export const storagePrinters: Readonly<Record<string, Printer>> = {
   "/PersistentVolume": {
     columns: [
       nameColumn,
-      column("Capacity", (volume) => textOrEmpty(volume, "spec", "capacity", "storage") || "0"),
+      column("Capacity", (volume) => textAt(volume, "spec", "capacity", "storage") || "0"),
       column("Access Modes", (volume) => accessModes(stringsAt(volume, "spec", "accessModes"))),
-      column("Reclaim Policy", (volume) => textOrEmpty(volume, "spec", "persistentVolumeReclaimPolicy")),
+      column("Reclaim Policy", (volume) => textAt(volume, "spec", "persistentVolumeReclaimPolicy")),
       column("Status", (volume) => phaseOf(volume)),
       column("Claim", (volume) => claimOf(volume)),
       column("StorageClass", storageClassOf),
       attributesClass,
-      column("Reason", (volume) => textOrEmpty(volume, "status", "reason")),
+      column("Reason", (volume) => textAt(volume, "status", "reason")),
       ageColumn,
       volumeMode,
     ],
@@ -34,8 +34,8 @@ export const storagePrinters: Readonly<Record<string, Printer>> = {
     columns: [
       nameColumn,
       column("Status", (claim) => phaseOf(claim)),
-      column("Volume", (claim) => textOrEmpty(claim, "spec", "volumeName")),
-      column("Capacity", (claim) => (isBound(claim) ? textOrEmpty(claim, "status", "capacity", "storage") || "0" : "")),
+      column("Volume", (claim) => textAt(claim, "spec", "volumeName")),
+      column("Capacity", (claim) => (isBound(claim) ? textAt(claim, "status", "capacity", "storage") || "0" : "")),
       column("Access Modes", (claim) => (isBound(claim) ? accessModes(stringsAt(claim, "status", "accessModes")) : "")),
       column("StorageClass", storageClassOf),
       attributesClass,
@@ -46,9 +46,9 @@ export const storagePrinters: Readonly<Record<string, Printer>> = {
   "storage.k8s.io/StorageClass": {
     columns: [
       { ...nameColumn, cell: (object) => `${object.metadata.name}${isDefaultClass(object) ? " (default)" : ""}` },
-      column("Provisioner", (object) => textOrEmpty(object, "provisioner")),
-      column("ReclaimPolicy", (object) => textOrEmpty(object, "reclaimPolicy") || "Delete"),
-      column("VolumeBindingMode", (object) => textOrEmpty(object, "volumeBindingMode") || "Immediate"),
+      column("Provisioner", (object) => textAt(object, "provisioner")),
+      column("ReclaimPolicy", (object) => textAt(object, "reclaimPolicy") || "Delete"),
+      column("VolumeBindingMode", (object) => textAt(object, "volumeBindingMode") || "Immediate"),
       column("AllowVolumeExpansion", (object) => fieldAt(object, "allowVolumeExpansion") === true),
       ageColumn,
     ],
@@ -71,9 +71,9 @@ export const storagePrinters: Readonly<Record<string, Printer>> = {
   "storage.k8s.io/VolumeAttachment": {
     columns: [
       nameColumn,
-      { ...column("Attacher", (object) => textOrEmpty(object, "spec", "attacher")), format: "name" },
-      column("PV", (object) => textOrEmpty(object, "spec", "source", "persistentVolumeName")),
-      column("Node", (object) => textOrEmpty(object, "spec", "nodeName")),
+      { ...column("Attacher", (object) => textAt(object, "spec", "attacher")), format: "name" },
+      column("PV", (object) => textAt(object, "spec", "source", "persistentVolumeName")),
+      column("Node", (object) => textAt(object, "spec", "nodeName")),
       column("Attached", (object) => fieldAt(object, "status", "attached") === true, { type: "boolean" }),
       ageColumn,
     ],
@@ -81,12 +81,12 @@ export const storagePrinters: Readonly<Record<string, Printer>> = {
 };
 
 function isBound(claim: KubeObject): boolean {
-  return textOrEmpty(claim, "spec", "volumeName") !== "";
+  return textAt(claim, "spec", "volumeName") !== "";
 }
 
 function phaseOf(object: KubeObject): string {
   const isGoing = fieldAt(object, "metadata", "deletionTimestamp") !== undefined;
-  return isGoing ? "Terminating" : textOrEmpty(object, "status", "phase");
+  return isGoing ? "Terminating" : textAt(object, "status", "phase");
 }
 
 const modeLetters = [
@@ -105,7 +105,7 @@ function accessModes(modes: readonly string[]): string {
 
 function claimOf(volume: KubeObject): string {
   const claim = fieldAt(volume, "spec", "claimRef");
-  return claim === undefined ? "" : `${textOrEmpty(claim, "namespace")}/${textOrEmpty(claim, "name")}`;
+  return claim === undefined ? "" : `${textAt(claim, "namespace")}/${textAt(claim, "name")}`;
 }
 
 function isDefaultClass({ metadata }: KubeObject): boolean {
@@ -115,5 +115,5 @@ function isDefaultClass({ metadata }: KubeObject): boolean {
 
 function tokenRequests(driver: KubeObject): string {
   const requests = fieldAt(driver, "spec", "tokenRequests");
-  return Array.isArray(requests) ? requests.map((one) => textOrEmpty(one, "audience")).join(",") : "<unset>";
+  return Array.isArray(requests) ? requests.map((one) => textAt(one, "audience")).join(",") : "<unset>";
 }

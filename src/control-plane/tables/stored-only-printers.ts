@@ -1,5 +1,5 @@
 import type { KubeObject } from "../../api/object.ts";
-import { fieldAt, itemsAt, numberOrZero, stringsAt, textOrEmpty } from "./object-fields.ts";
+import { fieldAt, itemsAt, numberOrZero, stringsAt, textAt } from "../object-fields.ts";
 import { firstAndMore, labelsPhrase, selectorPhrase } from "./phrases.ts";
 import {
   ageColumn,
@@ -13,22 +13,22 @@ import {
 
 const subjects = (kind: string, name: (subject: unknown) => string) => (object: KubeObject) =>
   itemsAt(object, "subjects")
-    .filter((subject) => textOrEmpty(subject, "kind") === kind)
+    .filter((subject) => textAt(subject, "kind") === kind)
     .map(name)
     .join(", ");
-const nameOf = (subject: unknown) => textOrEmpty(subject, "name");
+const nameOf = (subject: unknown) => textAt(subject, "name");
 const webhooks = integerColumn("Webhooks", (object) => itemsAt(object, "webhooks").length);
-const createdAt = column("Created At", (object) => textOrEmpty(object, "metadata", "creationTimestamp"));
+const createdAt = column("Created At", (object) => textAt(object, "metadata", "creationTimestamp"));
 
 const bindingColumns: readonly TableColumnDefinition[] = [
   nameColumn,
-  column("Role", (object) => `${textOrEmpty(object, "roleRef", "kind")}/${textOrEmpty(object, "roleRef", "name")}`),
+  column("Role", (object) => `${textAt(object, "roleRef", "kind")}/${textAt(object, "roleRef", "name")}`),
   ageColumn,
   wideColumn("Users", subjects("User", nameOf)),
   wideColumn("Groups", subjects("Group", nameOf)),
   wideColumn(
     "ServiceAccounts",
-    subjects("ServiceAccount", (one) => `${textOrEmpty(one, "namespace")}/${nameOf(one)}`),
+    subjects("ServiceAccount", (one) => `${textAt(one, "namespace")}/${nameOf(one)}`),
   ),
 ];
 
@@ -37,7 +37,7 @@ export const storedPrinters: Readonly<Record<string, Printer>> = {
   "/Service": {
     columns: [
       nameColumn,
-      column("Type", (service) => textOrEmpty(service, "spec", "type")),
+      column("Type", (service) => textAt(service, "spec", "type")),
       column("Cluster-IP", (service) => stringsAt(service, "spec", "clusterIPs")[0] ?? "<none>"),
       column("External-IP", (service) => externalIp(service)),
       column("Port(s)", (service) => servicePorts(service) || "<none>"),
@@ -49,7 +49,7 @@ export const storedPrinters: Readonly<Record<string, Printer>> = {
   "discovery.k8s.io/EndpointSlice": {
     columns: [
       nameColumn,
-      column("AddressType", (slice) => textOrEmpty(slice, "addressType")),
+      column("AddressType", (slice) => textAt(slice, "addressType")),
       column("Ports", (slice) => firstAndMore(itemsAt(slice, "ports").map(portOf), 3) || "<unset>"),
       column("Endpoints", (slice) => firstAndMore(addressesOf(slice), 3) || "<unset>"),
       ageColumn,
@@ -69,7 +69,7 @@ export const storedPrinters: Readonly<Record<string, Printer>> = {
   "networking.k8s.io/Ingress": {
     columns: [
       nameColumn,
-      column("Class", (ingress) => textOrEmpty(ingress, "spec", "ingressClassName") || "<none>"),
+      column("Class", (ingress) => textAt(ingress, "spec", "ingressClassName") || "<none>"),
       column("Hosts", (ingress) => hosts(ingress)),
       column("Address", (ingress) => loadBalancer(ingress)),
       column("Ports", (ingress) => (itemsAt(ingress, "spec", "tls").length > 0 ? "80, 443" : "80")),
@@ -79,7 +79,7 @@ export const storedPrinters: Readonly<Record<string, Printer>> = {
   "networking.k8s.io/IngressClass": {
     columns: [
       nameColumn,
-      column("Controller", (object) => textOrEmpty(object, "spec", "controller")),
+      column("Controller", (object) => textAt(object, "spec", "controller")),
       column("Parameters", (object) => parameters(object)),
       ageColumn,
     ],
@@ -103,9 +103,9 @@ export const storedPrinters: Readonly<Record<string, Printer>> = {
   "resource.k8s.io/ResourceSlice": {
     columns: [
       nameColumn,
-      column("Node", (slice) => textOrEmpty(slice, "spec", "nodeName")),
-      column("Driver", (slice) => textOrEmpty(slice, "spec", "driver")),
-      column("Pool", (slice) => textOrEmpty(slice, "spec", "pool", "name")),
+      column("Node", (slice) => textAt(slice, "spec", "nodeName")),
+      column("Driver", (slice) => textAt(slice, "spec", "driver")),
+      column("Pool", (slice) => textAt(slice, "spec", "pool", "name")),
       ageColumn,
     ],
   },
@@ -113,14 +113,14 @@ export const storedPrinters: Readonly<Record<string, Printer>> = {
 
 function externalIp(service: KubeObject): string {
   const external = stringsAt(service, "spec", "externalIPs");
-  switch (textOrEmpty(service, "spec", "type")) {
+  switch (textAt(service, "spec", "type")) {
     case "ClusterIP":
     case "NodePort":
       return external.join(",") || "<none>";
     case "LoadBalancer":
       return [loadBalancer(service), ...external].filter((ip) => ip !== "").join(",") || "<pending>";
     case "ExternalName":
-      return textOrEmpty(service, "spec", "externalName");
+      return textAt(service, "spec", "externalName");
     default:
       return "<unknown>";
   }
@@ -128,9 +128,7 @@ function externalIp(service: KubeObject): string {
 
 function loadBalancer(object: KubeObject): string {
   const ingress = itemsAt(object, "status", "loadBalancer", "ingress");
-  const found = ingress
-    .map((one) => textOrEmpty(one, "ip") || textOrEmpty(one, "hostname"))
-    .filter((one) => one !== "");
+  const found = ingress.map((one) => textAt(one, "ip") || textAt(one, "hostname")).filter((one) => one !== "");
   return [...new Set(found)].sort().join(",");
 }
 
@@ -138,14 +136,14 @@ function servicePorts(service: KubeObject): string {
   return itemsAt(service, "spec", "ports")
     .map((port) => {
       const nodePort = numberOrZero(port, "nodePort");
-      return `${numberOrZero(port, "port")}${nodePort > 0 ? `:${nodePort}` : ""}/${textOrEmpty(port, "protocol") || "TCP"}`;
+      return `${numberOrZero(port, "port")}${nodePort > 0 ? `:${nodePort}` : ""}/${textAt(port, "protocol") || "TCP"}`;
     })
     .join(",");
 }
 
 function endpoints(object: KubeObject): string {
   const all = itemsAt(object, "subsets").flatMap((subset) => {
-    const ips = itemsAt(subset, "addresses").map((address) => textOrEmpty(address, "ip"));
+    const ips = itemsAt(subset, "addresses").map((address) => textAt(address, "ip"));
     const ports = itemsAt(subset, "ports");
     return ports.length === 0 ? ips : ports.flatMap((port) => ips.map((ip) => `${ip}:${numberOrZero(port, "port")}`));
   });
@@ -154,7 +152,7 @@ function endpoints(object: KubeObject): string {
 
 function portOf(port: unknown): string {
   const number = fieldAt(port, "port");
-  return typeof number === "number" ? String(number) : textOrEmpty(port, "name") || "*";
+  return typeof number === "number" ? String(number) : textAt(port, "name") || "*";
 }
 
 function addressesOf(slice: KubeObject): readonly string[] {
@@ -162,17 +160,17 @@ function addressesOf(slice: KubeObject): readonly string[] {
 }
 
 function reference(object: KubeObject): string {
-  return `${textOrEmpty(object, "spec", "scaleTargetRef", "kind")}/${textOrEmpty(object, "spec", "scaleTargetRef", "name")}`;
+  return `${textAt(object, "spec", "scaleTargetRef", "kind")}/${textAt(object, "spec", "scaleTargetRef", "name")}`;
 }
 
 /** Resource metrics with their targets; the current value is never measured here. */
 function targets(object: KubeObject): string {
   const metrics = itemsAt(object, "spec", "metrics").map((metric) => {
-    if (textOrEmpty(metric, "type") !== "Resource") return "<unknown>";
+    if (textAt(metric, "type") !== "Resource") return "<unknown>";
     const utilization = fieldAt(metric, "resource", "target", "averageUtilization");
     const goal =
-      typeof utilization === "number" ? `${utilization}%` : textOrEmpty(metric, "resource", "target", "averageValue");
-    return `${textOrEmpty(metric, "resource", "name")}: <unknown>/${goal || "<auto>"}`;
+      typeof utilization === "number" ? `${utilization}%` : textAt(metric, "resource", "target", "averageValue");
+    return `${textAt(metric, "resource", "name")}: <unknown>/${goal || "<auto>"}`;
   });
   if (metrics.length === 0) return "<none>";
   return metrics.length > 2 ? `${metrics.slice(0, 2).join(", ")} + ${metrics.length - 2} more...` : metrics.join(", ");
@@ -180,7 +178,7 @@ function targets(object: KubeObject): string {
 
 function hosts(ingress: KubeObject): string {
   const named = itemsAt(ingress, "spec", "rules")
-    .map((rule) => textOrEmpty(rule, "host"))
+    .map((rule) => textAt(rule, "host"))
     .filter((host) => host !== "");
   return firstAndMore(named, 3) || "*";
 }
@@ -188,8 +186,8 @@ function hosts(ingress: KubeObject): string {
 function parameters(object: KubeObject): string {
   const found = fieldAt(object, "spec", "parameters");
   if (found === undefined) return "<none>";
-  const group = textOrEmpty(found, "apiGroup");
-  return `${textOrEmpty(found, "kind")}${group === "" ? "" : `.${group}`}/${textOrEmpty(found, "name")}`;
+  const group = textAt(found, "apiGroup");
+  return `${textAt(found, "kind")}${group === "" ? "" : `.${group}`}/${textAt(found, "name")}`;
 }
 
 function claimState(claim: KubeObject): string {

@@ -1,6 +1,6 @@
 import type { KubeObject } from "../../api/object.ts";
+import { fieldAt } from "../object-fields.ts";
 import { ageOf } from "./age.ts";
-import { fieldAt } from "./object-fields.ts";
 
 export type TableCell = string | number | boolean | null;
 

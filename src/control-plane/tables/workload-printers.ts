@@ -1,7 +1,8 @@
 import type { KubeObject } from "../../api/object.ts";
+import { labelSelectorText } from "../api/selectors/label-selector-text.ts";
+import { fieldAt, hasTrueCondition, itemsAt, numberOrZero, recordOrEmpty, textAt } from "../object-fields.ts";
 import { ageOf, humanDuration } from "./age.ts";
-import { fieldAt, hasTrueCondition, itemsAt, numberOrZero, recordOrEmpty, textOrEmpty } from "./object-fields.ts";
-import { containersOf, labelSelectorText, labelsPhrase, selectorPhrase, trueFalseText } from "./phrases.ts";
+import { containersOf, labelsPhrase, selectorPhrase, trueFalseText } from "./phrases.ts";
 import {
   ageColumn,
   column,
@@ -90,8 +91,8 @@ export const workloadPrinters: Readonly<Record<string, Printer>> = {
   "batch/CronJob": {
     columns: [
       nameColumn,
-      column("Schedule", (object) => textOrEmpty(object, "spec", "schedule")),
-      column("Timezone", (object) => textOrEmpty(object, "spec", "timeZone") || "<none>"),
+      column("Schedule", (object) => textAt(object, "spec", "schedule")),
+      column("Timezone", (object) => textAt(object, "spec", "timeZone") || "<none>"),
       column("Suspend", (object) => trueFalseText(fieldAt(object, "spec", "suspend")), { type: "boolean" }),
       integerColumn("Active", (object) => itemsAt(object, "status", "active").length),
       column("Last Schedule", (object, now) => sinceOrNone(fieldAt(object, "status", "lastScheduleTime"), now)),
@@ -136,9 +137,9 @@ function completions(job: KubeObject): string {
 }
 
 function jobDuration(job: KubeObject, now: number): string {
-  const started = Date.parse(textOrEmpty(job, "status", "startTime"));
+  const started = Date.parse(textAt(job, "status", "startTime"));
   if (Number.isNaN(started)) return "";
-  const ended = Date.parse(textOrEmpty(job, "status", "completionTime"));
+  const ended = Date.parse(textAt(job, "status", "completionTime"));
   return humanDuration((Number.isNaN(ended) ? now : ended) - started);
 }
 
@@ -153,9 +154,7 @@ function jobStatus(job: KubeObject): string {
 function controllerOf(object: KubeObject): string {
   const owner = itemsAt(object, "metadata", "ownerReferences").find((one) => recordOrEmpty(one)["controller"] === true);
   if (owner === undefined) return "<none>";
-  const [group = ""] = textOrEmpty(owner, "apiVersion").includes("/")
-    ? textOrEmpty(owner, "apiVersion").split("/")
-    : [""];
-  const kind = `${textOrEmpty(owner, "kind")}${group === "" ? "" : `.${group}`}`.toLowerCase();
-  return `${kind}/${textOrEmpty(owner, "name")}`;
+  const [group = ""] = textAt(owner, "apiVersion").includes("/") ? textAt(owner, "apiVersion").split("/") : [""];
+  const kind = `${textAt(owner, "kind")}${group === "" ? "" : `.${group}`}`.toLowerCase();
+  return `${kind}/${textAt(owner, "name")}`;
 }

@@ -3,7 +3,7 @@ import { simulationAnnotations as sim } from "../../../src/api/labels.ts";
 import type { KubeObject } from "../../../src/api/object.ts";
 import { defaultInstance } from "../../../src/cloud/instance-source.ts";
 import { conditionOfType } from "../../../src/control-plane/controllers/api-pod-and-node.ts";
-import { listAt, numberAt, textAt } from "../../../src/control-plane/kinds/object-draft.ts";
+import { listAt, numberAt, textAt } from "../../../src/control-plane/object-fields.ts";
 import { builtInTypes } from "../../../src/kube/resources.ts";
 import { rfc3339Micro } from "../../../src/util/timestamp.ts";
 import { ClusterWorld, type ClusterWorldOptions, podObject, startAt } from "./cluster-world.ts";

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { KubeObject } from "../../../src/api/object.ts";
 import { conditionOfType } from "../../../src/control-plane/controllers/api-pod-and-node.ts";
-import { textAt } from "../../../src/control-plane/kinds/object-draft.ts";
+import { textAt } from "../../../src/control-plane/object-fields.ts";
 import { builtInTypes } from "../../../src/kube/resources.ts";
 import { ClusterWorld, type ClusterWorldOptions, podObject } from "./cluster-world.ts";
 

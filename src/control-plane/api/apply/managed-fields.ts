@@ -2,8 +2,8 @@ import { isRecord, type KubeObject } from "../../../api/object.ts";
 import { apiVersionOf } from "../../../kube/resources.ts";
 import { rfc3339 } from "../../../util/timestamp.ts";
 import type { JsonObject, ObjectDraft } from "../../kinds/object-draft.ts";
-import { textAt } from "../../kinds/object-draft.ts";
 import type { ServedKind } from "../../kinds/served-kind.ts";
+import { textAt } from "../../object-fields.ts";
 import type { WriteRequest } from "../request.ts";
 import { compareFields } from "./compare-fields.ts";
 import {

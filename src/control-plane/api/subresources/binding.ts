@@ -1,6 +1,7 @@
 import { isRecord } from "../../../api/object.ts";
 import { rfc3339 } from "../../../util/timestamp.ts";
-import { draftOf, ensureRecord, listAt, recordAt, textAt } from "../../kinds/object-draft.ts";
+import { draftOf, ensureRecord } from "../../kinds/object-draft.ts";
+import { listAt, recordAt, textAt } from "../../object-fields.ts";
 import { badRequest, conflict } from "../api-errors.ts";
 import { type SuccessStatus, successStatus } from "../request.ts";
 import { storageKey } from "../server-context.ts";

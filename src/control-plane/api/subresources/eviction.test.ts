@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type EmbeddedWorld, embedded, pod, refusal, types } from "../../../../test/contracts/embedded.ts";
 import type { KubeObject } from "../../../api/object.ts";
-import { listAt } from "../../kinds/object-draft.ts";
+import { listAt } from "../../object-fields.ts";
 
 const at = (name: string) => ({ name, namespace: "default" });
 const labels = { app: "web" };

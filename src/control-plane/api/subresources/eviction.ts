@@ -1,17 +1,9 @@
 import { isRecord, type KubeObject } from "../../../api/object.ts";
 import { compileSelector } from "../../../core/label-selector.ts";
 import { rfc3339 } from "../../../util/timestamp.ts";
-import {
-  draftOf,
-  ensureRecord,
-  type JsonObject,
-  listAt,
-  numberAt,
-  type ObjectDraft,
-  recordAt,
-  textAt,
-} from "../../kinds/object-draft.ts";
+import { draftOf, ensureRecord, type JsonObject, type ObjectDraft } from "../../kinds/object-draft.ts";
 import type { ServedKind } from "../../kinds/served-kind.ts";
+import { listAt, numberAt, recordAt, textAt } from "../../object-fields.ts";
 import { apiError, badRequest, conflict, forbidden } from "../api-errors.ts";
 import { type DeleteRequest, type SuccessStatus, successStatus, type WriteRequest } from "../request.ts";
 import { type ServerContext, storageKey } from "../server-context.ts";

@@ -1,8 +1,10 @@
 import { copyJson } from "../../../api/json.ts";
 import { isRecord, type KubeObject } from "../../../api/object.ts";
-import { draftOf, type JsonObject, numberAt, type ObjectDraft, recordAt, textAt } from "../../kinds/object-draft.ts";
+import { draftOf, type JsonObject, type ObjectDraft } from "../../kinds/object-draft.ts";
 import type { ServedKind } from "../../kinds/served-kind.ts";
+import { numberAt, recordAt, textAt } from "../../object-fields.ts";
 import { badRequest, conflict, invalidObject, invalidValue, noSuchResource } from "../api-errors.ts";
+import { labelSelectorText } from "../selectors/label-selector-text.ts";
 
 /** The replica counts of an object, as `autoscaling/v1 Scale`. */
 export function scaleOf(kind: ServedKind, object: KubeObject): KubeObject {
@@ -55,26 +57,7 @@ function selectorText(object: KubeObject, path: readonly string[]): string {
   const written = textAt(object, ...path);
   if (written !== "") return written;
   const selector = recordAt(object, ...path);
-  if (selector === undefined) return "";
   // A ReplicationController's selector is a plain map.
-  const isStructured = selector["matchLabels"] !== undefined || selector["matchExpressions"] !== undefined;
-  const labels = isStructured ? recordAt(selector, "matchLabels") : selector;
-  const parts = Object.entries(labels ?? {}).map(([key, value]) => `${key}=${String(value)}`);
-  const expressions = Array.isArray(selector["matchExpressions"]) ? selector["matchExpressions"].filter(isRecord) : [];
-  return [...parts, ...expressions.map(expressionText)].sort().join(",");
-}
-
-function expressionText(expression: JsonObject): string {
-  const key = textAt(expression, "key");
-  const values = Array.isArray(expression["values"]) ? [...expression["values"]].map(String).sort().join(",") : "";
-  switch (expression["operator"]) {
-    case "In":
-      return `${key} in (${values})`;
-    case "NotIn":
-      return `${key} notin (${values})`;
-    case "DoesNotExist":
-      return `!${key}`;
-    default:
-      return key;
-  }
+  const isStructured = selector?.["matchLabels"] !== undefined || selector?.["matchExpressions"] !== undefined;
+  return labelSelectorText(isStructured ? selector : { matchLabels: selector });
 }

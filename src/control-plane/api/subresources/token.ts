@@ -1,6 +1,6 @@
 import { isRecord, type KubeObject } from "../../../api/object.ts";
 import { rfc3339 } from "../../../util/timestamp.ts";
-import { numberAt, recordAt } from "../../kinds/object-draft.ts";
+import { numberAt, recordAt } from "../../object-fields.ts";
 import { badRequest } from "../api-errors.ts";
 import type { ServerContext } from "../server-context.ts";
 

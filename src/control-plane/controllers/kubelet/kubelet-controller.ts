@@ -10,7 +10,7 @@ import { Reconciler, type RequeueAfter } from "../../../kube/reconciler.ts";
 import { builtInTypes } from "../../../kube/resources.ts";
 import type { Timer } from "../../../util/clock.ts";
 import { rfc3339Micro } from "../../../util/timestamp.ts";
-import { listAt, textAt } from "../../kinds/object-draft.ts";
+import { listAt, textAt } from "../../object-fields.ts";
 import { type ApiNode, type ApiPod, conditionOfType } from "../api-pod-and-node.ts";
 import { isAttached } from "../volumes/volume-attachments.ts";
 import { LeaseTimes, leaseRenewIntervalMs, nodeLeaseNamespace } from "./lease-times.ts";

@@ -1,5 +1,5 @@
 import { fnv1a32 } from "../../../util/hash.ts";
-import { textAt } from "../../kinds/object-draft.ts";
+import { textAt } from "../../object-fields.ts";
 import type { ApiPod } from "../api-pod-and-node.ts";
 
 const addressCount = 2 ** 23 - 2;

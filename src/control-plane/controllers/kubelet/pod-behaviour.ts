@@ -1,6 +1,6 @@
 import { simulationAnnotations } from "../../../api/labels.ts";
 import type { Random } from "../../../util/random.ts";
-import { listAt, numberAt, recordAt } from "../../kinds/object-draft.ts";
+import { listAt, numberAt, recordAt } from "../../object-fields.ts";
 import type { ApiPod } from "../api-pod-and-node.ts";
 
 /** How long things take on a simulated node, unless a pod's annotations say otherwise. */

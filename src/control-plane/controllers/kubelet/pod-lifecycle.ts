@@ -1,5 +1,6 @@
 import { rfc3339 } from "../../../util/timestamp.ts";
-import { type JsonObject, listAt, numberAt, textAt } from "../../kinds/object-draft.ts";
+import type { JsonObject } from "../../kinds/object-draft.ts";
+import { listAt, numberAt, textAt } from "../../object-fields.ts";
 import { type ApiPod, conditionOfType, hasTerminalPhase } from "../api-pod-and-node.ts";
 import type { PodBehaviour } from "./pod-behaviour.ts";
 import {

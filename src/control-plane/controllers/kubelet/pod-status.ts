@@ -1,5 +1,6 @@
 import { rfc3339 } from "../../../util/timestamp.ts";
-import { type JsonObject, listAt, textAt } from "../../kinds/object-draft.ts";
+import type { JsonObject } from "../../kinds/object-draft.ts";
+import { listAt, textAt } from "../../object-fields.ts";
 import { type ApiPod, conditionOfType } from "../api-pod-and-node.ts";
 
 /** The state of all containers of a pod; simulated containers change state together. */

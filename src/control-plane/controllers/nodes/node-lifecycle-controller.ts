@@ -4,7 +4,7 @@ import type { Lease } from "../../../kube/lease.ts";
 import type { RequeueAfter } from "../../../kube/reconciler.ts";
 import { builtInTypes } from "../../../kube/resources.ts";
 import { rfc3339 } from "../../../util/timestamp.ts";
-import { textAt } from "../../kinds/object-draft.ts";
+import { textAt } from "../../object-fields.ts";
 import { type ApiNode, type ApiPod, conditionOfType, hasTerminalPhase } from "../api-pod-and-node.ts";
 import { nodeLeaseNamespace } from "../kubelet/lease-times.ts";
 import { sameTaints, taintsFor } from "./node-taints.ts";

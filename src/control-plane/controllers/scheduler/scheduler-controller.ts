@@ -12,7 +12,7 @@ import { cacheKey } from "../../../kube/object-cache.ts";
 import { builtInTypes } from "../../../kube/resources.ts";
 import type { ObjectChange } from "../../../kube/view.ts";
 import { rfc3339 } from "../../../util/timestamp.ts";
-import { numberAt, recordAt } from "../../kinds/object-draft.ts";
+import { numberAt, recordAt } from "../../object-fields.ts";
 import {
   type ApiNode,
   type ApiPod,

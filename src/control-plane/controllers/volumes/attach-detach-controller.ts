@@ -6,7 +6,7 @@ import { ignoreKubeErrors } from "../../../kube/kube-error.ts";
 import { cacheKey } from "../../../kube/object-cache.ts";
 import type { RequeueAfter } from "../../../kube/reconciler.ts";
 import { builtInTypes } from "../../../kube/resources.ts";
-import { recordAt, textAt } from "../../kinds/object-draft.ts";
+import { recordAt, textAt } from "../../object-fields.ts";
 import { type ApiPod, hasTerminalPhase } from "../api-pod-and-node.ts";
 import { defaultVolumeDelays, type VolumeDelays } from "./persistent-volume-controller.ts";
 import {

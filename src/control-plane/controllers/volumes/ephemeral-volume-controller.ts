@@ -4,7 +4,7 @@ import { type Controller, type ControllerContext, reconcileController, triggerOn
 import { ignoreKubeErrors } from "../../../kube/kube-error.ts";
 import { cacheKey } from "../../../kube/object-cache.ts";
 import { builtInTypes } from "../../../kube/resources.ts";
-import { recordAt } from "../../kinds/object-draft.ts";
+import { recordAt } from "../../object-fields.ts";
 import { type ApiPod, hasDeletionTimestamp } from "../api-pod-and-node.ts";
 import { newControllerReference } from "../workloads/ownership.ts";
 

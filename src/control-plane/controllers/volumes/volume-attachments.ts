@@ -3,7 +3,7 @@ import type { KubeObject } from "../../../api/object.ts";
 import type { ControllerContext } from "../../../kube/controller.ts";
 import { builtInTypes } from "../../../kube/resources.ts";
 import { fnv1a32 } from "../../../util/hash.ts";
-import { recordAt, textAt } from "../../kinds/object-draft.ts";
+import { recordAt, textAt } from "../../object-fields.ts";
 
 /** A persistent volume and the node it is, or is to be, attached to. */
 export interface AttachmentPair {

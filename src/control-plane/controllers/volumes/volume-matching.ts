@@ -1,6 +1,6 @@
 import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from "../../../api/kubernetes/cluster-objects.ts";
 import { Quantity } from "../../../util/quantity.ts";
-import { recordAt, textAt } from "../../kinds/object-draft.ts";
+import { recordAt, textAt } from "../../object-fields.ts";
 import { type LabelledNode, nodeSelectorTest } from "../node-selector.ts";
 
 /** Set by the scheduler: the node a claim's volume is to be provisioned for. */

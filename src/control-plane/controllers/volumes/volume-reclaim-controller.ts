@@ -4,7 +4,7 @@ import { type Controller, type ControllerContext, reconcileController, triggerOn
 import { ignoreKubeErrors } from "../../../kube/kube-error.ts";
 import { cacheKey } from "../../../kube/object-cache.ts";
 import { builtInTypes } from "../../../kube/resources.ts";
-import { textAt } from "../../kinds/object-draft.ts";
+import { textAt } from "../../object-fields.ts";
 import { claimRefOf } from "./volume-matching.ts";
 
 type Volume = KubeObject & PersistentVolume;

@@ -8,15 +8,8 @@ import {
   type StatusCause,
   unsupportedValue,
 } from "../../api/api-errors.ts";
-import {
-  ensureRecord,
-  type JsonObject,
-  listAt,
-  type ObjectDraft,
-  recordAt,
-  setDefaults,
-  textAt,
-} from "../object-draft.ts";
+import { listAt, recordAt, textAt } from "../../object-fields.ts";
+import { ensureRecord, type JsonObject, type ObjectDraft, setDefaults } from "../object-draft.ts";
 import type { AdmissionContext } from "../served-kind.ts";
 import type { KindTraits } from "./built-in-behaviour.ts";
 import { templateDefaults } from "./pod-defaults.ts";

@@ -2,15 +2,8 @@ import type { FieldPath } from "../../../api/problem.ts";
 import { dnsLabelError, dnsSubdomainError } from "../../../api/validation/names.ts";
 import { rfc3339 } from "../../../util/timestamp.ts";
 import { invalidValue, requiredValue, type StatusCause, unsupportedValue } from "../../api/api-errors.ts";
-import {
-  ensureRecord,
-  type JsonObject,
-  listAt,
-  type ObjectDraft,
-  recordAt,
-  setDefaults,
-  textAt,
-} from "../object-draft.ts";
+import { listAt, recordAt, textAt } from "../../object-fields.ts";
+import { ensureRecord, type JsonObject, type ObjectDraft, setDefaults } from "../object-draft.ts";
 import type { AdmissionContext } from "../served-kind.ts";
 import type { KindTraits } from "./built-in-behaviour.ts";
 import { immutableCauses } from "./workload-traits.ts";

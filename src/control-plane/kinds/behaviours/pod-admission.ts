@@ -1,7 +1,8 @@
 import { copyJson } from "../../../api/json.ts";
 import { isRecord } from "../../../api/object.ts";
 import { forbidden } from "../../api/api-errors.ts";
-import { ensureRecord, type JsonObject, listAt, type ObjectDraft, recordAt, textAt } from "../object-draft.ts";
+import { listAt, recordAt, textAt } from "../../object-fields.ts";
+import { ensureRecord, type JsonObject, type ObjectDraft } from "../object-draft.ts";
 import type { AdmissionContext } from "../served-kind.ts";
 import { requestsFromLimits } from "./pod-defaults.ts";
 

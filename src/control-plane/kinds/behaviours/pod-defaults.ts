@@ -1,5 +1,6 @@
 import { isRecord } from "../../../api/object.ts";
-import { ensureRecord, type JsonObject, listAt, recordAt, setDefaults, textAt } from "../object-draft.ts";
+import { listAt, recordAt, textAt } from "../../object-fields.ts";
+import { ensureRecord, type JsonObject, setDefaults } from "../object-draft.ts";
 
 /** What API servers fill in for every pod, also inside templates. */
 export function podSpecDefaults(spec: JsonObject): void {

@@ -8,7 +8,8 @@ import {
   type StatusCause,
   unsupportedValue,
 } from "../../api/api-errors.ts";
-import { type JsonObject, listAt, recordAt, textAt } from "../object-draft.ts";
+import { listAt, recordAt, textAt } from "../../object-fields.ts";
+import type { JsonObject } from "../object-draft.ts";
 
 const restartPolicies = ["Always", "OnFailure", "Never"];
 const pullPolicies = ["Always", "IfNotPresent", "Never"];

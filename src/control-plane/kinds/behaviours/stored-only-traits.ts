@@ -1,4 +1,5 @@
-import { ensureRecord, listAt, type ObjectDraft, recordAt, setDefaults, textAt } from "../object-draft.ts";
+import { listAt, recordAt, textAt } from "../../object-fields.ts";
+import { ensureRecord, type ObjectDraft, setDefaults } from "../object-draft.ts";
 import type { KindTraits } from "./built-in-behaviour.ts";
 
 /** Kinds that are kept without behaviour: what real servers fill in, so that manifests come back the same. (05 §5) */

@@ -9,16 +9,8 @@ import {
   type StatusCause,
   unsupportedValue,
 } from "../../api/api-errors.ts";
-import {
-  ensureRecord,
-  type JsonObject,
-  listAt,
-  numberAt,
-  type ObjectDraft,
-  recordAt,
-  setDefaults,
-  textAt,
-} from "../object-draft.ts";
+import { listAt, numberAt, recordAt, textAt } from "../../object-fields.ts";
+import { ensureRecord, type JsonObject, type ObjectDraft, setDefaults } from "../object-draft.ts";
 import type { KindTraits } from "./built-in-behaviour.ts";
 import { templateDefaults } from "./pod-defaults.ts";
 import { podSpecCauses } from "./pod-spec-causes.ts";
