@@ -1,6 +1,6 @@
 import type { Pod } from "../api/kubernetes/pod.ts";
 
-/** The virtual pods of capacity buffers, as their controller last worked them out. (02:B-5) */
+/** The virtual pods of capacity buffers, as their controller last resolved them. (02:B-5) */
 export class BufferPods {
   readonly #pods = new Map<string, readonly Pod[]>();
 
@@ -13,7 +13,7 @@ export class BufferPods {
     this.#pods.delete(buffer);
   }
 
-  /** Undefined where the buffer was not looked at yet. */
+  /** Undefined until the buffer was reconciled. */
   of(buffer: string): readonly Pod[] | undefined {
     return this.#pods.get(buffer);
   }

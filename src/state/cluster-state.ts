@@ -37,17 +37,17 @@ import { VolumeTracker } from "./volume-tracker.ts";
 
 export interface ClusterStateOptions {
   readonly clock: Clock;
-  /** Claims of other node classes are not ours to know of. (02:S-1) */
+  /** Claims of other node classes are ignored. (02:S-1) */
   readonly servedNodeClasses: readonly GroupKind[];
   readonly nominationMs: number;
 }
 
-/** What is enough to say that something is gone. */
+/** Enough to identify a deleted object. */
 type DeletedObject = { readonly metadata: ObjectMeta };
 
 /**
- * The cluster as we believe it is, told object by object. What it believes depends on the objects alone, never on the
- * order they came in; a look at it is a value that nothing changes any more. (02 §2, 03 §8.2)
+ * The cluster as we believe it is, fed object by object. It depends on the objects alone, not on the order of events;
+ * snapshots never change. (02 §2, 03 §8.2)
  */
 export class ClusterState implements Cluster {
   readonly nodePoolState = new NodePoolState();
@@ -171,14 +171,14 @@ export class ClusterState implements Cluster {
     return this.#syncStatus.unlaunched();
   }
 
-  /** Looks at what nobody has looked at yet, so that a first snapshot finds it done. */
+  /** Builds stale state nodes, so that the first snapshot is quick. */
   *refreshStale(): Steps<void> {
     yield* this.#stateNodes.refreshStale();
     this.#pods.bound();
     yield;
   }
 
-  /** Everything that existed has been told. */
+  /** The initial lists are complete. */
   markInitialListComplete(): void {
     this.#syncStatus.markInitialListComplete();
   }
@@ -189,7 +189,7 @@ export class ClusterState implements Cluster {
     const { name = "" } = claim.metadata;
     this.#stateNodes.putClaim(claim);
     const entry = this.#stateNodes.entry(claim.status?.providerID);
-    this.#poolClaims.put(claim, { isLeaving: entry?.isBeingDeleted ?? isNodeBeingDeleted({ claim }) });
+    this.#poolClaims.put(claim, { isBeingDeleted: entry?.isBeingDeleted ?? isNodeBeingDeleted({ claim }) });
     this.#syncStatus.updateClaim(name, { isLaunched: (claim.status?.providerID ?? "") !== "" });
     this.#limitStale();
   }
@@ -203,7 +203,7 @@ export class ClusterState implements Cluster {
   nodeChanged(node: Node): void {
     const { name = "" } = node.metadata;
     const placed = placedNodeOf(node);
-    // Most news of a Node is that it is still there: a look at all of them is not copied for that.
+    // Most updates of a Node are heartbeats: the shared map is not copied for those.
     if (JSON.stringify(placed) !== JSON.stringify(this.#placed.get(name))) this.#placed.set(name, placed);
     this.#syncStatus.updateNode(name, { isIdentified: this.#stateNodes.putNode(node) });
     this.#limitStale();
@@ -215,7 +215,7 @@ export class ClusterState implements Cluster {
     this.#syncStatus.updateNode(name, { isIdentified: true });
   }
 
-  /** Also of nodes nobody has told of: they count when the node is there. (02:S-7) */
+  /** Pods of unknown nodes are kept, and count once the node is there. (02:S-7) */
   podChanged(pod: Pod): void {
     const key = namespacedName(pod.metadata);
     const { old, isNewBinding, isLoadSame } = this.#pods.put(key, pod);
@@ -230,7 +230,7 @@ export class ClusterState implements Cluster {
     this.#limitStale();
   }
 
-  /** 02:S-9. */
+  /** Its node has room again, which may make consolidation possible. (02:S-9) */
   podGone({ metadata }: DeletedObject): void {
     const key = namespacedName(metadata);
     const old = this.#pods.remove(key);
@@ -305,7 +305,7 @@ export class ClusterState implements Cluster {
     this.#volumes.removeClass(name);
   }
 
-  /** Once it is told what there is: until then most of it would only be looked at again. */
+  /** Only after the first sync: before it, most state nodes would become stale again. */
   #limitStale(): void {
     if (!this.#syncStatus.hasSynced) return;
     this.#stateNodes.limitStale();

@@ -4,9 +4,9 @@ import type { ClusterSnapshot, StateNode } from "../core/round/cluster-snapshot.
 import type { NodePoolState } from "./node-pool-state.ts";
 import type { PodTimes } from "./pod-times.ts";
 
-/** The cluster as we believe it is, as controllers see it. Fed by watches; assumes our own decisions at once. (02 §2) */
+/** The cluster as we believe it is, for controllers. Fed by watches; our own writes show at once. (02 §2) */
 export interface Cluster {
-  /** Whether decisions may be taken on it. (02:S-11) */
+  /** Whether it is complete enough to decide on. (02:S-11) */
   readonly isSynced: boolean;
   /** Whether it ever was. (02:Z-2) */
   readonly hasSynced: boolean;
@@ -21,7 +21,7 @@ export interface Cluster {
   nodeByClaimName(name: string): StateNode | undefined;
   pool(name: string): NodePool | undefined;
 
-  /** Σ capacity of a pool's machines that stay, with `nodes`. (02:S-35) */
+  /** Total capacity of a pool's nodes that are not being deleted, with their number as `nodes`. (02:S-35) */
   poolTotals(pool: string): Resources;
   /** Nodes of static pools. (02:S-36) */
   readonly nodePoolState: NodePoolState;
@@ -29,7 +29,7 @@ export interface Cluster {
   markForDeletion(...providerIds: readonly string[]): void;
   unmarkForDeletion(...providerIds: readonly string[]): void;
   isMarkedForDeletion(providerId: string): boolean;
-  /** Pods were sent its way: leave it alone for a while. (02:S-30) */
+  /** Pods were nominated to it: it is not disrupted for a while. (02:S-30) */
   nominate(providerId: string): void;
   isNominated(providerId: string): boolean;
 
@@ -37,13 +37,13 @@ export interface Cluster {
   consolidationTime(): number;
   markUnconsolidated(): void;
 
-  /** When pods were first seen, decided on and placed: for metrics. (02:S-45) */
+  /** When pods were first seen, decided on and placed. (02:S-45) */
   readonly podTimes: PodTimes;
-  /** Virtual pods that the last round placed on each machine. (02:B-8) */
+  /** Virtual pods that the last round placed on each node, by provider id. (02:B-8) */
   setBufferPodCounts(counts: ReadonlyMap<string, number>): void;
   bufferPodCount(providerId: string): number;
-  /** The claim is gone, though nobody told: an unlaunched one that is not there keeps the state unsynced. (02:S-14) */
+  /** Forgets an unlaunched claim whose deletion we missed; it would keep the state unsynced. (02:S-14) */
   forgetUnlaunched(claimName: string): void;
-  /** Claims we know that have no machine yet. */
+  /** Names of known claims without an instance. */
   unlaunchedClaims(): readonly string[];
 }

@@ -1,6 +1,6 @@
 import type { Clock } from "../util/clock.ts";
 
-/** After so long things are looked at again, whether or not anything was seen to change. (02:S-41) */
+/** Consolidation is tried again after this long even without a change. (02:S-41) */
 const staleMs = 5 * 60_000;
 
 /** When something last changed that could make consolidation possible. (02:S-40) */

@@ -1,9 +1,9 @@
-/** A map that is handed out as it is, and copied when it changes after that. */
+/** A map that is handed out without a copy, and copied by the next write. */
 export class CopyOnWriteMap<T> {
   #map = new Map<string, T>();
   #isShared = false;
 
-  /** For a look at once: what changes later shows in it. */
+  /** The map itself: later changes show. */
   get live(): ReadonlyMap<string, T> {
     return this.#map;
   }
@@ -20,7 +20,7 @@ export class CopyOnWriteMap<T> {
     if (this.#map.has(key)) this.#writable().delete(key);
   }
 
-  /** What changes later does not show in it. */
+  /** Later changes do not show. */
   snapshot(): ReadonlyMap<string, T> {
     this.#isShared = true;
     return this.#map;

@@ -1,6 +1,6 @@
 /**
- * Gives equal values one object: ten thousand replicas share one list of containers. What was not asked for while
- * `limit` others were is forgotten, so that the table never outgrows what is alive; it is then shared anew.
+ * Gives equal values one object: ten thousand replicas share one list of containers. Entries that were not used while
+ * `limit` others were are dropped, so that the table stays small.
  */
 export class Interner {
   readonly #limit: number;
@@ -11,7 +11,7 @@ export class Interner {
     this.#limit = limit;
   }
 
-  /** The value known by this text, which says all of it; never undefined. */
+  /** The value of this key, which must identify it completely; never undefined. */
   intern<T>(text: string, make: () => T): T {
     const known = this.#recent.get(text);
     if (known !== undefined) return known as T;
@@ -21,12 +21,12 @@ export class Interner {
     return found;
   }
 
-  /** The one copy of a text. */
+  /** One copy of a text. */
   internText<T extends string | undefined>(text: T): T {
     return text === undefined ? text : this.intern(text, () => text);
   }
 
-  /** The one copy of JSON. */
+  /** One copy of a JSON value. */
   internJson<T extends object | undefined>(value: T): T {
     return value === undefined ? value : this.intern(JSON.stringify(value), () => value);
   }

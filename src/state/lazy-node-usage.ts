@@ -4,7 +4,7 @@ import { mergeResources, type Resources } from "../core/resources.ts";
 import type { NodeUsage } from "../core/round/cluster-snapshot.ts";
 import type { PodResources, PodResourcesCache } from "./pod-resources-cache.ts";
 
-/** What the pods of a node ask for. Limits are for metrics, and summed up when somebody asks for them. */
+/** Requests and limits of a node's pods. Only metrics read limits, which are summed up when they do. */
 export class LazyNodeUsage implements NodeUsage {
   readonly allocatable: Resources;
   readonly podRequests: Resources;

@@ -5,7 +5,7 @@ interface PoolCount {
   reserved: number;
 }
 
-/** Which claims a pool has, and how many more were promised to it: so that two loops do not both fill the last place. (02:S-36) */
+/** Claims of each pool by state, and reserved ones, so that two reconciles cannot both take the last node of a limit. (02:S-36) */
 export class NodePoolState {
   readonly #pools = new Map<string, PoolCount>();
 
@@ -23,10 +23,10 @@ export class NodePoolState {
     return [...(this.#pools.get(pool)?.active ?? [])].sort();
   }
 
-  /** As cluster state finds it: a claim that is pending disruption stays so until it is deleted or released. */
-  observe(pool: string, claim: string, { isLeaving }: { readonly isLeaving: boolean }): void {
+  /** A claim that is pending disruption stays so until it is deleted or marked active. */
+  observe(pool: string, claim: string, { isBeingDeleted }: { readonly isBeingDeleted: boolean }): void {
     const count = this.#countOf(pool);
-    if (isLeaving) move(count, claim, "deleting");
+    if (isBeingDeleted) move(count, claim, "deleting");
     else if (!count.pendingDisruption.has(claim)) move(count, claim, "active");
   }
 
@@ -46,10 +46,11 @@ export class NodePoolState {
     const count = this.#pools.get(pool);
     if (count === undefined) return;
     for (const set of setsOf(count)) set.delete(claim);
-    if (count.active.size + count.deleting.size + count.reserved === 0) this.#pools.delete(pool); // what is promised still counts
+    // As upstream: reservations keep the record, claims pending disruption do not.
+    if (count.active.size + count.deleting.size + count.reserved === 0) this.#pools.delete(pool);
   }
 
-  /** How many of the wanted may be made now; they count until they are released. */
+  /** How many of the wanted nodes the limit allows now; they count until they are released. */
   reserveNodeCount(pool: string, { limit, wanted }: { readonly limit: number; readonly wanted: number }): number {
     const count = this.#countOf(pool);
     const taken = setsOf(count).reduce((sum, { size }) => sum + size, count.reserved);

@@ -2,7 +2,7 @@ import type { Node, NodeCondition } from "../api/kubernetes/cluster-objects.ts";
 import type { KubeObject } from "../api/object.ts";
 import { Interner } from "./interner.ts";
 
-/** More kinds of machines than a cluster has. */
+/** More than a cluster has distinct ones. */
 const maxInternedParts = 1_024;
 
 interface WireNode extends Node {
@@ -23,7 +23,7 @@ interface NodeInfo {
   readonly containerRuntimeVersion?: string | undefined;
 }
 
-/** Cuts Nodes down to what is read of them: no list of images, no addresses, no heartbeats. (docs/designs/speed.md) */
+/** Keeps only what is read of Nodes: no images, addresses or heartbeats. (docs/designs/speed.md) */
 export class NodeProjection {
   readonly #parts = new Interner(maxInternedParts);
 
@@ -51,7 +51,7 @@ export class NodeProjection {
   }
 }
 
-/** When a kubelet last said so is left out: it says so every few minutes. */
+/** Without the heartbeat time, which changes every few minutes. */
 function projectCondition({ type, status, reason, lastTransitionTime }: WireCondition): WireCondition {
   return { type, status, reason, lastTransitionTime };
 }

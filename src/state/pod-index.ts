@@ -2,37 +2,37 @@ import type { Pod } from "../api/kubernetes/pod.ts";
 import { isProvisionable, isTerminalPod } from "../core/pod-predicates.ts";
 import { SortedMap } from "../util/sorted-map.ts";
 
-/** What a change of a pod means for nodes. */
+/** What a change of a pod means for its node. */
 export interface PodUpdate {
   readonly old: Pod | undefined;
-  /** It takes room on a node where it took none before. (02:S-40) */
+  /** It uses a node it did not use before. (02:S-40) */
   readonly isNewBinding: boolean;
-  /** It takes the same room as before: most news of pods is about how they fare. */
+  /** Its requests, ports and volumes are unchanged: most updates of pods are status. */
   readonly isLoadSame: boolean;
 }
 
 const noPods: readonly Pod[] = [];
-/** A millisecond of work. */
+/** About a millisecond of sorting. */
 const maxUnordered = 256;
 
-/** Pods, in the lists that rounds ask for. Whether a pod's node is known does not matter here. (02:S-7, S-8) */
+/** Pods in the lists that rounds read: bound, pending, by node. The node need not be known. (02:S-7, S-8) */
 export class PodIndex {
   readonly #all = new Map<string, Pod>();
   readonly #bound = new SortedMap<Pod>();
   readonly #pending = new SortedMap<Pod>();
-  /** Those that take room, by node. */
+  /** Those that are not terminal, by node. */
   readonly #byNode = new Map<string, SortedMap<Pod>>();
 
   get(key: string): Pod | undefined {
     return this.#all.get(key);
   }
 
-  /** Asked after each change, so that whoever asks for all of them need not wait for many to be put in order. */
+  /** Called after each change, so that reading all bound pods never has to sort many. */
   limitUnordered(): void {
     if (this.#bound.unsortedCount > maxUnordered) this.#bound.values();
   }
 
-  /** Bound to a node, over or not. */
+  /** Bound to a node, terminal ones too. */
   bound(): readonly Pod[] {
     return this.#bound.values();
   }
@@ -42,7 +42,7 @@ export class PodIndex {
     return this.#pending.values();
   }
 
-  /** Bound to the node and not over. */
+  /** Bound to the node and not terminal. */
   onNode(node: string | undefined): readonly Pod[] {
     return (node === undefined ? undefined : this.#byNode.get(node)?.values()) ?? noPods;
   }
@@ -87,12 +87,12 @@ export function nodeNameOfPod({ spec }: Pod): string {
   return spec.nodeName ?? "";
 }
 
-/** The node it takes room on. */
+/** The node whose resources it uses. */
 function occupiedNodeName(pod: Pod | undefined): string | undefined {
   return pod === undefined || nodeNameOfPod(pod) === "" || isTerminalPod(pod) ? undefined : nodeNameOfPod(pod);
 }
 
-/** By identity, which equal parts of pods have: a doubt costs a look, nothing more. */
+/** By identity, which interned parts have; a false "different" only costs a recomputation. */
 function hasSameLoad(a: Pod, b: Pod): boolean {
   return (
     a.spec.containers === b.spec.containers &&

@@ -11,22 +11,22 @@ import { groups, annotations as names } from "../api/labels.ts";
 import type { KubeObject, ObjectMeta, OwnerReference } from "../api/object.ts";
 import { Interner } from "./interner.ts";
 
-/** More distinct ones than a cluster has workloads. */
+/** More than a cluster has distinct workloads. */
 const maxInternedParts = 4_096;
-/** More distinct ones than it has nodes and namespaces. */
+/** More than a cluster has nodes and namespaces. */
 const maxInternedTexts = 16_384;
 
-/** Conditions somebody reads: whether a scheduler gave up, when it was bound, when it was ready, whether it grows. */
+/** Conditions that are read: unschedulable, bound, ready, resizing. */
 const conditionsRead: readonly string[] = ["PodScheduled", "Ready", "PodResizePending"];
 
-/** As pods are on the wire, where some have more than we describe. */
+/** A pod with the fields of the API that our type lacks. */
 interface WirePod extends Pod {
   readonly metadata: ObjectMeta & { readonly deletionGracePeriodSeconds?: number | undefined };
 }
 
 /**
- * Cuts pods down to what engine, controllers and metrics read, and lets equal parts be one. A pod then costs a few
- * hundred bytes, and equal pending pods have the very same spec. (docs/designs/speed.md)
+ * Keeps only what is read of pods, and interns equal parts: a pod costs a few hundred bytes, and equal pending pods
+ * share one spec object. (docs/designs/speed.md)
  */
 export class PodProjection {
   readonly #parts = new Interner(maxInternedParts);
@@ -44,7 +44,7 @@ export class PodProjection {
     return projected as KubeObject;
   }
 
-  /** All fields of all pods in one order: objects of one shape are small and quick. */
+  /** All fields, always in one order, so that all pods share one hidden class. */
   #metadata(metadata: WirePod["metadata"]): ObjectMeta {
     const cut: WirePod["metadata"] = {
       name: metadata.name,
@@ -73,11 +73,11 @@ export class PodProjection {
     return spec.nodeName === undefined ? shared : { ...shared, nodeName: this.#texts.internText(spec.nodeName) };
   }
 
-  /** Pods that differ in one part, as those of a StatefulSet in their volumes, share the others. */
+  /** Pods that differ in one part, such as the volumes of a StatefulSet's pods, share the others. */
   #withInternedParts(spec: PodSpec): PodSpec {
     const present = Object.entries(spec).filter(([, part]) => part !== undefined);
     const parts = present.map(([name, part]) => [name, typeof part === "object" ? this.#parts.internJson(part) : part]);
-    return { nodeName: undefined, ...Object.fromEntries(parts) }; // with room for the name of its node
+    return { nodeName: undefined, ...Object.fromEntries(parts) }; // reserves the field: pods with and without a node share a hidden class
   }
 
   #status(status: PodStatus, spec: PodSpec): PodStatus {
@@ -120,7 +120,7 @@ function projectContainer({ name, resources, ports, restartPolicy }: Container):
   return { name, resources, ports: undefinedIfEmpty(ports?.filter(({ hostPort }) => hostPort)), restartPolicy };
 }
 
-/** Only volumes that are claims, or become one: others are nobody's business but the kubelet's. */
+/** Only volumes backed by claims; the others concern the kubelet alone. */
 function projectVolume({ name, persistentVolumeClaim, ephemeral }: Volume): readonly Volume[] {
   if (persistentVolumeClaim !== undefined) {
     return [{ name, persistentVolumeClaim: { claimName: persistentVolumeClaim.claimName } }];
@@ -150,7 +150,7 @@ function projectSpec(spec: PodSpec): PodSpec {
   };
 }
 
-/** Kubelets report what containers hold also when it is what they ask for: that says nothing. (02:A-6) */
+/** Kubelets also report resources that equal the requests; those are not kept. (02:A-6) */
 function isResized({ containers = [], initContainers = [] }: PodSpec, status: PodStatus): boolean {
   if (status.conditions?.some(({ type }) => type === "PodResizePending")) return true;
   const statuses = [...(status.containerStatuses ?? []), ...(status.initContainerStatuses ?? [])];

@@ -1,21 +1,21 @@
 import type { Pod } from "../api/kubernetes/pod.ts";
 import { namespacedName } from "../api/object.ts";
 
-/** What happened to a pod on its way to a node, and when. Milliseconds since the epoch. */
+/** What happened to a pod before it was bound, and when, in milliseconds since the epoch. */
 export interface PodTimestamps {
-  /** First seen as one we could help. */
+  /** First seen as provisionable. */
   readonly ack?: number | undefined;
   /** First round that tried it. */
   readonly decision?: number | undefined;
-  /** First round that found a place; gone again when a later one finds none. */
+  /** First round that placed it; removed when a later one does not. */
   readonly schedulable?: number | undefined;
-  /** The same, while its pool's nodes register. */
+  /** The same, in a pool whose nodes register. */
   readonly healthySchedulable?: number | undefined;
   /** The claim made for it. */
   readonly claim?: string | undefined;
 }
 
-/** Times of pods, for metrics alone: no decision reads them. (02:S-45) */
+/** When each pod was seen, decided on and placed, for metrics; and its claim, which the next round reads as nomination. (02:S-45) */
 export class PodTimes {
   readonly #times = new Map<string, PodTimestamps>();
 
@@ -27,12 +27,12 @@ export class PodTimes {
     this.#once(pod, "ack", now);
   }
 
-  /** Says whether it was the first attempt. */
+  /** Returns whether it was the first attempt. */
   markDecided(pod: Pod, now: number): boolean {
     return this.#once(pod, "decision", now);
   }
 
-  /** Already-bound pods never get schedulable times; where they will move is remembered of them too. */
+  /** Pods already bound get no schedulable times, but their new claim is kept. */
   markPlaced(pod: Pod, { now, isPoolHealthy, claim }: { now: number; isPoolHealthy: boolean; claim?: string }): void {
     if (claim !== undefined) this.#change(pod, { claim });
     if ((pod.spec.nodeName ?? "") !== "") return;

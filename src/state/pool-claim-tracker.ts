@@ -2,22 +2,22 @@ import type { NodeClaim } from "../api/kinds/node-claim.ts";
 import { labels } from "../api/labels.ts";
 import type { NodePoolState } from "./node-pool-state.ts";
 
-/** Keeps count of the claims of pools as they come, go, and move between pools. (02:S-36) */
+/** Keeps the pools' claim counts up to date as claims come and go, or change their pool. (02:S-36) */
 export class PoolClaimTracker {
   readonly #nodePoolState: NodePoolState;
   readonly #poolOf = new Map<string, string>();
 
-  constructor(counts: NodePoolState) {
-    this.#nodePoolState = counts;
+  constructor(nodePoolState: NodePoolState) {
+    this.#nodePoolState = nodePoolState;
   }
 
-  put({ metadata }: NodeClaim, { isLeaving }: { readonly isLeaving: boolean }): void {
+  put({ metadata }: NodeClaim, { isBeingDeleted }: { readonly isBeingDeleted: boolean }): void {
     const { name = "" } = metadata;
     const pool = metadata.labels?.[labels.nodePool];
     if (this.#poolOf.get(name) !== pool) this.remove(name);
     if (pool === undefined) return;
     this.#poolOf.set(name, pool);
-    this.#nodePoolState.observe(pool, name, { isLeaving });
+    this.#nodePoolState.observe(pool, name, { isBeingDeleted });
   }
 
   remove(claim: string): void {
@@ -26,7 +26,7 @@ export class PoolClaimTracker {
     this.#poolOf.delete(claim);
   }
 
-  /** Its machine was marked for deletion, or no longer is. */
+  /** Its node was marked for deletion, or no longer is. */
   mark(claim: string, { isMarked }: { readonly isMarked: boolean }): void {
     const pool = this.#poolOf.get(claim);
     if (pool === undefined) return;

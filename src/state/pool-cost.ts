@@ -5,14 +5,14 @@ import { type InstanceType, offeringCapacityType, offeringZone } from "../core/i
 /** Dollars an hour by type, zone and capacity type. */
 export type PriceList = ReadonlyMap<string, number>;
 
-/** What a pool's machines cost together. */
+/** The hourly price of a pool's nodes together. */
 export interface PoolCost {
   readonly total: number;
-  /** Count for nothing: nobody knows their price. */
+  /** Claims without a known price; counted as zero. */
   readonly unpriced: readonly NodeClaim[];
 }
 
-/** Of every offering there is, sold out or not: machines stay when their like can no longer be had. */
+/** Prices of all offerings, also unavailable ones: nodes remain when their offering is gone. */
 export function priceList(types: readonly InstanceType[]): PriceList {
   const prices = new Map<string, number>();
   for (const { name, offerings } of types) {
@@ -24,7 +24,7 @@ export function priceList(types: readonly InstanceType[]): PriceList {
   return prices;
 }
 
-/** Claims that do not say yet what they became are not counted. (03:S-7) */
+/** Claims whose offering is not known yet are not counted. (03:S-7) */
 export function poolCost(claims: readonly NodeClaim[], prices: PriceList): PoolCost {
   let total = 0;
   const unpriced: NodeClaim[] = [];
@@ -38,7 +38,7 @@ export function poolCost(claims: readonly NodeClaim[], prices: PriceList): PoolC
   return { total, unpriced };
 }
 
-/** How a claim's machine was bought, once it says so. */
+/** The offering a claim was launched from, once its labels say so. */
 export function priceKeyOf({ metadata }: NodeClaim): string | undefined {
   const claimLabels = metadata.labels ?? {};
   return priceKey({

@@ -8,14 +8,14 @@ interface PoolShare {
 }
 
 interface PoolTotal {
-  /** By machine, so that a sum is the same whatever the order of events. */
+  /** By provider id, so that the sum does not depend on the order of events. */
   readonly shares: SortedMap<Resources>;
   sum: Resources | undefined;
 }
 
 /**
- * What each pool's machines have together. Every machine has one share, replaced when it changes: nothing is added to
- * or taken from a running sum, so that nothing counts twice. (02:S-35)
+ * Total resources of each pool. Every node has one share, which is replaced when it changes, so that nothing counts
+ * twice. (02:S-35)
  */
 export class PoolTotals {
   readonly #shares = new Map<string, PoolShare>();
@@ -52,7 +52,7 @@ export class PoolTotals {
   }
 }
 
-/** Those on their way out have none: their room is free to be bought again. (02:S-28) */
+/** Nodes being deleted have none: their capacity may be replaced. (02:S-28) */
 function shareOf({ isBeingDeleted, nodePool, existing }: StateNode): PoolShare | undefined {
   return isBeingDeleted || nodePool === undefined ? undefined : { pool: nodePool, capacity: existing.capacity };
 }

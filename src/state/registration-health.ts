@@ -5,7 +5,7 @@ import {
   withRegistrationResult,
 } from "../api/conditions/registration-window.ts";
 
-/** How the last nodes of each pool fared, by the pool's uid. (03:P-20) */
+/** Whether the last nodes of each pool registered, by the pool's uid. (03:P-20) */
 export class RegistrationHealth {
   readonly #windows = new Map<string, RegistrationWindow>();
 

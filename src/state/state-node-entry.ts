@@ -4,21 +4,21 @@ import type { StateNode } from "../core/round/cluster-snapshot.ts";
 import type { NodeLoad } from "./build-state-node.ts";
 import { isInitializedNode, isNodeBeingDeleted, type NodeSize, nodeSizeOf } from "./existing-node.ts";
 
-/** What consolidation wants to hear of when it changes. (02:S-40) */
+/** Changes of this may make consolidation possible. (02:S-40) */
 export interface ConsolidationStatus {
   readonly isInitialized: boolean;
   readonly isBeingDeleted: boolean;
 }
 
-/** What is known of one machine. (02 §2.1) */
+/** The claims and Nodes of one provider id, and what was computed from them. (02 §2.1) */
 export class StateNodeEntry {
   readonly providerId: string;
-  /** In memory only. (02:S-28) */
+  /** For deletion; kept in memory only. (02:S-28) */
   isMarked = false;
   nominatedUntil = 0;
-  /** As it was when somebody last looked; undefined when that is no longer true. */
+  /** The state node; undefined when it is outdated. */
   cached: StateNode | undefined;
-  /** What is worked out from claim, Node, pods and volumes; undefined when that is no longer true. */
+  /** Undefined when it is outdated. */
   load: NodeLoad | undefined;
   #size: NodeSize | undefined;
   #claims: readonly NodeClaim[] = [];
@@ -36,7 +36,7 @@ export class StateNodeEntry {
     return this.#nodes[0];
   }
 
-  /** Worked out once for as long as claim and Node stay as they are: pods come and go far more often. */
+  /** Computed once for a claim and Node, as pods change far more often. */
   get size(): NodeSize {
     this.#size ??= nodeSizeOf(this);
     return this.#size;
@@ -46,7 +46,7 @@ export class StateNodeEntry {
     return this.#claims.length + this.#nodes.length === 0;
   }
 
-  /** Marked, or on its way out. (02:S-28) */
+  /** Marked for deletion, or already being deleted. (02:S-28) */
   get isBeingDeleted(): boolean {
     return this.isMarked || isNodeBeingDeleted(this);
   }
@@ -88,7 +88,7 @@ function withoutName<T extends NodeOrClaim>(objects: readonly T[], name: string 
   return objects.filter(({ metadata }) => metadata.name !== name);
 }
 
-/** Two of one machine are a mistake or a machine that came back under another name: the newer speaks for it. */
+/** Two objects of one provider id are a mistake, or a node that rejoined under another name: the newest counts. */
 export function newestFirst<T extends NodeOrClaim>(objects: readonly T[]): readonly T[] {
   if (objects.length < 2) return objects;
   return [...objects].sort((a, b) => (rank(a) < rank(b) ? 1 : -1));

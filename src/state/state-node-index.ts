@@ -8,20 +8,20 @@ import { PoolTotals } from "./pool-totals.ts";
 import { type ConsolidationStatus, StateNodeEntry } from "./state-node-entry.ts";
 
 export interface StateNodeIndexOptions {
-  /** Makes a value of an entry. */
+  /** Builds the state node of an entry. */
   readonly build: (entry: StateNodeEntry) => StateNode;
-  /** Hears of changes that could make consolidation possible. (02:S-40) */
+  /** Called on changes that could make consolidation possible. (02:S-40) */
   readonly onConsolidationChange: () => void;
 }
 
-/** A look takes some ten microseconds: whoever asks for all of them never waits for more than a few milliseconds. */
+/** Building one takes about ten microseconds: this bounds the time of a snapshot to a few milliseconds. */
 const maxStale = 256;
 
-/** Claims and Nodes paired by provider id. What is told in whatever order, the pairs are the same. (02:S-1 to S-6) */
+/** Claims and Nodes paired by provider id, in whatever order they arrive. (02:S-1 to S-6) */
 export class StateNodeIndex {
   readonly #options: StateNodeIndexOptions;
   readonly #entries = new SortedMap<StateNodeEntry>();
-  /** Empty until it is launched. */
+  /** Provider id by claim name; empty until it is launched. */
   readonly #idOfClaim = new Map<string, string>();
   readonly #idOfNode = new Map<string, string>();
   readonly #totals = new PoolTotals();
@@ -63,17 +63,17 @@ export class StateNodeIndex {
     return this.#totals;
   }
 
-  /** Looks at all that changed since somebody looked. */
+  /** Builds all stale state nodes. */
   refreshStale(): Steps<void> {
     return forEachInSteps(this.#stale, (entry) => this.#refresh(entry));
   }
 
-  /** Asked after each change, when all that belongs to it is known. */
+  /** Called after each change, when the indexes are up to date. */
   limitStale(): void {
     if (this.#stale.size > maxStale) this.#refreshAllStale();
   }
 
-  /** An unlaunched claim is known by name alone. (02:S-1, S-2) */
+  /** Of an unlaunched claim only the name is kept. (02:S-1, S-2) */
   putClaim(claim: NodeClaim): void {
     const { name = "" } = claim.metadata;
     const id = claim.status?.providerID ?? "";
@@ -82,13 +82,13 @@ export class StateNodeIndex {
     if (id !== "") this.#change(id, (entry) => entry.putClaim(claim));
   }
 
-  /** 02:S-3. */
+  /** Its state node goes too, unless it still has a Node. (02:S-3) */
   removeClaim(name: string): void {
     this.#unlinkClaim(name);
     if (this.#idOfClaim.delete(name)) this.#options.onConsolidationChange();
   }
 
-  /** Says whether it could be told which machine it is. (02:S-4, S-5) */
+  /** Returns whether the Node's provider id is known. (02:S-4, S-5) */
   putNode(node: Node): boolean {
     const { name = "" } = node.metadata;
     const id = trackingIdOf(node);
@@ -104,12 +104,12 @@ export class StateNodeIndex {
     this.#options.onConsolidationChange();
   }
 
-  /** Nothing happens to one that is not there. */
+  /** No effect on unknown provider ids. */
   mark(providerId: string, { isMarked }: { readonly isMarked: boolean }): void {
     if (this.#entries.has(providerId)) this.#change(providerId, (entry) => (entry.isMarked = isMarked));
   }
 
-  /** Something about the Node's pods or volumes is not as it was; perhaps nothing that takes room. */
+  /** The Node's pods or volumes changed; perhaps not its load. */
   outdateNode(nodeName: string, { isLoadSame = false }: { readonly isLoadSame?: boolean } = {}): void {
     const entry = this.entry(this.#idOfNode.get(nodeName));
     if (entry !== undefined) this.#outdate(entry, { isLoadSame });

@@ -1,11 +1,11 @@
 import type { Clock } from "../util/clock.ts";
 
-/** Whether what is believed of the cluster is complete enough to decide on. (02:S-11) */
+/** Whether cluster state is complete enough to decide on. (02:S-11) */
 export class SyncStatus {
   readonly #clock: Clock;
-  /** Claims whose machine is not known yet: they may bring room that a decision would buy twice. */
+  /** Unlaunched claims: a decision without them could launch the same capacity twice. */
   readonly #unlaunched = new Set<string>();
-  /** Nodes that cannot be told apart from others yet. (02:S-4, S-5) */
+  /** Nodes whose provider id is not known yet. (02:S-4, S-5) */
   readonly #unidentifiedNodes = new Set<string>();
   #hasListed = false;
   #hasSynced = false;
@@ -37,7 +37,7 @@ export class SyncStatus {
     return this.#unlaunched.has(claim);
   }
 
-  /** Everything that existed has been told. */
+  /** The initial lists are complete. */
   markInitialListComplete(): void {
     this.#hasListed = true;
     this.#check();
@@ -55,7 +55,7 @@ export class SyncStatus {
     this.#check();
   }
 
-  /** Once it was complete, only claims on their way hold it up. */
+  /** After the first sync, only unlaunched claims make it unsynced. */
   #check(): void {
     const isComplete = this.#hasSynced || (this.#hasListed && this.#unidentifiedNodes.size === 0);
     if (!isComplete || this.#unlaunched.size > 0) this.#unsyncedSince ??= this.#clock.now();

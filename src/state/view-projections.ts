@@ -6,8 +6,8 @@ import { NodeProjection } from "./node-projection.ts";
 import { PodProjection } from "./pod-projection.ts";
 
 /**
- * What is kept of objects as they arrive: memory is part of speed. What somebody wants to see in full is fetched when
- * asked for; and nothing that comes out of a view may be written back whole. (docs/designs/speed.md)
+ * What views keep of objects, to save memory. Whoever needs a whole object fetches it; a projected object must never be
+ * written back whole. (docs/designs/speed.md)
  */
 export function viewProjections(): Projections {
   const [pods, nodes] = [new PodProjection(), new NodeProjection()];

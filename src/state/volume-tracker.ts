@@ -5,8 +5,8 @@ import { csiDriverOf } from "../core/volumes.ts";
 import { CopyOnWriteMap } from "./copy-on-write-map.ts";
 
 /**
- * Where volumes are looked up, and which pods use which claims: a volume may be told of after the pod that mounts it,
- * and only then is it known who attaches it. (02 §2.10)
+ * Volumes, and which pods use which claims: a volume may arrive after the pod that mounts it, which changes the pod's
+ * CSI driver. (02 §2.10)
  */
 export class VolumeTracker {
   readonly #claims = new CopyOnWriteMap<PersistentVolumeClaim>();
@@ -16,22 +16,22 @@ export class VolumeTracker {
   readonly #podsByClaim = new Map<string, Set<string>>();
   readonly #onDriverChange: (pod: string) => void;
 
-  /** Hears of pods whose volumes are attached by somebody else than before. */
+  /** Called with the keys of pods whose volume driver changed. */
   constructor(onDriverChange: (pod: string) => void) {
     this.#onDriverChange = onDriverChange;
   }
 
-  /** What changes later does not show. */
+  /** Later changes do not show. */
   snapshot(): VolumeIndex {
     return { claims: this.#claims.snapshot(), volumes: this.#volumes.snapshot(), classes: this.#classes.snapshot() };
   }
 
-  /** For a look at once. */
+  /** Later changes show. */
   live(): VolumeIndex {
     return { claims: this.#claims.live, volumes: this.#volumes.live, classes: this.#classes.live };
   }
 
-  /** The pod no longer uses some claims, and uses others. */
+  /** Records which claims a pod uses, and no longer uses. */
   setClaimsOfPod(
     pod: string,
     { before, now }: { readonly before: readonly string[]; readonly now: readonly string[] },
@@ -76,7 +76,7 @@ export class VolumeTracker {
     return [...this.#podsByClaim.keys()].filter((key) => this.#claims.get(key)?.spec?.volumeName === volume);
   }
 
-  /** Tells of those among the claims whose driver is another after the change. */
+  /** Applies a change, and reports the pods of claims whose driver is another after it. */
   #notifyDriverChanges(claims: readonly string[], change: () => void): void {
     const before = claims.map((key) => this.#driver(key));
     change();
