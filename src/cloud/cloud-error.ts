@@ -1,16 +1,16 @@
 import type { LaunchReason } from "../api/conditions/node-claim.ts";
 
-/** How a cloud says no; callers switch on it. (02 §7) */
+/** Why a cloud refuses; callers switch on it. (02 §7) */
 export const cloudErrorCodes = [
-  /** There is no such instance. */
+  /** The instance does not exist. */
   "not-found",
-  /** Nothing that would do can be had now: ask again for something else. */
+  /** No suitable offering is available now; another request may succeed. */
   "insufficient-capacity",
   /** The node class cannot be launched from. */
   "node-class-not-ready",
-  /** The launch failed for a reason a person should read; the same may succeed later. */
+  /** The launch failed for a reason a person should read; it may succeed later. */
   "create-failed",
-  /** The pool's prices are being worked out: ask again soon. (02:O-8) */
+  /** NodeOverlays of the pool are being evaluated: retry soon. (02:O-8) */
   "unevaluated",
 ] as const;
 export type CloudErrorCode = (typeof cloudErrorCodes)[number];
@@ -23,7 +23,7 @@ const messagePrefixes: Readonly<Record<CloudErrorCode, string>> = {
   unevaluated: "",
 };
 
-/** What a cloud refuses, as a closed set of codes. Anything else it throws is trouble nobody planned for. */
+/** An expected refusal of a cloud. Any other error is unexpected. */
 export class CloudError extends Error {
   readonly code: CloudErrorCode;
   /** For `create-failed`: what `Launched` says. (01 §2.5) */
@@ -44,7 +44,7 @@ export class CloudError extends Error {
   }
 }
 
-/** Sees through wrapping and aggregation. (02 §7) */
+/** Also finds it in causes and AggregateErrors. (02 §7) */
 export function isCloudError(error: unknown, ...codes: readonly CloudErrorCode[]): boolean {
   return cloudErrorOf(error, ...codes) !== undefined;
 }

@@ -6,20 +6,20 @@ import type { InstanceType } from "../core/instance-type.ts";
 import type { ResourceType } from "../kube/client.ts";
 import type { Controller } from "../kube/controller.ts";
 
-/** A machine as the cloud tells of it. (02 §7) */
+/** An instance as the cloud reports it. (02 §7) */
 export interface Instance {
   readonly providerId: string;
   readonly imageId?: string | undefined;
-  /** What is now certain: type, zone, capacity type and the like. */
+  /** Known after the launch: instance type, zone, capacity type and so on. */
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>> | undefined;
   readonly capacity: ResourceList;
   readonly allocatable: ResourceList;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
-  /** Asked to end, and not gone yet. */
+  /** Termination was requested, and it is not gone yet. */
   readonly isTerminating: boolean;
-  /** The claim it was launched for, where the cloud knows. */
+  /** The claim it was launched for, if the cloud knows. */
   readonly claimName?: string | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface RepairPolicy {
   readonly tolerationMs: number;
 }
 
-/** Something that must have happened before a node counts as registered. (03:L-12) */
+/** Must have succeeded before a node counts as registered. (03:L-12) */
 export interface RegistrationHook {
   readonly name: string;
   /** May ask for labels on claim and node. */
@@ -39,37 +39,37 @@ export interface RegistrationHook {
 
 export interface HookResult {
   readonly isPending: boolean;
-  /** When to ask again; with the next change unless said. */
+  /** When to ask again; by default with the next change. */
   readonly afterMs?: number | undefined;
   readonly labels?: Readonly<Record<string, string>> | undefined;
 }
 
-/** What a launch goes by beside its claim. */
+/** What a launch needs beside its claim. */
 export interface CreateInstanceOptions {
-  /** The provider's types as the claim was planned with: overlays may price or size them otherwise. (02:O-9) */
+  /** The provider's types as the claim was planned with: overlays may change prices and capacity. (02:O-9) */
   readonly plannedInstanceTypes?: ((types: readonly InstanceType[]) => readonly InstanceType[]) | undefined;
 }
 
 /**
- * A seller of machines. Refusals are `CloudError`s; any other error means that nobody knows what happened, and nothing
- * may be concluded from it. Every call may be repeated. (02 §7, docs/designs/interfaces.md)
+ * A cloud. Expected refusals are `CloudError`s; any other error says nothing about what happened. Every call can be
+ * repeated. (02 §7, docs/designs/interfaces.md)
  */
 export interface CloudProvider {
   readonly name: string;
   /** The node classes it serves, the default one first. */
   readonly nodeClasses: readonly ResourceType[];
   readonly labelPolicy: LabelPolicy;
-  /** Launches one machine for a claim; the machine may still be on its way. Throws every code but `not-found`. */
+  /** Launches one instance for a claim; it may still be pending. Throws every code but `not-found`. */
   create(claim: NodeClaim, options?: CreateInstanceOptions): Promise<Instance>;
-  /** Begins its end; `not-found` once it is gone. */
+  /** Starts termination; `not-found` once it is gone. */
   delete(claim: NodeClaim): Promise<void>;
-  /** `not-found` where there is none. */
+  /** `not-found` if there is none. */
   get(providerId: string): Promise<Instance>;
-  /** Every machine of this cluster, all or an error. */
+  /** All instances of this cluster, or an error. */
   list(): Promise<readonly Instance[]>;
-  /** All types there are, also those sold out. `unevaluated` while its prices are worked out. */
+  /** All instance types, also unavailable ones. `unevaluated` while overlays are evaluated. */
   instanceTypes(pool: NodePool): Promise<readonly InstanceType[]>;
-  /** Why the machine is no longer what its class asks for; the provider's side of drift only. */
+  /** Why the instance no longer matches its node class; the provider's part of drift only. */
   driftReason(claim: NodeClaim): Promise<string | undefined>;
   readonly repairPolicies: readonly RepairPolicy[];
   readonly registrationHooks?: readonly RegistrationHook[] | undefined;
@@ -77,8 +77,8 @@ export interface CloudProvider {
   readonly defaultTerminationGracePeriod?: string | undefined;
   /** Drivers and topology keys of volumes it cannot serve. (02:V-5) */
   readonly unsupportedVolumes?: { readonly drivers: readonly string[]; readonly topologyKeys: readonly string[] };
-  /** Hears when prices may have moved, of any pool. Returns how to stop hearing. */
+  /** Calls the listener when prices of any pool may have changed. Returns how to stop. */
   readonly onPricesChanged?: ((listener: () => void) => () => void) | undefined;
-  /** What it does by itself: node class status, leaked instances, interruptions. */
+  /** The provider's own controllers: node class status, leaked instances, interruption. */
   readonly controllers: readonly Controller[];
 }

@@ -1,6 +1,6 @@
 import type { InstanceSource } from "./instance-source.ts";
 
-/** Machines of several places as one. */
+/** Several instance sources as one. */
 export function combinedInstanceSource(...sources: readonly InstanceSource[]): InstanceSource {
   return {
     list: () => sources.flatMap((source) => source.list()),

@@ -10,11 +10,11 @@ import type { Instance } from "./cloud-provider.ts";
 /** Where leaked instances are looked for. */
 export interface TerminableInstances {
   list(): Promise<readonly Instance[]>;
-  /** Begins its end; `not-found` once it is gone. */
+  /** Starts termination; `not-found` once it is gone. */
   terminate(providerId: string): Promise<void>;
 }
 
-/** A claim's status may be this much behind its machine. (03:G-3) */
+/** A claim's status may lag behind its instance by this much. (03:G-3) */
 const minAgeMs = 30_000;
 const frequentRuns = 20;
 const frequentPeriodMs = 10_000;
@@ -23,7 +23,7 @@ const periodMs = 2 * 60_000;
 type ClaimObject = KubeObject & NodeClaim;
 type NodeKubeObject = KubeObject & Node;
 
-/** Ends machines that no claim has: launches whose answer was lost, or whose claim went meanwhile. (03:G-3) */
+/** Terminates instances without a claim: the answer of a launch was lost, or the claim was deleted meanwhile. (03:G-3) */
 export function instanceGarbageCollectionController(instances: TerminableInstances): Controller {
   let runs = 0;
   return reconcileController({
@@ -47,13 +47,13 @@ async function collectLeaked(instances: TerminableInstances, context: Controller
     ({ isTerminating, createdAt }) => !isTerminating && now - createdAt > minAgeMs,
   );
   if (leakedInstances(oldEnough, view<ClaimObject>(karpenterTypes.NodeClaim).all()).length === 0) return;
-  // What we watch may be behind, and this cannot be taken back: ask again. The cloud's list is the older of the two.
+  // Our view may be stale and a termination is final: list the claims again, after the cloud's list.
   const { items } = await client.list<ClaimObject>(karpenterTypes.NodeClaim);
   for (const { providerId } of leakedInstances(oldEnough, items))
     await terminateLeaked(providerId, { instances, context });
 }
 
-/** A claim without a machine may be about to hear of the one that was launched for it. */
+/** A claim without provider id may be waiting for the instance that was launched for it. */
 function leakedInstances(oldEnough: readonly Instance[], claims: readonly ClaimObject[]): readonly Instance[] {
   const claimedIds = new Set(claims.map(({ status }) => status?.providerID));
   const unlaunchedClaimNames = new Set(

@@ -1,23 +1,23 @@
 import type { ResourceList } from "../api/kubernetes/pod.ts";
 import { labels, type Taint } from "../api/labels.ts";
 
-/** How a machine's kubelet does. Faults are injected here. (05:CP-L10) */
+/** State of a simulated kubelet; faults are injected here. (05:CP-L10) */
 export const kubeletHealths = [
   "healthy",
-  /** Says that it is not ready, and starts nothing. */
+  /** Reports NotReady and starts no pods. */
   "not-ready",
-  /** Takes ten times as long for everything. */
+  /** Takes ten times as long. */
   "slow",
-  /** Neither says nor does anything, though the machine runs. */
+  /** Reports nothing, though the instance runs. */
   "silent",
 ] as const;
 export type KubeletHealth = (typeof kubeletHealths)[number];
 
-/** A machine of the simulated cloud, as its kubelet sees it. */
+/** An instance of the simulated cloud, as its kubelet sees it. */
 export interface SimulatedInstance {
   readonly id: string;
   readonly providerId: string;
-  /** What its Node is called. */
+  /** The name of its Node. */
   readonly nodeName: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>> | undefined;
@@ -36,19 +36,19 @@ export interface SimulatedInstance {
   readonly volumeLimits?: Readonly<Record<string, number>> | undefined;
 }
 
-/** Where kubelets find their machines: the simulated cloud, or a list. */
+/** Where simulated kubelets get their instances. */
 export interface InstanceSource {
-  /** All that run, in any order. */
+  /** All that are running, in any order. */
   list(): readonly SimulatedInstance[];
-  /** Hears of every change, the last one of an instance being its termination. Returns how to stop hearing. */
+  /** Calls the handler on every change; the last one of an instance is its termination. Returns how to stop. */
   subscribe(handler: (instance: SimulatedInstance) => void): () => void;
-  /** Whether a machine of this id would be among them: one that is not listed is gone then. */
+  /** Whether an instance of this id would be listed here: if it is not, it is gone. */
   owns(providerId: string): boolean;
 }
 
 const providerIdPrefix = "simulated:///";
 
-/** Machines in memory: for `--nodes N`, and for tests. */
+/** Instances in memory: for `--nodes N`, and for tests. */
 export class InstanceList implements InstanceSource {
   readonly #instances = new Map<string, SimulatedInstance>();
   readonly #handlers = new Set<(instance: SimulatedInstance) => void>();
@@ -76,12 +76,12 @@ export class InstanceList implements InstanceSource {
     this.#notify(instance);
   }
 
-  /** A fault, or the end of one. */
+  /** Injects a fault, or ends one. */
   setKubelet(id: string, kubelet: KubeletHealth): void {
     this.launch({ ...this.#existing(id), kubelet });
   }
 
-  /** The machine is gone from one moment to the next. */
+  /** Terminates the instance without notice. */
   terminate(id: string): void {
     const instance = this.#existing(id);
     this.#instances.delete(id);
@@ -106,7 +106,7 @@ export interface DefaultInstanceOptions {
   readonly memory?: string | undefined;
 }
 
-/** A machine of four cores, in one of three zones by turns. */
+/** An instance of four cores, in one of three zones in turn. */
 export function defaultInstance(ordinal: number, options: DefaultInstanceOptions): SimulatedInstance {
   const { launchedAt, bootMs = 0, cpu = "4", memory = "16Gi" } = options;
   const nodeName = `node-${ordinal}`;

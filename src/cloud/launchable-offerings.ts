@@ -8,11 +8,11 @@ import { type Resources, resourcesFit } from "../core/resources.ts";
 import { Quantity } from "../util/quantity.ts";
 import type { Random } from "../util/random.ts";
 
-/** One way to launch what a claim asks for. */
+/** An offering a claim can be launched from. */
 export interface LaunchableOffering {
   readonly type: InstanceType;
   readonly offering: Offering;
-  /** All of such a machine, and what pods get of it. */
+  /** Of the instance, with the offering's overrides. */
   readonly capacity: Resources;
   readonly allocatable: Resources;
 }
@@ -20,7 +20,7 @@ export interface LaunchableOffering {
 /** The message of a launch for which nothing is left to try. */
 export const noCompatibleOffering = "no available offering is compatible with the NodeClaim";
 
-/** What a claim insists on. */
+/** What a claim requires of its instance. */
 export interface ClaimLaunchRequest {
   readonly requirements: Requirements;
   readonly requests: Resources;
@@ -35,7 +35,7 @@ export function claimLaunchRequestOf({ spec }: NodeClaim, policy: LabelPolicy): 
   };
 }
 
-/** Everything that would do: compatible, large enough, and not known to be sold out. (02:L-33) */
+/** Offerings that are compatible, large enough and not known to be unavailable. (02:L-33) */
 export function launchableOfferings(
   request: ClaimLaunchRequest,
   types: readonly InstanceType[],
@@ -47,7 +47,7 @@ export function launchableOfferings(
     .flatMap((type) => launchableOfferingsOf(type, request));
 }
 
-/** A type none of whose offerings suits gives none: it is passed over. (02 §12.2-20) */
+/** A type without a compatible offering is skipped. (02 §12.2-20) */
 function launchableOfferingsOf(type: InstanceType, request: ClaimLaunchRequest): readonly LaunchableOffering[] {
   return offeringGroups(type)
     .filter(({ allocatable }) => resourcesFit(request.requests, allocatable))
@@ -63,7 +63,7 @@ function launchableOfferingsOf(type: InstanceType, request: ClaimLaunchRequest):
     );
 }
 
-/** Cheapest first; the dice decide among equals, so that zones fill evenly. (02:K-7) */
+/** Cheapest first; equal prices in random order, so that zones fill evenly. (02:K-7) */
 export function cheapestFirst(
   launchable: readonly LaunchableOffering[],
   random: Random,
@@ -71,7 +71,7 @@ export function cheapestFirst(
   return random.shuffle(launchable).sort((a, b) => a.offering.price - b.offering.price);
 }
 
-/** Labels that are certain once an offer is taken: whatever has one value left. The claim's own win. (02:K-8, 02:L-30) */
+/** Labels with a single possible value for this offering. The claim's own labels win. (02:K-8, 02:L-30) */
 export function resolvedLabels(
   claim: NodeClaim,
   { requirements }: Pick<ClaimLaunchRequest, "requirements">,
@@ -100,7 +100,7 @@ function parseQuantities(list: Readonly<Record<string, string | number>>): Resou
   return Object.fromEntries(Object.entries(list).map(([name, text]) => [name, Quantity.parse(String(text))]));
 }
 
-/** As API objects carry it. */
+/** As API objects have it. */
 export function resourceListOf(list: Resources): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(list).map(([name, quantity]) => [name, quantity.canonical()]));
 }

@@ -2,7 +2,7 @@ import type { Clock } from "../util/clock.ts";
 import { type CloudErrorCode, cloudErrorOf } from "./cloud-error.ts";
 import type { CloudProvider } from "./cloud-provider.ts";
 
-/** Where calls to the cloud are counted: as much of metrics as this needs. */
+/** The metrics of calls to the cloud. */
 export interface CallMeter {
   observe(
     name: "cloudprovider_duration_seconds",
@@ -18,18 +18,18 @@ export interface CallMeter {
 export interface MeasuredProviderOptions {
   readonly meter: CallMeter;
   readonly clock: Pick<Clock, "now">;
-  /** On whose behalf. */
+  /** The controller that calls. */
   readonly controller: string;
 }
 
-/** What alerts know refusals by; anything else has no name. */
+/** Error label of the metric, by code; empty for others. */
 const errorNames: Partial<Readonly<Record<CloudErrorCode, string>>> = {
   "insufficient-capacity": "InsufficientCapacityError",
   "not-found": "NodeClaimNotFoundError",
   "node-class-not-ready": "NodeClassNotReadyError",
 };
 
-/** The same provider, whose calls are counted and timed. (02:C-5) */
+/** The provider with its calls timed and its errors counted. (02:C-5) */
 export function measuredProvider(
   provider: CloudProvider,
   { meter, clock, controller }: MeasuredProviderOptions,

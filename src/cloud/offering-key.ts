@@ -8,12 +8,12 @@ import {
   reservationIdLabels,
 } from "../core/instance-type.ts";
 
-/** What is bought: a type, where, and how. */
+/** Identifies an offering of an instance type. */
 export interface OfferingKey {
   readonly instanceType: string;
   readonly zone: string;
   readonly capacityType: string;
-  /** The reservation it is taken from. */
+  /** The reservation it uses. */
   readonly reservationId?: string | undefined;
 }
 

@@ -4,10 +4,10 @@ import { CloudError } from "./cloud-error.ts";
 import type { CloudProvider } from "./cloud-provider.ts";
 import type { OverlayStore } from "./overlay-store.ts";
 
-/** A provider whose types have the prices and capacities overlays give them. Everyone but their evaluation sees it. (02:O-9) */
+/** A provider whose instance types have the prices and capacity of active overlays. Used by all but the overlay controller. (02:O-9) */
 export function overlaidProvider(provider: CloudProvider, store: OverlayStore): CloudProvider {
   const { registrationHooks, defaultTerminationGracePeriod, unsupportedVolumes } = provider;
-  /** As they were last planned for: a launch goes by the same prices. */
+  /** Pools as last planned with: a launch uses the same prices. */
   const pools = new Map<string, NodePool>();
   return {
     name: provider.name,
@@ -38,7 +38,7 @@ export function overlaidProvider(provider: CloudProvider, store: OverlayStore): 
     instanceTypes: async (pool) => {
       const { name = "" } = pool.metadata;
       pools.set(name, pool);
-      // A price nobody has looked at yet may be wrong by any factor: better no types for a moment. (02:O-8)
+      // A price not evaluated yet may be wrong by any factor: better no types for a moment. (02:O-8)
       if (!store.hasEvaluated(name)) {
         throw new CloudError("unevaluated", `nodepool ${JSON.stringify(name)} is awaiting evaluation`);
       }

@@ -4,15 +4,15 @@ import type { LabelPolicy } from "../api/label-policy.ts";
 import type { InstanceType } from "../core/instance-type.ts";
 import { applyPoolOverlays, type OverlaidTypes } from "../core/overlay.ts";
 
-/** What an evaluation of all overlays found. */
+/** The result of evaluating all overlays. */
 export interface OverlayEvaluation {
-  /** Those that are valid and conflict with none. */
+  /** Those that are valid and without conflict. */
   readonly overlays: readonly NodeOverlay[];
-  /** Names of the pools they were held against. */
+  /** Names of the pools they were evaluated with. */
   readonly pools: ReadonlySet<string>;
 }
 
-/** The types of a pool as they were last asked for. */
+/** The types of a pool when they were last asked for. */
 interface CachedInstanceTypes {
   readonly base: readonly InstanceType[];
   readonly generation: number | undefined;
@@ -20,8 +20,7 @@ interface CachedInstanceTypes {
 }
 
 /**
- * Which overlays are in force. It keeps the overlays, not the types they change: what is sold out and what things cost
- * moves on between two evaluations. (02:O-8)
+ * The active overlays. Keeps overlays, not changed types: availability and prices change between evaluations. (02:O-8)
  */
 export class OverlayStore {
   #evaluation: OverlayEvaluation | undefined;
@@ -30,28 +29,28 @@ export class OverlayStore {
   readonly #enlarged = new WeakSet<InstanceType>();
   readonly #listeners = new Set<() => void>();
 
-  /** Tells of every type handed out, also of those handed out before the last change. (02:L-3) */
+  /** Includes types handed out before the last evaluation. (02:L-3) */
   readonly overlaid: OverlaidTypes = { priced: this.#priced, enlarged: this.#enlarged };
 
   hasEvaluated(pool: string): boolean {
     return this.#evaluation?.pools.has(pool) ?? false;
   }
 
-  /** From one moment to the next, so that nobody sees half of it. (02:O-8) */
+  /** All at once, so that nobody sees half of an evaluation. (02:O-8) */
   replace(evaluation: OverlayEvaluation): void {
     this.#evaluation = evaluation;
     this.#cache.clear();
     for (const listener of [...this.#listeners]) listener();
   }
 
-  /** Hears of every replacement. Returns how to stop hearing. */
+  /** Calls the listener on every replacement. Returns how to stop. */
   subscribe(listener: () => void): () => void {
     const own = (): void => listener();
     this.#listeners.add(own);
     return () => this.#listeners.delete(own);
   }
 
-  /** The same list for the same types, so that what others worked out about them stays good. (02:O-9) */
+  /** Returns the same array for the same types, so that caches by identity stay valid. (02:O-9) */
   apply(
     nodePool: NodePool,
     { base, policy }: { readonly base: readonly InstanceType[]; readonly policy: LabelPolicy },

@@ -1,10 +1,10 @@
 import type { Clock } from "../util/clock.ts";
 import { type OfferingKey, offeringKeyText } from "./offering-key.ts";
 
-/** How long an offering that was sold out is not asked for again. (04 §2.7) */
+/** How long an unavailable offering is not tried again. (04 §2.7) */
 export const unavailableTtlMs = 3 * 60_000;
 
-/** Remembers which offerings a cloud could not deliver, so that the next round looks elsewhere. (02:L-32, 04 §2.7) */
+/** Offerings that could not be launched, so that the next round uses others. (02:L-32, 04 §2.7) */
 export class UnavailableOfferings {
   readonly #clock: Pick<Clock, "now">;
   readonly #forMs: number;
@@ -16,10 +16,10 @@ export class UnavailableOfferings {
     this.#forMs = forMs;
   }
 
-  /** Marking again begins anew. */
+  /** Marking again restarts the time. */
   markUnavailable(key: OfferingKey): void {
     const text = offeringKeyText(key);
-    this.#until.delete(text); // to the end: entries stay in the order they run out
+    this.#until.delete(text); // moves to the end, so that entries stay in order of expiry
     this.#until.set(text, { key, until: this.#clock.now() + this.#forMs });
     this.#revision++;
   }
@@ -29,13 +29,13 @@ export class UnavailableOfferings {
     return this.#until.has(offeringKeyText(key));
   }
 
-  /** Types with something to remember of. */
+  /** Types with an unavailable offering. */
   types(): ReadonlySet<string> {
     this.#dropExpired();
     return new Set([...this.#until.values()].map(({ key }) => key.instanceType));
   }
 
-  /** Another number whenever answers changed. */
+  /** Changes whenever an answer changes. */
   get revision(): number {
     this.#dropExpired();
     return this.#revision;
