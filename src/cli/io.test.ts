@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-it("tells files, directories and nothing apart", async () => {
+it("distinguishes files, directories and missing paths", async () => {
   const { stat, readDir } = systemIo();
   expect(await stat(join(folder, "a.yaml"))).toEqual({ kind: "file", bytes: 10 });
   expect(await stat(folder)).toMatchObject({ kind: "directory" });

@@ -48,7 +48,7 @@ export const aksNodeClassType: ResourceType = {
 };
 
 /** Pods come before nodes: then the node of every pod is in the result, unless it was deleted in between. */
-export const liveKinds: readonly LiveKind[] = [
+const liveKinds: readonly LiveKind[] = [
   ...[Pod, Node, Namespace, PersistentVolume, PersistentVolumeClaim, StorageClass, CSINode].map(withoutOlderVersions),
   ...[Deployment, ReplicaSet, StatefulSet, DaemonSet, Service, PodTemplate].map(withoutOlderVersions),
   ...[PodDisruptionBudget, PriorityClass].map(withoutOlderVersions),

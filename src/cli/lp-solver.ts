@@ -15,7 +15,7 @@ export async function lpSolver(): Promise<SolveLp> {
 }
 
 /** The program in CPLEX LP format. */
-export function lpText({ costs, rows }: LinearProgram): string {
+function lpText({ costs, rows }: LinearProgram): string {
   const objective = costs.flatMap((cost, variable) => (cost === 0 ? [] : [`${signed(cost)} x${variable}`]));
   const lines = rows.map((row, index) => ` r${index}: ${rowText(row)}`);
   return [

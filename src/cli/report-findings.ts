@@ -5,7 +5,7 @@ import { type Io, usesColor } from "./io.ts";
 import { oneLine } from "./text-table.ts";
 
 /** `pool.yaml:12:5: error: spec.weight: must be at most 100 (expected: 1 to 100) [too-large]`, which editors can open. */
-export function renderFinding(finding: Finding, { color = false }: { readonly color?: boolean } = {}): string {
+function renderFinding(finding: Finding, { color }: { readonly color: boolean }): string {
   const { source, position, severity, path, message, expected, advice, code, rule } = finding;
   const place = `${source === "-" ? "<stdin>" : source}:${position.line}:${position.column}:`;
   const label = color ? styleText(severity === "error" ? "red" : "yellow", `${severity}:`) : `${severity}:`;

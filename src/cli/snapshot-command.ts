@@ -1,4 +1,5 @@
 import { Command, Option } from "commander";
+import type { KubeObject } from "../api/object.ts";
 import { withClusterOptions } from "./cluster-options.ts";
 import { collectValues } from "./common-options.ts";
 import { errorCodeOf, exitCodes, type Io, withIo } from "./io.ts";
@@ -131,22 +132,31 @@ async function packObjects(
   { objects }: LiveReading,
   { options, tools }: { readonly options: SnapshotOptions; readonly tools: SnapshotCommandTools },
 ): Promise<{ readonly contents: Uint8Array; readonly count: number }> {
-  const [{ packSnapshot }, { snapshotHeaderOf }, { inOrderOfAge, projectObject }, { hashNames }] = await Promise.all([
+  const [{ packSnapshot }, { snapshotHeaderOf }, { inOrderOfAge, projectObject }] = await Promise.all([
     import("./snapshot/snapshot-file.ts"),
     import("./snapshot/snapshot-header.ts"),
     import("./snapshot/project-object.ts"),
-    import("./snapshot/hash-names.ts"),
   ]);
-  const { now = Date.now, randomSalt = generateSalt } = tools;
+  const { now = Date.now } = tools;
   const ordered = inOrderOfAge(objects);
   const hashed = options.hashNames === true;
   const kept = hashed
-    ? hashNames(ordered, {
-        salt: options.salt ?? (await randomSalt()),
-        keepLabels: new Set(options.keepLabel ?? []),
-      }).objects
+    ? await withHashedNames(ordered, { options, tools })
     : ordered.flatMap((object) => projectObject(object) ?? []);
   return { contents: packSnapshot(snapshotHeaderOf(kept, { timeMs: now(), hashed }), kept), count: kept.length };
+}
+
+async function withHashedNames(
+  objects: readonly KubeObject[],
+  { options, tools }: { readonly options: SnapshotOptions; readonly tools: SnapshotCommandTools },
+): Promise<readonly KubeObject[]> {
+  const [{ hashNames }, { NameHasher }] = await Promise.all([
+    import("./snapshot/hash-names.ts"),
+    import("./snapshot/name-hasher.ts"),
+  ]);
+  const { randomSalt = generateSalt } = tools;
+  const salt = options.salt ?? (await randomSalt());
+  return hashNames(objects, new NameHasher({ salt, keepLabels: new Set(options.keepLabel ?? []) }));
 }
 
 async function generateSalt(): Promise<string> {

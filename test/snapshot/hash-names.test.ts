@@ -3,16 +3,17 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { KubeObject } from "../../src/api/object.ts";
 import { hashNames } from "../../src/cli/snapshot/hash-names.ts";
+import { NameHasher } from "../../src/cli/snapshot/name-hasher.ts";
 import { runs } from "../runs.ts";
 import { cluster } from "./arbitrary.ts";
-import { fakeCluster, stored } from "./fake-cluster.ts";
+import { fakeCluster } from "./fake-cluster.ts";
 import { hashedReport } from "./hashed-report.ts";
 import { planned, snapshotOf } from "./run.ts";
 
 const options = { salt: "salt", keepLabels: new Set<string>() };
 
 function hashed<T = readonly KubeObject[]>(...objects: readonly object[]): T {
-  return hashNames(objects as readonly KubeObject[], options).objects as unknown as T;
+  return hashNames(objects as readonly KubeObject[], new NameHasher(options)) as unknown as T;
 }
 
 describe("a cluster under other names", () => {
@@ -25,7 +26,8 @@ describe("a cluster under other names", () => {
         const args = ["-f", "it.gz", "--seed", String(seed)];
         const plain = await planned(args, { files: { "it.gz": await snapshotOf(live) } });
         const other = await planned(args, { files: { "it.gz": await snapshotOf(live, "--hash-names") } });
-        const { nameHasher } = hashNames(objects, options);
+        const nameHasher = new NameHasher(options);
+        hashNames(objects, nameHasher);
         expect(hashedReport(other)).toEqual(hashedReport(plain, nameHasher));
         refused += plain.refusals.length;
         placed += plain.totals.pods - plain.refusals.length;
@@ -159,7 +161,7 @@ describe("a cluster under other names", () => {
   it("gives a name the same hash with the same salt, and another with another", () => {
     const node = (name: string) => ({ apiVersion: "v1", kind: "Node", metadata: { name } }) as KubeObject;
     const hashOf = (salt: string, ...names: readonly string[]) =>
-      hashNames(names.map(node), { ...options, salt }).objects[0]?.metadata.name?.split("-")[1];
+      hashNames(names.map(node), new NameHasher({ ...options, salt }))[0]?.metadata.name?.split("-")[1];
     expect(hashOf("a", "n1")).toBe(hashOf("a", "n1", "n0", "n2"));
     expect(hashOf("a", "n1")).not.toBe(hashOf("b", "n1"));
   });
@@ -186,6 +188,6 @@ describe("a cluster under other names", () => {
   });
 
   it("can be drawn again: a token is made for a name only once all names are collected", () => {
-    expect(() => hashNames(stored([]), options).nameHasher.token("nobody")).toThrow("not collected");
+    expect(() => new NameHasher(options).token("nobody")).toThrow("not collected");
   });
 });

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
 import type { KubeObject } from "../../src/api/object.ts";
 import { hashNames } from "../../src/cli/snapshot/hash-names.ts";
+import { NameHasher } from "../../src/cli/snapshot/name-hasher.ts";
 import { fakeLabels } from "../../src/providers/kwok/index.ts";
 import { readScenario, scenariosIn } from "../scenarios/run.ts";
 import { fakeCluster, stored } from "./fake-cluster.ts";
@@ -56,7 +57,8 @@ describe("scheduling scenarios as live clusters", { timeout: 60_000 }, () => {
     const keep = catalogueLabels.flatMap((label) => ["--keep-label", label]);
     const plain = await snapshotOf(fakeCluster(objects));
     const hashed = await snapshotOf(fakeCluster(objects), "--hash-names", ...keep);
-    const { nameHasher } = hashNames(objects, { salt: "salt", keepLabels: new Set(catalogueLabels) });
+    const nameHasher = new NameHasher({ salt: "salt", keepLabels: new Set(catalogueLabels) });
+    hashNames(objects, nameHasher);
     const expected = await planned(["-f", "it.gz", ...args], { files: { ...files, "it.gz": plain } });
     const actual = await planned(["-f", "it.gz", ...args], { files: { ...files, "it.gz": hashed } });
     expect(hashedReport(actual)).toEqual(hashedReport(expected, nameHasher));

@@ -24,6 +24,6 @@ it("shows a person how far it is, not more often than anybody can read, and leav
   ]);
 });
 
-it("is silent where nobody watches", () => {
+it("draws nothing unless standard output is a terminal", () => {
   expect(shown({ isTty: false })).toBe("");
 });

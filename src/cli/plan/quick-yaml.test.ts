@@ -6,7 +6,7 @@ import { parseAllDocuments, stringify } from "yaml";
 import { runs } from "../../../test/runs.ts";
 import { quickYaml } from "./quick-yaml.ts";
 
-/** What the full parser makes of it; undefined when it finds a mistake or a warning. */
+/** The values of the full parser; undefined if it finds an error or a warning. */
 function full(text: string): readonly unknown[] | undefined {
   const documents = parseAllDocuments(text);
   if (!Array.isArray(documents)) return [];
@@ -54,7 +54,7 @@ const style = fc.record({
 });
 
 describe("quick YAML", () => {
-  it("reads what people write", () => {
+  it("reads common YAML", () => {
     const text = `# a pool
 apiVersion: karpenter.sh/v1   # comment
 kind: NodePool
@@ -82,7 +82,7 @@ kind: "Two\\n"
     ["an anchor", "a: &x 1\nb: *x\n"],
     ["a tag", "a: !!str 1\n"],
     ["a merge", "<<: {a: 1}\n"],
-    ["a key that is written twice", "a: 1\na: 2\n"],
+    ["a duplicate key", "a: 1\na: 2\n"],
     ["a scalar of several lines", "a: one\n  two\n"],
     ["a flow collection of several lines", "a: [1,\n  2]\n"],
     ["a folded block", "a: >\n  text\n"],
@@ -90,15 +90,15 @@ kind: "Two\\n"
     ["an octal number", "a: 0777\n"],
     ["a tab", "a:\t1\n"],
     ["a directive", "%YAML 1.2\n---\na: 1\n"],
-    ["a key of JavaScript's", "__proto__: {a: 1}\n"],
-    ["a marker that is none", "a: 1\n---#\nb: 1\n"],
+    ["the key __proto__", "__proto__: {a: 1}\n"],
+    ["something that only looks like a marker", "a: 1\n---#\nb: 1\n"],
     ["an unclosed quote", 'a: "b\n'],
     ["a mistake in indentation", "a:\n    b: 1\n  c: 2\n"],
   ])("leaves %s to the full parser", (_, text) => {
     expect(quickYaml(text)).toBeUndefined();
   });
 
-  it("agrees with the full parser on whatever it answers, however it is written", () => {
+  it("agrees with the full parser on everything it reads, in any style", () => {
     let answered = 0;
     fc.assert(
       fc.property(fc.array(tree, { maxLength: 3 }), style, (values, options) => {
@@ -129,8 +129,8 @@ kind: "Two\\n"
         (source, edits) => {
           let text = source;
           for (const [at, gone, put] of edits) {
-            const place = at % text.length;
-            text = text.slice(0, place) + put + text.slice(place + gone);
+            const start = at % text.length;
+            text = text.slice(0, start) + put + text.slice(start + gone);
           }
           const quick = quickYaml(text);
           if (quick !== undefined) expect(quick.filter((value) => value !== null)).toEqual(full(text));
@@ -140,7 +140,7 @@ kind: "Two\\n"
     );
   });
 
-  it("reads nearly all of the scenarios without help", () => {
+  it("reads nearly all scenarios by itself", () => {
     const sources = scenarios();
     const quick = sources.filter((text) => quickYaml(text) !== undefined);
     expect(quick.length).toBeGreaterThan(sources.length * 0.9);

@@ -4,7 +4,7 @@ import { kindProjectors, type SnapshotKind } from "./kind-projectors.ts";
 import type { NameWriter } from "./projector.ts";
 
 /** Writes names unchanged. */
-export const plainNameWriter: NameWriter = {
+const plainNameWriter: NameWriter = {
   keepsNames: true,
   name: (text) => text,
   namespace: (text) => text,

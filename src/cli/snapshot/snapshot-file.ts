@@ -20,7 +20,7 @@ export function isGzip(bytes: Uint8Array): boolean {
 }
 
 /** A limit against gzip bombs; snapshots of the largest clusters stay below it. */
-export const maxUnpackedBytes = 256 * 1024 * 1024;
+const maxUnpackedBytes = 256 * 1024 * 1024;
 
 export type GzipContents = { readonly bytes: Uint8Array } | { readonly refused: string };
 
