@@ -4,15 +4,15 @@ import type { ProvisioningTrigger } from "./provisioning-trigger.ts";
 export interface BatcherOptions {
   readonly trigger: ProvisioningTrigger;
   readonly clock: Clock;
-  /** How long nobody new may come before a window ends. */
+  /** A window ends after this long without a new trigger. */
   readonly idleMs: number;
-  /** How long a window lasts at most. */
+  /** The longest a window lasts. */
   readonly maxMs: number;
 }
 
 /**
- * Gathers what asks for a round, so that a Deployment of a hundred pods is one round and not a hundred. A window opens
- * with the first that asks and ends when nobody new came for a while, or after its longest time. (02:P-20)
+ * Collects triggers, so that a Deployment of a hundred pods is one round. A window opens with the first trigger and
+ * ends after a pause, or after its maximum time. (02:P-20)
  */
 export class Batcher {
   readonly #options: BatcherOptions;
@@ -46,7 +46,7 @@ export class Batcher {
     });
   }
 
-  /** One timer, set again when it finds that somebody came meanwhile: twenty thousand arrivals cost no timers. */
+  /** One timer, set again if a trigger came meanwhile: thousands of triggers need no further timers. */
   #idle(signal: AbortSignal): Promise<void> {
     const { trigger, clock, idleMs, maxMs } = this.#options;
     const endsAt = clock.now() + maxMs;

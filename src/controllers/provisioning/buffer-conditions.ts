@@ -14,7 +14,7 @@ import { logReference } from "./log-text.ts";
 
 type BufferObject = KubeObject & CapacityBuffer;
 
-/** Tells each buffer whether its room is there, and the state which machines hold it. (02:B-7, B-8) */
+/** Sets each buffer's Provisioning condition, and tells cluster state which nodes hold buffer pods. (02:B-7, B-8) */
 export async function updateBufferConditions(
   decision: Decision,
   snapshot: ClusterSnapshot,
@@ -27,7 +27,7 @@ export async function updateBufferConditions(
   }
 }
 
-/** The next round says it again: that one fails holds up nobody's node. */
+/** The next round writes it again: a failure delays no node. */
 async function updateBufferCondition(
   buffer: BufferObject,
   outcome: BufferOutcome | undefined,

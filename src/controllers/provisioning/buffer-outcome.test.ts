@@ -51,7 +51,7 @@ it("02:B-7 counts the virtual pods of each buffer by where they went, and no rea
   );
 });
 
-it("02:B-8 counts virtual pods by the machine that exists", () => {
+it("02:B-8 counts virtual pods by the existing node", () => {
   const nodes = ["node-1", "node-2"].map((name) => ({ providerId: `id-${name}`, existing: { name } }));
 
   expect(bufferPodCounts(decision, { nodes } as unknown as ClusterSnapshot)).toEqual(new Map([["id-node-1", 2]]));

@@ -8,14 +8,14 @@ import type { ClusterSnapshot } from "../../core/round/cluster-snapshot.ts";
 import type { Decision } from "../../core/scheduling/decision.ts";
 import { isVirtualPod } from "../../core/virtual-pods.ts";
 
-/** Where a round found room for the virtual pods of a buffer. */
+/** Where a round placed the virtual pods of a buffer. */
 export interface BufferOutcome {
   readonly onExisting: number;
   readonly onNew: number;
   readonly failed: number;
 }
 
-/** By namespace/name of the buffer; those the round did not see are missing. (02:B-7) */
+/** By namespace/name of the buffer; only buffers with pods in the round. (02:B-7) */
 export type BufferOutcomes = ReadonlyMap<string, BufferOutcome>;
 
 export function bufferOutcomes({ placements, newNodes, refusals }: Decision): BufferOutcomes {
@@ -37,7 +37,7 @@ export function bufferOutcomes({ placements, newNodes, refusals }: Decision): Bu
   return outcomes;
 }
 
-/** What `Provisioning` says of a buffer; undefined leaves it as it is. (02:B-7) */
+/** A buffer's `Provisioning` condition; undefined leaves it unchanged. (02:B-7) */
 export function provisioningCondition(
   buffer: CapacityBuffer,
   outcome: BufferOutcome | undefined,
@@ -60,7 +60,7 @@ export function provisioningCondition(
   return { status: "True", reason: provisioningReasons.fitsExistingCapacity, message };
 }
 
-/** By provider id: how many virtual pods each machine that exists has room for. (02:B-8) */
+/** How many virtual pods were placed on each existing node, by provider id. (02:B-8) */
 export function bufferPodCounts({ placements }: Decision, { nodes }: ClusterSnapshot): ReadonlyMap<string, number> {
   const ids = new Map(nodes.map(({ existing, providerId }) => [existing.name, providerId]));
   const counts = new Map<string, number>();

@@ -21,7 +21,7 @@ const warnings = [
   },
 ] as const;
 
-/** Wishes that hold nodes back later are pointed out, to each pod's reader once a day. (02:P-40) */
+/** Warns once a day per pod about preferences that can prevent consolidation. (02:P-40) */
 export class ConsolidationWarnings {
   readonly #warnedPods: ExpiringMap<true>;
   readonly #context: Pick<KarpenterContext, "settings" | "log">;

@@ -15,28 +15,28 @@ import { joinedNames, logReference } from "./log-text.ts";
 import { isPoolHealthy, recordPodPlaced } from "./pod-decisions.ts";
 import { nominatedEvent, podEventSubject } from "./scheduling-events.ts";
 
-/** Requests under way at a time: a thousand at once would only wait for each other. */
+/** Requests in flight at a time. */
 const maxInFlight = 100;
 
 export interface ClaimCreationOptions {
-  /** As the round saw them: hash and template are those. (02:L-6) */
+  /** As the round saw them: their hash and template go into the claims. (02:L-6) */
   readonly pools: ReadonlyMap<string, NodePool>;
-  /** What metrics call the occasion: `provisioned`, or why nodes are replaced. */
+  /** Label `reason` of the metric: `provisioned`, or why nodes are replaced. */
   readonly reason: string;
-  /** Whether pods are told where they will go. */
+  /** Whether pods get Nominated events. */
   readonly recordsPodEvents: boolean;
-  /** For letting others work in between. */
+  /** For yielding between claims. */
   readonly budget: WorkBudget;
 }
 
-/** What came of plans. */
+/** The claims of planned nodes. */
 export interface ClaimCreationResult {
-  /** One a plan, in their order; undefined where it failed. */
+  /** In the order of the planned nodes; undefined where creation failed. */
   readonly claims: readonly (NodeClaim | undefined)[];
   readonly errors: readonly Error[];
 }
 
-/** Asks for machines, all at once and each on its own. (02:L-10) */
+/** Creates the NodeClaims of planned nodes, concurrently; each can fail on its own. (02:L-10) */
 export async function createClaims(
   plans: readonly PlannedNode[],
   options: ClaimCreationOptions,
@@ -53,7 +53,7 @@ export async function createClaims(
   };
   const inFlight = new Set<Promise<void>>();
   for (const [index, plan] of plans.entries()) {
-    await options.budget.mayContinue(); // whatever it answers: a plan that was made is carried out
+    await options.budget.mayContinue(); // the answer does not matter: every planned node is created
     if (inFlight.size >= maxInFlight) await Promise.race(inFlight);
     const creating: Promise<void> = createPlanned(plan, index).finally(() => inFlight.delete(creating));
     inFlight.add(creating);
@@ -76,7 +76,7 @@ async function createClaim(
 
 type ClaimObject = KubeObject & NodeClaim;
 
-/** The pool as it is by now, and what it has by now. (02:H-4) */
+/** Checks the pool's current limits against its current usage. (02:H-4) */
 function assertWithinLimits(name: string, { view, cluster }: KarpenterContext): void {
   const pool = view<KubeObject & NodePool>(karpenterTypes.NodePool).get(name);
   if (pool === undefined) throw new Error(`getting current resource usage, nodepool ${JSON.stringify(name)} not found`);
@@ -102,7 +102,7 @@ function buildClaim(
   });
 }
 
-/** The state knows already: what we write, it sees at once. (02:S-13) */
+/** Cluster state already has the claim: our own writes show in the views at once. (02:S-13) */
 function recordCreated(
   claim: ClaimObject,
   { plan, pools, reason, recordsPodEvents }: ClaimCreationOptions & { readonly plan: PlannedNode },

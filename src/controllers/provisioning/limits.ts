@@ -2,7 +2,7 @@ import type { NodePool } from "../../api/kinds/node-pool.ts";
 import { amountOf, type Resources } from "../../core/resources.ts";
 import { Quantity } from "../../util/quantity.ts";
 
-/** What a pool has more of than it may; undefined while it keeps its limits, to have all of one is to keep it. (02:H-4) */
+/** Which limit the pool exceeds; reaching a limit exactly is allowed. (02:H-4) */
 export function exceededLimitMessage({ spec }: NodePool, used: Resources): string | undefined {
   for (const name of Object.keys(spec.limits ?? {}).sort()) {
     const limit = Quantity.parse(String(spec.limits?.[name]));

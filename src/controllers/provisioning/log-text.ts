@@ -12,7 +12,7 @@ export function joinedPodNames(pods: readonly Pod[], max = 5): string {
   return pods.length <= max ? joinedNames(names, max) : `${names.join(", ")} and ${pods.length - max} other(s)`;
 }
 
-/** How log lines refer to objects. */
+/** An object as log lines refer to it. */
 export function logReference({
   name,
   namespace,

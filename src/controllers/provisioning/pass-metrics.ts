@@ -13,7 +13,7 @@ export interface PassMetricsOptions {
   readonly id: string;
 }
 
-/** The figures of one scheduling pass, while it runs and when it is over. (03 §6.1) */
+/** The metrics of one scheduling pass, while it runs and when it is finished. (03 §6.1) */
 export class PassMetrics {
   readonly #options: PassMetricsOptions;
   readonly #startedAt: number;
@@ -23,7 +23,7 @@ export class PassMetrics {
     const { metrics, controller, clock } = options;
     this.#options = options;
     this.#startedAt = clock.now();
-    metrics.forget("scheduler_queue_depth", { controller }); // that of the pass before
+    metrics.forget("scheduler_queue_depth", { controller }); // of the previous pass
   }
 
   get elapsedMs(): number {
@@ -41,7 +41,7 @@ export class PassMetrics {
     this.paused();
   }
 
-  /** Others work now: a good time to say how far the pass is. */
+  /** Reports progress while the pass yields. */
   paused(): void {
     const { metrics, controller, id } = this.#options;
     const left = this.#pass === undefined ? 0 : this.#pass.queue.length - this.#pass.queueHead;
@@ -49,7 +49,7 @@ export class PassMetrics {
     metrics.set("scheduler_unfinished_work_seconds", { controller, scheduling_id: id }, this.elapsedMs / 1_000);
   }
 
-  /** Pods that wait for reserved capacity are not refused. (02:Y-5) */
+  /** Pods that wait for reserved capacity do not count as refused. (02:Y-5) */
   closed({ refusals }: Decision): void {
     const { metrics, controller, id } = this.#options;
     this.paused();

@@ -10,11 +10,11 @@ export function isPoolHealthy(pool: NodePool | undefined): boolean {
   return pool !== undefined && isStatusConditionTrue(pool as Conditioned, "NodeRegistrationHealthy");
 }
 
-/** A place was found. */
+/** Where a pod was placed. */
 export interface PodPlacement {
   readonly now: number;
   readonly isPoolHealthy: boolean;
-  /** The machine's claim, once there is one. */
+  /** The node's claim, once there is one. */
   readonly claim?: string | undefined;
 }
 
@@ -24,7 +24,7 @@ export function recordPodPlaced(
   { now, isPoolHealthy, claim }: PodPlacement,
   context: KarpenterContext,
 ): void {
-  const isBound = (pod.spec.nodeName ?? "") !== ""; // it runs: its times are those of its first place
+  const isBound = (pod.spec.nodeName ?? "") !== ""; // already bound: its times are those of its first placement
   if (!isBound) recordFirstDecision(pod, now, context);
   context.cluster.podTimes.markPlaced(pod, { now, isPoolHealthy, ...(claim !== undefined && { claim }) });
 }
@@ -36,7 +36,7 @@ export function recordPodRefused(pod: Pod, context: KarpenterContext): void {
   context.cluster.podTimes.markRefused(pod);
 }
 
-/** How long a pod waited for the first word on it. */
+/** Reports the time from first sight to first decision. */
 function recordFirstDecision(pod: Pod, now: number, { cluster, metrics }: KarpenterContext): void {
   if (!cluster.podTimes.markDecided(pod, now)) return;
   const { ack } = cluster.podTimes.get(namespacedName(pod.metadata));

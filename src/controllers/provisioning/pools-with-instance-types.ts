@@ -9,7 +9,7 @@ import { karpenterTypes } from "../../kube/resources.ts";
 import type { KarpenterContext } from "../karpenter-context.ts";
 import { logReference } from "./log-text.ts";
 
-/** Pools that can make nodes for pods, with what is sold to them; heavier ones first. (02:P-33, P-34) */
+/** Usable pools with their instance types, by weight. (02:P-33, P-34) */
 export async function poolsWithInstanceTypes({ cloud, log, view }: KarpenterContext): Promise<readonly Pool[]> {
   const nodePools = view<KubeObject & NodePool>(karpenterTypes.NodePool).all();
   const { usable, unusable } = selectUsablePools(nodePools, cloud.nodeClasses);
@@ -24,7 +24,7 @@ export async function poolsWithInstanceTypes({ cloud, log, view }: KarpenterCont
   return pools;
 }
 
-/** A pool without types falls out when the pass is opened, and says so in an event. (02:P-34, T-6) */
+/** The pass drops a pool without types, which then gets an event. (02:P-34, T-6) */
 async function instanceTypesFor(
   nodePool: NodePool,
   { cloud, log }: Pick<KarpenterContext, "cloud" | "log">,
@@ -42,7 +42,7 @@ async function instanceTypesFor(
   }
 }
 
-/** Nobody knows what would have been sold: a round without this pool could buy the wrong machines. */
+/** The pool's types are unknown: a round without them could launch the wrong instances. */
 function isTimeout(error: unknown): boolean {
   return error instanceof Error && (error.name === "TimeoutError" || error.name === "AbortError");
 }

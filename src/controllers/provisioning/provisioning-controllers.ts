@@ -10,20 +10,20 @@ import { provision, provisionerName, type RoundOptions } from "./round.ts";
 import { selectorOwnerKinds } from "./round-problem.ts";
 import { nodeTriggerController, podTriggerController } from "./trigger-controllers.ts";
 
-/** After a round that was cut short: how soon to look whether the state is synced. */
+/** How soon an unfinished round is tried again while the state is not synced. */
 const unfinishedRetryMs = 1_000;
 /**
- * The round after one that was cut short may take twice as long: it has to place again what the last one placed, which
- * waits for its nodes, before it comes to the rest. With a budget of five seconds this is a minute. (02:Q-9)
+ * The round after one that timed out gets twice the budget, up to this many: it must first place again the pods of the
+ * last one, which still wait for their nodes. With a budget of five seconds this is a minute. (02:Q-9)
  */
 const maxBudgetCount = 12;
 
-/** From pods that wait to NodeClaims. (02 §1) */
+/** Controllers that turn pending pods into NodeClaims. (02 §1) */
 export function provisioningControllers(dependencies: ControllerDependencies): readonly Controller[] {
   return [provisionerController(dependencies), podTriggerController(dependencies), nodeTriggerController(dependencies)];
 }
 
-/** One round after another, each on a cluster that is what we believe it is. */
+/** Runs rounds one after another, each on a synced cluster state. */
 function provisionerController(dependencies: ControllerDependencies): Controller {
   const kinds = kindsReadByRounds(dependencies.settings);
   return withDependencies({ name: provisionerName, kinds, run: runRounds }, dependencies);
@@ -40,13 +40,13 @@ async function runRounds(context: KarpenterContext, signal: AbortSignal): Promis
       budgetCount = isUnfinished ? Math.min(2 * budgetCount, maxBudgetCount) : 1;
       if (isUnfinished) trigger.fire(provisionerName);
     } else if (budgetCount > 1) {
-      // A round is given up, and its pods come back by themselves; what was cut short need not wait for that. (02:P-21)
+      // Not synced: the round is skipped and its pods trigger again; an unfinished one need not wait for that. (02:P-21)
       clock.setTimer(unfinishedRetryMs, () => trigger.fire(provisionerName));
     }
   }
 }
 
-/** Says whether the round ran out of time. One that fails is over: its pods ask again. */
+/** Whether the round timed out. A failed round is over: its pods trigger again. */
 async function runRound(options: RoundOptions, context: KarpenterContext): Promise<boolean> {
   const { clock, observe } = context;
   const startedAt = clock.now();

@@ -1,13 +1,13 @@
 /**
- * What asks for a round of provisioning: pods that wait, nodes that leave, buffers that changed. Whoever fires before a
- * round listens is remembered. (02:P-10 to P-12)
+ * Collects what asks for a round: pending pods, deleting nodes, changed buffers. A trigger before anybody listens is
+ * remembered. (02:P-10 to P-12)
  */
 export class ProvisioningTrigger {
   readonly #seen = new Set<string>();
   #isArmed = false;
   #listener: () => void = () => {};
 
-  /** By the uid of what asks; the same one asks once a window. (02:P-20) */
+  /** Each object triggers once in a window. (02:P-20) */
   fire(uid: string): void {
     if (this.#seen.has(uid)) return;
     this.#seen.add(uid);
@@ -15,19 +15,19 @@ export class ProvisioningTrigger {
     this.#listener();
   }
 
-  /** Whether somebody asked since this was last asked. */
+  /** Whether there was a trigger since the last call. */
   takeArmed(): boolean {
     const wasArmed = this.#isArmed;
     this.#isArmed = false;
     return wasArmed;
   }
 
-  /** The window is over: whoever asks from now on asks for the next one. */
+  /** Ends the window: the same object may trigger again. */
   startNextWindow(): void {
     this.#seen.clear();
   }
 
-  /** Hears of every one that asks; nobody else does. */
+  /** Replaces the listener, which is called on every trigger. */
   listen(listener: () => void): void {
     this.#listener = listener;
   }

@@ -17,17 +17,17 @@ import {
   podEventSubject,
 } from "./scheduling-events.ts";
 
-/** What a round decided, and what it was asked about. */
+/** The decision of a round and what it was made from. */
 export interface RoundResult {
   readonly decision: Decision;
   readonly snapshot: ClusterSnapshot;
   /** As the round saw them. */
   readonly pools: ReadonlyMap<string, NodePool>;
-  /** For letting others work while it is told. */
+  /** For yielding while it is recorded. */
   readonly budget: WorkBudget;
 }
 
-/** Tells everybody what was decided: pods and pools by events, operators by logs and metrics, the state by nominations. */
+/** Records a decision: events, log lines, metrics, nominations. */
 export async function recordDecision(roundResult: RoundResult, context: KarpenterContext): Promise<void> {
   const { decision, budget } = roundResult;
   recordEmptyPools(roundResult, context);
@@ -59,7 +59,7 @@ function recordEmptyPools({ decision, pools }: RoundResult, context: KarpenterCo
   }
 }
 
-/** Pods that wait for reserved capacity are not refused: the next round decides. (02:Y-5) */
+/** Pods that wait for reserved capacity are left to the next round. (02:Y-5) */
 function logDeferred(refusals: readonly Refusal[], { log }: KarpenterContext): void {
   const deferred = refusals.filter(({ code }) => code === "reserved-capacity").map(({ pod }) => pod);
   if (deferred.length === 0) return;
@@ -69,7 +69,7 @@ function logDeferred(refusals: readonly Refusal[], { log }: KarpenterContext): v
   );
 }
 
-/** Nobody reads the events of pods that do not exist. (02 §12.2-18) */
+/** Virtual pods get no events. (02 §12.2-18) */
 function recordRefusal({ pod, code, message }: Refusal, context: KarpenterContext): void {
   if (isVirtualPod(pod)) return;
   recordPodRefused(pod, context);
@@ -84,13 +84,13 @@ function recordRefusal({ pod, code, message }: Refusal, context: KarpenterContex
   context.recordEvent(podEventSubject(pod), failedSchedulingEvent(pod, message));
 }
 
-/** A real pod and where it goes. */
+/** A real pod and where it was placed. */
 interface PlacedPod extends PodPlacement {
   readonly pod: Pod;
   readonly target: NominationTarget;
 }
 
-/** Machines that got a real pod are left alone for a while. (02:S-30) */
+/** Nodes that got a real pod are nominated, so that they are not disrupted for a while. (02:S-30) */
 function* placedPods(
   { decision, snapshot, pools }: RoundResult,
   { cluster, clock }: KarpenterContext,
@@ -113,7 +113,7 @@ function recordPlacement({ pod, target, ...details }: PlacedPod, context: Karpen
   context.recordEvent(podEventSubject(pod), nominatedEvent(pod, target));
 }
 
-/** Their claims have no names yet; they are told once they do. */
+/** Their claims have no names yet; the Nominated event follows when the claim is created. */
 function* plannedPods(
   { decision, pools }: RoundResult,
   { clock }: KarpenterContext,

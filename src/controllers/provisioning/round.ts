@@ -31,8 +31,8 @@ export interface RoundOptions {
 export const provisionerName = "provisioner";
 
 /**
- * One round: from the cluster as it is to the machines it lacks. The machines are looked at before the pods, so that a
- * pod that is bound in between makes the round buy too little, which the next one heals, and never too much. (02:P-30)
+ * One round: from pending pods to NodeClaims. The snapshot is taken before pods are collected: a pod bound in between
+ * makes the round launch too little, which the next one corrects, and never too much. (02:P-30)
  */
 export async function provision(
   { budgetCount, warnedPods }: RoundOptions,
@@ -60,7 +60,7 @@ const emptyDecision: Decision = {
   statistics: { pods: 0, classes: 0, candidatesTried: 0, timedOut: false },
 };
 
-/** None where there is nobody to place; where there is no pool, nobody is placed, and pods are not told. (02:P-32) */
+/** No pools if there are no pods. Without any usable pool nothing is placed, and pods get no event. (02:P-32) */
 async function poolsFor(roundPods: RoundPods, context: KarpenterContext): Promise<readonly Pool[]> {
   const pods = podsToPlace(roundPods);
   if (pods.length === 0) return [];

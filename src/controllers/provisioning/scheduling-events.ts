@@ -9,7 +9,7 @@ const failedSchedulingMs = 5 * 60_000;
 const nominatedMs = 2 * 60_000;
 const noCompatibleTypesMs = 60_000;
 
-/** 02:L-20. */
+/** The pod cannot be scheduled, and why. (02:L-20) */
 export function failedSchedulingEvent({ metadata }: Pod, because: string): EventContent {
   return {
     type: "Warning",
@@ -19,13 +19,13 @@ export function failedSchedulingEvent({ metadata }: Pod, because: string): Event
   };
 }
 
-/** Where a pod is expected to run. */
+/** The claim or Node a pod is nominated to. */
 export interface NominationTarget {
   readonly claim?: string | undefined;
   readonly node?: string | undefined;
 }
 
-/** 02:L-21. */
+/** Where the pod is expected to run. (02:L-21) */
 export function nominatedEvent({ metadata }: Pod, { claim, node }: NominationTarget): EventContent {
   const targets = [
     ...(claim === undefined ? [] : [`nodeclaim/${claim}`]),
@@ -39,7 +39,7 @@ export function nominatedEvent({ metadata }: Pod, { claim, node }: NominationTar
   };
 }
 
-/** 02:L-22, T-6. */
+/** A pool's requirements match no available instance type. (02:L-22, T-6) */
 export function noCompatibleInstanceTypesEvent(
   { metadata }: NodePool,
   { becauseOfMinValues }: EmptyPool,
@@ -53,7 +53,7 @@ export function noCompatibleInstanceTypesEvent(
   };
 }
 
-/** Pods in memory do not all carry what kind they are. */
+/** Pods may lack apiVersion and kind. */
 export function podEventSubject({ metadata }: Pod): InvolvedObject {
   return { apiVersion: "v1", kind: "Pod", metadata };
 }

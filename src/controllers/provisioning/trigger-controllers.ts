@@ -13,10 +13,10 @@ import type { Timer } from "../../util/clock.ts";
 import type { ControllerDependencies } from "../controller-dependencies.ts";
 
 const recheckMs = 10_000;
-/** Then others may work: some milliseconds. */
+/** Then it yields: this is a few milliseconds of work. */
 const maxAtOnce = 1_000;
 
-/** Pods that wait ask for a round, and again every ten seconds until they do not. (02:P-10) */
+/** Pending pods trigger a round, and again every ten seconds while they are pending. (02:P-10) */
 export function podTriggerController({ trigger, cluster }: ControllerDependencies): Controller {
   return triggerController<KubeObject & Pod>({
     name: "provisioner.trigger.pod",
@@ -29,7 +29,7 @@ export function podTriggerController({ trigger, cluster }: ControllerDependencie
   });
 }
 
-/** So do nodes that leave: their pods need another place. (02:P-11, 03:I-8) */
+/** Nodes with the disrupted taint trigger one too: their pods must be rescheduled. (02:P-11, 03:I-8) */
 export function nodeTriggerController({ trigger }: ControllerDependencies): Controller {
   return triggerController<KubeObject & Node>({
     name: "provisioner.trigger.node",
@@ -52,7 +52,7 @@ interface TriggerControllerOptions<T extends KubeObject> {
   readonly trigger: (object: T, now: number) => void;
 }
 
-/** Objects of a kind that ask for something as long as something is true of them. */
+/** Triggers for each object as long as a predicate holds. */
 function triggerController<T extends KubeObject>({
   name,
   type,
@@ -81,13 +81,13 @@ interface TriggeringObjectsOptions<T extends KubeObject>
 }
 
 /**
- * One timer for all that ask: they are looked at again in the order in which they were looked at last. A timer and a
- * queue entry for each of twenty thousand pods would keep the process from everything else every ten seconds.
+ * One timer for all triggering objects, in the order they were last triggered. A timer and a queue entry for each of
+ * twenty thousand pods would block the process every ten seconds.
  */
 class TriggeringObjects<T extends KubeObject> {
   readonly #context: ControllerContext;
   readonly #options: TriggeringObjectsOptions<T>;
-  /** By key, when to look again: soonest first, as the wait is the same for all. */
+  /** When to trigger again, by key; soonest first, as the interval is the same for all. */
   readonly #dueAt = new Map<string, number>();
   #timer: Timer | undefined;
 
@@ -118,7 +118,7 @@ class TriggeringObjects<T extends KubeObject> {
     for (const [key, dueAt] of this.#dueAt) {
       next = dueAt;
       if (dueAt > now || triggered++ === maxAtOnce) break;
-      this.observe(key, this.#options.view.get(key)); // goes to the end of the line
+      this.observe(key, this.#options.view.get(key)); // moves to the end
       next = undefined;
     }
     this.#timer = undefined;
