@@ -13,7 +13,7 @@ import type { StructuralSchema } from "./structural/schema.ts";
 import { PatternCache, validateSchema } from "./structural/validate.ts";
 
 export interface AdmissionResult {
-  /** The object as it would be stored: pruned and defaulted. A fresh copy. */
+  /** A copy of the object as it would be stored: pruned and defaulted. */
   readonly object: unknown;
   /** Why it would be refused; empty: it would be stored. */
   readonly problems: readonly Problem[];
@@ -22,12 +22,12 @@ export interface AdmissionResult {
 export interface AdmitOptions {
   /** The stored object, when this is an update. */
   readonly old?: unknown;
-  /** Report unknown fields, as kubectl asks for; otherwise they are dropped in silence. */
+  /** Report unknown fields, as kubectl requests; otherwise they are dropped silently. */
   readonly strict?: boolean;
 }
 
 export interface SchemaAdmitOptions extends AdmitOptions {
-  /** Where the kind keeps its replica counts, when it has the scale subresource. */
+  /** The paths of its replica counts, if it has the scale subresource. */
   readonly scale?: ScalePaths | undefined;
 }
 
@@ -61,7 +61,7 @@ export class Admission {
     return schema;
   }
 
-  /** The same for any structural schema: how the embedded API server admits custom resources at run time. */
+  /** The same for any structural schema; the embedded API server admits custom resources with it. */
   admitWithSchema(
     schema: StructuralSchema,
     object: unknown,
@@ -83,7 +83,7 @@ export class Admission {
   }
 }
 
-/** One object, once. Hold an `Admission` to check many: it compiles schemas and rules only once. */
+/** Admits one object. To check many, keep an `Admission`: it compiles schemas and rules only once. */
 export function admit(object: unknown, options: AdmitOptions & { readonly provider: Provider }): AdmissionResult {
   return new Admission(options.provider).admit(object, options);
 }

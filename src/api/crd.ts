@@ -3,7 +3,7 @@ import type { KarpenterKind } from "./kinds/karpenter-kinds.ts";
 import type { Provider } from "./label-policy.ts";
 import type { StructuralSchema } from "./structural/schema.ts";
 
-/** A CustomResourceDefinition, as far as we write one. */
+/** A CustomResourceDefinition with the fields we write. */
 export interface CustomResourceDefinition {
   readonly apiVersion: "apiextensions.k8s.io/v1";
   readonly kind: "CustomResourceDefinition";
@@ -25,7 +25,7 @@ export interface CrdVersion {
   readonly subresources: Readonly<Record<string, unknown>>;
 }
 
-/** The structural schema of a kind, drawn from its zod source. Rule ids stay in: they are for us. */
+/** The structural schema of a kind, from its zod schema. It keeps our rule ids, which CRDs do not have. */
 export function structuralSchema(kind: KarpenterKind, provider: Provider): StructuralSchema {
   const { $schema: _, ...schema } = toJSONSchema(kind.schema(provider), {
     target: "openapi-3.0",
@@ -36,7 +36,7 @@ export function structuralSchema(kind: KarpenterKind, provider: Provider): Struc
   return schema as StructuralSchema;
 }
 
-/** Zod's habits that a structural schema does not share. */
+/** Removes what zod writes and a structural schema does not allow. */
 function tidy(schema: Record<string, unknown>): void {
   if (schema["minimum"] === Number.MIN_SAFE_INTEGER) delete schema["minimum"];
   if (schema["maximum"] === Number.MAX_SAFE_INTEGER) delete schema["maximum"];
@@ -44,7 +44,7 @@ function tidy(schema: Record<string, unknown>): void {
   if (schema["x-kubernetes-preserve-unknown-fields"] === true) delete schema["additionalProperties"];
 }
 
-/** The CRD of a kind under a provider's label rules. (01 §1.1) */
+/** The CRD of a kind with a provider's label rules. (01 §1.1) */
 export function customResourceDefinition(kind: KarpenterKind, provider: Provider): CustomResourceDefinition {
   const { group, plural, singular, shortNames, categories, scope } = kind;
   return {

@@ -1,6 +1,6 @@
 import { isRecord } from "./object.ts";
 
-/** A copy one may change. Plain JSON only; a key called `__proto__` stays a key. */
+/** A deep copy of plain JSON; a key called `__proto__` stays a key. */
 export function copyJson<T>(value: T): T {
   if (Array.isArray(value)) return value.map(copyJson) as T;
   if (!isRecord(value)) return value;
@@ -16,7 +16,7 @@ export function setOwnKey(target: Record<string, unknown>, key: string, value: u
   else target[key] = value;
 }
 
-/** Whether two JSON values say the same; the order of keys does not matter. */
+/** Whether two JSON values are equal, whatever the order of their keys. */
 export function isSameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;

@@ -10,18 +10,18 @@ import {
   resources,
 } from "./labels.ts";
 
-/** Which provider's rules apply. `all` is the union: what the sandbox installs. */
+/** The provider whose rules apply. `all` is the union, which the sandbox installs. */
 export const providers = ["kwok", "aws", "azure", "all"] as const;
 export type Provider = (typeof providers)[number];
 
-/** What a provider adds to the core rules about labels. Handed around as a value: there is no global registry. */
+/** What a provider adds to the core rules about labels. Passed as a value: there is no global registry. */
 export interface LabelPolicy {
   readonly wellKnown: ReadonlySet<string>;
   readonly restrictedDomains: readonly string[];
   readonly aliases: Readonly<Record<string, string>>;
-  /** Value spellings rewritten per normalised key. */
+  /** Old spellings of values and their replacements, by normalised key. */
   readonly valueAliases: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  /** Keys whose values are known: a requirement naming only unknown ones is an error. (01 §4.2) */
+  /** Keys with known values: a requirement with only unknown values is an error. (01 §4.2) */
   readonly knownValues: Readonly<Record<string, readonly string[]>>;
   /** Resources a NodeOverlay may not set. (01 §3.5) */
   readonly wellKnownResources: ReadonlySet<string>;
@@ -97,12 +97,12 @@ export function labelPolicy(provider: Provider): LabelPolicy {
   };
 }
 
-/** The spelling a requirement key is stored under. (01 §3.1.2) */
+/** The current spelling of a requirement key. (01 §3.1.2) */
 export function normalizedKey(policy: LabelPolicy, key: string): string {
   return Object.hasOwn(policy.aliases, key) ? (policy.aliases[key] ?? key) : key;
 }
 
-/** Whether a user may not set this label on a pool. A dot boundary counts here, unlike in CEL. (01 §3.1.3) */
+/** Whether a user may not set this label on a pool. Subdomains match only at a dot, unlike in the CEL rule. (01 §3.1.3) */
 export function isRestrictedLabel(policy: LabelPolicy, key: string): boolean {
   if (policy.wellKnown.has(key)) return false;
   if (key === labels.hostname) return true;

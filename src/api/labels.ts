@@ -1,4 +1,4 @@
-/** Every wire name Karpenter speaks, spelled once: labels, annotations, taints, finalizers, resources, groups. (01 §3) */
+/** Every name Karpenter uses in objects: labels, annotations, taints, finalizers, resources, groups. (01 §3) */
 
 export const groups = {
   karpenter: "karpenter.sh",
@@ -73,7 +73,7 @@ export const awsLabels = {
 /** Well-known on AWS, though outside its label domain. */
 export const awsZoneId = "topology.k8s.aws/zone-id";
 
-/** EC2 tags Karpenter writes that are no labels of nodes. (01 §3.6) */
+/** EC2 tags Karpenter writes that are not node labels. (01 §3.6) */
 export const awsTags = {
   clusterName: "eks:eks-cluster-name",
   nodeClaim: "karpenter.sh/nodeclaim",
@@ -81,7 +81,7 @@ export const awsTags = {
   clusterPrefix: "kubernetes.io/cluster/",
 } as const;
 
-/** AWS labels a NodeOverlay may not select on: they describe a launched machine, not a type. (01 §3.1.4: those marked †) */
+/** AWS labels a NodeOverlay may not select on: they describe a launched instance, not a type. (01 §3.1.4: those marked †) */
 export const awsLaunchOnlyLabels: readonly string[] = [
   awsLabels.instanceTenancy,
   awsLabels.capacityReservationId,
@@ -113,21 +113,21 @@ export const annotations = {
 
 /** How a pod behaves on a simulated node, where its image is never run. (05:CP-L10) */
 export const simulationAnnotations = {
-  /** From when its kubelet sees it until its containers run. */
+  /** Time from when the kubelet sees the pod until its containers run. */
   startSeconds: "sim.karpenter.sh/start-seconds",
-  /** From when its containers run until they are ready. */
+  /** Time from when its containers run until they are ready. */
   readySeconds: "sim.karpenter.sh/ready-seconds",
   /** How long its containers run before they exit by themselves. */
   runSeconds: "sim.karpenter.sh/run-seconds",
-  /** What they exit with then; zero unless given. */
+  /** Their exit code then; zero by default. */
   exitCode: "sim.karpenter.sh/exit-code",
   /** How long its containers take to stop when told to, after their pre-stop hooks. */
   stopSeconds: "sim.karpenter.sh/stop-seconds",
-  /** On nodes of a type that only the simulated cloud still sells. */
+  /** Set on nodes whose instance type only the simulated cloud still offers. */
   retiredType: "sim.karpenter.sh/retired-type",
 } as const;
 
-/** Annotations that carry what an older API version said and v1 cannot. (01 §7) */
+/** Annotations that hold what an older API version could express and v1 cannot. (01 §7) */
 export const compatibilityAnnotations = {
   nodeClassReference: "compatibility.karpenter.sh/v1beta1-nodeclass-reference",
   kubelet: "compatibility.karpenter.sh/v1beta1-kubelet-conversion",
@@ -163,7 +163,7 @@ export const taints = {
   disrupted: { key: "karpenter.sh/disrupted", effect: "NoSchedule" },
 } as const satisfies Record<string, Taint>;
 
-/** Taints every young node wears for a while; ignored for scheduling until the node is initialized. (01 §2.3) */
+/** Taints a new node has until it is initialized; scheduling ignores them until then. (01 §2.3) */
 export const knownEphemeralTaints: readonly Taint[] = [
   { key: "node.kubernetes.io/not-ready", effect: "NoSchedule" },
   { key: "node.kubernetes.io/not-ready", effect: "NoExecute" },
@@ -209,7 +209,7 @@ export const coreLabelAliases: Readonly<Record<string, string>> = {
   "beta.kubernetes.io/instance-type": labels.instanceType,
 };
 
-/** A pool may leave these undefined and still match pods that ask for them. (01 §3.1.1) */
+/** A pool that does not define these still matches pods that require them. (01 §3.1.1) */
 export const coreWellKnownLabels: readonly string[] = [
   labels.nodePool,
   labels.zone,

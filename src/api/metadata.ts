@@ -10,7 +10,7 @@ import {
   shortText,
 } from "./validation/names.ts";
 
-/** What every API server asks of an object's metadata, whatever its kind. */
+/** What every API server checks of an object's metadata, whatever its kind. */
 export function metadataProblems(object: unknown, patterns: PatternCache): readonly Problem[] {
   const metadata = (isRecord(object) ? object["metadata"] : undefined) ?? {};
   const misshapen = validateSchema(metadata, objectMetaSchema, patterns);

@@ -1,4 +1,4 @@
-/** Any Kubernetes object as it stands on the wire. */
+/** Any Kubernetes object. */
 export interface KubeObject {
   readonly apiVersion: string;
   readonly kind: string;
@@ -33,7 +33,7 @@ export interface OwnerReference {
   readonly blockOwnerDeletion?: boolean | undefined;
 }
 
-/** `namespace/name`. What is written without a namespace is in `default`, where kubectl would put it. */
+/** `namespace/name`. Without a namespace it is in `default`, as with kubectl. */
 export function namespacedName({ namespace, name }: Pick<ObjectMeta, "namespace" | "name">): string {
   return `${namespaceOf({ namespace })}/${name ?? ""}`;
 }
@@ -62,7 +62,7 @@ export function isKubeObject(value: unknown): value is KubeObject {
   );
 }
 
-/** Nothing in it may be changed: API objects are shared, not owned. */
+/** Deeply readonly: API objects are shared. */
 export type DeepReadonly<T> = T extends (infer Item)[]
   ? readonly DeepReadonly<Item>[]
   : T extends object

@@ -1,7 +1,7 @@
-/** Where in an object: field names and list indexes, from the root. */
+/** A path in an object: field names and list indexes, from the root. */
 export type FieldPath = readonly (string | number)[];
 
-/** What can be wrong with an object. Closed: text is one rendering of it. (01 §0.1) */
+/** What can be wrong with an object. A closed set; messages are renderings of it. (01 §0.1) */
 export const problemCodes = [
   // Layer S: the structural schema.
   "required",
@@ -19,7 +19,7 @@ export const problemCodes = [
   // Asked for by clients that want strict decoding.
   "unknown-field",
   "duplicate-field",
-  // Layer C: a CEL rule said no.
+  // Layer C: a CEL rule failed.
   "rule",
   // Layer R and H: checked after the object is stored.
   "invalid-key",
@@ -46,7 +46,7 @@ export interface Problem {
   readonly path: FieldPath;
   /** One sentence: what is wrong and why. */
   readonly message: string;
-  /** What would have been accepted, when that can be said shortly. */
+  /** What would have been accepted, if that can be said briefly. */
   readonly expected?: string;
   /** The numbered rule it breaks, e.g. `01:NP13`. */
   readonly rule?: string;

@@ -1,4 +1,4 @@
-/** Closed sets of words that schemas, validation and the engine share. */
+/** Closed sets of values that schemas, validation and scheduling share. */
 
 export const requirementOperators = ["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "Gte", "Lte"] as const;
 export type RequirementOperator = (typeof requirementOperators)[number];

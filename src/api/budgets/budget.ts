@@ -13,7 +13,7 @@ export interface Budget {
   readonly reasons?: readonly string[] | undefined;
 }
 
-/** What "no limit" is on the wire and in metrics: the largest 32-bit integer. */
+/** "No limit" in statuses and metrics: the largest 32-bit integer. */
 export const unlimitedDisruptions = 2_147_483_647;
 
 export const defaultBudgetNodes = "10%";
@@ -24,7 +24,7 @@ export interface DisruptionAllowance {
   readonly allowed: number;
   /** Budgets that cannot be evaluated. Any makes `allowed` 0, whatever reason they are for. (03:D-23) */
   readonly problems: readonly Problem[];
-  /** Budgets that mean something other than they seem to. */
+  /** Warnings about budgets that have no effect. */
   readonly notices: readonly Problem[];
 }
 
@@ -35,7 +35,7 @@ interface AllowanceQuery {
   readonly nowMs: number;
 }
 
-/** The minimum over the budgets that speak about the reason. Absent budgets are one of 10 %; none at all is no limit. */
+/** The minimum over the budgets that apply to the reason. Absent budgets mean one of 10 %; an empty list means no limit. */
 export function allowedDisruptions(
   budgets: readonly Budget[] | undefined,
   { reason, nodes, nowMs }: AllowanceQuery,
@@ -81,7 +81,7 @@ export function budgetActivity({ schedule, duration }: Budget, nowMs: number): B
   return { kind: hit === undefined ? "inactive" : "active" };
 }
 
-/** `isActive` for callers that treat a budget that cannot be evaluated as closed: it blocks, so it is active. */
+/** A budget that cannot be evaluated counts as active, because it blocks disruption. */
 export function isBudgetActive(budget: Budget, nowMs: number): boolean {
   return budgetActivity(budget, nowMs).kind !== "inactive";
 }

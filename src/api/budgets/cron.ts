@@ -36,7 +36,7 @@ const cronFields = [
   { name: "day of week", min: 0, max: 6, names: "sun mon tue wed thu fri sat".split(" ") },
 ] as const satisfies readonly CronField[];
 
-/** Reads a schedule; whatever the admission pattern let through and this does not know is an error. */
+/** Parses a schedule strictly: what the looser admission pattern lets through is an error here. */
 export function readSchedule(text: string): ScheduleReading {
   if (text.startsWith("@") && !aliases.has(text)) {
     return { kind: "error", message: `unknown schedule ${text}; known are ${[...aliases.keys()].join(", ")}` };
@@ -56,7 +56,7 @@ export function readSchedule(text: string): ScheduleReading {
   }
 }
 
-/** Raised and caught inside this file: a field deep inside a list of ranges may be wrong in a dozen ways. */
+/** Thrown and caught in this file only, so that nested parsing need not pass errors up. */
 class CronError extends Error {}
 
 function scheduleOf(parts: readonly string[]): Schedule {
@@ -128,7 +128,7 @@ function valuesInSteps(start: number, end: number, step: number): readonly numbe
 
 const longestMonth: readonly number[] = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-// 30 February: upstream takes a schedule without hits for an always active one. We say so instead.
+// 30 February: upstream treats a schedule that never hits as always active; here it is an error.
 function canEverOccur({ daysOfMonth, months, isEitherDay }: Schedule): boolean {
   if (isEitherDay) return true;
   const firstDay = Math.min(...daysOfMonth);

@@ -1,7 +1,7 @@
 export const conditionStatuses = ["True", "False", "Unknown"] as const;
 export type ConditionStatus = (typeof conditionStatuses)[number];
 
-/** One entry of `status.conditions` as it stands on the wire. Old NodeClaims may lack reason and message. (01 §0.4) */
+/** One entry of `status.conditions`. Old NodeClaims may lack reason and message. (01 §0.4) */
 export interface Condition {
   readonly type: string;
   readonly status: ConditionStatus;
@@ -12,7 +12,7 @@ export interface Condition {
   readonly observedGeneration?: number | undefined;
 }
 
-/** What a controller found out, before it is stamped with time and generation. */
+/** What a controller observed, without time and generation. */
 export interface ConditionObservation {
   readonly status: ConditionStatus;
   readonly reason: string;
@@ -29,7 +29,7 @@ export interface Conditioned {
   readonly status?: { readonly conditions?: readonly Condition[] | undefined } | undefined;
 }
 
-/** The conditions one kind may carry: `root` sums up `dependents`; independents come and go. (01 §2.1) */
+/** The conditions of one kind: `root` sums up `dependents`; independent conditions exist only while set. (01 §2.1) */
 export interface ConditionSet<D extends string = string, I extends string = string> {
   readonly root: ReadyCondition | undefined;
   readonly dependents: readonly D[];
@@ -39,7 +39,7 @@ export interface ConditionSet<D extends string = string, I extends string = stri
 export const readyCondition = "Ready";
 export type ReadyCondition = typeof readyCondition;
 
-/** Reasons the engine itself writes. */
+/** Reasons written by the condition functions themselves. */
 export const conditionReasons = {
   awaiting: "AwaitingReconciliation",
   reconciling: "ReconcilingDependents",

@@ -34,7 +34,7 @@ export const ec2NodeClassReasons = {
   PlacementGroupReady: ["PlacementGroupNotFound", "PlacementGroupResolutionFailed"],
   CapacityReservationsReady: [],
   InstanceProfileReady: [],
-  /** In the order they are looked for. */
+  /** In the order they are checked. */
   ValidationSucceeded: [
     "ClusterCIDRResolutionFailed",
     "InvalidKubeletConfiguration",
@@ -62,13 +62,13 @@ export const dryRunReasons = [
 ] as const satisfies readonly Ec2ValidationReason[];
 export type DryRunReason = (typeof dryRunReasons)[number];
 
-/** How the calls that launch nothing went. `skipped`: DISABLE_DRY_RUN. */
+/** The outcome of the dry-run calls. `skipped`: DISABLE_DRY_RUN. */
 export type DryRun =
   | { readonly kind: "passed" }
   | { readonly kind: "skipped" }
   | { readonly kind: "failed"; readonly reason: DryRunReason; readonly message: string };
 
-/** What was found out about an EC2NodeClass. A message is a failure; absent is fine. */
+/** What was checked of an EC2NodeClass. A message is a failure; absent means it passed. */
 export interface Ec2ValidationFacts {
   readonly amiFamily: string;
   readonly clusterCidr?: string | undefined;
@@ -79,18 +79,18 @@ export interface Ec2ValidationFacts {
   readonly conditions: readonly Condition[];
   readonly expressionEvaluation?: string | undefined;
   readonly tags?: string | undefined;
-  /** Absent: not tried yet. They cost calls, so they come last. */
+  /** Absent: not tried yet. They come last because they are API calls. */
   readonly dryRun?: DryRun | undefined;
 }
 
-/** `needs-dry-run`: nothing spoke against it, so the calls have to. */
+/** `needs-dry-run`: no check failed, so the dry-run calls decide. */
 export type Ec2ValidationVerdict =
   | { readonly kind: "decided"; readonly finding: ConditionObservation }
   | { readonly kind: "needs-dry-run" };
 
 const precedingDependents = ["AMIsReady", "InstanceProfileReady", "SecurityGroupsReady", "SubnetsReady"] as const;
 
-/** `ValidationSucceeded` of an EC2NodeClass: the first thing wrong, in the fixed order. (01 §2.4) */
+/** `ValidationSucceeded` of an EC2NodeClass: the first problem, in a fixed order. (01 §2.4) */
 export function ec2Validation(facts: Ec2ValidationFacts): Ec2ValidationVerdict {
   const failure = beforeDependencies(facts) ?? dependenciesFailure(facts.conditions) ?? afterDependencies(facts);
   if (failure !== undefined) return { kind: "decided", finding: failure };
@@ -119,7 +119,7 @@ function afterDependencies(facts: Ec2ValidationFacts): ConditionObservation | un
   );
 }
 
-// False beats Unknown: a dependency known to be bad will not get better by waiting.
+// False takes precedence over Unknown: waiting will not fix a dependency that is known to be bad.
 function dependenciesFailure(conditions: readonly Condition[]): ConditionObservation | undefined {
   const statuses = precedingDependents.map((type) => [type, statusOf(conditions, type)] as const);
   const waiting = statuses.filter(([, status]) => status !== "True");
@@ -139,7 +139,7 @@ function failedObservation(reason: Ec2ValidationReason, message: string | undefi
   return message === undefined ? undefined : { status: "False", reason, message };
 }
 
-/** A class launches nodes only if it was found ready in its present form. (01 §2.4) */
+/** A class launches nodes only if it is Ready for its current generation. (01 §2.4) */
 export function isNodeClassLaunchable(nodeClass: Conditioned): boolean {
   const condition = getCondition(nodeClass, readyCondition);
   return condition?.status === "True" && (condition.observedGeneration ?? 0) === (nodeClass.metadata.generation ?? 0);

@@ -1,7 +1,7 @@
 import type { Conditioned, ConditionObservation, ConditionSet } from "./condition.ts";
 import { getCondition } from "./set-condition.ts";
 
-/** Conditions of a NodeClaim, in the order of its life. (01 §2.3) */
+/** Conditions of a NodeClaim, in the order they become True. (01 §2.3) */
 export const nodeClaimConditions = {
   root: "Ready",
   dependents: ["Launched", "Registered", "Initialized"],
@@ -28,7 +28,7 @@ export const initializationReasons = [
 ] as const;
 export type InitializationReason = (typeof initializationReasons)[number];
 
-/** Other reasons a claim's conditions carry. */
+/** Other reasons of a claim's conditions. */
 export const nodeClaimReasons = {
   launchFailed: "LaunchFailed",
   nodeNotFound: "NodeNotFound",
@@ -40,7 +40,7 @@ export const nodeClaimReasons = {
   terminationGracePeriodElapsed: "TerminationGracePeriodElapsed",
 } as const;
 
-/** What `Launched` may say when a create call fails; copied to the pool when it keeps failing. (01 §2.5) */
+/** Reasons of `Launched` when a create call fails; copied to the pool when it keeps failing. (01 §2.5) */
 export const launchReasons = [
   nodeClaimReasons.launchFailed,
   "NodeClassReadinessUnknown",
@@ -66,13 +66,13 @@ export const launchReasons = [
 ] as const;
 export type LaunchReason = (typeof launchReasons)[number];
 
-/** A claim that has not launched or registered this long after the condition last moved is deleted. */
+/** A claim that has not launched or registered this long after the condition last changed is deleted. */
 export const launchTimeoutMs = 5 * 60_000;
 export const registrationTimeoutMs = 15 * 60_000;
 
 const maxLaunchMessageLength = 300;
 
-/** `Launched` after a failed create call that will be retried: Unknown, not False, because nothing is settled. */
+/** `Launched` after a failed create call that will be retried: Unknown, because a later call may succeed. */
 export function launchFailureObservation({
   reason,
   message,
@@ -84,7 +84,7 @@ export function launchFailureObservation({
   return { status: "Unknown", reason: reason ?? nodeClaimReasons.launchFailed, message: short };
 }
 
-/** Launched, Registered and Initialized are judged once: True and False are final. */
+/** Launched, Registered and Initialized are decided once: True and False are final. */
 export function isConditionSettled(claim: Conditioned, type: NodeClaimDependent): boolean {
   const status = getCondition(claim, type)?.status;
   return status === "True" || status === "False";

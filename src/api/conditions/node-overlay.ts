@@ -15,7 +15,7 @@ export function overlayValidationObservation(problems: readonly Problem[]): Cond
   return validationObservation(problems, nodeOverlayReasons.runtimeValidation);
 }
 
-/** Two overlays of equal weight want the same thing: the later one in order is rejected as a whole. (01 §1.4) */
+/** Two overlays of equal weight change the same thing: the later one in order is rejected as a whole. (01 §1.4) */
 export function overlayConflictObservation(message: string): ConditionObservation {
   return { status: "False", reason: nodeOverlayReasons.conflict, message };
 }

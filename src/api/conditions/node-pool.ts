@@ -23,7 +23,7 @@ export function poolValidationObservation(problems: readonly Problem[]): Conditi
   return validationObservation(problems, nodePoolReasons.validationFailed);
 }
 
-/** `NodeClassReady` of a pool. Never Unknown: a class nobody has judged is reported as False. (01 §2.2, §9.13) */
+/** `NodeClassReady` of a pool. Never Unknown: a class without a Ready condition is reported as False. (01 §2.2, §9.13) */
 export function nodeClassReadyObservation(nodeClass: Conditioned | undefined): ConditionObservation {
   if (nodeClass === undefined) {
     return notReady(nodePoolReasons.nodeClassNotFound, "NodeClass not found on cluster");
@@ -37,7 +37,7 @@ export function nodeClassReadyObservation(nodeClass: Conditioned | undefined): C
 function fromNodeClassReady(condition: Condition | undefined): ConditionObservation {
   if (condition?.status === "True") return { status: "True", reason: "NodeClassReady", message: "" };
   if (condition?.status === "False") {
-    // The class knows best: an empty reason would be refused by the pool's schema, so only that is replaced.
+    // Reason and message of the class are copied; only an empty reason is replaced, because the pool's schema forbids it.
     return notReady(condition.reason || nodePoolReasons.nodeClassReadinessUnknown, condition.message ?? "");
   }
   return notReady(nodePoolReasons.nodeClassReadinessUnknown, "Node Class Readiness Unknown");

@@ -19,7 +19,7 @@ export function registrationHealthStatus(window: RegistrationWindow): Registrati
   return window.filter((isRegistered) => !isRegistered).length >= unhealthyFailures ? "unhealthy" : "healthy";
 }
 
-/** After a restart the stored condition stands in for the results we no longer have. */
+/** After a restart the results are lost; the stored condition is used to rebuild them. */
 export function windowFromCondition(condition: Condition | undefined): RegistrationWindow {
   if (condition?.status === "True") return [true];
   return condition?.status === "False" ? [false, false] : [];
@@ -29,7 +29,7 @@ export interface PoolWithHealthStatus extends Conditioned {
   readonly status?: (Conditioned["status"] & { readonly nodeClassObservedGeneration?: number | undefined }) | undefined;
 }
 
-/** Whether what is known about registrations belongs to another pool or class spec, so the window starts empty again. */
+/** Whether the recorded registrations belong to an older spec of the pool or its class, so that the window starts empty. */
 export function isRegistrationHealthStale(pool: PoolWithHealthStatus, nodeClass: Conditioned): boolean {
   const condition = getCondition(pool, "NodeRegistrationHealthy");
   return (
@@ -45,7 +45,7 @@ export const unevaluatedHealthObservation: ConditionObservation = {
   message: "no node of this pool has registered or failed to since its spec or its node class changed",
 };
 
-/** The window after one more result, and what NodeRegistrationHealthy becomes, if it moves at all. */
+/** The window after one more result, and NodeRegistrationHealthy if it changes. */
 export interface WindowUpdate {
   readonly window: RegistrationWindow;
   readonly finding: ConditionObservation | undefined;
@@ -60,7 +60,7 @@ export function afterRegistration(window: RegistrationWindow): WindowUpdate {
   };
 }
 
-/** A claim ran out of time: it never launched (then its own words count), or launched and never registered. */
+/** A claim timed out: it never launched (then the reason of its Launched condition is used), or never registered. */
 export function afterRegistrationFailure(window: RegistrationWindow, claim: Conditioned): WindowUpdate {
   const next = withRegistrationResult(window, false);
   return {
@@ -81,7 +81,7 @@ function failureObservation(claim: Conditioned): ConditionObservation {
   return { status: "False", reason: launched.reason, message: launched.message ?? "" };
 }
 
-/** A claim speaks for a pool only if that very pool owns it: a pool of the same name made later starts afresh. */
+/** A claim counts only for the pool that owns it by uid: a new pool of the same name starts with an empty window. */
 export function isOwnedByPool(
   pool: { readonly metadata: { readonly uid?: string | undefined } },
   claim: { readonly metadata: { readonly ownerReferences?: readonly OwnerReference[] | undefined } },

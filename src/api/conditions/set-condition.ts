@@ -10,7 +10,7 @@ import {
   readyCondition,
 } from "./condition.ts";
 
-/** Where and when a condition is written. */
+/** Which condition is written, and when. */
 export interface ConditionWrite<D extends string, I extends string> {
   readonly set: ConditionSet<D, I>;
   readonly type: D | I | ReadyCondition;
@@ -71,7 +71,7 @@ export function setCondition<D extends string, I extends string>(
   return putCondition(subject, withInitialConditions(subject, conditionsOf(object)), { type, status, reason, message });
 }
 
-/** Re-stamps a settled condition with the current generation without judging it again. (01 §2.3) */
+/** Gives a final condition the current generation without evaluating it again. (01 §2.3) */
 export function refreshCondition<D extends string, I extends string>(
   object: Conditioned,
   write: ConditionWrite<D, I>,
@@ -86,7 +86,7 @@ export function refreshCondition<D extends string, I extends string>(
   });
 }
 
-/** First touch: root and dependents that are missing appear as Unknown since the object's creation. (01 §2.1) */
+/** Adds the root and dependents that are missing as Unknown, since the object's creation. (01 §2.1) */
 export function initializeConditions<D extends string, I extends string>(
   object: Conditioned,
   { set, nowMs }: Pick<ConditionWrite<D, I>, "set" | "nowMs">,
@@ -116,7 +116,7 @@ const awaitingReconciliation = {
   message: "no controller has looked at this object yet",
 } as const;
 
-/** The object as the engine sees it. */
+/** What the functions below read of an object. */
 interface ConditionSubject {
   readonly set: ConditionSet;
   readonly generation: number;
@@ -135,7 +135,7 @@ function conditionsOf(object: Conditioned): readonly Condition[] {
   return object.status?.conditions ?? noConditions;
 }
 
-// The root goes first, so that each dependent that appears also recomputes it: a fresh object names what it waits for.
+// The root is added first, so that each added dependent recomputes it and its message names what is missing.
 function withInitialConditions(subject: ConditionSubject, conditions: readonly Condition[]): readonly Condition[] {
   const { root, dependents } = subject.set;
   if (root === undefined) return conditions;
@@ -184,7 +184,7 @@ function isSameCondition(a: Condition, b: Condition): boolean {
   );
 }
 
-// Nobody re-evaluates most conditions of an object that is going away; left behind, they would make Ready Unknown.
+// Most conditions of an object being deleted are no longer evaluated; with an old generation they would make Ready Unknown.
 function withCurrentGenerationIfDeleting(subject: ConditionSubject, condition: Condition): Condition {
   return subject.isDeleting ? { ...condition, observedGeneration: subject.generation } : condition;
 }
@@ -196,7 +196,7 @@ function withRoot(subject: ConditionSubject, conditions: readonly Condition[]): 
     : putCondition(subject, conditions, { type: root, ...rootObservation(subject, conditions) });
 }
 
-// A True dependent of an older generation was judged against another spec: not ready, but not known bad either. (01 §9.12)
+// A True dependent of an older generation was evaluated against another spec, so the root is Unknown. (01 §9.12)
 function rootObservation(
   { set, generation }: ConditionSubject,
   conditions: readonly Condition[],
@@ -213,7 +213,7 @@ function rootObservation(
     : { status: "Unknown", reason: conditionReasons.reconciling, message };
 }
 
-/** By transition time, root last: what happened last is read last. */
+/** By transition time, root last. */
 function inStoredOrder(set: ConditionSet, conditions: readonly Condition[]): readonly Condition[] {
   const isRoot = ({ type }: Condition) => Number(type === set.root);
   return [...conditions].sort((a, b) => isRoot(a) - isRoot(b) || transitionTimeMs(a) - transitionTimeMs(b));

@@ -22,9 +22,9 @@ const selectors = [
   ["amiSelector", "amiSelectorTerms"],
 ] as const;
 
-/** Names under which a launch template of one's own could be given. */
+/** Fields that could name a custom launch template. */
 const launchTemplates = ["launchTemplate", "launchTemplateName"] as const;
-/** The inline form says what it is; capacity types become a requirement of the pool. */
+/** Type fields of the inline form; capacity types become a requirement of the pool. */
 const fieldsHandledElsewhere = ["amiFamily", "apiVersion", "kind", "capacityTypes"] as const;
 const knownFields = new Set<string>([
   ...copiedFields,
@@ -67,7 +67,7 @@ function refuseLaunchTemplates(draft: ConversionDraft, base: FieldPath): void {
   }
 }
 
-/** A field no version had: gone in lenient mode with a word, an error in strict mode. */
+/** A field no version had: dropped with a warning in lenient mode, an error in strict mode. */
 export function dropUnknownFields(
   draft: ConversionDraft,
   { base, knownFields: known }: { base: FieldPath; knownFields: ReadonlySet<string> },

@@ -4,7 +4,7 @@ import { closestMatch } from "../manifest/closest-match.ts";
 import { isRecord } from "../object.ts";
 import type { Problem } from "../problem.ts";
 
-/** Kinds of older API versions, and what becomes of them. (01 §7.1) */
+/** Kinds of older API versions, and how they are converted. (01 §7.1) */
 const olderKinds = {
   "karpenter.sh/v1beta1 NodePool": "node-pool",
   "karpenter.sh/v1beta1 NodeClaim": "node-claim",
@@ -17,20 +17,20 @@ const olderKinds = {
 } as const;
 export type OlderKind = (typeof olderKinds)[keyof typeof olderKinds];
 
-/** Served as they are; not ours to convert. */
+/** Served by others; not converted. */
 const servedElsewhere = ["karpenter.azure.com/v1beta1 AKSNodeClass", "karpenter.azure.com/v1alpha2 AKSNodeClass"];
 
 const currentKinds = karpenterKinds.map((one) => `${one.group}/${one.version} ${one.kind}`);
 const knownKinds: readonly string[] = [...currentKinds, ...Object.keys(olderKinds), ...servedElsewhere];
 const karpenterKindNames = new Set(knownKinds.map((name) => name.split(" ")[1]));
 
-/** What an object says it is. */
+/** The version and kind of an object, classified. */
 export type VersionClassification =
   | { readonly is: "older"; readonly kind: OlderKind }
   | { readonly is: "current" }
-  /** Someone else's: passes untouched. */
+  /** Not one of our kinds: passed through unchanged. */
   | { readonly is: "foreign" }
-  /** Says neither version nor kind: a piece of something. */
+  /** Neither apiVersion nor kind: a fragment. */
   | { readonly is: "fragment" }
   | { readonly is: "wrong"; readonly problem: Problem };
 
@@ -62,7 +62,7 @@ function missingFieldProblem(field: string, value: unknown): Problem {
   return { code: value === undefined ? "required" : "type", path: [field], message, expected: "text" };
 }
 
-/** A group of ours, one that nearly is, or none at all with a kind only we have. */
+/** Whether the group is ours, looks like a typo of ours, or is missing while only we have the kind. */
 function isMeantForKarpenter(apiVersion: string, kind: string): boolean {
   const slash = apiVersion.indexOf("/");
   if (slash < 0) return karpenterKindNames.has(kind) || apiVersion.includes("karpenter");
@@ -75,7 +75,7 @@ function isMeantForKarpenter(apiVersion: string, kind: string): boolean {
   );
 }
 
-/** The nearest known name: another version of this kind, or a kind one mistyped. */
+/** The closest known name: another version of this kind, or a kind with a similar name. */
 function unknownVersionProblem(apiVersion: string, kind: string): Problem {
   const versions = knownKinds.filter((name) => name.endsWith(` ${kind}`)).map((name) => name.split(" ")[0] ?? "");
   if (versions.length > 0) {

@@ -7,7 +7,7 @@ export function fieldPath(dotted: string): FieldPath {
   return dotted.split(".");
 }
 
-/** The value at a path; null reads as absent, as the API server has it. (01 §0.1) */
+/** The value at a path; null counts as absent, as in the API server. (01 §0.1) */
 export function valueAt(object: unknown, path: FieldPath): unknown {
   let value: unknown = object;
   for (const step of path) {
@@ -18,12 +18,12 @@ export function valueAt(object: unknown, path: FieldPath): unknown {
   return value ?? undefined;
 }
 
-/** A value of the source as a message can quote it, whatever it is. */
+/** A value of the source as text for a message. */
 export function valueText(value: unknown): string {
   return typeof value === "string" ? value : (JSON.stringify(value) ?? "nothing");
 }
 
-/** A guess, and what strict mode says instead of making it. */
+/** An assumption, and the problem strict mode reports instead. */
 export interface Assumption extends ConversionWarning {
   readonly strictProblem: Omit<Problem, "path"> & { readonly path?: FieldPath };
 }
@@ -31,11 +31,11 @@ export interface Assumption extends ConversionWarning {
 export interface ConversionDraftOptions {
   readonly source: unknown;
   readonly mode: ConversionMode;
-  /** What the result holds before anything is carried over. */
+  /** The initial content of the result. */
   readonly object: Record<string, unknown>;
 }
 
-/** A v1 object in the making, and everything there is to say about how it came to be. */
+/** A v1 object being built from an older one, with the warnings and problems found on the way. */
 export class ConversionDraft {
   readonly source: unknown;
   readonly object: Record<string, unknown>;
@@ -50,17 +50,17 @@ export class ConversionDraft {
     this.object = object;
   }
 
-  /** What the source says there. */
+  /** The source's value at a path. */
   sourceValue(path: FieldPath): unknown {
     return valueAt(this.source, path);
   }
 
-  /** What the result says there so far. */
+  /** The result's current value at a path. */
   resultValue(path: FieldPath): unknown {
     return valueAt(this.object, path);
   }
 
-  /** Takes a field over as it is; whether there was one. */
+  /** Copies a field; returns whether there was one. */
   copyField(from: FieldPath, to: FieldPath): boolean {
     const value = this.sourceValue(from);
     if (value === undefined) return false;
@@ -68,14 +68,14 @@ export class ConversionDraft {
     return true;
   }
 
-  /** Takes a field over and away from its old place. */
+  /** Moves a field to another path. */
   moveField(from: FieldPath, to: FieldPath): boolean {
     const carried = this.copyField(from, to);
     if (carried) this.removeField(from);
     return carried;
   }
 
-  /** Sets a field, making room for it; `from` tells where its value was written. */
+  /** Sets a field and creates its parents; `from` is where its value was written. */
   setField(to: FieldPath, value: unknown, from?: FieldPath): void {
     const parent = this.#parentFor(to);
     const key = to.at(-1);
@@ -91,12 +91,12 @@ export class ConversionDraft {
     if (isRecord(parent) && key !== undefined) delete parent[key];
   }
 
-  /** Lossy, but the only reading there is: said in both modes. */
+  /** A lossy step without alternative: a warning in both modes. */
   warn(warning: ConversionWarning): void {
     this.warnings.push(warning);
   }
 
-  /** A guess: made in lenient mode with a warning, refused in strict mode. The draft goes on as if made, to find more. */
+  /** An assumption: a warning in lenient mode, a problem in strict mode. Conversion continues either way, to find more problems. */
   assume({ strictProblem, ...warning }: Assumption): void {
     if (this.#mode === "lenient") this.warnings.push(warning);
     else this.problems.push({ path: warning.path, ...strictProblem });
@@ -106,7 +106,7 @@ export class ConversionDraft {
     this.problems.push(problem);
   }
 
-  /** Says why when a field that must be an object is none; absent is for the schema to judge. */
+  /** Reports a field that must be an object and is not; absent ones are left to the schema. */
   checkIsObject(path: FieldPath): boolean {
     const value = this.sourceValue(path);
     if (value !== undefined && !isRecord(value)) this.#refuseType(path);

@@ -1,6 +1,6 @@
 import type { FieldPath, Problem } from "../problem.ts";
 
-/** How to treat what an old manifest leaves open: assume and say so, or refuse. (01 §7.9) */
+/** How to treat what an old manifest leaves open: assume with a warning, or fail. (01 §7.9) */
 export const conversionModes = ["lenient", "strict"] as const;
 export type ConversionMode = (typeof conversionModes)[number];
 
@@ -12,11 +12,11 @@ export interface ConversionOptions {
   readonly defaultInstanceProfile?: string;
   /** Leave out the requirements that v1alpha5 on AWS implied. (01 §7.6) */
   readonly ignoreDefaults?: boolean;
-  /** Keep what v1 cannot say in annotations, so that the way back is exact: for serving both versions. (01 §7.3) */
+  /** Keep what v1 cannot express in annotations, so that converting back is exact: for serving both versions. (01 §7.3) */
   readonly roundTrip?: boolean;
 }
 
-/** Each lossy or guessed step a conversion may take. Closed: text is one rendering of it. */
+/** The lossy or assumed steps of conversions. A closed set; messages are renderings of it. */
 export const conversionWarningCodes = [
   "policy-assumed",
   "consolidate-after-assumed",
@@ -45,7 +45,7 @@ export const conversionWarningCodes = [
 ] as const;
 export type ConversionWarningCode = (typeof conversionWarningCodes)[number];
 
-/** One lossy or guessed step: where, what was assumed or lost, what to do. */
+/** One lossy or assumed step: where, what was assumed or lost, what to do. */
 export interface ConversionWarning {
   readonly code: ConversionWarningCode;
   /** In the source document. */
@@ -54,7 +54,7 @@ export interface ConversionWarning {
   readonly advice: string;
 }
 
-/** A field of the result that stands elsewhere in its source. */
+/** A field of the result that has another path in its source. */
 export interface FieldMove {
   readonly from: FieldPath;
   readonly to: FieldPath;
@@ -67,21 +67,21 @@ export interface ConversionResult {
   /** Index of the input it came from. */
   readonly input: number;
   readonly object: unknown;
-  /** Whether it is its input still, the input in new words, or made from a part of it. */
+  /** Whether it is the unchanged input, the converted input, or made from a part of it. */
   readonly origin: "unchanged" | "same-kind" | "new-kind" | "generated";
   readonly moves: readonly FieldMove[];
 }
 
-/** What became of a set of objects. An input with problems yields no object. */
+/** The result of converting a set of objects. An input with problems yields no object. */
 export interface Conversion {
   readonly objects: readonly ConversionResult[];
-  /** What inputs with problems would have become: to find what else is wrong with them. */
+  /** What inputs with problems would have become, to find further problems. */
   readonly refused: readonly ConversionResult[];
   readonly warnings: readonly (ConversionWarning & { readonly input: number })[];
   readonly problems: readonly (Problem & { readonly input: number })[];
 }
 
-/** Where in the source a path of the result was written: through the longest move that covers it. */
+/** The path in the source of a path in the result, by the longest move that covers it. */
 export function sourcePath(
   path: FieldPath,
   moves: readonly FieldMove[],

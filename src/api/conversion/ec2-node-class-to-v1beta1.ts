@@ -21,7 +21,7 @@ const fieldsAfterV1beta1 = [
   "cpuOptions",
 ].map((field) => ["spec", field]);
 
-/** v1 EC2NodeClass to v1beta1. (01 §7.5, read backwards) */
+/** v1 EC2NodeClass to v1beta1. (01 §7.5) */
 export function ec2NodeClassToV1beta1(draft: ConversionDraft): void {
   const ubuntu = draft.sourceValue(annotationPath(compatibilityAnnotations.ubuntu));
   restoreFamilyFromAlias(draft);
@@ -37,7 +37,7 @@ function hasPlainAlias(term: unknown): boolean {
   return isRecord(term) && (term["alias"] === undefined || typeof term["alias"] === "string");
 }
 
-/** Beta names a family; a pinned version waits in an annotation for the way forth. */
+/** v1beta1 has the family only; a pinned version is kept in an annotation for converting back to v1. */
 function restoreFamilyFromAlias(draft: ConversionDraft): void {
   const terms = draft.sourceValue(paths.terms);
   if (!Array.isArray(terms) || !terms.every(hasPlainAlias)) return;

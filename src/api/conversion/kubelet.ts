@@ -5,12 +5,12 @@ import type { FieldPath } from "../problem.ts";
 import { type ConversionDraft, fieldPath, valueAt, valueText } from "./conversion-draft.ts";
 import { defaultClassKind } from "./node-class-ref.ts";
 
-/** Kubelet settings stood with pools; in v1 they stand with the class, which many pools may share. (01 §7.5) */
+/** Kubelet settings were part of pools; in v1 they are part of the class, which several pools may share. (01 §7.5) */
 
 export interface PoolConversion {
   readonly input: number;
   readonly draft: ConversionDraft;
-  /** Where the source wrote its settings, if it did. */
+  /** The path of the settings in the source, if it has any. */
   readonly kubelet: FieldPath | undefined;
 }
 
@@ -23,7 +23,7 @@ export interface ClassConversion {
 const classKubelet = fieldPath("spec.kubelet");
 const kubeletAnnotationPath = ["metadata", "annotations", compatibilityAnnotations.kubelet];
 
-/** Settings of the source, without what no kubelet takes any more. */
+/** Settings of the source, without those kubelets no longer accept. */
 export function kubeletSettings(pool: PoolConversion): Record<string, unknown> | undefined {
   const settings = pool.kubelet === undefined ? undefined : pool.draft.sourceValue(pool.kubelet);
   if (!isRecord(settings)) return undefined;
@@ -54,7 +54,7 @@ export function moveKubeletToClasses(
   }
 }
 
-/** The EC2NodeClass each pool names; undefined gathers the pools of other kinds of class. */
+/** Pools by the EC2NodeClass they refer to; under undefined those of other kinds of class. */
 function poolsByClass(pools: readonly PoolConversion[]): ReadonlyMap<string | undefined, readonly PoolConversion[]> {
   const groupsOfPools = new Map<string | undefined, PoolConversion[]>();
   for (const pool of pools) {

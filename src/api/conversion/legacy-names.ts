@@ -3,7 +3,7 @@ import { isRecord } from "../object.ts";
 import type { FieldPath } from "../problem.ts";
 import type { ConversionDraft } from "./conversion-draft.ts";
 
-/** Old keys and what they are called today. (01 §7.6) */
+/** Old keys and their current names. (01 §7.6) */
 export const legacyKeyRenames: ReadonlyMap<string, string> = new Map([
   [legacyNames.provisionerName, labels.nodePool],
   [legacyNames.provisionerHash, annotations.nodePoolHash],
@@ -12,7 +12,7 @@ export const legacyKeyRenames: ReadonlyMap<string, string> = new Map([
   [legacyNames.nodeTemplateHash, annotations.ec2NodeClassHash],
 ]);
 
-/** Keys nothing reads any more, and those we compute ourselves. */
+/** Keys that are no longer read, and those Karpenter computes. */
 const droppedKeys: ReadonlySet<string> = new Set([
   legacyNames.emptinessTimestamp,
   legacyNames.linked,
@@ -23,7 +23,7 @@ const droppedKeys: ReadonlySet<string> = new Set([
   legacyNames.nodeTemplateHash,
 ]);
 
-/** A map of labels or annotations, in today's names. */
+/** A map of labels or annotations with current names. */
 export function renameLegacyKeys(
   draft: ConversionDraft,
   { from, to }: { readonly from: FieldPath; readonly to: FieldPath },

@@ -5,7 +5,7 @@ import type { ConversionWarning } from "./conversion.ts";
 import { fieldPath, valueAt } from "./conversion-draft.ts";
 import { legacyKeyRenames } from "./legacy-names.ts";
 
-/** Where the kinds people write keep their pods. */
+/** The path of the pod template, by kind. */
 const podPaths: Readonly<Record<string, FieldPath>> = {
   Pod: [],
   PodTemplate: fieldPath("template"),
@@ -18,7 +18,7 @@ const podPaths: Readonly<Record<string, FieldPath>> = {
   CronJob: fieldPath("spec.jobTemplate.spec.template"),
 };
 
-/** Pods that speak of provisioners: not ours to rewrite, but they would wait forever. (01 §7.6) */
+/** Pods with labels of provisioners: we do not rewrite them, but they would stay pending forever. (01 §7.6) */
 export function legacyPodKeyWarnings(object: unknown): readonly ConversionWarning[] {
   const kind = isRecord(object) ? String(object["kind"]) : "";
   const base = Object.hasOwn(podPaths, kind) ? podPaths[kind] : undefined;
@@ -47,7 +47,7 @@ function* legacyKeyUses(object: unknown, base: FieldPath): Iterable<LegacyKeyUse
   }
 }
 
-/** Affinity keys and topology keys, at whatever depth they stand. */
+/** Affinity keys and topology keys at any depth. */
 function* legacyKeyMentions(value: unknown, path: FieldPath): Iterable<LegacyKeyUse> {
   if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) yield* legacyKeyMentions(item, [...path, index]);

@@ -17,7 +17,7 @@ import {
 import { toV1 } from "./to-v1.ts";
 
 export interface ManifestConversionOptions extends ConversionOptions {
-  /** Whose rules the result must pass. */
+  /** The provider whose rules the result must pass. */
   readonly provider: Provider;
 }
 
@@ -27,7 +27,7 @@ export interface ManifestConversion {
   readonly findings: readonly Finding[];
 }
 
-/** Documents to v1, each result checked as an API server would, everything said by file, line and field. */
+/** Converts documents to v1 and checks each result as an API server would; findings have file, line and field. */
 export function convertManifests(
   documents: readonly ManifestDocument[],
   { provider, ...options }: ManifestConversionOptions,
@@ -47,7 +47,7 @@ export function convertManifests(
     findings.push(...checked.findings);
     if (!checked.findings.some(isError)) printables.push(printableDocument(checked.result, documents));
   }
-  // What is wrong besides the guesses that were not allowed: all errors of a document at once.
+  // Further problems of inputs that could not be converted, so that all errors of a document are reported at once.
   for (const result of conversion.refused) {
     const known = conversion.problems
       .filter((problem) => problem.input === result.input)
@@ -76,7 +76,7 @@ interface CheckContext {
   readonly mode: ConversionOptions["mode"];
 }
 
-/** Admission as the last word. Fields nobody knows go first: a strict client would be refused for them. (01 §0.1) */
+/** Checks the result by admission. Unknown fields are reported first: the API server rejects them for strict clients. (01 §0.1) */
 function checkAdmission(
   result: ConversionResult,
   { admission, documents, mode }: CheckContext,
@@ -136,7 +136,7 @@ function printableDocument(
   );
   const yaml = rewriteDocument(document.yaml, { target: object, relocations, inPlace: origin === "same-kind" });
   if (origin === "generated") {
-    // The comment introduces the object it was taken from.
+    // The comment belongs to the object it was taken from.
     yaml.commentBefore = null;
     if (yaml.contents !== null) yaml.contents.commentBefore = null;
   }
@@ -161,7 +161,7 @@ function problemFinding(problem: Problem, document: ManifestDocument | undefined
   };
 }
 
-/** Two results of one input may say the same of it. */
+/** Two results of one input may have the same finding. */
 function distinct(findings: readonly Finding[]): readonly Finding[] {
   const key = (finding: Finding) =>
     [finding.source, finding.position.line, finding.severity, formatPath(finding.path), finding.message].join("\n");

@@ -23,7 +23,7 @@ export function nodeClaimFromV1beta1(draft: ConversionDraft, pools: readonly unk
   if (draft.sourceValue(paths.expiry) === undefined) draft.setField(paths.expiry, expiryOf(draft, pools));
 }
 
-/** Beta claims had no expiry of their own: the pool's applies, else the default. */
+/** v1beta1 claims have no expireAfter: the pool's applies, else the default. */
 function expiryOf(draft: ConversionDraft, pools: readonly unknown[]): unknown {
   const name = draft.sourceValue(paths.poolLabel);
   const pool = pools.find((one) => name !== undefined && valueAt(one, fieldPath("metadata.name")) === name);

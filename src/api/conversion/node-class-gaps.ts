@@ -4,11 +4,11 @@ import type { FieldPath } from "../problem.ts";
 import type { ConversionOptions } from "./conversion.ts";
 import { type ConversionDraft, fieldPath } from "./conversion-draft.ts";
 
-/** What a class must say in v1, and what old ones left to a global setting or to nobody. (01 §7.9 M2 and M15) */
+/** Fills in fields v1 requires and older versions took from a global setting or did not have. (01 §7.9 M2 and M15) */
 
-/** The profile the usual installation instructions set up. */
+/** The instance profile of upstream's installation instructions. */
 export const conventionalInstanceProfile = "KarpenterNodeInstanceProfile";
-/** Stands in for a cluster name nobody gave: it finds nothing, rather than another cluster's subnets. */
+/** Used when no cluster name is given: it matches nothing, rather than the subnets of another cluster. */
 export const placeholderClusterName = "my-cluster";
 
 const paths = {
@@ -21,7 +21,7 @@ const paths = {
   userData: fieldPath("spec.userData"),
 } as const;
 
-/** `base` is where the source wrote the spec of the class. */
+/** `base` is the path of the class spec in the source. */
 export function fillNodeClassGaps(
   draft: ConversionDraft,
   { base, options }: { base: FieldPath; options: ConversionOptions },
@@ -66,7 +66,7 @@ function assumeDiscoveryTerms(
   });
 }
 
-/** `settings.aws.defaultInstanceProfile` is gone: each class names its own. (01 §7.9 M2) */
+/** `settings.aws.defaultInstanceProfile` no longer exists: each class has its own. (01 §7.9 M2) */
 function assumeProfile(
   draft: ConversionDraft,
   { base, options }: { base: FieldPath; options: ConversionOptions },
@@ -95,7 +95,7 @@ function assumeProfile(
   });
 }
 
-/** Containers two hops away could reach instance metadata; in v1 they cannot unless told so. (01 §7.2) */
+/** The default hop limit of 2, with which containers reach instance metadata, is 1 in v1. (01 §7.2) */
 function keepHopLimit(draft: ConversionDraft, base: FieldPath): void {
   const path = [...base, "metadataOptions"];
   const given = draft.resultValue(paths.metadataOptions);
@@ -119,7 +119,7 @@ function keepHopLimit(draft: ConversionDraft, base: FieldPath): void {
   });
 }
 
-/** Tags Karpenter once wrote itself and now keeps for itself. (01 §7.5) */
+/** Tags users could set before and Karpenter reserves now. (01 §7.5) */
 function dropReservedTags(draft: ConversionDraft, base: FieldPath): void {
   for (const tag of [legacyNames.managedBy, legacyNames.provisionerName]) {
     if (draft.resultValue([...paths.tags, tag]) === undefined) continue;
@@ -129,7 +129,7 @@ function dropReservedTags(draft: ConversionDraft, base: FieldPath): void {
   }
 }
 
-/** AL2 user data is followed by a bootstrap call of ours. (01 §7.9 M2) */
+/** Karpenter appends its bootstrap call to AL2 user data. (01 §7.9 M2) */
 export function warnDoubleBootstrap(
   draft: ConversionDraft,
   { base, family }: { base: FieldPath; family: unknown },

@@ -14,7 +14,7 @@ const paths = {
   annotations: fieldPath("metadata.annotations"),
 } as const;
 
-/** Where the source wrote its family and its image selector. */
+/** The paths of family and image selector in the source. */
 export interface ImageSource {
   readonly family: FieldPath;
   readonly terms: FieldPath;
@@ -34,7 +34,7 @@ export function convertImages(
   else refuseUnknownFamily(draft, { source, family });
 }
 
-/** Terms are kept beside the family; without any, the alias says both and the family goes. */
+/** With terms, the family is kept; without any, an alias replaces it. */
 function convertEksFamily(
   draft: ConversionDraft,
   { source, hasTerms, family }: { source: ImageSource; hasTerms: boolean; family: (typeof aliasFamilies)[number] },
@@ -49,7 +49,7 @@ function convertEksFamily(
   draft.setField(paths.terms, [{ alias: `${family.toLowerCase()}@${valueText(version)}` }], source.family);
 }
 
-/** Its images are found by terms alone; the rest of it is AL2's. (01 §7.5) */
+/** Ubuntu images are selected by terms; everything else is like AL2. (01 §7.5) */
 function convertUbuntu(draft: ConversionDraft, { source, hasTerms }: { source: ImageSource; hasTerms: boolean }): void {
   if (!hasTerms) {
     draft.addProblem({

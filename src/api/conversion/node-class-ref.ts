@@ -14,10 +14,10 @@ const groupOfKind: ReadonlyMap<unknown, string> = new Map([
 
 const misplacedRefPath = fieldPath("spec.nodeClassRef");
 
-/** A pool's reference, put right first where v1beta1 manifests tend to get it wrong. (01 §7.3, §7.9 M6 and M14) */
+/** Converts a pool's class reference after correcting common mistakes of v1beta1 manifests. (01 §7.3, §7.9 M6 and M14) */
 export function convertPoolClassRef(draft: ConversionDraft): void {
   const path = fieldPath("spec.template.spec.nodeClassRef");
-  // Once it was moved, both places name the class: the manifest its own, the object what was made of it.
+  // The reference may stand under spec by mistake; it is moved unless the right place names another class.
   if (
     draft.resultValue(misplacedRefPath) !== undefined &&
     [undefined, classNameAt(draft, misplacedRefPath)].includes(classNameAt(draft, path))
@@ -62,7 +62,7 @@ function groupOfApiVersion(apiVersion: unknown): string | undefined {
   return typeof apiVersion === "string" && apiVersion !== "" ? apiVersion.split("/")[0] : undefined;
 }
 
-/** `written` is where the source would have named its class. */
+/** `written` is the path where the source would name its class. */
 export function assumeDefaultClass(draft: ConversionDraft, path: FieldPath, written: FieldPath = path): void {
   draft.setField(path, { group: groups.aws, kind: defaultClassKind, name: defaultClassName });
   draft.assume({
@@ -79,7 +79,7 @@ export function assumeDefaultClass(draft: ConversionDraft, path: FieldPath, writ
   });
 }
 
-/** Remembers the reference word for word, or that there was none, so that the way back is exact. (01 §7.3) */
+/** Keeps the original reference, or that there was none, so that converting back is exact. (01 §7.3) */
 export function annotateClassRef(draft: ConversionDraft, path: FieldPath): void {
   const ref = draft.sourceValue(path) ?? draft.sourceValue(misplacedRefPath) ?? null;
   draft.setField(["metadata", "annotations", compatibilityAnnotations.nodeClassReference], JSON.stringify(ref));

@@ -13,7 +13,7 @@ const paths = {
   resources: fieldPath("spec.template.spec.resources"),
 } as const;
 
-/** The beta schema's own default, which nobody had to write down. (01 §7.2) */
+/** The default of the v1beta1 schema. (01 §7.2) */
 export const v1beta1ExpireAfter = "720h";
 
 /** v1beta1 NodePool to v1, except for its kubelet settings, which concern the class. (01 §7.3) */
@@ -54,7 +54,7 @@ function convertExpiry(draft: ConversionDraft): void {
   }
 }
 
-/** Which of the two beta policies is meant; the rest of the family is written in place. */
+/** Which of the two v1beta1 policies is meant; other values are handled where they occur. */
 type V1beta1Policy = "WhenEmpty" | "WhenUnderutilized" | "unknown";
 
 function convertConsolidationPolicy(draft: ConversionDraft): V1beta1Policy {
@@ -77,7 +77,7 @@ function convertConsolidationPolicy(draft: ConversionDraft): V1beta1Policy {
   }
 }
 
-/** No version ever had it; the documents that use it explain it as "nodes with no workload". Never read in v1. (01 §7.9 M1) */
+/** No version ever had this field; documents that use it describe it as "nodes with no workload". Not accepted in v1. (01 §7.9 M1) */
 function convertWhenIdle(draft: ConversionDraft): V1beta1Policy {
   draft.setField(paths.policy, "WhenEmpty");
   draft.warn({
@@ -118,7 +118,7 @@ function refuseUnknownPolicy(draft: ConversionDraft, policy: string): V1beta1Pol
   return "unknown";
 }
 
-/** Upstream loses `Never` here and invents it there; we keep what was written. (01 §7.3, §9.19) */
+/** Upstream's conversion drops or adds `Never`; we keep the value as written. (01 §7.3, §9.19) */
 function convertConsolidateAfter(draft: ConversionDraft, policy: V1beta1Policy): void {
   const after = draft.sourceValue(paths.after);
   if (after === undefined) {

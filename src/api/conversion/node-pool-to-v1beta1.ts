@@ -15,7 +15,7 @@ const poolPaths = {
   budgets: fieldPath("spec.disruption.budgets"),
 } as const;
 
-/** v1 NodePool to v1beta1. (01 §7.3, way back) */
+/** v1 NodePool to v1beta1. (01 §7.3) */
 export function nodePoolToV1beta1(draft: ConversionDraft): void {
   restoreClassRef(draft, poolPaths.ref);
   restoreKubelet(draft, poolPaths.kubelet);
@@ -32,7 +32,7 @@ export function nodePoolToV1beta1(draft: ConversionDraft): void {
   stripCompatibilityAnnotations(draft);
 }
 
-/** v1 NodeClaim to v1beta1: its expiry is its pool's there. */
+/** v1 NodeClaim to v1beta1, where expireAfter is a field of the pool only. */
 export function nodeClaimToV1beta1(draft: ConversionDraft): void {
   restoreClassRef(draft, fieldPath("spec.nodeClassRef"));
   restoreKubelet(draft, fieldPath("spec.kubelet"));
@@ -42,7 +42,7 @@ export function nodeClaimToV1beta1(draft: ConversionDraft): void {
   stripCompatibilityAnnotations(draft);
 }
 
-/** The reference as it was once written, if its class is still the same one; none if it was assumed; else rebuilt. */
+/** The original reference if the class is unchanged; none if it had been assumed; else a new one. */
 function restoreClassRef(draft: ConversionDraft, path: FieldPath): void {
   const ref = draft.sourceValue(path);
   if (!isRecord(ref)) return;
@@ -69,7 +69,7 @@ function restorePolicy(draft: ConversionDraft): void {
   const policy = draft.sourceValue(poolPaths.policy);
   if (policy !== "WhenEmptyOrUnderutilized" && policy !== "Balanced") return;
   draft.setField(poolPaths.policy, "WhenUnderutilized");
-  // Beta allows only Never beside this policy, and Never must not get lost. (01 §7.2, §9.19)
+  // v1beta1 allows only Never with this policy, and Never must be kept. (01 §7.2, §9.19)
   if (draft.sourceValue(poolPaths.after) !== "Never") draft.removeField(poolPaths.after);
   if (policy !== "Balanced") return;
   draft.warn({
@@ -119,7 +119,7 @@ export function annotationPath(name: string): FieldPath {
   return ["metadata", "annotations", name];
 }
 
-/** What only served the conversion does not belong into the converted. */
+/** Removes annotations that exist only for conversion. */
 export function stripCompatibilityAnnotations(draft: ConversionDraft): void {
   for (const name of [
     compatibilityAnnotations.nodeClassReference,
@@ -138,6 +138,6 @@ function parsedJson(text: unknown): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // someone edited the annotation by hand: as good as none
+    return undefined; // the annotation was edited by hand: ignore it
   }
 }

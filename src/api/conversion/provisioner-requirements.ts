@@ -8,7 +8,7 @@ import { convertRequirements } from "./requirements.ts";
 const from = fieldPath("spec.requirements");
 const to = fieldPath("spec.template.spec.requirements");
 
-/** Fields of the oldest versions that are requirements today. (01 §7.7) */
+/** Fields of the oldest versions that are requirements now. (01 §7.7) */
 const requirementLists: readonly (readonly [FieldPath, string])[] = [
   [fieldPath("spec.instanceTypes"), labels.instanceType],
   [fieldPath("spec.zones"), labels.zone],
@@ -19,7 +19,7 @@ const requirementLists: readonly (readonly [FieldPath, string])[] = [
   [fieldPath("spec.provider.capacityTypes"), labels.capacityType],
 ];
 
-/** What v1alpha5 on AWS required when nothing was said. (01 §7.6) */
+/** The default requirements of v1alpha5 on AWS. (01 §7.6) */
 const impliedRequirements = [
   { key: labels.os, operator: "In", values: ["linux"] },
   { key: labels.arch, operator: "In", values: ["amd64"] },
@@ -40,7 +40,7 @@ export function convertProvisionerRequirements(draft: ConversionDraft, options: 
   draft.setField(to, []);
   convertRequirements(draft, { from, to });
   const items = draft.resultValue(to);
-  if (!Array.isArray(items)) return; // the schema will say what is wrong with it
+  if (!Array.isArray(items)) return; // the schema reports it
   for (const [path, key] of requirementLists) listRequirement(draft, { path, key, items });
   if (isBeforeV1alpha5(draft)) warnSelectorsIntersect(draft);
   else if (options.ignoreDefaults !== true) items.push(...impliedFor(draft, items));
@@ -67,7 +67,7 @@ function listRequirement(
   items.push({ key, operator: "In", values: [...values] });
 }
 
-/** Labels of the pool are requirements too: what they say needs no default. */
+/** Labels of the pool are requirements too, so their keys need no default. */
 function impliedFor(draft: ConversionDraft, items: readonly unknown[]): readonly unknown[] {
   const poolLabels = draft.resultValue(fieldPath("spec.template.metadata.labels"));
   const written = new Set<unknown>([
@@ -83,7 +83,7 @@ function isBeforeV1alpha5(draft: ConversionDraft): boolean {
   return ["karpenter.sh/v1alpha3", "karpenter.sh/v1alpha4"].includes(String(draft.sourceValue(["apiVersion"])));
 }
 
-/** A pod's selector used to override these lists; today both must hold. (01 §7.7) */
+/** A pod's selector used to override these lists; now both must match. (01 §7.7) */
 function warnSelectorsIntersect(draft: ConversionDraft): void {
   const first = requirementLists.find(([path]) => draft.sourceValue(path) !== undefined);
   if (first === undefined) return;

@@ -74,7 +74,7 @@ function convertProviderRef(draft: ConversionDraft): void {
   }
 }
 
-/** Alpha had no default expiry: unset means never. (01 §9.20) */
+/** v1alpha5 has no default expiry: unset means never. (01 §9.20) */
 function convertTtlUntilExpired(draft: ConversionDraft): void {
   const ttl = seconds(draft, paths.ttlExpired);
   draft.setField(
@@ -123,7 +123,7 @@ function seconds(draft: ConversionDraft, path: FieldPath): number | undefined {
   return undefined;
 }
 
-/** Alpha nested limits under `resources`; a limit written beside it was ignored, which nobody can have meant. */
+/** v1alpha5 has limits under `resources`; a limit written beside it was ignored, surely by mistake. */
 function convertLimits(draft: ConversionDraft): void {
   const source = draft.sourceValue(paths.limits);
   if (source === undefined || !draft.checkIsObject(paths.limits) || !isRecord(source)) return;

@@ -3,13 +3,13 @@ import { isRecord } from "../object.ts";
 import type { FieldPath } from "../problem.ts";
 import { type ConversionDraft, valueText } from "./conversion-draft.ts";
 
-/** Keys that mean nothing in v1: the first every node of the pool answers to anyway, the second nothing carries any more. */
+/** Keys without meaning in v1: every node of the pool matches the first, and no node has the second. */
 const droppedKeys: ReadonlyMap<unknown, string> = new Map([
   [legacyNames.provisionerName, `every node of the pool carries ${labels.nodePool} instead`],
   [legacyNames.instancePods, "the label went away with v1beta1"],
 ]);
 
-/** Requirements of any older version: the list stays, words that never existed are read as what was meant. */
+/** Requirements of any older version: the list is kept, operators that never existed are read as what was meant. */
 export function convertRequirements(
   draft: ConversionDraft,
   { from, to }: { readonly from: FieldPath; readonly to: FieldPath },
@@ -34,7 +34,7 @@ export function convertRequirements(
   draft.setField(to, kept, from);
 }
 
-/** Seed documents name an operator `Out`; there never was one. (01 §7.9) */
+/** Some documents use an operator `Out`, which never existed. (01 §7.9) */
 function withKnownOperator(draft: ConversionDraft, item: unknown, path: FieldPath): unknown {
   if (!isRecord(item) || item["operator"] !== "Out") return structuredClone(item);
   draft.assume({

@@ -10,7 +10,7 @@ const ownerKey = "aws::owners";
 
 type Term = Record<string, unknown>;
 
-/** A selector may ask for more combinations than v1 has room for: 30 terms. */
+/** A selector may have more combinations than the 30 terms v1 allows. */
 const maxTerms = 1000;
 
 export function convertSelectorTerms(
@@ -46,7 +46,7 @@ export function convertSelectorTerms(
 function termsOf(draft: ConversionDraft, selector: Record<string, unknown>, from: FieldPath): readonly Term[] {
   const lists = new Map(Object.entries(selector).map(([key, value]) => [key, commaSeparated(value)]));
   const ids = idKeys.flatMap((key) => lists.get(key) ?? []);
-  // An id says it all; v1 refuses to combine it with anything. (01:EC6)
+  // v1 does not allow an id together with other fields. (01:EC6)
   if (ids.length > 0) return idTerms(draft, { ids, selector, from });
   const tags = [...lists].filter(([key]) => key !== nameKey && key !== ownerKey && !idKeys.includes(key));
   for (const [key, words] of tags) if (words.length === 0) warnWildcard(draft, [...from, key]);
@@ -90,7 +90,7 @@ function warnWildcard(draft: ConversionDraft, path: FieldPath): void {
   });
 }
 
-/** One term for each way to take one alternative of every dimension; stops growing when it is hopeless anyway. */
+/** One term per combination of alternatives; stops when there are too many. */
 function termProduct(dimensions: readonly (readonly Term[])[]): readonly Term[] {
   let terms: readonly Term[] = [{}];
   for (const alternatives of dimensions) {

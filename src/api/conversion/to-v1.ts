@@ -15,7 +15,7 @@ import { nodePoolFromV1beta1 } from "./node-pool-from-v1beta1.ts";
 import { provisionerToNodePool } from "./provisioner.ts";
 import { incompletePodProblems, v1MistakeProblems } from "./unconverted-problems.ts";
 
-/** A whole set of objects to v1: together, because kubelet settings, expiry and inline providers cross documents. (01 §7) */
+/** Converts a set of objects to v1 together, because kubelet settings, expiry and inline providers involve several. (01 §7) */
 export function toV1(objects: readonly unknown[], options: ConversionOptions): Conversion {
   const works = objects.flatMap((object, input) => startConversion({ object, input, options }));
   const pools = works.filter((work) => work.role === "pool");
@@ -36,7 +36,7 @@ interface ObjectConversion {
   readonly draft: ConversionDraft;
   readonly role: "pool" | "class" | "claim" | "other";
   readonly origin: ConversionResult["origin"];
-  /** Where a pool wrote its kubelet settings. */
+  /** The path of a pool's kubelet settings. */
   readonly kubelet?: FieldPath;
   changed: boolean;
 }
@@ -158,7 +158,7 @@ function startProvisioner({ object, input, options }: ConversionInput): readonly
   return [pool, { input, draft: generated, role: "class", origin: "generated", changed: true }];
 }
 
-/** Settings leave the pool at once; where they go is settled when all documents are known. */
+/** Settings are removed from the pool now and added to a class once all documents are known. */
 function takeKubelet(draft: ConversionDraft, dotted: string): { readonly kubelet?: FieldPath } {
   const path = fieldPath(dotted);
   if (draft.sourceValue(path) === undefined || !draft.checkIsObject(path)) return {};
@@ -195,7 +195,7 @@ function draftOfSameKind(source: unknown, apiVersion: string, mode: ConversionOp
   return new ConversionDraft({ source, mode, object });
 }
 
-/** What the API server writes into metadata belongs to the old object, not to the new one. */
+/** Metadata written by the API server belongs to the old object, not to the new one. */
 function draftOfNewKind(
   source: unknown,
   { apiVersion, kind, mode }: { apiVersion: string; kind: string; mode: ConversionOptions["mode"] },
@@ -208,7 +208,7 @@ function draftOfNewKind(
   return draft;
 }
 
-/** Nodes carry the pool's name as a label, which has room for 63 letters. (01 §3.1.1) */
+/** The pool's name is a label of its nodes, and a label value has at most 63 characters. (01 §3.1.1) */
 function warnLongName(draft: ConversionDraft): void {
   const name = draft.sourceValue(fieldPath("metadata.name"));
   if (typeof name !== "string" || name.length <= 63) return;

@@ -11,7 +11,7 @@ const convertersByKind: Readonly<Record<string, (draft: ConversionDraft) => void
   [`${groups.aws}/v1 EC2NodeClass`]: ec2NodeClassToV1beta1,
 };
 
-/** The way back, for clients that still read v1beta1: what that version cannot say is lost, with a warning. (01 §7.3) */
+/** Converts v1 to v1beta1 for clients that still read it; what it cannot express is lost with a warning. (01 §7.3) */
 export function toV1beta1(objects: readonly unknown[]): Conversion {
   const works = objects.map((object, input) => ({ input, ...convertToV1beta1(object) }));
   return {

@@ -2,9 +2,9 @@ import { isRecord } from "../object.ts";
 import { formatPath, type Problem } from "../problem.ts";
 import { fieldPath, valueAt } from "./conversion-draft.ts";
 
-/** What can be said about objects that need no conversion. */
+/** Problems of objects that need no conversion. */
 
-/** v1 pools written from old habits: the schema would only say that something is unknown and something else missing. */
+/** v1 pools with fields of older versions: the schema would only report unknown and missing fields. */
 export function v1MistakeProblems(object: unknown): readonly Problem[] {
   if (!isRecord(object) || object["kind"] !== "NodePool") return [];
   return [...misplacedClassRefProblems(object), ...operatorOutProblems(object)];
@@ -31,7 +31,7 @@ function operatorOutProblems(object: unknown): readonly Problem[] {
   });
 }
 
-/** A Pod without a name or without containers is a picture in a document, not an object. (01 §7.9 M18) */
+/** A Pod without a name or containers is an excerpt from documentation, not a complete object. (01 §7.9 M18) */
 export function incompletePodProblems(object: unknown): readonly Problem[] {
   if (!isRecord(object) || object["apiVersion"] !== "v1" || object["kind"] !== "Pod") return [];
   const named = valueAt(object, fieldPath("metadata.name")) ?? valueAt(object, fieldPath("metadata.generateName"));

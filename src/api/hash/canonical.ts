@@ -10,7 +10,7 @@ export function canonicalScalar(value: string | number | boolean | null | undefi
   return value === undefined || value === null || value === "" ? undefined : JSON.stringify(value);
 }
 
-/** A scalar whose zero is the same as not being there. */
+/** A scalar whose zero value means absent. */
 export function canonicalNonZero(value: string | number | boolean | null | undefined): Canonical {
   return value ? JSON.stringify(value) : undefined;
 }

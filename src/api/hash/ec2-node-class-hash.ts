@@ -53,7 +53,7 @@ export interface HashedNodeClass extends AmiSelection {
   readonly kubelet?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** The cluster's CA bundle is part of every machine's boot configuration, so it counts too. */
+/** The cluster's CA bundle is part of every instance's boot configuration, so it is hashed too. */
 export function ec2NodeClassHash(
   spec: HashedNodeClass,
   { caBundle }: { readonly caBundle?: string | undefined },

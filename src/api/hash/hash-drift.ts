@@ -10,7 +10,7 @@ export type Annotations = Readonly<Record<string, string>>;
 export const nodePoolHashVersion = "ts-v1";
 export const ec2NodeClassHashVersion = "ts-v1";
 
-/** Under which annotations a hash and its version are stamped on the owner and its claims. */
+/** The annotations that hold a hash and its version, on the owner and its claims. */
 export interface HashAnnotationKeys {
   readonly hash: string;
   readonly version: string;
@@ -21,13 +21,13 @@ export const hashAnnotationKeys = {
   ec2NodeClass: { hash: annotations.ec2NodeClassHash, version: annotations.ec2NodeClassHashVersion },
 } as const satisfies Readonly<Record<string, HashAnnotationKeys>>;
 
-/** Both sides' annotations. */
+/** The annotations of both. */
 export interface HashAnnotationSides {
   readonly claim: Annotations | undefined;
   readonly owner: Annotations | undefined;
 }
 
-/** Static drift: only when all four annotations exist and the versions agree do hashes say anything. (01 §6.3) */
+/** Static drift. Hashes are compared only when all four annotations exist and the versions agree. (01 §6.3) */
 export function isDriftedByHash(stamp: HashAnnotationKeys, { claim, owner }: HashAnnotationSides): boolean {
   const versions = [claim?.[stamp.version], owner?.[stamp.version]];
   const hashes = [claim?.[stamp.hash], owner?.[stamp.hash]];
@@ -35,7 +35,7 @@ export function isDriftedByHash(stamp: HashAnnotationKeys, { claim, owner }: Has
   return versions[0] === versions[1] && hashes[0] !== hashes[1];
 }
 
-/** Whether the claim has its new stamp and the owner not yet, or the other way round: hashes say nothing then. */
+/** Whether only one of claim and owner has the new hash version yet: such hashes cannot be compared. */
 export function areHashVersionsDifferent(
   { version }: HashAnnotationKeys,
   { claim, owner }: HashAnnotationSides,
@@ -52,7 +52,7 @@ export interface ClaimHashState {
 }
 
 export interface HashUpdates {
-  /** Annotations to add, by claim. These are written first: a crash in between repeats the whole step. */
+  /** Annotations to add, by claim. They are written first, so that after a crash the whole step is repeated. */
   readonly claims: readonly { readonly name: string; readonly annotations: Annotations }[];
   /** Annotations to add to the owner; absent when it already carries them. */
   readonly owner: Annotations | undefined;
@@ -77,7 +77,7 @@ export function hashUpdatesFor(
     owner: isCurrent ? undefined : { [stamp.hash]: now.hash, [stamp.version]: now.version },
   };
 
-  // A drifted claim keeps its hash: hashes of two versions cannot be compared, and it must not be forgiven.
+  // A drifted claim keeps its old hash: with a new one it would no longer look drifted.
   function restamped({ name, isDrifted }: ClaimHashState) {
     const version = { [stamp.version]: now.version };
     return { name, annotations: isDrifted ? version : { ...version, [stamp.hash]: now.hash } };

@@ -60,7 +60,7 @@ function canonicalTaint({ key, value, effect, timeAdded }: HashedTaint): Canonic
   });
 }
 
-// The length counts, not how it is written: 60m and 1h are the same. Never is no duration. (01 §0.3)
+// Durations are compared by length: 60m and 1h are the same. Never is not a duration. (01 §0.3)
 function canonicalDuration(text: string | undefined): Canonical {
   if (text === undefined) return undefined;
   const ms = parseNillableDurationMs(text);

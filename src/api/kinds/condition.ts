@@ -26,7 +26,7 @@ const condition = withMeta(
   { description: "One observation about the object." },
 );
 
-/** NodeClaims keep a looser form, for objects written before the rule. (01 §0.4) */
+/** NodeClaims have a looser form, for objects written before the rule. (01 §0.4) */
 const looseCondition = withMeta(
   z.object({
     ...shared,

@@ -10,11 +10,11 @@ import {
   withMeta,
 } from "./schema-fields.ts";
 
-/** How an EC2 machine is made: disks, network cards, metadata service, tags. (01 §1.6.1, 01:EC14–EC23) */
+/** How EC2 instances are configured: disks, network interfaces, metadata service, tags. (01 §1.6.1, 01:EC14–EC23) */
 
 const ebs = withMeta(
   z.object({
-    deleteOnTermination: booleanField("Whether the volume goes when the machine goes.").optional(),
+    deleteOnTermination: booleanField("Whether the volume is deleted with the instance.").optional(),
     encrypted: booleanField("Whether the volume is encrypted.").optional(),
     iops: int64Field("Provisioned operations a second.").optional(),
     throughput: int64Field("Throughput in MiB/s (gp3).").optional(),

@@ -28,7 +28,7 @@ import {
   withMeta,
 } from "./schema-fields.ts";
 
-/** The family an alias names must be the one written down, unless that is Custom. */
+/** The family of an alias must be amiFamily, unless that is Custom. */
 function aliasFamilyRule(family: (typeof aliasFamilies)[number]): CelRule {
   const written = amiFamilies.find((one) => one.toLowerCase() === family) ?? family;
   return {
@@ -84,7 +84,7 @@ const spec = withMeta(
     ).optional(),
   }),
   {
-    description: "How EC2 machines are made.",
+    description: "How EC2 instances are configured.",
     ...celRules(
       {
         id: "EC12",
@@ -103,7 +103,7 @@ const spec = withMeta(
 
 const amiRequirement = z.object({
   key: stringField("A label key."),
-  operator: stringField("How it relates to the values."), // a plain text upstream: the schema closes no set here
+  operator: stringField("How it relates to the values."), // upstream's schema has no enum here
   values: withMeta(z.array(z.string()), { description: "Values.", "x-kubernetes-list-type": "atomic" }).optional(),
 });
 
@@ -169,7 +169,7 @@ export const ec2NodeClassSchema = () =>
       spec: spec.optional(),
       status: status.optional(),
     },
-    { description: "An EC2NodeClass says how EC2 machines are made: network, image, identity, disks." },
+    { description: "An EC2NodeClass configures EC2 instances: network, image, identity, disks." },
   );
 
 export type Ec2NodeClass = Stored<z.output<ReturnType<typeof ec2NodeClassSchema>>>;

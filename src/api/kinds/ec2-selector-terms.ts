@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { CelRule } from "../structural/schema.ts";
 import { celRules, stringField, stringMapField, withMeta } from "./schema-fields.ts";
 
-/** Selector terms of an EC2NodeClass: terms are ORed, what stands inside one is ANDed. (01 §1.6.1, 01:EC1–EC11) */
+/** Selector terms of an EC2NodeClass: terms are ORed, the fields of one are ANDed. (01 §1.6.1, 01:EC1–EC11) */
 
 const tags = stringMapField("Tags the resource carries; `*` asks only for the key.", {
   maxProperties: 20,
@@ -27,7 +27,7 @@ const everyTermNeedsRule = (rule: string, fields: readonly string[]): CelRule =>
   message: `every term needs one of ${fields.join(", ")}`,
 });
 
-/** Refused only when every term is mixed: upstream's reading, so a list with one clean term passes. (01 §9.8) */
+/** Rejected only when every term is mixed: as upstream, a list with one valid term passes. (01 §9.8) */
 const notAllMixedRule = (rule: string, field: string, others: readonly string[]): CelRule => ({
   id: rule,
   rule: `!self.all(term, has(term.${field}) && (${others.map((other) => `has(term.${other})`).join(" || ")}))`,

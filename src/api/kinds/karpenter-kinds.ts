@@ -28,7 +28,7 @@ export interface KarpenterKind {
   readonly categories: readonly string[];
   readonly scale?: { readonly specReplicasPath: string; readonly statusReplicasPath: string };
   readonly printerColumns: readonly PrinterColumn[];
-  /** Whose kind it is; absent: everybody's. */
+  /** The provider the kind belongs to; absent for kinds every provider serves. */
   readonly provider?: Exclude<Provider, "all">;
   readonly schema: (provider: Provider) => z.ZodType;
 }
@@ -161,7 +161,7 @@ export const karpenterKinds = [
 
 export type KarpenterKindName = (typeof karpenterKinds)[number]["kind"];
 
-/** The kind an object says it is, in the version we store. */
+/** Our kind for an apiVersion and kind, in the version we store. */
 export function karpenterKindOf(apiVersion: unknown, kind: unknown): KarpenterKind | undefined {
   return karpenterKinds.find((one) => one.kind === kind && `${one.group}/${one.version}` === apiVersion);
 }

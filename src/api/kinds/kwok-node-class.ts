@@ -26,7 +26,7 @@ export const kwokNodeClassSchema = () =>
             pattern: schemaPatterns.duration,
           }).optional(),
         }),
-        { description: "How simulated machines behave." },
+        { description: "How simulated nodes behave." },
       ).optional(),
       status: withMeta(z.object({ conditions: plainConditionListSchema.optional() }), {
         description: "What is known of the class.",

@@ -2,7 +2,7 @@ import type { Provider } from "../label-policy.ts";
 import { awsLabels, awsLaunchOnlyLabels, groups, kwokLabels, labels } from "../labels.ts";
 import type { CelRule } from "../structural/schema.ts";
 
-/** CEL rules on label keys: which a user may ask for, by provider. (01 §1.2.1, §3.1.4; 06 §2.3 for Azure) */
+/** CEL rules on label keys: which users may set, by provider. (01 §1.2.1, §3.1.4; 06 §2.3 for Azure) */
 
 type LabelUsage = "pool-requirement" | "pool-label" | "claim-requirement" | "overlay-requirement";
 

@@ -43,9 +43,9 @@ const spec = (provider: Provider) =>
 const status = withMeta(
   z.object({
     nodeName: stringField("The Node object this claim became.").optional(),
-    providerID: stringField("The machine behind it, as the provider names it.").optional(),
-    imageID: stringField("The image the machine runs.").optional(),
-    capacity: resourceListField("All the machine has.").optional(),
+    providerID: stringField("The provider ID of the instance.").optional(),
+    imageID: stringField("The image of the instance.").optional(),
+    capacity: resourceListField("The total capacity of the instance.").optional(),
     allocatable: resourceListField("What pods may use of it.").optional(),
     lastPodEventTime: withMeta(dateTimeField, {
       description: "When a pod last came or went.",

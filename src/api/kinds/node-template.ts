@@ -6,7 +6,7 @@ import { requirementKeyRules } from "./label-rules.ts";
 import { schemaPatterns } from "./patterns.ts";
 import { atomicList, celRules, dateTimeField, stringField, withMeta } from "./schema-fields.ts";
 
-/** What pools, claims and overlays say about nodes in the same words: taints, requirements, node class. */
+/** The fields pools, claims and overlays share: taints, requirements, node class. */
 
 const taint = z.object({
   key: withMeta(z.string().min(1), { description: "The taint key.", pattern: schemaPatterns.qualifiedName }),
@@ -43,7 +43,7 @@ function valuesNeededBy(operator: "In" | "NotIn"): CelRule {
 
 const requirementFields = {
   operator: withMeta(z.enum(requirementOperators), { description: "How the label relates to the values." }),
-  // Kept where upstream has them, on the list itself, where they have no effect: values are checked at run time. (01 §4.1)
+  // As upstream on the list itself, where they have no effect; values are checked at run time. (01 §4.1)
   values: withMeta(z.array(z.string()), {
     description: "Values: one or more for In, none for Exists and DoesNotExist, one integer for Gt, Lt, Gte and Lte.",
     maxLength: 63,
@@ -105,7 +105,7 @@ export function nodeClassRefSchema(transitions: readonly CelRule[]) {
       name: refField("NP20", "name"),
     }),
     {
-      description: "The provider's node class, which says how machines are made.",
+      description: "The provider's node class, which configures instances.",
       ...(transitions.length > 0 ? celRules(...transitions) : {}),
     },
   );

@@ -9,7 +9,7 @@ export const schemaPatterns = {
   duration: "^([0-9]+(s|m|h))+$",
   durationOrNever: "^(([0-9]+(s|m|h))+|Never)$",
   budgetNodes: "^((100|[0-9]{1,2})%|[0-9]+)$",
-  /** Mis-grouped upstream, and kept so: `@dailyfoo` and six fields pass here and fail at evaluation. */
+  /** Grouped wrongly upstream and kept: `@dailyfoo` and six fields pass here and fail at evaluation. */
   budgetSchedule: "^(@(annually|yearly|monthly|weekly|daily|midnight|hourly))|((.+)\\s(.+)\\s(.+)\\s(.+)\\s(.+))$",
   budgetDuration: "^((([0-9]+(h|m))|([0-9]+h[0-9]+m))(0s)?)$",
   volumeSize:

@@ -3,9 +3,9 @@ import type { DeepReadonly, ObjectMeta } from "../object.ts";
 import type { CelRule } from "../structural/schema.ts";
 import { schemaPatterns } from "./patterns.ts";
 
-/** Small words to write schemas with. Zod carries the types; `.meta` carries what only a CRD can say. */
+/** Helpers for writing the zod schemas of our kinds; `.meta` holds what only a CRD can express. */
 
-/** JSON Schema keywords that Zod has no word for, or that must be RE2 rather than JavaScript. */
+/** JSON Schema keywords that zod does not have, or patterns that must be RE2 rather than JavaScript. */
 export interface SchemaMeta {
   readonly description?: string;
   readonly pattern?: string;
@@ -66,7 +66,7 @@ export const dateTimeField = withMeta(z.string(), { format: "date-time" });
 
 const metadata = withMeta(z.custom<ObjectMeta>(), { type: "object" });
 
-/** A whole object: what all kinds share around their spec and status. */
+/** An object with the fields all kinds share around spec and status. */
 export function objectSchema<Spec extends z.ZodType, Status extends z.ZodType>(
   parts: { readonly spec: Spec; readonly status: Status },
   extra: SchemaMeta,
@@ -79,5 +79,5 @@ export function objectSchema<Spec extends z.ZodType, Status extends z.ZodType>(
   return withMeta(z.object({ ...shared, ...parts }), extra);
 }
 
-/** An object as it is stored: it says what it is, and nobody may change it. */
+/** An object as stored: with apiVersion and kind, deeply readonly. */
 export type Stored<Wire> = DeepReadonly<Wire & { apiVersion: string; kind: string; metadata: ObjectMeta }>;

@@ -2,7 +2,7 @@ import type { Taint } from "../labels.ts";
 import type { ObjectMeta } from "../object.ts";
 import type { LabelSelector, NodeSelector, PersistentVolumeClaimSpec, PodSpec, ResourceList } from "./pod.ts";
 
-/** What else of a cluster scheduling reads, as far as it reads it. */
+/** Kubernetes objects besides pods, with the fields scheduling reads. */
 
 export interface Node {
   readonly apiVersion?: string | undefined;
@@ -94,7 +94,7 @@ export interface CsiNode {
     | undefined;
 }
 
-/** A Service or a workload whose selector default topology constraints are deduced from. (02:X-51) */
+/** A Service or workload whose selector the default topology constraints use. (02:X-51) */
 export interface SelectorOwner {
   readonly kind: "Service" | "ReplicationController" | "ReplicaSet" | "StatefulSet";
   readonly metadata: ObjectMeta;

@@ -1,4 +1,4 @@
-/** The candidate nearest to a word somebody mistyped; none when even the nearest is a different word. */
+/** The candidate closest to a mistyped word; undefined if none is close. */
 export function closestMatch(word: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined;
   let bestDistance = Number.POSITIVE_INFINITY;
@@ -10,7 +10,7 @@ export function closestMatch(word: string, candidates: Iterable<string>): string
   return best !== undefined && bestDistance <= Math.max(2, Math.floor(best.length / 3)) ? best : undefined;
 }
 
-/** Levenshtein distance with two rows; over-long words are cut, they are not typing slips. */
+/** Levenshtein distance with two rows. Long words are cut: they are not typos. */
 export function editDistance(a: string, b: string): number {
   const left = a.slice(0, 100);
   const right = b.slice(0, 100);

@@ -1,4 +1,4 @@
-/** Bytes to text, or one sentence saying why these bytes are no manifest. */
+/** Decodes bytes to text, or says why they are not a manifest. */
 export type DecodedManifest =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "refused"; readonly because: string };

@@ -2,17 +2,17 @@ import { type Document, isMap, isScalar, isSeq, type LineCounter, type Node, typ
 import type { FieldPath } from "../problem.ts";
 import { type Finding, fileStartPosition, type Position, type SourceLocation } from "./finding.ts";
 
-/** One object of a file, with the way back to the place it was written. */
+/** One object of a file, with the positions of its fields. */
 export interface ManifestDocument {
   /** The file as the user named it. */
   readonly source: string;
   /** Plain JSON value; no aliases, no shared parts, no `__proto__`. */
   readonly object: unknown;
-  /** Its syntax tree, free of aliases; comments hang on its nodes. */
+  /** Its syntax tree without aliases; comments are attached to the nodes. */
   readonly yaml: Document;
   /** As written, when it was a document of its own and not an item of a List. */
   readonly text: string | undefined;
-  /** Where a field stands; for a missing one, its nearest ancestor that exists. */
+  /** The position of a field; for a missing one, of its nearest existing ancestor. */
   readonly locationOf: (path: FieldPath) => SourceLocation;
 }
 
@@ -26,7 +26,7 @@ export function findingLocation(
   return { source: file, position: { line, column } };
 }
 
-/** The place of a path below `root`: of its key in a map, of the item in a list. */
+/** The position of a path below `root`: that of the key in a map, of the item in a list. */
 export function positionIn(root: Node | null, path: FieldPath, lines: LineCounter): Position {
   let node: unknown = root;
   let offset = root?.range?.[0];
@@ -43,7 +43,7 @@ export function positionIn(root: Node | null, path: FieldPath, lines: LineCounte
 
 interface Child {
   readonly node: unknown;
-  /** The node whose place names the child. */
+  /** The node whose position is reported for the child. */
   readonly marker: Node | undefined;
 }
 

@@ -13,11 +13,11 @@ export interface SourceLocation extends Position {
 
 export const fileStartPosition: Position = { line: 1, column: 1 };
 
-/** What a reader may want to know although the file was understood. */
+/** What a user may want to know although the file could be read. */
 export const readingWarningCodes = ["yaml-1.1-boolean", "unknown-tag"] as const;
 export type ReadingWarningCode = (typeof readingWarningCodes)[number];
 
-/** Something to tell the author of a file: what, and exactly where. */
+/** An error or warning about a file, with its position. */
 export interface Finding<WarningCode extends string = string> {
   readonly severity: "error" | "warning";
   readonly code: ProblemCode | ReadingWarningCode | WarningCode;
@@ -28,11 +28,11 @@ export interface Finding<WarningCode extends string = string> {
   readonly message: string;
   readonly expected?: string;
   readonly rule?: string;
-  /** What the author can do about it. */
+  /** What the user can do about it. */
   readonly advice?: string;
 }
 
-/** Findings in the order a reader meets them: by file in the order given, then by line. */
+/** Findings by file, in the order given, then by line. */
 export function sortedFindings(findings: readonly Finding[], sources: readonly string[]): readonly Finding[] {
   const rank = new Map(
     [...new Set([...sources, ...findings.map((finding) => finding.source)])].map((file, i) => [file, i]),

@@ -14,7 +14,7 @@ export interface MergeTarget {
   readonly name: string;
 }
 
-/** Neither version nor kind: a piece of an object, as documents like to show them. */
+/** Neither apiVersion nor kind: a part of an object, as documentation often shows. */
 export function isFragment(object: unknown): boolean {
   return (
     Array.isArray(object) || (isRecord(object) && object["apiVersion"] === undefined && object["kind"] === undefined)
@@ -54,7 +54,7 @@ interface FragmentMerge {
   readonly fragment: ManifestDocument;
   /** The fragment as a partial object. */
   readonly partial: Record<string, unknown>;
-  /** Where a path of the partial object stands in the fragment. */
+  /** The path in the fragment of a path in the partial object. */
   readonly origin: (path: FieldPath) => FieldPath;
 }
 

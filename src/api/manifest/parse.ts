@@ -1,18 +1,18 @@
 import { Composer, type Document, Lexer, LineCounter, Parser } from "yaml";
 
-/** What one file may cost us. */
+/** Limits on the size of one file. */
 export const manifestLimits = {
-  /** Checked by whoever reads the bytes, before reading them. */
+  /** Checked before the file is read. */
   bytes: 32 * 1024 * 1024,
-  /** Levels of nesting. The deepest honest documents, CRDs, stay below 60. */
+  /** Levels of nesting. The deepest real manifests, CRDs, stay below 60. */
   depth: 200,
   /** Lexical tokens: about a gigabyte of memory at worst. */
   tokens: 4_000_000,
-  /** Nodes that aliases may add to a file by repeating what is there. */
+  /** Nodes that aliases may add by repetition. */
   aliasNodes: 200_000,
 } as const;
 
-/** Words that older readers, kubectl among them, take for booleans or numbers are quoted when we write them as text. */
+/** Strings that YAML 1.1 readers such as kubectl take for booleans or numbers are quoted. */
 export const yamlWriteOptions = { compat: "yaml-1.1" } as const;
 
 export type ParsedYaml =
@@ -27,7 +27,7 @@ export function parseYaml(text: string): ParsedYaml {
   const lines = new LineCounter();
   lines.addNewLine(0);
   const parser = new Parser(lines.addNewLine);
-  // Keys are checked for uniqueness by our own walk: the library compares every pair of keys.
+  // Our own walk checks that keys are unique: the library compares every pair of keys.
   const composer = new Composer({ uniqueKeys: false, prettyErrors: false, logLevel: "silent" });
   const documents: Document.Parsed[] = [];
   let tokens = 0;

@@ -1,15 +1,15 @@
 import { type Document, isCollection } from "yaml";
 import { newYamlDocument } from "./rewrite.ts";
 
-/** An object ready to be shown: in the words it came in, or as a tree of its own. */
+/** An object to print: as it was written, or as a rewritten tree. */
 export interface PrintableDocument {
   readonly object: unknown;
   readonly yaml: Document;
-  /** Set when nothing was changed: then it is printed as it was written, to the letter. */
+  /** Set when nothing was changed: then it is printed exactly as written. */
   readonly text: string | undefined;
 }
 
-/** Documents parted by `---`, in block style, with their comments. */
+/** Documents separated by `---`, in block style, with their comments. */
 export function printYaml(documents: readonly PrintableDocument[]): string {
   return documents.map(yamlText).join("---\n");
 }
@@ -22,7 +22,7 @@ export function printJson(documents: readonly PrintableDocument[]): string {
 }
 
 function yamlText(document: PrintableDocument): string {
-  // JSON that passes through between YAML documents would read as one long line.
+  // JSON among YAML documents is reformatted, because it would be one long line.
   if (document.text !== undefined && !document.text.trimStart().startsWith("{")) return document.text;
   const text = blockStyled(document).toString({ lineWidth: 0, flowCollectionPadding: false });
   return text.endsWith("\n") ? text : `${text}\n`;

@@ -6,16 +6,16 @@ import { type Finding, fileStartPosition, type Position } from "./finding.ts";
 import { parseYaml, yamlWriteOptions } from "./parse.ts";
 import { type OffsetFinding, resolveDocument } from "./resolve.ts";
 
-/** What a file holds, and what is to be said about it. Documents with errors are not among the documents. */
+/** The documents of a file and the findings about it. Documents with errors are left out. */
 export interface ManifestSet {
   readonly documents: readonly ManifestDocument[];
   readonly findings: readonly Finding[];
 }
 
-/** Beyond this many, the first mistake explains the rest. */
+/** More errors than this usually follow from the first. */
 const maxSyntaxErrors = 20;
 
-/** YAML or JSON text to documents, in order, Lists unwrapped. Never throws. */
+/** Reads YAML or JSON text into documents, with Lists unwrapped. Never throws. */
 export function readManifests(contents: string, source: string): ManifestSet {
   const text = contents.startsWith("\uFEFF") ? contents.slice(1) : contents;
   const parsed = parseYaml(text);
@@ -41,7 +41,7 @@ export function readManifests(contents: string, source: string): ManifestSet {
   return { documents, findings };
 }
 
-/** A complaint about a whole file. */
+/** An error about a whole file. */
 export function unreadableFinding(about: { source: string; position?: Position; message: string }): Finding {
   const { source, message, position = fileStartPosition } = about;
   return { severity: "error", code: "unreadable", source, position, path: [], message };
@@ -61,7 +61,7 @@ function asWritten(text: string, { range, after }: { range: readonly number[]; a
 }
 
 interface DocumentContext {
-  /** The document at hand, as written. */
+  /** The current document, as written. */
   readonly written: string | undefined;
   readonly source: string;
   readonly lines: LineCounter;
@@ -148,7 +148,7 @@ function firstLineLowercased(message: string): string {
   return first.charAt(0).toLowerCase() + first.slice(1);
 }
 
-/** Whether a document is a map or a list at all; a lone scalar is prose, not a manifest. */
+/** Whether a document is a map or a list; a lone scalar is text, not a manifest. */
 export function isStructured(document: ManifestDocument): boolean {
   return isMap(document.yaml.contents) || isSeq(document.yaml.contents);
 }

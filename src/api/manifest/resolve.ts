@@ -3,7 +3,7 @@ import type { FieldPath, ProblemCode } from "../problem.ts";
 import type { ReadingWarningCode } from "./finding.ts";
 import { manifestLimits } from "./parse.ts";
 
-/** Something the walk over a syntax tree met, by offset into the text. */
+/** A problem found in a syntax tree, by offset into the text. */
 export type OffsetFinding = {
   readonly offset: number;
   readonly path: FieldPath;
@@ -108,7 +108,7 @@ function resolveAlias(
   return resolveNode(copy, path, walk);
 }
 
-/** The document costs more than it can be worth: say so once and stop looking. */
+/** The document is too large: report it once and stop. */
 function giveUp(
   node: Node,
   { path, walk, message }: { path: FieldPath; walk: ResolveWalk; message: string },

@@ -4,23 +4,23 @@ import { type FieldPath, formatPath } from "../problem.ts";
 import { yamlKeyName, yamlNodeAt, yamlPairAt } from "./document.ts";
 import { yamlWriteOptions } from "./parse.ts";
 
-/** A field that now stands elsewhere: its comments travel with it. */
+/** A field that has moved; its comments move with it. */
 export interface Relocation {
   readonly from: FieldPath;
   readonly to: FieldPath;
-  /** The tree it was taken from, when that is another document. */
+  /** The tree it comes from, if that is another document. */
   readonly root?: Node | null;
 }
 
 export interface RewriteOptions {
-  /** The object the document shall say. */
+  /** The new content of the document. */
   readonly target: unknown;
   readonly relocations: readonly Relocation[];
-  /** False when the document turns into another kind, so that equal paths mean different things. */
+  /** False when the document becomes another kind, so that equal paths mean different things. */
   readonly inPlace: boolean;
 }
 
-/** A document that says something new in the words, order and comments of the old one, wherever those still apply. */
+/** The document with new content, keeping order, style and comments of the old one where fields still exist. */
 export function rewriteDocument(document: Document, { target, relocations, inPlace }: RewriteOptions): Document {
   const moved = new Map(relocations.map((one) => [formatPath(one.to), one]));
   const rewritten = new Document(null, yamlWriteOptions);
@@ -36,20 +36,20 @@ export function rewriteDocument(document: Document, { target, relocations, inPla
   return rewritten;
 }
 
-/** What introduces the object; it may hang on the whole of it or on its first key. */
+/** The comment above the object; it may be attached to the whole object or to its first key. */
 function leadingComment({ contents }: Document): string | null {
   const first = isMap(contents) ? contents.items[0]?.key : undefined;
   return contents?.commentBefore ?? (isScalar(first) ? first.commentBefore : null) ?? null;
 }
 
-/** A fresh document without a past. */
+/** A new document without comments. */
 export function newYamlDocument(object: unknown): Document {
   return new Document(object, { ...yamlWriteOptions, aliasDuplicateObjects: false });
 }
 
 interface RewriteSite {
   readonly root: Node | null;
-  /** The node that stood here, if any. */
+  /** The old node at this path, if any. */
   readonly old: Node | null;
   readonly path: FieldPath;
   readonly moved: ReadonlyMap<string, Relocation>;
@@ -81,11 +81,11 @@ function keepScalarStyle(fresh: Scalar, old: Scalar, value: unknown): void {
 function buildMap(value: Record<string, unknown>, old: YAMLMap | undefined, site: RewriteSite): YAMLMap {
   const map = new YAMLMap();
   if (old !== undefined) keepCollectionStyle(map, old);
-  // A comment above the first field hangs on the whole map; it goes with that field.
+  // A comment above the first field is attached to the whole map; it moves with that field.
   const first = old?.items[0];
   if (first !== undefined && site.path.length > 0 && value[yamlKeyName(first)] === undefined) map.commentBefore = null;
   const pairs = new Map((old?.items ?? []).map((pair) => [yamlKeyName(pair), pair]));
-  // In the order of the target: it was made from the source, so that is the author's order with additions in their place.
+  // In the order of the target: it was made from the source, so it keeps the author's order.
   for (const [key, field] of Object.entries(value)) {
     if (field === undefined) continue;
     const pair = pairs.get(key);
@@ -93,7 +93,7 @@ function buildMap(value: Record<string, unknown>, old: YAMLMap | undefined, site
     const keyPart = pair === undefined ? keyNode(key, child) : (pair.key as Node).clone();
     map.items.push(new Pair(keyPart, build(field, child)));
   }
-  // An empty map of the old look would be printed as nothing at all.
+  // An empty map in block style would be printed as nothing.
   if (map.items.length === 0) map.flow = true;
   return map;
 }
@@ -124,7 +124,7 @@ function buildSeq(value: readonly unknown[], old: YAMLSeq | undefined, site: Rew
   return seq;
 }
 
-/** The old item that says the same; else the one in the same place, unless that is wanted further down. */
+/** The old item that is equal; else the one at the same index, unless a later item equals it. */
 function itemFor(
   item: unknown,
   { index, old, unused }: { index: number; old: YAMLSeq | undefined; unused: ReadonlySet<Node | null> },

@@ -1,7 +1,7 @@
 import { isRecord } from "../object.ts";
 import type { FieldPath } from "../problem.ts";
 
-/** Where the fields people show on their own belong, by kind. */
+/** The parent path of each field that documentation shows as a fragment, by kind. */
 const poolTemplate = ["spec", "template", "spec"];
 const parentPathsByKind: Readonly<Record<string, Readonly<Record<string, FieldPath>>>> = {
   NodePool: {
@@ -21,12 +21,12 @@ const parentPathsByKind: Readonly<Record<string, Readonly<Record<string, FieldPa
     terminationGracePeriod: poolTemplate,
   },
 };
-/** In the other kinds everything stands right under `spec`. */
+/** In other kinds every field is directly under `spec`. */
 const kindsWithFlatSpec = ["Provisioner", "EC2NodeClass", "AWSNodeTemplate"];
 
 export interface WrappedFragment {
   readonly partial: Record<string, unknown>;
-  /** Where a path of the partial object stands in the fragment. */
+  /** The path in the fragment of a path in the partial object. */
   readonly origin: (path: FieldPath) => FieldPath;
 }
 

@@ -5,7 +5,7 @@ import { isRecord } from "../object.ts";
 import type { StructuralSchema } from "./schema.ts";
 import { fieldSchema } from "./schema.ts";
 
-/** What a rule answered: a boolean, or why it could not be evaluated. */
+/** The result of a rule: a boolean, or why it could not be evaluated. */
 export type CelOutcome =
   | { readonly kind: "value"; readonly value: unknown }
   | { readonly kind: "error"; readonly because: string };
@@ -84,7 +84,7 @@ function firstLine(error: unknown): string {
   return text.split("\n", 1)[0] ?? text;
 }
 
-/** JSON as CEL sees it under a schema: integers exact, maps as maps, awkward field names escaped. */
+/** JSON converted to CEL values by its schema: integers as BigInt, maps as Map, field names escaped where necessary. */
 export function toCel(value: unknown, schema: StructuralSchema | undefined): unknown {
   if (typeof value === "number") return isIntegral(value, schema) ? BigInt(value) : value;
   if (Array.isArray(value)) return value.map((item) => toCel(item, schema?.items));
@@ -107,7 +107,7 @@ const celKeywords = new Set(
   ),
 );
 
-/** Kubernetes' spelling of property names that CEL cannot say. */
+/** Kubernetes' escaping of property names that are not CEL identifiers. */
 function escapeField(field: string): string {
   if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(field) && !field.includes("__") && !celKeywords.has(field)) return field;
   if (celKeywords.has(field)) return `__${field}__`;

@@ -2,7 +2,7 @@ import { setOwnKey } from "../json.ts";
 import { isRecord } from "../object.ts";
 import { fieldSchema, type StructuralSchema } from "./schema.ts";
 
-/** Fills in schema defaults from the root down, in place; a null that may not stay counts as absent. (01 §0.1) */
+/** Fills in schema defaults from the root down, in place; a null that is not allowed counts as absent. (01 §0.1) */
 export function applyDefaults(value: unknown, schema: StructuralSchema | undefined): void {
   if (schema === undefined) return;
   if (Array.isArray(value)) {

@@ -1,4 +1,4 @@
-/** String formats the API server checks; every other format is a comment. */
+/** String formats the API server checks; it ignores all others. */
 const formats: Readonly<Record<string, (text: string) => boolean>> = {
   "date-time": isDateTime,
   datetime: isDateTime,
@@ -23,7 +23,7 @@ function isDate(text: string): boolean {
 
 const timeOfDay = /^(\d{2}):(\d{2}):(\d{2})(?:.\d+)?(?:z|[+-]\d{2}:\d{2})$/;
 
-/** As the API server reads it: any offset goes, any mark may stand before the fraction, leap seconds do not exist. */
+/** As lenient as the API server: any offset, any character before the fraction; no leap seconds. */
 function isDateTime(text: string): boolean {
   const [date = "", time = ""] = text.toLowerCase().split("t");
   const [, hours = "", minutes = "", seconds = ""] = timeOfDay.exec(time) ?? [];

@@ -11,7 +11,7 @@ const ownerReference: StructuralSchema = {
   properties: { apiVersion: text, kind: text, name: text, uid: text, controller: flag, blockOwnerDeletion: flag },
 };
 
-/** The `metadata` every object has, whatever its own schema says of it; other fields are dropped. */
+/** The `metadata` of every object, whatever the schema of its kind says; other fields are dropped. */
 export const objectMetaSchema: StructuralSchema = {
   type: "object",
   properties: {

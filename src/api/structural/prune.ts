@@ -5,12 +5,12 @@ import { objectMetaSchema } from "./object-meta.ts";
 import { fieldSchema, rootFields, type StructuralSchema } from "./schema.ts";
 
 export interface Pruned {
-  /** A fresh copy: the input is never touched. */
+  /** A copy; the input is not changed. */
   readonly value: unknown;
   readonly unknown: readonly FieldPath[];
 }
 
-/** Drops what the schema does not know, and nulls that can neither stay nor be replaced by a default. (01 §0.1) */
+/** Drops unknown fields, and nulls that are neither allowed nor replaced by a default. (01 §0.1) */
 export function prune(value: unknown, schema: StructuralSchema): Pruned {
   const unknown: FieldPath[] = [];
   return { value: pruneAt(value, schema, { path: [], unknown, isRoot: true }), unknown };

@@ -10,7 +10,7 @@ export interface RuleInput {
   readonly schema: StructuralSchema;
 }
 
-/** Layer C: every CEL rule of the schema that says no. Call it only after the schema itself passed. (01 §0.1) */
+/** Layer C: every CEL rule of the schema that fails. Only for objects that passed the schema itself. (01 §0.1) */
 export function validateRules({ object, old, schema }: RuleInput, programs: CelPrograms): readonly Problem[] {
   const problems: Problem[] = [];
   const visit = (value: unknown, before: unknown, node: StructuralSchema, path: FieldPath): void => {
@@ -58,7 +58,7 @@ function ruleProblem(
   return rule.id === undefined ? problem : { ...problem, rule: `01:${rule.id}` };
 }
 
-/** The earlier item a list item came from: known only in lists with keys. */
+/** The old item of a list item for transition rules; only lists with keys have one. */
 function correlate(before: unknown, node: StructuralSchema): (item: unknown) => unknown {
   const keys = node["x-kubernetes-list-map-keys"];
   if (node["x-kubernetes-list-type"] !== "map" || keys === undefined || !Array.isArray(before)) return () => undefined;
@@ -68,7 +68,7 @@ function correlate(before: unknown, node: StructuralSchema): (item: unknown) => 
   return (item) => byKey.get(identity(item));
 }
 
-/** Most of a schema has no rules; skipping it keeps admission cheap. */
+/** Most parts of a schema have no rules; skipping them keeps admission fast. */
 function hasRulesBelow(node: StructuralSchema): boolean {
   const children = [...Object.values(node.properties ?? {}), node.items, node.additionalProperties];
   return children.some(

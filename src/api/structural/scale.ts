@@ -1,7 +1,7 @@
 import { isRecord } from "../object.ts";
 import type { Problem } from "../problem.ts";
 
-/** Where a scalable kind keeps its counts, as dotted paths with a leading dot. */
+/** The paths of a scalable kind's replica counts, dotted with a leading dot. */
 export interface ScalePaths {
   readonly specReplicasPath: string;
   readonly statusReplicasPath: string;
@@ -9,7 +9,7 @@ export interface ScalePaths {
 
 const maxReplicas = 2 ** 31 - 1;
 
-/** Counts the scale subresource speaks of are 32-bit and not negative, whatever their own schema allows. */
+/** The counts of the scale subresource are 32-bit and not negative, whatever the schema allows. */
 export function scaleProblems(object: unknown, paths: ScalePaths | undefined): readonly Problem[] {
   if (paths === undefined) return [];
   return [paths.specReplicasPath, paths.statusReplicasPath].flatMap((dotted): readonly Problem[] => {

@@ -6,11 +6,11 @@ import type { FieldPath, Problem, ProblemCode } from "../problem.ts";
 import { isSupportedFormat, matchesFormat } from "./formats.ts";
 import { fieldSchema, rootFields, type StructuralSchema } from "./schema.ts";
 
-/** Compiled patterns by text. RE2, as the API server: linear time, so no pattern can be made to hang. */
+/** Compiled patterns by text. RE2 as in the API server: it takes linear time, so no pattern can hang. */
 export class PatternCache {
   readonly #compiled = new Map<string, RE2JS | undefined>();
 
-  /** A pattern that does not compile matches everything: the API server refuses such a CRD before it gets here. */
+  /** A pattern that does not compile matches everything; the API server rejects such CRDs. */
   matches(pattern: string, text: string): boolean {
     if (!this.#compiled.has(pattern)) this.#compiled.set(pattern, compile(pattern));
     return this.#compiled.get(pattern)?.test(text) ?? true;
@@ -25,7 +25,7 @@ function compile(pattern: string): RE2JS | undefined {
   }
 }
 
-/** Layer S: every violation of the structural schema, none stops the search. (01 §0.1) */
+/** Layer S: all violations of the structural schema. (01 §0.1) */
 export function validateSchema(value: unknown, schema: StructuralSchema, patterns: PatternCache): readonly Problem[] {
   const check = new SchemaCheck(patterns);
   check.value(value, schema, []);
@@ -180,7 +180,7 @@ function hasType(value: unknown, schema: StructuralSchema): boolean {
   }
 }
 
-/** How items of a set or map list are told apart; undefined where repeats are fine. */
+/** The identity of items of a set or map list; undefined where duplicates are allowed. */
 function identityOf(schema: StructuralSchema): ((item: unknown) => string) | undefined {
   if (schema["x-kubernetes-list-type"] === "set") return canonicalJson;
   if (schema["x-kubernetes-list-type"] !== "map") return undefined;

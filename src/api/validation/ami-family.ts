@@ -1,6 +1,6 @@
 import type { AmiFamily } from "../vocabulary.ts";
 
-/** Families by the name an alias uses: `al2023@latest` is an AL2023 image. (01:EC10) */
+/** AMI families by the name used in an alias, such as `al2023@latest`. (01:EC10) */
 const familyOfAlias: ReadonlyMap<string, AmiFamily> = new Map([
   ["al2", "AL2"],
   ["al2023", "AL2023"],
@@ -10,7 +10,7 @@ const familyOfAlias: ReadonlyMap<string, AmiFamily> = new Map([
   ["windows2025", "Windows2025"],
 ]);
 
-/** The part of an EC2NodeClass spec that says which images it wants. */
+/** The part of an EC2NodeClass spec that selects images. */
 export interface AmiSelection {
   readonly amiFamily?: AmiFamily | undefined;
   readonly amiSelectorTerms?: readonly { readonly alias?: string | undefined }[] | undefined;
@@ -21,14 +21,14 @@ export interface AmiAlias {
   readonly version: string;
 }
 
-/** `al2023@v20240807`, taken apart. Admission lets an alias be the only term. (01:EC8) */
+/** The parts of an alias like `al2023@v20240807`. By admission an alias is the only term. (01:EC8) */
 export function amiAliasOf({ amiSelectorTerms }: AmiSelection): AmiAlias | undefined {
   const text = amiSelectorTerms?.find(({ alias }) => alias !== undefined)?.alias;
   const at = text?.indexOf("@") ?? -1;
   return text === undefined || at < 0 ? undefined : { family: text.slice(0, at), version: text.slice(at + 1) };
 }
 
-/** The family in force: the field, else the alias'. Admission refuses a spec with neither. (01 §1.6.5) */
+/** The family: the field, else the one of the alias. Admission rejects a spec with neither. (01 §1.6.5) */
 export function resolvedAmiFamily(spec: AmiSelection): AmiFamily {
   if (spec.amiFamily) return spec.amiFamily;
   const alias = amiAliasOf(spec);

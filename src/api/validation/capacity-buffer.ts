@@ -2,12 +2,12 @@ import { Quantity } from "../../util/quantity.ts";
 
 export type BufferResourceList = Readonly<Record<string, string | number>>;
 
-/** What decides how many virtual pods a buffer stands for. */
+/** What determines the number of virtual pods of a buffer. */
 export interface BufferReplicaInputs {
   readonly replicas?: number | undefined;
   readonly percentage?: number | undefined;
   readonly limits?: BufferResourceList | undefined;
-  /** The workload behind `scalableRef`; its own missing replicas mean one. Absent with `podTemplateRef`. */
+  /** The workload of `scalableRef`; without replicas it has one. Absent with `podTemplateRef`. */
   readonly scalable?: { readonly replicas?: number | undefined } | undefined;
   /** Summed requests of one pod of the template. */
   readonly requests: BufferResourceList;
@@ -27,7 +27,7 @@ function percentageReplicas({ percentage, scalable }: BufferReplicaInputs): numb
   return replicas === 0 ? undefined : Math.ceil((replicas * percentage) / 100);
 }
 
-// Only resources that are both limited and asked for can cap; a pod that asks for none of them is not limited.
+// Only resources that are limited and requested count; a pod that requests none of them is not limited.
 function limitReplicas({ limits = {}, requests }: BufferReplicaInputs): number | undefined {
   const caps = Object.entries(limits).flatMap(([resource, limit]) => {
     const request = Object.hasOwn(requests, resource) ? requests[resource] : undefined;

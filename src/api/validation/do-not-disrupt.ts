@@ -3,13 +3,13 @@ import { annotations } from "../labels.ts";
 
 type Annotations = Readonly<Record<string, string>> | undefined;
 
-/** The part of a pod that decides its protection. */
+/** The part of a pod that determines whether it is protected. */
 export interface ProtectablePod {
   readonly metadata: { readonly annotations?: Annotations; readonly deletionTimestamp?: string | undefined };
   readonly status?: { readonly phase?: string | undefined; readonly startTime?: string | undefined } | undefined;
 }
 
-/** What `karpenter.sh/do-not-disrupt` on a pod comes to. The kinds other than none and forever each have an event. */
+/** The effect of `karpenter.sh/do-not-disrupt` on a pod. Kinds other than none and forever each have an event. */
 export type PodProtection =
   | { readonly kind: "none" }
   | { readonly kind: "forever" }
@@ -31,7 +31,7 @@ export function podProtection({ metadata, status }: ProtectablePod, nowMs: numbe
   return nowMs < endMs ? { kind: "until", untilMs: endMs } : { kind: "elapsed", sinceMs: endMs };
 }
 
-/** Pods that are finished or going away hold nothing back; daemon and mirror pods do. */
+/** Pods that are finished or terminating do not block disruption; daemon and mirror pods do. */
 export function isPodProtected(pod: ProtectablePod, nowMs: number): boolean {
   const phase = pod.status?.phase;
   const isActive = pod.metadata.deletionTimestamp === undefined && phase !== "Succeeded" && phase !== "Failed";
@@ -40,12 +40,12 @@ export function isPodProtected(pod: ProtectablePod, nowMs: number): boolean {
   return kind === "forever" || kind === "until";
 }
 
-/** A node understands only the exact word: durations are for pods. (01 §9.11) */
+/** On a node only the value "true" has an effect; durations are for pods. (01 §9.11) */
 export function isNodeProtected(node: { readonly metadata: { readonly annotations?: Annotations } }): boolean {
   return node.metadata.annotations?.[annotations.doNotDisrupt] === "true";
 }
 
-/** Which events the outcome calls for on the pod; the wording is the recorder's. */
+/** Which events are recorded for the pod. */
 export const protectionEvents = {
   until: { type: "Normal", reason: "DoNotDisruptUntil" },
   elapsed: { type: "Normal", reason: "DoNotDisruptGracePeriodElapsed" },

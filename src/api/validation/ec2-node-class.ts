@@ -6,7 +6,7 @@ import { shortText } from "./names.ts";
 const clusterTag = /^kubernetes\.io\/cluster\/[0-9A-Za-z][A-Za-z0-9\-_]*$/;
 const reservedTags: readonly string[] = [awsTags.clusterName, labels.nodePool, awsTags.nodeClaim, awsLabels.nodeClass];
 
-/** Tags by which Karpenter finds and accounts for its machines are not the user's to set. (01 §1.6.2) */
+/** Users may not set the tags by which Karpenter finds its instances. (01 §1.6.2) */
 export function tagProblems(tags: Readonly<Record<string, string>> | undefined): readonly Problem[] {
   return Object.keys(tags ?? {})
     .filter((key) => reservedTags.includes(key) || clusterTag.test(key))
@@ -21,7 +21,7 @@ export function tagProblems(tags: Readonly<Record<string, string>> | undefined):
 const lastMinorOfAl2 = 32;
 const firstMinorOfWindows2025 = 35;
 
-/** Images that are not published for a Kubernetes release. Message for `AMIsReady=False/UnsupportedAlias`. */
+/** The message of `AMIsReady=False/UnsupportedAlias`: images not published for a Kubernetes release. */
 export function aliasProblem(spec: AmiSelection, { minor }: { readonly minor: number }): Problem | undefined {
   const family = amiAliasOf(spec)?.family;
   if (family === "al2" && minor > lastMinorOfAl2) {

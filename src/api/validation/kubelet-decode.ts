@@ -19,7 +19,7 @@ export function kubeletDecodeProblems(block: KubeletConfiguration): readonly Pro
   return wrongType === undefined ? found : [wrongType];
 }
 
-// A text in maxPods is an expression, judged elsewhere. It must not hide what is wrong with the other fields.
+// A string in maxPods is an expression, checked elsewhere; it must not hide problems of other fields.
 function withoutExpression({ maxPods }: KubeletConfiguration): KubeletFields {
   return typeof maxPods === "string" ? { ...kubeletFields, maxPods: "string" } : kubeletFields;
 }
@@ -103,7 +103,7 @@ function wrongType(value: unknown, { expected, path }: { expected: string; path:
 }
 
 function unknownField(name: string, { fields, path }: { fields: KubeletFields; path: FieldPath }): Problem {
-  // The usual slip is a capital or two; anything cleverer would guess.
+  // Usually only the case of some letters is wrong; other hints would be guesses.
   const meant = Object.keys(fields).find((known) => known.toLowerCase() === name.toLowerCase());
   const hint = meant === undefined ? "" : `; did you mean ${meant}?`;
   return {

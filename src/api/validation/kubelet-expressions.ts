@@ -2,19 +2,19 @@ import { Quantity } from "../../util/quantity.ts";
 import { type ReservedMap, reservedMaps, stringMapAt } from "./kubelet.ts";
 import type { KubeletConfiguration } from "./kubelet-decode.ts";
 
-/** Where an expression stands. */
+/** The field that holds an expression. */
 export type ExpressionLocation =
   | { readonly field: "maxPods" }
   | { readonly field: ReservedMap; readonly resource: string };
 
 export type KubeletExpression = ExpressionLocation & { readonly text: string };
 
-/** A reserved value that is no quantity is an expression: there is nothing else it could be. */
+/** A reserved value that is not a quantity is an expression. */
 function isKubeletExpression(value: string): boolean {
   return Quantity.tryParse(value) === undefined;
 }
 
-/** Every expression of a kubelet block, maxPods first: the others may refer to its result. */
+/** All expressions of a kubelet block, maxPods first because others may refer to its result. */
 export function kubeletExpressionsOf(block: KubeletConfiguration | undefined): readonly KubeletExpression[] {
   if (block === undefined) return [];
   const { maxPods } = block;

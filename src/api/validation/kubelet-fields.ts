@@ -1,4 +1,4 @@
-/** How a field of the kubelet's configuration file must look on the wire. */
+/** The type of a field of the kubelet's configuration file. */
 export type KubeletFieldType =
   | "string"
   | "bool"
@@ -6,7 +6,7 @@ export type KubeletFieldType =
   | "int64"
   | "uint32"
   | "float"
-  /** Text in Go's syntax. Alone among the types it is not read from null: the kubelet would refuse to start. */
+  /** A duration in Go's syntax. Unlike the other types it may not be null: the kubelet would not start. */
   | "duration"
   | "nullable-duration"
   /** The same, or a number of nanoseconds. */
@@ -108,7 +108,7 @@ export const kubeletFields: KubeletFields = {
   userNamespaces: { fields: fieldsOfType("int64", "idsPerPod") },
 };
 
-/** The fields Karpenter reads and every image family can be given; the others only pass through. (01 §1.6.4) */
+/** The fields Karpenter reads and passes to every image family; the others are passed through unread. (01 §1.6.4) */
 export const managedKubeletFields = [
   "clusterDNS",
   "maxPods",

@@ -6,10 +6,10 @@ import { managedKubeletFields } from "./kubelet-fields.ts";
 
 type StringMap = Readonly<Record<string, string>>;
 
-/** The fields of `spec.kubelet` that decide what fits on a node or that every family is given. (01 §1.6.4) */
+/** The fields of `spec.kubelet` that determine what fits on a node or that every family gets. (01 §1.6.4) */
 export interface ManagedKubelet {
   readonly clusterDNS?: readonly string[];
-  /** A text is an expression, to be evaluated for each instance type. */
+  /** A string is an expression that is evaluated per instance type. */
   readonly maxPods?: number | string;
   readonly podsPerCore?: number;
   readonly systemReserved?: StringMap;

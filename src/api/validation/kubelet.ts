@@ -20,12 +20,12 @@ const thresholdMaps = ["evictionHard", "evictionSoft", "evictionMinimumReclaim"]
 export const reservedMaps = ["kubeReserved", "systemReserved"] as const;
 export type ReservedMap = (typeof reservedMaps)[number];
 
-/** Shape and meaning of `spec.kubelet`: reason `InvalidKubeletConfiguration`. (01 §1.6.4.1, §1.6.4.2) */
+/** Problems of `spec.kubelet` for reason `InvalidKubeletConfiguration`. (01 §1.6.4.1, §1.6.4.2) */
 export function kubeletProblems(block: KubeletConfiguration | undefined): readonly Problem[] {
   return block === undefined ? [] : [...kubeletDecodeProblems(block), ...semanticProblems(block)];
 }
 
-// A field of the wrong type is left to the shape check: these read it as absent.
+// Fields of a wrong type are reported by the decoder; these checks read them as absent.
 function semanticProblems(block: KubeletConfiguration): readonly Problem[] {
   return [
     ...karpenterOwnedFieldProblems(block),
@@ -146,14 +146,14 @@ export function amiFamilyKubeletProblems(
   return problems;
 }
 
-/** Fields Karpenter does not itself read, sorted. */
+/** Fields Karpenter does not read, sorted. */
 export function unmanagedKubeletFields(block: KubeletConfiguration): readonly string[] {
   return Object.keys(block)
     .filter((field) => !managedKubeletFields.some((managed) => managed === field))
     .sort();
 }
 
-/** A map of texts, or an empty one if it is absent or something else. */
+/** A map of strings; empty if it is absent or something else. */
 export function stringMapAt(block: KubeletConfiguration, field: string): Readonly<Record<string, string>> {
   const value = block[field];
   if (!isRecord(value) || !Object.values(value).every((item) => typeof item === "string")) return {};

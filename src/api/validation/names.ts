@@ -1,4 +1,4 @@
-/** Kubernetes' name syntax. Each function says what is wrong, or nothing: stricter than the CRD patterns. (01 §0.2) */
+/** Kubernetes' name syntax, stricter than the CRD patterns. Each function returns what is wrong, or undefined. (01 §0.2) */
 
 const qualifiedName = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
 const labelValue = /^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/;
@@ -43,7 +43,7 @@ export function dnsSubdomainError(text: string): string | undefined {
     : "it must be lower-case letters, digits and inner '-', in parts joined by '.'";
 }
 
-/** For quoting what a user wrote in a message without letting it take over. */
+/** Shortens user input that is quoted in a message. */
 export function shortText(text: string): string {
   return text.length <= 80 ? text : `${text.slice(0, 77)}...`;
 }

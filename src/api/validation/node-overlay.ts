@@ -11,7 +11,7 @@ export interface ReviewedOverlay {
   };
 }
 
-/** The pool key is allowed here: an overlay may be meant for one pool. (01 §1.4) */
+/** The nodepool label is allowed here: an overlay may apply to one pool. (01 §1.4) */
 export function reviewNodeOverlay({ spec }: ReviewedOverlay, policy: LabelPolicy): ValidationReview {
   const path = ["spec", "requirements"];
   const { problems, notices } = reviewRequirements(spec.requirements, { policy, path, needValues: ["In", "NotIn"] });

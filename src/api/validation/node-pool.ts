@@ -21,7 +21,7 @@ const specPath: FieldPath = ["spec", "template", "spec"];
 const labelsPath: FieldPath = ["spec", "template", "metadata", "labels"];
 const requirementsPath: FieldPath = [...specPath, "requirements"];
 
-/** Everything admission let through and we cannot work with: all of it, so that one edit fixes it. (01 §1.2.3) */
+/** All problems that admission does not find, so that one edit can fix them. (01 §1.2.3) */
 export function reviewNodePool({ metadata, spec: { template } }: ReviewedPool, policy: LabelPolicy): ValidationReview {
   const requirements = reviewRequirements(template.spec.requirements, { policy, path: requirementsPath });
   return {
@@ -42,7 +42,7 @@ export function nodePoolRuntimeProblems(pool: ReviewedPool, policy: LabelPolicy)
   return reviewNodePool(pool, policy).problems;
 }
 
-// The name becomes the value of a label on every claim and node. The CRD does not say so; we do. (01 §3.1.1)
+// The name becomes a label value on every claim and node; the CRD does not limit it accordingly. (01 §3.1.1)
 function nameProblems(name: string | undefined): readonly Problem[] {
   const error = name === undefined ? undefined : labelValueError(name);
   if (error === undefined) return [];
@@ -91,7 +91,7 @@ export interface GroupKind {
   readonly kind: string;
 }
 
-/** Pools of somebody else's node class are left alone: no conditions, no hash, no counting. (01 §1.2.3) */
+/** Pools whose node class belongs to another provider get no conditions, hash or counts. (01 §1.2.3) */
 export function isManagedPool(
   pool: { readonly spec: { readonly template: { readonly spec: { readonly nodeClassRef: GroupKind } } } },
   served: readonly GroupKind[],

@@ -4,7 +4,7 @@ import type { FieldPath, Problem } from "../problem.ts";
 import { requirementOperators } from "../vocabulary.ts";
 import { labelValueError, qualifiedNameError, shortText } from "./names.ts";
 
-/** What runtime validation has to say: problems fail the object, notices only deserve a log line. */
+/** The result of runtime validation: problems fail the object, notices are only logged. */
 export interface ValidationReview {
   readonly problems: readonly Problem[];
   readonly notices: readonly Problem[];
@@ -15,13 +15,13 @@ const maxInt64 = 2n ** 63n - 1n;
 
 export interface RequirementRules {
   readonly policy: LabelPolicy;
-  /** Where the list stands in its object. */
+  /** The path of the list in its object. */
   readonly path: FieldPath;
-  /** Operators that need a value. An overlay's empty `NotIn` selects everything, which nobody means. (01 §1.4) */
+  /** Operators that need a value. In overlays also `NotIn`, because an empty one would select everything. (01 §1.4) */
   readonly needValues?: readonly string[];
 }
 
-/** The runtime checks of every item, none short-circuited. (01 §4.2) */
+/** The runtime checks of all items. (01 §4.2) */
 export function reviewRequirements(items: readonly RequirementItem[], rules: RequirementRules): ValidationReview {
   const reviews = items.map((item, at) => reviewRequirement(item, { ...rules, path: [...rules.path, at] }));
   return mergedReviews(reviews);
@@ -116,7 +116,7 @@ function isOneWholeNumber(values: readonly string[]): boolean {
   return values.length === 1 && /^\d{1,40}$/.test(value) && BigInt(value) <= maxInt64;
 }
 
-// One unknown value among good ones may be a newer Karpenter's; only unknown ones can never match. (01 §4.2)
+// One unknown value among known ones may come from a newer version; only unknown values can never match. (01 §4.2)
 function reviewKnownValues(item: RequirementItem, { policy, path }: RequirementRules): ValidationReview {
   const { key, operator, values = [], minValues } = item;
   const known = Object.hasOwn(policy.knownValues, key) ? policy.knownValues[key] : undefined;

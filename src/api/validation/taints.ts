@@ -14,7 +14,7 @@ export interface TaintLists {
 
 export const taintEffects = ["NoSchedule", "PreferNoSchedule", "NoExecute"] as const;
 
-/** Both lists end up on one node, so a pair of key and effect may stand in them only once. (01 §1.2.2) */
+/** Both lists apply to one node, so a pair of key and effect may occur only once in them. (01 §1.2.2) */
 export function taintProblems({ taints = [], startupTaints = [] }: TaintLists, path: FieldPath): readonly Problem[] {
   const seen = new Set<string>();
   const all = [

@@ -3,13 +3,13 @@ import { listAt, numberAt, recordAt, textAt } from "../object-fields.ts";
 import type { JsonObject } from "./object-draft.ts";
 import type { KindConversion, KindConversionResult } from "./served-kind.ts";
 
-/** Where the first version keeps what it has no field for, so that writing back what was read loses nothing. */
+/** Annotations in which autoscaling/v1 keeps what it has no field for, so that a read and write back loses nothing. */
 const keptAnnotations = {
   metrics: "autoscaling.alpha.kubernetes.io/metrics",
   behavior: "autoscaling.alpha.kubernetes.io/behavior",
 } as const;
 
-/** autoscaling/v1, which `kubectl autoscale` writes, knows one measure: the use of CPU in percent. (05 §5) */
+/** autoscaling/v1, which `kubectl autoscale` writes, has one metric: CPU utilization in percent. (05 §5) */
 export const autoscalerConversion: KindConversion = {
   toStored: (object) => withoutWarnings(isRecord(object) ? toV2(object) : object),
   fromStored: (object) => withoutWarnings(toV1Autoscaler(object)),
@@ -77,7 +77,7 @@ function parsedList(text: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Anybody can write an annotation: what cannot be read is as good as none. */
+/** Users can write this annotation too: one that cannot be parsed is ignored. */
 function parsed(text: unknown): unknown {
   try {
     return typeof text === "string" ? JSON.parse(text) : undefined;

@@ -52,7 +52,7 @@ export interface BuiltInKindRow {
   readonly selectable?: readonly string[];
   readonly scale?: ScaleFields;
   readonly traits?: KindTraits;
-  /** Where it differs from the plural and group. */
+  /** The storage name, where it differs from plural and group. */
   readonly storage?: string;
   readonly verbs?: ServedKind["verbs"];
   readonly conversion?: ServedKind["conversion"];
@@ -61,7 +61,7 @@ export interface BuiltInKindRow {
 export interface BuiltInKindGroup {
   readonly group: string;
   readonly version: string;
-  /** The table of fields has them under this name. */
+  /** Their prefix in the field table. */
   readonly definitions: string;
   readonly rows: readonly BuiltInKindRow[];
 }
@@ -97,7 +97,7 @@ const podFields = [
   "status.nominatedNodeName",
 ];
 
-/** Every kind Kubernetes itself brings, as far as we serve it. */
+/** The built-in kinds of Kubernetes that we serve. */
 export const builtInKindTable: readonly BuiltInKindGroup[] = [
   {
     group: "",

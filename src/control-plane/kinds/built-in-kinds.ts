@@ -5,7 +5,7 @@ import { builtInBehaviour } from "./behaviours/built-in-behaviour.ts";
 import { type BuiltInKindGroup, type BuiltInKindRow, builtInKindTable } from "./built-in-kind-table.ts";
 import { type ServedKind, verbs } from "./served-kind.ts";
 
-/** Every kind Kubernetes itself brings, as far as we serve it. */
+/** The built-in kinds of Kubernetes that we serve. */
 export function builtInKinds(): readonly ServedKind[] {
   const fields = new BuiltInFields();
   const patterns = new PatternCache();

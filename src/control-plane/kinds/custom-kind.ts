@@ -18,11 +18,11 @@ import {
 
 export interface CustomKindOptions {
   readonly admission: Admission;
-  /** What `metadata` looks like, of every kind. */
+  /** The fields of `metadata`, the same for every kind. */
   readonly metadata: FieldSchema;
 }
 
-/** The kinds a CustomResourceDefinition adds: one a served version. */
+/** The kinds of a CustomResourceDefinition: one per served version. */
 export function customKinds(definition: KubeObject, options: CustomKindOptions): readonly ServedKind[] {
   const versions = listAt(definition.spec, "versions");
   const stored = versions.find((version) => version["storage"] === true);
@@ -99,7 +99,7 @@ function customBehaviour({ schema, hasStatus, scale, kind, admission }: CustomBe
   };
 }
 
-/** Without a converter, versions differ in their name alone. */
+/** Without a conversion webhook, versions differ in apiVersion only. */
 function renaming(here: string, stored: string): KindConversion {
   const named = (object: unknown, apiVersion: string) => ({ ...(object as JsonObject), apiVersion });
   return {

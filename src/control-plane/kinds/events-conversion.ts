@@ -2,7 +2,7 @@ import { isRecord, type KubeObject } from "../../api/object.ts";
 import type { JsonObject } from "./object-draft.ts";
 import type { KindConversion, KindConversionResult } from "./served-kind.ts";
 
-/** The same event in the words of the core group and of events.k8s.io. (05 §5) */
+/** Conversion between Events of the core group and of events.k8s.io. (05 §5) */
 const renamed: readonly (readonly [newer: string, core: string])[] = [
   ["regarding", "involvedObject"],
   ["note", "message"],

@@ -3,7 +3,7 @@ import { apiVersionOf } from "../../kube/resources.ts";
 import { noSuchResource } from "../api/api-errors.ts";
 import type { ServedKind } from "./served-kind.ts";
 
-/** Which kinds there are right now; CustomResourceDefinitions come and go. */
+/** The kinds served now; CustomResourceDefinitions add and remove them. */
 export class KindRegistry {
   readonly #kinds = new Map<string, ServedKind>();
 
@@ -19,7 +19,7 @@ export class KindRegistry {
     return this.#kinds.get(addressOf(address));
   }
 
-  /** By the name objects give themselves. */
+  /** By apiVersion and kind. */
   findByApiVersion({
     apiVersion,
     kind,
@@ -30,14 +30,14 @@ export class KindRegistry {
     return this.all().find((one) => one.kind === kind && apiVersionOf(one) === apiVersion);
   }
 
-  /** Throws 404 as a server does for a path it does not know. */
+  /** Throws 404 for an unknown kind. */
   get(address: Pick<ResourceType, "group" | "version" | "plural">): ServedKind {
     const found = this.find(address);
     if (found === undefined) throw noSuchResource();
     return found;
   }
 
-  /** Replaces all kinds of one storage: what a CustomResourceDefinition serves now. */
+  /** Replaces all kinds of one storage, when a CustomResourceDefinition changes. */
   replace(storage: string, kinds: readonly ServedKind[]): void {
     for (const [address, kind] of this.#kinds) if (kind.storage === storage) this.#kinds.delete(address);
     for (const kind of kinds) this.#kinds.set(addressOf(kind), kind);

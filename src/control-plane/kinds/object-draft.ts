@@ -3,7 +3,7 @@ import { isRecord, type KubeObject, type OwnerReference } from "../../api/object
 
 export type JsonObject = Record<string, unknown>;
 
-/** An object on its way into the store: ours alone, still to be changed. */
+/** A mutable object on its way into the store. */
 export interface ObjectDraft {
   apiVersion: string;
   kind: string;
@@ -31,7 +31,7 @@ export interface ObjectDraftMetadata {
   [field: string]: unknown;
 }
 
-/** The record in a field, made if it is not there. */
+/** The record in a field, created if absent. */
 export function ensureRecord(parent: JsonObject, field: string): JsonObject {
   const found = parent[field];
   if (isRecord(found)) return found;
@@ -40,7 +40,7 @@ export function ensureRecord(parent: JsonObject, field: string): JsonObject {
   return made;
 }
 
-/** Sets what is absent or, as Go reads it, empty. */
+/** Sets fields that are absent or "" (Go's zero value). */
 export function setDefaults(parent: JsonObject, defaults: Readonly<JsonObject>): void {
   for (const [field, value] of Object.entries(defaults)) {
     if (parent[field] === undefined || parent[field] === "") parent[field] = value;

@@ -8,7 +8,7 @@ import { formatPath } from "../../api/problem.ts";
 import { badRequest, causeOf, invalidObject, type QualifiedResource } from "../api/api-errors.ts";
 import type { KindConversion, KindConversionResult, ServedKind, Verb } from "./served-kind.ts";
 
-/** Kinds of the alpha versions, by the kind they are kept as now. They are written and never read. (01 §7.1) */
+/** Kinds of the alpha versions, by the kind they are stored as. They can be written and not read. (01 §7.1) */
 const alphaKinds: Readonly<Record<string, Pick<ServedKind, "group" | "version" | "kind" | "plural">>> = {
   [`${groups.karpenter}/v1 NodePool`]: {
     group: groups.karpenter,
@@ -32,7 +32,7 @@ const kindsWithBeta: readonly string[] = [
 
 const alphaVerbs: readonly Verb[] = ["create", "delete", "get", "list", "patch", "update"];
 
-/** The older versions of our kinds, which manifests in the world still use. (05, 01 §7) */
+/** Older versions of our kinds, for existing manifests. (05, 01 §7) */
 export function olderVersionKinds(kinds: readonly ServedKind[], options: ConversionOptions): readonly ServedKind[] {
   return kinds.flatMap((kind) => {
     const name = `${kind.group}/${kind.version} ${kind.kind}`;

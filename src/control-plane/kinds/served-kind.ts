@@ -23,7 +23,7 @@ export type Subresource = (typeof subresources)[number];
 export const verbs = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"] as const;
 export type Verb = (typeof verbs)[number];
 
-/** A kind as the server answers for it, in one version. */
+/** A kind in one version, as the server serves it. */
 export interface ServedKind extends ResourceType {
   readonly singular: string;
   readonly listKind: string;
@@ -31,20 +31,20 @@ export interface ServedKind extends ResourceType {
   readonly categories: readonly string[];
   readonly subresources: readonly Subresource[];
   readonly verbs: readonly Verb[];
-  /** Where its objects are kept; kinds that are one thing in two versions share this. */
+  /** The storage name; versions of one kind share it. */
   readonly storage: string;
-  /** What it looks like. */
+  /** Its fields. */
   readonly fields: FieldSchema;
-  /** Field selectors it knows beside `metadata.name` and `metadata.namespace`. */
+  /** Supported field selectors besides `metadata.name` and `metadata.namespace`. */
   readonly selectableFields: readonly string[];
   readonly behaviour: KindBehaviour;
-  /** How it is told from the version in the store, where they differ. */
+  /** Conversion to and from the stored version; absent for the stored version. */
   readonly conversion?: KindConversion;
-  /** Where its replica counts are, if it has the scale subresource. */
+  /** The paths of its replica counts, if it has the scale subresource. */
   readonly scale?: ScaleFields;
-  /** Said to whoever uses this version. */
+  /** The warning for users of this version. */
   readonly deprecation?: string;
-  /** For custom kinds: how kubectl shows them, and the schema they came with. */
+  /** Printer columns and schema of custom kinds. */
   readonly custom?: CustomKindDetails;
 }
 
@@ -73,22 +73,22 @@ export interface ScaleFields {
   readonly selector?: string;
 }
 
-/** What a conversion made of an object, and what it has to say about it. */
+/** A converted object with warnings. */
 export interface KindConversionResult {
   readonly object: unknown;
   readonly warnings: readonly string[];
-  /** Objects that have to be written beside it. */
+  /** Further objects the conversion produced. */
   readonly additionalObjects?: readonly unknown[];
 }
 
 export interface KindConversion {
-  /** From what a client sent; throws a `KubeError` where it cannot be. */
+  /** Converts what a client sent; throws a `KubeError` if that is impossible. */
   toStored(object: unknown): KindConversionResult;
   /** Undefined: this version cannot be read. */
   fromStored?: (object: KubeObject) => KindConversionResult;
 }
 
-/** What of the rest of the cluster admission may look at. */
+/** What admission may read of the rest of the cluster. */
 export interface AdmissionContext {
   readonly now: number;
   readonly random: Random;
@@ -98,32 +98,32 @@ export interface AdmissionContext {
 
 /** What is particular to a kind when it is written. */
 export interface KindBehaviour {
-  /** Reads what a client sent: a fresh copy. */
+  /** Decodes what a client sent into a copy. */
   decode(object: unknown): DecodedFields;
   /** Whether `metadata.generation` counts changes of anything but metadata and status. */
   readonly countsGenerations: boolean;
-  /** Its status belongs to the status subresource alone. */
+  /** Its status can be written through the status subresource only. */
   readonly hasStatus: boolean;
   /** A status sent with a create stays: kubelets register nodes that way. */
   readonly keepsStatusOnCreate?: boolean;
-  /** Updates must say which version they replace. */
+  /** Updates must give a resourceVersion. */
   readonly needsVersionToUpdate?: boolean;
   /** The status subresource also takes labels and annotations, as it does for built-in kinds. */
   readonly statusCarriesMetadata?: boolean;
   readonly nameStyle: "subdomain" | "label" | "path";
-  /** Fills in what was left out; on every write. */
+  /** Sets defaults, on every write. */
   defaults?(draft: ObjectDraft, context: AdmissionContext): void;
-  /** Once, before the first defaults: what admission adds on create. May throw a `KubeError`. */
+  /** Admission on create, before defaults. May throw a `KubeError`. */
   admitCreate?(draft: ObjectDraft, context: AdmissionContext): void;
   prepareCreate?(draft: ObjectDraft, context: AdmissionContext): void;
   prepareUpdate?(draft: ObjectDraft, old: KubeObject, context: AdmissionContext): void;
-  /** Completes and judges a new status, where that can be done without looking at the rest; else all is validated. */
+  /** Completes and checks a new status without validating the whole object; absent: the whole object is validated. */
   updateStatus?(draft: ObjectDraft, old: KubeObject): readonly StatusCause[];
-  /** What is wrong with it; `old` on update. May finish the object where the schema has defaults. */
+  /** Validates it; `old` on update. May complete the object by schema defaults. */
   validate(draft: ObjectDraft, old: KubeObject | undefined): ValidationResult;
-  /** Warnings worth saying on every write. */
+  /** Warnings returned on every write. */
   warnings?(draft: ObjectDraft): readonly string[];
-  /** For kinds that are answered and never stored. */
+  /** Fills in the response of kinds that are never stored (reviews). */
   answer?(draft: ObjectDraft): void;
 }
 

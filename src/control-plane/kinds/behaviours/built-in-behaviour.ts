@@ -8,13 +8,13 @@ import { type DecodedFields, decodeFields } from "../decode-fields.ts";
 import type { JsonObject, ObjectDraft } from "../object-draft.ts";
 import type { KindBehaviour } from "../served-kind.ts";
 
-/** What sets one built-in kind apart. */
+/** What is special about one built-in kind. */
 export interface KindTraits extends Partial<Omit<KindBehaviour, "decode" | "validate" | "updateStatus">> {
-  /** Fills in what a status leaves out. */
+  /** Sets defaults of a status. */
   completeStatus?(draft: ObjectDraft, old: KubeObject): void;
-  /** What its status says even when nothing is to be said: counts of zero are written out. */
+  /** Status fields written even when zero. */
   readonly emptyStatus?: Readonly<JsonObject>;
-  /** What is wrong with a well-formed object, beside its metadata. */
+  /** Validates a decoded object, apart from its metadata. */
   check?(draft: ObjectDraft, old: KubeObject | undefined): readonly StatusCause[];
 }
 
@@ -26,7 +26,7 @@ interface BuiltInOptions {
   readonly patterns: PatternCache;
 }
 
-/** How a kind compiled into Kubernetes behaves: typed, with metadata rules and traits of its own. */
+/** The behaviour of a built-in kind. */
 export function builtInBehaviour({ fields, kind, version, traits, patterns }: BuiltInOptions): KindBehaviour {
   const { check, emptyStatus = {}, completeStatus, ...rest } = traits;
   const nameStyle = traits.nameStyle ?? "subdomain";

@@ -28,7 +28,7 @@ export const namespaceTraits: KindTraits = {
     draft.status = { phase: "Active" };
   },
   prepareUpdate: (draft, old) => {
-    // A namespace that goes is let go by taking its finalizer off; before that nobody touches it. (05:CP-L8)
+    // Only a terminating namespace may lose its finalizer. (05:CP-L8)
     if (old.metadata.deletionTimestamp === undefined) draft.spec = copyJson(old.spec) as JsonObject;
   },
 };
@@ -74,7 +74,7 @@ export const nodeTraits: KindTraits = {
   },
 };
 
-/** As the API server's own defaulting: what is not said to be reserved may be used. */
+/** Allocatable defaults to capacity, as in the API server. */
 function allocatableFromCapacity(draft: ObjectDraft): void {
   const status = ensureRecord(draft, "status");
   if (status["capacity"] !== undefined && status["allocatable"] === undefined) {
@@ -155,7 +155,7 @@ export const serviceTraits: KindTraits = {
   },
 };
 
-/** Somewhere in 10.96.0.0/12 that no Service has. */
+/** A free address in 10.96.0.0/12. */
 function freeAddress(context: AdmissionContext): string {
   const taken = new Set(context.list("services").map((service) => textAt(service.spec, "clusterIP")));
   for (;;) {
@@ -175,7 +175,7 @@ export const persistentVolumeClaimTraits: KindTraits = {
     const classes = context
       .list("storageclasses.storage.k8s.io")
       .filter(({ metadata }) => metadata.annotations?.[defaultClass] === "true");
-    // The youngest of several defaults, as Kubernetes picks.
+    // Of several default classes the newest is used, as in Kubernetes.
     const [chosen] = [...classes].sort((a, b) =>
       (b.metadata.creationTimestamp ?? "").localeCompare(a.metadata.creationTimestamp ?? ""),
     );
@@ -197,7 +197,7 @@ export const persistentVolumeClaimTraits: KindTraits = {
     return [
       ...causes,
       ...unchangeableCauses(draft, old, {
-        // A volume is bound by setting its name, once.
+        // Binding sets the volume name; it may be set once.
         fields: [
           "resources",
           "volumeAttributesClassName",

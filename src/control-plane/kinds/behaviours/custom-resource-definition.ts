@@ -42,7 +42,7 @@ export const customResourceDefinitionTraits: KindTraits = {
   ],
 };
 
-/** Names are taken by whoever came first; a definition without its names is not served. */
+/** The first CRD to use a name gets it; a CRD whose names conflict is not served. */
 function acceptance(draft: ObjectDraft, { now, list }: AdmissionContext): JsonObject {
   const taken = takenName(draft, list);
   const at = rfc3339(now);

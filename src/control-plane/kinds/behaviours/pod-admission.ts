@@ -8,7 +8,7 @@ import { requestsFromLimits } from "./pod-defaults.ts";
 
 const pods = { group: "", kind: "Pod", plural: "pods" } as const;
 
-/** What admission plugins add to a pod before it is stored, in their order. (05 §5) */
+/** What the admission plugins change in a pod before it is stored, in their order. (05 §5) */
 export function admitPod(draft: ObjectDraft, context: AdmissionContext): void {
   const spec = ensureRecord(draft, "spec");
   serviceAccount(spec);
@@ -37,7 +37,7 @@ function limitRangeDefaults(draft: ObjectDraft, spec: JsonObject, context: Admis
 
 function applyLimits(container: JsonObject, limit: JsonObject): void {
   const resources = ensureRecord(container, "resources");
-  // A container with a limit of its own asks for that, not for the namespace's default request.
+  // A container's own limit sets its request before the LimitRange default does.
   requestsFromLimits(resources);
   fillMissing(resources, "limits", recordAt(limit, "default"));
   fillMissing(resources, "requests", recordAt(limit, "defaultRequest"));
@@ -82,7 +82,7 @@ function priority(draft: ObjectDraft, spec: JsonObject, context: AdmissionContex
 
 const evictAfterSeconds = 300;
 
-/** Pods survive a node that is briefly away. */
+/** Default tolerations of 300 s for not-ready and unreachable nodes. */
 function defaultTolerations(spec: JsonObject): void {
   const tolerations = [...listAt(spec, "tolerations")];
   for (const key of ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"]) {

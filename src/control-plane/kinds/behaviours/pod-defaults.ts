@@ -2,7 +2,7 @@ import { isRecord } from "../../../api/object.ts";
 import { listAt, recordAt, textAt } from "../../object-fields.ts";
 import { ensureRecord, type JsonObject, setDefaults } from "../object-draft.ts";
 
-/** What API servers fill in for every pod, also inside templates. */
+/** Defaults the API server sets for every pod, also in templates. */
 export function podSpecDefaults(spec: JsonObject): void {
   setDefaults(spec, {
     restartPolicy: "Always",
@@ -41,7 +41,7 @@ function containerDefaults(container: JsonObject, hasHostNetwork: boolean): void
   }
 }
 
-/** An image that may change under its tag is pulled every time. */
+/** Images without a fixed tag are always pulled. */
 function pullPolicy(image: string): string {
   const name = image.slice(image.lastIndexOf("/") + 1);
   if (name.includes("@")) return "IfNotPresent";

@@ -17,7 +17,7 @@ const protocols = ["TCP", "UDP", "SCTP"];
 const taintEffects = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 const tolerationOperators = ["Equal", "Exists", "Lt", "Gt"];
 
-/** What makes a pod spec, or a template's, unacceptable. */
+/** What is invalid in a pod spec, of a pod or a template. */
 export function podSpecCauses(spec: JsonObject, path: FieldPath): readonly StatusCause[] {
   const causes: StatusCause[] = [];
   const containers = listAt(spec, "containers");

@@ -49,7 +49,7 @@ function gatedCondition(draft: ObjectDraft, { now }: AdmissionContext): JsonObje
   return { conditions: [condition] };
 }
 
-/** Guaranteed: every container limits cpu and memory to what it requests. BestEffort: none says anything. */
+/** Guaranteed: every container's limits of cpu and memory equal its requests. BestEffort: none has any. */
 export function qosClass(spec: unknown): "Guaranteed" | "Burstable" | "BestEffort" {
   const containers = [...listAt(spec, "containers"), ...listAt(spec, "initContainers")];
   const podLevel = recordAt(spec, "resources");
@@ -75,7 +75,7 @@ const unchangeable =
   "`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations)," +
   "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
 
-/** A pod that is stored is mostly what it will ever be. */
+/** Most fields of a pod are immutable. */
 function changeCauses(spec: JsonObject, old: KubeObject): readonly StatusCause[] {
   const before = copyJson(old.spec ?? {}) as JsonObject;
   const isGated = listAt(before, "schedulingGates").length > 0;

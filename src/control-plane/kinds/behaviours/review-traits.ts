@@ -1,6 +1,6 @@
 import type { KindTraits } from "./built-in-behaviour.ts";
 
-/** Whoever has the token may do everything. (05 §5) */
+/** Every authenticated client may do everything. (05 §5) */
 export const accessReviewTraits: KindTraits = {
   answer: (draft) => {
     const rules = { resourceRules: [{ verbs: ["*"], apiGroups: ["*"], resources: ["*"] }] };

@@ -2,7 +2,7 @@ import { listAt, recordAt, textAt } from "../../object-fields.ts";
 import { ensureRecord, type ObjectDraft, setDefaults } from "../object-draft.ts";
 import type { KindTraits } from "./built-in-behaviour.ts";
 
-/** Kinds that are kept without behaviour: what real servers fill in, so that manifests come back the same. (05 §5) */
+/** Kinds stored without behaviour: only the API server's defaults. (05 §5) */
 
 export const eventTraits: KindTraits = {
   defaults: (draft) => {
@@ -83,7 +83,7 @@ export const endpointSliceTraits: KindTraits = {
 
 const templateGeneration = "deprecated.daemonset.template.generation";
 
-/** Counts the templates of a DaemonSet, in an annotation nobody reads any more. */
+/** Maintains the deprecated template-generation annotation of DaemonSets. */
 export function countTemplateGeneration(draft: ObjectDraft, isChanged: boolean): void {
   const before = Number(textAt(draft.metadata.annotations, templateGeneration)) || 0;
   const count = isChanged ? before + 1 : Math.max(before, 1);

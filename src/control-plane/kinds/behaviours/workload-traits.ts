@@ -208,7 +208,7 @@ export const cronJobTraits: KindTraits = {
   },
 };
 
-/** Required, not empty, never changed, and true of the template. */
+/** The selector is required, not empty, immutable, and matches the template's labels. */
 function selectorCauses(draft: ObjectDraft, old: KubeObject | undefined): readonly StatusCause[] {
   const selector = recordAt(draft.spec, "selector");
   const path = ["spec", "selector"];
@@ -237,7 +237,7 @@ function templateCauses(draft: ObjectDraft, restartPolicies: readonly string[]):
   const template = recordAt(draft, ...path) ?? {};
   const causes = [...podSpecCauses(withClaims(template, draft), path)];
   const policy = textAt(template, "restartPolicy");
-  // Jobs have to say it: the default is not for them.
+  // For Jobs "Always" is invalid, so the default counts as missing.
   if (policy === "Always" && !restartPolicies.includes(policy)) {
     const choices = restartPolicies.map((one) => JSON.stringify(one)).join(", ");
     causes.push(requiredValue([...path, "restartPolicy"], `valid values: ${choices}`));
@@ -247,7 +247,7 @@ function templateCauses(draft: ObjectDraft, restartPolicies: readonly string[]):
   return [...causes, ...notNegativeCauses(draft, ["spec", "replicas"])];
 }
 
-/** The claims of a StatefulSet are volumes of its pods, in place of those of the same name. (05:CP-L3) */
+/** Claim templates of a StatefulSet replace volumes of its pods with the same name. (05:CP-L3) */
 function withClaims(template: JsonObject, draft: ObjectDraft): JsonObject {
   const volumes = listAt(template, "volumes");
   const names = new Set(volumes.map((volume) => textAt(volume, "name")));
@@ -263,7 +263,7 @@ export function notNegativeCauses(draft: ObjectDraft, path: readonly string[]): 
   return value === undefined || value >= 0 ? [] : [invalidValue(path, value, "must be greater than or equal to 0")];
 }
 
-/** The field of an update has to stay as it was. */
+/** An immutable field. */
 export function immutableCauses(
   draft: ObjectDraft,
   old: KubeObject | undefined,
