@@ -20,7 +20,7 @@ it("distinguishes files, directories and missing paths", async () => {
   expect(await readDir(folder)).toEqual(["a.yaml"]);
 });
 
-it("reads one byte more than it may, so that too much is noticed", async () => {
+it("reads one byte more than the limit, so that a larger file is detected", async () => {
   const { readFile } = systemIo();
   expect(Buffer.from(await readFile(join(folder, "a.yaml"), 100)).toString()).toBe("0123456789");
   expect(await readFile(join(folder, "a.yaml"), 9)).toHaveLength(10);

@@ -14,7 +14,7 @@ function shown({ isTty }: { isTty: boolean }): string {
   return io.err();
 }
 
-it("shows a person how far it is, not more often than anybody can read, and leaves nothing behind", () => {
+it("shows progress, redraws at most every 100 ms, and clears the line", () => {
   const bars = shown({ isTty: true }).split("\r\u001b[K");
   expect(bars).toEqual([
     "",

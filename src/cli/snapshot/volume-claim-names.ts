@@ -1,7 +1,6 @@
-import type { Pod } from "../../api/kubernetes/pod.ts";
 import { type KubeObject, namespacedName, namespaceOf, type ObjectMeta } from "../../api/object.ts";
-import { scenarioKind } from "../../core/scenario/scenario-kind.ts";
 import { volumeClaimName } from "../../core/volumes.ts";
+import { ObjectsByKind } from "../../state/objects-by-kind.ts";
 
 /** The replacement of a claim name that is built from other names; undefined for any other claim. */
 export type VolumeClaimNamer = (claim: string, token: (text: string) => string) => string | undefined;
@@ -32,9 +31,7 @@ interface EphemeralVolumeClaim {
 
 function ephemeralVolumeClaims(objects: readonly KubeObject[]): ReadonlyMap<string, EphemeralVolumeClaim> {
   const found = new Map<string, EphemeralVolumeClaim>();
-  for (const object of objects) {
-    if (scenarioKind(object) !== "Pod") continue;
-    const pod = object as KubeObject & Pod;
+  for (const pod of new ObjectsByKind(objects).ofKind("Pod")) {
     for (const volume of pod.spec.volumes ?? []) {
       if (volume.ephemeral === undefined) continue;
       const name = volumeClaimName(pod, volume);
