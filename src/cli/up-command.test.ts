@@ -73,44 +73,44 @@ it("05 §5 --region is where EC2NodeClasses buy", async () => {
   const files = { "class.yaml": readFileSync("examples/aws.yaml", "utf8") };
   const io = fakeIo({ env, files });
   await up(io, ["--plain-http", "--region", "us-east-1", "--speed", "60", "-f", "class.yaml"], async () => {
-    await until(async () => io.out().includes("bought"));
+    await until(async () => io.out().includes("launched"));
   });
-  expect(io.out()).toMatch(/bought \w+\.\w+, \S+, in us-east-1[a-f] at \$/);
+  expect(io.out()).toMatch(/launched \w+\.\w+, \S+, in us-east-1[a-f] at \$/);
 });
 
 it("05 §5 --demo plays a day by itself and leaves a quiet cluster that stays up", async () => {
   const io = fakeIo({ env });
   await up(io, ["--plain-http", "--demo", "--speed", "30"], async () => {
-    await until(async () => io.out().includes("Demo: over."));
+    await until(async () => io.out().includes("Demo finished."));
     expect(await names("/api/v1/nodes")).toEqual(["control-plane"]);
     expect(await names("/apis/karpenter.sh/v1/nodeclaims")).toEqual([]);
     expect(await names("/apis/karpenter.sh/v1/nodepools")).toEqual([]);
     await until(async () => (await ask("/api/v1/namespaces/demo")).status === 404);
   });
   const acts = [
-    "a shop opens",
+    "web pods",
     "load rises",
     "1000 cores",
-    "wants a spot machine back",
+    "interrupts a spot instance",
     "load falls",
-    "closes",
-    "over",
+    "scaling down",
+    "finished",
   ];
   const told = io.out().split("\n");
-  const places = acts.map((act) => told.findIndex((line) => line.startsWith("Demo:") && line.includes(act)));
+  const places = acts.map((act) => told.findIndex((line) => line.startsWith("Demo") && line.includes(act)));
   expect(places).not.toContain(-1);
   expect([...places].sort((a, b) => a - b)).toEqual(places);
-  const summaries = io.out().match(/\d+ pods run on \d+ nodes?, for \$[\d.]+ an hour/g) ?? [];
+  const summaries = io.out().match(/\d+ pods run on \d+ nodes?, for \$[\d.]+ per hour/g) ?? [];
   expect(summaries.map((line) => Number.parseInt(line, 10))).toEqual([19, 61, 61, 5]);
   expect(io.out()).toMatch(/no node for demo\/giant: no instance type has enough resources/);
-  expect(io.out()).toMatch(/the cloud takes back: demo-\w+/);
+  expect(io.out()).toMatch(/interrupted by the cloud: demo-\w+/);
   expect([io.err(), io.code()]).toEqual(["", undefined]);
 });
 
 it("05 §5 --demo can be stopped in the middle", async () => {
   const io = fakeIo({ env });
-  await up(io, ["--plain-http", "--demo", "--speed", "20"], () => until(async () => io.out().includes("bought")));
-  expect(io.out()).not.toContain("Demo: over.");
+  await up(io, ["--plain-http", "--demo", "--speed", "20"], () => until(async () => io.out().includes("launched")));
+  expect(io.out()).not.toContain("Demo finished.");
   expect([io.err(), io.code()]).toEqual(["", undefined]);
 });
 

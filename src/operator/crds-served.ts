@@ -13,7 +13,7 @@ interface CrdsServedOptions {
 
 const retryMs = 5_000;
 
-/** Whether the cluster serves NodePools and NodeClaims: asked until it does. Where it does not, we go on. (03 §6.5) */
+/** Polls until NodePools and NodeClaims can be listed; the process runs meanwhile. (03 §6.5) */
 export function crdsServed({ client, clock, log, signal }: CrdsServedOptions): () => boolean {
   let isServed = false;
   const poll = async (): Promise<void> => {
@@ -25,7 +25,7 @@ export function crdsServed({ client, clock, log, signal }: CrdsServedOptions): (
       } catch (error) {
         const text = errorMessage(error);
         if (text !== lastMessage) log.error("not ready: NodePools and NodeClaims cannot be listed", { error });
-        lastMessage = text; // the same again is no news
+        lastMessage = text; // the same error is logged once
         await clock.sleep(retryMs, signal).catch(() => {});
       }
     }

@@ -8,11 +8,11 @@ export interface JsonLoggerOptions {
   readonly destination: DestinationStream;
   readonly clock: Pick<Clock, "now">;
   readonly commit: string;
-  /** Who writes; `controller` unless given. */
+  /** The value of `logger` in every line; `controller` by default. */
   readonly name?: string | undefined;
 }
 
-/** One JSON object a line, as people and machines know Karpenter's log. (03 §6.3) */
+/** One JSON object per line, as Karpenter logs. (03 §6.3) */
 export function jsonLogger({ level, destination, clock, commit, name = "controller" }: JsonLoggerOptions): Logger {
   const lines = pino(
     {
@@ -26,12 +26,12 @@ export function jsonLogger({ level, destination, clock, commit, name = "controll
   const passes = sampler(clock);
   return loggerTo(({ level: own, message, values }) => {
     if (!lines.isLevelEnabled(own) || !passes(`${own} ${message}`)) return;
-    // The message goes with the values, so that it stands before them: the library would put it last.
+    // The message is passed with the values, so that it comes before them: pino would put it last.
     lines[own]({ message, commit, ...withErrorText(values) });
   });
 }
 
-/** Errors have nothing of their own that JSON would show. */
+/** Errors have no enumerable fields. */
 function withErrorText(values: LogValues): LogValues {
   return Object.fromEntries(
     Object.entries(values).map(([key, value]) => [key, value instanceof Error ? errorText(value) : value]),
@@ -41,7 +41,7 @@ function withErrorText(values: LogValues): LogValues {
 const sampleInitial = 100;
 const sampleThereafter = 100;
 
-/** Of the same line the first hundred a second pass, then one in a hundred: a log must not drown what it tells. */
+/** Per second the first hundred equal lines pass, then one in a hundred. */
 function sampler({ now }: Pick<Clock, "now">): (line: string) => boolean {
   const counts = new Map<string, number>();
   let second = 0;

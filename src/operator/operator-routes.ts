@@ -13,10 +13,10 @@ export function metricsRoutes(registry: Registry, yieldToEventLoop: () => Promis
   };
 }
 
-/** What the process needs before it is of use, by name. */
+/** Readiness checks by name. */
 export type HealthChecks = Readonly<Record<string, () => boolean>>;
 
-/** `/healthz` and `/readyz`, in the words of Kubernetes' own servers: `?verbose` lists what was looked at. (03 §6.5) */
+/** `/healthz` and `/readyz`, in the format of Kubernetes' own servers: `?verbose` lists the checks. (03 §6.5) */
 export function healthRoutes(checks: HealthChecks): Routes {
   return {
     "/healthz": healthHandler({}),

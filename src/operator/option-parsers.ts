@@ -1,30 +1,30 @@
 import { defaultGates, type FeatureGates } from "../controllers/settings.ts";
 import { parseDurationMs } from "../util/duration.ts";
 
-/** How the text of an option is read. */
+/** How the value of an option is parsed. */
 export interface OptionParser<T> {
-  /** As help shows it: `<number>`; in brackets where the flag may stand alone. */
+  /** As help shows it: `<number>`; in brackets if the flag can be given without a value. */
   readonly placeholder: string;
-  /** What a text must be, for messages. */
+  /** What a value must be, for messages. */
   readonly expected: string;
-  /** Undefined: the text is not that. */
+  /** Undefined if the value is invalid. */
   readonly read: (text: string) => T | undefined;
-  /** In the environment, where more is accepted than in a flag. */
+  /** For environment variables, if more is accepted there than in a flag. */
   readonly readEnv?: ((text: string) => T | undefined) | undefined;
-  /** Whether a wrong text in the environment ends the process; else the default stands. */
+  /** Whether an invalid environment variable ends the process; otherwise the default is used. */
   readonly isStrict: boolean;
 }
 
 export const textParser: OptionParser<string> = {
   placeholder: "<text>",
-  expected: "a text",
+  expected: "text",
   read: (given) => given,
   isStrict: true,
 };
 
 export const listParser: OptionParser<readonly string[]> = {
   placeholder: "<list>",
-  expected: "values with commas between",
+  expected: "comma-separated values",
   read: (given) => given.split(",").map((one) => one.trim()),
   isStrict: true,
 };
@@ -42,7 +42,7 @@ export function wholeNumberParser({ min, max = Number.MAX_SAFE_INTEGER }: { min:
   } satisfies OptionParser<number>;
 }
 
-/** Zero: any that is free. */
+/** Zero picks a free port. */
 export const portParser: OptionParser<number> = {
   ...wholeNumberParser({ min: 0, max: 65_535 }),
   placeholder: "<port>",
@@ -84,19 +84,23 @@ export function choiceParser<const T extends string>(values: readonly T[]): Opti
   };
 }
 
-/** `Name=bool,...`: names nobody knows are of other versions and left alone. (03 §6.4) */
+/** `Name=bool,...`: unknown names belong to other versions and are ignored. (03 §6.4) */
 export const featureGatesParser: OptionParser<FeatureGates> = {
   placeholder: "<gates>",
-  expected: "Name=true|false with commas between",
+  expected: "comma-separated Name=true|false",
   read: (given) => {
-    const gates: Record<string, boolean> = { ...defaultGates };
+    const gates: { -readonly [Name in keyof FeatureGates]: boolean } = { ...defaultGates };
     for (const pair of given.split(",").filter((one) => one.trim() !== "")) {
-      const [, name = "", value = ""] = /^([^=]*)=(.*)$/s.exec(pair) ?? [];
+      const [, name = "", value = ""] = /^\s*([^=]*?)\s*=(.*)$/s.exec(pair) ?? [];
       const isOn = parseGoBoolean(value.trim());
       if (isOn === undefined) return undefined;
-      if (Object.hasOwn(defaultGates, name.trim())) gates[name.trim()] = isOn;
+      if (isGateName(name)) gates[name] = isOn;
     }
-    return gates as unknown as FeatureGates;
+    return gates;
   },
   isStrict: true,
 };
+
+function isGateName(name: string): name is keyof FeatureGates {
+  return Object.hasOwn(defaultGates, name);
+}

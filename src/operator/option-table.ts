@@ -12,7 +12,7 @@ import {
   wholeNumberParser,
 } from "./option-parsers.ts";
 
-/** One thing that can be set: by flag, else by environment, else the default. (03 §6.4) */
+/** One option: set by flag, else by environment variable, else its default. (03 §6.4) */
 export interface OptionRow<T = unknown> {
   readonly flag: string;
   readonly env: string;

@@ -153,7 +153,7 @@ describe("options", () => {
       '--metrics-port is "70000": expected a whole number from 0 to 65535',
       '--log-level is "warn": expected one of debug, info, error',
       'MIN_VALUES_POLICY is "Lax": expected one of Strict, BestEffort',
-      'FEATURE_GATES is "NodeRepair": expected Name=true|false with commas between',
+      'FEATURE_GATES is "NodeRepair": expected comma-separated Name=true|false',
       '--provider is "gcp": expected one of kwok, aws, azure',
     ]);
   });
@@ -221,7 +221,7 @@ describe("the scheduler's configuration", () => {
     [yaml(zone.replace("}", ", labelSelector: {}}")), "labelSelector"],
     [yaml(zone.replace("ScheduleAnyway", "Never")), "whenUnsatisfiable"],
     [yaml(zone.replace("topology.kubernetes.io/zone", "a b")), "qualified name"],
-    ["[", "no YAML"],
+    ["[", "invalid YAML"],
     ["/etc/nothing.yaml", "there is no file"],
   ])("02:X-50 %s is fatal", async (text, expected) => {
     const [first = ""] = await problems({ flags: { "scheduler-config": text } });

@@ -9,41 +9,41 @@ import {
 } from "./option-table.ts";
 import { schedulerConstraints } from "./scheduler-constraints.ts";
 
-/** Everything a person can set about the controller. (03 §6.4) */
+/** The options of the controller. (03 §6.4) */
 export interface OperatorOptions {
   readonly settings: Settings;
-  /** Empty: all addresses of the machine. */
+  /** Empty: all interfaces. */
   readonly listen: string;
   readonly metricsPort: number;
   readonly healthPort: number;
   readonly kubeRate: { readonly perSecond: number; readonly burst: number };
   readonly isProfiled: boolean;
-  /** Whether to watch the cluster before leading, so that a change of leaders is quick. */
+  /** Whether to watch the cluster before leading, so that a failover is quick. */
   readonly isWarmedUp: boolean;
-  /** Undefined: lead without asking. An empty namespace is that of the pod. */
+  /** Undefined: no leader election. An empty namespace is that of the pod. */
   readonly lease: { readonly name: string; readonly namespace: string } | undefined;
   readonly logLevel: LogLevel;
   readonly logPaths: readonly string[];
   readonly provider: OperatorProvider | undefined;
   readonly solveBudgetMs: number;
-  /** Undefined: the provider's own catalogue. */
+  /** Undefined: the provider's built-in catalogue. */
   readonly instanceTypesFile: string | undefined;
 }
 
 export type OptionsResult =
   | { readonly kind: "read"; readonly options: OperatorOptions }
-  /** Everything that is wrong, a sentence each. */
+  /** All problems, a sentence each. */
   | { readonly kind: "refused"; readonly problems: readonly string[] };
 
 export interface OptionSources {
-  /** As given, by name of the flag; a flag that stood alone is `true`. */
+  /** By name of the flag; a flag without a value is `true`. */
   readonly flags: Readonly<Record<string, string | true | undefined>>;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Undefined: nothing is there. */
+  /** Undefined if there is no such file. */
   readonly readFile: (path: string) => Promise<string | undefined>;
 }
 
-/** Reads all options at once, so that all that is wrong is told at once. */
+/** Reads all options, and reports all problems together. */
 export async function readOptions({ flags, env, readFile }: OptionSources): Promise<OptionsResult> {
   const problems: string[] = [];
   const names = Object.keys(optionTable) as readonly OptionName[];
@@ -56,12 +56,12 @@ export async function readOptions({ flags, env, readFile }: OptionSources): Prom
   return { kind: "read", options: optionsOf(values, { defaultConstraints: config.constraints }) };
 }
 
-interface OptionReadContext extends Pick<OptionSources, "flags" | "env"> {
+interface OptionReading extends Pick<OptionSources, "flags" | "env"> {
   readonly problems: string[];
 }
 
-/** A flag beats the environment. An empty variable says nothing: charts leave them so. */
-function readOption(row: OptionRow, { flags, env, problems }: OptionReadContext): unknown {
+/** A flag beats the environment. An empty variable counts as unset, as charts leave them. */
+function readOption(row: OptionRow, { flags, env, problems }: OptionReading): unknown {
   const { expected, read, readEnv = read, isStrict } = row.parser;
   const flag = flags[row.flag];
   if (flag !== undefined) {

@@ -5,11 +5,11 @@ import type { RouteReply, Routes } from "./serve-routes.ts";
 const json = "application/json";
 const maxSeconds = 300;
 
-/** Profiles of this process, for the developer tools of a browser: behind `--enable-profiling`. (03 §6.5) */
+/** Profiles of this process, for the developer tools of a browser; served with `--enable-profiling`. (03 §6.5) */
 export function profilingRoutes(clock: Clock): Routes {
-  const secondsOf = (url: URL, usual: number): number => {
-    const asked = Number(url.searchParams.get("seconds") ?? usual);
-    return asked >= 0 && asked <= maxSeconds ? asked : usual;
+  const secondsOf = (url: URL, defaultSeconds: number): number => {
+    const asked = Number(url.searchParams.get("seconds") ?? defaultSeconds);
+    return asked >= 0 && asked <= maxSeconds ? asked : defaultSeconds;
   };
   return {
     "/debug/pprof/": () => ({ status: 200, body: index }),
@@ -29,8 +29,8 @@ export function profilingRoutes(clock: Clock): Routes {
   };
 }
 
-const index = `profile  where time goes, for ?seconds=30: save as .cpuprofile
-heap     what is allocated and kept, for ?seconds=10: save as .heapprofile
+const index = `profile  CPU profile of ?seconds=30: save as .cpuprofile
+heap     sampled heap allocations of ?seconds=10: save as .heapprofile
 `;
 
 async function profileReply(profile: (session: Session) => Promise<unknown>): Promise<RouteReply> {

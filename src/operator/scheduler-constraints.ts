@@ -7,7 +7,7 @@ export type SchedulerConstraints =
   | { readonly kind: "read"; readonly constraints: readonly TopologySpreadConstraint[] }
   | { readonly kind: "refused"; readonly problems: readonly string[] };
 
-/** `--scheduler-config`: the configuration itself, or the path of its file. No mapping fits on one word. (02:X-50) */
+/** `--scheduler-config`: the configuration itself, or the path of its file. A single YAML scalar is taken as a path. (02:X-50) */
 export async function schedulerConstraints(
   text: string,
   readFile: (path: string) => Promise<string | undefined>,
@@ -27,7 +27,7 @@ function parseConfig(text: string): ParsedConfig {
   const document = parseDocument(text);
   const [error] = document.errors;
   if (error === undefined) return { kind: "parsed", value: document.toJS() };
-  return { kind: "refused", problems: [`no YAML: ${error.message.split("\n", 1)[0]}`] };
+  return { kind: "refused", problems: [`invalid YAML: ${error.message.split("\n", 1)[0]}`] };
 }
 
 function constraintsOf(given: ParsedConfig): SchedulerConstraints {

@@ -10,12 +10,12 @@ export interface RouteReply {
   readonly body: string | AsyncIterable<string>;
 }
 
-/** What is answered at each path; a path that ends in `/` answers for all below it that have no answer of their own. */
+/** Handlers by path; a path ending in `/` also serves the paths below it. */
 export type Routes = Readonly<Record<string, (url: URL) => RouteReply | Promise<RouteReply>>>;
 
 export interface ServeRoutesOptions {
   readonly host?: string | undefined;
-  /** Zero: any that is free. */
+  /** Zero picks a free port. */
   readonly port: number;
   readonly routes: Routes;
   readonly onError: (error: unknown) => void;
@@ -26,7 +26,7 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-/** A small server for those who look after the process: Prometheus, the kubelet, a developer. (03 §6.5) */
+/** A small HTTP server for Prometheus, kubelet probes and profiling. (03 §6.5) */
 export async function serveRoutes({ host, port, routes, onError }: ServeRoutesOptions): Promise<RunningServer> {
   const server = createServer((request, response) => {
     sendReply(request, response, routes).catch((error: unknown) => {
@@ -63,10 +63,10 @@ async function sendReply(request: IncomingMessage, response: ServerResponse, rou
 }
 
 async function replyTo({ method, url = "/" }: IncomingMessage, routes: Routes): Promise<RouteReply> {
-  if (method !== "GET" && method !== "HEAD") return { status: 405, body: "only GET is answered here\n" };
+  if (method !== "GET" && method !== "HEAD") return { status: 405, body: "method not allowed\n" };
   const asked = new URL(url, "http://localhost");
   const route = routeOf(asked.pathname, routes);
-  if (route === undefined) return { status: 404, body: "nothing is here\n" };
+  if (route === undefined) return { status: 404, body: "not found\n" };
   try {
     return await route(asked);
   } catch (error) {

@@ -1,16 +1,16 @@
 import type { OpenWorkBudget } from "../controllers/work-budget.ts";
 
 export interface WallClockBudgetOptions {
-  /** How long a search may go on. */
+  /** How long a search may run. */
   readonly totalMs: number;
-  /** How long it may work before others get a turn. */
+  /** How long it may run before it yields. */
   readonly sliceMs?: number | undefined;
   readonly now: () => number;
-  /** Resolves after everybody who waited has had a turn of the event loop. */
+  /** Resolves after one turn of the event loop. */
   readonly yieldToEventLoop: () => Promise<void>;
 }
 
-/** Real time, in slices: leases, health checks and watches never wait for a search. (docs/designs/engine.md) */
+/** Wall-clock time in slices, so that leases, probes and watches never wait for a search. (docs/designs/engine.md) */
 export function wallClockBudget({
   totalMs,
   sliceMs = 8,

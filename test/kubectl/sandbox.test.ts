@@ -43,7 +43,7 @@ describe.skipIf(found.kind === "missing")("karpenter up, as a user starts it", (
     expect(await k().ok("get nodes -o name")).toBe("node/control-plane\n");
   });
 
-  it("05 §5 a NodePool and fifty pods: nodes are bought and all run, and the terminal says what happened", async () => {
+  it("05 §5 a NodePool and fifty pods: nodes are launched and all run, and the terminal says what happened", async () => {
     expect(await k().ok(`apply -f ${example}`)).toBe(
       "nodepool.karpenter.sh/quick-start created\n" +
         "kwoknodeclass.karpenter.kwok.sh/quick-start created\n" +
@@ -53,9 +53,9 @@ describe.skipIf(found.kind === "missing")("karpenter up, as a user starts it", (
     expect(await k().ok("get deployment quick-start --no-headers")).toMatch(/quick-start +50\/50 +50 +50/);
     expect(await k().ok("get nodepool quick-start --no-headers")).toMatch(/quick-start +quick-start +[1-9]\d* +True/);
     const out = running?.out() ?? "";
-    expect(out).toMatch(/50 pods wait for a place/);
+    expect(out).toMatch(/50 pods are pending/);
     expect(out).toMatch(/\d+ new nodes will take 50 pods/);
-    expect(out).toMatch(/bought .*, spot, in test-zone-\w at \$[\d.]+ an hour: quick-start-\w+ for \d+ pods/);
+    expect(out).toMatch(/launched .*, spot, in test-zone-\w at \$[\d.]+ per hour: quick-start-\w+ for \d+ pods/);
     expect(out).toMatch(/joined: quick-start-/);
     expect(out).toMatch(/ready: quick-start-\w+ \(\d+ s\)/);
     expect(out).not.toContain("error");
@@ -82,7 +82,7 @@ describe.skipIf(found.kind === "missing")("karpenter up, as a user starts it", (
     await k().ok("delete nodeclaims -l karpenter.sh/nodepool=quick-start --timeout=40s");
     expect(await k().ok("get nodes -o name")).toBe("node/control-plane\n");
     expect(await k().ok("get nodeclaims")).toBe("");
-    const out = await running?.until((text) => /removed: quick-start-/.test(text));
+    const out = await running?.until((text) => /deleted: quick-start-/.test(text));
     expect(out).toMatch(/draining: kwok-quick-start-/);
   });
 

@@ -86,9 +86,9 @@ it("05 §6 the sandbox: pods get nodes and run; without them and their claims no
     await until("50 pods run", allRun(sandbox, 50));
     const claims = await claimsOf(sandbox);
     expect(sandbox.cloud.records()).toHaveLength(claims.length);
-    expect(lines.join("")).toMatch(/50 pods wait for a place, default\/quick-start-\S+ among them\n/);
+    expect(lines.join("")).toMatch(/50 pods are pending: default\/quick-start-\S+ and 49 more\n/);
     expect(lines.join("")).toMatch(
-      /bought .*-amd64-linux, spot, in \S+ at \$[\d.]+ an hour: quick-start-\w+ for \d+ pods/,
+      /launched .*-amd64-linux, spot, in \S+ at \$[\d.]+ per hour: quick-start-\w+ for \d+ pods/,
     );
 
     await scaled(sandbox, "quick-start", 0);
@@ -99,7 +99,7 @@ it("05 §6 the sandbox: pods get nodes and run; without them and their claims no
       return left.length === 0 && nodes.length === 1 && sandbox.cloud.records().length === 0;
     });
     sandbox.printLine("");
-    expect(lines.join("")).toMatch(/draining: kwok-.*\n[\s\S]*removed: quick-start-/);
+    expect(lines.join("")).toMatch(/draining: kwok-.*\n[\s\S]*deleted: quick-start-/);
   }));
 
 it("05 §6 its controller is a pod on a node no user's pod lands on, and its log is the controller's", () =>

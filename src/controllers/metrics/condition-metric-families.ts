@@ -1,7 +1,7 @@
 import { defaultBuckets, exponentialBuckets, type MetricRow, type MetricType } from "./metric-table.ts";
 import type { MetricFamily, Metrics } from "./metrics.ts";
 
-/** What is told of the conditions of a kind. */
+/** The metrics of a kind's conditions. */
 export interface ConditionMetricFamilies {
   readonly transitions: MetricFamily;
   readonly durations: MetricFamily;
@@ -14,7 +14,7 @@ export interface ConditionMetricFamilies {
 const objectLabels = ["namespace", "name"] as const;
 const conditionLabels = ["type", "status"] as const;
 
-/** `operator_nodeclaim_…` for a kind; without one the old names, that carry kind and group as labels. (03 §6.1) */
+/** `operator_nodeclaim_…` for a kind; without a kind the deprecated names, which have kind and group as labels. (03 §6.1) */
 export function conditionMetricFamilies(
   metrics: Metrics,
   { kind, extra }: { readonly kind?: string | undefined; readonly extra: readonly string[] },
@@ -26,27 +26,27 @@ export function conditionMetricFamilies(
   return {
     transitions: family("status_condition_transitions_total", "counter", {
       labels: [...conditionLabels, "reason"],
-      help: "Conditions that changed, by what they became.",
+      help: "Condition transitions, by new status.",
     }),
     durations: family("status_condition_transition_seconds", "histogram", {
       labels: conditionLabels,
-      help: "How long conditions were what they no longer are.",
+      help: "How long conditions had their previous status.",
     }),
     current: family("status_condition_count", "gauge", {
       labels: [...objectLabels, ...conditionLabels, "reason"],
-      help: "Conditions as they are; always 1.",
+      help: "Current conditions; always 1.",
     }),
     currentSeconds: family("status_condition_current_status_seconds", "gauge", {
       labels: [...objectLabels, ...conditionLabels, "reason"],
-      help: "How long conditions have been what they are.",
+      help: "How long conditions have had their current status.",
     }),
     terminating: family("termination_current_time_seconds", "gauge", {
       labels: objectLabels,
-      help: "How long objects have been going.",
+      help: "How long objects have been terminating.",
     }),
     terminations: family("termination_duration_seconds", "histogram", {
       labels: [],
-      help: "How long objects took to go.",
+      help: "How long objects took to terminate.",
     }),
   };
 }

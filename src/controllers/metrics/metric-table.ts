@@ -1,4 +1,4 @@
-/** One metric: what dashboards and alerts know it by. Names carry the prefix `karpenter_`. (03 §6.1) */
+/** A metric as dashboards and alerts know it. Names get the prefix `karpenter_`. (03 §6.1) */
 export interface MetricRow<Type extends MetricType = MetricType, Label extends string = string> {
   readonly type: Type;
   readonly labels: readonly Label[];
@@ -12,7 +12,7 @@ export const durationBuckets: readonly number[] = [
   0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.25, 1.5, 1.75, 2,
   2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9, 10, 15, 20, 25, 30, 40, 50, 60, 120, 150, 300, 450, 600,
 ];
-/** What Go's client library uses where nothing is said. */
+/** The defaults of Go's client library. */
 export const defaultBuckets: readonly number[] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 export const summaryQuantiles: readonly number[] = [0, 0.5, 0.9, 0.99, 1];
 
@@ -51,21 +51,21 @@ function summaryRow<const L extends string>(labels: readonly L[], help: string):
 const disruptionLabels = ["reason", "nodepool", "capacity_type", "consolidation_policy", "termination_mode"] as const;
 
 /**
- * Every metric of the controllers that has the same labels everywhere. Those whose labels depend on the provider
- * (`nodes_*` gauges) and those named after a kind (`operator_*`) are made beside it.
+ * The metrics of controllers whose labels are fixed. Those whose labels depend on the provider (`nodes_*` gauges) and
+ * those named after a kind (`operator_*`) are defined at run time.
  */
 export const metricTable = {
-  build_info: gaugeRow(["version", "goversion", "goarch", "commit"], "What is running; always 1."),
+  build_info: gaugeRow(["version", "goversion", "goarch", "commit"], "Version and build of this process; always 1."),
   nodeclaims_created_total: counterRow(["reason", "nodepool", "min_values_relaxed"], "NodeClaims created, by reason."),
-  nodeclaims_terminated_total: counterRow(["nodepool", "capacity_type", "zone"], "NodeClaims that are gone."),
-  nodeclaims_disrupted_total: counterRow(disruptionLabels, "NodeClaims deleted on purpose, by reason."),
+  nodeclaims_terminated_total: counterRow(["nodepool", "capacity_type", "zone"], "NodeClaims terminated."),
+  nodeclaims_disrupted_total: counterRow(disruptionLabels, "NodeClaims disrupted, by reason."),
   nodeclaims_unhealthy_disrupted_total: counterRow(
     ["condition", "nodepool", "capacity_type", "image_id"],
-    "NodeClaims replaced because their node was unhealthy.",
+    "NodeClaims disrupted because their node was unhealthy.",
   ),
   nodeclaims_instance_termination_duration_seconds: histogramRow(
     ["nodepool"],
-    "From the order to end an instance until it was gone.",
+    "From termination request until the instance was gone.",
     exponentialBuckets(1, 11),
   ),
   nodeclaims_termination_duration_seconds: histogramRow(
@@ -78,15 +78,19 @@ export const metricTable = {
     "Pods on nodes when their disruption began, by reason.",
   ),
   nodes_created_total: counterRow(["nodepool", "zone"], "Nodes registered."),
-  nodes_terminated_total: counterRow(["nodepool", "zone"], "Nodes that are gone."),
+  nodes_terminated_total: counterRow(["nodepool", "zone"], "Nodes terminated."),
   nodes_drained_total: counterRow(["nodepool"], "Nodes drained."),
   nodes_termination_duration_seconds: summaryRow(["nodepool"], "From the deletion of a Node until it was gone."),
-  nodes_lifetime_duration_seconds: histogramRow(["nodepool"], "Age of nodes at their end.", lifetimeBuckets),
-  cluster_utilization_percent: gaugeRow(["resource_type"], "Pod requests as a share of what can be had."),
+  nodes_lifetime_duration_seconds: histogramRow(
+    ["nodepool"],
+    "Age of nodes when they were terminated.",
+    lifetimeBuckets,
+  ),
+  cluster_utilization_percent: gaugeRow(["resource_type"], "Pod requests as a percentage of allocatable."),
   nodepools_limit: gaugeRow(["resource_type", "nodepool"], "Limits of pools."),
-  nodepools_usage: gaugeRow(["resource_type", "nodepool"], "What pools use of their limits."),
-  nodepools_cost_total: gaugeRow(["nodepool"], "What the nodes of a pool cost, dollars an hour."),
-  nodepools_cost_tracker_errors_total: counterRow(["nodepool"], "Nodes whose price is unknown."),
+  nodepools_usage: gaugeRow(["resource_type", "nodepool"], "Resources of the nodes of pools."),
+  nodepools_cost_total: gaugeRow(["nodepool"], "Price of the nodes of a pool, in dollars per hour."),
+  nodepools_cost_tracker_errors_total: counterRow(["nodepool"], "Nodes with an unknown price."),
   pods_state: gaugeRow(
     [
       "name",
@@ -103,7 +107,7 @@ export const metricTable = {
       "ready",
       "managed",
     ],
-    "One series a pod; always 1.",
+    "One series per pod; always 1.",
   ),
   pods_startup_duration_seconds: summaryRow([], "From creation until ready."),
   pods_bound_duration_seconds: histogramRow([], "From creation until bound."),
@@ -111,23 +115,32 @@ export const metricTable = {
   pods_unbound_time_seconds: gaugeRow(["name", "namespace"], "How long pods have waited for a node."),
   pods_provisioning_bound_duration_seconds: histogramRow([], "From the first round that placed a pod until bound."),
   pods_provisioning_startup_duration_seconds: histogramRow([], "From the first round that placed a pod until ready."),
-  pods_provisioning_unbound_time_seconds: gaugeRow(["name", "namespace"], "The same, for pods that still wait."),
-  pods_provisioning_unstarted_time_seconds: gaugeRow(["name", "namespace"], "The same, for pods not started yet."),
+  pods_provisioning_unbound_time_seconds: gaugeRow(
+    ["name", "namespace"],
+    "How long placed pods have waited to be bound.",
+  ),
+  pods_provisioning_unstarted_time_seconds: gaugeRow(
+    ["name", "namespace"],
+    "How long placed pods have waited to be ready.",
+  ),
   pods_provisioning_scheduling_undecided_time_seconds: gaugeRow(
     ["name", "namespace"],
     "How long pods have waited for a first decision.",
   ),
-  pods_scheduling_decision_duration_seconds: histogramRow([], "From first sight to first decision."),
-  pods_eviction_requests_total: counterRow(["code"], "Answers of the eviction API."),
+  pods_scheduling_decision_duration_seconds: histogramRow(
+    [],
+    "From when a pending pod was first seen until the first scheduling decision.",
+  ),
+  pods_eviction_requests_total: counterRow(["code"], "Responses of the eviction API, by status code."),
   pods_drained_total: counterRow(["reason"], "Pods removed from nodes, by reason."),
   scheduler_scheduling_duration_seconds: histogramRow(["controller"], "How long scheduling passes took."),
-  scheduler_queue_depth: gaugeRow(["controller", "scheduling_id"], "Pods the running pass has yet to look at."),
+  scheduler_queue_depth: gaugeRow(["controller", "scheduling_id"], "Pods the running pass has not decided on yet."),
   scheduler_unfinished_work_seconds: gaugeRow(["controller", "scheduling_id"], "How long the running pass has run."),
-  scheduler_ignored_pods_count: gaugeRow([], "Pods refused before scheduling."),
-  scheduler_unschedulable_pods_count: gaugeRow(["controller"], "Pods without a place."),
+  scheduler_ignored_pods_count: gaugeRow([], "Pods ignored because they are invalid."),
+  scheduler_unschedulable_pods_count: gaugeRow(["controller"], "Unschedulable pods."),
   scheduler_pending_pods_by_effective_zone_count: gaugeRow(
     ["controller", "zone"],
-    "Pending pods by the zone they are bound to.",
+    "Pending pods by the zone they need.",
   ),
   cluster_state_node_count: gaugeRow([], "Nodes in cluster state."),
   cluster_state_synced: gaugeRow([], "Whether cluster state is complete."),
@@ -141,19 +154,22 @@ export const metricTable = {
     ["controller", "method", "provider", "error"],
     "Calls to the cloud that failed.",
   ),
-  interruption_received_messages_total: counterRow(["message_type"], "Notices of the cloud, by kind."),
-  interruption_deleted_messages_total: counterRow([], "Notices dealt with."),
-  interruption_message_queue_duration_seconds: histogramRow([], "From a notice until it was dealt with."),
+  interruption_received_messages_total: counterRow(["message_type"], "Interruption messages received, by type."),
+  interruption_deleted_messages_total: counterRow([], "Interruption messages handled."),
+  interruption_message_queue_duration_seconds: histogramRow(
+    [],
+    "From when an interruption message was sent until it was handled.",
+  ),
   cloudprovider_instance_type_offering_available: gaugeRow(
     ["instance_type", "capacity_type", "zone"],
-    "Whether an offering can be had.",
+    "Whether an offering is available.",
   ),
   cloudprovider_instance_type_offering_price_estimate: gaugeRow(
     ["instance_type", "capacity_type", "zone"],
-    "Dollars an hour.",
+    "Price of an offering, in dollars per hour.",
   ),
-  cloudprovider_instance_type_cpu_cores: gaugeRow(["instance_type"], "Cores of a type."),
-  cloudprovider_instance_type_memory_bytes: gaugeRow(["instance_type"], "Memory of a type."),
+  cloudprovider_instance_type_cpu_cores: gaugeRow(["instance_type"], "CPU cores of an instance type."),
+  cloudprovider_instance_type_memory_bytes: gaugeRow(["instance_type"], "Memory of an instance type."),
 } as const satisfies Readonly<Record<string, MetricRow>>;
 
 export type MetricName = keyof typeof metricTable;

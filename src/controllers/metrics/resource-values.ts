@@ -13,7 +13,7 @@ export function metricValueOf(name: string, quantity: Quantity): number {
   return name === wireNames.cpu ? Number(quantity.milliValue()) / 1_000 : Number(quantity.value());
 }
 
-/** What can be read of a list: metrics are no place to complain about the rest. */
+/** The entries that parse; metrics leave out the others. */
 export function readableQuantities(list: ResourceList | undefined): Resources {
   const read = Object.entries(list ?? {}).map(([name, written]) => [name, Quantity.tryParse(written)] as const);
   return Object.fromEntries(read.filter((entry): entry is [string, Quantity] => entry[1] !== undefined));

@@ -11,28 +11,28 @@ import type { ReconcileOutcome, ReconcilerObserver } from "../../kube/reconciler
 import { makeMetric } from "./make-metric.ts";
 
 const reconcileBuckets = durationBuckets.filter((seconds) => seconds <= 60);
-/** `1e-08 .. 1000`, as Go's work queues count. */
+/** `1e-08 .. 1000`, as client-go has them. */
 const queueBuckets = Array.from({ length: 12 }, (_, power) => 10 ** (power - 8));
 const requestBuckets = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
 const queueLabels = ["name", "controller"] as const;
 
-/** What upstream's framework exposes and dashboards use. Names as there, without our prefix. (03 §6.1) */
+/** Metrics of controller-runtime and client-go that dashboards use. They do not have our prefix. (03 §6.1) */
 export const frameworkMetricTable = {
-  controller_runtime_reconcile_total: counterRow(["controller", "result"], "Looks at a key, by outcome."),
-  controller_runtime_reconcile_errors_total: counterRow(["controller"], "Looks at a key that failed."),
+  controller_runtime_reconcile_total: counterRow(["controller", "result"], "Reconciles, by result."),
+  controller_runtime_reconcile_errors_total: counterRow(["controller"], "Failed reconciles."),
   controller_runtime_reconcile_time_seconds: histogramRow(
     ["controller"],
-    "How long looks at a key took.",
+    "How long reconciles took.",
     reconcileBuckets,
   ),
-  controller_runtime_active_workers: gaugeRow(["controller"], "Keys being looked at."),
-  controller_runtime_max_concurrent_reconciles: gaugeRow(["controller"], "Keys that may be looked at at a time."),
-  workqueue_depth: gaugeRow(queueLabels, "Keys that wait."),
-  workqueue_adds_total: counterRow(queueLabels, "Keys added."),
-  workqueue_queue_duration_seconds: histogramRow(queueLabels, "How long keys waited.", queueBuckets),
-  workqueue_work_duration_seconds: histogramRow(queueLabels, "How long looks at a key took.", queueBuckets),
-  workqueue_retries_total: counterRow(queueLabels, "Keys to be tried again."),
-  client_go_request_total: counterRow(["code", "method"], "Requests to the API server, by answer."),
+  controller_runtime_active_workers: gaugeRow(["controller"], "Running reconciles."),
+  controller_runtime_max_concurrent_reconciles: gaugeRow(["controller"], "Maximum number of concurrent reconciles."),
+  workqueue_depth: gaugeRow(queueLabels, "Keys in the queue."),
+  workqueue_adds_total: counterRow(queueLabels, "Keys added to the queue."),
+  workqueue_queue_duration_seconds: histogramRow(queueLabels, "How long keys waited in the queue.", queueBuckets),
+  workqueue_work_duration_seconds: histogramRow(queueLabels, "How long reconciles took.", queueBuckets),
+  workqueue_retries_total: counterRow(queueLabels, "Retried keys."),
+  client_go_request_total: counterRow(["code", "method"], "Requests to the API server, by status code."),
   client_go_request_duration_seconds: histogramRow(
     ["verb", "group", "version", "kind", "subresource"],
     "How long requests to the API server took.",
@@ -42,12 +42,12 @@ export const frameworkMetricTable = {
 } as const satisfies Readonly<Record<string, MetricRow>>;
 
 export interface FrameworkMetrics {
-  readonly observerFor: (loop: string) => ReconcilerObserver;
+  readonly observerFor: (controller: string) => ReconcilerObserver;
   readonly recordRequest: (outcome: RequestOutcome) => void;
   readonly recordLeadership: (lease: string, isLeader: boolean) => void;
 }
 
-/** Counts what the edge does. */
+/** Records what kube's reconcilers and client do. */
 export function frameworkMetrics(registry: Registry): FrameworkMetrics {
   const made = Object.entries(frameworkMetricTable).map(
     ([name, row]) => [name, makeMetric(registry, name, row)] as const,

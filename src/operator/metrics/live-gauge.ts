@@ -1,22 +1,22 @@
 import { Gauge } from "prom-client";
 import type { MetricCollector, MetricSeries } from "../../controllers/metrics/metrics.ts";
 
-/** A gauge with series of two kinds: those that were set, and those worked out when it is read. */
+/** A gauge with two kinds of series: those that were set, and those computed when it is read. */
 export class LiveGauge extends Gauge<string> {
   readonly #collectors = new Set<MetricCollector>();
 
   collectFrom(series: MetricCollector): () => void {
-    const own: MetricCollector = () => series(); // the same collector twice is two of them
+    const own: MetricCollector = () => series(); // a new function, so that one collector can be added twice
     this.#collectors.add(own);
     return () => this.#collectors.delete(own);
   }
 
-  /** What is worked out, one by one: there may be very many. */
+  /** The computed series, one by one: there may be very many. */
   *live(): Generator<MetricSeries> {
     for (const collector of [...this.#collectors]) yield* collector();
   }
 
-  /** Drops what was set under these labels, and any others. */
+  /** Removes the series that were set with these labels, whatever their other labels. */
   forget(labels: Readonly<Record<string, string | undefined>>): void {
     const wanted = Object.entries(labels);
     const { labelNames, hashMap } = this as unknown as Stored;
@@ -26,7 +26,7 @@ export class LiveGauge extends Gauge<string> {
     }
   }
 
-  /** What was set. */
+  /** The series that were set. */
   async stored(): Promise<readonly MetricSeries[]> {
     return (await super.get()).values as readonly MetricSeries[];
   }
@@ -39,7 +39,7 @@ export class LiveGauge extends Gauge<string> {
 
 type LabelSet = Readonly<Record<string, string>>;
 
-/** What the library keeps and does not speak of in its types. */
+/** Fields of prom-client that its types do not declare. */
 interface Stored {
   readonly labelNames: readonly string[];
   readonly hashMap: Readonly<Record<string, { readonly labels: LabelSet }>>;

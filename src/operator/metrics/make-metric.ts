@@ -3,10 +3,10 @@ import { defaultBuckets, type MetricRow, summaryQuantiles } from "../../controll
 import type { MetricFamily } from "../../controllers/metrics/metrics.ts";
 import { LiveGauge } from "./live-gauge.ts";
 
-/** As Go's client library forgets: what was observed ten minutes ago no longer counts. */
+/** As in Go's client library: observations count for ten minutes. */
 const summaryWindow = { maxAgeSeconds: 600, ageBuckets: 5 };
 
-/** Registers what a row of the table describes. */
+/** Registers the metric of a row. */
 export function makeMetric(registry: Registry, name: string, row: MetricRow): MetricFamily {
   const { labels: labelNames, help } = row;
   const common = { name, help, labelNames, registers: [registry] };
@@ -42,6 +42,6 @@ const ignore = (): void => {};
 
 const notCollectable: Pick<MetricFamily, "collect"> = {
   collect: () => {
-    throw new Error("only gauges can be worked out when they are read");
+    throw new Error("only gauges support collect");
   },
 };

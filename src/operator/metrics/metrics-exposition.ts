@@ -7,12 +7,12 @@ export interface MetricSample {
   readonly value: number;
 }
 
-/** So many lines are a millisecond or two of work. */
+/** About two milliseconds of work. */
 const linesPerChunk = 500;
 
 /**
- * All metrics as text, piece by piece: with a series for each of fifty thousand pods it is tens of megabytes, and
- * nobody should wait for the whole of it. `turn` lets others work between two pieces.
+ * All metrics as text, in chunks: with a series for each of fifty thousand pods it is tens of megabytes. Yields between
+ * chunks.
  */
 export async function* metricsExposition(
   registry: Registry,
@@ -57,7 +57,7 @@ function valueText(value: number): string {
   return value === Number.NEGATIVE_INFINITY ? "-Inf" : String(value);
 }
 
-/** Nearly all labels are plain, and there are very many of them. */
+/** Fast path: nearly no label needs escaping, and there are very many of them. */
 function escaped(text: string): string {
   if (!/[\\\n"]/.test(text)) return text;
   return text.replace(/[\\\n"]/g, (char) => (char === "\n" ? "\\n" : `\\${char}`));

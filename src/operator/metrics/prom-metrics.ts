@@ -5,11 +5,11 @@ import { makeMetric } from "./make-metric.ts";
 
 const prefix = "karpenter_";
 
-/** What is running, as `build_info` tells it. */
+/** The labels of `build_info`. */
 export interface BuildInfo {
   readonly version: string;
   readonly commit: string;
-  /** Of Node; upstream's label for it is kept. */
+  /** The version of Node, under upstream's label `goversion`. */
   readonly runtime: string;
   readonly arch: string;
 }
@@ -37,7 +37,7 @@ export function promMetrics({ build }: { readonly build?: BuildInfo | undefined 
     collect: (name, series) => of(name).collect(series),
     family: (row) => {
       const known = families.get(row.name);
-      if (known !== undefined) return known; // controllers start again with every term of leadership
+      if (known !== undefined) return known; // a controller may be started more than once
       const made = makeMetric(registry, row.name, row);
       families.set(row.name, made);
       return made;

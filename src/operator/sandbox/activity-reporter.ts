@@ -2,35 +2,35 @@ import { styleText } from "node:util";
 import { ExpiringMap } from "../../kube/expiring-map.ts";
 import type { Clock, Timer } from "../../util/clock.ts";
 import { type LoggedLine, type Logger, loggerTo } from "../../util/logger.ts";
-import { type ActivityContext, type ActivityTone, activityOf, type ReportedActivity } from "./activity.ts";
+import { type ActivityHistory, type ActivityTone, activityOf, type ReportedActivity } from "./activity.ts";
 
 export interface ActivityReporterOptions {
   readonly print: (line: string) => void;
   readonly clock: Clock;
-  /** Whether a terminal shows it. */
+  /** Whether the output is a terminal. */
   readonly isColoured: boolean;
-  /** Dollars an hour of the machine with this provider id, where known. */
+  /** Dollars per hour of the instance with this provider id, if known. */
   readonly priceOf: (providerId: string) => number | undefined;
 }
 
-/** What happens to several within this time is told at once. */
+/** The same activity of several objects within this time becomes one line. */
 const groupingMs = 500;
-/** How long what lasts is no news. */
+/** A repeating problem is printed again after this long. */
 const repeatIntervalMs = 10 * 60_000;
-/** So many are called by name. */
+/** At most this many names are printed. */
 const maxNames = 3;
 
 interface PendingActivity {
   readonly activity: ReportedActivity;
-  readonly who: string[];
+  readonly subjects: string[];
   readonly at: number;
 }
 
-/** Tells a person what the controller does, from its log: in a few lines, with the reason. */
+/** Prints what the controller does, from its log: in a few lines, with the reason. */
 export class ActivityReporter {
   readonly log: Logger = loggerTo((line) => this.#handleLine(line));
   readonly #options: ActivityReporterOptions;
-  readonly #pendingClaims: ActivityContext["pendingClaims"] = new Map();
+  readonly #pendingClaims: ActivityHistory["pendingClaims"] = new Map();
   readonly #reportedRecently: ExpiringMap<true>;
   #pending = new Map<string, PendingActivity>();
   #timer: Timer | undefined;
@@ -40,7 +40,7 @@ export class ActivityReporter {
     this.#reportedRecently = new ExpiringMap(options.clock);
   }
 
-  /** Tells what is still to be told. */
+  /** Prints all pending activity now. */
   flush(): void {
     this.#timer?.cancel();
     this.#timer = undefined;
@@ -54,30 +54,30 @@ export class ActivityReporter {
     const now = clock.now();
     const activity = activityOf(line, { now, priceOf, pendingClaims: this.#pendingClaims });
     if (activity === undefined || this.#wasReportedRecently(activity)) return;
-    const { kind, who } = activity;
+    const { kind, subject } = activity;
     const pending = this.#pending.get(kind);
-    if (pending === undefined) this.#pending.set(kind, { activity, who: [who], at: now });
-    else pending.who.push(who);
+    if (pending === undefined) this.#pending.set(kind, { activity, subjects: [subject], at: now });
+    else pending.subjects.push(subject);
     this.#timer ??= clock.setTimer(groupingMs, () => this.flush());
   }
 
-  #wasReportedRecently({ isRepeating = false, kind, who }: ReportedActivity): boolean {
-    const key = `${who} ${kind}`;
+  #wasReportedRecently({ isRepeating = false, kind, subject }: ReportedActivity): boolean {
+    const key = `${subject} ${kind}`;
     if (!isRepeating || this.#reportedRecently.get(key) !== undefined) return isRepeating;
     this.#reportedRecently.set(key, true, repeatIntervalMs);
     return false;
   }
 
-  #print({ activity: { format, tone }, who, at }: PendingActivity): void {
+  #print({ activity: { format, tone }, subjects, at }: PendingActivity): void {
     const { print, isColoured } = this.#options;
-    const text = format(joinedSubjects(who), who.length);
+    const text = format(joinedSubjects(subjects), subjects.length);
     print(`${new Date(at).toTimeString().slice(0, 8)} ${isColoured ? coloured(text, tone) : text}\n`);
   }
 }
 
-function joinedSubjects(who: readonly string[]): string {
-  const shown = who.slice(0, maxNames).join(", ");
-  return who.length <= maxNames ? shown : `${shown} and ${who.length - maxNames} more`;
+function joinedSubjects(subjects: readonly string[]): string {
+  const shown = subjects.slice(0, maxNames).join(", ");
+  return subjects.length <= maxNames ? shown : `${shown} and ${subjects.length - maxNames} more`;
 }
 
 const colours = { good: "green", over: "dim", bad: "yellow" } as const;

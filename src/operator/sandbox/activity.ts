@@ -4,27 +4,28 @@ import { errorText } from "../../util/error-text.ts";
 import type { LoggedLine, LogValues } from "../../util/logger.ts";
 import { logLineText, objectNameIn } from "./log-line-text.ts";
 
-/** How a line sounds: what one is glad of, what is on its way, what is over, what went wrong. */
+/** Good news, plain (in progress), over (finished), or bad: decides the colour of a line. */
 export type ActivityTone = "good" | "plain" | "over" | "bad";
 
-/** One thing that happened. What happens to several at about the same time is told in one line. */
+/** Something the controller did. The same for several objects is printed as one line. */
 export interface ReportedActivity {
-  readonly who: string;
-  /** The line, when it happened to these. */
-  readonly format: (who: string, count: number) => string;
-  /** What is told together. */
+  /** The object it is about. */
+  readonly subject: string;
+  /** The line for these objects. */
+  readonly format: (subjects: string, count: number) => string;
+  /** Activities of one kind are printed together. */
   readonly kind: string;
   readonly tone: ActivityTone;
-  /** Whether the same is no news for a while: it is logged again and again until somebody acts. */
+  /** Logged again until it is fixed: printed only once in a while. */
   readonly isRepeating?: boolean;
 }
 
-/** What lines that come later refer to. */
-export interface ActivityContext {
+/** What formatting needs beside the log line. */
+export interface ActivityHistory {
   readonly now: number;
-  /** Dollars an hour of a machine. */
+  /** Dollars per hour of an instance. */
   readonly priceOf: (providerId: string) => number | undefined;
-  /** Claims that are not ready yet. */
+  /** Claims that are not ready yet, by name. */
   readonly pendingClaims: Map<string, PendingClaim>;
 }
 
@@ -33,73 +34,73 @@ interface PendingClaim {
   readonly pods: string;
 }
 
-type ActivityFormatter = (values: LogValues, activityContext: ActivityContext) => ReportedActivity | undefined;
+type ActivityFormatter = (values: LogValues, history: ActivityHistory) => ReportedActivity | undefined;
 
-/** What a line of the log means to a person; undefined for what one need not hear. */
-export function activityOf(line: LoggedLine, activityContext: ActivityContext): ReportedActivity | undefined {
+/** What to print for a log line; undefined for nothing. */
+export function activityOf(line: LoggedLine, history: ActivityHistory): ReportedActivity | undefined {
   if (line.level === "debug") return undefined;
   const formatter = Object.hasOwn(activityFormatters, line.message) ? activityFormatters[line.message] : undefined;
-  return formatter === undefined ? genericActivity(line) : formatter(line.values, activityContext);
+  return formatter === undefined ? genericActivity(line) : formatter(line.values, history);
 }
 
 function genericActivity(line: LoggedLine): ReportedActivity | undefined {
-  // A pool whose class is not there yet says so itself; whoever else stumbles over it need not.
+  // The NodePool reports a missing node class itself.
   if (isCloudError(line.values["error"], "node-class-not-ready")) return undefined;
   const text = logLineText(line);
   const isError = line.level === "error";
-  return { who: "", kind: text, format: () => text, tone: isError ? "bad" : "plain", isRepeating: isError };
+  return { subject: "", kind: text, format: () => text, tone: isError ? "bad" : "plain", isRepeating: isError };
 }
 
 const activityFormatters: Readonly<Record<string, ActivityFormatter>> = {
-  "found provisionable pod(s)": ({ Pods }) => plainActivity(waitingPodsText(String(Pods))),
+  "found provisionable pod(s)": ({ Pods }) => plainActivity(pendingPodsText(String(Pods))),
   "computed new nodeclaim(s) to fit pod(s)": ({ nodeclaims, pods }) =>
-    plainActivity(`${countedNoun(nodeclaims, "new node")} will take ${countedNoun(pods, "pod")}`),
+    plainActivity(`${countedNoun(nodeclaims, "new node")} for ${countedNoun(pods, "pod")}`),
   "computed unready node(s) will fit pod(s)": ({ nodes, pods }) =>
-    plainActivity(`${countedNoun(nodes, "node")} on the way will take ${countedNoun(pods, "pod")}`),
+    plainActivity(`room for ${countedNoun(pods, "pod")} on ${countedNoun(nodes, "node")} being launched`),
   "created nodeclaim": (values, { pendingClaims, now }) => {
     const { pods } = (values["requests"] ?? {}) as LogValues;
     const why = pods === undefined ? "" : ` for ${countedNoun(pods, "pod")}`;
     pendingClaims.set(objectNameIn("NodeClaim", values), { since: now, pods: why });
-    return undefined; // what was bought is told when it is
+    return undefined; // printed when it is launched
   },
-  "launched nodeclaim": (values, { pendingClaims: awaited, priceOf }) => {
+  "launched nodeclaim": (values, { pendingClaims, priceOf }) => {
     const claim = objectNameIn("NodeClaim", values);
     const dollars = priceOf(String(values["provider-id"]));
-    const price = dollars === undefined ? "" : ` at $${dollars.toFixed(dollars < 0.1 ? 3 : 2)} an hour`;
+    const price = dollars === undefined ? "" : ` at $${dollars.toFixed(dollars < 0.1 ? 3 : 2)} per hour`;
     const instance = `${values["instance-type"]}, ${values["capacity-type"]}, in ${values["zone"]}${price}`;
     return {
-      who: `${claim}${awaited.get(claim)?.pods ?? ""}`,
-      kind: `bought ${instance}`,
-      format: (who, count) => `bought ${count === 1 ? "" : `${count} times `}${instance}: ${who}`,
+      subject: `${claim}${pendingClaims.get(claim)?.pods ?? ""}`,
+      kind: `launched ${instance}`,
+      format: (claims, count) => `launched ${count === 1 ? "" : `${count} × `}${instance}: ${claims}`,
       tone: "good",
     };
   },
   "registered nodeclaim": (values) => {
     const node = objectNameIn("Node", values);
-    return { ...subjectActivity("joined", { who: objectNameIn("NodeClaim", values) }), format: joinedFormat(node) };
+    return { ...subjectActivity("joined", objectNameIn("NodeClaim", values)), format: joinedFormat(node) };
   },
-  "initialized nodeclaim": (values, { pendingClaims: awaited, now }) => {
+  "initialized nodeclaim": (values, { pendingClaims, now }) => {
     const claim = objectNameIn("NodeClaim", values);
-    const since = awaited.get(claim)?.since;
-    awaited.delete(claim);
+    const since = pendingClaims.get(claim)?.since;
+    pendingClaims.delete(claim);
     const took = since === undefined ? "" : ` (${Math.round((now - since) / 1_000)} s)`;
-    return subjectActivity("ready", { who: `${claim}${took}`, tone: "good" });
+    return subjectActivity("ready", `${claim}${took}`, "good");
   },
   "tainted node": (values) =>
     values["taint.Key"] === taints.disrupted.key
-      ? subjectActivity("draining", { who: objectNameIn("Node", values) })
+      ? subjectActivity("draining", objectNameIn("Node", values))
       : undefined,
-  "deleted node": () => undefined, // its claim goes with it, and says so
-  "deleted nodeclaim": (values, { pendingClaims: awaited }) => {
-    awaited.delete(objectNameIn("NodeClaim", values));
-    return subjectActivity("removed", { who: objectNameIn("NodeClaim", values), tone: "over" });
+  "deleted node": () => undefined, // printed with its claim
+  "deleted nodeclaim": (values, { pendingClaims }) => {
+    pendingClaims.delete(objectNameIn("NodeClaim", values));
+    return subjectActivity("deleted", objectNameIn("NodeClaim", values), "over");
   },
   "could not schedule pod": (values) => {
     const why = errorText(values["error"]);
     return {
-      who: objectNameIn("Pod", values),
+      subject: objectNameIn("Pod", values),
       kind: `refused ${why}`,
-      format: (who) => `no node for ${who}: ${shortened(why)}`,
+      format: (pods) => `no node for ${pods}: ${shortened(why)}`,
       tone: "bad",
       isRepeating: true,
     };
@@ -107,42 +108,38 @@ const activityFormatters: Readonly<Record<string, ActivityFormatter>> = {
   "ignoring nodepool, not ready": (values) => {
     const name = objectNameIn("NodePool", values);
     return {
-      ...plainActivity(`nodepool ${name} is not ready: kubectl describe nodepool ${name} says why`),
+      ...plainActivity(`nodepool ${name} is not ready (kubectl describe nodepool ${name})`),
       isRepeating: true,
     };
   },
-  "initiating delete from interruption message": (values) => ({
-    ...subjectActivity("the cloud takes back", { who: objectNameIn("NodeClaim", values), tone: "bad" }),
-  }),
+  "initiating delete from interruption message": (values) =>
+    subjectActivity("interrupted by the cloud", objectNameIn("NodeClaim", values), "bad"),
 };
 
 /** From `a, b and 3 other(s)`. */
-function waitingPodsText(pods: string): string {
+function pendingPodsText(pods: string): string {
   const [, shown = "", others = "0"] = /^(.*?)(?: and (\d+) other\(s\))?$/.exec(pods) ?? [];
   const [first, ...more] = shown.split(", ");
   const count = 1 + more.length + Number(others);
-  return count === 1 ? `a pod waits for a place: ${first}` : `${count} pods wait for a place, ${first} among them`;
+  return count === 1 ? `1 pod is pending: ${first}` : `${count} pods are pending: ${first} and ${count - 1} more`;
 }
 
 function plainActivity(text: string): ReportedActivity {
-  return { who: "", kind: text, format: () => text, tone: "plain" };
+  return { subject: "", kind: text, format: () => text, tone: "plain" };
 }
 
-function subjectActivity(
-  what: string,
-  { who, tone = "plain" }: { readonly who: string; readonly tone?: ActivityTone },
-): ReportedActivity {
-  return { who, kind: what, format: (all) => `${what}: ${all}`, tone };
+function subjectActivity(what: string, subject: string, tone: ActivityTone = "plain"): ReportedActivity {
+  return { subject, kind: what, format: (subjects) => `${what}: ${subjects}`, tone };
 }
 
-/** The node has a name of its own, which matters as long as it is one alone. */
+/** The Node's name is shown if the line is about one node. */
 function joinedFormat(node: string): ReportedActivity["format"] {
-  return (who, count) => `joined: ${who}${count === 1 ? ` as ${node}` : ""}`;
+  return (claims, count) => `joined: ${claims}${count === 1 ? ` as ${node}` : ""}`;
 }
 
 const maxCharacters = 240;
 
-/** In one line; all of it is in the pod's events. */
+/** One line; the pod's events have the whole text. */
 function shortened(reason: string): string {
   const text = reason.replace(/\s*\n\s*/g, " ");
   return text.length <= maxCharacters ? text : `${text.slice(0, maxCharacters).trimEnd()} …`;

@@ -7,7 +7,7 @@ export const controllerName = "karpenter";
 const controlPlaneNodeName = "control-plane";
 const roleTaint = { key: "node-role.kubernetes.io/control-plane", effect: "NoSchedule" } as const;
 
-/** Where the control plane and the controller of the sandbox live, as in any cluster: no pod of a user lands there. */
+/** The node of control plane and controller; its taint keeps user pods away. */
 export function controlPlaneInstance({ launchedAt }: { readonly launchedAt: number }): SimulatedInstance {
   const plain = defaultInstance(1, { launchedAt });
   return {
@@ -20,7 +20,7 @@ export function controlPlaneInstance({ launchedAt }: { readonly launchedAt: numb
   };
 }
 
-/** The controller as the chart would run it: a pod one can look at, whose log is ours. */
+/** The controller's pod as the chart would create it; `kubectl logs` shows our log. */
 export function controllerPod(version: string): KubeObject {
   return {
     apiVersion: "v1",

@@ -5,10 +5,10 @@ interface LogLine {
   readonly text: string;
 }
 
-/** Older lines are forgotten. */
+/** Older lines are dropped. */
 const maxLines = 20_000;
 
-/** The controller's log, kept so that `kubectl logs` can show it. */
+/** The controller's last log lines, for `kubectl logs`. */
 export class LogBuffer {
   readonly #lines: LogLine[] = [];
   readonly #now: () => number;
@@ -20,7 +20,7 @@ export class LogBuffer {
     this.#now = now;
   }
 
-  /** One line, without its end. */
+  /** One line, without its newline. */
   write(text: string): void {
     this.#lines.push({ at: this.#now(), text });
     if (this.#lines.length > maxLines * 1.1)
@@ -28,7 +28,7 @@ export class LogBuffer {
     for (const wake of [...this.#readers]) wake();
   }
 
-  /** As a kubelet would answer, for as long as the reader listens. */
+  /** Answers like a kubelet, also with `follow`. */
   async *read(request: LogRequest): AsyncIterable<string> {
     let position = this.#start(request);
     for (;;) {
@@ -49,7 +49,7 @@ export class LogBuffer {
     return this.#dropped + Math.max(from, tail, 0);
   }
 
-  /** Until there is another line, or nobody to read it. */
+  /** Resolves when there is another line, or the reader is gone. */
   #nextLine(signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve) => {
       const wake = (): void => {

@@ -1,9 +1,9 @@
 import { errorText } from "../../util/error-text.ts";
 import type { LoggedLine, LogValues } from "../../util/logger.ts";
 
-/** Objects a line may be about; the first its message names goes right behind it. */
+/** Kinds a line may name; the first that its message mentions is put behind the message. */
 const objectKinds = ["NodeClaim", "NodePool", "Pod", "Node"] as const;
-/** Of use to machines only. */
+/** Keys only programs need. */
 const hiddenKeys: readonly string[] = [
   "controller",
   "provider-id",
@@ -13,7 +13,7 @@ const hiddenKeys: readonly string[] = [
   "scheduling-id",
 ];
 
-/** Any line of the log for a person: what happened first, and to whom. (03 §6.3 for machines) */
+/** A log line for a person: message, object, values. (03 §6.3) */
 export function logLineText({ level, message, values }: LoggedLine): string {
   const subject = objectKinds.find((kind) => kind in values && message.includes(kind.toLowerCase()));
   const excludedKeys: readonly string[] = [...hiddenKeys, ...(subject ? [subject] : []), "error"];
@@ -24,12 +24,12 @@ export function logLineText({ level, message, values }: LoggedLine): string {
   return `${level === "error" ? "error: " : ""}${failed}`.replace(/\s*\n\s*/g, " ");
 }
 
-/** What the line calls an object of this kind. */
+/** The name of the object of this kind in a log line. */
 export function objectNameIn(kind: (typeof objectKinds)[number], values: LogValues): string {
   return valueText(values[kind] ?? "");
 }
 
-/** Names of objects and lists of them speak for themselves. */
+/** Object names and lists are shown without their key. */
 function factText(key: string, value: unknown): string {
   if (key === "Pods" || key === "instance-types") return valueText(value);
   if ((objectKinds as readonly string[]).includes(key)) return `${key.toLowerCase()} ${valueText(value)}`;

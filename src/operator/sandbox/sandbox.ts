@@ -25,9 +25,9 @@ import { teeLogger } from "./tee-logger.ts";
 
 export interface SandboxOptions extends Omit<ControlPlaneOptions, "cloudInstances" | "logs"> {
   readonly version: string;
-  /** Where EC2NodeClasses buy; the catalogue's own region unless given. */
+  /** Region of EC2NodeClasses; the catalogue's own by default. */
   readonly region?: string | undefined;
-  /** What the controller tells a person, a line each. */
+  /** Prints one line about what the controller does. */
   readonly print: (line: string) => void;
   readonly isColoured: boolean;
 }
@@ -37,11 +37,11 @@ export interface Sandbox extends ControlPlane {
   readonly cloud: SimulatedCloud;
   readonly client: KubeClient;
   readonly operator: RunningOperator;
-  /** Says something between what the controller tells, after all that happened before. */
+  /** Prints a line, after all pending activity. */
   printLine(text: string): void;
 }
 
-/** Everything that can be shown is switched on: nothing here costs money. */
+/** All features on: nothing here costs money. */
 const gates: FeatureGates = {
   ...defaultGates,
   NodeRepair: true,
@@ -67,8 +67,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       return combinedInstanceSource(new InstanceList([controlPlaneInstance({ launchedAt: clock.now() })]), cloud);
     },
   });
-  if (created === undefined) throw new Error("the control plane asked for no machines");
-  const { cloud, logBuffer: book } = created;
+  if (created === undefined) throw new Error("the control plane did not ask for instances");
+  const { cloud, logBuffer } = created;
   try {
     await createObjects(controlPlane.api, [controllerPod(options.version)]);
     const client = new InProcessClient(controlPlane.api, { fieldManager: "karpenter" });
@@ -77,7 +77,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       clock: controlPlane.api.clock,
       priceOf: (id) => cloud.find(id)?.price,
     });
-    const log = teeLogger(bufferLogger(book, controlPlane.api.clock), reporter.log);
+    const log = teeLogger(bufferLogger(logBuffer, controlPlane.api.clock), reporter.log);
     const operator = runController(controlPlane, { cloud, client, log, options });
     await operator.started;
     const close = async () => {
@@ -129,7 +129,7 @@ function runController(
   });
 }
 
-/** For `kubectl logs`, as a controller in a pod would write it. */
+/** The log `kubectl logs` shows, as a controller in a pod would write it. */
 function bufferLogger(logBuffer: LogBuffer, clock: Clock): Logger {
   const write = (line: string) => logBuffer.write(line.trimEnd());
   return jsonLogger({ level: "debug", destination: { write }, clock, commit: "" });

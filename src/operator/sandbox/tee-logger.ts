@@ -1,6 +1,6 @@
 import { type Logger, loggerTo } from "../../util/logger.ts";
 
-/** What is written goes to both. */
+/** Writes every line to both. */
 export function teeLogger(one: Logger, other: Logger): Logger {
   return loggerTo(({ level, message, values }) => {
     one[level](message, values);

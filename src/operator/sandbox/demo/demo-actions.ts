@@ -18,15 +18,14 @@ export interface DemoActionsDependencies {
   readonly signal: AbortSignal;
 }
 
-/** Between two looks. */
 const pollMs = 500;
-/** What takes longer than this of the cluster's time will not happen any more. */
+/** After this long, in cluster time, the demo gives up. */
 const timeoutMs = 15 * 60_000;
 
-/** What is waited for does not come: somebody else has a hand in the cluster. */
+/** An expected change did not happen: somebody else may be changing the cluster. */
 export class DemoTimeout extends Error {}
 
-/** The hands of the demo: as a user's, and the cloud's. */
+/** What the demo does as a user and as the cloud. */
 export class DemoActions {
   readonly #dependencies: DemoActionsDependencies;
 
@@ -46,12 +45,12 @@ export class DemoActions {
     await this.#dependencies.client.patch(builtInTypes.Deployment, { name, namespace: demoName }, patch);
   }
 
-  /** Whatever is gone already is fine. */
+  /** Deletes the objects that still exist. */
   async remove(...objects: readonly KubeObject[]): Promise<void> {
     for (const object of objects) await this.#delete(typeOf(object), keyOf(object));
   }
 
-  /** So many pods there are, none is on its way out, and all of them run. */
+  /** Resolves when there are exactly this many pods and all of them are ready. */
   untilRunning(count: number): Promise<void> {
     return this.#until(`${count} pods to run`, async () => {
       const pods = await this.#pods();
@@ -59,9 +58,9 @@ export class DemoActions {
     });
   }
 
-  /** Somebody has said why the pod gets no node. */
+  /** Resolves when an event says why the pod gets no node. */
   untilRefused({ metadata }: KubeObject): Promise<void> {
-    return this.#until(`a word about pod ${metadata.name}`, async () => {
+    return this.#until(`an event for pod ${metadata.name}`, async () => {
       const { items } = await this.#dependencies.client.list<KubeObject & EventFields>(builtInTypes.Event, {
         namespace: demoName,
       });
@@ -72,19 +71,19 @@ export class DemoActions {
   }
 
   untilGone({ instance: { id } }: InstanceRecord): Promise<void> {
-    return this.#until(`machine ${id} to end`, async () => this.#dependencies.cloud.find(id) === undefined);
+    return this.#until(`instance ${id} to terminate`, async () => this.#dependencies.cloud.find(id) === undefined);
   }
 
-  /** Lets go of the nodes that hold nothing, and waits until they are gone. */
+  /** Deletes the claims of empty nodes, and waits until they are gone. */
   async removeEmpty(): Promise<void> {
-    await this.#until("empty nodes to go", async () => {
+    await this.#until("empty nodes to be deleted", async () => {
       const empty = await this.#emptyInstances();
       for (const { claimName } of empty) await this.#delete(karpenterTypes.NodeClaim, { name: claimName });
       return empty.length === 0 && (await this.#deletingClaimCount()) === 0;
     });
   }
 
-  /** A spot machine that runs something: the one that runs most. */
+  /** The spot instance with the most pods. */
   async busiestSpot(): Promise<InstanceRecord | undefined> {
     const podsPerNode = await this.#podsPerNode();
     const spot = this.instances().filter(({ key }) => key.capacityType === "spot");
@@ -96,15 +95,15 @@ export class DemoActions {
     this.#dependencies.cloud.interrupt(instance.id);
   }
 
-  /** `12 pods run on 3 nodes, for $0.41 an hour`. */
+  /** `12 pods run on 3 nodes, for $0.41 per hour`. */
   async summary(): Promise<string> {
     const instances = this.instances();
     const dollars = instances.reduce((sum, { price = 0 }) => sum + price, 0);
     const pods = (await this.#pods()).length;
-    return `${pods} pods run on ${instances.length} node${instances.length === 1 ? "" : "s"}, for $${dollars.toFixed(2)} an hour`;
+    return `${pods} pods run on ${instances.length} node${instances.length === 1 ? "" : "s"}, for $${dollars.toFixed(2)} per hour`;
   }
 
-  /** Those of the demo's pool. */
+  /** The instances of the demo's pool. */
   instances(): readonly InstanceRecord[] {
     return this.#dependencies.cloud.records().filter(({ instance }) => instance.labels[labels.nodePool] === demoName);
   }
@@ -118,7 +117,6 @@ export class DemoActions {
     return this.instances().filter(({ instance }) => !podsPerNode.has(instance.nodeName));
   }
 
-  /** NodeClaims on their way out. */
   async #deletingClaimCount(): Promise<number> {
     const { items } = await this.#dependencies.client.list(karpenterTypes.NodeClaim, {
       labelSelector: `${labels.nodePool}=${demoName}`,
@@ -126,7 +124,6 @@ export class DemoActions {
     return items.filter(({ metadata }) => metadata.deletionTimestamp !== undefined).length;
   }
 
-  /** How many pods each node holds. */
   async #podsPerNode(): Promise<ReadonlyMap<string, number>> {
     const podsPerNode = new Map<string, number>();
     for (const { nodeName } of (await this.#pods()).map(({ spec }) => spec))
@@ -146,7 +143,7 @@ export class DemoActions {
     const { clock, signal } = this.#dependencies;
     const deadline = clock.now() + timeoutMs;
     while (!(await isDone())) {
-      if (clock.now() > deadline) throw new DemoTimeout(`waited a quarter of an hour for ${what}`);
+      if (clock.now() > deadline) throw new DemoTimeout(`timed out after 15 minutes waiting for ${what}`);
       await clock.sleep(pollMs, signal);
     }
   }

@@ -5,16 +5,16 @@ import { DemoActions, DemoTimeout } from "./demo-actions.ts";
 import { demoDeployment, demoInfrastructure, oversizedPod } from "./manifests.ts";
 
 export interface DemoOptions {
-  /** What the demo is about to show, a line each; the narrator tells what comes of it. */
+  /** Prints what the demo does next; the activity reporter prints what the controller makes of it. */
   readonly print: (line: string) => void;
-  /** Aborted when the user has had enough. */
+  /** Aborted when the user stops the demo. */
   readonly signal: AbortSignal;
 }
 
 interface DemoRun {
   readonly actions: DemoActions;
   readonly print: (line: string) => void;
-  /** How many pods the day brings: by seed, so that it is the same day every time. */
+  /** Pod counts by seed: the same every time. */
   readonly podCounts: DemoPodCounts;
 }
 
@@ -33,7 +33,7 @@ const demoSteps: readonly ((demoRun: DemoRun) => Promise<void>)[] = [
   closeDown,
 ];
 
-/** A day in the life of a cluster, on the live sandbox; it ends by itself with a cluster as quiet as before. */
+/** Shows scaling up and down on the running sandbox, and leaves it as it was. */
 export async function runDemoSteps(
   { api, cloud }: Pick<Sandbox, "api" | "cloud">,
   { print, signal }: DemoOptions,
@@ -53,16 +53,14 @@ export async function runDemoSteps(
 }
 
 async function podsArrive({ actions, print, podCounts }: DemoRun): Promise<void> {
-  print(
-    `Demo: a shop opens. ${podCounts.web} web pods and ${podCounts.api} larger api pods arrive; there is no node for them.`,
-  );
+  print(`Demo: ${podCounts.web} web pods and ${podCounts.api} larger api pods are created; there is no node for them.`);
   await actions.apply(
     ...demoInfrastructure,
     demoDeployment("api", { replicas: podCounts.api, cpu: "2", memory: "8Gi" }),
     demoDeployment("web", { replicas: podCounts.web, cpu: "1", memory: "2Gi" }),
   );
   await actions.untilRunning(podCounts.web + podCounts.api);
-  print(`${await actions.summary()}. Look: kubectl get nodeclaims; kubectl get pods -n demo -o wide`);
+  print(`${await actions.summary()}. Try: kubectl get nodeclaims; kubectl get pods -n demo -o wide`);
 }
 
 async function loadRises({ actions, print, podCounts }: DemoRun): Promise<void> {
@@ -73,17 +71,17 @@ async function loadRises({ actions, print, podCounts }: DemoRun): Promise<void> 
 }
 
 async function tooLarge({ actions, print }: DemoRun): Promise<void> {
-  print("Demo: somebody asks for a pod of 1000 cores.");
+  print("Demo: a pod requests 1000 cores.");
   await actions.apply(oversizedPod);
   await actions.untilRefused(oversizedPod);
-  print("It says why in its events, as kubectl describe pod -n demo giant shows; now it is deleted.");
+  print("Its events say why it cannot run (kubectl describe pod -n demo giant); now it is deleted.");
   await actions.remove(oversizedPod);
 }
 
 async function spotInterrupted({ actions, print, podCounts }: DemoRun): Promise<void> {
   const spotInstance = await actions.busiestSpot();
   if (spotInstance === undefined) return;
-  print(`Demo: the cloud wants a spot machine back, ${spotInstance.claimName}. Its pods move before it goes.`);
+  print(`Demo: the cloud interrupts a spot instance, ${spotInstance.claimName}. Its pods move before it terminates.`);
   actions.interrupt(spotInstance);
   await actions.untilGone(spotInstance);
   await actions.untilRunning(podCounts.peak + podCounts.api);
@@ -91,7 +89,7 @@ async function spotInterrupted({ actions, print, podCounts }: DemoRun): Promise<
 }
 
 async function loadFalls({ actions, print, podCounts }: DemoRun): Promise<void> {
-  print("Demo: load falls, web goes to 0.");
+  print("Demo: load falls, web is scaled to 0.");
   await actions.scale("web", 0);
   await actions.untilRunning(podCounts.api);
   print("Empty nodes are not consolidated yet, so the demo deletes their NodeClaims.");
@@ -100,10 +98,10 @@ async function loadFalls({ actions, print, podCounts }: DemoRun): Promise<void> 
 }
 
 async function closeDown({ actions, print }: DemoRun): Promise<void> {
-  print("Demo: the shop closes.");
+  print("Demo: scaling down.");
   await actions.scale("api", 0);
   await actions.untilRunning(0);
   await actions.removeEmpty();
   await actions.remove(...[...demoInfrastructure].reverse());
-  print("Demo: over. All nodes are given back; the sandbox stays up for you.");
+  print("Demo finished. All nodes are terminated; the sandbox keeps running.");
 }

@@ -1,10 +1,10 @@
 import { labels } from "../../../api/labels.ts";
 import type { KubeObject } from "../../../api/object.ts";
 
-/** Where the demo's pods live, and what its pool is called. */
+/** The demo's namespace and NodePool. */
 export const demoName = "demo";
 
-/** Nodes of at most sixteen cores, of any price: several say more than one large one. */
+/** Nodes of at most 16 cores, so that the demo has several. */
 export const demoInfrastructure: readonly KubeObject[] = [
   { apiVersion: "v1", kind: "Namespace", metadata: { name: demoName } },
   { apiVersion: "karpenter.kwok.sh/v1alpha1", kind: "KWOKNodeClass", metadata: { name: demoName } },
@@ -35,7 +35,7 @@ export interface DemoWorkload {
   readonly memory: string;
 }
 
-/** Held to the demo's own nodes, so that it shows the same on a cluster that has others. */
+/** Keeps the pods on the demo's own nodes, so that the demo is the same on a cluster with others. */
 const onDemoNodes = { nodeSelector: { [labels.nodePool]: demoName } };
 
 export function demoDeployment(name: string, { replicas, ...size }: DemoWorkload): KubeObject {
@@ -52,7 +52,7 @@ export function demoDeployment(name: string, { replicas, ...size }: DemoWorkload
   };
 }
 
-/** A pod that asks for more than anybody sells. */
+/** A pod larger than any instance type. */
 export const oversizedPod: KubeObject = {
   apiVersion: "v1",
   kind: "Pod",
