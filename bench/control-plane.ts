@@ -8,15 +8,15 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs, promisify } from "node:util";
 import type { KubeObject } from "../src/api/object.ts";
-import { ApiServer } from "../src/control-plane/api/server.ts";
+import type { ApiServer } from "../src/control-plane/api/server.ts";
 import { serveApi } from "../src/control-plane/http/serve-api.ts";
-import { InProcessClient } from "../src/control-plane/in-process-client.ts";
+import type { InProcessClient } from "../src/control-plane/in-process-client.ts";
 import { bearerHeaders, fixedCredentials } from "../src/kube/connection.ts";
 import { builtInTypes } from "../src/kube/resources.ts";
 import { socketTransport } from "../src/kube/socket-transport.ts";
 import { systemClock } from "../src/util/clock.ts";
-import { Random } from "../src/util/random.ts";
 import { idleDay } from "../test/control-plane/determinism/idle.ts";
+import { apiOn } from "../test/world/api-world.ts";
 
 /** What is measured, each in a process of its own. */
 const errands = ["start", "create", "list", "managed-list", "memory", "idle"] as const;
@@ -56,8 +56,7 @@ function pod(ordinal: number): KubeObject {
 
 /** Without a field manager pods are as the loops make them; with one they are twice as large. */
 function server(fieldManager?: string): { readonly api: ApiServer; readonly client: InProcessClient } {
-  const api = new ApiServer({ clock: systemClock(), random: new Random("bench") });
-  return { api, client: new InProcessClient(api, { fieldManager }) };
+  return apiOn(systemClock(), { seed: "bench", fieldManager });
 }
 
 async function fill(client: InProcessClient, count: number): Promise<number> {

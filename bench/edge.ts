@@ -4,9 +4,7 @@ import { loadavg } from "node:os";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { fileURLToPath } from "node:url";
 import type { KubeObject } from "../src/api/object.ts";
-import { ApiServer } from "../src/control-plane/api/server.ts";
 import { serveApi } from "../src/control-plane/http/serve-api.ts";
-import { InProcessClient } from "../src/control-plane/in-process-client.ts";
 import { bearerHeaders, fixedCredentials } from "../src/kube/connection.ts";
 import { httpClient } from "../src/kube/http-client.ts";
 import { builtInTypes } from "../src/kube/resources.ts";
@@ -16,6 +14,7 @@ import { viewProjections } from "../src/state/view-projections.ts";
 import { systemClock } from "../src/util/clock.ts";
 import { timeSlicePause } from "../src/util/pause.ts";
 import { Random } from "../src/util/random.ts";
+import { apiOn } from "../test/world/api-world.ts";
 
 /**
  * Twenty thousand pods over HTTP: those that are there when an informer starts, and as many that arrive while it
@@ -65,8 +64,7 @@ function pod(name: string, ordinal: number): KubeObject {
 }
 
 async function serve(): Promise<void> {
-  const api = new ApiServer({ clock: systemClock(), random: new Random("bench") });
-  const client = new InProcessClient(api, { fieldManager: "bench" });
+  const { api, client } = apiOn(systemClock(), { seed: "bench", fieldManager: "bench" });
   const create = async (name: string): Promise<void> => {
     for (let ordinal = 0; ordinal < count; ordinal++) await client.create(builtInTypes.Pod, pod(name, ordinal));
   };

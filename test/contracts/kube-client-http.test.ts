@@ -1,20 +1,19 @@
-import { ApiServer } from "../../src/control-plane/api/server.ts";
 import { serveApi } from "../../src/control-plane/http/serve-api.ts";
 import { bearerHeaders, fixedCredentials } from "../../src/kube/connection.ts";
 import { httpClient } from "../../src/kube/http-client.ts";
 import { socketTransport } from "../../src/kube/socket-transport.ts";
 import { systemClock } from "../../src/util/clock.ts";
-import { Random } from "../../src/util/random.ts";
+import { apiOn } from "../world/api-world.ts";
 import { kubeClientContract } from "./kube-client.ts";
 
 kubeClientContract("HTTP to the embedded server", {
   open: async () => {
     const clock = systemClock();
-    const server = new ApiServer({ clock, random: new Random("contract") });
+    const { api } = apiOn(clock, { seed: "contract" });
     const onFault = (error: unknown) => {
       throw error;
     };
-    const served = await serveApi(server, { host: "127.0.0.1", port: 0, onInternalError: onFault });
+    const served = await serveApi(api, { host: "127.0.0.1", port: 0, onInternalError: onFault });
     const credentials = fixedCredentials({ headers: bearerHeaders(served.token) });
     const transport = socketTransport({ server: served.url, tls: {}, credentials, namespace: "default" });
     const close = async () => {

@@ -1,9 +1,9 @@
 import { Agent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
-import { ApiServer } from "../../src/control-plane/api/server.ts";
+import type { ApiServer } from "../../src/control-plane/api/server.ts";
 import { type ServedApi, serveApi } from "../../src/control-plane/http/serve-api.ts";
 import { installCrds } from "../../src/control-plane/install-crds.ts";
 import { systemClock } from "../../src/util/clock.ts";
-import { Random } from "../../src/util/random.ts";
+import { apiOn } from "../world/api-world.ts";
 
 export interface Answer {
   readonly code: number;
@@ -30,7 +30,7 @@ export interface Served extends ServedApi {
 }
 
 export async function startServed({ withCrds = false }: { readonly withCrds?: boolean } = {}): Promise<Served> {
-  const api = new ApiServer({ clock: systemClock(), random: new Random("served") });
+  const { api } = apiOn(systemClock(), { seed: "served" });
   const faults: unknown[] = [];
   const served = await serveApi(api, { host: "127.0.0.1", port: 0, onInternalError: (error) => faults.push(error) });
   if (withCrds) await installCrds(api, "all");

@@ -1,17 +1,14 @@
-import type { KubeObject } from "../../src/api/object.ts";
 import { combinedInstanceSource } from "../../src/cloud/combined-instance-source.ts";
 import { defaultInstance, InstanceList } from "../../src/cloud/instance-source.ts";
-import { ApiServer } from "../../src/control-plane/api/server.ts";
 import { InProcessClient } from "../../src/control-plane/in-process-client.ts";
-import { installCrds } from "../../src/control-plane/install-crds.ts";
-import { isInternalFailure, startSimulatedCluster } from "../../src/control-plane/simulated-cluster.ts";
-import { SimulatedCloud } from "../../src/providers/sim/simulated-cloud.ts";
-import { simulatedProvider } from "../../src/providers/sim/simulated-provider.ts";
+import { isInternalFailure } from "../../src/control-plane/simulated-cluster.ts";
 import { type LoggedLine, loggerTo } from "../../src/util/logger.ts";
 import { Random } from "../../src/util/random.ts";
 import { VirtualClock } from "../../src/util/virtual-clock.ts";
 import { claim, foreignClass } from "../controllers/pool-objects.ts";
-import { type Stage, typeFor } from "./act.ts";
+import { startAt } from "../world/api-world.ts";
+import { testWorld } from "../world/test-world.ts";
+import type { Stage } from "./act.ts";
 import { Guard } from "./guard.ts";
 import { typesOnSale } from "./machines.ts";
 import { nodeClass } from "./objects.ts";
@@ -19,7 +16,6 @@ import { Operators } from "./operators.ts";
 import type { Story } from "./story.ts";
 import { Truth } from "./truth.ts";
 
-const startAt = Date.parse("2026-01-01T00:00:00Z");
 const unmanagedNodes = 2;
 export const foreignClaim = "foreign";
 
@@ -28,44 +24,39 @@ export type World = Awaited<ReturnType<typeof openWorld>>;
 
 /** A whole cluster in this process on the virtual clock: loops, kubelets, cloud, operators. */
 export async function openWorld(story: Story) {
-  const random = new Random(`fuzz-world-${story.seed}`);
-  const clock = new VirtualClock({ startAt, shuffle: random.fork("ties") });
-  const now = () => clock.now();
-  const truth = new Truth({ now });
   const kwokTypes = typesOnSale();
   const complaints: string[] = [];
-  const complain = (what: string) => void complaints.push(`${new Date(now()).toISOString()} ${what}`);
   const faults = new Map<string, number>();
   const onFault = (fault: string) => void faults.set(fault, (faults.get(fault) ?? 0) + 1);
-
-  const api = new ApiServer({ clock, random: random.fork("api"), journal: truth });
-  const client = new InProcessClient(api, { fieldManager: "people" });
-  await installCrds(api, "all");
-  for (const object of [namespaceOf("karpenter"), nodeClass, claim(foreignClaim, { nodeClassRef: foreignClass })]) {
-    await client.create(typeFor(object), object);
-  }
-  const cloud = new SimulatedCloud({
+  const seed = `fuzz-world-${story.seed}`;
+  const clock = new VirtualClock({ startAt, shuffle: new Random(seed).fork("ties") });
+  const now = () => clock.now();
+  const truth = new Truth({ now });
+  const world = await testWorld({
     clock,
-    random: random.fork("cloud"),
-    settings: { faults: story.weather.cloud },
-    onCall: (entry) => {
+    seed,
+    fieldManager: "people",
+    namespaces: ["karpenter"],
+    journal: truth,
+    simulation: { faults: story.weather.cloud },
+    onCloudCall: (entry) => {
       if (entry.fault !== undefined) onFault(`cloud ${entry.fault}`);
       truth.heard(entry);
     },
   });
+  const { api, client, cloud, random } = world;
+  const complain = (what: string) => void complaints.push(`${new Date(now()).toISOString()} ${what}`);
+  await world.create(nodeClass, claim(foreignClaim, { nodeClassRef: foreignClass }));
   const launched = new Set<string>();
   cloud.subscribe(({ id }) => launched.add(id));
   const plain = Array.from({ length: unmanagedNodes }, (_, at) =>
     defaultInstance(at + 1, { launchedAt: startAt, cpu: "2" }),
   );
   const instances = combinedInstanceSource(new InstanceList(plain), cloud);
-  const loops = startSimulatedCluster({
-    api,
-    clock,
-    random: random.fork("cluster"),
+  const cluster = world.startCluster({
     instances,
-    onFailure: (trouble) => {
-      if (isInternalFailure(trouble)) complain(`loop ${trouble.controller}: ${String(trouble.error)}`);
+    onFailure: (failure) => {
+      if (isInternalFailure(failure)) complain(`controller ${failure.controller}: ${String(failure.error)}`);
     },
   });
   const lines: (LoggedLine & { readonly at: number })[] = [];
@@ -93,9 +84,9 @@ export async function openWorld(story: Story) {
     faults,
     lines,
     /** For the judge: it knows no shortages. */
-    provider: simulatedProvider({ cloud, client, clock, random: random.fork("judge"), kwokTypes }),
+    provider: world.providerFor(client, "judge", { kwokTypes }),
     close: async () => {
-      const ended = Promise.all([operators.stop(), loops.stop()]);
+      const ended = Promise.all([operators.stop(), cluster.stop()]);
       let isOver = false;
       void ended.then(() => {
         isOver = true;
@@ -131,8 +122,4 @@ function bugAmong(error: unknown): Error | undefined {
     if (found !== undefined) return found;
   }
   return undefined;
-}
-
-function namespaceOf(name: string): KubeObject {
-  return { apiVersion: "v1", kind: "Namespace", metadata: { name } };
 }

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, inject, it } from "vitest";
-import { ApiServer } from "../../src/control-plane/api/server.ts";
+import type { ApiServer } from "../../src/control-plane/api/server.ts";
 import { makeCertificate } from "../../src/control-plane/certificate.ts";
 import {
   type ControlPlane,
@@ -14,7 +14,7 @@ import { installCrds } from "../../src/control-plane/install-crds.ts";
 import { createObjects } from "../../src/control-plane/load-objects.ts";
 import { startSandbox } from "../../src/operator/sandbox/sandbox.ts";
 import { systemClock } from "../../src/util/clock.ts";
-import { Random } from "../../src/util/random.ts";
+import { apiOn } from "../world/api-world.ts";
 import { type Kubectl, kubectlFor } from "./kubectl.ts";
 import { readyNode } from "./ready-node.ts";
 
@@ -40,7 +40,7 @@ export interface Embedded extends ServedApi {
 
 export async function startEmbedded({ nodes = 3 }: { readonly nodes?: number } = {}): Promise<Embedded> {
   const clock = systemClock();
-  const api = new ApiServer({ clock, random: new Random("kubectl") });
+  const { api } = apiOn(clock, { seed: "kubectl" });
   const certificate = await makeCertificate({ hosts: ["127.0.0.1"], now: clock.now() });
   const faults: unknown[] = [];
   const served = await serveApi(api, {

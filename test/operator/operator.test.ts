@@ -4,6 +4,7 @@ import { installCrds } from "../../src/control-plane/install-crds.ts";
 import { KubeError } from "../../src/kube/kube-error.ts";
 import { builtInTypes, karpenterTypes } from "../../src/kube/resources.ts";
 import { kwokClass, pool } from "../controllers/pool-objects.ts";
+import { interceptCalls } from "../world/intercept-calls.ts";
 import { lease, operatorWorld } from "./operator-world.ts";
 
 function pod(name: string): KubeObject {
@@ -43,7 +44,7 @@ describe("the operator", () => {
     );
     expect(operator.lines.filter(({ level }) => level === "error")).toEqual([]);
     await world.during(operator.stop());
-    await world.close();
+    await world.stop();
   });
 
   it("03 §6.5 of two one leads; the other is ready, and writes nothing", async () => {
@@ -56,7 +57,7 @@ describe("the operator", () => {
     expect([one.isReady(), two.isReady()]).toEqual([true, true]);
     expect(world.writes.filter(({ by, kind }) => by === "two" && kind !== "Lease")).toEqual([]);
     await world.during(Promise.all([one.stop(), two.stop()]));
-    await world.close();
+    await world.stop();
   });
 
   it("03 §6.5 gives the lease back when it stops, after its last word, and the next one leads at once", async () => {
@@ -73,22 +74,16 @@ describe("the operator", () => {
     expect(await world.leader()).toBe("two"); // well before the lease would have run out
     expect(two.hasBegun()).toBe(true);
     await world.during(two.stop());
-    await world.close();
+    await world.stop();
   });
 
   it("03 §6.5 losing the lease ends it: it tells so and does nothing more", async () => {
     const world = await operatorWorld();
     let isCut = false;
-    const cut = <T>(call: () => Promise<T>): Promise<T> =>
-      isCut ? Promise.reject(new KubeError("unavailable", "no answer")) : call();
-    const one = world.start("one", {
-      leaseClient: {
-        ...world.client,
-        get: (type, key) => cut(() => world.client.get(type, key)),
-        update: (type, object, options) => cut(() => world.client.update(type, object, options)),
-        create: (type, object, options) => cut(() => world.client.create(type, object, options)),
-      },
-    });
+    const leaseClient = interceptCalls(world.client, (_, proceed) =>
+      isCut ? Promise.reject(new KubeError("unavailable", "no answer")) : proceed(),
+    );
+    const one = world.start("one", { leaseClient });
     await world.pass(5);
     isCut = true;
     await world.pass(8);
@@ -102,7 +97,7 @@ describe("the operator", () => {
     expect(world.writes).toHaveLength(before);
     expect(one.lines.some(({ message }) => message === "lost the lease")).toBe(true);
     await world.during(one.stop());
-    await world.close();
+    await world.stop();
   });
 
   it("03 §6.4 begins without a lease where it is told to", async () => {
@@ -113,7 +108,7 @@ describe("the operator", () => {
     expect(one.isReady()).toBe(true);
     await expect(world.leader()).rejects.toThrow();
     await world.during(one.stop());
-    await world.close();
+    await world.stop();
   });
 
   it("03 §6.4 warmed up, it knows the cluster before it leads, and still writes nothing", async () => {
@@ -135,7 +130,7 @@ describe("the operator", () => {
     await world.pass(60);
     expect((await world.client.list(karpenterTypes.NodeClaim)).items).toHaveLength(1);
     await world.during(warm.stop());
-    await world.close();
+    await world.stop();
   });
 
   it("03 §6.5 without our kinds it goes on, and is ready once they are there", async () => {
@@ -149,7 +144,7 @@ describe("the operator", () => {
     expect(one.isReady()).toBe(true);
     expect(one.hasBegun()).toBe(true);
     await world.during(one.stop());
-    await world.close();
+    await world.stop();
   });
 
   it("the same seed does the same", async () => {
@@ -161,7 +156,7 @@ describe("the operator", () => {
       for (const name of ["a", "b", "c"]) await world.client.create(builtInTypes.Pod, pod(name));
       await world.pass(60);
       await world.during(operator.stop());
-      await world.close();
+      await world.stop();
       return world.writes;
     };
     expect(await told()).toEqual(await told());

@@ -205,9 +205,9 @@ describe("instance.garbagecollection", () => {
   });
 
   it("03:G-3 looks every ten seconds at first, then every two minutes", async () => {
-    const { calls, clock } = await opened({ controllers: loops });
+    const { cloudCalls, clock } = await opened({ controllers: loops });
     await clock.advance(10 * 60_000);
-    const at = calls.filter(({ call }) => call === "list").map((entry) => entry.at);
+    const at = cloudCalls.filter(({ call }) => call === "list").map((entry) => entry.at);
     const gaps = at.slice(1).map((time, index) => Math.round((time - (at[index] ?? 0)) / 1_000));
     expect(gaps).toEqual([...Array.from({ length: 19 }, () => 10), 120, 120, 120]);
   });

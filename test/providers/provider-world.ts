@@ -1,97 +1,39 @@
 import type { NodeClaim } from "../../src/api/kinds/node-claim.ts";
 import { labels } from "../../src/api/labels.ts";
 import type { KubeObject } from "../../src/api/object.ts";
-import type { CloudProvider } from "../../src/cloud/cloud-provider.ts";
-import { ApiServer } from "../../src/control-plane/api/server.ts";
-import { InProcessClient } from "../../src/control-plane/in-process-client.ts";
-import { installCrds } from "../../src/control-plane/install-crds.ts";
-import { startSimulatedCluster } from "../../src/control-plane/simulated-cluster.ts";
-import type { ResourceType } from "../../src/kube/client.ts";
-import { type ControllerFailure, startControllers } from "../../src/kube/controller.ts";
-import { isKubeError } from "../../src/kube/kube-error.ts";
-import { builtInTypes, karpenterTypes, resourceTypeOf } from "../../src/kube/resources.ts";
-import { type CloudCallEntry, SimulatedCloud } from "../../src/providers/sim/simulated-cloud.ts";
-import { type SimulatedProviderOptions, simulatedProvider } from "../../src/providers/sim/simulated-provider.ts";
+import { karpenterTypes } from "../../src/kube/resources.ts";
 import type { SimulationSettings } from "../../src/providers/sim/simulation-settings.ts";
-import { Random } from "../../src/util/random.ts";
-import { VirtualClock } from "../../src/util/virtual-clock.ts";
+import { type TestWorldOptions, testWorld } from "../world/test-world.ts";
 
-export const startAt = Date.parse("2026-01-01T00:00:00Z");
+export { startAt } from "../world/api-world.ts";
 
-export interface ProviderWorldOptions {
-  readonly seed?: string;
+export interface ProviderWorldOptions extends Pick<TestWorldOptions, "seed" | "provider"> {
   readonly settings?: Partial<SimulationSettings>;
-  /** Which of the provider's loops run; none unless named. */
+  /** Which of the provider's controllers run; none unless named. */
   readonly controllers?: readonly string[];
   /** Whether kubelets and the like run. */
   readonly runsCluster?: boolean;
-  readonly provider?: Partial<SimulatedProviderOptions>;
 }
 
 export type Claim = KubeObject & NodeClaim;
 
-/** A simulated cloud and its provider on the virtual clock, with an API server without sockets. */
+/** The simulated cloud and its provider, with those of its controllers that are asked for. */
 export async function providerWorld({
-  seed = "sim",
   settings,
   controllers = [],
-  runsCluster = false,
+  runsCluster,
   ...options
 }: ProviderWorldOptions = {}) {
-  const clock = new VirtualClock({ startAt });
-  const random = new Random(seed);
-  const api = new ApiServer({ clock, random: random.fork("api") });
-  const client = new InProcessClient(api);
-  await installCrds(api, "all");
-  const calls: CloudCallEntry[] = [];
-  const troubles: ControllerFailure[] = [];
-  const cloud = new SimulatedCloud({
-    clock,
-    random: random.fork("cloud"),
-    settings,
-    onCall: (entry) => calls.push(entry),
-  });
-  const provider: CloudProvider = simulatedProvider({
-    cloud,
-    client,
-    clock,
-    random: random.fork("provider"),
-    ...options.provider,
-  });
-  const cluster = runsCluster
-    ? startSimulatedCluster({ api, clock, random: random.fork("world"), instances: cloud })
-    : undefined;
+  const world = await testWorld({ seed: "sim", simulation: settings, ...options });
+  const { client, clock, provider, create } = world;
+  if (runsCluster) world.startCluster();
   const start = (names: readonly string[]) =>
-    startControllers({
-      client,
-      clock,
-      random: random.fork("loops"),
-      controllers: provider.controllers.filter(({ name }) => names.includes(name)),
-      eventSource: { component: "karpenter" },
-      onFailure: (trouble) => troubles.push(trouble),
-    });
-  const running = start(controllers);
-  await clock.advance(0);
+    world.startControllers({ controllers: provider.controllers.filter(({ name }) => names.includes(name)) });
+  start(controllers);
+  await world.pass(0);
+  const answer = <T>(call: Promise<T>, ms = 1_000): Promise<T> => world.during(call, ms / 1_000);
   let count = 0;
 
-  const create = async <T extends KubeObject>(object: KubeObject): Promise<T> => {
-    const type = resourceTypeOf(object);
-    if (type === undefined) throw new Error(`no type for ${object.kind}`);
-    const made = await client.create<T>(type, object);
-    await clock.advance(0);
-    return made;
-  };
-  /** Lets time pass while a call is answered. */
-  const answer = async <T>(call: Promise<T>, ms = 1_000): Promise<T> => {
-    const kept = call.then(
-      (value) => () => value,
-      (error: unknown) => () => {
-        throw error;
-      },
-    );
-    await clock.advance(ms);
-    return (await kept)();
-  };
   const createClaim = (spec: ClaimRequest = {}): Promise<Claim> =>
     create<Claim>({
       apiVersion: "karpenter.sh/v1",
@@ -106,15 +48,8 @@ export async function providerWorld({
       },
     });
   return {
-    clock,
-    api,
-    client,
-    cloud,
-    provider,
-    calls,
-    troubles,
+    ...world,
     start,
-    create,
     answer,
     claimed: createClaim,
     /** A claim with its machine, as the lifecycle controller would have recorded it. */
@@ -140,23 +75,9 @@ export async function providerWorld({
       await clock.advance(0);
       return { claim: told, instance };
     },
-    get: <T extends KubeObject>(type: ResourceType, name: string): Promise<T | undefined> =>
-      client.get<T>(type, { name }).catch((error: unknown) => {
-        if (isKubeError(error, "not-found")) return undefined;
-        throw error;
-      }),
-    events: async (name: string): Promise<readonly string[]> => {
-      const { items } = await client.list<KubeObject & EventFacts>(builtInTypes.Event);
-      return items
-        .filter(({ involvedObject }) => involvedObject.name === name)
-        .map(({ type, reason }) => `${type} ${reason}`)
-        .sort();
-    },
-    stop: async () => {
-      const stopping = Promise.all([running.stop(), cluster?.stop()]);
-      await clock.advance(60_000);
-      await stopping;
-    },
+    /** Type and reason of the events about an object, sorted. */
+    events: async (name: string): Promise<readonly string[]> =>
+      (await world.events(name)).map(({ type, reason }) => `${type} ${reason}`).sort(),
   };
 }
 export type ProviderWorld = Awaited<ReturnType<typeof providerWorld>>;
@@ -171,9 +92,3 @@ export interface ClaimRequest {
 }
 
 export const ec2 = { group: "karpenter.k8s.aws", kind: "EC2NodeClass" } as const;
-
-interface EventFacts {
-  readonly involvedObject: { readonly name: string };
-  readonly type: string;
-  readonly reason: string;
-}

@@ -338,7 +338,7 @@ describe("faults", () => {
       await made.create(kwokNodeClass());
       for (let index = 0; index < 30; index++) await made.answer(codeOf(made.provider.create(await made.claimed(one))));
       await made.stop();
-      return made.calls;
+      return made.cloudCalls;
     };
     const first = await kwok("a");
     expect(await kwok("a")).toEqual(first);
@@ -348,15 +348,15 @@ describe("faults", () => {
   });
 
   it("every call is told of, with its time and outcome", async () => {
-    const { launchClaim: launched, provider, answer, calls } = await opened();
+    const { launchClaim: launched, provider, answer, cloudCalls } = await opened();
     const { instance } = await launched(one);
     await answer(provider.list());
     await answer(codeOf(provider.get(`${instance.providerId}0`)));
-    expect(calls.map(({ call, about, outcome }) => `${call} ${about} ${outcome}`)).toEqual([
+    expect(cloudCalls.map(({ call, about, outcome }) => `${call} ${about} ${outcome}`)).toEqual([
       "create default-1 ok",
       "list  ok",
       `get ${instance.providerId}0 not-found`,
     ]);
-    expect(calls[0]?.at).toBeGreaterThan(startAt);
+    expect(cloudCalls[0]?.at).toBeGreaterThan(startAt);
   });
 });

@@ -1,16 +1,12 @@
 import { describe, expect, it } from "vitest";
 import type { KubeObject } from "../../src/api/object.ts";
-import { ApiServer } from "../../src/control-plane/api/server.ts";
-import { InProcessClient } from "../../src/control-plane/in-process-client.ts";
 import { installCrds } from "../../src/control-plane/install-crds.ts";
-import type { KubeClient } from "../../src/kube/client.ts";
-import { type Controller, startControllers } from "../../src/kube/controller.ts";
+import type { Controller } from "../../src/kube/controller.ts";
 import { builtInTypes, karpenterTypes } from "../../src/kube/resources.ts";
 import { ClusterState } from "../../src/state/cluster-state.ts";
 import { clusterStateController } from "../../src/state/cluster-state-controller.ts";
 import { viewProjections } from "../../src/state/view-projections.ts";
-import { Random } from "../../src/util/random.ts";
-import { VirtualClock } from "../../src/util/virtual-clock.ts";
+import { testWorld } from "../world/test-world.ts";
 import { nominationMs, ourClass } from "./objects.ts";
 
 const pod = (name: string, nodeName?: string): KubeObject => ({
@@ -34,26 +30,16 @@ const claim: KubeObject = {
 };
 
 async function fed({ hasCrds = true, loops = () => [] as readonly Controller[] } = {}) {
-  const clock = new VirtualClock({ startAt: Date.UTC(2026, 0, 1) });
-  const random = new Random("feed");
-  const api = new ApiServer({ clock, random: random.fork("api") });
-  const client: KubeClient = new InProcessClient(api);
-  if (hasCrds) await installCrds(api, "all");
+  const world = await testWorld({ seed: "feed", hasCrds });
+  const { api, client, clock } = world;
   const cluster = new ClusterState({ clock, servedNodeClasses: [ourClass], nominationMs });
   const start = async () => {
-    const running = startControllers({
-      client,
-      clock,
-      random,
+    world.startControllers({
       controllers: [clusterStateController(cluster), ...loops()],
       projections: viewProjections(),
     });
-    await clock.advance(0);
-    return async () => {
-      const stopped = running.stop();
-      await clock.advance(60_000);
-      await stopped;
-    };
+    await world.pass(0);
+    return world.stop;
   };
   return { api, client, clock, cluster, start };
 }

@@ -1,5 +1,5 @@
 import type { CloudProvider } from "../../src/cloud/cloud-provider.ts";
-import { defaultSettings, type Settings } from "../../src/controllers/settings.ts";
+import type { Settings } from "../../src/controllers/settings.ts";
 import type { OpenWorkBudget } from "../../src/controllers/work-budget.ts";
 import type { KubeClient } from "../../src/kube/client.ts";
 import { type RunningOperator, startOperator } from "../../src/operator/operator.ts";
@@ -12,11 +12,12 @@ import type { Clock } from "../../src/util/clock.ts";
 import type { Random } from "../../src/util/random.ts";
 import { FaultPlan } from "../world/faults/fault-plan.ts";
 import { FaultyClient } from "../world/faults/faulty-client.ts";
+import { operatorDefaults } from "../world/operator-defaults.ts";
 import { type LogLine, recordingLog } from "../world/recording-log.ts";
 import { recordingMetrics } from "../world/recording-metrics.ts";
 import type { StoryCluster } from "./story.ts";
 
-/** What the machines are: those of the simulated cloud, or Nodes alone, as the KWOK provider makes them. */
+/** What instances are: those of the simulated cloud, or Nodes alone, as the KWOK provider makes them. */
 export type InstanceKind = "simulated" | "nodes";
 
 /** Where and when a story begins. */
@@ -32,14 +33,14 @@ export interface ControllerProcessesOptions {
   readonly random: Random;
   readonly instanceKind?: InstanceKind | undefined;
   readonly settings?: Partial<Settings> | undefined;
-  readonly openBudget: OpenWorkBudget;
-  /** Where all of them write their log. */
+  readonly openBudget?: OpenWorkBudget | undefined;
+  /** All of them log to it. */
   readonly lines: LogLine[];
   /** Lets so much of the cluster's time pass. */
   readonly advance: (ms: number) => Promise<void>;
 }
 
-/** The controllers of a story, one after the other or side by side. */
+/** The controller processes of a story, one after the other or side by side. */
 export interface ControllerProcesses extends Pick<StoryCluster, "restart" | "rival" | "series" | "upgrade"> {
   readonly running: () => RunningOperator;
   readonly stop: () => Promise<void>;
@@ -57,9 +58,10 @@ export function controllerProcesses({
   advance,
   ...options
 }: ControllerProcessesOptions): ControllerProcesses {
-  let lives = 0;
+  let started = 0;
   const metrics = recordingMetrics();
-  const seller = (own: KubeClient, dice: Random): CloudProvider =>
+  const defaults = operatorDefaults();
+  const providerFor = (own: KubeClient, name: string): CloudProvider =>
     options.instanceKind === "nodes"
       ? kwokProvider({
           client: own,
@@ -67,26 +69,27 @@ export function controllerProcesses({
           catalogue: kwokInstanceTypes(),
           kwokNodes: kwokNodes({ client: own, clock }),
         })
-      : simulatedProvider({ cloud, client: own, clock, random: dice });
+      : simulatedProvider({ cloud, client: own, clock, random: random.fork(`${name}-provider`) });
   const start = () => {
-    const life = `controller-${++lives}`;
+    const identity = `controller-${++started}`;
     const own = new FaultyClient({ client, clock, plan: new FaultPlan({ random }) });
     const operator = startOperator({
+      ...defaults,
       client: own,
       leaseClient: own,
-      provider: seller(own, random.fork(`${life}-provider`)),
-      settings: { ...defaultSettings, ...options.settings },
+      provider: providerFor(own, identity),
+      settings: { ...defaults.settings, ...options.settings },
       clock,
-      random: random.fork(life),
+      random: random.fork(identity),
       log: recordingLog(lines),
       metrics,
-      openBudget: options.openBudget,
-      identity: life,
+      ...(options.openBudget && { openBudget: options.openBudget }),
+      identity,
       leaderElection,
     });
-    return { operator, die: () => own.kill() };
+    return { operator, kill: () => own.kill() };
   };
-  /** Time must pass while it finishes what it is at. */
+  /** Stops it in good order; time passes meanwhile. */
   const end = async (operator: RunningOperator) => {
     let isOver = false;
     void operator.stop().finally(() => {
@@ -99,7 +102,7 @@ export function controllerProcesses({
     running: () => current.operator,
     series: () => metrics.series,
     restart: async () => {
-      current.die();
+      current.kill();
       void current.operator.stop();
       current = start();
       await advance(1_000);

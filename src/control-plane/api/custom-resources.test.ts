@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { embedded, refusal, types } from "../../../test/contracts/embedded.ts";
+import { refusal, types } from "../../../test/contracts/api-objects.ts";
+import { apiWorld } from "../../../test/world/api-world.ts";
 import type { KubeObject } from "../../api/object.ts";
 import type { ResourceType } from "../../kube/client.ts";
 import { listAt } from "../object-fields.ts";
@@ -45,7 +46,7 @@ const gadget = (spec: object = {}, metadata: object = { name: "g" }, version = "
 
 describe("custom resource definitions (05 §3)", () => {
   it("are established with the names they ask for", async () => {
-    const { client, server } = embedded();
+    const { client, api } = apiWorld();
     expect((await refusal(client.list(type("v1")))).code).toBe("not-found");
     const made = await client.create(types.definitions, gadgets());
     const conditions = listAt(made.status, "conditions").map(({ type: name, status }) => `${name}=${status}`);
@@ -54,12 +55,12 @@ describe("custom resource definitions (05 §3)", () => {
       acceptedNames: { plural: "gadgets", singular: "gadget", listKind: "GadgetList" },
       storedVersions: ["v1"],
     });
-    expect(server.kinds.get(type("v1"))).toMatchObject({ shortNames: ["gd"], singular: "gadget" });
+    expect(api.kinds.get(type("v1"))).toMatchObject({ shortNames: ["gd"], singular: "gadget" });
     expect((await client.list(type("v1"))).items).toEqual([]);
   });
 
   it("do not get a name another has", async () => {
-    const { client } = embedded();
+    const { client } = apiWorld();
     await client.create(types.definitions, gadgets());
     const other = gadgets({ names: { plural: "gizmos", kind: "Gizmo", shortNames: ["gd"] } });
     const made = await client.create(types.definitions, { ...other, metadata: { name: "gizmos.example.com" } });
@@ -73,13 +74,13 @@ describe("custom resource definitions (05 §3)", () => {
     ["no storage version", gadgets({}, { storage: false }), "spec.versions"],
     ["an odd scope", gadgets({ scope: "Universe" }), "spec.scope"],
   ])("are refused with %s", async (_, definition, field) => {
-    const { client } = embedded();
+    const { client } = apiWorld();
     const error = await refusal(client.create(types.definitions, definition as KubeObject));
     expect(error.status?.details?.causes?.[0]?.field).toBe(field);
   });
 
   it("change what is served while the server runs", async () => {
-    const { client } = embedded();
+    const { client } = apiWorld();
     await client.create(types.definitions, gadgets());
     await client.create(type("v1"), gadget({ size: 1 }));
     const versions = [
@@ -96,7 +97,7 @@ describe("custom resource definitions (05 §3)", () => {
   });
 
   it("count generations of everything but metadata and status", async () => {
-    const { client } = embedded();
+    const { client } = apiWorld();
     await client.create(types.definitions, gadgets({}, { subresources: { status: {} } }));
     const made = await client.create(type("v1"), { ...gadget({ size: 1 }), status: { ok: true } });
     expect(made).not.toHaveProperty("status");
@@ -113,7 +114,7 @@ describe("custom resource definitions (05 §3)", () => {
   });
 
   it("say which version an update replaces", async () => {
-    const { client } = embedded();
+    const { client } = apiWorld();
     await client.create(types.definitions, gadgets());
     await client.create(type("v1"), gadget({ size: 1 }));
     const error = await refusal(client.update(type("v1"), gadget({ size: 2 })));
@@ -121,7 +122,7 @@ describe("custom resource definitions (05 §3)", () => {
   });
 
   it("go when their last object has gone, and take their objects with them", async () => {
-    const { client } = embedded();
+    const { client } = apiWorld();
     await client.create(types.definitions, gadgets());
     await client.create(type("v1"), gadget({}, { name: "free" }));
     await client.create(type("v1"), gadget({}, { name: "held", finalizers: ["example.com/hold"] }));
@@ -135,7 +136,7 @@ describe("custom resource definitions (05 §3)", () => {
   });
 
   it("own list items by value where the schema says set", async () => {
-    const { client } = embedded();
+    const { client } = apiWorld();
     await client.create(types.definitions, gadgets());
     const apply = (fieldManager: string, tags: readonly string[]) =>
       client.patch(type("v1"), { name: "g" }, { kind: "apply", body: gadget({ tags }), fieldManager });

@@ -1,7 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { configMap, embedded, refusal, types } from "../../../test/contracts/embedded.ts";
+import { configMap, refusal, types } from "../../../test/contracts/api-objects.ts";
 import { runs } from "../../../test/runs.ts";
+import { apiWorld } from "../../../test/world/api-world.ts";
 import type { KubeObject } from "../../api/object.ts";
 import type { WatchEvent, WatchOptions } from "../../kube/client.ts";
 import { isKubeError } from "../../kube/kube-error.ts";
@@ -23,27 +24,27 @@ function summary(event: ServerWatchEvent): string {
 
 describe("watches (05 §3)", () => {
   it("replay what happened since a version, each with the version it made", async () => {
-    const { client, server } = embedded();
-    const kind = server.kinds.get(types.configMaps);
-    const from = String(server.revision);
+    const { client, api } = apiWorld();
+    const kind = api.kinds.get(types.configMaps);
+    const from = String(api.revision);
     const [a, b] = [
       await client.create(types.configMaps, configMap("a")),
       await client.create(types.configMaps, configMap("b")),
     ];
     await client.delete(types.configMaps, at("a"));
-    const versions = [a.metadata.resourceVersion, b.metadata.resourceVersion, String(server.revision)];
-    expect(drained(server.watch(kind, { resourceVersion: from })).map(summary)).toEqual([
+    const versions = [a.metadata.resourceVersion, b.metadata.resourceVersion, String(api.revision)];
+    expect(drained(api.watch(kind, { resourceVersion: from })).map(summary)).toEqual([
       `ADDED a ${versions[0]}`,
       `ADDED b ${versions[1]}`,
       `DELETED a ${versions[2]}`,
     ]);
-    expect(drained(server.watch(kind, { resourceVersion: versions[1] })).map(summary)).toEqual([
+    expect(drained(api.watch(kind, { resourceVersion: versions[1] })).map(summary)).toEqual([
       `DELETED a ${versions[2]}`,
     ]);
   });
 
   it("send a bookmark a minute to who asks for them, with the newest version of all kinds", async () => {
-    const { client, server, clock } = embedded();
+    const { client, api: server, clock } = apiWorld();
     const kind = server.kinds.get(types.configMaps);
     const { resourceVersion } = await client.list(types.configMaps);
     const asked = server.watch(kind, { resourceVersion, allowWatchBookmarks: true });
@@ -62,7 +63,7 @@ describe("watches (05 §3)", () => {
   });
 
   it("answer 410 where the history is gone, and only there", async () => {
-    const { client, server } = embedded({ watchWindow: 4 });
+    const { client, api: server } = apiWorld({ watchWindow: 4 });
     const kind = server.kinds.get(types.configMaps);
     const first = String(server.revision);
     for (let i = 0; i < 20; i++) await client.create(types.configMaps, configMap(`c${i}`));
@@ -75,7 +76,7 @@ describe("watches (05 §3)", () => {
   });
 
   it("answer 410 to a page whose moment is gone", async () => {
-    const { client } = embedded({ watchWindow: 4 });
+    const { client } = apiWorld({ watchWindow: 4 });
     for (let i = 0; i < 3; i++) await client.create(types.configMaps, configMap(`c${i}`));
     const page = await client.list(types.configMaps, { limit: 1 });
     for (let i = 3; i < 20; i++) await client.create(types.configMaps, configMap(`c${i}`));
@@ -84,7 +85,7 @@ describe("watches (05 §3)", () => {
   });
 
   it("refuse a version that was never made, and what is no version", async () => {
-    const { client } = embedded();
+    const { client } = apiWorld();
     const ahead = await refusal(client.list(types.configMaps, { resourceVersion: "999999" }));
     expect([ahead.code, ahead.retryAfterMs]).toEqual(["timeout", 1000]);
     expect((await refusal(client.list(types.configMaps, { resourceVersion: "x" }))).code).toBe("bad-request");
@@ -92,7 +93,7 @@ describe("watches (05 §3)", () => {
   });
 
   it("cut off who falls too far behind, with 410", async () => {
-    const { client, server } = embedded({ watchBacklog: 100 });
+    const { client, api: server } = apiWorld({ watchBacklog: 100 });
     await client.create(types.configMaps, configMap("busy"));
     const slow = server.watch(server.kinds.get(types.configMaps), { resourceVersion: String(server.revision) });
     for (let i = 0; i < 101; i++) {
@@ -105,7 +106,7 @@ describe("watches (05 §3)", () => {
   });
 
   it("end with their definition", async () => {
-    const { client, server } = embedded();
+    const { client, api: server } = apiWorld();
     await client.create(types.definitions, gadgets);
     const kind = server.kinds.get({ group: "example.com", version: "v1", plural: "gadgets" });
     const watch = server.watch(kind);
@@ -125,7 +126,7 @@ describe("watches (05 §3)", () => {
       fc.nat({ max: 30 }),
       fc.constantFrom("", "in=x", "in!=x", "in", "!in"),
       async (writes, listedAt, labelSelector) => {
-        const { client } = embedded();
+        const { client } = apiWorld();
         const stop = new AbortController();
         let mirror = Promise.resolve(new Map<string, KubeObject>());
         const begin = () => {
@@ -151,7 +152,7 @@ describe("watches (05 §3)", () => {
   }, 300_000);
 });
 
-type Client = ReturnType<typeof embedded>["client"];
+type Client = ReturnType<typeof apiWorld>["client"];
 
 async function change(client: Client, { op, name, value }: { op: string; name: string; value: string }): Promise<void> {
   const labels = value === "x" ? { in: "x" } : { in: "y" };

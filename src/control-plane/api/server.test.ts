@@ -1,7 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { configMap, embedded, pod, refusal, types } from "../../../test/contracts/embedded.ts";
+import { configMap, pod, refusal, types } from "../../../test/contracts/api-objects.ts";
 import { runs } from "../../../test/runs.ts";
+import { apiWorld } from "../../../test/world/api-world.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { isKubeError } from "../../kube/kube-error.ts";
 import type { JournalEntry } from "../store/journal.ts";
@@ -11,7 +12,7 @@ const at = (name: string) => ({ name, namespace: "default" });
 
 describe("ApiServer (05 §3)", () => {
   it("begins with the namespaces, accounts and priorities every cluster has", async () => {
-    const { client } = embedded();
+    const { client } = apiWorld();
     const names = async (type: (typeof types)[keyof typeof types]) =>
       (await client.list(type)).items.map(({ metadata }) => metadata.name);
     expect(await names(types.namespaces)).toEqual(["default", "kube-node-lease", "kube-public", "kube-system"]);
@@ -22,18 +23,18 @@ describe("ApiServer (05 §3)", () => {
 
   it("05:CP-T3 does the same again from the same seed", async () => {
     const run = async () => {
-      const { client, server } = embedded();
+      const { client, api } = apiWorld();
       for (let i = 0; i < 20; i++) {
         const { name: _, ...metadata } = pod("").metadata;
         await client.create(types.pods, { ...pod(""), metadata: { ...metadata, generateName: "p-" } });
       }
-      return JSON.stringify([...server.snapshot()]);
+      return JSON.stringify([...api.snapshot()]);
     };
     expect(await run()).toBe(await run());
   });
 
   it("05:CP-L8 keeps a namespace until its finalizer is taken off, and creates nothing in it", async () => {
-    const { client } = embedded();
+    const { client } = apiWorld();
     const made = await client.create(types.namespaces, {
       apiVersion: "v1",
       kind: "Namespace",
@@ -59,7 +60,7 @@ describe("ApiServer (05 §3)", () => {
     ["Foreground", "foregroundDeletion"],
     ["Orphan", "orphan"],
   ] as const)("05:CP-L7 %s deletion is left to the garbage collector", async (propagation, finalizer) => {
-    const { client } = embedded();
+    const { client } = apiWorld();
     await client.create(types.configMaps, configMap("m"));
     const going = await client.delete(types.configMaps, at("m"), { propagation });
     expect(going?.metadata.finalizers).toEqual([finalizer]);
@@ -67,7 +68,7 @@ describe("ApiServer (05 §3)", () => {
   });
 
   it("deletes a selection", async () => {
-    const { client, server } = embedded();
+    const { client, api: server } = apiWorld();
     for (const [name, app] of [
       ["a", "x"],
       ["b", "x"],
@@ -81,7 +82,7 @@ describe("ApiServer (05 §3)", () => {
   });
 
   it("warns of unknown and duplicate fields unless told to refuse or ignore them", async () => {
-    const { server } = embedded();
+    const { api: server } = apiWorld();
     const kind = server.kinds.get(types.configMaps);
     const odd = { ...configMap("m"), colour: "blue" };
     const create = (fieldValidation: "Warn" | "Ignore" | "Strict", name: string) =>
@@ -103,7 +104,7 @@ describe("ApiServer (05 §3)", () => {
   });
 
   it("gives Jobs their selector, Services their address, Secrets their bytes", async () => {
-    const { client } = embedded();
+    const { client } = apiWorld();
     const template = { spec: { restartPolicy: "Never", containers: [{ name: "a", image: "a" }] } };
     const job = await client.create(types.jobs, {
       apiVersion: "batch/v1",
@@ -132,7 +133,7 @@ describe("ApiServer (05 §3)", () => {
   });
 
   it("05:CP-L10 shows a kind other than it is stored, and tells who watches", async () => {
-    const { client, server } = embedded();
+    const { client, api: server } = apiWorld();
     const kind = server.kinds.get(types.leases);
     const lease = {
       apiVersion: "coordination.k8s.io/v1",
@@ -162,7 +163,7 @@ describe("ApiServer (05 §3)", () => {
           });
         }),
     };
-    const { client, server } = embedded({ journal });
+    const { client, api: server } = apiWorld({ journal });
     const flush = async () => {
       for (const keep of waiting.splice(0)) keep();
       await new Promise((resolve) => setImmediate(resolve));
@@ -180,11 +181,11 @@ describe("ApiServer (05 §3)", () => {
     const made = await creating;
     expect(watch.poll()).toMatchObject({ type: "ADDED" });
 
-    const again = embedded({ restore: kept });
+    const again = apiWorld({ restore: kept });
     expect(await again.client.get(types.configMaps, at("m"))).toEqual(made);
-    expect(again.server.revision).toBeGreaterThan(Number(made.metadata.resourceVersion));
+    expect(again.api.revision).toBeGreaterThan(Number(made.metadata.resourceVersion));
     const old = { resourceVersion: made.metadata.resourceVersion };
-    expect(() => again.server.watch(again.server.kinds.get(types.configMaps), old)).toThrow(
+    expect(() => again.api.watch(again.api.kinds.get(types.configMaps), old)).toThrow(
       expect.objectContaining({ code: "expired" }) as unknown as Error,
     );
   });
@@ -192,7 +193,7 @@ describe("ApiServer (05 §3)", () => {
   it("05:CP-T5 refuses all writes once one could not be kept", async () => {
     let isFull = false;
     const journal = { append: () => (isFull ? Promise.reject(new Error("disk full")) : Promise.resolve()) };
-    const { client } = embedded({ journal });
+    const { client } = apiWorld({ journal });
     isFull = true;
     expect((await refusal(client.create(types.configMaps, configMap("a")))).status?.code).toBe(500);
     isFull = false;
@@ -200,7 +201,7 @@ describe("ApiServer (05 §3)", () => {
   });
 
   it("05:CP-S3 refuses what is too large or too deep, and keeps odd names as data", async () => {
-    const { client } = embedded();
+    const { client } = apiWorld();
     const large = configMap("large", { a: "x".repeat(3 * 1024 * 1024) });
     expect((await refusal(client.create(types.configMaps, large))).status?.code).toBe(413);
     let deep: unknown = {};
@@ -217,7 +218,7 @@ describe("ApiServer (05 §3)", () => {
   });
 
   it("05:CP-S3 answers any nonsense with 4xx", async () => {
-    const { client } = embedded();
+    const { client } = apiWorld();
     await client.create(types.pods, pod("p"));
     const value = fc.anything({
       key: fc.constantFrom("spec", "metadata", "name", "status", "containers", "__proto__", "labels", "$patch"),

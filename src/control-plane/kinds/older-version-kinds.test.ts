@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { embedded, refusal, types } from "../../../test/contracts/embedded.ts";
+import { refusal, types } from "../../../test/contracts/api-objects.ts";
+import { apiWorld } from "../../../test/world/api-world.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { installCrds } from "../install-crds.ts";
 
@@ -31,14 +32,14 @@ const provisioner = {
 } satisfies KubeObject;
 
 async function world() {
-  const made = embedded();
-  await installCrds(made.server, "all");
+  const made = apiWorld();
+  await installCrds(made.api, "all");
   return made;
 }
 
 describe("older versions of our kinds (01 §7)", () => {
   it("01 §7.3 v1beta1 is kept as v1 and reads back as it was written", async () => {
-    const { client, server } = await world();
+    const { client, api } = await world();
     const made = await client.create(types.nodePoolsBeta, beta);
     expect(made.apiVersion).toBe("karpenter.sh/v1beta1");
     const stored = await client.get(types.nodePools, { name: "default" });
@@ -50,7 +51,7 @@ describe("older versions of our kinds (01 §7)", () => {
     });
     const { items } = await client.list(types.nodePoolsBeta);
     expect(items.map(({ apiVersion }) => apiVersion)).toEqual(["karpenter.sh/v1beta1"]);
-    expect(server.watch(server.kinds.get(types.nodePoolsBeta)).poll()).toMatchObject({
+    expect(api.watch(api.kinds.get(types.nodePoolsBeta)).poll()).toMatchObject({
       type: "ADDED",
       object: { apiVersion: "karpenter.sh/v1beta1" },
     });
@@ -67,7 +68,7 @@ describe("older versions of our kinds (01 §7)", () => {
   });
 
   it("answers with warnings", async () => {
-    const { server } = await world();
+    const { api: server } = await world();
     const kind = server.kinds.get(types.nodePoolsBeta);
     const { warnings } = await server.create(kind, beta);
     expect(warnings[0]).toBe("karpenter.sh/v1beta1 NodePool is deprecated; use karpenter.sh/v1 NodePool");

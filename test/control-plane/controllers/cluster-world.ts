@@ -1,73 +1,79 @@
 import type { KubeObject } from "../../../src/api/object.ts";
 import { defaultInstance, InstanceList, type SimulatedInstance } from "../../../src/cloud/instance-source.ts";
-import { ApiServer } from "../../../src/control-plane/api/server.ts";
+import type { ApiServer } from "../../../src/control-plane/api/server.ts";
 import type { ApiNode, ApiPod } from "../../../src/control-plane/controllers/api-pod-and-node.ts";
 import {
   type ClusterControllerOptions,
   clusterControllers,
 } from "../../../src/control-plane/controllers/cluster-controllers.ts";
 import { LeaseTimes } from "../../../src/control-plane/controllers/kubelet/lease-times.ts";
-import { InProcessClient } from "../../../src/control-plane/in-process-client.ts";
-import type { JournalEntry } from "../../../src/control-plane/store/journal.ts";
+import type { InProcessClient } from "../../../src/control-plane/in-process-client.ts";
+import type { Journal } from "../../../src/control-plane/store/journal.ts";
 import type { KubeClient, ResourceType } from "../../../src/kube/client.ts";
-import { type Controller, type ControllerFailure, startControllers } from "../../../src/kube/controller.ts";
+import {
+  type Controller,
+  type ControllerFailure,
+  type RunningControllers,
+  startControllers,
+} from "../../../src/kube/controller.ts";
 import { isKubeError, KubeError } from "../../../src/kube/kube-error.ts";
 import { builtInTypes } from "../../../src/kube/resources.ts";
-import { Random } from "../../../src/util/random.ts";
+import type { Random } from "../../../src/util/random.ts";
 import { VirtualClock } from "../../../src/util/virtual-clock.ts";
+import { type ApiWorld, apiWorld } from "../../world/api-world.ts";
+import { interceptCalls } from "../../world/intercept-calls.ts";
 
 export const startAt = Date.parse("2026-01-15T12:00:00Z");
 
 export interface ClusterWorldOptions {
   readonly seed?: string;
-  /** How many plain machines to begin with. */
+  /** How many nodes there are at the start. */
   readonly nodes?: number;
   readonly instance?: (instance: SimulatedInstance) => SimulatedInstance;
   readonly controllers?: Omit<ClusterControllerOptions, "kubelets"> & {
     readonly kubelets?: Partial<ClusterControllerOptions["kubelets"]>;
   };
   readonly otherControllers?: readonly Controller[];
-  /** How likely each call of the loops fails, before or after it took effect. */
+  /** How likely each call of the controllers fails, before or after it took effect. */
   readonly failureRate?: number;
-  /** Keeps a line of every write. */
+  /** Whether a line is kept of every write. */
   readonly keepsLog?: boolean;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The embedded control plane with the loops of CP-L9 to CP-L12, in virtual time. */
+/** The scheduler, kubelets, node and volume controllers of the simulated cluster, without the workload controllers. */
 export class ClusterWorld {
-  readonly clock = new VirtualClock({ startAt });
+  readonly clock: VirtualClock;
   readonly instances: InstanceList;
   readonly api: ApiServer;
   readonly client: InProcessClient;
-  readonly times = new LeaseTimes(this.clock);
+  readonly pass: ApiWorld["pass"];
+  readonly times: LeaseTimes;
   readonly failures: ControllerFailure[] = [];
   readonly log: string[] = [];
   /** How many calls failed on purpose. */
   injectedFailures = 0;
   readonly #options: ClusterWorldOptions;
   readonly #random: Random;
-  #loops: ReturnType<typeof startControllers> | undefined;
+  #running: RunningControllers | undefined;
 
   constructor(options: ClusterWorldOptions = {}) {
     const { seed = "seed", nodes = 3, instance = (same) => same, keepsLog = false } = options;
     this.#options = options;
-    this.#random = new Random(seed);
-    const machines = Array.from({ length: nodes }, (_, at) =>
-      instance(defaultInstance(at + 1, { launchedAt: startAt })),
-    );
-    this.instances = new InstanceList(machines);
-    const append = (entry: JournalEntry): Promise<void> => {
-      this.log.push(JSON.stringify([this.clock.now(), entry]));
-      return Promise.resolve();
+    this.clock = new VirtualClock({ startAt });
+    const journal: Journal = {
+      append: async (entry) => void this.log.push(JSON.stringify([this.clock.now(), entry])),
     };
-    this.api = new ApiServer({
-      clock: this.clock,
-      random: this.#random.fork("server"),
-      ...(keepsLog ? { journal: { append } } : {}),
-    });
-    this.client = new InProcessClient(this.api);
+    const world = apiWorld({ clock: this.clock, seed, ...(keepsLog && { journal }) });
+    this.api = world.api;
+    this.client = world.client;
+    this.pass = world.pass;
+    this.#random = world.random;
+    this.instances = new InstanceList(
+      Array.from({ length: nodes }, (_, at) => instance(defaultInstance(at + 1, { launchedAt: startAt }))),
+    );
+    this.times = new LeaseTimes(this.clock);
     this.api.setReadTransform(this.api.kinds.get(builtInTypes.Lease), this.times.overlay);
   }
 
@@ -79,18 +85,18 @@ export class ClusterWorld {
       isWatched: () => this.api.watcherCount(this.api.kinds.get(builtInTypes.Lease)) > 0,
     } as const;
     const kubelets = { instances: this.instances, leases, ...controllers.kubelets };
-    this.#loops = startControllers({
-      client: this.#unreliable(),
+    this.#running = startControllers({
+      client: this.#unreliableClient(),
       clock: this.clock,
       random: this.#random.fork("loops"),
       controllers: [...clusterControllers({ ...controllers, kubelets }), ...otherControllers],
-      onFailure: (trouble) => this.failures.push(trouble),
+      onFailure: (failure) => this.failures.push(failure),
     });
     await this.pass(0);
     return this;
   }
 
-  #unreliable(): KubeClient {
+  #unreliableClient(): KubeClient {
     const { failureRate = 0 } = this.#options;
     const random = this.#random.fork("failures");
     if (failureRate === 0) return this.client;
@@ -98,38 +104,24 @@ export class ClusterWorld {
       this.injectedFailures++;
       throw new KubeError(random.pick(["server-error", "timeout", "too-many-requests", "conflict"]), "on purpose");
     };
-    const risky = async <T>(call: () => Promise<T>): Promise<T> => {
+    return interceptCalls(this.client, async (_, proceed) => {
       const draw = random.next();
       if (draw < failureRate / 2) fail();
-      const answer = await call();
+      const answer = await proceed();
       return draw < failureRate ? fail() : answer;
-    };
-    const { client } = this;
-    return {
-      get: (type, key) => risky(() => client.get(type, key)),
-      list: (type, options) => risky(() => client.list(type, options)),
-      watch: (type, options) => client.watch(type, options),
-      create: (type, object, options) => risky(() => client.create(type, object, options)),
-      update: (type, object, options) => risky(() => client.update(type, object, options)),
-      patch: (type, key, patch, options) => risky(() => client.patch(type, key, patch, options)),
-      delete: (type, key, options) => risky(() => client.delete(type, key, options)),
-    };
+    });
   }
 
   async stop(): Promise<void> {
-    const stopping = this.#loops?.stop();
+    const stopping = this.#running?.stop();
     await this.clock.runUntilIdle({ untilMs: this.clock.now() });
     await stopping;
   }
 
-  /** As if the process of the loops had died: what they held is gone, the API server is not. */
+  /** As if the process of the controllers had died: what they held is gone, the API server is not. */
   async restart(): Promise<void> {
     await this.stop();
     await this.start();
-  }
-
-  async pass(seconds: number): Promise<void> {
-    await this.clock.advance(seconds * 1000);
   }
 
   create<T extends KubeObject>(type: ResourceType, object: Pick<KubeObject, "metadata"> & Fields): Promise<T> {

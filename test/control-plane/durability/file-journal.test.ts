@@ -17,7 +17,7 @@ import { type FileJournalOptions, openJournal } from "../../../src/control-plane
 import type { JournalEntry } from "../../../src/control-plane/store/journal.ts";
 import { Random } from "../../../src/util/random.ts";
 import { VirtualClock } from "../../../src/util/virtual-clock.ts";
-import { configMap, types } from "../../contracts/embedded.ts";
+import { configMap, types } from "../../contracts/api-objects.ts";
 
 const root = mkdtempSync(join(tmpdir(), "karpenter-journal-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));

@@ -13,7 +13,7 @@ import { isKubeError } from "../../../src/kube/kube-error.ts";
 import { socketTransport } from "../../../src/kube/socket-transport.ts";
 import { systemClock } from "../../../src/util/clock.ts";
 import { Random } from "../../../src/util/random.ts";
-import { configMap, types } from "../../contracts/embedded.ts";
+import { configMap, types } from "../../contracts/api-objects.ts";
 import { bundle } from "./bundle.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "karpenter-kill-"));

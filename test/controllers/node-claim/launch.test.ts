@@ -4,7 +4,7 @@ import { CloudError } from "../../../src/cloud/cloud-error.ts";
 import { lifecycleController } from "../../../src/controllers/node-claim/lifecycle.ts";
 import { KubeError } from "../../../src/kube/kube-error.ts";
 import { karpenterTypes } from "../../../src/kube/resources.ts";
-import { beforeWrites } from "../node/node-world.ts";
+import { beforeWrites } from "../../world/intercept-calls.ts";
 import { claimNamed, foreignRef, nodeClaimWorld, recordedProvider } from "./node-claim-world.ts";
 
 const controllers = (parts: Parameters<typeof lifecycleController>[0]) => [lifecycleController(parts)];

@@ -2,13 +2,14 @@ import { describe, expect, it } from "vitest";
 import type { KubeObject } from "../../../src/api/object.ts";
 import { KubeError } from "../../../src/kube/kube-error.ts";
 import { builtInTypes } from "../../../src/kube/resources.ts";
-import { beforeWrites, type Call, type NodeWorld, nodeWorld, protectedBy } from "./node-world.ts";
+import { beforeWrites, type ClientCall } from "../../world/intercept-calls.ts";
+import { type NodeWorld, nodeWorld, protectedBy } from "./node-world.ts";
 
-const isEviction = ({ subresource }: Call) => subresource === "eviction";
+const isEviction = ({ subresource }: ClientCall) => subresource === "eviction";
 const web = { name: "web", namespace: "default" };
 
 /** A node that ends, with one pod. `first` happens once, after the decision to evict it and before the server hears. */
-async function evicting(first?: (call: Call, world: NodeWorld) => Promise<unknown>): Promise<NodeWorld> {
+async function evicting(first?: (call: ClientCall, world: NodeWorld) => Promise<unknown>): Promise<NodeWorld> {
   let isDue = first !== undefined;
   const through = beforeWrites(async (call) => {
     if (!isDue || !isEviction(call)) return;
@@ -21,7 +22,7 @@ async function evicting(first?: (call: Call, world: NodeWorld) => Promise<unknow
   return world;
 }
 
-const remove = ({ client }: Call) => client.delete(builtInTypes.Pod, web, { gracePeriodSeconds: 0 });
+const remove = ({ client }: ClientCall) => client.delete(builtInTypes.Pod, web, { gracePeriodSeconds: 0 });
 const codes = ({ counted }: NodeWorld) =>
   counted.filter(({ name }) => name === "pods_eviction_requests_total").map(({ labels }) => labels["code"]);
 const evictedEvent = { type: "Normal", reason: "Evicted", message: "Evicted pod: Forceful Termination" };

@@ -4,8 +4,9 @@ import { annotations, labels } from "../../../src/api/labels.ts";
 import type { RepairPolicy } from "../../../src/cloud/cloud-provider.ts";
 import { defaultGates } from "../../../src/controllers/settings.ts";
 import { builtInTypes } from "../../../src/kube/resources.ts";
+import { beforeWrites } from "../../world/intercept-calls.ts";
 import { claimNamed, nodeWithId } from "../node-claim/node-claim-world.ts";
-import { beforeWrites, managedNodeLabels, type NodeWorld, nodeWorld, now, protectedBy } from "./node-world.ts";
+import { managedNodeLabels, type NodeWorld, nodeWorld, now, protectedBy } from "./node-world.ts";
 
 const minutes = 60_000;
 const policies: readonly RepairPolicy[] = [

@@ -4,7 +4,6 @@ import type { KubeObject, ObjectMeta, OwnerReference } from "../../../src/api/ob
 import type { ControllerDependencies } from "../../../src/controllers/controller-dependencies.ts";
 import { nodeControllers } from "../../../src/controllers/node/node-controllers.ts";
 import { lifecycleController } from "../../../src/controllers/node-claim/lifecycle.ts";
-import type { KubeClient, ResourceType } from "../../../src/kube/client.ts";
 import { builtInTypes, karpenterTypes } from "../../../src/kube/resources.ts";
 import type { ControllerWorldOptions } from "../controller-world.ts";
 import { nodeClaimWorld, nodeWithId, type Spec } from "../node-claim/node-claim-world.ts";
@@ -143,37 +142,4 @@ export type NodeWorld = Awaited<ReturnType<typeof nodeWorld>>;
 /** RFC 3339 in whole seconds. */
 export function now({ clock }: { readonly clock: { now(): number } }, inSeconds = 0): string {
   return new Date(clock.now() + inSeconds * 1_000).toISOString().replace(/\.\d+Z$/, "Z");
-}
-
-/** A write of the controllers, before it reaches the server. */
-export interface Call {
-  readonly verb: "create" | "patch" | "delete";
-  readonly type: ResourceType;
-  readonly name: string;
-  readonly subresource?: string | undefined;
-  readonly body: unknown;
-  readonly client: KubeClient;
-}
-
-/** Hears of every write before it happens; may do something first, or fail it. */
-export function beforeWrites(hear: (call: Call) => Promise<unknown> | unknown): (client: KubeClient) => KubeClient {
-  return (client) => ({
-    get: (type, key) => client.get(type, key),
-    list: (type, options) => client.list(type, options),
-    watch: (type, options) => client.watch(type, options),
-    update: (type, object, options) => client.update(type, object, options),
-    create: async (type, object, options) => {
-      const { name = object.metadata.name ?? "", subresource } = options ?? {};
-      await hear({ verb: "create", type, name, subresource, body: object, client });
-      return client.create(type, object, options);
-    },
-    patch: async (type, key, patch, options) => {
-      await hear({ verb: "patch", type, name: key.name, subresource: options?.subresource, body: patch.body, client });
-      return client.patch(type, key, patch, options);
-    },
-    delete: async (type, key, options) => {
-      await hear({ verb: "delete", type, name: key.name, body: options, client });
-      return client.delete(type, key, options);
-    },
-  });
 }

@@ -4,8 +4,9 @@ import type { NodeClaim } from "../../../src/api/kinds/node-claim.ts";
 import { finalizers, labels, taints } from "../../../src/api/labels.ts";
 import { CloudError } from "../../../src/cloud/cloud-error.ts";
 import { builtInTypes, karpenterTypes } from "../../../src/kube/resources.ts";
+import { beforeWrites, type ClientCall } from "../../world/intercept-calls.ts";
 import { claimNamed, recordedProvider } from "../node-claim/node-claim-world.ts";
-import { beforeWrites, type Call, managedNodeLabels, nodeWorld, protectedBy } from "./node-world.ts";
+import { managedNodeLabels, nodeWorld, protectedBy } from "./node-world.ts";
 
 describe("the end of a Node", () => {
   it("03:T-1 03:T-8 03:T-9 goes with its claim and its machine", async () => {
@@ -220,12 +221,12 @@ describe("a machine that is gone", () => {
 describe("the marks of a Node that ends", () => {
   const own = { key: "example.com/mine", effect: "NoSchedule", value: "1" };
   const disrupted = { key: "karpenter.sh/disrupted", effect: "NoSchedule" };
-  const setTaints = ({ client }: Pick<Call, "client">, ...all: readonly object[]) =>
+  const setTaints = ({ client }: Pick<ClientCall, "client">, ...all: readonly object[]) =>
     client.patch(builtInTypes.Node, { name: "node-a" }, { kind: "merge", body: { spec: { taints: all } } });
 
   it("03:T-7 are a taint and a label, made in one locked write", async () => {
     const bodies: unknown[] = [];
-    const isOurs = ({ type, verb }: Call) => type === builtInTypes.Node && verb === "patch";
+    const isOurs = ({ type, verb }: ClientCall) => type === builtInTypes.Node && verb === "patch";
     const world = await nodeWorld({ wrapClient: beforeWrites((call) => isOurs(call) && bodies.push(call.body)) });
     await world.registeredNode();
     await world.run(["web"], { metadata: protectedBy("true") });
@@ -272,7 +273,7 @@ describe("the marks of a Node that ends", () => {
 });
 
 describe("what is written on the claim", () => {
-  const saysDrained = ({ type, body }: Call) =>
+  const saysDrained = ({ type, body }: ClientCall) =>
     type === karpenterTypes.NodeClaim &&
     isStatusConditionTrue(body as Parameters<typeof isStatusConditionTrue>[0], "Drained");
 

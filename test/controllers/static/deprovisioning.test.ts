@@ -8,7 +8,7 @@ import type { Controller } from "../../../src/kube/controller.ts";
 import { karpenterTypes } from "../../../src/kube/resources.ts";
 import { type ControllerWorld, controllerWorld } from "../controller-world.ts";
 import { claim, daemonSet, foreignClass, kwokClass, type MachineDraft, machine, podOn, pool } from "../pool-objects.ts";
-import { overheard, restart } from "./static-world.ts";
+import { beforeCreateAndDelete, restart } from "./static-world.ts";
 
 const joined: MachineDraft = { node: { isInitialized: true } };
 
@@ -142,7 +142,7 @@ describe("static.deprovisioning", () => {
     let failures = 1;
     const seen: number[] = [];
     const world = await shrinking((parts) => [
-      overheard(staticDeprovisioningController(parts), () => {
+      beforeCreateAndDelete(staticDeprovisioningController(parts), () => {
         seen.push(parts.cluster.nodePoolState.counts("default").active);
         if (failures-- > 0) throw new Error("the server is busy");
       }),

@@ -13,7 +13,7 @@ import { karpenterTypes } from "../../../src/kube/resources.ts";
 import { recordingMetrics } from "../../world/recording-metrics.ts";
 import { type ControllerWorld, controllerWorld } from "../controller-world.ts";
 import { claim, foreignClass, kwokClass, machine, type PoolDraft, pool } from "../pool-objects.ts";
-import { overheard, restart } from "./static-world.ts";
+import { beforeCreateAndDelete, restart } from "./static-world.ts";
 
 const lastTransitionTime = "2026-01-01T00:00:00Z";
 
@@ -263,7 +263,7 @@ describe("static.provisioning", () => {
   it("03:SP-2 places are kept while claims are made, and free afterwards", async () => {
     const reserved: number[] = [];
     const controllers = (parts: ControllerDependencies) => [
-      overheard(staticProvisioningController(parts), () =>
+      beforeCreateAndDelete(staticProvisioningController(parts), () =>
         reserved.push(parts.cluster.nodePoolState.counts("default").reserved),
       ),
     ];
@@ -277,7 +277,7 @@ describe("static.provisioning", () => {
   it("03:SP-2 a claim that cannot be made gives its place back, is tried again, and does not hold up others", async () => {
     let failures = 2;
     const controllers = (parts: ControllerDependencies) => [
-      overheard(staticProvisioningController(parts), () => {
+      beforeCreateAndDelete(staticProvisioningController(parts), () => {
         if (failures-- > 0) throw new Error("the server is busy");
       }),
     ];

@@ -1,34 +1,19 @@
 import type { ControllerDependencies } from "../../../src/controllers/controller-dependencies.ts";
 import { nominationMs } from "../../../src/controllers/settings.ts";
-import type { KubeClient } from "../../../src/kube/client.ts";
 import { type Controller, startControllers } from "../../../src/kube/controller.ts";
 import { ClusterState } from "../../../src/state/cluster-state.ts";
 import { clusterStateController } from "../../../src/state/cluster-state-controller.ts";
+import { beforeWrites } from "../../world/intercept-calls.ts";
 import type { ControllerWorld } from "../controller-world.ts";
 
-/** A loop whose creations and deletions are heard of, and can be made to fail, before they reach the server. */
-export function overheard(loop: Controller, hear: () => void): Controller {
+/** A controller that tells of each creation and deletion before it is made; what it throws fails the call. */
+export function beforeCreateAndDelete(controller: Controller, tell: () => void): Controller {
+  const wrap = beforeWrites(({ verb }) => {
+    if (verb === "create" || verb === "delete") tell();
+  });
   return {
-    ...loop,
-    run: ({ client, ...world }, signal) => loop.run({ ...world, client: hearing(client, hear) }, signal),
-  };
-}
-
-function hearing(client: KubeClient, hear: () => void): KubeClient {
-  return {
-    get: (type, key) => client.get(type, key),
-    list: (type, options) => client.list(type, options),
-    watch: (type, options) => client.watch(type, options),
-    update: (type, object, options) => client.update(type, object, options),
-    patch: (type, key, patch, options) => client.patch(type, key, patch, options),
-    create: async (type, object, options) => {
-      hear();
-      return client.create(type, object, options);
-    },
-    delete: async (type, key, options) => {
-      hear();
-      return client.delete(type, key, options);
-    },
+    ...controller,
+    run: ({ client, ...context }, signal) => controller.run({ ...context, client: wrap(client) }, signal),
   };
 }
 

@@ -3,13 +3,14 @@ import type { KubeObject } from "../../../src/api/object.ts";
 import { Informer } from "../../../src/kube/informer.ts";
 import { isKubeError, type KubeError } from "../../../src/kube/kube-error.ts";
 import { Random } from "../../../src/util/random.ts";
-import { configMap, type EmbeddedWorld, embedded, types } from "../../contracts/embedded.ts";
+import { configMap, types } from "../../contracts/api-objects.ts";
 import { runs } from "../../runs.ts";
+import { type ApiWorld, apiWorld } from "../api-world.ts";
 import { CrashError } from "./crash-error.ts";
 import { type ClientFaultRates, FaultPlan } from "./fault-plan.ts";
 import { FaultyClient } from "./faulty-client.ts";
 
-interface BadWorld extends EmbeddedWorld {
+interface BadWorld extends ApiWorld {
   readonly faulty: FaultyClient;
   readonly plan: FaultPlan;
   readonly faults: string[];
@@ -19,7 +20,7 @@ function badWorld(
   rates: ClientFaultRates,
   { seed = "bad", crashAtCall }: { seed?: string; crashAtCall?: number } = {},
 ): BadWorld {
-  const world = embedded();
+  const world = apiWorld();
   const plan = new FaultPlan({ random: new Random(seed), rates, crashAtCall });
   const faults: string[] = [];
   const { client, clock } = world;
@@ -36,7 +37,7 @@ async function refused(call: Promise<unknown>): Promise<KubeError> {
   );
 }
 
-async function exists({ client }: EmbeddedWorld, name: string): Promise<boolean> {
+async function exists({ client }: ApiWorld, name: string): Promise<boolean> {
   const { items } = await client.list(types.configMaps);
   return items.some(({ metadata }) => metadata.name === name);
 }
@@ -102,9 +103,9 @@ it("05:CP-T4 crash: open watches end with it", async () => {
 });
 
 it.each(["cut", "expired"] as const)("05:CP-T4 watch %s: the stream ends instead of an event", async (fault) => {
-  const { faulty, client, clock, server } = badWorld({ watches: { [fault]: 1 } });
+  const { faulty, client, clock, api } = badWorld({ watches: { [fault]: 1 } });
   const { signal } = new AbortController();
-  const events = faulty.watch(types.configMaps, { signal, resourceVersion: String(server.revision) });
+  const events = faulty.watch(types.configMaps, { signal, resourceVersion: String(api.revision) });
   const watching = (async () => {
     for await (const event of events) return event;
     return "ended";
@@ -117,11 +118,11 @@ it.each(["cut", "expired"] as const)("05:CP-T4 watch %s: the stream ends instead
 });
 
 it("05:CP-T4 delays events in order within a watch, not between watches", async () => {
-  const { faulty, client, clock, server } = badWorld({ watchDelayMs: 10_000 });
+  const { faulty, client, clock, api } = badWorld({ watchDelayMs: 10_000 });
   const stop = new AbortController();
   const arrivals: string[] = [];
   const watched = [types.configMaps, types.secrets].map(async (type) => {
-    const options = { signal: stop.signal, resourceVersion: String(server.revision) };
+    const options = { signal: stop.signal, resourceVersion: String(api.revision) };
     for await (const event of faulty.watch(type, options)) {
       if (event.type !== "BOOKMARK") arrivals.push(event.object.metadata.name ?? "");
     }

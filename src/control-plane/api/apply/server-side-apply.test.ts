@@ -1,7 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { configMap, embedded, pod, refusal, types } from "../../../../test/contracts/embedded.ts";
+import { configMap, pod, refusal, types } from "../../../../test/contracts/api-objects.ts";
 import { runs } from "../../../../test/runs.ts";
+import { apiWorld } from "../../../../test/world/api-world.ts";
 import type { KubeObject } from "../../../api/object.ts";
 import { isKubeError } from "../../../kube/kube-error.ts";
 
@@ -20,7 +21,7 @@ const template = (containers: readonly object[]) => ({
 
 describe("server-side apply (05 §3)", () => {
   it("writes down who owns what, and how", async () => {
-    const { client } = embedded();
+    const { client } = apiWorld();
     const apply = {
       kind: "apply",
       body: configMap("m", { a: "1" }, { labels: { x: "y" } }),
@@ -50,7 +51,7 @@ describe("server-side apply (05 §3)", () => {
   });
 
   it("changes nothing, not even the version, when it is repeated", async () => {
-    const { client, clock } = embedded();
+    const { client, clock } = apiWorld();
     const patch = {
       kind: "apply",
       body: deployment(template([{ name: "c", image: "c:1" }])),
@@ -62,7 +63,7 @@ describe("server-side apply (05 §3)", () => {
   });
 
   it("owns list items by their keys: each manager its container, its port, its variable", async () => {
-    const { client } = embedded();
+    const { client } = apiWorld();
     const apply = (fieldManager: string, containers: readonly object[]) =>
       client.patch(types.deployments, at("web"), {
         kind: "apply",
@@ -92,7 +93,7 @@ describe("server-side apply (05 §3)", () => {
   });
 
   it("lists all conflicts by manager", async () => {
-    const { client } = embedded();
+    const { client } = apiWorld();
     const apply = (fieldManager: string, data: Record<string, string>) =>
       client.patch(types.configMaps, at("m"), { kind: "apply", body: configMap("m", data), fieldManager });
     await apply("a", { x: "1", y: "1" });
@@ -105,7 +106,7 @@ describe("server-side apply (05 §3)", () => {
   });
 
   it("takes what nobody claimed as written before", async () => {
-    const { client } = embedded();
+    const { client } = apiWorld();
     await client.create(types.configMaps, configMap("m", { a: "1" }));
     const apply = (a: string) =>
       client.patch(types.configMaps, at("m"), { kind: "apply", body: configMap("m", { a }), fieldManager: "x" });
@@ -114,7 +115,7 @@ describe("server-side apply (05 §3)", () => {
   });
 
   it("lets kubectl take over what it wrote by client-side apply", async () => {
-    const { client } = embedded();
+    const { client } = apiWorld();
     const lastApplied = JSON.stringify(configMap("m", { a: "1" }));
     const annotations = { "kubectl.kubernetes.io/last-applied-configuration": lastApplied };
     const csa = { fieldManager: "kubectl-client-side-apply" };
@@ -126,7 +127,7 @@ describe("server-side apply (05 §3)", () => {
   });
 
   it("keeps status to the status endpoint", async () => {
-    const { client } = embedded();
+    const { client } = apiWorld();
     await client.create(types.pods, pod("p"), { fieldManager: "creator" });
     const body = { apiVersion: "v1", kind: "Pod", metadata: at("p"), status: { phase: "Running" } };
     const patch = { kind: "apply", body, fieldManager: "kubelet", force: true } as const;
@@ -142,7 +143,7 @@ describe("server-side apply (05 §3)", () => {
   });
 
   it("needs a manager, and takes no managed fields", async () => {
-    const { client } = embedded();
+    const { client } = apiWorld();
     const nobody = { kind: "apply", body: configMap("m"), fieldManager: "" } as const;
     expect((await refusal(client.patch(types.configMaps, at("m"), nobody))).code).toBe("bad-request");
     const forged = configMap("m", {}, { managedFields: [{ manager: "x" }] } as never);
@@ -151,7 +152,7 @@ describe("server-side apply (05 §3)", () => {
   });
 
   it("holds whoever wrote a map first for its owner, also once it is empty, as a real server does", async () => {
-    const { client } = embedded();
+    const { client } = apiWorld();
     const apply = (manager: string, data: Record<string, string>, force = false) =>
       client.patch(types.configMaps, at("m"), {
         kind: "apply",
@@ -180,7 +181,7 @@ describe("server-side apply (05 §3)", () => {
       data,
     });
     const property = fc.asyncProperty(fc.array(step, { maxLength: 10 }), async (steps) => {
-      const { client } = embedded();
+      const { client } = apiWorld();
       const model = new Model();
       // One key stays, so that the map itself never comes and goes, which is a conflict of its own: see above.
       const kept = { keep: "0" };

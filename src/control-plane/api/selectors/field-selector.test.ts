@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { embedded, pod, refusal, types } from "../../../../test/contracts/embedded.ts";
+import { pod, refusal, types } from "../../../../test/contracts/api-objects.ts";
+import { apiWorld } from "../../../../test/world/api-world.ts";
 
 describe("field selectors (05 §3)", () => {
-  const { client } = embedded();
+  const { client } = apiWorld();
   const names = async (fieldSelector: string) =>
     (await client.list(types.pods, { fieldSelector })).items.map(({ metadata }) => metadata.name);
 

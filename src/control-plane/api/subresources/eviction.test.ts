@@ -1,19 +1,20 @@
 import { describe, expect, it } from "vitest";
-import { type EmbeddedWorld, embedded, pod, refusal, types } from "../../../../test/contracts/embedded.ts";
+import { pod, refusal, types } from "../../../../test/contracts/api-objects.ts";
+import { type ApiWorld, apiWorld } from "../../../../test/world/api-world.ts";
 import type { KubeObject } from "../../../api/object.ts";
 import { listAt } from "../../object-fields.ts";
 
 const at = (name: string) => ({ name, namespace: "default" });
 const labels = { app: "web" };
 
-async function runningPod({ client }: EmbeddedWorld, name: string, ready = true): Promise<void> {
+async function runningPod({ client }: ApiWorld, name: string, ready = true): Promise<void> {
   await client.create(types.pods, pod(name, { nodeName: "n1" }, { labels }));
   const conditions = [{ type: "Ready", status: ready ? "True" : "False" }];
   const body = { status: { phase: "Running", conditions } };
   await client.patch(types.pods, at(name), { kind: "merge", body }, { subresource: "status" });
 }
 
-async function budget({ client }: EmbeddedWorld, name: string, status: object, spec: object = {}): Promise<void> {
+async function budget({ client }: ApiWorld, name: string, status: object, spec: object = {}): Promise<void> {
   const object = { apiVersion: "policy/v1", kind: "PodDisruptionBudget", metadata: at(name) };
   await client.create(types.budgets, {
     ...object,
@@ -23,14 +24,14 @@ async function budget({ client }: EmbeddedWorld, name: string, status: object, s
   await client.patch(types.budgets, at(name), { kind: "merge", body }, { subresource: "status" });
 }
 
-function evict({ client }: EmbeddedWorld, name: string, deleteOptions: object = {}): Promise<KubeObject> {
+function evict({ client }: ApiWorld, name: string, deleteOptions: object = {}): Promise<KubeObject> {
   const eviction = { apiVersion: "policy/v1", kind: "Eviction", metadata: at(name), deleteOptions };
   return client.create(types.pods, eviction, { subresource: "eviction", name });
 }
 
 describe("eviction (05:CP-L6)", () => {
   it("deletes gracefully, and says why", async () => {
-    const context = embedded();
+    const context = apiWorld();
     await runningPod(context, "p");
     expect(await evict(context, "p")).toMatchObject({ kind: "Status", status: "Success" });
     const going = await context.client.get(types.pods, at("p"));
@@ -42,7 +43,7 @@ describe("eviction (05:CP-L6)", () => {
   });
 
   it("spends the budget before the pod goes", async () => {
-    const context = embedded();
+    const context = apiWorld();
     await runningPod(context, "p");
     await runningPod(context, "q");
     await budget(context, "b", { disruptionsAllowed: 1, desiredHealthy: 1, currentHealthy: 2 });
@@ -53,7 +54,7 @@ describe("eviction (05:CP-L6)", () => {
   });
 
   it("answers 429 with the budget as the cause", async () => {
-    const context = embedded();
+    const context = apiWorld();
     await runningPod(context, "p");
     await budget(context, "b", { disruptionsAllowed: 0, desiredHealthy: 1, currentHealthy: 1 });
     const { status, retryAfterMs } = await refusal(evict(context, "p"));
@@ -66,7 +67,7 @@ describe("eviction (05:CP-L6)", () => {
   });
 
   it("waits for a budget that has not been looked at", async () => {
-    const context = embedded();
+    const context = apiWorld();
     await runningPod(context, "p");
     await budget(context, "b", { disruptionsAllowed: 5, observedGeneration: 0 });
     const { status, retryAfterMs } = await refusal(evict(context, "p"));
@@ -75,7 +76,7 @@ describe("eviction (05:CP-L6)", () => {
   });
 
   it("answers 500 to a pod with two budgets", async () => {
-    const context = embedded();
+    const context = apiWorld();
     await runningPod(context, "p");
     await budget(context, "b", { disruptionsAllowed: 5 });
     await budget(context, "c", { disruptionsAllowed: 5 });
@@ -87,7 +88,7 @@ describe("eviction (05:CP-L6)", () => {
     ["IfHealthyBudget lets an unready pod go while enough others are healthy", {}, 2, true],
     ["IfHealthyBudget keeps an unready pod when too few others are", {}, 0, false],
   ])("%s", async (_, spec, currentHealthy, isAllowed) => {
-    const context = embedded();
+    const context = apiWorld();
     await runningPod(context, "p", false);
     await budget(context, "b", { disruptionsAllowed: 0, desiredHealthy: 1, currentHealthy }, spec);
     if (isAllowed) await evict(context, "p");
@@ -95,7 +96,7 @@ describe("eviction (05:CP-L6)", () => {
   });
 
   it("asks no budget for pods that do not run", async () => {
-    const context = embedded();
+    const context = apiWorld();
     await context.client.create(types.pods, pod("p", {}, { labels }));
     await budget(context, "b", { disruptionsAllowed: 0 });
     await evict(context, "p");
@@ -103,17 +104,17 @@ describe("eviction (05:CP-L6)", () => {
   });
 
   it("changes nothing on a dry run, and heeds preconditions", async () => {
-    const context = embedded();
+    const context = apiWorld();
     await runningPod(context, "p");
     await budget(context, "b", { disruptionsAllowed: 1 });
-    const before = context.server.revision;
+    const before = context.api.revision;
     await evict(context, "p", { dryRun: ["All"] });
     expect((await refusal(evict(context, "p", { preconditions: { uid: "other" } }))).code).toBe("conflict");
-    expect(context.server.revision).toBe(before);
+    expect(context.api.revision).toBe(before);
   });
 
   it("05:CP-S3 refuses what is no eviction of this pod", async () => {
-    const context = embedded();
+    const context = apiWorld();
     await runningPod(context, "p");
     const other = { apiVersion: "policy/v1", kind: "Eviction", metadata: at("q") };
     const create = (body: object) =>

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { embedded, pod, refusal, types } from "../../../../test/contracts/embedded.ts";
+import { pod, refusal, types } from "../../../../test/contracts/api-objects.ts";
+import { apiWorld } from "../../../../test/world/api-world.ts";
 import type { KubeObject } from "../../../api/object.ts";
 import { qosClass } from "./pod-traits.ts";
 
@@ -7,7 +8,7 @@ const at = (name: string) => ({ name, namespace: "default" });
 
 describe("pods (05 §5)", () => {
   it("get what API servers fill in", async () => {
-    const { client } = embedded();
+    const { client } = apiWorld();
     const { spec, status, metadata } = await client.create(types.pods, pod("p"));
     expect(metadata.generation).toBe(1);
     expect(status).toEqual({ phase: "Pending", qosClass: "BestEffort" });
@@ -41,7 +42,7 @@ describe("pods (05 §5)", () => {
   });
 
   it("ask for their limits where they ask for nothing, then for the namespace's defaults", async () => {
-    const { client } = embedded();
+    const { client } = apiWorld();
     const limits = [{ type: "Container", default: { cpu: "2", memory: "1Gi" }, defaultRequest: { cpu: "500m" } }];
     const range = { apiVersion: "v1", kind: "LimitRange", metadata: at("range"), spec: { limits } };
     await client.create(types.limitRanges, range);
@@ -56,7 +57,7 @@ describe("pods (05 §5)", () => {
   });
 
   it("get their priority from its class, or from the default one", async () => {
-    const { client } = embedded();
+    const { client } = apiWorld();
     const made = await client.create(types.pods, pod("p", { priorityClassName: "system-node-critical" }));
     expect(made.spec).toMatchObject({ priority: 2_000_001_000 });
     expect((await refusal(client.create(types.pods, pod("q", { priorityClassName: "none" })))).status?.message).toBe(
@@ -73,7 +74,7 @@ describe("pods (05 §5)", () => {
   });
 
   it("carry the overhead of their runtime", async () => {
-    const { client } = embedded();
+    const { client } = apiWorld();
     const runtime = { apiVersion: "node.k8s.io/v1", kind: "RuntimeClass", metadata: { name: "vm" }, handler: "vm" };
     const extra = { overhead: { podFixed: { cpu: "250m" } }, scheduling: { nodeSelector: { vm: "yes" } } };
     await client.create(types.runtimeClasses, { ...runtime, ...extra } as KubeObject);
@@ -92,7 +93,7 @@ describe("pods (05 §5)", () => {
   });
 
   it("stay what they are, but for their images and a few more", async () => {
-    const { client } = embedded();
+    const { client } = apiWorld();
     await client.create(types.pods, pod("p"));
     const patch = (spec: object) => client.patch(types.pods, at("p"), { kind: "strategic", body: { spec } });
     expect((await patch({ containers: [{ name: "main", image: "main:2" }] })).metadata.generation).toBe(2);
@@ -105,7 +106,7 @@ describe("pods (05 §5)", () => {
   });
 
   it("wait behind their gates, and may still choose nodes until then", async () => {
-    const { client } = embedded();
+    const { client } = apiWorld();
     const gated = await client.create(types.pods, pod("p", { schedulingGates: [{ name: "g" }] }));
     expect(gated.status).toMatchObject({ conditions: [{ type: "PodScheduled", reason: "SchedulingGated" }] });
     const body = { spec: { schedulingGates: null, nodeSelector: { a: "b" } } };
@@ -138,13 +139,13 @@ describe("pods (05 §5)", () => {
       "spec.containers[0].volumeMounts[0].name",
     ],
   ])("are refused with %s", async (_, spec, field) => {
-    const { client } = embedded();
+    const { client } = apiWorld();
     const error = await refusal(client.create(types.pods, pod("p", spec)));
     expect(error.status?.details?.causes?.map((cause) => cause.field)).toEqual([field]);
   });
 
   it("05:CP-S3 of the wrong shape are a bad request", async () => {
-    const { client } = embedded();
+    const { client } = apiWorld();
     for (const spec of [
       "x",
       7,
@@ -160,7 +161,7 @@ describe("pods (05 §5)", () => {
   });
 
   it("stop gracefully only where they run", async () => {
-    const { client, clock } = embedded();
+    const { client, clock } = apiWorld();
     await client.create(types.pods, pod("waiting"));
     expect(await client.delete(types.pods, at("waiting"))).toBeUndefined();
     await client.create(types.pods, pod("running", { nodeName: "n1" }));

@@ -1,22 +1,24 @@
 import type { KubeObject } from "../../../../src/api/object.ts";
-import { ApiServer } from "../../../../src/control-plane/api/server.ts";
+import type { ApiServer } from "../../../../src/control-plane/api/server.ts";
 import { garbageCollectionControllers } from "../../../../src/control-plane/controllers/garbage-collection/garbage-collection-controllers.ts";
 import { workloadControllers } from "../../../../src/control-plane/controllers/workloads/workload-controllers.ts";
-import { InProcessClient } from "../../../../src/control-plane/in-process-client.ts";
-import type { JournalEntry } from "../../../../src/control-plane/store/journal.ts";
 import type { KubeClient, ResourceType } from "../../../../src/kube/client.ts";
 import { type ControllerFailure, startControllers } from "../../../../src/kube/controller.ts";
-import { isKubeError, KubeError } from "../../../../src/kube/kube-error.ts";
-import { builtInTypes } from "../../../../src/kube/resources.ts";
-import { Random } from "../../../../src/util/random.ts";
+import type { Random } from "../../../../src/util/random.ts";
 import { VirtualClock } from "../../../../src/util/virtual-clock.ts";
+import { apiWorld, startAt } from "../../../world/api-world.ts";
+import { FaultPlan } from "../../../world/faults/fault-plan.ts";
+import { FaultyClient } from "../../../world/faults/faulty-client.ts";
+import { WriteLog } from "../../../world/write-log.ts";
 import { testKubelet } from "./test-kubelet.ts";
+
+export { startAt };
 
 export interface WorkloadWorldOptions {
   readonly seed?: string;
   readonly readyAfterMs?: number;
   readonly nodes?: readonly string[];
-  /** Wraps the client the loops use. */
+  /** Wraps the client of the controllers. */
   readonly wrapClient?: (client: KubeClient, world: { clock: VirtualClock; random: Random }) => KubeClient;
 }
 
@@ -34,57 +36,57 @@ export interface WorkloadWorld {
   list<T extends KubeObject = KubeObject>(type: ResourceType, labelSelector?: string): Promise<readonly T[]>;
   patch(type: ResourceType, name: string, body: unknown): Promise<void>;
   delete(type: ResourceType, name: string, propagation?: "Background" | "Foreground" | "Orphan"): Promise<void>;
-  /** The loops lose all they know; calls under way may or may not have taken effect, and no others follow. */
+  /** The controllers forget everything; calls under way may or may not have taken effect, and no others follow. */
   crash(): void;
   stop(): Promise<void>;
 }
 
-export const startAt = Date.parse("2026-01-01T00:00:00Z");
-
-/** A control plane with the loops of this folder and a kubelet of sorts, in virtual time. */
+/** The workload and garbage collection controllers with a small kubelet. */
 export async function workloadWorld(options: WorkloadWorldOptions = {}): Promise<WorkloadWorld> {
   const { seed = "test", readyAfterMs = 1_000, nodes = ["n1", "n2", "n3"] } = options;
-  const clock = new VirtualClock({ startAt });
-  const random = new Random(seed);
   const journal: string[] = [];
-  const api = new ApiServer({
+  const clock = new VirtualClock({ startAt });
+  const world = apiWorld({
     clock,
-    random,
-    journal: {
-      append: async ({ op, revision, storage = "", key = "" }: JournalEntry) => {
-        journal.push(`${(clock.now() - startAt) / 1000} ${revision} ${op} ${storage} ${key}`);
-      },
-    },
+    seed,
+    fieldManager: "test",
+    journal: new WriteLog({ now: () => (clock.now() - startAt) / 1_000, onWrite: ({ line }) => journal.push(line) }),
   });
-  const client = new InProcessClient(api, { fieldManager: "test" });
-  const troubles: ControllerFailure[] = [];
-  let generation = 0;
+  const { api, client, random, pass } = world;
+  const failures: ControllerFailure[] = [];
+  let starts = 0;
   const start = () => {
-    const own = random.fork(`loops-${generation++}`);
-    const life = { isOver: false };
-    const used = options.wrapClient?.(client, { clock, random: own }) ?? client;
-    const loops = startControllers({
-      client: mortal(used, life),
+    const own = random.fork(`loops-${starts++}`);
+    const wrapped = options.wrapClient?.(client, { clock, random: own }) ?? client;
+    const process = new FaultyClient({ client: wrapped, clock, plan: new FaultPlan({ random: own.fork("faults") }) });
+    let isDead = false;
+    const running = startControllers({
+      client: process,
       clock,
       random: own,
       controllers: [...workloadControllers, ...garbageCollectionControllers, testKubelet({ readyAfterMs, nodes })],
-      onFailure: (trouble) => !life.isOver && troubles.push(trouble),
+      onFailure: (failure) => !isDead && failures.push(failure),
     });
-    return { ...loops, life };
+    const kill = (): Promise<void> => {
+      isDead = true;
+      process.kill();
+      return running.stop();
+    };
+    return { ...running, kill };
   };
-  for (const name of nodes)
-    await client.create(builtInTypes.Node, { apiVersion: "v1", kind: "Node", metadata: { name } });
+  await world.create(...nodes.map((name) => ({ apiVersion: "v1", kind: "Node", metadata: { name } })));
   let running = start();
   const dying: Promise<void>[] = [];
   const namespace = "default";
   const keyOf = (type: ResourceType, name: string) => (type.namespaced ? { name, namespace } : { name });
-  const cluster: WorkloadWorld = {
+  await pass(1);
+  return {
     api,
     client,
     clock,
-    failures: troubles,
+    failures,
     journal,
-    pass: async (count) => void (await clock.advance(count * 1000)),
+    pass,
     create: async <T extends KubeObject>(object: unknown) => {
       const { apiVersion, kind, metadata } = object as KubeObject;
       const type = api.kinds.findByApiVersion({ apiVersion, kind });
@@ -92,52 +94,24 @@ export async function workloadWorld(options: WorkloadWorldOptions = {}): Promise
       const placed = type.namespaced ? { namespace, ...metadata } : metadata;
       return client.create<T>(type, { ...(object as KubeObject), metadata: placed });
     },
-    get: async <T extends KubeObject>(type: ResourceType, name: string) => {
-      try {
-        return await client.get<T>(type, keyOf(type, name));
-      } catch (error) {
-        if (isKubeError(error, "not-found")) return undefined;
-        throw error;
-      }
-    },
+    get: <T extends KubeObject>(type: ResourceType, name: string) =>
+      world.get<T>(type, name, type.namespaced ? namespace : undefined),
     list: async <T extends KubeObject>(type: ResourceType, labelSelector?: string) =>
       (await client.list<T>(type, { ...(type.namespaced && { namespace }), labelSelector })).items,
     patch: async (type, name, body) => void (await client.patch(type, keyOf(type, name), { kind: "merge", body })),
     delete: async (type, name, propagation) =>
       void (await client.delete(type, keyOf(type, name), { propagation: propagation ?? "Background" })),
     crash: () => {
-      running.life.isOver = true;
-      dying.push(running.stop());
+      dying.push(running.kill());
       running = start();
     },
     stop: async () => {
-      const all = Promise.all([...dying, running.stop()]);
-      await clock.advance(60_000); // calls under way end in their own time
-      await all;
+      await world.during(Promise.all([...dying, running.stop()]));
     },
   };
-  await cluster.pass(1);
-  return cluster;
 }
 
-/** A client that answers nothing any more once its owner is dead. */
-function mortal(client: KubeClient, life: { readonly isOver: boolean }): KubeClient {
-  const alive = (): KubeClient => {
-    if (life.isOver) throw new KubeError("unavailable", "its owner is no more");
-    return client;
-  };
-  return {
-    get: async (...call) => alive().get(...call),
-    list: async (...call) => alive().list(...call),
-    watch: (...call) => alive().watch(...call),
-    create: async (...call) => alive().create(...call),
-    update: async (...call) => alive().update(...call),
-    patch: async (...call) => alive().patch(...call),
-    delete: async (...call) => alive().delete(...call),
-  };
-}
-
-/** A template whose pods wear a label. */
+/** A pod template with an `app` label. */
 export function template(
   app: string,
   { image = "app:1", annotations = {} }: { image?: string; annotations?: object } = {},

@@ -1,23 +1,6 @@
 import type { KubeObject, ObjectMeta } from "../../src/api/object.ts";
-import { ApiServer, type ApiServerOptions } from "../../src/control-plane/api/server.ts";
-import { InProcessClient } from "../../src/control-plane/in-process-client.ts";
 import type { ResourceType } from "../../src/kube/client.ts";
 import { isKubeError, type KubeError } from "../../src/kube/kube-error.ts";
-import { Random } from "../../src/util/random.ts";
-import { VirtualClock } from "../../src/util/virtual-clock.ts";
-
-/** An API server on a virtual clock, with a client. */
-export interface EmbeddedWorld {
-  readonly clock: VirtualClock;
-  readonly server: ApiServer;
-  readonly client: InProcessClient;
-}
-
-export function embedded(options: Partial<ApiServerOptions> = {}): EmbeddedWorld {
-  const clock = new VirtualClock({ startAt: Date.parse("2026-01-01T00:00:00Z") });
-  const server = new ApiServer({ clock, random: new Random("embedded"), ...options });
-  return { clock, server, client: new InProcessClient(server) };
-}
 
 export const types = {
   namespaces: type("", "v1", "Namespace", "namespaces", false),
