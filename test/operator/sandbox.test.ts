@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
+import { isStatusConditionTrue } from "../../src/api/conditions/set-condition.ts";
 import type { NodeClaim } from "../../src/api/kinds/node-claim.ts";
 import type { Node } from "../../src/api/kubernetes/cluster-objects.ts";
 import type { Pod } from "../../src/api/kubernetes/pod.ts";
@@ -143,6 +144,8 @@ it("05:CP-T5 --data-dir: claims, nodes, machines and pods outlive the process, a
   await withSandbox("kept", async ({ sandbox }) => {
     await loadObjects(sandbox.api, example("quick-start.yaml"));
     await until("50 pods run", allRun(sandbox, 50));
+    const isInitialized = (claim: NodeClaim) => isStatusConditionTrue(claim, "Initialized");
+    await until("every node is up", async () => (await claimsOf(sandbox)).every(isInitialized));
     before = await facts(sandbox);
   });
   await withSandbox("kept", async ({ sandbox, lines }) => {
