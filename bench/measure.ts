@@ -1,6 +1,6 @@
+import { resourceBound } from "../src/core/bound/resource-bound.ts";
 import { podRequests, QuantityReader } from "../src/core/pod-requests.ts";
 import { mergeResources } from "../src/core/resources.ts";
-import { resourceBound } from "../src/core/scenario/resource-bound.ts";
 import type { Decision } from "../src/core/scheduling/decision.ts";
 import type { Pass } from "../src/core/scheduling/pass-state.ts";
 import type { SchedulingProblem } from "../src/core/scheduling/problem.ts";

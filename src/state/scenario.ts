@@ -1,4 +1,5 @@
 import type { LabelPolicy } from "../api/label-policy.ts";
+import type { NodeClassRef } from "../api/node-class-ref.ts";
 import type { KubeObject, ObjectMeta } from "../api/object.ts";
 import type { GroupKind } from "../api/validation/node-pool.ts";
 import type { InstanceType } from "../core/instance-type.ts";
@@ -8,7 +9,6 @@ import { type BufferFault, resolveBuffers } from "../core/round/resolve-buffers.
 import { collectRoundPods, type IgnoredPod, podsToPlace } from "../core/round/round-pods.ts";
 import { roundProblem } from "../core/round/round-problem.ts";
 import { selectUsablePools, type UnusablePoolReason } from "../core/round/usable-pools.ts";
-import type { NodeClassRef } from "../core/scenario/complete-nodes.ts";
 import type { Pool, SchedulingPolicy, SchedulingProblem } from "../core/scheduling/problem.ts";
 import type { Refusal } from "../core/scheduling/refusal.ts";
 import { runSteps } from "../util/steps.ts";

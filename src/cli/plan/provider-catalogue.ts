@@ -1,10 +1,10 @@
 import type { Ec2NodeClass } from "../../api/kinds/ec2-node-class.ts";
 import { type LabelPolicy, labelPolicy } from "../../api/label-policy.ts";
 import { groups, labels } from "../../api/labels.ts";
+import type { NodeClassRef } from "../../api/node-class-ref.ts";
 import type { KubeObject } from "../../api/object.ts";
 import type { GroupKind } from "../../api/validation/node-pool.ts";
 import type { InstanceType } from "../../core/instance-type.ts";
-import type { NodeClassRef } from "../../core/scenario/complete-nodes.ts";
 import { nodeClassKey } from "../../core/scenario/node-classes.ts";
 import type { Ec2CatalogueOptions } from "../../providers/aws/index.ts";
 import { errorCodeOf, type Io } from "../io.ts";

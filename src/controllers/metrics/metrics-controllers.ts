@@ -1,5 +1,5 @@
 import { labels } from "../../api/labels.ts";
-import { nodeClassLabelKey } from "../../core/scenario/complete-nodes.ts";
+import { nodeClassLabelKey } from "../../api/node-class-ref.ts";
 import type { Controller } from "../../kube/controller.ts";
 import { builtInTypes, karpenterTypes } from "../../kube/resources.ts";
 import type { ControllerDependencies } from "../controller-dependencies.ts";

@@ -1,5 +1,5 @@
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
-import { nodeClassLabelKey } from "../../core/scenario/complete-nodes.ts";
+import { nodeClassLabelKey } from "../../api/node-class-ref.ts";
 import { type Controller, triggerOn } from "../../kube/controller.ts";
 import { karpenterTypes } from "../../kube/resources.ts";
 import type { ControllerDependencies } from "../controller-dependencies.ts";

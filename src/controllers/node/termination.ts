@@ -1,9 +1,9 @@
 import { isStatusConditionTrue } from "../../api/conditions/set-condition.ts";
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import { annotations, finalizers, labels } from "../../api/labels.ts";
+import { nodeClassLabelKey } from "../../api/node-class-ref.ts";
 import { isCloudError } from "../../cloud/cloud-error.ts";
 import type { CloudProvider } from "../../cloud/cloud-provider.ts";
-import { nodeClassLabelKey } from "../../core/scenario/complete-nodes.ts";
 import { type Controller, triggerOn } from "../../kube/controller.ts";
 import { ignoreKubeErrors } from "../../kube/kube-error.ts";
 import type { RequeueAfter } from "../../kube/reconciler.ts";

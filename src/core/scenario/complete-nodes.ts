@@ -4,17 +4,12 @@ import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import type { Node } from "../../api/kubernetes/cluster-objects.ts";
 import type { ResourceList } from "../../api/kubernetes/pod.ts";
 import { labels } from "../../api/labels.ts";
+import { type NodeClassRef, nodeClassLabelKey } from "../../api/node-class-ref.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { rfc3339 } from "../../util/timestamp.ts";
 import { allocatableOf, type InstanceType } from "../instance-type.ts";
 import type { Resources } from "../resources.ts";
 import { defaultExpireAfter } from "./complete-pools.ts";
-
-export interface NodeClassRef {
-  readonly group: string;
-  readonly kind: string;
-  readonly name: string;
-}
 
 export interface CompletionContext {
   /** Where missing references point. */
@@ -193,10 +188,6 @@ function typeSizes(type: InstanceType | undefined): {
 
 function toResourceList(amounts: Resources): ResourceList {
   return Object.fromEntries(Object.entries(amounts).map(([name, quantity]) => [name, quantity.toString()]));
-}
-
-export function nodeClassLabelKey({ group, kind }: Pick<NodeClassRef, "group" | "kind">): string {
-  return `${group}/${kind.toLowerCase()}`;
 }
 
 /** A name for a machine nobody named: no cloud has it. */

@@ -1,8 +1,8 @@
 import type { Conditioned } from "../../api/conditions/condition.ts";
 import { nodeClassReadyObservation } from "../../api/conditions/node-pool.ts";
 import { getCondition } from "../../api/conditions/set-condition.ts";
+import type { NodeClassRef } from "../../api/node-class-ref.ts";
 import type { KubeObject } from "../../api/object.ts";
-import type { NodeClassRef } from "./complete-nodes.ts";
 import { nodeClassKinds, scenarioKind } from "./scenario-kind.ts";
 
 /** The node classes among objects, by kind and name. */

@@ -1,6 +1,7 @@
 import type { NodePool } from "../../api/kinds/node-pool.ts";
 import type { LabelPolicy } from "../../api/label-policy.ts";
 import { labels, type Taint } from "../../api/labels.ts";
+import { nodeClassLabelKey } from "../../api/node-class-ref.ts";
 import { Requirement } from "../requirement.ts";
 import { Requirements } from "../requirements.ts";
 
@@ -18,18 +19,13 @@ export interface NodeClaimTemplate {
  */
 export const simulationKeys: readonly string[] = [labels.registered, labels.initialized];
 
-export function nodeClassLabelKeyOf(nodePool: NodePool): string {
-  const { group, kind } = nodePool.spec.template.spec.nodeClassRef;
-  return `${group}/${kind.toLowerCase()}`;
-}
-
 export function nodeClaimTemplateOf(nodePool: NodePool, policy: LabelPolicy): NodeClaimTemplate {
   const { template } = nodePool.spec;
   const pool = nodePool.metadata.name ?? "";
   const templateLabels = {
     ...template.metadata?.labels,
     [labels.nodePool]: pool,
-    [nodeClassLabelKeyOf(nodePool)]: template.spec.nodeClassRef.name,
+    [nodeClassLabelKey(template.spec.nodeClassRef)]: template.spec.nodeClassRef.name,
   };
   const requirements = Requirements.fromItems(template.spec.requirements, policy)
     .add(...Requirements.fromLabels(templateLabels, policy))

@@ -1,5 +1,6 @@
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import { labelPolicy } from "../../api/label-policy.ts";
+import type { NodeClassRef } from "../../api/node-class-ref.ts";
 import { CloudError } from "../../cloud/cloud-error.ts";
 import type { CloudProvider, Instance } from "../../cloud/cloud-provider.ts";
 import { instanceGarbageCollectionController } from "../../cloud/instance-garbage-collection.ts";
@@ -31,8 +32,6 @@ import type { FleetOverride, InstanceRecord } from "./fleet-request.ts";
 import { kwokBackend } from "./kwok-backend.ts";
 import type { LaunchContext, NodeClassBackend, ServedNodeClass } from "./node-class-backend.ts";
 import type { SimulatedCloud } from "./simulated-cloud.ts";
-
-type NodeClassRef = NodeClaim["spec"]["nodeClassRef"];
 
 export interface SimulatedProviderOptions extends KwokCapacityOptions {
   readonly cloud: SimulatedCloud;
