@@ -6,7 +6,7 @@ const day = 24 * 60 * 60 * 1000;
 const now = Date.parse("2026-03-01T00:00:00Z");
 const hosts = ["localhost", "127.0.0.1", "::1"];
 
-it("05:CP-S1 makes a certificate for its hosts that vouches for itself", async () => {
+it("05:CP-S1 creates a self-signed certificate for its hosts", async () => {
   const made = await makeCertificate({ hosts, now });
   const parsed = new X509Certificate(made.certificate);
   expect(parsed.verify(parsed.publicKey)).toBe(true);

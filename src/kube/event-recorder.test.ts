@@ -66,7 +66,7 @@ describe("EventRecorder", () => {
     expect(events()[1]?.metadata.namespace).toBe("default");
   });
 
-  it("03 §6.2 tells what has de-duplication values once in two minutes, or as long as it says", async () => {
+  it("03 §6.2 records an event with dedupe values once in two minutes, or in its own duration", async () => {
     const { clock, recorder } = setUp();
     const told = (change: Partial<EventRecord>) => recorder.record(happening(change));
     const two = { dedupe: { values: ["u1"] } };
@@ -93,7 +93,7 @@ describe("EventRecorder", () => {
     ]);
   });
 
-  it("03 §6.2 two objects of one name are two stories", async () => {
+  it("03 §6.2 does not deduplicate events of two objects of one name", async () => {
     const { recorder } = setUp();
     const dedupe = { values: ["web"] };
     expect(recorder.record(happening({ dedupe }))).toBe(true);
@@ -102,7 +102,7 @@ describe("EventRecorder", () => {
     );
   });
 
-  it("02:L-21 tells a limited reason five times a second after a burst of ten, over all objects", async () => {
+  it("02:L-21 limits a reason to five a second after a burst of ten, over all objects", async () => {
     const { clock, recorder } = setUp({ limits: { Nominated: { perSecond: 5, burst: 10 } } });
     let uid = 0;
     const tell = (count: number, reason = "Nominated") => {
@@ -118,7 +118,7 @@ describe("EventRecorder", () => {
     expect(tell(30)).toBe(10);
   });
 
-  it("counts repetitions in one Event; a new one takes the count over where it is gone", async () => {
+  it("counts repetitions in one Event; if it was deleted, a new one continues the count", async () => {
     const { clock, recorder, events, server } = setUp();
     for (let i = 0; i < 3; i++) {
       recorder.record(happening());
@@ -137,7 +137,7 @@ describe("EventRecorder", () => {
     expect(events().map(({ count }) => count)).toEqual([4, 1]);
   });
 
-  it("lets one object say 25 things, then one in five minutes", async () => {
+  it("allows 25 events of one object, then one in five minutes", async () => {
     const { clock, recorder } = setUp();
     const tell = () => recorder.record(happening());
     expect(Array.from({ length: 40 }, tell).filter((told) => told)).toHaveLength(25);
@@ -147,7 +147,7 @@ describe("EventRecorder", () => {
     expect([tell(), tell()]).toEqual([true, false]);
   });
 
-  it("tries again what time may heal, in order, and lets go of the rest", async () => {
+  it("retries transient failures in order, and gives up on others", async () => {
     let failures = 3;
     const refuse: Interference = ({ body }) => {
       if (body?.includes("unwanted")) return failure(403, "Forbidden");
@@ -161,7 +161,7 @@ describe("EventRecorder", () => {
     expect(lost).toEqual(["unwanted", "cursed"]);
   });
 
-  it("forgets the oldest when the server takes nothing, and sends what waits when stopped", async () => {
+  it("drops the oldest when the server accepts none, and sends what is queued when stopped", async () => {
     let isOut = true;
     const refuse: Interference = () =>
       isOut ? failure(503, "ServiceUnavailable", { retryAfterSeconds: 10 }) : undefined;

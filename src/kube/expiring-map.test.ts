@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { VirtualClock } from "../util/virtual-clock.ts";
 import { ExpiringMap } from "./expiring-map.ts";
 
-describe("Recently", () => {
-  it("remembers for as long as it was told, and does not grow with what it forgot", async () => {
+describe("ExpiringMap", () => {
+  it("keeps entries for their time, and does not grow with expired ones", async () => {
     const clock = new VirtualClock();
     const recently = new ExpiringMap<number>(clock);
     recently.set("a", 1, 10);

@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { systemHostEnvironment } from "./host-environment.ts";
 
-describe("realMachine", () => {
+describe("systemHostEnvironment", () => {
   const environment = systemHostEnvironment({
     env: { PATH: process.env["PATH"], A: "1", B: "1" },
     homeDir: "/nowhere",
   });
 
-  it("reads files, says undefined for none, and throws what else is wrong", async () => {
+  it("reads files, returns undefined for a missing one, and throws other errors", async () => {
     const dir = await mkdtemp(join(tmpdir(), "machine-"));
     await writeFile(join(dir, "file"), "hällo");
     expect(await environment.readFile(join(dir, "file"))).toBe("hällo");

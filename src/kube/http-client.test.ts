@@ -74,7 +74,7 @@ describe("httpClient", () => {
     ]);
   });
 
-  it("asks nothing under a name that would lead elsewhere", async () => {
+  it("refuses names that would address something else", async () => {
     const { kube, requests } = setUp();
     for (const name of ["", ".", "..", "a/b"]) {
       expect(await errorOf(kube.get(builtInTypes.Node, { name }))).toMatchObject({ code: "bad-request" });
@@ -101,7 +101,7 @@ describe("httpClient", () => {
     expect(requests[0]?.headers).toMatchObject({ "user-agent": "karpenter/test", accept: "application/json" });
   });
 
-  it("lists with selectors and pages, and gives items back the kind that servers leave out", async () => {
+  it("lists with selectors and pages, and adds the kind that servers leave out of items", async () => {
     const item = { metadata: { name: "web" } };
     const { kube, sent } = setUp(() =>
       reply(200, { metadata: { resourceVersion: "7", continue: "t" }, items: [item] }),
@@ -115,28 +115,28 @@ describe("httpClient", () => {
     ]);
   });
 
-  it("takes a list whose items are null for an empty one, and no list for an error", async () => {
+  it("reads null items as an empty list, and refuses a response that is not a list", async () => {
     const empty = setUp(() => reply(200, { metadata: { resourceVersion: "7", continue: "" }, items: null }));
     expect(await empty.kube.list(builtInTypes.Pod)).toEqual({ items: [], resourceVersion: "7" });
     const { kube } = setUp(() => reply(200, { items: [] }));
     expect(await errorOf(kube.list(builtInTypes.Pod))).toMatchObject({ code: "server-error" });
   });
 
-  it("answers with frozen objects", async () => {
+  it("returns frozen objects", async () => {
     const { kube } = setUp();
     const got = await kube.get<typeof pod>(builtInTypes.Pod, { name: "web" });
     expect(got).toEqual(pod);
     expect([got, got.metadata, got.spec].map((part) => Object.isFrozen(part))).toEqual([true, true, true]);
   });
 
-  it("delete says what still stands, and undefined for what is gone", async () => {
+  it("delete returns an object that still waits for deletion, and undefined for a deleted one", async () => {
     const going = (metadata: object) => ({
       ...pod,
       metadata: { ...pod.metadata, deletionTimestamp: "t", ...metadata },
     });
     const answers = [
       { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 200 },
-      pod, // some kinds answer with what was just removed
+      pod, // some kinds return the object that was just removed
       going({ deletionGracePeriodSeconds: 0 }),
       going({ deletionGracePeriodSeconds: 30 }),
       going({ finalizers: ["a/b"] }),
@@ -157,7 +157,7 @@ describe("httpClient", () => {
     });
   });
 
-  it("tells the server's warnings and every request's outcome", async () => {
+  it("reports the server's warnings and the outcome of every request", async () => {
     const warning = ['299 - "one, \\"two\\"", 299 - "three"', '299 - "four"'];
     const { kube, warnings, outcomes } = setUp(() => reply(200, pod, { warning }));
     await kube.get(builtInTypes.Pod, { name: "web" });
@@ -199,7 +199,7 @@ describe("httpClient", () => {
     });
   });
 
-  it("reads refusals of proxies, which are no Status, and their Retry-After", async () => {
+  it("reads errors of proxies, which are not a Status, and their Retry-After", async () => {
     const { kube } = setUp(() => reply(429, "slow down\n", { "retry-after": "7" }));
     expect(await errorOf(kube.get(builtInTypes.Pod, { name: "web" }))).toMatchObject({
       code: "too-many-requests",
@@ -212,7 +212,7 @@ describe("httpClient", () => {
     expect(await errorOf(dated.get(builtInTypes.Pod, { name: "web" }))).toMatchObject({ retryAfterMs: undefined });
   });
 
-  it("says unavailable where no answer came, and timeout where none came in time", async () => {
+  it("fails with unavailable without a response, and with timeout if it is late", async () => {
     const dead = setUp(() => Promise.reject(new Error("connect ECONNREFUSED")));
     expect(await errorOf(dead.kube.get(builtInTypes.Node, { name: "n" }))).toMatchObject({
       code: "unavailable",
@@ -245,7 +245,7 @@ describe("httpClient.watch", () => {
   const versioned = (resourceVersion: string, name = "wéb 日本") => ({ ...pod, metadata: { name, resourceVersion } });
   const signal = new AbortController().signal;
 
-  it("decodes events however the bytes are cut, and drops half a line at the end", async () => {
+  it("decodes events wherever chunks are split, and drops an incomplete last line", async () => {
     const bookmark = { type: "BOOKMARK", object: { metadata: { resourceVersion: "9" } } };
     const annotations = { "k8s.io/initial-events-end": "true" };
     const end = { type: "BOOKMARK", object: { metadata: { resourceVersion: "8", annotations } } };
@@ -261,7 +261,7 @@ describe("httpClient.watch", () => {
     }
   });
 
-  it("asks for what it is told to", async () => {
+  it("sends the watch options", async () => {
     const { kube, sent } = setUp(() => stream(""));
     await collect(kube.watch(builtInTypes.Pod, { signal, resourceVersion: "5", bookmarks: true, timeoutSeconds: 9 }));
     await collect(kube.watch(builtInTypes.Pod, { signal, namespace: "shop", sendInitialEvents: true }));
@@ -271,7 +271,7 @@ describe("httpClient.watch", () => {
     ]);
   });
 
-  it("throws what the server says midstream", async () => {
+  it("throws an error the server sends in the stream", async () => {
     const object = { kind: "Status", code: 410, reason: "Expired", message: "too old" };
     const { kube } = setUp(() => stream(text({ type: "ERROR", object })));
     expect(await errorOf(collect(kube.watch(builtInTypes.Pod, { signal })))).toMatchObject({
@@ -288,14 +288,14 @@ describe("httpClient.watch", () => {
     },
   );
 
-  it("throws at bytes that are no UTF-8", async () => {
+  it("throws at bytes that are not UTF-8", async () => {
     const line = new TextEncoder().encode(text({ type: "ADDED", object: versioned("7", "x") }));
     line[line.indexOf(0x78)] = 0xff;
     const { kube } = setUp(() => ({ status: 200, headers: {}, body: chunks(line) }));
     expect(await errorOf(collect(kube.watch(builtInTypes.Pod, { signal })))).toMatchObject({ code: "server-error" });
   });
 
-  it("has a deadline for its beginning alone, and ends quietly when aborted", async () => {
+  it("has a deadline for the response headers only, and ends without an error when aborted", async () => {
     const stop = new AbortController();
     const open = setUp((request) => {
       const body = async function* (): AsyncGenerator<Uint8Array> {
@@ -315,7 +315,7 @@ describe("httpClient.watch", () => {
     expect(await waiting).toMatchObject({ code: "timeout" });
   });
 
-  it("says unavailable when the stream breaks, and maps a refusal", async () => {
+  it("fails with unavailable when the stream breaks, and with the error of a refusal", async () => {
     const broken = async function* (): AsyncGenerator<Uint8Array> {
       yield new TextEncoder().encode(text({ type: "ADDED", object: versioned("7") }));
       throw new Error("aborted");

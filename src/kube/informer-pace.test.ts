@@ -20,7 +20,7 @@ function nodes(prefix: string, version: number): readonly KubeObject[] {
   }));
 }
 
-/** Lists these page by page, then watches those, then says the version has expired. */
+/** Serves these pages, then these events, then says that the version has expired. */
 function server(lists: readonly (readonly KubeObject[])[], watched: readonly KubeObject[]) {
   let listing = 0;
   return (request: TransportRequest): TransportResponse => {
@@ -50,7 +50,7 @@ async function* quiet(request: TransportRequest): AsyncGenerator<Uint8Array> {
   await silence(request);
 }
 
-/** Counts what is taken in between two pauses; pauses after every so many questions. */
+/** Counts what is read between two pauses; pauses after every n calls. */
 function setUp(answer: (request: TransportRequest) => TransportResponse, every: number) {
   const clock = new VirtualClock();
   const seen = { work: 0, most: 0, asked: 0, pauses: 0 };
@@ -96,12 +96,12 @@ async function ran(every: number, lists: readonly (readonly KubeObject[])[], wat
   return set;
 }
 
-describe("an informer that much arrives at", () => {
+describe("Informer with large lists", () => {
   const first = nodes("early", 1);
   const second = [...nodes("early", 1).slice(many / 2), ...nodes("other", 2)];
   const watched = nodes("late", 3);
 
-  it("pauses while it takes in a list, a watch, and another list; what is told is the same, in the same order", async () => {
+  it("pauses while it reads a list, a watch, and another list; handlers see the same in the same order", async () => {
     const paced = await ran(1, [first, second], watched);
     const hasty = await ran(Number.POSITIVE_INFINITY, [first, second], watched);
     expect(paced.log).toEqual(hasty.log);
@@ -113,7 +113,7 @@ describe("an informer that much arrives at", () => {
     expect(hasty.seen.work).toBeGreaterThan(5 * many);
   });
 
-  it("has synced when everything of the list is here, and not before", async () => {
+  it("has synced when the whole list is cached, and not before", async () => {
     const { clock, informer } = setUp(server([first], []), 1);
     const sizes: number[] = [];
     void informer.synced.then(() => sizes.push(informer.size));
@@ -125,11 +125,11 @@ describe("an informer that much arrives at", () => {
     }
     stop.abort();
     await clock.advance(0);
-    expect(new Set(sizes).size).toBeGreaterThan(10); // it grew while others looked
+    expect(new Set(sizes).size).toBeGreaterThan(10); // it grew while other work ran
     expect(informer.size).toBe(many);
   });
 
-  it("stops in the middle when it is told to", async () => {
+  it("stops in the middle of a list when aborted", async () => {
     const { clock, informer } = setUp(server([first], []), 1);
     const stop = new AbortController();
     const run = informer.run(stop.signal);

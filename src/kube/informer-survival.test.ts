@@ -33,7 +33,7 @@ const texts = [
   unreadable,
 ];
 
-/** A tiny API server behind the transport: objects, history, and bytes that the faults then damage. */
+/** A minimal API server behind the transport: objects, history, and bytes that the faults then damage. */
 class ScriptedServer {
   readonly objects = new Map<string, ConfigMap>();
   readonly #history: Change[] = [];
@@ -63,7 +63,7 @@ class ScriptedServer {
     this.#log({ type: "DELETED", object: { ...old, metadata: { ...old.metadata, ...this.#next() } } });
   }
 
-  /** Forgets the history: whoever is behind gets 410, and so do the pages of lists begun before. */
+  /** Drops the history: watches and list pages from before get 410. */
   compact(): void {
     this.#floor = this.#version;
     this.#pages.clear();
@@ -81,7 +81,7 @@ class ScriptedServer {
     return reply(200, { items, metadata: { resourceVersion: String(page.version), continue: next } });
   }
 
-  /** The bytes of all events after a version, as they come to be; ends when the signal aborts. */
+  /** The bytes of all events after a version, as they happen; ends when the signal aborts. */
   async *events(from: number, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     for (let at = from; !signal.aborted; ) {
       if (at < this.#floor) {
@@ -90,7 +90,7 @@ class ScriptedServer {
       }
       const next = this.#history.find(({ version }) => version > at);
       if (next === undefined) {
-        if (!(await this.#change(signal))) yield line(bookmark(this.#version)); // a minute passed
+        if (!(await this.#change(signal))) yield line(bookmark(this.#version)); // a minute has passed
         at = Math.max(at, this.#history.some(({ version }) => version > at) ? at : this.#version);
         continue;
       }
@@ -175,7 +175,7 @@ function never(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true }));
 }
 
-/** Answers that fail before or instead of the real one; undefined: this fault damages the stream. */
+/** Faults that replace the response; undefined for faults that damage the stream. */
 function refusal(fault: Fault, { signal }: TransportRequest): TransportResponse | Promise<never> | undefined {
   if (fault === "500") return status(500, "InternalError");
   if (fault === "429") return { ...reply(429, "slow down"), headers: { "retry-after": "7" } };
@@ -186,7 +186,7 @@ function refusal(fault: Fault, { signal }: TransportRequest): TransportResponse 
   return fault === "hang" ? never(signal) : undefined;
 }
 
-/** Cuts chunks anywhere, also inside characters, and after so many bytes does what the fault says. */
+/** Splits chunks anywhere, also inside characters, and applies the fault after this many bytes. */
 async function* damaged(
   source: AsyncGenerator<Uint8Array>,
   {
@@ -209,7 +209,7 @@ async function* damaged(
       if (fault === "410-midstream")
         yield bytes(`\n${JSON.stringify({ type: "ERROR", object: statusBody(410, "Expired") })}\n`);
       if (fault === "silence") await never(signal);
-      return; // half a line, and the stream ends as if all were well
+      return; // an incomplete line, and a normal end of the stream
     }
   }
 }
@@ -247,7 +247,7 @@ function project({ metadata, data }: ConfigMap): Projected {
   return { name: metadata.name ?? "", text: data.text };
 }
 
-/** What a fresh list would leave in a cache. */
+/** What a fresh list would put into a cache. */
 function expected(server: ScriptedServer): Record<string, Projected> {
   const readable = [...server.objects.values()].filter(({ data }) => data.text !== unreadable);
   return Object.fromEntries(readable.map((object) => [`ns/${object.metadata.name}`, project(object)]));
@@ -257,7 +257,7 @@ function contents(informer: Informer<ConfigMap, Projected>): Record<string, Proj
   return Object.fromEntries([...informer.keys()].map((key) => [key, informer.get(key) as Projected]));
 }
 
-/** Follows the handlers alone, and objects to any call that does not follow from the ones before. */
+/** Follows the handler calls, and reports any call that does not fit the ones before. */
 function shadowOf(informer: Informer<ConfigMap, Projected>): Map<string, Projected> {
   const shadow = new Map<string, Projected>();
   informer.subscribe({
@@ -325,13 +325,13 @@ async function survive(seed: number): Promise<readonly InformerFailure[]> {
   await clock.runUntilIdle({ untilMs: until + 40 * minuteMs });
   await running;
   expect(informer.state).toEqual({ kind: "stopped" });
-  expect(clock.pending).toBe(0); // nothing is left behind
-  expect(failures.filter(({ kind }) => kind === "handler-failed")).toEqual([]); // the shadow never objected
+  expect(clock.pending).toBe(0); // nothing is left over
+  expect(failures.filter(({ kind }) => kind === "handler-failed")).toEqual([]); // the shadow reported nothing
   return failures;
 }
 
-describe("an informer under fire", () => {
-  it("survives every fault there is, and its cache equals a fresh list afterwards", async () => {
+describe("Informer with faults", () => {
+  it("survives every fault, and its cache equals a fresh list afterwards", async () => {
     const seen = new Set<string>();
     await fc.assert(
       fc.asyncProperty(fc.integer(), async (seed) => {
@@ -339,7 +339,7 @@ describe("an informer under fire", () => {
       }),
       { numRuns: runs(1_000) },
     );
-    // The faults were really there.
+    // Every kind of fault happened.
     expect([...seen].sort()).toEqual(["list-failed", "undecodable", "watch-failed", "watch-idle"]);
   }, 120_000);
 

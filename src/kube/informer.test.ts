@@ -26,7 +26,7 @@ const encode = (events: readonly unknown[]) =>
 const stream = (...events: readonly unknown[]): Answer => {
   return () => ({ status: 200, headers: {}, body: chunks(encode(events)) });
 };
-/** Events, then nothing more ever comes. */
+/** Events, then silence. */
 const open = (...events: readonly unknown[]): Answer => {
   const body = async function* (request: TransportRequest): AsyncGenerator<Uint8Array> {
     if (events.length > 0) yield encode(events);
@@ -39,7 +39,7 @@ const bookmark = (version: number) => ({
   object: { metadata: { resourceVersion: String(version) } },
 });
 
-/** Answers in order; after the last one, silence. */
+/** Responses in order; after the last one, silence. */
 function setUp(...answers: readonly Answer[]) {
   const clock = new VirtualClock();
   const asked: { readonly at: number; readonly what: string }[] = [];
@@ -97,7 +97,7 @@ describe("Informer", () => {
     await informer.synced;
   });
 
-  it("what it keeps is frozen", async () => {
+  it("freezes what it caches", async () => {
     const clock = new VirtualClock();
     const transport = async (): Promise<TransportResponse> =>
       reply(200, { metadata: { resourceVersion: "5" }, items: [{ ...node("a", 1), spec: { taints: [] } }] });
@@ -128,7 +128,7 @@ describe("Informer", () => {
     expect(what()).toEqual(["list", "watch 5", "watch 6", "watch 9"]);
   });
 
-  it("lists again at the first 410, at the start or midstream, and tells only what changed", async () => {
+  it("lists again at the first 410, at the start or in the stream, and reports only what changed", async () => {
     const expired = { type: "ERROR", object: { kind: "Status", code: 410, reason: "Expired", message: "too old" } };
     const { what, log, run } = setUp(
       page(5, [node("a", 1), node("b", 2), node("c", 3)]),
@@ -143,7 +143,7 @@ describe("Informer", () => {
     expect(log).toEqual(["+a@1", "+b@2", "+c@3", "-c@3", "b@2>b@8", "+d@9", "-b@8", "+b@11"]);
   });
 
-  it("begins a list anew whose pages expired", async () => {
+  it("restarts a list whose pages expired", async () => {
     const { what, informer, run } = setUp(
       page(5, [node("gone", 1)], "more"),
       () => failure(410, "Expired"),
@@ -156,7 +156,7 @@ describe("Informer", () => {
     expect([...informer.keys()]).toEqual(["a", "b"]);
   });
 
-  it("waits as long as it is asked to, and longer with each failure", async () => {
+  it("waits as long as the server asks, and longer with each failure", async () => {
     const down: Answer = () => failure(500, "InternalError");
     const { asked, run } = setUp(
       () => reply(429, "", { "retry-after": "7" }),
@@ -180,21 +180,21 @@ describe("Informer", () => {
     expect(asked.length).toBeLessThan(80);
   });
 
-  it("lists again where what follows a version can never be read", async () => {
+  it("lists again when the events after a version cannot be read", async () => {
     const garbage: Answer = () => ({ status: 200, headers: {}, body: chunks(new TextEncoder().encode("{oops\n")) });
     const { what, run } = setUp(page(5, []), garbage, garbage, garbage, page(9, []), open());
     await run(60_000);
     expect(what()).toEqual(["list", "watch 5", "watch 5", "watch 5", "list", "watch 9"]);
   });
 
-  it("keeps resuming through an outage, which no list would end", async () => {
+  it("keeps resuming during an outage, which a new list would not end", async () => {
     const away: Answer = () => Promise.reject(new Error("ECONNREFUSED"));
     const { what, run } = setUp(page(5, []), ...Array<Answer>(6).fill(away), open());
     await run(120_000);
     expect(what()).toEqual(["list", ...Array(7).fill("watch 5")]);
   });
 
-  it("takes a watch for dead on which nothing came for five minutes", async () => {
+  it("considers a watch dead after five minutes without data", async () => {
     const { asked, failures, run } = setUp(page(5, []), open(bookmark(6)), open());
     await run(3_600_000);
     expect(asked.slice(0, 4).map(({ at, what }) => `${what} at ${at / 60_000}`)).toEqual([
@@ -206,7 +206,7 @@ describe("Informer", () => {
     expect(failures).toContainEqual({ kind: "watch-idle", idleMs: 300_000 });
   });
 
-  it("leaves out what it cannot decode, and says so", async () => {
+  it("leaves out and reports what it cannot decode", async () => {
     const { informer, log, failures, run } = setUp(
       page(5, [node("unreadable", 1), { metadata: {} }, null, node("a", 2)]),
       open({ type: "MODIFIED", object: node("unreadable", 6) }, { type: "ADDED", object: node("b", 7) }),
@@ -222,7 +222,7 @@ describe("Informer", () => {
     ]);
   });
 
-  it("tells a late subscriber of everything, and a failing one harms nobody", async () => {
+  it("sends everything to a late subscriber, and a failing one does not affect others", async () => {
     const { informer, log, failures, run } = setUp(
       page(5, [node("a", 1)]),
       open({ type: "ADDED", object: node("b", 6) }),
@@ -243,7 +243,7 @@ describe("Informer", () => {
     expect(failures.map(({ kind }) => kind)).toEqual(["handler-failed", "handler-failed"]);
   });
 
-  it("stops when told to, and is not started twice", async () => {
+  it("stops when aborted, and cannot be started twice", async () => {
     const { informer, clock, run } = setUp(page(5, []));
     await run(1_000);
     expect(informer.state).toEqual({ kind: "stopped" });

@@ -4,13 +4,13 @@ import { VirtualClock } from "../util/virtual-clock.ts";
 import type { CommandOptions, HostEnvironment } from "./host-environment.ts";
 import { type LoadConnectionOptions, loadConnection } from "./kubeconfig.ts";
 
-interface World {
+interface HostContents {
   readonly files?: Record<string, string>;
   readonly env?: Record<string, string>;
   readonly run?: (command: string, options: CommandOptions) => string;
 }
 
-function setUp({ files = {}, env = {}, run = () => "" }: World) {
+function setUp({ files = {}, env = {}, run = () => "" }: HostContents) {
   const clock = new VirtualClock({ startAt: Date.parse("2026-01-01T00:00:00Z") });
   const commands: { command: string; options: CommandOptions }[] = [];
   const environment: HostEnvironment = {
@@ -35,7 +35,7 @@ interface Config {
   readonly name?: string;
 }
 
-/** One cluster, one user, one context, all of one name. */
+/** One cluster, user and context of the same name. */
 function config({ user = {}, cluster = {}, context = {}, name = "one" }: Config = {}): string {
   return stringify({
     apiVersion: "v1",
@@ -48,9 +48,9 @@ function config({ user = {}, cluster = {}, context = {}, name = "one" }: Config 
 }
 
 const home = "/home/me/.kube/config";
-const withUser = (user: Record<string, unknown>, rest: World = {}) =>
+const withUser = (user: Record<string, unknown>, rest: HostContents = {}) =>
   setUp({ ...rest, files: { ...rest.files, [home]: config({ user }) } });
-const identityOf = async (user: Record<string, unknown>, rest: World = {}) =>
+const identityOf = async (user: Record<string, unknown>, rest: HostContents = {}) =>
   (await withUser(user, rest).load()).credentials.current();
 
 describe("loadConnection", () => {
@@ -64,7 +64,7 @@ describe("loadConnection", () => {
     await expect(serverOf({}, { path: "/missing" })).rejects.toThrow("there is no kubeconfig at /missing");
   });
 
-  it("lays several files over each other: the first to say something is right", async () => {
+  it("merges several files: the first that sets a value wins", async () => {
     const files = {
       "/a": stringify({ contexts: [{ name: "two", context: { cluster: "two", user: "one", namespace: "shop" } }] }),
       "/b": config({ user: { token: "b" } }),
@@ -102,7 +102,7 @@ describe("loadConnection", () => {
     );
   });
 
-  it("trusts the cluster as told: authority by data or file, its name, or anybody", async () => {
+  it("reads TLS settings: authority as data or file, server name, no verification", async () => {
     const tlsOf = async (cluster: Record<string, unknown>, files: Record<string, string> = {}) =>
       (await setUp({ files: { ...files, [home]: config({ cluster }) } }).load()).tls;
     expect(await tlsOf({})).toEqual({ ca: undefined, serverName: undefined, skipVerify: false });
@@ -113,7 +113,7 @@ describe("loadConnection", () => {
     expect(await tlsOf(odd)).toMatchObject({ serverName: "other", skipVerify: true });
   });
 
-  it("shows who we are: token, name and password, certificate, impersonation", async () => {
+  it("authenticates by token, name and password, certificate, impersonation", async () => {
     expect((await identityOf({})).headers).toEqual({});
     expect((await identityOf({ token: "t" })).headers).toEqual({ authorization: "Bearer t" });
     expect((await identityOf({ username: "me", password: "ü" })).headers).toEqual({
@@ -133,7 +133,7 @@ describe("loadConnection", () => {
     });
   });
 
-  it("reads a token file again once a minute, and at once when it is refused", async () => {
+  it("reads a token file again once a minute, and at once when the token is rejected", async () => {
     const { clock, files, load } = withUser({ tokenFile: "/token" }, { files: { "/token": "first\n" } });
     const { credentials } = await load();
     const token = async () => (await credentials.current()).headers["authorization"];
@@ -148,7 +148,7 @@ describe("loadConnection", () => {
     expect(await token()).toBe("Bearer third");
   });
 
-  it("finds the cluster it runs in, where there is no kubeconfig", async () => {
+  it("uses the in-cluster configuration where there is no kubeconfig", async () => {
     const account = "/var/run/secrets/kubernetes.io/serviceaccount";
     const env = { KUBERNETES_SERVICE_HOST: "fd00::1", KUBERNETES_SERVICE_PORT: "443" };
     const files = { [`${account}/token`]: "pod", [`${account}/ca.crt`]: "CA", [`${account}/namespace`]: "karpenter\n" };
@@ -165,13 +165,13 @@ describe("exec plugins", () => {
   const credential = (status: unknown) => JSON.stringify({ apiVersion, kind: "ExecCredential", status });
   const exec = { apiVersion, command: "get-token", args: ["--now"], env: [{ name: "A", value: "1" }] };
 
-  it("runs the program and keeps what it prints until it expires or is refused", async () => {
+  it("runs the program and caches its credentials until they expire or are rejected", async () => {
     let calls = 0;
     const run = () => credential({ token: `t${++calls}`, expirationTimestamp: "2026-01-01T01:00:00Z" });
     const { clock, commands, load } = withUser({ exec }, { run });
     const { credentials } = await load();
     const token = async () => (await credentials.current()).headers["authorization"];
-    expect(await Promise.all([token(), token(), token()])).toEqual(Array(3).fill("Bearer t1")); // one question for all
+    expect(await Promise.all([token(), token(), token()])).toEqual(Array(3).fill("Bearer t1")); // one fetch for all
     await clock.advance(3_599_999);
     expect(await token()).toBe("Bearer t1");
     await clock.advance(1);
@@ -188,7 +188,7 @@ describe("exec plugins", () => {
     });
   });
 
-  it("takes certificates, tells of the cluster when asked to, and finds programs beside the file", async () => {
+  it("accepts certificates, passes cluster info when asked to, and finds programs relative to the file", async () => {
     const run = () => credential({ clientCertificateData: "CERT", clientKeyData: "KEY" });
     const user = { exec: { ...exec, command: "./bin/get", provideClusterInfo: true } };
     const { commands, load } = withUser(user, { run });
@@ -212,7 +212,7 @@ describe("exec plugins", () => {
     await expect(failing).rejects.not.toThrow("secret");
   });
 
-  it("says how to install a program that is missing, and asks again after a failure", async () => {
+  it("shows the install hint of a missing program, and retries after a failure", async () => {
     let calls = 0;
     const run = (): string => {
       if (calls++ === 0) throw new Error("spawn get-token ENOENT");

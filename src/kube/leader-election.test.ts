@@ -36,8 +36,8 @@ function setUp(interfere?: Interference) {
   return { clock, server, begin, log, spec };
 }
 
-describe("leadAnd", () => {
-  it("03 §6.5 takes a free lease, renews it every 2 s, and gives it back when stopped", async () => {
+describe("runWhileLeader", () => {
+  it("03 §6.5 takes a free lease, renews it every 2 s, and releases it when stopped", async () => {
     const { clock, begin, log, spec } = setUp();
     const { stop } = begin("a");
     await clock.advance(61_000);
@@ -55,7 +55,7 @@ describe("leadAnd", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("03 §6.5 waits while another renews, and leads soon after it let go", async () => {
+  it("03 §6.5 waits while another renews, and leads soon after it released the lease", async () => {
     const { clock, begin, log, spec } = setUp();
     const a = begin("a");
     await clock.advance(1_000);
@@ -76,7 +76,7 @@ describe("leadAnd", () => {
   it("03 §6.5 takes over a lease nobody renewed for its duration, by its own clock", async () => {
     const { clock, server, begin, log, spec } = setUp();
     const metadata = { name: "karpenter", namespace: "kube-system", resourceVersion: "x" };
-    const renewTime = "2999-01-01T00:00:00.000000Z"; // the holder's clock is not ours
+    const renewTime = "2999-01-01T00:00:00.000000Z"; // the holder's clock differs
     const held = { holderIdentity: "crashed", leaseDurationSeconds: 15, renewTime, leaseTransitions: 4 };
     server.objects.set(path, { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata, spec: held } as Lease);
     const { stop } = begin("b");
@@ -99,10 +99,10 @@ describe("leadAnd", () => {
     await clock.advance(20_500);
     isOut = true;
     await clock.advance(30_000);
-    expect(log).toEqual(["a leads at 0", "a lost at 30"]); // ten seconds after the last renewal, wound up or not
+    expect(log).toEqual(["a leads at 0", "a lost at 30"]); // ten seconds after the last renewal, shut down or not
   });
 
-  it("03 §6.5 is not shaken by failures shorter than the deadline", async () => {
+  it("03 §6.5 tolerates failures shorter than the deadline", async () => {
     let isOut = false;
     const errors: unknown[] = [];
     const { clock, begin, log } = setUp(() => (isOut ? failure(503, "ServiceUnavailable") : undefined));
@@ -117,7 +117,7 @@ describe("leadAnd", () => {
     await clock.advance(0);
   });
 
-  it("03 §6.5 stops when its deadline passes while another holds the lease, and leaves it alone", async () => {
+  it("03 §6.5 stops when its deadline passes while another holds the lease, and does not write it", async () => {
     const { clock, server, begin, log, spec } = setUp();
     begin("a");
     await clock.advance(4_000);
@@ -129,7 +129,7 @@ describe("leadAnd", () => {
     expect(spec()?.holderIdentity).toBe("thief");
   });
 
-  it("keeps the lease while the work winds up", async () => {
+  it("keeps the lease while the work shuts down", async () => {
     const { clock, begin, log } = setUp();
     const a = begin("a", { windUpMs: 60_000 });
     await clock.advance(1_000);
@@ -172,7 +172,7 @@ describe("leadAnd", () => {
     expect(terms).toBeGreaterThan(30);
   });
 
-  it("03 §6.5 counts from when a claim was sent, not from when it was answered", async () => {
+  it("03 §6.5 counts from when a renewal was sent, not from when it was answered", async () => {
     const { clock, server, begin, log } = setUp();
     let delayMs = 12_000;
     const transport: Transport = async (request) => {
@@ -182,16 +182,16 @@ describe("leadAnd", () => {
     };
     const { stop } = begin("slow", { kube: httpClient({ transport, clock, userAgent: "test" }) });
     await clock.advance(60_000);
-    expect(log).toEqual([]); // what it was granted was over when it heard of it
+    expect(log).toEqual([]); // the lease had expired when the response arrived
     delayMs = 9_000;
     await clock.advance(40_000);
     expect(log[0]).toMatch(/^slow leads/);
-    expect(log[1]).toMatch(/^slow lost/); // one second left, and renewing takes longer
+    expect(log[1]).toMatch(/^slow lost/); // one second is left, and renewing takes longer
     stop();
     await clock.advance(60_000);
   });
 
-  it("ends when the work does, with what it threw", async () => {
+  it("ends when the work does, with its error", async () => {
     const { clock, server, spec } = setUp();
     const kube = httpClient({ transport: server.transport, clock, userAgent: "test" });
     const lease = { namespace: "kube-system", name: "karpenter" };

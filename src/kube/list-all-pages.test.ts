@@ -6,7 +6,7 @@ import { builtInTypes } from "./resources.ts";
 
 const object = (name: string): KubeObject => ({ apiVersion: "v1", kind: "Node", metadata: { name } });
 
-it("asks for the next page until there is none", async () => {
+it("requests pages until there is none left", async () => {
   const asked: (ListOptions | undefined)[] = [];
   const list = async (_: unknown, options?: ListOptions) => {
     asked.push(options);

@@ -4,16 +4,19 @@ import { VirtualClock } from "../util/virtual-clock.ts";
 import { KubeError } from "./kube-error.ts";
 import { type Reconcile, type ReconcileFailure, Reconciler, type ReconcilerOptions } from "./reconciler.ts";
 
-interface World {
+interface TestContext {
   readonly clock: VirtualClock;
   readonly log: string[];
 }
 
-function setUp(reconcile: Reconcile<string, World>, options: Partial<ReconcilerOptions<string, World>> = {}) {
+function setUp(
+  reconcile: Reconcile<string, TestContext>,
+  options: Partial<ReconcilerOptions<string, TestContext>> = {},
+) {
   const clock = new VirtualClock();
   const log: string[] = [];
   const failures: ReconcileFailure<string>[] = [];
-  const reconciler = new Reconciler<string, World>({
+  const reconciler = new Reconciler<string, TestContext>({
     name: "test",
     reconcile,
     context: { clock, log },
@@ -27,13 +30,13 @@ function setUp(reconcile: Reconcile<string, World>, options: Partial<ReconcilerO
   return { clock, log, failures, reconciler, stop, start: () => reconciler.run(stop.signal) };
 }
 
-const noteTime: Reconcile<string, World> = async (key, { clock, log }) => {
+const noteTime: Reconcile<string, TestContext> = async (key, { clock, log }) => {
   log.push(`${key} at ${clock.now()}`);
   return undefined;
 };
 
 describe("Reconciler", () => {
-  it("looks at every key, and again when it is told to", async () => {
+  it("reconciles every key, and again when asked to requeue", async () => {
     const { clock, log, reconciler, start, stop } = setUp(async (key, context) => {
       await noteTime(key, context);
       return key === "again" && context.log.length < 4 ? { afterMs: 100 } : undefined;
@@ -47,11 +50,11 @@ describe("Reconciler", () => {
     stop.abort();
   });
 
-  it("what a key throws is its own trouble: others go on, it is tried again, later each time", async () => {
+  it("an exception affects only its key, which is retried with back-off", async () => {
     const seen: string[] = [];
     const { clock, failures, reconciler, start } = setUp((key) => {
       seen.push(key);
-      // Not even a promise: a panic is a panic.
+      // Thrown synchronously, without a promise.
       if (key === "bad" && seen.filter((one) => one === "bad").length < 4) throw new Error("panic");
       return Promise.resolve(undefined);
     });
@@ -69,7 +72,7 @@ describe("Reconciler", () => {
     expect(reconciler.isIdle).toBe(true);
   });
 
-  it("comes back when the server asked it to", async () => {
+  it("retries when the server asked it to", async () => {
     let calls = 0;
     const { clock, reconciler, start } = setUp(async () => {
       const details = { retryAfterSeconds: 9 };
@@ -90,10 +93,10 @@ describe("Reconciler", () => {
     expect([calls, clock.now()]).toEqual([2, 9_000]);
   });
 
-  it("looks at so many keys at a time and no more", async () => {
+  it("limits the keys reconciled at a time", async () => {
     let active = 0;
     let most = 0;
-    const work: Reconcile<string, World> = async (_, { clock }) => {
+    const work: Reconcile<string, TestContext> = async (_, { clock }) => {
       most = Math.max(most, ++active);
       await clock.sleep(10);
       active--;
@@ -106,7 +109,7 @@ describe("Reconciler", () => {
     expect([most, clock.now()]).toEqual([3, 40]);
   });
 
-  it("stops gracefully: what runs ends, what waits does not begin", async () => {
+  it("stops gracefully: running reconciles end, queued ones do not begin", async () => {
     const { clock, log, reconciler, start, stop } = setUp(async (key, context) => {
       await context.clock.sleep(100);
       return noteTime(key, context);
@@ -128,10 +131,10 @@ describe("Reconciler", () => {
     await late.start();
   });
 
-  it("03 §6.1 tells its figures", async () => {
+  it("03 §6.1 reports its metrics", async () => {
     const figures: unknown[] = [];
     let calls = 0;
-    const work: Reconcile<string, World> = async (_, { clock }) => {
+    const work: Reconcile<string, TestContext> = async (_, { clock }) => {
       await clock.sleep(7);
       if (calls++ === 0) throw new Error("first");
       return calls === 2 ? { afterMs: 5 } : undefined;
@@ -147,7 +150,7 @@ describe("Reconciler", () => {
     expect(figures).toEqual(["started", ["error", 7], "started", ["requeue-after", 7], "started", ["success", 7]]);
   });
 
-  it("rests between two keys where it is asked to", async () => {
+  it("pauses between two keys", async () => {
     const { clock, log, reconciler, start } = setUp(noteTime, { pause: () => clock.sleep(5) });
     void start();
     for (const key of ["a", "b", "c"]) reconciler.enqueue(key);

@@ -3,7 +3,7 @@ import { karpenterKinds } from "../api/kinds/karpenter-kinds.ts";
 import { apiVersionOf, builtInTypes, karpenterTypes, resourceTypeOf } from "./resources.ts";
 
 describe("resource types", () => {
-  it("05 §5 know a kind by what its objects say", () => {
+  it("05 §5 are found by apiVersion and kind", () => {
     expect(resourceTypeOf({ apiVersion: "v1", kind: "Pod" })).toBe(builtInTypes.Pod);
     expect(resourceTypeOf({ apiVersion: "karpenter.sh/v1", kind: "NodePool" })).toBe(karpenterTypes.NodePool);
     expect(resourceTypeOf({ apiVersion: "karpenter.sh/v1beta1", kind: "NodePool" })).toBeUndefined();
@@ -18,7 +18,7 @@ describe("resource types", () => {
     expect(apiVersionOf(builtInTypes.Lease)).toBe("coordination.k8s.io/v1");
   });
 
-  it("01 §1.1 include every kind of ours", () => {
+  it("01 §1.1 include every kind of Karpenter", () => {
     expect(Object.keys(karpenterTypes)).toEqual(karpenterKinds.map(({ kind }) => kind));
     expect(karpenterTypes.CapacityBuffer.namespaced).toBe(true);
   });

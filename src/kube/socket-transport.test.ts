@@ -38,8 +38,8 @@ async function serve(handle: (request: IncomingMessage, response: ServerResponse
 const get = (transport: SocketTransport, path = "/api"): Promise<TransportResponse> =>
   transport({ method: "GET", path, headers: { accept: "application/json" }, signal });
 
-describe("nodeTransport", () => {
-  it("carries method, prefix and path, headers, credentials and body, and reuses its socket", async () => {
+describe("socketTransport", () => {
+  it("sends method, prefix and path, headers, credentials and body, and reuses its socket", async () => {
     const seen: unknown[] = [];
     const { transport, sockets } = await serve(async (request, response) => {
       const { method, url, headers } = request;
@@ -61,7 +61,7 @@ describe("nodeTransport", () => {
     expect(sockets.size).toBe(1);
   });
 
-  it("streams what comes, and closes the connection when aborted", async () => {
+  it("streams the response, and closes the connection when aborted", async () => {
     const closed = new Promise<void>((resolve) => {
       void serve((_, response) => {
         response.on("close", resolve);
@@ -81,7 +81,7 @@ describe("nodeTransport", () => {
     await closed;
   });
 
-  it("rejects where nobody answers, and where the answer breaks off", async () => {
+  it("rejects without a response, and when the response breaks off", async () => {
     const { transport } = await serve((_, response) => {
       response.writeHead(200, { "content-length": "100" });
       response.write("half");
@@ -94,7 +94,7 @@ describe("nodeTransport", () => {
     await expect(get(nobody)).rejects.toThrow("ECONNREFUSED");
   });
 
-  it("asks for other credentials when they are refused, once", async () => {
+  it("retries once with new credentials when they are rejected", async () => {
     let tokens = 0;
     const credentials: Credentials = {
       current: async () => ({ headers: bearerHeaders(`token-${tokens}`) }),
@@ -114,7 +114,7 @@ describe("nodeTransport", () => {
     expect(sockets.size).toBeLessThan(4);
   });
 
-  it("asks again when a resting socket turns out dead, but only where that changes nothing", async () => {
+  it("retries when an idle socket was closed, but only requests that change nothing", async () => {
     const seen: unknown[] = [];
     const { transport } = await serve(({ method, socket }, response) => {
       seen.push(method);

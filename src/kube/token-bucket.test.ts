@@ -3,7 +3,7 @@ import { VirtualClock } from "../util/virtual-clock.ts";
 import { TokenBucket } from "./token-bucket.ts";
 
 describe("TokenBucket", () => {
-  it("lets a burst through, then its rate, and never saves more than a burst", async () => {
+  it("allows a burst, then its rate, and never accumulates more than a burst", async () => {
     const clock = new VirtualClock();
     const bucket = new TokenBucket({ perSecond: 4, burst: 3 }, clock);
     const take = (count: number) =>
@@ -15,7 +15,7 @@ describe("TokenBucket", () => {
     expect(take(10)).toBe(3);
   });
 
-  it("03 §6.4 makes those who wait wait in turn", async () => {
+  it("03 §6.4 serves waiting callers in order", async () => {
     const clock = new VirtualClock();
     const bucket = new TokenBucket({ perSecond: 10, burst: 2 }, clock);
     const times: number[] = [];
@@ -25,7 +25,7 @@ describe("TokenBucket", () => {
     expect(bucket.tryTake()).toBe(false);
   });
 
-  it("promises tokens ahead of time", async () => {
+  it("reserves tokens ahead of time", async () => {
     const clock = new VirtualClock();
     const bucket = new TokenBucket({ perSecond: 10, burst: 2 }, clock);
     expect([1, 2, 3, 4].map(() => bucket.reserve())).toEqual([0, 0, 100, 200]);

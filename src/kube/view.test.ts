@@ -26,8 +26,8 @@ function opened() {
   return { view, clock, told, errors };
 }
 
-describe("what loops see", () => {
-  it("shows our own writes at once, and old news of them never", () => {
+describe("View", () => {
+  it("shows our own writes at once, and ignores older events of them", () => {
     const { view, told } = opened();
     view.onOwnWrite(object("a", 5));
     view.onWatchUpdate(object("a", 3));
@@ -38,7 +38,7 @@ describe("what loops see", () => {
     expect(view.hasUnconfirmed).toBe(false);
   });
 
-  it("what we deleted does not come back with news from before", () => {
+  it("an object we deleted does not come back with late events", () => {
     const { view, told } = opened();
     view.onOwnWrite(object("a", 5));
     view.onOwnDelete("default/a", "a");
@@ -50,7 +50,7 @@ describe("what loops see", () => {
     expect(told.at(-1)).toBe("->another@9");
   });
 
-  it("another object of the same name is another", () => {
+  it("another object of the same name replaces the first", () => {
     const { view, told } = opened();
     view.onWatchUpdate(object("a", 1));
     view.onWatchUpdate(object("a", 4, { uid: "b" }));
@@ -59,7 +59,7 @@ describe("what loops see", () => {
     expect(view.size).toBe(1);
   });
 
-  it("knows which writes no watch has told of", async () => {
+  it("knows which writes no watch event has confirmed", async () => {
     const { view, clock } = opened();
     view.onOwnWrite(object("a", 1));
     await clock.advance(10_000);
@@ -70,7 +70,7 @@ describe("what loops see", () => {
     expect(view.unconfirmedFor(0)).toEqual(["default/b"]);
   });
 
-  it("answers in the order of keys, however they came, and by owner and index", () => {
+  it("lists objects by key, by owner and by index", () => {
     const { view } = opened();
     view.addIndex("first letter", ({ metadata }) => metadata.name?.[0]);
     for (const [name, owner] of [
@@ -92,7 +92,7 @@ describe("what loops see", () => {
     expect(() => view.byIndex("colour", "red")).toThrow("no index colour");
   });
 
-  it("an object that changes hands is found under its new owner alone", () => {
+  it("an object with a new owner is found only under the new one", () => {
     const { view } = opened();
     view.onWatchUpdate(object("a", 1, { owner: "x" }));
     view.onWatchUpdate(object("b", 2, { owner: "x" }));
@@ -105,7 +105,7 @@ describe("what loops see", () => {
     expect(view.controlledBy("x")[0]?.metadata.resourceVersion).toBe("4");
   });
 
-  it("a listener that throws harms nobody else", () => {
+  it("a handler that throws does not affect others", () => {
     const { view, told, errors } = opened();
     view.subscribe(() => {
       throw new Error("listener");
@@ -125,7 +125,7 @@ describe("what loops see", () => {
     expect(order).toEqual(["first", "other", "first", "other"]);
   });
 
-  describe("told with pauses", () => {
+  describe("initial delivery with pauses", () => {
     function paused() {
       const clock = new VirtualClock();
       const view = new View<KubeObject>({ clock, pause: () => clock.sleep(1), onHandlerError: () => {} });
@@ -135,17 +135,17 @@ describe("what loops see", () => {
         ({ object: now, old }) => told.push(`${old?.metadata.name ?? ""}>${now?.metadata.name ?? ""}`),
         { onInitialDelivered: () => told.push("all") },
       );
-      expect(told).toEqual([">a"]); // now it rests
+      expect(told).toEqual([">a"]); // now it pauses
       return { view, told, stop, settled: () => clock.advance(10) };
     }
 
-    it("a listener hears of everything by key, and then that it was all", async () => {
+    it("a subscriber gets everything by key, and then the notice that it is complete", async () => {
       const { told, settled } = paused();
       await settled();
       expect(told).toEqual([">a", ">b", ">c", "all"]);
     });
 
-    it("what changes before its turn is told once, as new", async () => {
+    it("an object that changes before its turn is delivered once, as new", async () => {
       const { view, told, settled } = paused();
       view.onWatchUpdate(object("c", 2));
       view.onWatchUpdate(object("c", 3));
@@ -155,7 +155,7 @@ describe("what loops see", () => {
       expect(told).toEqual([">a", ">c", "c>c", ">d", "a>a", ">b", "all"]);
     });
 
-    it("what goes before its turn is never told of, unless it comes again", async () => {
+    it("an object deleted before its turn is not delivered, unless it is created again", async () => {
       const { view, told, settled } = paused();
       view.onWatchDelete(object("b", 1));
       view.onWatchDelete(object("c", 1));
@@ -164,7 +164,7 @@ describe("what loops see", () => {
       expect(told).toEqual([">a", ">c", "all"]);
     });
 
-    it("who stops listening hears no more", async () => {
+    it("nothing is delivered after unsubscribing", async () => {
       const { told, stop, settled } = paused();
       stop();
       await settled();

@@ -11,7 +11,7 @@ function setUp(observe = {}) {
   return { clock, queue };
 }
 
-/** Takes everything there is, without waiting for more. */
+/** Takes all queued keys, without waiting for more. */
 async function drain(queue: WorkQueue<string>): Promise<string[]> {
   const keys: string[] = [];
   while (queue.depth > 0) {
@@ -43,7 +43,7 @@ describe("WorkQueue", () => {
     expect(await drain(queue)).toEqual(["b", "a"]);
   });
 
-  it("wakes those who wait, first come first served", async () => {
+  it("wakes waiting takers in order", async () => {
     const { queue } = setUp();
     const [first, second] = [queue.take(), queue.take()];
     queue.add("a");
@@ -51,7 +51,7 @@ describe("WorkQueue", () => {
     expect(await Promise.all([first, second])).toEqual(["a", "b"]);
   });
 
-  it("adds later, at the earliest of the times asked for", async () => {
+  it("adds after a delay, the earliest of several", async () => {
     const { clock, queue } = setUp();
     queue.addAfter("a", 50);
     queue.addAfter("a", 20);
@@ -68,7 +68,7 @@ describe("WorkQueue", () => {
     expect([queue.depth, queue.isIdle, clock.pending]).toEqual([0, true, 0]);
   });
 
-  it("retries a key later each time, until it is forgotten, and never sooner than asked", async () => {
+  it("retries a key with back-off until it is forgotten, and never sooner than asked", async () => {
     const { clock, queue } = setUp();
     const waitFor = async (options = {}) => {
       const before = clock.now();
@@ -89,7 +89,7 @@ describe("WorkQueue", () => {
     expect(await waitFor({ atLeastMs: 5_000 })).toBe(5_000);
   });
 
-  it("stops: takers go home, nothing more is taken in, no timer stays", async () => {
+  it("stops: takers return, nothing more is added, no timer stays", async () => {
     const { clock, queue } = setUp();
     const taker = queue.take();
     queue.addAfter("a", 10);
@@ -99,7 +99,7 @@ describe("WorkQueue", () => {
     expect([await taker, await queue.take(), queue.depth, clock.pending]).toEqual([undefined, undefined, 0, 0]);
   });
 
-  it("tells its figures", async () => {
+  it("reports its metrics", async () => {
     const log: unknown[] = [];
     const { clock, queue } = setUp({
       added: (depth: number) => log.push(["added", depth]),
@@ -114,7 +114,7 @@ describe("WorkQueue", () => {
     expect(log).toEqual([["added", 1], ["taken", 30, 0], ["retried"]]);
   });
 
-  it("loses no key and runs none beside itself, whatever is done in whatever order", async () => {
+  it("loses no key and never runs one twice at a time, in any order of operations", async () => {
     const step = fc.record({ key: fc.constantFrom("a", "b", "c"), ms: fc.nat(5), doneAfterMs: fc.nat(5) });
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
@@ -141,7 +141,7 @@ describe("WorkQueue", () => {
         }
         await clock.runUntilIdle();
         expect(queue.isIdle).toBe(true);
-        for (const [key, at] of lastAdd) expect(lastLook.get(key)).toBeGreaterThanOrEqual(at); // looked at since
+        for (const [key, at] of lastAdd) expect(lastLook.get(key)).toBeGreaterThanOrEqual(at); // processed since
         queue.stop();
         await Promise.all(workers);
       }),

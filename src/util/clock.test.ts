@@ -4,9 +4,9 @@ import { VirtualClock } from "./virtual-clock.ts";
 
 interface Harness {
   readonly clock: Clock;
-  /** Lets so much of the clock's own time pass. */
+  /** Advances the clock's own time. */
   readonly pass: (ms: number) => Promise<unknown>;
-  /** How many timers wait underneath. */
+  /** How many timers are pending on the underlying clock. */
   readonly waiting: () => number;
 }
 
@@ -69,7 +69,7 @@ describe.each(Object.entries(harnesses))("docs/designs/interfaces.md the %s cloc
     expect(log).toEqual(["overdue", "first", "second", "later"]);
   });
 
-  it("never fires a cancelled timer, and shrugs at cancelling twice or too late", async () => {
+  it("never fires a cancelled timer, and allows cancelling twice or too late", async () => {
     const { clock, pass } = harness();
     const run = vi.fn();
     const cancelled = clock.setTimer(1_000, () => run("cancelled"));
@@ -103,7 +103,7 @@ describe.each(Object.entries(harnesses))("docs/designs/interfaces.md the %s cloc
     expect(woken.mock.calls).toEqual([[startAt + 3_000]]);
   });
 
-  it("wakes a sleeper at once when it is aborted, with the reason, and forgets its timer", async () => {
+  it("rejects a sleep at once when aborted, with the reason, and cancels its timer", async () => {
     const { clock, waiting } = harness();
     const stop = new AbortController();
     const slept = clock.sleep(3_000, stop.signal);
@@ -113,7 +113,7 @@ describe.each(Object.entries(harnesses))("docs/designs/interfaces.md the %s cloc
     expect(waiting()).toBe(0);
   });
 
-  it("lets go of the signal after a sleep", async () => {
+  it("removes its listener from the signal after a sleep", async () => {
     const { clock, pass } = harness();
     const { signal } = new AbortController();
     const add = vi.spyOn(signal, "addEventListener");
@@ -126,7 +126,7 @@ describe.each(Object.entries(harnesses))("docs/designs/interfaces.md the %s cloc
 });
 
 describe("the accelerated clock", () => {
-  it("makes an hour of a minute", async () => {
+  it("runs an hour in a minute", async () => {
     const clock = acceleratedClock({ speed: 60, startAt: 0 });
     await vi.advanceTimersByTimeAsync(60_000);
     expect(clock.now()).toBe(3_600_000);
@@ -149,7 +149,7 @@ describe("the accelerated clock", () => {
     },
   );
 
-  it("waits on when the clock below fires early, and can still be cancelled then", async () => {
+  it("waits longer when the underlying clock fires early, and can still be cancelled then", async () => {
     const below = new VirtualClock();
     const early: Clock = {
       now: () => below.now(),

@@ -7,7 +7,7 @@ const unitMs = { h: 3_600_000, m: 60_000, s: 1_000, ms: 1 } as const;
 
 describe("durations", () => {
   it.each([
-    // What Go's time.ParseDuration answers, in milliseconds.
+    // Results of Go's time.ParseDuration, in milliseconds.
     ["0", 0],
     ["+0", 0],
     ["-0", 0],
@@ -94,7 +94,7 @@ describe("durations", () => {
     );
   });
 
-  it("01 §0.3 takes Never, so spelled, for no duration where that is allowed", () => {
+  it("01 §0.3 parses Never as no duration where that is allowed", () => {
     expect(["Never", "30s", "never", ""].map(parseNillableDurationMs)).toEqual([
       neverDuration,
       30_000,

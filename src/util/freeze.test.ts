@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { deepFreeze } from "./freeze.ts";
 
-it("freezes all the way down and hands back the same value", () => {
+it("freezes recursively and returns the same value", () => {
   const value = { list: [{ a: 1 }], map: JSON.parse('{"__proto__": {"b": 2}}') as Record<string, object> };
   expect(deepFreeze(value)).toBe(value);
   const parts = [
@@ -14,7 +14,7 @@ it("freezes all the way down and hands back the same value", () => {
   expect(parts.map((part) => Object.isFrozen(part))).toEqual([true, true, true, true, true]);
 });
 
-it("leaves what an object inherits alone", () => {
+it("does not freeze what an object inherits", () => {
   const shared = { inner: {} };
   deepFreeze(Object.create(shared));
   expect(Object.isFrozen(shared.inner)).toBe(false);

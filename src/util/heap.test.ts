@@ -5,7 +5,7 @@ import { Heap } from "./heap.ts";
 
 const ascending = (a: number, b: number) => a - b;
 
-/** A step is a number to push, or something else to do. */
+/** A number is pushed; the others are operations. */
 const steps = fc.array(
   fc.oneof({ weight: 3, arbitrary: fc.integer({ min: -20, max: 20 }) }, fc.constantFrom("pop", "retain even")),
   { maxLength: 80 },
@@ -48,7 +48,7 @@ describe("Heap", () => {
     );
   });
 
-  it("has nothing to give when empty", () => {
+  it("returns undefined when empty", () => {
     const heap = new Heap(ascending);
     expect([heap.pop(), heap.peek(), heap.size, heap.drain()]).toEqual([undefined, undefined, 0, []]);
   });

@@ -1,18 +1,18 @@
 import { expect, it } from "vitest";
 import { noPause, timeSlicePause } from "./pause.ts";
 
-/** Time that passes when told, and turns that are counted. */
+/** A manual clock, and a counter of turns. */
 function world() {
   const state = { now: 100, turns: 0 };
   const turn = async (): Promise<void> => {
     await new Promise(setImmediate);
     state.turns++;
-    state.now += 50; // others take their time
+    state.now += 50; // other work takes time
   };
   return { state, pause: timeSlicePause({ sliceMs: 8, resumedPerTurn: 2, now: () => state.now, nextTurn: turn }) };
 }
 
-it("works on until its slice is used up, then lets others have a turn", async () => {
+it("continues until its time slice is used up, then pauses", async () => {
   const { state, pause } = world();
   expect(pause()).toBeUndefined();
   state.now += 7;
@@ -22,7 +22,7 @@ it("works on until its slice is used up, then lets others have a turn", async ()
   expect(state.turns).toBe(1);
 });
 
-it("begins a new slice after the turn: the time of others is not its own", async () => {
+it("starts a new time slice after the turn, without the time of others", async () => {
   const { state, pause } = world();
   state.now += 8;
   await pause();
@@ -31,13 +31,13 @@ it("begins a new slice after the turn: the time of others is not its own", async
   expect(pause()).toBeInstanceOf(Promise);
 });
 
-it("those who share it have one slice together", () => {
+it("all callers share one time slice", () => {
   const { state, pause } = world();
   state.now += 8;
   expect([pause(), pause()].map((one) => one instanceof Promise)).toEqual([true, true]);
 });
 
-it("of those who rest a few go on each turn, in the order they came", async () => {
+it("resumes a few paused callers each turn, in order", async () => {
   const { state, pause } = world();
   state.now += 8;
   const went: string[] = [];
@@ -52,6 +52,6 @@ it("of those who rest a few go on each turn, in the order they came", async () =
   expect(went).toEqual(["a 1", "b 1", "c 2", "a 2", "b 3", "c 3"]);
 });
 
-it("never pauses where nobody waits", () => {
+it("noPause never pauses", () => {
   expect(noPause()).toBeUndefined();
 });

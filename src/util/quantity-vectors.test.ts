@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { Quantity } from "./quantity.ts";
 
-// What k8s.io/apimachinery v0.36.1 answers: the text, String(), String() after adding zero, Format, Value() and
-// MilliValue(); "-" where its int64 overflows or its rounding of negative fractions goes towards zero.
+// Results of k8s.io/apimachinery v0.36.1: the text, String(), String() after adding zero, Format, Value() and
+// MilliValue(); "-" where its int64 overflows or it rounds negative fractions towards zero.
 const accepted = `
 0                            0                            0                            DecimalSI       0                    0
 00                           0                            0                            DecimalSI       0                    0

@@ -3,9 +3,9 @@ import { describe, expect, it } from "vitest";
 import { runs } from "../../test/runs.ts";
 import { Quantity, QuantityError, type QuantityFormat } from "./quantity.ts";
 
-const numRuns = Math.max(2_000, runs(10_000)); // cheap enough to run more than a hundredth of
+const numRuns = Math.max(2_000, runs(10_000)); // cheap enough for more than a hundredth of the cases
 
-/** A number as numerator over denominator: the slow, obvious model. */
+/** A number as a fraction: the slow, obvious model. */
 interface Rational {
   readonly top: bigint;
   readonly bottom: bigint;
@@ -35,7 +35,7 @@ const suffixes = fc.oneof(
   fc.tuple(fc.constantFrom("e", "E"), fc.integer({ min: -15, max: 25 })).map(([e, power]) => `${e}${power}`),
 );
 
-/** A text and the exact number it means, built together so that no parser stands between them. */
+/** A text and its exact number, built together so that no parser is involved. */
 const written: fc.Arbitrary<Written> = fc.tuple(numbers, suffixes).map(([{ sign, integer, fraction }, suffix]) => {
   const unit = units[suffix] ?? powerOfTen(Number(suffix.slice(1)));
   const mantissa = BigInt(integer + fraction) * (sign === "-" ? -1n : 1n);
@@ -52,7 +52,7 @@ function powerOfTen(power: number): Rational {
   return power < 0 ? { top: 1n, bottom: 10n ** BigInt(-power) } : { top: 10n ** BigInt(power), bottom: 1n };
 }
 
-/** The smallest whole number of parts (so many to a unit) that is at least as far from zero. */
+/** The number of parts of a unit, rounded away from zero. */
 function awayFromZero({ top, bottom }: Rational, partsPerUnit: bigint): bigint {
   const size = top < 0n ? -top : top;
   let parts = (size * partsPerUnit) / bottom;
@@ -246,7 +246,7 @@ describe("Quantity", () => {
     expect(() => Quantity.parse("x".repeat(5_000))).toThrow(/^"x{80}…" is/);
   });
 
-  it("travels in JSON as text", () => {
+  it("is serialized to JSON as a string", () => {
     expect(JSON.stringify({ cpu: Quantity.milli(500), memory: Quantity.parse("1.5Gi") })).toBe(
       '{"cpu":"500m","memory":"1536Mi"}',
     );

@@ -16,14 +16,14 @@ function tally(sides: number, { draws, roll }: { draws: number; roll: () => numb
   return counts;
 }
 
-/** Pearson's distance from "all sides equally likely". */
+/** Pearson's chi-squared statistic against a uniform distribution. */
 function chiSquared(counts: readonly number[]): number {
   const expected = counts.reduce((a, b) => a + b) / counts.length;
   return counts.reduce((sum, count) => sum + (count - expected) ** 2 / expected, 0);
 }
 
 describe("Random", () => {
-  it("draws the same from the same seed, for ever", () => {
+  it("draws the same numbers from the same seed in every version", () => {
     const random = new Random("karpenter");
     expect([random.next(), random.int(1_000), random.int(2 ** 40)]).toEqual([0.8968877766451595, 742, 888319280799]);
     expect(random.hex(12)).toBe("9823f4cab2b7");
@@ -51,7 +51,7 @@ describe("Random", () => {
   it("gives neighbouring seeds unrelated streams", () => {
     const streams = Array.from({ length: 2_000 }, (_, seed) => new Random(seed).hex(8));
     expect(new Set(streams).size).toBe(2_000);
-    // 16 sides: 99.99% of fair dice stay below 44.3.
+    // For 16 sides, 99.99% of fair dice stay below 44.3.
     const firsts = tally(16, {
       draws: 2_000,
       roll: dealt(streams.map((stream) => Number.parseInt(stream[0] ?? "", 16))),

@@ -7,7 +7,7 @@ interface Step {
   readonly key: string;
   /** Null deletes. */
   readonly value: number | null;
-  /** Whether somebody looks afterwards. */
+  /** Whether the values are read afterwards. */
   readonly looks: boolean;
 }
 
@@ -23,7 +23,7 @@ function inOrder(plain: ReadonlyMap<string, number>): readonly number[] {
 }
 
 describe("sorted maps", () => {
-  it("hold what a map holds, in the order of keys, however seldom they are looked at", () => {
+  it("contain what a map contains, sorted by key, however rarely they are read", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
         const sorted = new SortedMap<number>();
@@ -43,7 +43,7 @@ describe("sorted maps", () => {
     );
   });
 
-  it("hand out one list until something changes, and never change it", () => {
+  it("return the same list until something changes, and never change it", () => {
     const sorted = new SortedMap<number>().set("b", 2).set("a", 1).set("c", 3);
     const first = sorted.values();
     expect(sorted.values()).toBe(first);
@@ -55,7 +55,7 @@ describe("sorted maps", () => {
     expect(sorted.values()).toEqual([4, 20, 3]);
   });
 
-  it("tell how much is to be put in order", () => {
+  it("count how many keys are unsorted", () => {
     const sorted = new SortedMap<number>().set("b", 2).set("a", 1).set("c", 3);
     expect(sorted.unsortedCount).toBe(3);
     sorted.values();

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { runs } from "../../test/runs.ts";
 import { forEachInSteps, mapInSteps, runSteps, type Steps, sortInSteps } from "./steps.ts";
 
-/** How many times the work can be put down. */
+/** How many times the work yields. */
 function stepsOf(work: Steps<unknown>): number {
   let count = 1;
   while (work.next().done !== true) count++;

@@ -4,7 +4,7 @@ import { runs } from "../../test/runs.ts";
 import { Random } from "./random.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
-/** Runs timers of the given delays to the end and tells the order in which they fired. */
+/** Runs timers of the given delays to the end and returns the order in which they fired. */
 async function orderOf(delays: readonly number[], clock: VirtualClock): Promise<number[]> {
   const fired: number[] = [];
   delays.forEach((ms, i) => {
@@ -51,7 +51,7 @@ describe("VirtualClock", () => {
     expect(order.slice(20)).not.toEqual([...Array(20).keys()]);
   });
 
-  it("stands still until every promise continuation has run", async () => {
+  it("does not advance until every promise continuation has run", async () => {
     const clock = new VirtualClock();
     const log: string[] = [];
     const work = async (name: string) => {
@@ -67,7 +67,7 @@ describe("VirtualClock", () => {
     expect(log).toEqual(["a at 0", "b at 5", "a at 10", "b at 15"]);
   });
 
-  it("stands still while turns of the event loop keep setting timers", async () => {
+  it("does not advance while turns of the event loop keep setting timers", async () => {
     const clock = new VirtualClock();
     const log: number[] = [];
     const hop = (left: number) => {
@@ -93,7 +93,7 @@ describe("VirtualClock", () => {
     expect(log).toEqual(["a begins", "a ends", "b begins", "b ends"]);
   });
 
-  it("advances exactly as far as told, with what falls due on the way setting more", async () => {
+  it("advances exactly by the given time, also when timers set more timers", async () => {
     const clock = new VirtualClock({ startAt: 1_000 });
     const ticks: number[] = [];
     const tick = () => {
@@ -113,7 +113,7 @@ describe("VirtualClock", () => {
     expect(clock.now()).toBe(50);
   });
 
-  it("stops at a time, standing at it, and at a number of timers, standing at the last", async () => {
+  it("stops at a time, and after a number of timers", async () => {
     const clock = new VirtualClock();
     const tick = () => {
       clock.setTimer(10, tick);
@@ -127,7 +127,7 @@ describe("VirtualClock", () => {
     expect(clock.now()).toBe(50);
   });
 
-  it("is idle when all that waits waits for ever", async () => {
+  it("is idle when all timers are due at infinity", async () => {
     const clock = new VirtualClock();
     clock.setTimer(Number.POSITIVE_INFINITY, () => {});
     clock.setTimer(Number.POSITIVE_INFINITY, () => {});
@@ -136,7 +136,7 @@ describe("VirtualClock", () => {
     expect(clock.now()).toBe(5);
   });
 
-  it("stops with the error of a timer that throws, and goes on with the others after", async () => {
+  it("stops with the error of a timer that throws, and continues with the others afterwards", async () => {
     const clock = new VirtualClock();
     const log: string[] = [];
     clock.setTimer(1, () => log.push("before"));
@@ -151,7 +151,7 @@ describe("VirtualClock", () => {
     expect(log).toEqual(["before", "same instant", "after"]);
   });
 
-  it("refuses to run twice at once", async () => {
+  it("refuses two concurrent runs", async () => {
     const clock = new VirtualClock();
     const first = clock.advance(10);
     await expect(clock.runUntilIdle()).rejects.toThrow("already running");
@@ -159,7 +159,7 @@ describe("VirtualClock", () => {
     expect(clock.now()).toBe(10);
   });
 
-  it("forgets cancelled timers, so that deadlines that never strike cost nothing", async () => {
+  it("drops cancelled timers, so that deadlines that are never reached cost nothing", async () => {
     const clock = new VirtualClock();
     const fired: string[] = [];
     clock.setTimer(2, () => fired.push("kept"));

@@ -45,7 +45,7 @@ const gadget = (spec: object = {}, metadata: object = { name: "g" }, version = "
   ({ apiVersion: `example.com/${version}`, kind: "Gadget", metadata, spec }) as unknown as KubeObject;
 
 describe("custom resource definitions (05 §3)", () => {
-  it("are established with the names they ask for", async () => {
+  it("are established with the names they request", async () => {
     const { client, api } = apiWorld();
     expect((await refusal(client.list(type("v1")))).code).toBe("not-found");
     const made = await client.create(types.definitions, gadgets());
@@ -59,7 +59,7 @@ describe("custom resource definitions (05 §3)", () => {
     expect((await client.list(type("v1"))).items).toEqual([]);
   });
 
-  it("do not get a name another has", async () => {
+  it("do not get a name another one has", async () => {
     const { client } = apiWorld();
     await client.create(types.definitions, gadgets());
     const other = gadgets({ names: { plural: "gizmos", kind: "Gizmo", shortNames: ["gd"] } });
@@ -113,7 +113,7 @@ describe("custom resource definitions (05 §3)", () => {
     expect(reported.metadata.labels).toEqual({ a: "b" });
   });
 
-  it("say which version an update replaces", async () => {
+  it("must name the version an update replaces", async () => {
     const { client } = apiWorld();
     await client.create(types.definitions, gadgets());
     await client.create(type("v1"), gadget({ size: 1 }));
@@ -121,7 +121,7 @@ describe("custom resource definitions (05 §3)", () => {
     expect(error.status?.details?.causes?.[0]?.field).toBe("metadata.resourceVersion");
   });
 
-  it("go when their last object has gone, and take their objects with them", async () => {
+  it("are deleted after their last object, and delete their objects", async () => {
     const { client } = apiWorld();
     await client.create(types.definitions, gadgets());
     await client.create(type("v1"), gadget({}, { name: "free" }));

@@ -23,7 +23,7 @@ function summary(event: ServerWatchEvent): string {
 }
 
 describe("watches (05 §3)", () => {
-  it("replay what happened since a version, each with the version it made", async () => {
+  it("replay the changes since a version, each with its resourceVersion", async () => {
     const { client, api } = apiWorld();
     const kind = api.kinds.get(types.configMaps);
     const from = String(api.revision);
@@ -43,7 +43,7 @@ describe("watches (05 §3)", () => {
     ]);
   });
 
-  it("send a bookmark a minute to who asks for them, with the newest version of all kinds", async () => {
+  it("send a bookmark a minute to clients that ask for them, with the newest version of all kinds", async () => {
     const { client, api: server, clock } = apiWorld();
     const kind = server.kinds.get(types.configMaps);
     const { resourceVersion } = await client.list(types.configMaps);
@@ -62,7 +62,7 @@ describe("watches (05 §3)", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("answer 410 where the history is gone, and only there", async () => {
+  it("answer 410 if the history is no longer kept, and only then", async () => {
     const { client, api: server } = apiWorld({ watchWindow: 4 });
     const kind = server.kinds.get(types.configMaps);
     const first = String(server.revision);
@@ -70,12 +70,12 @@ describe("watches (05 §3)", () => {
     expect(() => server.watch(kind, { resourceVersion: first })).toThrow(
       expect.objectContaining({ code: "expired" }) as unknown as Error,
     );
-    // Nodes did not change since: nothing was missed.
+    // Nodes have not changed since, so nothing was missed.
     expect(drained(server.watch(server.kinds.get(types.nodes), { resourceVersion: first }))).toEqual([]);
     expect(drained(server.watch(kind, { resourceVersion: String(server.revision - 2) }))).toHaveLength(2);
   });
 
-  it("answer 410 to a page whose moment is gone", async () => {
+  it("answer 410 to a page whose version is no longer kept", async () => {
     const { client } = apiWorld({ watchWindow: 4 });
     for (let i = 0; i < 3; i++) await client.create(types.configMaps, configMap(`c${i}`));
     const page = await client.list(types.configMaps, { limit: 1 });
@@ -84,7 +84,7 @@ describe("watches (05 §3)", () => {
     expect((await refusal(client.list(types.configMaps, options))).status?.code).toBe(410);
   });
 
-  it("refuse a version that was never made, and what is no version", async () => {
+  it("refuse a version of the future, and an invalid one", async () => {
     const { client } = apiWorld();
     const ahead = await refusal(client.list(types.configMaps, { resourceVersion: "999999" }));
     expect([ahead.code, ahead.retryAfterMs]).toEqual(["timeout", 1000]);
@@ -92,7 +92,7 @@ describe("watches (05 §3)", () => {
     expect((await refusal(client.list(types.configMaps, { continue: "x" }))).code).toBe("bad-request");
   });
 
-  it("cut off who falls too far behind, with 410", async () => {
+  it("close a watch that is too far behind, with 410", async () => {
     const { client, api: server } = apiWorld({ watchBacklog: 100 });
     await client.create(types.configMaps, configMap("busy"));
     const slow = server.watch(server.kinds.get(types.configMaps), { resourceVersion: String(server.revision) });
@@ -105,7 +105,7 @@ describe("watches (05 §3)", () => {
     expect(slow.isClosed).toBe(true);
   });
 
-  it("end with their definition", async () => {
+  it("end when their CRD is deleted", async () => {
     const { client, api: server } = apiWorld();
     await client.create(types.definitions, gadgets);
     const kind = server.kinds.get({ group: "example.com", version: "v1", plural: "gadgets" });
@@ -114,7 +114,7 @@ describe("watches (05 §3)", () => {
     expect(watch.isClosed).toBe(true);
   });
 
-  it("replayed over a list give the list of the end, whatever was written and whenever one looked", async () => {
+  it("replayed over a list give the final list, for any writes and any starting point", async () => {
     const names = ["a", "b", "c", "d"];
     const write = fc.record({
       op: fc.constantFrom("put", "label", "delete", "hold"),
@@ -168,7 +168,7 @@ async function change(client: Client, { op, name, value }: { op: string; name: s
   }
 }
 
-/** What an informer does: list, then watch from there. */
+/** As an informer does: list, then watch from there. */
 async function follow(client: Client, options: WatchOptions): Promise<Map<string, KubeObject>> {
   const { items, resourceVersion } = await client.list(types.configMaps, options);
   const cache = new Map(items.map((item) => [item.metadata.name ?? "", item]));

@@ -11,7 +11,7 @@ import { maxNesting } from "./object-limits.ts";
 const at = (name: string) => ({ name, namespace: "default" });
 
 describe("ApiServer (05 §3)", () => {
-  it("begins with the namespaces, accounts and priorities every cluster has", async () => {
+  it("starts with the namespaces, service accounts and priority classes every cluster has", async () => {
     const { client } = apiWorld();
     const names = async (type: (typeof types)[keyof typeof types]) =>
       (await client.list(type)).items.map(({ metadata }) => metadata.name);
@@ -21,7 +21,7 @@ describe("ApiServer (05 §3)", () => {
     expect(await names(types.services)).toEqual(["kubernetes"]);
   });
 
-  it("05:CP-T3 does the same again from the same seed", async () => {
+  it("05:CP-T3 is deterministic for a seed", async () => {
     const run = async () => {
       const { client, api } = apiWorld();
       for (let i = 0; i < 20; i++) {
@@ -33,7 +33,7 @@ describe("ApiServer (05 §3)", () => {
     expect(await run()).toBe(await run());
   });
 
-  it("05:CP-L8 keeps a namespace until its finalizer is taken off, and creates nothing in it", async () => {
+  it("05:CP-L8 keeps a namespace until its finalizer is removed, and creates nothing in it", async () => {
     const { client } = apiWorld();
     const made = await client.create(types.namespaces, {
       apiVersion: "v1",
@@ -45,7 +45,7 @@ describe("ApiServer (05 §3)", () => {
       spec: { finalizers: ["kubernetes"] },
       status: { phase: "Active" },
     });
-    // Replacing it does not take the finalizer off.
+    // Replacing it does not remove the finalizer.
     const bare = { apiVersion: "v1", kind: "Namespace", metadata: { name: "n", labels: { a: "b" } } };
     expect((await client.update(types.namespaces, bare)).spec).toEqual({ finalizers: ["kubernetes"] });
     const going = await client.delete(types.namespaces, { name: "n" });
@@ -67,7 +67,7 @@ describe("ApiServer (05 §3)", () => {
     expect(await client.delete(types.configMaps, at("m"), { propagation: "Background" })).toBeUndefined();
   });
 
-  it("deletes a selection", async () => {
+  it("deletes a collection by selector", async () => {
     const { client, api: server } = apiWorld();
     for (const [name, app] of [
       ["a", "x"],
@@ -103,7 +103,7 @@ describe("ApiServer (05 §3)", () => {
     );
   });
 
-  it("gives Jobs their selector, Services their address, Secrets their bytes", async () => {
+  it("sets the selector of Jobs, the address of Services, the data of Secrets", async () => {
     const { client } = apiWorld();
     const template = { spec: { restartPolicy: "Never", containers: [{ name: "a", image: "a" }] } };
     const job = await client.create(types.jobs, {
@@ -132,7 +132,7 @@ describe("ApiServer (05 §3)", () => {
     });
   });
 
-  it("05:CP-L10 shows a kind other than it is stored, and tells who watches", async () => {
+  it("05:CP-L10 transforms a kind on read, and counts its watchers", async () => {
     const { client, api: server } = apiWorld();
     const kind = server.kinds.get(types.leases);
     const lease = {
@@ -151,7 +151,7 @@ describe("ApiServer (05 §3)", () => {
     expect(server.watcherCount(kind)).toBe(0);
   });
 
-  it("05:CP-T5 answers when a write is kept, tells watchers no sooner, and comes back with everything", async () => {
+  it("05:CP-T5 acknowledges a durable write, notifies watchers no sooner, and restores everything", async () => {
     const kept: JournalEntry[] = [];
     const waiting: (() => void)[] = [];
     const journal = {
@@ -190,7 +190,7 @@ describe("ApiServer (05 §3)", () => {
     );
   });
 
-  it("05:CP-T5 refuses all writes once one could not be kept", async () => {
+  it("05:CP-T5 refuses all writes once one could not be persisted", async () => {
     let isFull = false;
     const journal = { append: () => (isFull ? Promise.reject(new Error("disk full")) : Promise.resolve()) };
     const { client } = apiWorld({ journal });
@@ -200,7 +200,7 @@ describe("ApiServer (05 §3)", () => {
     await expect(client.create(types.configMaps, configMap("b"))).rejects.toThrow();
   });
 
-  it("05:CP-S3 refuses what is too large or too deep, and keeps odd names as data", async () => {
+  it("05:CP-S3 refuses objects too large or too deep, and treats odd names as data", async () => {
     const { client } = apiWorld();
     const large = configMap("large", { a: "x".repeat(3 * 1024 * 1024) });
     expect((await refusal(client.create(types.configMaps, large))).status?.code).toBe(413);
@@ -217,7 +217,7 @@ describe("ApiServer (05 §3)", () => {
     expect({}).not.toHaveProperty("c");
   });
 
-  it("05:CP-S3 answers any nonsense with 4xx", async () => {
+  it("05:CP-S3 answers any malformed request with 4xx", async () => {
     const { client } = apiWorld();
     await client.create(types.pods, pod("p"));
     const value = fc.anything({

@@ -51,7 +51,7 @@ describe("protobuf bodies", () => {
     });
   });
 
-  it("05 §3 leaves out zeros that were not meant and keeps those that were", () => {
+  it("05 §3 omits zero values with omitempty and keeps the others", () => {
     const spec = [...whole(1, 0), ...whole(5, 0), ...whole(7, 0)]; // replicas, minReadySeconds, paused
     expect(decoded("apps/v1", "Deployment", [...metadata("d"), ...bytes(2, spec)])).toEqual({
       apiVersion: "apps/v1",
@@ -76,7 +76,7 @@ describe("protobuf bodies", () => {
     });
   });
 
-  it("05 §3 reads times, and none where the zero time was sent", () => {
+  it("05 §3 reads times, and omits the zero time", () => {
     const lease = [
       ...bytes(1, [...text(1, "l"), ...bytes(8, [])]),
       ...bytes(2, [...whole(2, 40), ...bytes(4, [...whole(1, 1_700_000_000), ...whole(2, 5_000)])]),
@@ -96,7 +96,7 @@ describe("protobuf bodies", () => {
     expect(decoded("scheduling.k8s.io/v1", "PriorityClass", priority)).toMatchObject({ value: -10 });
   });
 
-  it("05 §1 reads options to delete in whichever group they come", () => {
+  it("05 §1 reads DeleteOptions of any group", () => {
     const options = [...whole(1, 0), ...text(4, "Foreground")];
     expect(decoded("apps/v1", "DeleteOptions", options)).toMatchObject({
       gracePeriodSeconds: 0,
@@ -104,7 +104,7 @@ describe("protobuf bodies", () => {
     });
   });
 
-  it("05 §3 passes over fields it does not know", () => {
+  it("05 §3 skips unknown fields", () => {
     const pod = [...metadata("p"), ...text(500, "new"), ...whole(501, 1)];
     expect(decoded("v1", "Pod", pod)).toEqual({ apiVersion: "v1", kind: "Pod", metadata: { name: "p" } });
   });
@@ -115,7 +115,7 @@ describe("protobuf bodies", () => {
     expect(Object.entries(pod.metadata.labels)).toEqual([["__proto__", "x"]]);
   });
 
-  it("05 §2 says so when a kind is unknown", () => {
+  it("05 §2 reports an unknown kind", () => {
     expect(decoded("example.com/v1", "Thing", [])).toEqual({
       kind: "unknown-kind",
       apiVersion: "example.com/v1",
@@ -123,7 +123,7 @@ describe("protobuf bodies", () => {
     });
   });
 
-  it("05:CP-S3 refuses any bytes that are no message, and never fails otherwise", () => {
+  it("05:CP-S3 refuses any bytes that are not a message, without other failures", () => {
     const good = [...envelope("v1", "Pod", [...metadata("p"), ...bytes(2, bytes(2, text(1, "c")))])];
     const damage = fc.record({ at: fc.nat(good.length - 1), byte: fc.nat(255), cut: fc.nat(good.length) });
     fc.assert(
@@ -142,7 +142,7 @@ describe("protobuf bodies", () => {
     );
   });
 
-  it("05:CP-S3 refuses what does not begin as it should", () => {
+  it("05:CP-S3 refuses bodies without the protobuf prefix", () => {
     expect(decodeProtobuf(utf8.encode("{}"), messages)).toMatchObject({ kind: "malformed" });
   });
 });

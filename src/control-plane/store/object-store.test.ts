@@ -14,8 +14,8 @@ const draft = (node: string): ObjectDraft => ({
 });
 const byNode = { name: "node", valueOf: ({ spec }: KubeObject) => (spec as { nodeName: string }).nodeName };
 
-describe("Store (05 §3)", () => {
-  it("counts one resourceVersion for all kinds and freezes what it takes", () => {
+describe("ObjectStore (05 §3)", () => {
+  it("counts one resourceVersion for all kinds and freezes what it stores", () => {
     const store = new ObjectStore();
     const pod = store.put("pods", "a/p", draft("n"));
     const node = store.put("nodes", "n", draft("n"));
@@ -26,7 +26,7 @@ describe("Store (05 §3)", () => {
     expect(store.revision).toBe(3);
   });
 
-  it("tells what changed, and what it was before", () => {
+  it("reports changes with the previous object", () => {
     const store = new ObjectStore();
     const heard: StoreChange[] = [];
     const stop = store.subscribe("pods", (change) => heard.push(change));
@@ -77,7 +77,7 @@ describe("Store (05 §3)", () => {
     fc.assert(property, { numRuns: runs(10_000) });
   });
 
-  it("remembers at least a window of changes, and knows what it has forgotten", () => {
+  it("keeps at least a window of changes, and knows which are no longer kept", () => {
     const store = new ObjectStore({ windowSize: 8 });
     for (let i = 0; i < 100; i++) store.put("pods", `p${i}`, draft(""));
     const { log } = store.collection("pods");

@@ -32,7 +32,7 @@ describe("ages", () => {
     expect(humanDuration(ms)).toBe(text);
   });
 
-  it("05 §3 says unknown where there is no time", () => {
+  it("05 §3 shows <unknown> without a time", () => {
     expect(ageOf(undefined, 0)).toBe("<unknown>");
     expect(ageOf("yesterday", 0)).toBe("<unknown>");
     expect(ageOf("1970-01-01T00:00:00Z", 90 * s)).toBe("90s");

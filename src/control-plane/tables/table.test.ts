@@ -25,7 +25,7 @@ const containers = [{ name: "a" }, { name: "b" }];
 const running = { ready: true, restartCount: 0, state: { running: {} } };
 
 describe("pods", () => {
-  it("05 §3 shows a pod that waits for a node", () => {
+  it("05 §3 shows a pending pod", () => {
     expect(podRow({ spec: { containers }, status: { phase: "Pending" } })).toEqual(["0/2", "Pending", "0"]);
   });
 
@@ -46,7 +46,7 @@ describe("pods", () => {
     expect(row("", pod)).toEqual(["x", "2/2", "Running", "0", "30m", "10.0.0.1", "n1", "<none>", "1/1"]);
   });
 
-  it("05 §3 prefers the reason a container waits for", () => {
+  it("05 §3 prefers the reason of a waiting container", () => {
     const waiting = { name: "a", restartCount: 0, ready: false, state: { waiting: { reason: "ContainerCreating" } } };
     const status = { phase: "Pending", containerStatuses: [waiting] };
     expect(podRow({ spec: { containers }, status })).toEqual(["0/2", "ContainerCreating", "0"]);
@@ -62,7 +62,7 @@ describe("pods", () => {
     expect(podRow({ spec: { containers: [{ name: "a" }] }, status })).toEqual(["1/1", "Running", "3 (60s ago)"]);
   });
 
-  it("05 §3 says Terminating, and Completed for one that is over", () => {
+  it("05 §3 shows Terminating and Completed", () => {
     const metadata = { deletionTimestamp: created };
     expect(podRow({ metadata, spec: { containers }, status: { phase: "Running" } })[1]).toBe("Terminating");
     const done = { name: "a", state: { terminated: { exitCode: 0, reason: "Completed" } } };
@@ -157,11 +157,11 @@ describe("other kinds", () => {
     expect(row("", event)).toEqual(["30s", "Warning", "Failed", "pod/p", "", "scheduler, h", "no room", "30m", 4, "x"]);
   });
 
-  it("05 §3 shows a name and an age where nothing better is known", () => {
+  it("05 §3 shows name and age of other kinds", () => {
     expect(row("example.com", { kind: "__proto__" })).toEqual(["x", "30m"]);
   });
 
-  it("05:CP-S3 shows something for any object at all", () => {
+  it("05:CP-S3 shows any object without failing", () => {
     const hostile = { spec: "text", status: ["list"], metadata: { name: "x" } };
     for (const kind of ["Pod", "Node", "Event", "Service", "PersistentVolume", "ConfigMap"]) {
       expect(row("", { kind, ...hostile }).length).toBeGreaterThan(1);
@@ -183,7 +183,7 @@ describe("tables", () => {
   };
   const options = { printer, now, apiVersion: "meta.k8s.io/v1", metadata: { resourceVersion: "5" } } as const;
 
-  it("05 §3 makes columns of what a CRD declares, dates as ages", () => {
+  it("05 §3 shows the columns of a CRD, dates as ages", () => {
     const table = tableOf([pool], { ...options, includeObject: "None", withHeader: true });
     expect(table["rows"]).toEqual([{ cells: ["p", "True", 7, "30m"] }]);
     expect(table["columnDefinitions"]).toMatchObject([
@@ -194,7 +194,7 @@ describe("tables", () => {
     ]);
   });
 
-  it("05 §1 sends along as much of the object as was asked for", () => {
+  it("05 §1 includes as much of the object as requested", () => {
     const object = (includeObject: "Metadata" | "Object") =>
       (tableOf([pool], { ...options, includeObject, withHeader: false })["rows"] as { object: unknown }[])[0]?.object;
     expect(object("Object")).toBe(pool);
@@ -205,11 +205,11 @@ describe("tables", () => {
     });
   });
 
-  it("05 §1 defines columns only where it is asked to", () => {
+  it("05 §1 includes column definitions only when asked to", () => {
     expect(tableOf([], { ...options, includeObject: "None", withHeader: false })["columnDefinitions"]).toBeNull();
   });
 
-  it("05 §3 leaves cells empty that lead nowhere or to another type", () => {
+  it("05 §3 leaves cells empty without a value of the right type", () => {
     const bare = { ...pool, spec: { weight: "heavy" }, status: {} } as KubeObject;
     const table = tableOf([bare], { ...options, includeObject: "None", withHeader: false });
     expect(table["rows"]).toEqual([{ cells: ["p", null, null, "30m"] }]);

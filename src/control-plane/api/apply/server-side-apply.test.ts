@@ -20,7 +20,7 @@ const template = (containers: readonly object[]) => ({
 });
 
 describe("server-side apply (05 §3)", () => {
-  it("writes down who owns what, and how", async () => {
+  it("records who owns which fields, and how", async () => {
     const { client } = apiWorld();
     const apply = {
       kind: "apply",
@@ -84,7 +84,7 @@ describe("server-side apply (05 §3)", () => {
       { name: "A", value: "3" },
       { name: "B", value: "2" },
     ]);
-    expect(main).not.toHaveProperty("ports"); // a's alone, and a no longer applies it
+    expect(main).not.toHaveProperty("ports"); // only a owned it, and a no longer applies it
     expect(side?.["image"]).toBe("side:1");
     const conflict = await refusal(apply("b", [{ name: "main", image: "main:2" }]));
     expect(conflict.status?.message).toBe(
@@ -105,7 +105,7 @@ describe("server-side apply (05 §3)", () => {
     expect(status?.details?.causes).toHaveLength(3);
   });
 
-  it("takes what nobody claimed as written before", async () => {
+  it("attributes unowned fields to before-first-apply", async () => {
     const { client } = apiWorld();
     await client.create(types.configMaps, configMap("m", { a: "1" }));
     const apply = (a: string) =>
@@ -142,7 +142,7 @@ describe("server-side apply (05 §3)", () => {
     );
   });
 
-  it("needs a manager, and takes no managed fields", async () => {
+  it("requires a manager, and refuses managedFields", async () => {
     const { client } = apiWorld();
     const nobody = { kind: "apply", body: configMap("m"), fieldManager: "" } as const;
     expect((await refusal(client.patch(types.configMaps, at("m"), nobody))).code).toBe("bad-request");
@@ -151,7 +151,7 @@ describe("server-side apply (05 §3)", () => {
     expect((await refusal(client.patch(types.configMaps, at("m"), patch))).code).toBe("bad-request");
   });
 
-  it("holds whoever wrote a map first for its owner, also once it is empty, as a real server does", async () => {
+  it("the first writer of a map owns it, even when it is empty, as in a real server", async () => {
     const { client } = apiWorld();
     const apply = (manager: string, data: Record<string, string>, force = false) =>
       client.patch(types.configMaps, at("m"), {
@@ -183,7 +183,7 @@ describe("server-side apply (05 §3)", () => {
     const property = fc.asyncProperty(fc.array(step, { maxLength: 10 }), async (steps) => {
       const { client } = apiWorld();
       const model = new Model();
-      // One key stays, so that the map itself never comes and goes, which is a conflict of its own: see above.
+      // One key stays, so that the map itself is never added or removed, which would be another conflict: see above.
       const kept = { keep: "0" };
       model.apply("zero", kept, false);
       await client.patch(types.configMaps, at("m"), {
@@ -218,7 +218,7 @@ describe("server-side apply (05 §3)", () => {
 /** Server-side apply of a flat map, one key at a time. */
 class Model {
   readonly data = new Map<string, string>();
-  /** By manager and way of writing. */
+  /** By manager and operation. */
   readonly owned = new Map<string, Set<string>>();
 
   apply(manager: string, wanted: Readonly<Record<string, string>>, force: boolean): "done" | readonly string[] {

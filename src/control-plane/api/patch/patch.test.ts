@@ -17,20 +17,20 @@ const { json } = fc.letrec<{ json: unknown }>((tie) => ({
 }));
 
 describe("merge patches (05 §3)", () => {
-  /** The patch that makes one value the other. */
+  /** The patch that turns one value into the other. */
   const difference = (from: unknown, to: unknown): unknown => {
     if (!isRecord(from) || !isRecord(to)) return to;
     const entries: (readonly [string, unknown])[] = [];
     for (const name of Object.keys(from)) if (!Object.hasOwn(to, name)) entries.push([name, null]);
     for (const name of Object.keys(to)) {
       const before = Object.hasOwn(from, name) ? from[name] : undefined;
-      // An object in place of something else has to say so: merging starts from nothing then.
+      // An object that replaces another type is merged into an empty object.
       if (!isSameJson(before, to[name])) entries.push([name, difference(before, to[name])]);
     }
     return Object.fromEntries(entries);
   };
 
-  it("leads from any value to any other, and leaves its inputs alone", () => {
+  it("turns any value into any other, and does not change its inputs", () => {
     const property = fc.property(json, json, (from, to) => {
       const before = JSON.stringify(from);
       expect(mergePatch(from, difference(from, to))).toEqual(to);
@@ -62,7 +62,7 @@ describe("JSON patches (05 §3)", () => {
     return isSameJson(from, to) ? [] : [{ op: "replace", path, value: to }];
   };
 
-  it("leads from any value to any other", () => {
+  it("turns any value into any other", () => {
     const property = fc.property(json, json, (from, to) => {
       expect(jsonPatch(from, difference(from, to))).toEqual(to);
     });

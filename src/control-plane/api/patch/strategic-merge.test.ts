@@ -80,7 +80,7 @@ describe("strategic merge patches (05 §3)", () => {
     });
   });
 
-  it("keeps only the keys it is told to retain", () => {
+  it("keeps only the keys of $retainKeys", () => {
     const target = { strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 1 } } };
     const patch = { strategy: { $retainKeys: ["type"], type: "Recreate" } };
     expect(strategicMerge(target, patch, deploymentSpec)).toEqual({ strategy: { type: "Recreate" } });
@@ -103,7 +103,7 @@ describe("strategic merge patches (05 §3)", () => {
       ],
     };
     expect(strategicMerge(target, patch, container)).toEqual({ env: [{ name: "B", value: "2", valueFrom: {} }] });
-    // As Kubernetes has it, an item that says replace means the list, not itself.
+    // In Kubernetes an item with $patch: replace replaces the whole list, not the item.
     const all = { env: [{ name: "B", $patch: "replace" }, { name: "C" }] };
     expect(strategicMerge(target, all, container)).toEqual({ env: [{ name: "C" }] });
     expect(strategicMerge({ resources: { a: 1 } }, { resources: { $patch: "replace", b: 2 } }, container)).toEqual({
@@ -112,7 +112,7 @@ describe("strategic merge patches (05 §3)", () => {
     expect(strategicMerge({ resources: { a: 1 } }, { resources: null }, container)).toEqual({});
   });
 
-  it("puts items in the order it is told", () => {
+  it("orders items as $setElementOrder says", () => {
     const target = { containers: [{ name: "a" }, { name: "b" }, { name: "mine" }] };
     const patch = {
       "$setElementOrder/containers": [{ name: "b" }, { name: "new" }, { name: "a" }],

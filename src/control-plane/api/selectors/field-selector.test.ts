@@ -31,14 +31,14 @@ describe("field selectors (05 §3)", () => {
     expect(await names("spec.nodeName=n2")).toEqual(["c", "late"]);
   });
 
-  it("05 §3 takes a node that says nothing as schedulable", async () => {
+  it("05 §3 treats a node without spec.unschedulable as schedulable", async () => {
     await client.create(types.nodes, { apiVersion: "v1", kind: "Node", metadata: { name: "n" } });
     const select = (fieldSelector: string) => client.list(types.nodes, { fieldSelector });
     expect((await select("spec.unschedulable=false")).items).toHaveLength(1);
     expect((await select("spec.unschedulable=true")).items).toHaveLength(0);
   });
 
-  it("05 §3 selects events by what they are about", async () => {
+  it("05 §3 selects events by their involved object", async () => {
     const event = (name: string, uid: string) =>
       ({
         apiVersion: "v1",

@@ -30,7 +30,7 @@ function evict({ client }: ApiWorld, name: string, deleteOptions: object = {}): 
 }
 
 describe("eviction (05:CP-L6)", () => {
-  it("deletes gracefully, and says why", async () => {
+  it("deletes gracefully, with a DisruptionTarget condition", async () => {
     const context = apiWorld();
     await runningPod(context, "p");
     expect(await evict(context, "p")).toMatchObject({ kind: "Status", status: "Success" });
@@ -42,7 +42,7 @@ describe("eviction (05:CP-L6)", () => {
     });
   });
 
-  it("spends the budget before the pod goes", async () => {
+  it("decrements the budget before the pod is deleted", async () => {
     const context = apiWorld();
     await runningPod(context, "p");
     await runningPod(context, "q");
@@ -62,11 +62,11 @@ describe("eviction (05:CP-L6)", () => {
     expect(status?.details?.causes).toEqual([
       { reason: "DisruptionBudget", message: "The disruption budget b needs 1 healthy pods and has 1 currently" },
     ]);
-    // As Kubernetes: with a time to wait, kubectl would wait in silence instead of saying what holds it up.
+    // As in Kubernetes: with retryAfterSeconds kubectl would wait silently instead of printing the reason.
     expect(retryAfterMs).toBeUndefined();
   });
 
-  it("waits for a budget that has not been looked at", async () => {
+  it("refuses while the budget has not been processed", async () => {
     const context = apiWorld();
     await runningPod(context, "p");
     await budget(context, "b", { disruptionsAllowed: 5, observedGeneration: 0 });
@@ -95,7 +95,7 @@ describe("eviction (05:CP-L6)", () => {
     else expect((await refusal(evict(context, "p"))).code).toBe("too-many-requests");
   });
 
-  it("asks no budget for pods that do not run", async () => {
+  it("ignores budgets for pods that do not run", async () => {
     const context = apiWorld();
     await context.client.create(types.pods, pod("p", {}, { labels }));
     await budget(context, "b", { disruptionsAllowed: 0 });
@@ -113,7 +113,7 @@ describe("eviction (05:CP-L6)", () => {
     expect(context.api.revision).toBe(before);
   });
 
-  it("05:CP-S3 refuses what is no eviction of this pod", async () => {
+  it("05:CP-S3 refuses a body that is not an eviction of this pod", async () => {
     const context = apiWorld();
     await runningPod(context, "p");
     const other = { apiVersion: "policy/v1", kind: "Eviction", metadata: at("q") };
