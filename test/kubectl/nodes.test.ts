@@ -111,7 +111,7 @@ describeKubectl("nodes", ({ k, server }) => {
   it("05 §1 says what needs a second protocol", async () => {
     const running = '{"status":{"phase":"Running"}}';
     await k.ok(`patch pod late --subresource=status --type=merge -p '${running}'`);
-    expect(await k.fails("exec late -- ls")).toContain("exec is not supported: pods here are simulated");
+    expect(await k.fails("exec late -- ls")).toContain("exec is not supported: pods are simulated");
     expect(await k.fails("attach late")).toContain("attach is not supported");
     expect(await k.fails("port-forward pod/late :80")).toContain("portforward is not supported");
     expect(await k.fails("cp late:/etc/hosts ./hosts")).toContain("exec is not supported");
