@@ -47,7 +47,7 @@ export class Admission {
     if (kind === undefined) {
       return {
         object,
-        problems: [{ code: "unknown-kind", path: ["kind"], message: "is not a kind of ours in a version we store" }],
+        problems: [{ code: "unknown-kind", path: ["kind"], message: "is not a known kind and version" }],
       };
     }
     return this.admitWithSchema(this.schema(kind), object, { ...options, scale: kind.scale });

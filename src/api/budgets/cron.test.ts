@@ -105,8 +105,8 @@ describe("cron dialect", () => {
     ["* * L * *", '"L"'],
     ["* * * * fri#2", "fri#2"],
     ["0 0 15W * *", "15W"],
-    ["0 0 30 2 *", "no such day"],
-    ["0 0 31 4,6,9,11 *", "no such day"],
+    ["0 0 30 2 *", "no such date"],
+    ["0 0 31 4,6,9,11 *", "no such date"],
   ])("01 §5.3 %j is refused", (text, named) => {
     const reading = readSchedule(text);
     expect(reading.kind).toBe("error");

@@ -39,7 +39,7 @@ const cronFields = [
 /** Parses a schedule strictly: what the looser admission pattern lets through is an error here. */
 export function readSchedule(text: string): ScheduleReading {
   if (text.startsWith("@") && !aliases.has(text)) {
-    return { kind: "error", message: `unknown schedule ${text}; known are ${[...aliases.keys()].join(", ")}` };
+    return { kind: "error", message: `unknown schedule ${text}; known schedules: ${[...aliases.keys()].join(", ")}` };
   }
   const parts = (aliases.get(text) ?? text).split(/\s+/).filter((part) => part !== "");
   if (parts.length !== cronFields.length) {
@@ -73,7 +73,7 @@ function scheduleOf(parts: readonly string[]): Schedule {
     daysOfWeek: weekDays.values,
     isEitherDay: !monthDays.isOpen && !weekDays.isOpen,
   };
-  if (!canEverOccur(schedule)) throw new CronError(`no such day ever comes: ${parts.join(" ")}`);
+  if (!canEverOccur(schedule)) throw new CronError(`no such date exists: ${parts.join(" ")}`);
   return schedule;
 }
 
@@ -118,7 +118,7 @@ function readValue(value: string, context: { field: CronField; text: string }): 
 }
 
 function readInteger(value: string, { field, text }: { field: CronField; text: string }): number {
-  if (!/^\d{1,9}$/.test(value)) throw new CronError(`${JSON.stringify(value)} is no ${field.name}: ${text}`);
+  if (!/^\d{1,9}$/.test(value)) throw new CronError(`${JSON.stringify(value)} is not a valid ${field.name}: ${text}`);
   return Number(value);
 }
 

@@ -124,7 +124,7 @@ function dependenciesFailure(conditions: readonly Condition[]): ConditionObserva
   const statuses = precedingDependents.map((type) => [type, statusOf(conditions, type)] as const);
   const waiting = statuses.filter(([, status]) => status !== "True");
   if (waiting.length === 0) return undefined;
-  const message = `validation waits for ${waiting.map(([type, status]) => `${type}=${status}`).join(", ")}`;
+  const message = `waiting for ${waiting.map(([type, status]) => `${type}=${status}`).join(", ")}`;
   const isFalse = waiting.some(([, status]) => status === "False");
   return { status: isFalse ? "False" : "Unknown", reason: "DependenciesNotReady", message };
 }

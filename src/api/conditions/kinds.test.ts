@@ -193,7 +193,7 @@ describe("EC2NodeClass ValidationSucceeded", () => {
     const withStatus = (status: ConditionStatus) =>
       conditions.map((one) => (one.type === type ? condition(type, status) : one));
     expect(ec2Validation({ ...fine, conditions: withStatus("Unknown") })).toMatchObject({
-      finding: { status: "Unknown", reason: "DependenciesNotReady", message: `validation waits for ${type}=Unknown` },
+      finding: { status: "Unknown", reason: "DependenciesNotReady", message: `waiting for ${type}=Unknown` },
     });
     expect(ec2Validation({ ...fine, conditions: withStatus("False") })).toMatchObject({
       finding: { status: "False", reason: "DependenciesNotReady" },

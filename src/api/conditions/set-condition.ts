@@ -113,7 +113,7 @@ export function withConditions<T extends Conditioned>(object: T, conditions: rea
 
 const awaitingReconciliation = {
   reason: conditionReasons.awaiting,
-  message: "no controller has looked at this object yet",
+  message: "not reconciled yet",
 } as const;
 
 /** What the functions below read of an object. */

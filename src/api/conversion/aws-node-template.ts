@@ -61,7 +61,7 @@ function refuseLaunchTemplates(draft: ConversionDraft, base: FieldPath): void {
       code: "not-convertible",
       rule: "01 §7.8",
       path: [...base, field],
-      message: "v1 makes its launch templates itself; one of your own cannot be converted",
+      message: "v1 creates its own launch templates; a custom launch template cannot be converted",
       expected: "its settings as fields: amiSelector, userData, blockDeviceMappings, securityGroupSelector",
     });
   }

@@ -87,7 +87,7 @@ function moveToClass(
       code: "kubelet-moved",
       path: pool.kubelet,
       message: `moved to spec.kubelet of EC2NodeClass ${name}: in v1 it belongs to the class`,
-      advice: "mind that every pool of that class gets these settings",
+      advice: "note that every NodePool using that class gets these settings",
     });
   }
 }

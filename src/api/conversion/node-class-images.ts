@@ -56,7 +56,7 @@ function convertUbuntu(draft: ConversionDraft, { source, hasTerms }: { source: I
       code: "not-convertible",
       rule: "01 §7.5",
       path: source.family,
-      message: "v1 finds no Ubuntu images by itself: there is no alias for them",
+      message: "v1 has no alias for Ubuntu images",
       expected: "spec.amiSelectorTerms naming the images",
     });
     return;

@@ -69,7 +69,7 @@ export function assumeDefaultClass(draft: ConversionDraft, path: FieldPath, writ
     code: "node-class-assumed",
     path: written,
     message: `no ${String(written.at(-1))}; assumed ${defaultClassKind}/${defaultClassName}`,
-    advice: "name the node class the nodes shall be made from",
+    advice: "name the node class the nodes use",
     strictProblem: {
       code: "required",
       message: `is required; add e.g. group ${groups.aws}, kind ${defaultClassKind}, name ${defaultClassName}`,

@@ -30,7 +30,7 @@ export function nodePoolFromV1beta1(draft: ConversionDraft): void {
   }
   if (draft.resultValue(paths.resources) !== undefined) {
     draft.removeField(paths.resources);
-    const message = "dropped: a pool never could ask for resources";
+    const message = "dropped: a NodePool cannot request resources";
     draft.warn({ code: "field-dropped", path: paths.resources, message, advice: "remove it" });
   }
 }

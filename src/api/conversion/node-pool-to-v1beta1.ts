@@ -112,7 +112,12 @@ export function dropField(draft: ConversionDraft, path: FieldPath): void {
 }
 
 function warnDropped(draft: ConversionDraft, path: FieldPath): void {
-  draft.warn({ code: "field-dropped", path, message: "v1beta1 cannot say this", advice: "read the object as v1" });
+  draft.warn({
+    code: "field-dropped",
+    path,
+    message: "v1beta1 has no such field or value",
+    advice: "read the object as v1",
+  });
 }
 
 export function annotationPath(name: string): FieldPath {

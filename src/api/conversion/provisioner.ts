@@ -112,7 +112,7 @@ function seconds(draft: ConversionDraft, path: FieldPath): number | undefined {
   if (value === undefined) return undefined;
   if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return value;
   const message =
-    typeof value === "number" && value < 0 ? `${value} is negative` : `${JSON.stringify(value)} is no whole number`;
+    typeof value === "number" && value < 0 ? `${value} is negative` : `${JSON.stringify(value)} is not a whole number`;
   draft.addProblem({
     code: "invalid-value",
     rule: "01 §7.6",

@@ -20,7 +20,7 @@ const spec = withMeta(
   z.object({
     provisioningStrategy: stringField("How the buffer is provisioned.").default(defaultProvisioningStrategy),
     podTemplateRef: withMeta(podTemplateRef, {
-      description: "The pod one chunk of the buffer is as large as.",
+      description: "The pod template of one chunk of the buffer.",
     }).optional(),
     scalableRef: withMeta(
       z.object({
@@ -28,14 +28,14 @@ const spec = withMeta(
         kind: nonEmptyString("Deployment, StatefulSet or ReplicaSet."),
         name: nonEmptyString("The name of the workload."),
       }),
-      { description: "The workload one chunk of the buffer is as large as a pod of." },
+      { description: "The workload whose pod is one chunk of the buffer." },
     ).optional(),
     replicas: int32Field("A fixed number of chunks.", z.number().min(0)).optional(),
     percentage: int32Field("Chunks as a percentage of the workload's replicas.", z.number().min(0)).optional(),
-    limits: resourceListField("The most the whole buffer may ask for.").optional(),
+    limits: resourceListField("The maximum resources of the whole buffer.").optional(),
   }),
   {
-    description: "How much room is kept free, and for what.",
+    description: "The capacity to keep free.",
     ...celRules(
       {
         id: "CB1",
@@ -55,11 +55,11 @@ const status = withMeta(
   z.object({
     podTemplateRef: withMeta(podTemplateRef, { description: "The pod template in use." }).optional(),
     podTemplateGeneration: int64Field("The generation of that template.").optional(),
-    replicas: int32Field("How many chunks are kept.").optional(),
+    replicas: int32Field("The number of chunks.").optional(),
     provisioningStrategy: stringField("The strategy in use.").optional(),
     conditions: conditionListSchema.optional(),
   }),
-  { description: "What is known of the buffer." },
+  { description: "The observed state of the buffer." },
 );
 
 /** `autoscaling.x-k8s.io/v1beta1` CapacityBuffer. (01 §1.5) */
@@ -69,7 +69,7 @@ export const capacityBufferSchema = () =>
       spec,
       status: status.optional(),
     },
-    { description: "A CapacityBuffer keeps room for pods that do not exist yet." },
+    { description: "A CapacityBuffer keeps capacity for pods that do not exist yet." },
   );
 
 export type CapacityBuffer = Stored<z.output<ReturnType<typeof capacityBufferSchema>>>;

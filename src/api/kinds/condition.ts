@@ -4,26 +4,26 @@ import { dateTimeField, int64Field, withMeta } from "./schema-fields.ts";
 
 const shared = {
   type: withMeta(z.string().max(316), {
-    description: "What the condition is about.",
+    description: "The type of the condition.",
     pattern: schemaPatterns.conditionType,
   }),
-  status: withMeta(z.enum(["True", "False", "Unknown"]), { description: "Whether it holds." }),
+  status: withMeta(z.enum(["True", "False", "Unknown"]), { description: "The status of the condition." }),
   lastTransitionTime: withMeta(dateTimeField, { description: "When the status last changed.", format: "date-time" }),
-  observedGeneration: int64Field("The generation of the object this was said of.", z.number().min(0)).optional(),
+  observedGeneration: int64Field("The generation of the object that was observed.", z.number().min(0)).optional(),
 };
 
-const message = withMeta(z.string().max(32768), { description: "What a person should know about it." });
+const message = withMeta(z.string().max(32768), { description: "A human-readable explanation." });
 
 const condition = withMeta(
   z.object({
     ...shared,
     reason: withMeta(z.string().min(1).max(1024), {
-      description: "Why, in one word.",
+      description: "A machine-readable reason.",
       pattern: schemaPatterns.conditionReason,
     }),
     message,
   }),
-  { description: "One observation about the object." },
+  { description: "One condition of the object." },
 );
 
 /** NodeClaims have a looser form, for objects written before the rule. (01 §0.4) */
@@ -31,12 +31,12 @@ const looseCondition = withMeta(
   z.object({
     ...shared,
     reason: withMeta(z.string().max(1024), {
-      description: "Why, in one word.",
+      description: "A machine-readable reason.",
       pattern: schemaPatterns.conditionReasonOrEmpty,
     }).optional(),
     message: message.optional(),
   }),
-  { description: "One observation about the object." },
+  { description: "One condition of the object." },
 );
 
 const description = "What controllers have found out about this object.";

@@ -16,17 +16,17 @@ const ebs = withMeta(
   z.object({
     deleteOnTermination: booleanField("Whether the volume is deleted with the instance.").optional(),
     encrypted: booleanField("Whether the volume is encrypted.").optional(),
-    iops: int64Field("Provisioned operations a second.").optional(),
+    iops: int64Field("Provisioned I/O operations per second.").optional(),
     throughput: int64Field("Throughput in MiB/s (gp3).").optional(),
     kmsKeyID: stringField("The key the volume is encrypted with.").optional(),
-    snapshotID: stringField("The snapshot the volume is made from.").optional(),
+    snapshotID: stringField("The snapshot the volume is created from.").optional(),
     volumeInitializationRate: int32Field(
       "How fast a snapshot is loaded, in MiB/s.",
       z.number().min(100).max(300),
     ).optional(),
     volumeSize: stringField("The size, in whole Gi, G, Ti or T.", { pattern: schemaPatterns.volumeSize }).optional(),
     volumeType: withMeta(z.enum(["standard", "io1", "io2", "gp2", "sc1", "st1", "gp3"]), {
-      description: "The kind of volume.",
+      description: "The volume type.",
     }).optional(),
   }),
   {
@@ -68,7 +68,7 @@ export const networkInterfaces = withMeta(
       z.object({
         networkCardIndex: int32Field("The network card.", z.number().min(0)),
         deviceIndex: int32Field("The device on that card.", z.number().min(0)),
-        interfaceType: withMeta(z.enum(["interface", "efa-only"]), { description: "What the interface carries." }),
+        interfaceType: withMeta(z.enum(["interface", "efa-only"]), { description: "The interface type." }),
       }),
     )
     .max(150),
@@ -98,9 +98,9 @@ const onOff = z.enum(["enabled", "disabled"]);
 
 export const metadataOptions = withMeta(
   z.object({
-    httpEndpoint: withMeta(onOff, { description: "Whether the metadata service answers." }).default("enabled"),
-    httpProtocolIPv6: withMeta(onOff, { description: "Whether it answers over IPv6." }).default("disabled"),
-    httpPutResponseHopLimit: int64Field("How many hops its tokens travel.", z.number().min(1).max(64)).default(1),
+    httpEndpoint: withMeta(onOff, { description: "Whether the metadata service is enabled." }).default("enabled"),
+    httpProtocolIPv6: withMeta(onOff, { description: "Whether it is available over IPv6." }).default("disabled"),
+    httpPutResponseHopLimit: int64Field("The hop limit of its responses.", z.number().min(1).max(64)).default(1),
     httpTokens: withMeta(z.enum(["required", "optional"]), { description: "Whether requests need a token." }).default(
       "required",
     ),
@@ -123,7 +123,7 @@ export const connectionTracking = withMeta(
     udpTimeout: int32Field("Idle seconds of other UDP flows.", z.number().min(30).max(60)).optional(),
   }),
   {
-    description: "How long security groups remember connections.",
+    description: "The idle timeouts of tracked connections.",
     ...celRules({
       id: "EC23",
       rule: "has(self.tcpEstablishedTimeout) || has(self.udpStreamTimeout) || has(self.udpTimeout)",

@@ -59,7 +59,7 @@ const spec = withMeta(
       description: "How user data is written and which disks are the default; needed without an alias.",
     }).optional(),
     userData: stringField("Merged into the user data the image family needs; used as it is with Custom.").optional(),
-    role: iamNameField("role", "The IAM role nodes take on; a profile is managed for it."),
+    role: iamNameField("role", "The IAM role of nodes; Karpenter manages an instance profile for it."),
     instanceProfile: iamNameField("instanceProfile", "An existing instance profile to use instead of a role."),
     tags: instanceTags.optional(),
     kubelet: withMeta(z.record(z.string(), z.unknown()), {
@@ -70,14 +70,14 @@ const spec = withMeta(
     blockDeviceMappings: blockDeviceMappings.optional(),
     instanceStorePolicy: withMeta(z.enum(["RAID0"]), { description: "How local disks are used." }).optional(),
     networkInterfaces: networkInterfaces.optional(),
-    detailedMonitoring: booleanField("Whether metrics come every minute.").optional(),
+    detailedMonitoring: booleanField("Whether detailed monitoring (metrics every minute) is enabled.").optional(),
     metadataOptions,
     connectionTracking: connectionTracking.optional(),
     context: stringField("A reserved field, passed on to EC2.").optional(),
     cpuOptions: withMeta(
       z.object({
         nestedVirtualization: withMeta(z.enum(["enabled", "disabled"]), {
-          description: "Whether guests may run on the node; narrows the instance types.",
+          description: "Whether nested virtualization is enabled; limits the instance types.",
         }).optional(),
       }),
       { description: "CPU settings." },
@@ -103,7 +103,7 @@ const spec = withMeta(
 
 const amiRequirement = z.object({
   key: stringField("A label key."),
-  operator: stringField("How it relates to the values."), // upstream's schema has no enum here
+  operator: stringField("The operator."), // upstream's schema has no enum here
   values: withMeta(z.array(z.string()), { description: "Values.", "x-kubernetes-list-type": "atomic" }).optional(),
 });
 
@@ -112,49 +112,54 @@ const status = withMeta(
     subnets: withMeta(
       z.array(
         z.object({
-          id: stringField("Its id."),
-          zone: stringField("Its zone."),
-          zoneID: stringField("Its zone id.").optional(),
+          id: stringField("The subnet ID."),
+          zone: stringField("The subnet zone."),
+          zoneID: stringField("The subnet zone ID.").optional(),
         }),
       ),
-      { description: "The subnets found." },
+      { description: "The matching subnets." },
     ).optional(),
     securityGroups: withMeta(
-      z.array(z.object({ id: stringField("Its id."), name: stringField("Its name.").optional() })),
+      z.array(
+        z.object({
+          id: stringField("The security group ID."),
+          name: stringField("The security group name.").optional(),
+        }),
+      ),
       {
-        description: "The security groups found.",
+        description: "The matching security groups.",
       },
     ).optional(),
     capacityReservations: withMeta(
       z.array(
         z.object({
-          availabilityZone: stringField("Its zone."),
+          availabilityZone: stringField("The capacity reservation zone."),
           endTime: withMeta(dateTimeField, { description: "When it ends.", format: "date-time" }).optional(),
-          id: stringField("Its id.", { pattern: "^cr-[0-9a-z]+$" }),
-          instanceMatchCriteria: withMeta(z.enum(["open", "targeted"]), { description: "Which instances it takes." }),
-          instanceType: stringField("Its instance type."),
-          ownerID: stringField("Its owner.", { pattern: "^[0-9]{12}$" }),
-          reservationType: withMeta(z.enum(["default", "capacity-block"]), { description: "Its kind." }).default(
-            "default",
-          ),
-          interruptible: booleanField("Whether it can be taken back.").optional(), // statuses older than the field lack it
-          state: withMeta(z.enum(["active", "expiring"]), { description: "Whether it is about to end." }).default(
+          id: stringField("The capacity reservation ID.", { pattern: "^cr-[0-9a-z]+$" }),
+          instanceMatchCriteria: withMeta(z.enum(["open", "targeted"]), { description: "Which instances it accepts." }),
+          instanceType: stringField("The capacity reservation instance type."),
+          ownerID: stringField("The capacity reservation owner.", { pattern: "^[0-9]{12}$" }),
+          reservationType: withMeta(z.enum(["default", "capacity-block"]), {
+            description: "The capacity reservation type.",
+          }).default("default"),
+          interruptible: booleanField("Whether it can be interrupted.").optional(), // statuses older than the field lack it
+          state: withMeta(z.enum(["active", "expiring"]), { description: "The state of the reservation." }).default(
             "active",
           ),
         }),
       ),
-      { description: "The capacity reservations found." },
+      { description: "The matching capacity reservations." },
     ).optional(),
     amis: withMeta(
       z.array(
         z.object({
-          id: stringField("Its id."),
-          name: stringField("Its name.").optional(),
+          id: stringField("The image ID."),
+          name: stringField("The image name.").optional(),
           deprecated: booleanField("Whether it is deprecated.").optional(),
           requirements: z.array(amiRequirement),
         }),
       ),
-      { description: "The images found, and which types they fit." },
+      { description: "The matching images and the instance types they are for." },
     ).optional(),
     instanceProfile: stringField("The instance profile in use.").optional(),
     conditions: plainConditionListSchema.optional(),

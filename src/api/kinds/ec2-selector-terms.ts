@@ -4,7 +4,7 @@ import { celRules, stringField, stringMapField, withMeta } from "./schema-fields
 
 /** Selector terms of an EC2NodeClass: terms are ORed, the fields of one are ANDed. (01 §1.6.1, 01:EC1–EC11) */
 
-const tags = stringMapField("Tags the resource carries; `*` asks only for the key.", {
+const tags = stringMapField("Tags of the resource; `*` matches any value.", {
   maxProperties: 20,
   ...celRules({
     id: "EC24",
@@ -43,7 +43,7 @@ const neverMixedRule = (rule: string, field: string, others: readonly string[]):
 export const subnetSelectorTerms = withMeta(
   z.array(z.object({ tags, id: idField("The subnet id.", "subnet-[0-9a-z]+") })).max(30),
   {
-    description: "Which subnets nodes may start in.",
+    description: "The subnets nodes are launched in.",
     ...celRules(
       notEmptyRule("EC1", "subnetSelectorTerms"),
       everyTermNeedsRule("EC1", ["tags", "id"]),
@@ -63,7 +63,7 @@ export const securityGroupSelectorTerms = withMeta(
     )
     .max(30),
   {
-    description: "Which security groups nodes get: all that match.",
+    description: "The security groups of nodes: all that match.",
     ...celRules(
       notEmptyRule("EC2", "securityGroupSelectorTerms"),
       everyTermNeedsRule("EC2", ["tags", "id", "name"]),
@@ -81,7 +81,7 @@ export const capacityReservationSelectorTerms = withMeta(
         id: idField("The reservation id.", "^cr-[0-9a-z]+$"),
         ownerID: idField("The account that owns the reservation.", "^[0-9]{12}$"),
         instanceMatchCriteria: withMeta(z.enum(["open", "targeted"]), {
-          description: "Which instances the reservation takes by itself.",
+          description: "Which instances the reservation accepts.",
         }).optional(),
       }),
     )
@@ -130,7 +130,7 @@ export const amiSelectorTerms = withMeta(
     .min(1)
     .max(30),
   {
-    description: "Which images nodes run.",
+    description: "The images of nodes.",
     ...celRules(
       everyTermNeedsRule("EC5", ["tags", "id", "name", "alias", "ssmParameter"]),
       neverMixedRule("EC6", "id", ["alias", "tags", "name", "owner"]),
@@ -150,7 +150,7 @@ export const placementGroupSelector = withMeta(
     id: idField("The id of the placement group.", "^pg-[0-9a-z]+$"),
   }),
   {
-    description: "The placement group nodes start in.",
+    description: "The placement group nodes are launched in.",
     ...celRules(
       { id: "EC4", rule: "has(self.name) || has(self.id)", message: "set name or id" },
       { id: "EC4", rule: "!(has(self.name) && has(self.id))", message: "set name or id, not both" },

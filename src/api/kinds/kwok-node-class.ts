@@ -29,10 +29,10 @@ export const kwokNodeClassSchema = () =>
         { description: "How simulated nodes behave." },
       ).optional(),
       status: withMeta(z.object({ conditions: plainConditionListSchema.optional() }), {
-        description: "What is known of the class.",
+        description: "The observed state of the class.",
       }).default(defaultStatus),
     },
-    { description: "A KWOKNodeClass makes nodes that exist in the API only." },
+    { description: "A KWOKNodeClass configures nodes that exist in the API only." },
   );
 
 export type KwokNodeClass = Stored<z.output<ReturnType<typeof kwokNodeClassSchema>>>;

@@ -26,34 +26,34 @@ const spec = (provider: Provider) =>
       requirements: requirementListSchema(provider, "claim-requirement"),
       resources: withMeta(
         z.object({
-          requests: resourceListField("The least the node must offer to the pods planned for it.").optional(),
+          requests: resourceListField("The resources the node must provide for its pods.").optional(),
         }),
-        { description: "What the node is needed for." },
+        { description: "The resources requested." },
       ).optional(),
       nodeClassRef: nodeClassRefSchema([]),
       terminationGracePeriod: terminationGracePeriodSchema.optional(),
       expireAfter: expireAfterSchema,
     }),
     {
-      description: "What kind of node is asked for.",
+      description: "The requested node.",
       ...celRules({ id: "NC1", rule: "self == oldSelf", message: "spec is immutable" }),
     },
   );
 
 const status = withMeta(
   z.object({
-    nodeName: stringField("The Node object this claim became.").optional(),
+    nodeName: stringField("The name of its Node.").optional(),
     providerID: stringField("The provider ID of the instance.").optional(),
     imageID: stringField("The image of the instance.").optional(),
     capacity: resourceListField("The total capacity of the instance.").optional(),
-    allocatable: resourceListField("What pods may use of it.").optional(),
+    allocatable: resourceListField("The capacity available to pods.").optional(),
     lastPodEventTime: withMeta(dateTimeField, {
-      description: "When a pod last came or went.",
+      description: "When a pod was last added or removed.",
       format: "date-time",
     }).optional(),
     conditions: looseConditionListSchema.optional(),
   }),
-  { description: "What is known of the node." },
+  { description: "The observed state of the node." },
 );
 
 /** `karpenter.sh/v1` NodeClaim. (01 §1.3) */
@@ -63,7 +63,7 @@ export const nodeClaimSchema = (provider: Provider) =>
       spec: spec(provider),
       status: status.optional(),
     },
-    { description: "A NodeClaim is one node asked of the cloud, from the request to its end." },
+    { description: "A NodeClaim requests one node from the cloud provider and tracks it until it is gone." },
   );
 
 export type NodeClaim = Stored<z.output<ReturnType<typeof nodeClaimSchema>>>;

@@ -21,17 +21,17 @@ const spec = (provider: Provider) =>
       priceAdjustment: stringField("A signed change of the price: `+0.1`, `-5%`.", {
         pattern: schemaPatterns.priceAdjustment,
       }).optional(),
-      capacity: resourceListField("Extended resources the types have, though the provider does not say so.", {
+      capacity: resourceListField("Extended resources the instance types have in addition.", {
         ...celRules({
           id: "NO2",
           rule: '!("cpu" in self || "memory" in self || "ephemeral-storage" in self || "pods" in self)',
           message: "cpu, memory, ephemeral-storage and pods cannot be overlaid",
         }),
       }).optional(),
-      weight: int32Field("Overlays of higher weight win.", z.number().min(1).max(10000)).optional(),
+      weight: int32Field("Overlays of higher weight take precedence.", z.number().min(1).max(10000)).optional(),
     }),
     {
-      description: "What to assume of which instance types.",
+      description: "Which instance types to change, and how.",
       ...celRules({
         id: "NO1",
         rule: "!(has(self.price) && has(self.priceAdjustment))",
@@ -46,7 +46,7 @@ export const nodeOverlaySchema = (provider: Provider) =>
     {
       spec: spec(provider),
       status: withMeta(z.object({ conditions: conditionListSchema.optional() }), {
-        description: "What is known of the overlay.",
+        description: "The observed state of the overlay.",
       }).optional(),
     },
     { description: "A NodeOverlay changes the price or capacity scheduling assumes for some instance types." },

@@ -30,7 +30,7 @@ const budget = z.object({
   nodes: stringField("How many nodes may be disrupted at once: a number or a percentage, in quotes.", {
     pattern: schemaPatterns.budgetNodes,
   }).default("10%"),
-  schedule: stringField("When the budget begins to apply: a cron line in UTC.", {
+  schedule: stringField("When the budget starts to apply: a cron schedule in UTC.", {
     pattern: schemaPatterns.budgetSchedule,
   }).optional(),
   duration: stringField("How long it applies after each hit of the schedule.", {
@@ -48,11 +48,14 @@ const disruption = withMeta(
       description:
         "Which nodes may be consolidated: empty ones, underutilized ones too, or those whose saving is worth the disruption.",
     }).default("WhenEmptyOrUnderutilized"),
-    consolidateAfter: stringField("How long a node must be quiet before it may be consolidated, or Never.", {
-      pattern: schemaPatterns.durationOrNever,
-    }).default("0s"),
+    consolidateAfter: stringField(
+      "How long a node must be without pod changes before it may be consolidated, or Never.",
+      {
+        pattern: schemaPatterns.durationOrNever,
+      },
+    ).default("0s"),
     budgets: withMeta(z.array(budget).max(50), {
-      description: "Limits on how many nodes are disrupted at once; the strictest one in force counts.",
+      description: "Limits on how many nodes are disrupted at once; the strictest active one applies.",
       ...atomicList,
       ...celRules({
         id: "NP4",
@@ -92,10 +95,10 @@ const template = (provider: Provider) =>
           expireAfter: expireAfterSchema,
           terminationGracePeriod: terminationGracePeriodSchema.optional(),
         }),
-        { description: "What every NodeClaim of this pool asks for." },
+        { description: "The spec of every NodeClaim of this pool." },
       ),
     }),
-    { description: "The template NodeClaims are made from." },
+    { description: "The template of the pool's NodeClaims." },
   );
 
 const spec = (provider: Provider) =>
@@ -103,12 +106,14 @@ const spec = (provider: Provider) =>
     z.object({
       template: template(provider),
       disruption,
-      limits: resourceListField("The most this pool may hold; `nodes` counts nodes.").optional(),
+      limits: resourceListField(
+        "The maximum resources of all nodes of the pool; `nodes` limits their number.",
+      ).optional(),
       weight: int32Field("Pools of higher weight are tried first.", z.number().min(1).max(100)).optional(),
-      replicas: int64Field("A fixed number of nodes, kept whatever the pods need.", z.number().min(0)).optional(),
+      replicas: int64Field("A fixed number of nodes, independent of pods.", z.number().min(0)).optional(),
     }),
     {
-      description: "What the pool may hold and how it behaves.",
+      description: "The nodes the pool may have, and how they are disrupted.",
       ...celRules(
         {
           id: "NP1",
@@ -127,14 +132,14 @@ const spec = (provider: Provider) =>
 
 const status = withMeta(
   z.object({
-    resources: resourceListField("What the pool's nodes hold now.").optional(),
+    resources: resourceListField("The resources of the pool's nodes.").optional(),
     nodes: int64Field("How many nodes the pool has.").default(0),
     nodeClassObservedGeneration: int64Field(
       "The node class generation registration health was judged against.",
     ).optional(),
     conditions: conditionListSchema.optional(),
   }),
-  { description: "What is known of the pool." },
+  { description: "The observed state of the pool." },
 );
 
 /** `karpenter.sh/v1` NodePool. (01 §1.2) */
@@ -145,7 +150,7 @@ export const nodePoolSchema = (provider: Provider) =>
       status: status.optional(),
     },
     {
-      description: "A NodePool says which nodes may be made for pods that need them.",
+      description: "A NodePool defines which nodes may be launched for pending pods.",
       ...celRules({
         id: "NP21",
         rule: "!has(self.metadata.name) || size(self.metadata.name) <= 63",

@@ -54,7 +54,7 @@ const requirementFields = {
 
 function requirementKey(keyRuleList: readonly CelRule[]) {
   return withMeta(z.string().max(316), {
-    description: "The label key the requirement is about.",
+    description: "The label key.",
     pattern: schemaPatterns.qualifiedName,
     ...celRules(...keyRuleList),
   });
@@ -66,11 +66,11 @@ export function requirementListSchema(provider: Provider, usage: "pool-requireme
     key: requirementKey(requirementKeyRules(provider, usage)),
     ...requirementFields,
     minValues: withMeta(z.number().int().min(1).max(50), {
-      description: "How many distinct values must stay possible, so that a launch keeps a choice.",
+      description: "How many distinct values must remain possible, so that launches stay flexible.",
     }).optional(),
   });
   return withMeta(z.array(item).max(100), {
-    description: "What a node must be: all of these hold together.",
+    description: "Requirements on nodes; all must be satisfied.",
     ...atomicList,
     ...celRules(valuesNeededBy("In"), integerRule, minValuesRule),
   });
@@ -83,7 +83,7 @@ export function overlayRequirementListSchema(provider: Provider) {
     ...requirementFields,
   });
   return withMeta(z.array(item).max(100), {
-    description: "Which instance types and offerings the overlay is about: all of these hold together.",
+    description: "Which instance types and offerings the overlay applies to; all must be satisfied.",
     ...atomicList,
     ...celRules(valuesNeededBy("In"), valuesNeededBy("NotIn"), integerRule),
   });
@@ -111,10 +111,13 @@ export function nodeClassRefSchema(transitions: readonly CelRule[]) {
   );
 }
 
-export const expireAfterSchema = stringField("How long a node may live, or Never.", {
+export const expireAfterSchema = stringField("The maximum lifetime of a node, or Never.", {
   pattern: schemaPatterns.durationOrNever,
 }).default("720h");
 
-export const terminationGracePeriodSchema = stringField("How long a node may drain before it is removed regardless.", {
-  pattern: schemaPatterns.duration,
-});
+export const terminationGracePeriodSchema = stringField(
+  "How long a node may drain before it is terminated regardless of its pods.",
+  {
+    pattern: schemaPatterns.duration,
+  },
+);

@@ -229,7 +229,7 @@ function isPresent(value: unknown, schema: FieldSchema): boolean {
   return schema.is !== "map" || !isRecord(value) || Object.keys(value).length > 0;
 }
 
-/** Undefined for a text that is no quantity. Only a minus sign makes one negative. */
+/** Undefined for text that is not a quantity. Only a leading minus sign makes one negative. */
 function quantitySign(text: string): number | undefined {
   return text.startsWith("-") ? Quantity.tryParse(text)?.sign() : 1;
 }

@@ -102,7 +102,7 @@ describe("reading what means us harm", () => {
     ["__proto__", "a: {__proto__: {admin: true}}\n", "__proto__ is refused"],
     ["an unclosed list", "a: [1, 2\nb: 1\n", "flow sequence"],
     ["a map as key", "? {a: 1}\n: 2\n", "plain words"],
-    ["infinity", "a: .inf\n", "no JSON number"],
+    ["infinity", "a: .inf\n", "not a JSON number"],
     ["control bytes", "a: \u0001\u0002: b: c\n", "nested mappings"],
   ])("refuses %s with a sentence", (_name, text, words) => {
     const findings = refused(text);

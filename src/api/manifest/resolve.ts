@@ -138,7 +138,7 @@ function scalarValue(node: Scalar, path: FieldPath, walk: ResolveWalk): unknown 
     }
   }
   if (typeof value === "number" && !Number.isFinite(value)) {
-    addError(walk, { node, path, code: "unreadable", message: `${node.source ?? value} is no JSON number` });
+    addError(walk, { node, path, code: "unreadable", message: `${node.source ?? value} is not a JSON number` });
     return null;
   }
   if (typeof value === "bigint") return Number(value);

@@ -61,7 +61,7 @@ function thresholdError(value: string): string | undefined {
   if (value.endsWith("%")) {
     const percent = value.slice(0, -1);
     const isPercent = /^\+?(\d+\.?\d*|\.\d+)$/.test(percent) && Number(percent) <= 100;
-    return isPercent ? undefined : `${JSON.stringify(shortText(value))} is no percentage from 0% to 100%`;
+    return isPercent ? undefined : `${JSON.stringify(shortText(value))} is not a percentage from 0% to 100%`;
   }
   const quantity = Quantity.tryParse(value);
   if (quantity === undefined)
@@ -170,7 +170,7 @@ function problem(path: readonly string[], message: string): Problem {
 }
 
 function unknownKey(path: readonly string[], what: string, known: readonly string[]): Problem {
-  return { ...problem(path, `${shortText(path.at(-1) ?? "")} is no ${what}`), expected: known.join(", ") };
+  return { ...problem(path, `${shortText(path.at(-1) ?? "")} is not a valid ${what}`), expected: known.join(", ") };
 }
 
 function unsupported(field: string, message: string): Problem {

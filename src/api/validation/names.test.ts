@@ -26,7 +26,7 @@ describe("names", () => {
     ["Test.com/test", "prefix"],
     ["test/test/test", "more than one"],
     ["test/", "empty"],
-    ["/test", "before the '/'"],
+    ["/test", "prefix is empty"],
     ["a b", "begin and end"],
     ["-a", "begin and end"],
     ["a-", "begin and end"],

@@ -13,7 +13,7 @@ export function qualifiedNameError(text: string): string | undefined {
   const parts = text.split("/");
   const [prefix, name = ""] = parts.length === 1 ? [undefined, text] : parts;
   if (parts.length > 2) return "it has more than one '/'; write name or prefix/name";
-  if (prefix === "") return "nothing stands before the '/'";
+  if (prefix === "") return "its prefix is empty";
   const prefixError = prefix === undefined ? undefined : dnsSubdomainError(prefix);
   if (prefixError !== undefined)
     return `its prefix ${JSON.stringify(shortText(prefix ?? ""))} is not a DNS name: ${prefixError}`;

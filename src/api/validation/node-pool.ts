@@ -46,7 +46,7 @@ export function nodePoolRuntimeProblems(pool: ReviewedPool, policy: LabelPolicy)
 function nameProblems(name: string | undefined): readonly Problem[] {
   const error = name === undefined ? undefined : labelValueError(name);
   if (error === undefined) return [];
-  const message = `the pool's name becomes label ${labels.nodePool} of its nodes and is no label value: ${error}`;
+  const message = `the pool's name becomes label ${labels.nodePool} of its nodes and is not a valid label value: ${error}`;
   return [{ code: "invalid-value", path: ["metadata", "name"], message, rule: "01 §3.1.1" }];
 }
 

@@ -74,7 +74,7 @@ describe("older versions of our kinds (01 §7)", () => {
     expect(warnings[0]).toBe("karpenter.sh/v1beta1 NodePool is deprecated; use karpenter.sh/v1 NodePool");
     const kubelet = { ...provisioner.spec, kubeletConfiguration: { maxPods: 20 } };
     const alpha = await server.create(server.kinds.get(types.provisioners), { ...provisioner, spec: kubelet });
-    expect(alpha.warnings[0]).toContain("it is kept as karpenter.sh/v1 NodePool of the same name");
+    expect(alpha.warnings[0]).toContain("it is stored as karpenter.sh/v1 NodePool of the same name");
     expect(alpha.warnings.length).toBeGreaterThan(1);
   });
 

@@ -76,7 +76,7 @@ function alphaKind(
     conversion: storedConversion(alpha, options),
     deprecation:
       `${alpha.group}/${alpha.version} ${alpha.kind} is no longer served; ` +
-      `it is kept as ${kind.group}/${kind.version} ${kind.kind} of the same name`,
+      `it is stored as ${kind.group}/${kind.version} ${kind.kind} of the same name`,
   };
 }
 
