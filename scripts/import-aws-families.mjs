@@ -29,7 +29,7 @@ const kept = ({ arch, mfr, mhz, hv, spot, gpu, neuron, accel, cards, types, ...r
 writeFileSync(
   target,
   `// Made by scripts/import-aws-families.mjs. Columns of a type: ${columns.replaceAll(" ", ", ")}.
-import type { Ec2FamilyRow } from "./instance-type-info.ts";
+import type { Ec2FamilyRow } from "./family-rows.ts";
 
 ${Object.entries(meta.sources)
   .map(([what, source]) => `// ${what}: ${source}`)

@@ -1,5 +1,5 @@
 // Made by scripts/import-aws-families.mjs. Columns of a type: vcpu, memMiB, usdHr, eni, ipv4PerEni, branchEni, netMbps, ebsMbps, nvmeGB, accel, efa, use1, usw2.
-import type { Ec2FamilyRow } from "./instance-type-info.ts";
+import type { Ec2FamilyRow } from "./family-rows.ts";
 
 // prices: aws/karpenter-provider-aws pkg/providers/pricing/zz_generated.pricing_aws.go (generated 2026-07-20, us-east-1)
 // eni: aws/karpenter-provider-aws pkg/providers/instancetype/zz_generated.vpclimits.go (generated 2026-08-06)

@@ -1,5 +1,6 @@
 import type { Problem } from "../../api/problem.ts";
-import type { Ec2InstanceTypeInfo, RegionColumn } from "./instance-type-info.ts";
+import type { RegionColumn } from "./family-rows.ts";
+import type { Ec2InstanceTypeInfo } from "./instance-type-info.ts";
 
 export const defaultRegion = "us-west-2";
 

@@ -1,50 +1,36 @@
-import type { PersistentVolume, PersistentVolumeClaim } from "../../../api/kubernetes/cluster-objects.ts";
 import { kwokLabels } from "../../../api/labels.ts";
-import type { KubeObject } from "../../../api/object.ts";
 import type { InstanceSource, SimulatedInstance } from "../../../cloud/instance-source.ts";
 import { volumeClaimKeys } from "../../../core/volumes.ts";
 import type { Controller, ControllerContext } from "../../../kube/controller.ts";
-import { isKubeError } from "../../../kube/kube-error.ts";
+import { ignoreKubeErrors } from "../../../kube/kube-error.ts";
 import { cacheKey } from "../../../kube/object-cache.ts";
 import { Reconciler, type RequeueAfter } from "../../../kube/reconciler.ts";
 import { builtInTypes } from "../../../kube/resources.ts";
-import type { Timer } from "../../../util/clock.ts";
-import { rfc3339Micro } from "../../../util/timestamp.ts";
-import { listAt, textAt } from "../../object-fields.ts";
+import type { ObjectChange } from "../../../kube/view.ts";
+import { textAt } from "../../object-fields.ts";
 import { type ApiNode, type ApiPod, conditionOfType } from "../api-pod-and-node.ts";
-import { isAttached } from "../volumes/volume-attachments.ts";
-import { LeaseTimes, leaseRenewIntervalMs, nodeLeaseNamespace } from "./lease-times.ts";
+import { type LeaseMode, LeaseRenewal, maxConcurrentNodes } from "./lease-renewal.ts";
 import {
   csiNodeObject,
   kubeletNodeConditions,
   leaseObject,
   type NodeReadiness,
   newNodeObject,
-  nodeAddress,
   nodeAddressesAndInfo,
   nodeReadiness,
 } from "./node-registration.ts";
-import { PodAddresses } from "./pod-addresses.ts";
-import { defaultPodDelays, type PodDelays, podBehaviour } from "./pod-behaviour.ts";
-import { nextPodStep, type PodStep } from "./pod-lifecycle.ts";
-
-/**
- * `written` puts a Lease down every ten seconds, for any cluster. `computed` does only while somebody watches, and
- * otherwise leaves it to `LeaseTimes.overlay`, which the embedded API server shows instead of what is stored.
- */
-export type LeaseMode =
-  | { readonly kind: "written" }
-  | { readonly kind: "computed"; readonly times: LeaseTimes; readonly isWatched: () => boolean };
+import { defaultPodDelays, type PodDelays } from "./pod-behaviour.ts";
+import { PodWorker } from "./pod-worker.ts";
 
 export interface KubeletOptions {
   readonly instances: InstanceSource;
   readonly leases?: LeaseMode | undefined;
   readonly delays?: Partial<PodDelays> | undefined;
-  /** Nodes without an instance that get a kubelet all the same; those made for KWOK, unless given. */
+  /** Nodes without an instance that get a kubelet; by default those made for KWOK. */
   readonly adopts?: ((node: ApiNode) => boolean) | undefined;
 }
 
-/** The kubelets of all simulated machines. (05:CP-L10) */
+/** The kubelets of all simulated instances. (05:CP-L10) */
 export function kubeletController(options: KubeletOptions): Controller {
   const { Node, Pod, PersistentVolumeClaim, PersistentVolume, VolumeAttachment, CSIDriver } = builtInTypes;
   return {
@@ -61,21 +47,19 @@ function isKwokNode({ metadata }: ApiNode): boolean {
 class Kubelets {
   readonly #context: ControllerContext;
   readonly #options: KubeletOptions;
-  readonly #delays: PodDelays;
-  readonly #leaseTimes: LeaseTimes;
+  readonly #leases: LeaseRenewal;
+  readonly #podWorker: PodWorker;
   readonly #instances = new Map<string, SimulatedInstance>();
-  /** Instances whose kubelet has registered: it does so once in its life. */
+  /** Instances whose kubelet has registered a Node; it does so once. */
   readonly #registered = new Set<string>();
-  readonly #addresses = new PodAddresses();
   readonly #nodes: Reconciler<string>;
   readonly #pods: Reconciler<string>;
-  #renewalTimer: Timer | undefined;
 
   constructor(context: ControllerContext, options: KubeletOptions) {
     this.#context = context;
     this.#options = options;
-    this.#delays = { ...defaultPodDelays, ...options.delays };
-    this.#leaseTimes = options.leases?.kind === "computed" ? options.leases.times : new LeaseTimes(context.clock);
+    this.#leases = new LeaseRenewal(context, options.leases);
+    this.#podWorker = new PodWorker(context, { ...defaultPodDelays, ...options.delays });
     this.#nodes = this.#reconciler("kubelet-nodes", (name) => this.#reconcileNode(name));
     this.#pods = this.#reconciler("kubelet-pods", (key) => this.#reconcilePod(key));
   }
@@ -89,27 +73,28 @@ class Kubelets {
     const unsubscribe = [
       this.#options.instances.subscribe((instance) => this.#instanceChanged(instance)),
       ...this.#watch(),
-      () => this.#renewalTimer?.cancel(),
+      () => this.#leases.stop(),
     ];
     for (const instance of sortedByNodeName(this.#options.instances.list())) this.#instanceChanged(instance);
-    this.#scheduleLeaseRenewal(signal);
+    this.#leases.start(signal);
     await Promise.all([this.#nodes.run(signal), this.#pods.run(signal)]);
     for (const stop of unsubscribe) stop();
   }
 
   #watch(): readonly (() => void)[] {
     const { view } = this.#context;
+    const { addresses } = this.#podWorker;
     return [
-      view<ApiNode>(builtInTypes.Node).subscribe(({ object, old }) => this.#nodeChanged(object, old)),
+      view<ApiNode>(builtInTypes.Node).subscribe((change) => this.#nodeChanged(change)),
       view<ApiPod>(builtInTypes.Pod).subscribe(({ object, old }) => {
-        if (object === undefined) this.#addresses.release(old);
-        else this.#addresses.markUsed(object);
+        if (object === undefined) addresses.release(old);
+        else addresses.markUsed(object);
         if (object !== undefined && this.#instances.has(object.spec.nodeName ?? "")) {
           this.#pods.enqueue(cacheKey(object.metadata));
         }
       }),
       view(builtInTypes.VolumeAttachment).subscribe(({ object, old }) =>
-        this.#enqueuePodsOf(textAt((object ?? old)?.spec, "nodeName"), ({ spec }) => (spec.volumes ?? []).length > 0),
+        this.#enqueuePodsOf(textAt((object ?? old).spec, "nodeName"), ({ spec }) => (spec.volumes ?? []).length > 0),
       ),
       view(builtInTypes.PersistentVolumeClaim).subscribe(({ object }) => {
         const { namespace = "" } = object?.metadata ?? {};
@@ -123,19 +108,19 @@ class Kubelets {
     const { nodeName, state } = instance;
     if (state === "terminated") {
       this.#instances.delete(nodeName);
-      this.#leaseTimes.end(nodeName);
+      this.#leases.times.end(nodeName);
       return;
     }
     this.#instances.set(nodeName, instance);
-    if (instance.kubelet === "silent") this.#leaseTimes.end(nodeName);
+    if (instance.kubelet === "silent") this.#leases.times.end(nodeName);
     this.#nodes.enqueue(nodeName);
   }
 
-  #nodeChanged(object: ApiNode | undefined, old: ApiNode | undefined): void {
-    const name = (object ?? old)?.metadata.name ?? "";
+  #nodeChanged({ object, old }: ObjectChange<ApiNode>): void {
+    const { name = "" } = (object ?? old).metadata;
     const { adopts = isKwokNode } = this.#options;
     if (object === undefined) {
-      this.#leaseTimes.forget(name);
+      this.#leases.times.forget(name);
       if (this.#instances.get(name)?.id.startsWith(adoptedInstanceIdPrefix)) this.#instances.delete(name);
       return;
     }
@@ -144,10 +129,10 @@ class Kubelets {
     if (this.#instances.has(name)) this.#nodes.enqueue(name);
   }
 
-  #enqueuePodsOf(nodeName: string, isWorthIt: (pod: ApiPod) => boolean = () => true): void {
+  #enqueuePodsOf(nodeName: string, isAffected: (pod: ApiPod) => boolean = () => true): void {
     if (!this.#instances.has(nodeName)) return;
     for (const pod of this.#context.view<ApiPod>(builtInTypes.Pod).byIndex("node", nodeName)) {
-      if (isWorthIt(pod)) this.#pods.enqueue(cacheKey(pod.metadata));
+      if (isAffected(pod)) this.#pods.enqueue(cacheKey(pod.metadata));
     }
   }
 
@@ -161,36 +146,36 @@ class Kubelets {
     const readiness = nodeReadiness(instance, now);
     if (readiness === undefined) return undefined;
     const node = view<ApiNode>(builtInTypes.Node).get(name);
-    if (node === undefined && this.#registered.has(instance.id)) return undefined; // somebody took it out of the cluster
+    if (node === undefined && this.#registered.has(instance.id)) return undefined; // the Node was deleted: it is not registered again
     if (node === undefined || !this.#registered.has(instance.id)) await this.#register(instance, { readiness, node });
     else if (!isReported(readiness, node)) await this.#reportReadiness(instance, { readiness, node });
-    this.#leaseTimes.begin(name);
+    this.#leases.times.begin(name);
     const readyAt = bootedAt + (instance.readyMs ?? 0);
     return readiness.isReady || now >= readyAt ? undefined : { afterMs: readyAt - now };
   }
 
-  /** A kubelet that starts makes its Node, or finds the one it made before. */
+  /** Creates the Node, or finds the one from before a restart, with its Lease and CSINode. */
   async #register(
     instance: SimulatedInstance,
     { readiness, node }: { readonly readiness: NodeReadiness; readonly node: ApiNode | undefined },
   ): Promise<void> {
     const { client, clock } = this.#context;
     const now = clock.now();
-    const made =
-      node ??
-      (await createUnlessExists<ApiNode>(() =>
-        client.create(builtInTypes.Node, newNodeObject(instance, { readiness, now })),
-      )) ??
-      (await client.get<ApiNode>(builtInTypes.Node, { name: instance.nodeName }));
-    const lease = leaseObject(made, now);
-    if ((await createUnlessExists(() => client.create(builtInTypes.Lease, lease))) === undefined)
-      await this.#renewLease(instance.nodeName);
-    // Also where there is no driver: a scheduler that waits for room for volumes looks again when it sees one.
-    const csiNode = csiNodeObject(made, instance.volumeLimits);
-    await createUnlessExists(() => client.create(builtInTypes.CSINode, csiNode));
+    const registered = node ?? (await this.#createOrGetNode(newNodeObject(instance, { readiness, now })));
+    const lease = client.create(builtInTypes.Lease, leaseObject(registered, now));
+    if ((await ignoreKubeErrors(lease, "already-exists")) === undefined) await this.#leases.renew(instance.nodeName);
+    // Also without drivers: the scheduler retries pods with volumes when it sees a CSINode.
+    const csiNode = csiNodeObject(registered, instance.volumeLimits);
+    await ignoreKubeErrors(client.create(builtInTypes.CSINode, csiNode), "already-exists");
     this.#registered.add(instance.id);
-    if (!isReported(readiness, made)) await this.#reportReadiness(instance, { readiness, node: made });
+    if (!isReported(readiness, registered)) await this.#reportReadiness(instance, { readiness, node: registered });
     this.#enqueuePodsOf(instance.nodeName);
+  }
+
+  async #createOrGetNode(node: ReturnType<typeof newNodeObject>): Promise<ApiNode> {
+    const { client } = this.#context;
+    const created = await ignoreKubeErrors(client.create<ApiNode>(builtInTypes.Node, node), "already-exists");
+    return created ?? client.get<ApiNode>(builtInTypes.Node, { name: node.metadata.name });
   }
 
   async #reportReadiness(
@@ -212,105 +197,13 @@ class Kubelets {
   async #reconcilePod(key: string): Promise<RequeueAfter | undefined> {
     const pod = this.#context.view<ApiPod>(builtInTypes.Pod).get(key);
     const instance = pod && this.#instances.get(pod.spec.nodeName ?? "");
-    if (pod === undefined || instance === undefined || !this.#isRunningPods(instance)) return undefined;
-    const step = this.#stepFor(pod, instance);
-    return this.#applyStep(step, pod);
+    if (pod === undefined || instance === undefined || !this.#runsPods(instance)) return undefined;
+    return this.#podWorker.sync(pod, instance);
   }
 
-  /** Whether its kubelet does anything about pods. */
-  #isRunningPods({ id, kubelet }: SimulatedInstance): boolean {
+  /** Whether its kubelet acts on pods. */
+  #runsPods({ id, kubelet }: SimulatedInstance): boolean {
     return this.#registered.has(id) && (kubelet === "healthy" || kubelet === "slow");
-  }
-
-  #stepFor(pod: ApiPod, { nodeName, kubelet }: SimulatedInstance): PodStep {
-    const { clock, random } = this.#context;
-    const hostIP = nodeAddress(nodeName);
-    return nextPodStep(pod, {
-      now: clock.now(),
-      behaviour: podBehaviour(pod, { delays: this.#delays, random: random.fork("pods"), isSlow: kubelet === "slow" }),
-      hostIP,
-      podIP: () => (pod.spec.hostNetwork === true ? hostIP : this.#addresses.allocate(pod)),
-      hasVolumes: this.#hasVolumes(pod),
-    });
-  }
-
-  async #applyStep(step: PodStep, pod: ApiPod): Promise<RequeueAfter | undefined> {
-    const { client } = this.#context;
-    const { name = "", namespace, uid } = pod.metadata;
-    if (step.kind === "none") return undefined;
-    if (step.kind === "wait") return { afterMs: step.afterMs };
-    try {
-      if (step.kind === "remove") {
-        const preconditions = uid === undefined ? {} : { preconditions: { uid } };
-        await client.delete(builtInTypes.Pod, { name, namespace }, { gracePeriodSeconds: 0, ...preconditions });
-        return undefined;
-      }
-      const body = { metadata: { uid }, status: step.status };
-      await client.patch(builtInTypes.Pod, { name, namespace }, { kind: "strategic", body }, { subresource: "status" });
-      if (step.event !== undefined) this.#recordContainerEvents(pod, step.event);
-    } catch (error) {
-      if (!isKubeError(error, "not-found")) throw error; // gone already: that was the goal
-    }
-    return undefined;
-  }
-
-  #recordContainerEvents(pod: ApiPod, event: "started" | "backing-off"): void {
-    const names = listAt(pod.spec, "containers").map((one) => textAt(one, "name"));
-    for (const name of names) {
-      const eventRecord =
-        event === "started"
-          ? ({ type: "Normal", reason: "Started", message: `Started container ${name}` } as const)
-          : ({ type: "Warning", reason: "BackOff", message: `Back-off restarting failed container ${name}` } as const);
-      this.#context.recordEvent(pod, eventRecord);
-    }
-  }
-
-  #hasVolumes(pod: ApiPod): boolean {
-    const { view } = this.#context;
-    return volumeClaimKeys(pod).every((key) => {
-      const claim = view<KubeObject & PersistentVolumeClaim>(builtInTypes.PersistentVolumeClaim).get(key);
-      if (claim?.status?.phase !== "Bound") return false;
-      const name = claim.spec?.volumeName ?? "";
-      const volume = view<KubeObject & PersistentVolume>(builtInTypes.PersistentVolume).get(name);
-      return volume !== undefined && isAttached(volume, pod.spec.nodeName ?? "", view);
-    });
-  }
-
-  /** Leases are written while somebody reads them as they are stored. */
-  #scheduleLeaseRenewal(signal: AbortSignal): void {
-    const { leases = { kind: "written" } } = this.#options;
-    this.#renewalTimer = this.#context.clock.setTimer(leaseRenewIntervalMs, () => {
-      if (signal.aborted) return;
-      const isDue = leases.kind === "written" || leases.isWatched();
-      void (isDue ? this.#renewAllLeases() : Promise.resolve()).then(
-        () => signal.aborted || this.#scheduleLeaseRenewal(signal),
-      );
-    });
-  }
-
-  async #renewAllLeases(): Promise<void> {
-    const names = this.#leaseTimes.renewing();
-    for (let at = 0; at < names.length; at += maxConcurrent) {
-      await Promise.all(names.slice(at, at + maxConcurrent).map((name) => this.#tryToRenewLease(name)));
-    }
-  }
-
-  async #tryToRenewLease(name: string): Promise<void> {
-    try {
-      await this.#renewLease(name);
-    } catch (error) {
-      this.#context.reportFailure({ kind: "reconcile-failed", controller: "kubelet", key: name, error });
-    }
-  }
-
-  async #renewLease(name: string): Promise<void> {
-    const renewTime = rfc3339Micro(this.#leaseTimes.renewedAt(name) ?? this.#context.clock.now());
-    const patch = { kind: "merge", body: { spec: { renewTime } } } as const;
-    try {
-      await this.#context.client.patch(builtInTypes.Lease, { name, namespace: nodeLeaseNamespace }, patch);
-    } catch (error) {
-      if (!isKubeError(error, "not-found")) throw error; // taken away with its Node
-    }
   }
 
   #reconciler(name: string, reconcile: (key: string) => Promise<RequeueAfter | undefined>): Reconciler<string> {
@@ -321,17 +214,23 @@ class Kubelets {
       context: undefined,
       clock,
       random: random.fork(name),
-      concurrency: maxConcurrent,
+      concurrency: maxConcurrentNodes,
       onError: ({ key, error }) => reportFailure({ kind: "reconcile-failed", controller: name, key, error }),
     });
   }
 }
 
-/** Machines do not wait for each other; a server that takes its time sees this many of them at once. */
-const maxConcurrent = 64;
+function isReported({ isReady }: NodeReadiness, node: ApiNode): boolean {
+  return conditionOfType(node, "Ready")?.status === (isReady ? "True" : "False");
+}
+
+function sortedByNodeName(instances: readonly SimulatedInstance[]): readonly SimulatedInstance[] {
+  return [...instances].sort((a, b) => (a.nodeName < b.nodeName ? -1 : 1));
+}
+
 const adoptedInstanceIdPrefix = "node:";
 
-/** A Node that somebody else made, taken for a machine that has just come up. */
+/** An instance for a Node that something else created, treated as just booted. */
 function adoptedInstance(node: ApiNode, now: number): SimulatedInstance {
   const { name = "", uid = "", labels = {} } = node.metadata;
   return {
@@ -347,22 +246,4 @@ function adoptedInstance(node: ApiNode, now: number): SimulatedInstance {
     state: "running",
     kubelet: "healthy",
   };
-}
-
-function isReported({ isReady }: NodeReadiness, node: ApiNode): boolean {
-  return conditionOfType(node, "Ready")?.status === (isReady ? "True" : "False");
-}
-
-/** Undefined where it is there already. */
-async function createUnlessExists<T extends KubeObject>(create: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await create();
-  } catch (error) {
-    if (isKubeError(error, "already-exists")) return undefined;
-    throw error;
-  }
-}
-
-function sortedByNodeName(instances: readonly SimulatedInstance[]): readonly SimulatedInstance[] {
-  return [...instances].sort((a, b) => (a.nodeName < b.nodeName ? -1 : 1));
 }

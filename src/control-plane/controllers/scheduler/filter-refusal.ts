@@ -1,4 +1,4 @@
-/** Who says no. What can change the answer depends on it. */
+/** The scheduler's filters; which events may lift a refusal depends on the filter. */
 export const filterNames = [
   "node-unschedulable",
   "node-name",
@@ -13,12 +13,12 @@ export const filterNames = [
 ] as const;
 export type FilterName = (typeof filterNames)[number];
 
-/** Why a pod cannot be on a node. */
+/** Why a filter rejects a node for a pod. */
 export interface FilterRefusal {
   readonly filter: FilterName;
-  /** In kube-scheduler's words: people search for them. */
+  /** kube-scheduler's own texts: people search for them. */
   readonly reasons: readonly string[];
-  /** Whether it could, were other pods gone. */
+  /** Whether evicting other pods could help. */
   readonly isResolvable: boolean;
 }
 
@@ -50,7 +50,7 @@ export function reasonHistogram(all: Iterable<readonly string[]>): string {
     .join(", ");
 }
 
-/** What events and conditions say of a pod no node takes. */
+/** The message of FailedScheduling events and the PodScheduled condition. */
 export function unschedulableMessage(nodeCount: number, why: string, preemption?: string): string {
   const because = why === "" ? "" : ` ${why}.`;
   const tried = preemption === undefined ? "" : ` preemption: ${preemption}`;

@@ -8,17 +8,17 @@ import type { SchedulerSnapshot } from "./scheduler-snapshot.ts";
 import { preventsScheduling, spreadFilter } from "./topology-spread.ts";
 import { volumeFilter } from "./volume-filter.ts";
 
-/** Whether a node takes a pod: undefined where nothing stands against it. */
+/** Returns undefined if the node passes. */
 export type SchedulerNodeFilter = (node: NodeInfo) => FilterRefusal | undefined;
 
-/** A pod that no node can help, or the question to ask each node. */
+/** Either a problem that no node can solve, or the filter to run on each node. */
 export type PodFilters =
-  | { readonly problem: string; readonly ask?: never }
-  | { readonly problem?: never; readonly ask: SchedulerNodeFilter };
+  | { readonly problem: string; readonly test?: never }
+  | { readonly problem?: never; readonly test: SchedulerNodeFilter };
 
 const unschedulableTaint = { key: "node.kubernetes.io/unschedulable", effect: "NoSchedule" } as const;
 
-/** Everything that can keep a pod off a node, in kube-scheduler's order; the first that does is told. (05:CP-L9) */
+/** All filters in kube-scheduler's order; the first refusal is reported. (05:CP-L9) */
 export function podFilters(pod: PodProfile, snapshot: SchedulerSnapshot): PodFilters {
   const volumes = volumeFilter(pod, snapshot);
   if (volumes?.problem !== undefined) return { problem: volumes.problem };
@@ -34,7 +34,7 @@ export function podFilters(pod: PodProfile, snapshot: SchedulerSnapshot): PodFil
     podAffinityFilter(pod, snapshot),
   ].filter((filter) => filter !== undefined);
   return {
-    ask: (node) => {
+    test: (node) => {
       for (const filter of filters) {
         const refusal = filter(node);
         if (refusal !== undefined) return refusal;
@@ -54,7 +54,7 @@ function unschedulableFilter({ tolerations }: PodProfile): SchedulerNodeFilter |
   return ({ facts }) => (facts.isUnschedulable ? refusal : undefined);
 }
 
-/** Pods that name their node are not scheduled at all; asked about, they fit nowhere else. */
+/** Pods with a node name are not scheduled; other checks find that they fit nowhere else. */
 function nodeNameFilter({ pod }: PodProfile): SchedulerNodeFilter | undefined {
   const wanted = pod.spec.nodeName ?? "";
   if (wanted === "") return undefined;
@@ -103,7 +103,7 @@ function resourceFilter({ requests, key }: PodProfile): SchedulerNodeFilter {
       const total = node.facts.allocatable.get(name) ?? 0;
       if (amount <= total - node.requested(name)) continue;
       found.push(`Insufficient ${name}`);
-      if (amount > total) isResolvable = false; // not even an empty node would do
+      if (amount > total) isResolvable = false; // would not fit on the empty node either
     }
     return found.length === 0 ? undefined : { filter: "resources", reasons: found, isResolvable };
   };

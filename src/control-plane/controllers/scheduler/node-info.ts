@@ -4,7 +4,7 @@ import type { LabelledNode } from "../node-selector.ts";
 import type { PodProfile } from "./pod-profile.ts";
 import type { SchedulerAmountReader, SchedulerAmounts } from "./scheduler-amounts.ts";
 
-/** What of a Node decides who may run there. */
+/** The parts of a Node that scheduling depends on. */
 export interface NodeFacts extends LabelledNode {
   readonly taints: readonly Taint[];
   readonly isUnschedulable: boolean;
@@ -21,7 +21,7 @@ export function nodeFacts({ metadata, spec, status }: ApiNode, reader: Scheduler
   };
 }
 
-/** A node and the pods on it, with their sums kept as pods come and go. */
+/** A node with its pods and their request sums, updated as pods are added and removed. */
 export class NodeInfo {
   readonly facts: NodeFacts;
   readonly name: string;
@@ -39,12 +39,12 @@ export class NodeInfo {
     for (const pod of pods) this.add(pod);
   }
 
-  /** By namespace/name. */
+  /** By key. */
   get pods(): ReadonlyMap<string, PodProfile> {
     return this.#pods;
   }
 
-  /** Whether any pod here takes ports of the host. */
+  /** Whether any pod on the node uses host ports. */
   get hasHostPorts(): boolean {
     return this.#hostPortCount > 0;
   }
@@ -53,7 +53,7 @@ export class NodeInfo {
     return this.#requested.get(name) ?? 0;
   }
 
-  /** With stand-ins for pods that ask for nothing. */
+  /** Requests with stand-ins for pods that request nothing (kube-scheduler's NonZeroRequested). */
   get nonZeroRequestedCpu(): number {
     return this.#nonZeroRequestedCpu;
   }

@@ -4,7 +4,7 @@ import type { NodeInfo } from "./node-info.ts";
 import { type AffinityTerm, type PodProfile, termSelects } from "./pod-profile.ts";
 import type { SchedulerSnapshot } from "./scheduler-snapshot.ts";
 
-/** How many pods there are by topology key, then by domain. */
+/** Pod counts by topology key, then by domain. */
 class TopologyCounts {
   readonly #counts = new Map<string, Map<string, number>>();
 
@@ -33,22 +33,22 @@ class TopologyCounts {
 }
 
 interface AffinityDomains {
-  /** Domains of pods that suit all the affinity terms. */
+  /** Domains with pods that match all affinity terms. */
   readonly affinity: TopologyCounts;
-  /** Domains of pods the pod keeps away from. */
+  /** Domains with pods the anti-affinity terms select. */
   readonly antiAffinity: TopologyCounts;
-  /** Domains of pods that keep away from the pod. */
+  /** Domains with pods whose anti-affinity selects this pod. */
   readonly existingAntiAffinity: TopologyCounts;
 }
 
-/** Required affinity and anti-affinity, of the pod and of those that are there; undefined where there is none. */
+/** Required affinity and anti-affinity of the pod and of placed pods; undefined if there is none. */
 export function podAffinityFilter(
   pod: PodProfile,
   snapshot: SchedulerSnapshot,
 ): ((node: NodeInfo) => FilterRefusal | undefined) | undefined {
   if (pod.affinity.length === 0 && pod.antiAffinity.length === 0 && !snapshot.hasAntiAffinity) return undefined;
   const { affinity, antiAffinity, existingAntiAffinity } = affinityDomains(pod, snapshot);
-  // The first of a group has nobody to be near to but itself.
+  // The first pod of a group matches its own affinity and may start anywhere.
   const startsGroup =
     affinity.isEmpty && pod.affinity.every((term) => termSelects(term, pod, snapshot.namespaceLabels));
   return (node) => {

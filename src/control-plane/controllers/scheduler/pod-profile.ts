@@ -16,7 +16,7 @@ import { type ApiPod, hasDeletionTimestamp, hasTerminalPhase } from "../api-pod-
 import { type NodeTest, nodeSelectorTermTest, requiredNodeTest } from "../node-selector.ts";
 import type { SchedulerAmountReader, SchedulerAmounts } from "./scheduler-amounts.ts";
 
-/** A pod made ready to be compared with many nodes and many other pods. */
+/** A pod prepared for comparison with many nodes and pods. */
 export interface PodProfile {
   /** namespace/name. */
   readonly key: string;
@@ -27,19 +27,19 @@ export interface PodProfile {
   readonly priority: number;
   readonly isTerminating: boolean;
   readonly requests: SchedulerAmounts;
-  /** What scores count for pods that ask for nothing: nothing would make a node that runs hundreds of them look empty. */
+  /** Requests for scoring, with stand-ins: a node with hundreds of pods without requests must not look empty. */
   readonly nonZeroRequests: { readonly cpu: number; readonly memory: number };
   readonly hostPorts: readonly HostPort[];
   readonly tolerations: readonly Toleration[];
-  /** Undefined where any node will do. */
+  /** Undefined if any node matches. */
   readonly matchesNode: NodeTest | undefined;
   readonly preferredNodes: readonly { readonly weight: number; readonly test: NodeTest }[];
   readonly spread: readonly SpreadConstraint[];
   readonly affinity: readonly AffinityTerm[];
   readonly antiAffinity: readonly AffinityTerm[];
-  /** Wishes; a negative weight keeps away. */
+  /** Preferred (anti-)affinity; a negative weight repels. */
   readonly preferredPods: readonly { readonly weight: number; readonly term: AffinityTerm }[];
-  /** namespace/name of its volume claims. */
+  /** Keys of its volume claims. */
   readonly claims: readonly string[];
 }
 
@@ -56,9 +56,9 @@ export interface SpreadConstraint {
 export interface AffinityTerm {
   readonly topologyKey: string;
   readonly selector: CompiledSelector;
-  /** Namespaces named, or the pod's own where the term names none. */
+  /** The namespaces of the term, or the pod's own if it names none. */
   readonly namespaces: ReadonlySet<string>;
-  /** Further namespaces by their labels. */
+  /** Selects further namespaces by label. */
   readonly namespaceSelector: CompiledSelector | undefined;
 }
 
@@ -102,7 +102,7 @@ export function podProfile(pod: ApiPod, reader: SchedulerAmountReader): PodProfi
   };
 }
 
-/** Whether a profile still says what the pod says: most changes of a pod are changes of its status. */
+/** Whether the profile still matches the pod: most pod changes only concern status. */
 export function isProfileCurrent(profile: PodProfile, pod: ApiPod): boolean {
   const before = profile.pod;
   return (
@@ -114,7 +114,7 @@ export function isProfileCurrent(profile: PodProfile, pod: ApiPod): boolean {
   );
 }
 
-/** Servers count the changes of a spec; older ones do not count those of pods. */
+/** metadata.generation tells; older servers do not maintain it for pods. */
 function sameSpec(before: ApiPod, pod: ApiPod): boolean {
   const { generation } = pod.metadata;
   if (generation !== undefined) return before.metadata.generation === generation;
@@ -123,7 +123,7 @@ function sameSpec(before: ApiPod, pod: ApiPod): boolean {
   return isSameJson(old, spec);
 }
 
-/** Whether the term is about pods like this one. */
+/** Whether the term selects the pod. */
 export function termSelects(
   term: AffinityTerm,
   pod: Pick<PodProfile, "namespace" | "labels">,

@@ -7,12 +7,12 @@ import type { PodProfile } from "./pod-profile.ts";
 import { filterRefusalOf } from "./schedule.ts";
 import { type SchedulerSnapshot, withChangedNode } from "./scheduler-snapshot.ts";
 
-/** A disruption budget as preemption looks at it. */
+/** What preemption needs to know about a PodDisruptionBudget. */
 export interface PreemptionBudget {
   readonly namespace: string;
   readonly selector: LabelSelector | undefined;
   readonly disruptionsAllowed: number;
-  /** Pods whose disruption is counted already. */
+  /** Names of pods whose disruption is already counted. */
   readonly disruptedPods: ReadonlySet<string>;
 }
 
@@ -36,7 +36,7 @@ interface PreemptionInput {
 const unhelpful = "Preemption is not helpful for scheduling";
 const noVictims = "No preemption victims found for incoming pod";
 
-/** Who would have to go for the pod to fit somewhere: as few and as unimportant as possible. (05:CP-L9) */
+/** Which pods to evict so that this one fits: as few and as unimportant as possible. (05:CP-L9) */
 export function preempt(pod: PodProfile, { snapshot, refusals, budgets }: PreemptionInput): Preemption {
   if (pod.pod.spec.preemptionPolicy === "Never") {
     return { kind: "none", message: "not eligible due to preemptionPolicy=Never.." };
@@ -54,7 +54,7 @@ export function preempt(pod: PodProfile, { snapshot, refusals, budgets }: Preemp
   return { kind: "none", message: unschedulableMessage(snapshot.nodes.length, reasonHistogram(failures)) };
 }
 
-/** Without all pods of less priority, then each given back that need not go, the most important first. */
+/** Removes all pods of lower priority, then reprieves as many as possible, most important first. */
 function preemptionCandidate(
   pod: PodProfile,
   node: NodeInfo,
@@ -86,7 +86,7 @@ function preemptionCandidate(
   return victims.length === 0 ? undefined : { node: node.name, victims: victims.sort(byImportance), violations };
 }
 
-/** Those whose going would break a budget, when all before them go too. */
+/** Splits off the pods whose eviction would violate a budget, given that all before them are evicted. */
 function splitByBudget(
   pods: readonly PodProfile[],
   budgets: readonly PreemptionBudget[],
@@ -108,12 +108,12 @@ function splitByBudget(
   return { violating, others };
 }
 
-/** More priority first, then the longer running. */
+/** Highest priority first, then the longest running. */
 function byImportance(a: PodProfile, b: PodProfile): number {
   return b.priority - a.priority || compareText(startTimeOf(a), startTimeOf(b)) || compareText(a.key, b.key);
 }
 
-/** Fewest broken budgets, least important victims, fewest of them, youngest of them, then the name. */
+/** Fewest violated budgets, least important victims, fewest victims, youngest victims, then node name. */
 function byPreemptionCost(a: PreemptionCandidate, b: PreemptionCandidate): number {
   return (
     a.violations - b.violations ||
@@ -129,7 +129,7 @@ function highestPriority({ victims }: PreemptionCandidate): number {
   return victims[0]?.priority ?? Number.NEGATIVE_INFINITY;
 }
 
-/** Shifted so that negative priorities add up too: two victims weigh more than one. */
+/** Shifted so that negative priorities add up too: two victims count more than one. */
 function sumOfPriorities({ victims }: PreemptionCandidate): number {
   return victims.reduce((sum, { priority }) => sum + priority + 2 ** 31, 0);
 }

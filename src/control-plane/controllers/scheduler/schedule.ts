@@ -7,41 +7,41 @@ import { type SchedulerSnapshot, withChangedNode } from "./scheduler-snapshot.ts
 import { nodeScores, type ScoringOptions } from "./scores.ts";
 
 export interface ScheduleOptions extends Partial<ScoringOptions> {
-  /** Breaks ties; the first by name wins without it. */
+  /** Breaks ties; without it the first by name wins. */
   readonly random?: Random | undefined;
 }
 
-/** Where a pod goes, or why it goes nowhere. */
+/** The chosen node, or why there is none. */
 export type ScheduleResult =
   | { readonly kind: "node"; readonly node: string }
   | {
       readonly kind: "unschedulable";
-      /** Without what was tried by preemption. */
+      /** Without the preemption part. */
       readonly message: string;
       readonly why: string;
-      /** Who said no: what may change their mind is a reason to try again. */
+      /** The filters that refused: events that concern them trigger a retry. */
       readonly filters: ReadonlySet<FilterName>;
       readonly refusals: ReadonlyMap<string, FilterRefusal>;
     };
 
-/** One pod's place among the nodes. Pure: the same pod, snapshot and dice give the same answer. (05:CP-L9) */
+/** Chooses a node for one pod. Pure: the same pod, snapshot and random state give the same answer. (05:CP-L9) */
 export function schedule(pod: PodProfile, snapshot: SchedulerSnapshot, options: ScheduleOptions = {}): ScheduleResult {
   const filters = podFilters(pod, snapshot);
   if (filters.problem !== undefined) return unschedulableOnAnyNode(filters.problem, snapshot);
   const refusals = new Map<string, FilterRefusal>();
   const feasible: NodeInfo[] = [];
   for (const node of snapshot.nodes) {
-    const refusal = filters.ask(node) ?? refusalWithNominatedPods(pod, node, snapshot);
+    const refusal = filters.test(node) ?? refusalWithNominatedPods(pod, node, snapshot);
     if (refusal === undefined) feasible.push(node);
     else refusals.set(node.name, refusal);
   }
   const [first, second] = feasible;
   if (first === undefined) return noFeasibleNode(snapshot, refusals);
   if (second === undefined) return { kind: "node", node: first.name };
-  return { kind: "node", node: highestScored(pod, feasible, { snapshot, options }).name };
+  return { kind: "node", node: (highestScored(pod, feasible, { snapshot, options }) ?? first).name };
 }
 
-/** Room promised to others of at least this priority is taken already. */
+/** The refusal once pods nominated to this node, of equal or higher priority, are counted. */
 function refusalWithNominatedPods(
   pod: PodProfile,
   node: NodeInfo,
@@ -58,7 +58,7 @@ function hasPrecedenceOver(other: PodProfile, pod: PodProfile): boolean {
 }
 
 export function filterRefusalOf(filters: PodFilters, node: NodeInfo): FilterRefusal | undefined {
-  if (filters.problem === undefined) return filters.ask(node);
+  if (filters.problem === undefined) return filters.test(node);
   return { filter: "volumes", reasons: [filters.problem], isResolvable: false };
 }
 
@@ -66,11 +66,11 @@ function highestScored(
   pod: PodProfile,
   feasible: readonly NodeInfo[],
   { snapshot, options }: { readonly snapshot: SchedulerSnapshot; readonly options: ScheduleOptions },
-): NodeInfo {
+): NodeInfo | undefined {
   const scores = nodeScores(pod, feasible, { snapshot, packing: options.packing ?? "least-allocated" });
   const most = scores.reduce((high, score) => Math.max(high, score), Number.NEGATIVE_INFINITY);
   const tied = feasible.filter((_, at) => scores[at] === most);
-  return options.random === undefined ? (tied[0] as NodeInfo) : options.random.pick(tied);
+  return options.random === undefined ? tied[0] : options.random.pick(tied);
 }
 
 function noFeasibleNode({ nodes }: SchedulerSnapshot, refusals: ReadonlyMap<string, FilterRefusal>): ScheduleResult {

@@ -4,12 +4,12 @@ import { podRequests, QuantityReader } from "../../../core/pod-requests.ts";
 import type { Quantity } from "../../../util/quantity.ts";
 
 /**
- * Resources by name as kube-scheduler counts them: cpu in thousandths, everything else in whole units, both rounded up.
+ * Resources by name as kube-scheduler counts them: cpu in millicores, everything else in whole units, both rounded up.
  * Plain numbers, because every pod is compared with every node.
  */
 export type SchedulerAmounts = ReadonlyMap<string, number>;
 
-/** Reads resources, each distinct text once. */
+/** Reads resource lists, parsing each distinct text once. */
 export class SchedulerAmountReader {
   readonly #quantities = new QuantityReader();
 

@@ -15,13 +15,13 @@ import { hasAntiAffinityTerms, hasPodAffinityTerms, type SchedulerSnapshot } fro
 interface CachedPod {
   readonly pod: PodProfile;
   readonly node: string;
-  /** Decided, and not yet seen to be so. */
+  /** Decided, and not yet confirmed by the watch. */
   readonly isAssumed: boolean;
 }
 
 /**
- * The cluster as the scheduler believes it is: what it saw, and what it decided and has not seen yet. So it can decide
- * about the next pod before the last one is bound.
+ * The scheduler's view of the cluster: what it observed, and what it decided and has not observed yet, so that it can
+ * schedule the next pod before the last is bound.
  */
 export class SchedulerCache implements SchedulerSnapshot {
   readonly reader = new SchedulerAmountReader();
@@ -35,7 +35,7 @@ export class SchedulerCache implements SchedulerSnapshot {
   readonly nominated = new Map<string, readonly PodProfile[]>();
   readonly #nodeInfos = new Map<string, NodeInfo>();
   readonly #pods = new Map<string, CachedPod>();
-  /** Also of nodes that are not there: a pod may be seen before its node. */
+  /** Also for unknown nodes: a pod may be observed before its node. */
   readonly #podsByNode = new Map<string, Map<string, PodProfile>>();
   readonly #nominations = new Map<string, string>();
   #sortedNodes: readonly NodeInfo[] | undefined;
@@ -64,7 +64,7 @@ export class SchedulerCache implements SchedulerSnapshot {
     return this.#podsWithPreferences > 0;
   }
 
-  /** Says whether anything changed that scheduling looks at. */
+  /** Returns whether anything changed that scheduling depends on. */
   putNode(node: ApiNode): boolean {
     const facts = nodeFacts(node, this.reader);
     const before = this.#nodeInfos.get(facts.name);
@@ -87,7 +87,7 @@ export class SchedulerCache implements SchedulerSnapshot {
     this.#putPod({ pod, node, isAssumed: false });
   }
 
-  /** Counts a pod on its node before the API server says so. */
+  /** Counts a pod on its node before the API server confirms it. */
   assumePod(pod: PodProfile, node: string): void {
     this.#putPod({ pod, node, isAssumed: true });
   }
@@ -100,7 +100,7 @@ export class SchedulerCache implements SchedulerSnapshot {
     return this.#pods.get(key)?.pod;
   }
 
-  /** Says whether it was there. */
+  /** Returns whether it was known. */
   removePod(key: string): boolean {
     const known = this.#pods.get(key);
     if (known === undefined) return false;
@@ -111,7 +111,7 @@ export class SchedulerCache implements SchedulerSnapshot {
     return true;
   }
 
-  /** Keeps room for a pod for which others are leaving. */
+  /** Reserves room for a pod whose preemption victims are terminating. */
   nominate(pod: PodProfile, node: string): void {
     this.removeNomination(pod.key);
     this.#nominations.set(pod.key, node);
@@ -168,7 +168,7 @@ export class SchedulerCache implements SchedulerSnapshot {
     if (hasPodAffinityTerms(pod)) this.#podsWithPreferences += sign;
   }
 
-  /** A volume that is kept for a claim is free for that claim until they are bound to each other. */
+  /** A pre-bound volume stays free for its claim until they are bound. */
   #isTaken(volume: PersistentVolume): boolean {
     const ref = claimRefOf(volume);
     if (ref === undefined) return false;

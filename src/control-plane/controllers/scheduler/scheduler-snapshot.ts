@@ -6,23 +6,23 @@ import type { PodProfile } from "./pod-profile.ts";
 
 /** The cluster as one scheduling decision sees it. */
 export interface SchedulerSnapshot {
-  /** By name. */
+  /** Sorted by name. */
   readonly nodes: readonly NodeInfo[];
   readonly namespaceLabels: ReadonlyMap<string, LabelSet>;
   readonly volumes: VolumeIndex;
-  /** Volumes by name, for claims that may take one that is there. */
+  /** Volumes that claims may be bound to, sorted by name. */
   readonly freeVolumes: readonly PersistentVolume[];
-  /** How many volumes of a driver a node can attach. */
+  /** How many volumes a node can attach, by node and driver. */
   readonly volumeLimits: ReadonlyMap<string, ReadonlyMap<string, number>>;
-  /** Pods that were promised room on a node by preemption. */
+  /** Pods nominated to a node by preemption. */
   readonly nominated: ReadonlyMap<string, readonly PodProfile[]>;
-  /** Whether any placed pod keeps others away; most clusters have a few at most. */
+  /** Whether any placed pod has required anti-affinity; lets most clusters skip the check. */
   readonly hasAntiAffinity: boolean;
-  /** Whether any placed pod has wishes about, or binds itself to, its neighbours. */
+  /** Whether any placed pod has preferred or required pod affinity. */
   readonly hasPodPreferences: boolean;
 }
 
-/** The same cluster with one node as it would be. */
+/** The snapshot with one node replaced. */
 export function withChangedNode(snapshot: SchedulerSnapshot, changed: NodeInfo): SchedulerSnapshot {
   const nodes = snapshot.nodes.map((node) => (node.name === changed.name ? changed : node));
   const pods = [...changed.pods.values()];

@@ -3,11 +3,11 @@ import { Heap } from "../../../util/heap.ts";
 import type { FilterName } from "./filter-refusal.ts";
 import type { PodProfile } from "./pod-profile.ts";
 
-/** What happened in the cluster that may let a pod fit that did not. */
+/** Cluster changes that may make an unschedulable pod schedulable. */
 export const clusterEvents = ["node", "pod-placed", "pod-removed", "volume", "namespace"] as const;
 export type ClusterEvent = (typeof clusterEvents)[number];
 
-/** Who may change its mind when that happens; every filter may when a node changes. */
+/** Filters whose refusal the event may lift; a node change may lift any. */
 const filtersHelpedBy: Readonly<Record<Exclude<ClusterEvent, "node">, ReadonlySet<FilterName>>> = {
   "pod-placed": new Set(["spread", "pod-affinity"]),
   "pod-removed": new Set(["resources", "ports", "volume-limits", "spread", "pod-affinity"]),
@@ -20,23 +20,23 @@ interface QueuedPod {
   readonly sequence: number;
   attempts: number;
   state: "active" | "backing-off" | "unschedulable" | "in-flight";
-  /** When it was last tried. */
+  /** Time of the last attempt. */
   triedAt: number;
   filters: ReadonlySet<FilterName>;
 }
 
 const backOff = { baseMs: 1_000, maxMs: 10_000 };
-/** Nothing is forgotten: even without news a pod is tried again after so long. */
+/** Even without an event a pod is retried after this long. */
 const maxUnschedulableMs = 5 * 60_000;
 
 /**
- * Pods that want a node. The most important comes first, then who waited longest; who was refused waits until
- * something happens that may help, and never less than a back-off that grows with the attempts. (05:CP-L9)
+ * Pending pods: highest priority first, then oldest. An unschedulable pod waits for an event that may help, and at least
+ * for its back-off. (05:CP-L9)
  */
 export class SchedulingQueue {
   readonly #clock: Clock;
   readonly #entries = new Map<string, QueuedPod>();
-  /** Those that wait for something to happen; much happens, and they may be few. */
+  /** Unschedulable pods, kept apart because events are frequent and these may be few. */
   readonly #unschedulable = new Set<QueuedPod>();
   readonly #active = new Heap<QueuedPod>(byUrgency);
   readonly #waiting = new Heap<{ readonly dueAt: number; readonly entry: QueuedPod; readonly attempts: number }>(
@@ -59,7 +59,7 @@ export class SchedulingQueue {
     return this.#entries.get(key) !== undefined;
   }
 
-  /** A new pod, or a pod that asks for something else now. */
+  /** A new pod, or one whose spec changed. */
   add(pod: PodProfile): void {
     const known = this.#entries.get(pod.key);
     if (known !== undefined && known.pod.uid === pod.uid) {
@@ -82,7 +82,7 @@ export class SchedulingQueue {
     this.#deliver();
   }
 
-  /** The same demands in a newer version of the pod. */
+  /** A newer version of the pod with the same spec. */
   update(pod: PodProfile): void {
     const known = this.#entries.get(pod.key);
     if (known !== undefined) known.pod = pod;
@@ -95,11 +95,11 @@ export class SchedulingQueue {
   remove(key: string): void {
     const entry = this.#entries.get(key);
     if (entry === undefined) return;
-    this.#entries.delete(key); // what is left of it in the heaps is passed over
+    this.#entries.delete(key); // stale heap entries are skipped
     this.#unschedulable.delete(entry);
   }
 
-  /** The next pod, once there is one; undefined when the queue stopped. */
+  /** Resolves to the next pod; undefined once the queue is stopped. */
   next(): Promise<PodProfile | undefined> {
     return new Promise((resolve) => {
       this.#resolveNext = resolve;
@@ -107,7 +107,7 @@ export class SchedulingQueue {
     });
   }
 
-  /** No node takes it: it waits for something that concerns those who refused. */
+  /** No node fits: waits for an event that concerns the filters that refused. */
   addUnschedulable(key: string, filters: ReadonlySet<FilterName>): void {
     const entry = this.#entries.get(key);
     if (entry === undefined) return;
@@ -117,7 +117,7 @@ export class SchedulingQueue {
     this.#activateAt(entry, this.#clock.now() + maxUnschedulableMs);
   }
 
-  /** Something went wrong that has nothing to do with the cluster's state. */
+  /** An error that is not about the cluster's state: retried after a back-off. */
   retryAfterBackOff(pod: PodProfile): void {
     if (!this.#entries.has(pod.key)) this.add(pod);
     const entry = this.#entries.get(pod.key);
@@ -130,7 +130,7 @@ export class SchedulingQueue {
 
   onClusterEvent(event: ClusterEvent): void {
     for (const entry of [...this.#unschedulable]) if (mayHelp(event, entry.filters)) this.#requeue(entry);
-    this.#deliver(); // only now: the most important of them goes first
+    this.#deliver(); // after all are requeued, so that priorities decide
   }
 
   stop(): void {
@@ -161,7 +161,7 @@ export class SchedulingQueue {
     this.#armTimer();
   }
 
-  /** One timer, for whoever is due first. */
+  /** One timer, for the earliest. */
   #armTimer(): void {
     const first = this.#waiting.peek();
     if (first === undefined || this.#isStopped) return;

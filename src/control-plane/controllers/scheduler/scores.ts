@@ -18,10 +18,10 @@ export interface ScoringOptions {
 const maxNodeScore = 100;
 /** kube-scheduler's weights. */
 const weights = { taints: 3, nodeAffinity: 2, spread: 2, podAffinity: 2, resources: 1, balance: 1 } as const;
-/** What a required affinity of a placed pod is worth as a wish the other way round. */
+/** The weight of a placed pod's required affinity towards the new pod. */
 const hardAffinityWeight = 1;
 
-/** How good each of the nodes is for a pod; more is better. (05:CP-L9) */
+/** The score of each node for a pod; higher is better. (05:CP-L9) */
 export function nodeScores(
   pod: PodProfile,
   nodes: readonly NodeInfo[],
@@ -47,7 +47,7 @@ export function nodeScores(
   return total;
 }
 
-/** Fewer taints that would rather not have the pod. */
+/** Fewer untolerated PreferNoSchedule taints score higher. */
 function taintScores({ tolerations }: PodProfile, nodes: readonly NodeInfo[]): readonly number[] | undefined {
   const counts = nodes.map(
     ({ facts }) =>
@@ -66,7 +66,7 @@ function nodeAffinityScores({ preferredNodes }: PodProfile, nodes: readonly Node
   return most === 0 ? undefined : sums.map((sum) => Math.floor((sum * maxNodeScore) / most));
 }
 
-/** Soft spread constraints: domains with fewer of the selected pods first, small topologies weighing more. */
+/** Soft spread constraints: domains with fewer selected pods score higher; small topologies weigh more. */
 function spreadScores(
   pod: PodProfile,
   nodes: readonly NodeInfo[],
@@ -108,7 +108,7 @@ function spreadScores(
   });
 }
 
-/** Wishes of the pod about those that are there, and theirs about it. */
+/** Preferred affinity of the pod towards placed pods, and of theirs towards it. */
 function podAffinityScores(
   pod: PodProfile,
   nodes: readonly NodeInfo[],
@@ -178,7 +178,7 @@ function allocationScore(used: number, total: number | undefined, packing: Packi
   return used > total ? 0 : Math.floor(((total - used) * maxNodeScore) / total);
 }
 
-/** Cpu and memory used in equal parts. */
+/** Nodes that use cpu and memory in equal proportion score higher. */
 function balanceScore({ requests }: PodProfile, node: NodeInfo): number {
   const fraction = (name: string): number => {
     const total = node.facts.allocatable.get(name) ?? 0;

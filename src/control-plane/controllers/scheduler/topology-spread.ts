@@ -8,13 +8,13 @@ import type { SchedulerSnapshot } from "./scheduler-snapshot.ts";
 interface CountedConstraint extends SpreadConstraint {
   /** How many pods the constraint selects, by domain. */
   readonly counts: ReadonlyMap<string, number>;
-  /** The domain with the fewest; zero while there are fewer domains than wanted. */
+  /** The lowest count of any domain; zero while there are fewer than minDomains. */
   readonly least: number;
-  /** The pod itself will be one of them. */
+  /** 1 if the constraint selects the pod itself. */
   readonly selfMatch: 0 | 1;
 }
 
-/** The hard spread constraints of a pod against the pods there are; undefined where it has none. */
+/** The hard spread constraints of a pod; undefined if it has none. */
 export function spreadFilter(
   pod: PodProfile,
   snapshot: SchedulerSnapshot,
@@ -53,7 +53,7 @@ function countByDomain(pod: PodProfile, constraint: SpreadConstraint, { nodes, a
   return { ...constraint, counts, least, selfMatch };
 }
 
-/** Only nodes the pod could be on are counted, as far as the constraint honours that. */
+/** Which nodes count, by nodeAffinityPolicy and nodeTaintsPolicy. */
 export function isCountedForSpread(
   pod: PodProfile,
   { honoursAffinity, honoursTaints }: SpreadConstraint,

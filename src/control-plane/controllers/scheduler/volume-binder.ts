@@ -7,19 +7,19 @@ import { isVolumeReachable, matchingVolume, selectedNode, selectedNodeAnnotation
 import type { PodProfile } from "./pod-profile.ts";
 import type { SchedulerCache } from "./scheduler-cache.ts";
 
-/** As long as kube-scheduler waits for volumes before it thinks again. */
+/** kube-scheduler's bind timeout for volumes. */
 const maxWaitMs = 10 * 60_000;
 
 interface PendingBinding {
   readonly pod: PodProfile;
   readonly node: string;
-  /** Claims whose volumes are to be made for the node. */
+  /** Claims whose volumes must be provisioned for the node. */
   readonly toProvision: ReadonlySet<string>;
   readonly timer: Timer;
-  readonly finish: (outcome: "bound" | "given-up") => void;
+  readonly finish: (outcome: "bound" | "cancelled") => void;
 }
 
-/** Volumes that wait for their first consumer are chosen, or ordered, once a pod has its node. (05:CP-L9, CP-L12) */
+/** Binds or provisions WaitForFirstConsumer volumes once a pod has its node. (05:CP-L9, CP-L12) */
 export class VolumeBinder {
   readonly #context: ControllerContext;
   readonly #cache: SchedulerCache;
@@ -30,53 +30,53 @@ export class VolumeBinder {
     this.#cache = cache;
   }
 
-  /** Resolves when every claim of the pod has its volume; throws when they do not get one. */
+  /** Resolves once every claim of the pod is bound; throws if that fails. */
   async bind(pod: PodProfile, node: string): Promise<void> {
     const toProvision = new Set<string>();
     for (const claim of this.#unbound(pod)) {
-      if ((await this.#bindOrProvision(claim, node)) === "to-be-made") toProvision.add(cacheKey(claim.metadata));
+      if ((await this.#bindOrProvision(claim, node)) === "provisioning") toProvision.add(cacheKey(claim.metadata));
     }
     if (this.#unbound(pod).length === 0) return;
-    if ((await this.#waitUntilBound({ pod, node, toProvision })) === "given-up")
+    if ((await this.#waitUntilBound({ pod, node, toProvision })) === "cancelled")
       throw new Error(`the volumes of ${pod.key} were not bound in time`);
     this.#assertReachable(pod, node);
   }
 
-  /** Something about volumes changed. */
+  /** Rechecks pending pods after a volume or claim changed. */
   recheck(): void {
-    for (const { pod, node, toProvision: ordered, finish: done } of [...this.#waiting.values()]) {
+    for (const { pod, node, toProvision, finish } of [...this.#waiting.values()]) {
       const unbound = this.#unbound(pod);
-      // Whoever makes volumes takes the node's name away where it cannot be done.
-      const isRefused = unbound.some((one) => ordered.has(cacheKey(one.metadata)) && selectedNode(one) !== node);
-      if (unbound.length === 0) done("bound");
-      else if (isRefused) done("given-up");
+      // A provisioner that cannot serve the node removes the selected-node annotation.
+      const isRefused = unbound.some((one) => toProvision.has(cacheKey(one.metadata)) && selectedNode(one) !== node);
+      if (unbound.length === 0) finish("bound");
+      else if (isRefused) finish("cancelled");
     }
   }
 
-  giveUp(key: string): void {
-    this.#waiting.get(key)?.finish("given-up");
+  cancel(key: string): void {
+    this.#waiting.get(key)?.finish("cancelled");
   }
 
   stop(): void {
-    for (const { finish: done } of [...this.#waiting.values()]) done("given-up");
+    for (const { finish } of [...this.#waiting.values()]) finish("cancelled");
   }
 
-  async #bindOrProvision({ metadata, ...claim }: PersistentVolumeClaim, node: string): Promise<"found" | "to-be-made"> {
+  async #bindOrProvision(claim: PersistentVolumeClaim, node: string): Promise<"found" | "provisioning"> {
     const { client } = this.#context;
-    const { name = "", namespace = "", uid = "" } = metadata;
+    const { name = "", namespace = "", uid = "" } = claim.metadata;
     const facts = this.#cache.node(node)?.facts;
-    const volume = facts && matchingVolume({ metadata, ...claim }, this.#cache.freeVolumes, facts);
+    const volume = facts && matchingVolume(claim, this.#cache.freeVolumes, facts);
     if (volume !== undefined) {
       const claimRef = { apiVersion: "v1", kind: "PersistentVolumeClaim", namespace, name, uid };
       const body = { spec: { claimRef } };
       await client.patch(builtInTypes.PersistentVolume, { name: volume.metadata.name ?? "" }, { kind: "merge", body });
       return "found";
     }
-    if (selectedNode({ metadata }) !== node) {
+    if (selectedNode(claim) !== node) {
       const body = { metadata: { annotations: { [selectedNodeAnnotation]: node } } };
       await client.patch(builtInTypes.PersistentVolumeClaim, { name, namespace }, { kind: "merge", body });
     }
-    return "to-be-made";
+    return "provisioning";
   }
 
   #unbound({ claims }: PodProfile): readonly PersistentVolumeClaim[] {
@@ -86,19 +86,19 @@ export class VolumeBinder {
     });
   }
 
-  #waitUntilBound(binding: Omit<PendingBinding, "timer" | "finish">): Promise<"bound" | "given-up"> {
+  #waitUntilBound(binding: Omit<PendingBinding, "timer" | "finish">): Promise<"bound" | "cancelled"> {
     return new Promise((resolve) => {
-      const finish = (outcome: "bound" | "given-up"): void => {
+      const finish = (outcome: "bound" | "cancelled"): void => {
         timer.cancel();
         this.#waiting.delete(binding.pod.key);
         resolve(outcome);
       };
-      const timer = this.#context.clock.setTimer(maxWaitMs, () => finish("given-up"));
+      const timer = this.#context.clock.setTimer(maxWaitMs, () => finish("cancelled"));
       this.#waiting.set(binding.pod.key, { ...binding, timer, finish });
     });
   }
 
-  /** Somebody may have bound the claim to a volume elsewhere meanwhile. */
+  /** The claim may have been bound elsewhere in the meantime. */
   #assertReachable({ key, claims }: PodProfile, node: string): void {
     const facts = this.#cache.node(node)?.facts;
     for (const claim of claims) {

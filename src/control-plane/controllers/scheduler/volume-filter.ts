@@ -8,7 +8,7 @@ import type { NodeFacts, NodeInfo } from "./node-info.ts";
 import type { PodProfile } from "./pod-profile.ts";
 import type { SchedulerSnapshot } from "./scheduler-snapshot.ts";
 
-/** What a pod's volumes say about nodes; `problem` where no node can help. */
+/** The volume filter of a pod; `problem` if no node can solve it. */
 export type VolumeFilter =
   | { readonly problem: string; readonly test?: never }
   | { readonly problem?: never; readonly test: (node: NodeInfo) => FilterRefusal | undefined };
@@ -71,7 +71,7 @@ function boundVolumeNodeTest(volume: PersistentVolume): (node: NodeFacts) => str
   };
 }
 
-/** Volumes of before CSI say where they are by label; several zones are joined by two underscores. */
+/** Pre-CSI volumes state their zones in labels, joined by `__`. */
 function isInVolumeZone({ metadata }: PersistentVolume, node: NodeFacts): boolean {
   return [labels.zone, labels.region].every((key) => {
     const zones = metadata.labels?.[key];
@@ -80,7 +80,7 @@ function isInVolumeZone({ metadata }: PersistentVolume, node: NodeFacts): boolea
   });
 }
 
-/** A claim that waits for its first consumer: a volume that is there and can be reached, or one that can be made. */
+/** An unbound WaitForFirstConsumer claim: needs an existing reachable volume, or one that can be provisioned. */
 function unboundReason(
   claim: PersistentVolumeClaim,
   node: NodeFacts,
@@ -116,7 +116,7 @@ function limitRefusal(
       attached.set(driver, new Set([...(attached.get(driver) ?? []), ...keys]));
     }
   }
-  // Only drivers this pod brings more of: a node that is over its limit already is no harder to reach for others.
+  // Only drivers this pod adds volumes to: a node already over its limit is still open to other drivers.
   const wanted = new Map(
     [...attach].filter(([driver, keys]) => ![...keys].every((key) => attached.get(driver)?.has(key))),
   );

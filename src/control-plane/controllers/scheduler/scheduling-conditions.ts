@@ -1,0 +1,60 @@
+import type { ControllerContext } from "../../../kube/controller.ts";
+import { isKubeError } from "../../../kube/kube-error.ts";
+import { cacheKey } from "../../../kube/object-cache.ts";
+import { builtInTypes } from "../../../kube/resources.ts";
+import { rfc3339 } from "../../../util/timestamp.ts";
+import { type ApiPod, conditionOfType } from "../api-pod-and-node.ts";
+import type { PodProfile } from "./pod-profile.ts";
+
+/** Writes to pods why they are not scheduled. */
+export class SchedulingConditions {
+  readonly #context: ControllerContext;
+  readonly #name: string;
+
+  constructor(context: ControllerContext, name: string) {
+    this.#context = context;
+    this.#name = name;
+  }
+
+  async reportUnschedulable(
+    { pod }: PodProfile,
+    { message, nominated }: { readonly message: string; readonly nominated?: string | undefined },
+  ): Promise<void> {
+    const condition = { type: "PodScheduled", status: "False", reason: "Unschedulable", message };
+    await this.setCondition(pod, condition, nominated);
+    this.#context.recordEvent(pod, { type: "Warning", reason: "FailedScheduling", message });
+  }
+
+  async reportGated(pod: ApiPod): Promise<void> {
+    const message = "Scheduling is blocked due to non-empty scheduling gates";
+    await this.setCondition(pod, { type: "PodScheduled", status: "False", reason: "SchedulingGated", message });
+  }
+
+  /** Writes the condition, and the nominated node with it, unless the pod already has both. */
+  async setCondition(
+    pod: ApiPod,
+    condition: { readonly type: string; readonly status: string; readonly reason: string; readonly message: string },
+    nominated?: string | undefined,
+  ): Promise<void> {
+    const { client, clock, view, reportFailure } = this.#context;
+    const current = view<ApiPod>(builtInTypes.Pod).get(cacheKey(pod.metadata)) ?? pod;
+    const before = conditionOfType(current, condition.type);
+    const isReported =
+      before?.status === condition.status && before.reason === condition.reason && before.message === condition.message;
+    const isNominated = (current.status?.nominatedNodeName ?? "") === (nominated ?? "");
+    if (isReported && isNominated) return;
+    const lastTransitionTime = before?.status === condition.status ? before.lastTransitionTime : rfc3339(clock.now());
+    const conditions = [{ ...condition, lastProbeTime: null, lastTransitionTime }];
+    const status = { conditions, ...(isNominated ? {} : { nominatedNodeName: nominated ?? null }) };
+    const { name = "", namespace } = pod.metadata;
+    const patch = { kind: "strategic", body: { status } } as const;
+    try {
+      await client.patch(builtInTypes.Pod, { name, namespace }, patch, { subresource: "status" });
+    } catch (error) {
+      // Only a message: the next attempt writes it again.
+      if (!isKubeError(error, "not-found", "conflict")) {
+        reportFailure({ kind: "reconcile-failed", controller: this.#name, key: cacheKey(pod.metadata), error });
+      }
+    }
+  }
+}
