@@ -1,11 +1,11 @@
-import { decodeManifest } from "../api/manifest/decode.ts";
+import { decodeManifest, isGzip } from "../api/manifest/decode.ts";
 import type { ManifestDocument } from "../api/manifest/document.ts";
 import type { Finding } from "../api/manifest/finding.ts";
 import { manifestLimits } from "../api/manifest/parse.ts";
 import { type ManifestSet, readManifests, unreadableFinding } from "../api/manifest/read.ts";
 import { errorCodeOf, type Io } from "./io.ts";
 import { overrideObjects } from "./override-objects.ts";
-import { isGzip, readSnapshot, unpackGzip } from "./snapshot/snapshot-file.ts";
+import { readSnapshot, unpackGzip } from "./snapshot/snapshot-file.ts";
 import type { SnapshotHeader } from "./snapshot/snapshot-header.ts";
 
 export interface InputOptions {

@@ -3,12 +3,13 @@ export type DecodedManifest =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "refused"; readonly because: string };
 
-const gzipMagic = [0x1f, 0x8b];
+export function isGzip(bytes: Uint8Array): boolean {
+  return bytes[0] === 0x1f && bytes[1] === 0x8b;
+}
 
+/** The caller has unpacked gzip once. */
 export function decodeManifest(bytes: Uint8Array): DecodedManifest {
-  if (gzipMagic.every((byte, index) => bytes[index] === byte)) {
-    return refused("this is a gzip archive, not a manifest; unpack it first");
-  }
+  if (isGzip(bytes)) return refused("this is a gzip archive inside another; unpack it with gunzip");
   const zero = bytes.indexOf(0);
   if (zero !== -1) return refused(`this is a binary file (byte ${zero} is NUL); manifests are UTF-8 text`);
   try {

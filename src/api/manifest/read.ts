@@ -1,4 +1,4 @@
-import { Document, isMap, isSeq, type LineCounter, type Node, type YAMLError } from "yaml";
+import { Document, type LineCounter, type Node, type YAMLError } from "yaml";
 import { isRecord } from "../object.ts";
 import type { FieldPath } from "../problem.ts";
 import { type ManifestDocument, positionIn, yamlNodeAt } from "./document.ts";
@@ -107,8 +107,8 @@ interface ListItem {
   readonly path: FieldPath;
 }
 
-/** `kind: List`, or a typed list such as NodePoolList; lists in lists unfold too. */
-function listItems(object: unknown, path: FieldPath = []): readonly ListItem[] | undefined {
+/** The items of `kind: List` or a typed list such as NodePoolList, also of lists inside it; undefined for anything else. */
+export function listItems(object: unknown, path: FieldPath = []): readonly ListItem[] | undefined {
   if (!isRecord(object) || typeof object["kind"] !== "string" || !object["kind"].endsWith("List")) return undefined;
   const items = object["items"];
   if (!Array.isArray(items)) return undefined;
@@ -146,9 +146,4 @@ function positionAt(offset: number, lines: LineCounter): Position {
 function firstLineLowercased(message: string): string {
   const first = message.split("\n", 1)[0] ?? message;
   return first.charAt(0).toLowerCase() + first.slice(1);
-}
-
-/** Whether a document is a map or a list; a lone scalar is text, not a manifest. */
-export function isStructured(document: ManifestDocument): boolean {
-  return isMap(document.yaml.contents) || isSeq(document.yaml.contents);
 }

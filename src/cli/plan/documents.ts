@@ -1,7 +1,6 @@
 import type { ManifestDocument } from "../../api/manifest/document.ts";
 import { fileStartPosition } from "../../api/manifest/finding.ts";
-import { type ManifestSet, readManifests } from "../../api/manifest/read.ts";
-import { isRecord } from "../../api/object.ts";
+import { listItems, type ManifestSet, readManifests } from "../../api/manifest/read.ts";
 import { quickYaml } from "./quick-yaml.ts";
 
 /** Longer texts are read without positions first; positions are worked out only when a finding needs one. */
@@ -11,7 +10,9 @@ const longTextChars = 64 * 1024;
 export function readDocuments(contents: string, source: string): ManifestSet {
   const text = contents.startsWith("\uFEFF") ? contents.slice(1) : contents;
   const values = text.length < longTextChars ? undefined : quickParse(text);
-  const objects = values?.flatMap(unwrappedLists).filter((value) => value !== null);
+  const objects = values
+    ?.flatMap((value) => listItems(value)?.map(({ item }) => item) ?? [value])
+    .filter((value) => value !== null);
   if (objects === undefined || objects.length === 0) return readManifests(text, source);
 
   let parsed: readonly ManifestDocument[] | undefined;
@@ -32,12 +33,6 @@ function quickParse(text: string): readonly unknown[] | undefined {
   } catch {
     return quickYaml(text); // several JSON documents, or YAML in flow style
   }
-}
-
-/** The items of `kind: List` and typed lists, also of lists inside lists. */
-function unwrappedLists(value: unknown): readonly unknown[] {
-  if (!isRecord(value) || typeof value["kind"] !== "string" || !value["kind"].endsWith("List")) return [value];
-  return Array.isArray(value["items"]) ? value["items"].flatMap(unwrappedLists) : [value];
 }
 
 interface LazyDocumentOptions {

@@ -13,12 +13,6 @@ export function packSnapshot(header: SnapshotHeader, objects: readonly KubeObjec
   return gzipSync(`${JSON.stringify(header)}\n${JSON.stringify(list)}\n`);
 }
 
-const gzipMagic = [0x1f, 0x8b] as const;
-
-export function isGzip(bytes: Uint8Array): boolean {
-  return gzipMagic.every((byte, index) => bytes[index] === byte);
-}
-
 /** A limit against gzip bombs; snapshots of the largest clusters stay below it. */
 const maxUnpackedBytes = 256 * 1024 * 1024;
 
