@@ -1,19 +1,19 @@
 import type { Requirement } from "./requirement.ts";
 import type { Requirements } from "./requirements.ts";
 
-/** Why a node, or a node to be, cannot be what is asked for. */
+/** Why a node or a planned node cannot satisfy requirements. */
 export type RequirementConflict = UndefinedKey | NoIntersection;
 
-/** The label is asked for and the node side does not know it. (02:R-26) */
+/** The label is required and the node side does not define it. (02:R-26) */
 export interface UndefinedKey {
   readonly code: "undefined-key";
   readonly key: string;
   readonly incoming: Requirement;
-  /** A known key that looks much like it. (02:R-28) */
+  /** A known key that looks similar. (02:R-28) */
   readonly similarKey?: string;
 }
 
-/** Both sides speak of the label and no value suits both. (02:R-25) */
+/** Both sides define the label and no value satisfies both. (02:R-25) */
 export interface NoIntersection {
   readonly code: "no-intersection";
   readonly key: string;
@@ -22,15 +22,15 @@ export interface NoIntersection {
 }
 
 export interface CompatibilityOptions {
-  /** Keys the node side may leave undefined: the well-known ones where a node is yet to be chosen. (02:R-27) */
+  /** Keys the node side may leave undefined: the well-known ones for nodes that are not chosen yet. (02:R-27) */
   readonly allowUndefined?: ReadonlySet<string>;
 }
 
 const noKeys: ReadonlySet<string> = new Set();
 
 /**
- * What stands between a node (or template, or offering's taker) and what is asked of it; empty when nothing does.
- * Not symmetric: a demand for an unknown label fails, a label nobody asked for does not. (02:R-26)
+ * Why a node (or a template, or a claim that takes an offering) does not satisfy requirements; empty if it does. Not
+ * symmetric: requiring an undefined label fails, an extra label does not. (02:R-26)
  */
 export function requirementConflicts(
   node: Requirements,
@@ -47,7 +47,7 @@ export function isCompatible(node: Requirements, incoming: Requirements, options
   return intersects(node, incoming);
 }
 
-/** Whether every label both speak of has a value that suits both. (02:R-25) */
+/** Whether every label that both define has a value that satisfies both. (02:R-25) */
 export function intersects(a: Requirements, b: Requirements): boolean {
   const [few, many] = a.size <= b.size ? [a, b] : [b, a];
   for (const requirement of few) {
@@ -56,7 +56,7 @@ export function intersects(a: Requirements, b: Requirements): boolean {
   return true;
 }
 
-/** Every label on which the two cannot agree, by key. (02:R-25) */
+/** Labels for which no value satisfies both, by key. (02:R-25) */
 export function noIntersections(existing: Requirements, incoming: Requirements): readonly NoIntersection[] {
   const found: NoIntersection[] = [];
   for (const key of existing.sortedKeys()) {
@@ -66,7 +66,7 @@ export function noIntersections(existing: Requirements, incoming: Requirements):
   return found;
 }
 
-/** The text upstream's users know. */
+/** In upstream's words. */
 export function describeRequirementConflicts(found: readonly RequirementConflict[]): string {
   return found.map(describeConflict).join("; ");
 }
@@ -79,7 +79,7 @@ function describeConflict(conflict: RequirementConflict): string {
   return `label ${JSON.stringify(conflict.key)} does not have known values${hint}`;
 }
 
-/** Two negatives never conflict: a node without the label pleases both. (02:R-25) */
+/** Two negatives never conflict: a node without the label satisfies both. (02:R-25) */
 function areDisjoint(a: Requirement, b: Requirement): boolean {
   return !a.hasIntersection(b) && !(a.isNegative && b.isNegative);
 }
@@ -88,7 +88,7 @@ function isUndefined(node: Requirements, incoming: Requirement, allowed: Readonl
   return !allowed.has(incoming.key) && !node.has(incoming.key) && !incoming.isNegative;
 }
 
-/** Only the first is told. */
+/** Only the first is reported. */
 function firstUndefinedKey(
   node: Requirements,
   incoming: Requirements,

@@ -5,7 +5,7 @@ import type { FieldPath, Problem, ProblemCode } from "../api/problem.ts";
 import { qualifiedNameError, shortText } from "../api/validation/names.ts";
 import { type CompiledSelector, compileSelector } from "./label-selector.ts";
 
-/** `--scheduler-config` as read, or why it cannot be: the operator does not start with a wrong one. (02:X-50) */
+/** The parsed `--scheduler-config`, or what is wrong with it: the operator does not start with an invalid one. (02:X-50) */
 export type SchedulerConfigReading =
   | { readonly kind: "read"; readonly constraints: readonly TopologySpreadConstraint[] }
   | { readonly kind: "refused"; readonly problems: readonly Problem[] };
@@ -25,7 +25,7 @@ export function readSchedulerConfig(config: unknown): SchedulerConfigReading {
   return problems.length === 0 ? { kind: "read", constraints } : { kind: "refused", problems };
 }
 
-/** Services and workloads, made ready to be asked what selects a pod. */
+/** Services and workloads, indexed to find those that select a pod. */
 export interface SelectorOwnerIndex {
   readonly services: ReadonlyMap<string, readonly SelectingService[]>;
   readonly workloads: ReadonlyMap<string, SelectorOwner>;
@@ -45,7 +45,7 @@ export function selectorOwnerIndex(owners: readonly SelectorOwner[]): SelectorOw
       continue;
     }
     const matchLabels = selectorLabels(owner);
-    // An empty selector matches every pod and has nothing to add.
+    // An empty selector matches every pod and adds nothing.
     if (Object.keys(matchLabels).length === 0) continue;
     const namespace = namespaceOf(owner.metadata);
     const service = { matchLabels, selector: compileSelector({ matchLabels }) };
@@ -60,8 +60,8 @@ export interface DefaultConstraintSources {
 }
 
 /**
- * The pod to schedule by: the same one if it has constraints of its own or belongs to nothing, else a copy with the
- * defaults, each with the selector of what the pod belongs to. Never to be written back. (02:X-51)
+ * The pod as it is scheduled: itself if it has constraints of its own or no owner, else a copy with the defaults, each
+ * with the selector of its owners. The copy must never be written back. (02:X-51)
  */
 export function withDefaultConstraints(pod: Pod, { constraints, owners }: DefaultConstraintSources): Pod {
   if (constraints.length === 0 || (pod.spec.topologySpreadConstraints ?? []).length > 0) return pod;
@@ -71,7 +71,7 @@ export function withDefaultConstraints(pod: Pod, { constraints, owners }: Defaul
   return { ...pod, spec: { ...pod.spec, topologySpreadConstraints } };
 }
 
-/** What kube-scheduler would take for the pods that belong together with this one. (02:X-51) */
+/** The selector kube-scheduler would use for the pods that belong together with this one. (02:X-51) */
 function deducedSelector(pod: Pod, owners: SelectorOwnerIndex): LabelSelector | undefined {
   const matchLabels: Record<string, string> = {};
   for (const service of owners.services.get(namespaceOf(pod.metadata)) ?? []) {
@@ -92,7 +92,7 @@ const workloadKinds: Readonly<Record<string, string>> = {
   StatefulSet: "apps/v1",
 };
 
-/** Only these workloads have a say, and only as the controller. */
+/** Only these workloads count, and only as controller. */
 function controllingWorkload({ metadata }: Pod, { workloads }: SelectorOwnerIndex): SelectorOwner | undefined {
   const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);
   if (owner === undefined || !Object.hasOwn(workloadKinds, owner.kind)) return undefined;
@@ -108,7 +108,7 @@ function selectorLabels({ spec }: SelectorOwner): Readonly<Record<string, string
   return Object.fromEntries(texts);
 }
 
-/** As expressions, a ReplicaSet's or StatefulSet's selector adds to what Services say instead of replacing it. */
+/** As expressions, so that a ReplicaSet's or StatefulSet's selector adds to those of Services instead of replacing them. */
 function selectorRequirements({ kind, spec }: SelectorOwner): readonly SelectorRequirement[] {
   if (kind === "ReplicationController" || kind === "Service") return [];
   const { matchLabels = {}, matchExpressions = [] } = (spec?.selector ?? {}) as LabelSelector;
@@ -150,7 +150,7 @@ function constraintsOf(listed: unknown, { path, problems }: ReadContext): readon
   });
 }
 
-/** Right or wrong, as long as the fields that every constraint has can be read. */
+/** Valid or not, as long as the required fields can be read. */
 function constraintOf(fields: FieldReader): TopologySpreadConstraint | undefined {
   for (const field of ["labelSelector", "matchLabelKeys"]) {
     const message = `${field} may not be set: the selector is deduced for each pod`;
@@ -187,7 +187,7 @@ function topologyKeyOf(fields: FieldReader): string | undefined {
 
 const rule = "02:X-50";
 
-/** Reads an object's fields and keeps a list of what is wrong with them. */
+/** Reads an object's fields and collects what is wrong with them. */
 class FieldReader {
   readonly #fields: Readonly<Record<string, unknown>>;
   readonly #place: ReadContext;
@@ -213,7 +213,7 @@ class FieldReader {
     return reader;
   }
 
-  /** A null is as good as nothing. */
+  /** Null counts as absent. */
   has(field: string): boolean {
     return (this.#fields[field] ?? undefined) !== undefined;
   }

@@ -5,7 +5,7 @@ import { neverDuration, parseNillableDurationMs } from "../util/duration.ts";
 const minEvictionCost = -10;
 const maxEvictionCost = 10;
 
-/** What a pod's deletion cost says: nothing unless it is a number. */
+/** A pod's deletion cost annotation; undefined unless it is a number. */
 export type DeletionCost =
   | { readonly kind: "none" }
   | { readonly kind: "cost"; readonly cost: number }
@@ -18,25 +18,25 @@ export function deletionCost({ metadata }: Pod): DeletionCost {
   return Number.isFinite(cost) ? { kind: "cost", cost } : { kind: "invalid", value };
 }
 
-/** How much it hurts to evict a pod: about one, more for important pods, less for those that say so. (03:D-5) */
+/** The cost of evicting a pod: about 1, higher for high priority, changed by pod-deletion-cost. (03:D-5) */
 function evictionCost(pod: Pod): number {
   const given = deletionCost(pod);
   const deletionTerm = given.kind === "cost" ? given.cost / 2 ** 27 : 0;
   return clamp(1 + deletionTerm + (pod.spec.priority ?? 0) / 2 ** 25, { minEvictionCost, maxEvictionCost });
 }
 
-/** Of all pods, whatever becomes of them: what the order of scaling a static pool down goes by. (03:D-9b) */
+/** Sum over all pods, rescheduled or not: decides the order in which a static pool is scaled down. (03:D-9b) */
 export function totalEvictionCost(pods: readonly Pod[]): number {
   return pods.reduce((sum, pod) => sum + evictionCost(pod), 0);
 }
 
-/** A claim, as far as its end can be foreseen. */
+/** What a claim's expiration depends on. */
 export interface ExpiringClaim {
   readonly metadata: { readonly creationTimestamp?: string | undefined };
   readonly spec: { readonly expireAfter?: string | undefined };
 }
 
-/** The part of its life a node has before it, 1 where it does not expire: what ends soon anyway costs little. (03:D-9b) */
+/** Remaining share of a node's lifetime, 1 if it does not expire: nodes that end soon cost little. (03:D-9b) */
 export function lifetimeRemaining({ metadata, spec }: ExpiringClaim, nowMs: number): number {
   const lifeMs = parseNillableDurationMs(spec.expireAfter ?? neverDuration);
   if (lifeMs === neverDuration || lifeMs === undefined) return 1;

@@ -2,7 +2,7 @@ import type { Pod } from "../api/kubernetes/pod.ts";
 import { namespacedName } from "../api/object.ts";
 import type { HostPort } from "./scheduling/problem.ts";
 
-/** A port that is wanted, and the one that is in its way. */
+/** A wanted port and the one it conflicts with. */
 export interface HostPortConflict {
   readonly wanted: HostPort;
   readonly existing: HostPort;
@@ -25,7 +25,7 @@ export function hostPortsOf(pod: Pod): readonly HostPort[] {
   return found ?? noPorts;
 }
 
-/** The first of the wanted ports that somebody else has. (02:S-50) */
+/** The first wanted port that another pod has. (02:S-50) */
 export function hostPortConflict(
   wanted: readonly HostPort[],
   existing: readonly HostPort[],
@@ -38,7 +38,7 @@ export function hostPortConflict(
   return undefined;
 }
 
-/** 02:E-3. */
+/** In upstream's words. (02:E-3) */
 export function describeHostPortConflict({ wanted, existing }: HostPortConflict): string {
   const both = `wanted=${formatPort(wanted)}, existing=${formatPort(existing)}, pod=${existing.owner}`;
   return `checking host port usage, host port is taken (${both})`;

@@ -10,7 +10,7 @@ import {
   subtractResources,
 } from "./resources.ts";
 
-/** A kind of machine the cloud can launch, and where. (02:C-1) */
+/** An instance type the cloud provider can launch. (02:C-1) */
 export interface InstanceType {
   /** Equal to its instance-type label. */
   readonly name: string;
@@ -21,28 +21,28 @@ export interface InstanceType {
   readonly overhead: Overhead;
 }
 
-/** What of a machine is not for pods. */
+/** Resources that are not available to pods. */
 export interface Overhead {
   readonly kubeReserved: Resources;
   readonly systemReserved: Resources;
   readonly evictionThreshold: Resources;
 }
 
-/** One way to buy an instance type: a zone, a capacity type, a price. (02:C-2) */
+/** One zone and capacity type of an instance type, with a price. (02:C-2) */
 export interface Offering {
   /** Names the zone and the capacity type, and the reservation if there is one. */
   readonly requirements: Requirements;
-  /** Dollars an hour; 0 where it is unknown, and then nothing is available. */
+  /** Dollars an hour; 0 if unknown, and then it is not available. */
   readonly price: number;
   readonly available: boolean;
-  /** Machines left in the reservation. */
+  /** Instances left in the reservation. */
   readonly reservationCapacity?: number;
-  /** Amounts that take the place of the type's own. (02:A-12) */
+  /** Replaces amounts of the type's capacity. (02:A-12) */
   readonly capacityOverride?: Resources;
   readonly overheadOverride?: Partial<Overhead>;
 }
 
-/** Offerings whose machines are equally large. (02:A-12) */
+/** Offerings with the same allocatable resources. (02:A-12) */
 export interface OfferingGroup {
   readonly allocatable: Resources;
   readonly offerings: readonly Offering[];
@@ -75,7 +75,7 @@ export function offeringReservationId(offering: Offering): string | undefined {
   return undefined;
 }
 
-/** What pods can have of a machine of this type, overrides aside. (02:A-11) */
+/** Resources available to pods, without overrides of offerings. (02:A-11) */
 export function allocatableOf(type: Pick<InstanceType, "capacity" | "overhead">): Resources {
   const { capacity, overhead } = type;
   const left = subtractResources(
@@ -84,7 +84,7 @@ export function allocatableOf(type: Pick<InstanceType, "capacity" | "overhead">)
   );
   const pages = Object.keys(capacity).filter((name) => name.startsWith(hugePagesPrefix));
   if (pages.length === 0) return left;
-  // Huge pages are set aside in memory, and ordinary memory cannot use them.
+  // Huge pages are reserved from memory, which has less left for ordinary pages.
   const memory = pages.reduce(
     (rest, name) => atLeastZero(rest.sub(amountOf(capacity, name))),
     amountOf(left, resources.memory),
@@ -92,7 +92,7 @@ export function allocatableOf(type: Pick<InstanceType, "capacity" | "overhead">)
   return { ...left, [resources.memory]: memory };
 }
 
-/** Available offerings by the size of their machines. The first group is the plain one, there even when empty. (02:A-12) */
+/** Available offerings by allocatable resources. The first group is that without overrides, and may be empty. (02:A-12) */
 export function offeringGroups(type: InstanceType): readonly OfferingGroup[] {
   const plain: Offering[] = [];
   const overridden: Offering[][] = [];

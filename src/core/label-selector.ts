@@ -4,9 +4,9 @@ import { labelValueError, qualifiedNameError } from "../api/validation/names.ts"
 
 export type LabelSet = Readonly<Record<string, string>>;
 
-/** A label selector made ready to be asked many times. */
+/** A label selector, compiled to be evaluated many times. */
 export interface CompiledSelector {
-  /** Equal for selectors that say the same, in whatever order and however often they say it. (02:X-5) */
+  /** Equal for equivalent selectors, whatever their order and repetitions. (02:X-5) */
   readonly identity: string;
   /** A label that everything selected has, for looking up instead of scanning. */
   readonly indexPair: { readonly key: string; readonly value: string } | undefined;
@@ -55,7 +55,7 @@ interface LabelTest {
   readonly values: ReadonlySet<string>;
   /** The value, if there is exactly one. */
   readonly singleValue: string | undefined;
-  /** Whether a label that is there and among the values passes, or rather any other. */
+  /** Whether a label passes whose value is listed, or rather any other. */
   readonly isNegative: boolean;
   /** Exists and DoesNotExist: the value does not matter. */
   readonly isAboutPresence: boolean;
@@ -87,7 +87,7 @@ function passes(
   labels: LabelSet | undefined,
 ): boolean {
   const value = labels?.[key];
-  // Not `in`: a label may be called `constructor`. What objects inherit is never text.
+  // Not `in`: a label may be called `constructor`. Inherited members are never strings.
   if (typeof value !== "string") return isNegative;
   if (isAboutPresence) return !isNegative;
   return (singleValue === undefined ? values.has(value) : value === singleValue) !== isNegative;
@@ -109,7 +109,7 @@ function equalsRequirement(key: string, value: string): SelectorRequirement {
   return { key, operator: "In", values: [value] };
 }
 
-/** Nothing where Kubernetes would not accept the expression. */
+/** Undefined if Kubernetes would not accept the expression. */
 function compileTest({ key, operator, values = [] }: SelectorRequirement): LabelTest | undefined {
   const isAboutPresence = operator === "Exists" || operator === "DoesNotExist";
   if (!isAboutPresence && operator !== "In" && operator !== "NotIn") return undefined;

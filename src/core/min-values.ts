@@ -1,10 +1,10 @@
 import type { Requirements } from "./requirements.ts";
 
-/** How far instance types go towards the flexibility that was asked for. (02:R-30) */
+/** Whether instance types satisfy minValues. (02:R-30) */
 export type MinValuesOutcome =
   | {
       readonly kind: "satisfied";
-      /** How many types, from the front, it takes. */
+      /** How many types, from the front, are needed. */
       readonly needed: number;
     }
   | {
@@ -19,8 +19,8 @@ export interface HasRequirements {
 }
 
 /**
- * Counts the types' own values, whether or not the requirements allow them. No types at all satisfy anything: that they
- * are missing is told by whoever lost them. (02:R-30)
+ * Counts the types' own values, whether or not the requirements allow them. No types at all satisfy anything: their
+ * absence is reported elsewhere. (02:R-30)
  */
 export function checkMinValues(types: readonly HasRequirements[], requirements: Requirements): MinValuesOutcome {
   const asked = [...requirements].filter((requirement) => requirement.minValues !== undefined);

@@ -11,28 +11,28 @@ import { Requirements } from "./requirements.ts";
 import type { Resources } from "./resources.ts";
 import type { Pool } from "./scheduling/problem.ts";
 
-/** Why an overlay is applied nowhere. (02:O-4, O-7) */
+/** Why an overlay is not applied. (02:O-4, O-7) */
 export type OverlayFault =
   | { readonly overlay: NodeOverlay; readonly reason: "RuntimeValidation"; readonly problems: readonly Problem[] }
   | { readonly overlay: NodeOverlay; readonly reason: "Conflict"; readonly message: string };
 
-/** Pools as overlays make them look. */
+/** Pools with overlays applied. */
 export interface OverlaidPools {
   readonly pools: readonly Pool[];
   readonly faults: readonly OverlayFault[];
   /** Types with an offering whose price an overlay set. (02:L-3) */
   readonly priced: ReadonlySet<InstanceType>;
-  /** Types an overlay gave resources. (02:L-3) */
+  /** Types with resources that an overlay added. (02:L-3) */
   readonly enlarged: ReadonlySet<InstanceType>;
 }
 
-/** Which instance types have a price or resources that an overlay gave them. (02:L-3) */
+/** Which instance types have a price or resources from an overlay. (02:L-3) */
 export interface OverlaidTypes {
   readonly priced: Pick<ReadonlySet<InstanceType>, "has">;
   readonly enlarged: Pick<ReadonlySet<InstanceType>, "has">;
 }
 
-/** What one pool sells, and which types of it overlays changed. */
+/** Instance types of a pool after overlays, and which of them changed. */
 export interface OverlaidPool extends Pick<OverlaidPools, "priced" | "enlarged"> {
   readonly instanceTypes: readonly InstanceType[];
 }
@@ -40,7 +40,7 @@ export interface OverlaidPool extends Pick<OverlaidPools, "priced" | "enlarged">
 const conflictMessage = "conflict with another overlay";
 const noTypes: ReadonlySet<InstanceType> = new Set();
 
-/** What pools sell after overlays have changed prices and capacities; what is untouched stays the same object. (02 §8.1) */
+/** Applies overlays to the instance types of pools; types that do not change stay the same objects. (02 §8.1) */
 export function applyOverlays(
   pools: readonly Pool[],
   { overlays, policy }: { readonly overlays: readonly NodeOverlay[]; readonly policy: LabelPolicy },
@@ -56,7 +56,7 @@ export function applyOverlays(
   return { ...application.result(), faults };
 }
 
-/** What one pool sells under overlays that were found free of conflict: where two meet after all, the first counts. */
+/** Applies overlays that were found free of conflict to one pool; should two conflict after all, the first counts. */
 export function applyPoolOverlays(
   pool: Pool,
   { overlays, policy }: { readonly overlays: readonly NodeOverlay[]; readonly policy: LabelPolicy },
@@ -92,25 +92,25 @@ function validatedSpec({ spec }: NodeOverlay) {
   return { requirements: spec.requirements, capacity: spec.capacity };
 }
 
-/** A type of a pool, and which overlays have had a say on it. */
+/** An instance type of a pool, and which overlays changed it. */
 interface OverlayEntry {
   readonly type: InstanceType;
   /** The pool's labels and the type's. (02:O-5) */
   readonly known: Requirements;
   readonly prices: Map<Offering, NodeOverlay["spec"]>;
   readonly capacity: Map<string, Quantity>;
-  /** `weight offering-index` and `weight resource`: who claimed what, at which weight. */
-  readonly claimed: Set<string>;
+  /** What was changed at which weight: `weight offering-index` and `weight resource`. */
+  readonly changed: Set<string>;
 }
 
-/** One overlay's say on one type. */
+/** What one overlay changes on one type. */
 interface OverlayEffect {
   readonly entry: OverlayEntry;
   readonly offerings: readonly Offering[];
-  readonly claims: readonly string[];
+  readonly changes: readonly string[];
 }
 
-/** Everything on sale, and what overlays that were accepted so far have changed. */
+/** The instance types of all pools, and the changes of overlays accepted so far. */
 class OverlayApplication {
   readonly #pools: readonly { readonly pool: Pool; readonly entries: readonly OverlayEntry[] }[];
   readonly #policy: LabelPolicy;
@@ -120,23 +120,23 @@ class OverlayApplication {
     this.#pools = pools.map((pool) => ({ pool, entries: entriesOf(pool, policy) }));
   }
 
-  /** False: it conflicts somewhere and so is applied nowhere. (02:O-7) */
+  /** False if it conflicts with another anywhere; then it is not applied at all. (02:O-7) */
   tryApply(overlay: NodeOverlay): boolean {
     const effects = this.#effectsOf(overlay);
     // Against every overlay of that weight, not the last one alone. (02 §12.2-17)
-    if (effects.some(({ entry, claims }) => claims.some((claim) => entry.claimed.has(claim)))) return false;
+    if (effects.some(({ entry, changes }) => changes.some((change) => entry.changed.has(change)))) return false;
     this.#record(overlay, effects);
     return true;
   }
 
-  /** Without asking whether it conflicts. */
+  /** Without checking for conflicts. */
   applyUnchecked(overlay: NodeOverlay): void {
     this.#record(overlay, this.#effectsOf(overlay));
   }
 
   #record(overlay: NodeOverlay, effects: readonly OverlayEffect[]): void {
-    for (const { entry, offerings, claims } of effects) {
-      for (const claim of claims) entry.claimed.add(claim);
+    for (const { entry, offerings, changes } of effects) {
+      for (const change of changes) entry.changed.add(change);
       if (changesPrice(overlay))
         for (const one of offerings) if (!entry.prices.has(one)) entry.prices.set(one, overlay.spec);
       for (const [name, amount] of Object.entries(overlay.spec.capacity ?? {})) {
@@ -157,8 +157,8 @@ class OverlayApplication {
         );
         if (offerings.length === 0) return [];
         const priced = changesPrice(overlay) ? offerings.map((one) => entry.type.offerings.indexOf(one)) : [];
-        const claims = [...priced, ...Object.keys(overlay.spec.capacity ?? {})].map((what) => `${weight} ${what}`);
-        return [{ entry, offerings, claims }];
+        const changes = [...priced, ...Object.keys(overlay.spec.capacity ?? {})].map((what) => `${weight} ${what}`);
+        return [{ entry, offerings, changes }];
       }),
     );
   }
@@ -193,11 +193,11 @@ function entriesOf({ nodePool, instanceTypes }: Pool, policy: LabelPolicy): read
     known: type.requirements.add(...ofPool),
     prices: new Map(),
     capacity: new Map(),
-    claimed: new Set(),
+    changed: new Set(),
   }));
 }
 
-/** Requirements and overhead stay shared; so does all that no overlay touched. (02:O-9) */
+/** Shares requirements, overhead and everything no overlay changed with the original. (02:O-9) */
 function overlaidType({ type, prices, capacity }: OverlayEntry): InstanceType {
   if (prices.size === 0 && capacity.size === 0) return type;
   const reprice = (offering: Offering): Offering => {

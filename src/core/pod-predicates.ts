@@ -6,8 +6,8 @@ import { type CompiledSelector, compileSelector } from "./label-selector.ts";
 import { tolerates } from "./tolerations.ts";
 
 /**
- * Whether a pod waits for a node we could make: a scheduler has given up on it, and it is not one that comes with a
- * node. Phase and deletion do not matter. (02:P-1 to 02:P-6)
+ * Whether a pod needs a node from us: a scheduler found it unschedulable, and it is not a DaemonSet or mirror pod.
+ * Phase and deletion do not matter. (02:P-1 to 02:P-6)
  */
 export function isProvisionable(pod: Pod): boolean {
   return (
@@ -19,7 +19,7 @@ export function isProvisionable(pod: Pod): boolean {
   );
 }
 
-/** Any scheduler's word counts, by its reason alone: gated pods and pods not looked at yet have another. (02:P-1) */
+/** By the condition's reason alone, whichever scheduler set it: gated pods and pods not tried yet have another. (02:P-1) */
 export function isUnschedulable({ status }: Pod): boolean {
   return status?.conditions?.some(({ type, reason }) => type === "PodScheduled" && reason === "Unschedulable") ?? false;
 }
@@ -36,12 +36,12 @@ export function isActivePod(pod: Pod): boolean {
   return !isTerminalPod(pod) && !isTerminatingPod(pod);
 }
 
-/** 02:P-4. */
+/** Its DaemonSet runs it on existing nodes; no node is launched for it. (02:P-4) */
 export function isOwnedByDaemonSet(pod: Pod): boolean {
   return isOwnedBy(pod, { apiVersion: "apps/v1", kind: "DaemonSet" });
 }
 
-/** Static pods show as mirrors that belong to their node. (02:P-5) */
+/** Static pods appear as mirror pods owned by their Node. (02:P-5) */
 export function isMirrorPod(pod: Pod): boolean {
   return isOwnedBy(pod, { apiVersion: "v1", kind: "Node" });
 }
@@ -50,47 +50,47 @@ export function isOwnedByStatefulSet(pod: Pod): boolean {
   return isOwnedBy(pod, { apiVersion: "apps/v1", kind: "StatefulSet" });
 }
 
-/** Would need another place if its node went. A StatefulSet makes a pod anew only once the old one is gone. (02 §1.1) */
+/** Must be rescheduled if its node goes. A StatefulSet recreates a pod only once the old one is gone, so terminating ones count. (02 §1.1) */
 export function isReschedulable(pod: Pod): boolean {
   const needsPlace = isActivePod(pod) || (isTerminatingPod(pod) && isOwnedByStatefulSet(pod));
   return needsPlace && !isOwnedByDaemonSet(pod) && !isMirrorPod(pod);
 }
 
-/** 02:P-7. */
+/** Not protected by do-not-disrupt. (02:P-7) */
 export function isDisruptable(pod: Pod, nowMs: number): boolean {
   return !isPodProtected(pod, nowMs);
 }
 
-/** A pod that tolerates the disruption taint is left to die with its node. */
+/** A pod that tolerates the disruption taint is not evicted; it ends with its node. */
 export function toleratesDisruption(pod: Pod): boolean {
   return tolerates(pod.spec.tolerations, taints.disrupted);
 }
 
-/** Whether we would ask the eviction API to remove it. (02 §1.1) */
+/** Whether we would evict it. (02 §1.1) */
 export function isEvictable(pod: Pod, nowMs: number): boolean {
   return isActivePod(pod) && !toleratesDisruption(pod) && !isMirrorPod(pod) && isDisruptable(pod, nowMs);
 }
 
-/** A pod this long past the end of its grace will not go by itself. (03:T-3) */
+/** A pod this long past its grace period is considered stuck. (03:T-3) */
 const stuckAfterMs = 60_000;
 
-/** Its deletion time has its grace in it already. (03 §0.4) */
+/** The deletion timestamp includes the grace period. (03 §0.4) */
 export function isStuckTerminating({ metadata }: Pod, nowMs: number): boolean {
   const { deletionTimestamp } = metadata;
   return deletionTimestamp !== undefined && nowMs - Date.parse(deletionTimestamp) > stuckAfterMs;
 }
 
-/** Has to leave before its node may. A protected pod does too: it holds the drain. (03 §0.4) */
+/** Must be gone before its node is drained. A protected pod too: it blocks the drain. (03 §0.4) */
 export function isDrainable(pod: Pod, nowMs: number): boolean {
   return !toleratesDisruption(pod) && !isStuckTerminating(pod, nowMs) && !isMirrorPod(pod);
 }
 
-/** Still keeps its node from going. (03 §0.4) */
+/** Still blocks the termination of its node. (03 §0.4) */
 export function isWaitingEviction(pod: Pod, nowMs: number): boolean {
   return !isTerminalPod(pod) && isDrainable(pod, nowMs);
 }
 
-/** A PodDisruptionBudget, as far as it decides whether a pod can leave. */
+/** The fields of a PodDisruptionBudget that decide whether a pod can be evicted. */
 export interface PodDisruptionBudget {
   readonly metadata: ObjectMeta;
   readonly spec?:
@@ -104,15 +104,15 @@ export interface PodDisruptionBudget {
   readonly status?: { readonly disruptionsAllowed?: number | undefined } | undefined;
 }
 
-/** A budget made ready to be asked many times. */
+/** A PodDisruptionBudget, compiled to be evaluated many times. */
 export interface CompiledPdb {
   readonly namespace: string;
   readonly selector: CompiledSelector;
   /** No eviction can ever pass, however healthy the pods. (03:PDB-5) */
   readonly isFullyBlocking: boolean;
-  /** No eviction passes as things are. (03:PDB-4) */
+  /** No eviction passes now. (03:PDB-4) */
   readonly isExhausted: boolean;
-  /** Pods that are not ready may go regardless. (03:PDB-3) */
+  /** Pods that are not ready may be evicted regardless. (03:PDB-3) */
   readonly alwaysAllowsUnhealthy: boolean;
 }
 
@@ -133,22 +133,22 @@ export interface PdbContext {
   readonly nowMs: number;
 }
 
-/** Reschedulable, and nothing keeps it where it is: capacity for it would not wait in vain. (02:P-8) */
+/** Reschedulable and not blocked, so that capacity made for it would be used. (02:P-8) */
 export function isCurrentlyReschedulable(pod: Pod, { pdbs, nowMs }: PdbContext): boolean {
   return isReschedulable(pod) && isDisruptable(pod, nowMs) && !isFullyBlocked(pod, { pdbs, nowMs });
 }
 
-/** Whether it can never leave, as far as budgets go. (02:P-8, 03:PDB-5) */
+/** Whether budgets block its eviction for good. (02:P-8, 03:PDB-5) */
 export function isFullyBlocked(pod: Pod, moment: PdbContext): boolean {
   return isBlocked(pod, moment, ({ isFullyBlocking }) => isFullyBlocking);
 }
 
-/** Whether it cannot leave now. Each pod is asked for alone, though they share what is allowed. (03:PDB-4, PDB-6) */
+/** Whether budgets block its eviction now. Each pod is checked alone, though they share what is allowed. (03:PDB-4, PDB-6) */
 export function isEvictionBlocked(pod: Pod, moment: PdbContext): boolean {
   return isBlocked(pod, moment, ({ isExhausted }) => isExhausted);
 }
 
-/** A pod nobody would ask to leave is not blocked by any budget. (03:PDB-1) */
+/** Budgets do not block pods that are not evicted. (03:PDB-1) */
 function isBlocked(pod: Pod, { pdbs, nowMs }: PdbContext, forbids: (budget: CompiledPdb) => boolean): boolean {
   if (pdbs.length === 0 || !isEvictable(pod, nowMs)) return false;
   const namespace = namespaceOf(pod.metadata);
@@ -164,7 +164,7 @@ function isUnready({ status }: Pod): boolean {
   return status?.conditions?.some((one) => one.type === "Ready" && one.status === "False") ?? false;
 }
 
-/** By any entry, whether or not it is the controller's. */
+/** By any owner reference, controller or not. */
 function isOwnedBy({ metadata }: Pod, { apiVersion, kind }: Pick<OwnerReference, "apiVersion" | "kind">): boolean {
   return metadata.ownerReferences?.some((owner) => owner.apiVersion === apiVersion && owner.kind === kind) ?? false;
 }

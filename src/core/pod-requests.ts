@@ -24,7 +24,7 @@ export class QuantityReader {
   }
 }
 
-/** What a pod takes of a node: containers, then pod-level amounts, then overhead, then its place. (02:A-2) */
+/** What a pod uses of a node: containers, then pod-level resources, then overhead, then one pod slot (`pods: 1`). (02:A-2) */
 export function podRequests(pod: Pod, reader: QuantityReader = new QuantityReader()): Resources {
   const { spec, status } = pod;
   const total = aggregate(spec, {
@@ -37,12 +37,12 @@ export function podRequests(pod: Pod, reader: QuantityReader = new QuantityReade
   return total.withPodCount();
 }
 
-/** What a pod may use at most, as far as it says: reported, never decided on. (02:A-4, 02:A-7) */
+/** A pod's limits; reported in metrics, never used in decisions. (02:A-4, 02:A-7) */
 export function podLimits(pod: Pod, reader: QuantityReader = new QuantityReader()): Resources {
   const { spec } = pod;
   const total = aggregate(spec, { reader, starting: specLimits, running: specLimits });
   total.replaceAtPodLevel(spec.resources?.limits);
-  // Where there is no limit, overhead must not become one.
+  // Overhead alone must not become a limit.
   total.addAll(spec.overhead, (name) => total.get(name)?.isZero() === false);
   return total.withPodCount();
 }
@@ -67,7 +67,7 @@ export function withDefaultRequests(written: ResourceRequirements): ResourceRequ
   return limits === undefined ? written : { ...written, requests: { ...limits, ...requests } };
 }
 
-/** What a container asks for. */
+/** The requests or limits of a container. */
 type ContainerResources = (container: Container) => ResourceList | undefined;
 
 const specRequests: ContainerResources = (container) => container.resources?.requests;
@@ -75,9 +75,9 @@ const specLimits: ContainerResources = (container) => container.resources?.limit
 
 interface ContainerResourceSources {
   readonly reader: QuantityReader;
-  /** Of init containers, which come and go. */
+  /** Of init containers, which finish. */
   readonly starting: ContainerResources;
-  /** Of containers and sidecars, which stay. */
+  /** Of containers and sidecars, which keep running. */
   readonly running: ContainerResources;
 }
 
@@ -108,12 +108,12 @@ function aggregate(spec: PodSpec, { reader, starting, running }: ContainerResour
   return total;
 }
 
-/** `Always` makes an init container one that goes on running. */
+/** With `Always` an init container keeps running. */
 function isSidecar(container: Container): boolean {
   return container.restartPolicy === "Always";
 }
 
-/** While a container is being resized it counts for the most it may hold. (02:A-6) */
+/** While a container is being resized, the largest of its requests counts. (02:A-6) */
 function resizedRequests(status: PodStatus, reader: QuantityReader): ContainerResources {
   const statuses = [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])];
   if (!statuses.some(({ resources: held }) => held !== undefined)) return specRequests;
@@ -143,7 +143,7 @@ const hugePagesPrefix = "hugepages-";
 /** In the format upstream counts pods with. */
 const onePod = Quantity.of(1, "DecimalExponent");
 
-/** A sum in the making. */
+/** Mutable resource totals. */
 class ResourceTotal {
   readonly #amounts: Record<string, Quantity> = {};
   readonly #reader: QuantityReader;
@@ -175,7 +175,7 @@ class ResourceTotal {
     }
   }
 
-  /** Only what Kubernetes lets a pod set as a whole; under other names the containers' amount stays. (02:A-4) */
+  /** Only resources that Kubernetes allows at pod level; for others the containers' sum stays. (02:A-4) */
   replaceAtPodLevel(list: ResourceList | undefined): void {
     if (list === undefined) return;
     for (const [name, written] of Object.entries(list)) {
@@ -185,7 +185,7 @@ class ResourceTotal {
     }
   }
 
-  /** Every pod takes one of the places a node has. */
+  /** Every pod uses one pod slot of its node. */
   withPodCount(): Resources {
     this.#amounts[resources.pods] = onePod;
     return this.#amounts;

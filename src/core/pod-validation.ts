@@ -10,7 +10,7 @@ import { Requirement } from "./requirement.ts";
 import type { VolumeIndex } from "./scheduling/problem.ts";
 import { csiDriverOf, volumeClaimName } from "./volumes.ts";
 
-/** What can be wrong with a label a pod asks its node for. (02:V-4) */
+/** What can be wrong with a node label requirement of a pod. (02:V-4) */
 const requirementCodes = [
   "unknown-operator",
   "restricted-label",
@@ -41,24 +41,24 @@ export type PodProblemCode = (typeof podProblemCodes)[number];
 
 export interface PodProblem {
   readonly code: PodProblemCode;
-  /** As events and logs put it. */
+  /** For events and logs. */
   readonly text: string;
-  /** False for the pod that asked to be left alone. (02:V-1) */
+  /** False for a pod that excludes Karpenter's nodes on purpose. (02:V-1) */
   readonly emitsEvent: boolean;
 }
 
 export interface PodValidation {
   readonly labelPolicy: LabelPolicy;
   readonly volumes: VolumeIndex;
-  /** CSI drivers the provider's nodes cannot serve. */
+  /** CSI drivers the provider does not support. */
   readonly unsupportedDrivers?: ReadonlySet<string>;
-  /** Labels the provider's nodes never have, and storage classes may ask for. */
+  /** Topology keys of storage classes the provider's nodes never have. */
   readonly unsupportedTopologyKeys?: ReadonlySet<string>;
 }
 
 const none: readonly PodProblem[] = [];
 
-/** All checks run; of the claims only the first faulty one is told. Empty for a pod to schedule. (02 §1.5) */
+/** Runs all checks; of the volume claims only the first problem is reported. Empty if the pod can be scheduled. (02 §1.5) */
 export function podProblems(pod: Pod, validation: PodValidation): readonly PodProblem[] {
   const { nodeSelector, affinity, volumes } = pod.spec;
   if (nodeSelector === undefined && affinity?.nodeAffinity === undefined && volumes === undefined) return none;
@@ -71,7 +71,7 @@ export function podProblems(pod: Pod, validation: PodValidation): readonly PodPr
   ];
 }
 
-/** What a rejected pod's decision says. */
+/** The refusal of a pod that fails validation. */
 export function ignoredPodText(problems: readonly PodProblem[]): string {
   return `ignoring pod, ${podProblemsText(problems)}`;
 }
@@ -81,7 +81,7 @@ export function podProblemsText(problems: readonly PodProblem[]): string {
   return problems.map(({ text }) => text).join("; ");
 }
 
-/** A pod that asked to be left alone is, even if more is wrong with it. (02:V-1) */
+/** None for a pod that excludes Karpenter's nodes, even if more is wrong with it. (02:V-1) */
 export function deservesEvent(problems: readonly PodProblem[]): boolean {
   return problems.length > 0 && problems.every(({ emitsEvent }) => emitsEvent);
 }
@@ -94,7 +94,7 @@ const avoidsKarpenterProblem: PodProblem = {
   emitsEvent: false,
 };
 
-/** Whether what the pod says of the pool label comes to DoesNotExist, its heaviest wish included. (02:V-1, 02:R-21) */
+/** Whether its requirements on the pool label amount to DoesNotExist, including the preference of highest weight. (02:V-1, 02:R-21) */
 function avoidsKarpenter(spec: PodSpec, policy: LabelPolicy): boolean {
   const preferences = spec.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
   const asked = [
@@ -130,7 +130,7 @@ function requiredTerms({ affinity }: PodSpec): readonly NodeSelectorTerm[] {
   return affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
 }
 
-/** 02:V-2, 02:V-3. */
+/** matchFields are not supported, and every expression must be valid. (02:V-2, 02:V-3) */
 function termProblems({ matchFields, matchExpressions = [] }: NodeSelectorTerm, policy: LabelPolicy): PodProblem[] {
   const text = "node selector term with matchFields is not supported";
   return [
@@ -139,7 +139,7 @@ function termProblems({ matchFields, matchExpressions = [] }: NodeSelectorTerm, 
   ];
 }
 
-/** 02:V-4. */
+/** The requirement must be one a NodePool could have. (02:V-4) */
 function requirementProblems(item: SelectorRequirement, policy: LabelPolicy): readonly PodProblem[] {
   const { problems } = reviewRequirements([item], { policy, path: [] });
   return problems.length === 0 ? none : problems.map((found) => requirementProblem(found, item, policy));
@@ -168,7 +168,7 @@ function unknownValuesText(key: string, values: readonly string[], { knownValues
   return `no valid values found in ${got} for ${key}, expected one of: map${bracketed(known)}, got: ${got}`;
 }
 
-/** 02:V-5. */
+/** The first problem of the pod's volume claims. (02:V-5) */
 function claimProblems(pod: Pod, validation: PodValidation): readonly PodProblem[] {
   for (const volume of pod.spec.volumes ?? []) {
     const name = volumeClaimName(pod, volume);
@@ -276,7 +276,7 @@ export function withDetails(message: string, details: Readonly<Record<string, st
   return `${message} (${keys.map((key) => `${key}=${details[key]}`).join(", ")})`;
 }
 
-/** As the API server says it. */
+/** In the words of the API server. */
 function notFoundText(resource: string, name: string): string {
   return `${resource} ${JSON.stringify(name)} not found`;
 }

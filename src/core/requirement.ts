@@ -4,7 +4,7 @@ import type { RequirementOperator } from "../api/vocabulary.ts";
 import type { Random } from "../util/random.ts";
 import { maxInt64, minInt64, parseInt64 } from "./int64.ts";
 
-/** What a requirement amounts to; bounds do not show in it. (02:R-2) */
+/** The operator a requirement amounts to, bounds aside. (02:R-2) */
 export type DerivedOperator = "In" | "NotIn" | "Exists" | "DoesNotExist";
 
 interface RequirementFields {
@@ -46,7 +46,7 @@ export class Requirement {
     this.minValues = minValues;
   }
 
-  /** Reads what a user wrote, under the spelling the policy gives its key and values. (02:R-22) */
+  /** Reads a written requirement, with its key and values normalized by the policy. (02:R-22) */
   static fromItem(item: RequirementItem, policy: LabelPolicy): Requirement {
     const key = normalizedKey(policy, item.key);
     const { minValues } = item;
@@ -91,13 +91,13 @@ export class Requirement {
     return new Requirement({ key, complement: true, values: noValues, ...side, minValues });
   }
 
-  /** 02:R-2: an empty set and DoesNotExist cannot be told apart. */
+  /** An empty set and DoesNotExist are the same. (02:R-2) */
   get operator(): DerivedOperator {
     if (this.complement) return this.values.size > 0 ? "NotIn" : "Exists";
     return this.values.size > 0 ? "In" : "DoesNotExist";
   }
 
-  /** 02:R-3. A bigint, because "everything but two" is not a double. */
+  /** The number of possible values; a bigint, as "all integers but two" is not exact in a double. (02:R-3) */
   get length(): bigint {
     const size = BigInt(this.values.size);
     return this.complement ? maxInt64 - size : size;
@@ -110,25 +110,25 @@ export class Requirement {
     return undefined;
   }
 
-  /** NotIn and DoesNotExist: content with a node that lacks the label. (02:R-25, 02:R-26) */
+  /** NotIn and DoesNotExist: satisfied by a node without the label. (02:R-25, 02:R-26) */
   get isNegative(): boolean {
     const { operator } = this;
     return operator === "NotIn" || operator === "DoesNotExist";
   }
 
-  /** Equal requirements have equal identities. Kept: those of instance types are asked for in every pass. */
+  /** Equal requirements have equal identities. Cached: every pass asks for those of instance types. */
   get identity(): string {
     const { key, complement, values, gte, lte, minValues } = this;
     this.#identity ??= JSON.stringify([key, complement, String(gte), String(lte), minValues, [...values].sort()]);
     return this.#identity;
   }
 
-  /** 02:R-5. */
+  /** Whether the value is in the set and within the bounds. (02:R-5) */
   has(value: string): boolean {
     return this.values.has(value) !== this.complement && isWithin(value, this);
   }
 
-  /** 02:R-10, 02:R-11. */
+  /** The values both allow, with the larger minValues. (02:R-10, 02:R-11) */
   intersection(other: Requirement): Requirement {
     const { key } = this;
     const bounds = mergedBounds(this, other);
@@ -137,14 +137,14 @@ export class Requirement {
 
     const values = new Set<string>();
     for (const value of mergedValues(this, other)) if (isWithin(value, bounds)) values.add(value);
-    // A finite set has been cut to the bounds and needs them no more.
+    // A finite set is already filtered by the bounds, which are dropped.
     if (!this.complement || !other.complement) return new Requirement({ key, complement: false, values, minValues });
     return new Requirement({ key, complement: true, values, ...bounds, minValues });
   }
 
   /**
-   * Whether an intersection is left. Two complements are taken to meet whenever their bounds leave room, even if every
-   * integer in that room is excluded. (02:R-12)
+   * Whether the intersection is not empty. Two complements count as intersecting whenever their bounds do, even if every
+   * integer in between is excluded. (02:R-12)
    */
   hasIntersection(other: Requirement): boolean {
     const bounds = mergedBounds(this, other);
@@ -154,14 +154,14 @@ export class Requirement {
     return false;
   }
 
-  /** The same requirement with another flexibility: what a relaxed minValues leaves behind. (02:F-2) */
+  /** The same requirement with other minValues. (02:F-2) */
   withMinValues(minValues: number | undefined): Requirement {
     return new Requirement({ ...this, minValues });
   }
 
   /**
-   * A value that would do as this label, drawn where there are several; empty when there is none. An open set yields an
-   * integer, which need not be one of the excluded. (02:R-36, 01 §4.5)
+   * A value that satisfies the requirement, drawn at random if there are several; empty if there is none. An open set
+   * yields an integer that is not excluded. (02:R-36, 01 §4.5)
    */
   any(random: Random): string {
     if (!this.complement) return this.values.size === 0 ? "" : random.pick(this.sortedValues());

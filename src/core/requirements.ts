@@ -29,7 +29,7 @@ export class Requirements implements Iterable<Requirement> {
     return Requirements.fromItems(labelItems(nodeLabels), policy);
   }
 
-  /** What a pod wants, its heaviest preference taken for a demand; relaxation drops it later. (02:R-21) */
+  /** A pod's requirements, with its highest-weight preference treated as required; relaxation drops it later. (02:R-21) */
   static fromPod(pod: NodeSelectingSpec, policy: LabelPolicy): Requirements {
     const preferred = heaviest(pod.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []);
     const preferredItems = preferred?.preference.matchExpressions ?? [];
@@ -39,12 +39,12 @@ export class Requirements implements Iterable<Requirement> {
     );
   }
 
-  /** What a pod insists on. (02:R-21) */
+  /** A pod's requirements without preferences. (02:R-21) */
   static fromPodStrictly(pod: NodeSelectingSpec, policy: LabelPolicy): Requirements {
     return Requirements.fromItems([...labelItems(pod.nodeSelector ?? {}), ...requiredItems(pod)], policy);
   }
 
-  /** The node selector with each required node affinity term; the selector alone where there are none. (02 §12.2-5) */
+  /** The node selector combined with each required node affinity term; the selector alone if there are none. (02 §12.2-5) */
   static alternativesFromPod({ nodeSelector = {}, affinity }: NodeSelectingSpec, policy: LabelPolicy): Requirements[] {
     const selector = Requirements.fromLabels(nodeSelector, policy);
     const terms = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
@@ -56,7 +56,7 @@ export class Requirements implements Iterable<Requirement> {
     return this.byKey.size;
   }
 
-  /** A key that is already there is narrowed. (02:R-20) */
+  /** An existing key is intersected. (02:R-20) */
   add(...requirements: readonly Requirement[]): Requirements {
     if (requirements.length === 0) return this;
     const byKey = new Map(this.byKey);
@@ -67,7 +67,7 @@ export class Requirements implements Iterable<Requirement> {
     return new Requirements(byKey);
   }
 
-  /** Takes a key's place without narrowing: for what is derived from the old one, like relaxed minValues. */
+  /** Replaces a key without intersecting: for requirements derived from the old one, such as relaxed minValues. */
   replace(requirement: Requirement): Requirements {
     return new Requirements(new Map(this.byKey).set(requirement.key, requirement));
   }
@@ -79,7 +79,7 @@ export class Requirements implements Iterable<Requirement> {
     return new Requirements(byKey);
   }
 
-  /** A key nobody spoke of may have any value. (02:R-20) */
+  /** A key without requirement may have any value. (02:R-20) */
   get(key: string): Requirement {
     return this.byKey.get(key) ?? Requirement.exists(key);
   }

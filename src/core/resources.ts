@@ -5,7 +5,7 @@ export type Resources = Readonly<Record<string, Quantity>>;
 
 export const noResources: Resources = Object.freeze({});
 
-/** The amount of one resource; absent is zero. Names come from users, so inherited members must not answer. */
+/** The amount of one resource; absent is zero. Names come from users, so inherited members must not be read. */
 export function amountOf(list: Resources, name: string): Quantity {
   return (Object.hasOwn(list, name) ? list[name] : undefined) ?? Quantity.zero;
 }

@@ -12,7 +12,7 @@ export function tolerates(tolerations: readonly Toleration[] | undefined, taint:
   return false;
 }
 
-/** The first taint that keeps the pod away. */
+/** The first taint that is not tolerated. */
 export function firstUntoleratedTaint(
   tolerations: readonly Toleration[] | undefined,
   taints: readonly Taint[],

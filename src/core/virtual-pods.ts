@@ -6,14 +6,14 @@ import { namespaceOf } from "../api/object.ts";
 import { type BufferResourceList, bufferReplicas } from "../api/validation/capacity-buffer.ts";
 import { podRequests, withLimitsAsRequests } from "./pod-requests.ts";
 
-/** Where a buffer's pods are described: what its reference leads to. (02:B-2) */
+/** The pod template a buffer refers to. (02:B-2) */
 export interface BufferTemplate {
   readonly template: PodTemplateSpec;
   /** Set for a workload: the percentage is of its replicas. */
   readonly scalable?: { readonly replicas?: number | undefined };
 }
 
-/** Below every pod there is. */
+/** The lowest priority. */
 const lowestPriority = -(2 ** 31);
 
 const unschedulableStatus: PodStatus = {
@@ -21,7 +21,7 @@ const unschedulableStatus: PodStatus = {
   conditions: [{ type: "PodScheduled", status: "False", reason: "Unschedulable" }],
 };
 
-/** The pods a buffer keeps room for; they never exist outside a scheduling pass. (02:B-3, B-5) */
+/** The pods a buffer reserves capacity for; they exist only in scheduling passes. (02:B-3, B-5) */
 export function virtualPods(buffer: CapacityBuffer, source: BufferTemplate): readonly Pod[] {
   const { metadata } = buffer;
   const { name = "", uid = "", creationTimestamp } = metadata as Pod["metadata"];
@@ -51,7 +51,7 @@ export function isVirtualPod({ metadata }: Pod): boolean {
   return metadata.annotations?.[annotations.bufferFakePod] === "true";
 }
 
-/** How many pods a buffer stands for. (02:B-3) */
+/** How many pods a buffer has. (02:B-3) */
 export function bufferPodCount({ spec }: CapacityBuffer, { template, scalable }: BufferTemplate): number {
   const { replicas, percentage, limits } = spec;
   const asked = podRequests({ metadata: {}, spec: virtualSpec(template.spec) });
@@ -63,7 +63,7 @@ export function bufferPodCount({ spec }: CapacityBuffer, { template, scalable }:
 
 type ContainerWithMounts = Container & { readonly volumeMounts?: readonly { readonly name: string }[] };
 
-/** Nobody makes claims for pods that do not exist, so their volumes go, and the mounts with them. (02:B-5) */
+/** No volume claims exist for virtual pods, so their volumes and mounts are removed. (02:B-5) */
 function virtualSpec(written: PodSpec): PodSpec {
   const { nodeName: _, ...spec } = withLimitsAsRequests(written);
   const gone = new Set(

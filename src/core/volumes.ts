@@ -8,15 +8,15 @@ import { intersects } from "./compatibility.ts";
 import { Requirements } from "./requirements.ts";
 import type { NodeVolumes, VolumeIndex } from "./scheduling/problem.ts";
 
-/** Where a pod's volumes let it run: one of the alternatives, or anywhere when there are none. (02:W-1) */
+/** Where a pod's volumes allow it to run: one of the alternatives, or anywhere if there are none. (02:W-1) */
 export type VolumeRequirementAlternatives =
   | { readonly alternatives: readonly Requirements[]; readonly problem?: never }
-  /** Something could not be looked up, and so nobody knows. (02:W-4) */
+  /** A claim, volume or class does not exist, so the topology is unknown. (02:W-4) */
   | { readonly problem: string; readonly alternatives?: never };
 
 const noVolumeRequirements: VolumeRequirementAlternatives = { alternatives: [] };
 
-/** 02:W-1 to 02:W-4. */
+/** The alternatives of all volume claims combined. (02:W-1 to 02:W-4) */
 export function volumeRequirementAlternatives(
   pod: Pod,
   index: VolumeIndex,
@@ -63,7 +63,7 @@ const csiDrivers: ReadonlyMap<string, string> = new Map([
   ["kubernetes.io/portworx-volume", "pxd.portworx.com"],
 ]);
 
-/** Who attaches the claim's volume, as CSI names it; nobody we count for when it cannot be told. (02:S-56) */
+/** The CSI driver of the claim's volume; undefined when unknown, and such volumes are not counted. (02:S-56) */
 export function csiDriverOf(claim: PersistentVolumeClaim, index: VolumeIndex): string | undefined {
   const { volumeName = "", storageClassName = "" } = claim.spec ?? {};
   if (volumeName !== "") {
@@ -100,7 +100,7 @@ export interface VolumeExcess {
   readonly limit: number;
 }
 
-/** Drivers without a known limit are unlimited; of several in excess the first by name is told. (02:S-57) */
+/** Drivers without a known limit are unlimited; of several in excess the first by name is reported. (02:S-57) */
 export function volumeLimitExcess(
   node: NodeVolumes,
   wanted: ReadonlyMap<string, ReadonlySet<string>>,
@@ -115,7 +115,7 @@ export function volumeLimitExcess(
   return first;
 }
 
-/** 02:E-2. */
+/** In upstream's words. (02:E-2) */
 export function describeVolumeExcess({ driver, count, limit }: VolumeExcess): string {
   const about = `provisioner=${driver}, volume-count=${count}, volume-limit=${limit}`;
   return `checking volume usage, would exceed volume limit (${about})`;
@@ -123,7 +123,7 @@ export function describeVolumeExcess({ driver, count, limit }: VolumeExcess): st
 
 type Term = readonly RequirementItem[];
 
-/** Where one claim's volume is, or may be made. */
+/** Where one claim's volume is, or may be provisioned. */
 function alternativesOf(
   claim: PersistentVolumeClaim,
   index: VolumeIndex,
@@ -140,7 +140,7 @@ function alternativesOf(
     : { problem: `storage class ${storageClassName} not found` };
 }
 
-/** A pod that moves cannot have its old host; so a volume of one host does not hold it there. (02:W-1) */
+/** A rescheduled pod cannot return to its host, so the hostname term of a local volume is ignored. (02:W-1) */
 function volumeTerms({ spec }: PersistentVolume): readonly Term[] {
   const terms = spec?.nodeAffinity?.required?.nodeSelectorTerms ?? [];
   const isOfOneHost = spec?.local !== undefined || spec?.hostPath !== undefined;
@@ -158,13 +158,13 @@ function classTerms({ allowedTopologies = [] }: StorageClass): readonly Term[] {
   );
 }
 
-/** An operator nobody knows is one nothing satisfies. */
+/** Nothing satisfies an unknown operator. */
 function toItem({ key, operator, values }: SelectorRequirement): RequirementItem {
   const known = requirementOperators.find((one) => one === operator);
   return known === undefined ? { key, operator: "DoesNotExist" } : { key, operator: known, values };
 }
 
-/** Every pair that can be had together; if there is none, all of them, so that the conflict is seen. (02:W-2) */
+/** Every compatible pair; if there is none, all pairs, so that the conflict is reported. (02:W-2) */
 function crossProduct(some: readonly Requirements[], others: readonly Requirements[]): readonly Requirements[] {
   const pairs = some.flatMap((a) => others.map((b) => [a, b] as const));
   const possible = pairs.filter(([a, b]) => intersects(a, b));
