@@ -61,7 +61,7 @@ describe("what stands in the way, and what is suggested", () => {
     expect(edits(explanation)).toEqual(['Pod p-0 replace /spec/nodeSelector/team "blue"']);
   });
 
-  it("02:R-28 a label nobody has: write the one that is meant, or give it to the pool", () => {
+  it("02:R-28 a label nobody has: use the one that is meant, or label the pool", () => {
     const typo = explained(problem().pod(pod().cpu("1").on("node.kubernetes.io/zone", "a")));
     expect(typo.cause).toContain("did you mean topology.kubernetes.io/zone?");
     expect(edits(typo)).toContain(`Pod p-0 add ${zoneAt} "a"`);
@@ -84,7 +84,7 @@ describe("what stands in the way, and what is suggested", () => {
     expect(edits(explanation)).toEqual(['Pod p-0 replace /spec/containers/0/resources/requests/cpu "3500m"']);
   });
 
-  it("02:F-1 size: let the pool have a larger type the provider sells", () => {
+  it("02:F-1 size: let the pool have a larger type the provider offers", () => {
     const explanation = explained(
       problem()
         .types(
@@ -98,7 +98,7 @@ describe("what stands in the way, and what is suggested", () => {
     expect(explanation.suggestions[0]?.place).toEqual({ pool: "default", instanceType: "large" });
   });
 
-  it("02:F-1 an offering that is sold out: another way to buy the machine", () => {
+  it("02:F-1 an offering that is unavailable: another offering", () => {
     const explanation = explained(
       problem()
         .types(instanceType("m").soldOutIn("b", "spot"))
@@ -118,7 +118,7 @@ describe("what stands in the way, and what is suggested", () => {
     expect(edits(explanation)).toEqual([`Pod p-0 replace ${zoneAt} "a"`]);
   });
 
-  it("02:H-2 limits: raise them by what the smallest machine that will do needs", () => {
+  it("02:H-2 limits: raise them by what the smallest suitable type needs", () => {
     const explanation = explained(
       problem()
         .types(instanceType("two").cpu(2), instanceType("eight").cpu(8))
@@ -156,13 +156,13 @@ describe("what stands in the way, and what is suggested", () => {
     expect(all.some((one) => one.startsWith("Pod p-0 add /spec/affinity/nodeAffinity"))).toBe(true);
   });
 
-  it("02:X-30 affinity to pods that are nowhere: a wish instead", () => {
+  it("02:X-30 affinity to pods that are nowhere: a preference instead", () => {
     const explanation = explained(problem().pod(pod().cpu("1").near("zone", { app: "nobody" })));
     expect(explanation.pools[0]?.reasons).toMatchObject([{ code: "topology", kind: "affinity", key: labels.zone }]);
     expect(explanation.suggestions[0]?.text).toBe(`make the pod affinity over ${labels.zone} a preference`);
   });
 
-  it("02:X-41 others that keep away from it: they wish for it, or it no longer looks like what they shun", () => {
+  it("02:X-41 others that keep away from it: they prefer it, or it loses the label they select", () => {
     const shy = pod().label("app", "shy").apart("zone", { kind: "loud" });
     const everywhere = ["a", "b", "c"].map((zone) => node(`n-${zone}`).zone(zone).cpu("500m").running(shy));
     const explanation = explained(
@@ -173,7 +173,7 @@ describe("what stands in the way, and what is suggested", () => {
     expect(edits(explanation)).toEqual(["Pod p-0 remove /metadata/labels/kind"]);
   });
 
-  it("02:X-25 spread: the smallest skew that lets it in, before a wish", () => {
+  it("02:X-25 spread: the smallest skew that lets it in, before a preference", () => {
     const wide = pod().label("app", "wide");
     const explanation = explained(
       problem()
@@ -336,7 +336,7 @@ describe("pods that have a place", () => {
     expect(explained(problem().nodes(node("n")).pod(pod().cpu("1"))).outcome).toEqual({ kind: "on-node", node: "n" });
   });
 
-  it("02:Q-22 on a node to be bought, with its types, price and company", () => {
+  it("02:Q-22 on a new node, with its types, price and company", () => {
     expect(explained(problem().pods(2, pod().cpu("1"))).outcome).toMatchObject({
       kind: "on-new-node",
       pool: "default",
@@ -345,7 +345,7 @@ describe("pods that have a place", () => {
     });
   });
 
-  it("02:Q-6 on a node to be bought, with why nodes and pools before it refuse the pod", () => {
+  it("02:Q-6 on a new node, with why nodes and pools before it refuse the pod", () => {
     const explanation = explained(
       problem()
         .pools(nodePool("first").weight(5).taint("x:NoSchedule"), nodePool("second"))
@@ -357,12 +357,12 @@ describe("pods that have a place", () => {
     expect(explanation.nodes).toMatchObject([{ node: "n", checks: [{ check: "E-4" }] }]);
   });
 
-  it("02:P-32 without a pool nobody has one", () => {
+  it("02:P-32 without a pool no pod is placed", () => {
     const explanation = explained(problem().pools().nodes(node("n")).pod(pod().cpu("1")));
     expect(explanation).toMatchObject({ outcome: { kind: "unplaced" }, suggestions: [] });
   });
 
-  it("a pod nobody knows is not explained", () => {
+  it("an unknown pod is not explained", () => {
     expect(explainPod(problem().build(), "default/nobody")).toBeUndefined();
   });
 });

@@ -118,7 +118,7 @@ volumeBindingMode: Immediate
     expect(out).toContain("make storage class quick wait for the pod (volumeBindingMode: WaitForFirstConsumer)");
   });
 
-  it("02:P-1 tells of pods nobody has to place", async () => {
+  it("02:P-1 explains pods that are not to be placed", async () => {
     const gated = pod("gated", `{schedulingGates: [{name: wait}], containers: [{name: app}]}`);
     expect(await explain(["pod", "app", ...from], given(pool, node))).toEqual({
       out: "default/app is not a pending pod: it is already bound to node node-a.\n",
@@ -145,7 +145,7 @@ volumeBindingMode: Immediate
     }
   });
 
-  it("says so when nobody gave a pool", async () => {
+  it("says so when there is no pool", async () => {
     const { out } = await explain(["pod", "web", ...from], given(web));
     expect(out).toContain("note: no NodePool was given");
   });

@@ -54,7 +54,7 @@ describe("explainPod on a thousand nodes", () => {
         return (user + system) / 1_000;
       });
       if (process.env["LONG"] === "1") console.info(times.map((one) => one.toFixed(0)).join(" "));
-      // Time on the processor, and the best of five: somebody else may want the machine too.
+      // CPU time, and the best of five: other processes run as well.
       expect(Math.min(...times)).toBeLessThan(200);
     },
     60_000,

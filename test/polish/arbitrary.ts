@@ -2,11 +2,11 @@ import fc from "fast-check";
 import { problemDraft } from "../twin/arbitrary.ts";
 import type { PodDraft, PodTrait, PoolDraft, ProblemDraft, TypeDraft } from "../twin/draft.ts";
 
-/** The twin's problems made roomier: more sizes to choose from, more pods a node, and many pods with few wishes. */
+/** The twin's problems made roomier: more sizes to choose from, more pods a node, and many pods with few constraints. */
 
 const app = fc.constantFrom("x", "y");
 
-const wish: fc.Arbitrary<PodTrait> = fc.oneof(
+const trait: fc.Arbitrary<PodTrait> = fc.oneof(
   fc.constantFrom("zone", "host", "capacity-type").map((key) => ["spread", key, {}] as const),
   fc.constantFrom(1, 2).map((maxSkew) => ["spread", "host", { maxSkew, selects: { app: "x" } }] as const),
   fc
@@ -24,7 +24,7 @@ const easyPod: fc.Arbitrary<PodDraft> = fc.record({
   count: fc.integer({ min: 1, max: 7 }),
   cpu: fc.constantFrom("250m", "500m", "900m", "1", "1700m", "3"),
   app,
-  traits: fc.array(wish, { maxLength: 2 }),
+  traits: fc.array(trait, { maxLength: 2 }),
 });
 
 const easyType: fc.Arbitrary<TypeDraft> = fc.record({

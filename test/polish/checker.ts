@@ -23,7 +23,7 @@ export function faultsOf(problem: SchedulingProblem, decision: Decision): Readon
   const faults = new Set<string>();
   for (const node of decision.newNodes) {
     const template = templates.get(node.pool);
-    if (template === undefined) faults.add(`pool ${node.pool} sells nothing`);
+    if (template === undefined) faults.add(`pool ${node.pool} has no instance types`);
     else for (const fault of nodeFaults(node, template, problem)) faults.add(fault);
   }
   for (const fault of [...limitFaults(problem, decision), ...topologyFaults(problem, decision)]) faults.add(fault);
@@ -62,7 +62,7 @@ function* typeFaults(node: PlannedNode, template: Template, problem: SchedulingP
   const possible = survivors.kind === "survivors" ? survivors.types : [];
   const names = node.pods.map(podName).join();
   for (const type of node.instanceTypes) if (!possible.includes(type)) yield `${type.name} cannot hold ${names}`;
-  if (node.instanceTypes.length === 0) yield `nothing can be bought for ${names}`;
+  if (node.instanceTypes.length === 0) yield `no instance type is left for ${names}`;
   const isFlexible = checkMinValues(node.instanceTypes, node.requirements).kind === "satisfied";
   if (!isFlexible && problem.policy.minValues === "Strict") yield `too little variety for ${names}`;
 }

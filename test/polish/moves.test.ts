@@ -7,7 +7,7 @@ import { type ProblemBuilder, problem } from "../builders/problem.ts";
 
 const sizes = [1, 2, 4, 8].map((cpu) => instanceType(`t${cpu}`).cpu(cpu).memory("64Gi"));
 
-/** Nodes as what they cost and how many pods each has, dearest first. */
+/** Nodes as what they cost and how many pods each has, most expensive first. */
 function plan(asked: ProblemBuilder, packing: "plain" | "polished"): readonly string[] {
   return shapes(solve(asked.policy({ packing }).build()));
 }

@@ -10,7 +10,7 @@ import { busyDraft } from "./arbitrary.ts";
 import { faultsOf } from "./checker.ts";
 
 describe("a polished plan", () => {
-  it("is as valid as the plain one, never dearer, and has no more nodes", () => {
+  it("is as valid as the plain one, never more expensive, and has no more nodes", () => {
     const cases = runs(5_000);
     let cheaper = 0;
     fc.assert(

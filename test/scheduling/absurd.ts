@@ -104,7 +104,7 @@ export const absurdities: readonly Absurdity[] = [
   { name: "no pools", apply: (one) => ({ ...one, pools: [] }) },
   { name: "no pods", apply: (one) => ({ ...one, pods: [] }) },
   {
-    name: "machines that are overdrawn",
+    name: "nodes that are overdrawn",
     apply: (one) => ({
       ...one,
       nodes: one.nodes.map((node) => ({
@@ -115,17 +115,17 @@ export const absurdities: readonly Absurdity[] = [
     }),
   },
   {
-    name: "machines with nothing at all",
+    name: "nodes with nothing at all",
     apply: (one) => ({
       ...one,
       nodes: one.nodes.map((node) => ({ ...node, labels: {}, capacity: {}, available: {}, daemonRequests: {} })),
     }),
   },
   {
-    name: "machines that share a hostname",
+    name: "nodes that share a hostname",
     apply: (one) => ({ ...one, nodes: one.nodes.map((node) => ({ ...node, hostname: "same" })) }),
   },
-  { name: "machines whose Nodes are unknown", apply: (one) => ({ ...one, nodesByName: new Map() }) },
+  { name: "nodes whose Nodes are unknown", apply: (one) => ({ ...one, nodesByName: new Map() }) },
   { name: "no namespaces", apply: (one) => ({ ...one, namespaces: [] }) },
   { name: "limits below zero", apply: (one) => withPools(one, { limits: { cpu: "-1", nodes: "-3", memory: "0" } }) },
   {

@@ -57,7 +57,7 @@ describe("pods that want to be near others", () => {
     expect([sizesOfNewNodes(decision), podsPerZone(decision)]).toEqual([[2], { b: 2 }]);
   });
 
-  it("02:X-30 themselves, in one zone, on as many machines as it takes", () => {
+  it("02:X-30 themselves, in one zone, on as many nodes as it takes", () => {
     const decision = solved(problem().pods(10, web.near("zone")));
     expect(Object.values(podsPerZone(decision))).toEqual([10]);
   });
@@ -181,7 +181,7 @@ describe("pods that would like to be near others", () => {
     expect(podsPerNewNode(decision)).toEqual([["p-0"]]);
   });
 
-  it("02:Q-40 give up the heaviest wish first", () => {
+  it("02:Q-40 drop the heaviest preference first", () => {
     const nodes = [node("n-a").zone("a").cpu("1").running(leader), node("n-b").zone("b").cpu("1").running(web)];
     const torn = follower.near("zone", { app: "leader" }, { weight: 1 }).near("zone", { app: "web" }, { weight: 50 });
     expect(

@@ -99,7 +99,7 @@ describe("pods that keep away from others", () => {
     expect(podsPerZone(solved(problem().leaving(leaving)))).toEqual({ a: 1 });
   });
 
-  it("02:X-41 by wish alone close nothing to others", () => {
+  it("02:X-41 as a preference close nothing to others", () => {
     const there = node("n1").running(hermit.apart("host", { app: "web" }, { weight: 1 }));
     expect(podsOnNodes(solved(problem().nodes(there).pod(web)))).toEqual({ n1: ["p-0"] });
     const decision = solved(huge.pod(hermit.apart("host", { app: "web" }, { weight: 1 }), web));
@@ -147,19 +147,19 @@ describe("pods that keep away from others", () => {
 });
 
 describe("pods that would rather keep away", () => {
-  it("02:Q-41 do, though it takes a new machine", () => {
-    const wish = web.apart("host", { app: "web" }, { weight: 1 });
-    expect(sizesOfNewNodes(solved(huge.pods(3, wish)))).toEqual([1, 1, 1]);
+  it("02:Q-41 do, though it takes a new node", () => {
+    const preferred = web.apart("host", { app: "web" }, { weight: 1 });
+    expect(sizesOfNewNodes(solved(huge.pods(3, preferred)))).toEqual([1, 1, 1]);
   });
 
   it("02:Q-40 do not where there is no other way", () => {
     const nodes = huge.pools(nodePool().limit("nodes", "1"));
-    const wish = web.apart("host", { app: "web" }, { weight: 1 });
-    expect(sizesOfNewNodes(solved(nodes.pods(3, wish)))).toEqual([3]);
+    const preferred = web.apart("host", { app: "web" }, { weight: 1 });
+    expect(sizesOfNewNodes(solved(nodes.pods(3, preferred)))).toEqual([3]);
   });
 
   it("02:Q-41 under Ignore do not", () => {
-    const wish = web.apart("host", { app: "web" }, { weight: 1 });
-    expect(sizesOfNewNodes(solved(huge.policy({ preferences: "Ignore" }).pods(3, wish)))).toEqual([3]);
+    const preferred = web.apart("host", { app: "web" }, { weight: 1 });
+    expect(sizesOfNewNodes(solved(huge.policy({ preferences: "Ignore" }).pods(3, preferred)))).toEqual([3]);
   });
 });

@@ -16,17 +16,17 @@ function counts(one: PodBuilder, pool = nodePool(), wanted = web): boolean {
 }
 
 describe("room for daemons", () => {
-  it("02:G-3 is kept once a machine, whatever its pods", () => {
+  it("02:G-3 is reserved once for each node, whatever its pods", () => {
     const decision = solved(problem().daemons(agent).pods(3, web));
     expect([sizesOfNewNodes(decision), requestsPerNewNode(decision)]).toEqual([[3], [{ cpu: "4", pods: "4" }]]);
   });
 
-  it("02:F-1 makes machines that would do without it too small", () => {
+  it("02:F-1 makes types too small that would be large enough without it", () => {
     expect(typesPerNewNode(solved(sizes.pod(web.cpu("4"))))).toEqual([["small", "large"]]);
     expect(typesPerNewNode(solved(sizes.daemons(agent).pod(web.cpu("4"))))).toEqual([["large"]]);
   });
 
-  it("02:F-1 makes every machine too small", () => {
+  it("02:F-1 makes every node too small", () => {
     const decision = solved(sizes.daemons(agent.cpu("8")).pod(web));
     expect(messages(decision)["p-0"]).toMatch(
       /^no instance type has enough resources, .*resources={"cpu":"9","pods":"2"}$/,
@@ -67,7 +67,7 @@ describe("room for daemons", () => {
     ["initialized nodes", agent.needs(["karpenter.sh/initialized", "In", "true"]), nodePool(), true],
     ["one of two terms", agent.needs(["zone", "In", "z9"]).needs(["zone", "In", "a"]), nodePool(), true],
     ["none of two terms", agent.needs(["zone", "In", "z9"]).needs(["zone", "In", "z8"]), nodePool(), false],
-    ["a wish that cannot be met", agent.prefers(1, ["zone", "In", "z9"]), nodePool(), true],
+    ["a preference that cannot be met", agent.prefers(1, ["zone", "In", "z9"]), nodePool(), true],
     ["company that is not there", agent.near("zone", { app: "nobody" }), nodePool(), true],
     ["to be spread", agent.spread("rack"), nodePool(), true],
   ])("02:G-1 a daemon and %s", (_, one, pool, expected) => {
@@ -109,7 +109,7 @@ describe("room for daemons", () => {
 describe("ports of daemons", () => {
   const onPort = agent.hostPort(80);
 
-  it("02:F-4 a port every machine's daemon has cannot be had", () => {
+  it("02:F-4 a port that the daemon on every node uses is refused", () => {
     const decision = solved(problem().daemons(onPort).pod(web.hostPort(80)));
     expect(codes(decision)).toEqual({ "p-0": "instance-types" });
     expect(messages(decision)["p-0"]).toMatch(

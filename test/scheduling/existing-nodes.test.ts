@@ -11,8 +11,8 @@ function takes(one: ReturnType<typeof node>, wanted: typeof web): boolean {
   return solved(problem().nodes(one).pod(wanted)).placements.length === 1;
 }
 
-describe("machines that exist", () => {
-  it("02:Q-6 are used before any is bought", () => {
+describe("existing nodes", () => {
+  it("02:Q-6 are used before new ones are planned", () => {
     expect(podsOnNodes(solved(problem().nodes(node("n1")).pods(4, web)))).toEqual({ n1: ["p-0", "p-1", "p-2", "p-3"] });
   });
 
@@ -49,7 +49,7 @@ describe("machines that exist", () => {
     expect(podsPerNewNode(decision)).toEqual([["p-1"]]);
   });
 
-  it("02:A-9 overcommitted in one resource take nobody", () => {
+  it("02:A-9 overcommitted in one resource take no pods", () => {
     const over = node("n1").allocatable("example.com/fpga", "1").running(web.request("example.com/fpga", "2"));
     expect(takes(over, pod().cpu("100m"))).toBe(false);
   });
@@ -112,10 +112,10 @@ describe("machines that exist", () => {
   });
 });
 
-describe("machines on their way up", () => {
+describe("nodes that are starting", () => {
   const coming = node("c1").inFlight().pool("default");
 
-  it("02:Q-6 are used like machines that are there", () => {
+  it("02:Q-6 are used like existing nodes", () => {
     expect(podsOnNodes(solved(problem().nodes(coming).pods(5, web)))).toEqual({ c1: ["p-0", "p-1", "p-2", "p-3"] });
   });
 
@@ -146,7 +146,7 @@ describe("machines on their way up", () => {
     expect(podsOnNodes(solved(problem().nodes(arrived).daemons(agent).pods(2, web)))).toEqual({ n1: ["p-0"] });
   });
 
-  it("02:E-4 a daemon nobody expected takes its room and no other's", () => {
+  it("02:E-4 an unexpected daemon takes its resources and no other's", () => {
     const stray = node("n1").uninitialized().runningDaemons(daemon().cpu("2"));
     const agent = daemon().cpu("1");
     expect(podsOnNodes(solved(problem().nodes(stray).daemons(agent).pods(3, web)))).toEqual({ n1: ["p-0", "p-1"] });
@@ -174,8 +174,8 @@ describe("machines on their way up", () => {
   });
 });
 
-describe("machines on their way out", () => {
-  it("02:P-31 02:S-28 their pods are placed again, together, and the machines are not used", () => {
+describe("nodes that are being deleted", () => {
+  it("02:P-31 02:S-28 their pods are placed again, together, and the nodes are not used", () => {
     const leaving = ["n1", "n2", "n3"].map((name) => node(name).running(web));
     const decision = solved(problem().leaving(...leaving));
     expect(podsPerNewNode(decision)).toEqual([["n1-pod-0", "n2-pod-0", "n3-pod-0"]]);
@@ -190,7 +190,7 @@ describe("machines on their way out", () => {
     expect(podsPerZone(decision)).toEqual({ a: 1, b: 1, c: 1 });
   });
 
-  it("02:H-1 what they had may be bought anew", () => {
+  it("02:H-1 their capacity may be launched again", () => {
     const pool = nodePool().limit("cpu", "4");
     const decision = solved(problem().pools(pool).leaving(node("n1").pool("default").running(web)));
     expect(sizesOfNewNodes(decision)).toEqual([1]);

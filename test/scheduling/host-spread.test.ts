@@ -14,11 +14,11 @@ describe("spreading over hosts", () => {
     expect(sizesOfNewNodes(solved(huge.pods(4, web.spread("host"))))).toEqual([1, 1, 1, 1]);
   });
 
-  it("02:X-26 as many as the skew says, however large the machine", () => {
+  it("02:X-26 as many as the skew says, however large the node", () => {
     expect(sizesOfNewNodes(solved(huge.pods(5, web.spread("host", { maxSkew: 2 }))))).toEqual([2, 2, 1]);
   });
 
-  it("02:X-26 several apps share machines, each spread by itself", () => {
+  it("02:X-26 several apps share nodes, each spread by itself", () => {
     const db = pod().label("app", "db").cpu("1").spread("host");
     const decision = solved(huge.pods(2, web.spread("host")).pods(2, db));
     expect(podsPerNewNode(decision)).toEqual([
@@ -27,7 +27,7 @@ describe("spreading over hosts", () => {
     ]);
   });
 
-  it("02:X-26 on machines of each architecture", () => {
+  it("02:X-26 on nodes of each architecture", () => {
     const types = [small.label("arch", "amd64"), large.label("arch", "arm64")];
     const decision = solved(
       problem()
@@ -38,7 +38,7 @@ describe("spreading over hosts", () => {
     expect(sizesOfNewNodes(decision)).toEqual([1, 1, 1, 1]);
   });
 
-  it("02:X-26 hosts that are there count what they run, and a host nobody knows counts none", () => {
+  it("02:X-26 hosts that are there count what they run, and an unknown host counts none", () => {
     const nodes = [node("n1").running(web), node("n2")];
     const decision = solved(
       problem()
@@ -72,7 +72,7 @@ describe("spreading over hosts", () => {
     expect([sizesOfNewNodes(decision), podsPerZone(decision)]).toEqual([[1, 1, 1, 1], { a: 2, b: 2 }]);
   });
 
-  it("02:X-26 ScheduleAnyway opens machines while it can, and gives way when it cannot", () => {
+  it("02:X-26 ScheduleAnyway plans new nodes while it can, and gives way when it cannot", () => {
     const soft = web.spread("host", { whenUnsatisfiable: "ScheduleAnyway" });
     expect(sizesOfNewNodes(solved(huge.pods(3, soft)))).toEqual([1, 1, 1]);
     const limited = huge.pools(nodePool().limit("nodes", "2"));

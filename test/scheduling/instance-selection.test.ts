@@ -21,7 +21,7 @@ import { large, small, solved, web } from "./solved.ts";
 
 const catalogue = kwokInstanceTypes();
 
-/** What may be asked of a machine, and by which label. */
+/** What may be asked of a node, and by which label. */
 const asked: Readonly<Record<string, readonly [key: string, value: string]>> = {
   arch: [labels.arch, "arm64"],
   os: [labels.os, "windows"],
@@ -55,7 +55,7 @@ function suits(type: InstanceType, offering: Offering, names: readonly string[])
 describe("the cheapest type", () => {
   describe.each(["pod", "pool"])("asked for by the %s", (who) => {
     it.each(combinations.map((names) => [names.join(" and ") || "nothing", names] as const))(
-      "02:L-1 %s: the cheapest machine comes first, and no other machine is left",
+      "02:L-1 %s: the cheapest node comes first, and no other node is left",
       (_, names) => {
         const wanted = names.map((name) => asked[name] as readonly [string, string]);
         const node = onlyNode(
@@ -192,7 +192,7 @@ describe("types that do not go together", () => {
   it.each([
     ["a pod too large for any type", web.cpu("5"), "no instance type has enough resources"],
     [
-      "a type in a zone it is not sold in",
+      "a type in a zone it is not offered in",
       web.on("type", "in-b").on("zone", "a"),
       "no instance type met all requirements",
     ],
@@ -255,7 +255,7 @@ describe("types that do not go together", () => {
     expect(message?.split(", requirements=")[0]).toBe(text);
   });
 
-  it("02:F-3 those that match are sold out where those that are sold do not match", () => {
+  it("02:F-3 those that match are unavailable where those that are available do not match", () => {
     const types = [small.label("team", "red").soldOutIn("b"), large.label("team", "blue")];
     const decision = solved(
       problem()

@@ -40,7 +40,7 @@ describe("labels of one's own", () => {
     ["and it can be missed", nodePool().requires("team", "In", "red", "blue"), web.on("team", "green"), false],
   ])("02:R-26 %s", (_, pool, one, expected) => expect(isPlaced(pool, one)).toBe(expected));
 
-  it("02:R-28 tells of a label nobody knows, and which one may have been meant", () => {
+  it("02:R-28 names an unknown label, and which one may have been meant", () => {
     const decision = solved(problem().pod(web.on("team", "red"), web.on("instance-type", "m.large")));
     expect(messages(decision)).toEqual({
       "p-0": 'incompatible requirements, label "team" does not have known values',
@@ -282,7 +282,7 @@ describe("pools that offer nothing", () => {
     expect(decision.emptyPools).toEqual([{ pool: "default", becauseOfMinValues: false }]);
   });
 
-  it("02:T-6 what is sold out everywhere is not there", () => {
+  it("02:T-6 what is unavailable everywhere is not there", () => {
     const gone = instanceType("gone").soldOutIn("a").soldOutIn("b").soldOutIn("c");
     const decision = solved(problem().types(gone).pod(web));
     expect(codes(decision)).toEqual({ "p-0": "no-templates" });

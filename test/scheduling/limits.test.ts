@@ -63,7 +63,7 @@ describe("limits of a pool", () => {
     expect(solved(limited("example.com/fpga", "0").pod(web)).refusals).toEqual([]);
   });
 
-  it("02:H-1 are used up by machines that are there", () => {
+  it("02:H-1 are used up by existing nodes", () => {
     const there = node("n1").pool("default").cpu("4").running(web.cpu("4"));
     expect(messages(solved(limited("cpu", "7").nodes(there).pod(web)))).toEqual({ "p-0": exceeded });
     expect(typesPerNewNode(solved(limited("cpu", "8").nodes(there).pod(web)))).toEqual([["small"]]);
@@ -76,12 +76,12 @@ describe("limits of a pool", () => {
     expect(messages(decision)).toEqual({ "p-0": exceeded });
   });
 
-  it("02:H-1 of a name that every object inherits are not used up by machines without it", () => {
+  it("02:H-1 of a name that every object inherits are not used up by nodes without it", () => {
     const there = node("n1").pool("default").running(web.cpu("4"));
     expect(solved(limited("constructor", "1").nodes(there).pod(web)).refusals).toEqual([]);
   });
 
-  it("02:H-1 are not used up by machines of other pools", () => {
+  it("02:H-1 are not used up by nodes of other pools", () => {
     const there = node("n1").pool("other").cpu("8").running(web.cpu("8"));
     expect(solved(limited("cpu", "8").nodes(there).pod(web)).refusals).toEqual([]);
   });
@@ -95,10 +95,12 @@ describe("limits of a pool", () => {
   it("02:H-1 over several rounds: what one buys the next finds used", () => {
     const first = solved(limited("cpu", "12").pods(2, web.cpu("4").apart("host")));
     expect([typesPerNewNode(first), messages(first)]).toEqual([[["small", "large"], ["small"]], {}]);
-    const bought = ["n1", "n2"].map((name) => node(name).pool("default").cpu("4").running(web.cpu("4").apart("host")));
+    const existing = ["n1", "n2"].map((name) =>
+      node(name).pool("default").cpu("4").running(web.cpu("4").apart("host")),
+    );
     const second = solved(
       limited("cpu", "12")
-        .nodes(...bought)
+        .nodes(...existing)
         .pod(web.cpu("4").apart("host")),
     );
     expect(typesPerNewNode(second)).toEqual([["small"]]);

@@ -25,12 +25,12 @@ const relaxed = (decision: ReturnType<typeof solved>) =>
   decision.newNodes.map(({ minValuesRelaxed }) => minValuesRelaxed);
 
 describe("at least so many values", () => {
-  it("02:R-30 are there: pods share a machine", () => {
+  it("02:R-30 are there: pods share a node", () => {
     const decision = solved(all.pools(nodePool().minValues("type", 3)).pods(2, web));
     expect([sizesOfNewNodes(decision), typesPerNewNode(decision)]).toEqual([[2], [["of-2", "of-4", "of-8", "of-16"]]]);
   });
 
-  it("02:F-2 keep pods from joining a machine that would lose too many", () => {
+  it("02:F-2 keep pods from joining a node that would lose too many", () => {
     const decision = solved(all.pools(nodePool().minValues("type", 3)).pods(3, web.cpu("2")));
     expect(podsPerNewNode(decision)).toEqual([["p-0", "p-1"], ["p-2"]]);
   });
@@ -80,16 +80,16 @@ describe("at least so many values", () => {
     expect(messages(decision)["p-0"]).toContain("(label(s)=[kubernetes.io/arch])");
   });
 
-  it("02:R-30 of zones: values of the types count, sold out or not", () => {
+  it("02:R-30 of zones: values of the types count, available or not", () => {
     const types = all.types(...sizes.map((type) => type.soldOutIn("b").soldOutIn("c")));
     expect(solved(types.pools(nodePool().minValues("zone", 3)).pod(web)).refusals).toEqual([]);
   });
 
   it("02:Q-52 lost when the list is cut to 600: the node is not made", () => {
-    // Six hundred cheap types of one architecture, and a dear one of another.
+    // Six hundred cheap types of one architecture, and an expensive one of another.
     const types = [
       ...Array.from({ length: 600 }, (_, at) => instanceType(`t${at}`).label("arch", "amd64")),
-      instanceType("dear").price(99).label("arch", "arm64"),
+      instanceType("expensive").price(99).label("arch", "arm64"),
     ];
     const decision = solved(
       problem()
@@ -142,7 +142,7 @@ describe("at least so many values, as far as can be", () => {
     expect(relaxed(decision)).toEqual([true, false]);
   });
 
-  it("02:F-2 only when a machine is opened, never to let a pod join", () => {
+  it("02:F-2 only when a node is opened, never to let a pod join", () => {
     const decision = solved(lenient.pools(nodePool().minValues("type", 3)).pods(2, web.cpu("3")));
     expect([podsPerNewNode(decision), relaxed(decision)]).toEqual([
       [["p-0"], ["p-1"]],

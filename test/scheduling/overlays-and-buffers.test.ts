@@ -134,7 +134,7 @@ describe("buffers in scheduling", () => {
     expect(podsPerNewNode(decision)).toEqual([["p-0", "capacity-buffer-spare-1", "capacity-buffer-spare-2", "p-1"]]);
   });
 
-  it("02:B-6 virtual pods use machines that exist, and new ones for the rest", () => {
+  it("02:B-6 virtual pods use existing nodes, and new ones for the rest", () => {
     const decision = withBuffer(problem().nodes(node("n1").cpu("2")));
     expect(podsOnNodes(decision)).toEqual({ n1: ["capacity-buffer-spare-1"] });
     expect(podsPerNewNode(decision)).toEqual([["capacity-buffer-spare-2"]]);

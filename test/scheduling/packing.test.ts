@@ -19,26 +19,26 @@ import { large, small, solved, web } from "./solved.ts";
 const tiny = instanceType("tiny").cpu(1);
 const sizes = problem().types(tiny, small, large);
 
-describe("pods to machines", () => {
-  it("02:Q-6 one pod, one machine", () => {
+describe("pods to nodes", () => {
+  it("02:Q-6 one pod, one node", () => {
     expect(podsPerNewNode(solved(problem().pod(web)))).toEqual([["p-0"]]);
   });
 
-  it("02:Q-6 as many machines as it takes", () => {
+  it("02:Q-6 as many nodes as it takes", () => {
     expect(sizesOfNewNodes(solved(problem().pods(10, web)))).toEqual([4, 4, 2]);
   });
 
-  it("02:L-1 the smallest machine that holds the pod is the first choice", () => {
+  it("02:L-1 the smallest node that holds the pod is the first choice", () => {
     expect(typesPerNewNode(solved(sizes.pod(web)))).toEqual([["tiny", "small", "large"]]);
     expect(typesPerNewNode(solved(sizes.pod(web.cpu("1001m"))))).toEqual([["small", "large"]]);
   });
 
-  it("02:F-1 many small pods fill one large machine", () => {
+  it("02:F-1 many small pods fill one large node", () => {
     const decision = solved(sizes.pods(16, web.cpu("500m")));
     expect([sizesOfNewNodes(decision), typesPerNewNode(decision)]).toEqual([[16], [["large"]]]);
   });
 
-  it("02:Q-20 machines that are full are left alone, and the rest gets a new one", () => {
+  it("02:Q-20 nodes that are full are left alone, and the rest gets a new one", () => {
     const decision = solved(sizes.pods(3, web.cpu("4")));
     expect([sizesOfNewNodes(decision), typesPerNewNode(decision)]).toEqual([
       [2, 1],
@@ -51,7 +51,7 @@ describe("pods to machines", () => {
     expect(podsPerNewNode(decision)).toEqual([["p-2", "p-3", "p-0", "p-1"]]);
   });
 
-  it("02:A-9 a machine may be filled to the last", () => {
+  it("02:A-9 a node may be filled to the last", () => {
     const full = problem().types(small.memory("4Gi"));
     expect(sizesOfNewNodes(solved(full.pods(4, web.memory("1Gi"))))).toEqual([4]);
     expect(sizesOfNewNodes(solved(full.pods(4, web.memory("1025Mi"))))).toEqual([3, 1]);
@@ -68,7 +68,7 @@ describe("pods to machines", () => {
     expect(podsPerNewNode(decision)).toEqual([["p-0", "p-1"]]);
   });
 
-  it("02:A-10 a resource no machine has cannot be had", () => {
+  it("02:A-10 a resource no node has cannot be had", () => {
     expect(codes(solved(problem().pod(web.request("example.com/fpga", "1"))))).toEqual({ "p-0": "instance-types" });
     const storage = problem().types(small.resource("ephemeral-storage", "10Gi"));
     expect(solved(storage.pod(web.request("ephemeral-storage", "10Gi"))).refusals).toEqual([]);
@@ -86,7 +86,7 @@ describe("pods to machines", () => {
     expect(sizesOfNewNodes(decision)).toEqual([2, 2, 1]);
   });
 
-  it("02:A-10 accelerators are counted, and lead to machines that have them", () => {
+  it("02:A-10 accelerators are counted, and lead to nodes that have them", () => {
     const types = [small, large.resource("nvidia.com/gpu", "2")];
     const decision = solved(
       problem()
@@ -99,7 +99,7 @@ describe("pods to machines", () => {
     ]);
   });
 
-  it("02:F-1 a machine is valid though it is dearer than another would have been", () => {
+  it("02:F-1 a node is valid though it is more expensive than another would have been", () => {
     const cheap = instanceType("cheap").cpu(8).price(0.1).zones("b");
     const decision = solved(problem().types(small, cheap).pods(2, web.on("zone", "a")));
     expect(typesPerNewNode(decision)).toEqual([["small"]]);
@@ -174,7 +174,7 @@ describe("the order of things", () => {
     ]);
   });
 
-  it("02:Q-6 machines that exist come before those that are planned, and these before new ones", () => {
+  it("02:Q-6 existing nodes come before those that are planned, and these before new ones", () => {
     const decision = solved(problem().nodes(node("n1").cpu("1")).pods(6, web));
     expect(podsOnNodes(decision)).toEqual({ n1: ["p-0"] });
     expect(podsPerNewNode(decision)).toEqual([["p-1", "p-2", "p-3", "p-4"], ["p-5"]]);
@@ -186,7 +186,7 @@ describe("the order of things", () => {
     expect(podsPerNewNode(solved(problem().pod(follower, leader.on("zone", "b"))))).toEqual([["p-1", "p-0"]]);
   });
 
-  it("02:Q-21 machines to be bought have made-up names: nobody can ask for them", () => {
+  it("02:Q-21 planned nodes have placeholder names: no pod can select them", () => {
     const decision = solved(problem().pod(web.needs(["host", "In", "n1"])));
     expect(messages(decision)).toEqual({
       "p-0":

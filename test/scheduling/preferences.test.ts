@@ -10,7 +10,7 @@ const huge = problem().types(instanceType("huge").cpu(64));
 const soft = { whenUnsatisfiable: "ScheduleAnyway" } as const;
 const one = { weight: 1 };
 
-/** The same pods where wishes bind and where they do not. */
+/** The same pods where preferences are respected and where they are ignored. */
 function both(world: ReturnType<typeof problem>) {
   return [solved(world), solved(world.policy({ preferences: "Ignore" }))] as const;
 }
@@ -30,12 +30,12 @@ describe("with preferences ignored", () => {
     expect([sizesOfNewNodes(respected), sizesOfNewNodes(ignored)]).toEqual([[1, 1, 1], [3]]);
   });
 
-  it("02:Q-41 distance that is merely wished for is not kept on hosts", () => {
+  it("02:Q-41 distance that is only preferred is not kept on hosts", () => {
     const [respected, ignored] = both(huge.pods(3, web.apart("host", { app: "web" }, one)));
     expect([sizesOfNewNodes(respected), sizesOfNewNodes(ignored)]).toEqual([[1, 1, 1], [3]]);
   });
 
-  it("02:Q-41 distance that is merely wished for is not kept in zones", () => {
+  it("02:Q-41 distance that is only preferred is not kept in zones", () => {
     const there = node("n1").zone("a").running(web.label("app", "db"));
     const [respected, ignored] = both(
       problem()
@@ -45,7 +45,7 @@ describe("with preferences ignored", () => {
     expect([podsPerZone(respected), podsOnNodes(ignored)]).toEqual([{ "b|c": 1 }, { n1: ["p-0"] }]);
   });
 
-  it.each(["zone", "host"])("02:Q-41 company that is merely wished for is not sought by %s", (key) => {
+  it.each(["zone", "host"])("02:Q-41 company that is only preferred is not sought by %s", (key) => {
     const nodes = [node("n1").zone("a"), node("n2").zone("b").running(web.label("app", "db"))];
     const [respected, ignored] = both(
       problem()

@@ -17,9 +17,9 @@ import {
 } from "../builders/readers.ts";
 import { solved, web } from "./solved.ts";
 
-describe("giving up wishes, one at a time", () => {
+describe("dropping preferences, one at a time", () => {
   it("02:Q-40 in the order: terms, company, distance, places, spread, soft taints", () => {
-    const wishful = pod()
+    const withPreferences = pod()
       .label("app", "web")
       .needs(["zone", "In", "z1"])
       .needs(["zone", "In", "z2"])
@@ -32,9 +32,9 @@ describe("giving up wishes, one at a time", () => {
       .spread("host")
       .build({ name: "p", uid: "u", at: 0 });
     const steps: string[] = [];
-    let spec: typeof wishful.spec | undefined = wishful.spec;
+    let spec: typeof withPreferences.spec | undefined = withPreferences.spec;
     while (spec !== undefined) {
-      steps.push(wishes(spec));
+      steps.push(preferences(spec));
       spec = relaxPodSpec(spec, { toleratePreferNoSchedule: true });
     }
     expect(steps).toEqual([
@@ -116,7 +116,7 @@ describe("giving up wishes, one at a time", () => {
     expect([podsPerZone(decision), podsPer("capacity-type", decision)]).toEqual([{ a: 1 }, { any: 1 }]);
   });
 
-  it("02:Q-41 a wish is worth a new machine", () => {
+  it("02:Q-41 a preference is worth a new node", () => {
     const decision = solved(
       problem()
         .nodes(node("n1").zone("a"))
@@ -125,8 +125,8 @@ describe("giving up wishes, one at a time", () => {
     expect([podsOnNodes(decision), podsPerZone(decision)]).toEqual([{}, { b: 1 }]);
   });
 
-  it("02:Q-3 each lap starts with all wishes again", () => {
-    // The first lap cannot place it near its leader even without wishes; the second can, with them.
+  it("02:Q-3 each attempt starts with all preferences again", () => {
+    // The first attempt cannot place it near its leader even without preferences; the second can, with them.
     const one = pod().cpu("2").near("zone", { app: "web" }).prefers(1, ["capacity-type", "In", "spot"]);
     const decision = solved(problem().pod(one, web.on("zone", "b")));
     expect([podsPerZone(decision), podsPer("capacity-type", decision)]).toEqual([{ b: 2 }, { spot: 2 }]);
@@ -146,7 +146,7 @@ describe("soft taints", () => {
     expect(poolsOfNewNodes(solved(pools.pod(web)))).toEqual(["plain"]);
   });
 
-  it("02:Q-40 are tolerated after all other wishes are gone", () => {
+  it("02:Q-40 are tolerated after all other preferences are dropped", () => {
     const pools = problem().pools(soft, nodePool("plain").zones("a"));
     const one = web.prefers(1, ["zone", "In", "b"]);
     // Giving up zone b leads to the plain pool; tolerating the taint would have kept it.
@@ -167,8 +167,8 @@ describe("soft taints", () => {
   });
 });
 
-/** A spec's wishes in a line. */
-function wishes({
+/** A spec's preferences in a line. */
+function preferences({
   affinity,
   topologySpreadConstraints = [],
   tolerations = [],

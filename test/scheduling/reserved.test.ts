@@ -34,7 +34,7 @@ describe("reserved capacity", () => {
     expect(podsPer("capacity-type", solved(problem().types(gone).pod(web)))).toEqual({ any: 1 });
   });
 
-  it("02:Y-4 takes many pods a machine", () => {
+  it("02:Y-4 takes many pods on one node", () => {
     const decision = solved(problem().types(one).pods(4, web));
     expect([sizesOfNewNodes(decision), held(decision)]).toEqual([[4], [["cr-1"]]]);
   });
@@ -70,14 +70,14 @@ describe("reserved capacity", () => {
     expect(held(solved(types.pod(web.cpu("5"))))).toEqual([["cr-2"]]);
   });
 
-  it("02:Y-4 what a machine can no longer use is given back", () => {
+  it("02:Y-4 what a node can no longer use is given back", () => {
     const types = problem().types(one, large.reserved("cr-2", { zone: "a", capacity: 1 }));
     // Two pods need the large one, and so the third finds the small one's reservation free.
     const decision = solved(types.pods(2, web.cpu("4")).pod(web.apart("host", { app: "web" })));
     expect(held(decision)).toEqual([["cr-2"], ["cr-1"]]);
   });
 
-  it("02:Y-7 of two types with one machine each takes three rounds for three pods", () => {
+  it("02:Y-7 of two types with one node each takes three rounds for three pods", () => {
     const types = problem().types(one, small.reserved("cr-2", { zone: "b", capacity: 1 }));
     const decision = solved(types.pods(3, apart));
     expect([held(decision), Object.values(codes(decision))]).toEqual([
@@ -103,7 +103,7 @@ describe("reserved capacity", () => {
     expect(podsPer("capacity-type", solved(problem().types(small).pods(2, either)))).toEqual({ spot: 2 });
   });
 
-  it("02:Y-5 an open machine that would lose its reservation is passed over", () => {
+  it("02:Y-5 an open node that would lose its reservation is passed over", () => {
     const types = problem().types(one, large.onlyOnDemand());
     const decision = solved(types.pod(web.cpu("3"), web.cpu("2")));
     expect([sizesOfNewNodes(decision), messages(decision)]).toEqual([[1], { "p-1": waiting }]);

@@ -97,14 +97,14 @@ describe("volumes and zones", () => {
     ).toEqual({ b: 1 });
   });
 
-  it("02:W-1 a machine that exists must be in the zone", () => {
+  it("02:W-1 an existing node must be in the zone", () => {
     const zoned = problem()
       .volumes({ claim: "v", zones: [["b"]] })
       .pod(web.volume("v"));
     expect(podsOnNodes(solved(zoned.nodes(node("n1").zone("a"), node("n2").zone("b"))))).toEqual({ n2: ["p-0"] });
   });
 
-  it("02:N-3 alternatives are tried in turn, down to what can be bought", () => {
+  it("02:N-3 alternatives are tried in turn, until one has an available offering", () => {
     const types = problem().types(instanceType("m").cpu(4).soldOutIn("a"));
     const decision = solved(types.volumes({ claim: "v", zones: [["a"], ["b"]] }).pod(web.volume("v")));
     expect(podsPerZone(decision)).toEqual({ b: 1 });
@@ -124,7 +124,7 @@ describe("volumes and zones", () => {
   });
 });
 
-describe("how many volumes a machine attaches", () => {
+describe("how many volumes a node attaches", () => {
   const claims = (count: number) =>
     problem().volumes(...Array.from({ length: count }, (_, at) => ({ claim: `v${at}`, driver: disk })));
   const roomy = node("n1").volumeLimit(disk, 2);
@@ -151,7 +151,7 @@ describe("how many volumes a machine attaches", () => {
     expect(podsOnNodes(decision)).toEqual({ n1: ["p-0", "p-1"] });
   });
 
-  it("02:S-57 on machines to be bought nobody knows (02 §12.2-15)", () => {
+  it("02:S-57 are not known for planned nodes (02 §12.2-15)", () => {
     const decision = solved(claims(4).pod(...[0, 1, 2, 3].map((at) => web.volume(`v${at}`))));
     expect(sizesOfNewNodes(decision)).toEqual([4]);
   });

@@ -18,7 +18,7 @@ function crowd(perZone: Readonly<Record<string, number>>) {
   );
 }
 
-/** Only zone a has machines left, though b and c are zones as well. */
+/** Only zone a has nodes left, though b and c are zones as well. */
 const onlyInA = problem().types(small.soldOutIn("b").soldOutIn("c"));
 
 describe("spreading over zones", () => {
@@ -89,7 +89,7 @@ describe("spreading over zones", () => {
     ["of other apps", web.onNode("n1").label("app", "db")],
     ["of other namespaces", web.onNode("n1").namespace("other")],
     ["that have no node", web],
-    ["on nodes nobody knows", web.onNode("gone")],
+    ["on unknown nodes", web.onNode("gone")],
   ])("02:X-10 but pods %s are not counted", (_, other) => {
     expect(podsPerZone(solved(inA.bound(other, other, other).pod(even)))).toEqual({ a: 1 });
   });
@@ -122,7 +122,7 @@ describe("spreading over zones", () => {
     expect(Object.keys(messages(decision))).toHaveLength(2);
   });
 
-  it("02:X-27 a key nobody knows has no domains", () => {
+  it("02:X-27 an unknown key has no domains", () => {
     expect(codes(solved(problem().pod(web.spread("rack"))))).toEqual({ "p-0": "topology" });
     const soft = web.spread("rack", { whenUnsatisfiable: "ScheduleAnyway" });
     expect(podsPerNewNode(solved(problem().pod(soft)))).toEqual([["p-0"]]);
@@ -210,7 +210,7 @@ describe("spreading over other labels", () => {
     expect(podsPer("rack", decision)).toEqual({ r1: 2, r2: 2, r3: 2 });
   });
 
-  it("02:X-27 a key that every object inherits is a key nobody knows", () => {
+  it("02:X-27 a key that every object inherits is an unknown key", () => {
     const decision = solved(problem().nodes(node("n1").running(web)).pod(web.spread("constructor")));
     expect(codes(decision)).toEqual({ "p-0": "topology" });
   });

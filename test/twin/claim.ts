@@ -20,7 +20,7 @@ import { mergeWay, tighten } from "./tighten.ts";
 import { record, registerHostname } from "./topology.ts";
 import { type Claim, type Refused, refused, type Template, type World } from "./world.ts";
 
-/** A claim with the pod on it, not yet decided on. */
+/** A planned node with the pod on it, not yet decided on. */
 export interface Acceptance {
   readonly kind: "accepted";
   readonly claim: Claim;
@@ -29,7 +29,7 @@ export interface Acceptance {
   readonly reservations: readonly string[];
 }
 
-/** A claim nobody is on yet, with the types that limits leave. (02:Q-21, H-2) */
+/** A new node without pods, with the types that limits leave. (02:Q-21, H-2) */
 export function candidate(world: World, template: Template): Claim | Refused {
   const limit = world.remaining.get(template.pool) ?? noResources;
   if (Object.hasOwn(limit, resources.nodes) && amountOf(limit, resources.nodes).isZero()) {
@@ -56,7 +56,7 @@ export function candidate(world: World, template: Template): Claim | Refused {
 }
 
 export interface AcceptOptions {
-  /** BestEffort, and the claim is new. (02 §5.5) */
+  /** BestEffort, and the node is new. (02 §5.5) */
   readonly relaxMinValues: boolean;
 }
 
@@ -132,10 +132,10 @@ function acceptSettled(
   for (const [key, achieved] of filtered.lowered) {
     lowered = lowered.replace(lowered.get(key).withMinValues(achieved)); // F-2
   }
-  const wish = { claim, types: filtered.types, requirements: lowered };
-  const reservations = reservationsFor(wish, world.ledger, world.problem);
+  const accepted = { claim, types: filtered.types, requirements: lowered };
+  const reservations = reservationsFor(accepted, world.ledger, world.problem);
   if (reservations.kind === "refused") return reservations;
-  return { ...wish, kind: "accepted", reservations: reservations.ids };
+  return { ...accepted, kind: "accepted", reservations: reservations.ids };
 }
 
 /** 02 §5.5, commit. */
@@ -150,7 +150,7 @@ export function commitToClaim(world: World, view: PodView, { claim, ...accepted 
   hold(claim, accepted.reservations, world.ledger);
 }
 
-/** 02:H-3: the largest of every resource the claim could turn out to be, and one node. (02 §12.2-2) */
+/** The largest amount of every resource the node could have, and one node. (02:H-3, 02 §12.2-2) */
 export function chargeLimits(world: World, { template, types }: Claim): void {
   const limit = world.remaining.get(template.pool);
   if (limit === undefined) return;

@@ -8,7 +8,7 @@ import { firstUntoleratedTaint } from "../../src/core/tolerations.ts";
 /** Key → domain → the taint sets of the pools that can make a node in it. (02:X-1) */
 export type Universe = Map<string, Map<string, (readonly Taint[])[]>>;
 
-/** 02:X-1: what pools and their types together could make, sold out or not. */
+/** The domains pools and their types could have, available or not. (02:X-1) */
 export function domainUniverse({ pools, labelPolicy }: SchedulingProblem): Universe {
   const universe: Universe = new Map();
   for (const { nodePool, instanceTypes } of pools) {

@@ -12,7 +12,7 @@ import type { Claim, World } from "./world.ts";
 /** 02:L-2. */
 const mostTypes = 600;
 
-/** 02: the machines to buy, and the pods that lose theirs after all. */
+/** 02: the nodes to create, and the pods that lose theirs after all. */
 export function finish(world: World): { newNodes: readonly PlannedNode[]; discarded: ReadonlyMap<string, string> } {
   const { labelPolicy, policy } = world.problem;
   const newNodes: PlannedNode[] = [];

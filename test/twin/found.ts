@@ -30,7 +30,7 @@ export const found: readonly { readonly title: string; readonly draft: ProblemDr
     }),
   },
   {
-    title: "02:F-1 an offering is offered whether or not its machine is large enough",
+    title: "02:F-1 an offering is offered whether or not its node is large enough",
     draft: world({
       types: [
         [
@@ -90,7 +90,7 @@ export const found: readonly { readonly title: string; readonly draft: ProblemDr
   {
     title: "02:N-3c counts of hosts are told",
     draft: world({
-      nodes: [machine("a")],
+      nodes: [existing("a")],
       pods: [
         plain(["needs", [["capacity-type", "In", "on-demand"]]], ["near", "host", { app: "x" }, {}]),
         plain(["request", "memory", "1Gi"]),
@@ -101,7 +101,7 @@ export const found: readonly { readonly title: string; readonly draft: ProblemDr
   {
     title: "02:X-20 groups that contradict each other put no pod on a node without the label",
     draft: world({
-      nodes: [machine("a")],
+      nodes: [existing("a")],
       pods: [plain(["spread", "capacity-type", {}], ["near", "capacity-type", { app: "x" }, {}]), plain()],
     }),
   },
@@ -110,28 +110,28 @@ export const found: readonly { readonly title: string; readonly draft: ProblemDr
     draft: world({
       seed: 16,
       types: [[["label", "team", "red"]], []],
-      nodes: [machine("a", ["label", "team", "blue"], ["taint", "dedicated=gpu:NoSchedule"])],
+      nodes: [existing("a", ["label", "team", "blue"], ["taint", "dedicated=gpu:NoSchedule"])],
       pods: [plain(["spread", "team", {}], ["spread", "team", { selects: { app: "y" } }]), plain()],
     }),
   },
   {
     title: "02:S-57 a node with too many volumes takes no pod at all",
     draft: world({
-      nodes: [machine("a", ["volumeLimit", 0], ["runs", plain(["volume", "v0"])])],
+      nodes: [existing("a", ["volumeLimit", 0], ["runs", plain(["volume", "v0"])])],
       pods: [plain()],
     }),
   },
   {
     title: "02:X-20 a group that allows nothing is told before one that asks in vain",
     draft: world({
-      nodes: [machine("a", ["label", "team", "red"])],
+      nodes: [existing("a", ["label", "team", "red"])],
       pods: [plain(["spread", "team", {}], ["spread", "rack", {}])],
     }),
   },
   {
     title: "02:X-20 groups that contradict each other leave no type",
     draft: world({
-      nodes: [machine("z8")],
+      nodes: [existing("z8")],
       pods: [plain(), plain(["apart", "zone", { app: "x" }, {}]), plain()],
     }),
   },
@@ -142,14 +142,14 @@ export const found: readonly { readonly title: string; readonly draft: ProblemDr
   {
     title: "02:X-41 a node without hostname label keeps nobody from its host",
     draft: world({
-      nodes: [machine("a", ["runs", plain(["apart", "host", { app: "x" }, {}])], ["without", "host"])],
+      nodes: [existing("a", ["runs", plain(["apart", "host", { app: "x" }, {}])], ["without", "host"])],
       pods: [plain()],
     }),
   },
   {
     title: "02:X-15 filters look at labels: a node without hostname label is on no host",
     draft: world({
-      nodes: [machine("a"), machine("z8", ["without", "host"])],
+      nodes: [existing("a"), existing("z8", ["without", "host"])],
       pods: [plain(["needs", [["host", "In", "n1"]]], ["spread", "zone", {}]), plain()],
     }),
   },
@@ -157,7 +157,7 @@ export const found: readonly { readonly title: string; readonly draft: ProblemDr
     title: "02 §12.1-3 domains of counted pods take part in the shuffle",
     draft: world({
       seed: 573,
-      nodes: [machine("z8", ["leaving"], ["runsDaemon", plain()])],
+      nodes: [existing("z8", ["leaving"], ["runsDaemon", plain()])],
       pods: [plain(["spread", "zone", {}]), plain()],
     }),
   },
@@ -174,7 +174,7 @@ export const found: readonly { readonly title: string; readonly draft: ProblemDr
     title: "02:X-20 a label that neither pool nor type knows is told as such, pool by pool",
     draft: world({
       pools: [[], [["label", "team", "blue"]]],
-      nodes: [machine("a", ["label", "team", "red"])],
+      nodes: [existing("a", ["label", "team", "red"])],
       pods: [
         { ...plain(), app: "y" },
         { ...plain(["apart", "team", { app: "y" }, {}]), app: "y" },
@@ -184,7 +184,7 @@ export const found: readonly { readonly title: string; readonly draft: ProblemDr
   {
     title: "02:E-2 volumes of this round count towards a node's limit",
     draft: world({
-      nodes: [machine("a", ["volumeLimit", 1])],
+      nodes: [existing("a", ["volumeLimit", 1])],
       pods: [plain(["volume", "v0"]), plain(["volume", "v1"]), plain(["volume", "v0"])],
     }),
   },
@@ -237,6 +237,6 @@ function plain(...traits: readonly PodTrait[]): PodDraft {
   return { count: 1, cpu: "1", app: "x", traits };
 }
 
-function machine(zone: string, ...traits: NodeDraft["traits"]): NodeDraft {
+function existing(zone: string, ...traits: NodeDraft["traits"]): NodeDraft {
   return { zone, cpu: "4", traits };
 }

@@ -40,7 +40,7 @@ export function uidOf({ metadata }: Pod): string {
   return metadata.uid ?? `${metadata.namespace ?? "default"}/${metadata.name}`;
 }
 
-/** The pod of the problem, with the wishes it may have lost on its way. */
+/** The pod of the problem, without the preferences that were dropped. */
 export function asGiven(pod: Pod, { pods }: SchedulingProblem): Pod {
   return pods.find((one) => uidOf(one) === uidOf(pod)) ?? pod;
 }

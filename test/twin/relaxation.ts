@@ -1,7 +1,7 @@
 import type { Affinity, Pod, PodSpec } from "../../src/api/kubernetes/pod.ts";
 import { withPreferNoScheduleToleration } from "../../src/core/tolerations.ts";
 
-/** The pod with one wish less, or nothing when only demands are left. (02:Q-40) */
+/** The pod with one preference less, or nothing when only required constraints are left. (02:Q-40) */
 export function relax(pod: Pod, { toleratePreferNoSchedule }: { toleratePreferNoSchedule: boolean }): Pod | undefined {
   const steps = [
     withoutFirstRequiredTerm,

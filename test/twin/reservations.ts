@@ -4,7 +4,7 @@ import type { Requirements } from "../../src/core/requirements.ts";
 import type { SchedulingProblem } from "../../src/core/scheduling/problem.ts";
 import { type Claim, type Refused, refused } from "./world.ts";
 
-/** Machines left in each reservation. What a claim holds is on the claim. (02:Y-1) */
+/** Nodes left in each reservation. What a planned node holds is on the node. (02:Y-1) */
 export type Ledger = Map<string, number>;
 
 /** 02:Y-1: an id that several offerings name has the least any of them says. */
@@ -26,7 +26,7 @@ export interface ReservationWish {
   readonly requirements: Requirements;
 }
 
-/** The reservations a claim would hold, or why it must wait for some. (02:Y-2, Y-3) */
+/** The reservations a planned node would hold, or why it must wait for some. (02:Y-2, Y-3) */
 export function reservationsFor(
   { claim, types, requirements }: ReservationWish,
   ledger: Ledger,

@@ -138,7 +138,7 @@ function remainingLimits({ pools, nodes }: SchedulingProblem): Map<string, Resou
   return remaining;
 }
 
-/** 02:Q-5: with every wish, then with one less at a time. */
+/** With every preference, then with one less at a time. (02:Q-5) */
 function tryAdd(world: World, original: Pod): Refused | undefined {
   for (let pod = original; ; ) {
     const refusal = add(world, viewPod(pod, world.problem));
@@ -150,7 +150,7 @@ function tryAdd(world: World, original: Pod): Refused | undefined {
   }
 }
 
-/** 02:Q-6: a node that is there, a claim that is open, a new claim. */
+/** Existing nodes, then planned nodes, then a new node. (02:Q-6) */
 function add(world: World, view: PodView): Refused | undefined {
   if (isUnsupported(view.pod, world.problem)) return refused(unsupported, { defers: true });
   if (addToNode(world, view) || addToInFlight(world, view)) return undefined;

@@ -167,7 +167,7 @@ function seededDomains({ universe }: Topology, { type, key, filter }: Shape, pod
   return domainsOf(universe, key, ignoresTaints ? "any" : (pod.spec.tolerations ?? []));
 }
 
-/** 02:X-10: what Nodes that stay add to the domains; a claim without a Node adds none. */
+/** The domains of Nodes that stay; a NodeClaim without a Node adds none. (02:X-10) */
 function nodeDomains(problem: SchedulingProblem, { key, filter }: Shape): readonly string[] {
   return problem.nodes.flatMap(({ name }) => {
     const node = problem.nodesByName.get(name);

@@ -52,7 +52,7 @@ export interface NodeEntry {
   readonly pods: Pod[];
 }
 
-/** A machine to buy, as far as it is settled. (02 §5.5) */
+/** A planned node, as far as it is settled. (02 §5.5) */
 export interface Claim {
   readonly template: Template;
   readonly hostname: string;

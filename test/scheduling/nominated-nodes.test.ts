@@ -5,32 +5,32 @@ import { pod } from "../builders/pod.ts";
 import { problem } from "../builders/problem.ts";
 import { podsOnNodes, podsPerNewNode } from "../builders/readers.ts";
 
-/** Two machines that boot: a plan put a large pod on one and two small ones on the other. */
-const machines = [node("a").cpu("4").uninitialized(), node("b").cpu("4").uninitialized()];
+/** Two nodes that are starting: a plan put a large pod on one and two small ones on the other. */
+const startingNodes = [node("a").cpu("4").uninitialized(), node("b").cpu("4").uninitialized()];
 const [large, small] = [pod().cpu("3"), pod().cpu("2")];
 
-function decided(promised: Readonly<Record<string, string>>) {
+function decided(nominated: Readonly<Record<string, string>>) {
   const asked = problem()
-    .nodes(...machines)
+    .nodes(...startingNodes)
     .pod(large.named("large"), small.named("small-1"), small.named("small-2"))
     .build();
-  return solve({ ...asked, nominatedNodes: new Map(Object.entries(promised)) });
+  return solve({ ...asked, nominatedNodes: new Map(Object.entries(nominated)) });
 }
 
 describe("pods that an earlier round sent somewhere", () => {
-  it("02:L-32 keep their place while the machine boots, so that nothing is bought twice", () => {
+  it("02:L-32 keep their place while the node starts, so that nothing is launched twice", () => {
     const decision = decided({ "default/small-1": "a", "default/small-2": "a", "default/large": "b" });
     expect(podsOnNodes(decision)).toEqual({ a: ["small-1", "small-2"], b: ["large"] });
     expect(decision.newNodes).toEqual([]);
   });
 
-  it("02:Q-1 come before larger pods that were promised nothing", () => {
+  it("02:Q-1 come before larger pods without a nominated node", () => {
     const decision = decided({ "default/small-1": "a", "default/small-2": "b" });
     expect(podsOnNodes(decision)).toEqual({ a: ["small-1"], b: ["small-2"] });
     expect(podsPerNewNode(decision)).toEqual([["large"]]);
   });
 
-  it("02:Q-6 are placed like any other where the machine is gone or has no room", () => {
+  it("02:Q-6 are placed like any other if the node is gone or has no room", () => {
     const decision = decided({ "default/large": "gone", "default/small-1": "b", "default/small-2": "b" });
     expect(podsOnNodes(decision)).toEqual({ a: ["large"], b: ["small-1", "small-2"] });
   });

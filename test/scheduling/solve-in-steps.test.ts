@@ -80,12 +80,12 @@ describe("a pass in steps decides what a pass in one go decides", () => {
   });
 });
 
-const wishes = web.prefers(5, ["zone", "In", "z8"]).prefers(3, ["zone", "In", "z9"]);
+const preferring = web.prefers(5, ["zone", "In", "z8"]).prefers(3, ["zone", "In", "z9"]);
 const round = problem()
   .types(small, large)
   .nodes(node("n1").cpu("2"))
   .pods(40, web.spread("zone"))
-  .pods(40, wishes)
+  .pods(40, preferring)
   .pods(20, pod().label("app", "y").cpu("2").apart("host"));
 
 describe("a pass that is asked to stop", () => {
@@ -109,7 +109,7 @@ describe("a pass that is asked to stop", () => {
   });
 
   it("02:Q-9 places no more than the pod it is at, and ends in as many steps as there are nodes to tell of", () => {
-    const asked = problem().types(small).pods(400, wishes).build();
+    const asked = problem().types(small).pods(400, preferring).build();
     const inAll = stepCount(solveInSteps(asked));
     for (let steps = 40; steps < inAll; steps += 101) {
       const { decision, after } = stoppedAfter(asked, steps);
@@ -120,8 +120,8 @@ describe("a pass that is asked to stop", () => {
     }
   });
 
-  it("02:Q-9 while it was trying a pod with fewer wishes says nothing of that pod", () => {
-    const asked = problem().types(small).pod(web.named("first").cpu("2"), wishes.named("wishful")).build();
+  it("02:Q-9 while it was trying a pod with fewer preferences says nothing of that pod", () => {
+    const asked = problem().types(small).pod(web.named("first").cpu("2"), preferring.named("preferring")).build();
     const found = Array.from(
       { length: stepCount(solveInSteps(asked)) },
       (_, steps) => stoppedAfter(asked, steps).decision,
