@@ -25,17 +25,18 @@ type NodeKubeObject = KubeObject & Node;
 
 /** Terminates instances without a claim: the answer of a launch was lost, or the claim was deleted meanwhile. (03:G-3) */
 export function instanceGarbageCollectionController(instances: TerminableInstances): Controller {
-  let runs = 0;
   return reconcileController({
     name: "instance.garbagecollection",
     triggers: [],
     kinds: [karpenterTypes.NodeClaim, builtInTypes.Node],
     initialKeys: ["instances"],
-    start: ({ view }) =>
-      view<NodeKubeObject>(builtInTypes.Node).addIndex("provider-id", ({ spec }) => spec?.providerID),
-    reconcile: async (_, context) => {
+    start: ({ view }) => {
+      view<NodeKubeObject>(builtInTypes.Node).addIndex("provider-id", ({ spec }) => spec?.providerID);
+      return { runs: 0 };
+    },
+    reconcile: async (_, context, state) => {
       await collectLeaked(instances, context);
-      return { afterMs: ++runs < frequentRuns ? frequentPeriodMs : periodMs };
+      return { afterMs: ++state.runs < frequentRuns ? frequentPeriodMs : periodMs };
     },
   });
 }

@@ -27,7 +27,7 @@ describe("what controllers write", () => {
     expect((await client.list(volumes)).items).toEqual([]);
   });
 
-  it("03:S-11 deleting never hits another object that took the name", async () => {
+  it("03:S-11 deleting never hits another object that has taken the name", async () => {
     const { client, object } = await stored();
     await deleteExisting(client, volumes, object);
     await client.create(volumes, { ...volume, spec });
@@ -35,7 +35,7 @@ describe("what controllers write", () => {
     expect((await client.list(volumes)).items).toHaveLength(1);
   });
 
-  it("03:S-10 a locked change is refused where somebody was faster, an unlocked one is not", async () => {
+  it("03:S-10 a patch with an optimistic lock is refused after another write, one without is not", async () => {
     const { client, object } = await stored();
     await mergePatchObject(client, volumes, object, { body: { metadata: { labels: { by: "somebody" } } } });
     const body = { metadata: { labels: { by: "us" } } };

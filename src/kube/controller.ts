@@ -14,7 +14,7 @@ import { Reconciler, type ReconcilerObserver, type RequeueAfter } from "./reconc
 import { type Projections, SharedViews } from "./shared-views.ts";
 import type { ObjectChange, View } from "./view.ts";
 
-/** A controller: one job that goes on in a cluster for as long as it runs. (05 §6) */
+/** A controller: it does one job for as long as it runs. (05 §6) */
 export interface Controller<Context extends ControllerContext = ControllerContext> {
   /** Also the source of its events and of its log lines. */
   readonly name: string;
@@ -154,20 +154,29 @@ export function startControllers(options: StartControllersOptions): RunningContr
   };
 }
 
-/** Which keys of a controller a change of some kind enqueues. */
+/** Enqueues keys of a controller when objects of a kind change. */
 export interface WatchTrigger {
   readonly type: ResourceType;
-  readonly keys: (change: ObjectChange<KubeObject>, context: ControllerContext) => Iterable<string>;
+  /** Gets how to enqueue a key, returns how to stop. */
+  readonly subscribe: (enqueue: (key: string) => void, context: ControllerContext) => () => void;
   /** How long to wait for more changes: a thousand pods that start together are reconciled once, not a thousand times. */
   readonly settleMs?: number | undefined;
 }
 
+/** A trigger that enqueues the keys each change of the kind concerns. */
 export function triggerOn<T extends KubeObject>(
   type: ResourceType,
   keys: (change: ObjectChange<T>, context: ControllerContext) => Iterable<string>,
   options: Pick<WatchTrigger, "settleMs"> = {},
 ): WatchTrigger {
-  return { type, keys: keys as unknown as WatchTrigger["keys"], ...options };
+  return {
+    type,
+    ...options,
+    subscribe: (enqueue, context) =>
+      context.view<T>(type).subscribe((change) => {
+        for (const key of keys(change, context)) enqueue(key);
+      }),
+  };
 }
 
 export interface ReconcileControllerOptions<Context extends ControllerContext = ControllerContext, State = undefined> {
@@ -199,7 +208,7 @@ export function reconcileController<Context extends ControllerContext = Controll
     name,
     kinds,
     run: async (context, signal) => {
-      const state = options.start?.(context) as State; // without `start` nobody reads it
+      const state = options.start?.(context) as State; // undefined only if there is no `start`, and then it is not read
       const reconciler = new Reconciler<string, Context>({
         name,
         reconcile: (key) => reconcile(key, context, state),
@@ -212,15 +221,11 @@ export function reconcileController<Context extends ControllerContext = Controll
         ...(context.observe && { observe: context.observe }),
         onError: ({ key, error }) => context.reportFailure({ kind: "reconcile-failed", controller: name, key, error }),
       });
-      const unsubscribe = triggers.map(({ type, keys, settleMs }) =>
-        context.view(type).subscribe((change) => {
-          for (const key of keys(change, context)) {
-            if (settleMs === undefined) reconciler.enqueue(key);
-            else reconciler.enqueueAfter(key, settleMs);
-          }
-        }),
+      const enqueue = (key: string): void => reconciler.enqueue(key);
+      const unsubscribe = triggers.map(({ subscribe, settleMs }) =>
+        subscribe(settleMs === undefined ? enqueue : (key) => reconciler.enqueueAfter(key, settleMs), context),
       );
-      if (options.subscribe) unsubscribe.push(options.subscribe((key) => reconciler.enqueue(key), context, state));
+      if (options.subscribe) unsubscribe.push(options.subscribe(enqueue, context, state));
       for (const key of initialKeys) reconciler.enqueue(key);
       await reconciler.run(signal);
       for (const stop of unsubscribe) stop();

@@ -10,7 +10,7 @@ function logged(level: LogLevel = "info") {
 }
 
 describe("the log", () => {
-  it("03 §6.3 is one JSON object a line, keys in their order", () => {
+  it("03 §6.3 is one JSON object per line, keys in order", () => {
     const { log, lines } = logged();
     log.with({ controller: "nodeclaim.lifecycle" }).info("launched nodeclaim", { NodeClaim: { name: "a" }, zone: "z" });
     expect(lines).toEqual([
@@ -19,14 +19,14 @@ describe("the log", () => {
     ]);
   });
 
-  it("03 §6.3 writes errors with what caused them, as text", () => {
+  it("03 §6.3 writes errors with their causes, as text", () => {
     const { log, lines } = logged();
     const error = new Error("deleting instance of a", { cause: new Error("throttled") });
     log.error("failed launching nodeclaim", { error });
     expect(JSON.parse(lines[0] ?? "")).toMatchObject({ level: "ERROR", error: "deleting instance of a: throttled" });
   });
 
-  it("03 §6.4 writes what the level asks for and no more", () => {
+  it("03 §6.4 writes lines of its level and above", () => {
     const said = (level: LogLevel): number => {
       const { log, lines } = logged(level);
       log.debug("d");
@@ -37,7 +37,7 @@ describe("the log", () => {
     expect([said("debug"), said("info"), said("error")]).toEqual([3, 2, 1]);
   });
 
-  it("03 §6.3 of the same line lets a hundred a second through, then one in a hundred", () => {
+  it("03 §6.3 passes a hundred equal lines per second, then one in a hundred", () => {
     const { log, lines, clock } = logged();
     for (let count = 0; count < 400; count++) log.info("again", { count });
     expect(lines).toHaveLength(100 + 3);
@@ -48,7 +48,7 @@ describe("the log", () => {
     expect(lines).toHaveLength(105);
   });
 
-  it("outlives values that cannot be written as JSON", () => {
+  it("survives values that cannot be written as JSON", () => {
     const { log, lines } = logged();
     const loop: Record<string, unknown> = {};
     loop["self"] = loop;

@@ -118,7 +118,7 @@ describe("options", () => {
     expect(await options({ env: odd })).toEqual(usual);
   });
 
-  it("an empty variable says nothing", async () => {
+  it("an empty variable counts as unset", async () => {
     expect(await options({ env: Object.fromEntries(Object.keys(renamed).map((name) => [name, ""])) })).toEqual(usual);
   });
 
@@ -144,7 +144,7 @@ describe("options", () => {
     expect((await options({ env: { DISABLE_CONTROLLER_WARMUP: "F" } })).isWarmedUp).toBe(true);
   });
 
-  it("tells everything that is wrong at once", async () => {
+  it("reports all problems together", async () => {
     const told = await problems({
       flags: { "metrics-port": "70000", "log-level": "warn", provider: "gcp" },
       env: { FEATURE_GATES: "NodeRepair", MIN_VALUES_POLICY: "Lax" },
@@ -209,7 +209,7 @@ describe("the scheduler's configuration", () => {
     expect(await read("/etc/karpenter/scheduler.yaml", yaml(zone))).toEqual([constraint]);
   });
 
-  it("02:X-52 nothing means no constraints", async () => {
+  it("02:X-52 an empty value means no constraints", async () => {
     expect(await read("")).toEqual([]);
     expect(await read("{}")).toEqual([]);
   });

@@ -22,13 +22,13 @@ async function serving(routes: Routes): Promise<(path: string, options?: Request
 const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
 describe("the server", () => {
-  it("03 §6.5 answers /healthz as long as the process lives", async () => {
+  it("03 §6.5 answers /healthz as long as the process runs", async () => {
     const ask = await serving(healthRoutes({ informers: () => false }));
     const answer = await ask("/healthz");
     expect([answer.status, await answer.text()]).toEqual([200, "ok"]);
   });
 
-  it("03 §6.5 is ready when everything it needs is there", async () => {
+  it("03 §6.5 is ready when all checks pass", async () => {
     let isReady = false;
     const ask = await serving(healthRoutes({ informers: () => isReady }));
     const early = await ask("/readyz");
@@ -39,7 +39,7 @@ describe("the server", () => {
     expect((await ask("/readyz/informers")).status).toBe(200);
   });
 
-  it("03 §6.5 exposes metrics as Prometheus reads them", async () => {
+  it("03 §6.5 exposes metrics in the Prometheus format", async () => {
     const { metrics, registry } = promMetrics();
     metrics.count("nodes_drained_total", { nodepool: 'od"d\nname' });
     const ask = await serving(metricsRoutes(registry, turn));
@@ -48,7 +48,7 @@ describe("the server", () => {
     expect(await answer.text()).toContain('karpenter_nodes_drained_total{nodepool="od\\"d\\nname"} 1\n');
   });
 
-  it("lets others work while it writes very many series", async () => {
+  it("yields while it writes very many series", async () => {
     const { metrics, registry } = promMetrics();
     const count = 20_000;
     metrics.collect("nodepools_cost_total", () =>
@@ -65,7 +65,7 @@ describe("the server", () => {
     expect(turns).toBe(count / 500);
   });
 
-  it("outlives a reader who goes away", async () => {
+  it("survives a client that disconnects", async () => {
     const { metrics, registry } = promMetrics();
     const label = "x".repeat(1_000);
     metrics.collect("nodepools_cost_total", () =>
@@ -84,14 +84,14 @@ describe("the server", () => {
     expect(errors).toEqual([]);
   });
 
-  it("answers nothing else", async () => {
+  it("refuses other paths and methods", async () => {
     const ask = await serving(healthRoutes({}));
     expect((await ask("/metrics")).status).toBe(404);
     expect((await ask("/healthz", { method: "POST" })).status).toBe(405);
     expect(await (await ask("/healthz", { method: "HEAD" })).text()).toBe("");
   });
 
-  it("says what failed", async () => {
+  it("reports what failed", async () => {
     const fail = (): never => {
       throw new Error("no disk");
     };
@@ -99,7 +99,7 @@ describe("the server", () => {
     expect([answer.status, await answer.text()]).toEqual([500, "no disk\n"]);
   });
 
-  it("03 §6.5 profiles where it is asked to", async () => {
+  it("03 §6.5 serves profiles", async () => {
     const ask = await serving(profilingRoutes(systemClock()));
     const cpu = (await (await ask("/debug/pprof/profile?seconds=0.01")).json()) as Record<string, unknown>;
     expect(Object.keys(cpu)).toEqual(expect.arrayContaining(["nodes", "startTime", "endTime"]));

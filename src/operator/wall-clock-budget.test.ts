@@ -26,20 +26,20 @@ function bench({ totalMs, stepMs }: { readonly totalMs: number; readonly stepMs:
   return { run, turns: () => turns, time: () => time };
 }
 
-describe("a budget of real time", () => {
-  it("gives others a turn after every slice", async () => {
+describe("a wall-clock budget", () => {
+  it("yields after every slice", async () => {
     const { run, turns } = bench({ totalMs: 100, stepMs: 2 });
     expect(await run()).toBe(37); // nine slices of four steps and the waits between them
     expect(turns()).toBe(9);
   });
 
-  it("says no once the whole time is used up, and asks nobody to wait for that", async () => {
+  it("says no without a promise once the time is used up", async () => {
     const { run, time } = bench({ totalMs: 5, stepMs: 2 });
     expect(await run()).toBe(3);
     expect(time()).toBe(6);
   });
 
-  it("counts the time of others, and begins anew with every search", async () => {
+  it("counts the time it yielded, and starts anew with every search", async () => {
     const { run, time } = bench({ totalMs: 20, stepMs: 4 });
     expect(await run()).toBe(4);
     const between = time();
@@ -47,7 +47,7 @@ describe("a budget of real time", () => {
     expect(time() - between).toBe(between);
   });
 
-  it("goes on at once within a slice, without a promise", () => {
+  it("continues within a slice without a promise", () => {
     const budget = wallClockBudget({ totalMs: 10, now: () => 0, yieldToEventLoop: async () => {} })();
     expect(budget.mayContinue()).toBe(true);
   });

@@ -6,20 +6,20 @@ import type { Controller, ControllerContext } from "../../kube/controller.ts";
 import { builtInTypes } from "../../kube/resources.ts";
 import type { View } from "../../kube/view.ts";
 import type { ControllerDependencies } from "../controller-dependencies.ts";
+import { type PodKubeObject, podView } from "../node/pods-of-node.ts";
+import { nodeView } from "../node-claim/claim-lookups.ts";
 import { listeningController, secondsSince } from "./listening-controller.ts";
 import type { MetricLabelsOf, MetricSeries } from "./metrics.ts";
 import { hasReadyCondition, type WaitingPod, WaitingPods } from "./waiting-pods.ts";
-
-type PodKubeObject = Pod & { readonly apiVersion: string; readonly kind: string };
-type NodeKubeObject = Node & { readonly apiVersion: string; readonly kind: string };
 
 /** One series per pod, and how long pods wait. (03 §6.1: pods_*) */
 export function podMetricsController(dependencies: ControllerDependencies): Controller {
   return listeningController(dependencies, {
     name: "metrics.pod",
     kinds: [builtInTypes.Pod, builtInTypes.Node],
-    listen: ({ view, clock, metrics, cluster }) => {
-      const pods = view<PodKubeObject>(builtInTypes.Pod);
+    listen: (context) => {
+      const { clock, metrics, cluster } = context;
+      const pods = podView(context);
       const waitingPods = new WaitingPods({ metrics, times: cluster.podTimes });
       const since =
         (waiting: () => Iterable<WaitingPod>, from: (waitingPod: WaitingPod) => string | number | undefined) => () =>
@@ -30,7 +30,7 @@ export function podMetricsController(dependencies: ControllerDependencies): Cont
           if (object !== undefined) waitingPods.observe(object);
           else if (old !== undefined) waitingPods.remove(old);
         }),
-        metrics.collect("pods_state", () => stateSeries(pods, view)),
+        metrics.collect("pods_state", () => stateSeries(pods, context)),
         metrics.collect(
           "pods_unstarted_time_seconds",
           since(unstarted, ({ pod }) => pod.creationTimestamp),
@@ -78,9 +78,9 @@ function nameOf({ name = "", namespace }: ObjectMeta): { name: string; namespace
 
 function* stateSeries(
   pods: View<PodKubeObject>,
-  view: ControllerContext["view"],
+  context: ControllerContext,
 ): Generator<MetricSeries<MetricLabelsOf<"pods_state">>> {
-  const nodes = view<NodeKubeObject>(builtInTypes.Node);
+  const nodes = nodeView(context);
   for (const pod of pods.all()) yield { labels: stateLabels(pod, nodes.get(pod.spec.nodeName ?? "")), value: 1 };
 }
 

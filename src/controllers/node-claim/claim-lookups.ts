@@ -57,6 +57,10 @@ export function claimsOfPool(name: string, context: ControllerContext): readonly
   return nodeClaimView(context).byIndex(poolIndex, name);
 }
 
+export function claimNameOf({ metadata }: Pick<NodeClaim, "metadata">): string {
+  return metadata.name ?? "";
+}
+
 export function poolNameOf({ metadata }: Pick<NodeClaim, "metadata">): string | undefined {
   return metadata.labels?.[labels.nodePool] || undefined;
 }
@@ -79,7 +83,7 @@ export function claimNamesForNode(
   context: ControllerContext,
 ): readonly string[] {
   const node = object ?? old;
-  return node === undefined ? [] : allClaimsForNode(node, context).map(({ metadata }) => metadata.name ?? "");
+  return node === undefined ? [] : allClaimsForNode(node, context).map(claimNameOf);
 }
 
 export function isNodeReady({ status }: Node): boolean {

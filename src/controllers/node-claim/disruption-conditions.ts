@@ -11,7 +11,14 @@ import type { ControllerDependencies } from "../controller-dependencies.ts";
 import { contextOfClaim, type KarpenterContext, karpenterController } from "../karpenter-context.ts";
 import { scaledConcurrency } from "../settings.ts";
 import { requeueOnConflict } from "../writes.ts";
-import { claimsOfPool, indexClaimsAndNodes, isManagedClaim, nodeClaimView, poolForClaim } from "./claim-lookups.ts";
+import {
+  claimNameOf,
+  claimsOfPool,
+  indexClaimsAndNodes,
+  isManagedClaim,
+  nodeClaimView,
+  poolForClaim,
+} from "./claim-lookups.ts";
 import { type ClaimStep, runClaimSteps } from "./claim-steps.ts";
 import { markConsolidatable } from "./consolidatable-condition.ts";
 import { markDrifted } from "./drifted-condition.ts";
@@ -58,7 +65,7 @@ function claimsOfChangedPool({ object, old }: ObjectChange<NodePool>, context: C
     old !== undefined &&
     old.metadata.generation === object.metadata.generation &&
     isDeepStrictEqual(old.metadata.annotations, object.metadata.annotations);
-  return isSame ? [] : claimsOfPool(object.metadata.name ?? "", context).map(nameOf);
+  return isSame ? [] : claimsOfPool(object.metadata.name ?? "", context).map(claimNameOf);
 }
 
 function claimsOfNodeClassTrigger(type: ResourceType): WatchTrigger {
@@ -69,10 +76,6 @@ function claimsOfNodeClassTrigger(type: ResourceType): WatchTrigger {
       .filter(
         ({ spec: { nodeClassRef: ref } }) => ref.name === name && ref.kind === type.kind && ref.group === type.group,
       )
-      .map(nameOf);
+      .map(claimNameOf);
   });
-}
-
-function nameOf({ metadata }: NodeClaim): string {
-  return metadata.name ?? "";
 }

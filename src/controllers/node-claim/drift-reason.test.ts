@@ -67,7 +67,7 @@ describe("03:M-7 static drift", () => {
     expect(poolDriftReason(claim({}, own), poolOf(nodePool(), owner), policy)).toBeUndefined();
   });
 
-  it("01 §6.3 while hashes change their version, one that had drifted stays so", () => {
+  it("01 §6.3 while hash versions change, a drifted claim stays drifted", () => {
     const at = { status: "True", lastTransitionTime: "2026-01-01T00:00:00Z" } as const;
     const marked = (reason: string): NodeClaim => ({
       ...claim({}, stamp("1", "ts-v1")),
@@ -117,7 +117,7 @@ describe("03:M-7 the catalogue", () => {
   const bought = (capacityType: string, zone = "a", more: Told = {}) =>
     claim({ [labels.instanceType]: "m", [labels.zone]: zone, [labels.capacityType]: capacityType, ...more });
 
-  it("is asked about claims older than an hour", () => {
+  it("is checked for claims older than an hour", () => {
     const created = Date.parse("2026-01-01T00:00:00Z");
     expect(isDueForInstanceTypeCheck(claim({}), created + hour)).toBe(false);
     expect(isDueForInstanceTypeCheck(claim({}), created + hour + 1)).toBe(true);
@@ -156,7 +156,7 @@ describe("03:M-7 the catalogue", () => {
       expect(isInstanceTypeNotFound(reserved, sold(capacityTypes), policy)).toBe(isUnknown);
     });
 
-    it("another reservation is as good", () => {
+    it("another reservation is no drift", () => {
       expect(isInstanceTypeNotFound(reserved, sold(["reserved"], "r-2"), policy)).toBe(false);
     });
   });

@@ -1,5 +1,4 @@
 import type { Pod } from "../../api/kubernetes/pod.ts";
-import type { KubeObject } from "../../api/object.ts";
 import { isOwnedByDaemonSet, isTerminalPod, isTerminatingPod } from "../../core/pod-predicates.ts";
 import type { Controller } from "../../kube/controller.ts";
 import { builtInTypes, karpenterTypes } from "../../kube/resources.ts";
@@ -7,10 +6,9 @@ import type { ObjectChange } from "../../kube/view.ts";
 import { rfc3339 } from "../../util/timestamp.ts";
 import type { ControllerDependencies } from "../controller-dependencies.ts";
 import { type KarpenterContext, karpenterController } from "../karpenter-context.ts";
+import { type PodKubeObject, podView } from "../node/pods-of-node.ts";
 import { mergePatchObject, requeueOnConflict } from "../writes.ts";
 import { claimForNode, indexClaimsAndNodes, isManagedClaim, nodeView } from "./claim-lookups.ts";
-
-type PodKubeObject = Pod & KubeObject;
 
 /** Shorter than the wait before a disruption is executed, so that no event in between is missed. (03:M-2) */
 const dedupeMs = 10_000;
@@ -24,9 +22,9 @@ export function podEventsController(dependencies: ControllerDependencies): Contr
     kinds: [builtInTypes.Pod, karpenterTypes.NodeClaim, builtInTypes.Node],
     concurrency,
     start: indexClaimsAndNodes,
-    subscribe: (enqueue, { view, clock }) => {
-      const startedAt = clock.now();
-      return view<PodKubeObject>(builtInTypes.Pod).subscribe((change) => {
+    subscribe: (enqueue, context) => {
+      const startedAt = context.clock.now();
+      return podView(context).subscribe((change) => {
         for (const nodeName of nodeNamesOfPodEvent(change, startedAt)) enqueue(nodeName);
       });
     },

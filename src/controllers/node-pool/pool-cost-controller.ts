@@ -8,7 +8,7 @@ import type { ObjectChange } from "../../kube/view.ts";
 import { poolCost as costOf, type PriceList, priceKeyOf, priceList } from "../../state/pool-cost.ts";
 import type { ControllerDependencies } from "../controller-dependencies.ts";
 import { type KarpenterContext, karpenterController } from "../karpenter-context.ts";
-import { claimsOfPool, indexClaimsAndNodes, poolNameOf } from "../node-claim/claim-lookups.ts";
+import { claimNameOf, claimsOfPool, indexClaimsAndNodes, poolNameOf } from "../node-claim/claim-lookups.ts";
 import { logReference } from "../provisioning/log-text.ts";
 import { scaledConcurrency } from "../settings.ts";
 import { managedPool, nodePoolView } from "./managed-pools.ts";
@@ -77,8 +77,8 @@ async function reportPoolCost(
     : await fetchPrices(pool, { claims, now, priceCache }, context);
   if (poolPrices === undefined) return { afterMs: unevaluatedMs };
   const { total, unpriced } = costOf(claims, poolPrices.prices);
-  for (const claim of unpriced) if (!before?.unpriced.has(nameOf(claim))) reportUnknownPrice(claim, pool, context);
-  priceCache.byPool.set(name, { ...poolPrices, unpriced: new Set(unpriced.map(nameOf)) });
+  for (const claim of unpriced) if (!before?.unpriced.has(claimNameOf(claim))) reportUnknownPrice(claim, pool, context);
+  priceCache.byPool.set(name, { ...poolPrices, unpriced: new Set(unpriced.map(claimNameOf)) });
   context.metrics.set("nodepools_cost_total", { nodepool: name }, total);
   return { afterMs: poolPrices.fetchedAt + refreshMs - now };
 }
@@ -100,7 +100,7 @@ function isCurrent(
     now - poolPrices.fetchedAt >= refreshMs
   )
     return false;
-  return costOf(claims, poolPrices.prices).unpriced.every((claim) => poolPrices.unpriced.has(nameOf(claim)));
+  return costOf(claims, poolPrices.prices).unpriced.every((claim) => poolPrices.unpriced.has(claimNameOf(claim)));
 }
 
 /** Undefined while NodeOverlays are evaluated. (02:O-8) */
@@ -138,8 +138,4 @@ function poolNameOnCreateOrDelete({ object, old }: ObjectChange<NodePool>): read
 function poolNamesOfClaim({ object, old }: ObjectChange<NodeClaim>): readonly string[] {
   if (object && old && priceKeyOf(object) === priceKeyOf(old) && poolNameOf(object) === poolNameOf(old)) return [];
   return [object, old].flatMap((claim) => (claim && poolNameOf(claim)) ?? []);
-}
-
-function nameOf({ metadata }: NodeClaim): string {
-  return metadata.name ?? "";
 }

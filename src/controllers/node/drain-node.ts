@@ -9,7 +9,7 @@ import type { NodeKubeObject } from "../node-claim/claim-lookups.ts";
 import type { EvictionQueue } from "./eviction-queue.ts";
 import { type DrainDeadline, isForceDeleteDue } from "./force-delete.ts";
 import { podsOfNode } from "./pods-of-node.ts";
-import type { TerminatingNode, TerminationStepResult } from "./terminating-node.ts";
+import type { TerminatingNode, TerminationStepResult } from "./termination-step.ts";
 
 const pollMs = 1_000;
 /** Long enough for pods that were bound just before the scheduler saw the taint to appear. (03:T-13) */

@@ -18,7 +18,7 @@ function queue() {
   return { pods, told, stop, add };
 }
 
-it("03:T-40 a pod is in it once, and who is in it is not told of again", () => {
+it("03:T-40 a pod is queued once, and announced once", () => {
   const { pods, told, add } = queue();
   add();
   add();
@@ -27,7 +27,7 @@ it("03:T-40 a pod is in it once, and who is in it is not told of again", () => {
   expect(pods.get(key)).toEqual({ namespace: "shop", name: "web", uid: "web", node: "n", refusals: 0 });
 });
 
-it("03:T-40 a deadline comes nearer and never goes away", () => {
+it("03:T-40 a deadline moves forward and is never removed", () => {
   const { pods, told, add } = queue();
   const deadlines: (number | undefined)[] = [];
   for (const deadline of [undefined, 300, 400, 200, undefined, 200]) {
@@ -46,7 +46,7 @@ it("03:T-40 a pod of the same name with another uid is another pod", () => {
   expect([pods.get("shop/web/1"), pods.get("shop/web/2")?.uid]).toEqual([undefined, "2"]);
 });
 
-it("03:T-40 refusals are counted until it is gone, also when its deadline comes nearer", () => {
+it("03:T-40 refusals are counted until the pod is gone, also when its deadline moves forward", () => {
   const { pods, add } = queue();
   add();
   expect([pods.countRefusal(key), pods.countRefusal(key)]).toEqual([1, 2]);
@@ -58,7 +58,7 @@ it("03:T-40 refusals are counted until it is gone, also when its deadline comes 
   expect(pods.get(key)?.refusals).toBe(0);
 });
 
-it("who comes late hears of all that wait", () => {
+it("a late subscriber gets all queued pods", () => {
   const { pods, told, stop, add } = queue();
   stop();
   add();

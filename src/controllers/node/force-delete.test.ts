@@ -9,7 +9,7 @@ const pod = (terminationGracePeriodSeconds?: number, deletion?: string): Pod => 
 });
 const deadlineMs = at("00:10:00");
 
-describe("isForcedNow", () => {
+describe("isForceDeleteDue", () => {
   const cases: readonly [title: string, pod: Pod, now: string, expected: boolean][] = [
     ["has its grace to the second", pod(60), "00:09:00", false],
     ["has less time than its grace", pod(60), "00:09:00.001", true],
@@ -31,7 +31,7 @@ describe("isForcedNow", () => {
   });
 });
 
-it("03:T-51 the grace is what is left in whole seconds, and never nothing", () => {
+it("03:T-51 the grace period is the time left in whole seconds, and never zero", () => {
   const grace = (time: string) => forceDeleteGraceSeconds({ nowMs: at(time), deadlineMs });
   expect(["00:09:00", "00:09:00.001", "00:09:59.5", "00:10:00", "00:20:00"].map(grace)).toEqual([60, 59, 1, 1, 1]);
 });

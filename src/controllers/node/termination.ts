@@ -23,11 +23,11 @@ import { scaledConcurrency } from "../settings.ts";
 import { deleteExisting, requeueOnConflict } from "../writes.ts";
 import { drainNode } from "./drain-node.ts";
 import type { EvictionQueue } from "./eviction-queue.ts";
+import { terminateInstance } from "./instance-termination.ts";
 import { indexPodsByNode } from "./pods-of-node.ts";
 import { removeNodeFinalizer } from "./remove-node-finalizer.ts";
 import { taintNode } from "./taint-node.ts";
-import { terminateInstance } from "./terminate-instance.ts";
-import type { TerminatingNode } from "./terminating-node.ts";
+import type { TerminatingNode } from "./termination-step.ts";
 import { awaitVolumeDetachment, indexVolumeAttachments } from "./volume-detachment.ts";
 
 /** Terminates a deleted Node gracefully: its pods, its volumes, its instance, then its finalizer. (03 §2.1) */

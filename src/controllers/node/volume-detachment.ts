@@ -12,7 +12,7 @@ import { withClaimCondition, withClaimConditionTrue } from "../node-claim/claim-
 import type { NodeKubeObject } from "../node-claim/claim-lookups.ts";
 import { joinedNames } from "../provisioning/log-text.ts";
 import { podsOfNode } from "./pods-of-node.ts";
-import type { TerminatingNode, TerminationStepResult } from "./terminating-node.ts";
+import type { TerminatingNode, TerminationStepResult } from "./termination-step.ts";
 
 interface VolumeAttachment extends KubeObject {
   readonly spec: {

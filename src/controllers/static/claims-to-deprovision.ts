@@ -3,6 +3,7 @@ import type { Pod } from "../../api/kubernetes/pod.ts";
 import { isPodProtected } from "../../api/validation/do-not-disrupt.ts";
 import { lifetimeRemaining, totalEvictionCost } from "../../core/disruption-cost.ts";
 import { isOwnedByDaemonSet } from "../../core/pod-predicates.ts";
+import { claimNameOf } from "../node-claim/claim-lookups.ts";
 
 /** A claim that could be deleted. */
 export interface DeprovisioningCandidate {
@@ -21,7 +22,10 @@ export function claimsToDeprovision(
 ): readonly NodeClaim[] {
   return candidates
     .map(({ claim, pods }) => ({ claim, rank: rankOf({ claim, pods }, nowMs) }))
-    .sort((a, b) => a.rank[0] - b.rank[0] || a.rank[1] - b.rank[1] || (nameOf(a.claim) < nameOf(b.claim) ? -1 : 1))
+    .sort(
+      (a, b) =>
+        a.rank[0] - b.rank[0] || a.rank[1] - b.rank[1] || (claimNameOf(a.claim) < claimNameOf(b.claim) ? -1 : 1),
+    )
     .slice(0, count)
     .map(({ claim }) => claim);
 }
@@ -31,8 +35,4 @@ function rankOf({ claim, pods }: DeprovisioningCandidate, nowMs: number): Rank {
   const hasProtectedPod = pods.some((pod) => isPodProtected(pod, nowMs));
   if (!hasProtectedPod && pods.every(isOwnedByDaemonSet)) return [1, 0];
   return [hasProtectedPod ? 3 : 2, totalEvictionCost(pods) * lifetimeRemaining(claim, nowMs)];
-}
-
-function nameOf({ metadata }: NodeClaim): string {
-  return metadata.name ?? "";
 }

@@ -8,7 +8,7 @@ async function samplesOf(registry: Parameters<typeof scrape>[0], name: string) {
 }
 
 describe("metrics for Prometheus", () => {
-  it("03 §6.1 tell what is running", async () => {
+  it("03 §6.1 have build_info", async () => {
     const build = { version: "1.2.3", commit: "abc", runtime: "v20.20.2", arch: "x64" };
     const { registry } = promMetrics({ build });
     expect(await samplesOf(registry, "karpenter_build_info")).toEqual({
@@ -65,7 +65,7 @@ describe("metrics for Prometheus", () => {
     expect(await samplesOf(registry, "karpenter_nodepools_limit")).toEqual({});
   });
 
-  it("work series out when they are read, beside those that were set, until told not to", async () => {
+  it("compute series when they are read, beside those that were set, until stopped", async () => {
     const { metrics, registry } = promMetrics();
     let price = 1;
     metrics.set("nodepools_cost_total", { nodepool: "set" }, 7);
@@ -78,7 +78,7 @@ describe("metrics for Prometheus", () => {
     expect(await samplesOf(registry, "karpenter_nodepools_cost_total")).toEqual({ '{nodepool="set"}': 7 });
   });
 
-  it("make a family once, however often it is asked for", async () => {
+  it("define a family once, however often it is asked for", async () => {
     const { metrics, registry } = promMetrics();
     const row = { name: "operator_x_total", type: "counter", labels: ["kind"], help: "x" } as const;
     metrics.family(row).record({ kind: "a" }, 1);
@@ -87,7 +87,7 @@ describe("metrics for Prometheus", () => {
   });
 });
 
-describe("metrics of the framework", () => {
+describe("metrics of controller-runtime and client-go", () => {
   it("03 §6.1 follow a controller and its queue", async () => {
     const { registry } = promMetrics();
     const { observerFor } = frameworkMetrics(registry);
@@ -118,7 +118,7 @@ describe("metrics of the framework", () => {
     expect(waited['_sum{controller="provisioner",name="provisioner"}']).toBe(0.5);
   });
 
-  it("03 §6.1 count requests by answer and time them by kind", async () => {
+  it("03 §6.1 count requests by status code and time them by kind", async () => {
     const { registry } = promMetrics();
     const { recordRequest, recordLeadership } = frameworkMetrics(registry);
     const type = { group: "karpenter.sh", version: "v1", kind: "NodePool", plural: "nodepools", namespaced: false };

@@ -34,7 +34,7 @@ describe("the controller's log, for kubectl logs", () => {
     expect(await all(book.read({ timestamps: true, tailLines: 1 }))).toBe("2026-01-01T00:00:02.000Z c\n");
   });
 
-  it("05 §1 follows for as long as somebody listens", async () => {
+  it("05 §1 follows for as long as there is a reader", async () => {
     const book = written("a");
     const listener = new AbortController();
     const heard: string[] = [];
@@ -49,7 +49,7 @@ describe("the controller's log, for kubectl logs", () => {
     expect(heard).toEqual(["a\n", "b\n"]);
   });
 
-  it("forgets the oldest lines, and a reader goes on with what is left", async () => {
+  it("drops the oldest lines, and a reader continues with those left", async () => {
     const book = new LogBuffer(() => start);
     for (let line = 0; line < 50_000; line++) book.write(String(line));
     const text = await all(book.read({}));

@@ -37,26 +37,22 @@ const claimIndex = "claim";
 export function persistentVolumeController({
   provisionMs,
 }: Pick<VolumeDelays, "provisionMs"> = defaultVolumeDelays): Controller {
-  /** When provisioning for a claim began. */
-  const provisioningSince = new Map<string, number>();
   return reconcileController({
     name: "persistentvolume-controller",
     kinds: [builtInTypes.Node],
     triggers: [
-      triggerOn<Claim>(builtInTypes.PersistentVolumeClaim, ({ object, old }) => {
-        const key = cacheKey((object ?? old).metadata);
-        if (object === undefined) provisioningSince.delete(key);
-        return object === undefined ? [] : [key];
-      }),
+      triggerOn<Claim>(builtInTypes.PersistentVolumeClaim, ({ object, old }) => [cacheKey((object ?? old).metadata)]),
       triggerOn<Volume>(builtInTypes.PersistentVolume, ({ object }, context) => {
         const ref = object && claimRefOf(object);
         return ref === undefined ? pendingClaims(context) : [ref.key];
       }),
       triggerOn(builtInTypes.StorageClass, (_, context) => pendingClaims(context)),
     ],
-    start: ({ view }) =>
-      view<Volume>(builtInTypes.PersistentVolume).addIndex(claimIndex, (one) => claimRefOf(one)?.key),
-    reconcile: (key, context) => bindOrProvision(key, context, { provisioningSince, provisionMs }),
+    start: ({ view }) => {
+      view<Volume>(builtInTypes.PersistentVolume).addIndex(claimIndex, (one) => claimRefOf(one)?.key);
+      return new Map<string, number>();
+    },
+    reconcile: (key, context, provisioningSince) => bindOrProvision(key, context, { provisioningSince, provisionMs }),
   });
 }
 
@@ -68,6 +64,7 @@ function pendingClaims({ view }: ControllerContext): readonly string[] {
 }
 
 interface ProvisioningState {
+  /** When provisioning for a claim began, by key. */
   readonly provisioningSince: Map<string, number>;
   readonly provisionMs: number;
 }
@@ -78,6 +75,7 @@ async function bindOrProvision(
   { provisioningSince, provisionMs }: ProvisioningState,
 ): Promise<RequeueAfter | undefined> {
   const claim = context.view<Claim>(builtInTypes.PersistentVolumeClaim).get(key);
+  if (claim === undefined) provisioningSince.delete(key);
   if (claim === undefined || claim.metadata.deletionTimestamp !== undefined || isBound(claim)) return undefined;
   const storageClass = storageClassOf(claim, context);
   const found = volumeFor(claim, storageClass, context);

@@ -1,7 +1,7 @@
 import type { KarpenterContext } from "../karpenter-context.ts";
 import { withClaimConditionTrue } from "../node-claim/claim-conditions.ts";
 import { deleteInstance } from "../node-claim/delete-instance.ts";
-import type { TerminatingNode, TerminationStepResult } from "./terminating-node.ts";
+import type { TerminatingNode, TerminationStepResult } from "./termination-step.ts";
 
 const pollMs = 5_000;
 
