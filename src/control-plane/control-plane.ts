@@ -131,8 +131,8 @@ async function runCluster(
   const { clock } = api;
   const kind = api.kinds.get(builtInTypes.Node);
   const earlier = (await api.list(kind)).items.flatMap((node) => ordinalOf(node) ?? []);
-  const wanted = new Set([...Array.from({ length: nodes }, (_, index) => index + 1), ...earlier]);
-  const instances = [...wanted].map((ordinal) => defaultInstance(ordinal, { launchedAt: clock.now() }));
+  const ordinals = new Set([...Array.from({ length: nodes }, (_, index) => index + 1), ...earlier]);
+  const instances = [...ordinals].map((ordinal) => defaultInstance(ordinal, { launchedAt: clock.now() }));
   const plainInstances = new InstanceList(instances);
   const controllers = startSimulatedCluster({
     api,

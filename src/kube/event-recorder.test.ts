@@ -6,9 +6,9 @@ import type { Event } from "./event.ts";
 import { type EventRecord, EventRecorder, type EventRecorderOptions } from "./event-recorder.ts";
 import { httpClient } from "./http-client.ts";
 
-const about = { apiVersion: "v1", kind: "Pod", namespace: "shop", name: "web", uid: "u1" };
-const happening = (change: Partial<EventRecord> = {}): EventRecord => ({
-  involvedObject: about,
+const pod = { apiVersion: "v1", kind: "Pod", namespace: "shop", name: "web", uid: "u1" };
+const eventRecord = (change: Partial<EventRecord> = {}): EventRecord => ({
+  involvedObject: pod,
   type: "Normal",
   reason: "Nominated",
   message: "Pod should schedule on: nodeclaim/a",
@@ -35,9 +35,9 @@ function setUp(options: Partial<EventRecorderOptions> = {}, interfere?: Interfer
 }
 
 describe("EventRecorder", () => {
-  it("writes an Event about the object, in its namespace", async () => {
+  it("writes an Event pod the object, in its namespace", async () => {
     const { clock, recorder, events } = setUp();
-    expect(recorder.record(happening())).toBe(true);
+    expect(recorder.record(eventRecord())).toBe(true);
     await clock.advance(0);
     expect(events()).toEqual([
       {
@@ -48,7 +48,7 @@ describe("EventRecorder", () => {
           namespace: "shop",
           resourceVersion: "1",
         },
-        involvedObject: about,
+        involvedObject: pod,
         type: "Normal",
         reason: "Nominated",
         message: "Pod should schedule on: nodeclaim/a",
@@ -61,32 +61,32 @@ describe("EventRecorder", () => {
       },
     ]);
     const node = { apiVersion: "v1", kind: "Node", name: "n", uid: "n" };
-    recorder.record(happening({ involvedObject: node }));
+    recorder.record(eventRecord({ involvedObject: node }));
     await clock.advance(0);
     expect(events()[1]?.metadata.namespace).toBe("default");
   });
 
   it("03 §6.2 records an event with dedupe values once in two minutes, or in its own duration", async () => {
     const { clock, recorder } = setUp();
-    const told = (change: Partial<EventRecord>) => recorder.record(happening(change));
+    const record = (change: Partial<EventRecord>) => recorder.record(eventRecord(change));
     const two = { dedupe: { values: ["u1"] } };
-    expect([told(two), told({ ...two, message: "another" }), told({ ...two, reason: "NOMINATED" })]).toEqual([
+    expect([record(two), record({ ...two, message: "another" }), record({ ...two, reason: "NOMINATED" })]).toEqual([
       true,
       false,
       false,
     ]);
-    expect(told({ dedupe: { values: ["u1", "x"] } })).toBe(true);
-    expect(told({ ...two, reason: "Other" })).toBe(true);
+    expect(record({ dedupe: { values: ["u1", "x"] } })).toBe(true);
+    expect(record({ ...two, reason: "Other" })).toBe(true);
     await clock.advance(119_999);
-    expect(told(two)).toBe(false);
+    expect(record(two)).toBe(false);
     await clock.advance(1);
-    expect(told(two)).toBe(true);
+    expect(record(two)).toBe(true);
     const five = { reason: "FailedScheduling", dedupe: { values: ["u1"], durationMs: 300_000 } };
-    expect(told(five)).toBe(true);
+    expect(record(five)).toBe(true);
     await clock.advance(299_999);
-    expect(told(five)).toBe(false);
+    expect(record(five)).toBe(false);
     await clock.advance(1);
-    expect([told(five), told({ dedupe: { values: [] } }), told({ dedupe: { values: [] } })]).toEqual([
+    expect([record(five), record({ dedupe: { values: [] } }), record({ dedupe: { values: [] } })]).toEqual([
       true,
       true,
       true,
@@ -96,8 +96,8 @@ describe("EventRecorder", () => {
   it("03 §6.2 does not deduplicate events of two objects of one name", async () => {
     const { recorder } = setUp();
     const dedupe = { values: ["web"] };
-    expect(recorder.record(happening({ dedupe }))).toBe(true);
-    expect(recorder.record(happening({ dedupe, involvedObject: { ...about, namespace: "other", uid: "u2" } }))).toBe(
+    expect(recorder.record(eventRecord({ dedupe }))).toBe(true);
+    expect(recorder.record(eventRecord({ dedupe, involvedObject: { ...pod, namespace: "other", uid: "u2" } }))).toBe(
       true,
     );
   });
@@ -105,46 +105,46 @@ describe("EventRecorder", () => {
   it("02:L-21 limits a reason to five a second after a burst of ten, over all objects", async () => {
     const { clock, recorder } = setUp({ limits: { Nominated: { perSecond: 5, burst: 10 } } });
     let uid = 0;
-    const tell = (count: number, reason = "Nominated") => {
+    const recordMany = (count: number, reason = "Nominated") => {
       const tries = Array.from({ length: count }, () =>
-        recorder.record(happening({ reason, involvedObject: { ...about, uid: `${uid++}` } })),
+        recorder.record(eventRecord({ reason, involvedObject: { ...pod, uid: `${uid++}` } })),
       );
-      return tries.filter((told) => told).length;
+      return tries.filter((isRecorded) => isRecorded).length;
     };
-    expect([tell(30), tell(30, "Other")]).toEqual([10, 30]);
+    expect([recordMany(30), recordMany(30, "Other")]).toEqual([10, 30]);
     await clock.advance(1_000);
-    expect(tell(30)).toBe(5);
+    expect(recordMany(30)).toBe(5);
     await clock.advance(60_000);
-    expect(tell(30)).toBe(10);
+    expect(recordMany(30)).toBe(10);
   });
 
   it("counts repetitions in one Event; if it was deleted, a new one continues the count", async () => {
     const { clock, recorder, events, server } = setUp();
     for (let i = 0; i < 3; i++) {
-      recorder.record(happening());
+      recorder.record(eventRecord());
       await clock.advance(60_000);
     }
     expect(events().map(({ count, firstTimestamp, lastTimestamp }) => [count, firstTimestamp, lastTimestamp])).toEqual([
       [3, "2026-01-01T00:00:00Z", "2026-01-01T00:02:00Z"],
     ]);
     server.objects.clear();
-    recorder.record(happening());
+    recorder.record(eventRecord());
     await clock.advance(0);
     expect(events().map(({ count, firstTimestamp }) => [count, firstTimestamp])).toEqual([[4, "2026-01-01T00:00:00Z"]]);
     await clock.advance(600_000);
-    recorder.record(happening());
+    recorder.record(eventRecord());
     await clock.advance(0);
     expect(events().map(({ count }) => count)).toEqual([4, 1]);
   });
 
   it("allows 25 events of one object, then one in five minutes", async () => {
     const { clock, recorder } = setUp();
-    const tell = () => recorder.record(happening());
-    expect(Array.from({ length: 40 }, tell).filter((told) => told)).toHaveLength(25);
+    const recordMany = () => recorder.record(eventRecord());
+    expect(Array.from({ length: 40 }, recordMany).filter((isRecorded) => isRecorded)).toHaveLength(25);
     await clock.advance(299_000);
-    expect(tell()).toBe(false);
+    expect(recordMany()).toBe(false);
     await clock.advance(1_000);
-    expect([tell(), tell()]).toEqual([true, false]);
+    expect([recordMany(), recordMany()]).toEqual([true, false]);
   });
 
   it("retries transient failures in order, and gives up on others", async () => {
@@ -155,7 +155,7 @@ describe("EventRecorder", () => {
       return failures-- > 0 ? failure(503, "ServiceUnavailable") : undefined;
     };
     const { clock, recorder, events, lost } = setUp({}, refuse);
-    for (const message of ["first", "unwanted", "cursed", "last"]) recorder.record(happening({ message }));
+    for (const message of ["first", "unwanted", "cursed", "last"]) recorder.record(eventRecord({ message }));
     await clock.advance(60_000);
     expect(events().map(({ message }) => message)).toEqual(["first", "last"]);
     expect(lost).toEqual(["unwanted", "cursed"]);
@@ -166,10 +166,10 @@ describe("EventRecorder", () => {
     const refuse: Interference = () =>
       isOut ? failure(503, "ServiceUnavailable", { retryAfterSeconds: 10 }) : undefined;
     const { clock, recorder, events, stop, running } = setUp({}, refuse);
-    recorder.record(happening({ message: "under way" }));
+    recorder.record(eventRecord({ message: "under way" }));
     await clock.advance(0);
     for (let i = 0; i < 1_100; i++)
-      recorder.record(happening({ message: `${i}`, involvedObject: { ...about, uid: `${i}` } }));
+      recorder.record(eventRecord({ message: `${i}`, involvedObject: { ...pod, uid: `${i}` } }));
     isOut = false;
     stop();
     await running;

@@ -104,10 +104,10 @@ export class EventRecorder {
     return false;
   }
 
-  #isWithinLimits({ involvedObject: about, reason }: EventRecord): boolean {
+  #isWithinLimits({ involvedObject, reason }: EventRecord): boolean {
     const limit = this.#limits.get(reason);
     if (limit !== undefined && !limit.tryTake()) return false;
-    const key = referenceKey(about);
+    const key = referenceKey(involvedObject);
     const bucket = this.#objectBuckets.get(key) ?? new TokenBucket(perObjectRate, this.#options.clock);
     this.#objectBuckets.set(key, bucket, (perObjectRate.burst / perObjectRate.perSecond) * 1000); // by then it is full again
     return bucket.tryTake();
@@ -167,7 +167,7 @@ export class EventRecorder {
   }
 
   #event(
-    { involvedObject: about, type, reason, message }: EventRecord,
+    { involvedObject, type, reason, message }: EventRecord,
     times: Pick<Event, "count" | "firstTimestamp">,
   ): Event {
     const { clock, random, component } = this.#options;
@@ -175,8 +175,11 @@ export class EventRecorder {
       apiVersion: "v1",
       kind: "Event",
       // Cluster-wide objects have their events in `default`.
-      metadata: { name: `${about.name.slice(0, 236)}.${random.hex(16)}`, namespace: about.namespace || "default" },
-      involvedObject: about,
+      metadata: {
+        name: `${involvedObject.name.slice(0, 236)}.${random.hex(16)}`,
+        namespace: involvedObject.namespace || "default",
+      },
+      involvedObject,
       type,
       reason,
       message,

@@ -106,12 +106,12 @@ export class SharedViews {
   }
 
   #watch(type: ResourceType): WatchedType {
-    const { client, clock, random, projections, pause, onFailure: onTrouble } = this.#options;
+    const { client, clock, random, projections, pause, onFailure } = this.#options;
     const project = projections?.get(type) ?? keepWhole;
     const view = new View<KubeObject>({
       clock,
       pause,
-      onHandlerError: (error) => onTrouble(type, { kind: "handler-failed", error }),
+      onHandlerError: (error) => onFailure(type, { kind: "handler-failed", error }),
     });
     const informer = new Informer<KubeObject, KubeObject>({
       kube: client,
@@ -120,7 +120,7 @@ export class SharedViews {
       random: random.fork(typeKey(type)),
       project,
       pause,
-      onFailure: (failure) => onTrouble(type, failure),
+      onFailure: (failure) => onFailure(type, failure),
     });
     informer.subscribe({
       added: (object) => view.onWatchUpdate(object),

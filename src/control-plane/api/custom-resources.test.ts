@@ -126,8 +126,8 @@ describe("custom resource definitions (05 §3)", () => {
     await client.create(types.definitions, gadgets());
     await client.create(type("v1"), gadget({}, { name: "free" }));
     await client.create(type("v1"), gadget({}, { name: "held", finalizers: ["example.com/hold"] }));
-    const going = await client.delete(types.definitions, { name: "gadgets.example.com" });
-    expect(listAt(going?.status, "conditions").at(-1)).toMatchObject({ type: "Terminating", status: "True" });
+    const terminating = await client.delete(types.definitions, { name: "gadgets.example.com" });
+    expect(listAt(terminating?.status, "conditions").at(-1)).toMatchObject({ type: "Terminating", status: "True" });
     expect((await client.list(type("v1"))).items.map(({ metadata }) => metadata.name)).toEqual(["held"]);
     expect((await refusal(client.create(type("v1"), gadget({}, { name: "late" })))).code).toBe("method-not-allowed");
     await client.patch(type("v1"), { name: "held" }, { kind: "merge", body: { metadata: { finalizers: null } } });

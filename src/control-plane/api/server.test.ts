@@ -48,8 +48,8 @@ describe("ApiServer (05 §3)", () => {
     // Replacing it does not remove the finalizer.
     const bare = { apiVersion: "v1", kind: "Namespace", metadata: { name: "n", labels: { a: "b" } } };
     expect((await client.update(types.namespaces, bare)).spec).toEqual({ finalizers: ["kubernetes"] });
-    const going = await client.delete(types.namespaces, { name: "n" });
-    expect(going?.status).toEqual({ phase: "Terminating" });
+    const terminating = await client.delete(types.namespaces, { name: "n" });
+    expect(terminating?.status).toEqual({ phase: "Terminating" });
     const error = await refusal(client.create(types.configMaps, configMap("m", {}, { namespace: "n" })));
     expect([error.code, error.status?.details?.causes?.[0]?.reason]).toEqual(["forbidden", "NamespaceTerminating"]);
     await client.patch(types.namespaces, { name: "n" }, { kind: "merge", body: { spec: { finalizers: [] } } });
@@ -62,8 +62,8 @@ describe("ApiServer (05 §3)", () => {
   ] as const)("05:CP-L7 %s deletion is left to the garbage collector", async (propagation, finalizer) => {
     const { client } = apiWorld();
     await client.create(types.configMaps, configMap("m"));
-    const going = await client.delete(types.configMaps, at("m"), { propagation });
-    expect(going?.metadata.finalizers).toEqual([finalizer]);
+    const terminating = await client.delete(types.configMaps, at("m"), { propagation });
+    expect(terminating?.metadata.finalizers).toEqual([finalizer]);
     expect(await client.delete(types.configMaps, at("m"), { propagation: "Background" })).toBeUndefined();
   });
 
@@ -152,20 +152,20 @@ describe("ApiServer (05 §3)", () => {
   });
 
   it("05:CP-T5 acknowledges a durable write, notifies watchers no sooner, and restores everything", async () => {
-    const kept: JournalEntry[] = [];
+    const entries: JournalEntry[] = [];
     const waiting: (() => void)[] = [];
     const journal = {
       append: (entry: JournalEntry) =>
         new Promise<void>((resolve) => {
           waiting.push(() => {
-            kept.push(entry);
+            entries.push(entry);
             resolve();
           });
         }),
     };
     const { client, api: server } = apiWorld({ journal });
     const flush = async () => {
-      for (const keep of waiting.splice(0)) keep();
+      for (const resolve of waiting.splice(0)) resolve();
       await new Promise((resolve) => setImmediate(resolve));
     };
     await flush();
@@ -181,7 +181,7 @@ describe("ApiServer (05 §3)", () => {
     const made = await creating;
     expect(watch.poll()).toMatchObject({ type: "ADDED" });
 
-    const again = apiWorld({ restore: kept });
+    const again = apiWorld({ restore: entries });
     expect(await again.client.get(types.configMaps, at("m"))).toEqual(made);
     expect(again.api.revision).toBeGreaterThan(Number(made.metadata.resourceVersion));
     const old = { resourceVersion: made.metadata.resourceVersion };

@@ -28,17 +28,17 @@ describe("ObjectStore (05 §3)", () => {
 
   it("reports changes with the previous object", () => {
     const store = new ObjectStore();
-    const heard: StoreChange[] = [];
-    const stop = store.subscribe("pods", (change) => heard.push(change));
+    const changes: StoreChange[] = [];
+    const stop = store.subscribe("pods", (change) => changes.push(change));
     const first = store.put("pods", "p", draft("n"));
     const second = store.put("pods", "p", draft("m"));
     store.put("nodes", "n", draft(""));
     store.remove("pods", "p");
     stop();
     store.put("pods", "p", draft("n"));
-    expect(heard.map(({ type, revision }) => `${type} ${revision}`)).toEqual(["ADDED 1", "MODIFIED 2", "DELETED 4"]);
-    expect(heard.map(({ previous }) => previous)).toEqual([undefined, first, second]);
-    expect(store.collection("pods").log.since(0)?.slice(0, 3)).toEqual(heard);
+    expect(changes.map(({ type, revision }) => `${type} ${revision}`)).toEqual(["ADDED 1", "MODIFIED 2", "DELETED 4"]);
+    expect(changes.map(({ previous }) => previous)).toEqual([undefined, first, second]);
+    expect(store.collection("pods").log.since(0)?.slice(0, 3)).toEqual(changes);
   });
 
   it("keeps order, ranges and the index as a sorted map would", () => {

@@ -100,8 +100,8 @@ interface FieldOwnership {
 function pruneResultOf(step: string, { last, keep, isField }: FieldOwnership): PruneResult {
   const before = last.children.get(step);
   if (before === undefined) return undefined;
-  const wanted = keep.flatMap((set) => set.children.get(step) ?? []);
-  const isWanted = isField ? wanted.length > 0 : wanted.some(({ isMember }) => isMember);
-  const isRemoved = !isWanted && (isField || before.isMember);
-  return isRemoved ? "remove" : { last: before, keep: wanted };
+  const owners = keep.flatMap((set) => set.children.get(step) ?? []);
+  const isOwned = isField ? owners.length > 0 : owners.some(({ isMember }) => isMember);
+  const isRemoved = !isOwned && (isField || before.isMember);
+  return isRemoved ? "remove" : { last: before, keep: owners };
 }

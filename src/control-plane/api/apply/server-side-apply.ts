@@ -38,8 +38,8 @@ export interface ApplyOperation {
  */
 export function serverSideApply(operation: ApplyOperation): ObjectDraft {
   const { kind, live, config, request } = operation;
-  const wanted = endpointFields(kind, request, withoutSystemFields(fieldSetOf(config, kind.fields)));
-  if (live === undefined) return createApplied(operation, wanted);
+  const appliedFields = endpointFields(kind, request, withoutSystemFields(fieldSetOf(config, kind.fields)));
+  if (live === undefined) return createApplied(operation, appliedFields);
   const managers = managersOrDefault(live, kind);
   const isOwn = isApplierOf(operation);
   const last = managers.find(isOwn);
@@ -58,27 +58,27 @@ export function serverSideApply(operation: ApplyOperation): ObjectDraft {
     ...one,
     fields: losers.reduce((left, lost) => fieldSetDifference(left, lost), one.fields),
   }));
-  const keep = [wanted, ...kept.map(({ fields }) => fields)];
+  const keep = [appliedFields, ...kept.map(({ fields }) => fields)];
   const draft = copyJson(
     last === undefined ? merged : pruneAbandoned(merged, last.fields, { keep, schema: kind.fields }),
   ) as ObjectDraft;
   const { changed: now, removed } = compareFields(live, draft, kind.fields);
   const isSame =
     last !== undefined &&
-    isSameFieldSet(last.fields, wanted) &&
+    isSameFieldSet(last.fields, appliedFields) &&
     isEmptyFieldSet(withoutSystemFields(now)) &&
     isEmptyFieldSet(withoutSystemFields(removed));
-  const survivors = kept.map((one) => ({
+  const otherManagers = kept.map((one) => ({
     ...one,
     fields: fieldSetRecursiveDifference(one.fields, withoutSystemFields(removed)),
   }));
-  setFieldManagers(draft, [...survivors, isSame ? last : managerEntry(operation, wanted)]);
+  setFieldManagers(draft, [...otherManagers, isSame ? last : managerEntry(operation, appliedFields)]);
   return draft;
 }
 
-function createApplied(operation: ApplyOperation, wanted: FieldSet): ObjectDraft {
+function createApplied(operation: ApplyOperation, appliedFields: FieldSet): ObjectDraft {
   const draft = draftOf(operation.config);
-  setFieldManagers(draft, [managerEntry(operation, wanted)]);
+  setFieldManagers(draft, [managerEntry(operation, appliedFields)]);
   return draft;
 }
 

@@ -34,9 +34,9 @@ describe("eviction (05:CP-L6)", () => {
     const context = apiWorld();
     await runningPod(context, "p");
     expect(await evict(context, "p")).toMatchObject({ kind: "Status", status: "Success" });
-    const going = await context.client.get(types.pods, at("p"));
-    expect(going.metadata.deletionTimestamp).toBe("2026-01-01T00:00:30Z");
-    expect(listAt(going.status, "conditions").at(-1)).toMatchObject({
+    const terminating = await context.client.get(types.pods, at("p"));
+    expect(terminating.metadata.deletionTimestamp).toBe("2026-01-01T00:00:30Z");
+    expect(listAt(terminating.status, "conditions").at(-1)).toMatchObject({
       type: "DisruptionTarget",
       reason: "EvictionByEvictionAPI",
     });
