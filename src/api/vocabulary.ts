@@ -20,3 +20,7 @@ export const amiFamilies = [
   "Windows2025",
 ] as const;
 export type AmiFamily = (typeof amiFamilies)[number];
+
+/** Defaults of the NodePool and NodeClaim schemas. */
+export const defaultExpireAfter = "720h";
+export const defaultBudgetNodes = "10%";

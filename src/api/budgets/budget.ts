@@ -1,6 +1,7 @@
 import { parseDurationMs } from "../../util/duration.ts";
 import type { FieldPath, Problem } from "../problem.ts";
 import type { DisruptionReason } from "../vocabulary.ts";
+import { defaultBudgetNodes } from "../vocabulary.ts";
 import { readSchedule } from "./cron.ts";
 import { nextHit } from "./schedule.ts";
 
@@ -16,7 +17,6 @@ export interface Budget {
 /** "No limit" in statuses and metrics: the largest 32-bit integer. */
 export const unlimitedDisruptions = 2_147_483_647;
 
-export const defaultBudgetNodes = "10%";
 const defaultBudgets: readonly Budget[] = [{ nodes: defaultBudgetNodes }];
 
 export interface DisruptionAllowance {

@@ -7,11 +7,11 @@ export const kwokNodeClassConditions = {
   independents: [],
 } as const satisfies ConditionSet;
 
-/** What the schema defaults `status.conditions` to. */
-export const kwokDefaultCondition: Condition = {
-  type: "Ready",
-  status: "True",
-  reason: "Ready",
-  message: "",
+/** The schema's default of `status.conditions`. */
+export const kwokDefaultCondition = {
   lastTransitionTime: "2024-01-01T01:01:01Z",
-};
+  message: "",
+  reason: "Ready",
+  status: "True",
+  type: "Ready",
+} as const satisfies Condition;

@@ -24,7 +24,7 @@ const classKubelet = fieldPath("spec.kubelet");
 const kubeletAnnotationPath = ["metadata", "annotations", compatibilityAnnotations.kubelet];
 
 /** Settings of the source, without those kubelets no longer accept. */
-export function kubeletSettings(pool: PoolConversion): Record<string, unknown> | undefined {
+function kubeletSettings(pool: PoolConversion): Record<string, unknown> | undefined {
   const settings = pool.kubelet === undefined ? undefined : pool.draft.sourceValue(pool.kubelet);
   if (!isRecord(settings)) return undefined;
   const { containerRuntime: _gone, ...rest } = settings;

@@ -7,9 +7,9 @@ import { type ConversionDraft, fieldPath } from "./conversion-draft.ts";
 /** Fills in fields v1 requires and older versions took from a global setting or did not have. (01 §7.9 M2 and M15) */
 
 /** The instance profile of upstream's installation instructions. */
-export const conventionalInstanceProfile = "KarpenterNodeInstanceProfile";
+const conventionalInstanceProfile = "KarpenterNodeInstanceProfile";
 /** Used when no cluster name is given: it matches nothing, rather than the subnets of another cluster. */
-export const placeholderClusterName = "my-cluster";
+const placeholderClusterName = "my-cluster";
 
 const paths = {
   role: fieldPath("spec.role"),

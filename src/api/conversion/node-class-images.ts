@@ -4,7 +4,7 @@ import { isRecord } from "../object.ts";
 import type { FieldPath } from "../problem.ts";
 import { type ConversionDraft, fieldPath, valueText } from "./conversion-draft.ts";
 
-/** Families whose images v1 finds by alias. */
+/** Families of v1beta1 that v1 has an alias for; Windows2025 came later. */
 const aliasFamilies = ["AL2", "AL2023", "Bottlerocket", "Windows2019", "Windows2022"] as const;
 
 const paths = {

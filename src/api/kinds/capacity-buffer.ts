@@ -11,7 +11,7 @@ import {
   withMeta,
 } from "./schema-fields.ts";
 
-export const defaultProvisioningStrategy = "buffer.x-k8s.io/active-capacity";
+const defaultProvisioningStrategy = "buffer.x-k8s.io/active-capacity";
 
 const nonEmptyString = (description: string) => withMeta(z.string().min(1), { description });
 const podTemplateRef = z.object({ name: nonEmptyString("A PodTemplate in the same namespace.") });

@@ -1,20 +1,8 @@
 import * as z from "zod";
+import { kwokDefaultCondition } from "../conditions/kwok-node-class.ts";
 import { plainConditionListSchema } from "./condition.ts";
 import { schemaPatterns } from "./patterns.ts";
 import { objectSchema, type Stored, stringField, withMeta } from "./schema-fields.ts";
-
-/** Every object is ready at once: there is nothing to resolve. (01 §1.7) */
-const defaultStatus = {
-  conditions: [
-    {
-      lastTransitionTime: "2024-01-01T01:01:01Z",
-      message: "",
-      reason: "Ready",
-      status: "True" as const,
-      type: "Ready",
-    },
-  ],
-};
 
 /** `karpenter.kwok.sh/v1alpha1` KWOKNodeClass. (01 §1.7) */
 export const kwokNodeClassSchema = () =>
@@ -30,7 +18,7 @@ export const kwokNodeClassSchema = () =>
       ).optional(),
       status: withMeta(z.object({ conditions: plainConditionListSchema.optional() }), {
         description: "The observed state of the class.",
-      }).default(defaultStatus),
+      }).default({ conditions: [kwokDefaultCondition] }),
     },
     { description: "A KWOKNodeClass configures nodes that exist in the API only." },
   );

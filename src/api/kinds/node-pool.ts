@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { Provider } from "../label-policy.ts";
-import { consolidationPolicies, disruptionReasons } from "../vocabulary.ts";
+import { consolidationPolicies, defaultBudgetNodes, disruptionReasons } from "../vocabulary.ts";
 import { conditionListSchema } from "./condition.ts";
 import { labelRules } from "./label-rules.ts";
 import {
@@ -29,7 +29,7 @@ const labelValue = withMeta(z.string().max(63), { pattern: schemaPatterns.labelV
 const budget = z.object({
   nodes: stringField("How many nodes may be disrupted at once: a number or a percentage, in quotes.", {
     pattern: schemaPatterns.budgetNodes,
-  }).default("10%"),
+  }).default(defaultBudgetNodes),
   schedule: stringField("When the budget starts to apply: a cron schedule in UTC.", {
     pattern: schemaPatterns.budgetSchedule,
   }).optional(),
@@ -62,7 +62,7 @@ const disruption = withMeta(
         rule: "self.all(budget, has(budget.schedule) == has(budget.duration))",
         message: "schedule and duration must be given together",
       }),
-    }).default([{ nodes: "10%" }]),
+    }).default([{ nodes: defaultBudgetNodes }]),
   }),
   { description: "When and how nodes of this pool are disrupted voluntarily." },
 ).prefault({ consolidateAfter: "0s" });

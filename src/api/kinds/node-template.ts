@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { Provider } from "../label-policy.ts";
 import type { CelRule } from "../structural/schema.ts";
-import { requirementOperators } from "../vocabulary.ts";
+import { defaultExpireAfter, requirementOperators } from "../vocabulary.ts";
 import { requirementKeyRules } from "./label-rules.ts";
 import { schemaPatterns } from "./patterns.ts";
 import { atomicList, celRules, dateTimeField, stringField, withMeta } from "./schema-fields.ts";
@@ -113,7 +113,7 @@ export function nodeClassRefSchema(transitions: readonly CelRule[]) {
 
 export const expireAfterSchema = stringField("The maximum lifetime of a node, or Never.", {
   pattern: schemaPatterns.durationOrNever,
-}).default("720h");
+}).default(defaultExpireAfter);
 
 export const terminationGracePeriodSchema = stringField(
   "How long a node may drain before it is terminated regardless of its pods.",

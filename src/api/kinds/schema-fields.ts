@@ -53,7 +53,7 @@ export function stringMapField(description: string, extra: SchemaMeta = {}) {
   return withMeta(z.record(z.string(), z.string()), { description, ...extra });
 }
 
-export const quantityField = withMeta(z.union([z.number(), z.string()]), {
+const quantityField = withMeta(z.union([z.number(), z.string()]), {
   pattern: schemaPatterns.quantity,
   "x-kubernetes-int-or-string": true,
 });

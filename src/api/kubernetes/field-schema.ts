@@ -1,6 +1,6 @@
 import type { StructuralSchema } from "../structural/schema.ts";
 
-export const leafTypes = [
+const leafTypes = [
   "string",
   "int32",
   "int64",

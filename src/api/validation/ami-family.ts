@@ -1,14 +1,9 @@
-import type { AmiFamily } from "../vocabulary.ts";
+import { type AmiFamily, amiFamilies } from "../vocabulary.ts";
 
 /** AMI families by the name used in an alias, such as `al2023@latest`. (01:EC10) */
-const familyOfAlias: ReadonlyMap<string, AmiFamily> = new Map([
-  ["al2", "AL2"],
-  ["al2023", "AL2023"],
-  ["bottlerocket", "Bottlerocket"],
-  ["windows2019", "Windows2019"],
-  ["windows2022", "Windows2022"],
-  ["windows2025", "Windows2025"],
-]);
+const familyOfAlias: ReadonlyMap<string, AmiFamily> = new Map(
+  amiFamilies.filter((family) => family !== "Custom").map((family) => [family.toLowerCase(), family]),
+);
 
 /** The part of an EC2NodeClass spec that selects images. */
 export interface AmiSelection {

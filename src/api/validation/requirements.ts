@@ -27,7 +27,7 @@ export function reviewRequirements(items: readonly RequirementItem[], rules: Req
   return mergedReviews(reviews);
 }
 
-export function mergedReviews(reviews: readonly ValidationReview[]): ValidationReview {
+function mergedReviews(reviews: readonly ValidationReview[]): ValidationReview {
   return {
     problems: reviews.flatMap(({ problems }) => problems),
     notices: reviews.flatMap(({ notices }) => notices),

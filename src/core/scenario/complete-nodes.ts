@@ -6,10 +6,10 @@ import type { ResourceList } from "../../api/kubernetes/pod.ts";
 import { labels } from "../../api/labels.ts";
 import { type NodeClassRef, nodeClassLabelKey } from "../../api/node-class-ref.ts";
 import type { KubeObject } from "../../api/object.ts";
+import { defaultExpireAfter } from "../../api/vocabulary.ts";
 import { rfc3339 } from "../../util/timestamp.ts";
 import { allocatableOf, type InstanceType } from "../instance-type.ts";
 import type { Resources } from "../resources.ts";
-import { defaultExpireAfter } from "./complete-pools.ts";
 
 export interface CompletionContext {
   /** Where missing references point. */

@@ -2,9 +2,7 @@ import type { Condition, Conditioned } from "../../api/conditions/condition.ts";
 import { nodePoolConditions } from "../../api/conditions/node-pool.ts";
 import { setConditionTrue } from "../../api/conditions/set-condition.ts";
 import type { KubeObject } from "../../api/object.ts";
-
-export const defaultExpireAfter = "720h";
-const defaultBudget = "10%";
+import { defaultBudgetNodes, defaultExpireAfter } from "../../api/vocabulary.ts";
 
 /** The defaults of the API, and the conditions a healthy pool would have come to. */
 export function completePool(pool: KubeObject): KubeObject {
@@ -18,7 +16,7 @@ export function completePool(pool: KubeObject): KubeObject {
       consolidateAfter: "0s",
       consolidationPolicy: "WhenEmptyOrUnderutilized",
       ...disruption,
-      budgets: budgets.map((budget) => ({ ...budget, nodes: budget.nodes || defaultBudget })),
+      budgets: budgets.map((budget) => ({ ...budget, nodes: budget.nodes || defaultBudgetNodes })),
     },
   };
   return { ...pool, spec: completed, status: { ...(pool.status ?? {}), conditions: completeConditions(pool) } };

@@ -67,7 +67,7 @@ function containerCauses(container: JsonObject, path: FieldPath): readonly Statu
 }
 
 /** Not negative, and no request above its limit. */
-export function resourceCauses(resources: JsonObject | undefined, path: FieldPath): readonly StatusCause[] {
+function resourceCauses(resources: JsonObject | undefined, path: FieldPath): readonly StatusCause[] {
   const causes: StatusCause[] = [];
   for (const field of ["limits", "requests"]) {
     for (const [name, text] of Object.entries(recordAt(resources, field) ?? {})) {

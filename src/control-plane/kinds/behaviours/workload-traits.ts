@@ -258,7 +258,7 @@ function withClaims(template: JsonObject, draft: ObjectDraft): JsonObject {
   return added.length === 0 ? template : { ...template, volumes: [...volumes, ...added] };
 }
 
-export function notNegativeCauses(draft: ObjectDraft, path: readonly string[]): readonly StatusCause[] {
+function notNegativeCauses(draft: ObjectDraft, path: readonly string[]): readonly StatusCause[] {
   const value = numberAt(draft, ...path);
   return value === undefined || value >= 0 ? [] : [invalidValue(path, value, "must be greater than or equal to 0")];
 }
