@@ -6,16 +6,16 @@ import type { Resources } from "../resources.ts";
 import { nodeClaimTemplateOf } from "../scheduling/node-claim-template.ts";
 import type { Pool } from "../scheduling/problem.ts";
 
-/** Something to buy: how much of each resource a dollar gets. */
+/** The allocatable resources of an offering, and its price. */
 interface PricedCapacity {
   readonly allocatable: Resources;
   readonly price: number;
 }
 
 /**
- * The least these requests can cost an hour on machines of these pools, were machines divisible and pods without wishes
- * other than for resources: no plan is cheaper. Exact for cpu and memory together; of other resources the dearest alone
- * counts. Zero when nothing is asked for, infinite when something cannot be had. (03 §10.2)
+ * A lower bound of the hourly price of these requests on nodes of these pools, as if nodes were divisible and pods had
+ * no constraints. Exact for cpu and memory together; of other resources the most expensive one counts. Zero without
+ * requests, infinite if a resource is not offered. (03 §10.2)
  */
 export function resourceBound(requests: Resources, pools: readonly Pool[], policy: LabelPolicy): number {
   const pricedCapacities = pools.flatMap((pool) => pricedCapacitiesOf(pool, policy));
@@ -52,8 +52,8 @@ interface Point {
 }
 
 /**
- * The best two prices, one for cpu and one for memory, at which no machine is worth more than it costs: the dual of
- * buying fractions of machines. Its corners lie on the edges of the hull around what a dollar gets.
+ * The largest prices of cpu and memory at which no node is worth more than it costs: the dual of using fractions of
+ * nodes. Its optimum lies on an edge of the convex hull of resources per dollar.
  */
 function cpuAndMemoryBound(requests: Resources, pricedCapacities: readonly PricedCapacity[]): number {
   const cpu = requests[resources.cpu]?.toNumber() ?? 0;
@@ -78,7 +78,7 @@ function cpuAndMemoryBound(requests: Resources, pricedCapacities: readonly Price
   return best;
 }
 
-/** Points nothing beats in both ways, turning one way only. */
+/** The upper right part of the convex hull. */
 function upperRightHull(points: readonly Point[]): readonly Point[] {
   const hull: Point[] = [];
   for (const point of [...points].sort((a, b) => b.x - a.x || b.y - a.y)) {

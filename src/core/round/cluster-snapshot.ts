@@ -8,7 +8,7 @@ import type { ExistingNode, NodeLabelsAndTaints, VolumeIndex } from "../scheduli
 export interface ClusterSnapshot {
   /** By provider id. */
   readonly nodes: readonly StateNode[];
-  /** Bound to a node, terminal ones too: topology counts decide themselves. */
+  /** Bound to a node, terminal ones too. */
   readonly boundPods: readonly Pod[];
   /** Provisionable pods. (02 §1.1) */
   readonly pendingPods: readonly Pod[];

@@ -1,7 +1,7 @@
 import type { Decision } from "../scheduling/decision.ts";
 import type { SchedulingProblem } from "../scheduling/problem.ts";
 
-/** Without a usable pool nobody is placed, not even on nodes that exist; undefined where there is one. (02:P-32) */
+/** Without a usable pool no pod is placed, not even on existing nodes; undefined if there is one. (02:P-32) */
 export function decisionWithoutPools({ pools, pods }: SchedulingProblem): Decision | undefined {
   if (pools.length > 0) return undefined;
   return {

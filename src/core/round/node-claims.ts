@@ -17,15 +17,15 @@ import { nodeClaimTemplateOf, simulationKeys } from "../scheduling/node-claim-te
 export interface NodeClaimContext {
   readonly pool: NodePool;
   readonly policy: LabelPolicy;
-  /** Draws values of labels that may have several. */
+  /** Draws a value for labels with several possible ones. */
   readonly random: Random;
-  /** Types overlays changed. */
+  /** Types changed by overlays. */
   readonly overlaid: OverlaidTypes;
   /** For pools that set none. (02:L-5) */
   readonly defaultGracePeriod?: string | undefined;
 }
 
-/** The NodeClaim a planned node would be asked for with. (02:L-2 to L-5) */
+/** The NodeClaim of a planned node. (02:L-2 to L-5) */
 export function nodeClaimOf(node: PlannedNode, context: NodeClaimContext): KubeObject {
   const { pool, policy, random, overlaid } = context;
   const has = (types: OverlaidTypes["priced"]): boolean => node.instanceTypes.some((type) => types.has(type));
@@ -42,7 +42,7 @@ export function nodeClaimOf(node: PlannedNode, context: NodeClaimContext): KubeO
   });
 }
 
-/** A NodeClaim straight from the template: the provider chooses among all types that suit it. (02:Z-2, 03:SP-3) */
+/** A NodeClaim made from the template alone: the provider chooses among all compatible types. (02:Z-2, 03:SP-3) */
 export function staticNodeClaimOf(
   pool: NodePool,
   { policy, random, defaultGracePeriod }: Omit<NodeClaimContext, "pool" | "overlaid">,
@@ -66,7 +66,7 @@ interface NodeClaimParts {
   readonly defaultGracePeriod: string | undefined;
 }
 
-/** What every claim of a pool says, whoever asks for it. (02:L-3, L-5) */
+/** What all claims of a pool have in common. (02:L-3, L-5) */
 function nodeClaimFromTemplate(pool: NodePool, { requests, defaultGracePeriod, ...parts }: NodeClaimParts): KubeObject {
   const { template } = pool.spec;
   const { taints, startupTaints, nodeClassRef, expireAfter } = template.spec;
@@ -97,7 +97,7 @@ function nodeClaimFromTemplate(pool: NodePool, { requests, defaultGracePeriod, .
   };
 }
 
-/** A pool that goes takes its claims along; one that was never stored owns nothing. (02:L-5) */
+/** NodeClaims are garbage-collected with their NodePool; a pool that was never stored has no uid to refer to. (02:L-5) */
 function poolOwnerReference({ apiVersion, kind, metadata }: NodePool): Pick<KubeObject["metadata"], "ownerReferences"> {
   const { name = "", uid } = metadata;
   if (uid === undefined) return {};
@@ -108,7 +108,7 @@ function toCanonicalResourceList(amounts: Resources): Readonly<Record<string, st
   return Object.fromEntries(Object.entries(amounts).map(([name, one]) => [name, one.canonical()]));
 }
 
-/** With the types and capacity types that are left. (02:L-2) */
+/** With the remaining instance types and capacity types. (02:L-2) */
 function launchRequirements({ requirements, instanceTypes }: PlannedNode, policy: LabelPolicy): Requirements {
   const launchableCapacityTypes = new Set<string>();
   for (const { offerings } of instanceTypes) {
@@ -129,7 +129,7 @@ function launchRequirements({ requirements, instanceTypes }: PlannedNode, policy
     : named.add(Requirement.in(labels.capacityType, launchableCapacityTypes));
 }
 
-/** Labels nobody else will put on the node. (02:L-4) */
+/** Labels that neither kubelet nor provider sets on the node. (02:L-4) */
 function claimLabels(
   requirements: Requirements,
   { base, policy, random }: { base: Readonly<Record<string, string>>; policy: LabelPolicy; random: Random },

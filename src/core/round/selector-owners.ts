@@ -4,8 +4,8 @@ import type { KubeObject } from "../../api/object.ts";
 const kinds: readonly string[] = ["Service", "ReplicationController", "ReplicaSet", "StatefulSet"];
 
 /**
- * What default topology constraints deduce selectors from. A Deployment stands for the ReplicaSet its pods say they
- * belong to, which nobody has written down. (02:X-51)
+ * Objects whose selectors default topology constraints use. A Deployment of a file counts as the ReplicaSet its pods
+ * refer to, which the file does not contain. (02:X-51)
  */
 export function selectorOwners(objects: readonly KubeObject[]): readonly SelectorOwner[] {
   return objects.flatMap((object) => {

@@ -3,7 +3,7 @@ import { isStatusConditionTrue } from "../../api/conditions/set-condition.ts";
 import type { NodePool } from "../../api/kinds/node-pool.ts";
 import { type GroupKind, isManagedPool } from "../../api/validation/node-pool.ts";
 
-/** Why a pool makes no nodes for pending pods. (02:P-33) */
+/** Why a pool launches no nodes for pending pods. (02:P-33) */
 export const unusablePoolReasons = ["foreign-class", "static", "deleting", "not-ready"] as const;
 export type UnusablePoolReason = (typeof unusablePoolReasons)[number];
 
@@ -17,12 +17,12 @@ export interface PoolSelection {
   readonly unusable: readonly UnusablePool[];
 }
 
-/** Pools that can make nodes for pods, and why others cannot. (02:P-33) */
+/** Pools that can launch nodes for pods, and why others cannot. (02:P-33) */
 export function selectUsablePools(pools: readonly NodePool[], served: readonly GroupKind[]): PoolSelection {
-  const judged = pools.map((pool) => ({ pool, because: unusableReasonOf(pool, served) }));
+  const reviewed = pools.map((pool) => ({ pool, because: unusableReasonOf(pool, served) }));
   return {
-    usable: judged.filter(({ because }) => because === undefined).map(({ pool }) => pool),
-    unusable: judged.filter((one): one is UnusablePool => one.because !== undefined),
+    usable: reviewed.filter(({ because }) => because === undefined).map(({ pool }) => pool),
+    unusable: reviewed.filter((one): one is UnusablePool => one.because !== undefined),
   };
 }
 

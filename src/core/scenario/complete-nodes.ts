@@ -12,21 +12,21 @@ import { allocatableOf, type InstanceType } from "../instance-type.ts";
 import type { Resources } from "../resources.ts";
 
 export interface CompletionContext {
-  /** Where missing references point. */
+  /** The node class of claims without a reference. */
   readonly defaultNodeClass: NodeClassRef;
-  /** What a node class sells. */
+  /** Instance types offered to a node class. */
   readonly typesFor: (nodeClass: NodeClassRef) => readonly InstanceType[];
   readonly nowMs: number;
 }
 
-/** How long ago a machine came up, if nobody says. */
+/** The age of nodes and claims without a creation timestamp. */
 const defaultAgeMs = 24 * 3_600_000;
 
 type Labels = Readonly<Record<string, string>>;
 
 /**
- * Nodes and claims as their lifecycle would have left them, by the object they stand for. A claim and the Node of the
- * same name, provider ID or status.nodeName are one machine; a claim without a Node is on its way up.
+ * Nodes and claims completed as their lifecycle controllers would have, by the given object. A claim belongs to the Node
+ * of the same name, provider id or status.nodeName; a claim without a Node is launched and not registered.
  */
 export function completeNodesAndClaims(
   objects: readonly KubeObject[],
@@ -54,7 +54,7 @@ export function completeNodesAndClaims(
   return completed;
 }
 
-/** A NodeClaim of which only the parts we fill in are known to have the right shape. */
+/** A NodeClaim that may lack the fields we fill in. */
 type IncompleteClaim = Conditioned & {
   readonly metadata: KubeObject["metadata"];
   readonly spec?: Partial<NodeClaim["spec"]>;
@@ -63,7 +63,7 @@ type IncompleteClaim = Conditioned & {
 
 interface ClaimCompletion {
   readonly node: (KubeObject & Node) | undefined;
-  /** Its place among the claims. */
+  /** Its index among the claims. */
   readonly index: number;
   readonly types: InstanceTypeIndex;
   readonly context: CompletionContext;
@@ -137,7 +137,7 @@ function completeNode(node: KubeObject & Node, { claim, types, context }: NodeCo
   };
 }
 
-/** What registration and initialization write on a Node. */
+/** The labels that registration and initialization write on a Node. */
 function lifecycleLabels(claim: IncompleteClaim | undefined): Labels {
   if (claim === undefined || !isStatusConditionTrue(claim, "Registered")) return {};
   const isInitialized = isStatusConditionTrue(claim, "Initialized");
@@ -150,18 +150,18 @@ function lifecycleLabels(claim: IncompleteClaim | undefined): Labels {
 
 /** Instance types by name, for each node class. */
 class InstanceTypeIndex {
-  readonly #world: CompletionContext;
+  readonly #context: CompletionContext;
   readonly #byClass = new Map<string, ReadonlyMap<string, InstanceType>>();
 
   constructor(context: CompletionContext) {
-    this.#world = context;
+    this.#context = context;
   }
 
-  /** The type a label names, if its class sells it. */
+  /** The instance type named by the label, if it is offered to the class. */
   find(nodeClass: NodeClassRef, { [labels.instanceType]: name }: Labels): InstanceType | undefined {
     if (name === undefined) return undefined;
     const key = `${nodeClass.group}/${nodeClass.kind}/${nodeClass.name}`;
-    const known = this.#byClass.get(key) ?? new Map(this.#world.typesFor(nodeClass).map((type) => [type.name, type]));
+    const known = this.#byClass.get(key) ?? new Map(this.#context.typesFor(nodeClass).map((type) => [type.name, type]));
     this.#byClass.set(key, known);
     return known.get(name);
   }
@@ -190,7 +190,7 @@ function toResourceList(amounts: Resources): ResourceList {
   return Object.fromEntries(Object.entries(amounts).map(([name, quantity]) => [name, quantity.toString()]));
 }
 
-/** A name for a machine nobody named: no cloud has it. */
+/** A provider id for nodes without one; no cloud uses it. */
 function inventedProviderId(name: string | undefined): string {
   return `plan://${name ?? ""}`;
 }

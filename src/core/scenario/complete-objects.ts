@@ -11,8 +11,8 @@ import { isNamespaced, nodeClassKinds, type ScenarioKind, scenarioKind } from ".
 const namespaceNameLabel = "kubernetes.io/metadata.name";
 
 /**
- * Fills in what an API server, kubelets and the lifecycle controllers would have; what is said is never changed. One
- * object for each that is given, in order, then namespaces that are used and not given.
+ * Fills in what an API server, kubelets and the lifecycle controllers would have; fields that are set are never changed.
+ * Returns one object for each given one, in order, then namespaces that are used and not given.
  */
 export function completeObjects(objects: readonly KubeObject[], context: CompletionContext): readonly KubeObject[] {
   const all = [...objects, ...missingNamespaces(objects)];
@@ -61,20 +61,20 @@ function completeVolumeClaim(object: KubeObject): KubeObject {
   return { ...object, status: { ...status, phase: status.phase || (volumeName === "" ? "Pending" : "Bound") } };
 }
 
-/** An identity for each; the place decides age, so that earlier means older. */
+/** Name, uid and creation time; earlier objects are older. */
 function completeMetadata(
   metadata: ObjectMeta,
   { kind, ordinal }: { readonly kind: ScenarioKind; readonly ordinal: number },
 ): ObjectMeta {
-  const isMachine = kind === "Node" || kind === "NodeClaim"; // their age is that of a machine
-  const isLeaving = metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).length === 0;
+  const hasOwnAge = kind === "Node" || kind === "NodeClaim"; // completed together, see complete-nodes.ts
+  const isGoneWithoutFinalizer = metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).length === 0;
   return {
     ...metadata,
     name: metadata.name || `${metadata.generateName ?? ""}${ordinal}`,
     ...(isNamespaced(kind) && { namespace: namespaceOf(metadata) }),
     uid: metadata.uid || `00000000-0000-0000-0000-${String(ordinal).padStart(12, "0")}`,
-    ...(!isMachine && { creationTimestamp: metadata.creationTimestamp || rfc3339(ordinal * 1_000) }),
-    ...(isLeaving && { finalizers: [finalizers.termination] }), // without one it would be gone already
+    ...(!hasOwnAge && { creationTimestamp: metadata.creationTimestamp || rfc3339(ordinal * 1_000) }),
+    ...(isGoneWithoutFinalizer && { finalizers: [finalizers.termination] }), // it exists, so something holds it
   };
 }
 

@@ -1,10 +1,10 @@
 import type { Container, ContainerPort, Pod, PodSpec, PodStatus } from "../../api/kubernetes/pod.ts";
 import { withDefaultRequests } from "../pod-requests.ts";
 
-/** Priorities every cluster comes with. */
+/** Priority classes every cluster has. */
 const systemPriorities = { "system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000 } as const;
 
-/** Fills in what an API server and the admission of pods would have; templates that are shared stay shared. */
+/** Fills in the defaults of API server and admission; shared specs stay shared. */
 export class PodCompletion {
   readonly #priorities: ReadonlyMap<string, number>;
   readonly #specs = new Map<PodSpec, PodSpec>();
@@ -50,7 +50,7 @@ function completeContainer(one: Container, { hostNetwork }: { readonly hostNetwo
   };
 }
 
-/** On the host's network every port is one of the host. */
+/** With host network, container ports are host ports. */
 function withHostPort(port: ContainerPort, { hostNetwork }: { readonly hostNetwork: boolean }): ContainerPort {
   const { protocol = "TCP", hostPort = 0, containerPort } = port;
   return { ...port, protocol, ...(hostNetwork && hostPort === 0 && containerPort && { hostPort: containerPort }) };
@@ -66,7 +66,7 @@ const gatedStatus: PodStatus = {
   conditions: [{ type: "PodScheduled", status: "False", reason: "SchedulingGated" }],
 };
 
-/** A pod without a node is one the scheduler has given up on, unless it waits for its gates or says otherwise. */
+/** A pod without a node counts as marked Unschedulable, unless it has scheduling gates or a status of its own. */
 function completePodStatus({ spec, status }: Pod): PodStatus {
   const isBound = (spec.nodeName ?? "") !== "";
   const isGated = (spec.schedulingGates ?? []).length > 0;

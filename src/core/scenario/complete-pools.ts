@@ -4,7 +4,7 @@ import { setConditionTrue } from "../../api/conditions/set-condition.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { defaultBudgetNodes, defaultExpireAfter } from "../../api/vocabulary.ts";
 
-/** The defaults of the API, and the conditions a healthy pool would have come to. */
+/** Fills in the API's defaults and the conditions of a healthy pool. */
 export function completePool(pool: KubeObject): KubeObject {
   const spec = pool.spec as IncompletePool;
   const { template, disruption } = spec;
@@ -22,13 +22,13 @@ export function completePool(pool: KubeObject): KubeObject {
   return { ...pool, spec: completed, status: { ...(pool.status ?? {}), conditions: completeConditions(pool) } };
 }
 
-/** A pool before the API's defaults. */
+/** A pool that may lack defaults. */
 interface IncompletePool {
   readonly template?: { readonly spec?: Readonly<Record<string, unknown>> };
   readonly disruption?: { readonly budgets?: readonly { readonly nodes?: string }[] };
 }
 
-/** Each condition nobody told is True; Ready follows from them. */
+/** Each condition that is not given is True; Ready follows from them. */
 function completeConditions(pool: KubeObject): readonly Condition[] {
   const since = pool.metadata.creationTimestamp ?? "";
   const given = (pool as unknown as Conditioned).status?.conditions ?? [];

@@ -9,22 +9,22 @@ import {
 } from "../../api/object.ts";
 import { scenarioKind } from "./scenario-kind.ts";
 
-/** An object and the place of the one it comes from. */
+/** An object and the index of the one it comes from. */
 export interface ExpandedObject {
   readonly object: KubeObject;
   readonly sourceIndex: number;
 }
 
-/** Manifests as a cluster would run them: workloads have become their pods. */
+/** Objects with workloads replaced by their pods. */
 export interface ExpandedWorkloads {
   readonly objects: readonly ExpandedObject[];
-  /** The workloads that became pods: what buffers refer to. */
+  /** The workloads that were replaced; buffers may refer to them. */
   readonly workloads: readonly KubeObject[];
 }
 
 /**
- * Each workload becomes its pods NAME-0, NAME-1, …, in its place; they are bound where the template names a node. A
- * workload whose own objects are among the input (a Deployment's ReplicaSet, a Job's pods) is left alone.
+ * Replaces each workload by its pods NAME-0, NAME-1, …, which are bound if the template names a node. A workload whose
+ * own objects are among the input (a Deployment's ReplicaSet, a Job's pods) is kept as it is.
  */
 export function expandWorkloads(objects: readonly KubeObject[]): ExpandedWorkloads {
   const owned = controllerKeysOf(objects);
@@ -46,7 +46,7 @@ export function expandWorkloads(objects: readonly KubeObject[]): ExpandedWorkloa
 
 const claimKind = "PersistentVolumeClaim";
 
-/** What a workload amounts to. */
+/** The parts of a workload its pods are made from. */
 interface ExpandableWorkload {
   readonly metadata: ObjectMeta;
   readonly template: PodTemplateSpec;
@@ -62,7 +62,7 @@ interface VolumeClaimTemplate {
   readonly spec?: PersistentVolumeClaimSpec;
 }
 
-/** The fields of workloads that say how many pods there are. */
+/** The fields of workloads that decide the number of pods. */
 interface WorkloadSpec {
   readonly template: PodTemplateSpec;
   readonly replicas?: number;
@@ -92,7 +92,7 @@ function workloadOf(object: KubeObject): ExpandableWorkload | undefined {
     case "Job":
       return jobWorkload(object, object.spec as JobSpec);
     case "CronJob": {
-      // One run of it: what has to be placed whenever it is due.
+      // The pods of one run.
       const { suspend, jobTemplate } = object.spec as CronJobSpec;
       return jobWorkload(object, { ...jobTemplate.spec, ...(suspend === true && { suspend }) });
     }
@@ -113,7 +113,7 @@ function replicatedWorkload({ metadata, spec }: KubeObject, { kind }: { readonly
   };
 }
 
-/** As many pods as run at once; none of a job that is over or waits to be resumed. */
+/** As many pods as run at once; none if the job is finished or suspended. */
 function jobWorkload({ metadata, status }: KubeObject, spec: JobSpec): ExpandableWorkload {
   const { template, parallelism = 1, completions = Number.POSITIVE_INFINITY, suspend = false } = spec;
   return {
@@ -140,7 +140,7 @@ function ownerReferenceTo(
 
 function objectsOf(workload: ExpandableWorkload): readonly KubeObject[] {
   const { metadata, template, count, first } = workload;
-  // Parts that do not differ are shared: whoever reads thousands of pods can tell them alike by identity.
+  // Equal parts are shared, so that equal pods can be recognized by identity.
   const shared = {
     ...template.metadata,
     ...(metadata.namespace !== undefined && { namespace: metadata.namespace }),
@@ -161,7 +161,7 @@ function objectsOf(workload: ExpandableWorkload): readonly KubeObject[] {
   }).flat();
 }
 
-/** A StatefulSet's controller makes the claims before the pod. */
+/** The StatefulSet controller creates the claims before the pod. */
 function volumeClaimFromTemplate(
   { metadata, spec }: VolumeClaimTemplate,
   { pod, namespace }: { readonly pod: string; readonly namespace: string | undefined },
@@ -189,7 +189,7 @@ function withVolumeClaims(
   return { ...spec, volumes: [...(spec.volumes ?? []).filter(({ name }) => !names.has(name)), ...own] };
 }
 
-/** Which workloads have objects of their own among these. */
+/** Workloads that own objects among these. */
 function controllerKeysOf(objects: readonly KubeObject[]): ReadonlySet<string> {
   const keys = new Set<string>();
   for (const { metadata } of objects) {

@@ -23,7 +23,7 @@ export function nodeClassKey({ kind, name }: Pick<NodeClassRef, "kind" | "name">
   return `${kind}/${name}`;
 }
 
-/** Tells pools that their class is not ready, where it says so itself; a class that says nothing, or is not given, is. */
+/** Adds the NodeClassReady condition to pools whose node class is given with a Ready condition; otherwise it counts as ready. */
 export function withNodeClassReady(objects: readonly KubeObject[]): readonly KubeObject[] {
   const classes = nodeClassesByKey(objects);
   if (classes.size === 0) return objects;

@@ -1,6 +1,6 @@
 import { isRecord } from "../../api/object.ts";
 
-/** The value without fields that are null: an API server takes them for absent. The very same value if there are none. */
+/** The value without null fields, which API servers treat as absent; the same object if there are none. */
 export function withoutNulls<T>(value: T): T {
   return strip(value) as T;
 }
