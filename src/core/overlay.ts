@@ -1,5 +1,4 @@
 import type { NodeOverlay } from "../api/kinds/node-overlay.ts";
-import type { RequirementItem } from "../api/kubernetes/pod.ts";
 import type { LabelPolicy } from "../api/label-policy.ts";
 import { labels } from "../api/labels.ts";
 import type { Problem } from "../api/problem.ts";

@@ -14,10 +14,7 @@ export interface FractionalNode {
   readonly hostCount: number;
 }
 
-/**
- * Nodes within this factor of each other are merged into one that is at least as good as each, to keep the program
- * small.
- */
+/** Nodes within this factor of each other are merged, at least as good as each: a smaller program. */
 const bundleFactor = 1.05;
 
 /** Fractional nodes for these profiles, without dominated ones. */
@@ -30,9 +27,7 @@ export function fractionalNodesFor(pass: Pass, profiles: readonly BoundProfile[]
   return bundleSimilar(kept.filter((node) => !kept.some((other) => other !== node && isDominated(node, other))));
 }
 
-/**
- * One for each offering. The columns of a type are merged, with the largest amount of each: a plan's price is by type.
- */
+/** One for each offering. The columns of a type are merged: a plan's price is by type. */
 function fractionalNodesOfPool(
   pass: Pass,
   poolTemplate: PoolTemplate,

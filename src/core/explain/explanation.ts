@@ -1,10 +1,7 @@
 import type { TopologyCause } from "../scheduling/refusal.ts";
 import type { Edit } from "./edit.ts";
 
-/**
- * Why a pod is placed where it is, or why it is refused and what would help. Plain data: every text is a rendering of
- * it.
- */
+/** Why a pod is placed where it is, or refused, and what would help. Every text is a rendering of it. */
 export interface Explanation {
   /** namespace/name. */
   readonly pod: string;
@@ -81,9 +78,7 @@ export interface Suggestion {
   readonly displaced: readonly string[];
 }
 
-/**
- * One constraint that refused the pod, with its figures as text; codes are those of refusals. (docs/designs/engine.md)
- */
+/** One constraint that refused the pod, with its figures as text; codes are those of refusals. */
 export type RefusalReason =
   | { readonly code: "taint"; readonly taint: string }
   | LabelReason

@@ -8,10 +8,7 @@ import { mergeResources, type Resources, resourcesFit } from "../resources.ts";
 import { topologyConstraintsOf } from "../scheduling/pod-class.ts";
 import type { ExistingNode, SchedulingProblem } from "../scheduling/problem.ts";
 
-/**
- * The problem without bound pods that no constraint counts and without full nodes. The decision stays the same and is
- * found much faster.
- */
+/** The problem without uncounted bound pods and full nodes: the same decision, found much faster. */
 export function reduceProblem(problem: SchedulingProblem): SchedulingProblem {
   // Which pods default constraints count is only known during the pass. (02:X-51)
   if ((problem.policy.defaultConstraints ?? []).length > 0) return problem;

@@ -34,10 +34,7 @@ export class Bin {
     this.used = new Float64Array(plannedNode.used.length);
   }
 
-  /**
-   * Equal for bins that moves cannot tell apart. A collision of hashes only means that a possible move is not looked
-   * for.
-   */
+  /** Equal for bins that moves cannot tell apart; a collision of hashes only hides a possible move. */
   get contentKey(): number {
     return this.#hashSum * 4096 + this.requirementState.id;
   }

@@ -6,10 +6,7 @@ import type { MoveClass, PodBatch } from "./move-class.ts";
 export interface MoveScope {
   /** Nodes that have pods, grouped by equal content. */
   readonly binsByContent: Map<number, Set<Bin>>;
-  /**
-   * Nodes in the order they gained free resources. In between free resources only shrink, so a batch never needs to
-   * search a part of this list twice.
-   */
+  /** Nodes in the order they gained free resources; these only shrink in between, so nothing is searched twice. */
   readonly roomLog: Bin[];
   /** The smallest price step any node has had. */
   minPriceStep: number;

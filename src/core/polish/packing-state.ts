@@ -88,10 +88,7 @@ export class PackingState {
     return this.#propose(bin, requirementState, this.#usedWith(bin, moveClass, -count));
   }
 
-  /**
-   * Moves all pods that another node accepts as it is, and returns the savings; undefined if nothing would be saved, and
-   * then nothing is moved.
-   */
+  /** Moves all pods that another node accepts as it is; undefined: that saves nothing, and nothing is moved. */
   moveAllPods(from: Bin, to: Bin): number | undefined {
     const before = from.price + to.price;
     const moved: PodBatch[] = [];

@@ -120,10 +120,7 @@ function isDominated(row: Float64Array, rows: readonly Float64Array[]): boolean 
   return false;
 }
 
-/**
- * The capacity that was charged against the pool's limits when the node was planned; it may not grow beyond it.
- * (02:H-3)
- */
+/** What was charged against the pool's limits for the node: it may not grow beyond it. (02:H-3) */
 export interface CapacityLimit {
   readonly key: string;
   readonly amounts: readonly (readonly [string, number])[];

@@ -154,10 +154,7 @@ function smallestDaemonOverhead({ poolTemplate, columns }: PlannedNodeState): Re
   return minResources(...groups.map(({ overhead }) => overhead));
 }
 
-/**
- * The refusal if the types left after truncation do not meet minValues. The text has upstream's typographic
- * apostrophes. (02:Q-52)
- */
+/** Types left after truncation do not meet minValues. Upstream's text, typographic apostrophes included. (02:Q-52) */
 function minValuesRefusal({ poolTemplate }: PlannedNodeState, achieved: ReadonlyMap<string, number>): ClassRefusal {
   const { pool } = poolTemplate.nodeClaimTemplate;
   const message = `pod didn’t schedule because NodePool couldn’t meet minValues requirements, validating minValues, ${describeMinValues(achieved)} (NodePool=${pool})`;

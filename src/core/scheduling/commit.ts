@@ -91,10 +91,7 @@ export function newNodeCandidate(pass: Pass, poolTemplate: PoolTemplate): NodeCa
   };
 }
 
-/**
- * Columns whose whole capacity fits into the pool's remaining limits. Instance types have no `nodes`: a missing amount
- * is zero. (02:H-2)
- */
+/** Columns whose capacity fits into the remaining limits. A missing amount, as of `nodes`, is zero. (02:H-2) */
 export function columnsWithinLimits({ typeTable, remainingLimits, columns }: PoolTemplate): Bitset {
   const tight = [...remainingLimits].filter(([name, left]) => left < typeTable.largestCapacity(columns, name));
   if (tight.length === 0 && [...remainingLimits.values()].every((left) => left >= 0)) return columns;

@@ -4,10 +4,7 @@ import type { Requirements } from "../requirements.ts";
 import type { Resources } from "../resources.ts";
 import type { Refusal } from "./refusal.ts";
 
-/**
- * What a scheduling pass decided. Data: events, logs, explanations and dashboards are renderings of it.
- * (docs/designs/engine.md)
- */
+/** What a pass decided. Events, logs and explanations are renderings of it. (docs/designs/engine.md) */
 export interface Decision {
   /** Pods placed on existing nodes, in the order the nodes are tried. Nodes that got none are left out. */
   readonly placements: readonly ExistingNodePlacement[];

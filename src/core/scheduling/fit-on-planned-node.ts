@@ -58,10 +58,7 @@ export function fitOnPlannedNode(
   return undefined;
 }
 
-/**
- * The candidate's requirements merged with the pod's; undefined: taints, hostname or requirements refuse it. (02:N-1,
- * N-2)
- */
+/** The merged requirements; undefined: taints, hostname or requirements refuse the pod. (02:N-1, N-2) */
 export function mergeIfCompatible(variant: Variant, candidate: NodeCandidate): RequirementState | undefined {
   if (!toleratesTaintsAndHostname(variant, candidate)) return undefined;
   return candidate.poolTemplate.requirementStates.merge(candidate.requirementState, variant.incoming) ?? undefined;
@@ -127,9 +124,7 @@ export function fittingColumns(
   return found === undefined || found.isEmpty() ? undefined : found;
 }
 
-/**
- * minValues must hold for the types that are left; for a new node under BestEffort they are lowered instead. (02:F-2)
- */
+/** minValues must hold for the types left; for a new node under BestEffort they are lowered instead. (02:F-2) */
 function enforceMinValues(
   pass: Pass,
   { poolTemplate, requirementState, isNew }: NodeCandidate,
@@ -145,10 +140,7 @@ function enforceMinValues(
   return { requirementState: poolTemplate.requirementStates.of(requirements), minValuesRelaxed: true };
 }
 
-/**
- * Reservations the candidate would take; undefined if there are none at all, "unavailable" if it needs one and none is
- * left. (02:Y-2, Y-3)
- */
+/** Reservations to take; undefined: there are none; unavailable: it needs one and none is left. (02:Y-2, Y-3) */
 export function offeringsToReserve(
   pass: Pass,
   { poolTemplate, hostIndex, requirementState, columns }: NodeCandidate,

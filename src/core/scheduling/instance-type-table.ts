@@ -9,10 +9,7 @@ import type { InstanceTypeOptions } from "./requirement-state.ts";
 import type { RequirementId, RequirementTable } from "./requirement-table.ts";
 import type { ResourceSpace } from "./resource-space.ts";
 
-/**
- * An instance type with one allocatable size. Most types have one; offerings with capacity overrides add others.
- * (02:A-12)
- */
+/** An instance type with one allocatable size. Capacity overrides of offerings add others. (02:A-12) */
 export interface InstanceTypeColumn {
   readonly type: InstanceType;
   /** Index of the type in the table. */
@@ -200,10 +197,7 @@ export class InstanceTypeTable {
     return columns;
   }
 
-  /**
-   * Every type by its cheapest offering compatible with the requirement state, then by name; without one the price is
-   * infinite. (02:L-1)
-   */
+  /** Every type by its cheapest compatible offering, then by name; without one the price is infinite. (02:L-1) */
   typesByPrice({ byKey }: { readonly byKey: ReadonlyMap<string, RequirementId> }): readonly PricedType[] {
     // Only labels that offerings have matter.
     const text = [...this.#offeringLabels.keys].map((key) => byKey.get(key) ?? -1).join();

@@ -116,10 +116,7 @@ function instanceTypesText({
   return "no instance type met the requirements/resources/offering tuple";
 }
 
-/**
- * Requests of the pod with the daemons on its node; a range where daemon groups differ. Types without daemons do not
- * count.
- */
+/** The pod with the daemons on its node; a range where groups differ. Types without daemons do not count. */
 function resourcesText({ podClass }: QueuedPod, overheads: readonly Resources[]): string {
   const least = requestsJson(mergeResources(minResources(...overheads), podClass.requests));
   const most = requestsJson(mergeResources(maxResources(...overheads), podClass.requests));

@@ -6,10 +6,7 @@ import type { RequirementId, RequirementTable } from "./requirement-table.ts";
 /** In place of a requirement id: no requirement on the key. */
 const noRequirement = -1;
 
-/**
- * The requirements of many instance types or offerings as bitmaps by label, so that matching is bit operations. (02
- * §10.3-4)
- */
+/** Requirements of many instance types or offerings as bitmaps by label: matching is bit operations. (02 §10.3-4) */
 export class LabelBitmaps {
   /** Every key with a requirement. */
   readonly keys: ReadonlySet<string>;

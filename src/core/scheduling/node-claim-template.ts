@@ -14,9 +14,7 @@ export interface NodeClaimTemplate {
   readonly taints: readonly Taint[];
 }
 
-/**
- * Keys that exist only during the pass, so that daemons selecting on them count; removed from the NodeClaim. (02:T-2)
- */
+/** Keys that exist only during the pass, for daemons that select on them; not in the NodeClaim. (02:T-2) */
 export const simulationKeys: readonly string[] = [labels.registered, labels.initialized];
 
 export function nodeClaimTemplateOf(nodePool: NodePool, policy: LabelPolicy): NodeClaimTemplate {

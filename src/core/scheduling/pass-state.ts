@@ -65,10 +65,7 @@ export interface QueuedPod {
   readonly podClass: PodClass;
   /** Its index among the pods of the problem. */
   readonly position: number;
-  /**
-   * The length of the queue when the pod last failed: if it is the same when the pod comes up again, nothing was placed
-   * in between. (02:Q-2)
-   */
+  /** The queue's length when the pod last failed: if equal again, nothing was placed in between. (02:Q-2) */
   queueLengthAtFailure: number;
   /** The variant it was placed with, on a planned node. */
   placedVariant?: Variant;

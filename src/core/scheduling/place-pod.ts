@@ -75,10 +75,7 @@ function tryPlannedNodes(pass: Pass, podAttempt: PodAttempt): boolean {
   return true;
 }
 
-/**
- * Whether the candidate will refuse such pods for the rest of the pass. Refusals by topology or reservations can
- * change. (02 §10.3-2)
- */
+/** Whether it refuses such pods for the rest of the pass; topology and reservations can change. (02 §10.3-2) */
 function isRefusedForGood(pass: Pass, podAttempt: PodAttempt, candidate: NodeCandidate): boolean {
   const { variant } = podAttempt;
   if (!toleratesTaintsAndHostname(variant, candidate)) return true;
@@ -90,10 +87,7 @@ function isRefusedForGood(pass: Pass, podAttempt: PodAttempt, candidate: NodeCan
   return variant.domainRules.length === 0 && !pass.refusedByReservation;
 }
 
-/**
- * The first pool that accepts the pod. A pool that refuses only because its reserved capacity is in use ends the
- * search. (02:Q-22)
- */
+/** The first pool that accepts the pod. One that only lacks reserved capacity ends the search. (02:Q-22) */
 function tryNewNode(pass: Pass, podAttempt: PodAttempt): PlacementOutcome {
   for (const poolTemplate of pass.poolTemplates) {
     const candidate = newNodeCandidate(pass, poolTemplate);

@@ -28,9 +28,7 @@ export interface PodClass {
   readonly usesDra: boolean;
 }
 
-/**
- * Requirements under which all volumes can be used, with the hostname apart: candidates have theirs by name. (02:W-1)
- */
+/** Requirements under which all volumes can be used; the hostname is compared by name. (02:W-1) */
 export interface VolumeAlternative extends RequirementSet {
   readonly hostname: Requirement | undefined;
 }

@@ -18,10 +18,7 @@ export interface SchedulingProblem {
   readonly pods: readonly Pod[];
   /** Nodes that stay: running nodes, and NodeClaims that are starting. */
   readonly nodes: readonly ExistingNode[];
-  /**
-   * namespace/name of pods whose move is voluntary (consolidation): nodes within consolidateAfter do not receive them.
-   * (02:Q-7)
-   */
+  /** namespace/name of pods that move voluntarily: nodes within consolidateAfter do not receive them. (02:Q-7) */
   readonly voluntaryMoves?: ReadonlySet<string>;
   /**
    * The name of the node an earlier round nominated for each pod that still waits, by namespace/name. It is tried first,
@@ -34,9 +31,7 @@ export interface SchedulingProblem {
   readonly daemons: readonly Pod[];
   /** Pods bound to nodes, whether or not this pass places them anew: topology counts them. */
   readonly boundPods: readonly Pod[];
-  /**
-   * Labels and taints of every Node object by name, also of nodes that are being deleted: bound pods may be on them.
-   */
+  /** Labels and taints of every Node by name, also of nodes that are being deleted: bound pods may be there. */
   readonly nodesByName: ReadonlyMap<string, NodeLabelsAndTaints>;
   readonly namespaces: readonly Namespace[];
   readonly volumes: VolumeIndex;
@@ -52,10 +47,7 @@ export interface SchedulingPolicy {
   readonly preferences: "Respect" | "Ignore";
   readonly minValues: "Strict" | "BestEffort";
   readonly reservedCapacity: boolean;
-  /**
-   * With Strict a pod waits for reserved capacity that is in use; disruption simulations fall back to other capacity.
-   * (02:Y-3)
-   */
+  /** Strict waits for reserved capacity that is in use; disruption simulations fall back. (02:Y-3) */
   readonly reservedMode: "Strict" | "Fallback";
   readonly ignoreDra: boolean;
   /** With polished, pods are moved between planned nodes afterwards to make the plan cheaper. */

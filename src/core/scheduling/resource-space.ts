@@ -88,10 +88,7 @@ export function isRowWithin(row: Float64Array, limit: Float64Array): boolean {
   return true;
 }
 
-/**
- * The coarsest unit in which an amount is whole, no coarser than the one in use. Finer units that would not fit a
- * double are not used.
- */
+/** The coarsest unit in which an amount is whole, no coarser than the one in use, as far as doubles reach. */
 function unitFor(nano: bigint, inUse: bigint | undefined): bigint {
   let unit = inUse ?? units[0] ?? 1n;
   for (const finer of units) {

@@ -62,9 +62,7 @@ function requeue(pass: Pass, queuedPod: QueuedPod): void {
   queuedPod.queueLengthAtFailure = pass.queue.length - pass.queueHead;
 }
 
-/**
- * Makes the plan cheaper once every pod has been tried. The pass keeps the plain plan until the last of these steps.
- */
+/** Makes the plan cheaper. The pass keeps the plain plan until the last of these steps. */
 function* polish(pass: Pass, control: PassControl): Steps<void> {
   pass.phase = "polishing";
   for (const _step of PlanPolisher.polishInSteps(pass)) {

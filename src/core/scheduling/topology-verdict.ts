@@ -10,9 +10,7 @@ const kindNames = {
   "anti-affinity": "pod anti-affinity",
 } as const;
 
-/**
- * Upstream's text for an unsatisfiable topology constraint; like upstream's, it has no closing parenthesis. (02:N-3c)
- */
+/** Upstream's text, which has no closing parenthesis. (02:N-3c) */
 export function topologyVerdict(
   pass: Pass,
   { group, podDomains }: TopologyRule,

@@ -122,9 +122,7 @@ function changesFor(launchOption: LaunchOption, input: LaunchOptionChangeInput):
   ).filter((one) => one !== undefined);
 }
 
-/**
- * Raises the limit for one node, for all unplaced siblings, or drops it: other pods may use up a larger limit. (02:H-3)
- */
+/** Raises the limit for one node or for all unplaced siblings, or drops it. (02:H-3) */
 function limitChanges(
   { resource, limit, needed }: LimitExcess,
   { pool, unplacedSiblings }: LaunchOptionChangeInput,

@@ -39,10 +39,7 @@ function spreadChanges({ key, counts }: TopologyCause, pod: Pod): readonly Candi
   });
 }
 
-/**
- * Default constraints apply only to pods without constraints of their own, so these become preferences of the pod.
- * (02:X-51)
- */
+/** A pod with constraints of its own gets no default ones, so these become its preferences. (02:X-51) */
 function defaultChanges({ key }: TopologyCause, { pod, problem }: TopologyChangeInput): readonly CandidateChange[] {
   const own = pod.spec.topologySpreadConstraints ?? [];
   const added = problem.policy.defaultConstraints ?? [];

@@ -6,9 +6,7 @@ import { Requirements } from "../../requirements.ts";
 import { firstUntoleratedTaint } from "../../tolerations.ts";
 import type { Pool } from "../problem.ts";
 
-/**
- * The taints under which pools offer a domain, one list for each pool; an untainted pool makes the others irrelevant.
- */
+/** The taints under which pools offer a domain, one list a pool; an untainted pool makes the others irrelevant. */
 type TaintSets = readonly (readonly Taint[])[];
 
 /**

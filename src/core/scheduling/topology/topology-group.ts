@@ -52,10 +52,7 @@ export interface TopologyRule {
 /** What of a rule the group itself does not know. */
 type RuleOfPod = Omit<TopologyRule, "group">;
 
-/**
- * One topology constraint and its pod counts by domain. Hosts are counted apart, by index, because every node is one.
- * (02 §5.10)
- */
+/** One topology constraint and its pod counts by domain. Hosts are counted apart, by index. (02 §5.10) */
 export class TopologyGroup {
   readonly spec: TopologyGroupSpec;
   readonly isHostname: boolean;

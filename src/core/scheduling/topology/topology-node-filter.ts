@@ -20,10 +20,7 @@ interface AffinityAlternative {
   readonly hostname: Requirement | undefined;
 }
 
-/**
- * Which nodes a spread constraint counts: those the pod could be on, as far as its node policies honor affinity and
- * taints. (02:X-15)
- */
+/** Which nodes a spread constraint counts, by its node affinity and taints policies. (02:X-15) */
 export class TopologyNodeFilter {
   /** One of them has to match; if there are none, every node counts. */
   readonly #alternatives: readonly AffinityAlternative[];

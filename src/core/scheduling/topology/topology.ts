@@ -31,14 +31,9 @@ export interface TopologyInput {
   readonly selectedKeys: ReadonlySet<string>;
 }
 
-/**
- * The topology constraints of a pass: groups are shared by pods with equal constraints, and count pods by domain. (02
- * §5.10)
- */
+/** The topology constraints of a pass. Pods with equal constraints share a group. (02 §5.10) */
 export class Topology {
-  /**
-   * Groups that count the pods they select, in order of creation. Relaxation can add some, with another node filter.
-   */
+  /** Groups that count the pods they select, in order of creation. Relaxation can add some. */
   readonly groups: TopologyGroup[] = [];
   /** Groups that count the owners of required anti-affinity and keep away the pods they select. (02:X-41) */
   readonly inverseGroups: TopologyGroup[] = [];
