@@ -7,15 +7,6 @@ export type ApiPod = KubeObject & Pod;
 
 export type ApiNode = KubeObject & Node;
 
-/** Succeeded or Failed: it will not run again and holds no resources. */
-export function hasTerminalPhase({ status }: Pick<Pod, "status">): boolean {
-  return status?.phase === "Succeeded" || status?.phase === "Failed";
-}
-
-export function hasDeletionTimestamp({ metadata }: Pick<KubeObject, "metadata">): boolean {
-  return metadata.deletionTimestamp !== undefined;
-}
-
 export function conditionOfType(
   object: { readonly status?: { readonly conditions?: readonly StatusCondition[] | undefined } | undefined },
   type: string,

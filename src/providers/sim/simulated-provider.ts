@@ -1,4 +1,3 @@
-import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import { labelPolicy } from "../../api/label-policy.ts";
 import type { NodeClassRef } from "../../api/node-class-ref.ts";
 import { CloudError } from "../../cloud/cloud-error.ts";

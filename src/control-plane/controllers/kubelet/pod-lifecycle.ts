@@ -1,7 +1,8 @@
+import { isTerminalPod } from "../../../core/pod-predicates.ts";
 import { rfc3339 } from "../../../util/timestamp.ts";
 import type { JsonObject } from "../../kinds/object-draft.ts";
 import { listAt, numberAt, textAt } from "../../object-fields.ts";
-import { type ApiPod, conditionOfType, hasTerminalPhase } from "../api-pod-and-node.ts";
+import { type ApiPod, conditionOfType } from "../api-pod-and-node.ts";
 import type { PodBehaviour } from "./pod-behaviour.ts";
 import {
   areReadinessGatesMet,
@@ -43,7 +44,7 @@ const crashBackOff = { baseMs: 10_000, maxMs: 300_000 };
  */
 export function nextPodStep(pod: ApiPod, facts: PodStepInput): PodStep {
   if (pod.metadata.deletionTimestamp !== undefined) return whileTerminating(pod, facts);
-  if (hasTerminalPhase(pod)) return nothingToDo;
+  if (isTerminalPod(pod)) return nothingToDo;
   const startTime = timeOf(pod.status?.startTime);
   if (startTime === undefined)
     return writeStatusStep(pod, "Pending", { ...commonStatusInput(pod, facts), containers: { kind: "creating" } });
@@ -144,7 +145,7 @@ function whileTerminating(pod: ApiPod, facts: PodStepInput): PodStep {
   const dueAt = wasStarted ? Math.min(lastAt, lastAt - graceMs + behaviour.stopMs) : lastAt - graceMs;
   if (now < dueAt) return { kind: "wait", afterMs: dueAt - now };
   const isHeld = (pod.metadata.finalizers ?? []).length > 0;
-  if (isHeld && !hasTerminalPhase(pod)) {
+  if (isHeld && !isTerminalPod(pod)) {
     const ended: ContainerExit = {
       exitCode: stoppedExitCode,
       startedAt: startedAtOf(pod, facts),

@@ -1,8 +1,9 @@
+import { isTerminalPod } from "../../../core/pod-predicates.ts";
 import type { ControllerContext } from "../../../kube/controller.ts";
 import { ignoreKubeErrors } from "../../../kube/kube-error.ts";
 import { builtInTypes } from "../../../kube/resources.ts";
 import { rfc3339 } from "../../../util/timestamp.ts";
-import { type ApiPod, hasTerminalPhase } from "../api-pod-and-node.ts";
+import type { ApiPod } from "../api-pod-and-node.ts";
 import { deleteIfExists } from "../workloads/ownership.ts";
 
 export interface PodDeletion {
@@ -23,7 +24,7 @@ export async function addConditionAndDeletePod(
   const { name = "", namespace, uid } = pod.metadata;
   const condition = { type: "DisruptionTarget", status: "True", reason, message, lastProbeTime: null };
   const conditions = [{ ...condition, lastTransitionTime: rfc3339(clock.now()) }];
-  const phase = isForced && !hasTerminalPhase(pod) ? { phase: "Failed" } : {};
+  const phase = isForced && !isTerminalPod(pod) ? { phase: "Failed" } : {};
   const patch = { kind: "strategic", body: { metadata: { uid }, status: { ...phase, conditions } } } as const;
   const updated = client.patch(builtInTypes.Pod, { name, namespace }, patch, { subresource: "status" });
   if ((await ignoreKubeErrors(updated, "not-found")) === undefined) return;

@@ -1,3 +1,4 @@
+import { isTerminalPod } from "../../../core/pod-predicates.ts";
 import { type Controller, type ControllerContext, reconcileController, triggerOn } from "../../../kube/controller.ts";
 import { ignoreKubeErrors } from "../../../kube/kube-error.ts";
 import type { Lease } from "../../../kube/lease.ts";
@@ -5,7 +6,7 @@ import type { RequeueAfter } from "../../../kube/reconciler.ts";
 import { builtInTypes } from "../../../kube/resources.ts";
 import { rfc3339 } from "../../../util/timestamp.ts";
 import { textAt } from "../../object-fields.ts";
-import { type ApiNode, type ApiPod, conditionOfType, hasTerminalPhase } from "../api-pod-and-node.ts";
+import { type ApiNode, type ApiPod, conditionOfType } from "../api-pod-and-node.ts";
 import { nodeLeaseNamespace } from "../kubelet/lease-times.ts";
 import { sameTaints, taintsFor } from "./node-taints.ts";
 
@@ -103,7 +104,7 @@ async function reconcileNode(name: string, context: ControllerContext): Promise<
 /** Pods on a node that is not ready must not count as ready for Services and disruption budgets. */
 async function markPodsNotReady(node: string, { client, clock, view }: ControllerContext): Promise<void> {
   for (const pod of view<ApiPod>(builtInTypes.Pod).byIndex("node", node)) {
-    if (hasTerminalPhase(pod) || conditionOfType(pod, "Ready")?.status !== "True") continue;
+    if (isTerminalPod(pod) || conditionOfType(pod, "Ready")?.status !== "True") continue;
     const { name = "", namespace, uid } = pod.metadata;
     const condition = { type: "Ready", status: "False", lastTransitionTime: rfc3339(clock.now()) };
     const body = { metadata: { uid }, status: { conditions: [condition] } };

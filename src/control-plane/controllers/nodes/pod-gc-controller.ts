@@ -1,14 +1,9 @@
+import { isTerminalPod, isTerminatingPod } from "../../../core/pod-predicates.ts";
 import { type Controller, type ControllerContext, reconcileController, triggerOn } from "../../../kube/controller.ts";
 import { cacheKey } from "../../../kube/object-cache.ts";
 import type { RequeueAfter } from "../../../kube/reconciler.ts";
 import { builtInTypes } from "../../../kube/resources.ts";
-import {
-  type ApiNode,
-  type ApiPod,
-  conditionOfType,
-  hasDeletionTimestamp,
-  hasTerminalPhase,
-} from "../api-pod-and-node.ts";
+import { type ApiNode, type ApiPod, conditionOfType } from "../api-pod-and-node.ts";
 import { addConditionAndDeletePod } from "./add-condition-and-delete-pod.ts";
 
 export interface PodGcOptions {
@@ -44,12 +39,12 @@ export function podGcController({ terminatedPodThreshold = 12_500 }: PodGcOption
     ],
     start: ({ view }) => {
       view<ApiPod>(builtInTypes.Pod).addIndex("node", ({ spec }) => spec.nodeName);
-      view<ApiPod>(builtInTypes.Pod).addIndex(terminatedPodsIndex, (pod) => (hasTerminalPhase(pod) ? "" : undefined));
+      view<ApiPod>(builtInTypes.Pod).addIndex(terminatedPodsIndex, (pod) => (isTerminalPod(pod) ? "" : undefined));
     },
     reconcile: async (key, context) => {
       const pod = context.view<ApiPod>(builtInTypes.Pod).get(key);
       if (pod === undefined) return undefined;
-      if (hasTerminalPhase(pod)) await deleteOldestTerminatedPods(terminatedPodThreshold, context);
+      if (isTerminalPod(pod)) await deleteOldestTerminatedPods(terminatedPodThreshold, context);
       return deleteOrphanedPod(pod, { key, context, orphanedSince });
     },
   });
@@ -61,7 +56,7 @@ async function deleteOrphanedPod(
 ): Promise<RequeueAfter | undefined> {
   const { nodeName = "" } = pod.spec;
   const node = context.view<ApiNode>(builtInTypes.Node).get(nodeName);
-  if (nodeName === "" || (node !== undefined && !(hasDeletionTimestamp(pod) && isOutOfService(node)))) {
+  if (nodeName === "" || (node !== undefined && !(isTerminatingPod(pod) && isOutOfService(node)))) {
     orphanedSince.delete(key);
     return undefined;
   }

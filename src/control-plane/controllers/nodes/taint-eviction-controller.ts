@@ -1,9 +1,10 @@
+import { isTerminalPod, isTerminatingPod } from "../../../core/pod-predicates.ts";
 import { tolerates } from "../../../core/tolerations.ts";
 import { type Controller, type ControllerContext, reconcileController, triggerOn } from "../../../kube/controller.ts";
 import { cacheKey } from "../../../kube/object-cache.ts";
 import type { RequeueAfter } from "../../../kube/reconciler.ts";
 import { builtInTypes } from "../../../kube/resources.ts";
-import { type ApiNode, type ApiPod, hasDeletionTimestamp, hasTerminalPhase } from "../api-pod-and-node.ts";
+import type { ApiNode, ApiPod } from "../api-pod-and-node.ts";
 import { addConditionAndDeletePod } from "./add-condition-and-delete-pod.ts";
 import { sameTaints, type TimedTaint } from "./node-taints.ts";
 
@@ -43,7 +44,7 @@ async function evictWhenDue(
   const pod = view<ApiPod>(builtInTypes.Pod).get(key);
   const node = pod && view<ApiNode>(builtInTypes.Node).get(pod.spec.nodeName ?? "");
   const taints = noExecuteTaints(node);
-  if (pod === undefined || hasDeletionTimestamp(pod) || hasTerminalPhase(pod) || taints.length === 0) {
+  if (pod === undefined || isTerminatingPod(pod) || isTerminalPod(pod) || taints.length === 0) {
     firstSeenAt.delete(key);
     return undefined;
   }

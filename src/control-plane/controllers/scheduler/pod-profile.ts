@@ -10,9 +10,10 @@ import { resources } from "../../../api/labels.ts";
 import { namespacedName, namespaceOf } from "../../../api/object.ts";
 import { hostPortsOf } from "../../../core/host-ports.ts";
 import { type CompiledSelector, compileSelector, type LabelSet } from "../../../core/label-selector.ts";
+import { isTerminalPod, isTerminatingPod } from "../../../core/pod-predicates.ts";
 import type { HostPort } from "../../../core/scheduling/problem.ts";
 import { volumeClaimKeys } from "../../../core/volumes.ts";
-import { type ApiPod, hasDeletionTimestamp, hasTerminalPhase } from "../api-pod-and-node.ts";
+import type { ApiPod } from "../api-pod-and-node.ts";
 import { type NodeTest, nodeSelectorTermTest, requiredNodeTest } from "../node-selector.ts";
 import type { SchedulerAmountReader, SchedulerAmounts } from "./scheduler-amounts.ts";
 
@@ -79,7 +80,7 @@ export function podProfile(pod: ApiPod, reader: SchedulerAmountReader): PodProfi
     namespace: namespaceOf(metadata),
     labels,
     priority: spec.priority ?? 0,
-    isTerminating: hasDeletionTimestamp(pod),
+    isTerminating: isTerminatingPod(pod),
     requests,
     nonZeroRequests: {
       cpu: requests.get(resources.cpu) || assumedCpu,
@@ -108,8 +109,8 @@ export function isProfileCurrent(profile: PodProfile, pod: ApiPod): boolean {
   return (
     before.metadata.uid === pod.metadata.uid &&
     sameSpec(before, pod) &&
-    profile.isTerminating === hasDeletionTimestamp(pod) &&
-    hasTerminalPhase(before) === hasTerminalPhase(pod) &&
+    profile.isTerminating === isTerminatingPod(pod) &&
+    isTerminalPod(before) === isTerminalPod(pod) &&
     sameLabels(profile.labels, pod.metadata.labels ?? {})
   );
 }

@@ -1,7 +1,8 @@
+import { isTerminatingPod } from "../../../core/pod-predicates.ts";
 import type { Controller, ControllerContext } from "../../../kube/controller.ts";
 import { isKubeError } from "../../../kube/kube-error.ts";
 import { builtInTypes } from "../../../kube/resources.ts";
-import { type ApiPod, hasDeletionTimestamp } from "../api-pod-and-node.ts";
+import type { ApiPod } from "../api-pod-and-node.ts";
 import { unschedulableMessage } from "./filter-refusal.ts";
 import type { PodProfile } from "./pod-profile.ts";
 import { Preemptor } from "./preemptor.ts";
@@ -125,7 +126,7 @@ class Scheduler {
     if (!this.#cache.isAssumed(pod.key)) return;
     this.#cache.removePod(pod.key);
     const now = this.#context.view<ApiPod>(builtInTypes.Pod).get(pod.key);
-    const isPending = now !== undefined && (now.spec.nodeName ?? "") === "" && !hasDeletionTimestamp(now);
+    const isPending = now !== undefined && (now.spec.nodeName ?? "") === "" && !isTerminatingPod(now);
     if (isPending && !isKubeError(error, "not-found")) this.#queue.retryAfterBackOff({ ...pod, pod: now });
     this.#context.reportFailure({ kind: "reconcile-failed", controller: this.#name, key: pod.key, error });
   }

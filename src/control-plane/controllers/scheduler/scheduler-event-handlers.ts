@@ -5,11 +5,12 @@ import type {
   StorageClass,
 } from "../../../api/kubernetes/cluster-objects.ts";
 import type { KubeObject } from "../../../api/object.ts";
+import { isTerminalPod, isTerminatingPod } from "../../../core/pod-predicates.ts";
 import type { ControllerContext } from "../../../kube/controller.ts";
 import { cacheKey } from "../../../kube/object-cache.ts";
 import { builtInTypes } from "../../../kube/resources.ts";
 import type { ObjectChange } from "../../../kube/view.ts";
-import { type ApiNode, type ApiPod, hasDeletionTimestamp, hasTerminalPhase } from "../api-pod-and-node.ts";
+import type { ApiNode, ApiPod } from "../api-pod-and-node.ts";
 import { isProfileCurrent, type PodProfile, podProfile } from "./pod-profile.ts";
 import type { SchedulerCache } from "./scheduler-cache.ts";
 import type { SchedulingQueue } from "./scheduling-queue.ts";
@@ -101,7 +102,7 @@ export class SchedulerEventHandlers {
   #podAssigned(key: string, pod: ApiPod): void {
     this.#queue.remove(key);
     this.#cache.removeNomination(key);
-    if (hasTerminalPhase(pod)) {
+    if (isTerminalPod(pod)) {
       if (this.#cache.removePod(key)) this.#queue.onClusterEvent("pod-removed");
       return;
     }
@@ -115,7 +116,7 @@ export class SchedulerEventHandlers {
 
   #podPending(key: string, pod: ApiPod): void {
     const isOurs = (pod.spec.schedulerName ?? defaultSchedulerName) === this.#name;
-    if (!isOurs || hasDeletionTimestamp(pod) || hasTerminalPhase(pod)) {
+    if (!isOurs || isTerminatingPod(pod) || isTerminalPod(pod)) {
       this.#forgetPod(key);
       return;
     }

@@ -1,5 +1,6 @@
 import type { PersistentVolume, PersistentVolumeClaim } from "../../../api/kubernetes/cluster-objects.ts";
 import type { KubeObject } from "../../../api/object.ts";
+import { isTerminalPod } from "../../../core/pod-predicates.ts";
 import { volumeClaimKeys } from "../../../core/volumes.ts";
 import { type Controller, type ControllerContext, reconcileController, triggerOn } from "../../../kube/controller.ts";
 import { ignoreKubeErrors } from "../../../kube/kube-error.ts";
@@ -7,7 +8,7 @@ import { cacheKey } from "../../../kube/object-cache.ts";
 import type { RequeueAfter } from "../../../kube/reconciler.ts";
 import { builtInTypes } from "../../../kube/resources.ts";
 import { recordAt, textAt } from "../../object-fields.ts";
-import { type ApiPod, hasTerminalPhase } from "../api-pod-and-node.ts";
+import type { ApiPod } from "../api-pod-and-node.ts";
 import { defaultVolumeDelays, type VolumeDelays } from "./persistent-volume-controller.ts";
 import {
   type AttachmentPair,
@@ -130,7 +131,7 @@ function isWanted({ volume, node }: AttachmentPair, context: ControllerContext):
   const key = attachmentPairKey({ volume, node });
   return view<ApiPod>(builtInTypes.Pod)
     .byIndex("node", node)
-    .some((pod) => !hasTerminalPhase(pod) && attachmentPairKeys(pod, context).includes(key));
+    .some((pod) => !isTerminalPod(pod) && attachmentPairKeys(pod, context).includes(key));
 }
 
 async function attach({ volume: name, node }: AttachmentPair, { client, view }: ControllerContext): Promise<undefined> {

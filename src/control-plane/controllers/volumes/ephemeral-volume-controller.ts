@@ -1,11 +1,12 @@
 import { namespaceOf } from "../../../api/object.ts";
+import { isTerminatingPod } from "../../../core/pod-predicates.ts";
 import { volumeClaimName } from "../../../core/volumes.ts";
 import { type Controller, type ControllerContext, reconcileController, triggerOn } from "../../../kube/controller.ts";
 import { ignoreKubeErrors } from "../../../kube/kube-error.ts";
 import { cacheKey } from "../../../kube/object-cache.ts";
 import { builtInTypes } from "../../../kube/resources.ts";
 import { recordAt } from "../../object-fields.ts";
-import { type ApiPod, hasDeletionTimestamp } from "../api-pod-and-node.ts";
+import type { ApiPod } from "../api-pod-and-node.ts";
 import { newControllerReference } from "../workloads/ownership.ts";
 
 /** Creates the claims of generic ephemeral volumes. (05:CP-L12) */
@@ -27,7 +28,7 @@ export function ephemeralVolumeController(): Controller {
 
 async function createEphemeralClaims(key: string, { client, view }: ControllerContext): Promise<undefined> {
   const pod = view<ApiPod>(builtInTypes.Pod).get(key);
-  if (pod === undefined || hasDeletionTimestamp(pod)) return;
+  if (pod === undefined || isTerminatingPod(pod)) return;
   const namespace = namespaceOf(pod.metadata);
   for (const volume of pod.spec.volumes ?? []) {
     const name = volume.ephemeral === undefined ? undefined : volumeClaimName(pod, volume);

@@ -1,31 +1,18 @@
 import type { PodTemplateSpec } from "../../../api/kubernetes/cluster-objects.ts";
-import type { KubeObject, OwnerReference } from "../../../api/object.ts";
-import type { WorkloadPod } from "./types.ts";
+import type { OwnerReference } from "../../../api/object.ts";
+import type { ApiPod } from "../api-pod-and-node.ts";
 
-export function isPodTerminal({ status }: WorkloadPod): boolean {
-  return status?.phase === "Succeeded" || status?.phase === "Failed";
-}
-
-export function isPodTerminating({ metadata }: KubeObject): boolean {
-  return metadata.deletionTimestamp !== undefined;
-}
-
-/** Neither finished nor terminating. */
-export function isPodActive(pod: WorkloadPod): boolean {
-  return !isPodTerminal(pod) && !isPodTerminating(pod);
-}
-
-export function isPodReady(pod: WorkloadPod): boolean {
+export function isPodReady(pod: ApiPod): boolean {
   return readyCondition(pod)?.status === "True";
 }
 
 /** When it became ready; undefined if it is not. */
-export function podReadySince(pod: WorkloadPod): number | undefined {
+export function podReadySince(pod: ApiPod): number | undefined {
   const condition = readyCondition(pod);
   return condition?.status === "True" ? Date.parse(condition.lastTransitionTime ?? "") || 0 : undefined;
 }
 
-function readyCondition({ status }: WorkloadPod) {
+function readyCondition({ status }: ApiPod) {
   return status?.conditions?.find(({ type }) => type === "Ready");
 }
 
@@ -35,13 +22,13 @@ export interface AvailabilityOptions {
 }
 
 /** Ready for at least minReadySeconds. */
-export function isPodAvailable(pod: WorkloadPod, { minReadySeconds = 0, now }: AvailabilityOptions): boolean {
+export function isPodAvailable(pod: ApiPod, { minReadySeconds = 0, now }: AvailabilityOptions): boolean {
   const since = podReadySince(pod);
   return since !== undefined && (minReadySeconds === 0 || since + minReadySeconds * 1000 <= now);
 }
 
 /** How long until the next of the ready pods becomes available. */
-export function untilNextAvailableMs(pods: readonly WorkloadPod[], options: AvailabilityOptions): number | undefined {
+export function untilNextAvailableMs(pods: readonly ApiPod[], options: AvailabilityOptions): number | undefined {
   const { minReadySeconds = 0, now } = options;
   const waits = pods
     .filter((pod) => isPodReady(pod) && !isPodAvailable(pod, options))
@@ -57,11 +44,11 @@ export interface PodFromTemplateOptions {
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly finalizers?: readonly string[];
-  readonly spec?: Partial<WorkloadPod["spec"]>;
+  readonly spec?: Partial<ApiPod["spec"]>;
 }
 
 /** Builds a pod from a template. */
-export function podFromTemplate({ template, owner, namespace, naming, ...more }: PodFromTemplateOptions): WorkloadPod {
+export function podFromTemplate({ template, owner, namespace, naming, ...more }: PodFromTemplateOptions): ApiPod {
   const { metadata = {}, spec } = template;
   const labels = { ...metadata.labels, ...more.labels };
   const annotations = { ...metadata.annotations, ...more.annotations };

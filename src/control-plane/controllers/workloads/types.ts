@@ -1,12 +1,6 @@
 import type { DaemonSet, PodTemplateSpec } from "../../../api/kubernetes/cluster-objects.ts";
-import type { LabelSelector, Pod } from "../../../api/kubernetes/pod.ts";
+import type { LabelSelector } from "../../../api/kubernetes/pod.ts";
 import type { KubeObject, ObjectMeta } from "../../../api/object.ts";
-
-/** A Pod read from the API server, as workload controllers, scheduler and kubelets see it. */
-export interface WorkloadPod extends Pod {
-  readonly apiVersion: string;
-  readonly kind: string;
-}
 
 /** A number, or a percentage like `25%`. */
 export type CountOrPercent = number | string;

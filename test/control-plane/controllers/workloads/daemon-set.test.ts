@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
-import type { DaemonSetObject, WorkloadPod } from "../../../../src/control-plane/controllers/workloads/types.ts";
+import type { ApiPod } from "../../../../src/control-plane/controllers/api-pod-and-node.ts";
+import type { DaemonSetObject } from "../../../../src/control-plane/controllers/workloads/types.ts";
 import { builtInTypes } from "../../../../src/kube/resources.ts";
 import { newImage, template, type WorkloadWorld, workloadWorld } from "./workload-world.ts";
 
@@ -20,8 +21,8 @@ function daemonSet(spec: object = {}, podSpec: object = {}) {
   };
 }
 
-async function daemons(): Promise<readonly WorkloadPod[]> {
-  return cluster.list<WorkloadPod>(builtInTypes.Pod, "app=agent");
+async function daemons(): Promise<readonly ApiPod[]> {
+  return cluster.list<ApiPod>(builtInTypes.Pod, "app=agent");
 }
 
 async function places(): Promise<readonly (string | undefined)[]> {

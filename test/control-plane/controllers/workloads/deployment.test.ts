@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
-import type { Deployment, ReplicaSet, WorkloadPod } from "../../../../src/control-plane/controllers/workloads/types.ts";
+import type { ApiPod } from "../../../../src/control-plane/controllers/api-pod-and-node.ts";
+import type { Deployment, ReplicaSet } from "../../../../src/control-plane/controllers/workloads/types.ts";
 import { builtInTypes } from "../../../../src/kube/resources.ts";
 import { brokenImage } from "./test-kubelet.ts";
 import { deployment, newImage, type WorkloadWorld, workloadWorld } from "./workload-world.ts";
@@ -52,7 +53,7 @@ describe("deployments on the embedded control plane", () => {
       "deployment.kubernetes.io/desired-replicas": "3",
       "deployment.kubernetes.io/max-replicas": "4",
     });
-    const pods = await cluster.list<WorkloadPod>(builtInTypes.Pod);
+    const pods = await cluster.list<ApiPod>(builtInTypes.Pod);
     expect(pods).toHaveLength(3);
     for (const pod of pods) {
       expect(pod.metadata.name).toMatch(new RegExp(`^web-${hash}-[a-z0-9]{5}$`));
@@ -85,7 +86,7 @@ describe("deployments on the embedded control plane", () => {
       const text = now.map(([, size]) => size).join("+");
       if (seen.at(-1) !== text) seen.push(text);
       expect(now.reduce((sum, [, size]) => sum + size, 0)).toBeLessThanOrEqual(13);
-      const pods = await cluster.list<WorkloadPod>(builtInTypes.Pod);
+      const pods = await cluster.list<ApiPod>(builtInTypes.Pod);
       const available = pods.filter(
         ({ metadata, status: pod }) =>
           metadata.deletionTimestamp === undefined &&
@@ -147,14 +148,14 @@ describe("deployments on the embedded control plane", () => {
     await cluster.patch(builtInTypes.Deployment, "web", newImage("app:2"));
     for (let step = 0; step < 60; step++) {
       await cluster.pass(0.1);
-      const pods = await cluster.list<WorkloadPod>(builtInTypes.Pod);
+      const pods = await cluster.list<ApiPod>(builtInTypes.Pod);
       expect(new Set(pods.map(({ spec }) => spec.containers?.[0]?.image)).size).toBeLessThanOrEqual(1);
     }
     expect(await sizes("web")).toEqual([
       ["1", 0],
       ["2", 3],
     ]);
-    const pods = await cluster.list<WorkloadPod>(builtInTypes.Pod);
+    const pods = await cluster.list<ApiPod>(builtInTypes.Pod);
     expect(pods.map(({ spec }) => spec.containers?.[0]?.image)).toEqual(["app:2", "app:2", "app:2"]);
   });
 

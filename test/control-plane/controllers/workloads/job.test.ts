@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
-import type { CronJob, Job, WorkloadPod } from "../../../../src/control-plane/controllers/workloads/types.ts";
+import type { ApiPod } from "../../../../src/control-plane/controllers/api-pod-and-node.ts";
+import type { CronJob, Job } from "../../../../src/control-plane/controllers/workloads/types.ts";
 import { builtInTypes } from "../../../../src/kube/resources.ts";
 import { runAnnotation } from "./test-kubelet.ts";
 import { startAt, template, type WorkloadWorld, workloadWorld } from "./workload-world.ts";
@@ -25,10 +26,10 @@ async function conditions() {
 }
 
 async function pods() {
-  return cluster.list<WorkloadPod>(builtInTypes.Pod);
+  return cluster.list<ApiPod>(builtInTypes.Pod);
 }
 
-function active(all: readonly WorkloadPod[]) {
+function active(all: readonly ApiPod[]) {
   return all.filter(
     ({ metadata, status: pod }) =>
       metadata.deletionTimestamp === undefined && pod?.phase !== "Succeeded" && pod?.phase !== "Failed",

@@ -1,8 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
-import type {
-  PodDisruptionBudgetObject,
-  WorkloadPod,
-} from "../../../../src/control-plane/controllers/workloads/types.ts";
+import type { ApiPod } from "../../../../src/control-plane/controllers/api-pod-and-node.ts";
+import type { PodDisruptionBudgetObject } from "../../../../src/control-plane/controllers/workloads/types.ts";
 import { isKubeError } from "../../../../src/kube/kube-error.ts";
 import { builtInTypes } from "../../../../src/kube/resources.ts";
 import { brokenImage } from "./test-kubelet.ts";
@@ -36,7 +34,7 @@ async function evict(name: string): Promise<"evicted" | "refused"> {
 }
 
 async function names(): Promise<readonly string[]> {
-  return (await cluster.list<WorkloadPod>(builtInTypes.Pod, "app=web")).map(({ metadata }) => metadata.name ?? "");
+  return (await cluster.list<ApiPod>(builtInTypes.Pod, "app=web")).map(({ metadata }) => metadata.name ?? "");
 }
 
 describe("disruption budgets on the embedded control plane", () => {

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
+import type { ApiPod } from "../../../../src/control-plane/controllers/api-pod-and-node.ts";
 import { controllerReferenceOf } from "../../../../src/control-plane/controllers/workloads/ownership.ts";
-import type { ReplicaSet, WorkloadPod } from "../../../../src/control-plane/controllers/workloads/types.ts";
+import type { ReplicaSet } from "../../../../src/control-plane/controllers/workloads/types.ts";
 import { builtInTypes } from "../../../../src/kube/resources.ts";
 import { template, type WorkloadWorld, workloadWorld } from "./workload-world.ts";
 
@@ -28,15 +29,15 @@ describe("replica sets on the embedded control plane", () => {
     await cluster.create(loosePod("other", "db"));
     await cluster.create(replicaSet("web", 3));
     await cluster.pass(5);
-    const pods = await cluster.list<WorkloadPod>(builtInTypes.Pod, "app=web");
+    const pods = await cluster.list<ApiPod>(builtInTypes.Pod, "app=web");
     expect(pods).toHaveLength(3);
     expect(pods.map((pod) => controllerReferenceOf(pod)?.name)).toEqual(["web", "web", "web"]);
     expect(pods.map(({ metadata }) => metadata.name)).toContain("stray");
-    expect(controllerReferenceOf((await cluster.get(builtInTypes.Pod, "other")) as WorkloadPod)).toBeUndefined();
+    expect(controllerReferenceOf((await cluster.get(builtInTypes.Pod, "other")) as ApiPod)).toBeUndefined();
 
     await cluster.patch(builtInTypes.Pod, "stray", { metadata: { labels: { app: "debug" } } });
     await cluster.pass(5);
-    const released = await cluster.get<WorkloadPod>(builtInTypes.Pod, "stray");
+    const released = await cluster.get<ApiPod>(builtInTypes.Pod, "stray");
     expect(released?.metadata.ownerReferences ?? []).toEqual([]);
     expect(await cluster.list(builtInTypes.Pod, "app=web")).toHaveLength(3);
     expect((await cluster.get<ReplicaSet>(builtInTypes.ReplicaSet, "web"))?.status).toEqual({
@@ -54,7 +55,7 @@ describe("replica sets on the embedded control plane", () => {
     cluster = await workloadWorld();
     await cluster.create(replicaSet("web", 4));
     await cluster.pass(5);
-    const [first, second, third, fourth] = await cluster.list<WorkloadPod>(builtInTypes.Pod);
+    const [first, second, third, fourth] = await cluster.list<ApiPod>(builtInTypes.Pod);
     await cluster.delete(builtInTypes.Pod, first?.metadata.name ?? "");
     await cluster.client.patch(
       builtInTypes.Pod,
@@ -63,9 +64,7 @@ describe("replica sets on the embedded control plane", () => {
       { subresource: "status" },
     );
     await cluster.pass(10);
-    const active = (await cluster.list<WorkloadPod>(builtInTypes.Pod)).filter(
-      ({ status }) => status?.phase === "Running",
-    );
+    const active = (await cluster.list<ApiPod>(builtInTypes.Pod)).filter(({ status }) => status?.phase === "Running");
     expect(active).toHaveLength(4);
 
     const cost = (value: string) => ({
@@ -75,9 +74,7 @@ describe("replica sets on the embedded control plane", () => {
     await cluster.patch(builtInTypes.Pod, fourth?.metadata.name ?? "", cost("50"));
     await cluster.patch(builtInTypes.ReplicaSet, "web", { spec: { replicas: 1 } });
     await cluster.pass(10);
-    const left = (await cluster.list<WorkloadPod>(builtInTypes.Pod)).filter(
-      ({ status }) => status?.phase === "Running",
-    );
+    const left = (await cluster.list<ApiPod>(builtInTypes.Pod)).filter(({ status }) => status?.phase === "Running");
     expect(left.map(({ metadata }) => metadata.name)).toEqual([third?.metadata.name]);
   });
 

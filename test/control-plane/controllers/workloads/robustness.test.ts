@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
+import type { ApiPod } from "../../../../src/control-plane/controllers/api-pod-and-node.ts";
 import type {
   Deployment,
   Job,
   ReplicaSet,
   StatefulSet,
-  WorkloadPod,
 } from "../../../../src/control-plane/controllers/workloads/types.ts";
 import { builtInTypes } from "../../../../src/kube/resources.ts";
 import { Random } from "../../../../src/util/random.ts";
@@ -68,7 +68,7 @@ async function scenario(
 
 async function images(cluster: WorkloadWorld): Promise<Readonly<Record<string, readonly (string | undefined)[]>>> {
   const found: Record<string, (string | undefined)[]> = {};
-  for (const { metadata, spec } of await cluster.list<WorkloadPod>(builtInTypes.Pod)) {
+  for (const { metadata, spec } of await cluster.list<ApiPod>(builtInTypes.Pod)) {
     const app = metadata.labels?.["app"] ?? "";
     found[app] = [...(found[app] ?? []), spec.containers?.[0]?.image];
   }

@@ -1,9 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
-import type {
-  ControllerRevision,
-  StatefulSet,
-  WorkloadPod,
-} from "../../../../src/control-plane/controllers/workloads/types.ts";
+import type { ApiPod } from "../../../../src/control-plane/controllers/api-pod-and-node.ts";
+import type { ControllerRevision, StatefulSet } from "../../../../src/control-plane/controllers/workloads/types.ts";
 import { builtInTypes } from "../../../../src/kube/resources.ts";
 import { brokenImage } from "./test-kubelet.ts";
 import { newImage, template, type WorkloadWorld, workloadWorld } from "./workload-world.ts";
@@ -31,8 +28,8 @@ function statefulSet(spec: object = {}, image = "app:1") {
   };
 }
 
-async function pods(): Promise<readonly WorkloadPod[]> {
-  return cluster.list<WorkloadPod>(builtInTypes.Pod);
+async function pods(): Promise<readonly ApiPod[]> {
+  return cluster.list<ApiPod>(builtInTypes.Pod);
 }
 
 async function images(): Promise<Readonly<Record<string, string | undefined>>> {

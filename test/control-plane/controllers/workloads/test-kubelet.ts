@@ -1,6 +1,6 @@
+import type { ApiPod } from "../../../../src/control-plane/controllers/api-pod-and-node.ts";
 import { targetNodeName } from "../../../../src/control-plane/controllers/workloads/daemon-set/node-eligibility.ts";
 import { changedObjectKey } from "../../../../src/control-plane/controllers/workloads/ownership.ts";
-import type { WorkloadPod } from "../../../../src/control-plane/controllers/workloads/types.ts";
 import { type ControllerContext, reconcileController, triggerOn } from "../../../../src/kube/controller.ts";
 import { ignoreKubeErrors } from "../../../../src/kube/kube-error.ts";
 import { builtInTypes } from "../../../../src/kube/resources.ts";
@@ -21,9 +21,9 @@ export function testKubelet({ readyAfterMs, nodes }: TestKubeletOptions) {
   let placed = 0;
   return reconcileController({
     name: "test-kubelet",
-    triggers: [triggerOn<WorkloadPod>(builtInTypes.Pod, changedObjectKey)],
+    triggers: [triggerOn<ApiPod>(builtInTypes.Pod, changedObjectKey)],
     reconcile: async (key, world) => {
-      const pod = world.view<WorkloadPod>(builtInTypes.Pod).get(key);
+      const pod = world.view<ApiPod>(builtInTypes.Pod).get(key);
       if (pod === undefined) return undefined;
       if (pod.metadata.deletionTimestamp !== undefined) return stop(world, pod);
       if ((pod.spec.nodeName ?? "") === "") {
@@ -44,7 +44,7 @@ export function testKubelet({ readyAfterMs, nodes }: TestKubeletOptions) {
   });
 }
 
-async function run(world: ControllerContext, pod: WorkloadPod, readyAfterMs: number) {
+async function run(world: ControllerContext, pod: ApiPod, readyAfterMs: number) {
   const now = world.clock.now();
   const phase = pod.status?.phase;
   if (phase === "Succeeded" || phase === "Failed") return undefined;
@@ -73,7 +73,7 @@ async function run(world: ControllerContext, pod: WorkloadPod, readyAfterMs: num
   return undefined;
 }
 
-async function stop(world: ControllerContext, pod: WorkloadPod) {
+async function stop(world: ControllerContext, pod: ApiPod) {
   const { name = "", namespace, uid = "", deletionTimestamp = "" } = pod.metadata;
   const grace = (pod.metadata as { deletionGracePeriodSeconds?: number }).deletionGracePeriodSeconds ?? 0;
   if (grace === 0) return undefined; // only finalizers hold it
@@ -85,7 +85,7 @@ async function stop(world: ControllerContext, pod: WorkloadPod) {
   return undefined;
 }
 
-function patch(world: ControllerContext, { metadata }: WorkloadPod, status: object): Promise<unknown> {
+function patch(world: ControllerContext, { metadata }: ApiPod, status: object): Promise<unknown> {
   const key = { name: metadata.name ?? "", namespace: metadata.namespace };
   return world.client.patch(builtInTypes.Pod, key, { kind: "merge", body: { status } }, { subresource: "status" });
 }

@@ -1,9 +1,11 @@
 import { isSameJson } from "../../../../api/json.ts";
+import { isTerminalPod, isTerminatingPod } from "../../../../core/pod-predicates.ts";
 import { type ControllerContext, reconcileController, triggerOn } from "../../../../kube/controller.ts";
 import { cacheKey } from "../../../../kube/object-cache.ts";
 import type { RequeueAfter } from "../../../../kube/reconciler.ts";
 import { builtInTypes } from "../../../../kube/resources.ts";
 import type { ObjectChange } from "../../../../kube/view.ts";
+import type { ApiNode, ApiPod } from "../../api-pod-and-node.ts";
 import { latestRevision, revisionsOf, truncateHistory } from "../controller-revisions.ts";
 import {
   changedObjectKey,
@@ -15,27 +17,14 @@ import {
   newControllerReference,
   ownerKeys,
 } from "../ownership.ts";
-import {
-  isPodAvailable,
-  isPodReady,
-  isPodTerminal,
-  isPodTerminating,
-  podFromTemplate,
-  untilNextAvailableMs,
-} from "../pods.ts";
+import { isPodAvailable, isPodReady, podFromTemplate, untilNextAvailableMs } from "../pods.ts";
 import { scaledValue } from "../scaled-value.ts";
 import { slowStartBatch } from "../slow-start-batch.ts";
-import type { DaemonSetObject, DaemonSetStatus, WorkloadPod } from "../types.ts";
+import type { DaemonSetObject, DaemonSetStatus } from "../types.ts";
 import { workloadAnnotations, workloadLabels } from "../workload-labels.ts";
 import { omitZero, updateStatusIfChanged } from "../workload-status.ts";
 import { type DaemonPodState, type DaemonRollout, type NodeDaemonState, planDaemonSet } from "./daemon-set-plan.ts";
-import {
-  affinityToNode,
-  type DaemonSetNode,
-  nodeEligibility,
-  targetNodeName,
-  withDaemonTolerations,
-} from "./node-eligibility.ts";
+import { affinityToNode, nodeEligibility, targetNodeName, withDaemonTolerations } from "./node-eligibility.ts";
 
 /** A pod that failed right after it started is replaced only after this delay, so that a crashing daemon does not flood its node. */
 const failedPodBackOffMs = 10_000;
@@ -45,12 +34,12 @@ export const daemonSetController = reconcileController({
   name: "daemonset-controller",
   triggers: [
     triggerOn(builtInTypes.DaemonSet, changedObjectKey),
-    triggerOn<WorkloadPod>(
+    triggerOn<ApiPod>(
       builtInTypes.Pod,
       (change, context) => ownerKeys(change, { context, ownerType: builtInTypes.DaemonSet }),
       debounced,
     ),
-    triggerOn<DaemonSetNode>(
+    triggerOn<ApiNode>(
       builtInTypes.Node,
       (change, context) => (changesEligibility(change) ? allDaemonSetKeys(context) : []),
       debounced,
@@ -65,7 +54,7 @@ export const daemonSetController = reconcileController({
 });
 
 /** Only labels and taints affect eligibility; heartbeats do not. */
-function changesEligibility({ object, old }: ObjectChange<DaemonSetNode>): boolean {
+function changesEligibility({ object, old }: ObjectChange<ApiNode>): boolean {
   if (object === undefined || old === undefined) return true;
   return !isSameJson(
     [object.metadata.labels, object.spec?.taints ?? []],
@@ -81,7 +70,7 @@ function allDaemonSetKeys(context: ControllerContext): readonly string[] {
 }
 
 interface ObservedDaemonPod extends DaemonPodState {
-  readonly pod: WorkloadPod;
+  readonly pod: ApiPod;
 }
 
 async function syncDaemonSet(context: ControllerContext, set: DaemonSetObject): Promise<RequeueAfter | undefined> {
@@ -122,7 +111,7 @@ async function readDaemonSetState(
   set: DaemonSetObject,
   hash: string,
 ): Promise<DaemonSetState> {
-  const pods = await claimChildren<WorkloadPod>(context, {
+  const pods = await claimChildren<ApiPod>(context, {
     type: builtInTypes.Pod,
     owner: set,
     ownerType: builtInTypes.DaemonSet,
@@ -134,7 +123,7 @@ async function readDaemonSetState(
     byNode.set(node, [...(byNode.get(node) ?? []), observeDaemonPod(set, pod, { hash, now })]);
   }
   const isEligible = nodeEligibility(set.spec.template);
-  const nodes = context.view<DaemonSetNode>(builtInTypes.Node).all();
+  const nodes = context.view<ApiNode>(builtInTypes.Node).all();
   const nodeStates = nodes.map((node) => {
     const { name = "" } = node.metadata;
     return { node: name, daemonPods: byNode.get(name) ?? [], ...isEligible(node) };
@@ -145,14 +134,14 @@ async function readDaemonSetState(
 
 function observeDaemonPod(
   { spec }: DaemonSetObject,
-  pod: WorkloadPod,
+  pod: ApiPod,
   { hash, now }: { readonly hash: string; readonly now: number },
 ): ObservedDaemonPod {
   return {
     pod,
     name: pod.metadata.name ?? "",
-    isTerminating: isPodTerminating(pod),
-    isFinished: isPodTerminal(pod),
+    isTerminating: isTerminatingPod(pod),
+    isFinished: isTerminalPod(pod),
     isAvailable: isPodAvailable(pod, { minReadySeconds: spec.minReadySeconds, now }),
     isUpdated: pod.metadata.labels?.[workloadLabels.revisionHash] === hash,
     isAssigned: (pod.spec.nodeName ?? "") !== "",
@@ -195,7 +184,7 @@ async function createDaemonPod(
   context.recordEvent(set, { type: "Normal", reason: "SuccessfulCreate", message });
 }
 
-async function deleteDaemonPod(context: ControllerContext, set: DaemonSetObject, pod: WorkloadPod): Promise<void> {
+async function deleteDaemonPod(context: ControllerContext, set: DaemonSetObject, pod: ApiPod): Promise<void> {
   await deleteIfExists(context, builtInTypes.Pod, pod);
   const message = `Deleted pod: ${pod.metadata.name}`;
   context.recordEvent(set, { type: "Normal", reason: "SuccessfulDelete", message });
@@ -204,7 +193,7 @@ async function deleteDaemonPod(context: ControllerContext, set: DaemonSetObject,
 async function deleteOldRevisions(
   context: ControllerContext,
   set: DaemonSetObject,
-  { pods, hash }: { readonly pods: readonly WorkloadPod[]; readonly hash: string },
+  { pods, hash }: { readonly pods: readonly ApiPod[]; readonly hash: string },
 ): Promise<void> {
   if (revisionsOf(context, set).length <= 1) return;
   const used = new Set([hash, ...pods.map(({ metadata }) => metadata.labels?.[workloadLabels.revisionHash])]);

@@ -1,14 +1,8 @@
 import type { PodTemplateSpec } from "../../../../api/kubernetes/cluster-objects.ts";
 import type { Toleration } from "../../../../api/kubernetes/pod.ts";
-import type { Taint } from "../../../../api/labels.ts";
-import type { KubeObject } from "../../../../api/object.ts";
 import { firstUntoleratedTaint } from "../../../../core/tolerations.ts";
+import type { ApiNode, ApiPod } from "../../api-pod-and-node.ts";
 import { requiredNodeTest } from "../../node-selector.ts";
-import type { WorkloadPod } from "../types.ts";
-
-export interface DaemonSetNode extends KubeObject {
-  readonly spec?: { readonly taints?: readonly Taint[] | undefined; readonly unschedulable?: boolean | undefined };
-}
 
 /** Whether a DaemonSet should run a pod on a node, and whether one that is there should continue to run. */
 export interface NodeEligibility {
@@ -43,7 +37,7 @@ export function withDaemonTolerations(template: PodTemplateSpec): readonly Toler
 }
 
 /** By name, selector, required affinity and taints; free capacity and cordons do not matter here. */
-export function nodeEligibility(template: PodTemplateSpec): (node: DaemonSetNode) => NodeEligibility {
+export function nodeEligibility(template: PodTemplateSpec): (node: ApiNode) => NodeEligibility {
   const wanted = requiredNodeTest(template.spec);
   const tolerations = withDaemonTolerations(template);
   const { nodeName = "" } = template.spec;
@@ -60,7 +54,7 @@ export function nodeEligibility(template: PodTemplateSpec): (node: DaemonSetNode
 }
 
 /** The node of a daemon pod; before it is scheduled, the one its affinity names. */
-export function targetNodeName({ spec }: WorkloadPod): string | undefined {
+export function targetNodeName({ spec }: ApiPod): string | undefined {
   if (spec.nodeName !== undefined && spec.nodeName !== "") return spec.nodeName;
   const terms = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
   const fields = terms.flatMap(({ matchFields = [] }) => matchFields);
@@ -68,7 +62,7 @@ export function targetNodeName({ spec }: WorkloadPod): string | undefined {
 }
 
 /** Affinity that admits only this node, so that the scheduler places the pod there like any other. */
-export function affinityToNode(nodeName: string, { spec }: PodTemplateSpec): WorkloadPod["spec"]["affinity"] {
+export function affinityToNode(nodeName: string, { spec }: PodTemplateSpec): ApiPod["spec"]["affinity"] {
   const pin = { matchFields: [{ key: "metadata.name", operator: "In", values: [nodeName] }] };
   return {
     ...spec.affinity,

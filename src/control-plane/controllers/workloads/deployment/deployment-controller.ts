@@ -1,6 +1,8 @@
+import { isTerminalPod } from "../../../../core/pod-predicates.ts";
 import { type ControllerContext, reconcileController, triggerOn } from "../../../../kube/controller.ts";
 import type { RequeueAfter } from "../../../../kube/reconciler.ts";
 import { builtInTypes } from "../../../../kube/resources.ts";
+import type { ApiPod } from "../../api-pod-and-node.ts";
 import {
   changedObjectKey,
   claimChildren,
@@ -11,8 +13,7 @@ import {
   latestOf,
   ownerKeys,
 } from "../ownership.ts";
-import { isPodTerminal } from "../pods.ts";
-import type { Deployment, DeploymentStatus, ReplicaSet, WorkloadPod } from "../types.ts";
+import type { Deployment, DeploymentStatus, ReplicaSet } from "../types.ts";
 import { workloadAnnotations } from "../workload-labels.ts";
 import { updateStatusIfChanged, withWorkloadCondition } from "../workload-status.ts";
 import { ensureNewReplicaSet, hasOldPods, scaleReplicaSets } from "./new-replica-set.ts";
@@ -46,15 +47,15 @@ export const deploymentController = reconcileController({
       debounced,
     ),
     // Recreate waits until the last pod of the old version is gone.
-    triggerOn<WorkloadPod>(builtInTypes.Pod, ({ object, old }, context) => {
+    triggerOn<ApiPod>(builtInTypes.Pod, ({ object, old }, context) => {
       const pod = object ?? old;
-      return object === undefined || isPodTerminal(pod) ? recreateDeploymentKey(pod, context) : [];
+      return object === undefined || isTerminalPod(pod) ? recreateDeploymentKey(pod, context) : [];
     }),
   ],
   reconcile: reconcileDeployment,
 });
 
-function recreateDeploymentKey(pod: WorkloadPod, context: ControllerContext): readonly string[] {
+function recreateDeploymentKey(pod: ApiPod, context: ControllerContext): readonly string[] {
   const { namespace } = pod.metadata;
   const set = context.view<ReplicaSet>(builtInTypes.ReplicaSet).get(`${namespace}/${controllerReferenceOf(pod)?.name}`);
   const owner = set === undefined ? undefined : controllerReferenceOf(set);

@@ -1,12 +1,13 @@
 import { isSameJson } from "../../../../api/json.ts";
+import { isTerminalPod } from "../../../../core/pod-predicates.ts";
 import type { ControllerContext } from "../../../../kube/controller.ts";
 import { isKubeError } from "../../../../kube/kube-error.ts";
 import { builtInTypes } from "../../../../kube/resources.ts";
+import type { ApiPod } from "../../api-pod-and-node.ts";
 import { isControlledBy, namespacedNameOf, newControllerReference } from "../ownership.ts";
-import { isPodTerminal } from "../pods.ts";
 import { sum } from "../scaled-value.ts";
 import { templateHash } from "../template-hash.ts";
-import type { Deployment, ReplicaSet, WorkloadCondition, WorkloadPod } from "../types.ts";
+import type { Deployment, ReplicaSet, WorkloadCondition } from "../types.ts";
 import { workloadAnnotations, workloadLabels } from "../workload-labels.ts";
 import { findWorkloadCondition, updateStatusIfChanged, withWorkloadCondition } from "../workload-status.ts";
 import { newSetAnnotations, replicaSetRevision, sizeAnnotations, templateIdentity } from "./replica-set-revisions.ts";
@@ -65,8 +66,8 @@ function totalReplicas(sets: readonly ReplicaSet[]): number {
 
 /** Whether a pod of an old version may still be running, terminating ones included. */
 export function hasOldPods(context: ControllerContext, old: readonly ReplicaSet[]): boolean {
-  const pods = context.view<WorkloadPod>(builtInTypes.Pod);
-  return old.some(({ metadata }) => pods.controlledBy(metadata.uid).some((pod) => !isPodTerminal(pod)));
+  const pods = context.view<ApiPod>(builtInTypes.Pod);
+  return old.some(({ metadata }) => pods.controlledBy(metadata.uid).some((pod) => !isTerminalPod(pod)));
 }
 
 async function createNewReplicaSet(

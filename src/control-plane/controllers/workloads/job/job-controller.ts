@@ -1,8 +1,10 @@
+import { isActivePod, isTerminalPod, isTerminatingPod } from "../../../../core/pod-predicates.ts";
 import { type ControllerContext, reconcileController, triggerOn } from "../../../../kube/controller.ts";
 import { ignoreKubeErrors } from "../../../../kube/kube-error.ts";
 import type { RequeueAfter } from "../../../../kube/reconciler.ts";
 import { builtInTypes } from "../../../../kube/resources.ts";
 import { rfc3339 } from "../../../../util/timestamp.ts";
+import type { ApiPod } from "../../api-pod-and-node.ts";
 import {
   changedObjectKey,
   claimChildren,
@@ -14,8 +16,8 @@ import {
   namespacedNameOf,
   ownerKeys,
 } from "../ownership.ts";
-import { isPodActive, isPodReady, isPodTerminal, isPodTerminating } from "../pods.ts";
-import type { Job, JobStatus, WorkloadCondition, WorkloadPod } from "../types.ts";
+import { isPodReady } from "../pods.ts";
+import type { Job, JobStatus, WorkloadCondition } from "../types.ts";
 import { jobTrackingFinalizer } from "../workload-labels.ts";
 import {
   findWorkloadCondition,
@@ -35,14 +37,14 @@ export const jobController = reconcileController({
   name: "job-controller",
   triggers: [
     triggerOn(builtInTypes.Job, changedObjectKey),
-    triggerOn<WorkloadPod>(
+    triggerOn<ApiPod>(
       builtInTypes.Pod,
       (change, context) => ownerKeys(change, { context, ownerType: builtInTypes.Job }),
       debounced,
     ),
   ],
   start: (context) =>
-    context.view<WorkloadPod>(builtInTypes.Pod).addIndex(trackedPodsIndex, (pod) => {
+    context.view<ApiPod>(builtInTypes.Pod).addIndex(trackedPodsIndex, (pod) => {
       const owner = controllerReferenceOf(pod);
       return owner?.kind === "Job" && hasTrackingFinalizer(pod) ? `${pod.metadata.namespace}/${owner.name}` : undefined;
     }),
@@ -62,12 +64,12 @@ export function isJobFinished({ status }: Job): boolean {
 
 /** Removes the tracking finalizer from pods whose Job no longer exists. */
 async function releaseOrphanedPods(context: ControllerContext, key: string, job: Job | undefined): Promise<void> {
-  for (const pod of context.view<WorkloadPod>(builtInTypes.Pod).byIndex(trackedPodsIndex, key)) {
+  for (const pod of context.view<ApiPod>(builtInTypes.Pod).byIndex(trackedPodsIndex, key)) {
     if (controllerReferenceOf(pod)?.uid !== job?.metadata.uid) await removeTrackingFinalizer(context, pod);
   }
 }
 
-async function removeTrackingFinalizer({ client }: ControllerContext, pod: WorkloadPod): Promise<void> {
+async function removeTrackingFinalizer({ client }: ControllerContext, pod: ApiPod): Promise<void> {
   const { uid } = pod.metadata;
   const body = { metadata: { uid, "$deleteFromPrimitiveList/finalizers": [jobTrackingFinalizer] } };
   await ignoreKubeErrors(
@@ -95,8 +97,8 @@ function jobFinishedAt({ status }: Job): number {
   return Date.parse(end?.lastTransitionTime ?? "") || 0;
 }
 
-function podsOf(context: ControllerContext, job: Job): Promise<readonly WorkloadPod[]> {
-  return claimChildren<WorkloadPod>(context, { type: builtInTypes.Pod, owner: job, ownerType: builtInTypes.Job });
+function podsOf(context: ControllerContext, job: Job): Promise<readonly ApiPod[]> {
+  return claimChildren<ApiPod>(context, { type: builtInTypes.Pod, owner: job, ownerType: builtInTypes.Job });
 }
 
 async function syncJob(context: ControllerContext, job: Job): Promise<RequeueAfter | undefined> {
@@ -112,7 +114,7 @@ async function syncJob(context: ControllerContext, job: Job): Promise<RequeueAft
   for (const pod of counted.podsToRelease) await removeTrackingFinalizer(context, pod);
   if (isBeingDeleted) return undefined;
   let again: RequeueAfter | undefined;
-  if (finishCondition !== undefined || isSuspended) await deleteJobPods(context, job, pods.filter(isPodActive));
+  if (finishCondition !== undefined || isSuspended) await deleteJobPods(context, job, pods.filter(isActivePod));
   else again = await manageJobPods(context, job, { pods, counts: counted });
   const current = await podsOf(context, updated);
   const latest = latestOf(context, builtInTypes.Job, job) ?? updated;
@@ -142,7 +144,7 @@ function recordedFinishCondition({ status }: Job): JobFinishCondition | undefine
 
 interface JobStatusInput {
   readonly counted: JobPodCounts;
-  readonly pods: readonly WorkloadPod[];
+  readonly pods: readonly ApiPod[];
   readonly finishCondition: JobFinishCondition | undefined;
 }
 
@@ -161,8 +163,8 @@ function recordFinishEvent(context: ControllerContext, job: Job): void {
 }
 
 function statusOf(job: Job, { counted, pods, finishCondition }: JobStatusInput, now: number): JobStatus {
-  const active = pods.filter(isPodActive);
-  const terminating = pods.filter((pod) => isPodTerminating(pod) && !isPodTerminal(pod)).length;
+  const active = pods.filter(isActivePod);
+  const terminating = pods.filter((pod) => isTerminatingPod(pod) && !isTerminalPod(pod)).length;
   const isSettled = active.length === 0 && terminating === 0 && isNothingUncounted(counted.status);
   const ended = finishCondition !== undefined && isSettled ? finalCondition(finishCondition) : undefined;
   const isSuspended = job.spec.suspend === true && finishCondition === undefined;

@@ -1,6 +1,7 @@
-import { isPodActive } from "../pods.ts";
+import { isActivePod } from "../../../../core/pod-predicates.ts";
+import type { ApiPod } from "../../api-pod-and-node.ts";
 import { sum } from "../scaled-value.ts";
-import type { Job, WorkloadPod } from "../types.ts";
+import type { Job } from "../types.ts";
 import { type JobPodCounts, podOutcome } from "./job-pod-counts.ts";
 
 /** The condition that decides a Job. */
@@ -13,11 +14,11 @@ export interface JobFinishCondition {
 /** Whether the Job has succeeded or failed, and why; undefined while it runs. (05:CP-L5) */
 export function jobFinishCondition(
   { spec, status }: Job,
-  { counts, pods, now }: { readonly counts: JobPodCounts; readonly pods: readonly WorkloadPod[]; readonly now: number },
+  { counts, pods, now }: { readonly counts: JobPodCounts; readonly pods: readonly ApiPod[]; readonly now: number },
 ): JobFinishCondition | undefined {
   if (counts.failJobMatch !== undefined) return failureTarget("PodFailurePolicy", counts.failJobMatch.message);
   const { backoffLimit = 6, completions, activeDeadlineSeconds } = spec;
-  const active = pods.filter(isPodActive);
+  const active = pods.filter(isActivePod);
   if (counts.failed > backoffLimit || hasRestartedTooOften(spec, active)) {
     return failureTarget("BackoffLimitExceeded", "Job has reached the specified backoff limit");
   }
@@ -44,7 +45,7 @@ export function activeDeadlineAt(startTime: string | undefined, seconds: number)
 }
 
 /** Pods that restart in place do not fail; their restarts count instead. */
-function hasRestartedTooOften({ template, backoffLimit = 6 }: Job["spec"], active: readonly WorkloadPod[]): boolean {
+function hasRestartedTooOften({ template, backoffLimit = 6 }: Job["spec"], active: readonly ApiPod[]): boolean {
   if (template.spec.restartPolicy !== "OnFailure") return false;
   const restarts = sum(active, ({ status }) =>
     sum([...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])], (one) => one.restartCount),
@@ -66,7 +67,7 @@ const firstBackOffMs = 10_000;
 const maxBackOffMs = 600_000;
 
 /** How long to wait before the next try: twice as long after every failure since the last success. */
-export function remainingBackOffMs(job: Job, pods: readonly WorkloadPod[], now: number): number {
+export function remainingBackOffMs(job: Job, pods: readonly ApiPod[], now: number): number {
   const finished = pods
     .map((pod) => ({ outcome: podOutcome(job, pod), at: podFinishedAt(pod) }))
     .filter(({ outcome }) => outcome !== undefined)
@@ -79,7 +80,7 @@ export function remainingBackOffMs(job: Job, pods: readonly WorkloadPod[], now: 
 }
 
 /** When its last container ended, or the closest timestamp there is. */
-function podFinishedAt({ metadata, status }: WorkloadPod): number {
+function podFinishedAt({ metadata, status }: ApiPod): number {
   const ends = (status?.containerStatuses ?? [])
     .map(({ state }) => Date.parse(state?.terminated?.finishedAt ?? ""))
     .filter((at) => !Number.isNaN(at));

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { runs } from "../../../../../test/runs.ts";
-import type { Job, JobStatus, WorkloadPod } from "../types.ts";
+import type { ApiPod } from "../../api-pod-and-node.ts";
+import type { Job, JobStatus } from "../types.ts";
 import { jobTrackingFinalizer } from "../workload-labels.ts";
 import { countJobPods } from "./job-pod-counts.ts";
 
@@ -17,7 +18,7 @@ function job(status: JobStatus): Job {
   };
 }
 
-function pod(uid: string, phase: string): WorkloadPod {
+function pod(uid: string, phase: string): ApiPod {
   return {
     apiVersion: "v1",
     kind: "Pod",
@@ -35,7 +36,7 @@ describe("counting finished pods", () => {
         fc.array(fc.constantFrom("Succeeded", "Failed", "Running"), { maxLength: 6 }),
         fc.array(step, { minLength: 1, maxLength: 20 }),
         (phases, steps) => {
-          let pods: readonly WorkloadPod[] = phases.map((phase, at) => pod(`p${at}`, phase));
+          let pods: readonly ApiPod[] = phases.map((phase, at) => pod(`p${at}`, phase));
           let status: JobStatus = {};
           // The order of the loop: a note is written before any pod it is about is released.
           let written = countJobPods(job(status), pods);

@@ -1,5 +1,6 @@
-import { isPodTerminating } from "../pods.ts";
-import type { Job, JobStatus, WorkloadPod } from "../types.ts";
+import { isTerminatingPod } from "../../../../core/pod-predicates.ts";
+import type { ApiPod } from "../../api-pod-and-node.ts";
+import type { Job, JobStatus } from "../types.ts";
 import { jobTrackingFinalizer, workloadAnnotations } from "../workload-labels.ts";
 import { formatIndexes, parseIndexes } from "./completed-indexes.ts";
 import { matchPodFailurePolicy, type PodFailurePolicyMatch } from "./pod-failure-policy.ts";
@@ -9,7 +10,7 @@ export interface JobPodCounts {
   /** Must be written before any pod in `podsToRelease` loses its finalizer: a crash in between must neither lose nor double-count a pod. */
   readonly status: JobStatus;
   /** Pods whose finalizer can be removed once the status is written. */
-  readonly podsToRelease: readonly WorkloadPod[];
+  readonly podsToRelease: readonly ApiPod[];
   readonly succeeded: number;
   readonly failed: number;
   readonly completedIndexes: ReadonlySet<number>;
@@ -21,7 +22,7 @@ export interface JobPodCounts {
  * Counts finished pods even after they are deleted. Two steps, each safe to repeat: the pod's uid is written to
  * `uncountedTerminatedPods`; then its finalizer is removed and the uid becomes part of the count.
  */
-export function countJobPods(job: Job, pods: readonly WorkloadPod[]): JobPodCounts {
+export function countJobPods(job: Job, pods: readonly ApiPod[]): JobPodCounts {
   const { status = {}, spec } = job;
   const isIndexed = spec.completionMode === "Indexed";
   const trackedUids = new Set(pods.filter(hasTrackingFinalizer).map(({ metadata }) => metadata.uid ?? ""));
@@ -34,7 +35,7 @@ export function countJobPods(job: Job, pods: readonly WorkloadPod[]): JobPodCoun
     before.failed.filter((uid) => trackedUids.has(uid)),
   ];
   const completedIndexes = new Set(isIndexed ? parseIndexes(status.completedIndexes, spec.completions ?? 0) : []);
-  const [newSucceeded, newFailed, podsToRelease]: [string[], string[], WorkloadPod[]] = [[], [], []];
+  const [newSucceeded, newFailed, podsToRelease]: [string[], string[], ApiPod[]] = [[], [], []];
   let failJobMatch: PodFailurePolicyMatch | undefined;
   for (const pod of pods) {
     const { uid = "" } = pod.metadata;
@@ -75,20 +76,20 @@ export function countJobPods(job: Job, pods: readonly WorkloadPod[]): JobPodCoun
   };
 }
 
-export function hasTrackingFinalizer({ metadata }: WorkloadPod): boolean {
+export function hasTrackingFinalizer({ metadata }: ApiPod): boolean {
   return metadata.finalizers?.includes(jobTrackingFinalizer) ?? false;
 }
 
 /** A deleted pod counts as failed, unless the Job waits for its end and it has a node whose kubelet will report it. */
-export function podOutcome({ spec }: Job, pod: WorkloadPod): "succeeded" | "failed" | undefined {
+export function podOutcome({ spec }: Job, pod: ApiPod): "succeeded" | "failed" | undefined {
   const phase = pod.status?.phase;
   if (phase === "Succeeded") return "succeeded";
   if (phase === "Failed") return "failed";
   const isWaitedFor = spec.podReplacementPolicy === "Failed" && (pod.spec.nodeName ?? "") !== "";
-  return isPodTerminating(pod) && !isWaitedFor ? "failed" : undefined;
+  return isTerminatingPod(pod) && !isWaitedFor ? "failed" : undefined;
 }
 
-export function completionIndexOf({ metadata }: WorkloadPod): number | undefined {
+export function completionIndexOf({ metadata }: ApiPod): number | undefined {
   const written = metadata.annotations?.[workloadAnnotations.completionIndex] ?? "";
   return /^\d{1,9}$/.test(written) ? Number(written) : undefined;
 }

@@ -1,17 +1,19 @@
+import { isActivePod, isTerminalPod, isTerminatingPod } from "../../../../core/pod-predicates.ts";
 import type { ControllerContext } from "../../../../kube/controller.ts";
 import type { RequeueAfter } from "../../../../kube/reconciler.ts";
 import { builtInTypes } from "../../../../kube/resources.ts";
+import type { ApiPod } from "../../api-pod-and-node.ts";
 import { deleteIfExists, newControllerReference } from "../ownership.ts";
-import { isPodActive, isPodTerminal, isPodTerminating, podFromTemplate } from "../pods.ts";
+import { podFromTemplate } from "../pods.ts";
 import { podsToDelete } from "../replica-set/pods-to-delete.ts";
 import { maxPodsPerSync, slowStartBatch } from "../slow-start-batch.ts";
-import type { Job, WorkloadPod } from "../types.ts";
+import type { Job } from "../types.ts";
 import { jobTrackingFinalizer, workloadAnnotations, workloadLabels } from "../workload-labels.ts";
 import { remainingBackOffMs, wantedActivePods } from "./job-finish-condition.ts";
 import { completionIndexOf, type JobPodCounts } from "./job-pod-counts.ts";
 
 interface JobPods {
-  readonly pods: readonly WorkloadPod[];
+  readonly pods: readonly ApiPod[];
   readonly counts: JobPodCounts;
 }
 
@@ -22,12 +24,12 @@ export async function manageJobPods(
   jobPods: JobPods,
 ): Promise<RequeueAfter | undefined> {
   const now = context.clock.now();
-  const active = jobPods.pods.filter(isPodActive);
+  const active = jobPods.pods.filter(isActivePod);
   const wanted = wantedActivePods(job, { succeeded: jobPods.counts.succeeded, active: active.length });
   const surplus = surplusOf(job, { active, wanted, counts: jobPods.counts, now });
   await deleteJobPods(context, job, surplus);
   // With podReplacementPolicy Failed a terminating pod still occupies its slot.
-  const terminating = jobPods.pods.filter((pod) => isPodTerminating(pod) && !isPodTerminal(pod));
+  const terminating = jobPods.pods.filter((pod) => isTerminatingPod(pod) && !isTerminalPod(pod));
   const occupied = [
     ...active.filter((pod) => !surplus.includes(pod)),
     ...(job.spec.podReplacementPolicy === "Failed" ? terminating : []),
@@ -42,16 +44,16 @@ export async function manageJobPods(
 }
 
 interface SurplusInput {
-  readonly active: readonly WorkloadPod[];
+  readonly active: readonly ApiPod[];
   readonly wanted: number;
   readonly counts: JobPodCounts;
   readonly now: number;
 }
 
 /** Pods beyond the wanted number; for indexed Jobs also those of completed, out-of-range or duplicate indexes. */
-function surplusOf({ spec }: Job, { active, wanted, counts, now }: SurplusInput): readonly WorkloadPod[] {
+function surplusOf({ spec }: Job, { active, wanted, counts, now }: SurplusInput): readonly ApiPod[] {
   const seen = new Set<number>();
-  const isMisplaced = (pod: WorkloadPod): boolean => {
+  const isMisplaced = (pod: ApiPod): boolean => {
     const index = completionIndexOf(pod) ?? -1;
     const isTaken =
       index < 0 || index >= (spec.completions ?? 0) || counts.completedIndexes.has(index) || seen.has(index);
@@ -70,7 +72,7 @@ function freeIndexes(
     occupied,
     missing,
     jobPods,
-  }: { readonly occupied: readonly WorkloadPod[]; readonly missing: number; readonly jobPods: JobPods },
+  }: { readonly occupied: readonly ApiPod[]; readonly missing: number; readonly jobPods: JobPods },
 ): readonly number[] {
   const taken = new Set([...jobPods.counts.completedIndexes, ...occupied.map(completionIndexOf)]);
   const free: number[] = [];
@@ -105,7 +107,7 @@ async function createJobPod(context: ControllerContext, job: Job, index: number 
 }
 
 /** Sets JOB_COMPLETION_INDEX in every container. */
-function withIndexVariable(spec: WorkloadPod["spec"]): Partial<WorkloadPod["spec"]> {
+function withIndexVariable(spec: ApiPod["spec"]): Partial<ApiPod["spec"]> {
   const path = `metadata.labels['${workloadLabels.completionIndex}']`;
   const variable = { name: "JOB_COMPLETION_INDEX", valueFrom: { fieldRef: { fieldPath: path } } };
   const add = <C extends object>(container: C): C => {
@@ -120,7 +122,7 @@ function withIndexVariable(spec: WorkloadPod["spec"]): Partial<WorkloadPod["spec
   };
 }
 
-export async function deleteJobPods(context: ControllerContext, job: Job, pods: readonly WorkloadPod[]): Promise<void> {
+export async function deleteJobPods(context: ControllerContext, job: Job, pods: readonly ApiPod[]): Promise<void> {
   for (const pod of pods) {
     await deleteIfExists(context, builtInTypes.Pod, pod);
     const message = `Deleted pod: ${pod.metadata.name}`;

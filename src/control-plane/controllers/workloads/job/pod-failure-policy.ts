@@ -1,4 +1,5 @@
-import type { JobSpec, PodFailurePolicyRule, WorkloadPod } from "../types.ts";
+import type { ApiPod } from "../../api-pod-and-node.ts";
+import type { JobSpec, PodFailurePolicyRule } from "../types.ts";
 
 /** The podFailurePolicy rule that matches a failed pod. */
 export interface PodFailurePolicyMatch {
@@ -7,10 +8,7 @@ export interface PodFailurePolicyMatch {
 }
 
 /** The first matching rule decides; undefined if none matches. */
-export function matchPodFailurePolicy(
-  { podFailurePolicy }: JobSpec,
-  pod: WorkloadPod,
-): PodFailurePolicyMatch | undefined {
+export function matchPodFailurePolicy({ podFailurePolicy }: JobSpec, pod: ApiPod): PodFailurePolicyMatch | undefined {
   const name = `${pod.metadata.namespace}/${pod.metadata.name}`;
   for (const [at, rule] of (podFailurePolicy?.rules ?? []).entries()) {
     const end = `matching ${rule.action} rule at index ${at}`;
@@ -27,7 +25,7 @@ export function matchPodFailurePolicy(
   return undefined;
 }
 
-function matchingExitCode({ onExitCodes }: PodFailurePolicyRule, { status }: WorkloadPod) {
+function matchingExitCode({ onExitCodes }: PodFailurePolicyRule, { status }: ApiPod) {
   if (onExitCodes === undefined) return undefined;
   const { containerName, operator, values = [] } = onExitCodes;
   for (const { name, state } of [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]) {
@@ -38,10 +36,7 @@ function matchingExitCode({ onExitCodes }: PodFailurePolicyRule, { status }: Wor
   return undefined;
 }
 
-function matchingCondition(
-  { onPodConditions = [] }: PodFailurePolicyRule,
-  { status }: WorkloadPod,
-): string | undefined {
+function matchingCondition({ onPodConditions = [] }: PodFailurePolicyRule, { status }: ApiPod): string | undefined {
   const has = (type: string, wanted: string) =>
     status?.conditions?.some((condition) => condition.type === type && condition.status === wanted) ?? false;
   return onPodConditions.find(({ type, status: wanted = "True" }) => has(type, wanted))?.type;

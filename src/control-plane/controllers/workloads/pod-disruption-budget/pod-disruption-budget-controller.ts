@@ -6,8 +6,9 @@ import { cacheKey } from "../../../../kube/object-cache.ts";
 import type { RequeueAfter } from "../../../../kube/reconciler.ts";
 import { apiVersionOf, builtInTypes } from "../../../../kube/resources.ts";
 import type { ObjectChange } from "../../../../kube/view.ts";
+import type { ApiPod } from "../../api-pod-and-node.ts";
 import { changedObjectKey, controllerReferenceOf, debounced } from "../ownership.ts";
-import type { PodDisruptionBudgetObject, WorkloadPod } from "../types.ts";
+import type { PodDisruptionBudgetObject } from "../types.ts";
 import { updateStatusIfChanged } from "../workload-status.ts";
 import {
   expectedPodCount,
@@ -30,17 +31,17 @@ export const podDisruptionBudgetController = reconcileController({
   name: "controllermanager",
   triggers: [
     triggerOn(builtInTypes.PodDisruptionBudget, changedObjectKey),
-    triggerOn<WorkloadPod>(builtInTypes.Pod, budgetKeysOfPod, debounced),
+    triggerOn<ApiPod>(builtInTypes.Pod, budgetKeysOfPod, debounced),
     ...scalableKinds.map((type) => triggerOn<ScalableOwner>(type, budgetKeysOfOwner)),
   ],
   reconcile: reconcileBudget,
 });
 
 interface ScalableOwner extends KubeObject {
-  readonly spec: { readonly replicas?: number | undefined; readonly template?: Partial<WorkloadPod> | undefined };
+  readonly spec: { readonly replicas?: number | undefined; readonly template?: Partial<ApiPod> | undefined };
 }
 
-function budgetKeysOfPod({ object, old }: ObjectChange<WorkloadPod>, context: ControllerContext): readonly string[] {
+function budgetKeysOfPod({ object, old }: ObjectChange<ApiPod>, context: ControllerContext): readonly string[] {
   const labelled = [object, old].flatMap((pod) => (pod === undefined ? [] : [pod.metadata]));
   return budgetKeysIn(context, labelled[0]?.namespace ?? "", (selects) =>
     labelled.some(({ labels }) => selects(labels)),
@@ -81,7 +82,7 @@ async function reconcileBudget(key: string, context: ControllerContext): Promise
   const now = context.clock.now();
   const selector = compileSelector(budget.spec.selector);
   const pods = context
-    .view<WorkloadPod>(builtInTypes.Pod)
+    .view<ApiPod>(builtInTypes.Pod)
     .inNamespace(budget.metadata.namespace ?? "")
     .filter(({ metadata }) => selector.matches(metadata.labels));
   const scale = needsScale(budget) ? totalScaleOf(context, pods) : { kind: "scale" as const, replicas: 0 };
@@ -107,7 +108,7 @@ type ScaleResult =
   | { readonly kind: "unknown"; readonly message: string };
 
 /** Sums the replicas of these pods' controllers. Pods without a controller are skipped; a controller without replicas makes the scale unknown. */
-function totalScaleOf(context: ControllerContext, pods: readonly WorkloadPod[]): ScaleResult {
+function totalScaleOf(context: ControllerContext, pods: readonly ApiPod[]): ScaleResult {
   const scales = new Map<string, number>();
   for (const pod of pods) {
     const reference = controllerReferenceOf(pod);

@@ -1,7 +1,9 @@
+import { isTerminatingPod } from "../../../../core/pod-predicates.ts";
 import { rfc3339 } from "../../../../util/timestamp.ts";
-import { isPodReady, isPodTerminating } from "../pods.ts";
+import type { ApiPod } from "../../api-pod-and-node.ts";
+import { isPodReady } from "../pods.ts";
 import { scaledValue } from "../scaled-value.ts";
-import type { PodDisruptionBudgetObject, PodDisruptionBudgetStatus, WorkloadPod } from "../types.ts";
+import type { PodDisruptionBudgetObject, PodDisruptionBudgetStatus } from "../types.ts";
 import { withWorkloadCondition } from "../workload-status.ts";
 
 /** An eviction that has not led to a deletion by then is considered failed. */
@@ -34,7 +36,7 @@ export function needsScale({ spec }: PodDisruptionBudgetObject): boolean {
 export interface DisruptedPods {
   readonly pods: Readonly<Record<string, string>>;
   /** Evicted, but never deleted. */
-  readonly stale: readonly WorkloadPod[];
+  readonly stale: readonly ApiPod[];
   /** When the next eviction times out. */
   readonly recheckMs: number | undefined;
 }
@@ -42,16 +44,16 @@ export interface DisruptedPods {
 /** Evicted pods whose deletion has not been observed yet. (05:CP-L6) */
 export function stillDisruptedPods(
   { status }: PodDisruptionBudgetObject,
-  pods: readonly WorkloadPod[],
+  pods: readonly ApiPod[],
   now: number,
 ): DisruptedPods {
   const byName = new Map(pods.map((pod) => [pod.metadata.name ?? "", pod]));
   const kept: Record<string, string> = {};
-  const stale: WorkloadPod[] = [];
+  const stale: ApiPod[] = [];
   const waits: number[] = [];
   for (const [name, since] of Object.entries(status?.disruptedPods ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))) {
     const pod = byName.get(name);
-    if (pod === undefined || isPodTerminating(pod)) continue; // deleted, as expected
+    if (pod === undefined || isTerminatingPod(pod)) continue; // deleted, as expected
     const leftMs = Date.parse(since) + evictionTimeoutMs - now;
     if (leftMs > 0) {
       kept[name] = since;
@@ -70,14 +72,14 @@ export function podDisruptionBudgetStatus(
     expectation: { expected, desired },
     now,
   }: {
-    readonly pods: readonly WorkloadPod[];
+    readonly pods: readonly ApiPod[];
     readonly disrupted: DisruptedPods;
     readonly expectation: ExpectedPodCount;
     readonly now: number;
   },
 ): PodDisruptionBudgetStatus {
-  const isCounted = (pod: WorkloadPod) =>
-    !isPodTerminating(pod) && isPodReady(pod) && !Object.hasOwn(disrupted.pods, pod.metadata.name ?? "");
+  const isCounted = (pod: ApiPod) =>
+    !isTerminatingPod(pod) && isPodReady(pod) && !Object.hasOwn(disrupted.pods, pod.metadata.name ?? "");
   const currentHealthy = pods.filter(isCounted).length;
   const allowed = expected <= 0 ? 0 : Math.max(0, currentHealthy - desired);
   const hasDisrupted = Object.keys(disrupted.pods).length > 0;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { runs } from "../../../../../test/runs.ts";
-import type { WorkloadPod } from "../types.ts";
+import type { ApiPod } from "../../api-pod-and-node.ts";
 import { podsToDelete } from "./pods-to-delete.ts";
 
 const now = Date.parse("2026-01-02T00:00:00Z");
@@ -18,7 +18,7 @@ interface Traits {
 function pod(
   name: string,
   { node = "n1", phase = "Running", readySeconds = 600, cost, ageSeconds = 900, restarts = 0 }: Traits = {},
-): WorkloadPod {
+): ApiPod {
   const ago = (seconds: number) => new Date(now - seconds * 1000).toISOString();
   const ready = readySeconds < 0 ? [] : [{ type: "Ready", status: "True", lastTransitionTime: ago(readySeconds) }];
   return {
@@ -35,7 +35,7 @@ function pod(
   };
 }
 
-function order(pods: readonly WorkloadPod[], related = pods): readonly (string | undefined)[] {
+function order(pods: readonly ApiPod[], related = pods): readonly (string | undefined)[] {
   return podsToDelete(pods, { count: pods.length, now, related }).map(({ metadata }) => metadata.name);
 }
 

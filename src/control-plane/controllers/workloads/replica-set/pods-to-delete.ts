@@ -1,23 +1,21 @@
 import { annotations } from "../../../../api/labels.ts";
-import { isPodActive, isPodReady, podReadySince } from "../pods.ts";
-import type { WorkloadPod } from "../types.ts";
+import { isActivePod } from "../../../../core/pod-predicates.ts";
+import type { ApiPod } from "../../api-pod-and-node.ts";
+import { isPodReady, podReadySince } from "../pods.ts";
 
 export interface PodsToDeleteOptions {
   readonly count: number;
   readonly now: number;
   /** Pods of this set and of sets with the same owner: nodes with more of them lose one first. */
-  readonly related: readonly WorkloadPod[];
+  readonly related: readonly ApiPod[];
 }
 
 /** Which pods to delete when scaling down, in kube-controller-manager's order. (05:CP-L2) */
-export function podsToDelete(
-  pods: readonly WorkloadPod[],
-  { count, now, related }: PodsToDeleteOptions,
-): readonly WorkloadPod[] {
+export function podsToDelete(pods: readonly ApiPod[], { count, now, related }: PodsToDeleteOptions): readonly ApiPod[] {
   const relatedOnNode = new Map<string, number>();
   for (const pod of related) {
     const { nodeName } = pod.spec;
-    if (nodeName !== undefined && isPodActive(pod)) relatedOnNode.set(nodeName, (relatedOnNode.get(nodeName) ?? 0) + 1);
+    if (nodeName !== undefined && isActivePod(pod)) relatedOnNode.set(nodeName, (relatedOnNode.get(nodeName) ?? 0) + 1);
   }
   const ranks = pods.map((pod) =>
     deletionRankOf(pod, { now, relatedOnNode: relatedOnNode.get(pod.spec.nodeName ?? "") ?? 0 }),
@@ -29,7 +27,7 @@ export function podsToDelete(
 }
 
 interface DeletionRank {
-  readonly pod: WorkloadPod;
+  readonly pod: ApiPod;
   readonly isAssigned: boolean;
   readonly phase: number;
   readonly isReady: boolean;
@@ -44,7 +42,7 @@ interface DeletionRank {
 const phases = ["Pending", "Unknown", "Running"];
 
 function deletionRankOf(
-  pod: WorkloadPod,
+  pod: ApiPod,
   { now, relatedOnNode }: { readonly now: number; readonly relatedOnNode: number },
 ): DeletionRank {
   const created = Date.parse(pod.metadata.creationTimestamp ?? "") || 0;
@@ -83,7 +81,7 @@ function magnitude(ms: number): number {
 }
 
 /** The pod-deletion-cost annotation; 0 if it is not an integer. */
-function deletionCost({ metadata }: WorkloadPod): number {
+function deletionCost({ metadata }: ApiPod): number {
   const written = metadata.annotations?.[annotations.podDeletionCost] ?? "";
   return /^-?\d{1,10}$/.test(written) ? Number(written) : 0;
 }

@@ -1,8 +1,10 @@
 import { compileSelector } from "../../../../core/label-selector.ts";
+import { isActivePod, isTerminalPod, isTerminatingPod } from "../../../../core/pod-predicates.ts";
 import { type ControllerContext, reconcileController, triggerOn } from "../../../../kube/controller.ts";
 import type { RequeueAfter } from "../../../../kube/reconciler.ts";
 import { builtInTypes } from "../../../../kube/resources.ts";
 import { errorMessage } from "../../../../util/error-text.ts";
+import type { ApiPod } from "../../api-pod-and-node.ts";
 import {
   changedObjectKey,
   claimChildren,
@@ -13,17 +15,9 @@ import {
   newControllerReference,
   ownerKeys,
 } from "../ownership.ts";
-import {
-  isPodActive,
-  isPodAvailable,
-  isPodReady,
-  isPodTerminal,
-  isPodTerminating,
-  podFromTemplate,
-  untilNextAvailableMs,
-} from "../pods.ts";
+import { isPodAvailable, isPodReady, podFromTemplate, untilNextAvailableMs } from "../pods.ts";
 import { maxPodsPerSync, slowStartBatch } from "../slow-start-batch.ts";
-import type { ReplicaSet, ReplicaSetStatus, WorkloadPod } from "../types.ts";
+import type { ReplicaSet, ReplicaSetStatus } from "../types.ts";
 import {
   omitZero,
   updateStatusIfChanged,
@@ -37,7 +31,7 @@ export const replicaSetController = reconcileController({
   name: "replicaset-controller",
   triggers: [
     triggerOn(builtInTypes.ReplicaSet, changedObjectKey),
-    triggerOn<WorkloadPod>(
+    triggerOn<ApiPod>(
       builtInTypes.Pod,
       (change, context) => ownerKeys(change, { context, ownerType: builtInTypes.ReplicaSet }),
       debounced,
@@ -65,19 +59,19 @@ async function reconcileReplicaSet(key: string, context: ControllerContext): Pro
   return afterMs === undefined ? undefined : { afterMs };
 }
 
-function podsOf(context: ControllerContext, set: ReplicaSet): Promise<readonly WorkloadPod[]> {
-  return claimChildren<WorkloadPod>(context, {
+function podsOf(context: ControllerContext, set: ReplicaSet): Promise<readonly ApiPod[]> {
+  return claimChildren<ApiPod>(context, {
     type: builtInTypes.Pod,
     owner: set,
     ownerType: builtInTypes.ReplicaSet,
-    filter: isPodActive,
+    filter: isActivePod,
   });
 }
 
 function countTerminatingPods(context: ControllerContext, { metadata, spec }: ReplicaSet): number {
   const selector = compileSelector(spec.selector);
-  const pods = context.view<WorkloadPod>(builtInTypes.Pod).controlledBy(metadata.uid);
-  return pods.filter((pod) => isPodTerminating(pod) && !isPodTerminal(pod) && selector.matches(pod.metadata.labels))
+  const pods = context.view<ApiPod>(builtInTypes.Pod).controlledBy(metadata.uid);
+  return pods.filter((pod) => isTerminatingPod(pod) && !isTerminalPod(pod) && selector.matches(pod.metadata.labels))
     .length;
 }
 
@@ -89,7 +83,7 @@ interface ReplicaFailure {
 async function manageReplicas(
   context: ControllerContext,
   set: ReplicaSet,
-  pods: readonly WorkloadPod[],
+  pods: readonly ApiPod[],
 ): Promise<ReplicaFailure | undefined> {
   const missing = (set.spec.replicas ?? 1) - pods.length;
   try {
@@ -125,7 +119,7 @@ async function createReplica(context: ControllerContext, set: ReplicaSet): Promi
 async function deleteReplicas(
   context: ControllerContext,
   set: ReplicaSet,
-  { pods, count }: { readonly pods: readonly WorkloadPod[]; readonly count: number },
+  { pods, count }: { readonly pods: readonly ApiPod[]; readonly count: number },
 ): Promise<void> {
   const now = context.clock.now();
   for (const pod of podsToDelete(pods, { count, now, related: relatedPods(context, set) })) {
@@ -136,16 +130,16 @@ async function deleteReplicas(
 }
 
 /** Pods of the set and of all sets of its owner. */
-function relatedPods(context: ControllerContext, set: ReplicaSet): readonly WorkloadPod[] {
+function relatedPods(context: ControllerContext, set: ReplicaSet): readonly ApiPod[] {
   const owner = controllerReferenceOf(set);
   const sets = owner === undefined ? [set] : context.view<ReplicaSet>(builtInTypes.ReplicaSet).controlledBy(owner.uid);
-  return sets.flatMap(({ metadata }) => context.view<WorkloadPod>(builtInTypes.Pod).controlledBy(metadata.uid));
+  return sets.flatMap(({ metadata }) => context.view<ApiPod>(builtInTypes.Pod).controlledBy(metadata.uid));
 }
 
 /** Computes `status` from these pods. */
 export function replicaSetStatus(
   set: ReplicaSet,
-  pods: readonly WorkloadPod[],
+  pods: readonly ApiPod[],
   {
     now,
     failure,

@@ -3,13 +3,14 @@ import type { KubeObject, OwnerReference } from "../../../../api/object.ts";
 import type { ControllerContext } from "../../../../kube/controller.ts";
 import { ignoreKubeErrors } from "../../../../kube/kube-error.ts";
 import { builtInTypes } from "../../../../kube/resources.ts";
+import type { ApiPod } from "../../api-pod-and-node.ts";
 import { newControllerReference } from "../ownership.ts";
 import { podFromTemplate } from "../pods.ts";
-import type { StatefulSet, WorkloadPod } from "../types.ts";
+import type { StatefulSet } from "../types.ts";
 import { workloadLabels } from "../workload-labels.ts";
 
 /** The ordinal in the name of a pod of the set. */
-export function ordinalOf(set: StatefulSet, pod: WorkloadPod): number | undefined {
+export function ordinalOf(set: StatefulSet, pod: ApiPod): number | undefined {
   const name = pod.metadata.name ?? "";
   const prefix = `${set.metadata.name}-`;
   const digits = name.startsWith(prefix) ? name.slice(prefix.length) : "";
@@ -23,7 +24,7 @@ export interface MemberIdentity {
 }
 
 /** The pod of an ordinal; its name, hostname and volume claims are stable. */
-export function memberPod(set: StatefulSet, { ordinal, template, revision }: MemberIdentity): WorkloadPod {
+export function memberPod(set: StatefulSet, { ordinal, template, revision }: MemberIdentity): ApiPod {
   const name = `${set.metadata.name}-${ordinal}`;
   const claims = (set.spec.volumeClaimTemplates ?? []).map((claim) => ({
     name: claim.metadata.name ?? "",
@@ -54,7 +55,7 @@ function claimName(claim: KubeObject, podName: string): string {
 }
 
 /** Creates the pod's volume claims unless they exist: claims outlive pods. */
-export async function ensureClaims(context: ControllerContext, set: StatefulSet, pod: WorkloadPod): Promise<void> {
+export async function ensureClaims(context: ControllerContext, set: StatefulSet, pod: ApiPod): Promise<void> {
   const { namespace, name = "" } = pod.metadata;
   for (const template of set.spec.volumeClaimTemplates ?? []) {
     const wanted = claimName(template, name);
@@ -87,11 +88,7 @@ async function createClaim(
 }
 
 /** Before scaling down with whenScaled: Delete, makes the pod own its claims so that they are deleted with it. */
-export async function deleteClaimsWithPod(
-  context: ControllerContext,
-  set: StatefulSet,
-  pod: WorkloadPod,
-): Promise<void> {
+export async function deleteClaimsWithPod(context: ControllerContext, set: StatefulSet, pod: ApiPod): Promise<void> {
   if (set.spec.persistentVolumeClaimRetentionPolicy?.whenScaled !== "Delete") return;
   const { namespace, name = "" } = pod.metadata;
   for (const template of set.spec.volumeClaimTemplates ?? []) {

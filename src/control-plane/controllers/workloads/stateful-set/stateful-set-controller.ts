@@ -1,6 +1,8 @@
+import { isTerminalPod, isTerminatingPod } from "../../../../core/pod-predicates.ts";
 import { type ControllerContext, reconcileController, triggerOn } from "../../../../kube/controller.ts";
 import type { RequeueAfter } from "../../../../kube/reconciler.ts";
 import { builtInTypes } from "../../../../kube/resources.ts";
+import type { ApiPod } from "../../api-pod-and-node.ts";
 import { latestRevision, revisionsOf, templateOfRevision, truncateHistory } from "../controller-revisions.ts";
 import {
   changedObjectKey,
@@ -11,8 +13,8 @@ import {
   latestOf,
   ownerKeys,
 } from "../ownership.ts";
-import { isPodAvailable, isPodReady, isPodTerminal, isPodTerminating, untilNextAvailableMs } from "../pods.ts";
-import type { ControllerRevision, StatefulSet, StatefulSetStatus, WorkloadPod } from "../types.ts";
+import { isPodAvailable, isPodReady, untilNextAvailableMs } from "../pods.ts";
+import type { ControllerRevision, StatefulSet, StatefulSetStatus } from "../types.ts";
 import { workloadLabels } from "../workload-labels.ts";
 import { omitZero, updateStatusIfChanged } from "../workload-status.ts";
 import { deleteClaimsWithPod, ensureClaims, memberPod, ordinalOf } from "./member-pod.ts";
@@ -23,7 +25,7 @@ export const statefulSetController = reconcileController({
   name: "statefulset-controller",
   triggers: [
     triggerOn(builtInTypes.StatefulSet, changedObjectKey),
-    triggerOn<WorkloadPod>(
+    triggerOn<ApiPod>(
       builtInTypes.Pod,
       (change, context) => ownerKeys(change, { context, ownerType: builtInTypes.StatefulSet }),
       debounced,
@@ -43,7 +45,7 @@ interface Revisions {
 }
 
 interface MemberWithPod extends StatefulSetMember {
-  readonly pod: WorkloadPod;
+  readonly pod: ApiPod;
 }
 
 async function syncStatefulSet(context: ControllerContext, set: StatefulSet): Promise<RequeueAfter | undefined> {
@@ -89,7 +91,7 @@ function targetOf({ spec }: StatefulSet, { metadata }: ControllerRevision): Stat
 
 async function membersOf(context: ControllerContext, set: StatefulSet): Promise<readonly MemberWithPod[]> {
   const now = context.clock.now();
-  const pods = await claimChildren<WorkloadPod>(context, {
+  const pods = await claimChildren<ApiPod>(context, {
     type: builtInTypes.Pod,
     owner: set,
     ownerType: builtInTypes.StatefulSet,
@@ -98,14 +100,14 @@ async function membersOf(context: ControllerContext, set: StatefulSet): Promise<
   return pods.map((pod) => ({
     pod,
     ordinal: ordinalOf(set, pod) ?? 0,
-    isTerminating: isPodTerminating(pod),
-    isFinished: isPodTerminal(pod),
+    isTerminating: isTerminatingPod(pod),
+    isFinished: isTerminalPod(pod),
     isAvailable: isRunningAndReady(pod) && isPodAvailable(pod, { minReadySeconds: set.spec.minReadySeconds, now }),
     revision: pod.metadata.labels?.[workloadLabels.revisionHash] ?? "",
   }));
 }
 
-function isRunningAndReady(pod: WorkloadPod): boolean {
+function isRunningAndReady(pod: ApiPod): boolean {
   return pod.status?.phase === "Running" && isPodReady(pod);
 }
 
@@ -132,7 +134,7 @@ async function createMember(context: ControllerContext, set: StatefulSet, { ordi
 async function removeMember(
   context: ControllerContext,
   set: StatefulSet,
-  { pod, target }: { readonly pod: WorkloadPod; readonly target: StatefulSetTarget },
+  { pod, target }: { readonly pod: ApiPod; readonly target: StatefulSetTarget },
 ): Promise<void> {
   const ordinal = ordinalOf(set, pod) ?? 0;
   const isCondemned = ordinal < target.start || ordinal >= target.start + target.replicas;
