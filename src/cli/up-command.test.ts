@@ -58,7 +58,7 @@ it("05:CP-S2 starts, writes a kubeconfig for its owner alone, says what to try, 
   await expect(ask("/readyz")).rejects.toThrow();
 });
 
-it("05 §5 --no-controller is the bare control plane", async () => {
+it("05 §5 --no-controller starts only the control plane", async () => {
   const io = fakeIo({ env });
   await up(io, ["--plain-http", "--no-controller", "--nodes", "2"], async () => {
     expect(io.out()).toContain("The control plane is ready at http://127.0.0.1:");
@@ -69,7 +69,7 @@ it("05 §5 --no-controller is the bare control plane", async () => {
   expect(io.code()).toBeUndefined();
 });
 
-it("05 §5 --region is where EC2NodeClasses buy", async () => {
+it("05 §5 --region is the simulated region of EC2NodeClasses", async () => {
   const files = { "class.yaml": readFileSync("examples/aws.yaml", "utf8") };
   const io = fakeIo({ env, files });
   await up(io, ["--plain-http", "--region", "us-east-1", "--speed", "60", "-f", "class.yaml"], async () => {
@@ -78,7 +78,7 @@ it("05 §5 --region is where EC2NodeClasses buy", async () => {
   expect(io.out()).toMatch(/launched \w+\.\w+, \S+, in us-east-1[a-f] at \$/);
 });
 
-it("05 §5 --demo plays a day by itself and leaves a quiet cluster that stays up", async () => {
+it("05 §5 --demo plays by itself and leaves a running cluster", async () => {
   const io = fakeIo({ env });
   await up(io, ["--plain-http", "--demo", "--speed", "30"], async () => {
     await until(async () => io.out().includes("Demo finished."));
@@ -87,7 +87,7 @@ it("05 §5 --demo plays a day by itself and leaves a quiet cluster that stays up
     expect(await names("/apis/karpenter.sh/v1/nodepools")).toEqual([]);
     await until(async () => (await ask("/api/v1/namespaces/demo")).status === 404);
   });
-  const acts = [
+  const scenes = [
     "web pods",
     "load rises",
     "1000 cores",
@@ -96,10 +96,10 @@ it("05 §5 --demo plays a day by itself and leaves a quiet cluster that stays up
     "scaling down",
     "finished",
   ];
-  const told = io.out().split("\n");
-  const places = acts.map((act) => told.findIndex((line) => line.startsWith("Demo") && line.includes(act)));
-  expect(places).not.toContain(-1);
-  expect([...places].sort((a, b) => a - b)).toEqual(places);
+  const lines = io.out().split("\n");
+  const order = scenes.map((scene) => lines.findIndex((line) => line.startsWith("Demo") && line.includes(scene)));
+  expect(order).not.toContain(-1);
+  expect([...order].sort((a, b) => a - b)).toEqual(order);
   const summaries = io.out().match(/\d+ pods run on \d+ nodes?, for \$[\d.]+ per hour/g) ?? [];
   expect(summaries.map((line) => Number.parseInt(line, 10))).toEqual([19, 61, 61, 5]);
   expect(io.out()).toMatch(/no node for demo\/giant: no instance type has enough resources/);
