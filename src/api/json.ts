@@ -39,7 +39,7 @@ export function isIntegerWithin(value: unknown, limit: number): value is number 
 export function describeValue(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "a list";
-  return typeof value === "object" ? "an object" : `${typeof value} ${shortJson(value)}`;
+  return typeof value === "object" ? "an object" : `the ${typeof value} ${shortJson(value)}`;
 }
 
 export function shortJson(value: unknown): string {

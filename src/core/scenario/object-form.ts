@@ -74,5 +74,5 @@ function messageOf({ code, value, expected }: FieldProblem): string {
 }
 
 function unknownField(path: FieldPath): Problem {
-  return { code: "unknown-field", path, message: "is not a field of Kubernetes; it is ignored" };
+  return { code: "unknown-field", path, message: "unknown field; it is ignored" };
 }
