@@ -84,63 +84,25 @@ export interface RunningControllers {
 
 /** Runs controllers over any client. With a virtual clock and the in-process client the run is deterministic. (docs/designs/determinism.md) */
 export function startControllers(options: StartControllersOptions): RunningControllers {
-  const { client, clock, random, controllers, log = silentLogger, projections, recordsEvents = true } = options;
-  const reportFailure = options.onFailure ?? (() => {});
+  const { client, clock, random, controllers, projections, pause, onFailure = () => {} } = options;
   const views = new SharedViews({
     client,
     clock,
     random: random.fork("watches"),
     projections,
-    pause: options.pause,
-    onFailure: (type, failure) => reportFailure({ kind: "informer-failed", type, failure }),
+    pause,
+    onFailure: (type, failure) => onFailure({ kind: "informer-failed", type, failure }),
   });
-  const writeThroughClient = views.writeThroughClient();
-  const recorders: Promise<void>[] = [];
-  const recorderOf = (
-    name: string,
-    eventSource: StartControllersOptions["eventSource"],
-    signal: AbortSignal,
-  ): EventRecorder => {
-    const recorder = new EventRecorder({
-      component: name,
-      ...eventSource,
-      kube: client,
-      clock,
-      random: random.fork(name).fork("events"),
-      onError: (error) => reportFailure({ kind: "event-lost", controller: name, error }),
-    });
-    if (recordsEvents) recorders.push(recorder.run(signal));
-    return recorder;
-  };
-  const recorderStop = new AbortController();
-  const sharedRecorder =
-    options.eventSource && recorderOf(options.eventSource.component, options.eventSource, recorderStop.signal);
-  const contextOf = ({ name }: Controller, signal: AbortSignal): ControllerContext => {
-    const ownRandom = random.fork(name);
-    const recorder = sharedRecorder ?? recorderOf(name, undefined, signal);
-    return {
-      client: writeThroughClient,
-      clock,
-      random: ownRandom,
-      view: (type) => views.of(type),
-      synced: (type) => views.synced(type),
-      stopWatching: (type) => views.stopWatching(type),
-      pause: options.pause ?? noPause,
-      recordEvent: (object, event) =>
-        void (recordsEvents && recorder.record({ involvedObject: referenceTo(object), ...event })),
-      log: log.with({ controller: name }),
-      reportFailure,
-      observe: options.observe?.(name),
-    };
-  };
+  const recorders = new ControllerEventRecorders(options);
+  const contextOf = contextFactory(options, views, recorders);
   const running = controllers.map((controller) => {
     const stopping = new AbortController();
     const { signal } = stopping;
     setMaxListeners(0, signal); // each view and each wait adds a listener; this is not a leak
     const synced = Promise.all(controller.kinds.map((type) => views.synced(type)));
     const ended = Promise.race([synced, whenAborted(signal)])
-      .then(() => (signal.aborted ? undefined : controller.run(contextOf(controller, signal), signal)))
-      .catch((error: unknown) => reportFailure({ kind: "controller-ended", controller: controller.name, error }));
+      .then(() => (signal.aborted ? undefined : controller.run(contextOf(controller.name, signal), signal)))
+      .catch((error: unknown) => onFailure({ kind: "controller-ended", controller: controller.name, error }));
     return { stopping, synced, ended };
   });
   return {
@@ -148,10 +110,70 @@ export function startControllers(options: StartControllersOptions): RunningContr
     stop: async () => {
       for (const { stopping } of running) stopping.abort();
       await Promise.all([...running.map(({ ended }) => ended), views.stop()]);
-      recorderStop.abort();
-      await Promise.all(recorders);
+      await recorders.stop();
     },
   };
+}
+
+function contextFactory(
+  { clock, random, log = silentLogger, pause = noPause, observe, onFailure = () => {} }: StartControllersOptions,
+  views: SharedViews,
+  recorders: ControllerEventRecorders,
+): (controller: string, signal: AbortSignal) => ControllerContext {
+  const client = views.writeThroughClient();
+  return (controller, signal) => ({
+    client,
+    clock,
+    random: random.fork(controller),
+    view: (type) => views.of(type),
+    synced: (type) => views.synced(type),
+    stopWatching: (type) => views.stopWatching(type),
+    pause,
+    recordEvent: recorders.recordEventOf(controller, signal),
+    log: log.with({ controller }),
+    reportFailure: onFailure,
+    observe: observe?.(controller),
+  });
+}
+
+/** One event recorder for all controllers if there is an event source, otherwise one for each. */
+class ControllerEventRecorders {
+  readonly #options: StartControllersOptions;
+  readonly #ended: Promise<void>[] = [];
+  readonly #stopping = new AbortController();
+  readonly #shared: EventRecorder | undefined;
+
+  constructor(options: StartControllersOptions) {
+    this.#options = options;
+    const { eventSource, recordsEvents = true } = options;
+    if (eventSource && recordsEvents) this.#shared = this.#start(eventSource.component, this.#stopping.signal);
+  }
+
+  /** The controller's own recorder ends with its signal. */
+  recordEventOf(controller: string, signal: AbortSignal): ControllerContext["recordEvent"] {
+    if (this.#options.recordsEvents === false) return () => {};
+    const recorder = this.#shared ?? this.#start(controller, signal);
+    return (object, event) => recorder.record({ involvedObject: referenceTo(object), ...event });
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await Promise.all(this.#ended);
+  }
+
+  #start(name: string, signal: AbortSignal): EventRecorder {
+    const { client, clock, random, eventSource, onFailure } = this.#options;
+    const recorder = new EventRecorder({
+      component: name,
+      ...eventSource,
+      kube: client,
+      clock,
+      random: random.fork(name).fork("events"),
+      onError: (error) => onFailure?.({ kind: "event-lost", controller: name, error }),
+    });
+    this.#ended.push(recorder.run(signal));
+    return recorder;
+  }
 }
 
 /** Enqueues keys of a controller when objects of a kind change. */
