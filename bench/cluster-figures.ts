@@ -26,7 +26,7 @@ export async function areAllRunning(client: KubeClient, count: number): Promise<
 }
 
 /** What there is by now, and what it costs an hour. */
-export async function machinesOf(client: KubeClient): Promise<{ readonly nodes: number; readonly price: number }> {
+export async function nodesAndPrice(client: KubeClient): Promise<{ readonly nodes: number; readonly price: number }> {
   const { items } = await client.list<KubeObject & NodeClaim>(karpenterTypes.NodeClaim);
   return { nodes: items.length, price: items.reduce((sum, { metadata }) => sum + priceOf(metadata.labels ?? {}), 0) };
 }

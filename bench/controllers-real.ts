@@ -13,7 +13,7 @@ import { realBudgets } from "../test/cluster/real-budgets.ts";
 import { realClient } from "../test/cluster/real-client.ts";
 import { startSimulatedNodes } from "../test/cluster/simulated-nodes.ts";
 import { createNamespace, installCrds } from "../test/cluster/sweep.ts";
-import { areAllRunning, createMixedObjects, machinesOf, runningPods } from "./cluster-figures.ts";
+import { areAllRunning, createMixedObjects, nodesAndPrice, runningPods } from "./cluster-figures.ts";
 import { below, show, told } from "./figures.ts";
 import { mixedCount, resourceBound } from "./mixed-pods.ts";
 
@@ -57,7 +57,7 @@ async function scaleOut(connection: Connection) {
   }
   const seconds = (performance.now() - startedAt) / 1_000;
   const { user, system } = process.cpuUsage(cpuAt);
-  const { nodes, price } = await machinesOf(client);
+  const { nodes, price } = await nodesAndPrice(client);
   await operator.stop();
   await machines.stop();
   cloud.close();

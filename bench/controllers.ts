@@ -1,6 +1,6 @@
 import { promMetrics } from "../src/operator/metrics/prom-metrics.ts";
 import { testWorld } from "../test/world/test-world.ts";
-import { createMixedObjects, machinesOf, runningPods } from "./cluster-figures.ts";
+import { createMixedObjects, nodesAndPrice, runningPods } from "./cluster-figures.ts";
 import { sampling } from "./cpu-shares.ts";
 import { below, show, told } from "./figures.ts";
 import { mixedCount, resourceBound } from "./mixed-pods.ts";
@@ -23,7 +23,7 @@ async function scaleOut() {
   const { user, system } = process.cpuUsage(cpuAt);
   const rssMb = process.resourceUsage().maxRSS / 1_024;
   const shares = await sampled();
-  const { nodes, price } = await machinesOf(client);
+  const { nodes, price } = await nodesAndPrice(client);
   await world.stop();
   return {
     simulatedSeconds: (clock.now() - 60_000 - startedAt) / 1_000,

@@ -1,5 +1,5 @@
 import { below, holds, show, told } from "../figures.ts";
-import { pause, type Running, Stage, statusOf, until } from "./stage.ts";
+import { BenchProcesses, pause, type Running, statusOf, until } from "./bench-processes.ts";
 import { standingSize } from "./standing-cluster.ts";
 
 /** A cluster of five thousand nodes and fifty thousand pods, at rest and with a thousand pod changes a second. */
@@ -9,7 +9,7 @@ const perSecond = 1_000;
 const churnMs = 20_000;
 
 /** Until what there was to do in it is done. */
-async function settled({ server }: Stage): Promise<void> {
+async function settled({ server }: BenchProcesses): Promise<void> {
   let [last, since] = [-1, performance.now()];
   const isQuiet = async (): Promise<boolean> => {
     const revision = await server.ask("revision");
@@ -19,7 +19,10 @@ async function settled({ server }: Stage): Promise<void> {
   await until(isQuiet, { withinMs: 180_000, what: "the controllers have nothing to do" });
 }
 
-async function measure(stage: Stage, { process: controllers, metricsPort, ...running }: Running): Promise<void> {
+async function measure(
+  stage: BenchProcesses,
+  { process: controllers, metricsPort, ...running }: Running,
+): Promise<void> {
   const starting = await controllers.ask("loop");
   const first = await controllers.ask("snapshot");
   await settled(stage);
@@ -73,7 +76,7 @@ async function measure(stage: Stage, { process: controllers, metricsPort, ...run
   ]);
 }
 
-const stage = new Stage({ isStanding: true });
+const stage = new BenchProcesses({ isStanding: true });
 let running: Running | undefined;
 try {
   running = await stage.run({ nodeFlags: flags });

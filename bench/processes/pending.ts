@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { below, type Figure, holds, show, told } from "../figures.ts";
+import { BenchProcesses, pause, type Running, until } from "./bench-processes.ts";
 import type { LoopFigures, ProcessFigures } from "./measured-run.ts";
-import { pause, type Running, Stage, until } from "./stage.ts";
 
 /** Twenty thousand pods that wait at once for controllers with half a gigabyte of heap. */
 
@@ -33,7 +33,7 @@ interface Outcome {
 }
 
 async function outcomeOf({ isEarly, flags }: Story): Promise<Outcome> {
-  const stage = new Stage({ isStanding: false });
+  const stage = new BenchProcesses({ isStanding: false });
   let running: Running | undefined;
   try {
     const early = isEarly ? await stage.server.ask("arrive", count) : undefined;
@@ -67,7 +67,7 @@ async function outcomeOf({ isEarly, flags }: Story): Promise<Outcome> {
 const quietMs = 15_000;
 
 /** Pods ask again every ten seconds: who has nothing to buy then is done. */
-async function untilQuiet({ server }: Stage): Promise<readonly number[]> {
+async function untilQuiet({ server }: BenchProcesses): Promise<readonly number[]> {
   let times: readonly number[] = [];
   const isQuiet = async (): Promise<boolean> => {
     times = await server.ask("claimTimes");

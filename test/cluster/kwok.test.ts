@@ -23,12 +23,12 @@ describeOnCluster("the KWOK provider on a real control plane", (connection) => {
   });
 
   it("02:K-7 02:K-10 makes Nodes for pending pods, which the real scheduler binds, and takes them away", async () => {
-    const stage = await realCluster({ connection, namespace, instanceKind: "nodes" });
-    await stage.apply(kwokClass, pool(), deployment("web", { replicas: 6, cpu: "3", memory: "4Gi" }));
-    await stage.until("all pods run", running(stage, "web", 6), 90);
+    const cluster = await realCluster({ connection, namespace, instanceKind: "nodes" });
+    await cluster.apply(kwokClass, pool(), deployment("web", { replicas: 6, cpu: "3", memory: "4Gi" }));
+    await cluster.until("all pods run", running(cluster, "web", 6), 90);
 
-    const claims = await claimsOf(stage);
-    const nodes = await nodesOf(stage);
+    const claims = await claimsOf(cluster);
+    const nodes = await nodesOf(cluster);
     expect(nodes.map(({ metadata }) => metadata.labels?.[labels.hostname]).sort()).toEqual(
       claims.map(({ metadata }) => metadata.name).sort(),
     );
@@ -38,14 +38,14 @@ describeOnCluster("the KWOK provider on a real control plane", (connection) => {
       expect(metadata.labels).toMatchObject({ [labels.registered]: "true", [labels.initialized]: "true" });
       expect(spec?.taints ?? []).toEqual([]);
     }
-    const pods = await podsOf(stage, "web");
+    const pods = await podsOf(cluster, "web");
     const names = nodes.map(({ metadata }) => metadata.name);
     expect(pods.every(({ spec }) => names.includes(spec.nodeName))).toBe(true);
 
-    await stage.remove(builtInTypes.Deployment, "web");
-    for (const { metadata } of claims) await stage.remove(karpenterTypes.NodeClaim, metadata.name ?? "");
-    await stage.until("all is given back", nothingLeft(stage), 90);
-    expect(stage.log().filter(({ level }) => level === "error")).toEqual([]);
-    await stage.close();
+    await cluster.remove(builtInTypes.Deployment, "web");
+    for (const { metadata } of claims) await cluster.remove(karpenterTypes.NodeClaim, metadata.name ?? "");
+    await cluster.until("all is given back", nothingLeft(cluster), 90);
+    expect(cluster.log().filter(({ level }) => level === "error")).toEqual([]);
+    await cluster.close();
   });
 });

@@ -56,9 +56,9 @@ export async function realCluster(options: RealClusterOptions): Promise<StoryClu
   });
   await machines.started;
   if (options.before === undefined) await lives.running().started; // otherwise another may lead still
-  const stage = storyCluster({ ...lives, client, cloud, namespace, clock, lines, advance, pollMs });
+  const cluster = storyCluster({ ...lives, client, cloud, namespace, clock, lines, advance, pollMs });
   return {
-    ...stage,
+    ...cluster,
     close: async () => {
       await lives.stop();
       await machines.stop();

@@ -7,11 +7,11 @@ import { describeOnCluster } from "./shared.ts";
 import { installCrds, sweep } from "./sweep.ts";
 
 /** A few by default, as in CI; with `STORIES=all` every one that can be told in real time. */
-const isTold = ({ needsVirtualTime = false, isSmoke = false }: Story): boolean =>
+const isSelected = ({ needsVirtualTime = false, isSmoke = false }: Story): boolean =>
   process.env["STORIES"] === "all" ? !needsVirtualTime : isSmoke;
 
-const told = stories.filter(isTold);
-const patienceMs = 400_000;
+const selected = stories.filter(isSelected);
+const timeoutMs = 400_000;
 
 describeOnCluster("stories on a real control plane", (connection) => {
   const { client, close } = realClient(connection);
@@ -27,16 +27,16 @@ describeOnCluster("stories on a real control plane", (connection) => {
     console.log(["seconds of real time by story", ...lines].join("\n"));
   });
 
-  for (const [at, { title, settings, volumes, run }] of told.entries()) {
-    it(title, { timeout: patienceMs }, async () => {
+  for (const [at, { title, settings, volumes, run }] of selected.entries()) {
+    it(title, { timeout: timeoutMs }, async () => {
       const namespace = `story-${at + 1}`;
       const begunAt = performance.now();
-      const stage = await realCluster({ connection, namespace, settings, ...(volumes && { volumes }) });
+      const cluster = await realCluster({ connection, namespace, settings, ...(volumes && { volumes }) });
       try {
-        await run(stage);
+        await run(cluster);
       } finally {
         seconds.push([title, (performance.now() - begunAt) / 1_000]);
-        await stage.close();
+        await cluster.close();
         await sweep(connection, { client, namespace });
       }
     });

@@ -21,9 +21,9 @@ describeOnCluster("taking over on a real control plane", (connection) => {
 
   it("01 §6.3 03 §6.5 takes over from the Go implementation, changes nothing, and goes on", async () => {
     const settings = { minValuesPolicy: "BestEffort" } as const;
-    const stage = await realCluster({ connection, namespace, instanceKind: "nodes", settings, before: leaveBehind });
-    await takeOver(stage, { quietSeconds: 30 });
-    await goOn(stage);
-    await stage.close();
+    const cluster = await realCluster({ connection, namespace, instanceKind: "nodes", settings, before: leaveBehind });
+    await takeOver(cluster, { quietSeconds: 30 });
+    await goOn(cluster);
+    await cluster.close();
   });
 });

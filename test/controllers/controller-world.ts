@@ -42,7 +42,7 @@ export async function controllerWorld(options: ControllerWorldOptions) {
     nominationMs: nominationMs(settings),
   });
   const lines: LogLine[] = [];
-  const parts: ControllerDependencies = {
+  const dependencies: ControllerDependencies = {
     cluster,
     cloud: provider,
     registrationHealth: new RegistrationHealth(),
@@ -57,7 +57,7 @@ export async function controllerWorld(options: ControllerWorldOptions) {
   const start = () =>
     world.startControllers({
       ...(options.wrapClient && { client: options.wrapClient(client) }),
-      controllers: [clusterStateController(cluster), ...options.controllers(parts)],
+      controllers: [clusterStateController(cluster), ...options.controllers(dependencies)],
       projections: viewProjections(),
       eventSource: { component: "karpenter", limits: { Nominated: { perSecond: 5, burst: 10 } } },
       log,
@@ -66,11 +66,9 @@ export async function controllerWorld(options: ControllerWorldOptions) {
   await world.pass(0);
   return {
     ...world,
-    simulated: world.cloud,
-    cloud: provider,
-    troubles: world.failures,
+    provider,
     cluster,
-    parts,
+    dependencies,
     lines,
     log,
     /** The controllers start again and remember nothing; cluster state stays. */

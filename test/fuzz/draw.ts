@@ -5,7 +5,7 @@ import { interruptionKinds } from "../../src/providers/sim/interruption-queue.ts
 import type { OfferingPattern } from "../../src/providers/sim/offering-supply.ts";
 import { Random } from "../../src/util/random.ts";
 import { barePod, budget, buffer, chance, nodeClass, overlay, pool, workload } from "./objects.ts";
-import type { Act, Event, Story, Weather } from "./story.ts";
+import type { Action, Story, StoryEvent, StoryFaults } from "./story.ts";
 
 const apps = ["web", "api", "batch", "cache"];
 const pools = ["a", "b", "c"];
@@ -26,18 +26,21 @@ export function drawStory(seed: number): Story {
     CapacityBuffer: chance(setting, 0.3),
   };
   const count = leastEvents + setting.int(moreEvents);
-  const opening: Event[] = [
-    { act: { kind: "apply", object: pool("a", random.fork("pool-a")) }, passMs: 0 },
-    { act: { kind: "apply", object: workload("Deployment", "web", random.fork("web")) }, passMs: setting.int(60_000) },
+  const opening: StoryEvent[] = [
+    { action: { kind: "apply", object: pool("a", random.fork("pool-a")) }, passMs: 0 },
+    {
+      action: { kind: "apply", object: workload("Deployment", "web", random.fork("web")) },
+      passMs: setting.int(60_000),
+    },
   ];
-  const rest = Array.from({ length: count - opening.length }, (_, at): Event => {
+  const rest = Array.from({ length: count - opening.length }, (_, at): StoryEvent => {
     const own = random.fork(`event-${at}`);
-    return { act: drawAct(own, gates), passMs: pause(own) };
+    return { action: drawAction(own, gates), passMs: pause(own) };
   });
   return {
     seed,
     gates,
-    weather: drawWeather(random.fork("weather")),
+    faults: drawFaults(random.fork("weather")),
     operators: chance(setting, 0.25) ? 2 : 1,
     events: [...opening, ...rest],
   };
@@ -57,7 +60,7 @@ function pause(random: Random): number {
   return least + random.int(most - least + 1);
 }
 
-function drawWeather(random: Random): Weather {
+function drawFaults(random: Random): StoryFaults {
   const upTo = (most: number) => (chance(random, 0.5) ? 0 : random.next() * most);
   return {
     calls: {
@@ -78,7 +81,7 @@ function drawWeather(random: Random): Weather {
 
 type Gates = Story["gates"];
 
-function drawAct(random: Random, gates: Gates): Act {
+function drawAction(random: Random, gates: Gates): Action {
   const roll = random.int(100);
   if (roll < 34) return workloadAct(random);
   if (roll < 52) return poolAct(random, gates);
@@ -89,7 +92,7 @@ function drawAct(random: Random, gates: Gates): Act {
   return { kind: "nothing" };
 }
 
-function workloadAct(random: Random): Act {
+function workloadAct(random: Random): Action {
   const app = random.pick(apps);
   const deployment = () => workload("Deployment", app, random);
   const roll = random.int(100);
@@ -105,14 +108,14 @@ function workloadAct(random: Random): Act {
   return { kind: "delete-pod", at: random.int(anywhere) };
 }
 
-function setAct(random: Random): Act {
+function setAct(random: Random): Action {
   const object: KubeObject = chance(random, 0.5)
     ? workload("StatefulSet", "db", random)
     : workload("DaemonSet", random.pick(["agent", "logs"]), random);
   return { kind: chance(random, 0.75) ? "apply" : "delete", object };
 }
 
-function poolAct(random: Random, gates: Gates): Act {
+function poolAct(random: Random, gates: Gates): Action {
   const name = random.pick(pools);
   const roll = random.int(100);
   if (roll < 60) return { kind: "apply", object: pool(name, random) };
@@ -121,12 +124,12 @@ function poolAct(random: Random, gates: Gates): Act {
   return { kind: chance(random, 0.4) ? "delete" : "apply", object: nodeClass };
 }
 
-function staticAct(random: Random): Act {
+function staticAct(random: Random): Action {
   const object = pool("fixed", random, { replicas: random.int(5) });
   return { kind: chance(random, 0.85) ? "apply" : "delete", object };
 }
 
-function extraAct(random: Random, { NodeOverlay, CapacityBuffer, StaticCapacity }: Gates): Act {
+function extraAct(random: Random, { NodeOverlay, CapacityBuffer, StaticCapacity }: Gates): Action {
   const kinds = [
     ...(NodeOverlay ? ["overlay"] : []),
     ...(CapacityBuffer ? ["buffer"] : []),
@@ -140,7 +143,7 @@ function extraAct(random: Random, { NodeOverlay, CapacityBuffer, StaticCapacity 
   return { kind: chance(random, 0.75) ? "apply" : "delete", object };
 }
 
-function machineAct(random: Random): Act {
+function machineAct(random: Random): Action {
   const at = random.int(anywhere);
   const roll = random.int(100);
   if (roll < 15) return { kind: "delete-node", at };

@@ -1,22 +1,22 @@
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { isMainThread, parentPort } from "node:worker_threads";
-import { Crew, type Finished } from "./crew.ts";
 import { drawStory } from "./draw.ts";
 import { formatReplay, parseReplay, type Replay, storyOf } from "./replay.ts";
 import { Report } from "./report.ts";
 import { runStory } from "./run-story.ts";
 import { shrink } from "./shrink.ts";
+import { type Finished, WorkerPool } from "./worker-pool.ts";
 
 /** `npm run fuzz`: many seeds, each a whole cluster in a bad world. */
 
-const patienceMs = 120_000;
+const timeoutMs = 120_000;
 const mostTries = 60;
 const shrinkMs = 90_000;
 const mostShrunk = 3;
 
 if (isMainThread) process.exitCode = await main();
-else lendAHand();
+else runAsWorker();
 
 async function main(): Promise<number> {
   const { values } = parseArgs({
@@ -30,44 +30,46 @@ async function main(): Promise<number> {
     },
   });
   if (values.replay !== undefined) return replayOne(parseReplay(values.replay), values.log);
-  const crew = new Crew({ file: fileURLToPath(import.meta.url), jobs: Number(values.jobs), patienceMs });
+  const workers = new WorkerPool({ file: fileURLToPath(import.meta.url), jobs: Number(values.jobs), timeoutMs });
   const report = new Report({ seeds: Number(values.seeds), write: (text) => void process.stdout.write(text) });
   const seeds = Array.from({ length: Number(values.seeds) }, (_, at) => Number(values.from) + at);
-  await Promise.all(seeds.map(async (seed) => report.add(await crew.run({ seed, without: [] }))));
+  await Promise.all(seeds.map(async (seed) => report.add(await workers.run({ seed, without: [] }))));
   report.print();
   for (const [at, { outcome }] of report.failures.entries()) {
     const replay = { seed: outcome.seed, without: [] };
-    await tell(
-      values["no-shrink"] || at >= mostShrunk ? replay : await shrunk(replay, outcome.complaints, crew),
+    await printFailure(
+      values["no-shrink"] || at >= mostShrunk ? replay : await shrunk(replay, outcome.complaints, workers),
       outcome.complaints,
     );
   }
-  await crew.close();
+  await workers.close();
   return report.failures.length > 0 ? 1 : 0;
 }
 
 async function replayOne(replay: Replay, isLogged: boolean): Promise<number> {
   const { complaints, world, ...outcome } = await runStory(storyOf(replay));
   if (isLogged) {
-    const said = world.lines.map(({ at, level, message, values }) => `${at} log ${level} ${message} ${shown(values)}`);
-    const all = [...world.truth.lines.filter((line) => !/leases\.| events /.test(line)), ...said];
+    const said = world.lines.map(
+      ({ at, level, message, values }) => `${at} log ${level} ${message} ${valuesText(values)}`,
+    );
+    const all = [...world.record.lines.filter((line) => !/leases\.| events /.test(line)), ...said];
     process.stdout.write(`${all.sort((a, b) => Number.parseFloat(a) - Number.parseFloat(b)).join("\n")}\n`);
   }
   process.stdout.write(`${JSON.stringify(outcome)}\n`);
-  tell(replay, complaints);
+  printFailure(replay, complaints);
   return complaints.length > 0 ? 1 : 0;
 }
 
-function shown(values: object): string {
+function valuesText(values: object): string {
   return JSON.stringify(values, (_, value: unknown) => (value instanceof Error ? String(value.cause ?? value) : value));
 }
 
 /** Fails in the same way: with a complaint of the same kind. */
-async function shrunk(failing: Replay, complaints: readonly string[], crew: Crew): Promise<Replay> {
+async function shrunk(failing: Replay, complaints: readonly string[], workers: WorkerPool): Promise<Replay> {
   const kind = kindOf(complaints[0]);
   const until = performance.now() + shrinkMs;
   return shrink(failing, {
-    fails: async (replay) => (await crew.run(replay)).outcome.complaints.some((one) => kindOf(one) === kind),
+    fails: async (replay) => (await workers.run(replay)).outcome.complaints.some((one) => kindOf(one) === kind),
     mostTries,
     goesOn: () => performance.now() < until,
   });
@@ -83,7 +85,7 @@ function kindOf(complaint = ""): string {
     .join(" ");
 }
 
-function tell(replay: Replay, complaints: readonly string[]): void {
+function printFailure(replay: Replay, complaints: readonly string[]): void {
   const write = (line: string) => process.stdout.write(`${line}\n`);
   if (complaints.length === 0) return;
   write(`\nnpm run fuzz -- --replay ${formatReplay(replay)}`);
@@ -91,11 +93,11 @@ function tell(replay: Replay, complaints: readonly string[]): void {
   const { events } = drawStory(replay.seed);
   for (const step of replay.steps ?? events.keys()) {
     const event = events[step];
-    write(`  ${step}: ${JSON.stringify(event?.act)}, then ${(event?.passMs ?? 0) / 1_000} s`);
+    write(`  ${step}: ${JSON.stringify(event?.action)}, then ${(event?.passMs ?? 0) / 1_000} s`);
   }
 }
 
-function lendAHand(): void {
+function runAsWorker(): void {
   parentPort?.on("message", async (replay: Replay) => {
     const startedAt = performance.now();
     const { world: _, ...outcome } = await runStory(storyOf(replay));

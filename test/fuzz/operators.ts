@@ -12,9 +12,9 @@ import { CrashError } from "../world/faults/crash-error.ts";
 import { FaultPlan } from "../world/faults/fault-plan.ts";
 import { FaultyClient } from "../world/faults/faulty-client.ts";
 import { stepBudget } from "../world/step-budget.ts";
-import type { Guard } from "./guard.ts";
-import { cloudFor } from "./machines.ts";
+import type { CallChecks } from "./call-checks.ts";
 import { chance } from "./objects.ts";
+import { processCloud } from "./process-cloud.ts";
 import type { Story } from "./story.ts";
 
 export interface OperatorsOptions {
@@ -24,28 +24,28 @@ export interface OperatorsOptions {
   readonly kwokTypes: readonly InstanceType[];
   readonly clock: VirtualClock;
   readonly random: Random;
-  readonly guard: Guard;
+  readonly checks: CallChecks;
   readonly log: Logger;
   readonly onFault: (fault: string) => void;
 }
 
 /** One process, from its start to its crash. */
-interface Life {
+interface OperatorProcess {
   readonly operator: RunningOperator;
   readonly plan: FaultPlan;
   readonly client: FaultyClient;
 }
 
-const longestBackMs = 30_000;
-const mostCalls = 1_500;
-const mostCloudCalls = 40;
+const maxRestartMs = 30_000;
+const maxCallsBeforeCrash = 1_500;
+const maxCloudCallsBeforeCrash = 40;
 
 /** The operators of a cluster: each is started again after it crashed, with an empty memory. (docs/designs/determinism.md, 05:CP-T4) */
 export class Operators {
   readonly #options: OperatorsOptions;
-  readonly #lives: (Life | undefined)[];
+  readonly #processes: (OperatorProcess | undefined)[];
   /** Once the world is calm nothing goes wrong any more. */
-  #isCalm = false;
+  #areFaultsOver = false;
   #isOver = false;
   #started = 0;
   /** How long whoever dies now stays away. */
@@ -53,8 +53,8 @@ export class Operators {
 
   constructor(options: OperatorsOptions) {
     this.#options = options;
-    this.#lives = Array.from({ length: options.story.operators }, () => undefined);
-    for (const seat of this.#lives.keys()) this.#start(seat);
+    this.#processes = Array.from({ length: options.story.operators }, () => undefined);
+    for (const slot of this.#processes.keys()) this.#start(slot);
   }
 
   get started(): number {
@@ -63,57 +63,63 @@ export class Operators {
 
   /** Dies between two calls, and comes back later. */
   kill(at: number, awayMs: number): void {
-    const seat = at % this.#lives.length;
+    const slot = at % this.#processes.length;
     this.#awayMs = awayMs;
-    this.#lives[seat]?.client.kill();
+    this.#processes[slot]?.client.kill();
     this.#awayMs = 0;
   }
 
-  calmDown(): void {
-    this.#isCalm = true;
-    for (const life of this.#lives) life?.plan.setRates({});
+  stopFaults(): void {
+    this.#areFaultsOver = true;
+    for (const process of this.#processes) process?.plan.setRates({});
   }
 
   async stop(): Promise<void> {
     this.#isOver = true;
-    await Promise.all(this.#lives.map((life) => life?.operator.stop()));
+    await Promise.all(this.#processes.map((process) => process?.operator.stop()));
   }
 
-  #start(seat: number): void {
-    if (this.#isOver || this.#lives[seat] !== undefined) return;
-    const { story, client, cloud, clock, kwokTypes, guard, log, onFault } = this.#options;
+  #start(slot: number): void {
+    if (this.#isOver || this.#processes[slot] !== undefined) return;
+    const { story, client, cloud, clock, kwokTypes, checks, log, onFault } = this.#options;
     const name = `life-${this.#started++}`;
     const random = this.#options.random.fork(name);
-    const fate = this.#fate(random.fork("fate"));
+    const crash = this.#drawCrash(random.fork("fate"));
     const plan = new FaultPlan({
       random: random.fork("faults"),
-      rates: this.#isCalm ? {} : story.weather.calls,
-      crashAtCall: fate.crashAtCall,
+      rates: this.#areFaultsOver ? {} : story.faults.calls,
+      crashAtCall: crash.crashAtCall,
     });
     let isDead = false;
     const dies = () => {
       isDead = true;
-      const backMs = Math.max(this.#awayMs, random.fork("back").int(longestBackMs));
-      clock.setTimer(0, () => this.#ended(seat, backMs)); // it may die before it has quite begun
+      const backMs = Math.max(this.#awayMs, random.fork("back").int(maxRestartMs));
+      clock.setTimer(0, () => this.#ended(slot, backMs)); // it may die before it has quite begun
     };
-    const own = new FaultyClient({ client: guard.guarded(client), clock, plan, onFault, onCrash: dies });
+    const own = new FaultyClient({ client: checks.checkedClient(client), clock, plan, onFault, onCrash: dies });
     let cloudCalls = 0;
     const assertAlive = () => {
       if (isDead) throw new CrashError(plan.calls);
     };
-    const owned = cloudFor(cloud, {
-      reach: (call, about) => {
+    const ownCloud = processCloud(cloud, {
+      beforeCall: (call, about) => {
         assertAlive();
-        if (call === "terminate") guard.terminates(String(about));
-        if (!this.#isCalm && ++cloudCalls === fate.crashAtCloudCall) clock.setTimer(0, () => own.kill());
+        if (call === "terminate") checks.checkTermination(String(about));
+        if (!this.#areFaultsOver && ++cloudCalls === crash.crashAtCloudCall) clock.setTimer(0, () => own.kill());
       },
-      hear: assertAlive,
+      beforeAnswer: assertAlive,
     });
-    const heard = listening(own, guard);
+    const ownClient = recordUnansweredCreations(own, checks);
     const operator = startOperator({
-      client: heard,
-      leaseClient: heard,
-      provider: simulatedProvider({ cloud: owned, client: heard, clock, random: random.fork("provider"), kwokTypes }),
+      client: ownClient,
+      leaseClient: ownClient,
+      provider: simulatedProvider({
+        cloud: ownCloud,
+        client: ownClient,
+        clock,
+        random: random.fork("provider"),
+        kwokTypes,
+      }),
       settings: { ...defaultSettings, gates: story.gates },
       clock,
       random: random.fork("operator"),
@@ -124,35 +130,36 @@ export class Operators {
       ...(story.operators > 1 && { leaderElection: { name: "karpenter-leader-election", namespace: "karpenter" } }),
       onLeaseLost: () => own.kill(),
     });
-    this.#lives[seat] = { operator, plan, client: own };
+    this.#processes[slot] = { operator, plan, client: own };
   }
 
-  #fate(random: Random): { readonly crashAtCall?: number; readonly crashAtCloudCall?: number } {
-    if (this.#isCalm || !chance(random, this.#options.story.weather.crashes)) return {};
-    if (chance(random, 0.3)) return { crashAtCloudCall: 1 + random.int(mostCloudCalls) };
-    return { crashAtCall: 1 + Math.floor(mostCalls ** random.next()) };
+  #drawCrash(random: Random): { readonly crashAtCall?: number; readonly crashAtCloudCall?: number } {
+    if (this.#areFaultsOver || !chance(random, this.#options.story.faults.crashes)) return {};
+    if (chance(random, 0.3)) return { crashAtCloudCall: 1 + random.int(maxCloudCallsBeforeCrash) };
+    return { crashAtCall: 1 + Math.floor(maxCallsBeforeCrash ** random.next()) };
   }
 
-  #ended(seat: number, backMs: number): void {
-    const life = this.#lives[seat];
-    this.#lives[seat] = undefined;
-    void life?.operator.stop(); // what is left of it winds up; nothing it does happens
-    this.#options.clock.setTimer(backMs, () => this.#start(seat));
+  #ended(slot: number, backMs: number): void {
+    const process = this.#processes[slot];
+    this.#processes[slot] = undefined;
+    void process?.operator.stop(); // what is left of it winds up; nothing it does happens
+    this.#options.clock.setTimer(backMs, () => this.#start(slot));
   }
 }
 
 /** Notices which claims were made without their maker hearing of it. */
-function listening(client: KubeClient, guard: Guard): KubeClient {
+function recordUnansweredCreations(client: KubeClient, checks: CallChecks): KubeClient {
   return {
     get: (type, key) => client.get(type, key),
     list: (type, options) => client.list(type, options),
     watch: (type, options) => client.watch(type, options),
     create: async (type, object, options) => {
-      const before = guard.creations.length;
+      const before = checks.creations.length;
       try {
         return await client.create(type, object, options);
       } catch (error) {
-        if (type.kind === "NodeClaim") for (const { name } of guard.creations.slice(before)) guard.unheard(name);
+        if (type.kind === "NodeClaim")
+          for (const { name } of checks.creations.slice(before)) checks.markUnanswered(name);
         throw error;
       }
     },

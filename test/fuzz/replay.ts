@@ -33,15 +33,15 @@ export function formatReplay({ seed, steps, without }: Replay): string {
 /** The part of its story that is left. */
 export function storyOf({ seed, steps, without }: Replay): Story {
   const whole = drawStory(seed);
-  const { weather } = whole;
+  const { faults } = whole;
   return {
     ...whole,
     events: steps === undefined ? whole.events : whole.events.filter((_, at) => steps.includes(at)),
     operators: without.includes("rival") ? 1 : whole.operators,
-    weather: {
-      calls: without.includes("calls") ? {} : weather.calls,
-      cloud: without.includes("cloud") ? {} : weather.cloud,
-      crashes: without.includes("crashes") ? 0 : weather.crashes,
+    faults: {
+      calls: without.includes("calls") ? {} : faults.calls,
+      cloud: without.includes("cloud") ? {} : faults.cloud,
+      crashes: without.includes("crashes") ? 0 : faults.crashes,
     },
   };
 }

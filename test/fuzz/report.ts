@@ -1,4 +1,4 @@
-import type { Finished } from "./crew.ts";
+import type { Finished } from "./worker-pool.ts";
 
 const everyMs = 5_000;
 
@@ -39,7 +39,7 @@ export class Report {
       `simulated hours: ${sum(({ hours }) => hours).toFixed(0)}`,
       `API writes: ${sum(({ writes }) => writes)}`,
       `cloud calls: ${sum(({ cloudCalls }) => cloudCalls)}`,
-      `operators started: ${sum(({ lives }) => lives)}`,
+      `operators started: ${sum(({ operatorsStarted }) => operatorsStarted)}`,
       "faults injected:",
       ...kinds.map((kind) => `  ${kind}: ${sum(({ faults }) => faults[kind] ?? 0)}`),
       `slowest: seed ${slowest?.outcome.seed}, ${((slowest?.tookMs ?? 0) / 1_000).toFixed(1)} s`,

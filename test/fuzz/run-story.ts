@@ -1,10 +1,10 @@
-import { perform } from "./act.ts";
-import { storages } from "./guard.ts";
-import { faultsAtRest } from "./judge.ts";
+import { activityAtRest } from "./activity-at-rest.ts";
+import { storages } from "./call-checks.ts";
 import { nodeClass } from "./objects.ts";
-import { restless } from "./rest.ts";
+import { perform } from "./perform-action.ts";
+import { problemsAtRest } from "./problems-at-rest.ts";
 import type { Story } from "./story.ts";
-import { foreignClaim, openWorld, type World } from "./world.ts";
+import { type FuzzWorld, foreignClaim, fuzzWorld } from "./world.ts";
 
 /** What came of a run. */
 export interface Outcome {
@@ -17,8 +17,8 @@ export interface Outcome {
   readonly writes: number;
   readonly cloudCalls: number;
   readonly faults: Readonly<Record<string, number>>;
-  readonly lives: number;
-  readonly machines: number;
+  readonly operatorsStarted: number;
+  readonly instances: number;
 }
 
 /** Everything people did is over, and nothing goes wrong any more: so long the world has to come to rest. */
@@ -27,64 +27,64 @@ const settleMs = 75 * 60_000;
 const restMs = 15 * 60_000;
 
 /** Runs a story to its end, and judges the world it leaves. Never throws: a story that breaks is a complaint. */
-export async function runStory(story: Story): Promise<Outcome & { readonly world: World }> {
-  const world = await openWorld(story);
-  const rejected = (error: unknown) => world.complain(`unhandled rejection: ${described(error)}`);
+export async function runStory(story: Story): Promise<Outcome & { readonly world: FuzzWorld }> {
+  const world = await fuzzWorld(story);
+  const rejected = (error: unknown) => world.complain(`unhandled rejection: ${errorText(error)}`);
   process.on("unhandledRejection", rejected);
   try {
-    await play(story, world);
+    await performStory(story, world);
   } catch (error) {
-    world.complain(`the run broke: ${described(error)}`);
+    world.complain(`the run broke: ${errorText(error)}`);
   } finally {
     process.off("unhandledRejection", rejected);
   }
-  const { truth, cloud, complaints, faults, operators, clock, startedAt } = world;
+  const { record, cloud, complaints, faults, operators, clock, startedAt } = world;
   return {
     world,
     seed: story.seed,
     complaints,
-    fingerprint: truth.fingerprint(),
+    fingerprint: record.fingerprint(),
     hours: (clock.now() - startedAt) / 3_600_000,
-    writes: truth.writes,
-    cloudCalls: truth.cloudCalls,
+    writes: record.writes,
+    cloudCalls: record.cloudCalls,
     faults: Object.fromEntries([...faults].sort(([a], [b]) => (a < b ? -1 : 1))),
-    lives: operators.started,
-    machines: cloud.records().length,
+    operatorsStarted: operators.started,
+    instances: cloud.records().length,
   };
 }
 
-async function play(story: Story, world: World): Promise<void> {
-  const { clock, stage, truth } = world;
+async function performStory(story: Story, world: FuzzWorld): Promise<void> {
+  const { clock, context, record } = world;
   await clock.advance(1_000);
-  for (const { act, passMs } of story.events) {
-    truth.note(`act ${JSON.stringify(act)}`);
-    await perform(act, stage);
+  for (const { action, passMs } of story.events) {
+    record.recordNote(`act ${JSON.stringify(action)}`);
+    await perform(action, context);
     await clock.advance(passMs);
   }
-  await calmDown(world);
+  await endFaults(world);
   await clock.advance(settleMs - restMs);
-  const before = { at: clock.now(), writes: world.guard.writes };
+  const before = { at: clock.now(), writes: world.checks.writes };
   await clock.advance(restMs);
-  const verdict = { truth, cloud: world.cloud, provider: world.provider, gates: story.gates, now: clock.now() };
-  const judged = faultsAtRest(verdict);
+  const atRest = { record, cloud: world.cloud, provider: world.provider, gates: story.gates, now: clock.now() };
+  const judged = problemsAtRest(atRest);
   await clock.advance(1_000); // the judge asks the cloud
   for (const fault of await judged) world.complain(fault);
-  for (const fault of restless(world, before)) world.complain(fault);
-  if (truth.get(storages.claims, foreignClaim) === undefined) world.complain("the foreign NodeClaim is gone");
+  for (const fault of activityAtRest(world, before)) world.complain(fault);
+  if (record.get(storages.claims, foreignClaim) === undefined) world.complain("the foreign NodeClaim is gone");
   await world.close();
 }
 
 /** From here on the network, the cloud and the machines are well. */
-async function calmDown({ stage, cloud, operators }: World): Promise<void> {
-  operators.calmDown();
+async function endFaults({ context, cloud, operators }: FuzzWorld): Promise<void> {
+  operators.stopFaults();
   cloud.setFaultRates({});
-  for (const pattern of stage.shortages) cloud.setAvailableCount(pattern, Number.POSITIVE_INFINITY);
+  for (const pattern of context.shortages) cloud.setAvailableCount(pattern, Number.POSITIVE_INFINITY);
   for (const { instance } of cloud.records()) {
     if (instance.kubelet !== "healthy") cloud.setKubelet(instance.id, "healthy");
   }
-  await perform({ kind: "apply", object: nodeClass }, stage);
+  await perform({ kind: "apply", object: nodeClass }, context);
 }
 
-function described(error: unknown): string {
+function errorText(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

@@ -7,7 +7,7 @@ import type { OfferingPattern } from "../../src/providers/sim/offering-supply.ts
 import type { ClientFaultRates } from "../world/faults/fault-plan.ts";
 
 /** Something that happens to a cluster. What it is about may not be there: then nothing happens. */
-export type Act =
+export type Action =
   | { readonly kind: "apply"; readonly object: KubeObject }
   | { readonly kind: "delete"; readonly object: KubeObject }
   | { readonly kind: "scale"; readonly object: KubeObject; readonly replicas: number }
@@ -24,13 +24,13 @@ export type Act =
   | { readonly kind: "nothing" };
 
 /** An act, and how long until the next. */
-export interface Event {
-  readonly act: Act;
+export interface StoryEvent {
+  readonly action: Action;
   readonly passMs: number;
 }
 
 /** How bad a world it is. */
-export interface Weather {
+export interface StoryFaults {
   readonly calls: ClientFaultRates;
   readonly cloud: CloudFaultRates;
   /** How likely it is that a life of an operator ends in a crash at a call. */
@@ -41,8 +41,8 @@ export interface Weather {
 export interface Story {
   readonly seed: number;
   readonly gates: FeatureGates;
-  readonly weather: Weather;
+  readonly faults: StoryFaults;
   /** How many operators there are; more than one elect a leader. */
   readonly operators: number;
-  readonly events: readonly Event[];
+  readonly events: readonly StoryEvent[];
 }

@@ -8,40 +8,40 @@ import { VirtualClock } from "../../src/util/virtual-clock.ts";
 import { claim, foreignClass } from "../controllers/pool-objects.ts";
 import { startAt } from "../world/api-world.ts";
 import { testWorld } from "../world/test-world.ts";
-import type { Stage } from "./act.ts";
-import { Guard } from "./guard.ts";
-import { typesOnSale } from "./machines.ts";
+import { CallChecks } from "./call-checks.ts";
+import { ClusterRecord } from "./cluster-record.ts";
 import { nodeClass } from "./objects.ts";
 import { Operators } from "./operators.ts";
+import type { ActionContext } from "./perform-action.ts";
+import { fuzzInstanceTypes } from "./process-cloud.ts";
 import type { Story } from "./story.ts";
-import { Truth } from "./truth.ts";
 
 const unmanagedNodes = 2;
 export const foreignClaim = "foreign";
 
 /** What a run has to work with, and what it finds. */
-export type World = Awaited<ReturnType<typeof openWorld>>;
+export type FuzzWorld = Awaited<ReturnType<typeof fuzzWorld>>;
 
 /** A whole cluster in this process on the virtual clock: loops, kubelets, cloud, operators. */
-export async function openWorld(story: Story) {
-  const kwokTypes = typesOnSale();
+export async function fuzzWorld(story: Story) {
+  const kwokTypes = fuzzInstanceTypes();
   const complaints: string[] = [];
   const faults = new Map<string, number>();
   const onFault = (fault: string) => void faults.set(fault, (faults.get(fault) ?? 0) + 1);
   const seed = `fuzz-world-${story.seed}`;
   const clock = new VirtualClock({ startAt, shuffle: new Random(seed).fork("ties") });
   const now = () => clock.now();
-  const truth = new Truth({ now });
+  const record = new ClusterRecord({ now });
   const world = await testWorld({
     clock,
     seed,
     fieldManager: "people",
     namespaces: ["karpenter"],
-    journal: truth,
-    simulation: { faults: story.weather.cloud },
+    journal: record,
+    simulation: { faults: story.faults.cloud },
     onCloudCall: (entry) => {
       if (entry.fault !== undefined) onFault(`cloud ${entry.fault}`);
-      truth.heard(entry);
+      record.recordCloudCall(entry);
     },
   });
   const { api, client, cloud, random } = world;
@@ -65,20 +65,20 @@ export async function openWorld(story: Story) {
     const bug = bugIn(line);
     if (bug !== undefined) complain(`log: ${line.message}: ${bug}`);
   });
-  const guard = new Guard({ truth, cloud, now, complain });
+  const checks = new CallChecks({ record, cloud, now, complain });
   const server = new InProcessClient(api, { fieldManager: "karpenter" });
-  const operators = new Operators({ story, client: server, cloud, kwokTypes, clock, random, guard, log, onFault });
-  const stage: Stage = { client, cloud, clock, guard, operators, shortages: [] };
+  const operators = new Operators({ story, client: server, cloud, kwokTypes, clock, random, checks, log, onFault });
+  const context: ActionContext = { client, cloud, clock, checks, operators, shortages: [] };
   return {
     clock,
     startedAt: startAt,
-    truth,
+    record,
     cloud,
     /** Machines there ever were. */
     launched,
-    guard,
+    checks,
     operators,
-    stage,
+    context,
     complaints,
     complain,
     faults,

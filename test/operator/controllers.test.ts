@@ -6,15 +6,10 @@ import { controllerWorld } from "../controllers/controller-world.ts";
 
 async function names(gates: Partial<FeatureGates> = {}, isClusterStateObservable = true): Promise<readonly string[]> {
   const settings = { gates: { ...defaultGates, ...gates }, isClusterStateObservable };
-  const { parts, cloud, clock, stop } = await controllerWorld({ controllers: () => [], settings });
-  const loops = allControllers({
-    dependencies: parts,
-    provider: cloud,
-    overlays: new OverlayStore(),
-    clock,
-  });
+  const { dependencies, provider, clock, stop } = await controllerWorld({ controllers: () => [], settings });
+  const controllers = allControllers({ dependencies, provider, overlays: new OverlayStore(), clock });
   await stop();
-  return loops.map(({ name }) => name);
+  return controllers.map(({ name }) => name);
 }
 
 const always = [

@@ -7,7 +7,6 @@ import type { KubeObject } from "../../src/api/object.ts";
 import { nodeClaimControllers } from "../../src/controllers/node-claim/node-claim-controllers.ts";
 import { nodePoolControllers } from "../../src/controllers/node-pool/node-pool-controllers.ts";
 import { provisioningControllers } from "../../src/controllers/provisioning/provisioning-controllers.ts";
-import { ProvisioningTrigger } from "../../src/controllers/provisioning/provisioning-trigger.ts";
 import { builtInTypes } from "../../src/kube/resources.ts";
 import { controllerWorld } from "../controllers/controller-world.ts";
 
@@ -21,13 +20,13 @@ it.each([
   ["quick-start.yaml", 50, /^[csm]-\d+x-amd64-linux$/],
   ["aws.yaml", 20, /^[cmr]\d\w*\.\w+$/],
 ])("02:K-9 examples/%s: all %i pods run, on machines of the simulated cloud", async (file, count, type) => {
-  const { create, pass, list, stop, simulated, troubles } = await controllerWorld({
+  const { create, pass, list, stop, cloud, failures } = await controllerWorld({
     runsCluster: true,
-    controllers: (parts) => [
-      ...parts.cloud.controllers,
-      ...provisioningControllers({ ...parts, trigger: new ProvisioningTrigger() }),
-      ...nodeClaimControllers(parts),
-      ...nodePoolControllers(parts),
+    controllers: (dependencies) => [
+      ...dependencies.cloud.controllers,
+      ...provisioningControllers(dependencies),
+      ...nodeClaimControllers(dependencies),
+      ...nodePoolControllers(dependencies),
     ],
   });
   // Namespaced objects go where kubectl would put them.
@@ -39,10 +38,10 @@ it.each([
   const pods = await list<KubeObject>(builtInTypes.Pod);
   expect(pods.filter(({ status }) => (status as { phase?: string }).phase === "Running")).toHaveLength(count);
   const nodes = await list<KubeObject>(builtInTypes.Node);
-  expect(nodes.length).toBe(simulated.list().length);
+  expect(nodes.length).toBe(cloud.list().length);
   expect(
     nodes.map(({ metadata }) => metadata.labels?.[labels.instanceType] ?? "").every((name) => type.test(name)),
   ).toBe(true);
-  expect(troubles).toEqual([]);
+  expect(failures).toEqual([]);
   await stop();
 });

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { runScenario, type Story } from "./scenario.ts";
+import { runScenario, type ScenarioOutcome } from "./scenario.ts";
 
 const size =
   process.env["LONG"] === "1"
@@ -7,7 +7,7 @@ const size =
     : { nodes: 10, pods: 60, quietSeconds: 600 };
 
 /** Where two runs part, or undefined. */
-function firstDifference(a: Story, b: Story): string | undefined {
+function firstDifference(a: ScenarioOutcome, b: ScenarioOutcome): string | undefined {
   const at = a.lines.findIndex((line, index) => line !== b.lines[index]);
   if (at < 0) return a.lines.length === b.lines.length ? undefined : `after ${a.lines.length} writes`;
   return `write ${at}: ${a.lines[at]} | ${b.lines[at]}`;

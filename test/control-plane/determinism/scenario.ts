@@ -13,7 +13,7 @@ export interface ScenarioOptions {
 }
 
 /** What came of it. */
-export interface Story {
+export interface ScenarioOutcome {
   readonly fingerprint: string;
   readonly lines: readonly string[];
   readonly writes: number;
@@ -35,7 +35,7 @@ const rates: ClientFaultRates = {
 const namespace = "default";
 
 /** A while of a busy cluster on a bad network: rollouts, drains, dead machines, and loops that crash and start again. */
-export async function runScenario({ seed, nodes, pods, quietSeconds }: ScenarioOptions): Promise<Story> {
+export async function runScenario({ seed, nodes, pods, quietSeconds }: ScenarioOptions): Promise<ScenarioOutcome> {
   const world = new World({ seed, nodes, rates, isLogged: true });
   const random = world.random;
   world.start();

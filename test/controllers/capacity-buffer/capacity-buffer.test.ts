@@ -52,7 +52,7 @@ async function buffering(around: (loop: Controller) => Controller = (loop) => lo
   const trigger = new RecordingTrigger();
   const world = await controllerWorld({
     settings: { gates: { ...defaultGates, CapacityBuffer: true } },
-    controllers: (parts) => capacityBufferControllers({ ...parts, trigger }).map(around),
+    controllers: (dependencies) => capacityBufferControllers({ ...dependencies, trigger }).map(around),
   });
   const stored = async (name = "room"): Promise<CapacityBuffer> =>
     (await world.get<CapacityBuffer>(karpenterTypes.CapacityBuffer, name, "default")) as CapacityBuffer;
@@ -64,7 +64,7 @@ async function buffering(around: (loop: Controller) => Controller = (loop) => lo
       const { status, reason } = getCondition(await stored(name), "ReadyForProvisioning") ?? {};
       return `${status} ${reason}`;
     },
-    pods: (name = "room") => world.parts.bufferPods.of(`default/${name}`),
+    pods: (name = "room") => world.dependencies.bufferPods.of(`default/${name}`),
   };
 }
 
@@ -134,7 +134,7 @@ describe("capacitybuffer", () => {
     const { world, verdict, pods, fired } = await buffering();
     await world.create(buffer("room", spec));
     expect(await verdict()).toBe(expected);
-    expect([pods(), fired, world.troubles]).toEqual([[], [], []]);
+    expect([pods(), fired, world.failures]).toEqual([[], [], []]);
     await world.stop();
   });
 
@@ -167,7 +167,7 @@ describe("capacitybuffer", () => {
     await world.pass(31);
     expect(await verdict()).toBe("False ResolutionFailed");
     expect([pods()?.length, (await stored()).status?.replicas]).toEqual([2, 2]);
-    expect(world.troubles[0]).toMatchObject({
+    expect(world.failures[0]).toMatchObject({
       kind: "reconcile-failed",
       controller: "capacitybuffer",
       key: "default/room",
@@ -303,15 +303,15 @@ describe("capacitybuffer", () => {
     await world.create(podTemplate("web"), buffer("room", { ...templateRef, replicas: 1 }));
     await world.client.delete(karpenterTypes.CapacityBuffer, { name: "room", namespace: "default" });
     await world.clock.advance(0);
-    expect([pods(), world.parts.bufferPods.all()]).toEqual([undefined, []]);
+    expect([pods(), world.dependencies.bufferPods.all()]).toEqual([undefined, []]);
     await world.stop();
   });
 
   it("02 §8.2 is there only with its gate", async () => {
     const { world } = await buffering();
     const names = (CapacityBuffer: boolean): readonly string[] => {
-      const settings = { ...world.parts.settings, gates: { ...defaultGates, CapacityBuffer } };
-      return capacityBufferControllers({ ...world.parts, settings }).map(({ name }) => name);
+      const settings = { ...world.dependencies.settings, gates: { ...defaultGates, CapacityBuffer } };
+      return capacityBufferControllers({ ...world.dependencies, settings }).map(({ name }) => name);
     };
     expect([names(false), names(true)]).toEqual([[], ["capacitybuffer"]]);
     await world.stop();

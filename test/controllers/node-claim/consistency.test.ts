@@ -21,7 +21,7 @@ async function joined(
   { spec = {}, isInitialized = true }: { spec?: Spec; isInitialized?: boolean } = {},
 ): Promise<NodeClaimWorld> {
   const world = await nodeClaimWorld({
-    controllers: (parts: ControllerDependencies) => [consistencyController(parts)],
+    controllers: (dependencies: ControllerDependencies) => [consistencyController(dependencies)],
   });
   const claim = await world.create(claimNamed("a", { resources: { requests }, ...spec }));
   const status = isInitialized ? "True" : "Unknown";
@@ -74,7 +74,7 @@ describe("consistency", () => {
 
   it("03:C-1 says nothing where several Nodes say they are the machine", async () => {
     const world = await nodeClaimWorld({
-      controllers: (parts: ControllerDependencies) => [consistencyController(parts)],
+      controllers: (dependencies: ControllerDependencies) => [consistencyController(dependencies)],
     });
     await world.create(nodeWithId("kwok://1", { name: "one" }), nodeWithId("kwok://1", { name: "two" }));
     await world.status(await world.create(claimNamed("a")), { providerID: "kwok://1" });
@@ -86,7 +86,7 @@ describe("consistency", () => {
 describe("hydration", () => {
   it("03:H-1 gives claims of older versions their class label, and only ours", async () => {
     const world = await nodeClaimWorld({
-      controllers: (parts: ControllerDependencies) => [nodeClaimHydrationController(parts)],
+      controllers: (dependencies: ControllerDependencies) => [nodeClaimHydrationController(dependencies)],
     });
     await world.create(claimNamed("a"), claimNamed("foreign", { nodeClassRef: foreignRef }));
     await world.pass(1);

@@ -9,7 +9,7 @@ import { karpenterTypes } from "../../../src/kube/resources.ts";
 import { type NodePoolBuilder, nodePool } from "../../builders/node-pool.ts";
 import { claimNamed, foreignRef, type NodeClaimWorld, nodeClaimWorld, type Spec } from "./node-claim-world.ts";
 
-const controllers = (parts: ControllerDependencies) => [disruptionConditionsController(parts)];
+const controllers = (dependencies: ControllerDependencies) => [disruptionConditionsController(dependencies)];
 const minute = 60;
 const at = "2026-01-01T00:00:00Z";
 const types = ["Launched", "Registered", "Initialized"] as const;
@@ -189,7 +189,7 @@ describe("03:M-6 Drifted", () => {
     await claimIn(world, "b", { others: ["Drifted"], labels: { [labels.nodePool]: "gone" } });
     expect(await found(world)).toMatchObject({ status: "True", reason: "x" });
     expect(await found(world, "b")).toMatchObject({ status: "True", reason: "x" });
-    expect(world.troubles).toEqual([]);
+    expect(world.failures).toEqual([]);
   });
 
   it("an error of the cloud is reported, and does not keep the other mark away", async () => {
@@ -199,7 +199,7 @@ describe("03:M-6 Drifted", () => {
     }));
     await claimIn(world, "a");
     expect(await world.condition("a", "Consolidatable")).toMatchObject({ status: "True" });
-    expect(world.troubles[0]).toMatchObject({ kind: "reconcile-failed", controller: "nodeclaim.disruption" });
+    expect(world.failures[0]).toMatchObject({ kind: "reconcile-failed", controller: "nodeclaim.disruption" });
   });
 
   it("after an edit of the pool only claims that no longer fit drift", async () => {
@@ -263,7 +263,7 @@ describe("03:M-6 Drifted", () => {
     isReady = true;
     await world.pass(10);
     expect(await found(world)).toMatchObject({ reason: "InstanceTypeNotFound" });
-    expect(world.troubles).toEqual([]);
+    expect(world.failures).toEqual([]);
   });
 });
 
@@ -326,6 +326,6 @@ describe("both marks", () => {
     await world.pass(3);
     expect(await both(world)).toEqual(["True", "True"]);
     expect(await world.condition("a", "DisruptionReason")).toMatchObject({ status: "True" });
-    expect(world.troubles).toEqual([]);
+    expect(world.failures).toEqual([]);
   });
 });

@@ -11,7 +11,7 @@ import {
   type Spec,
 } from "./node-claim-world.ts";
 
-const controllers = (parts: ControllerDependencies) => [expirationController(parts)];
+const controllers = (dependencies: ControllerDependencies) => [expirationController(dependencies)];
 const held = { finalizers: ["example.com/hold"], labels: { [labels.capacityType]: "spot" } };
 
 async function aged(spec: Spec): Promise<NodeClaimWorld> {

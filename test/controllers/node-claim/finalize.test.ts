@@ -13,7 +13,7 @@ import {
   type Spec,
 } from "./node-claim-world.ts";
 
-const controllers = (parts: ControllerDependencies) => [lifecycleController(parts)];
+const controllers = (dependencies: ControllerDependencies) => [lifecycleController(dependencies)];
 
 async function running(
   spec: Spec = {},
@@ -39,13 +39,13 @@ describe("finalization", () => {
     expect((await world.node())?.metadata.deletionTimestamp).toBeDefined();
     await world.pass(60);
     expect(await world.claim("a")).toBeDefined();
-    expect(world.simulated.records()).toHaveLength(1);
+    expect(world.cloud.records()).toHaveLength(1);
     await releaseNode(world);
     expect(await world.condition("a", "InstanceTerminating")).toMatchObject({ status: "True" });
     expect((await world.requireClaim("a")).metadata.finalizers).toEqual([finalizers.termination]);
     await world.pass(10);
     expect(await world.claim("a")).toBeUndefined();
-    expect(world.simulated.records()).toEqual([]);
+    expect(world.cloud.records()).toEqual([]);
     expect(world.logged("deleted nodeclaim")).toMatchObject([{ level: "info", NodeClaim: { name: "a" } }]);
     const [zone, capacityType] = [told?.[labels.zone], told?.[labels.capacityType]];
     const nodepool = "default";
@@ -58,7 +58,7 @@ describe("finalization", () => {
     expect(ending?.value).toBeGreaterThanOrEqual(4);
     expect(ending?.value).toBeLessThan(10);
     expect(all?.value).toBeGreaterThan(60);
-    expect(world.troubles).toEqual([]);
+    expect(world.failures).toEqual([]);
   });
 
   it("03:L-1 leaves claims of others to others", async () => {
@@ -107,11 +107,11 @@ describe("finalization", () => {
 
   it("03:L-33 an error of the cloud is tried again, and the finalizer stays", async () => {
     const world = await running();
-    world.simulated.failNext("delete", { kind: "failed" });
+    world.cloud.failNext("delete", { kind: "failed" });
     await world.removeClaim("a");
     await releaseNode(world);
     expect((await world.requireClaim("a")).metadata.finalizers).toEqual([finalizers.termination]);
-    expect(world.troubles).toMatchObject([{ kind: "reconcile-failed", key: "a" }]);
+    expect(world.failures).toMatchObject([{ kind: "reconcile-failed", key: "a" }]);
     await world.pass(20);
     expect(await world.claim("a")).toBeUndefined();
   });

@@ -5,9 +5,9 @@ import { lifecycleController } from "../../../src/controllers/node-claim/lifecyc
 import { builtInTypes } from "../../../src/kube/resources.ts";
 import { type NodeClaimWorld, nodeClaimWorld, nodeWithId } from "./node-claim-world.ts";
 
-const controllers = (parts: ControllerDependencies) => [
-  lifecycleController(parts),
-  nodeClaimGarbageCollectionController(parts),
+const controllers = (dependencies: ControllerDependencies) => [
+  lifecycleController(dependencies),
+  nodeClaimGarbageCollectionController(dependencies),
 ];
 const round = 121;
 
@@ -31,7 +31,7 @@ describe("garbage collection", () => {
   it("03:G-1 03:G-2 deletes a claim whose machine is gone and whose Node is not ready", async () => {
     const world = await nodeClaimWorld({ controllers });
     const id = await running("a", world, { isReady: false });
-    world.simulated.vanish(id);
+    world.cloud.vanish(id);
     await world.pass(round);
     expect(await isLeaving(world, "a")).toBe(true);
     expect(world.counted).toContainEqual({
@@ -46,7 +46,7 @@ describe("garbage collection", () => {
 
   it("03:G-2 leaves a claim whose Node still reports", async () => {
     const world = await nodeClaimWorld({ controllers });
-    world.simulated.vanish(await running("a", world));
+    world.cloud.vanish(await running("a", world));
     await world.pass(3 * round);
     expect(await isLeaving(world, "a")).toBe(false);
   });
@@ -54,14 +54,14 @@ describe("garbage collection", () => {
   it("03:G-1 deletes many", async () => {
     const world = await nodeClaimWorld({ controllers });
     const names = Array.from({ length: 30 }, (_, at) => `claim-${at}`);
-    for (const name of names) world.simulated.vanish(await running(name, world, { isReady: false }));
+    for (const name of names) world.cloud.vanish(await running(name, world, { isReady: false }));
     await world.pass(round);
     for (const name of names) expect(await isLeaving(world, name)).toBe(true);
   });
 
   it("03:G-2 leaves claims that are not registered to liveness", async () => {
     const world = await nodeClaimWorld({ controllers });
-    world.simulated.vanish(await world.launched("a"));
+    world.cloud.vanish(await world.launched("a"));
     await world.pass(3 * round);
     expect(await isLeaving(world, "a")).toBe(false);
   });
@@ -78,11 +78,11 @@ describe("garbage collection", () => {
   it("03:G-2 deletes nothing on an answer that failed, and asks again", async () => {
     const world = await nodeClaimWorld({ controllers });
     const id = await running("a", world, { isReady: false });
-    world.simulated.vanish(id);
-    world.simulated.failNext("list", { kind: "failed" }, 12);
+    world.cloud.vanish(id);
+    world.cloud.failNext("list", { kind: "failed" }, 12);
     await world.pass(120);
     expect(await isLeaving(world, "a")).toBe(false);
-    expect(world.troubles[0]).toMatchObject({ controller: "nodeclaim.garbagecollection" });
+    expect(world.failures[0]).toMatchObject({ controller: "nodeclaim.garbagecollection" });
     await world.pass(60);
     expect(await isLeaving(world, "a")).toBe(true);
   });

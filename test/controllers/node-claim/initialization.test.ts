@@ -14,7 +14,7 @@ import {
   type Spec,
 } from "./node-claim-world.ts";
 
-const controllers = (parts: ControllerDependencies) => [lifecycleController(parts)];
+const controllers = (dependencies: ControllerDependencies) => [lifecycleController(dependencies)];
 const ready = { status: { conditions: [{ type: "Ready", status: "True" }] } };
 
 /** The catalogue has no devices: the cloud is not told of them. */

@@ -7,7 +7,7 @@ import { karpenterTypes } from "../../../src/kube/resources.ts";
 import { beforeWrites } from "../../world/intercept-calls.ts";
 import { claimNamed, foreignRef, nodeClaimWorld, recordedProvider } from "./node-claim-world.ts";
 
-const controllers = (parts: Parameters<typeof lifecycleController>[0]) => [lifecycleController(parts)];
+const controllers = (dependencies: Parameters<typeof lifecycleController>[0]) => [lifecycleController(dependencies)];
 
 describe("launch", () => {
   it("03:L-7 02:L-30 buys a machine and writes down what it is, the claim's own labels first", async () => {
@@ -26,7 +26,7 @@ describe("launch", () => {
     expect(world.logged("launched nodeclaim")).toMatchObject([
       { level: "info", controller: "nodeclaim.lifecycle", NodeClaim: { name: "a" }, "provider-id": status?.providerID },
     ]);
-    expect(world.simulated.records()).toHaveLength(1);
+    expect(world.cloud.records()).toHaveLength(1);
   });
 
   it("03:L-1 leaves a claim of another provider's class alone", async () => {
@@ -35,7 +35,7 @@ describe("launch", () => {
     await world.pass(60);
     expect(await world.requireClaim("foreign")).not.toHaveProperty("status");
     expect((await world.requireClaim("foreign")).metadata.finalizers).toBeUndefined();
-    expect(world.simulated.records()).toEqual([]);
+    expect(world.cloud.records()).toEqual([]);
   });
 
   it("03:L-2 stores the finalizer before the cloud is called", async () => {
@@ -80,7 +80,7 @@ describe("launch", () => {
         value: 1,
       },
     ]);
-    expect(world.troubles).toEqual([]);
+    expect(world.failures).toEqual([]);
   });
 
   it("03:S-11 a claim given up on goes, though the server refuses its deletion at first", async () => {
@@ -97,7 +97,7 @@ describe("launch", () => {
     await world.pass(10);
     expect(refusals).toBe(2);
     expect(await world.claim("a")).toBeUndefined();
-    expect(world.troubles).toEqual([]);
+    expect(world.failures).toEqual([]);
   });
 
   it("03:L-6 a class that is not ready deletes the claim without an event", async () => {
@@ -139,7 +139,7 @@ describe("launch", () => {
       reason: "RequestLimitExceeded",
       message: "too many",
     });
-    expect(world.troubles).toMatchObject([{ kind: "reconcile-failed", controller: "nodeclaim.lifecycle", key: "a" }]);
+    expect(world.failures).toMatchObject([{ kind: "reconcile-failed", controller: "nodeclaim.lifecycle", key: "a" }]);
     await world.pass(10);
     expect(await world.condition("a", "Launched")).toMatchObject({ status: "True" });
     expect(flaky.calls).toEqual(["create", "create", "create"]);
@@ -220,7 +220,7 @@ describe("launch", () => {
     expect(status?.providerID).toMatch(/^kwok/);
     expect(metadata.annotations).toMatchObject({ meanwhile: "yes" });
     expect(counting.calls).toEqual(["create"]);
-    expect(world.troubles).toEqual([]);
+    expect(world.failures).toEqual([]);
   });
 
   it("03:S-12 a machine bought for a claim deleted meanwhile is given back", async () => {
@@ -238,6 +238,6 @@ describe("launch", () => {
     await world.create(claimNamed("a"));
     await world.pass(30);
     expect(await world.claim("a")).toBeUndefined();
-    expect(world.simulated.records()).toEqual([]);
+    expect(world.cloud.records()).toEqual([]);
   });
 });

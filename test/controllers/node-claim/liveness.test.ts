@@ -10,7 +10,7 @@ import { nodePool } from "../../builders/node-pool.ts";
 import { startAt } from "../controller-world.ts";
 import { claimNamed, foreignRef, type NodeClaimWorld, nodeClaimWorld, nodeWithId } from "./node-claim-world.ts";
 
-const controllers = (parts: ControllerDependencies) => [lifecycleController(parts)];
+const controllers = (dependencies: ControllerDependencies) => [lifecycleController(dependencies)];
 const minute = 60;
 const unauthorized = new CloudError("create-failed", "who are you", { reason: "Unauthorized" });
 
@@ -37,7 +37,7 @@ describe("liveness", () => {
     expect(await world.claim("a")).toBeDefined();
     await world.pass(30);
     expect(await world.claim("a")).toBeUndefined();
-    expect(world.simulated.records()).toEqual([]);
+    expect(world.cloud.records()).toEqual([]);
     expect(reasons(world)).toEqual(["registration_timeout"]);
     expect(world.logged("terminating due to timeout")).toMatchObject([
       { level: "debug", timeout: "15m0s", reason: "registration_timeout" },
@@ -143,6 +143,6 @@ describe("03:P-22 the pool's health", () => {
     await world.launched("a");
     await world.pass(20 * minute);
     expect(await world.claim("a")).toBeUndefined();
-    expect(world.troubles).toEqual([]);
+    expect(world.failures).toEqual([]);
   });
 });

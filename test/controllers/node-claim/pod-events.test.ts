@@ -14,7 +14,7 @@ import {
   type Spec,
 } from "./node-claim-world.ts";
 
-const controllers = (parts: ControllerDependencies) => [podEventsController(parts)];
+const controllers = (dependencies: ControllerDependencies) => [podEventsController(dependencies)];
 
 function podNamed(name: string, spec: object = {}, metadata: object = {}): KubeObject {
   return {
@@ -103,7 +103,7 @@ describe("pod events", () => {
     }
     await world.pass(1);
     for (const name of ["a", "b", "c"]) expect(await secondsOf(world, name)).toBeUndefined();
-    expect(world.troubles).toEqual([]);
+    expect(world.failures).toEqual([]);
   });
 
   it("03:L-1 claims of others are left alone", async () => {
@@ -117,12 +117,12 @@ describe("pod events", () => {
     await world.create(podNamed("p"), podNamed("q", { nodeName: "node-1" }));
     await bind(world, "p");
     await world.pass(60);
-    const { client, clock, random, parts } = world;
+    const { client, clock, random, dependencies } = world;
     const loops = startControllers({
       client,
       clock,
       random: random.fork("again"),
-      controllers: [podEventsController(parts)],
+      controllers: [podEventsController(dependencies)],
     });
     await world.pass(30);
     expect(await secondsOf(world)).toBeUndefined();

@@ -11,7 +11,7 @@ import { nodePool } from "../../builders/node-pool.ts";
 import { startAt } from "../controller-world.ts";
 import { claimNamed, foreignRef, type NodeClaimWorld, nodeClaimWorld, nodeWithId } from "./node-claim-world.ts";
 
-const controllers = (parts: ControllerDependencies) => [lifecycleController(parts)];
+const controllers = (dependencies: ControllerDependencies) => [lifecycleController(dependencies)];
 const waitFor = { key: "wait", value: "a", effect: "NoSchedule" } as const;
 const dedicated = { key: "dedicated", value: "b", effect: "NoExecute" } as const;
 
@@ -157,7 +157,7 @@ describe("registration", () => {
       const conditions = [{ ...condition, lastTransitionTime: "2026-01-01T00:00:00Z", observedGeneration: 1 }];
       await world.status(pool, { nodes: 0, conditions });
       const uid = pool.metadata.uid ?? "";
-      world.parts.registrationHealth.set(uid, results);
+      world.dependencies.registrationHealth.set(uid, results);
       const owner = { apiVersion: "karpenter.sh/v1", kind: "NodePool", name: "default", uid };
       const id = await world.launched("a", {}, { ownerReferences: [owner] });
       await world.create(nodeWithId(id));
@@ -173,7 +173,7 @@ describe("registration", () => {
       const world = await withPool([false, false]);
       expect(await healthOf(world)).toBe("False");
       const uid = (await world.get<NodePool>(karpenterTypes.NodePool, "default"))?.metadata.uid ?? "";
-      expect(world.parts.registrationHealth.window(uid)).toEqual([false, false, true]);
+      expect(world.dependencies.registrationHealth.window(uid)).toEqual([false, false, true]);
     });
 
     it("is no matter where the pool is gone", async () => {
@@ -183,7 +183,7 @@ describe("registration", () => {
       await world.create(nodeWithId(id));
       await world.pass(1);
       expect(await world.condition("a", "Registered")).toMatchObject({ status: "True" });
-      expect(world.troubles).toEqual([]);
+      expect(world.failures).toEqual([]);
     });
   });
 });
@@ -250,7 +250,7 @@ describe("registration hooks", () => {
     ]);
     expect(await world.condition("a", "Registered")).toMatchObject({ message: "one, three, four" });
     expect(keysOf(await world.node())).toContain(taints.unregistered.key);
-    expect(world.troubles[0]).toMatchObject({
+    expect(world.failures[0]).toMatchObject({
       kind: "reconcile-failed",
       error: { message: "registration hook three: no; registration hook four: never" },
     });

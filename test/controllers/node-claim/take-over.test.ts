@@ -96,14 +96,14 @@ async function leftBehind(generation: { observedGeneration?: number }) {
 }
 
 async function takeOver(world: NodeClaimWorld): Promise<void> {
-  const { client, clock, random, parts, log } = world;
+  const { client, clock, random, dependencies, log } = world;
   startControllers({
     client,
     clock,
     random: random.fork("ours"),
-    controllers: nodeClaimControllers(parts),
+    controllers: nodeClaimControllers(dependencies),
     log,
-    onFailure: (failure) => world.troubles.push(failure),
+    onFailure: (failure) => world.failures.push(failure),
   });
   await world.pass(3 * 3_600);
 }
@@ -130,7 +130,7 @@ describe("taking over from the Go implementation", () => {
     expect((await world.node())?.metadata.resourceVersion).toBe(nodeBefore?.metadata.resourceVersion);
     expect(calls).toEqual([]);
     expect(world.counted).toEqual([]);
-    expect(world.troubles).toEqual([]);
+    expect(world.failures).toEqual([]);
   });
 });
 
@@ -152,7 +152,7 @@ describe("a claim's life on a living cluster", () => {
       [labels.initialized]: "true",
     });
     expect(node?.spec?.taints ?? []).toEqual([]);
-    expect(world.troubles).toEqual([]);
+    expect(world.failures).toEqual([]);
     expect(world.counted.map(({ name }) => name)).toEqual(["nodes_created_total"]);
     await world.stop();
   });

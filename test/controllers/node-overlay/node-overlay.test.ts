@@ -53,15 +53,15 @@ async function overlaying() {
       };
       return overlaidProvider(provider, store);
     },
-    controllers: (parts) => [
-      nodeOverlayController(parts, { provider: provider as CloudProvider, store }),
-      poolCostController(parts),
+    controllers: (dependencies) => [
+      nodeOverlayController(dependencies, { provider: provider as CloudProvider, store }),
+      poolCostController(dependencies),
     ],
   });
   await world.create(kwokClass());
 
   const types_ = async (name: string): Promise<readonly InstanceType[]> =>
-    world.cloud.instanceTypes((await world.get<NodePool>(karpenterTypes.NodePool, name)) as NodePool);
+    world.provider.instanceTypes((await world.get<NodePool>(karpenterTypes.NodePool, name)) as NodePool);
   return {
     world,
     shop,
@@ -197,7 +197,7 @@ describe("nodeoverlay", () => {
   it("02:O-8 types of a pool nobody has evaluated are not to be had", async () => {
     const { world, store } = await overlaying();
     const unknown = { ...((await world.create<NodePool>(pool())) as NodePool), metadata: { name: "later" } };
-    const error = await world.cloud.instanceTypes(unknown).catch((reason: unknown) => reason);
+    const error = await world.provider.instanceTypes(unknown).catch((reason: unknown) => reason);
     expect(isCloudError(error, "unevaluated")).toBe(true);
     expect((error as Error).message).toBe('nodepool "later" is awaiting evaluation');
     expect(store.hasEvaluated("default")).toBe(true);
@@ -211,7 +211,7 @@ describe("nodeoverlay", () => {
     expect(await prices("healthy")).toEqual([0.5, 4]);
     expect(await verdict("cheap")).toBe(valid);
     await expect(prices("broken")).rejects.toThrow("awaiting evaluation");
-    expect(world.troubles[0]).toMatchObject({ kind: "reconcile-failed", controller: "nodeoverlay" });
+    expect(world.failures[0]).toMatchObject({ kind: "reconcile-failed", controller: "nodeoverlay" });
     shop.broken.clear();
     await world.pass(60);
     expect(await prices("broken")).toEqual([0.5, 4]);
@@ -222,7 +222,7 @@ describe("nodeoverlay", () => {
     const { world, shop, types, verdict } = await overlaying();
     shop.types = [];
     await world.create(pool(), overlay("cheap", { ...small, price: "0.5" }));
-    expect([await types("default"), await verdict("cheap"), world.troubles]).toEqual([[], valid, []]);
+    expect([await types("default"), await verdict("cheap"), world.failures]).toEqual([[], valid, []]);
     await world.stop();
   });
 
@@ -230,7 +230,7 @@ describe("nodeoverlay", () => {
     const { world, shop } = await overlaying();
     const before = shop.asked;
     await world.create(pool("foreign", { template: { nodeClassRef: foreignClass } }));
-    expect([shop.asked, world.troubles]).toEqual([before, []]);
+    expect([shop.asked, world.failures]).toEqual([before, []]);
     await world.stop();
   });
 
@@ -284,13 +284,13 @@ describe("nodeoverlay", () => {
   it("03:S-7 prices move with overlays and with the cloud's own", async () => {
     const { world, store } = await overlaying();
     let heard = 0;
-    const stop = world.cloud.onPricesChanged?.(() => heard++);
-    world.simulated.setPrice({ capacityType: "spot" }, 0.01);
+    const stop = world.provider.onPricesChanged?.(() => heard++);
+    world.cloud.setPrice({ capacityType: "spot" }, 0.01);
     expect(heard).toBe(1);
     store.replace({ overlays: [], pools: new Set() });
     expect(heard).toBe(2);
     stop?.();
-    world.simulated.setPrice({ capacityType: "spot" }, 0.02);
+    world.cloud.setPrice({ capacityType: "spot" }, 0.02);
     store.replace({ overlays: [], pools: new Set() });
     expect(heard).toBe(2);
     await world.stop();
@@ -298,24 +298,24 @@ describe("nodeoverlay", () => {
 
   it("02:O-9 everything else of the provider is as it was", async () => {
     const { world } = await overlaying();
-    const { cloud } = world;
-    expect([cloud.name, cloud.nodeClasses.map(({ kind }) => kind)]).toEqual([
+    const { provider } = world;
+    expect([provider.name, provider.nodeClasses.map(({ kind }) => kind)]).toEqual([
       "simulated",
       ["KWOKNodeClass", "EC2NodeClass"],
     ]);
-    expect(cloud.repairPolicies.length).toBeGreaterThan(0);
+    expect(provider.repairPolicies.length).toBeGreaterThan(0);
     const made = await world.create<NodeClaim>(claim("x"));
-    const launched = cloud.create(made);
+    const launched = provider.create(made);
     await world.pass(1);
     const { providerId } = await launched;
-    const known = Promise.all([cloud.get(providerId), cloud.list(), cloud.driftReason(made)]);
+    const known = Promise.all([provider.get(providerId), provider.list(), provider.driftReason(made)]);
     await world.pass(1);
     expect(await known).toMatchObject([{ providerId }, [{ providerId }], undefined]);
     await world.status(made as KubeObject, { providerID: providerId });
-    const ended = cloud.delete((await world.get<NodeClaim>(karpenterTypes.NodeClaim, "x")) as NodeClaim);
+    const ended = provider.delete((await world.get<NodeClaim>(karpenterTypes.NodeClaim, "x")) as NodeClaim);
     await world.pass(60);
     await ended;
-    expect(world.simulated.records()).toEqual([]);
+    expect(world.cloud.records()).toEqual([]);
     await world.stop();
   });
 });

@@ -29,7 +29,7 @@ async function pricing(...pools: readonly string[]) {
   const shop = new Shop();
   const metrics = recordingMetrics();
   const world = await controllerWorld({
-    controllers: (parts) => [poolCostController(parts)],
+    controllers: (dependencies) => [poolCostController(dependencies)],
     metrics,
     wrapProvider: (provider) => ({
       ...provider,
@@ -153,7 +153,7 @@ describe("nodepool.cost", () => {
     shop.trouble = new CloudError("unevaluated", 'nodepool "one" is awaiting evaluation');
     await world.create(bought("a"));
     await world.pass(2);
-    expect([cost(), errors(), world.troubles]).toEqual([0, undefined, []]);
+    expect([cost(), errors(), world.failures]).toEqual([0, undefined, []]);
     shop.trouble = undefined;
     await world.pass(5);
     expect(cost()).toBe(1);
@@ -170,7 +170,7 @@ describe("nodepool.cost", () => {
 
   it("03 Appendix A the loops of pools by name", async () => {
     const { world } = await pricing("one");
-    expect(nodePoolControllers(world.parts).map(({ name }) => name)).toEqual([
+    expect(nodePoolControllers(world.dependencies).map(({ name }) => name)).toEqual([
       "nodepool.counter",
       "nodepool.hash",
       "nodepool.readiness",

@@ -8,7 +8,7 @@ import { claim, foreignClass, kwokClass, machine, pool } from "../pool-objects.t
 const zeros = { cpu: "0", memory: "0", pods: "0", "ephemeral-storage": "0", nodes: "0" };
 
 async function counting(...pools: readonly object[]): Promise<ControllerWorld> {
-  const world = await controllerWorld({ controllers: (parts) => [poolCounterController(parts)] });
+  const world = await controllerWorld({ controllers: (dependencies) => [poolCounterController(dependencies)] });
   await world.create(kwokClass(), ...pools);
   return world;
 }

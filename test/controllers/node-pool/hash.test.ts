@@ -12,7 +12,7 @@ import { claim, foreignClass, kwokClass, pool } from "../pool-objects.ts";
 const oldStamp = { [annotations.nodePoolHash]: "123", [annotations.nodePoolHashVersion]: "v3" };
 
 function hashing(): Promise<ControllerWorld> {
-  return controllerWorld({ controllers: (parts) => [poolHashController(parts)] });
+  return controllerWorld({ controllers: (dependencies) => [poolHashController(dependencies)] });
 }
 
 async function stampOf(world: ControllerWorld, name: string, type = karpenterTypes.NodePool) {

@@ -9,7 +9,9 @@ import { type ControllerWorld, controllerWorld } from "../controller-world.ts";
 import { foreignClass, kwokClass, pool } from "../pool-objects.ts";
 
 function judging(): Promise<ControllerWorld> {
-  return controllerWorld({ controllers: (parts) => [poolReadinessController(parts), poolValidationController(parts)] });
+  return controllerWorld({
+    controllers: (dependencies) => [poolReadinessController(dependencies), poolValidationController(dependencies)],
+  });
 }
 
 async function conditionOf(world: ControllerWorld, type: string, name = "default") {

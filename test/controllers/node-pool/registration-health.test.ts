@@ -9,7 +9,7 @@ import { type ControllerWorld, controllerWorld } from "../controller-world.ts";
 import { foreignClass, kwokClass, pool } from "../pool-objects.ts";
 
 function watching(): Promise<ControllerWorld> {
-  return controllerWorld({ controllers: (parts) => [poolRegistrationHealthController(parts)] });
+  return controllerWorld({ controllers: (dependencies) => [poolRegistrationHealthController(dependencies)] });
 }
 
 async function stored(world: ControllerWorld, name = "default"): Promise<NodePool> {
@@ -63,14 +63,14 @@ describe("nodepool.registrationhealth", () => {
     const world = await watching();
     await world.create(kwokClass(), pool());
     const { uid = "" } = (await condition(world, "True")).metadata;
-    world.parts.registrationHealth.record(uid, { isRegistered: false });
+    world.dependencies.registrationHealth.record(uid, { isRegistered: false });
     const body = { spec: { nodeRegistrationDelay: "10s" } };
     await world.client.patch(karpenterTypes.KWOKNodeClass, { name: "default" }, { kind: "merge", body });
     await world.clock.advance(0);
     const found = await stored(world);
     expect(getCondition(found, "NodeRegistrationHealthy")?.status).toBe("Unknown");
     expect(found.status?.nodeClassObservedGeneration).toBe(2);
-    expect(world.parts.registrationHealth.health(uid)).toBe("unknown");
+    expect(world.dependencies.registrationHealth.health(uid)).toBe("unknown");
     await world.stop();
   });
 
@@ -94,7 +94,7 @@ describe("nodepool.registrationhealth", () => {
     const found = await stored(world);
     expect(getCondition(found, "NodeRegistrationHealthy")?.status).toBe("Unknown");
     expect(getCondition(found, "NodeRegistrationHealthy")?.observedGeneration).toBe(found.metadata.generation);
-    expect(world.parts.registrationHealth.window(uid)).toEqual([]);
+    expect(world.dependencies.registrationHealth.window(uid)).toEqual([]);
     await world.stop();
   });
 
@@ -102,14 +102,14 @@ describe("nodepool.registrationhealth", () => {
     const world = await watching();
     await world.create(kwokClass(), pool());
     const { uid = "" } = (await condition(world, "False")).metadata;
-    expect(world.parts.registrationHealth.window(uid)).toEqual([false, false]);
-    expect(world.parts.registrationHealth.health(uid)).toBe("unhealthy");
+    expect(world.dependencies.registrationHealth.window(uid)).toEqual([false, false]);
+    expect(world.dependencies.registrationHealth.health(uid)).toBe("unhealthy");
     await world.stop();
 
     const other = await watching();
     await other.create(kwokClass(), pool());
     const again = await condition(other, "True");
-    expect(other.parts.registrationHealth.window(again.metadata.uid ?? "")).toEqual([true]);
+    expect(other.dependencies.registrationHealth.window(again.metadata.uid ?? "")).toEqual([true]);
     await other.stop();
   });
 });

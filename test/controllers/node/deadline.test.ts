@@ -51,8 +51,8 @@ describe("the deadline of a node", () => {
     await world.deleteNode();
     await world.pass(20);
     expect(await world.terminatingPods()).toEqual([]);
-    expect(world.troubles).not.toEqual([]);
-    expect(String((world.troubles[0] as { error: unknown }).error)).toContain("soon is not a timestamp");
+    expect(world.failures).not.toEqual([]);
+    expect(String((world.failures[0] as { error: unknown }).error)).toContain("soon is not a timestamp");
   });
 
   it("03:T-5 03:T-6 a machine that is gone is gone, whatever its deadline says", async () => {
@@ -83,7 +83,7 @@ describe("a pod whose node has a deadline", () => {
     expect(world.logged("deleting pod")).toMatchObject([
       { level: "debug", Pod: { name: "web", namespace: "default" }, gracePeriodSeconds: 29 },
     ]);
-    expect(world.troubles).toEqual([]);
+    expect(world.failures).toEqual([]);
   });
 
   it("03:T-51 force delete bypasses budgets", async () => {

@@ -79,8 +79,8 @@ describe("on a living cluster", () => {
     expect(await world.ready()).toHaveLength(4);
     expect(world.countOf("pods_eviction_requests_total", { code: "200" })).toBe(4);
     expect(world.countOf("pods_eviction_requests_total", { code: "429" })).toBeGreaterThan(0);
-    expect(world.simulated.records()).toHaveLength(1);
-    expect(world.troubles).toEqual([]);
+    expect(world.cloud.records()).toHaveLength(1);
+    expect(world.failures).toEqual([]);
   });
 
   it("03:T-50 a protected pod with a budget ends in time for the deadline, and so does its node", async () => {

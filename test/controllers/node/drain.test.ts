@@ -96,7 +96,7 @@ describe("how a drain waits", () => {
     const world = await draining({});
     await world.pass(3.5);
     expect(await world.condition("a", "Drained")).toMatchObject({ status: "Unknown" });
-    expect(world.simulated.records()).toMatchObject([{ isTerminating: false }]);
+    expect(world.cloud.records()).toMatchObject([{ isTerminating: false }]);
     await world.run(["late"]);
     await world.pass(1);
     expect(await world.terminatingPods()).toEqual(["late"]);
@@ -127,7 +127,7 @@ describe("how a drain waits", () => {
     expect(await world.terminatingPods()).toEqual([]);
     expect(await world.node("node-a")).toBeDefined();
     expect(world.countOf("pods_eviction_requests_total")).toBe(0);
-    expect(world.troubles).toEqual([]);
+    expect(world.failures).toEqual([]);
     await world.client.patch(
       builtInTypes.Pod,
       { name: "precious", namespace: "default" },

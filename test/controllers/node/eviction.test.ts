@@ -36,7 +36,7 @@ describe("an eviction", () => {
     expect(codes(world)).toEqual(["200"]);
     expect(world.countOf("pods_drained_total", { reason: "Forceful Termination" })).toBe(1);
     expect(await world.events("web")).toEqual([evictedEvent]);
-    expect(world.troubles).toEqual([]);
+    expect(world.failures).toEqual([]);
   });
 
   it("03:T-43 that a budget allows is as good", async () => {
@@ -57,7 +57,7 @@ describe("an eviction", () => {
     expect(codes(world)).toEqual(["404"]);
     expect(await world.events("web")).toEqual([]);
     expect(world.countOf("pods_drained_total")).toBe(0);
-    expect(world.troubles).toEqual([]);
+    expect(world.failures).toEqual([]);
     expect(await world.node("node-a")).toBeUndefined();
   });
 
@@ -71,7 +71,7 @@ describe("an eviction", () => {
     await world.pass(20);
     expect(codes(world)).toEqual(["409"]);
     expect((await world.podNamed("web"))?.metadata.deletionTimestamp).toBeUndefined();
-    expect(world.troubles).toEqual([]);
+    expect(world.failures).toEqual([]);
   });
 
   it("03:T-44 that fails otherwise is tried again, and somebody hears of it", async () => {
@@ -80,7 +80,7 @@ describe("an eviction", () => {
     await world.pass(2);
     expect(await world.terminatingPods()).toEqual(["web"]);
     expect(codes(world)).toEqual(["200"]); // an answer that never came has no code
-    expect(world.troubles).toMatchObject([{ kind: "reconcile-failed", controller: "eviction-queue" }]);
+    expect(world.failures).toMatchObject([{ kind: "reconcile-failed", controller: "eviction-queue" }]);
   });
 
   it("03:T-40 of a pod that is added once more meanwhile happens once", async () => {
@@ -137,7 +137,7 @@ describe("an eviction that budgets prevent", () => {
         "Failed to drain node, pod default/web cannot be evicted: a PodDisruptionBudget prevents pod evictions " +
         "(The disruption budget web needs 3 healthy pods and has 3 currently)",
     });
-    expect(world.troubles).toEqual([]);
+    expect(world.failures).toEqual([]);
     await world.client.delete(builtInTypes.PodDisruptionBudget, web);
     await world.pass(11);
     expect(await world.terminatingPods()).toEqual(["web"]);
@@ -154,7 +154,7 @@ describe("an eviction that budgets prevent", () => {
       "Failed to drain node, pod default/web cannot be evicted: more than one PodDisruptionBudget selects it",
     );
     expect(await world.terminatingPods()).toEqual([]);
-    expect(world.troubles).toEqual([]);
+    expect(world.failures).toEqual([]);
   });
 
   it("03 §8.5 asks again only so often a second, however many pods there are", async () => {
@@ -191,7 +191,7 @@ describe("a pod that must not be disrupted", () => {
       "Evicted: Evicted pod: Forceful Termination",
     ]);
     expect(codes(world)).toEqual(["200"]);
-    expect(world.troubles).toEqual([]);
+    expect(world.failures).toEqual([]);
   });
 
   it("03 §0.4 in words nobody understands is told so, and goes", async () => {

@@ -335,7 +335,7 @@ describe("the breaker", () => {
     await world.pass(10 * 60 + 2);
     expect(isRivalDue).toBe(false);
     expect(await isEnding(world)).toBe(true);
-    expect(world.troubles).toEqual([]);
+    expect(world.failures).toEqual([]);
     expect(await world.list(builtInTypes.Node)).toHaveLength(1);
   });
 });

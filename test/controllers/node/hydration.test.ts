@@ -3,7 +3,7 @@ import type { ControllerDependencies } from "../../../src/controllers/controller
 import { nodeHydrationController } from "../../../src/controllers/node/hydration.ts";
 import { claimNamed, foreignRef, kwokRef, nodeClaimWorld, nodeWithId } from "../node-claim/node-claim-world.ts";
 
-const controllers = (parts: ControllerDependencies) => [nodeHydrationController(parts)];
+const controllers = (dependencies: ControllerDependencies) => [nodeHydrationController(dependencies)];
 const key = "karpenter.kwok.sh/kwoknodeclass";
 
 const node = nodeWithId("kwok://old");

@@ -16,7 +16,10 @@ type Labels = Readonly<Record<string, string>>;
 export const managedNodeLabels = { [labels.nodePool]: "default", "karpenter.kwok.sh/kwoknodeclass": "default" };
 
 /** The controllers of Nodes, with the one that makes claims and ends them. */
-export const controllers = (parts: ControllerDependencies) => [lifecycleController(parts), ...nodeControllers(parts)];
+export const controllers = (dependencies: ControllerDependencies) => [
+  lifecycleController(dependencies),
+  ...nodeControllers(dependencies),
+];
 
 export interface PodChanges {
   readonly metadata?: ObjectMeta;
@@ -124,7 +127,7 @@ export async function nodeWorld(options: Partial<ControllerWorldOptions> = {}) {
         .reduce((total, { value }) => total + value, 0),
     claims: () => world.list(karpenterTypes.NodeClaim),
     /** The only machine there is vanishes. */
-    loseInstance: () => world.simulated.vanish(world.simulated.records()[0]?.instance.id ?? ""),
+    loseInstance: () => world.cloud.vanish(world.cloud.records()[0]?.instance.id ?? ""),
     /** Runs `after` seconds of the node's end, ending every pod that was asked to. */
     passEndingPods: async (seconds: number) => {
       for (let second = 0; second < seconds; second++) {

@@ -18,11 +18,11 @@ describe("the end of a Node", () => {
     await world.pass(30);
     expect(await world.node("node-a")).toBeUndefined();
     expect(await world.claim("a")).toBeUndefined();
-    expect(world.simulated.records()).toEqual([]);
+    expect(world.cloud.records()).toEqual([]);
     expect(world.logged("deleted node")).toMatchObject([
       { level: "info", controller: "node.termination", Node: { name: "node-a" }, NodeClaim: { name: "a" } },
     ]);
-    expect(world.troubles).toEqual([]);
+    expect(world.failures).toEqual([]);
   });
 
   it("03:T-8 the conditions tell how far it is", async () => {
@@ -158,7 +158,7 @@ describe("the end of a Node", () => {
     expect(await world.condition("a", "InstanceTerminating")).toBeUndefined();
     expect(world.countOf("nodes_drained_total")).toBe(1);
     expect(counting.calls.filter((call) => call === "delete").length).toBeGreaterThan(5);
-    expect(world.troubles.length).toBeGreaterThan(5);
+    expect(world.failures.length).toBeGreaterThan(5);
   });
 });
 
@@ -197,7 +197,7 @@ describe("a machine that is gone", () => {
     await world.pass(30);
     expect((await world.node("node-a"))?.metadata.finalizers).toEqual([finalizers.termination]);
     expect((await world.node("node-a"))?.spec?.taints ?? []).toEqual([]);
-    expect(world.troubles.length).toBeGreaterThan(3);
+    expect(world.failures.length).toBeGreaterThan(3);
   });
 
   it("03:T-5 nothing is concluded of a Node without an id: it is drained as one without a claim", async () => {
@@ -268,7 +268,7 @@ describe("the marks of a Node that ends", () => {
     await world.deleteNode();
     await world.pass(2);
     expect((await world.node("node-a"))?.spec?.taints).toEqual([own, disrupted]);
-    expect(world.troubles).toEqual([]);
+    expect(world.failures).toEqual([]);
   });
 });
 
@@ -296,7 +296,7 @@ describe("what is written on the claim", () => {
     await world.pass(20);
     expect(await world.node("node-a")).toBeUndefined();
     expect(world.countOf("nodes_drained_total")).toBe(1);
-    expect(world.troubles).toEqual([]);
+    expect(world.failures).toEqual([]);
   });
 
   it("03:T-8 a drain that nobody could write down is not counted", async () => {

@@ -47,7 +47,7 @@ describe("volumes of a Node that ends", () => {
     const waiting = { status: "Unknown", reason: "AwaitingVolumeDetachment" };
     expect(await world.condition("a", "VolumesDetached")).toMatchObject(waiting);
     expect(await world.condition("a", "InstanceTerminating")).toBeUndefined();
-    expect(world.simulated.records()).toHaveLength(1);
+    expect(world.cloud.records()).toHaveLength(1);
     expect(await world.events("node-a")).toContainEqual({
       type: "Normal",
       reason: "AwaitingVolumeDetachment",
@@ -112,7 +112,7 @@ describe("volumes of a Node that ends", () => {
     await world.run(["stays"], { spec: { ...tolerating("Exists"), volumes } });
     await end(world);
     expect(await world.condition("a", "VolumesDetached")).toMatchObject({ status: "True" });
-    expect(world.troubles).toEqual([]);
+    expect(world.failures).toEqual([]);
   });
 
   it("03:T-23 are waited for no longer than the deadline, and nobody else's attachment is deleted", async () => {

@@ -9,13 +9,13 @@ import { pod } from "../../builders/pod.ts";
 import { condition, provisioningWorld, requirementOf } from "./provisioning-world.ts";
 
 it("02:P-30 one pod that waits gets one node", async () => {
-  const { provision, troubles } = await provisioningWorld();
+  const { provision, failures } = await provisioningWorld();
 
   const claims = await provision(pod().named("web").cpu("1"));
 
   expect(claims).toHaveLength(1);
   expect(requirementOf(claims[0], labels.instanceType)).toEqual(["large", "medium", "small"]);
-  expect(troubles).toEqual([]);
+  expect(failures).toEqual([]);
 });
 
 it("02:P-30 pods that come together share nodes", async () => {

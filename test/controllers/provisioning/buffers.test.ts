@@ -22,7 +22,7 @@ async function buffered(replicas: number, options: ProvisioningWorldOptions = {}
     settings: { gates: { ...defaultGates, CapacityBuffer: true } },
     ...options,
   });
-  const { create, status, parts, trigger, round, get } = scene;
+  const { create, status, dependencies, trigger, round, get } = scene;
   const stored = await create<Buffer>({
     apiVersion: "autoscaling.x-k8s.io/v1beta1",
     kind: "CapacityBuffer",
@@ -30,7 +30,7 @@ async function buffered(replicas: number, options: ProvisioningWorldOptions = {}
     spec: { podTemplateRef: { name: "app" }, replicas },
   });
   await status(stored, { replicas, conditions: [condition("ReadyForProvisioning")] });
-  parts.bufferPods.set("default/warm", virtualPods(stored, { template }));
+  dependencies.bufferPods.set("default/warm", virtualPods(stored, { template }));
   return {
     ...scene,
     fire: async (): Promise<void> => {
@@ -110,14 +110,14 @@ it("02:B-7 without the gate buffers are not looked at", async () => {
 });
 
 it("02:B-8 machines that hold no buffer pods any more are forgotten", async () => {
-  const { fire, claims, launchAll, cluster, parts } = await buffered(2);
+  const { fire, claims, launchAll, cluster, dependencies } = await buffered(2);
   await fire();
   await launchAll();
   await fire();
   const id = `test:///${(await claims())[0]?.metadata.name}`;
   expect(cluster.bufferPodCount(id)).toBe(2);
 
-  parts.bufferPods.remove("default/warm");
+  dependencies.bufferPods.remove("default/warm");
   await fire();
 
   expect(cluster.bufferPodCount(id)).toBe(0);

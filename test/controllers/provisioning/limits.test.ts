@@ -81,7 +81,7 @@ it("02 §11.8-3 §12.2-2 a limit on nodes holds within one round", async () => {
 
 it("02:H-4 a limit that was lowered during the round is kept: the claim is not made, others are", async () => {
   let change: () => Promise<unknown> = async () => {};
-  const { provision, launchAll, client, troubles, claims, pass } = await provisioningWorld({
+  const { provision, launchAll, client, failures, claims, pass } = await provisioningWorld({
     types,
     pools: [nodePool("heavy").weight(10).limit("cpu", "100")],
     wrapProvider: (cloud) => ({
@@ -102,14 +102,14 @@ it("02:H-4 a limit that was lowered during the round is kept: the claim is not m
   await provision(three("second"));
 
   expect(await claims()).toHaveLength(1);
-  expect(String((troubles[0] as { error?: unknown } | undefined)?.error)).toContain(
+  expect(String((failures[0] as { error?: unknown } | undefined)?.error)).toContain(
     "creating node claim, resource usage exceeds limit (resource-name=cpu, usage=4, limit=1)",
   );
 });
 
 it("02:L-10 each claim is made on its own: one that fails takes no other with it", async () => {
   let change: () => Promise<unknown> = async () => {};
-  const { provision, client, troubles } = await provisioningWorld({
+  const { provision, client, failures } = await provisioningWorld({
     types,
     pools: [nodePool("a").label("team", "a"), nodePool("b").label("team", "b")],
     wrapProvider: (cloud) => ({
@@ -131,5 +131,5 @@ it("02:L-10 each claim is made on its own: one that fails takes no other with it
   const claims = await provision(three("one").on("team", "a"), three("two").on("team", "b"));
 
   expect(claims.map(({ metadata }) => metadata.labels?.team)).toEqual(["b"]);
-  expect(troubles).toHaveLength(1);
+  expect(failures).toHaveLength(1);
 });

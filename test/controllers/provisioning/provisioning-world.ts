@@ -46,9 +46,9 @@ export async function provisioningWorld(options: ProvisioningWorldOptions = {}) 
       const selling = { ...provider, instanceTypes: async () => types };
       return options.wrapProvider?.(selling) ?? selling;
     },
-    controllers: (parts) =>
+    controllers: (dependencies) =>
       provisioningControllers({
-        ...parts,
+        ...dependencies,
         trigger,
         ...(options.openBudget && { openBudget: options.openBudget }),
         ...(options.isOverlaid && { overlaidTypes: { priced: new Set(types), enlarged: new Set() } }),

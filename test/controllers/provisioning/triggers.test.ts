@@ -128,7 +128,7 @@ it("02:P-3 a pod that stops waiting is not asked about again", async () => {
 
 it("a round that fails is told, and the next one is tried", async () => {
   let isDown = true;
-  const { provision, pass, claims, troubles } = await provisioningWorld({
+  const { provision, pass, claims, failures } = await provisioningWorld({
     wrapProvider: (cloud) => ({
       ...cloud,
       instanceTypes: (pool) =>
@@ -137,7 +137,7 @@ it("a round that fails is told, and the next one is tried", async () => {
   });
 
   expect(await provision(pod().named("web"))).toEqual([]);
-  expect(troubles).toMatchObject([{ kind: "reconcile-failed", controller: "provisioner" }]);
+  expect(failures).toMatchObject([{ kind: "reconcile-failed", controller: "provisioner" }]);
 
   isDown = false;
   await pass(10);
@@ -145,10 +145,10 @@ it("a round that fails is told, and the next one is tried", async () => {
 });
 
 it("02 §1.2 the controllers have the names dashboards know them by, and stop when they are told to", async () => {
-  const { provision, stop, parts, trigger, clock } = await provisioningWorld();
+  const { provision, stop, dependencies, trigger, clock } = await provisioningWorld();
   await provision(pod().named("web"));
 
-  expect(provisioningControllers({ ...parts, trigger }).map(({ name }) => name)).toEqual([
+  expect(provisioningControllers({ ...dependencies, trigger }).map(({ name }) => name)).toEqual([
     "provisioner",
     "provisioner.trigger.pod",
     "provisioner.trigger.node",

@@ -13,10 +13,10 @@ import { beforeCreateAndDelete, restart } from "./static-world.ts";
 const joined: MachineDraft = { node: { isInitialized: true } };
 
 async function shrinking(
-  controllers?: (parts: ControllerDependencies) => readonly Controller[],
+  controllers?: (dependencies: ControllerDependencies) => readonly Controller[],
 ): Promise<ControllerWorld> {
   const world = await controllerWorld({
-    controllers: controllers ?? ((parts) => [staticDeprovisioningController(parts)]),
+    controllers: controllers ?? ((dependencies) => [staticDeprovisioningController(dependencies)]),
   });
   await world.create(kwokClass());
   return world;
@@ -80,7 +80,7 @@ describe("static.deprovisioning", () => {
     const world = await shrinking();
     await world.create(pool("default", { replicas: 0 }));
     await world.pass(120);
-    expect(world.troubles).toEqual([]);
+    expect(world.failures).toEqual([]);
     await world.stop();
   });
 
@@ -141,9 +141,9 @@ describe("static.deprovisioning", () => {
   it("03:SP-4 a deletion that fails is tried again, and counts as not done", async () => {
     let failures = 1;
     const seen: number[] = [];
-    const world = await shrinking((parts) => [
-      beforeCreateAndDelete(staticDeprovisioningController(parts), () => {
-        seen.push(parts.cluster.nodePoolState.counts("default").active);
+    const world = await shrinking((dependencies) => [
+      beforeCreateAndDelete(staticDeprovisioningController(dependencies), () => {
+        seen.push(dependencies.cluster.nodePoolState.counts("default").active);
         if (failures-- > 0) throw new Error("the server is busy");
       }),
     ]);
@@ -151,7 +151,7 @@ describe("static.deprovisioning", () => {
     await world.create(pool("default", { replicas: 0 }));
     expect(await left(world)).toEqual(["a"]);
     expect(world.cluster.nodePoolState.counts("default")).toMatchObject({ active: 1, deleting: 0 });
-    expect(world.troubles).toMatchObject([
+    expect(world.failures).toMatchObject([
       { kind: "reconcile-failed", controller: "static.deprovisioning", key: "default" },
     ]);
     await world.pass(1);
@@ -177,7 +177,7 @@ describe("static.deprovisioning", () => {
     const world = await shrinking(() => []);
     await world.create(claim("stuck"), pool("default", { replicas: 1 }));
     await machines(world, "a", "b");
-    const stop = restart(world, (parts) => [staticDeprovisioningController(parts)]);
+    const stop = restart(world, (dependencies) => [staticDeprovisioningController(dependencies)]);
     await world.pass(2);
     expect(await left(world)).toEqual(["b"]);
     await stop();

@@ -26,12 +26,15 @@ async function setReady(world: ControllerWorld, name = "default", isReady = true
 }
 
 interface Setting {
-  readonly controllers?: (parts: ControllerDependencies) => readonly Controller[];
+  readonly controllers?: (dependencies: ControllerDependencies) => readonly Controller[];
   readonly metrics?: ReturnType<typeof recordingMetrics>;
 }
 
 async function keeping(setting: Setting = {}): Promise<ControllerWorld> {
-  const world = await controllerWorld({ controllers: (parts) => [staticProvisioningController(parts)], ...setting });
+  const world = await controllerWorld({
+    controllers: (dependencies) => [staticProvisioningController(dependencies)],
+    ...setting,
+  });
   await world.create(kwokClass());
   return world;
 }
@@ -194,17 +197,17 @@ describe("static.provisioning", () => {
 
   it("03:SP-3 where nothing can be bought it tries once a minute, not without end", async () => {
     const world = await keeping({
-      controllers: (parts) => [staticProvisioningController(parts), lifecycleController(parts)],
+      controllers: (dependencies) => [staticProvisioningController(dependencies), lifecycleController(dependencies)],
     });
-    world.simulated.setAvailableCount({}, 0);
+    world.cloud.setAvailableCount({}, 0);
     await world.create(pool("default", { replicas: 2 }));
     await setReady(world);
     await world.pass(150);
     const made = world.lines.filter(({ message }) => message === "created nodeclaim");
     expect(made).toHaveLength(6); // at the start, and after one and two minutes
-    world.simulated.setAvailableCount({}, 100);
+    world.cloud.setAvailableCount({}, 100);
     await world.pass(240); // offerings that were sold out are believed to be so for a while
-    expect(world.simulated.records()).toHaveLength(2);
+    expect(world.cloud.records()).toHaveLength(2);
     await world.stop();
   });
 
@@ -262,9 +265,9 @@ describe("static.provisioning", () => {
 
   it("03:SP-2 places are kept while claims are made, and free afterwards", async () => {
     const reserved: number[] = [];
-    const controllers = (parts: ControllerDependencies) => [
-      beforeCreateAndDelete(staticProvisioningController(parts), () =>
-        reserved.push(parts.cluster.nodePoolState.counts("default").reserved),
+    const controllers = (dependencies: ControllerDependencies) => [
+      beforeCreateAndDelete(staticProvisioningController(dependencies), () =>
+        reserved.push(dependencies.cluster.nodePoolState.counts("default").reserved),
       ),
     ];
     const world = await withPool({ replicas: 2, limits: { nodes: "4" } }, { controllers });
@@ -276,15 +279,15 @@ describe("static.provisioning", () => {
 
   it("03:SP-2 a claim that cannot be made gives its place back, is tried again, and does not hold up others", async () => {
     let failures = 2;
-    const controllers = (parts: ControllerDependencies) => [
-      beforeCreateAndDelete(staticProvisioningController(parts), () => {
+    const controllers = (dependencies: ControllerDependencies) => [
+      beforeCreateAndDelete(staticProvisioningController(dependencies), () => {
         if (failures-- > 0) throw new Error("the server is busy");
       }),
     ];
     const world = await withPool({ replicas: 3 }, { controllers });
     expect(await claimsOf(world)).toHaveLength(1);
     expect(world.cluster.nodePoolState.counts("default")).toMatchObject({ active: 1, reserved: 0 });
-    expect(world.troubles).toMatchObject([
+    expect(world.failures).toMatchObject([
       { kind: "reconcile-failed", controller: "static.provisioning", key: "default" },
     ]);
     await world.pass(1);
@@ -295,7 +298,12 @@ describe("static.provisioning", () => {
   it("03:SP-2 two at once do not go beyond the limit", async () => {
     const world = await withPool(
       { replicas: 10, limits: { nodes: "10" } },
-      { controllers: (parts) => [staticProvisioningController(parts), staticProvisioningController(parts)] },
+      {
+        controllers: (dependencies) => [
+          staticProvisioningController(dependencies),
+          staticProvisioningController(dependencies),
+        ],
+      },
     );
     await world.pass(120);
     expect(await claimsOf(world)).toHaveLength(10);
@@ -312,7 +320,7 @@ describe("static.provisioning", () => {
     const world = await keeping({ controllers: () => [] });
     const unlaunched = await world.create<KubeObject>(claim("a"), pool("default", { replicas: 3 }), claim("b"));
     await setReady(world);
-    const stop = restart(world, (parts) => [staticProvisioningController(parts)]);
+    const stop = restart(world, (dependencies) => [staticProvisioningController(dependencies)]);
     await world.pass(5);
     expect(await claimsOf(world)).toHaveLength(2);
     await world.client.delete(karpenterTypes.NodeClaim, { name: "a" });
@@ -326,8 +334,8 @@ describe("static.provisioning", () => {
   it("02:Z-2 is there only with its gate", async () => {
     const world = await keeping();
     const names = (isOn: boolean): readonly string[] => {
-      const settings = { ...world.parts.settings, gates: { ...defaultGates, StaticCapacity: isOn } };
-      return staticControllers({ ...world.parts, settings }).map(({ name }) => name);
+      const settings = { ...world.dependencies.settings, gates: { ...defaultGates, StaticCapacity: isOn } };
+      return staticControllers({ ...world.dependencies, settings }).map(({ name }) => name);
     };
     expect(names(false)).toEqual([]);
     expect(names(true)).toEqual(["static.provisioning", "static.deprovisioning"]);

@@ -20,19 +20,19 @@ export function beforeCreateAndDelete(controller: Controller, tell: () => void):
 /** Controllers that know nothing yet, over the same cluster. Returns how to stop them. */
 export function restart(
   world: ControllerWorld,
-  controllers: (parts: ControllerDependencies) => readonly Controller[],
+  controllers: (dependencies: ControllerDependencies) => readonly Controller[],
 ): () => Promise<void> {
-  const { clock, cloud, parts } = world;
+  const { clock, provider, dependencies } = world;
   const cluster = new ClusterState({
     clock,
-    servedNodeClasses: cloud.nodeClasses,
-    nominationMs: nominationMs(parts.settings),
+    servedNodeClasses: provider.nodeClasses,
+    nominationMs: nominationMs(dependencies.settings),
   });
   const running = startControllers({
     client: world.client,
     clock,
     random: world.random.fork("restarted"),
-    controllers: [clusterStateController(cluster), ...controllers({ ...parts, cluster })],
+    controllers: [clusterStateController(cluster), ...controllers({ ...dependencies, cluster })],
     log: world.log,
   });
   return async () => {

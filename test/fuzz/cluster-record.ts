@@ -5,7 +5,7 @@ import type { CloudCallEntry } from "../../src/providers/sim/simulated-cloud.ts"
 import { WriteLog } from "../world/write-log.ts";
 
 /** The cluster as it is, whatever any client believes, and the log of how it came to be so. (05:CP-T3) */
-export class Truth implements Journal {
+export class ClusterRecord implements Journal {
   /** A line for every write and every cloud call. */
   readonly lines: string[] = [];
   writes = 0;
@@ -33,13 +33,13 @@ export class Truth implements Journal {
     return this.#log.append(entry);
   }
 
-  heard({ call, about, outcome }: CloudCallEntry): void {
+  recordCloudCall({ call, about, outcome }: CloudCallEntry): void {
     this.cloudCalls++;
     this.#note(`${this.#now()} cloud ${call} ${about} ${outcome}`);
   }
 
   /** Something else that a run did. */
-  note(what: string): void {
+  recordNote(what: string): void {
     this.#note(`${this.#now()} ${what}`);
   }
 

@@ -15,12 +15,20 @@ import { defaultSchedulingPolicy } from "../../src/core/scheduling/problem.ts";
 import { solve } from "../../src/core/scheduling/solve.ts";
 import type { SimulatedCloud } from "../../src/providers/sim/simulated-cloud.ts";
 import { scenarioOf } from "../../src/state/scenario.ts";
-import { type Budget, type Claim, covers, isForeign, type LiveNode, type LivePod, storages } from "./guard.ts";
-import { isManagedNode } from "./machines.ts";
-import type { Truth } from "./truth.ts";
+import {
+  type Budget,
+  type Claim,
+  covers,
+  isForeign,
+  type StoredNode,
+  type StoredPod,
+  storages,
+} from "./call-checks.ts";
+import type { ClusterRecord } from "./cluster-record.ts";
+import { isManagedNode } from "./process-cloud.ts";
 
-export interface Verdict {
-  readonly truth: Truth;
+export interface ClusterAtRest {
+  readonly record: ClusterRecord;
   readonly cloud: SimulatedCloud;
   readonly provider: CloudProvider;
   readonly gates: FeatureGates;
@@ -31,81 +39,81 @@ export interface Verdict {
 const underWayMs = 20 * 60_000;
 
 /** What is wrong with a world that had all the time it needed. */
-export async function faultsAtRest(verdict: Verdict): Promise<readonly string[]> {
+export async function problemsAtRest(atRest: ClusterAtRest): Promise<readonly string[]> {
   return [
-    ...machinesWithoutClaims(verdict),
-    ...claimsWithoutMachines(verdict),
-    ...nodesWithoutClaims(verdict),
-    ...neverEnding(verdict),
-    ...staticPools(verdict),
-    ...(await pendingThatFit(verdict)),
+    ...instancesWithoutClaims(atRest),
+    ...claimsWithoutInstances(atRest),
+    ...nodesWithoutClaims(atRest),
+    ...neverEnding(atRest),
+    ...staticPools(atRest),
+    ...(await pendingThatFit(atRest)),
   ];
 }
 
-function claimsOf({ truth }: Verdict): readonly Claim[] {
-  return truth.all<Claim>(storages.claims).filter((claim) => !isForeign(claim));
+function claimsOf({ record }: ClusterAtRest): readonly Claim[] {
+  return record.all<Claim>(storages.claims).filter((claim) => !isForeign(claim));
 }
 
-function machinesWithoutClaims(verdict: Verdict): readonly string[] {
-  const held = new Set(claimsOf(verdict).map(({ status }) => status?.providerID));
-  return verdict.cloud
+function instancesWithoutClaims(atRest: ClusterAtRest): readonly string[] {
+  const held = new Set(claimsOf(atRest).map(({ status }) => status?.providerID));
+  return atRest.cloud
     .records()
     .filter(({ instance, isTerminating }) => !isTerminating && !held.has(instance.providerId))
-    .filter(({ instance }) => verdict.now - instance.launchedAt > underWayMs)
-    .map(({ instance, claimName }) => `machine ${instance.id} (launched for ${claimName}) has no NodeClaim`);
+    .filter(({ instance }) => atRest.now - instance.launchedAt > underWayMs)
+    .map(({ instance, claimName }) => `instance ${instance.id} (launched for ${claimName}) has no NodeClaim`);
 }
 
-function claimsWithoutMachines(verdict: Verdict): readonly string[] {
-  const living = new Set(verdict.cloud.records().map(({ instance }) => instance.providerId));
-  return claimsOf(verdict)
-    .filter(({ metadata }) => metadata.deletionTimestamp === undefined && isOld(metadata.creationTimestamp, verdict))
+function claimsWithoutInstances(atRest: ClusterAtRest): readonly string[] {
+  const living = new Set(atRest.cloud.records().map(({ instance }) => instance.providerId));
+  return claimsOf(atRest)
+    .filter(({ metadata }) => metadata.deletionTimestamp === undefined && isOld(metadata.creationTimestamp, atRest))
     .flatMap((claim) => {
       const { name } = claim.metadata;
       if (!claim.status?.providerID) return [`NodeClaim ${name} is not launched: ${conditions(claim)}`];
-      if (!living.has(claim.status.providerID)) return [`NodeClaim ${name} has no machine`];
+      if (!living.has(claim.status.providerID)) return [`NodeClaim ${name} has no instance`];
       return isStatusConditionTrue(claim, "Initialized")
         ? []
         : [`NodeClaim ${name} is not initialized: ${conditions(claim)}`];
     });
 }
 
-function nodesWithoutClaims(verdict: Verdict): readonly string[] {
-  const held = new Set(claimsOf(verdict).map(({ status }) => status?.providerID));
-  return verdict.truth
-    .all<LiveNode>(storages.nodes)
+function nodesWithoutClaims(atRest: ClusterAtRest): readonly string[] {
+  const held = new Set(claimsOf(atRest).map(({ status }) => status?.providerID));
+  return atRest.record
+    .all<StoredNode>(storages.nodes)
     .filter((node) => isManagedNode(node) && !held.has(node.spec?.providerID))
     .map(({ metadata }) => `Node ${metadata.name} has no NodeClaim`);
 }
 
 /** What is going must go, unless somebody may hold it: for ever, or until its deadline. */
-function neverEnding(verdict: Verdict): readonly string[] {
-  const { truth } = verdict;
-  const nodes = truth.all<LiveNode>(storages.nodes);
+function neverEnding(atRest: ClusterAtRest): readonly string[] {
+  const { record } = atRest;
+  const nodes = record.all<StoredNode>(storages.nodes);
   const isStuck = ({ metadata }: KubeObject) =>
-    metadata.deletionTimestamp !== undefined && isOld(metadata.deletionTimestamp, verdict);
-  const claims = claimsOf(verdict)
+    metadata.deletionTimestamp !== undefined && isOld(metadata.deletionTimestamp, atRest);
+  const claims = claimsOf(atRest)
     .filter(isStuck)
     .filter(
-      (claim) => !nodes.some((node) => node.spec?.providerID === claim.status?.providerID && isHeld(node, verdict)),
+      (claim) => !nodes.some((node) => node.spec?.providerID === claim.status?.providerID && isHeld(node, atRest)),
     )
     .map(
       (claim) =>
         `NodeClaim ${claim.metadata.name} has been going since ${claim.metadata.deletionTimestamp}: ${conditions(claim)}`,
     );
   const left = nodes
-    .filter((node) => isManagedNode(node) && isStuck(node) && !isHeld(node, verdict))
+    .filter((node) => isManagedNode(node) && isStuck(node) && !isHeld(node, atRest))
     .map(({ metadata }) => `Node ${metadata.name} has been going since ${metadata.deletionTimestamp}`);
   return [...claims, ...left];
 }
 
-function isHeld({ metadata, spec }: LiveNode, verdict: Verdict): boolean {
-  const { truth, now } = verdict;
-  const claim = claimsOf(verdict).find(({ status }) => status?.providerID === spec?.providerID);
+function isHeld({ metadata, spec }: StoredNode, atRest: ClusterAtRest): boolean {
+  const { record, now } = atRest;
+  const claim = claimsOf(atRest).find(({ status }) => status?.providerID === spec?.providerID);
   const deadline = claim?.metadata.annotations?.[annotations.terminationTimestamp];
-  if (deadline !== undefined && isOld(deadline, verdict)) return false; // until then pods may hold it (03:T-50)
-  const budgets = truth.all<Budget>(storages.budgets);
-  return truth
-    .all<LivePod>(storages.pods)
+  if (deadline !== undefined && isOld(deadline, atRest)) return false; // until then pods may hold it (03:T-50)
+  const budgets = record.all<Budget>(storages.budgets);
+  return record
+    .all<StoredPod>(storages.pods)
     .filter((pod) => pod.spec.nodeName === metadata.name && isWaitingEviction(pod, now))
     .some((pod) => {
       const own = budgets.filter((budget) => covers(budget, pod));
@@ -115,12 +123,12 @@ function isHeld({ metadata, spec }: LiveNode, verdict: Verdict): boolean {
 }
 
 /** 03:SP-3, SP-4. */
-function staticPools(verdict: Verdict): readonly string[] {
-  if (!verdict.gates.StaticCapacity) return [];
-  return verdict.truth.all<KubeObject & NodePool>(storages.pools).flatMap((pool) => {
+function staticPools(atRest: ClusterAtRest): readonly string[] {
+  if (!atRest.gates.StaticCapacity) return [];
+  return atRest.record.all<KubeObject & NodePool>(storages.pools).flatMap((pool) => {
     const { replicas, limits } = pool.spec;
     if (replicas === undefined || !isStatusConditionTrue(pool, "Ready")) return [];
-    const own = claimsOf(verdict).filter(({ metadata }) => metadata.labels?.[labels.nodePool] === pool.metadata.name);
+    const own = claimsOf(atRest).filter(({ metadata }) => metadata.labels?.[labels.nodePool] === pool.metadata.name);
     const staying = own.filter(({ metadata }) => metadata.deletionTimestamp === undefined).length;
     const going = own.length - staying;
     const most = Number(limits?.["nodes"] ?? Number.POSITIVE_INFINITY);
@@ -130,19 +138,19 @@ function staticPools(verdict: Verdict): readonly string[] {
 }
 
 /** A pass over the cluster as it is must refuse every pod that waits. */
-async function pendingThatFit(verdict: Verdict): Promise<readonly string[]> {
-  const waiting = verdict.truth.all<LivePod>(storages.pods).filter((pod) => isWaiting(pod, verdict));
+async function pendingThatFit(atRest: ClusterAtRest): Promise<readonly string[]> {
+  const waiting = atRest.record.all<StoredPod>(storages.pods).filter((pod) => isWaiting(pod, atRest));
   if (waiting.length === 0) return [];
   const unseen = waiting
     .filter((pod) => !isProvisionable(pod))
     .map((pod) => `Pod ${nameOf(pod)} waits, and no scheduler says why`);
-  const { problem } = scenarioOf(await settled(verdict), {
-    typesFor: await typesFor(verdict),
-    served: verdict.provider.nodeClasses,
-    labelPolicy: verdict.provider.labelPolicy,
+  const { problem } = scenarioOf(await settled(atRest), {
+    typesFor: await typesFor(atRest),
+    served: atRest.provider.nodeClasses,
+    labelPolicy: atRest.provider.labelPolicy,
     policy: defaultSchedulingPolicy,
     seed: 1,
-    nowMs: verdict.now,
+    nowMs: atRest.now,
   });
   const { placements, newNodes } = solve(problem);
   const places = new Map([
@@ -153,32 +161,32 @@ async function pendingThatFit(verdict: Verdict): Promise<readonly string[]> {
   return [...unseen, ...fitting.map((pod) => `Pod ${nameOf(pod)} waits, though it fits ${places.get(nameOf(pod))}`)];
 }
 
-function isWaiting(pod: LivePod, verdict: Verdict): boolean {
+function isWaiting(pod: StoredPod, atRest: ClusterAtRest): boolean {
   const { metadata, spec, status } = pod;
   if ((spec.nodeName ?? "") !== "" || metadata.deletionTimestamp !== undefined || isOwnedByDaemonSet(pod)) return false;
   const isGated = status?.conditions?.some(
     ({ type, reason }) => type === "PodScheduled" && reason === "SchedulingGated",
   );
-  return isGated !== true && isOld(metadata.creationTimestamp, verdict);
+  return isGated !== true && isOld(metadata.creationTimestamp, atRest);
 }
 
 /** Without overlays and buffers where these are switched off. */
-async function settled({ truth, gates }: Verdict): Promise<readonly KubeObject[]> {
+async function settled({ record, gates }: ClusterAtRest): Promise<readonly KubeObject[]> {
   const off = [...(gates.NodeOverlay ? [] : ["NodeOverlay"]), ...(gates.CapacityBuffer ? [] : ["CapacityBuffer"])];
-  return truth.everything().filter(({ kind }) => !off.includes(kind));
+  return record.everything().filter(({ kind }) => !off.includes(kind));
 }
 
-async function typesFor({ truth, provider }: Verdict): Promise<() => readonly InstanceType[]> {
-  const [pool] = truth.all<KubeObject & NodePool>(storages.pools);
+async function typesFor({ record, provider }: ClusterAtRest): Promise<() => readonly InstanceType[]> {
+  const [pool] = record.all<KubeObject & NodePool>(storages.pools);
   const types = pool === undefined ? [] : await provider.instanceTypes(pool).catch(() => []);
   return () => types;
 }
 
-function isOld(time: string | undefined, { now }: Pick<Verdict, "now">): boolean {
+function isOld(time: string | undefined, { now }: Pick<ClusterAtRest, "now">): boolean {
   return now - Date.parse(time ?? "") > underWayMs;
 }
 
-function nameOf({ metadata }: Pick<LivePod, "metadata">): string {
+function nameOf({ metadata }: Pick<StoredPod, "metadata">): string {
   return `${metadata.namespace}/${metadata.name}`;
 }
 

@@ -8,27 +8,27 @@ export interface Finished {
   readonly tookMs: number;
 }
 
-export interface CrewOptions {
+export interface WorkerPoolOptions {
   /** The file hands are made of. */
   readonly file: string;
   readonly jobs: number;
   /** A run that takes longer has hung. */
-  readonly patienceMs: number;
+  readonly timeoutMs: number;
 }
 
-interface Errand {
+interface Job {
   readonly replay: Replay;
   readonly done: (finished: Finished) => void;
 }
 
 /** Threads that run stories, one at a time each. */
-export class Crew {
-  readonly #options: CrewOptions;
-  readonly #waiting: Errand[] = [];
+export class WorkerPool {
+  readonly #options: WorkerPoolOptions;
+  readonly #waiting: Job[] = [];
   readonly #idle: Worker[] = [];
-  #hands = 0;
+  #workers = 0;
 
-  constructor(options: CrewOptions) {
+  constructor(options: WorkerPoolOptions) {
     this.#options = options;
   }
 
@@ -45,19 +45,19 @@ export class Crew {
 
   #next(): void {
     const errand = this.#waiting[0];
-    const worker = errand === undefined ? undefined : (this.#idle.pop() ?? this.#hired());
+    const worker = errand === undefined ? undefined : (this.#idle.pop() ?? this.#startWorker());
     if (errand === undefined || worker === undefined) return;
     this.#waiting.shift();
     this.#send(worker, errand);
   }
 
-  #hired(): Worker | undefined {
-    if (this.#hands >= this.#options.jobs) return undefined;
-    this.#hands++;
+  #startWorker(): Worker | undefined {
+    if (this.#workers >= this.#options.jobs) return undefined;
+    this.#workers++;
     return new Worker(this.#options.file, { argv: ["--hand"] });
   }
 
-  #send(worker: Worker, { replay, done }: Errand): void {
+  #send(worker: Worker, { replay, done }: Job): void {
     const startedAt = performance.now();
     const over = (finished: Finished, isWell: boolean): void => {
       clearTimeout(alarm);
@@ -65,7 +65,7 @@ export class Crew {
       worker.off("error", failed);
       if (isWell) this.#idle.push(worker);
       else {
-        this.#hands--;
+        this.#workers--;
         void worker.terminate();
       }
       done(finished);
@@ -76,8 +76,8 @@ export class Crew {
         { outcome: { ...nothing, seed: replay.seed, complaints: [why] }, tookMs: performance.now() - startedAt },
         false,
       );
-    const { patienceMs } = this.#options;
-    const alarm = setTimeout(() => broken(`hangs: no end after ${patienceMs / 1_000} s`), patienceMs);
+    const { timeoutMs } = this.#options;
+    const alarm = setTimeout(() => broken(`hangs: no end after ${timeoutMs / 1_000} s`), timeoutMs);
     const answered = (finished: Finished): void => over(finished, true);
     const failed = (error: Error): void => broken(`the thread broke: ${error.stack ?? error.message}`);
     worker.once("message", answered);
@@ -93,6 +93,6 @@ const nothing: Omit<Outcome, "seed"> = {
   writes: 0,
   cloudCalls: 0,
   faults: {},
-  lives: 0,
-  machines: 0,
+  operatorsStarted: 0,
+  instances: 0,
 };

@@ -1,9 +1,9 @@
 import { parseNillableDurationMs } from "../../src/util/duration.ts";
-import { type Claim, storages } from "./guard.ts";
-import type { World } from "./world.ts";
+import { type Claim, storages } from "./call-checks.ts";
+import type { FuzzWorld } from "./world.ts";
 
 /** When the last look began. */
-export interface Rest {
+export interface RestStart {
   readonly at: number;
   readonly writes: number;
 }
@@ -26,23 +26,26 @@ const mayRepeat = [
 ];
 
 /** What goes on where nothing should. */
-export function restless(world: World, rest: Rest): readonly string[] {
-  return [...storms(world, rest), ...grumbles(world, rest)];
+export function activityAtRest(world: FuzzWorld, rest: RestStart): readonly string[] {
+  return [...excessiveWrites(world, rest), ...repeatedErrors(world, rest)];
 }
 
-function storms({ truth, guard, cloud, clock, launched, startedAt }: World, { at, writes }: Rest): readonly string[] {
-  const isAging = [...truth.all<Claim>(storages.claims)].some(
+function excessiveWrites(
+  { record, checks, cloud, clock, launched, startedAt }: FuzzWorld,
+  { at, writes }: RestStart,
+): readonly string[] {
+  const isAging = [...record.all<Claim>(storages.claims)].some(
     ({ spec }) => typeof parseNillableDurationMs(spec.expireAfter) === "number",
   );
-  const pods = new Set(truth.lines.filter((line) => / put pods /.test(line)).map((line) => line.split(" ")[4])).size;
+  const pods = new Set(record.lines.filter((line) => / put pods /.test(line)).map((line) => line.split(" ")[4])).size;
   const hours = (clock.now() - startedAt) / 3_600_000;
   const launches = leastBound + launchesPerPod * (pods + mostStatics);
   const tries = launches + hours * (triesPerHour.pods * pods + triesPerHour.statics * mostStatics);
-  const late = guard.creations.filter((one) => one.at >= at);
-  const wrote = guard.writes - writes;
+  const late = checks.creations.filter((one) => one.at >= at);
+  const wrote = checks.writes - writes;
   return [
     ...(launched.size > launches ? [`${launched.size} launches for ${pods} pods`] : []),
-    ...(guard.creations.length > tries ? [`${guard.creations.length} NodeClaims for ${pods} pods`] : []),
+    ...(checks.creations.length > tries ? [`${checks.creations.length} NodeClaims for ${pods} pods`] : []),
     ...(late.length > 0 && !isAging
       ? [`${late.length} NodeClaims made at rest, the last of ${late.at(-1)?.pool}`]
       : []),
@@ -50,7 +53,7 @@ function storms({ truth, guard, cloud, clock, launched, startedAt }: World, { at
   ];
 }
 
-function grumbles({ lines }: World, { at }: Rest): readonly string[] {
+function repeatedErrors({ lines }: FuzzWorld, { at }: RestStart): readonly string[] {
   const said = new Map<string, number>();
   for (const { level, message, values, at: when } of lines) {
     if (level !== "error" || when < at) continue;

@@ -5,85 +5,85 @@ import { builtInTypes, karpenterTypes, resourceTypeOf } from "../../src/kube/res
 import type { InstanceRecord } from "../../src/providers/sim/fleet-request.ts";
 import type { SimulatedCloud } from "../../src/providers/sim/simulated-cloud.ts";
 import type { Clock } from "../../src/util/clock.ts";
-import { type Claim, type Guard, isForeign } from "./guard.ts";
-import { isManagedNode } from "./machines.ts";
+import { type CallChecks, type Claim, isForeign } from "./call-checks.ts";
 import { namespace } from "./objects.ts";
 import type { Operators } from "./operators.ts";
-import type { Act } from "./story.ts";
+import { isManagedNode } from "./process-cloud.ts";
+import type { Action } from "./story.ts";
 
-export interface Stage {
+export interface ActionContext {
   /** Of the people who use the cluster. */
   readonly client: KubeClient;
   readonly cloud: SimulatedCloud;
   readonly clock: Clock;
-  readonly guard: Guard;
+  readonly checks: CallChecks;
   readonly operators: Operators;
   /** Patterns that are out of stock. */
-  readonly shortages: Extract<Act, { kind: "stock" }>["pattern"][];
+  readonly shortages: Extract<Action, { kind: "stock" }>["pattern"][];
 }
 
 /** Does it; false where there was nothing to do it to. */
-export async function perform(act: Act, stage: Stage): Promise<void> {
+export async function perform(action: Action, context: ActionContext): Promise<void> {
   try {
-    await carryOut(act, stage);
+    await carryOut(action, context);
   } catch (error) {
     if (!isKubeError(error, "not-found", "conflict")) throw error; // what it was about is not there
   }
 }
 
-async function carryOut(act: Act, stage: Stage): Promise<void> {
-  const { client, cloud, operators } = stage;
-  switch (act.kind) {
+async function carryOut(action: Action, context: ActionContext): Promise<void> {
+  const { client, cloud, operators } = context;
+  switch (action.kind) {
     case "apply":
-      return apply(client, act.object);
+      return apply(client, action.object);
     case "delete":
-      await client.delete(typeFor(act.object), keyFor(act.object), { propagation: "Background" });
+      await client.delete(typeFor(action.object), keyFor(action.object), { propagation: "Background" });
       return;
     case "scale":
-      await merge(client, act.object, { spec: { replicas: act.replicas } });
+      await merge(client, action.object, { spec: { replicas: action.replicas } });
       return;
     case "roll": {
-      const containers = [{ name: "main", image: act.image }];
+      const containers = [{ name: "main", image: action.image }];
       const body = { spec: { template: { spec: { containers } } } };
-      await client.patch(typeFor(act.object), keyFor(act.object), { kind: "strategic", body });
+      await client.patch(typeFor(action.object), keyFor(action.object), { kind: "strategic", body });
       return;
     }
     case "delete-pod":
-      return deleteOne(client, { type: builtInTypes.Pod, at: act.at, isMeant: () => true });
+      return deleteOne(client, { type: builtInTypes.Pod, at: action.at, isEligible: () => true });
     case "delete-node":
-      return deleteOne(client, { type: builtInTypes.Node, at: act.at, isMeant: isManagedNode });
+      return deleteOne(client, { type: builtInTypes.Node, at: action.at, isEligible: isManagedNode });
     case "delete-claim":
       return deleteOne(client, {
         type: karpenterTypes.NodeClaim,
-        at: act.at,
-        isMeant: (one) => !isForeign(one as Claim),
+        at: action.at,
+        isEligible: (one) => !isForeign(one as Claim),
       });
     case "delete-newest-claim":
-      return deleteNext(stage, act.afterMs);
+      return deleteNext(context, action.afterMs);
     case "stock":
-      stage.shortages.push(act.pattern);
-      return cloud.setAvailableCount(act.pattern, act.count);
+      context.shortages.push(action.pattern);
+      return cloud.setAvailableCount(action.pattern, action.count);
     case "price":
-      return cloud.setPrice(act.pattern, act.usdPerHour);
+      return cloud.setPrice(action.pattern, action.usdPerHour);
     case "kill":
-      return operators.kill(act.at, act.awayMs);
+      return operators.kill(action.at, action.awayMs);
     case "nothing":
       return;
     default:
-      return trouble(act, stage);
+      return disturbInstance(action, context);
   }
 }
 
-type MachineAct = Extract<Act, { kind: "kubelet" | "vanish" | "interrupt" | "notify" }>;
+type InstanceAction = Extract<Action, { kind: "kubelet" | "vanish" | "interrupt" | "notify" }>;
 
-function trouble(act: MachineAct, { cloud, guard }: Stage): void {
-  const machine = one(cloud.records(), act.at);
+function disturbInstance(action: InstanceAction, { cloud, checks }: ActionContext): void {
+  const machine = one(cloud.records(), action.at);
   if (machine === undefined) return;
   const { id, providerId } = machine.instance;
-  guard.troubled(providerId);
-  if (act.kind === "kubelet") cloud.setKubelet(id, act.health);
-  else if (act.kind === "notify") cloud.notify(id, act.notice);
-  else cloud[act.kind](id);
+  checks.markDisturbed(providerId);
+  if (action.kind === "kubelet") cloud.setKubelet(id, action.health);
+  else if (action.kind === "notify") cloud.notify(id, action.notice);
+  else cloud[action.kind](id);
 }
 
 /** As `kubectl apply --server-side --force-conflicts` does. What cannot be changed is made anew. */
@@ -101,17 +101,17 @@ async function apply(client: KubeClient, object: KubeObject): Promise<void> {
 interface Choice {
   readonly type: ResourceType;
   readonly at: number;
-  readonly isMeant: (object: KubeObject) => boolean;
+  readonly isEligible: (object: KubeObject) => boolean;
 }
 
-async function deleteOne(client: KubeClient, { type, at, isMeant }: Choice): Promise<void> {
+async function deleteOne(client: KubeClient, { type, at, isEligible }: Choice): Promise<void> {
   const { items } = await client.list(type);
-  const chosen = one(items.filter(isMeant), at);
+  const chosen = one(items.filter(isEligible), at);
   if (chosen !== undefined) await client.delete(type, keyFor(chosen));
 }
 
-function deleteNext({ client, clock, guard }: Stage, afterMs: number): void {
-  guard.onNextClaim((name) => {
+function deleteNext({ client, clock, checks }: ActionContext, afterMs: number): void {
+  checks.onNextClaim((name) => {
     clock.setTimer(afterMs, () => {
       client.delete(karpenterTypes.NodeClaim, { name }).catch(() => {}); // gone already: that was the goal
     });

@@ -10,7 +10,7 @@ export function isManagedNode({ metadata }: Pick<Node, "metadata">): boolean {
 }
 
 /** What the cloud sells: enough to choose from, and no more, for every pass goes over all of it. */
-export function typesOnSale(): readonly InstanceType[] {
+export function fuzzInstanceTypes(): readonly InstanceType[] {
   return kwokInstanceTypes().filter(({ name }) =>
     /^[csm]-(1|2|4|8|16|32)x-amd64-linux$|^s-[248]x-arm64-linux$/.test(name),
   );
@@ -19,15 +19,15 @@ export function typesOnSale(): readonly InstanceType[] {
 /** What an operator's process does with the cloud. */
 const calls = ["launch", "terminate", "describe", "describeAll"] as const;
 
-export interface Hand {
+export interface ProcessCloudHooks {
   /** Before a call leaves; throws where there is nobody to make it. */
-  readonly reach: (call: (typeof calls)[number], about: unknown) => void;
+  readonly beforeCall: (call: (typeof calls)[number], about: unknown) => void;
   /** Before an answer arrives; throws where there is nobody to hear it. */
-  readonly hear: () => void;
+  readonly beforeAnswer: () => void;
 }
 
 /** The cloud as one process sees it: a process that died neither asks nor hears anything. */
-export function cloudFor(cloud: SimulatedCloud, { reach, hear }: Hand): SimulatedCloud {
+export function processCloud(cloud: SimulatedCloud, { beforeCall, beforeAnswer }: ProcessCloudHooks): SimulatedCloud {
   return new Proxy(cloud, {
     get: (target, name) => {
       const value: unknown = Reflect.get(target, name, target);
@@ -35,9 +35,9 @@ export function cloudFor(cloud: SimulatedCloud, { reach, hear }: Hand): Simulate
       const call = calls.find((one) => one === name);
       if (call === undefined) return value.bind(target);
       return async (about: unknown) => {
-        reach(call, about);
+        beforeCall(call, about);
         const answer: unknown = await value.call(target, about);
-        hear();
+        beforeAnswer();
         return answer;
       };
     },

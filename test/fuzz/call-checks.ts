@@ -11,12 +11,12 @@ import type { KubeClient } from "../../src/kube/client.ts";
 import type { SimulatedCloud } from "../../src/providers/sim/simulated-cloud.ts";
 import { parseNillableDurationMs } from "../../src/util/duration.ts";
 import { Quantity } from "../../src/util/quantity.ts";
-import { isManagedNode } from "./machines.ts";
-import type { Truth } from "./truth.ts";
+import type { ClusterRecord } from "./cluster-record.ts";
+import { isManagedNode } from "./process-cloud.ts";
 
 export type Claim = KubeObject & NodeClaim;
-export type LiveNode = KubeObject & Node;
-export type LivePod = KubeObject & Pod;
+export type StoredNode = KubeObject & Node;
+export type StoredPod = KubeObject & Pod;
 export type Budget = KubeObject & PodDisruptionBudget & { readonly status?: BudgetStatus };
 
 interface Eviction {
@@ -36,19 +36,19 @@ export const storages = {
   budgets: "poddisruptionbudgets.policy",
 } as const;
 
-export interface GuardOptions {
-  readonly truth: Truth;
+export interface CallChecksOptions {
+  readonly record: ClusterRecord;
   readonly cloud: SimulatedCloud;
   readonly now: () => number;
   readonly complain: (what: string) => void;
 }
 
 /** As late as watches are, and then some for what is under way. */
-const hearsayMs = 10_000;
+const watchLagMs = 10_000;
 
 /** Stands where the operators' calls arrive, and says what they must not do. */
-export class Guard {
-  readonly #options: GuardOptions;
+export class CallChecks {
+  readonly #options: CallChecksOptions;
   /** Machines something was done to: whoever ends them has a reason. */
   readonly #troubled = new Set<string>();
   /** Claims of which their maker never heard. */
@@ -60,21 +60,21 @@ export class Guard {
   writes = 0;
   #onNextClaim: ((name: string) => void) | undefined;
 
-  constructor(options: GuardOptions) {
+  constructor(options: CallChecksOptions) {
     this.#options = options;
     const limitsOf = (pool: KubeObject | undefined) =>
       JSON.stringify((pool as NodePool | undefined)?.spec.limits ?? {});
-    options.truth.onPut((storage, object, old) => {
+    options.record.onPut((storage, object, old) => {
       if (storage !== storages.pools || limitsOf(object) === limitsOf(old)) return;
       this.#limitsChangedAt.set(object.metadata.name ?? "", options.now());
     });
   }
 
-  troubled(providerId: string): void {
+  markDisturbed(providerId: string): void {
     this.#troubled.add(providerId);
   }
 
-  unheard(claimName: string): void {
+  markUnanswered(claimName: string): void {
     this.#unheard.add(claimName);
   }
 
@@ -84,7 +84,7 @@ export class Guard {
   }
 
   /** Calls as the server gets them. */
-  guarded(client: KubeClient): KubeClient {
+  checkedClient(client: KubeClient): KubeClient {
     return {
       get: (type, key) => client.get(type, key),
       list: (type, options) => client.list(type, options),
@@ -122,15 +122,15 @@ export class Guard {
   }
 
   /** 03:S-12, G-3: only machines whose claim is going, or that have none. */
-  terminates(providerId: string): void {
-    const { truth, cloud } = this.#options;
+  checkTermination(providerId: string): void {
+    const { record, cloud } = this.#options;
     const machine = cloud.records().find(({ instance }) => instance.providerId === providerId);
     if (machine === undefined) return;
-    const owner = truth
+    const owner = record
       .all<Claim>(storages.claims)
       .find(({ metadata, status }) => metadata.uid === machine.clientToken || status?.providerID === providerId);
     if (owner !== undefined && owner.metadata.deletionTimestamp === undefined) {
-      this.#complain(`ended machine ${providerId} of NodeClaim ${owner.metadata.name}, which stays`);
+      this.#complain(`ended instance ${providerId} of NodeClaim ${owner.metadata.name}, which stays`);
     }
   }
 
@@ -139,22 +139,22 @@ export class Guard {
   }
 
   #touches(kind: string, name: string): void {
-    const { truth } = this.#options;
-    if (kind === "NodeClaim" && isForeign(truth.get<Claim>(storages.claims, name))) {
+    const { record } = this.#options;
+    if (kind === "NodeClaim" && isForeign(record.get<Claim>(storages.claims, name))) {
       this.#complain(`wrote NodeClaim ${name}, whose class is not served`);
     }
   }
 
   /** The check of limits goes by what is launched and stays. (02:H-4) */
   #makes(made: Claim): void {
-    const { truth, now } = this.#options;
+    const { record, now } = this.#options;
     const pool = made.metadata.labels?.[labels.nodePool] ?? "";
     const { name = "" } = made.metadata;
     this.creations.push({ at: now(), pool, name });
     this.#onNextClaim?.(name);
     this.#onNextClaim = undefined;
-    if (now() - (this.#limitsChangedAt.get(pool) ?? Number.NEGATIVE_INFINITY) <= hearsayMs) return; // it may not know yet
-    const { limits = {} } = truth.get<KubeObject & NodePool>(storages.pools, pool)?.spec ?? {};
+    if (now() - (this.#limitsChangedAt.get(pool) ?? Number.NEGATIVE_INFINITY) <= watchLagMs) return; // it may not know yet
+    const { limits = {} } = record.get<KubeObject & NodePool>(storages.pools, pool)?.spec ?? {};
     const others = this.#members(pool).filter(({ metadata }) => metadata.name !== name);
     for (const [resource, limit] of Object.entries(limits)) {
       const used = others
@@ -168,15 +168,15 @@ export class Guard {
 
   /** Those that stay and are launched. */
   #members(pool: string): readonly Claim[] {
-    return this.#options.truth
+    return this.#options.record
       .all<Claim>(storages.claims)
       .filter(({ metadata, status }) => metadata.labels?.[labels.nodePool] === pool && Boolean(status?.providerID))
       .filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   }
 
   #deletesClaim(name: string, uid: string | undefined): void {
-    const { truth, cloud, now } = this.#options;
-    const claim = meant(truth.get<Claim>(storages.claims, name), uid);
+    const { record, cloud, now } = this.#options;
+    const claim = meant(record.get<Claim>(storages.claims, name), uid);
     if (claim === undefined || claim.metadata.deletionTimestamp !== undefined) return;
     if (!isStatusConditionTrue(claim, "Registered")) return; // given up on: liveness, or a launch that failed
     const providerId = claim.status?.providerID ?? "";
@@ -185,19 +185,19 @@ export class Guard {
     const lifeMs = parseNillableDurationMs(claim.spec.expireAfter);
     const ageMs = now() - Date.parse(claim.metadata.creationTimestamp ?? "");
     if (typeof lifeMs === "number" && ageMs >= lifeMs) return;
-    const pool = truth.get<KubeObject & NodePool>(storages.pools, claim.metadata.labels?.[labels.nodePool] ?? "");
+    const pool = record.get<KubeObject & NodePool>(storages.pools, claim.metadata.labels?.[labels.nodePool] ?? "");
     if (pool?.spec.replicas !== undefined) return;
-    const nodes = truth.all<LiveNode>(storages.nodes).filter(({ spec }) => spec?.providerID === providerId);
+    const nodes = record.all<StoredNode>(storages.nodes).filter(({ spec }) => spec?.providerID === providerId);
     if (nodes.some(({ metadata }) => metadata.deletionTimestamp !== undefined)) return;
     this.#complain(`deleted NodeClaim ${name} without a reason`);
   }
 
   #deletesNode(name: string, uid: string | undefined): void {
-    const { truth } = this.#options;
-    const node = meant(truth.get<LiveNode>(storages.nodes, name), uid);
+    const { record } = this.#options;
+    const node = meant(record.get<StoredNode>(storages.nodes, name), uid);
     if (node === undefined || node.metadata.deletionTimestamp !== undefined) return;
     if (!isManagedNode(node)) this.#complain(`deleted Node ${name}, which is not managed`);
-    const claim = truth.all<Claim>(storages.claims).find(({ status }) => status?.providerID === node.spec?.providerID);
+    const claim = record.all<Claim>(storages.claims).find(({ status }) => status?.providerID === node.spec?.providerID);
     if (claim !== undefined && claim.metadata.deletionTimestamp === undefined) {
       this.#complain(`deleted Node ${name} though NodeClaim ${claim.metadata.name} stays`);
     }
@@ -205,8 +205,8 @@ export class Guard {
 
   /** Past budgets and protection only where a deadline says so. (03:T-50) */
   #deletesPod(key: string, uid: string | undefined): void {
-    const { truth } = this.#options;
-    const pod = meant(truth.get<LivePod>(storages.pods, key), uid);
+    const { record } = this.#options;
+    const pod = meant(record.get<StoredPod>(storages.pods, key), uid);
     if (pod === undefined) return;
     const claim = this.#leaving(pod, "deleted");
     if (claim !== undefined && claim.metadata.annotations?.[annotations.terminationTimestamp] === undefined) {
@@ -214,36 +214,36 @@ export class Guard {
     }
   }
 
-  #evicts(eviction: KubeObject & Eviction): LivePod | undefined {
+  #evicts(eviction: KubeObject & Eviction): StoredPod | undefined {
     const { metadata, deleteOptions } = eviction;
-    const named = this.#options.truth.get<LivePod>(storages.pods, `${metadata.namespace}/${metadata.name}`);
+    const named = this.#options.record.get<StoredPod>(storages.pods, `${metadata.namespace}/${metadata.name}`);
     const pod = meant(named, deleteOptions?.preconditions?.uid);
     if (pod !== undefined) this.#leaving(pod, "evicted");
     return pod;
   }
 
   /** The claim of the node a pod is on, both of which must be going. */
-  #leaving(pod: LivePod, verb: string): Claim | undefined {
-    const { truth } = this.#options;
-    const node = truth.get<LiveNode>(storages.nodes, pod.spec.nodeName ?? "");
+  #leaving(pod: StoredPod, verb: string): Claim | undefined {
+    const { record } = this.#options;
+    const node = record.get<StoredNode>(storages.nodes, pod.spec.nodeName ?? "");
     if (node === undefined) return undefined; // it went meanwhile
     const about = `${verb} Pod ${pod.metadata.namespace}/${pod.metadata.name} of Node ${node.metadata.name}`;
     if (node.metadata.deletionTimestamp === undefined) this.#complain(`${about}, which stays`);
     if (!isManagedNode(node)) this.#complain(`${about}, which is not managed`);
-    return truth.all<Claim>(storages.claims).find(({ status }) => status?.providerID === node.spec?.providerID);
+    return record.all<Claim>(storages.claims).find(({ status }) => status?.providerID === node.spec?.providerID);
   }
 
   /** What to look at once the eviction has passed: as many healthy pods must be left as the budget asks for. */
-  #budgetsOf(pod: LivePod): readonly (() => void)[] {
-    const { truth } = this.#options;
+  #budgetsOf(pod: StoredPod): readonly (() => void)[] {
+    const { record } = this.#options;
     if (!isHealthy(pod)) return [];
     const key = `${pod.metadata.namespace}/${pod.metadata.name}`;
-    return truth
+    return record
       .all<Budget>(storages.budgets)
       .filter((budget) => covers(budget, pod))
       .map((budget) => () => {
         const desired = budget.status?.desiredHealthy ?? 0;
-        const left = truth.all<LivePod>(storages.pods).filter((one) => covers(budget, one) && isHealthy(one)).length;
+        const left = record.all<StoredPod>(storages.pods).filter((one) => covers(budget, one) && isHealthy(one)).length;
         if (left < desired)
           this.#complain(`evicted ${key}: budget ${budget.metadata.name} wants ${desired}, has ${left}`);
       });
@@ -263,12 +263,12 @@ export function isForeign(claim: Claim | undefined): boolean {
   return claim !== undefined && claim.spec.nodeClassRef.group !== groups.kwok;
 }
 
-export function covers(budget: Budget, { metadata }: LivePod): boolean {
+export function covers(budget: Budget, { metadata }: StoredPod): boolean {
   if (budget.metadata.namespace !== metadata.namespace) return false;
   return compileSelector(budget.spec?.selector).matches(metadata.labels);
 }
 
-function isHealthy({ metadata, status }: LivePod): boolean {
+function isHealthy({ metadata, status }: StoredPod): boolean {
   if (metadata.deletionTimestamp !== undefined) return false;
   return status?.conditions?.some(({ type, status: is }) => type === "Ready" && is === "True") ?? false;
 }

@@ -10,7 +10,7 @@ import type { RunAnswers } from "./measured-run.ts";
 const beside = (name: string): string => fileURLToPath(new URL(`${name}.mjs`, import.meta.url));
 
 /** An API server and controllers, each in a process of its own. */
-export class Stage {
+export class BenchProcesses {
   readonly server: Answering<ServerAnswers>;
   readonly #folder = mkdtempSync(join(tmpdir(), "karpenter-bench-"));
   readonly #output = openSync(join(this.#folder, "output"), "w");
