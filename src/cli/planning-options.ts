@@ -4,20 +4,12 @@ import { choiceOption, wholeNumberUpTo, withFileOptions } from "./common-options
 import { exitCodes } from "./io.ts";
 import type { ClusterChoice, Connect } from "./live-cluster.ts";
 import type { PlanRequest } from "./plan/make-plan.ts";
-import { type PlanProvider, planProviders } from "./plan/plan-choices.ts";
+import { planProviders } from "./plan/plan-choices.ts";
 
 /** The parsed options of all commands that make a plan. */
-export interface PlanningOptions extends ClusterChoice {
+export interface PlanningOptions extends ClusterChoice, Omit<PlanRequest, "paths" | "recursive" | "nowMs" | "live"> {
   readonly filename?: readonly string[];
   readonly recursive?: boolean;
-  readonly provider?: PlanProvider;
-  readonly region?: string;
-  readonly instanceTypes?: string;
-  readonly preferences: "Respect" | "Ignore";
-  readonly minValues: "Strict" | "BestEffort";
-  readonly packing: "plain" | "polished";
-  readonly schedulerConfig?: string;
-  readonly seed: number;
   readonly now?: number;
 }
 

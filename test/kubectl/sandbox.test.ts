@@ -54,7 +54,7 @@ describe.skipIf(found.kind === "missing")("karpenter up, as a user starts it", (
     expect(await k().ok("get nodepool quick-start --no-headers")).toMatch(/quick-start +quick-start +[1-9]\d* +True/);
     const out = running?.out() ?? "";
     expect(out).toMatch(/50 pods are pending/);
-    expect(out).toMatch(/\d+ new nodes will take 50 pods/);
+    expect(out).toMatch(/\d+ new nodes for 50 pods/);
     expect(out).toMatch(/launched .*, spot, in test-zone-\w at \$[\d.]+ per hour: quick-start-\w+ for \d+ pods/);
     expect(out).toMatch(/joined: quick-start-/);
     expect(out).toMatch(/ready: quick-start-\w+ \(\d+ s\)/);
