@@ -5,7 +5,7 @@ import type { Clock } from "../util/clock.ts";
 import { type Logger, silentLogger } from "../util/logger.ts";
 import { noPause, type Pause } from "../util/pause.ts";
 import type { Random } from "../util/random.ts";
-import type { BackOffOptions } from "./back-off.ts";
+import type { BackOffOptions } from "../util/back-off.ts";
 import type { KubeClient, ResourceType } from "./client.ts";
 import { referenceTo } from "./event.ts";
 import { type EventRecord, EventRecorder, type EventRecorderOptions } from "./event-recorder.ts";

@@ -3,7 +3,7 @@ import type { Clock } from "../util/clock.ts";
 import { deepFreeze } from "../util/freeze.ts";
 import { noPause, type Pause } from "../util/pause.ts";
 import type { Random } from "../util/random.ts";
-import { backOffMs } from "./back-off.ts";
+import { backOffMs } from "../util/back-off.ts";
 import type { KubeClient, ListOptions, ResourceType, WatchEvent } from "./client.ts";
 import { type IdleTimeout, startIdleTimeout } from "./idle-timeout.ts";
 import { isKubeError } from "./kube-error.ts";

@@ -2,7 +2,7 @@ import { onAbort } from "../util/abort.ts";
 import type { Clock } from "../util/clock.ts";
 import type { Pause } from "../util/pause.ts";
 import type { Random } from "../util/random.ts";
-import type { BackOffOptions } from "./back-off.ts";
+import type { BackOffOptions } from "../util/back-off.ts";
 import { isKubeError } from "./kube-error.ts";
 import { WorkQueue, type WorkQueueObserver } from "./work-queue.ts";
 

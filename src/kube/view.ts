@@ -2,7 +2,7 @@ import type { KubeObject } from "../api/object.ts";
 import type { Clock } from "../util/clock.ts";
 import { noPause, type Pause } from "../util/pause.ts";
 import { SortedMap } from "../util/sorted-map.ts";
-import { ExpiringMap } from "./expiring-map.ts";
+import { ExpiringMap } from "../util/expiring-map.ts";
 import { cacheKey } from "./object-cache.ts";
 import { type IndexFunc, ViewIndex } from "./view-index.ts";
 

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { collectDefaultMetrics } from "prom-client";
 import type { KubeClient } from "../../kube/client.ts";
-import { TokenBucket } from "../../kube/token-bucket.ts";
+import { TokenBucket } from "../../util/token-bucket.ts";
 import { jsonLogger } from "../../operator/json-logger.ts";
 import { type FrameworkMetrics, frameworkMetrics } from "../../operator/metrics/framework-metrics.ts";
 import { promMetrics } from "../../operator/metrics/prom-metrics.ts";

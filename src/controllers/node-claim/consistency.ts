@@ -3,7 +3,7 @@ import { isStatusConditionTrue } from "../../api/conditions/set-condition.ts";
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import type { ResourceList } from "../../api/kubernetes/pod.ts";
 import { type Controller, triggerOn } from "../../kube/controller.ts";
-import { ExpiringMap } from "../../kube/expiring-map.ts";
+import { ExpiringMap } from "../../util/expiring-map.ts";
 import type { RequeueAfter } from "../../kube/reconciler.ts";
 import { builtInTypes, karpenterTypes } from "../../kube/resources.ts";
 import { Quantity } from "../../util/quantity.ts";

@@ -4,7 +4,7 @@ import type { NodePool } from "../../api/kinds/node-pool.ts";
 import type { KubeObject } from "../../api/object.ts";
 import type { ResourceType } from "../../kube/client.ts";
 import { type Controller, type ControllerContext, triggerOn, type WatchTrigger } from "../../kube/controller.ts";
-import { ExpiringMap } from "../../kube/expiring-map.ts";
+import { ExpiringMap } from "../../util/expiring-map.ts";
 import { karpenterTypes } from "../../kube/resources.ts";
 import type { ObjectChange } from "../../kube/view.ts";
 import type { ControllerDependencies } from "../controller-dependencies.ts";

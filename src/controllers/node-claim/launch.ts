@@ -4,7 +4,7 @@ import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import { labels } from "../../api/labels.ts";
 import { cloudErrorOf } from "../../cloud/cloud-error.ts";
 import type { Instance } from "../../cloud/cloud-provider.ts";
-import type { ExpiringMap } from "../../kube/expiring-map.ts";
+import type { ExpiringMap } from "../../util/expiring-map.ts";
 import { errorMessage } from "../../util/error-text.ts";
 import type { KarpenterContext } from "../karpenter-context.ts";
 import { withClaimCondition, withClaimConditionRefreshed, withClaimConditionTrue } from "./claim-conditions.ts";

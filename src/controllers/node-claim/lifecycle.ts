@@ -1,6 +1,6 @@
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import { type Controller, triggerOn } from "../../kube/controller.ts";
-import { ExpiringMap } from "../../kube/expiring-map.ts";
+import { ExpiringMap } from "../../util/expiring-map.ts";
 import type { RequeueAfter } from "../../kube/reconciler.ts";
 import { builtInTypes, karpenterTypes } from "../../kube/resources.ts";
 import type { ControllerDependencies } from "../controller-dependencies.ts";

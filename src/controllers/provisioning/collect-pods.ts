@@ -3,7 +3,7 @@ import type { PodDisruptionBudget } from "../../core/pod-predicates.ts";
 import { deservesEvent, ignoredPodText, podProblemsText } from "../../core/pod-validation.ts";
 import type { ClusterSnapshot } from "../../core/round/cluster-snapshot.ts";
 import { collectRoundPods, type IgnoredPod, type RoundPods } from "../../core/round/round-pods.ts";
-import type { ExpiringMap } from "../../kube/expiring-map.ts";
+import type { ExpiringMap } from "../../util/expiring-map.ts";
 import { builtInTypes } from "../../kube/resources.ts";
 import type { KarpenterContext } from "../karpenter-context.ts";
 import { ConsolidationWarnings } from "./consolidation-warnings.ts";

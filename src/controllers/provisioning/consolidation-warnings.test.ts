@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { pod } from "../../../test/builders/pod.ts";
 import { recordingLog } from "../../../test/world/recording-log.ts";
-import { ExpiringMap } from "../../kube/expiring-map.ts";
+import { ExpiringMap } from "../../util/expiring-map.ts";
 import { VirtualClock } from "../../util/virtual-clock.ts";
 import { defaultSettings } from "../settings.ts";
 import { ConsolidationWarnings } from "./consolidation-warnings.ts";

@@ -1,5 +1,5 @@
 import type { Pod, PodSpec } from "../../api/kubernetes/pod.ts";
-import type { ExpiringMap } from "../../kube/expiring-map.ts";
+import type { ExpiringMap } from "../../util/expiring-map.ts";
 import type { KarpenterContext } from "../karpenter-context.ts";
 import { joinedPodNames } from "./log-text.ts";
 

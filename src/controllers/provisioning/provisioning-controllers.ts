@@ -1,6 +1,6 @@
 import type { ResourceType } from "../../kube/client.ts";
 import type { Controller } from "../../kube/controller.ts";
-import { ExpiringMap } from "../../kube/expiring-map.ts";
+import { ExpiringMap } from "../../util/expiring-map.ts";
 import { builtInTypes, karpenterTypes } from "../../kube/resources.ts";
 import type { ControllerDependencies } from "../controller-dependencies.ts";
 import { type KarpenterContext, withDependencies } from "../karpenter-context.ts";

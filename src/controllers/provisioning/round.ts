@@ -3,7 +3,7 @@ import type { ClusterSnapshot } from "../../core/round/cluster-snapshot.ts";
 import { podsToPlace, type RoundPods } from "../../core/round/round-pods.ts";
 import type { Decision } from "../../core/scheduling/decision.ts";
 import type { Pool } from "../../core/scheduling/problem.ts";
-import type { ExpiringMap } from "../../kube/expiring-map.ts";
+import type { ExpiringMap } from "../../util/expiring-map.ts";
 import { formatDurationMs } from "../../util/duration.ts";
 import type { KarpenterContext } from "../karpenter-context.ts";
 import { updateBufferConditions } from "./buffer-conditions.ts";

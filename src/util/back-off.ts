@@ -1,4 +1,4 @@
-import type { Random } from "../util/random.ts";
+import type { Random } from "./random.ts";
 
 export interface BackOffOptions {
   readonly baseMs: number;

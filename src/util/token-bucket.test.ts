@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { VirtualClock } from "../util/virtual-clock.ts";
+import { VirtualClock } from "./virtual-clock.ts";
 import { TokenBucket } from "./token-bucket.ts";
 
 describe("TokenBucket", () => {
