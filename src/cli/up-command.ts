@@ -3,22 +3,7 @@ import { knownRegions } from "../providers/aws/regions.ts";
 import { wholeNumberUpTo, withFileOptions } from "./common-options.ts";
 import { exitCodes, type Io, withIo } from "./io.ts";
 import { type UntilStopped, untilSignal } from "./until-stopped.ts";
-
-export interface UpOptions {
-  readonly port: number;
-  readonly listen: string;
-  readonly plainHttp?: boolean;
-  readonly kubeconfig?: string;
-  readonly nodes: number;
-  readonly speed: number;
-  readonly region?: string;
-  readonly controller: boolean;
-  readonly demo?: boolean;
-  readonly filename?: readonly string[];
-  readonly recursive?: boolean;
-  readonly dataDir?: string;
-  readonly recover?: boolean;
-}
+import type { UpOptions } from "./up/up-options.ts";
 
 const details = `
 One process: an API server, workload controllers, scheduler and kubelets, a simulated cloud, and Karpenter's controller,

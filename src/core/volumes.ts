@@ -6,7 +6,24 @@ import { namespaceOf } from "../api/object.ts";
 import { requirementOperators } from "../api/vocabulary.ts";
 import { intersects } from "./compatibility.ts";
 import { Requirements } from "./requirements.ts";
-import type { NodeVolumes, VolumeIndex } from "./scheduling/problem.ts";
+
+/** Volumes attached to a node, and how many its drivers can attach. (02:S-55) */
+export interface NodeVolumes {
+  /** The keys of the attached claims, by driver. */
+  readonly attached: ReadonlyMap<string, ReadonlySet<string>>;
+  /** The most claims a driver can attach; a driver that is missing has no known limit. */
+  readonly limits: ReadonlyMap<string, number>;
+}
+
+/** The volume objects of the cluster. */
+export interface VolumeIndex {
+  /** By namespace/name. */
+  readonly claims: ReadonlyMap<string, PersistentVolumeClaim>;
+  readonly volumes: ReadonlyMap<string, PersistentVolume>;
+  readonly classes: ReadonlyMap<string, StorageClass>;
+}
+
+export const emptyVolumeIndex: VolumeIndex = { claims: new Map(), volumes: new Map(), classes: new Map() };
 
 /** Where a pod's volumes allow it to run: one of the alternatives, or anywhere if there are none. (02:W-1) */
 export type VolumeRequirementAlternatives =

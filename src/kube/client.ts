@@ -94,3 +94,8 @@ export interface KubeClient {
 export interface CreateOptions extends WriteOptions {
   readonly name?: string | undefined;
 }
+
+/** `namespace/name`, or the name for cluster-scoped objects. */
+export function cacheKey({ namespace, name = "" }: KubeObject["metadata"]): string {
+  return namespace === undefined || namespace === "" ? name : `${namespace}/${name}`;
+}

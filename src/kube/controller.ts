@@ -1,18 +1,18 @@
 import { setMaxListeners } from "node:events";
 import type { KubeObject } from "../api/object.ts";
 import { whenAborted } from "../util/abort.ts";
+import type { BackOffOptions } from "../util/back-off.ts";
 import type { Clock } from "../util/clock.ts";
 import { type Logger, silentLogger } from "../util/logger.ts";
 import { noPause, type Pause } from "../util/pause.ts";
 import type { Random } from "../util/random.ts";
-import type { BackOffOptions } from "../util/back-off.ts";
 import type { KubeClient, ResourceType } from "./client.ts";
 import { referenceTo } from "./event.ts";
 import { type EventRecord, EventRecorder, type EventRecorderOptions } from "./event-recorder.ts";
 import type { InformerFailure } from "./informer.ts";
 import { Reconciler, type ReconcilerObserver, type RequeueAfter } from "./reconciler.ts";
-import { type Projections, SharedViews } from "./shared-views.ts";
-import type { ObjectChange, View } from "./view.ts";
+import { SharedViews } from "./shared-views.ts";
+import type { ObjectChange, Projections, View } from "./view.ts";
 
 /** A controller: it does one job for as long as it runs. (05 §6) */
 export interface Controller<Context extends ControllerContext = ControllerContext> {

@@ -1,13 +1,13 @@
+import { backOffMs } from "../util/back-off.ts";
 import type { Clock } from "../util/clock.ts";
+import { ExpiringMap } from "../util/expiring-map.ts";
 import type { Random } from "../util/random.ts";
 import { rfc3339 } from "../util/timestamp.ts";
-import { backOffMs } from "../util/back-off.ts";
+import { type Rate, TokenBucket } from "../util/token-bucket.ts";
 import type { KubeClient } from "./client.ts";
 import type { Event, EventType, ObjectReference } from "./event.ts";
-import { ExpiringMap } from "../util/expiring-map.ts";
 import { isKubeError } from "./kube-error.ts";
 import { builtInTypes } from "./resources.ts";
-import { type Rate, TokenBucket } from "../util/token-bucket.ts";
 
 /** A Kubernetes Event to be written, for people who run `kubectl describe`. */
 export interface EventRecord {

@@ -1,13 +1,14 @@
 import { isRecord, type KubeObject } from "../api/object.ts";
+import { backOffMs } from "../util/back-off.ts";
 import type { Clock } from "../util/clock.ts";
 import { deepFreeze } from "../util/freeze.ts";
 import { noPause, type Pause } from "../util/pause.ts";
 import type { Random } from "../util/random.ts";
-import { backOffMs } from "../util/back-off.ts";
 import type { KubeClient, ListOptions, ResourceType, WatchEvent } from "./client.ts";
+import { cacheKey } from "./client.ts";
 import { type IdleTimeout, startIdleTimeout } from "./idle-timeout.ts";
 import { isKubeError } from "./kube-error.ts";
-import { type CacheEntry, type CacheHandler, cacheKey, ObjectCache } from "./object-cache.ts";
+import { type CacheEntry, type CacheHandler, ObjectCache } from "./object-cache.ts";
 
 /**
  * The informer's state machine: list page by page, then watch from the list's version. A watch that ends is resumed

@@ -16,11 +16,6 @@ export interface CacheEntry<P> {
   readonly object: P;
 }
 
-/** `namespace/name`, or the name for cluster-scoped objects. */
-export function cacheKey({ namespace, name = "" }: KubeObject["metadata"]): string {
-  return namespace === undefined || namespace === "" ? name : `${namespace}/${name}`;
-}
-
 /** Objects by key, with change handlers. */
 export class ObjectCache<P> {
   readonly #entries = new Map<string, CacheEntry<P>>();

@@ -1,8 +1,8 @@
 import { onAbort } from "../util/abort.ts";
+import type { BackOffOptions } from "../util/back-off.ts";
 import type { Clock } from "../util/clock.ts";
 import type { Pause } from "../util/pause.ts";
 import type { Random } from "../util/random.ts";
-import type { BackOffOptions } from "../util/back-off.ts";
 import { isKubeError } from "./kube-error.ts";
 import { WorkQueue, type WorkQueueObserver } from "./work-queue.ts";
 

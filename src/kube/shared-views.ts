@@ -3,10 +3,10 @@ import type { Clock, Timer } from "../util/clock.ts";
 import type { Pause } from "../util/pause.ts";
 import type { Random } from "../util/random.ts";
 import type { KubeClient, ObjectKey, ResourceType } from "./client.ts";
+import { cacheKey } from "./client.ts";
 import { Informer, type InformerFailure } from "./informer.ts";
 import { isKubeError } from "./kube-error.ts";
-import { cacheKey } from "./object-cache.ts";
-import { View } from "./view.ts";
+import { type Projections, View } from "./view.ts";
 
 export interface SharedViewsOptions {
   readonly client: KubeClient;
@@ -18,9 +18,6 @@ export interface SharedViewsOptions {
   readonly pause?: Pause | undefined;
   readonly onFailure: (type: ResourceType, failure: InformerFailure) => void;
 }
-
-/** Projections by kind: which fields to keep of an object when it arrives. */
-export type Projections = ReadonlyMap<ResourceType, (object: KubeObject) => KubeObject>;
 
 const keepWhole = (object: KubeObject): KubeObject => object;
 

@@ -1,10 +1,13 @@
 import type { KubeObject } from "../api/object.ts";
 import type { Clock } from "../util/clock.ts";
+import { ExpiringMap } from "../util/expiring-map.ts";
 import { noPause, type Pause } from "../util/pause.ts";
 import { SortedMap } from "../util/sorted-map.ts";
-import { ExpiringMap } from "../util/expiring-map.ts";
-import { cacheKey } from "./object-cache.ts";
+import { cacheKey, type ResourceType } from "./client.ts";
 import { type IndexFunc, ViewIndex } from "./view-index.ts";
+
+/** Projections by kind: which fields to keep of an object when it arrives. */
+export type Projections = ReadonlyMap<ResourceType, (object: KubeObject) => KubeObject>;
 
 /** Added: without old. Deleted: without object. */
 export type ObjectChange<T extends KubeObject> =

@@ -1,6 +1,6 @@
+import { type BackOffOptions, backOffMs } from "../util/back-off.ts";
 import type { Clock, Timer } from "../util/clock.ts";
 import type { Random } from "../util/random.ts";
-import { type BackOffOptions, backOffMs } from "../util/back-off.ts";
 
 export interface WorkQueueOptions {
   readonly clock: Clock;

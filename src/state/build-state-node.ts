@@ -1,11 +1,11 @@
 import type { CsiNode } from "../api/kubernetes/cluster-objects.ts";
 import type { Pod } from "../api/kubernetes/pod.ts";
 import type { StateNode } from "../core/round/cluster-snapshot.ts";
-import type { VolumeIndex } from "../core/scheduling/problem.ts";
+import type { VolumeIndex } from "../core/volumes.ts";
 import { existingNodeOf, isRegisteredNode } from "./existing-node.ts";
 import { LazyNodeUsage } from "./lazy-node-usage.ts";
 import type { PodResourcesCache } from "./pod-resources-cache.ts";
-import type { StateNodeEntry } from "./state-node-entry.ts";
+import type { NodeLoad, StateNodeEntry } from "./state-node-entry.ts";
 
 /** What state nodes are built from, beside their claim and Node. */
 export interface StateNodeSources {
@@ -14,9 +14,6 @@ export interface StateNodeSources {
   readonly volumes: VolumeIndex;
   readonly csiNodes: ReadonlyMap<string, CsiNode>;
 }
-
-/** What depends on the pods of a node. */
-export type NodeLoad = Pick<StateNode, "existing" | "usage">;
 
 /** The state node of an entry, as a value. (02 §2.3) */
 export function buildStateNode(entry: StateNodeEntry, sources: StateNodeSources): StateNode {

@@ -7,7 +7,8 @@ import { ephemeralTaintPrefix, knownEphemeralTaints, labels, resources, type Tai
 import { hostPortsOf } from "../core/host-ports.ts";
 import { QuantityReader } from "../core/pod-requests.ts";
 import { noResources, type Resources, subtractResources } from "../core/resources.ts";
-import type { ExistingNode, NodeLabelsAndTaints, NodeVolumes, VolumeIndex } from "../core/scheduling/problem.ts";
+import type { ExistingNode, NodeLabelsAndTaints } from "../core/scheduling/problem.ts";
+import type { NodeVolumes, VolumeIndex } from "../core/volumes.ts";
 import { podVolumesByDriver } from "../core/volumes.ts";
 import { Quantity } from "../util/quantity.ts";
 

@@ -1,7 +1,6 @@
 import type { NodeClaim } from "../api/kinds/node-claim.ts";
 import type { Node } from "../api/kubernetes/cluster-objects.ts";
 import type { StateNode } from "../core/round/cluster-snapshot.ts";
-import type { NodeLoad } from "./build-state-node.ts";
 import { isInitializedNode, isNodeBeingDeleted, type NodeSize, nodeSizeOf } from "./existing-node.ts";
 
 /** Changes of this may make consolidation possible. (02:S-40) */
@@ -9,6 +8,9 @@ export interface ConsolidationStatus {
   readonly isInitialized: boolean;
   readonly isBeingDeleted: boolean;
 }
+
+/** What depends on the pods of a node. */
+export type NodeLoad = Pick<StateNode, "existing" | "usage">;
 
 /** The claims and Nodes of one provider id, and what was computed from them. (02 §2.1) */
 export class StateNodeEntry {

@@ -1,7 +1,7 @@
 import type { KubeObject } from "../api/object.ts";
 import type { ResourceType } from "../kube/client.ts";
 import { builtInTypes, karpenterTypes } from "../kube/resources.ts";
-import type { Projections } from "../kube/shared-views.ts";
+import type { Projections } from "../kube/view.ts";
 import { NodeProjection } from "./node-projection.ts";
 import { PodProjection } from "./pod-projection.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { VirtualClock } from "./virtual-clock.ts";
 import { ExpiringMap } from "./expiring-map.ts";
+import { VirtualClock } from "./virtual-clock.ts";
 
 describe("ExpiringMap", () => {
   it("keeps entries for their time, and does not grow with expired ones", async () => {

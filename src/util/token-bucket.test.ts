@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { VirtualClock } from "./virtual-clock.ts";
 import { TokenBucket } from "./token-bucket.ts";
+import { VirtualClock } from "./virtual-clock.ts";
 
 describe("TokenBucket", () => {
   it("allows a burst, then its rate, and never accumulates more than a burst", async () => {

@@ -4,7 +4,7 @@ import type {
   StorageClass,
 } from "../../src/api/kubernetes/cluster-objects.ts";
 import { labels } from "../../src/api/labels.ts";
-import type { VolumeIndex } from "../../src/core/scheduling/problem.ts";
+import type { VolumeIndex } from "../../src/core/volumes.ts";
 import { expression, type ShortRequirement } from "./keys.ts";
 
 /** A claim with its volume, or with the class that will make one. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { labelPolicy } from "../../src/api/label-policy.ts";
 import { podProblems } from "../../src/core/pod-validation.ts";
-import { emptyVolumeIndex } from "../../src/core/scheduling/problem.ts";
+import { emptyVolumeIndex } from "../../src/core/volumes.ts";
 import { instanceType } from "../builders/instance-type.ts";
 import type { ShortRequirement } from "../builders/keys.ts";
 import { type NodePoolBuilder, nodePool } from "../builders/node-pool.ts";

@@ -11,7 +11,11 @@ import { kwokNodes } from "../../providers/kwok/kwok-nodes.ts";
 import { kwokProvider } from "../../providers/kwok/kwok-provider.ts";
 import type { Clock } from "../../util/clock.ts";
 import { aksNodeClassType } from "../live-cluster.ts";
-import type { UsageProblems } from "./run-operator.ts";
+
+/** What is wrong with the command line. */
+export interface UsageProblems {
+  readonly problems: readonly string[];
+}
 
 export interface OpenProviderOptions {
   readonly client: KubeClient;

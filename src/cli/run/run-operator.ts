@@ -2,7 +2,6 @@ import { readFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { collectDefaultMetrics } from "prom-client";
 import type { KubeClient } from "../../kube/client.ts";
-import { TokenBucket } from "../../util/token-bucket.ts";
 import { jsonLogger } from "../../operator/json-logger.ts";
 import { type FrameworkMetrics, frameworkMetrics } from "../../operator/metrics/framework-metrics.ts";
 import { promMetrics } from "../../operator/metrics/prom-metrics.ts";
@@ -14,12 +13,13 @@ import { wallClockBudget } from "../../operator/wall-clock-budget.ts";
 import type { Logger } from "../../util/logger.ts";
 import { timeSlicePause } from "../../util/pause.ts";
 import { Random } from "../../util/random.ts";
+import { TokenBucket } from "../../util/token-bucket.ts";
 import { type OpenCluster, openCluster } from "../connect.ts";
 import { type ExitCode, errorCodeOf, exitCodes, type Io } from "../io.ts";
 import type { ClusterChoice } from "../live-cluster.ts";
 import type { UntilStopped } from "../until-stopped.ts";
 import { logDestination } from "./log-destination.ts";
-import { openProvider } from "./open-provider.ts";
+import { openProvider, type UsageProblems } from "./open-provider.ts";
 import { portsOf, serveAll } from "./serve-all.ts";
 
 export interface RunOperatorOptions {
@@ -28,11 +28,6 @@ export interface RunOperatorOptions {
   readonly untilStopped: UntilStopped;
   readonly flags: Readonly<Record<string, string | true | undefined>>;
   readonly cluster: ClusterChoice;
-}
-
-/** What is wrong with the command line. */
-export interface UsageProblems {
-  readonly problems: readonly string[];
 }
 
 /** What the process exits with, and whether it must exit at once. */

@@ -5,7 +5,7 @@ import { loadObjects } from "../../control-plane/load-objects.ts";
 import { readInput } from "../input.ts";
 import type { Io } from "../io.ts";
 import { reportFindings } from "../report-findings.ts";
-import type { UpOptions } from "../up-command.ts";
+import type { UpOptions } from "./up-options.ts";
 
 /** Converts manifests leniently and creates their objects; none of them if one has an error. */
 export async function loadManifests(

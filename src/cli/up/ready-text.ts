@@ -1,4 +1,4 @@
-import type { UpOptions } from "../up-command.ts";
+import type { UpOptions } from "./up-options.ts";
 
 export interface ReadyTextOptions {
   readonly url: string;

@@ -5,9 +5,9 @@ import { type Sandbox, startSandbox } from "../../operator/sandbox/sandbox.ts";
 import { errorText } from "../../util/error-text.ts";
 import { exitCodes, type Io } from "../io.ts";
 import type { UntilStopped } from "../until-stopped.ts";
-import type { UpOptions } from "../up-command.ts";
 import { loadManifests } from "./load-manifests.ts";
 import { readyText } from "./ready-text.ts";
+import type { UpOptions } from "./up-options.ts";
 
 interface UpContext {
   readonly io: Io;

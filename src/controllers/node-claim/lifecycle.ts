@@ -1,8 +1,8 @@
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import { type Controller, triggerOn } from "../../kube/controller.ts";
-import { ExpiringMap } from "../../util/expiring-map.ts";
 import type { RequeueAfter } from "../../kube/reconciler.ts";
 import { builtInTypes, karpenterTypes } from "../../kube/resources.ts";
+import { ExpiringMap } from "../../util/expiring-map.ts";
 import type { ControllerDependencies } from "../controller-dependencies.ts";
 import { contextOfClaim, type KarpenterContext, karpenterController } from "../karpenter-context.ts";
 import { scaledConcurrency } from "../settings.ts";

@@ -1,9 +1,9 @@
 import { podProtection } from "../../api/validation/do-not-disrupt.ts";
 import { isActivePod, isDrainable, isEvictable } from "../../core/pod-predicates.ts";
-import { backOffMs } from "../../util/back-off.ts";
 import type { Controller } from "../../kube/controller.ts";
 import type { RequeueAfter } from "../../kube/reconciler.ts";
 import { builtInTypes, karpenterTypes } from "../../kube/resources.ts";
+import { backOffMs } from "../../util/back-off.ts";
 import { TokenBucket } from "../../util/token-bucket.ts";
 import type { ControllerDependencies } from "../controller-dependencies.ts";
 import { type KarpenterContext, karpenterController } from "../karpenter-context.ts";

@@ -1,7 +1,7 @@
 import type { ResourceType } from "../../kube/client.ts";
 import type { Controller } from "../../kube/controller.ts";
-import { ExpiringMap } from "../../util/expiring-map.ts";
 import { builtInTypes, karpenterTypes } from "../../kube/resources.ts";
+import { ExpiringMap } from "../../util/expiring-map.ts";
 import type { ControllerDependencies } from "../controller-dependencies.ts";
 import { type KarpenterContext, withDependencies } from "../karpenter-context.ts";
 import type { Settings } from "../settings.ts";

@@ -2,7 +2,8 @@ import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import type { Namespace, Node } from "../../api/kubernetes/cluster-objects.ts";
 import type { Pod } from "../../api/kubernetes/pod.ts";
 import type { Resources } from "../resources.ts";
-import type { ExistingNode, NodeLabelsAndTaints, VolumeIndex } from "../scheduling/problem.ts";
+import type { ExistingNode, NodeLabelsAndTaints } from "../scheduling/problem.ts";
+import type { VolumeIndex } from "../volumes.ts";
 
 /** The cluster at one moment, as a round sees it. Never changes; snapshots share what has not changed between them. */
 export interface ClusterSnapshot {

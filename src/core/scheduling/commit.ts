@@ -1,6 +1,7 @@
 import { resources, type Taint } from "../../api/labels.ts";
 import { Bitset } from "../../util/bitset.ts";
 import { hostPortsOf } from "../host-ports.ts";
+import type { NodeVolumes } from "../volumes.ts";
 import { type NodeCandidate, type PodAttempt, placeholderHostname } from "./fit-on-planned-node.ts";
 import type {
   CandidateFit,
@@ -12,7 +13,6 @@ import type {
   QueuedPod,
 } from "./pass-state.ts";
 import type { PodClass } from "./pod-class.ts";
-import type { NodeVolumes } from "./problem.ts";
 import type { RequirementState } from "./requirement-state.ts";
 import type { TopologyGroup } from "./topology/topology-group.ts";
 

@@ -11,6 +11,7 @@ import type { LabelPolicy } from "../../api/label-policy.ts";
 import type { Taint } from "../../api/labels.ts";
 import type { InstanceType } from "../instance-type.ts";
 import type { Resources } from "../resources.ts";
+import type { NodeVolumes, VolumeIndex } from "../volumes.ts";
 
 /** Everything one pass reads, as a value: the same problem always has the same decision. (docs/designs/engine.md) */
 export interface SchedulingProblem {
@@ -108,21 +109,3 @@ export interface HostPort {
   /** namespace/name of the pod: it never conflicts with itself. */
   readonly owner: string;
 }
-
-/** Volumes attached to a node, and how many its drivers can attach. (02:S-55) */
-export interface NodeVolumes {
-  /** The keys of the attached claims, by driver. */
-  readonly attached: ReadonlyMap<string, ReadonlySet<string>>;
-  /** The most claims a driver can attach; a driver that is missing has no known limit. */
-  readonly limits: ReadonlyMap<string, number>;
-}
-
-/** The volume objects of the cluster. */
-export interface VolumeIndex {
-  /** By namespace/name. */
-  readonly claims: ReadonlyMap<string, PersistentVolumeClaim>;
-  readonly volumes: ReadonlyMap<string, PersistentVolume>;
-  readonly classes: ReadonlyMap<string, StorageClass>;
-}
-
-export const emptyVolumeIndex: VolumeIndex = { claims: new Map(), volumes: new Map(), classes: new Map() };

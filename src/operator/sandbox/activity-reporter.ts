@@ -1,6 +1,6 @@
 import { styleText } from "node:util";
-import { ExpiringMap } from "../../util/expiring-map.ts";
 import type { Clock, Timer } from "../../util/clock.ts";
+import { ExpiringMap } from "../../util/expiring-map.ts";
 import { type LoggedLine, type Logger, loggerTo } from "../../util/logger.ts";
 import { type ActivityHistory, type ActivityTone, activityOf, type ReportedActivity } from "./activity.ts";
 

@@ -1,9 +1,9 @@
 import { isSameJson } from "../../../api/json.ts";
 import type { KubeObject, OwnerReference } from "../../../api/object.ts";
 import type { ObjectKey, ResourceType } from "../../../kube/client.ts";
+import { cacheKey } from "../../../kube/client.ts";
 import type { Controller, ControllerContext } from "../../../kube/controller.ts";
 import { ignoreKubeErrors } from "../../../kube/kube-error.ts";
-import { cacheKey } from "../../../kube/object-cache.ts";
 import { Reconciler, type RequeueAfter } from "../../../kube/reconciler.ts";
 import { builtInTypes } from "../../../kube/resources.ts";
 import type { ObjectChange } from "../../../kube/view.ts";

@@ -1,7 +1,7 @@
 import { isTerminalPod, isTerminatingPod } from "../../../core/pod-predicates.ts";
 import { tolerates } from "../../../core/tolerations.ts";
+import { cacheKey } from "../../../kube/client.ts";
 import { type Controller, type ControllerContext, reconcileController, triggerOn } from "../../../kube/controller.ts";
-import { cacheKey } from "../../../kube/object-cache.ts";
 import type { RequeueAfter } from "../../../kube/reconciler.ts";
 import { builtInTypes } from "../../../kube/resources.ts";
 import type { ApiNode, ApiPod } from "../api-pod-and-node.ts";

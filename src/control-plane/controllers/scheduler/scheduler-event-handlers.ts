@@ -6,8 +6,8 @@ import type {
 } from "../../../api/kubernetes/cluster-objects.ts";
 import type { KubeObject } from "../../../api/object.ts";
 import { isTerminalPod, isTerminatingPod } from "../../../core/pod-predicates.ts";
+import { cacheKey } from "../../../kube/client.ts";
 import type { ControllerContext } from "../../../kube/controller.ts";
-import { cacheKey } from "../../../kube/object-cache.ts";
 import { builtInTypes } from "../../../kube/resources.ts";
 import type { ObjectChange } from "../../../kube/view.ts";
 import type { ApiNode, ApiPod } from "../api-pod-and-node.ts";

@@ -1,6 +1,6 @@
 import type { PersistentVolume } from "../../../api/kubernetes/cluster-objects.ts";
 import type { LabelSet } from "../../../core/label-selector.ts";
-import type { VolumeIndex } from "../../../core/scheduling/problem.ts";
+import type { VolumeIndex } from "../../../core/volumes.ts";
 import type { NodeInfo } from "./node-info.ts";
 import type { PodProfile } from "./pod-profile.ts";
 

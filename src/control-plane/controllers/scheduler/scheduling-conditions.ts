@@ -1,6 +1,6 @@
+import { cacheKey } from "../../../kube/client.ts";
 import type { ControllerContext } from "../../../kube/controller.ts";
 import { isKubeError } from "../../../kube/kube-error.ts";
-import { cacheKey } from "../../../kube/object-cache.ts";
 import { builtInTypes } from "../../../kube/resources.ts";
 import { rfc3339 } from "../../../util/timestamp.ts";
 import { type ApiPod, conditionOfType } from "../api-pod-and-node.ts";

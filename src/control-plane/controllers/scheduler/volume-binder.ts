@@ -1,6 +1,6 @@
 import type { PersistentVolumeClaim } from "../../../api/kubernetes/cluster-objects.ts";
+import { cacheKey } from "../../../kube/client.ts";
 import type { ControllerContext } from "../../../kube/controller.ts";
-import { cacheKey } from "../../../kube/object-cache.ts";
 import { builtInTypes } from "../../../kube/resources.ts";
 import type { Timer } from "../../../util/clock.ts";
 import { isVolumeReachable, matchingVolume, selectedNode, selectedNodeAnnotation } from "../volumes/volume-matching.ts";

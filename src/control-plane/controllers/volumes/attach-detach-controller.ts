@@ -2,9 +2,9 @@ import type { PersistentVolume, PersistentVolumeClaim } from "../../../api/kuber
 import type { KubeObject } from "../../../api/object.ts";
 import { isTerminalPod } from "../../../core/pod-predicates.ts";
 import { volumeClaimKeys } from "../../../core/volumes.ts";
+import { cacheKey } from "../../../kube/client.ts";
 import { type Controller, type ControllerContext, reconcileController, triggerOn } from "../../../kube/controller.ts";
 import { ignoreKubeErrors } from "../../../kube/kube-error.ts";
-import { cacheKey } from "../../../kube/object-cache.ts";
 import type { RequeueAfter } from "../../../kube/reconciler.ts";
 import { builtInTypes } from "../../../kube/resources.ts";
 import { recordAt, textAt } from "../../object-fields.ts";

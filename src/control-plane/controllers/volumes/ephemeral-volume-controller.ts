@@ -1,9 +1,9 @@
 import { namespaceOf } from "../../../api/object.ts";
 import { isTerminatingPod } from "../../../core/pod-predicates.ts";
 import { volumeClaimName } from "../../../core/volumes.ts";
+import { cacheKey } from "../../../kube/client.ts";
 import { type Controller, type ControllerContext, reconcileController, triggerOn } from "../../../kube/controller.ts";
 import { ignoreKubeErrors } from "../../../kube/kube-error.ts";
-import { cacheKey } from "../../../kube/object-cache.ts";
 import { builtInTypes } from "../../../kube/resources.ts";
 import { recordAt } from "../../object-fields.ts";
 import type { ApiPod } from "../api-pod-and-node.ts";

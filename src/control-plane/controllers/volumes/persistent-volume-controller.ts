@@ -1,9 +1,9 @@
 import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from "../../../api/kubernetes/cluster-objects.ts";
 import { labels } from "../../../api/labels.ts";
 import type { KubeObject } from "../../../api/object.ts";
+import { cacheKey } from "../../../kube/client.ts";
 import { type Controller, type ControllerContext, reconcileController, triggerOn } from "../../../kube/controller.ts";
 import { isKubeError } from "../../../kube/kube-error.ts";
-import { cacheKey } from "../../../kube/object-cache.ts";
 import type { RequeueAfter } from "../../../kube/reconciler.ts";
 import { builtInTypes } from "../../../kube/resources.ts";
 import { recordAt, textAt } from "../../object-fields.ts";

@@ -2,9 +2,9 @@ import type { LabelSelector } from "../../../api/kubernetes/pod.ts";
 import type { KubeObject, OwnerReference } from "../../../api/object.ts";
 import { compileSelector } from "../../../core/label-selector.ts";
 import type { DeleteOptions, ResourceType } from "../../../kube/client.ts";
+import { cacheKey } from "../../../kube/client.ts";
 import type { ControllerContext } from "../../../kube/controller.ts";
 import { ignoreKubeErrors, isKubeError } from "../../../kube/kube-error.ts";
-import { cacheKey } from "../../../kube/object-cache.ts";
 import { apiVersionOf } from "../../../kube/resources.ts";
 import type { ObjectChange } from "../../../kube/view.ts";
 

@@ -2,7 +2,8 @@ import type { PersistentVolumeClaim, StorageClass } from "../../../api/kubernete
 import type { Pod, SelectorRequirement } from "../../../api/kubernetes/pod.ts";
 import { closestMatch } from "../../../api/manifest/closest-match.ts";
 import { namespaceOf } from "../../../api/object.ts";
-import type { SchedulingProblem, VolumeIndex } from "../../scheduling/problem.ts";
+import type { SchedulingProblem } from "../../scheduling/problem.ts";
+import type { VolumeIndex } from "../../volumes.ts";
 import { volumeClaimName } from "../../volumes.ts";
 import type { EditedObject } from "../edit.ts";
 import { addOperation, jsonPointer, type PatchPath, removeOperation, replaceOperation } from "../json-patch.ts";

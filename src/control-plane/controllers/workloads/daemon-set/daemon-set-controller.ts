@@ -1,7 +1,7 @@
 import { isSameJson } from "../../../../api/json.ts";
 import { isTerminalPod, isTerminatingPod } from "../../../../core/pod-predicates.ts";
+import { cacheKey } from "../../../../kube/client.ts";
 import { type ControllerContext, reconcileController, triggerOn } from "../../../../kube/controller.ts";
-import { cacheKey } from "../../../../kube/object-cache.ts";
 import type { RequeueAfter } from "../../../../kube/reconciler.ts";
 import { builtInTypes } from "../../../../kube/resources.ts";
 import type { ObjectChange } from "../../../../kube/view.ts";
