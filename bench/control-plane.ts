@@ -95,7 +95,7 @@ async function managedList(): Promise<readonly Figure[]> {
 async function listed(fieldManager?: string): Promise<{ first: number; again: number; rss: number }> {
   const { api, client } = server(fieldManager);
   await fill(client, podCount);
-  const served = await serveApi(api, { host: "127.0.0.1", port: 0, onInternalError: console.error });
+  const served = await serveApi(api, { token: "token", host: "127.0.0.1", port: 0, onInternalError: console.error });
   const credentials = fixedCredentials({ headers: bearerHeaders(served.token) });
   const transport = socketTransport({ server: served.url, tls: {}, credentials, namespace: "default" });
   const { signal } = new AbortController();

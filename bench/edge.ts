@@ -69,7 +69,7 @@ async function serve(): Promise<void> {
     for (let ordinal = 0; ordinal < count; ordinal++) await client.create(builtInTypes.Pod, pod(name, ordinal));
   };
   await create("early");
-  const served = await serveApi(api, { host: "127.0.0.1", port: 0, onInternalError: console.error });
+  const served = await serveApi(api, { token: "token", host: "127.0.0.1", port: 0, onInternalError: console.error });
   process.on("message", () => void create("late"));
   process.send?.({ url: served.url, token: served.token } satisfies Address);
 }

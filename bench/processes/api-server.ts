@@ -32,7 +32,13 @@ await createObjects(api, [...pools, { apiVersion: "v1", kind: "Namespace", metad
 
 const hosts = ["127.0.0.1"];
 const certificate = await makeCertificate({ hosts, now: clock.now() });
-const served = await serveApi(api, { host: "127.0.0.1", port: 0, certificate, onInternalError: console.error });
+const served = await serveApi(api, {
+  token: "token",
+  host: "127.0.0.1",
+  port: 0,
+  certificate,
+  onInternalError: console.error,
+});
 writeFileSync(values.kubeconfig ?? "kubeconfig", served.kubeconfig);
 
 const claimTimes: number[] = [];

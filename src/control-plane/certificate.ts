@@ -1,4 +1,4 @@
-import { randomUUID, X509Certificate } from "node:crypto";
+import { X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
 
 /** Certificate and key of a TLS server, as PEM. */
@@ -20,7 +20,7 @@ const validityMs = 365 * dayMs;
 /** A self-signed certificate; the kubeconfig carries it as its CA. (05:CP-S1) */
 export async function makeCertificate({ hosts, now }: CertificateOptions): Promise<ServerCertificate> {
   const generate = await loadGenerator();
-  const made = await generate([{ name: "commonName", value: `karpenter-up-${randomUUID().slice(0, 8)}` }], {
+  const made = await generate([{ name: "commonName", value: `karpenter-up-${now.toString(36)}` }], {
     keyType: "ec",
     algorithm: "sha256",
     notBeforeDate: new Date(now - dayMs), // client and server clocks may differ

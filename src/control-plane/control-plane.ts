@@ -2,7 +2,7 @@ import type { KubeObject } from "../api/object.ts";
 import { combinedInstanceSource } from "../cloud/combined-instance-source.ts";
 import { defaultInstance, InstanceList, type InstanceSource } from "../cloud/instance-source.ts";
 import { builtInTypes } from "../kube/resources.ts";
-import { acceleratedClock, type Clock, systemClock } from "../util/clock.ts";
+import { acceleratedClock, type Clock } from "../util/clock.ts";
 import { Random } from "../util/random.ts";
 import { ApiServer } from "./api/server.ts";
 import type { LogSource } from "./api/subresources/log.ts";
@@ -16,6 +16,10 @@ import { openJournal } from "./store/file-journal.ts";
 import type { Journal, JournalEntry } from "./store/journal.ts";
 
 export interface ControlPlaneOptions {
+  /** Real time, which certificates go by; the cluster's own time may run faster. */
+  readonly realClock: Clock;
+  /** Grants full access to the API server. */
+  readonly token: string;
   readonly host: string;
   /** Zero: any free port. */
   readonly port: number;
@@ -57,16 +61,18 @@ export interface ControlPlane extends ServedApi, ControlPlaneContext {
 
 /** Starts an API server with our CRDs, its HTTP listener and a simulated cluster: what `karpenter up` runs. */
 export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
-  const { host, port, isPlainHttp, folder, onInternalError } = options;
+  const { host, port, token, isPlainHttp, folder, realClock, onInternalError } = options;
   const cleanups: (() => Promise<void>)[] = [];
   const close = async () => {
     for (const step of cleanups.splice(0).reverse()) await step();
   };
-  const random = new Random(`up-${systemClock().now()}`);
+  const random = new Random(`up-${realClock.now()}`);
   try {
-    const certificate = isPlainHttp ? undefined : await loadOrCreateCertificate(folder, certificateFor(host));
+    const certificate = isPlainHttp
+      ? undefined
+      : await loadOrCreateCertificate(folder, { hosts: hostsOf(host), now: realClock.now() });
     const { api, losses } = await openServer(options, { random, cleanups });
-    const served = await serveApi(api, { host, port, certificate, onInternalError });
+    const served = await serveApi(api, { host, port, token, certificate, onInternalError });
     cleanups.push(() => served.close());
     await installCrds(api, "all");
     await createObjects(api, [{ apiVersion: "v1", kind: "Namespace", metadata: { name: "karpenter" } }]);
@@ -79,10 +85,9 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
   }
 }
 
-/** Certificates use real time, not the cluster's. */
-function certificateFor(host: string): { readonly hosts: readonly string[]; readonly now: number } {
-  const hosts = [...new Set([host, "127.0.0.1", "::1", "localhost"])];
-  return { hosts: hosts.filter((one) => one !== "0.0.0.0" && one !== "::"), now: systemClock().now() };
+/** The names and addresses the server is reached by. */
+function hostsOf(host: string): readonly string[] {
+  return [...new Set([host, "127.0.0.1", "::1", "localhost"])].filter((one) => one !== "0.0.0.0" && one !== "::");
 }
 
 interface StartupContext {
@@ -93,14 +98,14 @@ interface StartupContext {
 
 /** Starts the API server with the contents of its data folder. */
 async function openServer(
-  { data, speed, logs, onInternalError }: ControlPlaneOptions,
+  { data, speed, logs, realClock, onInternalError }: ControlPlaneOptions,
   { random, cleanups }: StartupContext,
 ): Promise<{ readonly api: ApiServer; readonly losses: readonly string[] }> {
   if (data === undefined)
-    return { api: new ApiServer({ clock: clockFrom(undefined, speed), random, logs }), losses: [] };
+    return { api: new ApiServer({ clock: clusterClock(realClock, { speed }), random, logs }), losses: [] };
   const openedJournal = await openJournal(data.folder, { recover: data.recover });
   cleanups.push(openedJournal.abandon);
-  const clock = clockFrom(openedJournal.lastAt, speed);
+  const clock = clusterClock(realClock, { speed, lastAt: openedJournal.lastAt });
   let snapshot: () => Iterable<JournalEntry> = () => [];
   const journal: Journal & { close(): Promise<void> } = await openedJournal.begin({
     now: () => clock.now(),
@@ -115,17 +120,21 @@ async function openServer(
 }
 
 /** Time never runs backwards: a cluster that ran accelerated continues from its own last time. */
-function clockFrom(lastAt: number | undefined, speed: number): Clock {
-  const system = systemClock();
-  const startAt = Math.max(system.now(), lastAt ?? 0);
-  return speed === 1 && startAt === system.now() ? system : acceleratedClock({ speed, startAt });
+function clusterClock(
+  realClock: Clock,
+  { speed, lastAt = 0 }: { readonly speed: number; readonly lastAt?: number | undefined },
+): Clock {
+  const startAt = Math.max(realClock.now(), lastAt);
+  return speed === 1 && startAt === realClock.now()
+    ? realClock
+    : acceleratedClock({ speed, clock: realClock, startAt });
 }
 
 const nodeWaitMs = 10_000; // real time
 
 /** Starts the simulated cluster, including nodes of an earlier run. Resolves when the nodes are registered. */
 async function runCluster(
-  { nodes, cloudInstances, onInternalError }: ControlPlaneOptions,
+  { nodes, cloudInstances, realClock, onInternalError }: ControlPlaneOptions,
   { api, random }: ControlPlaneContext,
 ): Promise<{ stop(): Promise<void> }> {
   const { clock } = api;
@@ -146,15 +155,18 @@ async function runCluster(
       if (isInternalFailure(failure)) onInternalError(failure.error);
     },
   });
-  await untilNodes(api, new Set(instances.map(({ nodeName }) => nodeName)));
+  await untilNodes(api, { missing: new Set(instances.map(({ nodeName }) => nodeName)), realClock });
   return controllers;
 }
 
 /** Waits at most 10 s: the cluster is usable without all its nodes. */
-async function untilNodes(api: ApiServer, missing: Set<string>): Promise<void> {
+async function untilNodes(
+  api: ApiServer,
+  { missing, realClock }: { readonly missing: Set<string>; readonly realClock: Clock },
+): Promise<void> {
   if (missing.size === 0) return;
   const timeout = new AbortController();
-  const timer = systemClock().setTimer(nodeWaitMs, () => timeout.abort());
+  const timer = realClock.setTimer(nodeWaitMs, () => timeout.abort());
   for await (const event of api.watch(api.kinds.get(builtInTypes.Node), { signal: timeout.signal })) {
     if (event.type === "ADDED") missing.delete(event.object.metadata.name ?? "");
     if (missing.size === 0) break;

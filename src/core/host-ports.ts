@@ -1,6 +1,14 @@
 import type { Pod } from "../api/kubernetes/pod.ts";
 import { namespacedName } from "../api/object.ts";
-import type { HostPort } from "./scheduling/problem.ts";
+
+/** A host port that a pod uses on its node. (02:S-50) */
+export interface HostPort {
+  readonly ip: string;
+  readonly port: number;
+  readonly protocol: string;
+  /** namespace/name of the pod: it never conflicts with itself. */
+  readonly owner: string;
+}
 
 /** A wanted port and the one it conflicts with. */
 export interface HostPortConflict {

@@ -1,4 +1,3 @@
-import type { KubeObject } from "../api/object.ts";
 import { forEachInSteps, type Steps } from "../util/steps.ts";
 
 /** Called for every change of a cache, in order. Exceptions are reported and do not affect other handlers. */

@@ -13,7 +13,7 @@ kubeClientContract("HTTP to the embedded server", {
     const onFault = (error: unknown) => {
       throw error;
     };
-    const served = await serveApi(api, { host: "127.0.0.1", port: 0, onInternalError: onFault });
+    const served = await serveApi(api, { token: "token", host: "127.0.0.1", port: 0, onInternalError: onFault });
     const credentials = fixedCredentials({ headers: bearerHeaders(served.token) });
     const transport = socketTransport({ server: served.url, tls: {}, credentials, namespace: "default" });
     const close = async () => {

@@ -32,7 +32,12 @@ export interface Served extends ServedApi {
 export async function startServed({ withCrds = false }: { readonly withCrds?: boolean } = {}): Promise<Served> {
   const { api } = apiOn(systemClock(), { seed: "served" });
   const faults: unknown[] = [];
-  const served = await serveApi(api, { host: "127.0.0.1", port: 0, onInternalError: (error) => faults.push(error) });
+  const served = await serveApi(api, {
+    token: "token",
+    host: "127.0.0.1",
+    port: 0,
+    onInternalError: (error) => faults.push(error),
+  });
   if (withCrds) await installCrds(api, "all");
   const agent = new Agent({ keepAlive: true, maxSockets: 8 });
   const begin = (method: string, path: string, { headers = {}, body, token = served.token }: AskOptions) =>

@@ -44,6 +44,7 @@ export async function startEmbedded({ nodes = 3 }: { readonly nodes?: number } =
   const certificate = await makeCertificate({ hosts: ["127.0.0.1"], now: clock.now() });
   const faults: unknown[] = [];
   const served = await serveApi(api, {
+    token: "token",
     host: "127.0.0.1",
     port: 0,
     certificate,
@@ -70,13 +71,24 @@ export function startWithController(): Promise<Embedded> {
   return startUp((common) => startSandbox({ ...common, ...own }));
 }
 
-type Common = Pick<ControlPlaneOptions, "host" | "port" | "isPlainHttp" | "folder" | "onInternalError">;
+type Common = Pick<
+  ControlPlaneOptions,
+  "realClock" | "token" | "host" | "port" | "isPlainHttp" | "folder" | "onInternalError"
+>;
 
 async function startUp(start: (common: Common) => Promise<ControlPlane>): Promise<Embedded> {
   const folder = mkdtempSync(join(tmpdir(), "karpenter-up-"));
   const faults: unknown[] = [];
   const onFault = (error: unknown) => faults.push(error);
-  const started = await start({ host: "127.0.0.1", port: 0, isPlainHttp: false, folder, onInternalError: onFault });
+  const started = await start({
+    realClock: systemClock(),
+    token: "token",
+    host: "127.0.0.1",
+    port: 0,
+    isPlainHttp: false,
+    folder,
+    onInternalError: onFault,
+  });
   const close = async () => {
     await started.close();
     rmSync(folder, { recursive: true, force: true });

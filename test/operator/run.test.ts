@@ -11,6 +11,7 @@ import { InProcessClient } from "../../src/control-plane/in-process-client.ts";
 import type { KubeClient } from "../../src/kube/client.ts";
 import type { Lease } from "../../src/kube/lease.ts";
 import { builtInTypes, karpenterTypes } from "../../src/kube/resources.ts";
+import { systemClock } from "../../src/util/clock.ts";
 import { builtCli } from "../cli/built-cli.ts";
 import { kwokClass, pool } from "../controllers/pool-objects.ts";
 import { parseExposition } from "./scrape.ts";
@@ -24,6 +25,8 @@ let client: KubeClient;
 
 beforeAll(async () => {
   const options = {
+    realClock: systemClock(),
+    token: "token",
     host: "127.0.0.1",
     port: 0,
     isPlainHttp: true,

@@ -12,6 +12,7 @@ import type { KubeObject } from "../../src/api/object.ts";
 import { loadObjects } from "../../src/control-plane/load-objects.ts";
 import { builtInTypes, karpenterTypes } from "../../src/kube/resources.ts";
 import { type Sandbox, startSandbox } from "../../src/operator/sandbox/sandbox.ts";
+import { systemClock } from "../../src/util/clock.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "karpenter-sandbox-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -31,6 +32,8 @@ async function withSandbox(data: string | undefined, play: (scene: Scene) => Pro
   const faults: unknown[] = [];
   const sandbox = await startSandbox({
     ...{
+      realClock: systemClock(),
+      token: "token",
       host: "127.0.0.1",
       port: 0,
       isPlainHttp: true,

@@ -1,5 +1,6 @@
 import { resources as resourceNames } from "../../src/api/labels.ts";
 import { intersects, isCompatible } from "../../src/core/compatibility.ts";
+import type { HostPort } from "../../src/core/host-ports.ts";
 import { hostPortConflict } from "../../src/core/host-ports.ts";
 import { type InstanceType, type Offering, offeringGroups } from "../../src/core/instance-type.ts";
 import { checkMinValues, describeMinValues } from "../../src/core/min-values.ts";
@@ -12,7 +13,6 @@ import {
   type Resources,
   resourcesFit,
 } from "../../src/core/resources.ts";
-import type { HostPort } from "../../src/core/scheduling/problem.ts";
 import { Quantity } from "../../src/util/quantity.ts";
 import { type DaemonGroup, type Refused, refused } from "./world.ts";
 

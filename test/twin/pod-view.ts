@@ -1,9 +1,10 @@
 import type { Pod } from "../../src/api/kubernetes/pod.ts";
+import type { HostPort } from "../../src/core/host-ports.ts";
 import { hostPortsOf } from "../../src/core/host-ports.ts";
 import { podRequests } from "../../src/core/pod-requests.ts";
 import { Requirements } from "../../src/core/requirements.ts";
 import type { Resources } from "../../src/core/resources.ts";
-import type { HostPort, SchedulingProblem } from "../../src/core/scheduling/problem.ts";
+import type { SchedulingProblem } from "../../src/core/scheduling/problem.ts";
 import { podVolumesByDriver, volumeRequirementAlternatives } from "../../src/core/volumes.ts";
 
 /** A pod as one attempt sees it, with the preferences it still has. (02:T-8) */

@@ -1,9 +1,10 @@
 import type { Pod } from "../../src/api/kubernetes/pod.ts";
 import type { Taint } from "../../src/api/labels.ts";
+import type { HostPort } from "../../src/core/host-ports.ts";
 import type { InstanceType } from "../../src/core/instance-type.ts";
 import type { Requirements } from "../../src/core/requirements.ts";
 import type { Resources } from "../../src/core/resources.ts";
-import type { ExistingNode, HostPort, SchedulingProblem } from "../../src/core/scheduling/problem.ts";
+import type { ExistingNode, SchedulingProblem } from "../../src/core/scheduling/problem.ts";
 import type { Ledger } from "./reservations.ts";
 import type { Topology } from "./topology.ts";
 

@@ -1,7 +1,9 @@
+import { randomBytes } from "node:crypto";
 import { join, resolve } from "node:path";
 import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from "../../control-plane/control-plane.ts";
 import { stateFolder, writePrivateFile } from "../../control-plane/http/state-folder.ts";
 import { type Sandbox, startSandbox } from "../../operator/sandbox/sandbox.ts";
+import { systemClock } from "../../util/clock.ts";
 import { errorText } from "../../util/error-text.ts";
 import { exitCodes, type Io } from "../io.ts";
 import type { UntilStopped } from "../until-stopped.ts";
@@ -52,6 +54,8 @@ interface UpStartContext {
 function startCluster(options: UpOptions, { io, version, folder }: UpStartContext): Promise<ControlPlane | Sandbox> {
   const { dataDir, region } = options;
   const controlPlaneOptions: ControlPlaneOptions = {
+    realClock: systemClock(),
+    token: randomBytes(24).toString("base64url"),
     host: options.listen,
     port: options.port,
     isPlainHttp: options.plainHttp === true,

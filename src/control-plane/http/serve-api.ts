@@ -3,7 +3,6 @@ import type { ServerCertificate } from "../certificate.ts";
 import { apiHandler } from "./api-handler.ts";
 import { type HttpListener, listenHttp } from "./http-listener.ts";
 import { kubeconfigText } from "./kubeconfig-text.ts";
-import { makeToken } from "./token.ts";
 
 export interface ServeApiOptions {
   readonly host: string;
@@ -11,8 +10,8 @@ export interface ServeApiOptions {
   readonly port: number;
   /** Absent: plain HTTP, on loopback only. */
   readonly certificate?: ServerCertificate | undefined;
-  /** Grants full access; generated unless given. */
-  readonly token?: string | undefined;
+  /** Grants full access. */
+  readonly token: string;
   /** Internal errors; clients only see "Internal error occurred". */
   readonly onInternalError: (error: unknown) => void;
 }
@@ -26,7 +25,7 @@ export interface ServedApi extends HttpListener {
 
 /** Starts to listen for an API server. */
 export async function serveApi(api: ApiServer, options: ServeApiOptions): Promise<ServedApi> {
-  const { host, port, certificate, onInternalError, token = makeToken() } = options;
+  const { host, port, certificate, onInternalError, token } = options;
   const handler = apiHandler({ api, now: () => api.clock.now(), token });
   const listening = await listenHttp({ host, port, certificate, handler, onInternalError });
   const { url } = listening;

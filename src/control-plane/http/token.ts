@@ -1,8 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
-
-export function makeToken(): string {
-  return randomBytes(24).toString("base64url");
-}
+import { createHash, timingSafeEqual } from "node:crypto";
 
 /** Compares hashes in constant time. (05:CP-S2) */
 export function tokenChecker(token: string): (authorization: string | undefined) => boolean {

@@ -4,6 +4,7 @@ import type { Taint } from "../../api/labels.ts";
 import { Bitset } from "../../util/bitset.ts";
 import { forEachInSteps, type Steps } from "../../util/steps.ts";
 import { intersects, isCompatible } from "../compatibility.ts";
+import type { HostPort } from "../host-ports.ts";
 import { hostPortsOf } from "../host-ports.ts";
 import { podRequests } from "../pod-requests.ts";
 import { Requirements } from "../requirements.ts";
@@ -11,7 +12,6 @@ import { mergeResources, type Resources } from "../resources.ts";
 import { firstUntoleratedTaint, withPreferNoScheduleToleration } from "../tolerations.ts";
 import type { InstanceTypeTable } from "./instance-type-table.ts";
 import { usesDra } from "./pod-class.ts";
-import type { HostPort } from "./problem.ts";
 import type { ResourceSpace } from "./resource-space.ts";
 
 /** What scheduling needs of a DaemonSet's pod. */

@@ -1,11 +1,11 @@
 import type { Bitset } from "../../util/bitset.ts";
+import type { HostPort } from "../host-ports.ts";
 import { hostPortConflict, hostPortsOf } from "../host-ports.ts";
 import { offeringCapacityType, offeringReservationId } from "../instance-type.ts";
 import { checkMinValues } from "../min-values.ts";
 import { firstUntoleratedTaint } from "../tolerations.ts";
 import { narrowByTopology } from "./narrow-by-topology.ts";
 import type { CandidateFit, Pass, PlannedNodeState, PoolTemplate, QueuedPod } from "./pass-state.ts";
-import type { HostPort } from "./problem.ts";
 import type { RequirementState } from "./requirement-state.ts";
 import type { Variant } from "./variants.ts";
 

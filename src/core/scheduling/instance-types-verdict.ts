@@ -1,12 +1,12 @@
 import { resources } from "../../api/labels.ts";
 import { Bitset } from "../../util/bitset.ts";
+import type { HostPort } from "../host-ports.ts";
 import { hostPortConflict, hostPortsOf } from "../host-ports.ts";
 import { checkMinValues, describeMinValues } from "../min-values.ts";
 import { amountOf, maxResources, mergeResources, minResources, noResources, type Resources } from "../resources.ts";
 import { type CandidateVerdict, requirementsWithHostname } from "./candidate-verdict.ts";
 import type { NodeCandidate, PodAttempt } from "./fit-on-planned-node.ts";
 import type { Pass, PoolTemplate, QueuedPod } from "./pass-state.ts";
-import type { HostPort } from "./problem.ts";
 import type { InstanceTypesCause } from "./refusal.ts";
 
 /** Why no instance type is left. (02:F-3) */

@@ -1,5 +1,6 @@
 import type { Pod } from "../../api/kubernetes/pod.ts";
 import type { Bitset } from "../../util/bitset.ts";
+import type { HostPort } from "../host-ports.ts";
 import type { NodeVolumes } from "../volumes.ts";
 import type { DaemonGroup } from "./daemon-overhead.ts";
 import type { EmptyPool } from "./decision.ts";
@@ -7,7 +8,7 @@ import type { InstanceTypeTable } from "./instance-type-table.ts";
 import type { NodeClaimTemplate } from "./node-claim-template.ts";
 import type { PlannedNodeOrder } from "./planned-node-order.ts";
 import type { PodClass } from "./pod-class.ts";
-import type { ExistingNode, HostPort, SchedulingProblem } from "./problem.ts";
+import type { ExistingNode, SchedulingProblem } from "./problem.ts";
 import type { RequirementState, RequirementStates } from "./requirement-state.ts";
 import type { RequirementTable } from "./requirement-table.ts";
 import type { Reservations } from "./reservations.ts";

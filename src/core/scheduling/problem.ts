@@ -1,14 +1,9 @@
 import type { NodePool } from "../../api/kinds/node-pool.ts";
-import type {
-  Namespace,
-  PersistentVolume,
-  PersistentVolumeClaim,
-  SelectorOwner,
-  StorageClass,
-} from "../../api/kubernetes/cluster-objects.ts";
+import type { Namespace, SelectorOwner } from "../../api/kubernetes/cluster-objects.ts";
 import type { Pod, TopologySpreadConstraint } from "../../api/kubernetes/pod.ts";
 import type { LabelPolicy } from "../../api/label-policy.ts";
 import type { Taint } from "../../api/labels.ts";
+import type { HostPort } from "../host-ports.ts";
 import type { InstanceType } from "../instance-type.ts";
 import type { Resources } from "../resources.ts";
 import type { NodeVolumes, VolumeIndex } from "../volumes.ts";
@@ -99,13 +94,4 @@ export interface ExistingNode {
   readonly volumes: NodeVolumes;
   /** Its consolidateAfter period has not passed: not a destination for voluntary moves. (02:Q-7) */
   readonly underConsolidateAfter?: boolean;
-}
-
-/** A host port that a pod uses on its node. (02:S-50) */
-export interface HostPort {
-  readonly ip: string;
-  readonly port: number;
-  readonly protocol: string;
-  /** namespace/name of the pod: it never conflicts with itself. */
-  readonly owner: string;
 }

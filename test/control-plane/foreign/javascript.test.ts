@@ -17,6 +17,7 @@ beforeAll(async () => {
   const api = new ApiServer({ clock, random: new Random("foreign") });
   const certificate = await makeCertificate({ hosts: ["127.0.0.1"], now: clock.now() });
   served = await serveApi(api, {
+    token: "token",
     host: "127.0.0.1",
     port: 0,
     certificate,
