@@ -11,15 +11,7 @@ import { namespacedName, namespaceOf } from "../../../api/object.ts";
 import type { HostPort } from "../../../core/host-ports.ts";
 import { hostPortsOf } from "../../../core/host-ports.ts";
 import { type CompiledSelector, compileSelector, type LabelSet } from "../../../core/label-selector.ts";
-
-<<<<<<< HEAD
-
 import { isTerminalPod, isTerminatingPod } from "../../../core/pod-predicates.ts";
-import type { HostPort } from "../../../core/scheduling/problem.ts";
-
-=======
->>>>>>> 25d2f94 (refactor(control-plane): real time and the token arrive by argument)
-
 import { volumeClaimKeys } from "../../../core/volumes.ts";
 import type { ApiPod } from "../api-pod-and-node.ts";
 import { type NodeTest, nodeSelectorTermTest, requiredNodeTest } from "../node-selector.ts";
