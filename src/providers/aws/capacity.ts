@@ -83,7 +83,7 @@ function devices(typeInfo: Ec2InstanceTypeInfo, settings: NodeSettings): Resourc
   );
 }
 
-/** As many as the node class asks for, else as many as there can be. (04 §2.3) */
+/** As many as the node class configures, by default the maximum. (04 §2.3) */
 function efas(typeInfo: Ec2InstanceTypeInfo, { networkInterfaces }: NodeSettings): number {
   if (networkInterfaces.length === 0) return typeInfo.efas;
   return networkInterfaces.filter(({ interfaceType }) => interfaceType === "efa-only").length;

@@ -9,15 +9,15 @@ import { chooseLaunchOffers } from "./choose-launch-offers.ts";
 
 const policy = labelPolicy("all");
 
-interface Asked {
+interface ClaimSpec {
   readonly requirements?: readonly object[];
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-function chosen(types: readonly InstanceTypeBuilder[], asked: Asked = {}): readonly string[] {
+function chosen(types: readonly InstanceTypeBuilder[], given: ClaimSpec = {}): readonly string[] {
   const claim = {
-    metadata: { annotations: asked.annotations },
-    spec: { requirements: asked.requirements ?? [] },
+    metadata: { annotations: given.annotations },
+    spec: { requirements: given.requirements ?? [] },
   } as unknown as NodeClaim;
   const launchRequest = claimLaunchRequestOf(claim, policy);
   const offers = launchableOfferings(
@@ -53,7 +53,7 @@ describe("launchChoice", () => {
     expect(chosen([dear])).toEqual(["m.large spot"]);
   });
 
-  it("02:L-33 the 60 cheapest types are asked for", () => {
+  it("02:L-33 the 60 cheapest types are requested", () => {
     const many = Array.from({ length: 70 }, (_, index) =>
       instanceType(`m.${index}`)
         .onlyOnDemand()
@@ -66,13 +66,13 @@ describe("launchChoice", () => {
   });
 
   it("04 §3.2 minValues keep the exotic, and refuse where even so they are not reached, unless they were relaxed", () => {
-    const asked = (minValues: number) => ({
+    const flexible = (minValues: number) => ({
       requirements: [{ key: labels.instanceType, operator: "Exists", minValues }],
     });
     const types = [instanceType("m.metal"), instanceType("m.large")];
-    expect(chosen(types, asked(2))).toEqual(["m.large spot", "m.metal spot"]);
-    expect(chosen(types, asked(3))).toEqual([]);
+    expect(chosen(types, flexible(2))).toEqual(["m.large spot", "m.metal spot"]);
+    expect(chosen(types, flexible(3))).toEqual([]);
     const relaxed = { [annotations.minValuesRelaxed]: "true" };
-    expect(chosen(types, { ...asked(3), annotations: relaxed })).toEqual(["m.large spot", "m.metal spot"]);
+    expect(chosen(types, { ...flexible(3), annotations: relaxed })).toEqual(["m.large spot", "m.metal spot"]);
   });
 });

@@ -18,7 +18,7 @@ export function nodeSettingsOf({ spec }: Pick<Ec2NodeClass, "spec">): Partial<No
   };
 }
 
-/** What a block says without an expression: nobody evaluates those yet, so the family's default counts. (01 §1.6.4.3) */
+/** The kubelet settings without expressions: those are not evaluated yet, so the family's default applies. (01 §1.6.4.3) */
 function plainKubelet(block: KubeletConfiguration): KubeletSettings {
   const reading = managedKubelet(block);
   if (reading.kind === "error") return {};

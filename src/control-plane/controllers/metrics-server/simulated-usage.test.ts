@@ -18,7 +18,7 @@ function pod(uid: string, { cpuMilli, memoryMi }: { readonly cpuMilli: number; r
 const mi = 1024 * 1024;
 
 describe("05:CP-L13 usage", () => {
-  it("05:CP-L13 is near what a pod asks for, and the same for the same moment and seed", () => {
+  it("05:CP-L13 is close to the requests of a pod, and the same for the same moment and seed", () => {
     const arbitrary = fc.record({
       uid: fc.uuid(),
       cpuMilli: fc.integer({ min: 1, max: 64_000 }),

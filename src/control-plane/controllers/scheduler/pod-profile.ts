@@ -115,7 +115,7 @@ export function isProfileCurrent(profile: PodProfile, pod: ApiPod): boolean {
   );
 }
 
-/** metadata.generation tells; older servers do not maintain it for pods. */
+/** Compares metadata.generation, which older servers do not maintain for pods. */
 function sameSpec(before: ApiPod, pod: ApiPod): boolean {
   const { generation } = pod.metadata;
   if (generation !== undefined) return before.metadata.generation === generation;

@@ -121,7 +121,7 @@ class Scheduler {
     }
   }
 
-  /** The view tells what became of the pod; if it still needs a node it is retried. */
+  /** Retries the pod if, by the view, it still needs a node. */
   #bindFailed(pod: PodProfile, error: unknown): void {
     if (!this.#cache.isAssumed(pod.key)) return;
     this.#cache.removePod(pod.key);

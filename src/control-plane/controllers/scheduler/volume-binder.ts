@@ -3,7 +3,13 @@ import { cacheKey } from "../../../kube/client.ts";
 import type { ControllerContext } from "../../../kube/controller.ts";
 import { builtInTypes } from "../../../kube/resources.ts";
 import type { Timer } from "../../../util/clock.ts";
-import { isVolumeReachable, matchingVolume, selectedNode, selectedNodeAnnotation } from "../volumes/volume-matching.ts";
+import {
+  claimReference,
+  isVolumeReachable,
+  matchingVolume,
+  selectedNode,
+  selectedNodeAnnotation,
+} from "../volumes/volume-matching.ts";
 import type { PodProfile } from "./pod-profile.ts";
 import type { SchedulerCache } from "./scheduler-cache.ts";
 
@@ -63,12 +69,11 @@ export class VolumeBinder {
 
   async #bindOrProvision(claim: PersistentVolumeClaim, node: string): Promise<"found" | "provisioning"> {
     const { client } = this.#context;
-    const { name = "", namespace = "", uid = "" } = claim.metadata;
+    const { name = "", namespace } = claim.metadata;
     const facts = this.#cache.node(node)?.facts;
     const volume = facts && matchingVolume(claim, this.#cache.freeVolumes, facts);
     if (volume !== undefined) {
-      const claimRef = { apiVersion: "v1", kind: "PersistentVolumeClaim", namespace, name, uid };
-      const body = { spec: { claimRef } };
+      const body = { spec: { claimRef: claimReference(claim) } };
       await client.patch(builtInTypes.PersistentVolume, { name: volume.metadata.name ?? "" }, { kind: "merge", body });
       return "found";
     }

@@ -10,6 +10,7 @@ import { recordAt, textAt } from "../../object-fields.ts";
 import { labelOf } from "../node-selector.ts";
 import {
   accessModesOf,
+  claimReference,
   claimRefOf,
   isWaitingForConsumer,
   matchingVolume,
@@ -172,11 +173,6 @@ async function provision(claim: Claim, storageClass: StorageClass, context: Cont
     if (isKubeError(error, "already-exists")) return client.get(builtInTypes.PersistentVolume, { name });
     throw error;
   }
-}
-
-function claimReference({ metadata }: Claim): Readonly<Record<string, unknown>> {
-  const { namespace, name, uid } = metadata;
-  return { apiVersion: "v1", kind: "PersistentVolumeClaim", namespace, name, uid };
 }
 
 /** The volume's node affinity: the topology of its first consumer, or one the class allows. */

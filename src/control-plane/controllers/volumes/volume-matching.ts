@@ -16,6 +16,12 @@ export function selectedNode({ metadata }: PersistentVolumeClaim): string | unde
   return metadata.annotations?.[selectedNodeAnnotation];
 }
 
+/** The claimRef of a volume bound to the claim. */
+export function claimReference({ metadata }: PersistentVolumeClaim) {
+  const { namespace, name, uid } = metadata;
+  return { apiVersion: "v1", kind: "PersistentVolumeClaim", namespace, name, uid };
+}
+
 /** The claim a volume's claimRef names. */
 export function claimRefOf(volume: PersistentVolume): { readonly key: string; readonly uid: string } | undefined {
   const ref = recordAt(volume.spec, "claimRef");

@@ -124,7 +124,7 @@ describe("rolling out", () => {
     );
   });
 
-  it("05:CP-L1 scaling in the middle, as the Kubernetes documentation tells it", () => {
+  it("05:CP-L1 scaling during a rollout, as in the Kubernetes documentation", () => {
     const sets = [
       { ...set("old1", 8), maxReplicas: 13 },
       { ...set("new2", 5), maxReplicas: 13 },

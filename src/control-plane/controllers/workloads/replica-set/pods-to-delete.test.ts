@@ -53,7 +53,7 @@ describe("victims of scaling down", () => {
     expect(order([second, first])).toEqual(["z", "a"]);
   });
 
-  it("05:CP-L2 of pods that crowd on a node one goes first, sisters of other sets counted", () => {
+  it("05:CP-L2 the node with most related pods loses one first, pods of sibling sets included", () => {
     const [a, b, c] = [pod("a", { node: "n1" }), pod("b", { node: "n2" }), pod("c", { node: "n3" })];
     const sisters = [pod("x", { node: "n2" }), pod("y", { node: "n3", phase: "Failed" })];
     expect(order([a, b, c], [a, b, c, ...sisters])[0]).toBe("b");

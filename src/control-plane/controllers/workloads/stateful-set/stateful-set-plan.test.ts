@@ -85,7 +85,7 @@ describe("what to do to a stateful set", () => {
       { create: [], remove: [1, 0] },
     ],
     [
-      "starts where it is told",
+      "starts at the first ordinal",
       { start: 5, replicas: 2 },
       [member(0), member(5), member(6)],
       { create: [], remove: [0] },
