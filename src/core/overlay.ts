@@ -3,6 +3,7 @@ import type { LabelPolicy } from "../api/label-policy.ts";
 import { labels } from "../api/labels.ts";
 import type { Problem } from "../api/problem.ts";
 import { reviewNodeOverlay } from "../api/validation/node-overlay.ts";
+import { byPrecedence } from "../api/validation/precedence.ts";
 import { Quantity } from "../util/quantity.ts";
 import { isCompatible } from "./compatibility.ts";
 import type { InstanceType, Offering } from "./instance-type.ts";
@@ -47,7 +48,7 @@ export function applyOverlays(
   if (overlays.length === 0) return { pools, faults: [], priced: noTypes, enlarged: noTypes };
   const application = new OverlayApplication(pools, policy);
   const faults: OverlayFault[] = [];
-  for (const overlay of [...overlays].sort(byOverlayPrecedence)) {
+  for (const overlay of [...overlays].sort(byPrecedence)) {
     const { problems } = reviewNodeOverlay({ spec: validatedSpec(overlay) }, policy);
     if (problems.length > 0) faults.push({ overlay, reason: "RuntimeValidation", problems });
     else if (!application.tryApply(overlay)) faults.push({ overlay, reason: "Conflict", message: conflictMessage });
@@ -61,7 +62,7 @@ export function applyPoolOverlays(
   { overlays, policy }: { readonly overlays: readonly NodeOverlay[]; readonly policy: LabelPolicy },
 ): OverlaidPool {
   const application = new OverlayApplication([pool], policy);
-  for (const overlay of [...overlays].sort(byOverlayPrecedence)) application.applyUnchecked(overlay);
+  for (const overlay of [...overlays].sort(byPrecedence)) application.applyUnchecked(overlay);
   const { pools, ...marks } = application.result();
   return { instanceTypes: pools[0]?.instanceTypes ?? [], ...marks };
 }
@@ -76,11 +77,6 @@ export function adjustedPrice(
   if (change === undefined) return price;
   const changed = change.endsWith("%") ? price * (1 + Number(change.slice(0, -1)) / 100) : price + Number(change);
   return Math.max(0, changed);
-}
-
-/** Heavier first, then the later name first. (02:O-3) */
-function byOverlayPrecedence(a: NodeOverlay, b: NodeOverlay): number {
-  return weightOf(b) - weightOf(a) || ((a.metadata.name ?? "") < (b.metadata.name ?? "") ? 1 : -1);
 }
 
 function weightOf({ spec }: NodeOverlay): number {

@@ -16,7 +16,8 @@ export interface BufferTemplate {
 /** The lowest priority. */
 const lowestPriority = -(2 ** 31);
 
-const unschedulableStatus: PodStatus = {
+/** Of a pod the scheduler found unschedulable. */
+export const unschedulableStatus: PodStatus = {
   phase: "Pending",
   conditions: [{ type: "PodScheduled", status: "False", reason: "Unschedulable" }],
 };

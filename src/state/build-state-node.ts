@@ -45,7 +45,8 @@ function loadOf(
   const { podRequests, daemonRequests } = usage;
   const csiNode = csiNodes.get(node?.metadata.name ?? "");
   const existing = existingNodeOf({
-    ...size,
+    capacity: size.capacity,
+    allocatable: size.allocatable,
     providerId,
     claim,
     node,

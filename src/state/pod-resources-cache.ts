@@ -4,40 +4,35 @@ import type { Resources } from "../core/resources.ts";
 
 /** Requests and limits of a pod; limits are computed when asked for, since only metrics do. */
 export class PodResources {
+  readonly pod: Pod;
   readonly requests: Resources;
-  readonly #pod: Pod;
   #limits: Resources | undefined;
 
   constructor(pod: Pod, reader: QuantityReader) {
-    this.#pod = pod;
+    this.pod = pod;
     this.requests = podRequests(pod, reader);
   }
 
   get limits(): Resources {
-    this.#limits ??= podLimits(this.#pod);
+    this.#limits ??= podLimits(this.pod);
     return this.#limits;
   }
-}
-
-interface CachedResources {
-  readonly spec: PodSpec;
-  readonly resources: PodResources;
 }
 
 /** Computes requests and limits once for all pods that share their containers. */
 export class PodResourcesCache {
   readonly #reader = new QuantityReader();
-  readonly #known = new WeakMap<readonly Container[], CachedResources>();
+  readonly #known = new WeakMap<readonly Container[], PodResources>();
 
   of(pod: Pod): PodResources {
     const { spec, status } = pod;
     const isResizing = status?.containerStatuses !== undefined || status?.initContainerStatuses !== undefined;
     if (isResizing || spec.containers === undefined) return new PodResources(pod, this.#reader); // its status counts too (02:A-6)
     const known = this.#known.get(spec.containers);
-    if (known !== undefined && hasSameInputs(known.spec, spec)) return known.resources;
-    const resources = new PodResources(pod, this.#reader);
-    this.#known.set(spec.containers, { spec, resources });
-    return resources;
+    if (known !== undefined && hasSameInputs(known.pod.spec, spec)) return known;
+    const made = new PodResources(pod, this.#reader);
+    this.#known.set(spec.containers, made);
+    return made;
   }
 }
 

@@ -39,7 +39,7 @@ const pod = (name: string, spec: object = {}, meta: ObjectMeta = {}): KubeObject
   spec: { containers: [{ name: "app", resources: { requests: { cpu: "1" } } }], ...spec },
 });
 
-const machine = (name: string, meta: ObjectMeta = {}): readonly KubeObject[] => [
+const nodeAndClaim = (name: string, meta: ObjectMeta = {}): readonly KubeObject[] => [
   {
     apiVersion: "karpenter.sh/v1",
     kind: "NodeClaim",
@@ -55,7 +55,7 @@ const machine = (name: string, meta: ObjectMeta = {}): readonly KubeObject[] => 
 const names = (pods: readonly { readonly metadata: ObjectMeta }[]) => pods.map(({ metadata }) => metadata.name);
 
 describe("the problem of a round", () => {
-  it("02:P-1 02:V-1 takes pending pods that validate, and tells what is wrong with others", () => {
+  it("02:P-1 02:V-1 takes pending pods that pass validation, and reports what is wrong with others", () => {
     const { problem, ignored } = scenario(
       pool("p"),
       pod("waits"),
@@ -78,25 +78,25 @@ describe("the problem of a round", () => {
     ]);
   });
 
-  it("02:P-33 passes over pools that make no nodes for pods, and says why", () => {
+  it("02:P-33 leaves out pools that launch no nodes for pods, and reports why", () => {
     const foreign = { template: { spec: { nodeClassRef: { ...nodeClass, kind: "EC2NodeClass" }, requirements: [] } } };
     const { problem, notes } = scenario(
       pool("good"),
       pool("static", { replicas: 1 }),
       pool("sick", {}, { status: { conditions: [{ type: "NodeClassReady", status: "False" }] } }),
-      pool("leaving", {}, { meta: { deletionTimestamp: gone } }),
+      pool("deleting", {}, { meta: { deletionTimestamp: gone } }),
       pool("theirs", foreign),
     );
     expect(problem.pools.map(({ nodePool }) => nodePool.metadata.name)).toEqual(["good"]);
     expect(notes.map((note) => note.code === "pool-passed-over" && [note.pool, note.because])).toEqual([
       ["static", "static"],
       ["sick", "not-ready"],
-      ["leaving", "deleting"],
+      ["deleting", "deleting"],
       ["theirs", "foreign-class"],
     ]);
   });
 
-  it("02:P-31 moves pods of machines on their way out, unless something holds them there", () => {
+  it("02:P-31 reschedules pods of nodes being deleted, unless they are blocked", () => {
     const budget: KubeObject = {
       apiVersion: "policy/v1",
       kind: "PodDisruptionBudget",
@@ -106,8 +106,8 @@ describe("the problem of a round", () => {
     const daemon = { ownerReferences: [{ apiVersion: "apps/v1", kind: "DaemonSet", name: "d", uid: "d" }] };
     const { problem } = scenario(
       pool("p"),
-      ...machine("leaves", { deletionTimestamp: gone }),
-      ...machine("stays"),
+      ...nodeAndClaim("leaves", { deletionTimestamp: gone }),
+      ...nodeAndClaim("stays"),
       pod("moves", { nodeName: "leaves" }),
       pod("held", { nodeName: "leaves" }, { labels: { app: "held" } }),
       pod("daemon", { nodeName: "leaves" }, daemon),
@@ -174,7 +174,7 @@ describe("the problem of a round", () => {
     expect(newest).toMatchObject({ metadata: { name: "new" }, spec: { affinity: { nodeAffinity: term("ssd") } } });
   });
 
-  it("02:B-6 virtual pods of buffers join after validation; unresolved buffers are told", () => {
+  it("02:B-6 virtual pods of buffers are added after validation; unresolved buffers are reported", () => {
     const buffer = (name: string, template: string): KubeObject => ({
       apiVersion: "autoscaling.x-k8s.io/v1beta1",
       kind: "CapacityBuffer",
@@ -200,7 +200,7 @@ describe("the problem of a round", () => {
     ]);
   });
 
-  it("02:O-9 sells what overlays make of the types", () => {
+  it("02:O-9 overlays change the instance types", () => {
     const overlay: KubeObject = {
       apiVersion: "karpenter.sh/v1alpha1",
       kind: "NodeOverlay",
@@ -219,7 +219,7 @@ describe("the problem of a round", () => {
       metadata: { name: "u" },
       status: { conditions: [{ type: "Launched", status: "False" }] },
     };
-    const [theirs, node] = machine("theirs");
+    const [theirs, node] = nodeAndClaim("theirs");
     const foreign = { ...theirs, spec: { nodeClassRef: { ...nodeClass, kind: "Other" } } } as KubeObject;
     const { problem, notes } = scenario(pool("p"), unlaunched, foreign, node as KubeObject);
     expect(notes).toEqual([{ code: "claim-not-launched", claim: "u" }]);

@@ -67,14 +67,15 @@ function completeMetadata(
   { kind, ordinal }: { readonly kind: ScenarioKind; readonly ordinal: number },
 ): ObjectMeta {
   const hasOwnAge = kind === "Node" || kind === "NodeClaim"; // completed together, see complete-nodes.ts
-  const isGoneWithoutFinalizer = metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).length === 0;
+  const isDeletingWithoutFinalizer =
+    metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).length === 0;
   return {
     ...metadata,
     name: metadata.name || `${metadata.generateName ?? ""}${ordinal}`,
     ...(isNamespaced(kind) && { namespace: namespaceOf(metadata) }),
     uid: metadata.uid || `00000000-0000-0000-0000-${String(ordinal).padStart(12, "0")}`,
     ...(!hasOwnAge && { creationTimestamp: metadata.creationTimestamp || rfc3339(ordinal * 1_000) }),
-    ...(isGoneWithoutFinalizer && { finalizers: [finalizers.termination] }), // it exists, so something holds it
+    ...(isDeletingWithoutFinalizer && { finalizers: [finalizers.termination] }), // it exists, so something holds it
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Container, ContainerPort, Pod, PodSpec, PodStatus } from "../../api/kubernetes/pod.ts";
 import { withDefaultRequests } from "../pod-requests.ts";
+import { unschedulableStatus } from "../virtual-pods.ts";
 
 /** Priority classes every cluster has. */
 const systemPriorities = { "system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000 } as const;
@@ -57,10 +58,6 @@ function withHostPort(port: ContainerPort, { hostNetwork }: { readonly hostNetwo
 }
 
 const runningStatus: PodStatus = { phase: "Running" };
-const unschedulableStatus: PodStatus = {
-  phase: "Pending",
-  conditions: [{ type: "PodScheduled", status: "False", reason: "Unschedulable" }],
-};
 const gatedStatus: PodStatus = {
   phase: "Pending",
   conditions: [{ type: "PodScheduled", status: "False", reason: "SchedulingGated" }],
