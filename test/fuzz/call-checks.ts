@@ -43,19 +43,19 @@ export interface CallChecksOptions {
   readonly complain: (what: string) => void;
 }
 
-/** As late as watches are, and then some for what is under way. */
+/** Longer than watches are late, plus calls under way. */
 const watchLagMs = 10_000;
 
-/** Stands where the operators' calls arrive, and says what they must not do. */
+/** Checks every call of the operators as it arrives at the server. */
 export class CallChecks {
   readonly #options: CallChecksOptions;
-  /** Machines something was done to: whoever ends them has a reason. */
+  /** Provider ids of instances the story disturbed: there is a reason to end them. */
   readonly #troubled = new Set<string>();
-  /** Claims of which their maker never heard. */
+  /** Claims whose creator got no answer. */
   readonly #unheard = new Set<string>();
   /** When a pool's limits last changed: watches are late, so for a while nobody need know. */
   readonly #limitsChangedAt = new Map<string, number>();
-  /** When claims were made, for storms. */
+  /** When claims were created, to find too many of them. */
   readonly creations: { readonly at: number; readonly pool: string; readonly name: string }[] = [];
   writes = 0;
   #onNextClaim: ((name: string) => void) | undefined;

@@ -11,6 +11,7 @@ import type { VirtualClock } from "../../src/util/virtual-clock.ts";
 import { CrashError } from "../world/faults/crash-error.ts";
 import { FaultPlan } from "../world/faults/fault-plan.ts";
 import { FaultyClient } from "../world/faults/faulty-client.ts";
+import { interceptCalls } from "../world/intercept-calls.ts";
 import { stepBudget } from "../world/step-budget.ts";
 import type { CallChecks } from "./call-checks.ts";
 import { chance } from "./objects.ts";
@@ -29,7 +30,7 @@ export interface OperatorsOptions {
   readonly onFault: (fault: string) => void;
 }
 
-/** One process, from its start to its crash. */
+/** One process, until it crashes. */
 interface OperatorProcess {
   readonly operator: RunningOperator;
   readonly plan: FaultPlan;
@@ -44,11 +45,11 @@ const maxCloudCallsBeforeCrash = 40;
 export class Operators {
   readonly #options: OperatorsOptions;
   readonly #processes: (OperatorProcess | undefined)[];
-  /** Once the world is calm nothing goes wrong any more. */
+  /** At the end of a story nothing goes wrong any more. */
   #areFaultsOver = false;
   #isOver = false;
   #started = 0;
-  /** How long whoever dies now stays away. */
+  /** How long a process that is killed now stays away. */
   #awayMs = 0;
 
   constructor(options: OperatorsOptions) {
@@ -61,7 +62,7 @@ export class Operators {
     return this.#started;
   }
 
-  /** Dies between two calls, and comes back later. */
+  /** Ends a process between two calls; it starts again later. */
   kill(at: number, awayMs: number): void {
     const slot = at % this.#processes.length;
     this.#awayMs = awayMs;
@@ -94,7 +95,7 @@ export class Operators {
     const dies = () => {
       isDead = true;
       const backMs = Math.max(this.#awayMs, random.fork("back").int(maxRestartMs));
-      clock.setTimer(0, () => this.#ended(slot, backMs)); // it may die before it has quite begun
+      clock.setTimer(0, () => this.#ended(slot, backMs)); // it may crash while it is being started
     };
     const own = new FaultyClient({ client: checks.checkedClient(client), clock, plan, onFault, onCrash: dies });
     let cloudCalls = 0;
@@ -142,29 +143,21 @@ export class Operators {
   #ended(slot: number, backMs: number): void {
     const process = this.#processes[slot];
     this.#processes[slot] = undefined;
-    void process?.operator.stop(); // what is left of it winds up; nothing it does happens
+    void process?.operator.stop(); // its client is dead, so nothing it still does has an effect
     this.#options.clock.setTimer(backMs, () => this.#start(slot));
   }
 }
 
-/** Notices which claims were made without their maker hearing of it. */
+/** Notes which claims were created although their creator got no answer. */
 function recordUnansweredCreations(client: KubeClient, checks: CallChecks): KubeClient {
-  return {
-    get: (type, key) => client.get(type, key),
-    list: (type, options) => client.list(type, options),
-    watch: (type, options) => client.watch(type, options),
-    create: async (type, object, options) => {
-      const before = checks.creations.length;
-      try {
-        return await client.create(type, object, options);
-      } catch (error) {
-        if (type.kind === "NodeClaim")
-          for (const { name } of checks.creations.slice(before)) checks.markUnanswered(name);
-        throw error;
-      }
-    },
-    update: (type, object, options) => client.update(type, object, options),
-    patch: (type, key, patch, options) => client.patch(type, key, patch, options),
-    delete: (type, key, options) => client.delete(type, key, options),
-  };
+  return interceptCalls(client, async ({ verb, type }, proceed) => {
+    const before = checks.creations.length;
+    try {
+      return await proceed();
+    } catch (error) {
+      if (verb === "create" && type.kind === "NodeClaim")
+        for (const { name } of checks.creations.slice(before)) checks.markUnanswered(name);
+      throw error;
+    }
+  });
 }

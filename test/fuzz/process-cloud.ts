@@ -4,29 +4,29 @@ import type { InstanceType } from "../../src/core/instance-type.ts";
 import { kwokInstanceTypes } from "../../src/providers/kwok/catalogue.ts";
 import type { SimulatedCloud } from "../../src/providers/sim/simulated-cloud.ts";
 
-/** Whether a Node is one of ours. */
+/** Whether a Node belongs to a NodePool. */
 export function isManagedNode({ metadata }: Pick<Node, "metadata">): boolean {
   return metadata.labels?.[labels.nodePool] !== undefined;
 }
 
-/** What the cloud sells: enough to choose from, and no more, for every pass goes over all of it. */
+/** Enough types to choose from, but few: every pass goes over all of them. */
 export function fuzzInstanceTypes(): readonly InstanceType[] {
   return kwokInstanceTypes().filter(({ name }) =>
     /^[csm]-(1|2|4|8|16|32)x-amd64-linux$|^s-[248]x-arm64-linux$/.test(name),
   );
 }
 
-/** What an operator's process does with the cloud. */
+/** The calls an operator makes. */
 const calls = ["launch", "terminate", "describe", "describeAll"] as const;
 
 export interface ProcessCloudHooks {
-  /** Before a call leaves; throws where there is nobody to make it. */
+  /** Before a call; throws if the process is dead. */
   readonly beforeCall: (call: (typeof calls)[number], about: unknown) => void;
-  /** Before an answer arrives; throws where there is nobody to hear it. */
+  /** Before its answer arrives; throws if the process has died meanwhile. */
   readonly beforeAnswer: () => void;
 }
 
-/** The cloud as one process sees it: a process that died neither asks nor hears anything. */
+/** The cloud as one process sees it: a process that died makes no calls and gets no answers. */
 export function processCloud(cloud: SimulatedCloud, { beforeCall, beforeAnswer }: ProcessCloudHooks): SimulatedCloud {
   return new Proxy(cloud, {
     get: (target, name) => {

@@ -21,12 +21,12 @@ export interface Outcome {
   readonly instances: number;
 }
 
-/** Everything people did is over, and nothing goes wrong any more: so long the world has to come to rest. */
+/** How long the cluster has to come to rest, once the story is over and nothing goes wrong any more. */
 const settleMs = 75 * 60_000;
 /** The end of it, in which nothing should happen. */
 const restMs = 15 * 60_000;
 
-/** Runs a story to its end, and judges the world it leaves. Never throws: a story that breaks is a complaint. */
+/** Runs a story to its end and checks the cluster it leaves. Never throws: an error is a complaint. */
 export async function runStory(story: Story): Promise<Outcome & { readonly world: FuzzWorld }> {
   const world = await fuzzWorld(story);
   const rejected = (error: unknown) => world.complain(`unhandled rejection: ${errorText(error)}`);
@@ -74,7 +74,7 @@ async function performStory(story: Story, world: FuzzWorld): Promise<void> {
   await world.close();
 }
 
-/** From here on the network, the cloud and the machines are well. */
+/** From here on the network, the cloud and all instances work. */
 async function endFaults({ context, cloud, operators }: FuzzWorld): Promise<void> {
   operators.stopFaults();
   cloud.setFaultRates({});

@@ -23,21 +23,21 @@ export type Action =
   | { readonly kind: "kill"; readonly at: number; readonly awayMs: number }
   | { readonly kind: "nothing" };
 
-/** An act, and how long until the next. */
+/** An action, and how long until the next. */
 export interface StoryEvent {
   readonly action: Action;
   readonly passMs: number;
 }
 
-/** How bad a world it is. */
+/** How much goes wrong. */
 export interface StoryFaults {
   readonly calls: ClientFaultRates;
   readonly cloud: CloudFaultRates;
-  /** How likely it is that a life of an operator ends in a crash at a call. */
+  /** How likely it is that an operator process crashes at a call. */
   readonly crashes: number;
 }
 
-/** Everything a run is told; the rest is drawn from its seed as it goes. */
+/** All input of a run; everything else is drawn from the seed while it runs. */
 export interface Story {
   readonly seed: number;
   readonly gates: FeatureGates;

@@ -2,14 +2,14 @@ import { Worker } from "node:worker_threads";
 import type { Replay } from "./replay.ts";
 import type { Outcome } from "./run-story.ts";
 
-/** What a hand of the crew answers with. */
+/** What a worker answers with. */
 export interface Finished {
   readonly outcome: Outcome;
   readonly tookMs: number;
 }
 
 export interface WorkerPoolOptions {
-  /** The file hands are made of. */
+  /** The script a worker runs. */
   readonly file: string;
   readonly jobs: number;
   /** A run that takes longer has hung. */
@@ -54,7 +54,7 @@ export class WorkerPool {
   #startWorker(): Worker | undefined {
     if (this.#workers >= this.#options.jobs) return undefined;
     this.#workers++;
-    return new Worker(this.#options.file, { argv: ["--hand"] });
+    return new Worker(this.#options.file, { argv: ["--worker"] });
   }
 
   #send(worker: Worker, { replay, done }: Job): void {

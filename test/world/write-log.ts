@@ -2,7 +2,7 @@ import type { Journal, JournalEntry } from "../../src/control-plane/store/journa
 
 /** One API write as the event log has it. */
 export interface LoggedWrite {
-  /** When, what and which, on one line; two runs are told apart by eye. */
+  /** When, what and which, on one line, to see where two runs differ. */
   readonly line: string;
   /** The object as it was written; empty for a deletion. */
   readonly body: string;
@@ -10,7 +10,7 @@ export interface LoggedWrite {
 
 /**
  * Every API write with its time: the fingerprint of a run. Two runs are equal when their logs are. (05:CP-T3, docs/designs/determinism.md)
- * A journal that keeps nothing: it is told of all writes in order, and of nothing else.
+ * It is a journal that stores nothing; the API server calls it for every write, in order.
  */
 export class WriteLog implements Journal {
   readonly #now: () => number;

@@ -15,7 +15,7 @@ export type CallFault = (typeof callFaults)[number];
 
 /** What can go wrong with a watch. */
 export const watchFaults = [
-  /** The stream ends without a word. */
+  /** The stream ends, as a connection does that is closed. */
   "cut",
   /** 410: history is gone, the client has to list again. */
   "expired",
@@ -27,8 +27,8 @@ export interface ClientFaultRates {
   readonly calls?: Partial<Readonly<Record<CallFault, number>>> | undefined;
   /** Instead of an event. */
   readonly watches?: Partial<Readonly<Record<WatchFault, number>>> | undefined;
-  /** An event arrives up to so late. Order is kept within a watch, not between watches. */
-  readonly watchDelayMs?: number | undefined;
+  /** How late an event may arrive, for all kinds or by kind. Order is kept within a watch, not between watches. */
+  readonly watchDelayMs?: number | Readonly<Record<string, number>> | undefined;
   /** A list takes up to so long. */
   readonly listDelayMs?: number | undefined;
   /** What a 429 asks to wait: up to so many seconds. */
@@ -94,11 +94,14 @@ export class FaultPlan {
     return drawFault(this.#random, known, calls);
   }
 
-  forWatch(): WatchFaultPlan {
+  forWatch(kind: string): WatchFaultPlan {
     const random = this.#random.fork(`watch-${this.#watches++}`);
     return {
       next: () => drawFault(random, watchFaults, this.#rates.watches ?? {}),
-      delayMs: () => drawUpTo(random, this.#rates.watchDelayMs ?? 0),
+      delayMs: () => {
+        const { watchDelayMs = 0 } = this.#rates;
+        return drawUpTo(random, typeof watchDelayMs === "number" ? watchDelayMs : (watchDelayMs[kind] ?? 0));
+      },
     };
   }
 

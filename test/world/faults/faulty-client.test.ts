@@ -221,3 +221,25 @@ it("05:CP-T4 an informer ends up with what is there, whatever happened on the wa
   expect(logs.size).toBe(seeds.length);
   expect((await story("0")).log).toBe((await story("0")).log);
 }, 600_000);
+
+it("05:CP-T4 delays can differ by kind", async () => {
+  const { faulty, client, clock, api } = badWorld({ watchDelayMs: { Secret: 60_000 } });
+  const stop = new AbortController();
+  const arrivedAt = new Map<string, number>();
+  const watched = [types.configMaps, types.secrets].map(async (type) => {
+    const options = { signal: stop.signal, resourceVersion: String(api.revision) };
+    for await (const event of faulty.watch(type, options)) {
+      if (event.type !== "BOOKMARK") arrivedAt.set(event.object.kind, clock.now());
+    }
+  });
+  await clock.advance(0);
+  const written = clock.now();
+  await client.create(types.configMaps, configMap("m"));
+  const metadata = { name: "s", namespace: "default" };
+  await client.create(types.secrets, { apiVersion: "v1", kind: "Secret", metadata });
+  await clock.advance(60_000);
+  stop.abort();
+  await Promise.all(watched);
+  expect(arrivedAt.get("ConfigMap")).toBe(written);
+  expect(arrivedAt.get("Secret")).toBeGreaterThan(written);
+});

@@ -25,9 +25,9 @@ export interface FaultyClientOptions {
   readonly client: KubeClient;
   readonly plan: FaultPlan;
   readonly clock: Clock;
-  /** Told once; the harness then drops whatever used the client. */
+  /** Called once; the test then drops whatever used the client. */
   readonly onCrash?: ((crash: CrashError) => void) | undefined;
-  /** Told of every fault, for coverage. */
+  /** Called for every fault, so that a test can see which it met. */
   readonly onFault?: ((fault: string) => void) | undefined;
 }
 
@@ -58,7 +58,7 @@ export class FaultyClient implements KubeClient {
   async *watch<T extends KubeObject>(type: ResourceType, options: WatchOptions): AsyncIterable<WatchEvent<T>> {
     const { client, clock, plan } = this.#options;
     await this.#call({ isWrite: false, what: `watch of ${type.plural}` }, async () => {});
-    const own = plan.forWatch();
+    const own = plan.forWatch(type.kind);
     const stop = new AbortController();
     const stopListening = [options.signal, this.#crashed.signal].map((signal) => onAbort(signal, () => stop.abort()));
     try {

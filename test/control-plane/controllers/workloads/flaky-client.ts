@@ -2,6 +2,7 @@ import type { KubeClient } from "../../../../src/kube/client.ts";
 import { KubeError } from "../../../../src/kube/kube-error.ts";
 import type { Clock } from "../../../../src/util/clock.ts";
 import type { Random } from "../../../../src/util/random.ts";
+import { interceptCalls } from "../../../world/intercept-calls.ts";
 
 /** A client on a bad network: slow, and one call in so many fails, half of those after it took effect. (05:CP-T4) */
 export function flakyClient(
@@ -22,14 +23,9 @@ export function flakyClient(
     throw failure();
   };
   return {
-    get: (type, key) => call(() => client.get(type, key)),
-    list: (type, options) => call(() => client.list(type, options)),
-    create: (type, object, options) => call(() => client.create(type, object, options)),
-    update: (type, object, options) => call(() => client.update(type, object, options)),
-    patch: (type, key, patch, options) => call(() => client.patch(type, key, patch, options)),
-    delete: (type, key, options) => call(() => client.delete(type, key, options)),
+    ...interceptCalls(client, (_, proceed) => call(proceed)),
     async *watch(type, options) {
-      // Every watch ends before its time, without a word or with one.
+      // Every watch ends early, sometimes with an error.
       const cut = new AbortController();
       const timer = clock.setTimer(1_000 + random.int(120_000), () => cut.abort());
       options.signal.addEventListener("abort", () => cut.abort(), { once: true });
