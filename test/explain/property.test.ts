@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { namespacedName } from "../../src/api/object.ts";
-import { applySuggestion, explainPod } from "../../src/core/explain/explain-pod.ts";
+import { applyEdits } from "../../src/core/explain/edit.ts";
+import { explainPod } from "../../src/core/explain/explain-pod.ts";
 import type { SchedulingProblem } from "../../src/core/scheduling/problem.ts";
 import { solve } from "../../src/core/scheduling/solve.ts";
 import { runs } from "../runs.ts";
@@ -29,7 +30,7 @@ describe("suggestions for pods without a place", () => {
           share.cases++;
           if (suggestions.length > 0) share.offered++;
           for (const suggestion of suggestions) {
-            expect(isPlaced(applySuggestion(problem, suggestion)), suggestion.text).toBe(true);
+            expect(isPlaced(applyEdits(problem, suggestion.edits)), suggestion.text).toBe(true);
           }
         }),
         { numRuns: each },

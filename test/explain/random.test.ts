@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { namespacedName } from "../../src/api/object.ts";
-import { applySuggestion, explainPod } from "../../src/core/explain/explain-pod.ts";
+import { applyEdits } from "../../src/core/explain/edit.ts";
+import { explainPod } from "../../src/core/explain/explain-pod.ts";
 import { reduceProblem } from "../../src/core/explain/reduce-problem.ts";
 import type { SchedulingProblem } from "../../src/core/scheduling/problem.ts";
 import { solve } from "../../src/core/scheduling/solve.ts";
@@ -46,7 +47,7 @@ describe("problems of every kind", () => {
         offered += explanation?.suggestions.length === 0 ? 0 : 1;
         for (const suggestion of explanation?.suggestions ?? []) {
           expect(
-            refused(applySuggestion(problem, suggestion)),
+            refused(applyEdits(problem, suggestion.edits)),
             `${describeDraft(draft)}\n${suggestion.text}`,
           ).not.toContain(first);
         }

@@ -15,7 +15,7 @@ export interface BoundProfile {
 }
 
 /** A limit on how many pods of one topology group a host takes. */
-export interface PerHostLimit {
+interface PerHostLimit {
   readonly identity: string;
   readonly maxPods: number;
 }

@@ -1,7 +1,7 @@
 import type { RefusalReason } from "./explanation.ts";
 
 /** The pool or node a reason is about. */
-export interface ReasonPlace {
+interface ReasonPlace {
   readonly kind: "pool" | "node";
   readonly name: string;
 }

@@ -8,7 +8,6 @@ import type { Refusal } from "../scheduling/refusal.ts";
 import { candidateChanges, orderChanges } from "./candidate-changes.ts";
 import { validityChanges } from "./changes/validity-changes.ts";
 import { describeReason } from "./describe-reason.ts";
-import { applyEdits } from "./edit.ts";
 import type {
   Explanation,
   NearestMiss,
@@ -16,7 +15,6 @@ import type {
   NodeFinding,
   PoolFinding,
   RefusalReason,
-  Suggestion,
 } from "./explanation.ts";
 import { analyzePlacement } from "./placement-analysis.ts";
 import { reduceProblem, withoutUncountedPods } from "./reduce-problem.ts";
@@ -60,11 +58,6 @@ export function explainPod(
   if (simulation === undefined) return undefined;
   const found = locationInDecision(simulation.decision, pod);
   return found === undefined ? explainRefused(problem, simulation, options) : explainPlaced(problem, podKey, found);
-}
-
-/** The problem with the edits of a suggestion applied. */
-export function applySuggestion(problem: SchedulingProblem, { edits }: Pick<Suggestion, "edits">): SchedulingProblem {
-  return applyEdits(problem, edits);
 }
 
 function explainPlaced(problem: SchedulingProblem, pod: string, location: PodLocation): Explanation {

@@ -30,7 +30,7 @@ export interface LabelMismatch {
   readonly value: string | undefined;
 }
 
-export interface ResourceShortage {
+interface ResourceShortage {
   readonly resource: string;
   /** By the pod, without daemons. */
   readonly asked: Quantity;

@@ -160,7 +160,7 @@ function excessReasons({ limitExcesses, type }: LaunchOption): readonly RefusalR
 }
 
 /** Of the options that are only too small, the one that lacks least. */
-export function nearestBySize(launchOptions: readonly LaunchOption[]): LaunchOption | undefined {
+function nearestBySize(launchOptions: readonly LaunchOption[]): LaunchOption | undefined {
   let best: LaunchOption | undefined;
   for (const launchOption of launchOptions) {
     if (launchOption.shortages.length === 0 || launchOption.shortages.length !== faultCount(launchOption)) continue;

@@ -41,7 +41,7 @@ function selectorsOf(pods: readonly Pod[]) {
 }
 
 /** Full nodes are left out, except one for each domain and one placeholder for each pool's limits. */
-export function withoutFullNodes(problem: SchedulingProblem): SchedulingProblem {
+function withoutFullNodes(problem: SchedulingProblem): SchedulingProblem {
   const asked = distinctRequests(problem.pods);
   const representatives = new DomainRepresentatives(problem);
   const kept: ExistingNode[] = [];

@@ -7,7 +7,7 @@ import type { SchedulingProblem } from "../scheduling/problem.ts";
 import { solveInSteps } from "../scheduling/solve.ts";
 
 /** A pass that has ended, and its decision. */
-export interface SimulatedPass {
+interface SimulatedPass {
   readonly pass: Pass;
   readonly decision: Decision;
 }

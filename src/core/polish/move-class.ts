@@ -4,7 +4,7 @@ import type { TopologyGroup } from "../scheduling/topology/topology-group.ts";
 import type { Variant } from "../scheduling/variants.ts";
 
 /** How many pods a group may count on a host for one more to be allowed. */
-export interface HostCountRule {
+interface HostCountRule {
   readonly group: TopologyGroup;
   readonly maxCount: number;
 }

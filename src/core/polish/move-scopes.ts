@@ -3,7 +3,7 @@ import type { Bin } from "./bin.ts";
 import type { MoveClass, PodBatch } from "./move-class.ts";
 
 /** Planned nodes between which topology allows moves. */
-export interface MoveScope {
+interface MoveScope {
   /** Nodes that have pods, grouped by equal content. */
   readonly binsByContent: Map<number, Set<Bin>>;
   /** Nodes in the order they gained free resources; these only shrink in between, so nothing is searched twice. */

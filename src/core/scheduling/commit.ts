@@ -92,7 +92,7 @@ export function newNodeCandidate(pass: Pass, poolTemplate: PoolTemplate): NodeCa
 }
 
 /** Columns whose capacity fits into the remaining limits. A missing amount, as of `nodes`, is zero. (02:H-2) */
-export function columnsWithinLimits({ typeTable, remainingLimits, columns }: PoolTemplate): Bitset {
+function columnsWithinLimits({ typeTable, remainingLimits, columns }: PoolTemplate): Bitset {
   const tight = [...remainingLimits].filter(([name, left]) => left < typeTable.largestCapacity(columns, name));
   if (tight.length === 0 && [...remainingLimits.values()].every((left) => left >= 0)) return columns;
   const within = Bitset.empty(columns.size);

@@ -56,7 +56,7 @@ export function daemonRequestsOnNode(
   return mergeResources(...compatible.map(({ requests }) => requests));
 }
 
-export interface DaemonGroupInput {
+interface DaemonGroupInput {
   readonly daemons: readonly DaemonPod[];
   readonly typeTable: InstanceTypeTable;
   /** Columns the template leaves; the others get no daemon group. */

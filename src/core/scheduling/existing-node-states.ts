@@ -8,7 +8,7 @@ import type { ExistingNode } from "./problem.ts";
 import type { RequirementStates } from "./requirement-state.ts";
 import type { ResourceSpace } from "./resource-space.ts";
 
-export interface ExistingNodeInput {
+interface ExistingNodeInput {
   /** DaemonSet pods to reserve resources for. */
   readonly daemons: readonly DaemonPod[];
   readonly space: ResourceSpace;

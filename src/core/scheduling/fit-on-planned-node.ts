@@ -101,7 +101,7 @@ function finishFit(
 }
 
 /** Columns that match, have an available offering, and are large enough for the pods and their daemons. (02:F-1) */
-export function fittingColumns(
+function fittingColumns(
   pass: Pass,
   { queuedPod }: PodAttempt,
   {
@@ -141,7 +141,7 @@ function enforceMinValues(
 }
 
 /** Reservations to take; undefined: there are none; unavailable: it needs one and none is left. (02:Y-2, Y-3) */
-export function offeringsToReserve(
+function offeringsToReserve(
   pass: Pass,
   { poolTemplate, hostIndex, requirementState, columns }: NodeCandidate,
 ): ReadonlySet<string> | undefined | "unavailable" {

@@ -10,7 +10,7 @@ import type { RequirementId, RequirementTable } from "./requirement-table.ts";
 import type { ResourceSpace } from "./resource-space.ts";
 
 /** An instance type with one allocatable size. Capacity overrides of offerings add others. (02:A-12) */
-export interface InstanceTypeColumn {
+interface InstanceTypeColumn {
   readonly type: InstanceType;
   /** Index of the type in the table. */
   readonly typeIndex: number;
@@ -25,7 +25,7 @@ export interface PricedType {
   readonly price: number;
 }
 
-export interface InstanceTypeTableOptions {
+interface InstanceTypeTableOptions {
   readonly types: readonly InstanceType[];
   readonly table: RequirementTable;
   readonly space: ResourceSpace;

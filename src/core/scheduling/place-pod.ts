@@ -13,7 +13,7 @@ import { hasUnsatisfiableTopology } from "./narrow-by-topology.ts";
 import type { CandidateFit, ExistingNodeState, Pass } from "./pass-state.ts";
 
 /** `reserved`: the pod waits for reserved capacity that is in use. */
-export type PlacementOutcome = "placed" | "refused" | "reserved";
+type PlacementOutcome = "placed" | "refused" | "reserved";
 
 /** Tries existing nodes, then planned nodes, then a new node. (02:Q-6) */
 export function placePod(pass: Pass, podAttempt: PodAttempt): PlacementOutcome {

@@ -29,11 +29,11 @@ export interface PodClass {
 }
 
 /** Requirements under which all volumes can be used; the hostname is compared by name. (02:W-1) */
-export interface VolumeAlternative extends RequirementSet {
+interface VolumeAlternative extends RequirementSet {
   readonly hostname: Requirement | undefined;
 }
 
-export interface PodClassInput {
+interface PodClassInput {
   readonly problem: SchedulingProblem;
   readonly table: RequirementTable;
   readonly reader: QuantityReader;

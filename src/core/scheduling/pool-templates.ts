@@ -14,7 +14,7 @@ import { RequirementStates } from "./requirement-state.ts";
 import type { RequirementTable } from "./requirement-table.ts";
 import type { ResourceSpace } from "./resource-space.ts";
 
-export interface PoolTemplateInput {
+interface PoolTemplateInput {
   readonly problem: SchedulingProblem;
   readonly table: RequirementTable;
   readonly space: ResourceSpace;
@@ -26,7 +26,7 @@ export interface PoolTemplateInput {
   readonly pools: readonly Pool[];
 }
 
-export interface PoolTemplates {
+interface PoolTemplates {
   readonly poolTemplates: readonly PoolTemplate[];
   readonly emptyPools: readonly EmptyPool[];
 }

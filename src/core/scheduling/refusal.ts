@@ -5,7 +5,7 @@ import type { Requirements } from "../requirements.ts";
 import type { Resources } from "../resources.ts";
 
 /** Why a pod is not placed. Every message is a rendering of one of these codes. (docs/designs/engine.md) */
-export const refusalCodes = [
+const refusalCodes = [
   "taint",
   "requirements",
   "volume-requirements",

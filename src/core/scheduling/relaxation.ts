@@ -1,7 +1,7 @@
 import type { PodAffinity, PodSpec } from "../../api/kubernetes/pod.ts";
 import { withPreferNoScheduleToleration } from "../tolerations.ts";
 
-export interface RelaxationOptions {
+interface RelaxationOptions {
   /** Some pool has a PreferNoSchedule taint: tolerating it is the last step. (02:T-7) */
   readonly toleratePreferNoSchedule: boolean;
 }

@@ -10,7 +10,7 @@ export interface InstanceTypeOptions {
 }
 
 /** Finds the instance types left, from requirement ids by key. */
-export type FindInstanceTypeOptions = (byKey: ReadonlyMap<string, RequirementId>) => InstanceTypeOptions;
+type FindInstanceTypeOptions = (byKey: ReadonlyMap<string, RequirementId>) => InstanceTypeOptions;
 
 /**
  * The requirements of a node, without the hostname, and the instance types left for them. States are shared: equal
@@ -56,7 +56,7 @@ export class RequirementState {
   }
 }
 
-export interface RequirementStatesOptions {
+interface RequirementStatesOptions {
   readonly table: RequirementTable;
   /** Keys a node may leave undefined although a pod has a requirement on them. (02:R-27) */
   readonly allowUndefined: ReadonlySet<string>;

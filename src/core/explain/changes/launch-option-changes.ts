@@ -16,7 +16,7 @@ import {
 import { podLabelChanges, poolLabelChanges } from "./label-changes.ts";
 import { lowerRequestChange } from "./request-changes.ts";
 
-export interface LaunchOptionChangeInput {
+interface LaunchOptionChangeInput {
   readonly pod: Pod;
   readonly pool: Pool;
   readonly launchOptions: readonly LaunchOption[];

@@ -7,7 +7,7 @@ import { addOperation, type PatchPath, removeOperation, replaceOperation } from 
 import { type CandidateChange, changeOf, changeWeights, combineChanges, editedPod } from "./candidate-change.ts";
 import { domainChanges } from "./label-changes.ts";
 
-export interface TopologyChangeInput {
+interface TopologyChangeInput {
   readonly problem: SchedulingProblem;
   readonly pod: Pod;
   readonly pool: Pool;

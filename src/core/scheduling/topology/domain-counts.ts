@@ -1,7 +1,7 @@
 import type { TopologyGroup } from "./topology-group.ts";
 
 /** Pod counts by domain, and the same as text for a refusal. */
-export interface DomainCounts {
+interface DomainCounts {
   readonly counts: Readonly<Record<string, number>>;
   readonly text: string;
 }

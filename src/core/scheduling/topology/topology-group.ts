@@ -4,7 +4,7 @@ import { Requirement } from "../../requirement.ts";
 import type { RequirementId, RequirementTable } from "../requirement-table.ts";
 import type { TopologyNodeFilter } from "./topology-node-filter.ts";
 
-export type TopologyGroupKind = "spread" | "affinity" | "anti-affinity";
+type TopologyGroupKind = "spread" | "affinity" | "anti-affinity";
 
 /** Constraints with equal specs share a group. (02:X-5) */
 export interface TopologyGroupSpec {
@@ -38,7 +38,7 @@ export function topologyGroupIdentity({
 }
 
 /** The domains a pod may go to as far as one group is concerned, as a requirement id. */
-export type AllowedDomains = RequirementId;
+type AllowedDomains = RequirementId;
 
 /** A topology group as it binds one pod class. */
 export interface TopologyRule {

@@ -14,7 +14,7 @@ import { TopologyNode } from "./topology-node.ts";
 import { TopologyNodeFilter } from "./topology-node-filter.ts";
 
 /** A pod, or a pod class, with topology constraints. */
-export interface TopologyOwner {
+interface TopologyOwner {
   readonly namespace: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly spec: PodSpec;
@@ -22,7 +22,7 @@ export interface TopologyOwner {
 
 const unlimitedSkew = 2 ** 31 - 1;
 
-export interface TopologyInput {
+interface TopologyInput {
   readonly table: RequirementTable;
   readonly labelReader: LabelReader;
   /** Host indexes of existing nodes, by hostname. */
