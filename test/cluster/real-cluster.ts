@@ -15,9 +15,9 @@ import { realClient } from "./real-client.ts";
 import { quickInstances, startSimulatedNodes } from "./simulated-nodes.ts";
 import { createNamespace } from "./sweep.ts";
 
-/** Real time is dear. */
+/** Short windows, because these tests wait in real time. */
 const quickBatches: Partial<Settings> = { batchIdleMs: 200, batchMaxMs: 1_000 };
-/** Between two looks of a story at its cluster. */
+/** How often a story looks whether what it waits for is there. */
 const pollMs = 250;
 
 export interface RealClusterOptions extends Pick<Story, "volumes"> {
@@ -25,11 +25,11 @@ export interface RealClusterOptions extends Pick<Story, "volumes"> {
   readonly namespace: string;
   readonly settings?: Partial<Settings> | undefined;
   readonly instanceKind?: InstanceKind | undefined;
-  /** What is there before our controller comes. */
+  /** Prepares the cluster before our controller starts. */
   readonly before?: ((client: KubeClient, scene: StoryStart) => Promise<void>) | undefined;
 }
 
-/** The real control plane, with our controller, machines that are simulated, and their kubelets. */
+/** The real control plane with our controller; instances and their kubelets are simulated. */
 export async function realCluster(options: RealClusterOptions): Promise<StoryCluster & { close(): Promise<void> }> {
   const { connection, namespace, instanceKind } = options;
   const clock = systemClock();

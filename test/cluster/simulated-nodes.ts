@@ -14,7 +14,7 @@ import { systemClock } from "../../src/util/clock.ts";
 import type { Random } from "../../src/util/random.ts";
 import type { LogLine } from "../world/recording-log.ts";
 
-/** Real time is dear. */
+/** Short delays, because these tests wait in real time. */
 export const quickInstances: Partial<SimulationSettings> = {
   bootMs: [800, 1_200],
   readyMs: [100, 300],
@@ -29,13 +29,13 @@ export interface SimulatedNodesOptions {
   readonly instances: InstanceSource;
   readonly random: Random;
   readonly volumes?: Partial<VolumeDelays> | undefined;
-  /** Where trouble is told. */
+  /** Failures are logged here. */
   readonly lines: LogLine[];
 }
 
 /**
- * What machines and their cloud do as clients of a real cluster: kubelets, the cloud's node controller, a storage
- * driver. Everything else is the real thing.
+ * Kubelets, the cloud's node controller and a storage driver, as clients of a real cluster. Everything else is the real
+ * thing.
  */
 export function startSimulatedNodes({
   client,

@@ -52,7 +52,7 @@ export async function providerWorld({
     start,
     answer,
     claimed: createClaim,
-    /** A claim with its machine, as the lifecycle controller would have recorded it. */
+    /** A claim with its instance, as the lifecycle controller would have recorded it. */
     launchClaim: async (spec: ClaimRequest = {}) => {
       const claim = await createClaim(spec);
       const instance = await answer(provider.create(claim));

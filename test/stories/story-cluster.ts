@@ -15,7 +15,7 @@ export interface StoryClusterOptions extends Pick<StoryCluster, "restart" | "riv
   readonly lines: readonly LogLine[];
   /** Lets so much of the cluster's time pass. */
   readonly advance: (ms: number) => Promise<void>;
-  /** Between two looks. */
+  /** How often `until` looks again. */
   readonly pollMs: number;
 }
 
@@ -95,7 +95,7 @@ interface Telling {
   readonly message: string;
 }
 
-/** What there is to see when a story does not go on. */
+/** The state of the cluster, for the error message of a story that waits in vain. */
 async function scene(client: KubeClient, lines: readonly LogLine[]): Promise<string> {
   const claims = await client.list(claimType);
   const nodes = await client.list(builtInTypes.Node);

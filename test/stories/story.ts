@@ -4,13 +4,13 @@ import type { Settings } from "../../src/controllers/settings.ts";
 import type { KubeClient, ResourceType } from "../../src/kube/client.ts";
 import type { SimulatedCloud } from "../../src/providers/sim/simulated-cloud.ts";
 
-/** Where a story is told: a cluster with our controller in it, embedded on the virtual clock or real. */
+/** The cluster a story runs on, with our controller in it: in this process on the virtual clock, or a real one. */
 export interface StoryCluster {
-  /** The user's hand. */
+  /** What users of the cluster do. */
   readonly client: KubeClient;
-  /** The cloud's hand. */
+  /** What happens in the cloud. */
   readonly cloud: SimulatedCloud;
-  /** Where the story's pods live. */
+  /** The namespace of the story's pods. */
   readonly namespace: string;
   now(): number;
   /** Creates or replaces what a manifest says; namespaced objects go to the story's namespace. */
@@ -20,13 +20,13 @@ export interface StoryCluster {
   patch(type: ResourceType, name: string, body: object, options?: { readonly subresource?: "status" }): Promise<void>;
   remove(type: ResourceType, name: string): Promise<void>;
   scale(deployment: string, replicas: number): Promise<void>;
-  /** Until it is so; throws with what there is to see when it takes longer than so many seconds of the cluster's time. */
+  /** Waits until it is so; throws with the state of the cluster after so many seconds of the cluster's time. */
   until(what: string, probe: () => Promise<boolean>, seconds?: number): Promise<void>;
   /** Lets time pass. */
   pass(seconds: number): Promise<void>;
-  /** The controller dies without a word, and another one starts. */
+  /** The controller is killed, and another one starts. */
   restart(): Promise<void>;
-  /** The controller ends in good order, and another one starts. */
+  /** The controller stops in good order, and another one starts. */
   upgrade(): Promise<void>;
   /** Another controller joins, wanting to lead; returns how to end it. */
   rival(): Promise<() => Promise<void>>;
@@ -40,13 +40,13 @@ export interface StoryCluster {
 
 /** Something that happens in a cluster, and how it must end. */
 export interface Story {
-  /** With the rules it stands for. */
+  /** Begins with its rules. */
   readonly title: string;
-  /** Stories of hours cannot be told in real time. */
+  /** Whether it takes hours, too long for real time. */
   readonly needsVirtualTime?: boolean;
   /** How long volumes take to be made, attached and detached. */
   readonly volumes?: Partial<VolumeDelays>;
-  /** Among the few that CI tells on the real control plane. */
+  /** Whether it is among the few that CI runs on the real control plane. */
   readonly isSmoke?: boolean;
   readonly settings?: Partial<Settings>;
   readonly run: (cluster: StoryCluster) => Promise<void>;

@@ -12,7 +12,7 @@ export type StoredPod = Pod & KubeObject & { readonly metadata: { readonly delet
 
 type Labels = Readonly<Record<string, string>>;
 
-/** What makes the Nodes of this controller its own. */
+/** Labels of the Nodes our controllers manage. */
 export const managedNodeLabels = { [labels.nodePool]: "default", "karpenter.kwok.sh/kwoknodeclass": "default" };
 
 /** The controllers of Nodes, with the one that makes claims and ends them. */
@@ -42,7 +42,7 @@ export const tolerating = (operator: string): PodSpec => ({
   tolerations: [{ ...taints.disrupted, operator }],
 });
 
-/** Where nothing moves that a test does not move: pods run and end when told. */
+/** Without scheduler and kubelets: pods run and end when the test says so. */
 export async function nodeWorld(options: Partial<ControllerWorldOptions> = {}) {
   const world = await nodeClaimWorld({ controllers, ...options });
   const { client } = world;
@@ -114,7 +114,7 @@ export async function nodeWorld(options: Partial<ControllerWorldOptions> = {}) {
       await client.delete(builtInTypes.Node, { name });
       await world.pass(0);
     },
-    /** What somebody in a hurry does. */
+    /** Sets a deadline on the claim, as a user would. */
     setDeadline: (inSeconds: number, claim = "a") =>
       world.patchClaim(claim, {
         metadata: { annotations: { [annotations.terminationTimestamp]: now(world, inSeconds) } },
@@ -126,7 +126,7 @@ export async function nodeWorld(options: Partial<ControllerWorldOptions> = {}) {
         .filter((one) => one.name === name && Object.entries(told).every(([key, value]) => one.labels[key] === value))
         .reduce((total, { value }) => total + value, 0),
     claims: () => world.list(karpenterTypes.NodeClaim),
-    /** The only machine there is vanishes. */
+    /** The only instance vanishes. */
     loseInstance: () => world.cloud.vanish(world.cloud.records()[0]?.instance.id ?? ""),
     /** Runs `after` seconds of the node's end, ending every pod that was asked to. */
     passEndingPods: async (seconds: number) => {
