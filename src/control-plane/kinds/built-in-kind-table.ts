@@ -39,31 +39,47 @@ import {
   statefulSetTraits,
 } from "./behaviours/workload-traits.ts";
 import { eventsConversion } from "./events-conversion.ts";
-import type { ScaleFields, ServedKind, Subresource } from "./served-kind.ts";
+import { type ScaleFields, type ServedKind, type Subresource, verbs } from "./served-kind.ts";
 
-/** One line of the table of kinds. (05 §5) */
-export interface BuiltInKindRow {
-  readonly kind: string;
-  readonly plural: string;
-  readonly scope: "cluster" | "namespaced";
-  readonly shortNames?: readonly string[];
-  readonly categories?: readonly string[];
-  readonly subresources?: readonly Subresource[];
+export interface BuiltInKindRow
+  extends Pick<ServedKind, "kind" | "plural" | "namespaced" | "shortNames" | "categories" | "subresources">,
+    RowDetails {
+  readonly verbs: ServedKind["verbs"];
+}
+
+/** What a line of text cannot say of a kind. */
+interface RowDetails extends Pick<ServedKind, "scale" | "conversion"> {
   readonly selectable?: readonly string[];
-  readonly scale?: ScaleFields;
   readonly traits?: KindTraits;
-  /** The storage name, where it differs from plural and group. */
+  /** Where it differs from the plural and group. */
   readonly storage?: string;
-  readonly verbs?: ServedKind["verbs"];
-  readonly conversion?: ServedKind["conversion"];
 }
 
 export interface BuiltInKindGroup {
   readonly group: string;
   readonly version: string;
-  /** Their prefix in the field table. */
-  readonly definitions: string;
   readonly rows: readonly BuiltInKindRow[];
+}
+
+/** A kind as one line: its name, its plural, `cluster` unless it is namespaced, and lists as `key=value,value`. */
+function kindRow(line: string, details: RowDetails = {}): BuiltInKindRow {
+  const [kind = "", plural = "", ...words] = line.split(" ");
+  const list = (key: string): readonly string[] | undefined =>
+    words
+      .find((word) => word.startsWith(`${key}=`))
+      ?.slice(key.length + 1)
+      .split(",");
+  return {
+    kind,
+    plural,
+    namespaced: !words.includes("cluster"),
+    shortNames: list("short") ?? [],
+    categories: list("categories") ?? [],
+    subresources: (list("subresources") ?? []) as readonly Subresource[],
+    verbs: (list("verbs") ?? verbs) as ServedKind["verbs"],
+    selectable: list("selectable") ?? [],
+    ...details,
+  };
 }
 
 const replicas: ScaleFields = {
@@ -71,13 +87,8 @@ const replicas: ScaleFields = {
   statusReplicas: "status.replicas",
   selector: "spec.selector",
 };
-const status: readonly Subresource[] = ["status"];
-const scaled: readonly Subresource[] = ["scale", "status"];
-const all: readonly string[] = ["all"];
 const counted: KindTraits = { countsGenerations: true };
 const named: KindTraits = { nameStyle: "path" };
-const createOnly: ServedKind["verbs"] = ["create"];
-const readOnly: ServedKind["verbs"] = ["get", "list"];
 const involved = ["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"];
 const eventFields = [
   ...involved.map((field) => `involvedObject.${field}`),
@@ -97,488 +108,217 @@ const podFields = [
   "status.nominatedNodeName",
 ];
 
-/** The built-in kinds of Kubernetes that we serve. */
+/** The built-in kinds of Kubernetes that we serve. (05 §5) */
 export const builtInKindTable: readonly BuiltInKindGroup[] = [
   {
     group: "",
     version: "v1",
-    definitions: "core.v1",
     rows: [
-      {
-        kind: "Namespace",
-        plural: "namespaces",
-        scope: "cluster",
-        shortNames: ["ns"],
-        subresources: ["finalize", "status"],
-        selectable: ["status.phase"],
+      kindRow("Namespace namespaces cluster short=ns subresources=finalize,status selectable=status.phase", {
         traits: namespaceTraits,
-      },
-      {
-        kind: "Node",
-        plural: "nodes",
-        scope: "cluster",
-        shortNames: ["no"],
-        subresources: status,
-        selectable: ["spec.unschedulable"],
-        traits: nodeTraits,
-      },
-      {
-        kind: "Pod",
-        plural: "pods",
-        scope: "namespaced",
-        shortNames: ["po"],
-        categories: all,
-        subresources: ["binding", "eviction", "log", "status"],
+      }),
+      kindRow("Node nodes cluster short=no subresources=status selectable=spec.unschedulable", { traits: nodeTraits }),
+      kindRow("Pod pods short=po categories=all subresources=binding,eviction,log,status", {
         selectable: podFields,
         traits: podTraits,
-      },
-      { kind: "PodTemplate", plural: "podtemplates", scope: "namespaced", traits: podTemplateTraits },
-      {
-        kind: "Event",
-        plural: "events",
-        scope: "namespaced",
-        shortNames: ["ev"],
-        selectable: eventFields,
-        traits: eventTraits,
-      },
-      { kind: "ConfigMap", plural: "configmaps", scope: "namespaced", shortNames: ["cm"], traits: configMapTraits },
-      { kind: "Secret", plural: "secrets", scope: "namespaced", selectable: ["type"], traits: secretTraits },
-      {
-        kind: "Service",
-        plural: "services",
-        scope: "namespaced",
-        shortNames: ["svc"],
-        categories: all,
-        subresources: status,
-        selectable: ["spec.clusterIP", "spec.type"],
+      }),
+      kindRow("PodTemplate podtemplates", { traits: podTemplateTraits }),
+      kindRow("Event events short=ev", { selectable: eventFields, traits: eventTraits }),
+      kindRow("ConfigMap configmaps short=cm", { traits: configMapTraits }),
+      kindRow("Secret secrets selectable=type", { traits: secretTraits }),
+      kindRow("Service services short=svc categories=all subresources=status selectable=spec.clusterIP,spec.type", {
         traits: serviceTraits,
-      },
-      {
-        kind: "ServiceAccount",
-        plural: "serviceaccounts",
-        scope: "namespaced",
-        shortNames: ["sa"],
-        subresources: ["token"],
-      },
-      {
-        kind: "PersistentVolume",
-        plural: "persistentvolumes",
-        scope: "cluster",
-        shortNames: ["pv"],
-        subresources: status,
+      }),
+      kindRow("ServiceAccount serviceaccounts short=sa subresources=token"),
+      kindRow("PersistentVolume persistentvolumes cluster short=pv subresources=status", {
         traits: persistentVolumeTraits,
-      },
-      {
-        kind: "PersistentVolumeClaim",
-        plural: "persistentvolumeclaims",
-        scope: "namespaced",
-        shortNames: ["pvc"],
-        subresources: status,
+      }),
+      kindRow("PersistentVolumeClaim persistentvolumeclaims short=pvc subresources=status", {
         traits: persistentVolumeClaimTraits,
-      },
-      {
-        kind: "ReplicationController",
-        plural: "replicationcontrollers",
-        scope: "namespaced",
-        shortNames: ["rc"],
-        categories: all,
-        subresources: scaled,
-        selectable: ["status.replicas"],
-        scale: replicas,
-        traits: replicationControllerTraits,
-      },
-      { kind: "Endpoints", plural: "endpoints", scope: "namespaced", shortNames: ["ep"] },
-      {
-        kind: "ResourceQuota",
-        plural: "resourcequotas",
-        scope: "namespaced",
-        shortNames: ["quota"],
-        subresources: status,
-        traits: { hasStatus: true },
-      },
-      {
-        kind: "LimitRange",
-        plural: "limitranges",
-        scope: "namespaced",
-        shortNames: ["limits"],
-        traits: limitRangeTraits,
-      },
+      }),
+      kindRow(
+        "ReplicationController replicationcontrollers short=rc categories=all subresources=scale,status selectable=status.replicas",
+        { scale: replicas, traits: replicationControllerTraits },
+      ),
+      kindRow("Endpoints endpoints short=ep"),
+      kindRow("ResourceQuota resourcequotas short=quota subresources=status", { traits: { hasStatus: true } }),
+      kindRow("LimitRange limitranges short=limits", { traits: limitRangeTraits }),
     ],
   },
   {
     group: "apps",
     version: "v1",
-    definitions: "apps.v1",
     rows: [
-      {
-        kind: "Deployment",
-        plural: "deployments",
-        scope: "namespaced",
-        shortNames: ["deploy"],
-        categories: all,
-        subresources: scaled,
+      kindRow("Deployment deployments short=deploy categories=all subresources=scale,status", {
         scale: replicas,
         traits: deploymentTraits,
-      },
-      {
-        kind: "ReplicaSet",
-        plural: "replicasets",
-        scope: "namespaced",
-        shortNames: ["rs"],
-        categories: all,
-        subresources: scaled,
-        selectable: ["status.replicas"],
+      }),
+      kindRow("ReplicaSet replicasets short=rs categories=all subresources=scale,status selectable=status.replicas", {
         scale: replicas,
         traits: replicaSetTraits,
-      },
-      {
-        kind: "StatefulSet",
-        plural: "statefulsets",
-        scope: "namespaced",
-        shortNames: ["sts"],
-        categories: all,
-        subresources: scaled,
+      }),
+      kindRow("StatefulSet statefulsets short=sts categories=all subresources=scale,status", {
         scale: replicas,
         traits: statefulSetTraits,
-      },
-      {
-        kind: "DaemonSet",
-        plural: "daemonsets",
-        scope: "namespaced",
-        shortNames: ["ds"],
-        categories: all,
-        subresources: status,
-        traits: daemonSetTraits,
-      },
-      { kind: "ControllerRevision", plural: "controllerrevisions", scope: "namespaced" },
+      }),
+      kindRow("DaemonSet daemonsets short=ds categories=all subresources=status", { traits: daemonSetTraits }),
+      kindRow("ControllerRevision controllerrevisions"),
     ],
   },
   {
     group: "batch",
     version: "v1",
-    definitions: "batch.v1",
     rows: [
-      {
-        kind: "Job",
-        plural: "jobs",
-        scope: "namespaced",
-        categories: all,
-        subresources: status,
-        selectable: ["status.successful"],
-        traits: jobTraits,
-      },
-      {
-        kind: "CronJob",
-        plural: "cronjobs",
-        scope: "namespaced",
-        shortNames: ["cj"],
-        categories: all,
-        subresources: status,
-        traits: cronJobTraits,
-      },
+      kindRow("Job jobs categories=all subresources=status selectable=status.successful", { traits: jobTraits }),
+      kindRow("CronJob cronjobs short=cj categories=all subresources=status", { traits: cronJobTraits }),
     ],
   },
   {
     group: "policy",
     version: "v1",
-    definitions: "policy.v1",
     rows: [
-      {
-        kind: "PodDisruptionBudget",
-        plural: "poddisruptionbudgets",
-        scope: "namespaced",
-        shortNames: ["pdb"],
-        subresources: status,
+      kindRow("PodDisruptionBudget poddisruptionbudgets short=pdb subresources=status", {
         traits: disruptionBudgetTraits,
-      },
+      }),
     ],
   },
-  {
-    group: "coordination.k8s.io",
-    version: "v1",
-    definitions: "coordination.v1",
-    rows: [{ kind: "Lease", plural: "leases", scope: "namespaced", traits: leaseTraits }],
-  },
+  { group: "coordination.k8s.io", version: "v1", rows: [kindRow("Lease leases", { traits: leaseTraits })] },
   {
     group: "scheduling.k8s.io",
     version: "v1",
-    definitions: "scheduling.v1",
-    rows: [
-      {
-        kind: "PriorityClass",
-        plural: "priorityclasses",
-        scope: "cluster",
-        shortNames: ["pc"],
-        traits: priorityClassTraits,
-      },
-    ],
+    rows: [kindRow("PriorityClass priorityclasses cluster short=pc", { traits: priorityClassTraits })],
   },
   {
     group: "storage.k8s.io",
     version: "v1",
-    definitions: "storage.v1",
     rows: [
-      {
-        kind: "StorageClass",
-        plural: "storageclasses",
-        scope: "cluster",
-        shortNames: ["sc"],
-        traits: storageClassTraits,
-      },
-      { kind: "CSINode", plural: "csinodes", scope: "cluster" },
-      {
-        kind: "VolumeAttachment",
-        plural: "volumeattachments",
-        scope: "cluster",
-        subresources: status,
-        traits: volumeAttachmentTraits,
-      },
-      { kind: "CSIDriver", plural: "csidrivers", scope: "cluster", traits: csiDriverTraits },
-      { kind: "CSIStorageCapacity", plural: "csistoragecapacities", scope: "namespaced" },
+      kindRow("StorageClass storageclasses cluster short=sc", { traits: storageClassTraits }),
+      kindRow("CSINode csinodes cluster"),
+      kindRow("VolumeAttachment volumeattachments cluster subresources=status", { traits: volumeAttachmentTraits }),
+      kindRow("CSIDriver csidrivers cluster", { traits: csiDriverTraits }),
+      kindRow("CSIStorageCapacity csistoragecapacities"),
     ],
   },
   {
     group: "events.k8s.io",
     version: "v1",
-    definitions: "events.v1",
     rows: [
-      {
-        kind: "Event",
-        plural: "events",
-        scope: "namespaced",
-        shortNames: ["ev"],
+      kindRow("Event events short=ev", {
         selectable: eventFields,
-        storage: "events",
         conversion: eventsConversion,
         traits: eventTraits,
-      },
+        storage: "events",
+      }),
     ],
   },
   {
     group: "apiextensions.k8s.io",
     version: "v1",
-    definitions: "apiextensions.v1",
     rows: [
-      {
-        kind: "CustomResourceDefinition",
-        plural: "customresourcedefinitions",
-        scope: "cluster",
-        shortNames: ["crd", "crds"],
-        categories: ["api-extensions"],
-        subresources: status,
-        traits: customResourceDefinitionTraits,
-      },
+      kindRow(
+        "CustomResourceDefinition customresourcedefinitions cluster short=crd,crds categories=api-extensions subresources=status",
+        { traits: customResourceDefinitionTraits },
+      ),
     ],
   },
   {
     group: "apiregistration.k8s.io",
     version: "v1",
-    definitions: "apiregistration.v1",
     rows: [
-      {
-        kind: "APIService",
-        plural: "apiservices",
-        scope: "cluster",
-        categories: ["api-extensions"],
-        subresources: status,
-        verbs: ["get", "list", "watch"],
-      },
+      kindRow("APIService apiservices cluster categories=api-extensions subresources=status verbs=get,list,watch"),
     ],
   },
   {
     group: "autoscaling",
     version: "v2",
-    definitions: "autoscaling.v2",
     rows: [
-      {
-        kind: "HorizontalPodAutoscaler",
-        plural: "horizontalpodautoscalers",
-        scope: "namespaced",
-        shortNames: ["hpa"],
-        categories: all,
-        subresources: status,
+      kindRow("HorizontalPodAutoscaler horizontalpodautoscalers short=hpa categories=all subresources=status", {
         traits: autoscalerTraits,
-      },
+      }),
     ],
   },
   {
     group: "autoscaling",
     version: "v1",
-    definitions: "autoscaling.v1",
     rows: [
-      {
-        kind: "HorizontalPodAutoscaler",
-        plural: "horizontalpodautoscalers",
-        scope: "namespaced",
-        shortNames: ["hpa"],
-        categories: all,
-        subresources: status,
+      kindRow("HorizontalPodAutoscaler horizontalpodautoscalers short=hpa categories=all subresources=status", {
         conversion: autoscalerConversion,
         traits: autoscalerTraits,
-      },
+      }),
     ],
   },
   {
     group: "networking.k8s.io",
     version: "v1",
-    definitions: "networking.v1",
     rows: [
-      {
-        kind: "Ingress",
-        plural: "ingresses",
-        scope: "namespaced",
-        shortNames: ["ing"],
-        subresources: status,
-        traits: ingressTraits,
-      },
-      { kind: "IngressClass", plural: "ingressclasses", scope: "cluster", traits: counted },
-      {
-        kind: "NetworkPolicy",
-        plural: "networkpolicies",
-        scope: "namespaced",
-        shortNames: ["netpol"],
-        traits: networkPolicyTraits,
-      },
+      kindRow("Ingress ingresses short=ing subresources=status", { traits: ingressTraits }),
+      kindRow("IngressClass ingressclasses cluster", { traits: counted }),
+      kindRow("NetworkPolicy networkpolicies short=netpol", { traits: networkPolicyTraits }),
     ],
   },
   {
     group: "rbac.authorization.k8s.io",
     version: "v1",
-    definitions: "rbac.v1",
     rows: [
-      { kind: "Role", plural: "roles", scope: "namespaced", traits: named },
-      { kind: "ClusterRole", plural: "clusterroles", scope: "cluster", traits: named },
-      { kind: "RoleBinding", plural: "rolebindings", scope: "namespaced", traits: roleBindingTraits },
-      { kind: "ClusterRoleBinding", plural: "clusterrolebindings", scope: "cluster", traits: roleBindingTraits },
+      kindRow("Role roles", { traits: named }),
+      kindRow("ClusterRole clusterroles cluster", { traits: named }),
+      kindRow("RoleBinding rolebindings", { traits: roleBindingTraits }),
+      kindRow("ClusterRoleBinding clusterrolebindings cluster", { traits: roleBindingTraits }),
     ],
   },
   {
     group: "discovery.k8s.io",
     version: "v1",
-    definitions: "discovery.v1",
-    rows: [{ kind: "EndpointSlice", plural: "endpointslices", scope: "namespaced", traits: endpointSliceTraits }],
+    rows: [kindRow("EndpointSlice endpointslices", { traits: endpointSliceTraits })],
   },
-  {
-    group: "node.k8s.io",
-    version: "v1",
-    definitions: "node.v1",
-    rows: [{ kind: "RuntimeClass", plural: "runtimeclasses", scope: "cluster" }],
-  },
+  { group: "node.k8s.io", version: "v1", rows: [kindRow("RuntimeClass runtimeclasses cluster")] },
   {
     group: "resource.k8s.io",
     version: "v1",
-    definitions: "resource.v1",
     rows: [
-      {
-        kind: "ResourceClaim",
-        plural: "resourceclaims",
-        scope: "namespaced",
-        subresources: status,
-        traits: { hasStatus: true },
-      },
-      { kind: "ResourceClaimTemplate", plural: "resourceclaimtemplates", scope: "namespaced" },
-      {
-        kind: "ResourceSlice",
-        plural: "resourceslices",
-        scope: "cluster",
-        selectable: ["spec.nodeName", "spec.driver"],
-        traits: counted,
-      },
-      { kind: "DeviceClass", plural: "deviceclasses", scope: "cluster", traits: counted },
+      kindRow("ResourceClaim resourceclaims subresources=status", { traits: { hasStatus: true } }),
+      kindRow("ResourceClaimTemplate resourceclaimtemplates"),
+      kindRow("ResourceSlice resourceslices cluster selectable=spec.nodeName,spec.driver", { traits: counted }),
+      kindRow("DeviceClass deviceclasses cluster", { traits: counted }),
     ],
   },
   {
     group: "admissionregistration.k8s.io",
     version: "v1",
-    definitions: "admissionregistration.v1",
     rows: [
-      {
-        kind: "ValidatingWebhookConfiguration",
-        plural: "validatingwebhookconfigurations",
-        scope: "cluster",
-        categories: ["api-extensions"],
+      kindRow("ValidatingWebhookConfiguration validatingwebhookconfigurations cluster categories=api-extensions", {
         traits: admissionConfigurationTraits,
-      },
-      {
-        kind: "MutatingWebhookConfiguration",
-        plural: "mutatingwebhookconfigurations",
-        scope: "cluster",
-        categories: ["api-extensions"],
+      }),
+      kindRow("MutatingWebhookConfiguration mutatingwebhookconfigurations cluster categories=api-extensions", {
         traits: admissionConfigurationTraits,
-      },
-      {
-        kind: "ValidatingAdmissionPolicy",
-        plural: "validatingadmissionpolicies",
-        scope: "cluster",
-        categories: ["api-extensions"],
-        subresources: status,
-        traits: { ...admissionConfigurationTraits, hasStatus: true },
-      },
-      {
-        kind: "ValidatingAdmissionPolicyBinding",
-        plural: "validatingadmissionpolicybindings",
-        scope: "cluster",
-        categories: ["api-extensions"],
+      }),
+      kindRow(
+        "ValidatingAdmissionPolicy validatingadmissionpolicies cluster categories=api-extensions subresources=status",
+        { traits: { ...admissionConfigurationTraits, hasStatus: true } },
+      ),
+      kindRow("ValidatingAdmissionPolicyBinding validatingadmissionpolicybindings cluster categories=api-extensions", {
         traits: admissionConfigurationTraits,
-      },
+      }),
     ],
   },
   {
     group: "authorization.k8s.io",
     version: "v1",
-    definitions: "authorization.v1",
     rows: [
-      {
-        kind: "SelfSubjectAccessReview",
-        plural: "selfsubjectaccessreviews",
-        scope: "cluster",
-        verbs: createOnly,
-        traits: accessReviewTraits,
-      },
-      {
-        kind: "SubjectAccessReview",
-        plural: "subjectaccessreviews",
-        scope: "cluster",
-        verbs: createOnly,
-        traits: accessReviewTraits,
-      },
-      {
-        kind: "LocalSubjectAccessReview",
-        plural: "localsubjectaccessreviews",
-        scope: "namespaced",
-        verbs: createOnly,
-        traits: accessReviewTraits,
-      },
-      {
-        kind: "SelfSubjectRulesReview",
-        plural: "selfsubjectrulesreviews",
-        scope: "cluster",
-        verbs: createOnly,
-        traits: accessReviewTraits,
-      },
+      kindRow("SelfSubjectAccessReview selfsubjectaccessreviews cluster verbs=create", { traits: accessReviewTraits }),
+      kindRow("SubjectAccessReview subjectaccessreviews cluster verbs=create", { traits: accessReviewTraits }),
+      kindRow("LocalSubjectAccessReview localsubjectaccessreviews verbs=create", { traits: accessReviewTraits }),
+      kindRow("SelfSubjectRulesReview selfsubjectrulesreviews cluster verbs=create", { traits: accessReviewTraits }),
     ],
   },
   {
     group: "authentication.k8s.io",
     version: "v1",
-    definitions: "authentication.v1",
-    rows: [
-      {
-        kind: "SelfSubjectReview",
-        plural: "selfsubjectreviews",
-        scope: "cluster",
-        verbs: createOnly,
-        traits: selfReviewTraits,
-      },
-    ],
+    rows: [kindRow("SelfSubjectReview selfsubjectreviews cluster verbs=create", { traits: selfReviewTraits })],
   },
   {
     group: "metrics.k8s.io",
     version: "v1beta1",
-    definitions: "",
-    rows: [
-      { kind: "NodeMetrics", plural: "nodes", scope: "cluster", verbs: readOnly, storage: "nodes.metrics.k8s.io" },
-      { kind: "PodMetrics", plural: "pods", scope: "namespaced", verbs: readOnly, storage: "pods.metrics.k8s.io" },
-    ],
+    rows: [kindRow("NodeMetrics nodes cluster verbs=get,list"), kindRow("PodMetrics pods verbs=get,list")],
   },
 ];

@@ -1,9 +1,9 @@
-import { BuiltInFields } from "../../api/kubernetes/built-in-fields.ts";
+import { BuiltInFields, builtInDefinition } from "../../api/kubernetes/built-in-fields.ts";
 import { anyFieldSchema } from "../../api/kubernetes/field-schema.ts";
 import { PatternCache } from "../../api/structural/validate.ts";
 import { builtInBehaviour } from "./behaviours/built-in-behaviour.ts";
 import { type BuiltInKindGroup, type BuiltInKindRow, builtInKindTable } from "./built-in-kind-table.ts";
-import { type ServedKind, verbs } from "./served-kind.ts";
+import type { ServedKind } from "./served-kind.ts";
 
 /** The built-in kinds of Kubernetes that we serve. */
 export function builtInKinds(): readonly ServedKind[] {
@@ -13,29 +13,23 @@ export function builtInKinds(): readonly ServedKind[] {
 }
 
 function servedKind(
-  { group, version, definitions }: BuiltInKindGroup,
+  { group, version }: BuiltInKindGroup,
   row: BuiltInKindRow,
   { fields, patterns }: { fields: BuiltInFields; patterns: PatternCache },
 ): ServedKind {
-  const { kind, plural, scope, traits = {} } = row;
-  const schema = definitions === "" ? anyFieldSchema : fields.definition(`${definitions}.${kind}`);
+  const { traits = {}, selectable = [], storage, ...names } = row;
+  const { kind, plural } = names;
+  const definition = builtInDefinition({ group, version, kind });
+  const schema = fields.has(definition) ? fields.definition(definition) : anyFieldSchema; // metrics are not in the table
   return {
+    ...names,
     group,
     version,
-    kind,
-    plural,
-    namespaced: scope === "namespaced",
     singular: kind.toLowerCase(),
     listKind: `${kind}List`,
-    shortNames: row.shortNames ?? [],
-    categories: row.categories ?? [],
-    subresources: row.subresources ?? [],
-    verbs: row.verbs ?? verbs,
-    storage: row.storage ?? (group === "" ? plural : `${plural}.${group}`),
+    storage: storage ?? (group === "" ? plural : `${plural}.${group}`),
     fields: schema,
-    selectableFields: row.selectable ?? [],
+    selectableFields: selectable,
     behaviour: builtInBehaviour({ fields: schema, kind, version, traits, patterns }),
-    ...(row.scale && { scale: row.scale }),
-    ...(row.conversion && { conversion: row.conversion }),
   };
 }
