@@ -24,14 +24,15 @@ export interface Printer {
   readonly conditions?: (object: KubeObject) => readonly RowCondition[];
 }
 
+/** The columns of kinds, by `group/kind`. */
+export type KindColumns = Readonly<Record<string, readonly TableColumnDefinition[]>>;
+
 export interface RowCondition {
   readonly type: "Completed";
   readonly status: "True";
   readonly reason: string;
   readonly message: string;
 }
-
-type ColumnDefaults = Pick<TableColumnDefinition, "type" | "format" | "priority" | "description">;
 
 export function column(
   name: string,
@@ -50,7 +51,7 @@ export function integerColumn(name: string, cell: CellFunction): TableColumnDefi
   return column(name, cell, { type: "integer" });
 }
 
-const columnDefaults: ColumnDefaults = { type: "string", format: "", priority: 0, description: "" };
+const columnDefaults = { type: "string", format: "", priority: 0, description: "" } as const;
 
 export const nameColumn: TableColumnDefinition = {
   ...column("Name", (object) => object.metadata.name ?? ""),

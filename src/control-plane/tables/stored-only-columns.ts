@@ -5,8 +5,8 @@ import {
   ageColumn,
   column,
   integerColumn,
+  type KindColumns,
   nameColumn,
-  type Printer,
   type TableColumnDefinition,
   wideColumn,
 } from "./table-column.ts";
@@ -33,82 +33,66 @@ const bindingColumns: readonly TableColumnDefinition[] = [
 ];
 
 /** Kinds that are only stored. (05 §5) */
-export const storedPrinters: Readonly<Record<string, Printer>> = {
-  "/Service": {
-    columns: [
-      nameColumn,
-      column("Type", (service) => textAt(service, "spec", "type")),
-      column("Cluster-IP", (service) => stringsAt(service, "spec", "clusterIPs")[0] ?? "<none>"),
-      column("External-IP", (service) => externalIp(service)),
-      column("Port(s)", (service) => servicePorts(service) || "<none>"),
-      ageColumn,
-      wideColumn("Selector", (service) => labelsPhrase(fieldAt(service, "spec", "selector"))),
-    ],
-  },
-  "/Endpoints": { columns: [nameColumn, column("Endpoints", (object) => endpoints(object)), ageColumn] },
-  "discovery.k8s.io/EndpointSlice": {
-    columns: [
-      nameColumn,
-      column("AddressType", (slice) => textAt(slice, "addressType")),
-      column("Ports", (slice) => firstAndMore(itemsAt(slice, "ports").map(portOf), 3) || "<unset>"),
-      column("Endpoints", (slice) => firstAndMore(addressesOf(slice), 3) || "<unset>"),
-      ageColumn,
-    ],
-  },
-  "autoscaling/HorizontalPodAutoscaler": {
-    columns: [
-      nameColumn,
-      column("Reference", (object) => reference(object)),
-      column("Targets", (object) => targets(object)),
-      column("MinPods", (object) => String(fieldAt(object, "spec", "minReplicas") ?? "<unset>")),
-      column("MaxPods", (object) => numberOrZero(object, "spec", "maxReplicas")),
-      column("Replicas", (object) => numberOrZero(object, "status", "currentReplicas")),
-      ageColumn,
-    ],
-  },
-  "networking.k8s.io/Ingress": {
-    columns: [
-      nameColumn,
-      column("Class", (ingress) => textAt(ingress, "spec", "ingressClassName") || "<none>"),
-      column("Hosts", (ingress) => hosts(ingress)),
-      column("Address", (ingress) => loadBalancer(ingress)),
-      column("Ports", (ingress) => (itemsAt(ingress, "spec", "tls").length > 0 ? "80, 443" : "80")),
-      ageColumn,
-    ],
-  },
-  "networking.k8s.io/IngressClass": {
-    columns: [
-      nameColumn,
-      column("Controller", (object) => textAt(object, "spec", "controller")),
-      column("Parameters", (object) => parameters(object)),
-      ageColumn,
-    ],
-  },
-  "networking.k8s.io/NetworkPolicy": {
-    columns: [
-      nameColumn,
-      column("Pod-Selector", (object) => selectorPhrase(fieldAt(object, "spec", "podSelector"))),
-      ageColumn,
-    ],
-  },
-  "rbac.authorization.k8s.io/RoleBinding": { columns: bindingColumns },
-  "rbac.authorization.k8s.io/ClusterRoleBinding": { columns: bindingColumns },
-  "rbac.authorization.k8s.io/Role": { columns: [nameColumn, createdAt] },
-  "rbac.authorization.k8s.io/ClusterRole": { columns: [nameColumn, createdAt] },
-  "admissionregistration.k8s.io/MutatingWebhookConfiguration": { columns: [nameColumn, webhooks, ageColumn] },
-  "admissionregistration.k8s.io/ValidatingWebhookConfiguration": { columns: [nameColumn, webhooks, ageColumn] },
-  "resource.k8s.io/ResourceClaim": {
-    columns: [nameColumn, column("State", (object) => claimState(object)), ageColumn],
-  },
-  "resource.k8s.io/ResourceSlice": {
-    columns: [
-      nameColumn,
-      column("Node", (slice) => textAt(slice, "spec", "nodeName")),
-      column("Driver", (slice) => textAt(slice, "spec", "driver")),
-      column("Pool", (slice) => textAt(slice, "spec", "pool", "name")),
-      ageColumn,
-    ],
-  },
+export const storedColumns: KindColumns = {
+  "/Service": [
+    nameColumn,
+    column("Type", (service) => textAt(service, "spec", "type")),
+    column("Cluster-IP", (service) => stringsAt(service, "spec", "clusterIPs")[0] ?? "<none>"),
+    column("External-IP", (service) => externalIp(service)),
+    column("Port(s)", (service) => servicePorts(service) || "<none>"),
+    ageColumn,
+    wideColumn("Selector", (service) => labelsPhrase(fieldAt(service, "spec", "selector"))),
+  ],
+  "/Endpoints": [nameColumn, column("Endpoints", (object) => endpoints(object)), ageColumn],
+  "discovery.k8s.io/EndpointSlice": [
+    nameColumn,
+    column("AddressType", (slice) => textAt(slice, "addressType")),
+    column("Ports", (slice) => firstAndMore(itemsAt(slice, "ports").map(portOf), 3) || "<unset>"),
+    column("Endpoints", (slice) => firstAndMore(addressesOf(slice), 3) || "<unset>"),
+    ageColumn,
+  ],
+  "autoscaling/HorizontalPodAutoscaler": [
+    nameColumn,
+    column("Reference", (object) => reference(object)),
+    column("Targets", (object) => targets(object)),
+    column("MinPods", (object) => String(fieldAt(object, "spec", "minReplicas") ?? "<unset>")),
+    column("MaxPods", (object) => numberOrZero(object, "spec", "maxReplicas")),
+    column("Replicas", (object) => numberOrZero(object, "status", "currentReplicas")),
+    ageColumn,
+  ],
+  "networking.k8s.io/Ingress": [
+    nameColumn,
+    column("Class", (ingress) => textAt(ingress, "spec", "ingressClassName") || "<none>"),
+    column("Hosts", (ingress) => hosts(ingress)),
+    column("Address", (ingress) => loadBalancer(ingress)),
+    column("Ports", (ingress) => (itemsAt(ingress, "spec", "tls").length > 0 ? "80, 443" : "80")),
+    ageColumn,
+  ],
+  "networking.k8s.io/IngressClass": [
+    nameColumn,
+    column("Controller", (object) => textAt(object, "spec", "controller")),
+    column("Parameters", (object) => parameters(object)),
+    ageColumn,
+  ],
+  "networking.k8s.io/NetworkPolicy": [
+    nameColumn,
+    column("Pod-Selector", (object) => selectorPhrase(fieldAt(object, "spec", "podSelector"))),
+    ageColumn,
+  ],
+  "rbac.authorization.k8s.io/RoleBinding": bindingColumns,
+  "rbac.authorization.k8s.io/ClusterRoleBinding": bindingColumns,
+  "rbac.authorization.k8s.io/Role": [nameColumn, createdAt],
+  "rbac.authorization.k8s.io/ClusterRole": [nameColumn, createdAt],
+  "admissionregistration.k8s.io/MutatingWebhookConfiguration": [nameColumn, webhooks, ageColumn],
+  "admissionregistration.k8s.io/ValidatingWebhookConfiguration": [nameColumn, webhooks, ageColumn],
+  "resource.k8s.io/ResourceClaim": [nameColumn, column("State", (object) => claimState(object)), ageColumn],
+  "resource.k8s.io/ResourceSlice": [
+    nameColumn,
+    column("Node", (slice) => textAt(slice, "spec", "nodeName")),
+    column("Driver", (slice) => textAt(slice, "spec", "driver")),
+    column("Pool", (slice) => textAt(slice, "spec", "pool", "name")),
+    ageColumn,
+  ],
 };
 
 function externalIp(service: KubeObject): string {
