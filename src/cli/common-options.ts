@@ -1,12 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 
-export interface FileOptions {
-  readonly description: string;
-  readonly isRequired?: boolean;
-}
-
 /** `-f` and `-R`, as kubectl has them. */
-export function withFileOptions(command: Command, { description, isRequired = false }: FileOptions): Command {
+export function withFileOptions(
+  command: Command,
+  { description, isRequired = false }: { description: string; isRequired?: boolean },
+): Command {
   return command
     .addOption(
       new Option("-f, --filename <path>", description).argParser(collectValues).makeOptionMandatory(isRequired),

@@ -97,14 +97,11 @@ async function runConvert(options: ConvertOptions, { io, command }: { io: Io; co
   });
 }
 
-interface ConvertOutput {
-  readonly documents: readonly PrintableDocument[];
-  readonly output: "yaml" | "json";
-  readonly io: Io;
-}
-
 /** Writes everything or nothing: half a result, piped into kubectl, would be worse than none. */
-async function writeResult(findings: readonly Finding[], { documents, output, io }: ConvertOutput): Promise<void> {
+async function writeResult(
+  findings: readonly Finding[],
+  { documents, output, io }: { documents: readonly PrintableDocument[]; output: "yaml" | "json"; io: Io },
+): Promise<void> {
   const { reportFindings } = await import("./report-findings.ts");
   const { printJson, printYaml } = await import("../api/manifest/print.ts");
   const errors = reportFindings(findings, io);

@@ -1,5 +1,6 @@
 import { Command, Option } from "commander";
 import type { CustomResourceDefinition } from "../api/crd.ts";
+import type { KarpenterKind } from "../api/kinds/karpenter-kinds.ts";
 import { type Provider, providers } from "../api/label-policy.ts";
 import { errorText } from "../util/error-text.ts";
 import { exitCodes, type Io, withIo } from "./io.ts";
@@ -70,16 +71,8 @@ async function runCrds(
     );
 }
 
-function namesOf({ kind, plural, singular, shortNames, group }: KindNames): readonly string[] {
+function namesOf({ kind, plural, singular, shortNames, group }: KarpenterKind): readonly string[] {
   return [kind.toLowerCase(), plural, singular, `${plural}.${group}`, ...shortNames];
-}
-
-interface KindNames {
-  readonly kind: string;
-  readonly plural: string;
-  readonly singular: string;
-  readonly group: string;
-  readonly shortNames: readonly string[];
 }
 
 async function writeFiles(files: readonly { name: string; text: string }[], folder: string, io: Io): Promise<void> {

@@ -45,14 +45,11 @@ export function planCommand(io: Io, { connect }: { readonly connect?: Connect } 
     .action((options: PlanOptions, self: Command) => runPlan(options, { io, connect, self }));
 }
 
-interface PlanCommandContext {
-  readonly io: Io;
-  readonly connect: Connect | undefined;
-  readonly self: Command;
-}
-
 /** Modules are imported here, so that `--help` of any command starts quickly. */
-async function runPlan(options: PlanOptions, { io, connect, self }: PlanCommandContext): Promise<void> {
+async function runPlan(
+  options: PlanOptions,
+  { io, connect, self }: { io: Io; connect: Connect | undefined; self: Command },
+): Promise<void> {
   const request = planRequestOf(options, { connect, self });
   const [{ planOrReport }, { planReportOf }, { renderPlan }] = await Promise.all([
     import("./plan/plan-or-report.ts"),

@@ -1,4 +1,3 @@
-import type { ManifestDocument } from "../api/manifest/document.ts";
 import { type Finding, fileStartPosition } from "../api/manifest/finding.ts";
 import { errorText } from "../util/error-text.ts";
 import { type Input, type InputOptions, readInput } from "./input.ts";
@@ -6,7 +5,7 @@ import type { Io } from "./io.ts";
 import type { LiveReading, LiveSource } from "./live-cluster.ts";
 import { inOrderOfAge, projectObject } from "./snapshot/project-object.ts";
 import { objectDocument } from "./snapshot/snapshot-file.ts";
-import { type SnapshotHeader, snapshotHeaderOf } from "./snapshot/snapshot-header.ts";
+import { snapshotHeaderOf } from "./snapshot/snapshot-header.ts";
 
 export interface PlanInputOptions extends Omit<InputOptions, "cluster"> {
   /** A live cluster to start from; objects of the files replace its objects. */
@@ -32,15 +31,9 @@ export async function readPlanInput({ live, ...options }: PlanInputOptions, tool
   };
 }
 
-interface LiveClusterDocuments {
-  readonly documents: readonly ManifestDocument[];
-  readonly findings: readonly Finding[];
-  readonly header?: SnapshotHeader;
-}
-
 const clusterSource = "cluster";
 
-async function readLiveDocuments(live: LiveSource, { io, nowMs }: PlanInputContext): Promise<LiveClusterDocuments> {
+async function readLiveDocuments(live: LiveSource, { io, nowMs }: PlanInputContext): Promise<Omit<Input, "sources">> {
   const [{ readLiveCluster }, { connectTo }] = await Promise.all([import("./live-cluster.ts"), import("./connect.ts")]);
   try {
     const cluster = await (live.connect ?? connectTo(io))(live);

@@ -38,13 +38,11 @@ export function withPlanningOptions(command: Command): Command {
     .addOption(new Option("--now <time>", "time to plan at, RFC 3339 (default: now)").argParser(parseTimeMs));
 }
 
-interface PlanRequestContext {
-  readonly connect: Connect | undefined;
-  readonly self: Command;
-}
-
 /** What to plan; exits with the usage code if neither files nor a cluster are given. */
-export function planRequestOf(options: PlanningOptions, { connect, self }: PlanRequestContext): PlanRequest {
+export function planRequestOf(
+  options: PlanningOptions,
+  { connect, self }: { connect: Connect | undefined; self: Command },
+): PlanRequest {
   const { filename = [], recursive = false, now, ...rest } = options;
   const chosen = clusterChoice(options);
   if (filename.length === 0 && chosen === undefined) {

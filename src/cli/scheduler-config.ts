@@ -5,13 +5,11 @@ import { readSchedulerConfig } from "../core/default-constraints.ts";
 import { readInput } from "./input.ts";
 import type { Io } from "./io.ts";
 
-export interface SchedulerConfigFile {
-  readonly constraints: readonly TopologySpreadConstraint[];
-  readonly findings: readonly Finding[];
-}
-
 /** Reads the cluster's default topology spread constraints from the file of `--scheduler-config`. (02:X-50) */
-export async function readSchedulerConfigFile(path: string | undefined, io: Io): Promise<SchedulerConfigFile> {
+export async function readSchedulerConfigFile(
+  path: string | undefined,
+  io: Io,
+): Promise<{ readonly constraints: readonly TopologySpreadConstraint[]; readonly findings: readonly Finding[] }> {
   if (path === undefined) return { constraints: [], findings: [] };
   const { documents, findings } = await readInput({ paths: [path], recursive: false }, io);
   const [document] = documents;

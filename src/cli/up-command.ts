@@ -32,13 +32,11 @@ Examples:
   karpenter up --region us-east-1 --port 8443 --kubeconfig ./kubeconfig
   karpenter up --no-controller --nodes 3`;
 
-export interface UpCommandTools {
-  readonly untilStopped?: UntilStopped | undefined;
-  readonly version: string;
-}
-
 /** `karpenter up`: a cluster, a simulated cloud and the controller in this process. (05) */
-export function upCommand(io: Io, { untilStopped = untilSignal, version }: UpCommandTools): Command {
+export function upCommand(
+  io: Io,
+  { untilStopped = untilSignal, version }: { untilStopped?: UntilStopped | undefined; version: string },
+): Command {
   const command = withIo(new Command("up"), io)
     .summary("start the sandbox: a cluster, a simulated cloud and the controller")
     .description(

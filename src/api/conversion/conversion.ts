@@ -43,11 +43,10 @@ export const conversionWarningCodes = [
   "legacy-pod-key",
   "policy-lost",
 ] as const;
-export type ConversionWarningCode = (typeof conversionWarningCodes)[number];
 
 /** One lossy or assumed step: where, what was assumed or lost, what to do. */
 export interface ConversionWarning {
-  readonly code: ConversionWarningCode;
+  readonly code: (typeof conversionWarningCodes)[number];
   /** In the source document. */
   readonly path: FieldPath;
   readonly message: string;

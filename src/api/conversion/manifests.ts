@@ -8,6 +8,7 @@ import { rewriteDocument } from "../manifest/rewrite.ts";
 import { isRecord } from "../object.ts";
 import { type FieldPath, formatPath, type Problem } from "../problem.ts";
 import {
+  type ConversionMode,
   type ConversionOptions,
   type ConversionResult,
   type ConversionWarning,
@@ -70,16 +71,14 @@ function isError(finding: Finding): boolean {
   return finding.severity === "error";
 }
 
-interface CheckContext {
-  readonly admission: Admission;
-  readonly documents: readonly ManifestDocument[];
-  readonly mode: ConversionOptions["mode"];
-}
-
 /** Checks the result by admission. Unknown fields are reported first: the API server rejects them for strict clients. (01 §0.1) */
 function checkAdmission(
   result: ConversionResult,
-  { admission, documents, mode }: CheckContext,
+  {
+    admission,
+    documents,
+    mode,
+  }: { admission: Admission; documents: readonly ManifestDocument[]; mode: ConversionMode },
 ): { result: ConversionResult; findings: readonly Finding[] } {
   const { apiVersion, kind } = isRecord(result.object) ? result.object : {};
   if (karpenterKindOf(apiVersion, kind) === undefined) return { result, findings: [] };

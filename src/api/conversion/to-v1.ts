@@ -174,14 +174,9 @@ function startCurrent({ object, input, options }: ConversionInput): ObjectConver
   return { input, draft, role, origin: "unchanged", changed: false };
 }
 
-interface UnconvertedFindings {
-  readonly problems: readonly Problem[];
-  readonly warnings: readonly ConversionWarning[];
-}
-
 function startUnconverted(
   { object, input, options }: ConversionInput,
-  { problems, warnings }: UnconvertedFindings,
+  { problems, warnings }: { problems: readonly Problem[]; warnings: readonly ConversionWarning[] },
 ): ObjectConversion {
   const draft = new ConversionDraft({ source: object, mode: options.mode, object: object as Record<string, unknown> });
   for (const problem of problems) draft.addProblem(problem);

@@ -14,7 +14,7 @@ import {
 type Scalars<K extends string> = { readonly [key in K]?: string | number | boolean | undefined };
 
 interface HashedDevice extends Scalars<"deviceName" | "rootVolume"> {
-  readonly ebs?: (Scalars<EbsField> & { readonly volumeSize?: string | undefined }) | undefined;
+  readonly ebs?: (Scalars<(typeof ebsFields)[number]> & { readonly volumeSize?: string | undefined }) | undefined;
 }
 
 const ebsFields = [
@@ -27,7 +27,6 @@ const ebsFields = [
   "snapshotID",
   "volumeInitializationRate",
 ] as const;
-type EbsField = (typeof ebsFields)[number];
 
 /**
  * The part of an EC2NodeClass spec that is hashed. Selector terms and ipPrefixCount are not: what the terms resolve to is

@@ -102,13 +102,11 @@ function manifest(
   return { source, object, yaml, text, locationOf: (path) => ({ source, ...positionIn(root, path, lines) }) };
 }
 
-interface ListItem {
-  readonly item: unknown;
-  readonly path: FieldPath;
-}
-
 /** The items of `kind: List` or a typed list such as NodePoolList, also of lists inside it; undefined for anything else. */
-export function listItems(object: unknown, path: FieldPath = []): readonly ListItem[] | undefined {
+export function listItems(
+  object: unknown,
+  path: FieldPath = [],
+): readonly { readonly item: unknown; readonly path: FieldPath }[] | undefined {
   if (!isRecord(object) || typeof object["kind"] !== "string" || !object["kind"].endsWith("List")) return undefined;
   const items = object["items"];
   if (!Array.isArray(items)) return undefined;

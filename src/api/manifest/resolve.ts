@@ -209,14 +209,10 @@ function isPlain(node: unknown): boolean {
   return isScalar(node) && node.type === Scalar.PLAIN;
 }
 
-interface ResolveError {
-  readonly node: Node | null;
-  readonly path: FieldPath;
-  readonly code: ProblemCode;
-  readonly message: string;
-}
-
-function addError(walk: ResolveWalk, { node, path, code, message }: ResolveError): void {
+function addError(
+  walk: ResolveWalk,
+  { node, path, code, message }: { node: Node | null; path: FieldPath; code: ProblemCode; message: string },
+): void {
   walk.findings.push({ severity: "error", code, offset: offsetOf(node), path, message });
 }
 

@@ -16,13 +16,11 @@ export function prune(value: unknown, schema: StructuralSchema): Pruned {
   return { value: pruneAt(value, schema, { path: [], unknown, isRoot: true }), unknown };
 }
 
-interface PruneContext {
-  readonly path: FieldPath;
-  readonly unknown: FieldPath[];
-  readonly isRoot?: boolean;
-}
-
-function pruneAt(value: unknown, schema: StructuralSchema | undefined, context: PruneContext): unknown {
+function pruneAt(
+  value: unknown,
+  schema: StructuralSchema | undefined,
+  context: { readonly path: FieldPath; readonly unknown: FieldPath[]; readonly isRoot?: boolean },
+): unknown {
   if (Array.isArray(value)) {
     return value.map((item, index) =>
       pruneAt(item, schema?.items, { ...context, path: [...context.path, index], isRoot: false }),

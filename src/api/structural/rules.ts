@@ -34,16 +34,9 @@ export function validateRules({ object, old, schema }: RuleInput, programs: CelP
   return problems;
 }
 
-interface RuleSite {
-  readonly value: unknown;
-  readonly before: unknown;
-  readonly node: StructuralSchema;
-  readonly path: FieldPath;
-}
-
 function ruleProblem(
   rule: CelRule,
-  { value, before, node, path }: RuleSite,
+  { value, before, node, path }: { value: unknown; before: unknown; node: StructuralSchema; path: FieldPath },
   programs: CelPrograms,
 ): Problem | undefined {
   const isTransition = /\boldSelf\b/.test(rule.rule);

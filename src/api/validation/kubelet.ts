@@ -42,11 +42,9 @@ function karpenterOwnedFieldProblems(block: KubeletConfiguration): readonly Prob
   return [problem(["registerWithTaints"], "Karpenter sets it from the pool's taints; put them there")];
 }
 
-type ValueCheck = (value: string) => string | undefined;
-
 function evictionProblems(
   block: KubeletConfiguration,
-  { field, check }: { field: string; check: ValueCheck },
+  { field, check }: { field: string; check: (value: string) => string | undefined },
 ): readonly Problem[] {
   return Object.entries(stringMapAt(block, field)).flatMap(([signal, value]) => {
     const error = check(value);

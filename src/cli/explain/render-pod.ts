@@ -4,13 +4,11 @@ import type { Edit } from "../../core/explain/edit.ts";
 import type { Explanation, NodeFinding, Suggestion } from "../../core/explain/explanation.ts";
 import { countText, oneLine } from "../text-table.ts";
 
-export interface RenderPodOptions {
-  readonly color: boolean;
-  readonly notes?: readonly string[];
-}
-
 /** The explanation of a pod as text. */
-export function renderPod(explanation: Explanation, { color, notes = [] }: RenderPodOptions): string {
+export function renderPod(
+  explanation: Explanation,
+  { color, notes = [] }: { color: boolean; notes?: readonly string[] },
+): string {
   const bold = (text: string): string => (color ? styleText("bold", text, { validateStream: false }) : text);
   const sections = [
     headline(explanation).map(bold),

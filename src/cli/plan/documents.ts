@@ -35,12 +35,10 @@ function quickParse(text: string): readonly unknown[] | undefined {
   }
 }
 
-interface LazyDocumentOptions {
-  readonly source: string;
-  readonly full: () => ManifestDocument | undefined;
-}
-
-function lazyDocument(object: unknown, { source, full }: LazyDocumentOptions): ManifestDocument {
+function lazyDocument(
+  object: unknown,
+  { source, full }: { source: string; full: () => ManifestDocument | undefined },
+): ManifestDocument {
   return {
     source,
     object,

@@ -6,13 +6,12 @@ import type { PlanOutput } from "./plan-choices.ts";
 import type { PlanReport } from "./plan-report.ts";
 import { renderPlanTable } from "./render-plan-table.ts";
 
-export interface RenderPlanOptions {
-  readonly output: PlanOutput;
-  readonly color: boolean;
-}
-
 /** Renders the plan in the requested format. */
-export function renderPlan(plan: Plan, report: PlanReport, { output, color }: RenderPlanOptions): string {
+export function renderPlan(
+  plan: Plan,
+  report: PlanReport,
+  { output, color }: { output: PlanOutput; color: boolean },
+): string {
   switch (output) {
     case "table":
     case "wide":

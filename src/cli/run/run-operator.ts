@@ -70,7 +70,7 @@ async function runOnCluster(cluster: OpenCluster, context: RunContext): Promise<
   const stopRequested = context.untilStopped(); // signals are handled from here on
   const metricSet = createMetrics(version);
   const pause = timeSlicePause({ now: () => performance.now(), nextTurn: yieldToEventLoop });
-  const clients = createClients(cluster, { framework: metricSet.framework, options, version, log });
+  const clients = createClients(cluster, { ...context, framework: metricSet.framework });
   const opened = await openProvider({
     client: clients.client,
     clock: cluster.clock,
@@ -164,17 +164,10 @@ async function stopOperator(
   clearTimeout(timer);
 }
 
-interface ClientOptions {
-  readonly framework: FrameworkMetrics;
-  readonly options: OperatorOptions;
-  readonly version: string;
-  readonly log: Logger;
-}
-
 /** The lease has its own client, so that rate limiting cannot delay its renewal. (03 §6.5) */
 function createClients(
   cluster: OpenCluster,
-  { framework, options, version, log }: ClientOptions,
+  { framework, options, version, log }: RunContext & { readonly framework: FrameworkMetrics },
 ): { readonly client: KubeClient; readonly leaseClient: KubeClient } {
   const common = { userAgent: `karpenter/${version}`, onRequest: framework.recordRequest };
   const bucket = new TokenBucket(options.kubeRate, cluster.clock);

@@ -45,13 +45,10 @@ export async function runUp(options: UpOptions, { io, untilStopped, version }: U
   }
 }
 
-interface UpStartContext {
-  readonly io: Io;
-  readonly version: string;
-  readonly folder: string;
-}
-
-function startCluster(options: UpOptions, { io, version, folder }: UpStartContext): Promise<ControlPlane | Sandbox> {
+function startCluster(
+  options: UpOptions,
+  { io, version, folder }: { io: Io; version: string; folder: string },
+): Promise<ControlPlane | Sandbox> {
   const { dataDir, region } = options;
   const controlPlaneOptions: ControlPlaneOptions = {
     realClock: systemClock(),
