@@ -3,8 +3,9 @@ import type { KubeObject, OwnerReference } from "../../../api/object.ts";
 import { compileSelector } from "../../../core/label-selector.ts";
 import type { DeleteOptions, ResourceType } from "../../../kube/client.ts";
 import { cacheKey } from "../../../kube/client.ts";
-import type { ControllerContext } from "../../../kube/controller.ts";
+import { type ControllerContext, triggerOn, type WatchTrigger } from "../../../kube/controller.ts";
 import { ignoreKubeErrors, isKubeError } from "../../../kube/kube-error.ts";
+import type { RequeueAfter } from "../../../kube/reconciler.ts";
 import { apiVersionOf } from "../../../kube/resources.ts";
 import type { ObjectChange } from "../../../kube/view.ts";
 
@@ -29,7 +30,7 @@ export function newControllerReference(type: ResourceType, { metadata }: KubeObj
   };
 }
 
-export interface ClaimChildrenOptions<T extends KubeObject> {
+interface ClaimChildrenOptions<T extends KubeObject> {
   readonly type: ResourceType;
   readonly owner: KubeObject & { readonly spec?: { readonly selector?: LabelSelector | undefined } };
   readonly ownerType: ResourceType;
@@ -52,45 +53,31 @@ export async function claimChildren<T extends KubeObject>(
   for (const child of view.controlledBy(owner.metadata.uid)) {
     if (!filter(child)) continue;
     if (selector.matches(child.metadata.labels)) kept.push(child);
-    else if (!isBeingDeleted) await releaseChild(context, { type, owner, child });
+    else if (!isBeingDeleted) {
+      await patchOwnerReference(context, { type, child, reference: { $patch: "delete", uid: owner.metadata.uid } });
+    }
   }
   if (isBeingDeleted) return kept;
   for (const child of view.orphansIn(owner.metadata.namespace ?? "")) {
     const isWanted = selector.matches(child.metadata.labels) && child.metadata.deletionTimestamp === undefined;
     if (!isWanted || !filter(child)) continue;
-    const adopted = await adoptChild<T>(context, { type, child, reference: newControllerReference(ownerType, owner) });
+    const adopted = await patchOwnerReference(context, {
+      type,
+      child,
+      reference: newControllerReference(ownerType, owner),
+    });
     if (adopted !== undefined) kept.push(adopted);
   }
   return kept;
 }
 
-interface ReleaseOptions {
-  readonly type: ResourceType;
-  readonly owner: KubeObject;
-  readonly child: KubeObject;
-}
-
 /** The uid in the patch makes it fail if another object has taken the name. */
-export async function releaseChild(context: ControllerContext, { type, owner, child }: ReleaseOptions): Promise<void> {
-  const body = {
-    metadata: { uid: child.metadata.uid, ownerReferences: [{ $patch: "delete", uid: owner.metadata.uid }] },
-  };
-  await ignoreKubeErrors(context.client.patch(type, namespacedNameOf(child), { kind: "strategic", body }), "not-found");
-}
-
-interface AdoptOptions {
-  readonly type: ResourceType;
-  readonly child: KubeObject;
-  readonly reference: OwnerReference;
-}
-
-function adoptChild<T extends KubeObject>(
-  context: ControllerContext,
-  { type, child, reference }: AdoptOptions,
+function patchOwnerReference<T extends KubeObject>(
+  { client }: ControllerContext,
+  { type, child, reference }: { readonly type: ResourceType; readonly child: T; readonly reference: object },
 ): Promise<T | undefined> {
   const body = { metadata: { uid: child.metadata.uid, ownerReferences: [reference] } };
-  const patch = { kind: "strategic", body } as const;
-  return ignoreKubeErrors(context.client.patch<T>(type, namespacedNameOf(child), patch), "not-found");
+  return ignoreKubeErrors(client.patch<T>(type, namespacedNameOf(child), { kind: "strategic", body }), "not-found");
 }
 
 export function namespacedNameOf({ metadata }: KubeObject): {
@@ -133,9 +120,10 @@ export function isNamespaceTerminatingError(error: unknown): boolean {
 }
 
 /** Keys of the owners that a change of a child affects: its controllers before and after, and those that might adopt it. */
-export function ownerKeys<T extends KubeObject>(
-  { object, old }: ObjectChange<T>,
-  { context, ownerType }: { readonly context: ControllerContext; readonly ownerType: ResourceType },
+function ownerKeys(
+  { object, old }: ObjectChange<KubeObject>,
+  ownerType: ResourceType,
+  context: ControllerContext,
 ): readonly string[] {
   const keys = new Set<string>();
   for (const child of [object, old]) {
@@ -146,7 +134,7 @@ export function ownerKeys<T extends KubeObject>(
     }
   }
   if (object !== undefined && controllerReferenceOf(object) === undefined && mayBeAdopted(object, old)) {
-    for (const key of potentialOwnerKeys(object, { context, ownerType })) keys.add(key);
+    for (const key of potentialOwnerKeys(object, ownerType, context)) keys.add(key);
   }
   return [...keys];
 }
@@ -159,10 +147,7 @@ function mayBeAdopted(object: KubeObject, old: KubeObject | undefined): boolean 
   );
 }
 
-function potentialOwnerKeys(
-  { metadata }: KubeObject,
-  { context, ownerType }: { readonly context: ControllerContext; readonly ownerType: ResourceType },
-): readonly string[] {
+function potentialOwnerKeys({ metadata }: KubeObject, ownerType: ResourceType, context: ControllerContext) {
   return context
     .view<ClaimChildrenOptions<KubeObject>["owner"]>(ownerType)
     .inNamespace(metadata.namespace ?? "")
@@ -176,4 +161,28 @@ export const debounced = { settleMs: 20 } as const;
 /** The key of the changed object. */
 export function changedObjectKey({ object, old }: ObjectChange<KubeObject>): readonly string[] {
   return [cacheKey((object ?? old).metadata)];
+}
+
+/** Triggers of a workload controller: its own objects, and the children they control or might adopt. */
+export function workloadTriggers(
+  ownerType: ResourceType,
+  childType: ResourceType,
+  options: Pick<WatchTrigger, "settleMs"> = debounced,
+): readonly WatchTrigger[] {
+  return [
+    triggerOn(ownerType, changedObjectKey),
+    triggerOn(childType, (change, context) => ownerKeys(change, ownerType, context), options),
+  ];
+}
+
+/** Reconciles objects that exist and are not being deleted. */
+export function reconcileExisting<T extends KubeObject>(
+  type: ResourceType,
+  sync: (context: ControllerContext, object: T) => Promise<RequeueAfter | undefined>,
+) {
+  return async (key: string, context: ControllerContext): Promise<RequeueAfter | undefined> => {
+    const object = context.view<T>(type).get(key);
+    if (object === undefined || object.metadata.deletionTimestamp !== undefined) return undefined;
+    return ignoreNamespaceTerminating(sync(context, object));
+  };
 }

@@ -3,6 +3,7 @@ import type { KubeObject } from "../../../api/object.ts";
 import type { ResourceType } from "../../../kube/client.ts";
 import type { ControllerContext } from "../../../kube/controller.ts";
 import { rfc3339 } from "../../../util/timestamp.ts";
+import { latestOf } from "./ownership.ts";
 import type { WorkloadCondition } from "./types.ts";
 
 /** Writes a changed status over the version it was computed from; a conflict is retried by the next reconcile. */
@@ -14,6 +15,16 @@ export async function updateStatusIfChanged<T extends KubeObject>(
   const clean = withoutUndefined(status);
   if (isSameJson(clean, object.status ?? {})) return object;
   return context.client.update<T>(type, { ...object, status: clean }, { subresource: "status" });
+}
+
+/** Writes a changed status over the latest version: this reconcile may itself have written the object. */
+export async function updateLatestStatus<T extends KubeObject>(
+  context: ControllerContext,
+  type: ResourceType,
+  { object, status }: { readonly object: T; readonly status: T["status"] },
+): Promise<void> {
+  const latest = latestOf(context, type, object);
+  if (latest !== undefined) await updateStatusIfChanged(context, type, { object: latest, status });
 }
 
 /** Go omits zero counts from JSON. */

@@ -1,4 +1,4 @@
-import { type ControllerContext, reconcileController, triggerOn } from "../../../../kube/controller.ts";
+import { type ControllerContext, reconcileController } from "../../../../kube/controller.ts";
 import { referenceTo } from "../../../../kube/event.ts";
 import { isKubeError } from "../../../../kube/kube-error.ts";
 import type { RequeueAfter } from "../../../../kube/reconciler.ts";
@@ -6,34 +6,23 @@ import { builtInTypes } from "../../../../kube/resources.ts";
 import { rfc3339 } from "../../../../util/timestamp.ts";
 import { isJobFinished } from "../job/job-controller.ts";
 import {
-  changedObjectKey,
   deleteIfExists,
-  ignoreNamespaceTerminating,
   isControlledBy,
-  latestOf,
   namespacedNameOf,
   newControllerReference,
-  ownerKeys,
+  reconcileExisting,
+  workloadTriggers,
 } from "../ownership.ts";
 import type { CronJob, CronJobStatus, Job, JobReference } from "../types.ts";
 import { workloadAnnotations } from "../workload-labels.ts";
-import { isWorkloadConditionTrue, updateStatusIfChanged } from "../workload-status.ts";
+import { isWorkloadConditionTrue, updateLatestStatus, updateStatusIfChanged } from "../workload-status.ts";
 import { dueTimes, parseCronJobSchedule } from "./cron-job-schedule.ts";
 
 /** Creates Jobs on a cron schedule. (05:CP-L5) */
 export const cronJobController = reconcileController({
   name: "cronjob-controller",
-  triggers: [
-    triggerOn(builtInTypes.CronJob, changedObjectKey),
-    triggerOn<Job>(builtInTypes.Job, (change, context) =>
-      ownerKeys(change, { context, ownerType: builtInTypes.CronJob }),
-    ),
-  ],
-  reconcile: async (key, context) => {
-    const cron = context.view<CronJob>(builtInTypes.CronJob).get(key);
-    if (cron === undefined || cron.metadata.deletionTimestamp !== undefined) return undefined;
-    return ignoreNamespaceTerminating(syncCronJob(context, cron));
-  },
+  triggers: workloadTriggers(builtInTypes.CronJob, builtInTypes.Job, {}),
+  reconcile: reconcileExisting(builtInTypes.CronJob, syncCronJob),
 });
 
 async function syncCronJob(context: ControllerContext, before: CronJob): Promise<RequeueAfter | undefined> {
@@ -144,8 +133,7 @@ async function startDueJob(context: ControllerContext, cron: CronJob, due: numbe
     lastScheduleTime: rfc3339(due),
     active: [...others.filter(({ uid }) => uid !== job.metadata.uid), referenceTo(job)],
   };
-  const latest = latestOf(context, builtInTypes.CronJob, cron);
-  if (latest !== undefined) await updateStatusIfChanged(context, builtInTypes.CronJob, { object: latest, status });
+  await updateLatestStatus(context, builtInTypes.CronJob, { object: cron, status });
 }
 
 /** The Job is named after its scheduled minute, so that it is never started twice. Undefined if another object has the name. */

@@ -8,14 +8,13 @@ import type { ObjectChange } from "../../../../kube/view.ts";
 import type { ApiNode, ApiPod } from "../../api-pod-and-node.ts";
 import { latestRevision, revisionsOf, truncateHistory } from "../controller-revisions.ts";
 import {
-  changedObjectKey,
   claimChildren,
   debounced,
   deleteIfExists,
-  ignoreNamespaceTerminating,
   latestOf,
   newControllerReference,
-  ownerKeys,
+  reconcileExisting,
+  workloadTriggers,
 } from "../ownership.ts";
 import { isPodAvailable, isPodReady, podFromTemplate, untilNextAvailableMs } from "../pods.ts";
 import { scaledValue } from "../scaled-value.ts";
@@ -33,12 +32,7 @@ const failedPodBackOffMs = 10_000;
 export const daemonSetController = reconcileController({
   name: "daemonset-controller",
   triggers: [
-    triggerOn(builtInTypes.DaemonSet, changedObjectKey),
-    triggerOn<ApiPod>(
-      builtInTypes.Pod,
-      (change, context) => ownerKeys(change, { context, ownerType: builtInTypes.DaemonSet }),
-      debounced,
-    ),
+    ...workloadTriggers(builtInTypes.DaemonSet, builtInTypes.Pod),
     triggerOn<ApiNode>(
       builtInTypes.Node,
       (change, context) => (changesEligibility(change) ? allDaemonSetKeys(context) : []),
@@ -46,11 +40,7 @@ export const daemonSetController = reconcileController({
     ),
   ],
   kinds: [builtInTypes.ControllerRevision],
-  reconcile: async (key, context) => {
-    const set = context.view<DaemonSetObject>(builtInTypes.DaemonSet).get(key);
-    if (set === undefined || set.metadata.deletionTimestamp !== undefined) return undefined;
-    return ignoreNamespaceTerminating(syncDaemonSet(context, set));
-  },
+  reconcile: reconcileExisting(builtInTypes.DaemonSet, syncDaemonSet),
 });
 
 /** Only labels and taints affect eligibility; heartbeats do not. */

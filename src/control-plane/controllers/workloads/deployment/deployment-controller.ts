@@ -4,18 +4,15 @@ import type { RequeueAfter } from "../../../../kube/reconciler.ts";
 import { builtInTypes } from "../../../../kube/resources.ts";
 import type { ApiPod } from "../../api-pod-and-node.ts";
 import {
-  changedObjectKey,
   claimChildren,
   controllerReferenceOf,
-  debounced,
   deleteIfExists,
   ignoreNamespaceTerminating,
-  latestOf,
-  ownerKeys,
+  workloadTriggers,
 } from "../ownership.ts";
-import type { Deployment, DeploymentStatus, ReplicaSet } from "../types.ts";
+import type { Deployment, ReplicaSet } from "../types.ts";
 import { workloadAnnotations } from "../workload-labels.ts";
-import { updateStatusIfChanged, withWorkloadCondition } from "../workload-status.ts";
+import { updateLatestStatus, updateStatusIfChanged, withWorkloadCondition } from "../workload-status.ts";
 import { ensureNewReplicaSet, hasOldPods, scaleReplicaSets } from "./new-replica-set.ts";
 import { annotatedNumber, findNewReplicaSet, replicaSetCreatedAt, setsBeyondHistory } from "./replica-set-revisions.ts";
 import {
@@ -40,12 +37,7 @@ import {
 export const deploymentController = reconcileController({
   name: "deployment-controller",
   triggers: [
-    triggerOn(builtInTypes.Deployment, changedObjectKey),
-    triggerOn<ReplicaSet>(
-      builtInTypes.ReplicaSet,
-      (change, context) => ownerKeys(change, { context, ownerType: builtInTypes.Deployment }),
-      debounced,
-    ),
+    ...workloadTriggers(builtInTypes.Deployment, builtInTypes.ReplicaSet),
     // Recreate waits until the last pod of the old version is gone.
     triggerOn<ApiPod>(builtInTypes.Pod, ({ object, old }, context) => {
       const pod = object ?? old;
@@ -199,7 +191,7 @@ function withUpdatedSets(
 
 async function writeCountedStatus(context: ControllerContext, rollout: DeploymentRollout): Promise<undefined> {
   const status = countedStatus({ ...rollout, now: context.clock.now() });
-  await writeDeploymentStatus(context, rollout.deployment, status);
+  await updateLatestStatus(context, builtInTypes.Deployment, { object: rollout.deployment, status });
 }
 
 async function writeRolloutStatus(
@@ -210,19 +202,9 @@ async function writeRolloutStatus(
   const now = context.clock.now();
   const status = rolloutStatus({ ...rollout, now });
   if (isRolloutComplete(deployment, status)) await deleteSetsBeyondHistory(context, rollout);
-  await writeDeploymentStatus(context, deployment, status);
+  await updateLatestStatus(context, builtInTypes.Deployment, { object: deployment, status });
   const afterMs = deadlineCheckMs(deployment, status, now);
   return afterMs === undefined ? undefined : { afterMs };
-}
-
-/** Writes over the latest version: we may have just written the revision annotation. */
-async function writeDeploymentStatus(
-  context: ControllerContext,
-  deployment: Deployment,
-  status: DeploymentStatus,
-): Promise<void> {
-  const latest = latestOf(context, builtInTypes.Deployment, deployment);
-  if (latest !== undefined) await updateStatusIfChanged(context, builtInTypes.Deployment, { object: latest, status });
 }
 
 async function deleteSetsBeyondHistory(

@@ -1,20 +1,18 @@
 import { isActivePod, isTerminalPod, isTerminatingPod } from "../../../../core/pod-predicates.ts";
-import { type ControllerContext, reconcileController, triggerOn } from "../../../../kube/controller.ts";
+import { type ControllerContext, reconcileController } from "../../../../kube/controller.ts";
 import { ignoreKubeErrors } from "../../../../kube/kube-error.ts";
 import type { RequeueAfter } from "../../../../kube/reconciler.ts";
 import { builtInTypes } from "../../../../kube/resources.ts";
 import { rfc3339 } from "../../../../util/timestamp.ts";
 import type { ApiPod } from "../../api-pod-and-node.ts";
 import {
-  changedObjectKey,
   claimChildren,
   controllerReferenceOf,
-  debounced,
   deleteIfExists,
   ignoreNamespaceTerminating,
   latestOf,
   namespacedNameOf,
-  ownerKeys,
+  workloadTriggers,
 } from "../ownership.ts";
 import { isPodReady } from "../pods.ts";
 import type { Job, JobStatus, WorkloadCondition } from "../types.ts";
@@ -35,14 +33,7 @@ const trackedPodsIndex = "job-tracking";
 /** Runs pods until enough have succeeded. (05:CP-L5) */
 export const jobController = reconcileController({
   name: "job-controller",
-  triggers: [
-    triggerOn(builtInTypes.Job, changedObjectKey),
-    triggerOn<ApiPod>(
-      builtInTypes.Pod,
-      (change, context) => ownerKeys(change, { context, ownerType: builtInTypes.Job }),
-      debounced,
-    ),
-  ],
+  triggers: workloadTriggers(builtInTypes.Job, builtInTypes.Pod),
   start: (context) =>
     context.view<ApiPod>(builtInTypes.Pod).addIndex(trackedPodsIndex, (pod) => {
       const owner = controllerReferenceOf(pod);

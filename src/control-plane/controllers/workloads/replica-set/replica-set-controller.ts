@@ -1,19 +1,17 @@
 import { compileSelector } from "../../../../core/label-selector.ts";
 import { isActivePod, isTerminalPod, isTerminatingPod } from "../../../../core/pod-predicates.ts";
-import { type ControllerContext, reconcileController, triggerOn } from "../../../../kube/controller.ts";
+import { type ControllerContext, reconcileController } from "../../../../kube/controller.ts";
 import type { RequeueAfter } from "../../../../kube/reconciler.ts";
 import { builtInTypes } from "../../../../kube/resources.ts";
 import { errorMessage } from "../../../../util/error-text.ts";
 import type { ApiPod } from "../../api-pod-and-node.ts";
 import {
-  changedObjectKey,
   claimChildren,
   controllerReferenceOf,
-  debounced,
   deleteIfExists,
   isNamespaceTerminatingError,
   newControllerReference,
-  ownerKeys,
+  workloadTriggers,
 } from "../ownership.ts";
 import { isPodAvailable, isPodReady, podFromTemplate, untilNextAvailableMs } from "../pods.ts";
 import { maxPodsPerSync, slowStartBatch } from "../slow-start-batch.ts";
@@ -29,14 +27,7 @@ import { podsToDelete } from "./pods-to-delete.ts";
 /** Keeps the wanted number of pods. (05:CP-L2) */
 export const replicaSetController = reconcileController({
   name: "replicaset-controller",
-  triggers: [
-    triggerOn(builtInTypes.ReplicaSet, changedObjectKey),
-    triggerOn<ApiPod>(
-      builtInTypes.Pod,
-      (change, context) => ownerKeys(change, { context, ownerType: builtInTypes.ReplicaSet }),
-      debounced,
-    ),
-  ],
+  triggers: workloadTriggers(builtInTypes.ReplicaSet, builtInTypes.Pod),
   reconcile: reconcileReplicaSet,
 });
 

@@ -1,18 +1,10 @@
 import { isTerminalPod, isTerminatingPod } from "../../../../core/pod-predicates.ts";
-import { type ControllerContext, reconcileController, triggerOn } from "../../../../kube/controller.ts";
+import { type ControllerContext, reconcileController } from "../../../../kube/controller.ts";
 import type { RequeueAfter } from "../../../../kube/reconciler.ts";
 import { builtInTypes } from "../../../../kube/resources.ts";
 import type { ApiPod } from "../../api-pod-and-node.ts";
 import { latestRevision, revisionsOf, templateOfRevision, truncateHistory } from "../controller-revisions.ts";
-import {
-  changedObjectKey,
-  claimChildren,
-  debounced,
-  deleteIfExists,
-  ignoreNamespaceTerminating,
-  latestOf,
-  ownerKeys,
-} from "../ownership.ts";
+import { claimChildren, deleteIfExists, latestOf, reconcileExisting, workloadTriggers } from "../ownership.ts";
 import { isPodAvailable, isPodReady, untilNextAvailableMs } from "../pods.ts";
 import type { ControllerRevision, StatefulSet, StatefulSetStatus } from "../types.ts";
 import { workloadLabels } from "../workload-labels.ts";
@@ -23,20 +15,9 @@ import { planStatefulSet, type StatefulSetMember, type StatefulSetTarget } from 
 /** Keeps pods with stable names and volumes. (05:CP-L3) */
 export const statefulSetController = reconcileController({
   name: "statefulset-controller",
-  triggers: [
-    triggerOn(builtInTypes.StatefulSet, changedObjectKey),
-    triggerOn<ApiPod>(
-      builtInTypes.Pod,
-      (change, context) => ownerKeys(change, { context, ownerType: builtInTypes.StatefulSet }),
-      debounced,
-    ),
-  ],
+  triggers: workloadTriggers(builtInTypes.StatefulSet, builtInTypes.Pod),
   kinds: [builtInTypes.ControllerRevision, builtInTypes.PersistentVolumeClaim],
-  reconcile: async (key, context) => {
-    const set = context.view<StatefulSet>(builtInTypes.StatefulSet).get(key);
-    if (set === undefined || set.metadata.deletionTimestamp !== undefined) return undefined;
-    return ignoreNamespaceTerminating(syncStatefulSet(context, set));
-  },
+  reconcile: reconcileExisting(builtInTypes.StatefulSet, syncStatefulSet),
 });
 
 interface Revisions {
