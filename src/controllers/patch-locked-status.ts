@@ -2,7 +2,7 @@ import type { KubeObject } from "../api/object.ts";
 import type { ResourceType } from "../kube/client.ts";
 import type { ControllerContext } from "../kube/controller.ts";
 import { isKubeError } from "../kube/kube-error.ts";
-import type { RequeueAfter } from "../kube/reconciler.ts";
+import type { ReconcileResult } from "../kube/reconciler.ts";
 import { conflictRetryMs, mergePatchObject } from "./writes.ts";
 
 /**
@@ -13,7 +13,7 @@ export async function patchLockedStatus(
   { client }: Pick<ControllerContext, "client">,
   type: ResourceType,
   { object, status }: { readonly object: KubeObject; readonly status: object },
-): Promise<RequeueAfter | undefined> {
+): Promise<ReconcileResult> {
   try {
     await mergePatchObject(client, type, object, { body: { status }, subresource: "status", hasOptimisticLock: true });
   } catch (error) {

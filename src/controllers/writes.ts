@@ -1,7 +1,7 @@
 import type { KubeObject, ObjectMeta } from "../api/object.ts";
 import type { DeleteOptions, KubeClient, ResourceType } from "../kube/client.ts";
 import { ignoreKubeErrors, isKubeError } from "../kube/kube-error.ts";
-import type { RequeueAfter } from "../kube/reconciler.ts";
+import type { ReconcileResult } from "../kube/reconciler.ts";
 
 /** An object as the API server has it. */
 export type ExistingObject = { readonly metadata: ObjectMeta };
@@ -51,8 +51,8 @@ export function isConflictOrNotFound(error: unknown): boolean {
 
 /** Requeues on a conflict instead of failing. */
 export function requeueOnConflict<Args extends readonly unknown[]>(
-  reconcile: (...args: Args) => Promise<RequeueAfter | undefined>,
-): (...args: Args) => Promise<RequeueAfter | undefined> {
+  reconcile: (...args: Args) => Promise<ReconcileResult>,
+): (...args: Args) => Promise<ReconcileResult> {
   return async (...args) => {
     try {
       return await reconcile(...args);

@@ -10,7 +10,7 @@ import type { KubeClient, ResourceType } from "./client.ts";
 import { referenceTo } from "./event.ts";
 import { type EventRecord, EventRecorder, type EventRecorderOptions } from "./event-recorder.ts";
 import type { InformerFailure } from "./informer.ts";
-import { Reconciler, type ReconcilerObserver, type RequeueAfter } from "./reconciler.ts";
+import { type ReconcileResult, Reconciler, type ReconcilerObserver } from "./reconciler.ts";
 import { SharedViews } from "./shared-views.ts";
 import type { ObjectChange, Projections, View } from "./view.ts";
 
@@ -211,7 +211,7 @@ export interface ReconcileControllerOptions<Context extends ControllerContext = 
    * runs. A controller that is started again starts from nothing.
    */
   readonly start?: ((context: Context) => State) | undefined;
-  readonly reconcile: (key: string, context: Context, state: State) => Promise<RequeueAfter | undefined>;
+  readonly reconcile: (key: string, context: Context, state: State) => Promise<ReconcileResult>;
   readonly concurrency?: number | undefined;
   readonly backOff?: BackOffOptions | undefined;
   /** For changes no view shows: gets how to enqueue a key, returns how to stop. */

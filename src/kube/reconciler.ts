@@ -11,14 +11,14 @@ export interface RequeueAfter {
   readonly afterMs: number;
 }
 
+/** Undefined: nothing more to do until something changes. */
+export type ReconcileResult = RequeueAfter | undefined;
+
 /**
  * Reconciles one key: reads the current state, makes one change towards the desired one, and may ask to be requeued.
  * Must be idempotent and safe to interrupt. (docs/designs/interfaces.md)
  */
-export type Reconcile<Key extends string, Context = unknown> = (
-  key: Key,
-  context: Context,
-) => Promise<RequeueAfter | undefined>;
+export type Reconcile<Key extends string, Context = unknown> = (key: Key, context: Context) => Promise<ReconcileResult>;
 
 export interface ReconcilerOptions<Key extends string, Context> {
   /** For logs and metrics. */

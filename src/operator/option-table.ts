@@ -22,16 +22,16 @@ export interface OptionRow<T = unknown> {
 }
 
 /** The environment variable is named like the flag, unless given. */
-function optionRow<T>(
+function row<T>(
   flag: string,
   fallback: T,
-  { env = flag.toUpperCase().replaceAll("-", "_"), ...rest }: OptionRowDetails<T>,
+  parser: OptionParser<T>,
+  {
+    env = flag.toUpperCase().replaceAll("-", "_"),
+    description,
+  }: { readonly env?: string; readonly description: string },
 ): OptionRow<T> {
-  return { flag, env, default: fallback, ...rest };
-}
-
-interface OptionRowDetails<T> extends Pick<OptionRow<T>, "parser" | "description"> {
-  readonly env?: string;
+  return { flag, env, default: fallback, parser, description };
 }
 
 export const operatorProviders = ["kwok", "aws", "azure"] as const;
@@ -45,114 +45,93 @@ const { batchMaxMs, batchIdleMs } = defaultSettings;
 
 /** Upstream's options, then ours. */
 export const optionTable = {
-  service: optionRow("karpenter-service", "", {
-    parser: textParser,
-    description: "accepted for older charts; has no effect",
-  }),
-  metricsPort: optionRow("metrics-port", 8080, { parser: portParser, description: "port of metrics and profiles" }),
-  healthPort: optionRow("health-probe-port", 8081, { parser: portParser, description: "port of health and readiness" }),
-  kubeQps: optionRow("kube-client-qps", 200, {
-    parser: wholeNumberParser({ min: 1 }),
+  service: row("karpenter-service", "", textParser, { description: "accepted for older charts; has no effect" }),
+  metricsPort: row("metrics-port", 8080, portParser, { description: "port of metrics and profiles" }),
+  healthPort: row("health-probe-port", 8081, portParser, { description: "port of health and readiness" }),
+  kubeQps: row("kube-client-qps", 200, wholeNumberParser({ min: 1 }), {
     description: "requests per second to the API server",
   }),
-  kubeBurst: optionRow("kube-client-burst", 300, {
-    parser: wholeNumberParser({ min: 1 }),
+  kubeBurst: row("kube-client-burst", 300, wholeNumberParser({ min: 1 }), {
     description: "burst of requests to the API server",
   }),
-  isProfiled: optionRow("enable-profiling", false, {
-    parser: booleanParser,
-    description: "serve profiles on the metrics port",
-  }),
-  isWarmupDisabled: optionRow("disable-controller-warmup", true, {
-    parser: booleanParser,
+  isProfiled: row("enable-profiling", false, booleanParser, { description: "serve profiles on the metrics port" }),
+  isWarmupDisabled: row("disable-controller-warmup", true, booleanParser, {
     description: "do not watch the cluster before becoming leader",
   }),
-  isLeaderElectionDisabled: optionRow("disable-leader-election", false, {
-    parser: booleanParser,
+  isLeaderElectionDisabled: row("disable-leader-election", false, booleanParser, {
     description: "run without leader election",
   }),
-  isObservabilityDisabled: optionRow("disable-cluster-state-observability", false, {
-    parser: booleanParser,
+  isObservabilityDisabled: row("disable-cluster-state-observability", false, booleanParser, {
     description: "do not emit per-object metrics and events",
   }),
-  leaseName: optionRow("leader-election-name", "karpenter-leader-election", {
-    parser: textParser,
-    description: "name of the lease",
-  }),
-  leaseNamespace: optionRow("leader-election-namespace", "", {
-    parser: textParser,
+  leaseName: row("leader-election-name", "karpenter-leader-election", textParser, { description: "name of the lease" }),
+  leaseNamespace: row("leader-election-namespace", "", textParser, {
     description: "namespace of the lease (default: the pod's namespace)",
   }),
-  memoryLimit: optionRow("memory-limit", -1, {
-    parser: wholeNumberParser({ min: -1 }),
+  memoryLimit: row("memory-limit", -1, wholeNumberParser({ min: -1 }), {
     description: "bytes; accepted for older charts: the heap follows the container's limit",
   }),
-  cpuRequestsMilli: optionRow("cpu-requests", 1_000, {
-    parser: wholeNumberParser({ min: Number.MIN_SAFE_INTEGER }),
+  cpuRequestsMilli: row("cpu-requests", 1_000, wholeNumberParser({ min: Number.MIN_SAFE_INTEGER }), {
     description: "cpu request of this process in millicores; sets how much work is done concurrently",
   }),
-  logLevel: optionRow<LogLevel | "">("log-level", "info", {
-    parser: choiceParser(["", ...logLevels]),
+  logLevel: row<LogLevel | "">("log-level", "info", choiceParser(["", ...logLevels]), {
     description: `log level: ${logLevels.join(", ")}`,
   }),
-  logPaths: optionRow<readonly string[]>("log-output-paths", ["stdout"], {
-    parser: listParser,
+  logPaths: row<readonly string[]>("log-output-paths", ["stdout"], listParser, {
     description: "where to log: stdout, stderr or files, separated by commas",
   }),
-  logErrorPaths: optionRow<readonly string[]>("log-error-output-paths", ["stderr"], {
-    parser: listParser,
+  logErrorPaths: row<readonly string[]>("log-error-output-paths", ["stderr"], listParser, {
     description: "where to report errors of the logger itself",
   }),
-  batchMaxMs: optionRow("batch-max-duration", batchMaxMs, {
-    parser: durationParser,
+  batchMaxMs: row("batch-max-duration", batchMaxMs, durationParser, {
     description: "maximum time to collect pending pods into one batch",
   }),
-  batchIdleMs: optionRow("batch-idle-duration", batchIdleMs, {
-    parser: durationParser,
+  batchIdleMs: row("batch-idle-duration", batchIdleMs, durationParser, {
     description: "a batch ends when no new pod arrives for this long",
   }),
-  preferencePolicy: optionRow<Settings["preferencePolicy"]>("preference-policy", "Respect", {
-    parser: choiceParser(["Respect", "Ignore"]),
-    description: "whether pod preferences are respected",
-  }),
-  minValuesPolicy: optionRow<Settings["minValuesPolicy"]>("min-values-policy", "Strict", {
-    parser: choiceParser(["Strict", "BestEffort"]),
-    description: "whether minValues must be met",
-  }),
-  ignoresDra: optionRow("ignore-dra-requests", true, {
-    parser: booleanParser,
+  preferencePolicy: row<Settings["preferencePolicy"]>(
+    "preference-policy",
+    "Respect",
+    choiceParser(["Respect", "Ignore"]),
+    { description: "whether pod preferences are respected" },
+  ),
+  minValuesPolicy: row<Settings["minValuesPolicy"]>(
+    "min-values-policy",
+    "Strict",
+    choiceParser(["Strict", "BestEffort"]),
+    { description: "whether minValues must be met" },
+  ),
+  ignoresDra: row("ignore-dra-requests", true, booleanParser, {
     description: "ignore requests for devices (dynamic resource allocation)",
   }),
-  gates: optionRow("feature-gates", defaultGates, {
-    parser: featureGatesParser,
+  gates: row("feature-gates", defaultGates, featureGatesParser, {
     description: `features to switch on or off, as Name=true|false separated by commas (default: ${gateText})`,
   }),
-  schedulerConfig: optionRow("scheduler-config", "", {
-    parser: textParser,
+  schedulerConfig: row("scheduler-config", "", textParser, {
     description: "default topology spread constraints, as YAML or JSON, or a file with them",
   }),
-  provider: optionRow<OperatorProvider | undefined>("provider", undefined, {
+  provider: row<OperatorProvider | undefined>("provider", undefined, choiceParser(operatorProviders), {
     env: "CLOUD_PROVIDER",
-    parser: choiceParser(operatorProviders),
     description: "cloud provider (default: inferred from the node classes the cluster serves)",
   }),
-  listen: optionRow("listen", "", {
-    env: "LISTEN_ADDRESS",
-    parser: { ...textParser, placeholder: "<address>" },
-    description: "address of metrics and health (default: all interfaces)",
-  }),
-  solveBudgetMs: optionRow("solve-budget", 5_000, {
-    parser: durationParser,
+  listen: row(
+    "listen",
+    "",
+    { ...textParser, placeholder: "<address>" },
+    { env: "LISTEN_ADDRESS", description: "address of metrics and health (default: all interfaces)" },
+  ),
+  solveBudgetMs: row("solve-budget", 5_000, durationParser, {
     description: "maximum scheduling time of a round; after it the round acts on what it has decided",
   }),
-  packing: optionRow<Settings["packing"]>("packing", "polished", {
-    parser: choiceParser(["polished", "plain"]),
+  packing: row<Settings["packing"]>("packing", "polished", choiceParser(["polished", "plain"]), {
     description: "plain: one pass; polished: pods are then moved to lower the price",
   }),
-  instanceTypesFile: optionRow("instance-types-file-path", "", {
-    parser: { ...textParser, placeholder: "<file>" },
-    description: "with kwok: file with the instance types to use instead of the default ones",
-  }),
+  instanceTypesFile: row(
+    "instance-types-file-path",
+    "",
+    { ...textParser, placeholder: "<file>" },
+    { description: "with kwok: file with the instance types to use instead of the default ones" },
+  ),
 } as const satisfies Readonly<Record<string, OptionRow>>;
 
 export type OptionName = keyof typeof optionTable;

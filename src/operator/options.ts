@@ -48,20 +48,16 @@ export async function readOptions({ flags, env, readFile }: OptionSources): Prom
   const problems: string[] = [];
   const names = Object.keys(optionTable) as readonly OptionName[];
   const values = Object.fromEntries(
-    names.map((name) => [name, readOption(optionTable[name], { flags, env, problems })]),
+    names.map((name) => [name, readOption(optionTable[name], { flags, env }, problems)]),
   ) as unknown as OptionValues;
   const config = await schedulerConstraints(values.schedulerConfig, readFile);
   if (config.kind === "refused") problems.push(...config.problems.map((problem) => `--scheduler-config: ${problem}`));
   if (config.kind === "refused" || problems.length > 0) return { kind: "refused", problems };
-  return { kind: "read", options: optionsOf(values, { defaultConstraints: config.constraints }) };
-}
-
-interface OptionReading extends Pick<OptionSources, "flags" | "env"> {
-  readonly problems: string[];
+  return { kind: "read", options: optionsOf(values, config.constraints) };
 }
 
 /** A flag beats the environment. An empty variable counts as unset, as charts leave them. */
-function readOption(row: OptionRow, { flags, env, problems }: OptionReading): unknown {
+function readOption(row: OptionRow, { flags, env }: Pick<OptionSources, "flags" | "env">, problems: string[]): unknown {
   const { expected, read, readEnv = read, isStrict } = row.parser;
   const flag = flags[row.flag];
   if (flag !== undefined) {
@@ -78,36 +74,23 @@ function readOption(row: OptionRow, { flags, env, problems }: OptionReading): un
   return value ?? row.default;
 }
 
-function optionsOf(
-  values: OptionValues,
-  { defaultConstraints }: Pick<Settings, "defaultConstraints">,
-): OperatorOptions {
+function optionsOf(values: OptionValues, defaultConstraints: Settings["defaultConstraints"]): OperatorOptions {
   const { batchIdleMs, batchMaxMs, preferencePolicy, minValuesPolicy, packing, gates, cpuRequestsMilli } = values;
+  const { listen, metricsPort, healthPort, isProfiled, logPaths, provider, solveBudgetMs } = values;
   return {
+    ...{ listen, metricsPort, healthPort, isProfiled, logPaths, provider, solveBudgetMs },
     settings: {
       ...defaultSettings,
-      batchIdleMs,
-      batchMaxMs,
-      preferencePolicy,
-      minValuesPolicy,
-      packing,
-      gates,
+      ...{ batchIdleMs, batchMaxMs, preferencePolicy, minValuesPolicy, packing, gates },
       ignoreDraRequests: values.ignoresDra,
       cpuRequestsMilli: cpuRequestsMilli > 0 ? cpuRequestsMilli : defaultSettings.cpuRequestsMilli,
       defaultConstraints,
       isClusterStateObservable: !values.isObservabilityDisabled,
     },
-    listen: values.listen,
-    metricsPort: values.metricsPort,
-    healthPort: values.healthPort,
     kubeRate: { perSecond: values.kubeQps, burst: values.kubeBurst },
-    isProfiled: values.isProfiled,
     isWarmedUp: !values.isWarmupDisabled,
     lease: values.isLeaderElectionDisabled ? undefined : { name: values.leaseName, namespace: values.leaseNamespace },
     logLevel: values.logLevel === "" ? "info" : values.logLevel,
-    logPaths: values.logPaths,
-    provider: values.provider,
-    solveBudgetMs: values.solveBudgetMs,
     instanceTypesFile: values.instanceTypesFile === "" ? undefined : values.instanceTypesFile,
   };
 }

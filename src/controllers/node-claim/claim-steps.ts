@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import type { KubeClient } from "../../kube/client.ts";
-import type { RequeueAfter } from "../../kube/reconciler.ts";
+import type { ReconcileResult } from "../../kube/reconciler.ts";
 import { karpenterTypes } from "../../kube/resources.ts";
 import { errorMessage } from "../../util/error-text.ts";
 import { conflictRetryMs, isConflictOrNotFound, mergePatchObject } from "../writes.ts";
@@ -24,7 +24,7 @@ export type ClaimStep = (claim: NodeClaim) => Promise<ClaimStepResult>;
 export async function runClaimSteps(
   claim: NodeClaim,
   { client, steps }: { readonly client: KubeClient; readonly steps: readonly ClaimStep[] },
-): Promise<RequeueAfter | undefined> {
+): Promise<ReconcileResult> {
   const results = await runEach(claim, steps);
   const last = results.at(-1);
   if (last !== undefined && !last.isDeleted) {
@@ -48,7 +48,7 @@ async function runEach(claim: NodeClaim, steps: readonly ClaimStep[]): Promise<r
 }
 
 /** Errors come before requeues; a conflict is not an error. */
-function requeueOf(results: readonly ClaimStepResult[]): RequeueAfter | undefined {
+function requeueOf(results: readonly ClaimStepResult[]): ReconcileResult {
   const errors = results.map(({ error }) => error).filter((error) => error !== undefined);
   const failures = errors.filter((error) => !isConflictOrNotFound(error));
   if (failures.length > 1) throw new AggregateError(failures, failures.map(errorMessage).join("; "));

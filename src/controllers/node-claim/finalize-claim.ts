@@ -1,7 +1,7 @@
 import { getCondition, isStatusConditionTrue } from "../../api/conditions/set-condition.ts";
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import { finalizers, labels } from "../../api/labels.ts";
-import type { RequeueAfter } from "../../kube/reconciler.ts";
+import type { ReconcileResult } from "../../kube/reconciler.ts";
 import { builtInTypes, karpenterTypes } from "../../kube/resources.ts";
 import { parseDurationMs } from "../../util/duration.ts";
 import type { KarpenterContext } from "../karpenter-context.ts";
@@ -24,7 +24,7 @@ export async function finalizeClaim(
   seen: NodeClaim,
   launches: LaunchedInstances,
   context: KarpenterContext,
-): Promise<RequeueAfter | undefined> {
+): Promise<ReconcileResult> {
   if (!seen.metadata.finalizers?.includes(finalizers.termination)) return undefined;
   const claim = await withTerminationTimestamp(await withLaunchedInstance(seen, launches, context), context);
   if (await deleteRemainingNodes(claim, context)) return undefined; // their deletion wakes us

@@ -1,6 +1,6 @@
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import { type Controller, triggerOn } from "../../kube/controller.ts";
-import type { RequeueAfter } from "../../kube/reconciler.ts";
+import type { ReconcileResult } from "../../kube/reconciler.ts";
 import { builtInTypes, karpenterTypes } from "../../kube/resources.ts";
 import { ExpiringMap } from "../../util/expiring-map.ts";
 import type { ControllerDependencies } from "../controller-dependencies.ts";
@@ -54,7 +54,7 @@ async function runPhases(
   seen: NodeClaim,
   launches: LaunchedInstances,
   context: KarpenterContext,
-): Promise<RequeueAfter | undefined> {
+): Promise<ReconcileResult> {
   const claim = await withStoredFinalizer(seen, context);
   const phases: readonly ClaimStep[] = [
     (current) => launchInstance(current, launches, context),

@@ -13,7 +13,7 @@ import type { OverlayStore } from "../../cloud/overlay-store.ts";
 import { applyOverlays, type OverlayFault } from "../../core/overlay.ts";
 import type { Pool } from "../../core/scheduling/problem.ts";
 import { type Controller, triggerOn } from "../../kube/controller.ts";
-import type { RequeueAfter } from "../../kube/reconciler.ts";
+import type { ReconcileResult, RequeueAfter } from "../../kube/reconciler.ts";
 import { karpenterTypes } from "../../kube/resources.ts";
 import type { ControllerDependencies } from "../controller-dependencies.ts";
 import { hasGenerationChanged } from "../generation-changed.ts";
@@ -90,7 +90,7 @@ async function writeValidationCondition(
   overlay: NodeOverlay,
   fault: OverlayFault | undefined,
   context: KarpenterContext,
-): Promise<RequeueAfter | undefined> {
+): Promise<ReconcileResult> {
   const set = nodeOverlayConditions;
   const nowMs = context.clock.now();
   const conditions = setCondition(overlay, { set, type: "ValidationSucceeded", nowMs, ...validationFinding(fault) });

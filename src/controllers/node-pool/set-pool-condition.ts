@@ -3,7 +3,7 @@ import { nodePoolConditions } from "../../api/conditions/node-pool.ts";
 import { setCondition } from "../../api/conditions/set-condition.ts";
 import type { NodePool } from "../../api/kinds/node-pool.ts";
 import type { ControllerContext } from "../../kube/controller.ts";
-import type { RequeueAfter } from "../../kube/reconciler.ts";
+import type { ReconcileResult } from "../../kube/reconciler.ts";
 import { karpenterTypes } from "../../kube/resources.ts";
 import { patchLockedStatus } from "../patch-locked-status.ts";
 
@@ -15,7 +15,7 @@ type ExtraStatusFields = Partial<Pick<NonNullable<NodePool["status"]>, "nodeClas
 /** Whether the status changed, and when to reconcile again. */
 export interface PoolConditionWrite {
   readonly isChanged: boolean;
-  readonly requeue: RequeueAfter | undefined;
+  readonly requeue: ReconcileResult;
 }
 
 /** Sets a condition of the pool, and other status fields with it, unless its status is like that already. */

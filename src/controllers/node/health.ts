@@ -2,7 +2,7 @@ import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import { labels } from "../../api/labels.ts";
 import type { RepairPolicy } from "../../cloud/cloud-provider.ts";
 import { type Controller, triggerOn } from "../../kube/controller.ts";
-import type { RequeueAfter } from "../../kube/reconciler.ts";
+import type { ReconcileResult } from "../../kube/reconciler.ts";
 import { builtInTypes, karpenterTypes } from "../../kube/resources.ts";
 import type { ObjectChange } from "../../kube/view.ts";
 import type { ControllerDependencies } from "../controller-dependencies.ts";
@@ -55,11 +55,7 @@ function conditionText({ status }: NodeKubeObject): string {
   return JSON.stringify((status?.conditions ?? []).map((one) => [one.type, one.status, one.lastTransitionTime]));
 }
 
-async function repairNode(
-  node: NodeKubeObject,
-  claim: NodeClaim,
-  context: KarpenterContext,
-): Promise<RequeueAfter | undefined> {
+async function repairNode(node: NodeKubeObject, claim: NodeClaim, context: KarpenterContext): Promise<ReconcileResult> {
   const dueRepair = firstDueRepair(node, context.cloud.repairPolicies);
   if (dueRepair === undefined) return undefined;
   const waitMs = dueRepair.dueAt - context.clock.now();

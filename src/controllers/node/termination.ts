@@ -6,7 +6,7 @@ import { isCloudError } from "../../cloud/cloud-error.ts";
 import type { CloudProvider } from "../../cloud/cloud-provider.ts";
 import { type Controller, triggerOn } from "../../kube/controller.ts";
 import { ignoreKubeErrors } from "../../kube/kube-error.ts";
-import type { RequeueAfter } from "../../kube/reconciler.ts";
+import type { ReconcileResult } from "../../kube/reconciler.ts";
 import { builtInTypes, karpenterTypes } from "../../kube/resources.ts";
 import type { ControllerDependencies } from "../controller-dependencies.ts";
 import { type KarpenterContext, karpenterController, withLogValues } from "../karpenter-context.ts";
@@ -73,7 +73,7 @@ async function terminateNode(
   seen: NodeKubeObject,
   queue: EvictionQueue,
   controllerContext: KarpenterContext,
-): Promise<RequeueAfter | undefined> {
+): Promise<ReconcileResult> {
   const claim = await deleteClaimOfNode(seen, controllerContext);
   const context = withLogValues(controllerContext, {
     Node: { name: seen.metadata.name ?? "" },
@@ -128,7 +128,7 @@ async function runTerminationSteps(
   terminating: TerminatingNode,
   queue: EvictionQueue,
   context: KarpenterContext,
-): Promise<RequeueAfter | undefined> {
+): Promise<ReconcileResult> {
   const steps = [
     (current: TerminatingNode) => drainNode(current, queue, context),
     (current: TerminatingNode) => awaitVolumeDetachment(current, context),

@@ -1,19 +1,10 @@
-import type { ResourceList } from "../../api/kubernetes/pod.ts";
-import type { Taint } from "../../api/labels.ts";
 import type { SimulatedInstance } from "../../cloud/instance-source.ts";
 import type { OfferingKey } from "../../cloud/offering-key.ts";
 import type { Random } from "../../util/random.ts";
 
 /** A new instance without its times. */
-export interface InstanceTemplate {
-  readonly id: string;
-  readonly providerId: string;
-  readonly nodeName: string;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly annotations?: Readonly<Record<string, string>> | undefined;
-  readonly taints: readonly Taint[];
-  readonly capacity: ResourceList;
-  readonly allocatable: ResourceList;
+export interface InstanceTemplate
+  extends Omit<SimulatedInstance, "launchedAt" | "bootMs" | "readyMs" | "state" | "kubelet" | "volumeLimits"> {
   readonly imageId?: string | undefined;
   /** Random by default. */
   readonly bootMs?: number | undefined;

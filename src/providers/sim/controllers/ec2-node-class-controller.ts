@@ -7,7 +7,7 @@ import type { NodeClaim } from "../../../api/kinds/node-claim.ts";
 import { finalizers, groups } from "../../../api/labels.ts";
 import type { KubeObject } from "../../../api/object.ts";
 import { type Controller, type ControllerContext, reconcileController, triggerOn } from "../../../kube/controller.ts";
-import type { RequeueAfter } from "../../../kube/reconciler.ts";
+import type { ReconcileResult } from "../../../kube/reconciler.ts";
 import { karpenterTypes } from "../../../kube/resources.ts";
 import type { Region } from "../../aws/regions.ts";
 import { resolveEc2NodeClassStatus } from "./ec2-node-class-status.ts";
@@ -36,7 +36,7 @@ export function ec2NodeClassController(region: Region): Controller {
 type Ec2NodeClassObject = KubeObject & Ec2NodeClass;
 type NodeClaimObject = KubeObject & NodeClaim;
 
-async function reconcile(name: string, context: ControllerContext, region: Region): Promise<RequeueAfter | undefined> {
+async function reconcile(name: string, context: ControllerContext, region: Region): Promise<ReconcileResult> {
   const nodeClass = context.view<Ec2NodeClassObject>(karpenterTypes.EC2NodeClass).get(name);
   if (nodeClass === undefined) return undefined;
   if (nodeClass.metadata.deletionTimestamp !== undefined) return finalize(nodeClass, context);
@@ -86,7 +86,7 @@ async function stampHash(nodeClass: Ec2NodeClassObject, context: ControllerConte
 }
 
 /** The finalizer stays while NodeClaims use the class. (04 §1.14) */
-async function finalize(nodeClass: Ec2NodeClassObject, context: ControllerContext): Promise<RequeueAfter | undefined> {
+async function finalize(nodeClass: Ec2NodeClassObject, context: ControllerContext): Promise<ReconcileResult> {
   const { name = "", uid = "", finalizers: held = [], resourceVersion } = nodeClass.metadata;
   if (!held.includes(finalizers.ec2NodeClass)) return undefined;
   const names = nodeClaimsOf(name, context).map(({ metadata }) => metadata.name ?? "");
