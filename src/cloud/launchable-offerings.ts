@@ -64,11 +64,8 @@ function launchableOfferingsOf(type: InstanceType, request: ClaimLaunchRequest):
 }
 
 /** Cheapest first; equal prices in random order, so that zones fill evenly. (02:K-7) */
-export function cheapestFirst(
-  launchable: readonly LaunchableOffering[],
-  random: Random,
-): readonly LaunchableOffering[] {
-  return random.shuffle(launchable).sort((a, b) => a.offering.price - b.offering.price);
+export function cheapestFirst(offers: readonly LaunchableOffering[], random: Random): readonly LaunchableOffering[] {
+  return random.shuffle(offers).sort((a, b) => a.offering.price - b.offering.price);
 }
 
 /** Labels with a single possible value for this offering. The claim's own labels win. (02:K-8, 02:L-30) */

@@ -19,12 +19,8 @@ export function mergePatchObject<T extends KubeObject>(
   { body, subresource, hasOptimisticLock = false }: MergePatchOptions & { readonly body: object },
 ): Promise<T> {
   const guarded = hasOptimisticLock ? withVersion(body, metadata.resourceVersion) : body;
-  return client.patch<T>(
-    type,
-    objectKeyFromMeta(metadata),
-    { kind: "merge", body: guarded },
-    subresource ? { subresource } : {},
-  );
+  const patch = { kind: "merge", body: guarded } as const;
+  return client.patch<T>(type, objectKeyFromMeta(metadata), patch, subresource ? { subresource } : {});
 }
 
 /** Deletes exactly the object we saw (by uid); one that is already gone counts as deleted. (03:S-11) */
@@ -34,11 +30,8 @@ export async function deleteExisting(
   { metadata }: ExistingObject,
   options: DeleteOptions = {},
 ): Promise<void> {
-  const preconditions = metadata.uid === undefined ? {} : { preconditions: { uid: metadata.uid } };
-  await ignoreKubeErrors(
-    client.delete(type, objectKeyFromMeta(metadata), { ...preconditions, ...options }),
-    "not-found",
-  );
+  const sameUid = metadata.uid === undefined ? {} : { preconditions: { uid: metadata.uid } };
+  await ignoreKubeErrors(client.delete(type, objectKeyFromMeta(metadata), { ...sameUid, ...options }), "not-found");
 }
 
 /** After a conflict the watch normally wakes us; this is the fallback. */

@@ -76,11 +76,8 @@ async function connectionOf(config: KubeConfigFile, options: LoadConnectionOptio
     throw new Error(`context ${name} refers to user ${context.user}, which the kubeconfig does not define`);
   if (cluster["proxy-url"]) throw new Error(`cluster ${context.cluster} is behind a proxy-url, which is not supported`);
 
-  const ca = await readPem(
-    options.environment,
-    cluster["certificate-authority-data"],
-    cluster["certificate-authority"],
-  );
+  const { "certificate-authority-data": caData, "certificate-authority": caFile } = cluster;
+  const ca = await readPem(options.environment, caData, caFile);
   const skipVerify = cluster["insecure-skip-tls-verify"] ?? false;
   return {
     server: cluster.server,
@@ -102,10 +99,7 @@ interface UserSettings extends LoadConnectionOptions {
 /** Precedence as in kubectl: token file, token, exec plugin, username and password. */
 async function credentialsOf(user: KubeConfigUser, settings: UserSettings): Promise<Credentials> {
   const { environment, clock } = settings;
-  const fixed: ClientIdentity = {
-    headers: impersonationHeaders(user),
-    certificate: await clientCertificate(user, environment),
-  };
+  const fixed = { headers: impersonationHeaders(user), certificate: await clientCertificate(user, environment) };
   const { tokenFile, token, username, password, exec } = user;
   if (tokenFile) return withIdentity(fixed, fileCredentials(tokenFile, settings));
   if (token) return fixedCredentials({ ...fixed, headers: { ...fixed.headers, ...bearerHeaders(token) } });
@@ -129,10 +123,7 @@ function withIdentity(fixed: ClientIdentity, changing: Credentials): Credentials
   return { current, invalidate: () => changing.invalidate() };
 }
 
-function fileCredentials(
-  path: string,
-  { environment, clock }: Pick<LoadConnectionOptions, "environment" | "clock">,
-): Credentials {
+function fileCredentials(path: string, { environment, clock }: LoadConnectionOptions): Credentials {
   const readToken = async () => {
     const token = (await environment.readFile(path))?.trim();
     if (!token) throw new Error(`there is no token in ${path}`);

@@ -11,12 +11,8 @@ export interface WallClockBudgetOptions {
 }
 
 /** Wall-clock time in slices, so that leases, probes and watches never wait for a search. (docs/designs/engine.md) */
-export function wallClockBudget({
-  totalMs,
-  sliceMs = 8,
-  now,
-  yieldToEventLoop,
-}: WallClockBudgetOptions): OpenWorkBudget {
+export function wallClockBudget(options: WallClockBudgetOptions): OpenWorkBudget {
+  const { totalMs, sliceMs = 8, now, yieldToEventLoop } = options;
   return () => {
     const endAt = now() + totalMs;
     let sliceEndAt = now() + sliceMs;

@@ -112,29 +112,22 @@ function reportTermination(
 /** Gauges, computed when they are read. */
 function collectGauges(
   objects: View<ConditionedObject>,
-  { families, extraLabels }: ConditionMetricSet,
+  metricSet: ConditionMetricSet,
   { clock }: KarpenterContext,
 ): readonly (() => void)[] {
-  const now = (): number => clock.now();
+  const { families } = metricSet;
+  const age = ({ lastTransitionTime }: Condition): number => secondsSince(lastTransitionTime, clock.now());
   return [
-    families.current.collect(() => conditionSeries(objects, { extraLabels, value: () => 1 })),
-    families.currentSeconds.collect(() =>
-      conditionSeries(objects, {
-        extraLabels,
-        value: ({ lastTransitionTime }) => secondsSince(lastTransitionTime, now()),
-      }),
-    ),
-    families.terminating.collect(() => terminationSeries(objects, { extraLabels, now: now() })),
+    families.current.collect(() => conditionSeries(objects, metricSet, () => 1)),
+    families.currentSeconds.collect(() => conditionSeries(objects, metricSet, age)),
+    families.terminating.collect(() => terminationSeries(objects, metricSet, clock.now())),
   ];
-}
-
-interface ConditionSeriesOptions extends Pick<ConditionMetricSet, "extraLabels"> {
-  readonly value: (condition: Condition) => number;
 }
 
 function* conditionSeries(
   objects: View<ConditionedObject>,
-  { extraLabels, value }: ConditionSeriesOptions,
+  { extraLabels }: Pick<ConditionMetricSet, "extraLabels">,
+  value: (condition: Condition) => number,
 ): Generator<MetricSeries> {
   for (const object of objects.all()) {
     const labels = { ...nameOf(object), ...extraLabels(object) };
@@ -147,7 +140,8 @@ function* conditionSeries(
 
 function* terminationSeries(
   objects: View<ConditionedObject>,
-  { extraLabels, now }: Pick<ConditionMetricSet, "extraLabels"> & { readonly now: number },
+  { extraLabels }: Pick<ConditionMetricSet, "extraLabels">,
+  now: number,
 ): Generator<MetricSeries> {
   for (const object of objects.all()) {
     const { deletionTimestamp } = object.metadata;
@@ -156,10 +150,7 @@ function* terminationSeries(
   }
 }
 
-function nameOf({ metadata: { name = "", namespace = "" } }: ConditionedObject): {
-  readonly name: string;
-  readonly namespace: string;
-} {
+function nameOf({ metadata: { name = "", namespace = "" } }: ConditionedObject) {
   return { namespace, name };
 }
 

@@ -66,22 +66,17 @@ async function checkConsistency(
   const last = lastCheckedAt.get(uid);
   if (last !== undefined) return { afterMs: last + checkPeriodMs - now };
   const issues = needsNodeShapeCheck(claim) ? nodeShapeIssues(node, claim) : [];
-  await writeClaim(context.client, { before: claim, after: withConsistencyCondition(claim, { issues, now }) });
+  await writeClaim(context.client, { before: claim, after: withConsistencyCondition(claim, issues, now) });
   lastCheckedAt.set(uid, now, checkPeriodMs);
   for (const issue of issues) recordFailedCheck(claim, issue, context);
   return { afterMs: checkPeriodMs };
 }
 
-function withConsistencyCondition(
-  claim: NodeClaim,
-  { issues, now }: { readonly issues: readonly string[]; readonly now: number },
-) {
+function withConsistencyCondition(claim: NodeClaim, issues: readonly string[], now: number): NodeClaim {
   if (issues.length === 0) return withClaimConditionTrue(claim, "ConsistentStateFound", now);
-  const finding = {
-    reason: nodeClaimReasons.consistencyCheckFailed,
-    message: "the node has less capacity than the instance type",
-  };
-  return withClaimCondition(claim, "ConsistentStateFound", { status: "False", ...finding, nowMs: now });
+  const { consistencyCheckFailed: reason } = nodeClaimReasons;
+  const finding = { status: "False", reason, message: "the node has less capacity than the instance type" } as const;
+  return withClaimCondition(claim, "ConsistentStateFound", { ...finding, nowMs: now });
 }
 
 function needsNodeShapeCheck(claim: NodeClaim): boolean {

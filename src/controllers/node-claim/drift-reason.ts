@@ -40,9 +40,8 @@ export function isInstanceTypeNotFound(claim: NodeClaim, types: readonly Instanc
   const type = types.find((one) => one.name === name);
   if (type === undefined) return true;
   const launchedAs = launchedRequirements(claim, policy);
-  return !type.offerings.some(({ requirements }) =>
-    isCompatible(launchedAs, requirements, { allowUndefined: policy.wellKnown }),
-  );
+  const options = { allowUndefined: policy.wellKnown };
+  return !type.offerings.some(({ requirements }) => isCompatible(launchedAs, requirements, options));
 }
 
 /** A reservation may have expired under a running instance, which then continues as on-demand. */

@@ -27,13 +27,13 @@ const unevaluatedMs = 10_000;
 /** Sets Drifted on claims whose node is no longer what is asked for. (03:M-6) */
 export async function markDrifted(
   claim: NodeClaim,
-  comparison: DriftComparison,
+  against: DriftComparison,
   context: KarpenterContext,
 ): Promise<ClaimStepResult> {
   if (!isStatusConditionTrue(claim, "Launched"))
     return withoutDrifted(claim, "removing drift status condition, isn't launched", context);
   try {
-    const reason = await driftReasonOf(claim, comparison, context);
+    const reason = await driftReasonOf(claim, against, context);
     const step =
       reason === undefined
         ? withoutDrifted(claim, "removing drifted status condition, not drifted", context)

@@ -14,7 +14,7 @@ import { resourceSlicesOfNode, unpublishedDriver } from "./dra-drivers.ts";
 import { isSameTaint } from "./node-sync.ts";
 
 /** Why the node is not initialized yet. */
-interface InitializationObstacle {
+interface Obstacle {
   readonly reason: InitializationReason;
   readonly message: string;
   /** For obstacles whose end no watch announces. */
@@ -39,7 +39,7 @@ export async function checkInitialization(claim: NodeClaim, context: KarpenterCo
 
 function withObstacle(
   claim: NodeClaim,
-  { reason, message, afterMs }: InitializationObstacle,
+  { reason, message, afterMs }: Obstacle,
   { clock }: KarpenterContext,
 ): ClaimStepResult {
   const finding = { status: "Unknown", reason, message, nowMs: clock.now() } as const;
@@ -62,17 +62,10 @@ async function withInitialized(
   };
 }
 
-const nodeNotFoundObstacle: InitializationObstacle = {
-  reason: "NodeNotFound",
-  message: "the node has not joined the cluster",
-};
+const nodeNotFoundObstacle: Obstacle = { reason: "NodeNotFound", message: "the node has not joined the cluster" };
 
 /** The first one found is reported. */
-function obstacleOf(
-  node: NodeKubeObject,
-  claim: NodeClaim,
-  context: KarpenterContext,
-): InitializationObstacle | undefined {
+function obstacleOf(node: NodeKubeObject, claim: NodeClaim, context: KarpenterContext): Obstacle | undefined {
   return (
     notReadyObstacle(node) ??
     taintObstacle(node, claim) ??
@@ -81,23 +74,19 @@ function obstacleOf(
   );
 }
 
-function notReadyObstacle(node: NodeKubeObject): InitializationObstacle | undefined {
+function notReadyObstacle(node: NodeKubeObject): Obstacle | undefined {
   return isNodeReady(node) ? undefined : { reason: "NodeNotReady", message: "the node is not ready" };
 }
 
-function taintObstacle({ spec }: NodeKubeObject, claim: NodeClaim): InitializationObstacle | undefined {
+function taintObstacle({ spec }: NodeKubeObject, claim: NodeClaim): Obstacle | undefined {
   const nodeTaints = spec?.taints ?? [];
   const startup = nodeTaints.find((taint) => claim.spec.startupTaints?.some((one) => isSameTaint(one, taint)));
   if (startup !== undefined) {
     return { reason: "StartupTaintsExist", message: `startup taint ${formatTaint(startup)} has not been removed` };
   }
   const ephemeral = nodeTaints.find(isEphemeral);
-  return (
-    ephemeral && {
-      reason: "KnownEphemeralTaintsExist",
-      message: `taint ${formatTaint(ephemeral)} has not been removed`,
-    }
-  );
+  if (ephemeral === undefined) return undefined;
+  return { reason: "KnownEphemeralTaintsExist", message: `taint ${formatTaint(ephemeral)} has not been removed` };
 }
 
 function isEphemeral(taint: Taint): boolean {
@@ -105,17 +94,12 @@ function isEphemeral(taint: Taint): boolean {
 }
 
 /** Until a device plugin has reported, its resource is zero. */
-function resourceObstacle({ status }: NodeKubeObject, { spec }: NodeClaim): InitializationObstacle | undefined {
+function resourceObstacle({ status }: NodeKubeObject, { spec }: NodeClaim): Obstacle | undefined {
   const requests = Object.entries(spec.resources?.requests ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
-  const missing = requests.find(
-    ([name, asked]) => !isZeroOrInvalid(asked) && isZeroOrInvalid(status?.allocatable?.[name] ?? 0),
-  );
-  return (
-    missing && {
-      reason: "ResourceNotRegistered",
-      message: `requested resource ${missing[0]} is not registered on the node`,
-    }
-  );
+  const found = status?.allocatable ?? {};
+  const missing = requests.find(([name, asked]) => !isZeroOrInvalid(asked) && isZeroOrInvalid(found[name] ?? 0));
+  if (missing === undefined) return undefined;
+  return { reason: "ResourceNotRegistered", message: `requested resource ${missing[0]} is not registered on the node` };
 }
 
 function isZeroOrInvalid(amount: string | number): boolean {
@@ -123,19 +107,11 @@ function isZeroOrInvalid(amount: string | number): boolean {
 }
 
 /** A requested DRA driver has not published a complete pool of devices for this node. (03:L-16) */
-function draObstacle(
-  node: NodeKubeObject,
-  { metadata }: NodeClaim,
-  context: KarpenterContext,
-): InitializationObstacle | undefined {
+function draObstacle(node: NodeKubeObject, { metadata }: NodeClaim, context: KarpenterContext): Obstacle | undefined {
   const asked = metadata.annotations?.[annotations.requestedDraDrivers];
   if (context.settings.ignoreDraRequests || asked === undefined) return undefined;
   const driver = unpublishedDriver(asked, resourceSlicesOfNode(node, context));
-  return driver === undefined
-    ? undefined
-    : {
-        reason: "DRADriverPoolsNotPublished",
-        message: `driver ${driver} has not published a complete pool of devices`,
-        afterMs: slicesPollMs,
-      };
+  if (driver === undefined) return undefined;
+  const message = `driver ${driver} has not published a complete pool of devices`;
+  return { reason: "DRADriverPoolsNotPublished", message, afterMs: slicesPollMs };
 }

@@ -35,7 +35,7 @@ export async function launchInstance(
     logLaunch(instance, context);
     return withLaunched(claim, instance, context);
   } catch (error) {
-    return handleLaunchError(claim, error, context);
+    return onLaunchError(claim, error, context);
   }
 }
 
@@ -77,11 +77,7 @@ function logLaunch({ providerId, labels: instanceLabels, allocatable }: Instance
  * No capacity, or the node class is not ready: the claim is deleted, so that another can ask for something else. Other
  * errors are retried. (03:L-6)
  */
-async function handleLaunchError(
-  claim: NodeClaim,
-  error: unknown,
-  context: KarpenterContext,
-): Promise<ClaimStepResult> {
+async function onLaunchError(claim: NodeClaim, error: unknown, context: KarpenterContext): Promise<ClaimStepResult> {
   const cloudError = cloudErrorOf(error);
   switch (cloudError?.code) {
     case "insufficient-capacity":

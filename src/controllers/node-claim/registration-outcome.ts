@@ -31,25 +31,18 @@ export async function recordRegistrationOutcome(
   const window = registrationHealth.window(uid);
   const { finding } = isRegistered ? afterRegistration(window) : afterRegistrationFailure(window, claim);
   registrationHealth.record(uid, { isRegistered }); // at once: other claims report while we write
-  if (finding !== undefined) await writeHealthCondition(pool, finding, context);
+  if (finding !== undefined) await writeHealth(pool, finding, context);
 }
 
-async function writeHealthCondition(
-  seen: NodePool,
-  finding: ConditionObservation,
-  context: KarpenterContext,
-): Promise<void> {
+async function writeHealth(seen: NodePool, finding: ConditionObservation, context: KarpenterContext): Promise<void> {
   let pool: NodePool | undefined = seen;
   for (let attempt = 1; pool !== undefined; attempt++) {
     const before: NodePool = pool;
     const after = withHealthCondition(before, finding, context.clock.now());
     if (after === before) return;
     const body = { status: { conditions: after.status?.conditions } };
-    const writing = mergePatchObject(context.client, karpenterTypes.NodePool, before, {
-      body,
-      subresource: "status",
-      hasOptimisticLock: true,
-    });
+    const patch = { body, subresource: "status", hasOptimisticLock: true } as const;
+    const writing = mergePatchObject(context.client, karpenterTypes.NodePool, before, patch);
     const written = attempt < maxAttempts ? await ignoreKubeErrors(writing, "conflict", "not-found") : await writing;
     if (written !== undefined) return;
     pool = await ignoreKubeErrors(

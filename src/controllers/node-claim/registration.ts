@@ -55,26 +55,18 @@ function withHooksPending(
 ): ClaimStepResult {
   log.debug("awaiting registration hooks", { hooks: pending });
   const finding = { reason: nodeClaimReasons.registrationHookPending, message: pending.join(", ") };
-  const pendingClaim = withClaimCondition(claim, "Registered", {
-    status: "Unknown",
-    ...finding,
-    nowMs: clock.now(),
-  });
+  const pendingClaim = withClaimCondition(claim, "Registered", { status: "Unknown", ...finding, nowMs: clock.now() });
   return { claim: pendingClaim, afterMs, error };
 }
 
 function withNodeNotFound(claim: NodeClaim, { clock }: KarpenterContext): ClaimStepResult {
   const finding = { reason: nodeClaimReasons.nodeNotFound, message: "the node has not joined the cluster" };
-  return {
-    claim: withClaimCondition(claim, "Registered", { status: "Unknown", ...finding, nowMs: clock.now() }),
-  };
+  return { claim: withClaimCondition(claim, "Registered", { status: "Unknown", ...finding, nowMs: clock.now() }) };
 }
 
 function withMultipleNodes(claim: NodeClaim, { clock }: KarpenterContext): ClaimStepResult {
   const finding = { reason: nodeClaimReasons.multipleNodesFound, message: "more than one node has this provider id" };
-  return {
-    claim: withClaimCondition(claim, "Registered", { status: "False", ...finding, nowMs: clock.now() }),
-  };
+  return { claim: withClaimCondition(claim, "Registered", { status: "False", ...finding, nowMs: clock.now() }) };
 }
 
 function withExtraLabels(claim: NodeClaim, added: Readonly<Record<string, string>>): NodeClaim {

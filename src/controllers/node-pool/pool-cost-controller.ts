@@ -53,7 +53,7 @@ export function poolCostController(dependencies: ControllerDependencies): Contro
       }) ?? (() => {}),
     reconcile: (name, context, priceCache) => {
       const pool = managedPool(name, context);
-      return pool === undefined ? forgetPool(name, priceCache, context) : reportPoolCost(pool, priceCache, context);
+      return pool === undefined ? forgetPool(name, priceCache, context) : reportCost(pool, priceCache, context);
     },
   });
 }
@@ -63,11 +63,7 @@ async function forgetPool(name: string, { byPool }: PriceCache, { metrics }: Kar
   metrics.forget("nodepools_cost_total", { nodepool: name });
 }
 
-async function reportPoolCost(
-  pool: NodePool,
-  priceCache: PriceCache,
-  context: KarpenterContext,
-): Promise<RequeueAfter> {
+async function reportCost(pool: NodePool, priceCache: PriceCache, context: KarpenterContext): Promise<RequeueAfter> {
   const { name = "" } = pool.metadata;
   const now = context.clock.now();
   const claims = claimsOfPool(name, context).filter((claim) => priceKeyOf(claim) !== undefined);
@@ -90,17 +86,9 @@ interface PriceLookup {
 }
 
 /** A claim without a price may be of a new instance type. */
-function isCurrent(
-  poolPrices: PoolPrices | undefined,
-  { claims, now, priceCache }: PriceLookup,
-): poolPrices is PoolPrices {
-  if (
-    poolPrices === undefined ||
-    poolPrices.priceVersion !== priceCache.priceVersion ||
-    now - poolPrices.fetchedAt >= refreshMs
-  )
-    return false;
-  return costOf(claims, poolPrices.prices).unpriced.every((claim) => poolPrices.unpriced.has(claimNameOf(claim)));
+function isCurrent(known: PoolPrices | undefined, { claims, now, priceCache }: PriceLookup): known is PoolPrices {
+  if (known?.priceVersion !== priceCache.priceVersion || now - known.fetchedAt >= refreshMs) return false;
+  return costOf(claims, known.prices).unpriced.every((claim) => known.unpriced.has(claimNameOf(claim)));
 }
 
 /** Undefined while NodeOverlays are evaluated. (02:O-8) */

@@ -40,12 +40,8 @@ export async function drainNode(
 /** Once Drained is True it stays so, even if pods come back. (03:T-11, T-14) */
 function withDrainingCondition(claim: NodeClaim | undefined, nowMs: number): NodeClaim | undefined {
   if (claim === undefined || getCondition(claim, "Drained") !== undefined) return claim;
-  return withClaimCondition(claim, "Drained", {
-    status: "Unknown",
-    reason: nodeClaimReasons.draining,
-    message: "",
-    nowMs,
-  });
+  const { draining: reason } = nodeClaimReasons;
+  return withClaimCondition(claim, "Drained", { status: "Unknown", reason, message: "", nowMs });
 }
 
 /**

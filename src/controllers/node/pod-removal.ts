@@ -13,16 +13,11 @@ export interface PodEviction {
   readonly pod: PodKubeObject;
 }
 
-/** The API server refuses the eviction for now. */
-export interface EvictionBlocked {
-  readonly atLeastMs: number;
-}
+/** When to try again, if the API server refuses the eviction for now. */
+type EvictionResult = { readonly atLeastMs: number } | undefined;
 
 /** Evicts the pod with its full grace period. A pod that is gone, or replaced by another, counts as evicted. (03:T-43, T-44, T-52) */
-export async function requestEviction(
-  eviction: PodEviction,
-  context: KarpenterContext,
-): Promise<EvictionBlocked | undefined> {
+export async function requestEviction(eviction: PodEviction, context: KarpenterContext): Promise<EvictionResult> {
   const { name, namespace, uid } = eviction.queued;
   const body = {
     apiVersion: "policy/v1",
@@ -33,7 +28,7 @@ export async function requestEviction(
   try {
     await context.client.create(builtInTypes.Pod, body, { subresource: "eviction", name });
   } catch (error) {
-    return handleEvictionError(eviction, error, context);
+    return onEvictionError(eviction, error, context);
   }
   context.metrics.count("pods_eviction_requests_total", { code: "200" });
   const message = `Evicted pod: ${drainReason(eviction, context)}`;
@@ -44,11 +39,7 @@ export async function requestEviction(
 /** The API server answers 500 if several budgets select the pod. (03:T-44) */
 const multipleBudgetsMessage = /more than one PodDisruptionBudget/;
 
-function handleEvictionError(
-  eviction: PodEviction,
-  error: unknown,
-  context: KarpenterContext,
-): EvictionBlocked | undefined {
+function onEvictionError(eviction: PodEviction, error: unknown, context: KarpenterContext): EvictionResult {
   if (!isKubeError(error)) throw error;
   if (error.status !== undefined) {
     context.metrics.count("pods_eviction_requests_total", { code: String(error.status.code) });
@@ -99,11 +90,9 @@ export async function forceDeletePod(
   recordPodRemoved(eviction, { reason: "Disrupted", message }, context);
 }
 
-function recordPodRemoved(
-  eviction: PodEviction,
-  event: { readonly reason: string; readonly message: string },
-  context: KarpenterContext,
-): void {
+type RemovalEvent = { readonly reason: string; readonly message: string };
+
+function recordPodRemoved(eviction: PodEviction, event: RemovalEvent, context: KarpenterContext): void {
   const { pod, queued } = eviction;
   context.metrics.count("pods_drained_total", { reason: drainReason(eviction, context) });
   context.recordEvent(pod, { type: "Normal", ...event, dedupe: { values: [queued.uid] } });

@@ -33,15 +33,11 @@ async function updateBufferCondition(
   outcome: BufferOutcome | undefined,
   context: KarpenterContext,
 ): Promise<void> {
-  const conditions = conditionsAfter(buffer, { outcome, nowMs: context.clock.now() });
+  const conditions = conditionsAfter(buffer, outcome, context.clock.now());
   if (conditions === buffer.status?.conditions) return;
   try {
-    const body = { status: { conditions } };
-    const writing = mergePatchObject(context.client, karpenterTypes.CapacityBuffer, buffer, {
-      body,
-      subresource: "status",
-      hasOptimisticLock: true,
-    });
+    const patch = { body: { status: { conditions } }, subresource: "status", hasOptimisticLock: true } as const;
+    const writing = mergePatchObject(context.client, karpenterTypes.CapacityBuffer, buffer, patch);
     await ignoreKubeErrors(writing, "conflict", "not-found");
   } catch (error) {
     const about = { CapacityBuffer: logReference(buffer.metadata), error };
@@ -51,14 +47,11 @@ async function updateBufferCondition(
 
 function conditionsAfter(
   buffer: BufferObject,
-  { outcome, nowMs }: { outcome: BufferOutcome | undefined; nowMs: number },
+  outcome: BufferOutcome | undefined,
+  nowMs: number,
 ): readonly Condition[] | undefined {
   const finding = provisioningCondition(buffer, outcome);
   if (finding === undefined) return buffer.status?.conditions;
-  return setCondition(buffer as Conditioned, {
-    set: capacityBufferConditions,
-    type: "Provisioning",
-    nowMs,
-    ...finding,
-  });
+  const observed = { type: "Provisioning", nowMs, ...finding } as const;
+  return setCondition(buffer as Conditioned, { set: capacityBufferConditions, ...observed });
 }

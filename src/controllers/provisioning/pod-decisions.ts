@@ -19,11 +19,8 @@ export interface PodPlacement {
 }
 
 /** Records that a round placed the pod, for the scheduling metrics. (02:S-45) */
-export function recordPodPlaced(
-  pod: Pod,
-  { now, isPoolHealthy, claim }: PodPlacement,
-  context: KarpenterContext,
-): void {
+export function recordPodPlaced(pod: Pod, placement: PodPlacement, context: KarpenterContext): void {
+  const { now, isPoolHealthy, claim } = placement;
   const isBound = (pod.spec.nodeName ?? "") !== ""; // already bound: its times are those of its first placement
   if (!isBound) recordFirstDecision(pod, now, context);
   context.cluster.podTimes.markPlaced(pod, { now, isPoolHealthy, ...(claim !== undefined && { claim }) });

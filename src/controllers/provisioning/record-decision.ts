@@ -28,19 +28,13 @@ export interface RoundResult {
 }
 
 /** Records a decision: events, log lines, metrics, nominations. */
-export async function recordDecision(roundResult: RoundResult, context: KarpenterContext): Promise<void> {
-  const { decision, budget } = roundResult;
-  recordEmptyPools(roundResult, context);
+export async function recordDecision(round: RoundResult, context: KarpenterContext): Promise<void> {
+  const { decision, budget } = round;
+  recordEmptyPools(round, context);
   logDeferred(decision.refusals, context);
-  await forEachInSlices(decision.refusals, {
-    budget,
-    visit: (refusal) => recordRefusal(refusal, context),
-  });
-  await forEachInSlices(placedPods(roundResult, context), {
-    budget,
-    visit: (placed) => recordPlacement(placed, context),
-  });
-  await forEachInSlices(plannedPods(roundResult, context), {
+  await forEachInSlices(decision.refusals, { budget, visit: (refusal) => recordRefusal(refusal, context) });
+  await forEachInSlices(placedPods(round, context), { budget, visit: (placed) => recordPlacement(placed, context) });
+  await forEachInSlices(plannedPods(round, context), {
     budget,
     visit: ({ pod, ...details }) => recordPodPlaced(pod, details, context),
   });
@@ -127,15 +121,9 @@ function* plannedPods(
 /** How many nodes were planned, and how many nodes that are not ready yet take pods. (02 §6.3) */
 function logCounts({ newNodes, placements }: Decision, { log }: KarpenterContext): void {
   if (newNodes.length === 0) return;
-  log.info("computed new nodeclaim(s) to fit pod(s)", {
-    nodeclaims: newNodes.length,
-    pods: countPods(newNodes),
-  });
+  log.info("computed new nodeclaim(s) to fit pod(s)", { nodeclaims: newNodes.length, pods: countPods(newNodes) });
   if (placements.length === 0) return;
-  log.info("computed unready node(s) will fit pod(s)", {
-    nodes: placements.length,
-    pods: countPods(placements),
-  });
+  log.info("computed unready node(s) will fit pod(s)", { nodes: placements.length, pods: countPods(placements) });
 }
 
 function countPods(places: readonly { readonly pods: readonly Pod[] }[]): number {

@@ -71,10 +71,8 @@ async function poolsFor(roundPods: RoundPods, context: KarpenterContext): Promis
   const pools = await poolsWithInstanceTypes(context);
   if (pools.length > 0) return pools;
   context.log.info("no dynamic nodepools found");
-  await forEachInSlices(pods.filter(isRealPod), {
-    budget: context.openBudget(),
-    visit: (pod) => recordPodRefused(pod, context),
-  });
+  const budget = context.openBudget();
+  await forEachInSlices(pods.filter(isRealPod), { budget, visit: (pod) => recordPodRefused(pod, context) });
   return [];
 }
 

@@ -2,10 +2,9 @@ import { isStatusConditionTrue } from "../../api/conditions/set-condition.ts";
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import type { NodePool } from "../../api/kinds/node-pool.ts";
 import type { ControllerContext } from "../../kube/controller.ts";
-import { karpenterTypes } from "../../kube/resources.ts";
 import type { ObjectChange } from "../../kube/view.ts";
 import type { KarpenterContext } from "../karpenter-context.ts";
-import { poolNameOf } from "../node-claim/claim-lookups.ts";
+import { poolForClaim } from "../node-claim/claim-lookups.ts";
 import { managedPool } from "../node-pool/managed-pools.ts";
 
 /** A pool with a fixed number of nodes, whatever the pods need. (02:Z-1) */
@@ -28,14 +27,8 @@ export function hasNewReplicas({ object, old }: ObjectChange<NodePool>): boolean
 
 /** The same, or the pool became Ready. */
 export function mayNeedNodes(change: ObjectChange<NodePool>): boolean {
-  const { object, old } = change;
-  if (hasNewReplicas(change)) return true;
-  return (
-    object !== undefined &&
-    old !== undefined &&
-    isStatusConditionTrue(object, "Ready") &&
-    !isStatusConditionTrue(old, "Ready")
-  );
+  const isReady = (pool: NodePool | undefined): boolean => pool !== undefined && isStatusConditionTrue(pool, "Ready");
+  return hasNewReplicas(change) || (isReady(change.object) && !isReady(change.old));
 }
 
 /** Keys for a trigger: the static pool of a claim. */
@@ -44,7 +37,6 @@ export function staticPoolNameOfClaim(
   context: ControllerContext,
 ): readonly string[] {
   const claim = object ?? old;
-  const name = claim && poolNameOf(claim);
-  const pool = name === undefined ? undefined : context.view<NodePool>(karpenterTypes.NodePool).get(name);
-  return pool !== undefined && isStatic(pool) ? [name ?? ""] : [];
+  const pool = claim && poolForClaim(claim, context);
+  return pool !== undefined && isStatic(pool) ? [pool.metadata.name ?? ""] : [];
 }
