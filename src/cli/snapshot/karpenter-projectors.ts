@@ -3,6 +3,7 @@ import { isRecord } from "../../api/object.ts";
 import { projectConditions } from "./pod-projectors.ts";
 import {
   keep,
+  keepAll,
   omittedWhenHashed,
   type Projector,
   projectFields,
@@ -22,10 +23,7 @@ const status = projectFields({ conditions: projectConditions });
 
 export const nodePoolProjectors: SpecAndStatusProjectors = {
   spec: projectFields({
-    weight: keep,
-    replicas: keep,
-    limits: keep,
-    disruption: keep,
+    ...keepAll("weight", "replicas", "limits", "disruption"),
     template: projectFields({
       metadata: projectFields({ labels: projectLabels, annotations: omittedWhenHashed(keep) }),
       spec: projectFields({
@@ -33,8 +31,7 @@ export const nodePoolProjectors: SpecAndStatusProjectors = {
         requirements: projectItems(projectRequirement),
         taints: projectItems(projectTaint),
         startupTaints: projectItems(projectTaint),
-        expireAfter: keep,
-        terminationGracePeriod: keep,
+        ...keepAll("expireAfter", "terminationGracePeriod"),
         kubelet: keep, // of v1beta1
       }),
     }),
@@ -49,13 +46,11 @@ export const nodeClaimProjectors: SpecAndStatusProjectors = {
     resources: keep,
     taints: projectItems(projectTaint),
     startupTaints: projectItems(projectTaint),
-    expireAfter: keep,
-    terminationGracePeriod: keep,
+    ...keepAll("expireAfter", "terminationGracePeriod"),
     kubelet: keep, // of v1beta1
   }),
   status: projectFields({
-    capacity: keep,
-    allocatable: keep,
+    ...keepAll("capacity", "allocatable"),
     nodeName: projectName,
     providerID: projectName,
     imageID: omittedWhenHashed(keep),
@@ -67,10 +62,7 @@ export const nodeClaimProjectors: SpecAndStatusProjectors = {
 export const nodeOverlayProjectors: SpecAndStatusProjectors = {
   spec: projectFields({
     requirements: projectItems(projectRequirement),
-    weight: keep,
-    price: keep,
-    priceAdjustment: keep,
-    capacity: keep,
+    ...keepAll("weight", "price", "priceAdjustment", "capacity"),
   }),
   status,
 };
@@ -79,10 +71,7 @@ export const capacityBufferProjectors: SpecAndStatusProjectors = {
   spec: projectFields({
     podTemplateRef: projectFields({ name: projectName }),
     scalableRef: projectFields({ apiGroup: keep, kind: keep, name: projectName }),
-    replicas: keep,
-    percentage: keep,
-    limits: keep,
-    provisioningStrategy: keep,
+    ...keepAll("replicas", "percentage", "limits", "provisioningStrategy"),
   }),
   status,
 };
@@ -102,14 +91,16 @@ const projectAmiTerms = replacedWhenHashed(keep, (terms) => {
 });
 
 const projectEbs = projectFields({
-  volumeSize: keep,
-  volumeType: keep,
-  iops: keep,
-  throughput: keep,
-  encrypted: keep,
-  deleteOnTermination: keep,
-  snapshotID: keep,
-  volumeInitializationRate: keep,
+  ...keepAll(
+    "volumeSize",
+    "volumeType",
+    "iops",
+    "throughput",
+    "encrypted",
+    "deleteOnTermination",
+    "snapshotID",
+    "volumeInitializationRate",
+  ),
   kmsKeyID: omittedWhenHashed(keep),
 });
 
@@ -126,13 +117,15 @@ export const ec2NodeClassProjectors: SpecAndStatusProjectors = {
     tags: omittedWhenHashed(keep),
     kubelet: keep,
     blockDeviceMappings: projectItems(projectFields({ deviceName: keep, rootVolume: keep, ebs: projectEbs })),
-    instanceStorePolicy: keep,
-    networkInterfaces: keep,
-    connectionTracking: keep,
-    metadataOptions: keep,
-    associatePublicIPAddress: keep,
-    ipPrefixCount: keep,
-    detailedMonitoring: keep,
+    ...keepAll(
+      "instanceStorePolicy",
+      "networkInterfaces",
+      "connectionTracking",
+      "metadataOptions",
+      "associatePublicIPAddress",
+      "ipPrefixCount",
+      "detailedMonitoring",
+    ),
     placementGroupSelector: omittedWhenHashed(keep),
     cpuOptions: keep,
   }),
@@ -140,15 +133,11 @@ export const ec2NodeClassProjectors: SpecAndStatusProjectors = {
     subnets: projectItems(projectFields({ id: projectName, zone: keep, zoneID: keep })),
     capacityReservations: projectItems(
       projectFields({
-        availabilityZone: keep,
-        endTime: keep,
+        ...keepAll("availabilityZone", "endTime"),
         id: keep, // nodes have it as a label value
-        instanceMatchCriteria: keep,
-        instanceType: keep,
+        ...keepAll("instanceMatchCriteria", "instanceType"),
         ownerID: replacedWhenHashed(keep, () => "000000000000"),
-        reservationType: keep,
-        interruptible: keep,
-        state: keep,
+        ...keepAll("reservationType", "interruptible", "state"),
       }),
     ),
     conditions: projectConditions,
@@ -157,11 +146,7 @@ export const ec2NodeClassProjectors: SpecAndStatusProjectors = {
 
 export const aksNodeClassProjectors: SpecAndStatusProjectors = {
   spec: projectFields({
-    imageFamily: keep,
-    osDiskSizeGB: keep,
-    maxPods: keep,
-    kubelet: keep,
-    fipsMode: keep,
+    ...keepAll("imageFamily", "osDiskSizeGB", "maxPods", "kubelet", "fipsMode"),
     vnetSubnetID: omittedWhenHashed(keep),
     tags: omittedWhenHashed(keep),
   }),

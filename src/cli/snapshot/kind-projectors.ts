@@ -19,6 +19,7 @@ import {
 } from "./pod-projectors.ts";
 import {
   keep,
+  keepAll,
   keepPresence,
   type Projector,
   projectFields,
@@ -39,8 +40,7 @@ function objectProjector(rest: Readonly<Record<string, Projector>>, ownName: Pro
 
 const projectWorkload = objectProjector({
   spec: projectFields({
-    replicas: keep,
-    ordinals: keep,
+    ...keepAll("replicas", "ordinals"),
     selector: projectLabelSelector,
     template: projectPodTemplate,
     volumeClaimTemplates: projectItems(
@@ -86,16 +86,13 @@ export const kindProjectors: Readonly<Record<SnapshotKind, Projector>> = {
   PodDisruptionBudget: objectProjector({
     spec: projectFields({
       selector: projectLabelSelector,
-      maxUnavailable: keep,
-      minAvailable: keep,
-      unhealthyPodEvictionPolicy: keep,
+      ...keepAll("maxUnavailable", "minAvailable", "unhealthyPodEvictionPolicy"),
     }),
     status: projectFields({ disruptionsAllowed: keep, currentHealthy: keep, desiredHealthy: keep, expectedPods: keep }),
   }),
   PriorityClass: objectProjector({ value: keep, globalDefault: keep, preemptionPolicy: keep }, projectPriorityClass),
   StorageClass: objectProjector({
-    provisioner: keep,
-    volumeBindingMode: keep,
+    ...keepAll("provisioner", "volumeBindingMode"),
     allowedTopologies: projectItems(projectFields({ matchLabelExpressions: projectItems(projectRequirement) })),
   }),
   CSINode: objectProjector({

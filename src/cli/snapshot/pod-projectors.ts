@@ -2,6 +2,7 @@ import { annotations } from "../../api/labels.ts";
 import { isRecord } from "../../api/object.ts";
 import {
   keep,
+  keepAll,
   type Projector,
   projectFieldRequirement,
   projectFields,
@@ -49,10 +50,7 @@ export function metadataProjector(ownName: Projector): Projector {
     name: ownName,
     generateName: projectName,
     namespace: projectNamespace,
-    uid: keep,
-    generation: keep,
-    creationTimestamp: keep,
-    deletionTimestamp: keep,
+    ...keepAll("uid", "generation", "creationTimestamp", "deletionTimestamp"),
     labels: projectLabels,
     annotations: projectAnnotations,
     finalizers: keep,
@@ -64,12 +62,9 @@ export function metadataProjector(ownName: Projector): Projector {
 
 /** The message of a condition may contain names; a schema may require it, so it is emptied instead of dropped. */
 const projectCondition = projectFields({
-  type: keep,
-  status: keep,
-  reason: keep,
+  ...keepAll("type", "status", "reason"),
   message: replacedWhenHashed(keep, () => ""),
-  observedGeneration: keep,
-  lastTransitionTime: keep,
+  ...keepAll("observedGeneration", "lastTransitionTime"),
 });
 export const projectConditions = projectItems(projectCondition);
 
@@ -111,18 +106,15 @@ const affinity = projectFields({
 
 const spread = projectFields({
   topologyKey: projectTopologyKey,
-  maxSkew: keep,
-  whenUnsatisfiable: keep,
+  ...keepAll("maxSkew", "whenUnsatisfiable"),
   labelSelector: projectLabelSelector,
   minDomains: keep,
   matchLabelKeys: projectItems(projectLabelKey),
-  nodeAffinityPolicy: keep,
-  nodeTaintsPolicy: keep,
+  ...keepAll("nodeAffinityPolicy", "nodeTaintsPolicy"),
 });
 
 const resources = projectFields({
-  requests: keep,
-  limits: keep,
+  ...keepAll("requests", "limits"),
   claims: projectItems(projectFields({ name: projectName })),
 });
 
@@ -136,8 +128,7 @@ const container = projectFields({
 export const projectVolumeClaimSpec = projectFields({
   storageClassName: projectName,
   volumeName: projectName,
-  accessModes: keep,
-  resources: keep,
+  ...keepAll("accessModes", "resources"),
 });
 
 /** Only volumes of claims restrict where a pod can run. */
@@ -164,19 +155,16 @@ export const projectPodSpec = projectFields({
   volumes: projectItems(volume),
   resourceClaims: projectItems(projectFields({ name: projectName })),
   schedulingGates: projectItems(projectFields({ name: projectName })),
-  hostNetwork: keep,
-  priority: keep,
+  ...keepAll("hostNetwork", "priority"),
   priorityClassName: projectPriorityClass,
-  preemptionPolicy: keep,
-  terminationGracePeriodSeconds: keep,
+  ...keepAll("preemptionPolicy", "terminationGracePeriodSeconds"),
 });
 
 const podConditions = new Set<unknown>(["PodScheduled", "Ready", "DisruptionTarget"]);
 const containerStatuses = projectItems(projectFields({ name: projectName, resources, allocatedResources: keep }));
 
 export const projectPodStatus = projectFields({
-  phase: keep,
-  startTime: keep,
+  ...keepAll("phase", "startTime"),
   nominatedNodeName: projectName,
   conditions: projectItems(
     projectIf(

@@ -26,6 +26,11 @@ export type Projector = (value: unknown, names: NameWriter) => unknown;
 /** Keeps the value unchanged: numbers, enums, quantities. */
 export const keep: Projector = (value) => value;
 
+/** Fields that are all kept unchanged. */
+export function keepAll(...fields: readonly string[]): Readonly<Record<string, Projector>> {
+  return Object.fromEntries(fields.map((field) => [field, keep]));
+}
+
 /** Keeps only that the field is set. */
 export const keepPresence: Projector = () => ({});
 
