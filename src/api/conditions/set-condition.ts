@@ -111,10 +111,7 @@ export function withConditions<T extends Conditioned>(object: T, conditions: rea
   return { ...object, status: { ...object.status, conditions } };
 }
 
-const awaitingReconciliation = {
-  reason: conditionReasons.awaiting,
-  message: "not reconciled yet",
-} as const;
+const awaitingReconciliation = { reason: conditionReasons.awaiting, message: "not reconciled yet" } as const;
 
 /** What the functions below read of an object. */
 interface ConditionSubject {

@@ -3,8 +3,11 @@ import { schemaPatterns } from "./patterns.ts";
 import {
   booleanField,
   celRules,
+  enumField,
   int32Field,
   int64Field,
+  objectField,
+  objectListField,
   stringField,
   stringMapField,
   withMeta,
@@ -12,8 +15,9 @@ import {
 
 /** How EC2 instances are configured: disks, network interfaces, metadata service, tags. (01 §1.6.1, 01:EC14–EC23) */
 
-const ebs = withMeta(
-  z.object({
+const ebs = objectField(
+  "The EBS volume.",
+  {
     deleteOnTermination: booleanField("Whether the volume is deleted with the instance.").optional(),
     encrypted: booleanField("Whether the volume is encrypted.").optional(),
     iops: int64Field("Provisioned I/O operations per second.").optional(),
@@ -25,35 +29,27 @@ const ebs = withMeta(
       z.number().min(100).max(300),
     ).optional(),
     volumeSize: stringField("The size, in whole Gi, G, Ti or T.", { pattern: schemaPatterns.volumeSize }).optional(),
-    volumeType: withMeta(z.enum(["standard", "io1", "io2", "gp2", "sc1", "st1", "gp3"]), {
-      description: "The volume type.",
-    }).optional(),
-  }),
-  {
-    description: "The EBS volume.",
-    ...celRules(
-      { id: "EC21", rule: "has(self.snapshotID) || has(self.volumeSize)", message: "set snapshotID or volumeSize" },
-      {
-        id: "EC21",
-        rule: '!has(self.volumeInitializationRate) || (has(self.snapshotID) && self.snapshotID != "")',
-        message: "volumeInitializationRate needs a snapshotID",
-      },
-    ),
+    volumeType: enumField("The volume type.", ["standard", "io1", "io2", "gp2", "sc1", "st1", "gp3"]).optional(),
   },
+  celRules(
+    { id: "EC21", rule: "has(self.snapshotID) || has(self.volumeSize)", message: "set snapshotID or volumeSize" },
+    {
+      id: "EC21",
+      rule: '!has(self.volumeInitializationRate) || (has(self.snapshotID) && self.snapshotID != "")',
+      message: "volumeInitializationRate needs a snapshotID",
+    },
+  ),
 );
 
-export const blockDeviceMappings = withMeta(
-  z
-    .array(
-      z.object({
-        deviceName: stringField("The device name.").optional(),
-        rootVolume: booleanField("Whether this device holds the kubelet's data.").optional(),
-        ebs: ebs.optional(),
-      }),
-    )
-    .max(50),
+export const blockDeviceMappings = objectListField(
+  "The disks of a node; the image family's own when unset.",
   {
-    description: "The disks of a node; the image family's own when unset.",
+    deviceName: stringField("The device name.").optional(),
+    rootVolume: booleanField("Whether this device holds the kubelet's data.").optional(),
+    ebs: ebs.optional(),
+  },
+  {
+    max: 50,
     ...celRules({
       id: "EC20",
       rule: "self.filter(device, has(device.rootVolume) && device.rootVolume).size() <= 1",
@@ -62,18 +58,15 @@ export const blockDeviceMappings = withMeta(
   },
 );
 
-export const networkInterfaces = withMeta(
-  z
-    .array(
-      z.object({
-        networkCardIndex: int32Field("The network card.", z.number().min(0)),
-        deviceIndex: int32Field("The device on that card.", z.number().min(0)),
-        interfaceType: withMeta(z.enum(["interface", "efa-only"]), { description: "The interface type." }),
-      }),
-    )
-    .max(150),
+export const networkInterfaces = objectListField(
+  "The network interfaces of a node.",
   {
-    description: "The network interfaces of a node.",
+    networkCardIndex: int32Field("The network card.", z.number().min(0)),
+    deviceIndex: int32Field("The device on that card.", z.number().min(0)),
+    interfaceType: enumField("The interface type.", ["interface", "efa-only"]),
+  },
+  {
+    max: 150,
     ...celRules(
       {
         id: "EC22",
@@ -96,40 +89,33 @@ export const networkInterfaces = withMeta(
 
 const onOff = z.enum(["enabled", "disabled"]);
 
-export const metadataOptions = withMeta(
-  z.object({
-    httpEndpoint: withMeta(onOff, { description: "Whether the metadata service is enabled." }).default("enabled"),
-    httpProtocolIPv6: withMeta(onOff, { description: "Whether it is available over IPv6." }).default("disabled"),
-    httpPutResponseHopLimit: int64Field("The hop limit of its responses.", z.number().min(1).max(64)).default(1),
-    httpTokens: withMeta(z.enum(["required", "optional"]), { description: "Whether requests need a token." }).default(
-      "required",
-    ),
-  }),
-  { description: "The instance metadata service." },
-).prefault({
+export const metadataOptions = objectField("The instance metadata service.", {
+  httpEndpoint: withMeta(onOff, { description: "Whether the metadata service is enabled." }).default("enabled"),
+  httpProtocolIPv6: withMeta(onOff, { description: "Whether it is available over IPv6." }).default("disabled"),
+  httpPutResponseHopLimit: int64Field("The hop limit of its responses.", z.number().min(1).max(64)).default(1),
+  httpTokens: enumField("Whether requests need a token.", ["required", "optional"]).default("required"),
+}).prefault({
   httpEndpoint: "enabled",
   httpProtocolIPv6: "disabled",
   httpPutResponseHopLimit: 1,
   httpTokens: "required",
 });
 
-export const connectionTracking = withMeta(
-  z.object({
+export const connectionTracking = objectField(
+  "The idle timeouts of tracked connections.",
+  {
     tcpEstablishedTimeout: int32Field(
       "Idle seconds of established TCP connections.",
       z.number().min(60).max(432000),
     ).optional(),
     udpStreamTimeout: int32Field("Idle seconds of UDP streams.", z.number().min(60).max(180)).optional(),
     udpTimeout: int32Field("Idle seconds of other UDP flows.", z.number().min(30).max(60)).optional(),
-  }),
-  {
-    description: "The idle timeouts of tracked connections.",
-    ...celRules({
-      id: "EC23",
-      rule: "has(self.tcpEstablishedTimeout) || has(self.udpStreamTimeout) || has(self.udpTimeout)",
-      message: "set at least one timeout",
-    }),
   },
+  celRules({
+    id: "EC23",
+    rule: "has(self.tcpEstablishedTimeout) || has(self.udpStreamTimeout) || has(self.udpTimeout)",
+    message: "set at least one timeout",
+  }),
 );
 
 const restrictedTag = (id: string, key: string) => ({

@@ -21,7 +21,10 @@ import {
   booleanField,
   celRules,
   dateTimeField,
+  enumField,
   int32Field,
+  objectField,
+  objectListField,
   objectSchema,
   type Stored,
   stringField,
@@ -44,8 +47,9 @@ const iamNameField = (field: "role" | "instanceProfile", description: string) =>
     celRules({ id: "EC12", rule: 'self != ""', message: `${field} may not be empty` }),
   ).optional();
 
-const spec = withMeta(
-  z.object({
+const spec = objectField(
+  "How EC2 instances are configured.",
+  {
     subnetSelectorTerms,
     securityGroupSelectorTerms,
     capacityReservationSelectorTerms: capacityReservationSelectorTerms.optional(),
@@ -55,9 +59,10 @@ const spec = withMeta(
     ).optional(),
     ipPrefixCount: int32Field("How many IPv4 prefixes the interface gets.", z.number().min(0)).optional(),
     amiSelectorTerms,
-    amiFamily: withMeta(z.enum(amiFamilies), {
-      description: "How user data is written and which disks are the default; needed without an alias.",
-    }).optional(),
+    amiFamily: enumField(
+      "How user data is written and which disks are the default; needed without an alias.",
+      amiFamilies,
+    ).optional(),
     userData: stringField("Merged into the user data the image family needs; used as it is with Custom.").optional(),
     role: iamNameField("role", "The IAM role of nodes; Karpenter manages an instance profile for it."),
     instanceProfile: iamNameField("instanceProfile", "An existing instance profile to use instead of a role."),
@@ -68,37 +73,32 @@ const spec = withMeta(
       "x-kubernetes-preserve-unknown-fields": true,
     }).optional(),
     blockDeviceMappings: blockDeviceMappings.optional(),
-    instanceStorePolicy: withMeta(z.enum(["RAID0"]), { description: "How local disks are used." }).optional(),
+    instanceStorePolicy: enumField("How local disks are used.", ["RAID0"]).optional(),
     networkInterfaces: networkInterfaces.optional(),
     detailedMonitoring: booleanField("Whether detailed monitoring (metrics every minute) is enabled.").optional(),
     metadataOptions,
     connectionTracking: connectionTracking.optional(),
     context: stringField("A reserved field, passed on to EC2.").optional(),
-    cpuOptions: withMeta(
-      z.object({
-        nestedVirtualization: withMeta(z.enum(["enabled", "disabled"]), {
-          description: "Whether nested virtualization is enabled; limits the instance types.",
-        }).optional(),
-      }),
-      { description: "CPU settings." },
-    ).optional(),
-  }),
-  {
-    description: "How EC2 instances are configured.",
-    ...celRules(
-      {
-        id: "EC12",
-        rule: "has(self.role) != has(self.instanceProfile)",
-        message: "set exactly one of role and instanceProfile",
-      },
-      ...aliasFamilies.map(aliasFamilyRule),
-      {
-        id: "EC13",
-        rule: "has(self.amiFamily) || self.amiSelectorTerms.exists(term, has(term.alias))",
-        message: "amiFamily is needed when no term has an alias",
-      },
-    ),
+    cpuOptions: objectField("CPU settings.", {
+      nestedVirtualization: enumField("Whether nested virtualization is enabled; limits the instance types.", [
+        "enabled",
+        "disabled",
+      ]).optional(),
+    }).optional(),
   },
+  celRules(
+    {
+      id: "EC12",
+      rule: "has(self.role) != has(self.instanceProfile)",
+      message: "set exactly one of role and instanceProfile",
+    },
+    ...aliasFamilies.map(aliasFamilyRule),
+    {
+      id: "EC13",
+      rule: "has(self.amiFamily) || self.amiSelectorTerms.exists(term, has(term.alias))",
+      message: "amiFamily is needed when no term has an alias",
+    },
+  ),
 );
 
 const amiRequirement = z.object({
@@ -107,73 +107,41 @@ const amiRequirement = z.object({
   values: withMeta(z.array(z.string()), { description: "Values.", "x-kubernetes-list-type": "atomic" }).optional(),
 });
 
-const status = withMeta(
-  z.object({
-    subnets: withMeta(
-      z.array(
-        z.object({
-          id: stringField("The subnet ID."),
-          zone: stringField("The subnet zone."),
-          zoneID: stringField("The subnet zone ID.").optional(),
-        }),
-      ),
-      { description: "The matching subnets." },
-    ).optional(),
-    securityGroups: withMeta(
-      z.array(
-        z.object({
-          id: stringField("The security group ID."),
-          name: stringField("The security group name.").optional(),
-        }),
-      ),
-      {
-        description: "The matching security groups.",
-      },
-    ).optional(),
-    capacityReservations: withMeta(
-      z.array(
-        z.object({
-          availabilityZone: stringField("The capacity reservation zone."),
-          endTime: withMeta(dateTimeField, { description: "When it ends.", format: "date-time" }).optional(),
-          id: stringField("The capacity reservation ID.", { pattern: "^cr-[0-9a-z]+$" }),
-          instanceMatchCriteria: withMeta(z.enum(["open", "targeted"]), { description: "Which instances it accepts." }),
-          instanceType: stringField("The capacity reservation instance type."),
-          ownerID: stringField("The capacity reservation owner.", { pattern: "^[0-9]{12}$" }),
-          reservationType: withMeta(z.enum(["default", "capacity-block"]), {
-            description: "The capacity reservation type.",
-          }).default("default"),
-          interruptible: booleanField("Whether it can be interrupted.").optional(), // statuses older than the field lack it
-          state: withMeta(z.enum(["active", "expiring"]), { description: "The state of the reservation." }).default(
-            "active",
-          ),
-        }),
-      ),
-      { description: "The matching capacity reservations." },
-    ).optional(),
-    amis: withMeta(
-      z.array(
-        z.object({
-          id: stringField("The image ID."),
-          name: stringField("The image name.").optional(),
-          deprecated: booleanField("Whether it is deprecated.").optional(),
-          requirements: z.array(amiRequirement),
-        }),
-      ),
-      { description: "The matching images and the instance types they are for." },
-    ).optional(),
-    instanceProfile: stringField("The instance profile in use.").optional(),
-    conditions: plainConditionListSchema.optional(),
-  }),
-  { description: "What the selectors resolved to." },
-);
+const status = objectField("What the selectors resolved to.", {
+  subnets: objectListField("The matching subnets.", {
+    id: stringField("The subnet ID."),
+    zone: stringField("The subnet zone."),
+    zoneID: stringField("The subnet zone ID.").optional(),
+  }).optional(),
+  securityGroups: objectListField("The matching security groups.", {
+    id: stringField("The security group ID."),
+    name: stringField("The security group name.").optional(),
+  }).optional(),
+  capacityReservations: objectListField("The matching capacity reservations.", {
+    availabilityZone: stringField("The capacity reservation zone."),
+    endTime: dateTimeField("When it ends.").optional(),
+    id: stringField("The capacity reservation ID.", { pattern: "^cr-[0-9a-z]+$" }),
+    instanceMatchCriteria: enumField("Which instances it accepts.", ["open", "targeted"]),
+    instanceType: stringField("The capacity reservation instance type."),
+    ownerID: stringField("The capacity reservation owner.", { pattern: "^[0-9]{12}$" }),
+    reservationType: enumField("The capacity reservation type.", ["default", "capacity-block"]).default("default"),
+    interruptible: booleanField("Whether it can be interrupted.").optional(), // statuses older than the field lack it
+    state: enumField("The state of the reservation.", ["active", "expiring"]).default("active"),
+  }).optional(),
+  amis: objectListField("The matching images and the instance types they are for.", {
+    id: stringField("The image ID."),
+    name: stringField("The image name.").optional(),
+    deprecated: booleanField("Whether it is deprecated.").optional(),
+    requirements: z.array(amiRequirement),
+  }).optional(),
+  instanceProfile: stringField("The instance profile in use.").optional(),
+  conditions: plainConditionListSchema.optional(),
+});
 
 /** `karpenter.k8s.aws/v1` EC2NodeClass. (01 §1.6) */
 export const ec2NodeClassSchema = () =>
   objectSchema(
-    {
-      spec: spec.optional(),
-      status: status.optional(),
-    },
+    { spec: spec.optional(), status: status.optional() },
     { description: "An EC2NodeClass configures EC2 instances: network, image, identity, disks." },
   );
 

@@ -1,6 +1,14 @@
 import * as z from "zod";
 import type { CelRule } from "../structural/schema.ts";
-import { celRules, stringField, stringMapField, withMeta } from "./schema-fields.ts";
+import {
+  celRules,
+  enumField,
+  objectField,
+  objectListField,
+  stringField,
+  stringMapField,
+  withMeta,
+} from "./schema-fields.ts";
 
 /** Selector terms of an EC2NodeClass: terms are ORed, the fields of one are ANDed. (01 §1.6.1, 01:EC1–EC11) */
 
@@ -40,10 +48,11 @@ const neverMixedRule = (rule: string, field: string, others: readonly string[]):
   message: `${field} cannot be combined with ${others.join(", ")}`,
 });
 
-export const subnetSelectorTerms = withMeta(
-  z.array(z.object({ tags, id: idField("The subnet id.", "subnet-[0-9a-z]+") })).max(30),
+export const subnetSelectorTerms = objectListField(
+  "The subnets nodes are launched in.",
+  { tags, id: idField("The subnet id.", "subnet-[0-9a-z]+") },
   {
-    description: "The subnets nodes are launched in.",
+    max: 30,
     ...celRules(
       notEmptyRule("EC1", "subnetSelectorTerms"),
       everyTermNeedsRule("EC1", ["tags", "id"]),
@@ -52,18 +61,15 @@ export const subnetSelectorTerms = withMeta(
   },
 );
 
-export const securityGroupSelectorTerms = withMeta(
-  z
-    .array(
-      z.object({
-        tags,
-        id: idField("The security group id.", "sg-[0-9a-z]+"),
-        name: stringField("The group name (not the Name tag).").optional(),
-      }),
-    )
-    .max(30),
+export const securityGroupSelectorTerms = objectListField(
+  "The security groups of nodes: all that match.",
   {
-    description: "The security groups of nodes: all that match.",
+    tags,
+    id: idField("The security group id.", "sg-[0-9a-z]+"),
+    name: stringField("The group name (not the Name tag).").optional(),
+  },
+  {
+    max: 30,
     ...celRules(
       notEmptyRule("EC2", "securityGroupSelectorTerms"),
       everyTermNeedsRule("EC2", ["tags", "id", "name"]),
@@ -73,21 +79,16 @@ export const securityGroupSelectorTerms = withMeta(
   },
 );
 
-export const capacityReservationSelectorTerms = withMeta(
-  z
-    .array(
-      z.object({
-        tags,
-        id: idField("The reservation id.", "^cr-[0-9a-z]+$"),
-        ownerID: idField("The account that owns the reservation.", "^[0-9]{12}$"),
-        instanceMatchCriteria: withMeta(z.enum(["open", "targeted"]), {
-          description: "Which instances the reservation accepts.",
-        }).optional(),
-      }),
-    )
-    .max(30),
+export const capacityReservationSelectorTerms = objectListField(
+  "Which capacity reservations nodes may use.",
   {
-    description: "Which capacity reservations nodes may use.",
+    tags,
+    id: idField("The reservation id.", "^cr-[0-9a-z]+$"),
+    ownerID: idField("The account that owns the reservation.", "^[0-9]{12}$"),
+    instanceMatchCriteria: enumField("Which instances the reservation accepts.", ["open", "targeted"]).optional(),
+  },
+  {
+    max: 30,
     ...celRules(
       everyTermNeedsRule("EC3", ["tags", "id", "instanceMatchCriteria"]),
       notAllMixedRule("EC3", "id", ["tags", "ownerID", "instanceMatchCriteria"]),
@@ -144,16 +145,14 @@ export const amiSelectorTerms = withMeta(
   },
 );
 
-export const placementGroupSelector = withMeta(
-  z.object({
+export const placementGroupSelector = objectField(
+  "The placement group nodes are launched in.",
+  {
     name: withMeta(z.string().min(1), { description: "The name of the placement group." }).optional(),
     id: idField("The id of the placement group.", "^pg-[0-9a-z]+$"),
-  }),
-  {
-    description: "The placement group nodes are launched in.",
-    ...celRules(
-      { id: "EC4", rule: "has(self.name) || has(self.id)", message: "set name or id" },
-      { id: "EC4", rule: "!(has(self.name) && has(self.id))", message: "set name or id, not both" },
-    ),
   },
+  celRules(
+    { id: "EC4", rule: "has(self.name) || has(self.id)", message: "set name or id" },
+    { id: "EC4", rule: "!(has(self.name) && has(self.id))", message: "set name or id, not both" },
+  ),
 );

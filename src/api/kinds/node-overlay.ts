@@ -6,16 +6,17 @@ import { schemaPatterns } from "./patterns.ts";
 import {
   celRules,
   int32Field,
+  objectField,
   objectSchema,
   resourceListField,
   type Stored,
   stringField,
-  withMeta,
 } from "./schema-fields.ts";
 
 const spec = (provider: Provider) =>
-  withMeta(
-    z.object({
+  objectField(
+    "Which instance types to change, and how.",
+    {
       requirements: overlayRequirementListSchema(provider),
       price: stringField("The price to assume, per hour.", { pattern: schemaPatterns.price }).optional(),
       priceAdjustment: stringField("A signed change of the price: `+0.1`, `-5%`.", {
@@ -29,15 +30,12 @@ const spec = (provider: Provider) =>
         }),
       }).optional(),
       weight: int32Field("Overlays of higher weight take precedence.", z.number().min(1).max(10000)).optional(),
-    }),
-    {
-      description: "Which instance types to change, and how.",
-      ...celRules({
-        id: "NO1",
-        rule: "!(has(self.price) && has(self.priceAdjustment))",
-        message: "set price or priceAdjustment, not both",
-      }),
     },
+    celRules({
+      id: "NO1",
+      rule: "!(has(self.price) && has(self.priceAdjustment))",
+      message: "set price or priceAdjustment, not both",
+    }),
   );
 
 /** `karpenter.sh/v1alpha1` NodeOverlay. (01 §1.4) */
@@ -45,8 +43,8 @@ export const nodeOverlaySchema = (provider: Provider) =>
   objectSchema(
     {
       spec: spec(provider),
-      status: withMeta(z.object({ conditions: conditionListSchema.optional() }), {
-        description: "The observed state of the overlay.",
+      status: objectField("The observed state of the overlay.", {
+        conditions: conditionListSchema.optional(),
       }).optional(),
     },
     { description: "A NodeOverlay changes the price or capacity scheduling assumes for some instance types." },

@@ -14,8 +14,10 @@ import { schemaPatterns } from "./patterns.ts";
 import {
   atomicList,
   celRules,
+  enumField,
   int32Field,
   int64Field,
+  objectField,
   objectSchema,
   resourceListField,
   type Stored,
@@ -42,68 +44,58 @@ const budget = z.object({
   }).optional(),
 });
 
-const disruption = withMeta(
-  z.object({
-    consolidationPolicy: withMeta(z.enum(consolidationPolicies), {
-      description:
-        "Which nodes may be consolidated: empty ones, underutilized ones too, or those whose saving is worth the disruption.",
-    }).default("WhenEmptyOrUnderutilized"),
-    consolidateAfter: stringField(
-      "How long a node must be without pod changes before it may be consolidated, or Never.",
-      {
-        pattern: schemaPatterns.durationOrNever,
-      },
-    ).default("0s"),
-    budgets: withMeta(z.array(budget).max(50), {
-      description: "Limits on how many nodes are disrupted at once; the strictest active one applies.",
-      ...atomicList,
-      ...celRules({
-        id: "NP4",
-        rule: "self.all(budget, has(budget.schedule) == has(budget.duration))",
-        message: "schedule and duration must be given together",
-      }),
-    }).default([{ nodes: defaultBudgetNodes }]),
-  }),
-  { description: "When and how nodes of this pool are disrupted voluntarily." },
-).prefault({ consolidateAfter: "0s" });
+const disruption = objectField("When and how nodes of this pool are disrupted voluntarily.", {
+  consolidationPolicy: enumField(
+    "Which nodes may be consolidated: empty ones, underutilized ones too, or those whose saving is worth the disruption.",
+    consolidationPolicies,
+  ).default("WhenEmptyOrUnderutilized"),
+  consolidateAfter: stringField(
+    "How long a node must be without pod changes before it may be consolidated, or Never.",
+    { pattern: schemaPatterns.durationOrNever },
+  ).default("0s"),
+  budgets: withMeta(z.array(budget).max(50), {
+    description: "Limits on how many nodes are disrupted at once; the strictest active one applies.",
+    ...atomicList,
+    ...celRules({
+      id: "NP4",
+      rule: "self.all(budget, has(budget.schedule) == has(budget.duration))",
+      message: "schedule and duration must be given together",
+    }),
+  }).default([{ nodes: defaultBudgetNodes }]),
+}).prefault({ consolidateAfter: "0s" });
 
 const template = (provider: Provider) =>
-  withMeta(
-    z.object({
-      metadata: z
-        .object({
-          labels: withMeta(z.record(z.string(), labelValue), {
-            description: "Labels copied to every node; each is a requirement too.",
-            maxProperties: 100,
-            "x-kubernetes-map-type": "atomic",
-            ...celRules(...labelRules(provider)),
-          }).optional(),
-          annotations: stringMapField("Annotations copied to every node.").optional(),
-        })
-        .optional(),
-      spec: withMeta(
-        z.object({
-          taints: taintListSchema("Taints every node keeps; pods must tolerate them.").optional(),
-          startupTaints: taintListSchema(
-            "Taints nodes boot with and something else removes; ignored for scheduling.",
-          ).optional(),
-          requirements: requirementListSchema(provider, "pool-requirement"),
-          nodeClassRef: nodeClassRefSchema([
-            { id: "NP16", rule: "self.group == oldSelf.group", message: "nodeClassRef.group is immutable" },
-            { id: "NP17", rule: "self.kind == oldSelf.kind", message: "nodeClassRef.kind is immutable" },
-          ]),
-          expireAfter: expireAfterSchema,
-          terminationGracePeriod: terminationGracePeriodSchema.optional(),
-        }),
-        { description: "The spec of every NodeClaim of this pool." },
-      ),
+  objectField("The template of the pool's NodeClaims.", {
+    metadata: z
+      .object({
+        labels: withMeta(z.record(z.string(), labelValue), {
+          description: "Labels copied to every node; each is a requirement too.",
+          maxProperties: 100,
+          "x-kubernetes-map-type": "atomic",
+          ...celRules(...labelRules(provider)),
+        }).optional(),
+        annotations: stringMapField("Annotations copied to every node.").optional(),
+      })
+      .optional(),
+    spec: objectField("The spec of every NodeClaim of this pool.", {
+      taints: taintListSchema("Taints every node keeps; pods must tolerate them.").optional(),
+      startupTaints: taintListSchema(
+        "Taints nodes boot with and something else removes; ignored for scheduling.",
+      ).optional(),
+      requirements: requirementListSchema(provider, "pool-requirement"),
+      nodeClassRef: nodeClassRefSchema([
+        { id: "NP16", rule: "self.group == oldSelf.group", message: "nodeClassRef.group is immutable" },
+        { id: "NP17", rule: "self.kind == oldSelf.kind", message: "nodeClassRef.kind is immutable" },
+      ]),
+      expireAfter: expireAfterSchema,
+      terminationGracePeriod: terminationGracePeriodSchema.optional(),
     }),
-    { description: "The template of the pool's NodeClaims." },
-  );
+  });
 
 const spec = (provider: Provider) =>
-  withMeta(
-    z.object({
+  objectField(
+    "The nodes the pool may have, and how they are disrupted.",
+    {
       template: template(provider),
       disruption,
       limits: resourceListField(
@@ -111,44 +103,35 @@ const spec = (provider: Provider) =>
       ).optional(),
       weight: int32Field("Pools of higher weight are tried first.", z.number().min(1).max(100)).optional(),
       replicas: int64Field("A fixed number of nodes, independent of pods.", z.number().min(0)).optional(),
-    }),
-    {
-      description: "The nodes the pool may have, and how they are disrupted.",
-      ...celRules(
-        {
-          id: "NP1",
-          rule: "has(self.replicas) == has(oldSelf.replicas)",
-          message: "a pool cannot change between static (with replicas) and dynamic",
-        },
-        {
-          id: "NP2",
-          rule: '!has(self.replicas) || !has(self.limits) || size(self.limits) == 0 || (size(self.limits) == 1 && "nodes" in self.limits)',
-          message: "with replicas, limits may hold only nodes",
-        },
-        { id: "NP3", rule: "!has(self.replicas) || !has(self.weight)", message: "weight has no meaning with replicas" },
-      ),
     },
+    celRules(
+      {
+        id: "NP1",
+        rule: "has(self.replicas) == has(oldSelf.replicas)",
+        message: "a pool cannot change between static (with replicas) and dynamic",
+      },
+      {
+        id: "NP2",
+        rule: '!has(self.replicas) || !has(self.limits) || size(self.limits) == 0 || (size(self.limits) == 1 && "nodes" in self.limits)',
+        message: "with replicas, limits may hold only nodes",
+      },
+      { id: "NP3", rule: "!has(self.replicas) || !has(self.weight)", message: "weight has no meaning with replicas" },
+    ),
   );
 
-const status = withMeta(
-  z.object({
-    resources: resourceListField("The resources of the pool's nodes.").optional(),
-    nodes: int64Field("How many nodes the pool has.").default(0),
-    nodeClassObservedGeneration: int64Field(
-      "The node class generation registration health was judged against.",
-    ).optional(),
-    conditions: conditionListSchema.optional(),
-  }),
-  { description: "The observed state of the pool." },
-);
+const status = objectField("The observed state of the pool.", {
+  resources: resourceListField("The resources of the pool's nodes.").optional(),
+  nodes: int64Field("How many nodes the pool has.").default(0),
+  nodeClassObservedGeneration: int64Field(
+    "The node class generation registration health was judged against.",
+  ).optional(),
+  conditions: conditionListSchema.optional(),
+});
 
 /** `karpenter.sh/v1` NodePool. (01 §1.2) */
 export const nodePoolSchema = (provider: Provider) =>
   objectSchema(
-    {
-      spec: spec(provider),
-      status: status.optional(),
-    },
+    { spec: spec(provider), status: status.optional() },
     {
       description: "A NodePool defines which nodes may be launched for pending pods.",
       ...celRules({

@@ -4,17 +4,19 @@ import type { CelRule } from "../structural/schema.ts";
 import { defaultExpireAfter, requirementOperators } from "../vocabulary.ts";
 import { requirementKeyRules } from "./label-rules.ts";
 import { schemaPatterns } from "./patterns.ts";
-import { atomicList, celRules, dateTimeField, stringField, withMeta } from "./schema-fields.ts";
+import { atomicList, celRules, dateTimeField, enumField, objectField, stringField, withMeta } from "./schema-fields.ts";
 
 /** The fields pools, claims and overlays share: taints, requirements, node class. */
 
 const taint = z.object({
   key: withMeta(z.string().min(1), { description: "The taint key.", pattern: schemaPatterns.qualifiedName }),
   value: stringField("The taint value.", { pattern: schemaPatterns.qualifiedName }).optional(),
-  effect: withMeta(z.enum(["NoSchedule", "PreferNoSchedule", "NoExecute"]), {
-    description: "What happens to pods that do not tolerate the taint.",
-  }),
-  timeAdded: withMeta(dateTimeField, { description: "When the taint was added.", format: "date-time" }).optional(),
+  effect: enumField("What happens to pods that do not tolerate the taint.", [
+    "NoSchedule",
+    "PreferNoSchedule",
+    "NoExecute",
+  ]),
+  timeAdded: dateTimeField("When the taint was added.").optional(),
 });
 
 export function taintListSchema(description: string) {
@@ -42,7 +44,7 @@ function valuesNeededBy(operator: "In" | "NotIn"): CelRule {
 }
 
 const requirementFields = {
-  operator: withMeta(z.enum(requirementOperators), { description: "How the label relates to the values." }),
+  operator: enumField("How the label relates to the values.", requirementOperators),
   // As upstream on the list itself, where they have no effect; values are checked at run time. (01 §4.1)
   values: withMeta(z.array(z.string()), {
     description: "Values: one or more for In, none for Exists and DoesNotExist, one integer for Gt, Lt, Gte and Lte.",
@@ -98,16 +100,14 @@ function refField(id: string, name: string, extra: { readonly pattern?: string }
 
 /** A claim's spec cannot change at all, so only pools need the transition rules. */
 export function nodeClassRefSchema(transitions: readonly CelRule[]) {
-  return withMeta(
-    z.object({
+  return objectField(
+    "The provider's node class, which configures instances.",
+    {
       group: refField("NP18", "group", { pattern: "^[^/]*$" }),
       kind: refField("NP19", "kind"),
       name: refField("NP20", "name"),
-    }),
-    {
-      description: "The provider's node class, which configures instances.",
-      ...(transitions.length > 0 ? celRules(...transitions) : {}),
     },
+    transitions.length > 0 ? celRules(...transitions) : {},
   );
 }
 
@@ -117,7 +117,5 @@ export const expireAfterSchema = stringField("The maximum lifetime of a node, or
 
 export const terminationGracePeriodSchema = stringField(
   "How long a node may drain before it is terminated regardless of its pods.",
-  {
-    pattern: schemaPatterns.duration,
-  },
+  { pattern: schemaPatterns.duration },
 );

@@ -37,6 +37,23 @@ export function stringField(description: string, extra: SchemaMeta = {}) {
   return withMeta(z.string(), { description, ...extra });
 }
 
+export function enumField<const Values extends readonly string[]>(description: string, values: Values) {
+  return withMeta(z.enum(values), { description });
+}
+
+export function objectField<Shape extends z.ZodRawShape>(description: string, shape: Shape, extra: SchemaMeta = {}) {
+  return withMeta(z.object(shape), { description, ...extra });
+}
+
+export function objectListField<Shape extends z.ZodRawShape>(
+  description: string,
+  shape: Shape,
+  { max, ...extra }: SchemaMeta & { readonly max?: number } = {},
+) {
+  const list = z.array(z.object(shape));
+  return withMeta(max === undefined ? list : list.max(max), { description, ...extra });
+}
+
 export function booleanField(description: string) {
   return withMeta(z.boolean(), { description });
 }
@@ -62,7 +79,9 @@ export function resourceListField(description: string, extra: SchemaMeta = {}) {
   return withMeta(z.record(z.string(), quantityField), { description, ...extra });
 }
 
-export const dateTimeField = withMeta(z.string(), { format: "date-time" });
+export function dateTimeField(description: string) {
+  return withMeta(z.string(), { format: "date-time", description });
+}
 
 const metadata = withMeta(z.custom<ObjectMeta>(), { type: "object" });
 
