@@ -10,6 +10,8 @@ interface ExplainOptions extends PlanningOptions {
   readonly output: (typeof outputs)[number];
 }
 
+type RunExplain = typeof import("./explain/run-explain.ts");
+
 const podDetails = `
 Explains where a pending pod is scheduled, or why it cannot be: the cause, the reasons of each NodePool and node, the
 nearest miss, and the smallest changes that would make it schedulable. Every suggested change was verified by planning
@@ -34,43 +36,29 @@ Examples:
 
 /** `karpenter explain pod|node`: why a pod cannot be scheduled, and what would help. (docs/designs/commands.md) */
 export function explainCommand(io: Io, { connect }: { readonly connect?: Connect } = {}): Command {
-  const pod = withPlanningOptions(
-    withIo(new Command("pod"), io)
-      .summary("explain where a pod is scheduled or why it cannot be, and what would help")
-      .description("Explain the scheduling of a pending pod, from the same input as `plan`.")
-      .argument("<namespace/name>", "the pod; the namespace defaults to default"),
-  )
-    .addOption(choiceOption("-o, --output <format>", "what to print", outputs))
-    .addHelpText("after", podDetails)
-    .action(async (name: string, options: ExplainOptions, self: Command) => {
-      const request = planRequestOf(options, { connect, self });
-      const { runExplainPod } = await import("./explain/run-explain.ts");
-      await runExplainPod(name, { request, output: options.output, io });
-    });
-  const node = withPlanningOptions(
-    withIo(new Command("node"), io)
-      .summary("explain what runs on a node, and why pending pods do not fit on it")
-      .description("Explain what is scheduled to a node and what is not, from the same input as `plan`.")
-      .argument("<name>", "the node"),
-  )
-    .addOption(choiceOption("-o, --output <format>", "what to print", outputs))
-    .addHelpText("after", nodeDetails)
-    .action(async (name: string, options: ExplainOptions, self: Command) => {
-      const request = planRequestOf(options, { connect, self });
-      const { runExplainNode } = await import("./explain/run-explain.ts");
-      await runExplainNode(name, { request, output: options.output, io });
-    });
+  const explaining = (command: Command, details: string, run: (modules: RunExplain) => RunExplain["runExplainPod"]) =>
+    withPlanningOptions(command)
+      .addOption(choiceOption("-o, --output <format>", "what to print", outputs))
+      .addHelpText("after", details)
+      .action(async (name: string, options: ExplainOptions, self: Command) => {
+        const request = planRequestOf(options, { connect, self });
+        await run(await import("./explain/run-explain.ts"))(name, { request, output: options.output, io });
+      });
+  const pod = withIo(new Command("pod"), io)
+    .summary("explain where a pod is scheduled or why it cannot be, and what would help")
+    .description("Explain the scheduling of a pending pod, from the same input as `plan`.")
+    .argument("<namespace/name>", "the pod; the namespace defaults to default");
+  const node = withIo(new Command("node"), io)
+    .summary("explain what runs on a node, and why pending pods do not fit on it")
+    .description("Explain what is scheduled to a node and what is not, from the same input as `plan`.")
+    .argument("<name>", "the node");
   return withIo(new Command("explain"), io)
     .summary("explain why a pod cannot be scheduled, and the smallest change that fixes it")
     .description("Explain scheduling: the cause, the nearest miss, and changes that were verified by planning again.")
-    .addCommand(pod)
-    .addCommand(node)
+    .addCommand(explaining(pod, podDetails, ({ runExplainPod }) => runExplainPod))
+    .addCommand(explaining(node, nodeDetails, ({ runExplainNode }) => runExplainNode))
     .action((_: unknown, self: Command) => {
-      self.error(
-        "error: name what to explain: `karpenter explain pod NAMESPACE/NAME` or `karpenter explain node NAME`",
-        {
-          exitCode: exitCodes.usage,
-        },
-      );
+      const usage = "`karpenter explain pod NAMESPACE/NAME` or `karpenter explain node NAME`";
+      self.error(`error: name what to explain: ${usage}`, { exitCode: exitCodes.usage });
     });
 }

@@ -33,8 +33,8 @@ export interface KarpenterKind {
   readonly schema: (provider: Provider) => z.ZodType;
 }
 
-const age: PrinterColumn = { name: "Age", jsonPath: ".metadata.creationTimestamp", type: "date" };
-const ready: PrinterColumn = { name: "Ready", jsonPath: conditionStatus("Ready"), type: "string" };
+const age = column("Age", ".metadata.creationTimestamp", "date");
+const ready = column("Ready", conditionStatus("Ready"));
 
 function conditionStatus(type: string): string {
   return `.status.conditions[?(@.type=="${type}")].status`;
@@ -44,8 +44,8 @@ function column(name: string, jsonPath: string, type: PrinterColumn["type"] = "s
   return { name, jsonPath, type };
 }
 
-function wideColumn(name: string, jsonPath: string, type: PrinterColumn["type"] = "string"): PrinterColumn {
-  return { name, jsonPath, type, priority: 1 };
+function wideColumn(...parts: Parameters<typeof column>): PrinterColumn {
+  return { ...column(...parts), priority: 1 };
 }
 
 /** JSONPath of a label: dots inside a key are escaped. */
@@ -53,13 +53,13 @@ function labelPath(label: string): string {
   return `.metadata.labels.${label.replaceAll(".", "\\.")}`;
 }
 
+function names<Kind extends string>(group: string, version: string, kind: Kind, plural: string) {
+  return { group, version, kind, plural, singular: kind.toLowerCase() };
+}
+
 export const karpenterKinds = [
   {
-    group: groups.karpenter,
-    version: "v1",
-    kind: "NodePool",
-    plural: "nodepools",
-    singular: "nodepool",
+    ...names(groups.karpenter, "v1", "NodePool", "nodepools"),
     scope: "Cluster",
     shortNames: [],
     categories: ["karpenter"],
@@ -76,11 +76,7 @@ export const karpenterKinds = [
     schema: nodePoolSchema,
   },
   {
-    group: groups.karpenter,
-    version: "v1",
-    kind: "NodeClaim",
-    plural: "nodeclaims",
-    singular: "nodeclaim",
+    ...names(groups.karpenter, "v1", "NodeClaim", "nodeclaims"),
     scope: "Cluster",
     shortNames: [],
     categories: ["karpenter"],
@@ -100,11 +96,7 @@ export const karpenterKinds = [
     schema: nodeClaimSchema,
   },
   {
-    group: groups.karpenter,
-    version: "v1alpha1",
-    kind: "NodeOverlay",
-    plural: "nodeoverlays",
-    singular: "nodeoverlay",
+    ...names(groups.karpenter, "v1alpha1", "NodeOverlay", "nodeoverlays"),
     scope: "Cluster",
     shortNames: ["overlays"],
     categories: ["karpenter"],
@@ -112,11 +104,7 @@ export const karpenterKinds = [
     schema: nodeOverlaySchema,
   },
   {
-    group: groups.autoscaling,
-    version: "v1beta1",
-    kind: "CapacityBuffer",
-    plural: "capacitybuffers",
-    singular: "capacitybuffer",
+    ...names(groups.autoscaling, "v1beta1", "CapacityBuffer", "capacitybuffers"),
     scope: "Namespaced",
     shortNames: ["cb"],
     categories: ["autoscaling"],
@@ -132,11 +120,7 @@ export const karpenterKinds = [
     schema: capacityBufferSchema,
   },
   {
-    group: groups.aws,
-    version: "v1",
-    kind: "EC2NodeClass",
-    plural: "ec2nodeclasses",
-    singular: "ec2nodeclass",
+    ...names(groups.aws, "v1", "EC2NodeClass", "ec2nodeclasses"),
     scope: "Cluster",
     shortNames: ["ec2nc", "ec2ncs"],
     categories: ["karpenter"],
@@ -145,11 +129,7 @@ export const karpenterKinds = [
     schema: ec2NodeClassSchema,
   },
   {
-    group: groups.kwok,
-    version: "v1alpha1",
-    kind: "KWOKNodeClass",
-    plural: "kwoknodeclasses",
-    singular: "kwoknodeclass",
+    ...names(groups.kwok, "v1alpha1", "KWOKNodeClass", "kwoknodeclasses"),
     scope: "Cluster",
     shortNames: ["kwoknc", "kwokncs"],
     categories: ["karpenter"],
