@@ -2,7 +2,7 @@ import type { NodeClaim } from "../api/kinds/node-claim.ts";
 import type { Node } from "../api/kubernetes/cluster-objects.ts";
 import type { KubeObject } from "../api/object.ts";
 import { type Controller, type ControllerContext, reconcileController } from "../kube/controller.ts";
-import { isKubeError } from "../kube/kube-error.ts";
+import { ignoreKubeErrors } from "../kube/kube-error.ts";
 import { builtInTypes, karpenterTypes } from "../kube/resources.ts";
 import { isCloudError } from "./cloud-error.ts";
 import type { Instance } from "./cloud-provider.ts";
@@ -44,43 +44,35 @@ export function instanceGarbageCollectionController(instances: TerminableInstanc
 async function collectLeaked(instances: TerminableInstances, context: ControllerContext): Promise<void> {
   const { clock, client, view } = context;
   const now = clock.now();
-  const oldEnough = (await instances.list()).filter(
-    ({ isTerminating, createdAt }) => !isTerminating && now - createdAt > minAgeMs,
-  );
+  const all = await instances.list();
+  const oldEnough = all.filter(({ isTerminating, createdAt }) => !isTerminating && now - createdAt > minAgeMs);
   if (leakedInstances(oldEnough, view<ClaimObject>(karpenterTypes.NodeClaim).all()).length === 0) return;
   // Our view may be stale and a termination is final: list the claims again, after the cloud's list.
   const { items } = await client.list<ClaimObject>(karpenterTypes.NodeClaim);
-  for (const { providerId } of leakedInstances(oldEnough, items))
-    await terminateLeaked(providerId, { instances, context });
+  for (const { providerId } of leakedInstances(oldEnough, items)) await terminateLeaked(providerId, instances, context);
 }
 
 /** A claim without provider id may be waiting for the instance that was launched for it. */
 function leakedInstances(oldEnough: readonly Instance[], claims: readonly ClaimObject[]): readonly Instance[] {
   const claimedIds = new Set(claims.map(({ status }) => status?.providerID));
-  const unlaunchedClaimNames = new Set(
-    claims.filter(({ status }) => !status?.providerID).map(({ metadata }) => metadata.name),
-  );
-  return oldEnough.filter(
-    ({ providerId, claimName }) => !claimedIds.has(providerId) && !unlaunchedClaimNames.has(claimName),
-  );
+  const unlaunched = new Set(claims.filter(({ status }) => !status?.providerID).map(({ metadata }) => metadata.name));
+  return oldEnough.filter(({ providerId, claimName }) => !claimedIds.has(providerId) && !unlaunched.has(claimName));
 }
 
 async function terminateLeaked(
   providerId: string,
-  { instances, context }: { readonly instances: TerminableInstances; readonly context: ControllerContext },
+  instances: TerminableInstances,
+  { client, view }: ControllerContext,
 ): Promise<void> {
   try {
     await instances.terminate(providerId);
   } catch (error) {
     if (!isCloudError(error, "not-found")) throw error; // gone already: that was the goal
   }
-  for (const { metadata } of context.view<NodeKubeObject>(builtInTypes.Node).byIndex("provider-id", providerId)) {
+  for (const { metadata } of view<NodeKubeObject>(builtInTypes.Node).byIndex("provider-id", providerId)) {
     const { name = "", uid } = metadata;
     const preconditions = uid === undefined ? {} : { preconditions: { uid } };
-    try {
-      await context.client.delete(builtInTypes.Node, { name }, preconditions);
-    } catch (error) {
-      if (!isKubeError(error, "not-found", "conflict")) throw error; // another node has the name by now
-    }
+    // A conflict: another node has the name by now.
+    await ignoreKubeErrors(client.delete(builtInTypes.Node, { name }, preconditions), "not-found", "conflict");
   }
 }

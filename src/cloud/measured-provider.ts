@@ -2,17 +2,12 @@ import type { Clock } from "../util/clock.ts";
 import { type CloudErrorCode, cloudErrorOf } from "./cloud-error.ts";
 import type { CloudProvider } from "./cloud-provider.ts";
 
+type CallLabels = Readonly<Record<"controller" | "method" | "provider", string>>;
+
 /** The metrics of calls to the cloud. */
 export interface CallMeter {
-  observe(
-    name: "cloudprovider_duration_seconds",
-    labels: Readonly<Record<"controller" | "method" | "provider", string>>,
-    value: number,
-  ): void;
-  count(
-    name: "cloudprovider_errors_total",
-    labels: Readonly<Record<"controller" | "method" | "provider" | "error", string>>,
-  ): void;
+  observe(name: "cloudprovider_duration_seconds", labels: CallLabels, value: number): void;
+  count(name: "cloudprovider_errors_total", labels: CallLabels & { readonly error: string }): void;
 }
 
 export interface MeasuredProviderOptions {
@@ -30,10 +25,8 @@ const errorNames: Partial<Readonly<Record<CloudErrorCode, string>>> = {
 };
 
 /** The provider with its calls timed and its errors counted. (02:C-5) */
-export function measuredProvider(
-  provider: CloudProvider,
-  { meter, clock, controller }: MeasuredProviderOptions,
-): CloudProvider {
+export function measuredProvider(provider: CloudProvider, options: MeasuredProviderOptions): CloudProvider {
+  const { meter, clock, controller } = options;
   const timed = async <T>(method: string, call: () => Promise<T>): Promise<T> => {
     const labels = { controller, method, provider: provider.name };
     const startedAt = clock.now();

@@ -6,7 +6,7 @@ import { rfc3339 } from "../util/timestamp.ts";
 import { type Rate, TokenBucket } from "../util/token-bucket.ts";
 import type { KubeClient } from "./client.ts";
 import type { Event, EventType, ObjectReference } from "./event.ts";
-import { isKubeError } from "./kube-error.ts";
+import { ignoreKubeErrors, isKubeError } from "./kube-error.ts";
 import { builtInTypes } from "./resources.ts";
 
 /** A Kubernetes Event to be written, for people who run `kubectl describe`. */
@@ -146,30 +146,20 @@ export class EventRecorder {
     const event = this.#event(record, { count, firstTimestamp: earlier?.firstTimestamp ?? lastTimestamp });
     if (name === undefined) await kube.create(builtInTypes.Event, event);
     const { namespace = "default", name: created = "" } = event.metadata;
-    this.#recentlySent.set(
-      key,
-      { namespace, name: name ?? created, count, firstTimestamp: event.firstTimestamp },
-      aggregationWindowMs,
-    );
+    const sent = { namespace, name: name ?? created, count, firstTimestamp: event.firstTimestamp };
+    this.#recentlySent.set(key, sent, aggregationWindowMs);
   }
 
   async #incrementCount(
     { name, namespace }: SentEvent,
     body: Pick<Event, "count" | "lastTimestamp">,
   ): Promise<string | undefined> {
-    try {
-      await this.#options.kube.patch(builtInTypes.Event, { name, namespace }, { kind: "merge", body });
-      return name;
-    } catch (error) {
-      if (isKubeError(error, "not-found")) return undefined;
-      throw error;
-    }
+    const patching = this.#options.kube.patch(builtInTypes.Event, { name, namespace }, { kind: "merge", body });
+    return (await ignoreKubeErrors(patching, "not-found")) && name;
   }
 
-  #event(
-    { involvedObject, type, reason, message }: EventRecord,
-    times: Pick<Event, "count" | "firstTimestamp">,
-  ): Event {
+  #event(record: EventRecord, times: Pick<Event, "count" | "firstTimestamp">): Event {
+    const { involvedObject, type, reason, message } = record;
     const { clock, random, component } = this.#options;
     return {
       apiVersion: "v1",

@@ -6,7 +6,6 @@ import {
   type ListOptions,
   type ObjectKey,
   type ObjectList,
-  type Patch,
   patchMediaTypes,
   type ResourceType,
   type WatchEvent,
@@ -52,16 +51,13 @@ export function httpClient(options: HttpClientOptions): KubeClient {
     },
 
     patch: async (type, key, patch, { subresource, ...write } = {}) => {
-      const query = patch.kind === "apply" ? applyQuery(patch, write) : writeQuery(write);
+      const isApply = patch.kind === "apply";
+      const query = isApply
+        ? writeQuery({ ...write, fieldManager: patch.fieldManager }, patch.force)
+        : writeQuery(write);
       const path = objectPath(type, { ...key, subresource }) + query;
-      return json({
-        type,
-        method: "PATCH",
-        path,
-        subresource,
-        body: patch.body,
-        contentType: patchMediaTypes[patch.kind],
-      });
+      const contentType = patchMediaTypes[patch.kind];
+      return json({ type, method: "PATCH", path, subresource, body: patch.body, contentType });
     },
 
     delete: async <T extends KubeObject>(type: ResourceType, key: ObjectKey, deleteOptions: DeleteOptions = {}) => {
@@ -78,13 +74,6 @@ export function httpClient(options: HttpClientOptions): KubeClient {
       return isStillThere(left) ? left : undefined;
     },
   };
-}
-
-function applyQuery(
-  { fieldManager, force }: Patch & { readonly kind: "apply" },
-  write: Parameters<typeof writeQuery>[0],
-): string {
-  return writeQuery({ ...write, fieldManager }, force);
 }
 
 /**

@@ -1,14 +1,9 @@
 import { type KarpenterKind, type KarpenterKindName, karpenterKinds } from "../api/kinds/karpenter-kinds.ts";
+import type { KubeObject } from "../api/object.ts";
 import type { ResourceType } from "./client.ts";
 
-interface TypeGroup {
-  readonly group: string;
-  readonly version: string;
-  readonly namespaced: boolean;
-}
-
 function typesOf<const Plurals extends Readonly<Record<string, string>>>(
-  { group, version, namespaced }: TypeGroup,
+  { group, version, namespaced }: Pick<ResourceType, "group" | "version" | "namespaced">,
   plurals: Plurals,
 ): { readonly [K in keyof Plurals]: ResourceType } {
   const types = Object.entries(plurals).map(([kind, plural]) => [kind, { group, version, kind, plural, namespaced }]);
@@ -85,10 +80,10 @@ export function apiVersionOf({ group, version }: Pick<ResourceType, "group" | "v
 }
 
 /** The resource type of an object; undefined if we do not know it. */
-export function resourceTypeOf(object: {
-  readonly apiVersion: string;
-  readonly kind: string;
-}): ResourceType | undefined {
+export function resourceTypeOf({
+  apiVersion,
+  kind,
+}: Pick<KubeObject, "apiVersion" | "kind">): ResourceType | undefined {
   const known: readonly ResourceType[] = [...Object.values(builtInTypes), ...Object.values(karpenterTypes)];
-  return known.find((type) => type.kind === object.kind && apiVersionOf(type) === object.apiVersion);
+  return known.find((type) => type.kind === kind && apiVersionOf(type) === apiVersion);
 }

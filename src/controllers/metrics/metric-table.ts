@@ -48,6 +48,8 @@ function summaryRow<const L extends string>(labels: readonly L[], help: string):
   return { type: "summary", labels, help };
 }
 
+const podNameLabels = ["name", "namespace"] as const;
+const offeringLabels = ["instance_type", "capacity_type", "zone"] as const;
 const disruptionLabels = ["reason", "nodepool", "capacity_type", "consolidation_policy", "termination_mode"] as const;
 
 /**
@@ -93,38 +95,22 @@ export const metricTable = {
   nodepools_cost_tracker_errors_total: counterRow(["nodepool"], "Nodes with an unknown price."),
   pods_state: gaugeRow(
     [
-      "name",
-      "namespace",
-      "owner",
-      "node",
-      "scheduled",
-      "nodepool",
-      "zone",
-      "arch",
-      "capacity_type",
-      "instance_type",
-      "phase",
-      "ready",
-      "managed",
+      ...podNameLabels,
+      ...(["owner", "node", "scheduled", "nodepool", "zone", "arch", "capacity_type", "instance_type"] as const),
+      ...(["phase", "ready", "managed"] as const),
     ],
     "One series per pod; always 1.",
   ),
   pods_startup_duration_seconds: summaryRow([], "From creation until ready."),
   pods_bound_duration_seconds: histogramRow([], "From creation until bound."),
-  pods_unstarted_time_seconds: gaugeRow(["name", "namespace"], "How long pods have waited to start."),
-  pods_unbound_time_seconds: gaugeRow(["name", "namespace"], "How long pods have waited for a node."),
+  pods_unstarted_time_seconds: gaugeRow(podNameLabels, "How long pods have waited to start."),
+  pods_unbound_time_seconds: gaugeRow(podNameLabels, "How long pods have waited for a node."),
   pods_provisioning_bound_duration_seconds: histogramRow([], "From the first round that placed a pod until bound."),
   pods_provisioning_startup_duration_seconds: histogramRow([], "From the first round that placed a pod until ready."),
-  pods_provisioning_unbound_time_seconds: gaugeRow(
-    ["name", "namespace"],
-    "How long placed pods have waited to be bound.",
-  ),
-  pods_provisioning_unstarted_time_seconds: gaugeRow(
-    ["name", "namespace"],
-    "How long placed pods have waited to be ready.",
-  ),
+  pods_provisioning_unbound_time_seconds: gaugeRow(podNameLabels, "How long placed pods have waited to be bound."),
+  pods_provisioning_unstarted_time_seconds: gaugeRow(podNameLabels, "How long placed pods have waited to be ready."),
   pods_provisioning_scheduling_undecided_time_seconds: gaugeRow(
-    ["name", "namespace"],
+    podNameLabels,
     "How long pods have waited for a first decision.",
   ),
   pods_scheduling_decision_duration_seconds: histogramRow(
@@ -160,12 +146,9 @@ export const metricTable = {
     [],
     "From when an interruption message was sent until it was handled.",
   ),
-  cloudprovider_instance_type_offering_available: gaugeRow(
-    ["instance_type", "capacity_type", "zone"],
-    "Whether an offering is available.",
-  ),
+  cloudprovider_instance_type_offering_available: gaugeRow(offeringLabels, "Whether an offering is available."),
   cloudprovider_instance_type_offering_price_estimate: gaugeRow(
-    ["instance_type", "capacity_type", "zone"],
+    offeringLabels,
     "Price of an offering, in dollars per hour.",
   ),
   cloudprovider_instance_type_cpu_cores: gaugeRow(["instance_type"], "CPU cores of an instance type."),

@@ -55,7 +55,7 @@ const solveBudgetMs = 5_000;
 
 /** The composition of `karpenter up`. */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
-  let created: SandboxParts | undefined;
+  let created: { readonly cloud: SimulatedCloud; readonly logBuffer: LogBuffer } | undefined;
   const controlPlane = await startControlPlane({
     ...options,
     logs: (pod, request) => (isControllerPod(pod) && created ? created.logBuffer.read(request) : emptyLog()),
@@ -72,13 +72,10 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   try {
     await createObjects(controlPlane.api, [controllerPod(options.version)]);
     const client = new InProcessClient(controlPlane.api, { fieldManager: "karpenter" });
-    const reporter = new ActivityReporter({
-      ...options,
-      clock: controlPlane.api.clock,
-      priceOf: (id) => cloud.find(id)?.price,
-    });
-    const log = teeLogger(bufferLogger(logBuffer, controlPlane.api.clock), reporter.log);
-    const operator = runController(controlPlane, { cloud, client, log, options });
+    const { clock } = controlPlane.api;
+    const reporter = new ActivityReporter({ ...options, clock, priceOf: (id) => cloud.find(id)?.price });
+    const log = teeLogger(bufferLogger(logBuffer, clock), reporter.log);
+    const operator = runController(controlPlane, { cloud, client, log, region: options.region });
     await operator.started;
     const close = async () => {
       await operator.stop();
@@ -97,24 +94,13 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   }
 }
 
-interface SandboxParts {
-  readonly cloud: SimulatedCloud;
-  readonly logBuffer: LogBuffer;
-}
-
-interface RunControllerOptions {
-  readonly cloud: SimulatedCloud;
-  readonly client: KubeClient;
+interface RunControllerOptions extends Pick<Sandbox, "cloud" | "client">, Pick<SandboxOptions, "region"> {
   readonly log: Logger;
-  readonly options: SandboxOptions;
 }
 
-function runController(
-  { api, random }: ControlPlane,
-  { cloud, client, log, options }: RunControllerOptions,
-): RunningOperator {
+function runController({ api, random }: ControlPlane, options: RunControllerOptions): RunningOperator {
   const { clock } = api;
-  const { region } = options;
+  const { cloud, client, log, region } = options;
   return startOperator({
     client,
     leaseClient: client,

@@ -19,7 +19,7 @@ const spotFraction = 0.7;
 
 /** The 144 default KWOK types. (02:K-1) */
 export function kwokInstanceTypes(): readonly InstanceType[] {
-  const templates = kwokOfferingTemplates();
+  const templates = offeringTemplates();
   return cpuSizes.flatMap((cpu) =>
     families.flatMap(({ name, gibPerCpu }) =>
       operatingSystems.flatMap((os) =>
@@ -56,31 +56,24 @@ function bytes(cpu: number, gibPerCpu: number): number {
   return cpu * gibPerCpu * 2 ** 30;
 }
 
-interface KwokOfferingTemplate {
+interface OfferingTemplate {
   readonly requirements: Requirements;
-  readonly priceFraction: number;
+  readonly fraction: number;
 }
 
 /** The eight combinations of zone and capacity type, shared by all types. (02:K-1) */
-function kwokOfferingTemplates(): readonly KwokOfferingTemplate[] {
+function offeringTemplates(): readonly OfferingTemplate[] {
   return zones.flatMap((zone) => [
-    kwokOfferingTemplate(zone, "spot", spotFraction),
-    kwokOfferingTemplate(zone, "on-demand", 1),
+    offeringTemplate(zone, "spot", spotFraction),
+    offeringTemplate(zone, "on-demand", 1),
   ]);
 }
 
-function kwokOfferingTemplate(zone: string, capacityType: string, fraction: number): KwokOfferingTemplate {
-  const requirements = Requirements.of(
-    Requirement.in(labels.capacityType, [capacityType]),
-    Requirement.in(labels.zone, [zone]),
-  );
-  return { requirements, priceFraction: fraction };
+function offeringTemplate(zone: string, capacityType: string, fraction: number): OfferingTemplate {
+  const capacityRequirement = Requirement.in(labels.capacityType, [capacityType]);
+  return { requirements: Requirements.of(capacityRequirement, Requirement.in(labels.zone, [zone])), fraction };
 }
 
-function offerings(templates: readonly KwokOfferingTemplate[], onDemand: number): readonly Offering[] {
-  return templates.map(({ requirements, priceFraction }) => ({
-    requirements,
-    price: onDemand * priceFraction,
-    available: true,
-  }));
+function offerings(templates: readonly OfferingTemplate[], onDemand: number): readonly Offering[] {
+  return templates.map(({ requirements, fraction }) => ({ requirements, price: onDemand * fraction, available: true }));
 }

@@ -1,8 +1,9 @@
 import type { Pod } from "../../../api/kubernetes/pod.ts";
 import { labels } from "../../../api/labels.ts";
 import type { KubeObject } from "../../../api/object.ts";
+import { objectKeyFromMeta } from "../../../controllers/writes.ts";
 import type { KubeClient, ResourceType } from "../../../kube/client.ts";
-import { isKubeError } from "../../../kube/kube-error.ts";
+import { ignoreKubeErrors } from "../../../kube/kube-error.ts";
 import { builtInTypes, karpenterTypes, resourceTypeOf } from "../../../kube/resources.ts";
 import type { InstanceRecord } from "../../../providers/sim/fleet-request.ts";
 import type { SimulatedCloud } from "../../../providers/sim/simulated-cloud.ts";
@@ -36,7 +37,7 @@ export class DemoActions {
   async apply(...objects: readonly KubeObject[]): Promise<void> {
     for (const object of objects) {
       const patch = { kind: "apply", body: object, fieldManager: demoName, force: true } as const;
-      await this.#dependencies.client.patch(typeOf(object), keyOf(object), patch);
+      await this.#dependencies.client.patch(typeOf(object), objectKeyFromMeta(object.metadata), patch);
     }
   }
 
@@ -47,7 +48,7 @@ export class DemoActions {
 
   /** Deletes the objects that still exist. */
   async remove(...objects: readonly KubeObject[]): Promise<void> {
-    for (const object of objects) await this.#delete(typeOf(object), keyOf(object));
+    for (const object of objects) await this.#delete(typeOf(object), objectKeyFromMeta(object.metadata));
   }
 
   /** Resolves when there are exactly this many pods and all of them are ready. */
@@ -61,12 +62,10 @@ export class DemoActions {
   /** Resolves when an event says why the pod gets no node. */
   untilRefused({ metadata }: KubeObject): Promise<void> {
     return this.#until(`an event for pod ${metadata.name}`, async () => {
-      const { items } = await this.#dependencies.client.list<KubeObject & EventFields>(builtInTypes.Event, {
-        namespace: demoName,
-      });
-      return items.some(
-        ({ involvedObject, source }) => involvedObject.name === metadata.name && source?.component === "karpenter",
-      );
+      const { client } = this.#dependencies;
+      const { items } = await client.list<KubeObject & EventFields>(builtInTypes.Event, { namespace: demoName });
+      const own = items.filter(({ involvedObject }) => involvedObject.name === metadata.name);
+      return own.some(({ source }) => source?.component === "karpenter");
     });
   }
 
@@ -118,9 +117,8 @@ export class DemoActions {
   }
 
   async #deletingClaimCount(): Promise<number> {
-    const { items } = await this.#dependencies.client.list(karpenterTypes.NodeClaim, {
-      labelSelector: `${labels.nodePool}=${demoName}`,
-    });
+    const labelSelector = `${labels.nodePool}=${demoName}`;
+    const { items } = await this.#dependencies.client.list(karpenterTypes.NodeClaim, { labelSelector });
     return items.filter(({ metadata }) => metadata.deletionTimestamp !== undefined).length;
   }
 
@@ -132,11 +130,7 @@ export class DemoActions {
   }
 
   async #delete(type: ResourceType, key: { readonly name: string }): Promise<void> {
-    try {
-      await this.#dependencies.client.delete(type, key, { propagation: "Background" });
-    } catch (error) {
-      if (!isKubeError(error, "not-found")) throw error; // gone already: that was the goal
-    }
+    await ignoreKubeErrors(this.#dependencies.client.delete(type, key, { propagation: "Background" }), "not-found");
   }
 
   async #until(what: string, isDone: () => Promise<boolean>): Promise<void> {
@@ -162,8 +156,4 @@ function typeOf(object: KubeObject): ResourceType {
   const type = resourceTypeOf(object);
   if (type === undefined) throw new Error(`no resource type for ${object.apiVersion} ${object.kind}`);
   return type;
-}
-
-function keyOf({ metadata: { name = "", namespace } }: KubeObject) {
-  return namespace === undefined ? { name } : { name, namespace };
 }

@@ -20,7 +20,7 @@ export function ec2NodeClassController(region: Region): Controller {
   return reconcileController({
     name: "nodeclass",
     triggers: [
-      triggerOn<Ec2NodeClassObject>(karpenterTypes.EC2NodeClass, ({ object }) =>
+      triggerOn(karpenterTypes.EC2NodeClass, ({ object }) =>
         object === undefined ? [] : [object.metadata.name ?? ""],
       ),
       // The last NodeClaim of a class being deleted releases it.
@@ -44,12 +44,8 @@ async function reconcile(name: string, context: ControllerContext, region: Regio
   const status = resolveEc2NodeClassStatus(stamped, { region, nowMs: context.clock.now() });
   if (!isDeepStrictEqual(status, stamped.status)) {
     const body = { metadata: { resourceVersion: stamped.metadata.resourceVersion }, status };
-    await context.client.patch(
-      karpenterTypes.EC2NodeClass,
-      { name },
-      { kind: "merge", body },
-      { subresource: "status" },
-    );
+    const patch = { kind: "merge", body } as const;
+    await context.client.patch(karpenterTypes.EC2NodeClass, { name }, patch, { subresource: "status" });
   }
   return undefined;
 }
@@ -78,11 +74,8 @@ async function stampHash(nodeClass: Ec2NodeClassObject, context: ControllerConte
     ...(owner && { annotations: owner }),
     ...(!hasFinalizer && { finalizers: [...held, finalizers.ec2NodeClass] }),
   };
-  return context.client.patch<Ec2NodeClassObject>(
-    karpenterTypes.EC2NodeClass,
-    { name },
-    { kind: "merge", body: { metadata } },
-  );
+  const patch = { kind: "merge", body: { metadata } } as const;
+  return context.client.patch<Ec2NodeClassObject>(karpenterTypes.EC2NodeClass, { name }, patch);
 }
 
 /** The finalizer stays while NodeClaims use the class. (04 §1.14) */

@@ -92,17 +92,13 @@ async function reconcile(id: string, context: ControllerContext, options: Interr
   const interruption = queue.get(id);
   if (interruption === undefined) return;
   metrics?.count("interruption_received_messages_total", { message_type: interruption.kind });
-  for (const claim of context
-    .view<NodeClaimObject>(karpenterTypes.NodeClaim)
-    .byIndex("provider-id", interruption.providerId)) {
+  const claims = context.view<NodeClaimObject>(karpenterTypes.NodeClaim);
+  for (const claim of claims.byIndex("provider-id", interruption.providerId)) {
     await handleInterruption(interruption, { claim, context, options });
   }
   queue.delete(id);
-  metrics?.observe(
-    "interruption_message_queue_duration_seconds",
-    {},
-    (context.clock.now() - interruption.sentAt) / 1_000,
-  );
+  const seconds = (context.clock.now() - interruption.sentAt) / 1_000;
+  metrics?.observe("interruption_message_queue_duration_seconds", {}, seconds);
   metrics?.count("interruption_deleted_messages_total", {});
 }
 
@@ -117,13 +113,14 @@ async function handleInterruption(
   { claim, context, options }: InterruptionContext,
 ): Promise<void> {
   const { event, message, action } = reactions[interruption.kind];
-  recordEvents(interruption, { claim, context }, { reason: event, message, isInformational: action === "none" });
+  const type = action === "none" ? "Normal" : "Warning";
+  recordEvents(interruption, { claim, context }, { type, reason: event, message });
   const key = offeringKeyOfLabels(claim.metadata.labels);
   if (interruption.kind === "spot_interrupted" || interruption.kind === "capacity_reservation_interrupted") {
     options.unavailable.markUnavailable(key);
   }
   if (action === "none" || claim.metadata.deletionTimestamp !== undefined) return; // a claim that is already being deleted is left alone (03:I-4)
-  if (action === "force") await setTerminationTimestamp(claim, context);
+  if (action === "force") await setDeadline(claim, context);
   const { name = "", uid } = claim.metadata;
   options.log.info("initiating delete from interruption message", {
     controller: "interruption",
@@ -132,12 +129,8 @@ async function handleInterruption(
   });
   const preconditions = uid === undefined ? {} : { preconditions: { uid } };
   await ignoreKubeErrors(context.client.delete(karpenterTypes.NodeClaim, { name }, preconditions), "not-found");
-  const deletionMessage = "deleting the NodeClaim after an interruption";
-  recordEvents(
-    interruption,
-    { claim, context },
-    { reason: "TerminatingOnInterruption", message: deletionMessage, isInformational: false },
-  );
+  const deletion = { reason: "TerminatingOnInterruption", message: "deleting the NodeClaim after an interruption" };
+  recordEvents(interruption, { claim, context }, { type: "Warning", ...deletion });
   options.metrics?.count("nodeclaims_disrupted_total", {
     reason: interruption.kind,
     nodepool: claim.metadata.labels?.[labels.nodePool] ?? "",
@@ -148,10 +141,7 @@ async function handleInterruption(
 }
 
 /** Forces termination: the drain deadline is now. (03:I-3) */
-async function setTerminationTimestamp(
-  { metadata }: NodeClaimObject,
-  { client, clock }: ControllerContext,
-): Promise<void> {
+async function setDeadline({ metadata }: NodeClaimObject, { client, clock }: ControllerContext): Promise<void> {
   if (metadata.annotations?.[annotations.terminationTimestamp] !== undefined) return;
   const now = rfc3339(clock.now());
   const body = { metadata: { annotations: { [annotations.terminationTimestamp]: now } } };
@@ -163,15 +153,10 @@ async function setTerminationTimestamp(
 function recordEvents(
   { providerId }: InterruptionMessage,
   { claim, context }: Pick<InterruptionContext, "claim" | "context">,
-  event: { readonly reason: string; readonly message: string; readonly isInformational: boolean },
+  event: { readonly type: "Normal" | "Warning"; readonly reason: string; readonly message: string },
 ): void {
   const nodes = context.view<KubeObject & Node>(builtInTypes.Node).byIndex("provider-id", providerId);
   for (const about of [claim, ...nodes]) {
-    context.recordEvent(about, {
-      type: event.isInformational ? "Normal" : "Warning",
-      reason: event.reason,
-      message: event.message,
-      dedupe: { values: [about.metadata.uid ?? ""] },
-    });
+    context.recordEvent(about, { ...event, dedupe: { values: [about.metadata.uid ?? ""] } });
   }
 }
