@@ -1,19 +1,11 @@
 import type { ApiServer } from "../api/server.ts";
-import type { ServerCertificate } from "../certificate.ts";
 import { apiHandler } from "./api-handler.ts";
-import { type HttpListener, listenHttp } from "./http-listener.ts";
+import { type HttpListener, type ListenOptions, listenHttp } from "./http-listener.ts";
 import { kubeconfigText } from "./kubeconfig-text.ts";
 
-export interface ServeApiOptions {
-  readonly host: string;
-  /** Zero: any free port. */
-  readonly port: number;
-  /** Absent: plain HTTP, on loopback only. */
-  readonly certificate?: ServerCertificate | undefined;
+export interface ServeApiOptions extends Omit<ListenOptions, "handler"> {
   /** Grants full access. */
   readonly token: string;
-  /** Internal errors; clients only see "Internal error occurred". */
-  readonly onInternalError: (error: unknown) => void;
 }
 
 /** A listening API server and how to reach it. */

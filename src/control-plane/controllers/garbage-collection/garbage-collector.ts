@@ -4,10 +4,11 @@ import type { ObjectKey, ResourceType } from "../../../kube/client.ts";
 import { cacheKey } from "../../../kube/client.ts";
 import type { Controller, ControllerContext } from "../../../kube/controller.ts";
 import { ignoreKubeErrors } from "../../../kube/kube-error.ts";
-import { Reconciler, type RequeueAfter } from "../../../kube/reconciler.ts";
+import type { Reconciler, RequeueAfter } from "../../../kube/reconciler.ts";
 import { builtInTypes } from "../../../kube/resources.ts";
 import type { ObjectChange } from "../../../kube/view.ts";
 import { nodeLeaseNamespace } from "../kubelet/lease-times.ts";
+import { newReconciler } from "../new-reconciler.ts";
 import { deleteIfExists, namespacedNameOf } from "../workloads/ownership.ts";
 import { type AllKindsWatch, watchAllKinds } from "./all-kinds-watch.ts";
 import {
@@ -40,21 +41,14 @@ interface TypedObject {
 
 class GarbageCollector {
   readonly #context: ControllerContext;
-  readonly #reconciler: Reconciler<string, ControllerContext>;
+  readonly #reconciler: Reconciler<string>;
   readonly #dependents = new Dependents();
   readonly #allKinds: AllKindsWatch;
 
   constructor(context: ControllerContext) {
-    const { name } = garbageCollectorController;
     this.#context = context;
-    this.#reconciler = new Reconciler<string, ControllerContext>({
-      name,
-      reconcile: (key) => this.#reconcile(key),
-      context,
-      clock: context.clock,
-      random: context.random.fork("back-off"),
-      onError: ({ key, error }) => context.reportFailure({ kind: "reconcile-failed", controller: name, key, error }),
-    });
+    const { name } = garbageCollectorController;
+    this.#reconciler = newReconciler(context, { name, reconcile: (key) => this.#reconcile(key) });
     this.#allKinds = watchAllKinds(context, (type, change) => this.#changed(type, change));
   }
 

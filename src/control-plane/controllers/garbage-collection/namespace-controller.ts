@@ -2,12 +2,14 @@ import type { KubeObject } from "../../../api/object.ts";
 import type { ResourceType } from "../../../kube/client.ts";
 import type { Controller, ControllerContext } from "../../../kube/controller.ts";
 import { ignoreKubeErrors } from "../../../kube/kube-error.ts";
-import { Reconciler, type RequeueAfter } from "../../../kube/reconciler.ts";
+import type { RequeueAfter } from "../../../kube/reconciler.ts";
 import { builtInTypes } from "../../../kube/resources.ts";
 import { rfc3339 } from "../../../util/timestamp.ts";
+import { conditionOfType } from "../api-pod-and-node.ts";
+import { newReconciler } from "../new-reconciler.ts";
 import { deleteIfExists } from "../workloads/ownership.ts";
 import type { WorkloadCondition } from "../workloads/types.ts";
-import { findWorkloadCondition, updateStatusIfChanged } from "../workloads/workload-status.ts";
+import { updateStatusIfChanged } from "../workloads/workload-status.ts";
 import { type AllKindsWatch, watchAllKinds } from "./all-kinds-watch.ts";
 import { unwatchedKinds } from "./watched-kinds.ts";
 
@@ -25,16 +27,11 @@ export const namespaceController: Controller = {
   name: "namespace-controller",
   kinds: [builtInTypes.Namespace, builtInTypes.CustomResourceDefinition],
   run: async (context, signal) => {
-    const { name } = namespaceController;
     const isTerminating = (namespace: string): boolean =>
       context.view<Namespace>(builtInTypes.Namespace).get(namespace)?.metadata.deletionTimestamp !== undefined;
-    const reconciler = new Reconciler<string, ControllerContext>({
-      name,
+    const reconciler = newReconciler(context, {
+      name: "namespace-controller",
       reconcile: (namespace) => deleteNamespaceContent(namespace, { context, allKinds }),
-      context,
-      clock: context.clock,
-      random: context.random.fork("back-off"),
-      onError: ({ key, error }) => context.reportFailure({ kind: "reconcile-failed", controller: name, key, error }),
     });
     const allKinds = watchAllKinds(context, (type, { object, old }) => {
       const { metadata } = object ?? old;
@@ -121,68 +118,54 @@ function terminatingNamespaceStatus(
 ): NonNullable<Namespace["status"]> {
   const now = context.clock.now();
   const held = remaining.filter(({ object }) => (object.metadata.finalizers ?? []).length > 0);
-  const findings: readonly WorkloadCondition[] = [
-    condition("NamespaceDeletionDiscoveryFailure", "ResourcesDiscovered", "All resources successfully discovered"),
-    condition(
-      "NamespaceDeletionGroupVersionParsingFailure",
-      "ParsedGroupVersions",
-      "All legacy kube types successfully parsed",
-    ),
-    condition(
-      "NamespaceDeletionContentFailure",
+  const findings: readonly (readonly [type: string, isTrue: boolean, reason: string, message: string])[] = [
+    ["DeletionDiscoveryFailure", false, "ResourcesDiscovered", "All resources successfully discovered"],
+    ["DeletionGroupVersionParsingFailure", false, "ParsedGroupVersions", "All legacy kube types successfully parsed"],
+    [
+      "DeletionContentFailure",
+      false,
       "ContentDeleted",
       "All content successfully deleted, may be waiting on finalization",
-    ),
+    ],
     remaining.length === 0
-      ? condition("NamespaceContentRemaining", "ContentRemoved", "All content successfully removed")
-      : {
-          ...condition(
-            "NamespaceContentRemaining",
-            "SomeResourcesRemain",
-            `Some resources are remaining: ${countByResource(remaining)}`,
-          ),
-          status: "True",
-        },
+      ? ["ContentRemaining", false, "ContentRemoved", "All content successfully removed"]
+      : [
+          "ContentRemaining",
+          true,
+          "SomeResourcesRemain",
+          `Some resources are remaining: ${countByResource(remaining)}`,
+        ],
     held.length === 0
-      ? condition(
-          "NamespaceFinalizersRemaining",
-          "ContentHasNoFinalizers",
-          "All content-preserving finalizers finished",
-        )
-      : {
-          ...condition(
-            "NamespaceFinalizersRemaining",
-            "SomeFinalizersRemain",
-            `Some content in the namespace has finalizers remaining: ${countByFinalizer(held)}`,
-          ),
-          status: "True",
-        },
+      ? ["FinalizersRemaining", false, "ContentHasNoFinalizers", "All content-preserving finalizers finished"]
+      : [
+          "FinalizersRemaining",
+          true,
+          "SomeFinalizersRemain",
+          `Some content in the namespace has finalizers remaining: ${countByFinalizer(held)}`,
+        ],
   ];
-  const conditions = findings.map((one) => {
-    const before = findWorkloadCondition(namespace.status?.conditions, one.type);
-    const since = before?.status === one.status ? before.lastTransitionTime : undefined;
-    return { lastTransitionTime: since ?? rfc3339(now), ...one };
+  const conditions = findings.map(([name, isTrue, reason, message]): WorkloadCondition => {
+    const type = `Namespace${name}`;
+    const status = isTrue ? "True" : "False";
+    const before = conditionOfType(namespace, type);
+    const since = before?.status === status ? before.lastTransitionTime : undefined;
+    return { lastTransitionTime: since ?? rfc3339(now), type, status, reason, message };
   });
   return { ...namespace.status, phase: "Terminating", conditions };
 }
 
-function condition(type: string, reason: string, message: string): WorkloadCondition {
-  return { type, status: "False", reason, message };
-}
-
 function countByResource(remaining: readonly NamespacedObject[]): string {
-  const counts = new Map<string, number>();
-  for (const { type } of remaining) {
-    const name = `${type.plural}.${type.group}`;
-    counts.set(name, (counts.get(name) ?? 0) + 1);
-  }
+  const counts = countNames(remaining.map(({ type }) => `${type.plural}.${type.group}`));
   return [...counts].map(([name, count]) => `${name} has ${count} resource instances`).join(", ");
 }
 
 function countByFinalizer(held: readonly NamespacedObject[]): string {
-  const counts = new Map<string, number>();
-  for (const finalizer of held.flatMap(({ object }) => object.metadata.finalizers ?? [])) {
-    counts.set(finalizer, (counts.get(finalizer) ?? 0) + 1);
-  }
+  const counts = countNames(held.flatMap(({ object }) => object.metadata.finalizers ?? []));
   return [...counts].map(([name, count]) => `${name} in ${count} resource instances`).join(", ");
+}
+
+function countNames(names: readonly string[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return counts;
 }

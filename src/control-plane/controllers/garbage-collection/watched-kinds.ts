@@ -12,57 +12,37 @@ export interface CustomResourceDefinitionObject extends KubeObject {
   readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
 }
 
-function resourceTypes(
-  address: Pick<ResourceType, "group" | "version" | "namespaced">,
-  plurals: Record<string, string>,
-) {
-  return Object.entries(plurals).map(([kind, plural]): ResourceType => ({ ...address, kind, plural }));
+function namespacedKinds(group: string, plurals: Readonly<Record<string, string>>, version = "v1"): ResourceType[] {
+  return Object.entries(plurals).map(([kind, plural]) => ({ group, version, kind, plural, namespaced: true }));
+}
+
+function clusterKinds(group: string, plurals: Readonly<Record<string, string>>): ResourceType[] {
+  return namespacedKinds(group, plurals).map((type) => ({ ...type, namespaced: false }));
 }
 
 /** Kinds without a controller here that can still have owners or a namespace. (05 §5) */
 const storedKinds: readonly ResourceType[] = [
-  ...resourceTypes(
-    { group: "autoscaling", version: "v2", namespaced: true },
-    { HorizontalPodAutoscaler: "horizontalpodautoscalers" },
-  ),
-  ...resourceTypes(
-    { group: "networking.k8s.io", version: "v1", namespaced: true },
-    { Ingress: "ingresses", NetworkPolicy: "networkpolicies" },
-  ),
-  ...resourceTypes(
-    { group: "networking.k8s.io", version: "v1", namespaced: false },
-    { IngressClass: "ingressclasses" },
-  ),
-  ...resourceTypes(
-    { group: "rbac.authorization.k8s.io", version: "v1", namespaced: true },
-    { Role: "roles", RoleBinding: "rolebindings" },
-  ),
-  ...resourceTypes(
-    { group: "rbac.authorization.k8s.io", version: "v1", namespaced: false },
-    { ClusterRole: "clusterroles", ClusterRoleBinding: "clusterrolebindings" },
-  ),
-  ...resourceTypes({ group: "discovery.k8s.io", version: "v1", namespaced: true }, { EndpointSlice: "endpointslices" }),
-  ...resourceTypes(
-    { group: "storage.k8s.io", version: "v1", namespaced: true },
-    { CSIStorageCapacity: "csistoragecapacities" },
-  ),
-  ...resourceTypes(
-    { group: "resource.k8s.io", version: "v1", namespaced: true },
-    { ResourceClaim: "resourceclaims", ResourceClaimTemplate: "resourceclaimtemplates" },
-  ),
-  ...resourceTypes(
-    { group: "resource.k8s.io", version: "v1", namespaced: false },
-    { ResourceSlice: "resourceslices", DeviceClass: "deviceclasses" },
-  ),
-  ...resourceTypes(
-    { group: "admissionregistration.k8s.io", version: "v1", namespaced: false },
-    {
-      ValidatingWebhookConfiguration: "validatingwebhookconfigurations",
-      MutatingWebhookConfiguration: "mutatingwebhookconfigurations",
-      ValidatingAdmissionPolicy: "validatingadmissionpolicies",
-      ValidatingAdmissionPolicyBinding: "validatingadmissionpolicybindings",
-    },
-  ),
+  ...namespacedKinds("autoscaling", { HorizontalPodAutoscaler: "horizontalpodautoscalers" }, "v2"),
+  ...namespacedKinds("networking.k8s.io", { Ingress: "ingresses", NetworkPolicy: "networkpolicies" }),
+  ...clusterKinds("networking.k8s.io", { IngressClass: "ingressclasses" }),
+  ...namespacedKinds("rbac.authorization.k8s.io", { Role: "roles", RoleBinding: "rolebindings" }),
+  ...clusterKinds("rbac.authorization.k8s.io", {
+    ClusterRole: "clusterroles",
+    ClusterRoleBinding: "clusterrolebindings",
+  }),
+  ...namespacedKinds("discovery.k8s.io", { EndpointSlice: "endpointslices" }),
+  ...namespacedKinds("storage.k8s.io", { CSIStorageCapacity: "csistoragecapacities" }),
+  ...namespacedKinds("resource.k8s.io", {
+    ResourceClaim: "resourceclaims",
+    ResourceClaimTemplate: "resourceclaimtemplates",
+  }),
+  ...clusterKinds("resource.k8s.io", { ResourceSlice: "resourceslices", DeviceClass: "deviceclasses" }),
+  ...clusterKinds("admissionregistration.k8s.io", {
+    ValidatingWebhookConfiguration: "validatingwebhookconfigurations",
+    MutatingWebhookConfiguration: "mutatingwebhookconfigurations",
+    ValidatingAdmissionPolicy: "validatingadmissionpolicies",
+    ValidatingAdmissionPolicyBinding: "validatingadmissionpolicybindings",
+  }),
 ];
 
 /**
@@ -96,13 +76,7 @@ export function groupKindName({ group, kind }: Pick<ResourceType, "group" | "kin
   return `${kind}.${group}`;
 }
 
-export function ownerGroupKindName({
-  apiVersion,
-  kind,
-}: {
-  readonly apiVersion: string;
-  readonly kind: string;
-}): string {
+export function ownerGroupKindName({ apiVersion, kind }: Pick<KubeObject, "apiVersion" | "kind">): string {
   const slash = apiVersion.indexOf("/");
   return groupKindName({ group: slash < 0 ? "" : apiVersion.slice(0, slash), kind });
 }

@@ -4,11 +4,12 @@ import { volumeClaimKeys } from "../../../core/volumes.ts";
 import { cacheKey } from "../../../kube/client.ts";
 import type { Controller, ControllerContext } from "../../../kube/controller.ts";
 import { ignoreKubeErrors } from "../../../kube/kube-error.ts";
-import { Reconciler, type RequeueAfter } from "../../../kube/reconciler.ts";
+import type { Reconciler, RequeueAfter } from "../../../kube/reconciler.ts";
 import { builtInTypes } from "../../../kube/resources.ts";
 import type { ObjectChange } from "../../../kube/view.ts";
 import { textAt } from "../../object-fields.ts";
 import { type ApiNode, type ApiPod, conditionOfType } from "../api-pod-and-node.ts";
+import { newReconciler } from "../new-reconciler.ts";
 import { type LeaseMode, LeaseRenewal, maxConcurrentNodes } from "./lease-renewal.ts";
 import {
   csiNodeObject,
@@ -60,8 +61,10 @@ class Kubelets {
     this.#options = options;
     this.#leases = new LeaseRenewal(context, options.leases);
     this.#podWorker = new PodWorker(context, { ...defaultPodDelays, ...options.delays });
-    this.#nodes = this.#reconciler("kubelet-nodes", (name) => this.#reconcileNode(name));
-    this.#pods = this.#reconciler("kubelet-pods", (key) => this.#reconcilePod(key));
+    const reconciler = (name: string, reconcile: (key: string) => Promise<RequeueAfter | undefined>) =>
+      newReconciler(context, { name, reconcile, forkName: name, concurrency: maxConcurrentNodes });
+    this.#nodes = reconciler("kubelet-nodes", (name) => this.#reconcileNode(name));
+    this.#pods = reconciler("kubelet-pods", (key) => this.#reconcilePod(key));
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -204,19 +207,6 @@ class Kubelets {
   /** Whether its kubelet acts on pods. */
   #runsPods({ id, kubelet }: SimulatedInstance): boolean {
     return this.#registered.has(id) && (kubelet === "healthy" || kubelet === "slow");
-  }
-
-  #reconciler(name: string, reconcile: (key: string) => Promise<RequeueAfter | undefined>): Reconciler<string> {
-    const { clock, random, reportFailure } = this.#context;
-    return new Reconciler<string>({
-      name,
-      reconcile,
-      context: undefined,
-      clock,
-      random: random.fork(name),
-      concurrency: maxConcurrentNodes,
-      onError: ({ key, error }) => reportFailure({ kind: "reconcile-failed", controller: name, key, error }),
-    });
   }
 }
 

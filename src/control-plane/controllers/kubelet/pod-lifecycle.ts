@@ -123,17 +123,7 @@ function whileBackingOff(pod: ApiPod, facts: PodStepInput, state: JsonObject | u
 
 function deadlineExceeded(pod: ApiPod, facts: PodStepInput): PodStep {
   const message = "Pod was active on the node longer than the specified deadline";
-  const ended: ContainerExit = {
-    exitCode: stoppedExitCode,
-    startedAt: startedAtOf(pod, facts),
-    finishedAt: rfc3339(facts.now),
-  };
-  return writeStatusStep(pod, "Failed", {
-    ...commonStatusInput(pod, facts),
-    containers: { kind: "exited", exit: ended },
-    reason: "DeadlineExceeded",
-    message,
-  });
+  return writeStatusStep(pod, "Failed", { ...stoppedStatusInput(pod, facts), reason: "DeadlineExceeded", message });
 }
 
 /** Running containers get their grace period; a pod that never started is removed at once. */
@@ -145,17 +135,7 @@ function whileTerminating(pod: ApiPod, facts: PodStepInput): PodStep {
   const dueAt = wasStarted ? Math.min(lastAt, lastAt - graceMs + behaviour.stopMs) : lastAt - graceMs;
   if (now < dueAt) return { kind: "wait", afterMs: dueAt - now };
   const isHeld = (pod.metadata.finalizers ?? []).length > 0;
-  if (isHeld && !isTerminalPod(pod)) {
-    const ended: ContainerExit = {
-      exitCode: stoppedExitCode,
-      startedAt: startedAtOf(pod, facts),
-      finishedAt: rfc3339(now),
-    };
-    return writeStatusStep(pod, "Failed", {
-      ...commonStatusInput(pod, facts),
-      containers: { kind: "exited", exit: ended },
-    });
-  }
+  if (isHeld && !isTerminalPod(pod)) return writeStatusStep(pod, "Failed", stoppedStatusInput(pod, facts));
   return isHeld && graceMs === 0 ? nothingToDo : { kind: "remove" };
 }
 
@@ -171,6 +151,13 @@ function writeStatusStep(pod: ApiPod, phase: PodPhase, facts: PodStatusInput): P
 
 function commonStatusInput(pod: ApiPod, { now, hostIP }: PodStepInput): Omit<PodStatusInput, "containers"> {
   return { now, hostIP, restarts: restartsOf(pod) };
+}
+
+/** The kubelet has stopped the containers. */
+function stoppedStatusInput(pod: ApiPod, facts: PodStepInput): PodStatusInput {
+  const startedAt = startedAtOf(pod, facts);
+  const exit: ContainerExit = { exitCode: stoppedExitCode, startedAt, finishedAt: rfc3339(facts.now) };
+  return { ...commonStatusInput(pod, facts), containers: { kind: "exited", exit } };
 }
 
 function restartsOf({ status }: ApiPod): number {

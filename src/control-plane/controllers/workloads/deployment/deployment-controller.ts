@@ -92,9 +92,13 @@ async function readRollout(context: ControllerContext, deployment: Deployment): 
   return { deployment, newReplicaSet, old: sets.filter((set) => set !== newReplicaSet) };
 }
 
-function isScalingEvent({ deployment, newReplicaSet, old }: DeploymentRollout): boolean {
-  const wanted = deployment.spec.replicas ?? 1;
-  return [...old, ...(newReplicaSet === undefined ? [] : [newReplicaSet])].some((set) => {
+function allSets({ newReplicaSet, old }: DeploymentRollout): readonly ReplicaSet[] {
+  return newReplicaSet === undefined ? old : [...old, newReplicaSet];
+}
+
+function isScalingEvent(rollout: DeploymentRollout): boolean {
+  const wanted = rollout.deployment.spec.replicas ?? 1;
+  return allSets(rollout).some((set) => {
     const before = annotatedNumber(set, workloadAnnotations.desiredReplicas);
     return (set.spec.replicas ?? 0) > 0 && before !== undefined && before !== wanted;
   });
@@ -105,20 +109,17 @@ async function scaleWithoutRollout(
   context: ControllerContext,
   rollout: DeploymentRollout,
 ): Promise<RequeueAfter | undefined> {
-  const { deployment, newReplicaSet, old } = rollout;
+  const { deployment } = rollout;
   const sizes = sizesAfterScaling(rollout);
-  const scaled = await scaleReplicaSets(context, {
-    deployment,
-    sets: [...old, ...(newReplicaSet ? [newReplicaSet] : [])],
-    sizes,
-  });
+  const scaled = await scaleReplicaSets(context, { deployment, sets: allSets(rollout), sizes });
   if (deployment.spec.paused === true) await deleteSetsBeyondHistory(context, rollout);
   return writeCountedStatus(context, withUpdatedSets(rollout, scaled));
 }
 
-function sizesAfterScaling({ deployment, newReplicaSet, old }: DeploymentRollout): ReplicaSetSizes {
+function sizesAfterScaling(rollout: DeploymentRollout): ReplicaSetSizes {
+  const { deployment, newReplicaSet, old } = rollout;
   const spec = rolloutSpec(deployment);
-  const all = [...old, ...(newReplicaSet === undefined ? [] : [newReplicaSet])].map(replicaSetSize);
+  const all = allSets(rollout).map(replicaSetSize);
   const active = all.filter(({ replicas }) => replicas > 0);
   const currentNewSize = newReplicaSet === undefined ? undefined : replicaSetSize(newReplicaSet);
   const only = active.length > 1 ? undefined : (active[0] ?? currentNewSize ?? [...all].sort(byAge).at(-1));
@@ -133,9 +134,8 @@ function withMaxReplicas(sets: readonly ReplicaSetSize[], { status }: Deployment
 }
 
 function isSaturated(set: ReplicaSet | undefined, wanted: number): boolean {
-  if (set === undefined || annotatedNumber(set, workloadAnnotations.desiredReplicas) === undefined) return false;
   return (
-    set.spec.replicas === wanted &&
+    set?.spec.replicas === wanted &&
     annotatedNumber(set, workloadAnnotations.desiredReplicas) === wanted &&
     (set.status?.availableReplicas ?? 0) === wanted
   );
@@ -153,11 +153,7 @@ async function rolloutRolling(
   const sizes = isGrowing
     ? new Map([[newReplicaSet.metadata.name ?? "", wanted]])
     : oldReplicaSetSizes(spec, currentNewSize, oldSizes);
-  const scaled = await scaleReplicaSets(context, {
-    deployment,
-    sets: [...old, ...(newReplicaSet ? [newReplicaSet] : [])],
-    sizes,
-  });
+  const scaled = await scaleReplicaSets(context, { deployment, sets: allSets(rollout), sizes });
   return writeRolloutStatus(context, withUpdatedSets(rollout, scaled));
 }
 
