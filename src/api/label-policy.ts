@@ -27,13 +27,9 @@ export interface LabelPolicy {
   readonly wellKnownResources: ReadonlySet<string>;
 }
 
-type Additions = {
-  readonly wellKnown: readonly string[];
-  readonly restrictedDomains: readonly string[];
-  readonly aliases: Readonly<Record<string, string>>;
-  readonly valueAliases: LabelPolicy["valueAliases"];
-  readonly knownValues: LabelPolicy["knownValues"];
-  readonly wellKnownResources: readonly string[];
+type Additions = Partial<Omit<LabelPolicy, "wellKnown" | "wellKnownResources">> & {
+  readonly wellKnown?: readonly string[];
+  readonly wellKnownResources?: readonly string[];
 };
 
 const { nodeClass: _ec2NodeClass, ...awsTypeLabels } = awsLabels;
@@ -42,7 +38,6 @@ const aws: Additions = {
   wellKnown: [...Object.values(awsTypeLabels), awsZoneId],
   restrictedDomains: [groups.aws],
   aliases: { "topology.ebs.csi.aws.com/zone": labels.zone },
-  valueAliases: {},
   knownValues: { [awsLabels.instanceTenancy]: ["default", "dedicated"] },
   wellKnownResources: [resources.podEni, resources.neuron, resources.neuronCore, resources.gaudi, resources.efa],
 };
@@ -56,19 +51,11 @@ const kwok: Additions = {
     kwokLabels.reservationId,
   ],
   restrictedDomains: [groups.kwok],
-  aliases: {},
-  valueAliases: {},
-  knownValues: {},
-  wellKnownResources: [],
 };
 
 const azure: Additions = {
-  wellKnown: [],
   restrictedDomains: [groups.azure],
   aliases: { "topology.disk.csi.azure.com/zone": labels.zone },
-  valueAliases: {},
-  knownValues: {},
-  wellKnownResources: [],
 };
 
 const additions: Readonly<Record<Provider, readonly Additions[]>> = {
@@ -82,8 +69,8 @@ const additions: Readonly<Record<Provider, readonly Additions[]>> = {
 export function labelPolicy(provider: Provider): LabelPolicy {
   const added = additions[provider];
   return {
-    wellKnown: new Set([...coreWellKnownLabels, ...added.flatMap((one) => one.wellKnown)]),
-    restrictedDomains: [groups.karpenter, ...added.flatMap((one) => one.restrictedDomains)],
+    wellKnown: new Set([...coreWellKnownLabels, ...added.flatMap((one) => one.wellKnown ?? [])]),
+    restrictedDomains: [groups.karpenter, ...added.flatMap((one) => one.restrictedDomains ?? [])],
     aliases: Object.assign({}, coreLabelAliases, ...added.map((one) => one.aliases)),
     valueAliases: Object.assign({}, ...added.map((one) => one.valueAliases)),
     knownValues: Object.assign({ [labels.capacityType]: capacityTypes }, ...added.map((one) => one.knownValues)),
@@ -92,7 +79,7 @@ export function labelPolicy(provider: Provider): LabelPolicy {
       resources.memory,
       resources.ephemeralStorage,
       resources.pods,
-      ...added.flatMap((one) => one.wellKnownResources),
+      ...added.flatMap((one) => one.wellKnownResources ?? []),
     ]),
   };
 }

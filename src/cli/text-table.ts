@@ -21,6 +21,12 @@ export function formatTable(columns: readonly TextColumn[], rows: readonly (read
   );
 }
 
+/** Sections with an empty line between them; empty sections are left out. */
+export function joinSections(sections: readonly (readonly string[])[]): string {
+  const texts = sections.filter((lines) => lines.length > 0).map((lines) => lines.join("\n"));
+  return `${texts.join("\n\n")}\n`;
+}
+
 export function truncateText(text: string, maxLength = Number.POSITIVE_INFINITY): string {
   return text.length <= maxLength ? text : `${text.slice(0, maxLength - 1)}…`;
 }

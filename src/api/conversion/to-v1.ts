@@ -17,7 +17,9 @@ import { incompletePodProblems, v1MistakeProblems } from "./unconverted-problems
 
 /** Converts a set of objects to v1 together, because kubelet settings, expiry and inline providers involve several. (01 §7) */
 export function toV1(objects: readonly unknown[], options: ConversionOptions): Conversion {
-  const works = objects.flatMap((object, input) => startConversion({ object, input, options }));
+  const works = objects.flatMap((object, input): readonly ObjectConversion[] =>
+    startConversion({ object, options }).map((started) => ({ ...started, input, changed: false })),
+  );
   const pools = works.filter((work) => work.role === "pool");
   resolveAcrossDocuments(works, options);
   const poolObjects = pools.map((work) => work.draft.object);
@@ -37,34 +39,36 @@ interface ObjectConversion {
   readonly role: "pool" | "class" | "claim" | "other";
   readonly origin: ConversionResult["origin"];
   /** The path of a pool's kubelet settings. */
-  readonly kubelet?: FieldPath;
+  readonly kubelet?: FieldPath | undefined;
+  /** Whether settings were moved into an object that was v1 already. */
   changed: boolean;
 }
 
+type StartedConversion = Omit<ObjectConversion, "input" | "changed">;
+
 interface ConversionInput {
   readonly object: unknown;
-  readonly input: number;
   readonly options: ConversionOptions;
 }
 
-function startConversion({ object, input, options }: ConversionInput): readonly ObjectConversion[] {
+function startConversion({ object, options }: ConversionInput): readonly StartedConversion[] {
   const identity = classifyVersion(object);
   switch (identity.is) {
     case "older":
-      return startOlder(identity.kind, { object, input, options });
+      return startOlder(identity.kind, { object, options });
     case "current":
-      return [startCurrent({ object, input, options })];
+      return [startCurrent({ object, options })];
     case "foreign":
       return [
         startUnconverted(
-          { object, input, options },
+          { object, options },
           { problems: incompletePodProblems(object), warnings: legacyPodKeyWarnings(object) },
         ),
       ];
     case "fragment":
-      return [startUnconverted({ object, input, options }, { problems: [fragmentProblem], warnings: [] })];
+      return [startUnconverted({ object, options }, { problems: [fragmentProblem], warnings: [] })];
     case "wrong":
-      return [startUnconverted({ object, input, options }, { problems: [identity.problem], warnings: [] })];
+      return [startUnconverted({ object, options }, { problems: [identity.problem], warnings: [] })];
   }
 }
 
@@ -77,44 +81,34 @@ const fragmentProblem: Problem = {
   expected: "apiVersion and kind",
 };
 
-function startOlder(kind: OlderKind, { object, input, options }: ConversionInput): readonly ObjectConversion[] {
+function startOlder(kind: OlderKind, { object, options }: ConversionInput): readonly StartedConversion[] {
   const { mode } = options;
   switch (kind) {
     case "node-pool": {
       const draft = draftOfSameKind(object, `${groups.karpenter}/v1`, mode);
       nodePoolFromV1beta1(draft);
       warnLongName(draft);
-      return [
-        {
-          input,
-          draft,
-          role: "pool",
-          origin: "same-kind",
-          changed: true,
-          ...takeKubelet(draft, "spec.template.spec.kubelet"),
-        },
-      ];
+      const kubelet = takeKubelet(draft, "spec.template.spec.kubelet");
+      return [{ draft, role: "pool", origin: "same-kind", kubelet }];
     }
     case "node-claim": {
       const draft = draftOfSameKind(object, `${groups.karpenter}/v1`, mode);
-      return [
-        { input, draft, role: "claim", origin: "same-kind", changed: true, ...takeKubelet(draft, "spec.kubelet") },
-      ];
+      return [{ draft, role: "claim", origin: "same-kind", kubelet: takeKubelet(draft, "spec.kubelet") }];
     }
     case "ec2-node-class": {
       const draft = draftOfSameKind(object, `${groups.aws}/v1`, mode);
       ec2NodeClassFromV1beta1(draft, options);
-      return [{ input, draft, role: "class", origin: "same-kind", changed: true }];
+      return [{ draft, role: "class", origin: "same-kind" }];
     }
     case "aws-node-template": {
       const draft = draftOfNewKind(object, { apiVersion: `${groups.aws}/v1`, kind: "EC2NodeClass", mode });
       awsNodeTemplateToV1(draft, options);
-      return [{ input, draft, role: "class", origin: "new-kind", changed: true }];
+      return [{ draft, role: "class", origin: "new-kind" }];
     }
     case "provisioner":
-      return startProvisioner({ object, input, options });
+      return startProvisioner({ object, options });
     case "machine":
-      return [startUnconverted({ object, input, options }, { problems: [machineProblem], warnings: [] })];
+      return [startUnconverted({ object, options }, { problems: [machineProblem], warnings: [] })];
   }
 }
 
@@ -126,21 +120,14 @@ const machineProblem: Problem = {
   expected: "its Provisioner, converted; new nodes then get NodeClaims",
 };
 
-function startProvisioner({ object, input, options }: ConversionInput): readonly ObjectConversion[] {
+function startProvisioner({ object, options }: ConversionInput): readonly StartedConversion[] {
   const draft = draftOfNewKind(object, { apiVersion: `${groups.karpenter}/v1`, kind: "NodePool", mode: options.mode });
   provisionerToNodePool(draft, options);
   warnLongName(draft);
   const path = [fieldPath("spec.kubeletConfiguration"), fieldPath("spec.kubelet")].find(
     (one) => draft.sourceValue(one) !== undefined,
   );
-  const pool: ObjectConversion = {
-    input,
-    draft,
-    role: "pool",
-    origin: "new-kind",
-    changed: true,
-    ...(path && { kubelet: path }),
-  };
+  const pool: StartedConversion = { draft, role: "pool", origin: "new-kind", kubelet: path };
   if (path !== undefined) draft.checkIsObject(path);
   if (!isRecord(draft.sourceValue(fieldPath("spec.provider")))) return [pool];
   const generated = draftOfNewKind(object, {
@@ -155,33 +142,33 @@ function startProvisioner({ object, input, options }: ConversionInput): readonly
     message: `became EC2NodeClass ${valueText(draft.sourceValue(fieldPath("metadata.name")))}: v1 pools have no inline provider`,
     advice: "apply both objects",
   });
-  return [pool, { input, draft: generated, role: "class", origin: "generated", changed: true }];
+  return [pool, { draft: generated, role: "class", origin: "generated" }];
 }
 
 /** Settings are removed from the pool now and added to a class once all documents are known. */
-function takeKubelet(draft: ConversionDraft, dotted: string): { readonly kubelet?: FieldPath } {
+function takeKubelet(draft: ConversionDraft, dotted: string): FieldPath | undefined {
   const path = fieldPath(dotted);
-  if (draft.sourceValue(path) === undefined || !draft.checkIsObject(path)) return {};
+  if (draft.sourceValue(path) === undefined || !draft.checkIsObject(path)) return undefined;
   draft.removeField(path);
-  return { kubelet: path };
+  return path;
 }
 
-function startCurrent({ object, input, options }: ConversionInput): ObjectConversion {
+function startCurrent({ object, options }: ConversionInput): StartedConversion {
   const draft = draftOfSameKind(object, String(valueAt(object, ["apiVersion"])), options.mode);
   for (const problem of v1MistakeProblems(object)) draft.addProblem(problem);
   const kind = valueAt(object, ["kind"]);
   const role = kind === "NodePool" ? "pool" : kind === "EC2NodeClass" ? "class" : "other";
-  return { input, draft, role, origin: "unchanged", changed: false };
+  return { draft, role, origin: "unchanged" };
 }
 
 function startUnconverted(
-  { object, input, options }: ConversionInput,
+  { object, options }: ConversionInput,
   { problems, warnings }: { problems: readonly Problem[]; warnings: readonly ConversionWarning[] },
-): ObjectConversion {
+): StartedConversion {
   const draft = new ConversionDraft({ source: object, mode: options.mode, object: object as Record<string, unknown> });
   for (const problem of problems) draft.addProblem(problem);
   for (const warning of warnings) draft.warn(warning);
-  return { input, draft, role: "other", origin: "unchanged", changed: false };
+  return { draft, role: "other", origin: "unchanged" };
 }
 
 function draftOfSameKind(source: unknown, apiVersion: string, mode: ConversionOptions["mode"]): ConversionDraft {

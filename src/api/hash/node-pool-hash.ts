@@ -40,11 +40,7 @@ export function nodePoolHash({ metadata, spec }: HashedTemplate): string {
     annotations: canonicalMap(metadata?.annotations),
     taints: canonicalSet(spec.taints?.map(canonicalTaint)),
     startupTaints: canonicalSet(spec.startupTaints?.map(canonicalTaint)),
-    nodeClassRef: canonicalStruct({
-      group: canonicalNonZero(group),
-      kind: canonicalNonZero(kind),
-      name: canonicalNonZero(name),
-    }),
+    nodeClassRef: canonicalNonZeros({ group, kind, name }),
     terminationGracePeriod: canonicalDuration(spec.terminationGracePeriod),
     expireAfter: canonicalDuration(spec.expireAfter),
   });
@@ -52,12 +48,13 @@ export function nodePoolHash({ metadata, spec }: HashedTemplate): string {
 }
 
 function canonicalTaint({ key, value, effect, timeAdded }: HashedTaint): Canonical {
-  return canonicalStruct({
-    key: canonicalNonZero(key),
-    value: canonicalNonZero(value),
-    effect: canonicalNonZero(effect),
-    timeAdded: canonicalNonZero(timeAdded),
-  });
+  return canonicalNonZeros({ key, value, effect, timeAdded });
+}
+
+function canonicalNonZeros(fields: Readonly<Record<string, string | undefined>>): Canonical {
+  return canonicalStruct(
+    Object.fromEntries(Object.entries(fields).map(([name, text]) => [name, canonicalNonZero(text)])),
+  );
 }
 
 // Durations are compared by length: 60m and 1h are the same. Never is not a duration. (01 §0.3)

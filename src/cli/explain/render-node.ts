@@ -2,7 +2,7 @@ import { styleText } from "node:util";
 import { describeReason, humanAmount } from "../../core/explain/describe-reason.ts";
 import type { NodeExplanation, RefusedPods } from "../../core/explain/explain-node.ts";
 import { podSummary } from "../plan/render-plan-table.ts";
-import { countText, formatTable, oneLine, truncateText } from "../text-table.ts";
+import { countText, formatTable, joinSections, oneLine, truncateText } from "../text-table.ts";
 
 const podsShown = 20;
 
@@ -32,10 +32,7 @@ export function renderNode(explanation: NodeExplanation, { color }: { readonly c
     wouldFit.length === 0 ? [] : [`Would also fit: ${oneLine(podSummary(wouldFit))}.`],
     refusedLines(refused, node),
   ];
-  return `${sections
-    .filter((lines) => lines.length > 0)
-    .map((lines) => lines.join("\n"))
-    .join("\n\n")}\n`;
+  return joinSections(sections);
 }
 
 function headline({ node, pool, isLeaving, running, arriving, refused }: NodeExplanation): string {

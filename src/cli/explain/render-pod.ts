@@ -2,7 +2,7 @@ import { styleText } from "node:util";
 import { describeReason } from "../../core/explain/describe-reason.ts";
 import type { Edit } from "../../core/explain/edit.ts";
 import type { Explanation, NodeFinding, Suggestion } from "../../core/explain/explanation.ts";
-import { countText, oneLine } from "../text-table.ts";
+import { countText, joinSections, oneLine } from "../text-table.ts";
 
 /** The explanation of a pod as text. */
 export function renderPod(
@@ -18,8 +18,7 @@ export function renderPod(
     suggestionLines(explanation),
     notes.map((note) => `note: ${note}`),
   ];
-  const lines = sections.filter((section) => section.length > 0).map((section) => section.map(printable).join("\n"));
-  return `${lines.join("\n\n")}\n`;
+  return joinSections(sections.map((lines) => lines.map(printable)));
 }
 
 /** Keeps our own colour codes and removes any other control characters. */

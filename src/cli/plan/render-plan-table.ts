@@ -1,5 +1,5 @@
 import { styleText } from "node:util";
-import { countText, formatTable, oneLine, type TextColumn, truncateText } from "../text-table.ts";
+import { countText, formatTable, joinSections, oneLine, type TextColumn, truncateText } from "../text-table.ts";
 import { hoursPerMonth, type PlanReport, type ReportedNode } from "./plan-report.ts";
 
 export interface PlanTableOptions {
@@ -23,10 +23,7 @@ export function renderPlanTable(report: PlanReport, { wide, color }: PlanTableOp
     unschedulableLines(report).map((line, index) => (index === 0 ? paint("red", line) : line)),
     report.notes.map((note) => paint("yellow", `note: ${oneLine(note)}`)),
   ];
-  return `${sections
-    .filter((lines) => lines.length > 0)
-    .map((lines) => lines.join("\n"))
-    .join("\n\n")}\n`;
+  return joinSections(sections);
 }
 
 function withTitleStyle(
