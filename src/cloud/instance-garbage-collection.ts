@@ -59,17 +59,14 @@ function leakedInstances(oldEnough: readonly Instance[], claims: readonly ClaimO
   return oldEnough.filter(({ providerId, claimName }) => !claimedIds.has(providerId) && !unlaunched.has(claimName));
 }
 
-async function terminateLeaked(
-  providerId: string,
-  instances: TerminableInstances,
-  { client, view }: ControllerContext,
-): Promise<void> {
+async function terminateLeaked(id: string, instances: TerminableInstances, context: ControllerContext): Promise<void> {
+  const { client, view } = context;
   try {
-    await instances.terminate(providerId);
+    await instances.terminate(id);
   } catch (error) {
     if (!isCloudError(error, "not-found")) throw error; // gone already: that was the goal
   }
-  for (const { metadata } of view<NodeKubeObject>(builtInTypes.Node).byIndex("provider-id", providerId)) {
+  for (const { metadata } of view<NodeKubeObject>(builtInTypes.Node).byIndex("provider-id", id)) {
     const { name = "", uid } = metadata;
     const preconditions = uid === undefined ? {} : { preconditions: { uid } };
     // A conflict: another node has the name by now.

@@ -103,11 +103,10 @@ async function credentialsOf(user: KubeConfigUser, settings: UserSettings): Prom
   const { tokenFile, token, username, password, exec } = user;
   if (tokenFile) return withIdentity(fixed, fileCredentials(tokenFile, settings));
   if (token) return fixedCredentials({ ...fixed, headers: { ...fixed.headers, ...bearerHeaders(token) } });
-  if (exec)
-    return withIdentity(
-      fixed,
-      cachedCredentials(() => execIdentity(execPluginOf(exec, settings), environment), clock),
-    );
+  if (exec) {
+    const plugin = () => execIdentity(execPluginOf(exec, settings), environment);
+    return withIdentity(fixed, cachedCredentials(plugin, clock));
+  }
   if (username)
     return fixedCredentials({ ...fixed, headers: { ...fixed.headers, ...basicAuthHeaders(username, password ?? "") } });
   const provider = user["auth-provider"]?.name;

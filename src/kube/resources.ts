@@ -66,9 +66,7 @@ export const builtInTypes = {
 /** Karpenter's own resource types, by kind. (01 §1.1) */
 export const karpenterTypes = Object.fromEntries(
   karpenterKinds.map((kind) => [kind.kind, resourceTypeOfKind(kind)]),
-) as {
-  readonly [K in KarpenterKindName]: ResourceType;
-};
+) as Readonly<Record<KarpenterKindName, ResourceType>>;
 
 export function resourceTypeOfKind({ group, version, kind, plural, scope }: KarpenterKind): ResourceType {
   return { group, version, kind, plural, namespaced: scope === "Namespaced" };

@@ -23,12 +23,8 @@ export interface AllControllersOptions {
 }
 
 /** All controllers but that of cluster state, as far as their features are on. (03 Appendix A) */
-export function allControllers({
-  dependencies,
-  provider,
-  overlays,
-  clock,
-}: AllControllersOptions): readonly Controller[] {
+export function allControllers(options: AllControllersOptions): readonly Controller[] {
+  const { dependencies, provider, overlays, clock } = options;
   const { metrics: meter, settings } = dependencies;
   /** Each group has its own name in the metrics of cloud calls. */
   const dependenciesFor = (controller: string): ControllerDependencies => ({

@@ -24,7 +24,7 @@ function capacityBufferController(dependencies: ControllerDependencies): Control
     concurrency: 10,
     triggers: [
       triggerOn<CapacityBuffer>(karpenterTypes.CapacityBuffer, bufferKeyOnSpecChange),
-      triggerOn<KubeObject>(builtInTypes.PodTemplate, buffersOfPodTemplate),
+      triggerOn<KubeObject>(builtInTypes.PodTemplate, buffersOfTemplate),
     ],
     reconcile: async (key, context) => {
       const buffer = context.view<CapacityBuffer>(karpenterTypes.CapacityBuffer).get(key);
@@ -55,10 +55,7 @@ function bufferKeyOnSpecChange(change: ObjectChange<CapacityBuffer>): readonly s
   return hasGenerationChanged(change) ? [namespacedName(metadata)] : [];
 }
 
-function buffersOfPodTemplate(
-  { object, old }: ObjectChange<KubeObject>,
-  context: ControllerContext,
-): readonly string[] {
+function buffersOfTemplate({ object, old }: ObjectChange<KubeObject>, context: ControllerContext): readonly string[] {
   const { name, namespace = "" } = (object ?? old).metadata;
   return context
     .view<CapacityBuffer>(karpenterTypes.CapacityBuffer)

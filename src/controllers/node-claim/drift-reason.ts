@@ -9,15 +9,8 @@ import { type InstanceType, reservationIdLabels } from "../../core/instance-type
 import { Requirement } from "../../core/requirement.ts";
 import { Requirements } from "../../core/requirements.ts";
 
-/** Why a node is no longer what its pool asks for, as far as the pool and the instance types show it. (03:M-7) */
-export type KarpenterDriftReason = "NodePoolDrifted" | "RequirementsDrifted" | "InstanceTypeNotFound";
-
 /** Drift that shows in pool and claim alone: the template changed, or the node no longer meets its requirements. (03:M-7) */
-export function poolDriftReason(
-  claim: NodeClaim,
-  pool: NodePool,
-  policy: LabelPolicy,
-): KarpenterDriftReason | undefined {
+export function poolDriftReason(claim: NodeClaim, pool: NodePool, policy: LabelPolicy): string | undefined {
   const stamps = { claim: claim.metadata.annotations, owner: pool.metadata.annotations };
   if (isDriftedByHash(hashAnnotationKeys.nodePool, stamps)) return "NodePoolDrifted";
   // A change of hash versions must not clear a drift that was already found. (01 §6.3)

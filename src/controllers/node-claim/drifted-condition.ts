@@ -47,16 +47,11 @@ export async function markDrifted(
 }
 
 /** The cheap checks come first. (03:M-7) */
-async function driftReasonOf(
-  claim: NodeClaim,
-  comparison: DriftComparison,
-  context: KarpenterContext,
-): Promise<string | undefined> {
-  const { cloud } = context;
+async function driftReasonOf(claim: NodeClaim, against: DriftComparison, context: KarpenterContext) {
   return (
-    poolDriftReason(claim, comparison.pool, cloud.labelPolicy) ??
-    (await instanceTypeDriftReason(claim, comparison, context)) ??
-    (await cloud.driftReason(claim))
+    poolDriftReason(claim, against.pool, context.cloud.labelPolicy) ??
+    (await instanceTypeDriftReason(claim, against, context)) ??
+    (await context.cloud.driftReason(claim))
   );
 }
 

@@ -37,11 +37,8 @@ export async function checkInitialization(claim: NodeClaim, context: KarpenterCo
   return node === undefined ? { claim } : withInitialized(claim, node, context);
 }
 
-function withObstacle(
-  claim: NodeClaim,
-  { reason, message, afterMs }: Obstacle,
-  { clock }: KarpenterContext,
-): ClaimStepResult {
+function withObstacle(claim: NodeClaim, obstacle: Obstacle, { clock }: KarpenterContext): ClaimStepResult {
+  const { reason, message, afterMs } = obstacle;
   const finding = { status: "Unknown", reason, message, nowMs: clock.now() } as const;
   return { claim: withClaimCondition(claim, "Initialized", finding), afterMs };
 }

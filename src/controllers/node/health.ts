@@ -64,7 +64,7 @@ async function repairNode(node: NodeKubeObject, claim: NodeClaim, context: Karpe
     recordRepairBlocked(node, claim, context);
     return { afterMs: recheckMs };
   }
-  await deleteUnhealthyClaim(claim, dueRepair.policy, context);
+  await deleteClaim(claim, dueRepair.policy, context);
   return undefined;
 }
 
@@ -74,9 +74,8 @@ export function firstDueRepair(
   policies: readonly RepairPolicy[],
 ): { readonly policy: RepairPolicy; readonly dueAt: number } | undefined {
   const due = policies.flatMap((policy) => {
-    const found = status?.conditions?.find(
-      ({ type, status: is }) => type === policy.conditionType && is === policy.conditionStatus,
-    );
+    const { conditionType, conditionStatus } = policy;
+    const found = status?.conditions?.find((one) => one.type === conditionType && one.status === conditionStatus);
     if (found === undefined) return [];
     return [{ policy, dueAt: (Date.parse(found.lastTransitionTime ?? "") || 0) + policy.tolerationMs }];
   });
@@ -107,7 +106,7 @@ function recordRepairBlocked(node: NodeKubeObject, claim: NodeClaim, { recordEve
  * At once, whatever budgets and pods say: pods of an unhealthy node are better off elsewhere. A claim that is already
  * being deleted only gets the earlier deadline. (03:R-5, R-6)
  */
-async function deleteUnhealthyClaim(
+async function deleteClaim(
   claim: NodeClaim,
   { conditionType }: RepairPolicy,
   context: KarpenterContext,

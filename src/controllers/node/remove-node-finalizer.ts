@@ -11,11 +11,8 @@ export async function removeNodeFinalizer(
 ): Promise<undefined> {
   const { name = "", uid, labels: nodeLabels = {}, deletionTimestamp, creationTimestamp } = node.metadata;
   const body = { metadata: { uid, "$deleteFromPrimitiveList/finalizers": [finalizers.termination] } };
-  const left = await ignoreKubeErrors(
-    client.patch(builtInTypes.Node, { name }, { kind: "strategic", body }),
-    "not-found",
-  );
-  if (left === undefined) return;
+  const patching = client.patch(builtInTypes.Node, { name }, { kind: "strategic", body });
+  if ((await ignoreKubeErrors(patching, "not-found")) === undefined) return;
   const [nodepool, zone] = [nodeLabels[labels.nodePool] ?? "", nodeLabels[labels.zone] ?? ""];
   const secondsSince = (time = ""): number => (clock.now() - Date.parse(time)) / 1_000;
   metrics.count("nodes_terminated_total", { nodepool, zone });

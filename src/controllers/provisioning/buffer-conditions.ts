@@ -1,5 +1,5 @@
 import { capacityBufferConditions } from "../../api/conditions/capacity-buffer.ts";
-import type { Condition, Conditioned } from "../../api/conditions/condition.ts";
+import type { Conditioned } from "../../api/conditions/condition.ts";
 import { setCondition } from "../../api/conditions/set-condition.ts";
 import type { CapacityBuffer } from "../../api/kinds/capacity-buffer.ts";
 import { type KubeObject, namespacedName } from "../../api/object.ts";
@@ -45,11 +45,7 @@ async function updateBufferCondition(
   }
 }
 
-function conditionsAfter(
-  buffer: BufferObject,
-  outcome: BufferOutcome | undefined,
-  nowMs: number,
-): readonly Condition[] | undefined {
+function conditionsAfter(buffer: BufferObject, outcome: BufferOutcome | undefined, nowMs: number) {
   const finding = provisioningCondition(buffer, outcome);
   if (finding === undefined) return buffer.status?.conditions;
   const observed = { type: "Provisioning", nowMs, ...finding } as const;

@@ -62,11 +62,7 @@ export async function createClaims(
   return { claims, errors };
 }
 
-async function createClaim(
-  plan: PlannedNode,
-  options: ClaimCreationOptions,
-  context: KarpenterContext,
-): Promise<NodeClaim> {
+async function createClaim(plan: PlannedNode, options: ClaimCreationOptions, context: KarpenterContext) {
   assertWithinLimits(plan.pool, context);
   const wanted = buildClaim(plan, options, context);
   const claim = await context.client.create<ClaimObject>(karpenterTypes.NodeClaim, wanted);

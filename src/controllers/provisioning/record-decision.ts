@@ -47,9 +47,8 @@ function recordEmptyPools({ decision, pools }: RoundResult, context: KarpenterCo
     const pool = pools.get(empty.pool);
     if (pool === undefined) continue;
     context.recordEvent(pool, noCompatibleInstanceTypesEvent(pool, empty));
-    context.log.info("skipping, nodepool requirements filtered out all instance types", {
-      NodePool: logReference(pool.metadata),
-    });
+    const about = { NodePool: logReference(pool.metadata) };
+    context.log.info("skipping, nodepool requirements filtered out all instance types", about);
   }
 }
 

@@ -53,12 +53,8 @@ interface TriggerControllerOptions<T extends KubeObject> {
 }
 
 /** Triggers for each object as long as a predicate holds. */
-function triggerController<T extends KubeObject>({
-  name,
-  type,
-  shouldTrigger,
-  trigger,
-}: TriggerControllerOptions<T>): Controller {
+function triggerController<T extends KubeObject>(options: TriggerControllerOptions<T>): Controller {
+  const { name, type, shouldTrigger, trigger } = options;
   return {
     name,
     kinds: [type],

@@ -41,13 +41,8 @@ export interface KwokProviderOptions extends KwokCapacityOptions {
 }
 
 /** The KWOK provider: its instances are Node objects of a cluster that runs the kwok controller. (02 §9) */
-export function kwokProvider({
-  client,
-  clock,
-  catalogue,
-  kwokNodes,
-  ...capacityOptions
-}: KwokProviderOptions): CloudProvider {
+export function kwokProvider(options: KwokProviderOptions): CloudProvider {
+  const { client, clock, catalogue, kwokNodes, ...capacityOptions } = options;
   const policy = withOfferingKeys(labelPolicy("kwok"), catalogue);
   const list = async () => {
     const instances: Instance[] = [];

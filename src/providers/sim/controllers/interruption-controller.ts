@@ -21,11 +21,7 @@ export interface InterruptionMetrics {
   ): void;
   count(name: "interruption_received_messages_total", labels: Readonly<Record<"message_type", string>>): void;
   count(name: "interruption_deleted_messages_total", labels: Readonly<Record<never, string>>): void;
-  observe(
-    name: "interruption_message_queue_duration_seconds",
-    labels: Readonly<Record<never, string>>,
-    value: number,
-  ): void;
+  observe(name: "interruption_message_queue_duration_seconds", labels: Record<never, string>, value: number): void;
 }
 
 /** How a message is handled. (03:I-3) */
@@ -108,13 +104,11 @@ interface InterruptionContext {
   readonly options: InterruptionOptions;
 }
 
-async function handleInterruption(
-  interruption: InterruptionMessage,
-  { claim, context, options }: InterruptionContext,
-): Promise<void> {
+async function handleInterruption(interruption: InterruptionMessage, about: InterruptionContext): Promise<void> {
+  const { claim, context, options } = about;
   const { event, message, action } = reactions[interruption.kind];
   const type = action === "none" ? "Normal" : "Warning";
-  recordEvents(interruption, { claim, context }, { type, reason: event, message });
+  recordEvents(interruption, about, { type, reason: event, message });
   const key = offeringKeyOfLabels(claim.metadata.labels);
   if (interruption.kind === "spot_interrupted" || interruption.kind === "capacity_reservation_interrupted") {
     options.unavailable.markUnavailable(key);
@@ -130,7 +124,7 @@ async function handleInterruption(
   const preconditions = uid === undefined ? {} : { preconditions: { uid } };
   await ignoreKubeErrors(context.client.delete(karpenterTypes.NodeClaim, { name }, preconditions), "not-found");
   const deletion = { reason: "TerminatingOnInterruption", message: "deleting the NodeClaim after an interruption" };
-  recordEvents(interruption, { claim, context }, { type: "Warning", ...deletion });
+  recordEvents(interruption, about, { type: "Warning", ...deletion });
   options.metrics?.count("nodeclaims_disrupted_total", {
     reason: interruption.kind,
     nodepool: claim.metadata.labels?.[labels.nodePool] ?? "",
@@ -152,7 +146,7 @@ async function setDeadline({ metadata }: NodeClaimObject, { client, clock }: Con
 /** Records the event on the claim and its Node. (03:I-2) */
 function recordEvents(
   { providerId }: InterruptionMessage,
-  { claim, context }: Pick<InterruptionContext, "claim" | "context">,
+  { claim, context }: InterruptionContext,
   event: { readonly type: "Normal" | "Warning"; readonly reason: string; readonly message: string },
 ): void {
   const nodes = context.view<KubeObject & Node>(builtInTypes.Node).byIndex("provider-id", providerId);
