@@ -1,6 +1,7 @@
 import type { DaemonSet, PodTemplateSpec } from "../../../api/kubernetes/cluster-objects.ts";
 import type { LabelSelector } from "../../../api/kubernetes/pod.ts";
 import type { KubeObject, ObjectMeta } from "../../../api/object.ts";
+import type { ObjectReference } from "../../../kube/event.ts";
 
 /** A number, or a percentage like `25%`. */
 export type CountOrPercent = number | string;
@@ -16,16 +17,28 @@ export interface WorkloadCondition {
   readonly observedGeneration?: number | undefined;
 }
 
+/** What the specs of Deployments, ReplicaSets and StatefulSets share. */
+interface ReplicatedSpec {
+  readonly replicas?: number | undefined;
+  readonly selector?: LabelSelector | undefined;
+  readonly template: PodTemplateSpec;
+  readonly minReadySeconds?: number | undefined;
+}
+
+/** What their statuses share. */
+interface ReplicatedStatus {
+  readonly observedGeneration?: number | undefined;
+  readonly replicas?: number | undefined;
+  readonly readyReplicas?: number | undefined;
+  readonly availableReplicas?: number | undefined;
+}
+
 export interface Deployment extends KubeObject {
-  readonly spec: {
-    readonly replicas?: number | undefined;
-    readonly selector?: LabelSelector | undefined;
-    readonly template: PodTemplateSpec;
+  readonly spec: ReplicatedSpec & {
     readonly strategy?: {
       readonly type?: "RollingUpdate" | "Recreate" | undefined;
       readonly rollingUpdate?: RollingUpdate | undefined;
     };
-    readonly minReadySeconds?: number | undefined;
     readonly revisionHistoryLimit?: number | undefined;
     readonly progressDeadlineSeconds?: number | undefined;
     readonly paused?: boolean | undefined;
@@ -38,12 +51,8 @@ export interface RollingUpdate {
   readonly maxUnavailable?: CountOrPercent | undefined;
 }
 
-export interface DeploymentStatus {
-  readonly observedGeneration?: number | undefined;
-  readonly replicas?: number | undefined;
+export interface DeploymentStatus extends ReplicatedStatus {
   readonly updatedReplicas?: number | undefined;
-  readonly readyReplicas?: number | undefined;
-  readonly availableReplicas?: number | undefined;
   readonly unavailableReplicas?: number | undefined;
   readonly terminatingReplicas?: number | undefined;
   readonly collisionCount?: number | undefined;
@@ -51,21 +60,12 @@ export interface DeploymentStatus {
 }
 
 export interface ReplicaSet extends KubeObject {
-  readonly spec: {
-    readonly replicas?: number | undefined;
-    readonly selector?: LabelSelector | undefined;
-    readonly template: PodTemplateSpec;
-    readonly minReadySeconds?: number | undefined;
-  };
+  readonly spec: ReplicatedSpec;
   readonly status?: ReplicaSetStatus | undefined;
 }
 
-export interface ReplicaSetStatus {
-  readonly observedGeneration?: number | undefined;
-  readonly replicas?: number | undefined;
+export interface ReplicaSetStatus extends ReplicatedStatus {
   readonly fullyLabeledReplicas?: number | undefined;
-  readonly readyReplicas?: number | undefined;
-  readonly availableReplicas?: number | undefined;
   readonly terminatingReplicas?: number | undefined;
   readonly conditions?: readonly WorkloadCondition[] | undefined;
 }
@@ -80,10 +80,7 @@ export interface RevisionData {
 }
 
 export interface StatefulSet extends KubeObject {
-  readonly spec: {
-    readonly replicas?: number | undefined;
-    readonly selector?: LabelSelector | undefined;
-    readonly template: PodTemplateSpec;
+  readonly spec: ReplicatedSpec & {
     readonly serviceName?: string | undefined;
     readonly podManagementPolicy?: "OrderedReady" | "Parallel" | undefined;
     readonly updateStrategy?: {
@@ -91,7 +88,6 @@ export interface StatefulSet extends KubeObject {
       readonly rollingUpdate?: { readonly partition?: number | undefined } | undefined;
     };
     readonly ordinals?: { readonly start?: number | undefined } | undefined;
-    readonly minReadySeconds?: number | undefined;
     readonly revisionHistoryLimit?: number | undefined;
     readonly volumeClaimTemplates?: readonly KubeObject[] | undefined;
     readonly persistentVolumeClaimRetentionPolicy?:
@@ -101,11 +97,7 @@ export interface StatefulSet extends KubeObject {
   readonly status?: StatefulSetStatus | undefined;
 }
 
-export interface StatefulSetStatus {
-  readonly observedGeneration?: number | undefined;
-  readonly replicas?: number | undefined;
-  readonly readyReplicas?: number | undefined;
-  readonly availableReplicas?: number | undefined;
+export interface StatefulSetStatus extends ReplicatedStatus {
   readonly currentReplicas?: number | undefined;
   readonly updatedReplicas?: number | undefined;
   readonly currentRevision?: string | undefined;
@@ -203,18 +195,9 @@ export interface CronJob extends KubeObject {
 }
 
 export interface CronJobStatus {
-  readonly active?: readonly JobReference[] | undefined;
+  readonly active?: readonly ObjectReference[] | undefined;
   readonly lastScheduleTime?: string | undefined;
   readonly lastSuccessfulTime?: string | undefined;
-}
-
-export interface JobReference {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly namespace?: string | undefined;
-  readonly name?: string | undefined;
-  readonly uid?: string | undefined;
-  readonly resourceVersion?: string | undefined;
 }
 
 export interface PodDisruptionBudgetObject extends KubeObject {

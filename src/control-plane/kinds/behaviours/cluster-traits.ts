@@ -102,7 +102,7 @@ export const secretTraits: KindTraits = {
     }
     setDefaults(draft, { type: "Opaque" });
   },
-  check: (draft, old) => [...immutableCauses(draft, old, { path: ["type"] }), ...immutableDataCauses(draft, old)],
+  check: (draft, old) => [...immutableCauses(draft, old, ["type"]), ...immutableDataCauses(draft, old)],
 };
 
 export const configMapTraits: KindTraits = { check: (draft, old) => immutableDataCauses(draft, old) };
@@ -151,7 +151,7 @@ export const serviceTraits: KindTraits = {
       causes.push(requiredValue(["spec", "ports"]));
     }
     const wasClusterIp = textAt(old?.spec, "clusterIP") !== "" && textAt(spec, "clusterIP") !== "";
-    return wasClusterIp ? [...causes, ...immutableCauses(draft, old, { path: ["spec", "clusterIP"] })] : causes;
+    return wasClusterIp ? [...causes, ...immutableCauses(draft, old, ["spec", "clusterIP"])] : causes;
   },
 };
 
@@ -226,7 +226,7 @@ export const storageClassTraits: KindTraits = {
   check: (draft, old) => [
     ...(textAt(draft, "provisioner") === "" ? [requiredValue(["provisioner"])] : []),
     ...["provisioner", "parameters", "reclaimPolicy", "volumeBindingMode"].flatMap((field) =>
-      immutableCauses(draft, old, { path: [field] }),
+      immutableCauses(draft, old, [field]),
     ),
   ],
 };
@@ -237,7 +237,7 @@ export const priorityClassTraits: KindTraits = {
     setDefaults(draft, { preemptionPolicy: "PreemptLowerPriority" });
     if (draft["value"] === undefined) draft["value"] = 0;
   },
-  check: (draft, old) => immutableCauses(draft, old, { path: ["value"] }),
+  check: (draft, old) => immutableCauses(draft, old, ["value"]),
 };
 
 export const disruptionBudgetTraits: KindTraits = {

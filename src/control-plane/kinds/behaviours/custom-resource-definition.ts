@@ -35,10 +35,10 @@ export const customResourceDefinitionTraits: KindTraits = {
   check: (draft, old) => [
     ...namesCauses(draft),
     ...versionsCauses(draft),
-    ...immutableCauses(draft, old, { path: ["spec", "group"] }),
-    ...immutableCauses(draft, old, { path: ["spec", "scope"] }),
-    ...immutableCauses(draft, old, { path: ["spec", "names", "plural"] }),
-    ...immutableCauses(draft, old, { path: ["spec", "names", "kind"] }),
+    ...immutableCauses(draft, old, ["spec", "group"]),
+    ...immutableCauses(draft, old, ["spec", "scope"]),
+    ...immutableCauses(draft, old, ["spec", "names", "plural"]),
+    ...immutableCauses(draft, old, ["spec", "names", "kind"]),
   ],
 };
 

@@ -9,7 +9,7 @@ import {
   type StatusCause,
   unsupportedValue,
 } from "../../api/api-errors.ts";
-import { listAt, numberAt, recordAt, textAt } from "../../object-fields.ts";
+import { fieldAt, listAt, numberAt, recordAt, textAt } from "../../object-fields.ts";
 import { ensureRecord, type JsonObject, type ObjectDraft, setDefaults } from "../object-draft.ts";
 import type { KindTraits } from "./built-in-behaviour.ts";
 import { templateDefaults } from "./pod-defaults.ts";
@@ -18,21 +18,32 @@ import { countTemplateGeneration } from "./stored-only-traits.ts";
 
 const workloadTraits = { countsGenerations: true, hasStatus: true } as const;
 
+/** Sets defaults of the pod template and of the spec around it. */
+function workloadDefaults(draft: ObjectDraft, defaults: Readonly<JsonObject>): JsonObject {
+  const spec = ensureRecord(draft, "spec");
+  templateDefaults(spec);
+  setDefaults(spec, defaults);
+  return spec;
+}
+
+function strategyDefaults(strategy: JsonObject, rollingUpdate: Readonly<JsonObject>): void {
+  setDefaults(strategy, { type: "RollingUpdate" });
+  if (strategy["type"] === "RollingUpdate") setDefaults(ensureRecord(strategy, "rollingUpdate"), rollingUpdate);
+}
+
+function podControllerCauses(draft: ObjectDraft, old: KubeObject | undefined): readonly StatusCause[] {
+  return [...selectorCauses(draft, old), ...templateCauses(draft, ["Always"])];
+}
+
 export const deploymentTraits: KindTraits = {
   ...workloadTraits,
   defaults: (draft) => {
-    const spec = ensureRecord(draft, "spec");
-    templateDefaults(spec);
-    setDefaults(spec, { replicas: 1, revisionHistoryLimit: 10, progressDeadlineSeconds: 600 });
-    const strategy = ensureRecord(spec, "strategy");
-    setDefaults(strategy, { type: "RollingUpdate" });
-    if (strategy["type"] === "RollingUpdate") {
-      setDefaults(ensureRecord(strategy, "rollingUpdate"), { maxUnavailable: "25%", maxSurge: "25%" });
-    }
+    const spec = workloadDefaults(draft, { replicas: 1, revisionHistoryLimit: 10, progressDeadlineSeconds: 600 });
+    strategyDefaults(ensureRecord(spec, "strategy"), { maxUnavailable: "25%", maxSurge: "25%" });
   },
   check: (draft, old) => {
     const strategy = recordAt(draft.spec, "strategy");
-    const causes: StatusCause[] = [...selectorCauses(draft, old), ...templateCauses(draft, ["Always"])];
+    const causes: StatusCause[] = [...podControllerCauses(draft, old)];
     const type = textAt(strategy, "type");
     if (type !== "RollingUpdate" && type !== "Recreate") {
       causes.push(unsupportedValue(["spec", "strategy", "type"], type, ["Recreate", "RollingUpdate"]));
@@ -48,24 +59,17 @@ export const deploymentTraits: KindTraits = {
 export const replicaSetTraits: KindTraits = {
   ...workloadTraits,
   emptyStatus: { replicas: 0 },
-  defaults: (draft) => {
-    const spec = ensureRecord(draft, "spec");
-    templateDefaults(spec);
-    setDefaults(spec, { replicas: 1 });
-  },
-  check: (draft, old) => [...selectorCauses(draft, old), ...templateCauses(draft, ["Always"])],
+  defaults: (draft) => void workloadDefaults(draft, { replicas: 1 }),
+  check: podControllerCauses,
 };
 
 export const statefulSetTraits: KindTraits = {
   ...workloadTraits,
   emptyStatus: { replicas: 0, availableReplicas: 0 },
   defaults: (draft) => {
-    const spec = ensureRecord(draft, "spec");
-    templateDefaults(spec);
-    setDefaults(spec, { replicas: 1, revisionHistoryLimit: 10, podManagementPolicy: "OrderedReady" });
-    const strategy = ensureRecord(spec, "updateStrategy");
-    setDefaults(strategy, { type: "RollingUpdate" });
-    if (strategy["type"] === "RollingUpdate") setDefaults(ensureRecord(strategy, "rollingUpdate"), { partition: 0 });
+    const ownDefaults = { replicas: 1, revisionHistoryLimit: 10, podManagementPolicy: "OrderedReady" };
+    const spec = workloadDefaults(draft, ownDefaults);
+    strategyDefaults(ensureRecord(spec, "updateStrategy"), { partition: 0 });
     setDefaults(ensureRecord(spec, "persistentVolumeClaimRetentionPolicy"), {
       whenDeleted: "Retain",
       whenScaled: "Retain",
@@ -77,11 +81,7 @@ export const statefulSetTraits: KindTraits = {
     }
   },
   check: (draft, old) => [
-    ...selectorCauses(
-      draft,
-      old === undefined ? undefined : { ...old, spec: { selector: recordAt(old.spec, "selector") } },
-    ),
-    ...templateCauses(draft, ["Always"]),
+    ...podControllerCauses(draft, old),
     ...unchangeableCauses(draft, old, {
       fields: [
         "replicas",
@@ -103,28 +103,20 @@ export const daemonSetTraits: KindTraits = {
   ...workloadTraits,
   emptyStatus: { currentNumberScheduled: 0, desiredNumberScheduled: 0, numberMisscheduled: 0, numberReady: 0 },
   defaults: (draft) => {
-    const spec = ensureRecord(draft, "spec");
-    templateDefaults(spec);
-    setDefaults(spec, { revisionHistoryLimit: 10 });
-    const strategy = ensureRecord(spec, "updateStrategy");
-    setDefaults(strategy, { type: "RollingUpdate" });
-    if (strategy["type"] === "RollingUpdate") {
-      setDefaults(ensureRecord(strategy, "rollingUpdate"), { maxUnavailable: 1, maxSurge: 0 });
-    }
+    const spec = workloadDefaults(draft, { revisionHistoryLimit: 10 });
+    strategyDefaults(ensureRecord(spec, "updateStrategy"), { maxUnavailable: 1, maxSurge: 0 });
   },
   prepareCreate: (draft) => countTemplateGeneration(draft, false),
   prepareUpdate: (draft, old) =>
     countTemplateGeneration(draft, !isSameJson(recordAt(draft.spec, "template"), recordAt(old.spec, "template"))),
-  check: (draft, old) => [...selectorCauses(draft, old), ...templateCauses(draft, ["Always"])],
+  check: podControllerCauses,
 };
 
 export const replicationControllerTraits: KindTraits = {
   ...workloadTraits,
   emptyStatus: { replicas: 0 },
   defaults: (draft) => {
-    const spec = ensureRecord(draft, "spec");
-    templateDefaults(spec);
-    setDefaults(spec, { replicas: 1 });
+    const spec = workloadDefaults(draft, { replicas: 1 });
     const labels = recordAt(spec, "template", "metadata", "labels") as Record<string, string> | undefined;
     if (labels === undefined) return;
     if (recordAt(spec, "selector") === undefined) spec["selector"] = { ...labels };
@@ -154,11 +146,11 @@ export const jobTraits: KindTraits = {
   check: (draft, old) => [
     ...templateCauses(draft, ["OnFailure", "Never"]),
     ...["selector", "completions", "template", "completionMode"].flatMap((field) =>
-      immutableCauses(draft, old, { path: ["spec", field] }),
+      immutableCauses(draft, old, ["spec", field]),
     ),
-    ...(
-      ["parallelism", "completions", "backoffLimit", "activeDeadlineSeconds", "ttlSecondsAfterFinished"] as const
-    ).flatMap((field) => notNegativeCauses(draft, ["spec", field])),
+    ...["parallelism", "completions", "backoffLimit", "activeDeadlineSeconds", "ttlSecondsAfterFinished"].flatMap(
+      (field) => notNegativeCauses(draft, ["spec", field]),
+    ),
   ],
 };
 
@@ -222,7 +214,7 @@ function selectorCauses(draft: ObjectDraft, old: KubeObject | undefined): readon
   if (Object.keys(selector).length === 0) {
     return [invalidValue(path, selector, "empty selector is invalid for deployment")];
   }
-  const causes = [...immutableCauses(draft, old, { path })];
+  const causes = [...immutableCauses(draft, old, path)];
   if (!compileSelector(selector).matches(labels)) causes.push(mismatch);
   return causes;
 }
@@ -267,12 +259,11 @@ function notNegativeCauses(draft: ObjectDraft, path: readonly string[]): readonl
 export function immutableCauses(
   draft: ObjectDraft,
   old: KubeObject | undefined,
-  { path }: { readonly path: readonly string[] },
+  path: readonly string[],
 ): readonly StatusCause[] {
   if (old === undefined) return [];
-  const [before, after] = [valueAt(old, path), valueAt(draft, path)];
-  if (isSameJson(before, after)) return [];
-  return [invalidText(path, after ?? null, "field is immutable")];
+  const after = fieldAt(draft, ...path);
+  return isSameJson(fieldAt(old, ...path), after) ? [] : [invalidText(path, after ?? null, "field is immutable")];
 }
 
 export function unchangeableCauses(
@@ -284,10 +275,4 @@ export function unchangeableCauses(
   const rest = (spec: unknown): JsonObject =>
     Object.fromEntries(Object.entries((spec ?? {}) as JsonObject).filter(([field]) => !fields.includes(field)));
   return isSameJson(rest(old.spec), rest(draft.spec)) ? [] : [forbiddenField(["spec"], because)];
-}
-
-function valueAt(object: unknown, path: readonly string[]): unknown {
-  const parent = recordAt(object, ...path.slice(0, -1));
-  const last = path.at(-1) ?? "";
-  return parent !== undefined && Object.hasOwn(parent, last) ? parent[last] : undefined;
 }

@@ -1,5 +1,5 @@
 import { type ControllerContext, reconcileController } from "../../../../kube/controller.ts";
-import { referenceTo } from "../../../../kube/event.ts";
+import { type ObjectReference, referenceTo } from "../../../../kube/event.ts";
 import { isKubeError } from "../../../../kube/kube-error.ts";
 import type { RequeueAfter } from "../../../../kube/reconciler.ts";
 import { builtInTypes } from "../../../../kube/resources.ts";
@@ -13,7 +13,7 @@ import {
   reconcileExisting,
   workloadTriggers,
 } from "../ownership.ts";
-import type { CronJob, CronJobStatus, Job, JobReference } from "../types.ts";
+import type { CronJob, CronJobStatus, Job } from "../types.ts";
 import { workloadAnnotations } from "../workload-labels.ts";
 import { isWorkloadConditionTrue, updateLatestStatus, updateStatusIfChanged } from "../workload-status.ts";
 import { dueTimes, parseCronJobSchedule } from "./cron-job-schedule.ts";
@@ -57,7 +57,7 @@ async function syncCronJob(context: ControllerContext, before: CronJob): Promise
 async function updateActiveJobs(context: ControllerContext, cron: CronJob, jobs: readonly Job[]): Promise<CronJob> {
   const listed = cron.status?.active ?? [];
   const running = jobs.filter((job) => !isJobFinished(job));
-  const active: readonly JobReference[] = running.map(referenceTo);
+  const active: readonly ObjectReference[] = running.map(referenceTo);
   for (const { name, uid } of listed) {
     const ended = jobs.find(({ metadata }) => metadata.uid === uid);
     if (ended !== undefined && isJobFinished(ended)) {
@@ -77,8 +77,8 @@ async function updateActiveJobs(context: ControllerContext, cron: CronJob, jobs:
 }
 
 /** Compares by uid only: resource versions may differ. */
-function sameReferences(a: readonly JobReference[], b: readonly JobReference[]): boolean {
-  const uids = (references: readonly JobReference[]) =>
+function sameReferences(a: readonly ObjectReference[], b: readonly ObjectReference[]): boolean {
+  const uids = (references: readonly ObjectReference[]) =>
     references
       .map(({ uid }) => uid)
       .sort()

@@ -52,12 +52,8 @@ export async function ensureNewReplicaSet(
   if (findWorkloadCondition(annotated.status?.conditions, "Progressing") !== undefined)
     return { ...rollout, deployment: annotated };
   const message = `Found new replica set "${newReplicaSet.metadata.name}"`;
-  const withProgress = await writeProgressCondition(
-    context,
-    annotated,
-    progressCondition("True", progressReasons.newSetFound, message),
-  );
-  return { ...rollout, deployment: withProgress };
+  const progress = progressCondition("True", progressReasons.newSetFound, message);
+  return { ...rollout, deployment: await writeProgressCondition(context, annotated, progress) };
 }
 
 function totalReplicas(sets: readonly ReplicaSet[]): number {
@@ -82,24 +78,14 @@ async function createNewReplicaSet(
     recordScalingEvent(context, deployment, { set: newReplicaSet, from: 0, to: newReplicaSet.spec.replicas ?? 0 });
     const annotated = await writeRevisionAnnotation(context, deployment, newReplicaSet);
     const message = `Created new replica set "${newReplicaSet.metadata.name}"`;
-    return {
-      deployment: await writeProgressCondition(
-        context,
-        annotated,
-        progressCondition("True", progressReasons.newSetCreated, message),
-      ),
-      newReplicaSet,
-      old,
-    };
+    const progress = progressCondition("True", progressReasons.newSetCreated, message);
+    return { deployment: await writeProgressCondition(context, annotated, progress), newReplicaSet, old };
   } catch (error) {
     if (isKubeError(error, "already-exists")) return handleNameCollision(context, deployment, wanted);
     if (isKubeError(error)) {
       const message = `Failed to create new replica set "${wanted.metadata.name}": ${error.message}`;
-      await writeProgressCondition(
-        context,
-        deployment,
-        progressCondition("False", progressReasons.failedCreate, message),
-      );
+      const progress = progressCondition("False", progressReasons.failedCreate, message);
+      await writeProgressCondition(context, deployment, progress);
     }
     throw error;
   }

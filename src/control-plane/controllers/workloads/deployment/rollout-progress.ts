@@ -54,14 +54,10 @@ export function countedStatus({ deployment, newReplicaSet, old, now }: RolloutSt
   const unavailable = Math.max(0, sum(sets, ({ spec }) => spec.replicas) - available);
   const spec = rolloutSpec(deployment);
   const isAvailable = available >= spec.replicas - maxUnavailable(spec);
-  const conditions = withWorkloadCondition(
-    deployment.status?.conditions,
-    isAvailable ? availableCondition : unavailableCondition,
-    {
-      now,
-      hasUpdateTime: true,
-    },
-  );
+  const [status, reason, message] = isAvailable
+    ? (["True", "MinimumReplicasAvailable", "Deployment has minimum availability."] as const)
+    : (["False", "MinimumReplicasUnavailable", "Deployment does not have minimum availability."] as const);
+  const condition = { type: "Available", status, reason, message };
   return {
     observedGeneration: deployment.metadata.generation,
     replicas: omitZero(sum(sets, ({ status }) => status?.replicas)),
@@ -71,22 +67,9 @@ export function countedStatus({ deployment, newReplicaSet, old, now }: RolloutSt
     unavailableReplicas: omitZero(unavailable),
     terminatingReplicas: sum(sets, ({ status }) => status?.terminatingReplicas),
     collisionCount: deployment.status?.collisionCount,
-    conditions,
+    conditions: withWorkloadCondition(deployment.status?.conditions, condition, { now, hasUpdateTime: true }),
   };
 }
-
-const availableCondition: WorkloadCondition = {
-  type: "Available",
-  status: "True",
-  reason: "MinimumReplicasAvailable",
-  message: "Deployment has minimum availability.",
-};
-const unavailableCondition: WorkloadCondition = {
-  type: "Available",
-  status: "False",
-  reason: "MinimumReplicasUnavailable",
-  message: "Deployment does not have minimum availability.",
-};
 
 /** The full status during a rollout: also whether it progresses, is complete, or has timed out. (05:CP-L1) */
 export function rolloutStatus(state: RolloutState): DeploymentStatus {
