@@ -31,40 +31,26 @@ export function podMetricsController(dependencies: ControllerDependencies): Cont
           else if (old !== undefined) waitingPods.remove(old);
         }),
         metrics.collect("pods_state", () => stateSeries(pods, context)),
-        metrics.collect(
-          "pods_unstarted_time_seconds",
-          since(unstarted, ({ pod }) => pod.creationTimestamp),
-        ),
-        metrics.collect(
-          "pods_unbound_time_seconds",
-          since(unbound, ({ pod }) => pod.creationTimestamp),
-        ),
-        metrics.collect(
-          "pods_provisioning_unstarted_time_seconds",
-          since(unstarted, ({ time }) => time.schedulable),
-        ),
-        metrics.collect(
-          "pods_provisioning_unbound_time_seconds",
-          since(unbound, ({ time }) => time.schedulable),
-        ),
-        metrics.collect(
-          "pods_provisioning_scheduling_undecided_time_seconds",
-          since(unbound, ({ time }) => (time.decision === undefined ? time.ack : undefined)),
-        ),
+        metrics.collect("pods_unstarted_time_seconds", since(unstarted, createdAt)),
+        metrics.collect("pods_unbound_time_seconds", since(unbound, createdAt)),
+        metrics.collect("pods_provisioning_unstarted_time_seconds", since(unstarted, placedAt)),
+        metrics.collect("pods_provisioning_unbound_time_seconds", since(unbound, placedAt)),
+        metrics.collect("pods_provisioning_scheduling_undecided_time_seconds", since(unbound, undecidedSince)),
       ];
     },
   });
 }
 
-interface WaitSeriesOptions {
-  /** Undefined if the pod does not wait for that. */
-  readonly from: (waitingPod: WaitingPod) => string | number | undefined;
-  readonly now: number;
-}
+/** Since when a pod waits; undefined if it does not wait for that. */
+type WaitStart = (waitingPod: WaitingPod) => string | number | undefined;
+
+const createdAt: WaitStart = ({ pod }) => pod.creationTimestamp;
+const placedAt: WaitStart = ({ time }) => time.schedulable;
+const undecidedSince: WaitStart = ({ time }) => (time.decision === undefined ? time.ack : undefined);
 
 function* waitSeries(
   waitingPods: Iterable<WaitingPod>,
-  { from, now }: WaitSeriesOptions,
+  { from, now }: { readonly from: WaitStart; readonly now: number },
 ): Generator<MetricSeries<{ name: string; namespace: string }>> {
   for (const waitingPod of waitingPods) {
     const time = from(waitingPod);

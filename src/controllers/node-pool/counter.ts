@@ -42,10 +42,8 @@ export function poolCounterController(dependencies: ControllerDependencies): Con
       const status = countStatusOf(cluster.poolTotals(name));
       if (!isStatusCurrent(pool, status)) {
         const body = { status: { ...status, resources: { ...clearedResources(pool), ...status.resources } } };
-        await ignoreKubeErrors(
-          mergePatchObject(context.client, karpenterTypes.NodePool, pool, { body, subresource: "status" }),
-          "not-found",
-        );
+        const patch = { body, subresource: "status" } as const;
+        await ignoreKubeErrors(mergePatchObject(context.client, karpenterTypes.NodePool, pool, patch), "not-found");
       }
       return { afterMs: periodMs };
     },

@@ -28,15 +28,10 @@ export async function setPoolCondition(
   const conditions = setCondition(pool, { set: nodePoolConditions, type, nowMs, ...finding });
   if (conditions === pool.status?.conditions && hasStatusFields(pool, more))
     return { isChanged: false, requeue: undefined };
-  const status = { conditions, ...more };
-  return {
-    isChanged: true,
-    requeue: await patchLockedStatus(context, karpenterTypes.NodePool, { object: pool, status }),
-  };
+  const patch = { object: pool, status: { conditions, ...more } };
+  return { isChanged: true, requeue: await patchLockedStatus(context, karpenterTypes.NodePool, patch) };
 }
 
-function hasStatusFields({ status }: NodePool, fields: ExtraStatusFields): boolean {
-  return (
-    status?.nodeClassObservedGeneration === (fields.nodeClassObservedGeneration ?? status?.nodeClassObservedGeneration)
-  );
+function hasStatusFields({ status }: NodePool, { nodeClassObservedGeneration: wanted }: ExtraStatusFields): boolean {
+  return wanted === undefined || status?.nodeClassObservedGeneration === wanted;
 }

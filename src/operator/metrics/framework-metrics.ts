@@ -49,10 +49,8 @@ export interface FrameworkMetrics {
 
 /** Records what kube's reconcilers and client do. */
 export function frameworkMetrics(registry: Registry): FrameworkMetrics {
-  const made = Object.entries(frameworkMetricTable).map(
-    ([name, row]) => [name, makeMetric(registry, name, row)] as const,
-  );
-  const families = Object.fromEntries(made) as Record<keyof typeof frameworkMetricTable, ReturnType<typeof makeMetric>>;
+  const made = Object.entries(frameworkMetricTable).map(([name, row]) => [name, makeMetric(registry, name, row)]);
+  const families = Object.fromEntries(made) as FrameworkFamilies;
   return {
     observerFor: (controller) => reconcilerObserver(families, controller),
     recordRequest: (outcome) => {
@@ -73,10 +71,9 @@ const results: Readonly<Record<ReconcileOutcome, string>> = {
   error: "error",
 };
 
-function reconcilerObserver(
-  families: Record<keyof typeof frameworkMetricTable, ReturnType<typeof makeMetric>>,
-  controller: string,
-): ReconcilerObserver {
+type FrameworkFamilies = Record<keyof typeof frameworkMetricTable, ReturnType<typeof makeMetric>>;
+
+function reconcilerObserver(families: FrameworkFamilies, controller: string): ReconcilerObserver {
   const own = { controller };
   const queue = { name: controller, controller };
   let active = 0;

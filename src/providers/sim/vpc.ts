@@ -38,11 +38,8 @@ export function ec2NodeName(
   { region, zone }: { readonly region: Region; readonly zone: string },
 ): string {
   const offset = Number(BigInt(hash64(instanceId)) % BigInt(2 ** 20));
-  const index = Math.max(
-    0,
-    region.zones.findIndex(({ name }) => name === zone),
-  );
-  const address = [10, index * 16 + (offset >> 16), (offset >> 8) & 255, offset & 255].join("-");
+  const index = region.zones.findIndex(({ name }) => name === zone);
+  const address = [10, Math.max(0, index) * 16 + (offset >> 16), (offset >> 8) & 255, offset & 255].join("-");
   return `ip-${address}.${region.name === "us-east-1" ? "ec2.internal" : `${region.name}.compute.internal`}`;
 }
 
