@@ -93,7 +93,11 @@ export function normalizedKey(policy: LabelPolicy, key: string): string {
 export function isRestrictedLabel(policy: LabelPolicy, key: string): boolean {
   if (policy.wellKnown.has(key)) return false;
   if (key === labels.hostname) return true;
-  const slash = key.indexOf("/");
-  const domain = slash < 0 ? "" : key.slice(0, slash);
-  return policy.restrictedDomains.some((restricted) => domain === restricted || domain.endsWith(`.${restricted}`));
+  return isKeyInDomains(key, policy.restrictedDomains);
+}
+
+/** Whether the key's prefix is one of the domains or a subdomain of one. */
+export function isKeyInDomains(key: string, domains: readonly string[]): boolean {
+  const prefix = key.slice(0, Math.max(key.indexOf("/"), 0));
+  return domains.some((domain) => prefix === domain || prefix.endsWith(`.${domain}`));
 }

@@ -1,7 +1,7 @@
 import { isRecord } from "../object.ts";
 import type { FieldPath } from "../problem.ts";
 import type { ConversionOptions } from "./conversion.ts";
-import { type ConversionDraft, fieldPath } from "./conversion-draft.ts";
+import type { ConversionDraft } from "./conversion-draft.ts";
 import { fillNodeClassGaps, warnDoubleBootstrap } from "./node-class-gaps.ts";
 import { convertImages } from "./node-class-images.ts";
 import { convertSelectorTerms } from "./selectors.ts";
@@ -48,10 +48,6 @@ export function ec2NodeClassFromTemplateSpec(
   warnDoubleBootstrap(draft, { base, family });
   refuseLaunchTemplates(draft, base);
   dropUnknownFields(draft, { base, knownFields });
-}
-
-export function awsNodeTemplateToV1(draft: ConversionDraft, options: ConversionOptions): void {
-  ec2NodeClassFromTemplateSpec(draft, { base: fieldPath("spec"), options });
 }
 
 function refuseLaunchTemplates(draft: ConversionDraft, base: FieldPath): void {

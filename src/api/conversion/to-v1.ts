@@ -1,7 +1,7 @@
 import { groups } from "../labels.ts";
 import { isRecord } from "../object.ts";
 import type { FieldPath, Problem } from "../problem.ts";
-import { awsNodeTemplateToV1, ec2NodeClassFromTemplateSpec } from "./aws-node-template.ts";
+import { ec2NodeClassFromTemplateSpec } from "./aws-node-template.ts";
 import { classifyVersion, type OlderKind } from "./classify-version.ts";
 import type { Conversion, ConversionOptions, ConversionResult, ConversionWarning } from "./conversion.ts";
 import { ConversionDraft, fieldPath, valueAt, valueText } from "./conversion-draft.ts";
@@ -102,7 +102,7 @@ function startOlder(kind: OlderKind, { object, options }: ConversionInput): read
     }
     case "aws-node-template": {
       const draft = draftOfNewKind(object, { apiVersion: `${groups.aws}/v1`, kind: "EC2NodeClass", mode });
-      awsNodeTemplateToV1(draft, options);
+      ec2NodeClassFromTemplateSpec(draft, { base: ["spec"], options });
       return [{ draft, role: "class", origin: "new-kind" }];
     }
     case "provisioner":

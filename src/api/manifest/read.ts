@@ -30,13 +30,7 @@ export function readManifests(contents: string, source: string): ManifestSet {
   const documents = read.flatMap((one) => one.documents);
   const findings = read.flatMap((one) => one.findings);
   if (documents.length === 0 && findings.length === 0) {
-    findings.push(
-      unreadableFinding({
-        source,
-        position: fileStartPosition,
-        message: "there is no manifest in this file: it is empty",
-      }),
-    );
+    findings.push(unreadableFinding({ source, message: "there is no manifest in this file: it is empty" }));
   }
   return { documents, findings };
 }

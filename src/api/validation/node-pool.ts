@@ -27,9 +27,7 @@ export function reviewNodePool({ metadata, spec: { template } }: ReviewedPool, p
   return {
     problems: [
       ...nameProblems(metadata.name),
-      ...Object.entries(template.metadata?.labels ?? {}).flatMap(([key, value]) =>
-        labelProblems({ key, value, policy }),
-      ),
+      ...Object.entries(template.metadata?.labels ?? {}).flatMap(([key, value]) => labelProblems(key, value, policy)),
       ...taintProblems(template.spec, specPath),
       ...requirements.problems,
       ...template.spec.requirements.flatMap(poolRequirementProblems),
@@ -50,15 +48,7 @@ function nameProblems(name: string | undefined): readonly Problem[] {
   return [{ code: "invalid-value", path: ["metadata", "name"], message, rule: "01 §3.1.1" }];
 }
 
-function labelProblems({
-  key,
-  value,
-  policy,
-}: {
-  key: string;
-  value: string;
-  policy: LabelPolicy;
-}): readonly Problem[] {
+function labelProblems(key: string, value: string, policy: LabelPolicy): readonly Problem[] {
   const path = [...labelsPath, key];
   const keyError = qualifiedNameError(key);
   const valueError = labelValueError(value);

@@ -24,10 +24,6 @@ export interface RequirementRules {
 /** The runtime checks of all items. (01 §4.2) */
 export function reviewRequirements(items: readonly RequirementItem[], rules: RequirementRules): ValidationReview {
   const reviews = items.map((item, at) => reviewRequirement(item, { ...rules, path: [...rules.path, at] }));
-  return mergedReviews(reviews);
-}
-
-function mergedReviews(reviews: readonly ValidationReview[]): ValidationReview {
   return {
     problems: reviews.flatMap(({ problems }) => problems),
     notices: reviews.flatMap(({ notices }) => notices),

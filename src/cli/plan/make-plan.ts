@@ -1,5 +1,4 @@
-import type { Finding } from "../../api/manifest/finding.ts";
-import { sortedFindings } from "../../api/manifest/finding.ts";
+import { type Finding, sortedFindings } from "../../api/manifest/finding.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { decisionWithoutPools } from "../../core/round/decision-without-pools.ts";
 import { nodeClassesByKey } from "../../core/scenario/node-classes.ts";

@@ -123,18 +123,8 @@ function reportedNode(node: PlannedNode, policy: LabelPolicy): ReportedNode {
   };
 }
 
-interface CheapestOffering {
-  readonly capacityType: string | undefined;
-  readonly zones: readonly string[];
-  readonly allocatable: Resources;
-}
-
 /** The cheapest compatible offering of a type, and the zones with the same price. */
-function cheapestOffering(
-  type: InstanceType,
-  requirements: Requirements,
-  policy: LabelPolicy,
-): CheapestOffering | undefined {
+function cheapestOffering(type: InstanceType, requirements: Requirements, policy: LabelPolicy) {
   const possible = offeringGroups(type)
     .flatMap(({ allocatable, offerings }) => offerings.map((offering) => ({ allocatable, offering })))
     .filter(({ offering }) => isCompatible(requirements, offering.requirements, { allowUndefined: policy.wellKnown }));
@@ -162,15 +152,7 @@ function utilizationOf(requests: Resources, allocatable: Resources): ReportedNod
 
 function requirementTexts(requirements: Requirements): Readonly<Record<string, string>> {
   const keys = requirements.sortedKeys().filter((key) => key !== labels.hostname);
-  return Object.fromEntries(
-    keys.map((key) => [
-      key,
-      requirements
-        .get(key)
-        .toString()
-        .slice(key.length + 1),
-    ]),
-  );
+  return Object.fromEntries(keys.map((key) => [key, String(requirements.get(key)).slice(key.length + 1)]));
 }
 
 function reportedRefusal({ pod, code, message }: Refusal): ReportedRefusal {

@@ -1,4 +1,4 @@
-import { labelPolicy } from "../../api/label-policy.ts";
+import { isKeyInDomains, labelPolicy } from "../../api/label-policy.ts";
 import { groups, labels } from "../../api/labels.ts";
 
 /** Namespaces every cluster has. */
@@ -26,7 +26,7 @@ const nodeClassLabelPattern = /^karpenter\.[^/]+\/[a-z0-9]*nodeclass$/;
 const objectNameLabels: ReadonlySet<string> = new Set([labels.nodePool, labels.hostname]);
 
 export function isUnhashedKey(key: string): boolean {
-  return policy.wellKnown.has(key) || Object.hasOwn(policy.aliases, key) || isWithin(key, unhashedDomains);
+  return policy.wellKnown.has(key) || Object.hasOwn(policy.aliases, key) || isKeyInDomains(key, unhashedDomains);
 }
 
 /** What the values of a key are: names of objects, of namespaces, values of a provider's catalogue, or the user's own. */
@@ -34,12 +34,6 @@ export function labelValueMeaning(key: string): "name" | "namespace" | "catalogu
   if (key === namespaceNameLabel) return "namespace";
   if (objectNameLabels.has(key) || nodeClassLabelPattern.test(key)) return "name";
   const isOfCatalogue =
-    policy.wellKnown.has(key) || Object.hasOwn(policy.aliases, key) || isWithin(key, karpenterDomains);
+    policy.wellKnown.has(key) || Object.hasOwn(policy.aliases, key) || isKeyInDomains(key, karpenterDomains);
   return isOfCatalogue ? "catalogue" : "own";
-}
-
-function isWithin(key: string, domains: readonly string[]): boolean {
-  const slash = key.indexOf("/");
-  const domain = slash < 0 ? "" : key.slice(0, slash);
-  return domains.some((one) => domain === one || domain.endsWith(`.${one}`));
 }
