@@ -55,8 +55,7 @@ async function monitorNodeHealth({ client, clock, view }: ControllerContext): Pr
 }
 
 function heartbeatDeadline(node: ApiNode, renewedAt: number | undefined): number {
-  const ready = node.status?.conditions?.find(({ type }) => type === "Ready");
-  const heartbeat = Date.parse(textAt(ready, "lastHeartbeatTime"));
+  const heartbeat = Date.parse(textAt(conditionOfType(node, "Ready"), "lastHeartbeatTime"));
   const created = Date.parse(node.metadata.creationTimestamp ?? "");
   const heartbeats = [renewedAt, heartbeat].filter((time): time is number => time !== undefined && !Number.isNaN(time));
   return heartbeats.length === 0 ? created + nodeStartupGraceMs : Math.max(...heartbeats) + nodeMonitorGraceMs;

@@ -29,12 +29,8 @@ export function podGcController({ terminatedPodThreshold = 12_500 }: PodGcOption
         return object === undefined ? [] : [key];
       }),
       triggerOn<ApiNode>(builtInTypes.Node, ({ object, old }, { view }) => {
-        const isGone = object === undefined;
-        if (!isGone && !isOutOfService(object)) return [];
-        const { name = "" } = (object ?? old).metadata;
-        return view<ApiPod>(builtInTypes.Pod)
-          .byIndex("node", name)
-          .map(({ metadata }) => cacheKey(metadata));
+        if (object !== undefined && !isOutOfService(object)) return [];
+        return podKeysOn(object ?? old, view);
       }),
     ],
     start: ({ view }) => {
@@ -69,6 +65,12 @@ async function deleteOrphanedPod(
   return undefined;
 }
 
+/** Needs the index of pods by node. */
+export function podKeysOn({ metadata }: ApiNode, view: ControllerContext["view"]): readonly string[] {
+  const pods = view<ApiPod>(builtInTypes.Pod).byIndex("node", metadata.name ?? "");
+  return pods.map((pod) => cacheKey(pod.metadata));
+}
+
 function isOutOfService(node: ApiNode): boolean {
   return (
     conditionOfType(node, "Ready")?.status !== "True" &&
@@ -81,11 +83,6 @@ async function deleteOldestTerminatedPods(max: number, context: ControllerContex
   if (pods.length <= max) return;
   const created = ({ metadata }: ApiPod): string => metadata.creationTimestamp ?? "";
   const oldest = [...pods].sort((a, b) => (created(a) < created(b) ? -1 : created(a) > created(b) ? 1 : 0));
-  for (const pod of oldest.slice(0, pods.length - max)) {
-    await addConditionAndDeletePod(
-      pod,
-      { reason: "DeletionByPodGC", message: "PodGC: too many finished pods", isForced: true },
-      context,
-    );
-  }
+  const deletion = { reason: "DeletionByPodGC", message: "PodGC: too many finished pods", isForced: true };
+  for (const pod of oldest.slice(0, pods.length - max)) await addConditionAndDeletePod(pod, deletion, context);
 }

@@ -7,6 +7,7 @@ import { builtInTypes } from "../../../kube/resources.ts";
 import type { ApiNode, ApiPod } from "../api-pod-and-node.ts";
 import { addConditionAndDeletePod } from "./add-condition-and-delete-pod.ts";
 import { sameTaints, type TimedTaint } from "./node-taints.ts";
+import { podKeysOn } from "./pod-gc-controller.ts";
 
 /** Deletes pods from nodes whose NoExecute taints they do not, or no longer, tolerate. (05:CP-L11) */
 export function taintEvictionController(): Controller {
@@ -24,10 +25,7 @@ export function taintEvictionController(): Controller {
       }),
       triggerOn<ApiNode>(builtInTypes.Node, ({ object, old }, { view }) => {
         if (object === undefined || sameTaints(noExecuteTaints(object), noExecuteTaints(old))) return [];
-        const { name = "" } = object.metadata;
-        return view<ApiPod>(builtInTypes.Pod)
-          .byIndex("node", name)
-          .map(({ metadata }) => cacheKey(metadata));
+        return podKeysOn(object, view);
       }),
     ],
     start: ({ view }) => view<ApiPod>(builtInTypes.Pod).addIndex("node", ({ spec }) => spec.nodeName),
@@ -54,11 +52,8 @@ async function evictWhenDue(
   const evictAt = evictionTime(pod, taints, since);
   if (evictAt === Number.POSITIVE_INFINITY) return undefined;
   if (now < evictAt) return { afterMs: evictAt - now };
-  context.recordEvent(pod, {
-    type: "Normal",
-    reason: "TaintManagerEviction",
-    message: `Marking for deletion Pod ${key}`,
-  });
+  const eventMessage = `Marking for deletion Pod ${key}`;
+  context.recordEvent(pod, { type: "Normal", reason: "TaintManagerEviction", message: eventMessage });
   const message = "Taint manager: deleting due to NoExecute taint";
   await addConditionAndDeletePod(pod, { reason: "DeletionByTaintManager", message }, context);
   return undefined;

@@ -1,19 +1,15 @@
 import type { PodTemplateSpec } from "../../../api/kubernetes/cluster-objects.ts";
 import type { OwnerReference } from "../../../api/object.ts";
-import type { ApiPod } from "../api-pod-and-node.ts";
+import { type ApiPod, conditionOfType } from "../api-pod-and-node.ts";
 
 export function isPodReady(pod: ApiPod): boolean {
-  return readyCondition(pod)?.status === "True";
+  return conditionOfType(pod, "Ready")?.status === "True";
 }
 
 /** When it became ready; undefined if it is not. */
 export function podReadySince(pod: ApiPod): number | undefined {
-  const condition = readyCondition(pod);
+  const condition = conditionOfType(pod, "Ready");
   return condition?.status === "True" ? Date.parse(condition.lastTransitionTime ?? "") || 0 : undefined;
-}
-
-function readyCondition({ status }: ApiPod) {
-  return status?.conditions?.find(({ type }) => type === "Ready");
 }
 
 export interface AvailabilityOptions {

@@ -47,10 +47,8 @@ export const jobController = reconcileController({
   },
 });
 
-export function isJobFinished({ status }: Job): boolean {
-  return (
-    isWorkloadConditionTrue(status?.conditions, "Complete") || isWorkloadConditionTrue(status?.conditions, "Failed")
-  );
+export function isJobFinished(job: Job): boolean {
+  return finishedCondition(job) !== undefined;
 }
 
 /** Removes the tracking finalizer from pods whose Job no longer exists. */
@@ -81,11 +79,12 @@ async function cleanUpFinishedJob(context: ControllerContext, job: Job): Promise
   return undefined;
 }
 
-function jobFinishedAt({ status }: Job): number {
-  const end = status?.conditions?.find(
-    ({ type, status: is }) => is === "True" && (type === "Complete" || type === "Failed"),
-  );
-  return Date.parse(end?.lastTransitionTime ?? "") || 0;
+function jobFinishedAt(job: Job): number {
+  return Date.parse(finishedCondition(job)?.lastTransitionTime ?? "") || 0;
+}
+
+function finishedCondition({ status }: Job): WorkloadCondition | undefined {
+  return status?.conditions?.find((one) => one.status === "True" && ["Complete", "Failed"].includes(one.type));
 }
 
 function podsOf(context: ControllerContext, job: Job): Promise<readonly ApiPod[]> {
@@ -185,19 +184,11 @@ function finalCondition({ type, reason, message }: JobFinishCondition): Omit<Wor
 
 function withSuspendedCondition({ status }: Job, { isSuspended, now }: { isSuspended: boolean; now: number }) {
   const { conditions = [] } = status ?? {};
-  if (isSuspended) {
-    return setJobCondition(
-      conditions,
-      { type: "Suspended", status: "True", reason: "JobSuspended", message: "Job suspended" },
-      now,
-    );
-  }
-  if (!isWorkloadConditionTrue(conditions, "Suspended")) return conditions;
-  return setJobCondition(
-    conditions,
-    { type: "Suspended", status: "False", reason: "JobResumed", message: "Job resumed" },
-    now,
-  );
+  if (!isSuspended && !isWorkloadConditionTrue(conditions, "Suspended")) return conditions;
+  const condition: WorkloadCondition = isSuspended
+    ? { type: "Suspended", status: "True", reason: "JobSuspended", message: "Job suspended" }
+    : { type: "Suspended", status: "False", reason: "JobResumed", message: "Job resumed" };
+  return setJobCondition(conditions, condition, now);
 }
 
 function setJobCondition(conditions: readonly WorkloadCondition[], condition: WorkloadCondition, now: number) {
