@@ -11,7 +11,7 @@ export interface PoolConversion {
   readonly input: number;
   readonly draft: ConversionDraft;
   /** The path of the settings in the source, if it has any. */
-  readonly kubelet: FieldPath | undefined;
+  readonly kubelet?: FieldPath | undefined;
 }
 
 export interface ClassConversion {

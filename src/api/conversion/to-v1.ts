@@ -33,13 +33,9 @@ export function toV1(objects: readonly unknown[], options: ConversionOptions): C
   };
 }
 
-interface ObjectConversion {
-  readonly input: number;
-  readonly draft: ConversionDraft;
+interface ObjectConversion extends PoolConversion {
   readonly role: "pool" | "class" | "claim" | "other";
   readonly origin: ConversionResult["origin"];
-  /** The path of a pool's kubelet settings. */
-  readonly kubelet?: FieldPath | undefined;
   /** Whether settings were moved into an object that was v1 already. */
   changed: boolean;
 }
@@ -214,11 +210,8 @@ function resolveAcrossDocuments(works: readonly ObjectConversion[], options: Con
   for (const pool of pools)
     if (options.roundTrip === true && pool.origin === "same-kind")
       annotateClassRef(pool.draft, fieldPath("spec.template.spec.nodeClassRef"));
-  const asPools = pools.map(
-    (pool): PoolConversion => ({ input: pool.input, draft: pool.draft, kubelet: pool.kubelet }),
-  );
-  if (options.roundTrip === true) for (const pool of asPools) annotateKubelet(pool);
-  else moveKubeletToClasses(asPools, classes);
+  if (options.roundTrip === true) for (const pool of pools) annotateKubelet(pool);
+  else moveKubeletToClasses(pools, classes);
 }
 
 function refuseTakenName(draft: ConversionDraft, name: string): void {
@@ -238,7 +231,7 @@ function convertClaim(
   nodeClaimFromV1beta1(work.draft, pools);
   if (options.roundTrip === true) {
     annotateClassRef(work.draft, fieldPath("spec.nodeClassRef"));
-    annotateKubelet({ input: work.input, draft: work.draft, kubelet: work.kubelet });
+    annotateKubelet(work);
     return;
   }
   if (work.kubelet === undefined) return;
