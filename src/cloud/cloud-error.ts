@@ -1,7 +1,7 @@
 import type { LaunchReason } from "../api/conditions/node-claim.ts";
 
 /** Why a cloud refuses; callers switch on it. (02 §7) */
-export const cloudErrorCodes = [
+const cloudErrorCodes = [
   /** The instance does not exist. */
   "not-found",
   /** No suitable offering is available now; another request may succeed. */

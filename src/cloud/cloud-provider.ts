@@ -45,7 +45,7 @@ export interface HookResult {
 }
 
 /** What a launch needs beside its claim. */
-export interface CreateInstanceOptions {
+interface CreateInstanceOptions {
   /** The provider's types as the claim was planned with: overlays may change prices and capacity. (02:O-9) */
   readonly plannedInstanceTypes?: ((types: readonly InstanceType[]) => readonly InstanceType[]) | undefined;
 }

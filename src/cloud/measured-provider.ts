@@ -5,7 +5,7 @@ import type { CloudProvider } from "./cloud-provider.ts";
 type CallLabels = Readonly<Record<"controller" | "method" | "provider", string>>;
 
 /** The metrics of calls to the cloud. */
-export interface CallMeter {
+interface CallMeter {
   observe(name: "cloudprovider_duration_seconds", labels: CallLabels, value: number): void;
   count(name: "cloudprovider_errors_total", labels: CallLabels & { readonly error: string }): void;
 }

@@ -2,7 +2,7 @@ import type { Clock } from "../util/clock.ts";
 import { type OfferingKey, offeringKeyText } from "./offering-key.ts";
 
 /** How long an unavailable offering is not tried again. (04 §2.7) */
-export const unavailableTtlMs = 3 * 60_000;
+const unavailableTtlMs = 3 * 60_000;
 
 /** Offerings that could not be launched, so that the next round uses others. (02:L-32, 04 §2.7) */
 export class UnavailableOfferings {

@@ -41,12 +41,12 @@ export interface ControlPlaneOptions {
 }
 
 /** What a control plane is built from. */
-export interface ControlPlaneContext {
+interface ControlPlaneContext {
   readonly api: ApiServer;
   readonly random: Random;
 }
 
-export interface DataFolderOptions {
+interface DataFolderOptions {
   readonly folder: string;
   /** Whether to drop everything after a damaged record. */
   readonly recover: boolean;

@@ -8,7 +8,7 @@ export interface Connection {
   readonly namespace: string;
 }
 
-export interface TlsOptions {
+interface TlsOptions {
   /** PEM; the system's certificate authorities, unless given. */
   readonly ca?: string | undefined;
   /** The name in the server's certificate, if it is not the host of the address. */

@@ -52,7 +52,7 @@ const fileSchema = z.looseObject({
 
 export type KubeConfigCluster = z.infer<typeof clusterSchema>;
 export type KubeConfigUser = z.infer<typeof userSchema>;
-export type KubeConfigContext = z.infer<typeof contextSchema>;
+type KubeConfigContext = z.infer<typeof contextSchema>;
 
 /** One kubeconfig, or several merged. */
 export interface KubeConfigFile {

@@ -45,7 +45,7 @@ export interface OperatorDependencies {
   readonly onLeaseLost?: (() => void) | undefined;
 }
 
-export interface LeaderElection {
+interface LeaderElection {
   readonly name: string;
   readonly namespace: string;
   /** Whether to watch the cluster before leading; off by default. (03 §6.4: --disable-controller-warmup) */

@@ -91,7 +91,7 @@ function withoutName<T extends NodeOrClaim>(objects: readonly T[], name: string 
 }
 
 /** Two objects of one provider id are a mistake, or a node that rejoined under another name: the newest counts. */
-export function newestFirst<T extends NodeOrClaim>(objects: readonly T[]): readonly T[] {
+function newestFirst<T extends NodeOrClaim>(objects: readonly T[]): readonly T[] {
   if (objects.length < 2) return objects;
   return [...objects].sort((a, b) => (rank(a) < rank(b) ? 1 : -1));
 }

@@ -16,12 +16,12 @@ export interface Reply {
   readonly body: unknown;
 }
 
-export interface RequestOptions {
+interface RequestOptions {
   readonly contentType?: string;
   readonly query?: Readonly<Record<string, string | number | boolean>>;
 }
 
-export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /** A small JSON client over HTTPS for tests, with kept-alive sockets; any status is a reply, only the network throws. */
 export interface Kube {
@@ -126,7 +126,7 @@ async function untilServed(kube: Kube, { metadata, spec }: Crd): Promise<void> {
 }
 
 /** True when the object's status carries the condition with status "True". */
-export function hasCondition(object: unknown, type: string): boolean {
+function hasCondition(object: unknown, type: string): boolean {
   const status = isRecord(object) ? object.status : undefined;
   const conditions = isRecord(status) ? status.conditions : undefined;
   if (!Array.isArray(conditions)) return false;

@@ -26,7 +26,7 @@ export interface ProviderUnderTest {
   stop(): Promise<void>;
 }
 
-export type ClaimItem = { readonly key: string; readonly operator: string; readonly values?: readonly string[] };
+type ClaimItem = { readonly key: string; readonly operator: string; readonly values?: readonly string[] };
 
 /** What every `CloudProvider` does, whatever machines are behind it. (02 §7) */
 export function cloudProviderContract(title: string, open: () => Promise<ProviderUnderTest>): void {

@@ -4,7 +4,7 @@ import type { KubeClient, ResourceType, WatchEvent } from "../../src/kube/client
 import { isKubeError, type KubeErrorCode } from "../../src/kube/kube-error.ts";
 
 /** A server under test, as seen through one implementation of `KubeClient`. */
-export interface ClientUnderTest {
+interface ClientUnderTest {
   readonly client: KubeClient;
   close?(): Promise<void>;
 }

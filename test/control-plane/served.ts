@@ -5,7 +5,7 @@ import { installCrds } from "../../src/control-plane/install-crds.ts";
 import { systemClock } from "../../src/util/clock.ts";
 import { apiOn } from "../world/api-world.ts";
 
-export interface Answer {
+interface Answer {
   readonly code: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
@@ -13,7 +13,7 @@ export interface Answer {
   readonly body: unknown;
 }
 
-export interface AskOptions {
+interface AskOptions {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
   /** Instead of the token of the server. */

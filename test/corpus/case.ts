@@ -31,7 +31,7 @@ export function change<T extends KubeObject>(base: T, changes: Changes): T {
 }
 
 /** `spec.labels["a.b/c"][0]` → its steps. Quote keys that hold dots or slashes. */
-export function steps(path: string): readonly (string | number)[] {
+function steps(path: string): readonly (string | number)[] {
   return [...path.matchAll(/\["([^"]*)"\]|\[(\d+)\]|([^.[\]]+)/g)].map(
     ([, quoted, index, plain]) => quoted ?? (index === undefined ? (plain ?? "") : Number(index)),
   );

@@ -65,7 +65,7 @@ function applies(keyword: string, node: StructuralSchema): boolean {
 }
 
 /** A path with list indexes and map keys replaced by `*`, as `Bound.place` has it. */
-export function placeOf(path: FieldPath, schema: StructuralSchema): string {
+function placeOf(path: FieldPath, schema: StructuralSchema): string {
   let node: StructuralSchema | undefined = schema;
   const place: string[] = [];
   for (const step of path) {

@@ -61,12 +61,12 @@ export async function startEmbedded({ nodes = 3 }: { readonly nodes?: number } =
 const speed = 20; // pods start in a tenth of a second
 
 /** What `karpenter up --no-controller --nodes 3` starts: the loops make pods, place and run them, and clean up. (05 §6) */
-export function startWithLoops(): Promise<Embedded> {
+function startWithLoops(): Promise<Embedded> {
   return startUp((common) => startControlPlane({ ...common, nodes: 3, speed }));
 }
 
 /** What `karpenter up --speed 60` starts: a minute of waiting for nodes takes a second. */
-export function startWithController(): Promise<Embedded> {
+function startWithController(): Promise<Embedded> {
   const own = { nodes: 0, speed: 60, version: "0.0.0", print: () => {}, isColoured: false };
   return startUp((common) => startSandbox({ ...common, ...own }));
 }

@@ -26,12 +26,12 @@ export interface Kubectl {
   close(): void;
 }
 
-export interface RunOptions {
+interface RunOptions {
   readonly stdin?: string;
   readonly env?: Readonly<Record<string, string>>;
 }
 
-export interface Running {
+interface Running {
   /** Resolves with all that was printed once that is enough; fails after ten seconds. */
   until(isEnough: (stdout: string) => boolean): Promise<string>;
   stop(): Promise<void>;

@@ -9,7 +9,7 @@ import { type TestWorldOptions, testWorld } from "../world/test-world.ts";
 export const lease = { name: "karpenter-leader-election", namespace: "karpenter" };
 
 /** A call of an operator that changes something. */
-export interface Write {
+interface Write {
   readonly by: string;
   readonly verb: string;
   readonly kind: string;

@@ -12,7 +12,7 @@ export async function scrape(registry: Registry): Promise<ReadonlyMap<string, Sc
   return parseExposition(await textOf(registry));
 }
 
-export async function textOf(registry: Registry): Promise<string> {
+async function textOf(registry: Registry): Promise<string> {
   let text = "";
   for await (const piece of metricsExposition(registry, async () => {})) text += piece;
   return text;

@@ -17,7 +17,7 @@ export interface World extends FakeWorld {
   readonly connect?: Connect;
 }
 
-export const nowMs = Date.parse("2026-01-15T12:00:00Z");
+const nowMs = Date.parse("2026-01-15T12:00:00Z");
 
 /** One command line of `plan` or `snapshot`, in this process. */
 export async function run(args: readonly string[], { connect, ...world }: World = {}): Promise<Ran> {

@@ -61,7 +61,7 @@ export async function claimsOf(cluster: StoryCluster, pool?: string): Promise<re
 }
 
 /** The only one there is. */
-export function only<T>(things: readonly T[]): T {
+function only<T>(things: readonly T[]): T {
   const [one] = things;
   if (one === undefined || things.length > 1) throw new Error(`expected one, not ${things.length}`);
   return one;

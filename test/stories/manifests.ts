@@ -17,7 +17,7 @@ export interface PoolOptions {
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-export const linuxOnAmd64 = [
+const linuxOnAmd64 = [
   { key: "kubernetes.io/arch", operator: "In", values: ["amd64"] },
   { key: "kubernetes.io/os", operator: "In", values: ["linux"] },
 ];

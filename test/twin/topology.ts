@@ -9,7 +9,7 @@ import { domainsOf, domainUniverse, type Universe } from "./domains.ts";
 import { admits, everyNode, type FilteredNode, filterIdentity, type NodeFilter, nodeFilter } from "./node-filter.ts";
 import { uidOf } from "./pod-view.ts";
 
-export type GroupType = "topology spread" | "pod affinity" | "pod anti-affinity";
+type GroupType = "topology spread" | "pod affinity" | "pod anti-affinity";
 
 /** Pods that are counted together, by domain of one key. (02:X-5) */
 export interface Group {

@@ -83,7 +83,7 @@ function objectsOf(client: KubeClient, settle: () => Promise<unknown>) {
   };
 }
 
-export interface EventSummary {
+interface EventSummary {
   readonly reason: string;
   readonly message: string;
   readonly type: string;

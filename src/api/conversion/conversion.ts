@@ -1,7 +1,7 @@
 import type { FieldPath, Problem } from "../problem.ts";
 
 /** How to treat what an old manifest leaves open: assume with a warning, or fail. (01 §7.9) */
-export const conversionModes = ["lenient", "strict"] as const;
+const conversionModes = ["lenient", "strict"] as const;
 export type ConversionMode = (typeof conversionModes)[number];
 
 export interface ConversionOptions {
@@ -17,7 +17,7 @@ export interface ConversionOptions {
 }
 
 /** The lossy or assumed steps of conversions. A closed set; messages are renderings of it. */
-export const conversionWarningCodes = [
+const conversionWarningCodes = [
   "policy-assumed",
   "consolidate-after-assumed",
   "consolidate-after-kept",

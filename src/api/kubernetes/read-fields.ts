@@ -24,7 +24,7 @@ export interface ReadFields {
 }
 
 /** What the field table cannot say about an object of one definition. */
-export interface FieldRule {
+interface FieldRule {
   /** Fields that must be there. */
   readonly required?: readonly string[];
   /** Lists that must not be empty. */
@@ -33,7 +33,7 @@ export interface FieldRule {
   readonly bounds?: Readonly<Record<string, FieldBounds>>;
 }
 
-export interface FieldBounds {
+interface FieldBounds {
   readonly least: number;
   readonly most?: number;
 }

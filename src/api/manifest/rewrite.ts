@@ -5,7 +5,7 @@ import { yamlKeyName, yamlNodeAt, yamlPairAt } from "./document.ts";
 import { yamlWriteOptions } from "./parse.ts";
 
 /** A field that has moved; its comments move with it. */
-export interface Relocation {
+interface Relocation {
   readonly from: FieldPath;
   readonly to: FieldPath;
   /** The tree it comes from, if that is another document. */

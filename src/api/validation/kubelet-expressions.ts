@@ -3,9 +3,7 @@ import { type ReservedMap, reservedMaps, stringMapAt } from "./kubelet.ts";
 import type { KubeletConfiguration } from "./kubelet-decode.ts";
 
 /** The field that holds an expression. */
-export type ExpressionLocation =
-  | { readonly field: "maxPods" }
-  | { readonly field: ReservedMap; readonly resource: string };
+type ExpressionLocation = { readonly field: "maxPods" } | { readonly field: ReservedMap; readonly resource: string };
 
 export type KubeletExpression = ExpressionLocation & { readonly text: string };
 

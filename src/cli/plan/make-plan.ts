@@ -55,7 +55,7 @@ export interface Plan {
   readonly timings: Timings;
 }
 
-export interface Timings {
+interface Timings {
   /** Preparing the pass. */
   readonly buildMs: number;
   /** Running the pass. */

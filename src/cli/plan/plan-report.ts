@@ -46,13 +46,13 @@ export interface ReportedNode {
   readonly requests: Readonly<Record<string, string>>;
 }
 
-export interface ReportedRefusal {
+interface ReportedRefusal {
   readonly pod: string;
   readonly code: string;
   readonly message: string;
 }
 
-export interface ReportedTotals {
+interface ReportedTotals {
   readonly pods: number;
   readonly newNodes: number;
   readonly unschedulable: number;

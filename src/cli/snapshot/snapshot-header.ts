@@ -20,7 +20,7 @@ export interface SnapshotHeader {
   readonly hashed?: true;
 }
 
-export type SnapshotProvider = "kwok" | "aws" | "azure";
+type SnapshotProvider = "kwok" | "aws" | "azure";
 
 const providerOfGroup: Readonly<Record<string, SnapshotProvider>> = {
   [groups.kwok]: "kwok",

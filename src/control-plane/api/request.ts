@@ -2,7 +2,7 @@ import type { KubeObject } from "../../api/object.ts";
 import type { StatusDetails } from "../../kube/kube-error.ts";
 import type { Subresource } from "../kinds/served-kind.ts";
 
-export type FieldValidation = "Ignore" | "Warn" | "Strict";
+type FieldValidation = "Ignore" | "Warn" | "Strict";
 
 /** Options of every write. */
 export interface WriteRequest {

@@ -48,7 +48,7 @@ export interface ServedKind extends ResourceType {
   readonly custom?: CustomKindDetails;
 }
 
-export interface CustomKindDetails {
+interface CustomKindDetails {
   /** The name of its CustomResourceDefinition. */
   readonly definition: string;
   readonly columns: readonly CustomResourceColumn[];
@@ -127,7 +127,7 @@ export interface KindBehaviour {
   answer?(draft: ObjectDraft): void;
 }
 
-export interface ValidationResult {
+interface ValidationResult {
   readonly draft: ObjectDraft;
   readonly causes: readonly StatusCause[];
 }

@@ -60,7 +60,7 @@ interface CompactedFile {
  * during a sync share the next one, so that many writes need few syncs and a single write needs one. Acknowledged
  * writes therefore survive `kill -9` and a power failure. (05:CP-T5)
  */
-export class FileJournal implements Journal {
+class FileJournal implements Journal {
   readonly #folder: string;
   readonly #options: FileJournalOptions;
   #file: FileHandle;

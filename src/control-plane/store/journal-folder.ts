@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { headerLine, type JournalReading, type JournalRecord, readJournal } from "./journal-record.ts";
 
 /** The journal cannot be used; the message says why and what to do. (05:CP-T5) */
-export class JournalError extends Error {
+class JournalError extends Error {
   override readonly name = "JournalError";
 }
 

@@ -19,7 +19,7 @@ export type BufferResolution =
   | { readonly kind: "unknown"; readonly error: unknown };
 
 /** The PodTemplate in use, and its generation. */
-export interface PodTemplateVersion {
+interface PodTemplateVersion {
   readonly name: string;
   readonly generation: number;
 }

@@ -1,7 +1,7 @@
 import type { MetricName, MetricRow, MetricType, metricTable } from "./metric-table.ts";
 
 /** The metrics of a type. */
-export type MetricNamesOf<Type extends MetricType> = {
+type MetricNamesOf<Type extends MetricType> = {
   [Name in MetricName]: (typeof metricTable)[Name]["type"] extends Type ? Name : never;
 }[MetricName];
 

@@ -42,7 +42,7 @@ export function nodeForClaim(claim: NodeClaim, context: ControllerContext): Node
 }
 
 /** Every claim of the Node's instance. */
-export function allClaimsForNode(node: Node, context: ControllerContext): readonly NodeClaim[] {
+function allClaimsForNode(node: Node, context: ControllerContext): readonly NodeClaim[] {
   const id = node.spec?.providerID;
   return id ? nodeClaimView(context).byIndex(providerIdIndex, id) : [];
 }

@@ -7,11 +7,11 @@ import { withClaimConditionTrue, withoutClaimCondition } from "./claim-condition
 import type { ClaimStepResult } from "./claim-steps.ts";
 
 /** From when a claim may be consolidated, or why it may not be. (03:M-4, M-5) */
-export type ConsolidationReadiness =
+type ConsolidationReadiness =
   | { readonly isPossible: true; readonly fromMs: number }
   | { readonly isPossible: false; readonly because: string };
 
-export function consolidationReadiness(claim: NodeClaim, { spec }: NodePool): ConsolidationReadiness {
+function consolidationReadiness(claim: NodeClaim, { spec }: NodePool): ConsolidationReadiness {
   if (spec.replicas !== undefined) return { isPossible: false, because: "the pool is static" };
   const afterMs = parseNillableDurationMs(spec.disruption.consolidateAfter) ?? neverDuration;
   if (afterMs === neverDuration) return { isPossible: false, because: "consolidation is disabled" };

@@ -68,7 +68,7 @@ function countDisruption(
 }
 
 /** Whether its pods can delay termination without limit, up to a deadline, or not at all. (03 §6.1) */
-export function terminationMode({
+function terminationMode({
   terminationGracePeriod,
 }: Pick<NodeClaim["spec"], "terminationGracePeriod">): "graceful" | "eventual" | "forceful" {
   if (terminationGracePeriod === undefined) return "graceful";

@@ -48,7 +48,7 @@ function withDrainingCondition(claim: NodeClaim | undefined, nowMs: number): Nod
  * The pods that are due for force deletion, whatever their tier, and of the others the first tier. Terminating pods
  * hold their tier until they are gone, and are not evicted again. (03:T-4, T-12)
  */
-export function podsToEvictNow<P extends Pod>(pods: readonly P[], deadline: DrainDeadline): readonly P[] {
+function podsToEvictNow<P extends Pod>(pods: readonly P[], deadline: DrainDeadline): readonly P[] {
   const first = Math.min(...pods.map(tierOf));
   return pods.filter((pod) => isForceDeleteDue(pod, deadline) || (isActivePod(pod) && tierOf(pod) === first));
 }

@@ -69,7 +69,7 @@ async function repairNode(node: NodeKubeObject, claim: NodeClaim, context: Karpe
 }
 
 /** Of all policies the node violates, the one whose toleration ends first. (03:R-3) */
-export function firstDueRepair(
+function firstDueRepair(
   { status }: Pick<NodeKubeObject, "status">,
   policies: readonly RepairPolicy[],
 ): { readonly policy: RepairPolicy; readonly dueAt: number } | undefined {

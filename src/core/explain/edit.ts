@@ -19,7 +19,7 @@ export interface EditedObject {
   readonly workload?: { readonly kind: string; readonly name: string };
 }
 
-export type EditedKind = "Pod" | "NodePool" | "Node" | "PersistentVolumeClaim" | "PersistentVolume" | "StorageClass";
+type EditedKind = "Pod" | "NodePool" | "Node" | "PersistentVolumeClaim" | "PersistentVolume" | "StorageClass";
 
 /** The problem with the edits applied, one after the other. */
 export function applyEdits(problem: SchedulingProblem, edits: readonly Edit[]): SchedulingProblem {

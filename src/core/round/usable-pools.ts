@@ -4,10 +4,10 @@ import type { NodePool } from "../../api/kinds/node-pool.ts";
 import { type GroupKind, isManagedPool } from "../../api/validation/node-pool.ts";
 
 /** Why a pool launches no nodes for pending pods. (02:P-33) */
-export const unusablePoolReasons = ["foreign-class", "static", "deleting", "not-ready"] as const;
+const unusablePoolReasons = ["foreign-class", "static", "deleting", "not-ready"] as const;
 export type UnusablePoolReason = (typeof unusablePoolReasons)[number];
 
-export interface UnusablePool {
+interface UnusablePool {
   readonly pool: NodePool;
   readonly because: UnusablePoolReason;
 }

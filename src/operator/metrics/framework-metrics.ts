@@ -17,7 +17,7 @@ const requestBuckets = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
 const queueLabels = ["name", "controller"] as const;
 
 /** Metrics of controller-runtime and client-go that dashboards use. They do not have our prefix. (03 §6.1) */
-export const frameworkMetricTable = {
+const frameworkMetricTable = {
   controller_runtime_reconcile_total: counterRow(["controller", "result"], "Reconciles, by result."),
   controller_runtime_reconcile_errors_total: counterRow(["controller"], "Failed reconciles."),
   controller_runtime_reconcile_time_seconds: histogramRow(

@@ -1,7 +1,7 @@
 import type { Metric, Registry } from "prom-client";
 import { LiveGauge } from "./live-gauge.ts";
 
-export interface MetricSample {
+interface MetricSample {
   readonly metricName?: string | undefined;
   readonly labels: Readonly<Record<string, string | number | undefined>>;
   readonly value: number;

@@ -2,8 +2,8 @@ import type { KubeObject } from "../../api/object.ts";
 import type { SimulatedInstance } from "../../cloud/instance-source.ts";
 import { defaultInstance } from "../../cloud/instance-source.ts";
 
-export const controllerNamespace = "karpenter";
-export const controllerName = "karpenter";
+const controllerNamespace = "karpenter";
+const controllerName = "karpenter";
 const controlPlaneNodeName = "control-plane";
 const roleTaint = { key: "node-role.kubernetes.io/control-plane", effect: "NoSchedule" } as const;
 

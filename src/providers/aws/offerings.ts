@@ -54,7 +54,7 @@ export function ec2Offerings(
 }
 
 /** Whether the type works with the node class; if not, none of its offerings is available. (04 §2.5) */
-export function isCompatibleWithNodeClass(typeInfo: Ec2InstanceTypeInfo, settings: NodeSettings): boolean {
+function isCompatibleWithNodeClass(typeInfo: Ec2InstanceTypeInfo, settings: NodeSettings): boolean {
   if (settings.amiFamily === "AL2023" && typeInfo.familyName === "a1") return false;
   if (settings.tracksConnections && (typeInfo.isMetal || typeInfo.family.hv !== "nitro")) return false;
   return supportsNetworkInterfaces(typeInfo, settings);

@@ -3,7 +3,7 @@ import { CloudError } from "../../cloud/cloud-error.ts";
 import type { Random } from "../../util/random.ts";
 
 /** The calls a provider makes. */
-export const cloudCalls = ["create", "delete", "get", "list"] as const;
+const cloudCalls = ["create", "delete", "get", "list"] as const;
 export type CloudCall = (typeof cloudCalls)[number];
 
 /** A fault of one call. */

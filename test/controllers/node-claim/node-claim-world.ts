@@ -15,7 +15,7 @@ export type Spec = Partial<NodeClaim["spec"]>;
 export const kwokRef = { group: "karpenter.kwok.sh", kind: "KWOKNodeClass", name: "default" };
 export const foreignRef = { group: "karpenter.test", kind: "TestNodeClass", name: "default" };
 
-export const nodeClass = {
+const nodeClass = {
   apiVersion: "karpenter.kwok.sh/v1alpha1",
   kind: "KWOKNodeClass",
   metadata: { name: "default" },
@@ -67,7 +67,7 @@ export interface Counted {
   readonly value: number;
 }
 
-export function recordingMetrics(): Metrics & { readonly counted: Counted[] } {
+function recordingMetrics(): Metrics & { readonly counted: Counted[] } {
   const counted: Counted[] = [];
   return {
     ...noMetrics,

@@ -16,7 +16,7 @@ type Labels = Readonly<Record<string, string>>;
 export const managedNodeLabels = { [labels.nodePool]: "default", "karpenter.kwok.sh/kwoknodeclass": "default" };
 
 /** The controllers of Nodes, with the one that makes claims and ends them. */
-export const controllers = (dependencies: ControllerDependencies) => [
+const controllers = (dependencies: ControllerDependencies) => [
   lifecycleController(dependencies),
   ...nodeControllers(dependencies),
 ];

@@ -26,7 +26,7 @@ export interface ProvisioningWorldOptions extends Omit<ControllerWorldOptions, "
   readonly isOverlaid?: boolean | undefined;
 }
 
-export const sizes: readonly InstanceTypeBuilder[] = [
+const sizes: readonly InstanceTypeBuilder[] = [
   instanceType("small").cpu(2).memory("4Gi"),
   instanceType("medium").cpu(8).memory("16Gi"),
   instanceType("large").cpu(32).memory("64Gi"),

@@ -1,7 +1,7 @@
 import type { Random } from "../../../src/util/random.ts";
 
 /** What can go wrong with a call. (05:CP-T4) */
-export const callFaults = [
+const callFaults = [
   /** 409, the write refused. */
   "conflict",
   /** 429 with Retry-After, nothing done. */
@@ -14,13 +14,13 @@ export const callFaults = [
 export type CallFault = (typeof callFaults)[number];
 
 /** What can go wrong with a watch. */
-export const watchFaults = [
+const watchFaults = [
   /** The stream ends, as a connection does that is closed. */
   "cut",
   /** 410: history is gone, the client has to list again. */
   "expired",
 ] as const;
-export type WatchFault = (typeof watchFaults)[number];
+type WatchFault = (typeof watchFaults)[number];
 
 /** How often things go wrong: chances from 0 to 1, each 0 unless given. */
 export interface ClientFaultRates {

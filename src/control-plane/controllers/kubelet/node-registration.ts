@@ -13,7 +13,7 @@ export interface NodeReadiness {
   readonly message: string;
 }
 
-export const notReadyTaint = { key: "node.kubernetes.io/not-ready", effect: "NoSchedule" } as const;
+const notReadyTaint = { key: "node.kubernetes.io/not-ready", effect: "NoSchedule" } as const;
 
 /** What the kubelet reports now; undefined while it is silent. */
 export function nodeReadiness(instance: SimulatedInstance, now: number): NodeReadiness | undefined {

@@ -60,7 +60,7 @@ async function evictWhenDue(
 }
 
 /** When the first of the taints is no longer tolerated. */
-export function evictionTime(pod: ApiPod, taints: readonly TimedTaint[], since: number): number {
+function evictionTime(pod: ApiPod, taints: readonly TimedTaint[], since: number): number {
   const { tolerations = [] } = pod.spec;
   let evictAt = Number.POSITIVE_INFINITY;
   for (const taint of taints) {

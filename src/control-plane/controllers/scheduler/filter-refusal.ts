@@ -1,5 +1,5 @@
 /** The scheduler's filters; which events may lift a refusal depends on the filter. */
-export const filterNames = [
+const filterNames = [
   "node-unschedulable",
   "node-name",
   "taints",

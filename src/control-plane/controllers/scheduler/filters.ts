@@ -9,7 +9,7 @@ import { preventsScheduling, spreadFilter } from "./topology-spread.ts";
 import { volumeFilter } from "./volume-filter.ts";
 
 /** Returns undefined if the node passes. */
-export type SchedulerNodeFilter = (node: NodeInfo) => FilterRefusal | undefined;
+type SchedulerNodeFilter = (node: NodeInfo) => FilterRefusal | undefined;
 
 /** Either a problem that no node can solve, or the filter to run on each node. */
 export type PodFilters =

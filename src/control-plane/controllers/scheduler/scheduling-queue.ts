@@ -4,7 +4,7 @@ import type { FilterName } from "./filter-refusal.ts";
 import type { PodProfile } from "./pod-profile.ts";
 
 /** Cluster changes that may make an unschedulable pod schedulable. */
-export const clusterEvents = ["node", "pod-placed", "pod-removed", "volume", "namespace"] as const;
+const clusterEvents = ["node", "pod-placed", "pod-removed", "volume", "namespace"] as const;
 export type ClusterEvent = (typeof clusterEvents)[number];
 
 /** Filters whose refusal the event may lift; a node change may lift any. */

@@ -8,7 +8,7 @@ import type { SchedulerSnapshot } from "./scheduler-snapshot.ts";
 import { countMatchingPods, isCountedForSpread } from "./topology-spread.ts";
 
 /** Whether pods are spread over nodes or packed onto few. */
-export const packings = ["least-allocated", "most-allocated"] as const;
+const packings = ["least-allocated", "most-allocated"] as const;
 export type Packing = (typeof packings)[number];
 
 export interface ScoringOptions {

@@ -175,7 +175,7 @@ export interface JobStatus {
   readonly conditions?: readonly WorkloadCondition[] | undefined;
 }
 
-export interface UncountedTerminatedPods {
+interface UncountedTerminatedPods {
   readonly succeeded?: readonly string[] | undefined;
   readonly failed?: readonly string[] | undefined;
 }

@@ -128,7 +128,7 @@ function relatedPods(context: ControllerContext, set: ReplicaSet): readonly ApiP
 }
 
 /** Computes `status` from these pods. */
-export function replicaSetStatus(
+function replicaSetStatus(
   set: ReplicaSet,
   pods: readonly ApiPod[],
   {
