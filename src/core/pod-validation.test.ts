@@ -4,8 +4,7 @@ import type { Pod, PodSpec, SelectorRequirement } from "../api/kubernetes/pod.ts
 import { labelPolicy } from "../api/label-policy.ts";
 import { labels } from "../api/labels.ts";
 import { deservesEvent, ignoredPodText, type PodValidation, podProblems } from "./pod-validation.ts";
-import type { VolumeIndex } from "./volumes.ts";
-import { emptyVolumeIndex } from "./volumes.ts";
+import { emptyVolumeIndex, type VolumeIndex } from "./volumes.ts";
 
 const validation: PodValidation = { labelPolicy: labelPolicy("kwok"), volumes: emptyVolumeIndex };
 const pod = (spec: PodSpec): Pod => ({ metadata: { name: "p" }, spec });

@@ -7,8 +7,7 @@ import type { Problem, ProblemCode } from "../api/problem.ts";
 import { reviewRequirements } from "../api/validation/requirements.ts";
 import { requirementOperators } from "../api/vocabulary.ts";
 import { Requirement } from "./requirement.ts";
-import type { VolumeIndex } from "./volumes.ts";
-import { csiDriverOf, volumeClaimName } from "./volumes.ts";
+import { csiDriverOf, type VolumeIndex, volumeClaimName } from "./volumes.ts";
 
 /** What can be wrong with a node label requirement of a pod. (02:V-4) */
 const requirementCodes = [

@@ -3,11 +3,11 @@ import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from "../a
 import type { NodeSelectorTerm, Pod, Volume } from "../api/kubernetes/pod.ts";
 import { labelPolicy } from "../api/label-policy.ts";
 import { labels } from "../api/labels.ts";
-import type { VolumeIndex } from "./volumes.ts";
 import {
   csiDriverOf,
   describeVolumeExcess,
   podVolumesByDriver,
+  type VolumeIndex,
   volumeClaimKeys,
   volumeLimitExcess,
   volumeRequirementAlternatives,

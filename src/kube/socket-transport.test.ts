@@ -2,8 +2,7 @@ import { setMaxListeners } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import type { Credentials } from "./connection.ts";
-import { bearerHeaders, fixedCredentials } from "./connection.ts";
+import { bearerHeaders, type Credentials, fixedCredentials } from "./connection.ts";
 import { type SocketTransport, socketTransport } from "./socket-transport.ts";
 import { readText, type TransportResponse } from "./transport.ts";
 

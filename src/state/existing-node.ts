@@ -8,8 +8,7 @@ import { hostPortsOf } from "../core/host-ports.ts";
 import { QuantityReader } from "../core/pod-requests.ts";
 import { noResources, type Resources, subtractResources } from "../core/resources.ts";
 import type { ExistingNode, NodeLabelsAndTaints } from "../core/scheduling/problem.ts";
-import type { NodeVolumes, VolumeIndex } from "../core/volumes.ts";
-import { podVolumesByDriver } from "../core/volumes.ts";
+import { type NodeVolumes, podVolumesByDriver, type VolumeIndex } from "../core/volumes.ts";
 import { Quantity } from "../util/quantity.ts";
 
 /** The claim and the Node of one provider id; at least one of them. (02 §2.1) */

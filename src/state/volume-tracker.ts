@@ -1,7 +1,6 @@
 import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from "../api/kubernetes/cluster-objects.ts";
 import { namespacedName } from "../api/object.ts";
-import type { VolumeIndex } from "../core/volumes.ts";
-import { csiDriverOf } from "../core/volumes.ts";
+import { csiDriverOf, type VolumeIndex } from "../core/volumes.ts";
 import { CopyOnWriteMap } from "./copy-on-write-map.ts";
 
 /**

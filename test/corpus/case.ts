@@ -1,5 +1,4 @@
-import type { KarpenterKindName } from "../../src/api/kinds/karpenter-kinds.ts";
-import { karpenterKinds } from "../../src/api/kinds/karpenter-kinds.ts";
+import { type KarpenterKindName, karpenterKinds } from "../../src/api/kinds/karpenter-kinds.ts";
 import type { Provider } from "../../src/api/label-policy.ts";
 import type { KubeObject } from "../../src/api/object.ts";
 

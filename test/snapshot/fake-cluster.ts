@@ -1,5 +1,4 @@
-import type { KubeObject } from "../../src/api/object.ts";
-import { namespaceOf } from "../../src/api/object.ts";
+import { type KubeObject, namespaceOf } from "../../src/api/object.ts";
 import type { Connect } from "../../src/cli/live-cluster.ts";
 import type { ListOptions, ObjectList, ResourceType } from "../../src/kube/client.ts";
 import { KubeError, type KubeErrorCode } from "../../src/kube/kube-error.ts";

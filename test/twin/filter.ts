@@ -1,7 +1,6 @@
 import { resources as resourceNames } from "../../src/api/labels.ts";
 import { intersects, isCompatible } from "../../src/core/compatibility.ts";
-import type { HostPort } from "../../src/core/host-ports.ts";
-import { hostPortConflict } from "../../src/core/host-ports.ts";
+import { type HostPort, hostPortConflict } from "../../src/core/host-ports.ts";
 import { type InstanceType, type Offering, offeringGroups } from "../../src/core/instance-type.ts";
 import { checkMinValues, describeMinValues } from "../../src/core/min-values.ts";
 import type { Requirements } from "../../src/core/requirements.ts";

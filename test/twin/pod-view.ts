@@ -1,6 +1,5 @@
 import type { Pod } from "../../src/api/kubernetes/pod.ts";
-import type { HostPort } from "../../src/core/host-ports.ts";
-import { hostPortsOf } from "../../src/core/host-ports.ts";
+import { type HostPort, hostPortsOf } from "../../src/core/host-ports.ts";
 import { podRequests } from "../../src/core/pod-requests.ts";
 import { Requirements } from "../../src/core/requirements.ts";
 import type { Resources } from "../../src/core/resources.ts";

@@ -1,7 +1,6 @@
 import { parseDurationMs } from "../../util/duration.ts";
 import type { FieldPath, Problem } from "../problem.ts";
-import type { DisruptionReason } from "../vocabulary.ts";
-import { defaultBudgetNodes } from "../vocabulary.ts";
+import { type DisruptionReason, defaultBudgetNodes } from "../vocabulary.ts";
 import { readSchedule } from "./cron.ts";
 import { nextHit } from "./schedule.ts";
 

@@ -2,8 +2,7 @@ import { Environment } from "@marcbachmann/cel-js";
 import { RE2JS } from "re2js";
 import { errorMessage } from "../../util/error-text.ts";
 import { isRecord } from "../object.ts";
-import type { StructuralSchema } from "./schema.ts";
-import { fieldSchema } from "./schema.ts";
+import { fieldSchema, type StructuralSchema } from "./schema.ts";
 
 /** The result of a rule: a boolean, or why it could not be evaluated. */
 export type CelOutcome =

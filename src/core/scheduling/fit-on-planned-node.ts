@@ -1,6 +1,5 @@
 import type { Bitset } from "../../util/bitset.ts";
-import type { HostPort } from "../host-ports.ts";
-import { hostPortConflict, hostPortsOf } from "../host-ports.ts";
+import { type HostPort, hostPortConflict, hostPortsOf } from "../host-ports.ts";
 import { offeringCapacityType, offeringReservationId } from "../instance-type.ts";
 import { checkMinValues } from "../min-values.ts";
 import { firstUntoleratedTaint } from "../tolerations.ts";

@@ -1,7 +1,6 @@
 import { resources } from "../../api/labels.ts";
 import { Bitset } from "../../util/bitset.ts";
-import type { HostPort } from "../host-ports.ts";
-import { hostPortConflict, hostPortsOf } from "../host-ports.ts";
+import { type HostPort, hostPortConflict, hostPortsOf } from "../host-ports.ts";
 import { checkMinValues, describeMinValues } from "../min-values.ts";
 import { amountOf, maxResources, mergeResources, minResources, noResources, type Resources } from "../resources.ts";
 import { type CandidateVerdict, requirementsWithHostname } from "./candidate-verdict.ts";

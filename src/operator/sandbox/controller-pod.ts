@@ -1,6 +1,5 @@
 import type { KubeObject } from "../../api/object.ts";
-import type { SimulatedInstance } from "../../cloud/instance-source.ts";
-import { defaultInstance } from "../../cloud/instance-source.ts";
+import { defaultInstance, type SimulatedInstance } from "../../cloud/instance-source.ts";
 
 const controllerNamespace = "karpenter";
 const controllerName = "karpenter";

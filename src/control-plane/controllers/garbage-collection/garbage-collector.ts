@@ -1,7 +1,6 @@
 import { isSameJson } from "../../../api/json.ts";
 import type { KubeObject, OwnerReference } from "../../../api/object.ts";
-import type { ObjectKey, ResourceType } from "../../../kube/client.ts";
-import { cacheKey } from "../../../kube/client.ts";
+import { cacheKey, type ObjectKey, type ResourceType } from "../../../kube/client.ts";
 import type { Controller, ControllerContext } from "../../../kube/controller.ts";
 import { ignoreKubeErrors } from "../../../kube/kube-error.ts";
 import type { Reconciler, RequeueAfter } from "../../../kube/reconciler.ts";

@@ -8,8 +8,7 @@ import type {
 } from "../../../api/kubernetes/pod.ts";
 import { resources } from "../../../api/labels.ts";
 import { namespacedName, namespaceOf } from "../../../api/object.ts";
-import type { HostPort } from "../../../core/host-ports.ts";
-import { hostPortsOf } from "../../../core/host-ports.ts";
+import { type HostPort, hostPortsOf } from "../../../core/host-ports.ts";
 import { type CompiledSelector, compileSelector, type LabelSet } from "../../../core/label-selector.ts";
 import { isTerminalPod, isTerminatingPod } from "../../../core/pod-predicates.ts";
 import { volumeClaimKeys } from "../../../core/volumes.ts";

@@ -1,8 +1,7 @@
 import type { LabelSelector } from "../../../api/kubernetes/pod.ts";
 import type { KubeObject, OwnerReference } from "../../../api/object.ts";
 import { compileSelector } from "../../../core/label-selector.ts";
-import type { DeleteOptions, ResourceType } from "../../../kube/client.ts";
-import { cacheKey } from "../../../kube/client.ts";
+import { cacheKey, type DeleteOptions, type ResourceType } from "../../../kube/client.ts";
 import { type ControllerContext, triggerOn, type WatchTrigger } from "../../../kube/controller.ts";
 import { ignoreKubeErrors, isKubeError } from "../../../kube/kube-error.ts";
 import type { RequeueAfter } from "../../../kube/reconciler.ts";

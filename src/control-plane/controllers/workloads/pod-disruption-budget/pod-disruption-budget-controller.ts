@@ -1,7 +1,6 @@
 import type { KubeObject, OwnerReference } from "../../../../api/object.ts";
 import { compileSelector } from "../../../../core/label-selector.ts";
-import type { ResourceType } from "../../../../kube/client.ts";
-import { cacheKey } from "../../../../kube/client.ts";
+import { cacheKey, type ResourceType } from "../../../../kube/client.ts";
 import { type ControllerContext, reconcileController, triggerOn } from "../../../../kube/controller.ts";
 import type { RequeueAfter } from "../../../../kube/reconciler.ts";
 import { apiVersionOf, builtInTypes } from "../../../../kube/resources.ts";
