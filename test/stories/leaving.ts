@@ -8,6 +8,7 @@ import {
   gone,
   isLeaving,
   isReady,
+  type LiveClaim,
   logged,
   nameOf,
   nodesOf,
@@ -51,6 +52,11 @@ async function isReplaced(cluster: StoryCluster, node: string, replicas: number)
   await cluster.until("all run again", running(cluster, "web", replicas));
   await cluster.until("they are settled", settled(cluster, replicas));
   expect((await nodesOf(cluster)).map(nameOf)).not.toContain(node);
+}
+
+/** Type, zone and capacity type of a claim's instance. */
+function offeringOf(claim: LiveClaim | undefined): readonly (string | undefined)[] {
+  return [labels.instanceType, labels.zone, labels.capacityType].map((label) => claim?.metadata.labels?.[label]);
 }
 
 export const leaving: readonly Story[] = [
@@ -133,15 +139,15 @@ export const leaving: readonly Story[] = [
     isSmoke: true,
     run: async (cluster) => {
       const [node = ""] = await runsOnNodes(cluster, 2);
-      const claim = (await claimsOf(cluster)).find(({ status }) => status?.nodeName === node);
-      const type = claim?.metadata.labels?.[labels.instanceType];
-      const zone = claim?.metadata.labels?.[labels.zone];
+      const before = await claimsOf(cluster);
+      const interrupted = before.find(({ status }) => status?.nodeName === node);
       cluster.cloud.interrupt(node);
       await cluster.until("it is told", told(cluster, { about: node, reason: "SpotInterrupted" }));
       await isReplaced(cluster, node, 2);
-      const young = (await claimsOf(cluster)).at(-1)?.metadata.labels ?? {};
-      const where = [young[labels.instanceType], young[labels.zone], young[labels.capacityType]];
-      expect(where).not.toEqual([type, zone, "spot"]);
+      const known = new Set(before.map(nameOf));
+      const replacements = (await claimsOf(cluster)).filter((claim) => !known.has(nameOf(claim)));
+      expect(replacements).toHaveLength(1);
+      expect(replacements.map(offeringOf)).not.toEqual([offeringOf(interrupted)]);
     },
   },
   {
