@@ -51,6 +51,10 @@ async function scenario(
   await cluster.create(work);
   await cluster.create(db);
   await cluster.create(agent);
+  // A Deployment that changes before its first ReplicaSet exists never has the old one.
+  for (let second = 0; second < 60 && (await cluster.list(builtInTypes.ReplicaSet)).length === 0; second++) {
+    await cluster.pass(1);
+  }
   const changes = [
     () => cluster.patch(builtInTypes.Deployment, "web", newImage("app:2")),
     () => cluster.patch(builtInTypes.StatefulSet, "db", newImage("app:2")),
