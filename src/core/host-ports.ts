@@ -46,16 +46,6 @@ export function hostPortConflict(
   return undefined;
 }
 
-/** In upstream's words. (02:E-3) */
-export function describeHostPortConflict({ wanted, existing }: HostPortConflict): string {
-  const both = `wanted=${formatPort(wanted)}, existing=${formatPort(existing)}, pod=${existing.owner}`;
-  return `checking host port usage, host port is taken (${both})`;
-}
-
-function formatPort({ ip, port, protocol }: HostPort): string {
-  return ip.includes(":") ? `[${ip}]:${port}/${protocol}` : `${ip}:${port}/${protocol}`;
-}
-
 function overlaps(a: HostPort, b: HostPort): boolean {
   if (a.port !== b.port || a.protocol !== b.protocol) return false;
   return a.ip === b.ip || isUnspecified(a.ip) || isUnspecified(b.ip);

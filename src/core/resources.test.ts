@@ -10,7 +10,6 @@ import {
   minResources,
   type Resources,
   resourcesFit,
-  subtractAllResources,
   subtractResources,
 } from "./resources.ts";
 
@@ -32,10 +31,6 @@ describe("02:A-8", () => {
 
   it("subtract keeps the names of the left side only", () => {
     expect(texts(subtractResources(left, right))).toEqual({ cpu: "1500m", memory: "1Gi" });
-  });
-
-  it("subtractAll goes below zero for missing names", () => {
-    expect(texts(subtractAllResources(left, right))).toEqual({ cpu: "1500m", memory: "1Gi", gpu: "-1" });
   });
 
   it("max is over the union of names, min over their intersection", () => {

@@ -32,13 +32,6 @@ export function subtractResources(from: Resources, taken: Resources): Resources 
   return left;
 }
 
-/** What is left of `from`, going below zero for names it lacks. (02:A-8, in place upstream) */
-export function subtractAllResources(from: Resources, taken: Resources): Resources {
-  const left: Record<string, Quantity> = { ...from };
-  for (const [name, quantity] of Object.entries(taken)) left[name] = amountOf(from, name).sub(quantity);
-  return left;
-}
-
 /** The larger amount of every name of any list. (02:A-8) */
 export function maxResources(...lists: readonly Resources[]): Resources {
   const most: Record<string, Quantity> = {};

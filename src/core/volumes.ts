@@ -132,12 +132,6 @@ export function volumeLimitExcess(
   return first;
 }
 
-/** In upstream's words. (02:E-2) */
-export function describeVolumeExcess({ driver, count, limit }: VolumeExcess): string {
-  const about = `provisioner=${driver}, volume-count=${count}, volume-limit=${limit}`;
-  return `checking volume usage, would exceed volume limit (${about})`;
-}
-
 type Term = readonly RequirementItem[];
 
 /** Where one claim's volume is, or may be provisioned. */

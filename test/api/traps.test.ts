@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Admission } from "../../src/api/admission.ts";
 import { labelPolicy } from "../../src/api/label-policy.ts";
-import { nodePoolRuntimeProblems } from "../../src/api/validation/node-pool.ts";
+import { reviewNodePool } from "../../src/api/validation/node-pool.ts";
 import { parseNillableDurationMs } from "../../src/util/duration.ts";
 import { base, change, getAt } from "../corpus/case.ts";
 
@@ -13,7 +13,7 @@ const pool = base("NodePool");
 function verdicts(key: string): { admitted: boolean; valid: boolean } {
   const object = change(pool, { "spec.template.spec.requirements": [{ key, operator: "Exists" }] });
   const { problems, object: stored } = admission.admit(object);
-  return { admitted: problems.length === 0, valid: nodePoolRuntimeProblems(stored as never, policy).length === 0 };
+  return { admitted: problems.length === 0, valid: reviewNodePool(stored as never, policy).problems.length === 0 };
 }
 
 describe("traps where two layers meet", () => {

@@ -3,7 +3,7 @@ import type { RequirementItem } from "../kubernetes/pod.ts";
 import { labelPolicy } from "../label-policy.ts";
 import { awsLabels, coreWellKnownLabels, kwokLabels, labels } from "../labels.ts";
 import { formatPath } from "../problem.ts";
-import { isManagedPool, nodePoolRuntimeProblems, type ReviewedPool, reviewNodePool } from "./node-pool.ts";
+import { isManagedPool, type ReviewedPool, reviewNodePool } from "./node-pool.ts";
 import type { TaintItem } from "./taints.ts";
 
 const aws = labelPolicy("aws");
@@ -24,7 +24,7 @@ function pool({ name = "default", labels: poolLabels, requirements = [], taints,
 }
 
 const problems = (parts: Parts, policy = aws) =>
-  nodePoolRuntimeProblems(pool(parts), policy).map(({ code, path }) => `${code} ${formatPath(path)}`);
+  reviewNodePool(pool(parts), policy).problems.map(({ code, path }) => `${code} ${formatPath(path)}`);
 const requirement = (item: RequirementItem, policy = aws) => problems({ requirements: [item] }, policy);
 
 describe("NodePool runtime validation", () => {
@@ -88,7 +88,7 @@ describe("NodePool runtime validation", () => {
     ],
     ["another provider's domain", { [kwokLabels.instanceCpu]: "x" }, []],
   ] as const)("01 §1.2.3, traps 5 and 7: labels with %s", (_what, poolLabels, codes) => {
-    expect(nodePoolRuntimeProblems(pool({ labels: poolLabels }), aws).map(({ code }) => code)).toEqual(codes);
+    expect(reviewNodePool(pool({ labels: poolLabels }), aws).problems.map(({ code }) => code)).toEqual(codes);
   });
 
   it.each(
@@ -138,7 +138,7 @@ describe("requirements", () => {
     ["In", ["x".repeat(64)], ["invalid-value"]],
   ] as const)("01 §4.2 %s %j", (operator, values, codes) => {
     expect(
-      nodePoolRuntimeProblems(pool({ requirements: [{ key, operator, values }] }), aws).map(({ code }) => code),
+      reviewNodePool(pool({ requirements: [{ key, operator, values }] }), aws).problems.map(({ code }) => code),
     ).toEqual(codes);
   });
 
@@ -148,7 +148,7 @@ describe("requirements", () => {
   });
 
   it("01 §7.9 Out was never an operator", () => {
-    expect(nodePoolRuntimeProblems(pool({ requirements: [{ key, operator: "Out" }] }), aws)[0]?.message).toContain(
+    expect(reviewNodePool(pool({ requirements: [{ key, operator: "Out" }] }), aws).problems[0]?.message).toContain(
       "did you mean NotIn",
     );
   });
@@ -232,7 +232,7 @@ describe("taints", () => {
     [{ key: "a", value: "a.com/b" }, []],
     [{ key: "a", effect: "no" }, ["invalid-value"]],
   ] as const)("01 §1.2.2 %j", (taint, codes) => {
-    expect(nodePoolRuntimeProblems(pool({ taints: [taint] }), aws).map(({ code }) => code)).toEqual(codes);
+    expect(reviewNodePool(pool({ taints: [taint] }), aws).problems.map(({ code }) => code)).toEqual(codes);
   });
 
   it("01 §1.2.2 a pair of key and effect is allowed once over both lists", () => {

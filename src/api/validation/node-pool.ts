@@ -36,10 +36,6 @@ export function reviewNodePool({ metadata, spec: { template } }: ReviewedPool, p
   };
 }
 
-export function nodePoolRuntimeProblems(pool: ReviewedPool, policy: LabelPolicy): readonly Problem[] {
-  return reviewNodePool(pool, policy).problems;
-}
-
 // The name becomes a label value on every claim and node; the CRD does not limit it accordingly. (01 §3.1.1)
 function nameProblems(name: string | undefined): readonly Problem[] {
   const error = name === undefined ? undefined : labelValueError(name);
