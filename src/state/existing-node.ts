@@ -44,6 +44,7 @@ export function existingNodeOf(source: ExistingNodeSource): ExistingNode {
   const pool = own[labels.nodePool];
   return {
     name,
+    ...(node?.metadata.name !== undefined && { nodeName: node.metadata.name }),
     providerId,
     hostname: own[labels.hostname] || name,
     labels: own,

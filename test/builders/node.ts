@@ -18,6 +18,8 @@ interface Draft {
   readonly isInitialized: boolean;
   /** A claim on its way up has no Node yet. */
   readonly hasNode: boolean;
+  /** Labels the Node itself lacks until it is registered; its claim has them. */
+  readonly claimLabels: Readonly<Record<string, string>>;
   readonly pods: readonly PodBuilder[];
   readonly daemons: readonly PodBuilder[];
   readonly volumeLimits: ReadonlyMap<string, number>;
@@ -33,6 +35,7 @@ export function node(name: string): NodeBuilder {
     allocatable: { cpu: "4", memory: "16Gi", pods: "110" },
     isInitialized: true,
     hasNode: true,
+    claimLabels: {},
     pods: [],
     daemons: [],
     volumeLimits: new Map(),
@@ -90,6 +93,12 @@ export class NodeBuilder {
     return this.#with({ isInitialized: false });
   }
 
+  /** There, but not registered: the label is on the claim alone. */
+  unregistered(key: string, value: string): NodeBuilder {
+    const claimLabels = { ...this.#draft.claimLabels, [labelKey(key)]: value };
+    return this.without(key).#with({ isInitialized: false, claimLabels });
+  }
+
   /** Launched, but not there yet. */
   inFlight(): NodeBuilder {
     return this.#with({ isInitialized: false, hasNode: false });
@@ -112,16 +121,17 @@ export class NodeBuilder {
   }
 
   build(volumes: VolumeIndex): BuiltNode {
-    const { name, pool, isInitialized, hasNode, taints, volumeLimits } = this.#draft;
+    const { name, pool, isInitialized, hasNode, taints, volumeLimits, claimLabels } = this.#draft;
     const daemons = this.#draft.daemons.map((one, at) => this.#bound(one, `daemon-${at}`));
     const pods = this.#draft.pods.map((one, at) => this.#bound(one, `pod-${at}`));
     const all = [...daemons, ...pods];
     const capacity = amounts({ ...this.#draft.allocatable, nodes: "1" });
     const existing: ExistingNode = {
       name,
+      ...(hasNode && { nodeName: name }),
       providerId: `kwok://${name}`,
       hostname: this.#draft.labels[labels.hostname] ?? name,
-      labels: this.#draft.labels,
+      labels: { ...this.#draft.labels, ...claimLabels },
       taints,
       isInitialized,
       ...(pool !== undefined && { nodePool: pool }),

@@ -8,7 +8,7 @@ import type { SchedulingProblem } from "../../src/core/scheduling/problem.ts";
 import { solve } from "../../src/core/scheduling/solve.ts";
 import { runs } from "../runs.ts";
 import { problemDraft } from "../twin/arbitrary.ts";
-import { buildProblem, describeDraft } from "../twin/draft.ts";
+import { buildProblem, describeDraft, type PodDraft } from "../twin/draft.ts";
 import { readable } from "../twin/readable.ts";
 
 function refused(problem: SchedulingProblem): readonly string[] {
@@ -31,6 +31,25 @@ describe("problems of every kind", () => {
       { numRuns: runs(5_000) },
     );
   }, 600_000);
+
+  it("02:X-10 a domain stays known though its first node is a claim without a Node", () => {
+    const running: PodDraft = { count: 1, cpu: "1", app: "x", traits: [] };
+    const asking: PodDraft = { ...running, cpu: "3500m" };
+    const problem = buildProblem({
+      seed: 1,
+      policy: {},
+      types: [{ cpu: 4, traits: [] }],
+      pools: [{ traits: [] }],
+      nodes: [
+        { zone: "z8", cpu: "4", traits: [["runs", running], ["inFlight"]] },
+        { zone: "z8", cpu: "1", traits: [] },
+      ],
+      pods: [{ ...asking, traits: [["spread", "zone", {}]] }, asking],
+      daemons: [],
+      volumes: [],
+    });
+    expect(readable(solve(reduceProblem(problem)))).toEqual(readable(solve(problem)));
+  });
 
   it("are explained, and what is suggested helps", () => {
     let cases = 0;

@@ -8,7 +8,7 @@ describe("plans of the scheduling scenarios", () => {
   const names = scenariosIn(folder);
 
   it("are all there", () => {
-    expect(names).toHaveLength(123);
+    expect(names).toHaveLength(126);
   });
 
   it.each(names.map((name) => [titleOf(name), name]))("02:%s", async (_, name) => {

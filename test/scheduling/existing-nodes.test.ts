@@ -54,6 +54,37 @@ describe("existing nodes", () => {
     expect(takes(over, pod().cpu("100m"))).toBe(false);
   });
 
+  it("02:A-8 a daemon that asks for what a node does not offer keeps nobody away from it", () => {
+    const gpuAgent = daemon().cpu("1").request("nvidia.com/gpu", "1");
+    const placed = (cpu: string) => solved(problem().nodes(node("n1")).daemons(gpuAgent).pod(web.cpu(cpu))).placements;
+    expect(placed("3")).toHaveLength(1);
+    expect(placed("3500m")).toHaveLength(0); // its cpu is kept all the same
+  });
+
+  it("02:G-1 keep room for a daemon though it does not tolerate a PreferNoSchedule taint", () => {
+    const slow = node("n1").taint("slow:PreferNoSchedule");
+    const wanted = web.cpu("4").tolerates({ operator: "Exists" });
+    const withDaemons = (...daemons: readonly ReturnType<typeof daemon>[]) =>
+      solved(
+        problem()
+          .nodes(slow)
+          .daemons(...daemons)
+          .pod(wanted),
+      ).placements;
+    expect(withDaemons()).toHaveLength(1);
+    expect(withDaemons(daemon().cpu("1"))).toHaveLength(0);
+  });
+
+  it("02:X-10 not registered yet are in the domain of their claim", () => {
+    const young = node("n1").unregistered("zone", "z8");
+    const decision = solved(
+      problem()
+        .nodes(young)
+        .pod(web.near("zone", { app: "web" })),
+    );
+    expect(podsOnNodes(decision)).toEqual({ n1: ["p-0"] });
+  });
+
   it("02:E-4 a resource that is not up yet is not there", () => {
     const gpu = web.request("nvidia.com/gpu", "1");
     expect(takes(node("n1").allocatable("nvidia.com/gpu", "0"), gpu)).toBe(false);

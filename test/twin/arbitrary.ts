@@ -160,6 +160,7 @@ const daemonDraft: fc.Arbitrary<PodDraft> = fc.record({
       some(requirement).map((wanted) => ["needs", wanted] as const),
       toleration.map((one) => ["tolerates", one] as const),
       fc.constantFrom(80, 443).map((port) => ["port", port, ""] as const),
+      fc.constant(["request", "nvidia.com/gpu", "1"] as const),
     ),
     { maxLength: 2 },
   ),
@@ -212,6 +213,8 @@ const nodeTrait: fc.Arbitrary<NodeTrait> = fc.oneof(
   daemonDraft.map((one) => ["runsDaemon", one] as const),
   fc.constantFrom(0, 1).map((limit) => ["volumeLimit", limit] as const),
   fc.constantFrom(["uninitialized"] as const, ["inFlight"] as const, ["leaving"] as const),
+  zone.map((where) => ["unregistered", "zone", where] as const),
+  team.map((name) => ["unregistered", "team", name] as const),
 );
 
 const nodeDraft: fc.Arbitrary<NodeDraft> = fc.record({

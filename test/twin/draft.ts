@@ -86,6 +86,7 @@ export type NodeTrait =
   | readonly ["volumeLimit", number]
   | readonly ["uninitialized"]
   | readonly ["inFlight"]
+  | readonly ["unregistered", string, string]
   | readonly ["leaving"];
 
 export interface NodeDraft {
@@ -234,6 +235,8 @@ function withNodeTrait(built: NodeBuilder, trait: NodeTrait): NodeBuilder {
       return built.uninitialized();
     case "inFlight":
       return built.inFlight();
+    case "unregistered":
+      return built.unregistered(trait[1], trait[2]);
     case "leaving":
       return built;
   }

@@ -6,7 +6,7 @@ import { Requirement } from "../../src/core/requirement.ts";
 import { Requirements } from "../../src/core/requirements.ts";
 import { amountOf, mergeResources, type Resources, resourcesFit, subtractResources } from "../../src/core/resources.ts";
 import type { ExistingNode, SchedulingProblem } from "../../src/core/scheduling/problem.ts";
-import { firstUntoleratedTaint } from "../../src/core/tolerations.ts";
+import { firstUntoleratedTaint, withPreferNoScheduleToleration } from "../../src/core/tolerations.ts";
 import { volumeLimitExcess } from "../../src/core/volumes.ts";
 import { type PodView, usesDynamicResources } from "./pod-view.ts";
 import { daemonTerms } from "./templates.ts";
@@ -41,7 +41,7 @@ function expectedDaemons(node: ExistingNode, problem: SchedulingProblem): Resour
   const daemons = problem.daemons.filter(
     (daemon) =>
       !(problem.policy.ignoreDra && usesDynamicResources(daemon)) &&
-      firstUntoleratedTaint(daemon.spec.tolerations, node.taints) === undefined &&
+      firstUntoleratedTaint(withPreferNoScheduleToleration(daemon.spec.tolerations), node.taints) === undefined &&
       daemonTerms(daemon, problem).some((wanted) => isCompatible(nodeLabels, wanted)),
   );
   const missing = subtractResources(

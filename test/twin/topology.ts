@@ -167,11 +167,11 @@ function seededDomains({ universe }: Topology, { type, key, filter }: Shape, pod
   return domainsOf(universe, key, ignoresTaints ? "any" : (pod.spec.tolerations ?? []));
 }
 
-/** The domains of Nodes that stay; a NodeClaim without a Node adds none. (02:X-10) */
+/** The domains of nodes that stay, by the labels that count; a NodeClaim without a Node adds none. (02:X-10, S-22) */
 function nodeDomains(problem: SchedulingProblem, { key, filter }: Shape): readonly string[] {
-  return problem.nodes.flatMap(({ name }) => {
-    const node = problem.nodesByName.get(name);
-    const domain = node?.labels[key];
+  return problem.nodes.flatMap(({ nodeName = "", labels: own }) => {
+    const node = problem.nodesByName.get(nodeName);
+    const domain = own[key];
     return node !== undefined && domain !== undefined && admits(filter, asFiltered(node, problem)) ? [domain] : [];
   });
 }

@@ -68,29 +68,35 @@ function distinctRequests(pods: readonly Pod[]): readonly Resources[] {
 
 /** Keeps one of several nodes that topology cannot tell apart, so that its domain stays known. (02:X-10) */
 class DomainRepresentatives {
-  readonly #keys: readonly string[];
+  readonly #topologyKeys: readonly string[];
+  readonly #filterKeys: readonly string[];
   readonly #seen = new Set<string>();
-  readonly #isNeeded: boolean;
+  readonly #nodesByName: SchedulingProblem["nodesByName"];
 
-  constructor({ pods, labelPolicy }: SchedulingProblem) {
-    const keys = new Set<string>();
-    let isNeeded = false;
+  constructor({ pods, labelPolicy, nodesByName }: SchedulingProblem) {
+    const topologyKeys = new Set<string>();
+    const filterKeys = new Set<string>();
     for (const spec of new Set(pods.map((pod) => pod.spec))) {
       const topology = topologyConstraintsOf(spec);
+      for (const { topologyKey } of topology) topologyKeys.add(topologyKey);
       if (topology.length === 0) continue;
-      isNeeded = true;
-      for (const key of [...topology.map(({ topologyKey }) => topologyKey), ...selectedKeys(spec)]) {
-        keys.add(key).add(normalizedKey(labelPolicy, key));
-      }
+      for (const key of selectedKeys(spec)) filterKeys.add(key).add(normalizedKey(labelPolicy, key));
     }
-    keys.delete(wellKnown.hostname); // a host is no domain before it has pods (02:X-2)
-    this.#keys = [...keys];
-    this.#isNeeded = isNeeded;
+    topologyKeys.delete(wellKnown.hostname); // a host is no domain before it has pods (02:X-2)
+    this.#topologyKeys = [...topologyKeys];
+    this.#filterKeys = [...filterKeys];
+    this.#nodesByName = nodesByName;
   }
 
-  isFirstOfDomain({ labels, taints }: ExistingNode): boolean {
-    if (!this.#isNeeded) return false;
-    const domainKey = JSON.stringify([this.#keys.map((key) => labels[key] ?? null), taints]);
+  /** Domains are read off the labels that count, filters read the Node. A NodeClaim without a Node adds no domain. */
+  isFirstOfDomain({ labels, nodeName = "" }: ExistingNode): boolean {
+    const node = this.#nodesByName.get(nodeName);
+    if (this.#topologyKeys.length === 0 || node === undefined) return false;
+    const domainKey = JSON.stringify([
+      this.#topologyKeys.map((key) => labels[key] ?? null),
+      this.#filterKeys.map((key) => node.labels[key] ?? null),
+      node.taints,
+    ]);
     if (this.#seen.has(domainKey)) return false;
     this.#seen.add(domainKey);
     return true;

@@ -49,10 +49,15 @@ export function daemonRequestsOnNode(
 ): Resources {
   const compatible = daemons.filter(
     ({ pod, alternatives }) =>
-      firstUntoleratedTaint(pod.spec.tolerations, node.taints) === undefined &&
+      toleratesHardTaints(pod, node.taints) &&
       alternatives.some((requirements) => isCompatible(node.requirements, requirements)),
   );
   return mergeResources(...compatible.map(({ requests }) => requests));
+}
+
+/** DaemonSet pods run in spite of PreferNoSchedule taints. (02:G-1) */
+function toleratesHardTaints({ spec }: Pod, taints: readonly Taint[]): boolean {
+  return firstUntoleratedTaint(withPreferNoScheduleToleration(spec.tolerations), taints) === undefined;
 }
 
 interface DaemonGroupInput {
@@ -75,10 +80,7 @@ export function* groupDaemons({
   wellKnown,
 }: DaemonGroupInput): Steps<readonly DaemonGroup[]> {
   const schedulableDaemons = daemons
-    .filter(
-      ({ pod }) =>
-        firstUntoleratedTaint(withPreferNoScheduleToleration(pod.spec.tolerations), template.taints) === undefined,
-    )
+    .filter(({ pod }) => toleratesHardTaints(pod, template.taints))
     .map((daemon) => ({
       daemon,
       alternatives: daemon.alternatives.filter((one) =>

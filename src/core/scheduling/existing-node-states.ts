@@ -37,8 +37,12 @@ function existingNodeState(
     ),
   );
   const remainingResources = space.capacityRow(node.available);
-  for (const [dimension, amount] of space.requestRow(missingDaemonRequests).entries())
-    (remainingResources[dimension] as number) -= amount;
+  const missingRow = space.requestRow(missingDaemonRequests);
+  // A daemon may ask for what the node does not offer: it will not run there, and must not keep other pods away. (02:A-8)
+  for (const name of Object.keys(node.available)) {
+    const dimension = space.indexOf(name);
+    (remainingResources[dimension] as number) -= missingRow[dimension] as number;
+  }
   return {
     index,
     node,

@@ -74,7 +74,10 @@ export interface NodeLabelsAndTaints {
 
 /** A node that stays, as scheduling sees it, with what cluster state has already computed. (02 §2.3) */
 export interface ExistingNode {
+  /** The NodeClaim's until the Node is registered, then the Node's. (02:S-22) */
   readonly name: string;
+  /** The name of its Node object; a NodeClaim that is starting has none yet. */
+  readonly nodeName?: string;
   readonly providerId: string;
   /** The hostname label, or the name. (02:S-23) */
   readonly hostname: string;

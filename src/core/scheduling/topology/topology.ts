@@ -157,15 +157,18 @@ export class Topology {
     for (const domain of tieBreakOrder(group.spec.key, domains, this.#problem.seed)) group.register(domain);
   }
 
-  /** Values on Node objects that stay; a NodeClaim without a Node has none yet. (02:X-10) */
+  /**
+   * Values of nodes that stay; a NodeClaim without a Node has none yet. Until a Node is registered its claim has the
+   * labels, but whether it counts is read off the Node. (02:X-10, S-22)
+   */
   #nodeDomains({ key, filter }: TopologyGroupSpec): Iterable<string> {
     const known = filter === TopologyNodeFilter.none ? this.#nodeDomainsBy.get(key) : undefined;
     if (known !== undefined) return known;
     const domains = new Set<string>();
-    for (const { name } of this.#problem.nodes) {
-      const topologyNode = this.#topologyNode(name);
-      const domain = topologyNode?.labelOf(key);
-      if (topologyNode !== undefined && domain !== undefined && filter.matches(topologyNode)) domains.add(domain);
+    for (const { nodeName = "", labels: own } of this.#problem.nodes) {
+      const domain = Object.hasOwn(own, key) ? own[key] : undefined;
+      const topologyNode = domain === undefined ? undefined : this.#topologyNode(nodeName);
+      if (domain !== undefined && topologyNode !== undefined && filter.matches(topologyNode)) domains.add(domain);
     }
     if (filter === TopologyNodeFilter.none) this.#nodeDomainsBy.set(key, domains);
     return domains;
