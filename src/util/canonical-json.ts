@@ -4,6 +4,7 @@ export function canonicalJson(value: unknown): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
   const parts = Object.entries(value)
     .filter(([, field]) => field !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([key, field]) => `${JSON.stringify(key)}:${canonicalJson(field)}`);
-  return `{${parts.sort().join()}}`;
+  return `{${parts.join()}}`;
 }

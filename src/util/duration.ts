@@ -19,15 +19,21 @@ const unitNs: Readonly<Record<string, bigint>> = {
 const component = /(?=\.?\d)(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)/gy;
 
 /**
- * Parses Go's duration syntax ("1h30m", "1.5s", "-500us", "0") into milliseconds; undefined if the text is not a
- * duration or out of Go's range. Fractions of a nanosecond are cut off.
+ * Parses Go's duration syntax ("1h30m", "1.5s", "-500us", "0") into nanoseconds; undefined if the text is not a duration
+ * or out of Go's range. Fractions of a nanosecond are cut off.
  */
-export function parseDurationMs(text: string): number | undefined {
+export function parseDurationNs(text: string): bigint | undefined {
   const isNegative = text.startsWith("-");
   const unsigned = isNegative || text.startsWith("+") ? text.slice(1) : text;
   const ns = unsigned === "0" ? 0n : sumOfComponents(unsigned);
   if (ns === undefined || ns > (isNegative ? maxNs + 1n : maxNs)) return undefined;
-  return toMs(isNegative ? -ns : ns);
+  return isNegative ? -ns : ns;
+}
+
+/** Like parseDurationNs, in milliseconds. */
+export function parseDurationMs(text: string): number | undefined {
+  const ns = parseDurationNs(text);
+  return ns === undefined ? undefined : toMs(ns);
 }
 
 /** Like parseDurationMs, for fields that also accept `Never`. (01 §0.3) */

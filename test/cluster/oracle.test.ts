@@ -1,10 +1,16 @@
+import { execFile } from "node:child_process";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { beforeAll, expect, it } from "vitest";
+import { nodePoolHashVersion } from "../../src/api/hash/hash-drift.ts";
+import { nodePoolHash } from "../../src/api/hash/node-pool-hash.ts";
 import { remake } from "../oracle/answers.ts";
+import { poolsToHash } from "../oracle/random-pools.ts";
 import { readScenario } from "../scenarios/run.ts";
 import { goProgram } from "./binaries.ts";
 import { describeOnCluster } from "./shared.ts";
 
+const execute = promisify(execFile);
 const scenarios = join(import.meta.dirname, "..", "fixtures", "scenarios");
 
 /** One of each sort of question and answer; `npm run oracle:expect -- --check` asks all of them. */
@@ -29,5 +35,17 @@ describeOnCluster("the oracle gives the committed answers", () => {
 
   it.each(files)("%s (%s)", async (_, file) => {
     expect(await remake(file, { oracle, scenarios })).toBe(readScenario(file));
+  });
+
+  it("01 §6.3 our hash of a pool's template has upstream's bits", async () => {
+    const pools = poolsToHash(2_000);
+    const ours = pools.map(({ metadata, spec }) => ({
+      nodePool: metadata.name,
+      hash: nodePoolHash(spec.template),
+      version: nodePoolHashVersion,
+    }));
+    const asked = execute(oracle, ["hash", "-"], { maxBuffer: 2 ** 26 });
+    asked.child.stdin?.end(JSON.stringify({ apiVersion: "v1", kind: "List", items: pools }));
+    expect(JSON.parse((await asked).stdout)).toEqual(ours);
   });
 });

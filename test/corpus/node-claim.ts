@@ -18,7 +18,7 @@ const wholeCases: readonly Case[] = [
     metadata: {
       name: "case",
       labels: { "karpenter.sh/nodepool": "default", "karpenter.kwok.sh/kwoknodeclass": "default" },
-      annotations: { "karpenter.sh/nodepool-hash": "1", "karpenter.sh/nodepool-hash-version": "ts-v1" },
+      annotations: { "karpenter.sh/nodepool-hash": "1", "karpenter.sh/nodepool-hash-version": "v3" },
       ownerReferences: [
         { apiVersion: "karpenter.sh/v1", kind: "NodePool", name: "default", uid: "1", blockOwnerDeletion: true },
       ],

@@ -70,7 +70,7 @@ describe("nodeclass", () => {
     });
     expect(status?.instanceProfile).toMatch(/^simulated_\d+$/);
     expect(metadata.finalizers).toEqual([finalizers.ec2NodeClass]);
-    expect(metadata.annotations?.[annotations.ec2NodeClassHashVersion]).toBe("ts-v1");
+    expect(metadata.annotations?.[annotations.ec2NodeClassHashVersion]).toBe("v6");
   });
 
   it.each([

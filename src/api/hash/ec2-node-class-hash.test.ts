@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ec2NodeClassHash, type HashedNodeClass } from "./ec2-node-class-hash.ts";
+import { textHash } from "./struct-hash.ts";
 
 const ca = { caBundle: "test-ca-bundle" };
 const base: HashedNodeClass = {
@@ -154,19 +155,18 @@ describe("ec2NodeClassHash", () => {
     expect(hash(turned)).toBe(unchanged);
   });
 
-  it("01 §6.3 empty collections are the same as none", () => {
+  it("01 §6.3 an unset field is not an empty one", () => {
     const bare: HashedNodeClass = { role: "r", amiFamily: "AL2023" };
-    const empty = {
-      ...bare,
-      tags: {},
-      blockDeviceMappings: [],
-      networkInterfaces: [],
-      cpuOptions: {},
-      metadataOptions: {},
-      kubelet: {},
-    };
-    expect(ec2NodeClassHash(empty, ca)).toBe(ec2NodeClassHash(bare, ca));
-    expect(ec2NodeClassHash({ ...bare, userData: "" }, ca)).toBe(ec2NodeClassHash(bare, ca));
+    const empty: readonly HashedNodeClass[] = [
+      { tags: {} },
+      { blockDeviceMappings: [] },
+      { cpuOptions: {} },
+      { metadataOptions: {} },
+      { userData: "" },
+    ];
+    const hashes = [{}, ...empty].map((one) => ec2NodeClassHash({ ...bare, ...one }, ca));
+    expect(new Set(hashes).size).toBe(hashes.length);
+    expect(ec2NodeClassHash({ ...bare, kubelet: {} }, ca)).toBe(ec2NodeClassHash(bare, ca));
   });
 
   it("01 §6.2 sizes are compared as quantities, and an unset root volume is none", () => {
@@ -177,7 +177,88 @@ describe("ec2NodeClassHash", () => {
     ).toBe(unchanged);
   });
 
-  it("01 §6.3 keeps its value: changing it needs a new version", () => {
-    expect(unchanged).toMatchInlineSnapshot(`"8391879290500306647"`);
+  it("01 §6.2 the kubelet block is hashed as Go writes it", () => {
+    const expected = ec2NodeClassHash({ ...base, kubelet: undefined }, ca);
+    const jsonOf = (kubelet: HashedNodeClass["kubelet"]) =>
+      BigInt(hash({ kubelet })) ^ BigInt(expected) ^ textHash("null");
+    expect(jsonOf({ b: "<&>", a: 1 })).toBe(textHash('{"a":1,"b":"\\u003c\\u0026\\u003e"}'));
+  });
+});
+
+/** The object of upstream's own test, in which every hash is written out. */
+const published: HashedNodeClass = {
+  role: "role-1",
+  tags: { "keyTag-1": "valueTag-1", "keyTag-2": "valueTag-2" },
+  context: "fake-context",
+  detailedMonitoring: false,
+  associatePublicIPAddress: false,
+  metadataOptions: {
+    httpEndpoint: "disabled",
+    httpProtocolIPv6: "disabled",
+    httpPutResponseHopLimit: 1,
+    httpTokens: "optional",
+  },
+  blockDeviceMappings: [
+    {
+      deviceName: "map-device-1",
+      ebs: {
+        deleteOnTermination: false,
+        encrypted: false,
+        iops: 0,
+        kmsKeyID: "fakeKMSKeyID",
+        snapshotID: "fakeSnapshot",
+        throughput: 0,
+        volumeSize: "2G",
+        volumeType: "standard",
+      },
+    },
+    { deviceName: "map-device-2" },
+  ],
+  userData: "userdata-test-1",
+};
+
+const [first = {}, second = {}] = published.blockDeviceMappings ?? [];
+const withFirst = (changes: Partial<Device>) => ({ blockDeviceMappings: [{ ...first, ...changes }, second] });
+const withVolume = (changes: NonNullable<Device["ebs"]>) => withFirst({ ebs: { ...first.ebs, ...changes } });
+const withOptions = (changes: object) => ({ metadataOptions: { ...published.metadataOptions, ...changes } });
+
+/** Of release v1.14.1, whose version v5 lacks the kubelet's text and is otherwise the same when there is none. */
+const publishedHashes: readonly (readonly [string, string, HashedNodeClass])[] = [
+  ["base", "2608468723537941485", {}],
+  ["userData", "2153344579995979450", { userData: "userdata-test-2" }],
+  ["tags", "4608386791045313156", { tags: { ...published.tags, "keyTag-test-3": "valueTag-test-3" } }],
+  ["context", "11612053647989098410", { context: "context-2" }],
+  ["detailedMonitoring", "11845605438531206428", { detailedMonitoring: true }],
+  ["instanceStorePolicy", "6430637013089544585", { instanceStorePolicy: "RAID0" }],
+  ["associatePublicIPAddress", "6811176403923819181", { associatePublicIPAddress: true }],
+  ["httpEndpoint", "8158886403801636337", withOptions({ httpEndpoint: "enabled" })],
+  ["httpProtocolIPv6", "12355196004817691031", withOptions({ httpProtocolIPv6: "enabled" })],
+  ["httpPutResponseHopLimit", "8968306366664488826", withOptions({ httpPutResponseHopLimit: 10 })],
+  ["httpTokens", "12408995450371615650", withOptions({ httpTokens: "required" })],
+  ["deviceName", "13986335469721503441", withFirst({ deviceName: "map-device-test-3" })],
+  ["rootVolume", "14242690863945643402", withFirst({ rootVolume: true })],
+  ["deleteOnTermination", "12316454167870753581", withVolume({ deleteOnTermination: true })],
+  ["encrypted", "17753517657333560591", withVolume({ encrypted: true })],
+  ["iops", "2249322442135400321", withVolume({ iops: 10 })],
+  ["kmsKeyID", "12259594419287406661", withVolume({ kmsKeyID: "test" })],
+  ["snapshotID", "1149563513090550380", withVolume({ snapshotID: "test" })],
+  ["throughput", "12068199760789564545", withVolume({ throughput: 10 })],
+  ["volumeType", "16361719363399715944", withVolume({ volumeType: "io1" })],
+  ["volumeSize", "3564293065344858862", withVolume({ volumeSize: "10G" })],
+  ["tcpEstablishedTimeout", "12177489405137904098", { connectionTracking: { tcpEstablishedTimeout: 300 } }],
+  ["udpStreamTimeout", "17567831983996427", { connectionTracking: { udpStreamTimeout: 120 } }],
+  ["udpTimeout", "5078825826133662844", { connectionTracking: { udpTimeout: 45 } }],
+  ["cpuOptions", "17001101224536964682", { cpuOptions: { nestedVirtualization: "enabled" } }],
+  ["instanceProfile", "3585768058063247698", { role: undefined, instanceProfile: "test-instance-profile" }],
+];
+
+describe("upstream's published hashes of an EC2NodeClass", () => {
+  it("01 §6.3 version v6", () => {
+    expect(ec2NodeClassHash(published, ca)).toBe("11148166120438674859");
+  });
+
+  it.each(publishedHashes)("01 §6.3 version v5, %s", (_what, hash, change) => {
+    const ours = BigInt(ec2NodeClassHash({ ...published, ...change }, ca));
+    expect((ours ^ textHash("null")).toString()).toBe(hash);
   });
 });

@@ -1,39 +1,62 @@
 import { canonicalJson } from "../../util/canonical-json.ts";
-import { hash64 } from "../../util/hash.ts";
 import { Quantity } from "../../util/quantity.ts";
 import { type AmiSelection, resolvedAmiFamily } from "../validation/ami-family.ts";
 import {
-  type Canonical,
-  canonicalMap,
-  canonicalNonZero,
-  canonicalScalar,
-  canonicalSet,
-  canonicalStruct,
-} from "./canonical.ts";
+  type FieldHash,
+  integerHash,
+  mapHash,
+  optionalHash,
+  plainTextHash,
+  setHash,
+  structHash,
+  textHash,
+} from "./struct-hash.ts";
 
-type Scalars<K extends string> = { readonly [key in K]?: string | number | boolean | undefined };
-
-interface HashedDevice extends Scalars<"deviceName" | "rootVolume"> {
-  readonly ebs?: (Scalars<(typeof ebsFields)[number]> & { readonly volumeSize?: string | undefined }) | undefined;
+interface HashedVolume {
+  readonly deleteOnTermination?: boolean | undefined;
+  readonly encrypted?: boolean | undefined;
+  readonly iops?: number | undefined;
+  readonly kmsKeyID?: string | undefined;
+  readonly snapshotID?: string | undefined;
+  readonly throughput?: number | undefined;
+  readonly volumeInitializationRate?: number | undefined;
+  readonly volumeSize?: string | undefined;
+  readonly volumeType?: string | undefined;
 }
 
-const ebsFields = [
-  "volumeType",
-  "deleteOnTermination",
-  "encrypted",
-  "iops",
-  "throughput",
-  "kmsKeyID",
-  "snapshotID",
-  "volumeInitializationRate",
-] as const;
+interface HashedDevice {
+  readonly deviceName?: string | undefined;
+  readonly rootVolume?: boolean | undefined;
+  readonly ebs?: HashedVolume | undefined;
+}
+
+interface HashedInterface {
+  readonly networkCardIndex?: number | undefined;
+  readonly deviceIndex?: number | undefined;
+  readonly interfaceType?: string | undefined;
+}
+
+interface HashedMetadataOptions {
+  readonly httpEndpoint?: string | undefined;
+  readonly httpProtocolIPv6?: string | undefined;
+  readonly httpPutResponseHopLimit?: number | undefined;
+  readonly httpTokens?: string | undefined;
+}
+
+interface HashedConnectionTracking {
+  readonly tcpEstablishedTimeout?: number | undefined;
+  readonly udpStreamTimeout?: number | undefined;
+  readonly udpTimeout?: number | undefined;
+}
 
 /**
  * The part of an EC2NodeClass spec that is hashed. Selector terms and ipPrefixCount are not: what the terms resolve to is
  * compared with the instance instead. (01 §6.2)
  */
 export interface HashedNodeClass extends AmiSelection {
-  readonly placementGroupSelector?: Scalars<"name" | "id"> | undefined;
+  readonly placementGroupSelector?:
+    | { readonly name?: string | undefined; readonly id?: string | undefined }
+    | undefined;
   readonly associatePublicIPAddress?: boolean | undefined;
   readonly userData?: string | undefined;
   readonly role?: string | undefined;
@@ -41,80 +64,114 @@ export interface HashedNodeClass extends AmiSelection {
   readonly tags?: Readonly<Record<string, string>> | undefined;
   readonly blockDeviceMappings?: readonly HashedDevice[] | undefined;
   readonly instanceStorePolicy?: string | undefined;
-  readonly networkInterfaces?: readonly Scalars<"networkCardIndex" | "deviceIndex" | "interfaceType">[] | undefined;
+  readonly networkInterfaces?: readonly HashedInterface[] | undefined;
   readonly detailedMonitoring?: boolean | undefined;
-  readonly metadataOptions?:
-    | Scalars<"httpEndpoint" | "httpProtocolIPv6" | "httpPutResponseHopLimit" | "httpTokens">
-    | undefined;
-  readonly connectionTracking?: Scalars<"tcpEstablishedTimeout" | "udpStreamTimeout" | "udpTimeout"> | undefined;
+  readonly metadataOptions?: HashedMetadataOptions | undefined;
+  readonly connectionTracking?: HashedConnectionTracking | undefined;
   readonly context?: string | undefined;
-  readonly cpuOptions?: Scalars<"nestedVirtualization"> | undefined;
+  readonly cpuOptions?: { readonly nestedVirtualization?: string | undefined } | undefined;
   readonly kubelet?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** The cluster's CA bundle is part of every instance's boot configuration, so it is hashed too. */
+/**
+ * Upstream's hash of version `v6`: the spec, the resolved image family, the cluster's CA bundle (part of every instance's
+ * boot configuration) and the kubelet block, as a set of four. (01 §6.2, §6.3)
+ */
 export function ec2NodeClassHash(
   spec: HashedNodeClass,
   { caBundle }: { readonly caBundle?: string | undefined },
 ): string {
-  const canonical = canonicalStruct({
-    spec: canonicalSpec(spec),
-    amiFamily: canonicalNonZero(resolvedAmiFamily(spec)),
-    caBundle: canonicalNonZero(caBundle),
-    kubelet: canonicalKubelet(spec.kubelet),
-  });
-  return hash64(canonical ?? "");
+  return setHash([
+    specHash(spec),
+    textHash(resolvedAmiFamily(spec)),
+    textHash(caBundle ?? ""),
+    textHash(kubeletText(spec.kubelet)),
+  ]).toString();
 }
 
-function canonicalSpec(spec: HashedNodeClass): Canonical {
-  return canonicalStruct({
-    placementGroupSelector: canonicalScalars(spec.placementGroupSelector, ["name", "id"]),
-    associatePublicIPAddress: canonicalScalar(spec.associatePublicIPAddress),
-    userData: canonicalScalar(spec.userData),
-    role: canonicalNonZero(spec.role),
-    instanceProfile: canonicalScalar(spec.instanceProfile),
-    tags: canonicalMap(spec.tags),
-    blockDeviceMappings: canonicalSet(spec.blockDeviceMappings?.map(canonicalDevice)),
-    instanceStorePolicy: canonicalScalar(spec.instanceStorePolicy),
-    networkInterfaces: canonicalSet(
-      spec.networkInterfaces?.map((one) => canonicalScalars(one, ["networkCardIndex", "deviceIndex", "interfaceType"])),
+const text = (value: string | null | undefined): FieldHash => optionalHash(value, textHash);
+const flag = (value: boolean | null | undefined): FieldHash => optionalHash(value, (one) => integerHash(one, 1));
+const int32 = (value: number | null | undefined): FieldHash => optionalHash(value, (one) => integerHash(one, 4));
+const int64 = (value: number | null | undefined): FieldHash => optionalHash(value, (one) => integerHash(one, 8));
+
+function specHash(spec: HashedNodeClass): bigint {
+  return structHash("EC2NodeClassSpec", {
+    PlacementGroupSelector: optionalHash(spec.placementGroupSelector, ({ name, id }) =>
+      structHash("PlacementGroupSelector", { Name: text(name), ID: text(id) }),
     ),
-    detailedMonitoring: canonicalScalar(spec.detailedMonitoring),
-    metadataOptions: canonicalScalars(spec.metadataOptions, [
-      "httpEndpoint",
-      "httpProtocolIPv6",
-      "httpPutResponseHopLimit",
-      "httpTokens",
-    ]),
-    connectionTracking: canonicalScalars(spec.connectionTracking, [
-      "tcpEstablishedTimeout",
-      "udpStreamTimeout",
-      "udpTimeout",
-    ]),
-    context: canonicalScalar(spec.context),
-    cpuOptions: canonicalScalars(spec.cpuOptions, ["nestedVirtualization"]),
+    AssociatePublicIPAddress: flag(spec.associatePublicIPAddress),
+    UserData: text(spec.userData),
+    Role: plainTextHash(spec.role),
+    InstanceProfile: text(spec.instanceProfile),
+    Tags: optionalHash(spec.tags, mapHash),
+    BlockDeviceMappings: optionalHash(spec.blockDeviceMappings, (devices) => setHash(devices.map(deviceHash))),
+    InstanceStorePolicy: text(spec.instanceStorePolicy),
+    NetworkInterfaces: optionalHash(spec.networkInterfaces, (interfaces) => setHash(interfaces.map(interfaceHash))),
+    DetailedMonitoring: flag(spec.detailedMonitoring),
+    MetadataOptions: optionalHash(spec.metadataOptions, metadataOptionsHash),
+    ConnectionTracking: optionalHash(spec.connectionTracking, connectionTrackingHash),
+    Context: text(spec.context),
+    CPUOptions: optionalHash(spec.cpuOptions, ({ nestedVirtualization }) =>
+      structHash("CPUOptions", { NestedVirtualization: text(nestedVirtualization) }),
+    ),
   });
 }
 
-function canonicalScalars<K extends string>(fields: Scalars<K> | undefined, names: readonly K[]): Canonical {
-  return canonicalStruct(Object.fromEntries(names.map((name) => [name, canonicalScalar(fields?.[name])])));
-}
-
-function canonicalDevice({ deviceName, rootVolume, ebs }: HashedDevice): Canonical {
-  const size = ebs?.volumeSize === undefined ? undefined : volumeSize(ebs.volumeSize);
-  const volume = ebs && canonicalStruct({ size: canonicalScalar(size), others: canonicalScalars(ebs, ebsFields) });
-  return canonicalStruct({
-    deviceName: canonicalScalar(deviceName),
-    rootVolume: canonicalNonZero(rootVolume),
-    ebs: volume,
+function deviceHash({ deviceName, ebs, rootVolume }: HashedDevice): bigint {
+  return structHash("BlockDeviceMapping", {
+    DeviceName: text(deviceName),
+    EBS: optionalHash(ebs, volumeHash),
+    RootVolume: flag(rootVolume || undefined),
   });
 }
 
-function volumeSize(text: string): string {
-  return Quantity.tryParse(text)?.canonical() ?? text;
+function volumeHash(volume: HashedVolume): bigint {
+  return structHash("BlockDevice", {
+    DeleteOnTermination: flag(volume.deleteOnTermination),
+    Encrypted: flag(volume.encrypted),
+    IOPS: int64(volume.iops),
+    KMSKeyID: text(volume.kmsKeyID),
+    SnapshotID: text(volume.snapshotID),
+    Throughput: int64(volume.throughput),
+    VolumeInitializationRate: int32(volume.volumeInitializationRate),
+    VolumeSize: optionalHash(volume.volumeSize, (size) => textHash(Quantity.tryParse(size)?.canonical() ?? size)),
+    VolumeType: text(volume.volumeType),
+  });
 }
 
-// The kubelet block is the user's own: nothing in it is normalised but the order of keys. (01 §9.16)
-function canonicalKubelet(block: HashedNodeClass["kubelet"]): Canonical {
-  return block === undefined || Object.keys(block).length === 0 ? undefined : canonicalJson(block);
+function interfaceHash({ networkCardIndex, deviceIndex, interfaceType }: HashedInterface): bigint {
+  return structHash("NetworkInterface", {
+    NetworkCardIndex: int32(networkCardIndex || undefined),
+    DeviceIndex: int32(deviceIndex || undefined),
+    InterfaceType: plainTextHash(interfaceType),
+  });
+}
+
+function metadataOptionsHash(options: HashedMetadataOptions): bigint {
+  return structHash("MetadataOptions", {
+    HTTPEndpoint: text(options.httpEndpoint),
+    HTTPProtocolIPv6: text(options.httpProtocolIPv6),
+    HTTPPutResponseHopLimit: int64(options.httpPutResponseHopLimit),
+    HTTPTokens: text(options.httpTokens),
+  });
+}
+
+function connectionTrackingHash(tracking: HashedConnectionTracking): bigint {
+  return structHash("ConnectionTracking", {
+    TCPEstablishedTimeout: int32(tracking.tcpEstablishedTimeout),
+    UDPStreamTimeout: int32(tracking.udpStreamTimeout),
+    UDPTimeout: int32(tracking.udpTimeout),
+  });
+}
+
+/**
+ * The kubelet block is the user's own: nothing in it is normalised but the order of keys (01 §9.16). Go's JSON escapes
+ * what could end a script element.
+ */
+function kubeletText(block: HashedNodeClass["kubelet"]): string {
+  if (block === undefined || block === null || Object.keys(block).length === 0) return "null";
+  return canonicalJson(block).replace(
+    /[<>&\u2028\u2029]/g,
+    (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }

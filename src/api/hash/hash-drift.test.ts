@@ -9,7 +9,9 @@ import {
 
 const stamp = hashAnnotationKeys.nodePool;
 const stamped = (hash: string, version: string) => ({ [stamp.hash]: hash, [stamp.version]: version });
-const current = "ts-v1";
+const current = nodePoolHashVersion;
+/** What we wrote before our bits were upstream's. */
+const former = "ts-v1";
 
 describe("isDriftedByHash", () => {
   const full = stamped("1", current);
@@ -20,7 +22,7 @@ describe("isDriftedByHash", () => {
   });
 
   it("01 §6.3 hashes of two versions say nothing", () => {
-    expect(isDriftedByHash(stamp, { claim: stamped("1", "v3"), owner: stamped("2", current) })).toBe(false);
+    expect(isDriftedByHash(stamp, { claim: stamped("1", former), owner: stamped("2", current) })).toBe(false);
   });
 
   it.each([stamp.hash, stamp.version])("01 §6.3 without %s on either side there is no drift", (key) => {
@@ -37,14 +39,14 @@ describe("isDriftedByHash", () => {
 
 describe("restamping", () => {
   const claims = [
-    { name: "old", annotations: stamped("7", "v3"), isDrifted: false },
-    { name: "drifted", annotations: stamped("8", "v3"), isDrifted: true },
+    { name: "old", annotations: stamped("7", former), isDrifted: false },
+    { name: "drifted", annotations: stamped("8", former), isDrifted: true },
     { name: "current", annotations: stamped("9", current), isDrifted: false },
     { name: "bare", isDrifted: false },
   ];
 
-  it("01 §9.18 our versions are not upstream's", () => {
-    expect([nodePoolHashVersion, ec2NodeClassHashVersion]).toEqual(["ts-v1", "ts-v1"]);
+  it("01 §9.18 our versions are upstream's, because our bits are", () => {
+    expect([nodePoolHashVersion, ec2NodeClassHashVersion]).toEqual(["v3", "v6"]);
   });
 
   it("01 §6.3 a static change stamps the owner alone: its claims keep the hash they were made with", () => {
@@ -62,7 +64,7 @@ describe("restamping", () => {
   });
 
   it("01 §6.3 a new version walks the claims; drifted ones keep their hash, current ones are left alone", () => {
-    expect(hashUpdatesFor(stamp, { hash: "2", version: current, owner: stamped("1", "v3"), claims })).toEqual({
+    expect(hashUpdatesFor(stamp, { hash: "2", version: current, owner: stamped("1", former), claims })).toEqual({
       claims: [
         { name: "old", annotations: stamped("2", current) },
         { name: "drifted", annotations: { [stamp.version]: current } },
@@ -72,8 +74,8 @@ describe("restamping", () => {
     });
   });
 
-  it("01 §6.3 a cluster taken over from upstream does not roll: only what was drifted stays so", () => {
-    const owner = stamped("111", "v3");
+  it("01 §6.3 a cluster with our former hashes does not roll: only what was drifted stays so", () => {
+    const owner = stamped("111", former);
     const theirs = claims.filter(({ name }) => name !== "current");
     const done = hashUpdatesFor(stamp, { hash: "2", version: current, owner, claims: theirs });
     const drifted = theirs.filter(({ name, annotations }) => {

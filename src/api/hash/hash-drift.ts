@@ -3,12 +3,12 @@ import { annotations } from "../labels.ts";
 export type Annotations = Readonly<Record<string, string>>;
 
 /**
- * Versions of our hashes. Ours differ from upstream's bit for bit, so the names must too: with `v3` or `v6` every node of
- * a cluster taken over would look drifted. Bump when a hashed default changes, or a field joins, leaves or changes type.
- * (01 §6.3, §9.18)
+ * Versions of the hashes. Our bits are upstream's, so are the versions: a cluster goes from one to the other and back
+ * without any claim being stamped anew. They change when a hashed default changes, or a field joins, leaves or changes
+ * its type. Claims of any other version, such as our former `ts-v1`, are stamped anew. (01 §6.3)
  */
-export const nodePoolHashVersion = "ts-v1";
-export const ec2NodeClassHashVersion = "ts-v1";
+export const nodePoolHashVersion = "v3";
+export const ec2NodeClassHashVersion = "v6";
 
 /** The annotations that hold a hash and its version, on the owner and its claims. */
 export interface HashAnnotationKeys {

@@ -1,13 +1,15 @@
-import { parseNillableDurationMs } from "../../util/duration.ts";
-import { hash64 } from "../../util/hash.ts";
+import { neverDuration, parseDurationNs } from "../../util/duration.ts";
 import {
-  type Canonical,
-  canonicalMap,
-  canonicalNonZero,
-  canonicalScalar,
-  canonicalSet,
-  canonicalStruct,
-} from "./canonical.ts";
+  bytesHash,
+  type FieldHash,
+  integerHash,
+  mapHash,
+  optionalHash,
+  plainTextHash,
+  setHash,
+  structHash,
+  textHash,
+} from "./struct-hash.ts";
 
 interface HashedTaint {
   readonly key: string;
@@ -33,33 +35,73 @@ export interface HashedTemplate {
   };
 }
 
+/** Bit for bit upstream's hash of version `v3`; names and order are those of its Go types. (01 §6.1, §6.3) */
 export function nodePoolHash({ metadata, spec }: HashedTemplate): string {
-  const { group, kind, name } = spec.nodeClassRef;
-  const canonical = canonicalStruct({
-    labels: canonicalMap(metadata?.labels),
-    annotations: canonicalMap(metadata?.annotations),
-    taints: canonicalSet(spec.taints?.map(canonicalTaint)),
-    startupTaints: canonicalSet(spec.startupTaints?.map(canonicalTaint)),
-    nodeClassRef: canonicalNonZeros({ group, kind, name }),
-    terminationGracePeriod: canonicalDuration(spec.terminationGracePeriod),
-    expireAfter: canonicalDuration(spec.expireAfter),
+  return structHash("NodeClaimTemplate", { ObjectMeta: metadataHash(metadata), Spec: specHash(spec) }).toString();
+}
+
+function metadataHash(metadata: HashedTemplate["metadata"]): FieldHash {
+  const labels = optionalHash(metadata?.labels, mapHash);
+  const annotations = optionalHash(metadata?.annotations, mapHash);
+  if (labels === undefined && annotations === undefined) return undefined;
+  return structHash("ObjectMeta", { Labels: labels, Annotations: annotations });
+}
+
+function specHash(spec: HashedTemplate["spec"]): bigint {
+  return structHash("NodeClaimTemplateSpec", {
+    Taints: optionalHash(spec.taints, taintsHash),
+    StartupTaints: optionalHash(spec.startupTaints, taintsHash),
+    NodeClassRef: optionalHash(spec.nodeClassRef, ({ kind, name, group }) =>
+      structHash("NodeClassReference", {
+        Kind: plainTextHash(kind),
+        Name: plainTextHash(name),
+        Group: plainTextHash(group),
+      }),
+    ),
+    TerminationGracePeriod: optionalHash(spec.terminationGracePeriod, gracePeriodHash),
+    ExpireAfter: expireAfterHash(spec.expireAfter),
   });
-  return hash64(canonical ?? "");
 }
 
-function canonicalTaint({ key, value, effect, timeAdded }: HashedTaint): Canonical {
-  return canonicalNonZeros({ key, value, effect, timeAdded });
-}
-
-function canonicalNonZeros(fields: Readonly<Record<string, string | undefined>>): Canonical {
-  return canonicalStruct(
-    Object.fromEntries(Object.entries(fields).map(([name, text]) => [name, canonicalNonZero(text)])),
+function taintsHash(taints: readonly HashedTaint[]): bigint {
+  return setHash(
+    taints.map(({ key, value, effect, timeAdded }) =>
+      structHash("Taint", {
+        Key: plainTextHash(key),
+        Value: plainTextHash(value),
+        Effect: plainTextHash(effect),
+        TimeAdded: optionalHash(timeAdded, (text) => structHash("Time", { Time: timeHash(text) })),
+      }),
+    ),
   );
 }
 
-// Durations are compared by length: 60m and 1h are the same. Never is not a duration. (01 §0.3)
-function canonicalDuration(text: string | undefined): Canonical {
-  if (text === undefined) return undefined;
-  const ms = parseNillableDurationMs(text);
-  return ms === "Never" ? undefined : canonicalScalar(ms ?? text);
+// A period of zero is a zero field in a struct that is there.
+function gracePeriodHash(text: string): bigint {
+  return structHash("Duration", { Duration: parseDurationNs(text) === 0n ? undefined : lengthHash(text) });
+}
+
+// Never is no duration: the field is unset then. (01 §0.3)
+function expireAfterHash(text: string | undefined): FieldHash {
+  if (text === undefined || text === neverDuration) return undefined;
+  return structHash("NillableDuration", { Duration: lengthHash(text) });
+}
+
+/** Durations count by their length: 60m and 1h are the same. Admission refuses what is no duration. */
+function lengthHash(text: string): bigint {
+  const ns = parseDurationNs(text);
+  return ns === undefined ? textHash(text) : integerHash(ns, 8);
+}
+
+const secondsToUnixEpoch = 62_135_596_800n; // from the first of January of the year 1
+
+/** Go's binary form of a time: a version, seconds since the year 1, nanoseconds, and minutes east of UTC. */
+function timeHash(text: string): bigint {
+  const ms = Date.parse(text);
+  if (Number.isNaN(ms)) return textHash(text);
+  const view = new DataView(new ArrayBuffer(15));
+  view.setUint8(0, 1);
+  view.setBigInt64(1, BigInt(Math.floor(ms / 1_000)) + secondsToUnixEpoch);
+  view.setInt32(9, Number((/\.(\d{1,9})/.exec(text)?.[1] ?? "").padEnd(9, "0")));
+  return bytesHash(new Uint8Array(view.buffer));
 }

@@ -9,7 +9,7 @@ import { karpenterTypes } from "../../../src/kube/resources.ts";
 import { type ControllerWorld, controllerWorld } from "../controller-world.ts";
 import { claim, foreignClass, kwokClass, pool } from "../pool-objects.ts";
 
-const oldStamp = { [annotations.nodePoolHash]: "123", [annotations.nodePoolHashVersion]: "v3" };
+const oldStamp = { [annotations.nodePoolHash]: "123", [annotations.nodePoolHashVersion]: "ts-v1" };
 
 function hashing(): Promise<ControllerWorld> {
   return controllerWorld({ controllers: (dependencies) => [poolHashController(dependencies)] });
@@ -64,7 +64,7 @@ describe("nodepool.hash", () => {
     for (const name of ["a", "b", "unstamped"])
       expect(await stampOf(world, name, karpenterTypes.NodeClaim)).toEqual(now);
     for (const name of ["elsewhere", "foreign"]) {
-      expect(await stampOf(world, name, karpenterTypes.NodeClaim)).toEqual({ hash: "123", version: "v3" });
+      expect(await stampOf(world, name, karpenterTypes.NodeClaim)).toEqual({ hash: "123", version: "ts-v1" });
     }
     await world.stop();
   });
