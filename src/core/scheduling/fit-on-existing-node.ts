@@ -33,16 +33,13 @@ export function fitOnExistingNode(
     return undefined;
   }
   const accept = (requirementState: RequirementState): RequirementState => requirementState;
-  const { nodeRequirementStates: requirementStates } = pass;
+  const narrowing = { variant, requirementStates: pass.nodeRequirementStates, accept, couldAccept: () => true };
   const { volumeAlternatives } = queuedPod.podClass;
-  if (volumeAlternatives.length === 0) return narrowByTopology(mergedState, { variant, requirementStates, accept });
+  if (volumeAlternatives.length === 0) return narrowByTopology(mergedState, narrowing);
   for (const alternative of volumeAlternatives) {
     if (!(alternative.hostname?.has(existingNode.node.hostname) ?? true)) continue;
-    const requirementState = requirementStates.merge(mergedState, alternative);
-    const fit =
-      requirementState === null
-        ? undefined
-        : narrowByTopology(requirementState, { variant, requirementStates, accept });
+    const requirementState = pass.nodeRequirementStates.merge(mergedState, alternative);
+    const fit = requirementState === null ? undefined : narrowByTopology(requirementState, narrowing);
     if (fit !== undefined) return fit;
   }
   return undefined;

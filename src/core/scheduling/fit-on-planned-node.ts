@@ -32,26 +32,30 @@ export function fitOnPlannedNode(
   { queuedPod, variant }: PodAttempt,
   candidate: NodeCandidate,
 ): CandidateFit | undefined {
-  const { poolTemplate, hostIndex } = candidate;
+  const { hostIndex } = candidate;
+  const { requirementStates } = candidate.poolTemplate;
   pass.refusedByReservation = false;
   for (const rule of variant.hostRules) if (!rule.group.allowsHost(hostIndex, rule)) return undefined;
   const mergedState = mergeIfCompatible(variant, candidate);
   if (mergedState === undefined) return undefined;
   const ports = queuedPod.podClass.hasHostPorts ? hostPortsOf(queuedPod.pod) : [];
   if (hostPortConflict(ports, candidate.hostPorts) !== undefined) return undefined;
-  const accept = (requirementState: RequirementState): CandidateFit | undefined =>
-    finishFit(pass, { queuedPod, variant }, { ...candidate, requirementState }, ports);
+  const narrowing = {
+    variant,
+    requirementStates,
+    accept: (requirementState: RequirementState) =>
+      finishFit(pass, { queuedPod, variant }, { ...candidate, requirementState }, ports),
+    couldAccept: (requirementState: RequirementState) =>
+      fittingColumns(pass, { queuedPod, variant }, { candidate: { ...candidate, requirementState }, ports }) !==
+      undefined,
+  };
   const { volumeAlternatives } = queuedPod.podClass;
-  if (volumeAlternatives.length === 0)
-    return narrowByTopology(mergedState, { variant, requirementStates: poolTemplate.requirementStates, accept });
+  if (volumeAlternatives.length === 0) return narrowByTopology(mergedState, narrowing);
   for (const alternative of volumeAlternatives) {
     pass.refusedByReservation = false;
     if (!(alternative.hostname?.has(candidate.hostname) ?? true)) continue;
-    const requirementState = poolTemplate.requirementStates.merge(mergedState, alternative);
-    const fit =
-      requirementState === null
-        ? undefined
-        : narrowByTopology(requirementState, { variant, requirementStates: poolTemplate.requirementStates, accept });
+    const requirementState = requirementStates.merge(mergedState, alternative);
+    const fit = requirementState === null ? undefined : narrowByTopology(requirementState, narrowing);
     if (fit !== undefined) return fit;
   }
   return undefined;

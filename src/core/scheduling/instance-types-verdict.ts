@@ -8,6 +8,12 @@ import type { NodeCandidate, PodAttempt } from "./fit-on-planned-node.ts";
 import type { Pass, PoolTemplate, QueuedPod } from "./pass-state.ts";
 import type { InstanceTypesCause } from "./refusal.ts";
 
+/** Reserved capacity would do, but all of it is in use. (02:Y-3) */
+export const reservedCapacityVerdict: CandidateVerdict = {
+  cause: { code: "reserved-capacity", lost: false },
+  text: "one or more instance types with compatible reserved offerings are available, but could not be reserved",
+};
+
 /** Why no instance type is left. (02:F-3) */
 export function instanceTypesVerdict(
   pass: Pass,
@@ -26,9 +32,7 @@ export function instanceTypesVerdict(
       const text = `${describeMinValues(achieved)}, requirements=${requirements}, resources=${resourcesText(queuedPod, overheads)}`;
       return { cause: { code: "min-values", achieved, requirements }, text };
     }
-    const text =
-      "one or more instance types with compatible reserved offerings are available, but could not be reserved";
-    return { cause: { code: "reserved-capacity", lost: false }, text };
+    return reservedCapacityVerdict;
   }
   const totals = (overheads.length === 0 ? [noResources] : overheads).map((one) =>
     mergeResources(one, queuedPod.podClass.requests),

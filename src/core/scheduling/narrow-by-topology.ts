@@ -1,4 +1,5 @@
 import type { RequirementState, RequirementStates } from "./requirement-state.ts";
+import type { RequirementId } from "./requirement-table.ts";
 import type { Variant } from "./variants.ts";
 
 interface TopologyNarrowing<Result> {
@@ -6,7 +7,12 @@ interface TopologyNarrowing<Result> {
   readonly requirementStates: RequirementStates;
   /** Checks requirements that satisfy every topology rule. */
   readonly accept: (requirementState: RequirementState) => Result | undefined;
+  /** Whether `accept` could accept these requirements once they are narrower; it never does if this is false. */
+  readonly couldAccept: (requirementState: RequirementState) => boolean;
 }
+
+/** For each rule the domains it allows, all of them equally good. */
+type Choices = readonly (readonly RequirementId[])[];
 
 /**
  * Narrows a candidate's requirements until every topology rule is satisfied, and passes them to `accept`. If a rule has
@@ -15,21 +21,58 @@ interface TopologyNarrowing<Result> {
  */
 export function narrowByTopology<Result>(
   requirementState: RequirementState,
-  { variant, requirementStates, accept }: TopologyNarrowing<Result>,
+  narrowing: TopologyNarrowing<Result>,
 ): Result | undefined {
-  const rules = variant.domainRules;
-  if (rules.length === 0) return accept(requirementState);
+  const { variant, requirementStates, accept } = narrowing;
+  if (variant.domainRules.length === 0) return accept(requirementState);
+  const choices: (readonly RequirementId[])[] = [];
+  let hasTies = false;
+  let narrowed: RequirementState | null = requirementState;
+  for (const rule of variant.domainRules) {
+    const options = rule.group.domainOptions(rule, requirementState.get(rule.group.spec.key));
+    const [first] = options;
+    if (first === undefined) return undefined;
+    choices.push(options);
+    hasTies ||= options.length > 1;
+    narrowed &&= requirementStates.narrow(narrowed, first);
+  }
+  const result = narrowed === null ? undefined : accept(narrowed);
+  return result !== undefined || !hasTies ? result : searchTiedDomains(requirementState, choices, narrowing);
+}
+
+/** Combinations of tied domains that are tried beyond one attempt for each domain. */
+const maxTiedCombinations = 256;
+
+/**
+ * Tries combinations of tied domains, the last rule's next domain first. Their number is the product of all ties, so a
+ * choice that no instance type can meet together with any domain of the other rules is dropped at once, and attempts are
+ * limited: what is left can only fail for minValues or reserved capacity.
+ */
+function searchTiedDomains<Result>(
+  requirementState: RequirementState,
+  choices: Choices,
+  { requirementStates, accept, couldAccept }: TopologyNarrowing<Result>,
+): Result | undefined {
+  let attempts = maxTiedCombinations;
+  let anyChoice: RequirementState | null = requirementState;
+  for (const options of choices) {
+    attempts += options.length;
+    anyChoice &&= requirementStates.narrowToAny(anyChoice, options);
+  }
   const descend = (at: number, narrowed: RequirementState): Result | undefined => {
-    const rule = rules[at];
-    if (rule === undefined) return accept(narrowed);
-    for (const allowed of rule.group.domainOptions(rule, requirementState.get(rule.group.spec.key))) {
-      const next = requirementStates.narrow(narrowed, allowed);
-      const result = next === null ? undefined : descend(at + 1, next);
+    const options = choices[at];
+    if (options === undefined) return accept(narrowed);
+    const isLast = at === choices.length - 1;
+    for (const option of options) {
+      if (attempts-- <= 0) return undefined;
+      const next = requirementStates.narrow(narrowed, option);
+      if (next === null || !(isLast || next === narrowed || couldAccept(next))) continue;
+      const result = descend(at + 1, next);
       if (result !== undefined) return result;
     }
     return undefined;
   };
-  return descend(0, requirementState);
+  return anyChoice !== null && couldAccept(anyChoice) ? descend(0, anyChoice) : undefined;
 }
 
 /** Whether some topology rule allows no domain at all, so that no candidate need be tried. */

@@ -3,13 +3,16 @@ import type { Requirement } from "../requirement.ts";
 import { describeUntoleratedTaints, untoleratedTaints } from "../tolerations.ts";
 import { type CandidateVerdict, requirementsWithHostname } from "./candidate-verdict.ts";
 import { newNodeCandidate } from "./commit.ts";
-import { mergeIfCompatible, type NodeCandidate, type PodAttempt } from "./fit-on-planned-node.ts";
-import { instanceTypesVerdict } from "./instance-types-verdict.ts";
+import { fitOnPlannedNode, mergeIfCompatible, type NodeCandidate, type PodAttempt } from "./fit-on-planned-node.ts";
+import { instanceTypesVerdict, reservedCapacityVerdict } from "./instance-types-verdict.ts";
 import type { Pass, PoolTemplate } from "./pass-state.ts";
 import type { TopologyRule } from "./topology/topology-group.ts";
 import { topologyVerdict } from "./topology-verdict.ts";
 
-/** The first check that refuses a new node of the pool. (02:N-1 to N-3) */
+/**
+ * The first check that refuses a new node of the pool. If one of several equally good domains only lacks reserved
+ * capacity, the pod waits for it, whatever refuses the others. (02:N-1 to N-3, Y-5)
+ */
 export function newNodeVerdict(pass: Pass, podAttempt: PodAttempt, poolTemplate: PoolTemplate): CandidateVerdict {
   const { pool } = poolTemplate.nodeClaimTemplate;
   const candidate = newNodeCandidate(pass, poolTemplate);
@@ -25,6 +28,8 @@ export function newNodeVerdict(pass: Pass, podAttempt: PodAttempt, poolTemplate:
       text: `all available instance types exceed limits for nodepool (NodePool=${pool})`,
     };
   }
+  fitOnPlannedNode(pass, podAttempt, candidate);
+  if (pass.refusedByReservation) return reservedCapacityVerdict;
   const requirementState = mergeIfCompatible(podAttempt.variant, candidate);
   if (requirementState === undefined)
     return taintVerdict(podAttempt, poolTemplate) ?? requirementsVerdict(pass, podAttempt, candidate);
@@ -68,25 +73,16 @@ function volumeAndTopologyVerdict(pass: Pass, podAttempt: PodAttempt, candidate:
   };
 }
 
-/**
- * If several domains are equally good, the first decides the message; but if one of them only lacks reserved capacity,
- * the pod waits for it. (02 §12.1-3, Y-5)
- */
+/** If several domains are equally good, the first decides the message. (02 §12.1-3) */
 function narrowedVerdict(pass: Pass, podAttempt: PodAttempt, candidate: NodeCandidate): CandidateVerdict {
-  let combinations: readonly (readonly Requirement[])[] = [[]];
+  const combination: Requirement[] = [];
   for (const rule of podAttempt.variant.rules) {
-    const options = topologyOptions(pass, rule, candidate);
-    if (options === undefined) return topologyVerdict(pass, rule, candidate);
-    combinations = combinations
-      .flatMap((combination) => options.map((choice) => [...combination, ...choice]))
-      .slice(0, maxCombinations);
+    const choice = topologyChoice(pass, rule, candidate);
+    if (choice === undefined) return topologyVerdict(pass, rule, candidate);
+    combination.push(...choice);
   }
-  const verdicts = combinations.map((combination) => combinationVerdict(pass, podAttempt, candidate, combination));
-  return verdicts.find(({ cause }) => cause.code === "reserved-capacity") ?? (verdicts[0] as CandidateVerdict);
+  return combinationVerdict(pass, podAttempt, candidate, combination);
 }
-
-/** Enough for a message; rules with many equal domains multiply. */
-const maxCombinations = 256;
 
 /** Domains chosen by several rules are merged and checked together: contradicting ones leave no value. (02:N-3c) */
 function combinationVerdict(
@@ -108,14 +104,10 @@ function combinationVerdict(
   return instanceTypesVerdict(pass, podAttempt, { ...candidate, requirementState });
 }
 
-/** The requirements a rule could add to the candidate; undefined: it allows none. */
-function topologyOptions(
-  pass: Pass,
-  rule: TopologyRule,
-  candidate: NodeCandidate,
-): readonly (readonly Requirement[])[] | undefined {
+/** The requirements a rule would add to the candidate; undefined: it allows none. */
+function topologyChoice(pass: Pass, rule: TopologyRule, candidate: NodeCandidate): readonly Requirement[] | undefined {
   const { group } = rule;
-  if (group.isHostname) return group.allowsHost(candidate.hostIndex, rule) ? [[]] : undefined;
-  const options = group.domainOptions(rule, candidate.requirementState.get(group.spec.key));
-  return options.length === 0 ? undefined : options.map((option) => [pass.table.get(option)]);
+  if (group.isHostname) return group.allowsHost(candidate.hostIndex, rule) ? [] : undefined;
+  const [first] = group.domainOptions(rule, candidate.requirementState.get(group.spec.key));
+  return first === undefined ? undefined : [pass.table.get(first)];
 }

@@ -95,6 +95,11 @@ export class RequirementStates {
     return result;
   }
 
+  /** `narrow` to what any of several finite requirements on one key allows. */
+  narrowToAny(requirementState: RequirementState, requirements: readonly RequirementId[]): RequirementState | null {
+    return this.narrow(requirementState, this.#options.table.anyOf(requirements));
+  }
+
   /** Whether a set conflicts for good: requirements only narrow, so disjoint ones stay disjoint. */
   excludes(requirementState: RequirementState, { members }: RequirementSet): boolean {
     const { table } = this.#options;

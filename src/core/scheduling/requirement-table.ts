@@ -1,4 +1,4 @@
-import type { Requirement } from "../requirement.ts";
+import { Requirement } from "../requirement.ts";
 import type { Requirements } from "../requirements.ts";
 
 /** The number of a requirement. Equal requirements have the same number, so they compare as integers. */
@@ -21,6 +21,8 @@ export class RequirementTable {
   readonly #intersections: Map<RequirementId, RequirementId>[] = [];
   readonly #disjoint: Map<RequirementId, boolean>[] = [];
   readonly #sets = new Map<string, RequirementSet>();
+  /** By the list itself: lists of tied domains are long and are asked for again and again. */
+  readonly #unions = new WeakMap<readonly RequirementId[], RequirementId>();
 
   idOf(requirement: Requirement): RequirementId {
     const text = requirement.identity;
@@ -62,6 +64,18 @@ export class RequirementTable {
     const [left, right] = [this.get(a), this.get(b)];
     const result = !left.hasIntersection(right) && !(left.isNegative && right.isNegative);
     row.set(b, result);
+    return result;
+  }
+
+  /** What any of several finite requirements on one key allows. */
+  anyOf(ids: readonly RequirementId[]): RequirementId {
+    const [first] = ids;
+    if (first === undefined || ids.length === 1) return first ?? -1;
+    const known = this.#unions.get(ids);
+    if (known !== undefined) return known;
+    const values = new Set(ids.flatMap((id) => [...this.get(id).values]));
+    const result = this.idOf(Requirement.in(this.keyOf(first), [...values]));
+    this.#unions.set(ids, result);
     return result;
   }
 
