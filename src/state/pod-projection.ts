@@ -156,8 +156,8 @@ function isResized({ containers = [], initContainers = [] }: PodSpec, status: Po
   const statuses = [...(status.containerStatuses ?? []), ...(status.initContainerStatuses ?? [])];
   return statuses.some(({ name, resources, allocatedResources }) => {
     const asked = [...containers, ...initContainers].find((one) => one.name === name)?.resources?.requests ?? {};
-    const allocated = { ...allocatedResources, ...resources?.requests };
-    return resources !== undefined && Object.entries(allocated).some(([key, amount]) => asked[key] !== amount);
+    const held = [allocatedResources, resources?.requests].flatMap((list) => Object.entries(list ?? {}));
+    return resources !== undefined && held.some(([key, amount]) => asked[key] !== amount);
   });
 }
 

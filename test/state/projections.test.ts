@@ -209,6 +209,30 @@ describe("projections: pods", () => {
   });
 });
 
+describe("projections: sidecars", () => {
+  const project = (object: object) => projector(builtInTypes.Pod)(object) as unknown as Pod;
+  const sidecar = (cpu: string, allocated = cpu) => ({
+    name: "sidecar",
+    resources: { requests: { cpu } },
+    allocatedResources: { cpu: allocated },
+  });
+  const app = { name: "app", resources: { requests: { cpu: "1" } } };
+  it.each([
+    ["grows", { initContainerStatuses: [sidecar("2")] }, "3"],
+    [
+      "grows beside a container that does not",
+      { containerStatuses: [app], initContainerStatuses: [sidecar("2")] },
+      "3",
+    ],
+    ["has been promised more", { initContainerStatuses: [sidecar("500m", "4")] }, "5"],
+    ["shrinks", { initContainerStatuses: [sidecar("100m")] }, "1500m"],
+  ])("02:A-6 a sidecar that %s counts with what it holds", (_, status, cpu) => {
+    const wire = wirePod("a", { status }) as unknown as Pod;
+    expect(written(podRequests(project(wire)))).toMatchObject({ cpu });
+    expect(written(podRequests(project(wire)))).toEqual(written(podRequests(wire)));
+  });
+});
+
 describe("projections: other kinds", () => {
   it("nodes keep what is read; a heartbeat says nothing new", () => {
     const wire = (heartbeat: string) => ({
