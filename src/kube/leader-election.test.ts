@@ -191,6 +191,39 @@ describe("runWhileLeader", () => {
     await clock.advance(60_000);
   });
 
+  it("03 §6.5 a stop while the lease is being taken ends it at once, and the lease is free for others", async () => {
+    const { clock, server, begin, log, spec } = setUp();
+    const transport: Transport = async (request) => {
+      const response = await server.transport(request);
+      if (request.method === "POST") await clock.sleep(3_000);
+      return response;
+    };
+    const a = begin("a", { kube: httpClient({ transport, clock, userAgent: "test" }) });
+    await clock.advance(1_000);
+    expect(spec()?.holderIdentity).toBe("a"); // the server has it, we do not know yet
+    a.stop();
+    await clock.advance(3_000);
+    expect(await a.end).toBe("stopped");
+    expect(spec()?.holderIdentity).toBe("");
+    expect(log.at(-1)).toBe("a stopped at 3");
+    begin("b");
+    await clock.advance(2_000);
+    expect(log).toContain("b leads at 4");
+  });
+
+  it("03 §6.5 a stop while another leads ends the wait at once, and does not touch the lease", async () => {
+    const { clock, begin, log, spec } = setUp();
+    begin("a");
+    await clock.advance(1_000);
+    const b = begin("b");
+    await clock.advance(60_000);
+    const before = spec();
+    b.stop();
+    await clock.advance(0);
+    expect(log).toEqual(["a leads at 0", "b stopped at 61"]);
+    expect(spec()).toEqual(before);
+  });
+
   it("ends when the work does, with its error", async () => {
     const { clock, server, spec } = setUp();
     const kube = httpClient({ transport: server.transport, clock, userAgent: "test" });

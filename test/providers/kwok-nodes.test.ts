@@ -113,6 +113,40 @@ describe("KWOK machines that are Nodes", () => {
     expect(failures).toBeLessThan(0);
   });
 
+  const transient = ["unavailable", "too-many-requests", "timeout", "server-error", "forbidden"] as const;
+  describe.each(transient)("02:K-7 an API server that answers %s", (code) => {
+    const trouble = new KubeError(code, "not now");
+    let isOut: (kind: string) => boolean;
+    beforeEach(async () => {
+      await stop();
+      const { client, clock } = open;
+      isOut = () => false;
+      const get: typeof client.get = (of, key) => (isOut(of.kind) ? Promise.reject(trouble) : client.get(of, key));
+      const flaky = new Proxy(client, { get: (target, key) => (key === "get" ? get : bound(target, key)) });
+      start({ client: flaky, kwokNodes: kwokNodes({ client: flaky, clock }) });
+    });
+
+    it.each(["KWOKNodeClass", "Node"])("to the reading of a %s is no lack of capacity", async (kind) => {
+      const claim = await open.claimed(asked);
+      isOut = (read) => read === kind;
+      await expect(open.answer(provider.create(claim))).rejects.toBe(trouble);
+      isOut = () => false;
+      await launched(claim);
+      await open.clock.advance(0);
+      expect(await nodes()).toHaveLength(1);
+    });
+
+    it("says nothing of a machine: it is neither gone nor deleted", async () => {
+      const { claim, instance } = await launched();
+      await open.clock.advance(0);
+      const known = { ...claim, status: { ...claim.status, providerID: instance.providerId } };
+      isOut = (read) => read === "Node";
+      await expect(open.answer(provider.get(instance.providerId))).rejects.toBe(trouble);
+      await expect(open.answer(provider.delete(known))).rejects.toBe(trouble);
+      expect(await nodes()).toHaveLength(1);
+    });
+  });
+
   it("a controller that starts anew finds the machine of a claim by the claim alone", async () => {
     const { claim, instance } = await launched();
     await stop();

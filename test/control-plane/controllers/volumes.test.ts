@@ -162,6 +162,23 @@ describe("05:CP-L12 volumes", () => {
     expect(await attachments()).toHaveLength(0);
   });
 
+  it("05:CP-L12 a pod that has finished holds no volume, though it is still there", async () => {
+    const cluster = await started({ nodes: 1, controllers: { volumes: { attachMs: 0, detachMs: 5_000 } } });
+    await storageClass(cluster, "late", { volumeBindingMode: "WaitForFirstConsumer" });
+    await claim(cluster, "data", "late");
+    await cluster.create(builtInTypes.Pod, withClaim("job", "data", { restartPolicy: "Never" }));
+    await cluster.pass(30);
+    const attachments = async () => (await cluster.client.list(builtInTypes.VolumeAttachment)).items;
+    expect(await attachments()).toHaveLength(1);
+    const patch = { kind: "merge", body: { status: { phase: "Succeeded" } } } as const;
+    await cluster.client.patch(builtInTypes.Pod, { name: "job", namespace: "default" }, patch, {
+      subresource: "status",
+    });
+    await cluster.pass(10);
+    expect((await cluster.pod("job")).status?.phase).toBe("Succeeded");
+    expect(await attachments()).toHaveLength(0);
+  });
+
   it("05:CP-L12 detaching leaves finalizers of others alone", async () => {
     const cluster = await started({ nodes: 1 });
     await storageClass(cluster, "fast", {});

@@ -58,6 +58,17 @@ describe("volumes of a Node that ends", () => {
     expect(await world.condition("a", "VolumesDetached")).toMatchObject({ status: "True" });
     await world.pass(10);
     expect(await world.node("node-a")).toBeUndefined();
+    expect(world.countOf("nodes_drained_total")).toBe(1); // though its conditions were written again and again
+  });
+
+  it("03:T-20 03:T-21 those of a finished pod are waited for until they are detached", async () => {
+    const world = await drained(claim("data", "pv-1"), ofVolume("pv-1"));
+    await world.run(["job"], { spec: using("data"), status: { phase: "Succeeded" } });
+    await end(world);
+    expect(await world.condition("a", "VolumesDetached")).toMatchObject({ reason: "AwaitingVolumeDetachment" });
+    await detach(world, "pv-1");
+    await world.pass(10);
+    expect(await world.node("node-a")).toBeUndefined();
   });
 
   it("03:T-22 at most five of them are named", async () => {

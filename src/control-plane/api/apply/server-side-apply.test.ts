@@ -9,6 +9,13 @@ import { isKubeError } from "../../../kube/kube-error.ts";
 const at = (name: string) => ({ name, namespace: "default" });
 const managers = (object: KubeObject) => (object.metadata as { managedFields?: readonly unknown[] }).managedFields;
 
+/** What a manager owns of the object, under "", and of its subresources. */
+function ownedBy(object: KubeObject, manager: string): Readonly<Record<string, unknown>> {
+  const entries = (managers(object) ?? []) as readonly Readonly<Record<string, unknown>>[];
+  const own = entries.filter((entry) => entry["manager"] === manager);
+  return Object.fromEntries(own.map(({ subresource, fieldsV1 }) => [subresource ?? "", fieldsV1]));
+}
+
 function deployment(spec: object, meta: object = {}): KubeObject {
   const metadata = { name: "web", namespace: "default", ...meta };
   return { apiVersion: "apps/v1", kind: "Deployment", metadata, spec };
@@ -140,6 +147,26 @@ describe("server-side apply (05 §3)", () => {
         fieldsV1: { "f:status": { "f:phase": {} } },
       }),
     );
+  });
+
+  it("keeps what a manager owns of the object apart from what it owns of the status", async () => {
+    const { client } = apiWorld();
+    const by = { fieldManager: "operator" };
+    await client.create(types.pods, pod("p"), { fieldManager: "maker" });
+    const write = (body: object, subresource?: "status") =>
+      client.patch(types.pods, at("p"), { kind: "merge", body }, { ...by, ...(subresource && { subresource }) });
+    await write({ metadata: { labels: { a: "1" } } });
+    await write({ status: { phase: "Running" } }, "status");
+    await write({ status: { message: "fine" } }, "status");
+    const made = await write({ metadata: { labels: { b: "2" } } });
+    expect(ownedBy(made, "operator")).toEqual({
+      "": { "f:metadata": { "f:labels": { ".": {}, "f:a": {}, "f:b": {} } } },
+      status: { "f:status": { "f:message": {}, "f:phase": {} } },
+    });
+    expect(ownedBy(await write({ status: { message: null } }, "status"), "operator")).toEqual({
+      "": { "f:metadata": { "f:labels": { ".": {}, "f:a": {}, "f:b": {} } } },
+      status: { "f:status": { "f:phase": {} } },
+    });
   });
 
   it("requires a manager, and refuses managedFields", async () => {

@@ -33,8 +33,8 @@ async function evict(name: string): Promise<"evicted" | "refused"> {
   }
 }
 
-async function names(): Promise<readonly string[]> {
-  return (await cluster.list<ApiPod>(builtInTypes.Pod, "app=web")).map(({ metadata }) => metadata.name ?? "");
+async function names(app = "web"): Promise<readonly string[]> {
+  return (await cluster.list<ApiPod>(builtInTypes.Pod, `app=${app}`)).map(({ metadata }) => metadata.name ?? "");
 }
 
 describe("disruption budgets on the embedded control plane", () => {
@@ -144,5 +144,20 @@ describe("disruption budgets on the embedded control plane", () => {
     });
     await cluster.pass(1);
     expect(await evict(first)).toBe("evicted");
+  });
+
+  it("05:CP-L6 a budget that wants no healthy pod lets all healthy ones go, and does not vouch for the others", async () => {
+    cluster = await workloadWorld();
+    await cluster.create(deployment("web", { replicas: 2 }));
+    await cluster.create(deployment("broken", { replicas: 2 }, brokenImage));
+    await cluster.create(budget("web", { selector: { matchLabels: { app: "web" } }, minAvailable: 0 }));
+    await cluster.create(budget("broken", { selector: { matchLabels: { app: "broken" } }, maxUnavailable: "100%" }));
+    await cluster.pass(5);
+    const wanted = { expectedPods: 2, desiredHealthy: 0 };
+    expect(counts(await status("web"))).toEqual({ ...wanted, currentHealthy: 2, disruptionsAllowed: 2 });
+    expect(counts(await status("broken"))).toEqual({ ...wanted, currentHealthy: 0, disruptionsAllowed: 0 });
+    for (const name of await names()) expect(await evict(name)).toBe("evicted");
+    const [unready = ""] = await names("broken");
+    expect(await evict(unready)).toBe("refused"); // none of none are healthy: that says nothing of the others
   });
 });
