@@ -17,12 +17,18 @@ open_cache() {
 }
 
 # build NAME PACKAGE [FLAG...]: builds $dir/NAME unless it is there.
+build() { compile build "$@"; }
+
+# build_tests NAME PACKAGE [FLAG...]: the same for the tests of a package.
+build_tests() { compile "test -c" "$@"; }
+
 # It lands under its name by a rename, so that a build cut short leaves nothing half done.
-build() {
-  local name=$1 package=$2
-  shift 2
+compile() {
+  local command=$1 name=$2 package=$3
+  shift 3
   [ ! -x "$dir/$name" ] || return 0
   echo "$(basename "$0" .sh): building $name (the first build takes minutes)" >&2
-  "$go" build -trimpath "$@" -o "$work/$name" "$package" >&2
+  # shellcheck disable=SC2086
+  "$go" $command -trimpath "$@" -o "$work/$name" "$package" >&2
   mv "$work/$name" "$dir/$name"
 }

@@ -3,7 +3,7 @@
 set -euo pipefail
 
 # command:package; the command tells whether the package is needed. An old Go will do: setup-go.sh starts from it.
-needs=(git:git openssl:openssl go:golang-go)
+needs=(git:git openssl:openssl go:golang-go ip:iproute2 unshare:util-linux)
 
 missing=()
 for need in "${needs[@]}"; do

@@ -5,7 +5,7 @@ set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 fetched=1.26.8 # the release to fetch when the one on PATH is too old
-needed=$(cat "$root"/test/{cluster,cluster/clients/go,oracle}/go.mod | awk '$1 == "go" { print $2 }' | sort -V | tail -n 1)
+needed=$(cat "$root"/test/{cluster,cluster/clients/go,oracle,conformance,conformance/kwok}/go.mod | awk '$1 == "go" { print $2 }' | sort -V | tail -n 1)
 
 if ! command -v go >/dev/null; then
   echo "setup-go: no Go on PATH (any release from 1.19 on will do); on Debian: scripts/setup-debian.sh" >&2

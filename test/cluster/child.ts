@@ -19,13 +19,15 @@ export interface Child {
 export interface StartOptions {
   readonly args: readonly string[];
   readonly logPath: string;
+  /** Ours when not given. */
+  readonly env?: NodeJS.ProcessEnv;
 }
 
-export async function startChild(program: string, { args, logPath }: StartOptions): Promise<Child> {
+export async function startChild(program: string, { args, logPath, env }: StartOptions): Promise<Child> {
   const name = basename(program);
   const log = openSync(logPath, "a");
   const [command, ...rest] = [...dyingWithUs(), program, ...args];
-  const process = spawn(command ?? program, rest, { stdio: ["ignore", log, log] });
+  const process = spawn(command ?? program, rest, { stdio: ["ignore", log, log], env });
   closeSync(log);
   await once(process, "spawn");
 

@@ -58,7 +58,15 @@ export function apiServer(files: Files, { port, etcdPort, components }: ApiServe
   return { name: "kube-apiserver", args, readyUrl: `https://127.0.0.1:${port}/readyz` };
 }
 
-export function component(name: Component, files: Files, port: number): Program {
+/** How fast controller manager and scheduler may ask: as they come, or without waiting. */
+export type RequestRates = "default" | "fast";
+
+interface ComponentOptions {
+  readonly port: number;
+  readonly requestRates: RequestRates;
+}
+
+export function component(name: Component, files: Files, { port, requestRates }: ComponentOptions): Program {
   const args = flags({
     ...serving(files, port),
     kubeconfig: files.kubeconfig,
@@ -66,8 +74,7 @@ export function component(name: Component, files: Files, port: number): Program 
     "authorization-kubeconfig": files.kubeconfig,
     "leader-elect": false,
     // Their defaults (20 and 50 requests a second) make about 20 pods a second.
-    "kube-api-qps": 1000,
-    "kube-api-burst": 2000,
+    ...(requestRates === "fast" ? { "kube-api-qps": 1000, "kube-api-burst": 2000 } : {}),
     ...(name === "kube-controller-manager"
       ? { "service-account-private-key-file": files.serviceAccountKey, "root-ca-file": files.ca }
       : {}),

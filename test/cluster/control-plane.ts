@@ -6,7 +6,15 @@ import { join } from "node:path";
 import { clusterBinaries } from "./binaries.ts";
 import { makeCertificates } from "./certificates.ts";
 import { type Child, startChild } from "./child.ts";
-import { apiServer, type Component, component, etcd, type Files, type Program } from "./components.ts";
+import {
+  apiServer,
+  type Component,
+  component,
+  etcd,
+  type Files,
+  type Program,
+  type RequestRates,
+} from "./components.ts";
 import { eventually, Hopeless } from "./eventually.ts";
 import { onExit } from "./exit-hook.ts";
 import { type Connection, connect } from "./kube.ts";
@@ -22,6 +30,8 @@ export interface ControlPlane extends Connection {
 export interface ControlPlaneOptions {
   /** What runs beside etcd and the API server; both when not said. */
   readonly components?: readonly Component[];
+  /** `fast` when not said. */
+  readonly requestRates?: RequestRates;
 }
 
 const readyWithinMs = 120_000;
@@ -30,16 +40,19 @@ const graceMs = 5_000;
 export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
   const binaries = await clusterBinaries();
   if (binaries.kind === "missing") throw new Error(`no control plane: ${binaries.because}`);
-  const components = options.components ?? ["kube-controller-manager", "kube-scheduler"];
+  const { components = ["kube-controller-manager", "kube-scheduler"], requestRates = "fast" } = options;
   try {
-    return await attempt(binaries.dir, components);
+    return await attempt(binaries.dir, { components, requestRates });
   } catch (error) {
     if (!(error instanceof PortTaken)) throw error;
-    return attempt(binaries.dir, components); // between our asking and its binding somebody took the port
+    return attempt(binaries.dir, { components, requestRates }); // between our asking and its binding somebody took the port
   }
 }
 
-async function attempt(binaries: string, components: readonly Component[]): Promise<ControlPlane> {
+async function attempt(
+  binaries: string,
+  { components, requestRates }: Required<ControlPlaneOptions>,
+): Promise<ControlPlane> {
   const dir = await mkdtemp(join(tmpdir(), "karpenter-cluster-"));
   const children: Child[] = [];
   const forget = onExit(() => {
@@ -66,7 +79,11 @@ async function attempt(binaries: string, components: readonly Component[]): Prom
 
     await start(etcd(files, { client: etcdPort, peer: peerPort }));
     await start(apiServer(files, { port: apiPort, etcdPort, components }));
-    await allOf(components.map((name, index) => start(component(name, files, componentPorts[index] ?? 0))));
+    await allOf(
+      components.map((name, index) =>
+        start(component(name, files, { port: componentPorts[index] ?? 0, requestRates })),
+      ),
+    );
 
     const { url, ca, token } = connection;
     return { url, ca, token, kubeconfigPath: files.kubeconfig, pids: children.map(({ pid }) => pid), stop };

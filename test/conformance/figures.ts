@@ -1,0 +1,106 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { ControllerName } from "./controller.ts";
+import { missingPartOf } from "./selection.ts";
+import type { Spec, Verdict } from "./spec.ts";
+
+/** What was measured of one spec with one controller; of several runs the slowest. */
+export interface Figure {
+  readonly verdict: Verdict;
+  readonly seconds: number;
+  readonly cpuSeconds?: number;
+  readonly peakMb?: number;
+  /** How many passes in how many runs. */
+  readonly runs?: string;
+  /** Load average of the machine at the end; much more than its cores makes everything slow. */
+  readonly load?: number;
+}
+
+export type SpecFigures = { readonly [name in ControllerName]?: Figure };
+
+/** By "SUITE: NAME". */
+export type Figures = Readonly<Record<string, SpecFigures>>;
+
+export function keyOf({ suite, name }: Spec): string {
+  return `${suite}: ${name}`;
+}
+
+const figuresPath = (root: string): string => join(root, "test/conformance/figures.json");
+
+export function readFigures(root: string): Figures {
+  return JSON.parse(readFileSync(figuresPath(root), "utf8"));
+}
+
+/** Writes the figures, a line for each spec, and the page made of them. */
+export function writeFigures(root: string, figures: Figures): void {
+  const lines = Object.entries(figures).map(([key, value]) => `${JSON.stringify(key)}: ${JSON.stringify(value)}`);
+  writeFileSync(figuresPath(root), `{\n${lines.join(",\n")}\n}\n`);
+  writeFileSync(join(root, "docs/conformance.md"), page(figures));
+}
+
+/** Longer than this is too slow: half as long again as upstream, and five seconds. */
+export function secondsAllowed({ upstream }: SpecFigures): number | undefined {
+  return upstream === undefined ? undefined : upstream.seconds * 1.5 + 5;
+}
+
+const intro = `# Conformance
+
+Upstream's own end-to-end suites (\`sigs.k8s.io/karpenter\` v1.14.1, \`test/suites\`), unmodified, on a real control plane with KWOK's
+fake nodes. This page is written by \`npm run conformance -- --write\`; [test/conformance](../test/conformance/README.md) says how to run it.
+
+Seconds include clean-up. CPU seconds and MB (peak of resident memory) are the controller's, from \`/proc\`. "slow" is more than
+1.5 times upstream's seconds plus 5. A load well above the number of cores makes times worthless; it is shown from 4 on.
+`;
+
+/** The page with the table of all specs. */
+export function page(figures: Figures): string {
+  const rows = Object.entries(figures);
+  return [
+    intro,
+    summary(rows),
+    "| spec | upstream | s | CPU s | MB | here | s | CPU s | MB | note |",
+    "|---|---|--:|--:|--:|---|--:|--:|--:|---|",
+    ...rows.map(row),
+    "",
+  ].join("\n");
+}
+
+type Row = readonly [string, SpecFigures];
+
+function summary(rows: readonly Row[]): string {
+  const of = (name: ControllerName) => {
+    const measured = rows.flatMap(([, figures]) => figures[name] ?? []);
+    const passed = measured.filter(({ verdict }) => verdict === "pass").length;
+    return `${passed} of ${measured.length} measured`;
+  };
+  return `${rows.length} specs. Passed upstream: ${of("upstream")}. Passed here: ${of("karpenter-ts")}.\n`;
+}
+
+function row([key, figures]: Row): string {
+  const ours = figures["karpenter-ts"];
+  const cells = [key, ...cellsOf(figures.upstream), ...cellsOf(ours), notesOf(key, figures).join("; ")];
+  return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+}
+
+function cellsOf(figure: Figure | undefined): readonly string[] {
+  if (figure === undefined) return ["–", "–", "–", "–"];
+  const { verdict, seconds, cpuSeconds, peakMb, runs } = figure;
+  const whole = (value: number | undefined) => (value === undefined ? "–" : String(Math.round(value)));
+  return [
+    runs === undefined ? verdict : `${verdict} ${runs}`,
+    whole(seconds),
+    cpuSeconds?.toFixed(1) ?? "–",
+    whole(peakMb),
+  ];
+}
+
+function notesOf(key: string, figures: SpecFigures): readonly string[] {
+  const missing = missingPartOf(key);
+  const ours = figures["karpenter-ts"];
+  const allowed = secondsAllowed(figures);
+  return [
+    ...(missing === undefined ? [] : [`needs ${missing}`]),
+    ...(ours?.verdict === "pass" && allowed !== undefined && ours.seconds > allowed ? ["slow"] : []),
+    ...(ours?.load !== undefined && ours.load >= 4 ? [`load ${Math.round(ours.load)}`] : []),
+  ];
+}

@@ -1,0 +1,14 @@
+/** Specs that need a part of Karpenter that is not built yet, by that part. They are expected to fail. */
+const missingParts: readonly { readonly part: string; readonly specs: RegExp }[] = [];
+
+/** What a spec ("SUITE: NAME") needs that is not there yet. */
+export function missingPartOf(key: string): string | undefined {
+  return missingParts.find(({ specs }) => specs.test(key))?.part;
+}
+
+/** What CI runs: one or two quick specs of each kind, eight minutes in all. */
+const ciSelection: readonly RegExp[] = [];
+
+export function isInCiSelection(key: string): boolean {
+  return ciSelection.some((specs) => specs.test(key));
+}
