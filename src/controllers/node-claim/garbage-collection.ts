@@ -2,13 +2,14 @@ import { isStatusConditionTrue } from "../../api/conditions/set-condition.ts";
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import type { Controller } from "../../kube/controller.ts";
 import { builtInTypes, karpenterTypes } from "../../kube/resources.ts";
+import { forEachConcurrent, throwIfAny } from "../../util/concurrent.ts";
 import type { ControllerDependencies } from "../controller-dependencies.ts";
 import { contextOfClaim, type KarpenterContext, karpenterController } from "../karpenter-context.ts";
 import { allNodesForClaim, indexClaimsAndNodes, isManagedClaim, isNodeReady, nodeClaimView } from "./claim-lookups.ts";
 import { disruptClaim } from "./disrupt-claim.ts";
 
 const periodMs = 2 * 60_000;
-const batchSize = 20;
+const maxDeletions = 20;
 
 /** Deletes claims whose instance no longer exists. (03:G-1) */
 export function nodeClaimGarbageCollectionController(dependencies: ControllerDependencies): Controller {
@@ -20,10 +21,11 @@ export function nodeClaimGarbageCollectionController(dependencies: ControllerDep
     start: indexClaimsAndNodes,
     reconcile: async (_, context) => {
       const abandoned = await claimsWithoutInstance(context);
-      for (let at = 0; at < abandoned.length; at += batchSize) {
-        const batch = abandoned.slice(at, at + batchSize);
-        await Promise.all(batch.map((claim) => deleteAbandonedClaim(claim, contextOfClaim(claim, context))));
-      }
+      const errors = await forEachConcurrent(abandoned, {
+        limit: maxDeletions,
+        run: (claim) => deleteAbandonedClaim(claim, contextOfClaim(claim, context)),
+      });
+      throwIfAny(errors, "deleting node claims without an instance");
       return { afterMs: periodMs };
     },
   });

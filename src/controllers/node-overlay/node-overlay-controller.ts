@@ -15,6 +15,7 @@ import type { Pool } from "../../core/scheduling/problem.ts";
 import { type Controller, triggerOn } from "../../kube/controller.ts";
 import type { ReconcileResult, RequeueAfter } from "../../kube/reconciler.ts";
 import { karpenterTypes } from "../../kube/resources.ts";
+import { forEachConcurrent, throwIfAny } from "../../util/concurrent.ts";
 import type { ControllerDependencies } from "../controller-dependencies.ts";
 import { hasGenerationChanged } from "../generation-changed.ts";
 import { type KarpenterContext, karpenterController } from "../karpenter-context.ts";
@@ -28,6 +29,8 @@ export interface OverlayEvaluationOptions {
 }
 
 const periodMs = 6 * 3_600_000;
+/** Requests at a time. */
+const maxCalls = 50;
 /** Overlays are evaluated against each other, so there is a single key. */
 const singletonKey = "overlays";
 
@@ -59,10 +62,16 @@ async function evaluateOverlays(
     pools: new Set(pools.map(({ nodePool }) => nodePool.metadata.name ?? "")),
   });
   context.cluster.markUnconsolidated();
-  const writes = overlays.map((overlay) => writeValidationCondition(overlay, faultOf.get(overlay), context));
-  const requeue = (await Promise.all(writes)).find((one) => one !== undefined);
+  let requeue: ReconcileResult;
+  const failures = await forEachConcurrent(overlays, {
+    limit: maxCalls,
+    run: async (overlay) => {
+      requeue ??= await writeValidationCondition(overlay, faultOf.get(overlay), context);
+    },
+  });
+  throwIfAny(failures, "writing conditions of overlays");
   // A pool whose instance types cannot be listed is retried; overlays are active for the others by now. (02:O-8)
-  if (errors.length > 0) throw new AggregateError(errors, "listing instance types");
+  throwIfAny(errors, "listing instance types");
   return requeue ?? { afterMs: periodMs };
 }
 
@@ -74,16 +83,19 @@ async function instanceTypesByPool(
   const ours = nodePoolView(context)
     .all()
     .filter((pool) => isManagedPool(pool, provider.nodeClasses));
-  const results = await Promise.allSettled(ours.map((pool) => provider.instanceTypes(pool)));
-  const pools: Pool[] = [];
-  const errors: unknown[] = [];
-  for (const [at, nodePool] of ours.entries()) {
-    const result = results[at];
-    if (result?.status === "fulfilled") pools.push({ nodePool, instanceTypes: result.value });
-    else
-      errors.push(new Error(`listing instance types of nodepool ${nodePool.metadata.name}`, { cause: result?.reason }));
-  }
-  return { pools, errors };
+  const found = new Map<string, Pool>();
+  const errors = await forEachConcurrent(ours, {
+    limit: maxCalls,
+    run: async (nodePool) => {
+      const { name = "" } = nodePool.metadata;
+      try {
+        found.set(name, { nodePool, instanceTypes: await provider.instanceTypes(nodePool) });
+      } catch (cause) {
+        throw new Error(`listing instance types of nodepool ${name}`, { cause });
+      }
+    },
+  });
+  return { pools: ours.flatMap(({ metadata }) => found.get(metadata.name ?? "") ?? []), errors };
 }
 
 async function writeValidationCondition(

@@ -7,10 +7,12 @@ import type { ResourceType } from "../../kube/client.ts";
 import { type Controller, type ControllerContext, triggerOn } from "../../kube/controller.ts";
 import { ignoreKubeErrors } from "../../kube/kube-error.ts";
 import { karpenterTypes } from "../../kube/resources.ts";
+import { forEachConcurrent, throwIfAny } from "../../util/concurrent.ts";
 import type { ControllerDependencies } from "../controller-dependencies.ts";
 import { karpenterController } from "../karpenter-context.ts";
 import { claimsOfPool, indexClaimsAndNodes, isManagedClaim } from "../node-claim/claim-lookups.ts";
 import { ownName } from "../node-claim/triggers.ts";
+import { maxClaimsInFlight } from "../provisioning/create-claims.ts";
 import { scaledConcurrency } from "../settings.ts";
 import { mergePatchObject } from "../writes.ts";
 import { managedPool } from "./managed-pools.ts";
@@ -34,7 +36,11 @@ export function poolHashController(dependencies: ControllerDependencies): Contro
         claims: claims.map(claimHashOf),
       });
       // Claims first: the pool's own hash version says that all of its claims are up to date.
-      await Promise.all(updates.claims.map((claim) => annotate(context, karpenterTypes.NodeClaim, claim)));
+      const errors = await forEachConcurrent(updates.claims, {
+        limit: maxClaimsInFlight,
+        run: (claim) => annotate(context, karpenterTypes.NodeClaim, claim),
+      });
+      throwIfAny(errors, `annotating node claims of ${name}`);
       if (updates.owner) await annotate(context, karpenterTypes.NodePool, { name, annotations: updates.owner });
       return undefined;
     },

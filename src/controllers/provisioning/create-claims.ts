@@ -7,6 +7,7 @@ import { nodeClaimOf } from "../../core/round/node-claims.ts";
 import type { PlannedNode } from "../../core/scheduling/decision.ts";
 import { isVirtualPod } from "../../core/virtual-pods.ts";
 import { karpenterTypes } from "../../kube/resources.ts";
+import { forEachConcurrent } from "../../util/concurrent.ts";
 import { errorMessage } from "../../util/error-text.ts";
 import type { KarpenterContext } from "../karpenter-context.ts";
 import type { WorkBudget } from "../work-budget.ts";
@@ -15,8 +16,8 @@ import { joinedNames, logReference } from "./log-text.ts";
 import { isPoolHealthy, recordPodPlaced } from "./pod-decisions.ts";
 import { nominatedEvent, podEventSubject } from "./scheduling-events.ts";
 
-/** Requests in flight at a time. */
-const maxInFlight = 100;
+/** How many claims are created or deleted at a time, wherever it is done. */
+export const maxClaimsInFlight = 100;
 
 export interface ClaimCreationOptions {
   /** As the round saw them: their hash and template go into the claims. (02:L-6) */
@@ -43,23 +44,15 @@ export async function createClaims(
   context: KarpenterContext,
 ): Promise<ClaimCreationResult> {
   const claims: (NodeClaim | undefined)[] = plans.map(() => undefined);
-  const errors: Error[] = [];
-  const createPlanned = async (plan: PlannedNode, index: number): Promise<void> => {
-    try {
+  const errors = await forEachConcurrent(plans, {
+    limit: maxClaimsInFlight,
+    pause: () => options.budget.mayContinue(), // the answer does not matter: every planned node is created
+    run: async (plan, index) => {
       claims[index] = await createClaim(plan, options, context);
-    } catch (error) {
-      errors.push(new Error(`creating node claim, ${errorMessage(error)}`, { cause: error }));
-    }
-  };
-  const inFlight = new Set<Promise<void>>();
-  for (const [index, plan] of plans.entries()) {
-    await options.budget.mayContinue(); // the answer does not matter: every planned node is created
-    if (inFlight.size >= maxInFlight) await Promise.race(inFlight);
-    const creating: Promise<void> = createPlanned(plan, index).finally(() => inFlight.delete(creating));
-    inFlight.add(creating);
-  }
-  await Promise.all(inFlight);
-  return { claims, errors };
+    },
+  });
+  const described = errors.map((cause) => new Error(`creating node claim, ${errorMessage(cause)}`, { cause }));
+  return { claims, errors: described };
 }
 
 async function createClaim(plan: PlannedNode, options: ClaimCreationOptions, context: KarpenterContext) {

@@ -5,9 +5,11 @@ import { deletionCost } from "../../core/disruption-cost.ts";
 import { type Controller, triggerOn } from "../../kube/controller.ts";
 import type { RequeueAfter } from "../../kube/reconciler.ts";
 import { karpenterTypes } from "../../kube/resources.ts";
+import { forEachConcurrent, throwIfAny } from "../../util/concurrent.ts";
 import type { ControllerDependencies } from "../controller-dependencies.ts";
 import { type KarpenterContext, karpenterController, withLogValues } from "../karpenter-context.ts";
 import { nodeClaimView } from "../node-claim/claim-lookups.ts";
+import { maxClaimsInFlight } from "../provisioning/create-claims.ts";
 import { logReference } from "../provisioning/log-text.ts";
 import { deleteExisting } from "../writes.ts";
 import { claimsToDeprovision, type DeprovisioningCandidate } from "./claims-to-deprovision.ts";
@@ -52,9 +54,11 @@ async function deleteSurplus(pool: StaticPool, surplus: number, context: Karpent
   const candidates = candidatesOf(name, context);
   for (const pod of candidates.flatMap(({ pods = [] }) => pods)) warnInvalidDeletionCost(pod, context);
   const chosen = claimsToDeprovision(candidates, { count: surplus, nowMs: context.clock.now() });
-  const deletions = await Promise.allSettled(chosen.map((claim) => deleteClaim(claim, context)));
-  const errors = deletions.flatMap((one) => (one.status === "rejected" ? [one.reason] : []));
-  if (errors.length > 0) throw new AggregateError(errors, `deleting node claims of ${name}`);
+  const errors = await forEachConcurrent(chosen, {
+    limit: maxClaimsInFlight,
+    run: (claim) => deleteClaim(claim, context),
+  });
+  throwIfAny(errors, `deleting node claims of ${name}`);
   return { afterMs: recheckMs };
 }
 

@@ -1,21 +1,30 @@
 import { isStatusConditionTrue } from "../../api/conditions/set-condition.ts";
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import type { NodePool } from "../../api/kinds/node-pool.ts";
-import { annotations, resources } from "../../api/labels.ts";
+import { annotations, labels, resources } from "../../api/labels.ts";
 import { staticNodeClaimOf } from "../../core/round/node-claims.ts";
 import { type Controller, triggerOn } from "../../kube/controller.ts";
 import type { RequeueAfter } from "../../kube/reconciler.ts";
 import { karpenterTypes } from "../../kube/resources.ts";
 import type { ObjectChange } from "../../kube/view.ts";
+import { forEachConcurrent, throwIfAny } from "../../util/concurrent.ts";
 import { Quantity } from "../../util/quantity.ts";
 import type { ControllerDependencies } from "../controller-dependencies.ts";
 import { type KarpenterContext, karpenterController, withLogValues } from "../karpenter-context.ts";
+import { nodeClaimView } from "../node-claim/claim-lookups.ts";
+import { maxClaimsInFlight } from "../provisioning/create-claims.ts";
 import { logReference } from "../provisioning/log-text.ts";
 import { managedStaticPool, mayNeedNodes, type StaticPool, staticPoolNameOfClaim } from "./static-pools.ts";
 
 const recheckMs = 60_000;
 const limitRecheckMs = 30_000;
 const unsyncedMs = 1_000;
+/**
+ * A pool has at most this many claims that are not launched yet, so the cloud sets the pace and a pool of a hundred
+ * million replicas does not fill the memory at once.
+ */
+const maxUnlaunched = 1_000;
+const unlaunchedRecheckMs = 1_000;
 
 /** Creates the claims a static pool lacks. (02:Z-2, 03:SP-3) */
 export function staticProvisioningController(dependencies: ControllerDependencies): Controller {
@@ -48,7 +57,10 @@ async function createMissing(pool: StaticPool, context: KarpenterContext): Promi
   const desired = pool.spec.replicas;
   // Claims that are about to be disrupted get their replacements from the disruption controller.
   if (active + pendingDisruption >= desired) return { afterMs: recheckMs };
-  const granted = nodePoolState.reserveNodeCount(name, { limit: nodeLimit(pool), wanted: desired - active });
+  const room = maxUnlaunched - unlaunchedCount(name, context);
+  if (room <= 0) return { afterMs: unlaunchedRecheckMs };
+  const wanted = Math.min(desired - active, room);
+  const granted = nodePoolState.reserveNodeCount(name, { limit: nodeLimit(pool), wanted });
   if (granted === 0) {
     log.info("nodepool node limit reached");
     return { afterMs: limitRecheckMs };
@@ -58,10 +70,19 @@ async function createMissing(pool: StaticPool, context: KarpenterContext): Promi
     desired,
     "provision-count": granted,
   });
-  const creations = await Promise.allSettled(Array.from({ length: granted }, () => createStaticClaim(pool, context)));
-  const errors = creations.flatMap((one) => (one.status === "rejected" ? [one.reason] : []));
-  if (errors.length > 0) throw new AggregateError(errors, `creating node claims of ${name}`);
-  return { afterMs: recheckMs };
+  const errors = await forEachConcurrent(Array.from({ length: granted }), {
+    limit: maxClaimsInFlight,
+    run: () => createStaticClaim(pool, context),
+  });
+  throwIfAny(errors, `creating node claims of ${name}`);
+  return { afterMs: granted < desired - active ? unlaunchedRecheckMs : recheckMs };
+}
+
+function unlaunchedCount(pool: string, context: KarpenterContext): number {
+  const claims = nodeClaimView(context);
+  return context.cluster
+    .unlaunchedClaims()
+    .filter((name) => claims.get(name)?.metadata.labels?.[labels.nodePool] === pool).length;
 }
 
 /** Its reservation ends whatever happens: a claim that exists is counted itself. (03:SP-2) */

@@ -8,8 +8,10 @@ import { lifecycleController } from "../../../src/controllers/node-claim/lifecyc
 import { defaultGates } from "../../../src/controllers/settings.ts";
 import { staticProvisioningController } from "../../../src/controllers/static/provisioning.ts";
 import { staticControllers } from "../../../src/controllers/static/static-controllers.ts";
+import type { KubeClient } from "../../../src/kube/client.ts";
 import type { Controller } from "../../../src/kube/controller.ts";
 import { karpenterTypes } from "../../../src/kube/resources.ts";
+import { interceptCalls } from "../../world/intercept-calls.ts";
 import { recordingMetrics } from "../../world/recording-metrics.ts";
 import { type ControllerWorld, controllerWorld } from "../controller-world.ts";
 import { claim, foreignClass, kwokClass, machine, type PoolDraft, pool } from "../pool-objects.ts";
@@ -313,6 +315,42 @@ describe("static.provisioning", () => {
   it("03:SP-3 three hundred are three hundred", async () => {
     const world = await withPool({ replicas: 300 });
     expect(await claimsOf(world)).toHaveLength(300);
+    await world.stop();
+  });
+
+  it("03:SP-3 a hundred million are created in batches, each after the one before was launched", async () => {
+    let inFlight = 0;
+    let most = 0;
+    const countCalls = (client: KubeClient): KubeClient =>
+      interceptCalls(client, async (_, proceed) => {
+        most = Math.max(most, ++inFlight);
+        return proceed().finally(() => inFlight--);
+      });
+    const counted = (controller: Controller): Controller => ({
+      ...controller,
+      run: (context, signal) => controller.run({ ...context, client: countCalls(context.client) }, signal),
+    });
+    const world = await withPool(
+      { replicas: 100_000_000 },
+      { controllers: (dependencies) => [counted(staticProvisioningController(dependencies))] },
+    );
+    await world.pass(10);
+    const first = await claimsOf(world);
+    expect([first.length, most <= 100]).toEqual([1_000, true]);
+    expect(world.cluster.nodePoolState.counts("default")).toMatchObject({ active: 1_000, reserved: 0 });
+
+    for (const one of first.slice(0, 5)) await world.status(one, { providerID: `kwok://${one.metadata.name}` });
+    await world.pass(2);
+    expect(await claimsOf(world)).toHaveLength(1_005);
+    await world.stop();
+  });
+
+  it("03:SP-2 batches stay within the limit of nodes", async () => {
+    const world = await withPool({ replicas: 100_000_000, limits: { nodes: "1001" } });
+    const first = await claimsOf(world);
+    for (const one of first.slice(0, 5)) await world.status(one, { providerID: `kwok://${one.metadata.name}` });
+    await world.pass(120);
+    expect(await claimsOf(world)).toHaveLength(1_001);
     await world.stop();
   });
 
