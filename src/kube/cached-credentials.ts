@@ -10,12 +10,18 @@ export interface ExpiringIdentity {
 /** Fetches an identity once and again after it expired or was rejected; concurrent callers share one fetch. */
 export function cachedCredentials(fetchIdentity: () => Promise<ExpiringIdentity>, clock: Clock): Credentials {
   let cached: Promise<ExpiringIdentity> | undefined;
+  let latest: ClientIdentity | undefined;
   const forget = (fetching: Promise<ExpiringIdentity>): void => {
     if (cached === fetching) cached = undefined;
   };
   const startFetch = (): Promise<ExpiringIdentity> => {
     const fetching = fetchIdentity();
-    fetching.catch(() => forget(fetching)); // a failure is not remembered
+    fetching.then(
+      ({ identity }) => {
+        latest = identity;
+      },
+      () => forget(fetching), // a failure is not remembered
+    );
     return fetching;
   };
 
@@ -30,8 +36,9 @@ export function cachedCredentials(fetchIdentity: () => Promise<ExpiringIdentity>
       cached ??= startFetch();
       return (await cached).identity;
     },
-    invalidate: () => {
-      cached = undefined;
+    // A hundred requests may be rejected with one identity: the first of them has it fetched again.
+    invalidate: (rejected) => {
+      if (latest === rejected) cached = latest = undefined;
       return true;
     },
   };

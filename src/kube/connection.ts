@@ -29,8 +29,8 @@ export interface ClientIdentity {
 /** A source of identities, which may be renewed while the process runs. */
 export interface Credentials {
   current(): Promise<ClientIdentity>;
-  /** Call after the server rejected the current identity. True if current() may return another one now. */
-  invalidate(): boolean;
+  /** Call after the server rejected an identity. True if current() may return another one now. */
+  invalidate(rejected: ClientIdentity): boolean;
 }
 
 export function fixedCredentials(identity: ClientIdentity): Credentials {

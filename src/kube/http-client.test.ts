@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { chunks, failure, reply, silence } from "../../test/kube/memory-server.ts";
 import type { KubeObject } from "../api/object.ts";
+import { TokenBucket } from "../util/token-bucket.ts";
 import { VirtualClock } from "../util/virtual-clock.ts";
 import type { Patch, WatchEvent } from "./client.ts";
 import { httpClient, type RequestOutcome } from "./http-client.ts";
@@ -212,6 +213,17 @@ describe("httpClient", () => {
     expect(await errorOf(dated.get(builtInTypes.Pod, { name: "web" }))).toMatchObject({ retryAfterMs: undefined });
   });
 
+  it("waits at most a minute, however long the server wants it to", async () => {
+    const retryAfterMs = async (response: TransportResponse) =>
+      (await errorOf(setUp(() => response).kube.get(builtInTypes.Pod, { name: "web" }))).retryAfterMs;
+    expect(await retryAfterMs(reply(503, "", { "retry-after": "31536000" }))).toBe(60_000);
+    expect(await retryAfterMs(reply(503, "", { "retry-after": "1e300" }))).toBe(60_000);
+    expect(await retryAfterMs(failure(429, "TooManyRequests", { retryAfterSeconds: 86_400 }))).toBe(60_000);
+    for (const wrong of ["soon", -5, null] as unknown as readonly number[]) {
+      expect(await retryAfterMs(failure(429, "TooManyRequests", { retryAfterSeconds: wrong }))).toBeUndefined();
+    }
+  });
+
   it("fails with unavailable without a response, and with timeout if it is late", async () => {
     const dead = setUp(() => Promise.reject(new Error("connect ECONNREFUSED")));
     expect(await errorOf(dead.kube.get(builtInTypes.Node, { name: "n" }))).toMatchObject({
@@ -224,6 +236,50 @@ describe("httpClient", () => {
     expect(slow.clock.now()).toBe(10_000);
     expect(await waiting).toMatchObject({ code: "timeout", message: "GET /api/v1/nodes/n: no response within 10 s" });
     expect(slow.outcomes).toMatchObject([{ httpStatus: undefined, durationMs: 10_000 }]);
+  });
+
+  it("03 §6.4 the deadline starts when the rate limit lets the request through", async () => {
+    const clock = new VirtualClock();
+    const bucket = new TokenBucket({ perSecond: 10, burst: 10 }, clock);
+    const kube = httpClient({
+      clock,
+      userAgent: "karpenter/test",
+      timeoutMs: 5_000,
+      waitForRateLimit: (signal) => bucket.take(signal),
+      transport: async (request) => {
+        await clock.sleep(100, request.signal);
+        return reply(200, pod);
+      },
+    });
+    const outcomes = Promise.allSettled(
+      Array.from({ length: 210 }, () => kube.get(builtInTypes.Pod, { name: "web", namespace: "shop" })),
+    );
+    await clock.runUntilIdle();
+    expect((await outcomes).filter(({ status }) => status === "rejected")).toEqual([]);
+    expect(clock.now()).toBe(20_100);
+  });
+
+  it("a request that waits for a free connection is not late", async () => {
+    const clock = new VirtualClock();
+    let most = 0;
+    let running = 0;
+    const kube = httpClient({
+      clock,
+      userAgent: "karpenter/test",
+      timeoutMs: 5_000,
+      transport: async (request) => {
+        most = Math.max(most, ++running);
+        await clock.sleep(4_000, request.signal);
+        running -= 1;
+        return reply(200, pod);
+      },
+    });
+    const outcomes = Promise.allSettled(
+      Array.from({ length: 100 }, () => kube.get(builtInTypes.Pod, { name: "web", namespace: "shop" })),
+    );
+    await clock.runUntilIdle();
+    expect((await outcomes).filter(({ status }) => status === "rejected")).toEqual([]);
+    expect([most, clock.now()]).toEqual([32, 16_000]);
   });
 
   it("leaves no timer behind", async () => {
@@ -313,6 +369,25 @@ describe("httpClient.watch", () => {
     const waiting = errorOf(collect(closed.kube.watch(builtInTypes.Pod, { signal })));
     await closed.clock.runUntilIdle();
     expect(await waiting).toMatchObject({ code: "timeout" });
+  });
+
+  it("ends at once when aborted while it waits for the rate limit, and returns its token", async () => {
+    const clock = new VirtualClock();
+    const bucket = new TokenBucket({ perSecond: 1, burst: 1 }, clock);
+    const kube = httpClient({
+      clock,
+      userAgent: "karpenter/test",
+      waitForRateLimit: (aborted) => bucket.take(aborted),
+      transport: async () => stream(""),
+    });
+    expect(bucket.tryTake()).toBe(true);
+    const stop = new AbortController();
+    const events = collect(kube.watch(builtInTypes.Pod, { signal: stop.signal }));
+    await clock.advance(10);
+    stop.abort();
+    expect(await events).toEqual([]);
+    expect(clock.pending).toBe(0);
+    expect(bucket.reserve()).toBe(990);
   });
 
   it("fails with unavailable when the stream breaks, and with the error of a refusal", async () => {

@@ -39,6 +39,8 @@ export interface StatusDetails {
   readonly retryAfterSeconds?: number;
 }
 
+const maxRetryAfterMs = 60_000;
+
 /** A request the API server refused or did not answer. */
 export class KubeError extends Error {
   override readonly name = "KubeError";
@@ -56,9 +58,11 @@ export class KubeError extends Error {
     this.status = options.status;
   }
 
+  /** When the server wants to be asked again; at most a minute, because it may have asked for a thousand years. */
   get retryAfterMs(): number | undefined {
-    const seconds = this.status?.details?.retryAfterSeconds;
-    return seconds === undefined ? undefined : seconds * 1000;
+    const seconds: unknown = this.status?.details?.retryAfterSeconds;
+    if (typeof seconds !== "number" || !(seconds >= 0)) return undefined;
+    return Math.min(seconds * 1000, maxRetryAfterMs);
   }
 }
 

@@ -144,7 +144,7 @@ describe("loadConnection", () => {
     await clock.advance(1);
     expect(await token()).toBe("Bearer second");
     files["/token"] = "third";
-    expect(credentials.invalidate()).toBe(true);
+    expect(credentials.invalidate(await credentials.current())).toBe(true);
     expect(await token()).toBe("Bearer third");
   });
 
@@ -186,6 +186,24 @@ describe("exec plugins", () => {
         },
       },
     });
+  });
+
+  it("many rejections of one identity fetch it again once", async () => {
+    let calls = 0;
+    const { commands, load } = withUser({ exec, as: "boss" }, { run: () => credential({ token: `t${++calls}` }) });
+    const { credentials } = await load();
+    const rejected = await credentials.current();
+    const renewed = await Promise.all(
+      Array.from({ length: 50 }, async (_, at) => {
+        for (let turn = 0; turn < at; turn++) await Promise.resolve(); // each answer arrives at a time of its own
+        expect(credentials.invalidate(rejected)).toBe(true);
+        return (await credentials.current()).headers;
+      }),
+    );
+    expect(new Set(renewed.map(({ authorization }) => authorization))).toEqual(new Set(["Bearer t2"]));
+    expect(commands).toHaveLength(2);
+    expect(credentials.invalidate(await credentials.current())).toBe(true);
+    expect((await credentials.current()).headers).toEqual({ authorization: "Bearer t3", "impersonate-user": "boss" });
   });
 
   it("accepts certificates, passes cluster info when asked to, and finds programs relative to the file", async () => {

@@ -1,6 +1,6 @@
 import { delimiter, join } from "node:path";
 import type { Clock } from "../util/clock.ts";
-import { cachedCredentials } from "./cached-credentials.ts";
+import { cachedCredentials, type ExpiringIdentity } from "./cached-credentials.ts";
 import {
   bearerHeaders,
   type ClientIdentity,
@@ -101,12 +101,11 @@ async function credentialsOf(user: KubeConfigUser, settings: UserSettings): Prom
   const { environment, clock } = settings;
   const fixed = { headers: impersonationHeaders(user), certificate: await clientCertificate(user, environment) };
   const { tokenFile, token, username, password, exec } = user;
-  if (tokenFile) return withIdentity(fixed, fileCredentials(tokenFile, settings));
+  const cached = (fetch: () => Promise<ExpiringIdentity>): Credentials =>
+    cachedCredentials(async () => withFixedIdentity(fixed, await fetch()), clock);
+  if (tokenFile) return cached(() => readTokenFile(tokenFile, settings));
   if (token) return fixedCredentials({ ...fixed, headers: { ...fixed.headers, ...bearerHeaders(token) } });
-  if (exec) {
-    const plugin = () => execIdentity(execPluginOf(exec, settings), environment);
-    return withIdentity(fixed, cachedCredentials(plugin, clock));
-  }
+  if (exec) return cached(() => execIdentity(execPluginOf(exec, settings), environment));
   if (username)
     return fixedCredentials({ ...fixed, headers: { ...fixed.headers, ...basicAuthHeaders(username, password ?? "") } });
   const provider = user["auth-provider"]?.name;
@@ -114,21 +113,15 @@ async function credentialsOf(user: KubeConfigUser, settings: UserSettings): Prom
   return fixedCredentials(fixed);
 }
 
-function withIdentity(fixed: ClientIdentity, changing: Credentials): Credentials {
-  const current = async (): Promise<ClientIdentity> => {
-    const { headers, certificate } = await changing.current();
-    return { headers: { ...fixed.headers, ...headers }, certificate: certificate ?? fixed.certificate };
-  };
-  return { current, invalidate: () => changing.invalidate() };
+function withFixedIdentity(fixed: ClientIdentity, { identity, expiresAt }: ExpiringIdentity): ExpiringIdentity {
+  const headers = { ...fixed.headers, ...identity.headers };
+  return { identity: { headers, certificate: identity.certificate ?? fixed.certificate }, expiresAt };
 }
 
-function fileCredentials(path: string, { environment, clock }: LoadConnectionOptions): Credentials {
-  const readToken = async () => {
-    const token = (await environment.readFile(path))?.trim();
-    if (!token) throw new Error(`there is no token in ${path}`);
-    return { identity: { headers: bearerHeaders(token) }, expiresAt: clock.now() + tokenFileMs };
-  };
-  return cachedCredentials(readToken, clock);
+async function readTokenFile(path: string, { environment, clock }: LoadConnectionOptions): Promise<ExpiringIdentity> {
+  const token = (await environment.readFile(path))?.trim();
+  if (!token) throw new Error(`there is no token in ${path}`);
+  return { identity: { headers: bearerHeaders(token) }, expiresAt: clock.now() + tokenFileMs };
 }
 
 function basicAuthHeaders(username: string, password: string): ClientIdentity["headers"] {
@@ -190,7 +183,7 @@ async function inCluster({ environment, clock }: LoadConnectionOptions): Promise
   return {
     server: `https://${host.includes(":") ? `[${host}]` : host}:${port}`,
     tls: { ca: await mounted("ca.crt") },
-    credentials: fileCredentials(`${serviceAccountDir}/token`, { environment, clock }),
+    credentials: cachedCredentials(() => readTokenFile(`${serviceAccountDir}/token`, { environment, clock }), clock),
     namespace: (await mounted("namespace"))?.trim() || "default",
   };
 }

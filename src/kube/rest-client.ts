@@ -1,9 +1,17 @@
 import type { Clock } from "../util/clock.ts";
 import { errorMessage } from "../util/error-text.ts";
+import { Semaphore } from "../util/semaphore.ts";
 import type { ResourceType } from "./client.ts";
 import { KubeError } from "./kube-error.ts";
 import { errorFromResponse } from "./status-error.ts";
-import { headerValues, readText, type Transport, type TransportRequest, type TransportResponse } from "./transport.ts";
+import {
+  headerValues,
+  maxConcurrentCalls,
+  readText,
+  type Transport,
+  type TransportRequest,
+  type TransportResponse,
+} from "./transport.ts";
 import { warningTexts } from "./warnings.ts";
 
 export interface HttpClientOptions {
@@ -17,8 +25,8 @@ export interface HttpClientOptions {
   readonly onWarning?: (text: string) => void;
   /** Called after every request, for metrics. */
   readonly onRequest?: (outcome: RequestOutcome) => void;
-  /** Awaited before each request: client-side rate limit. (03 §6.4: --kube-client-qps) */
-  readonly waitForRateLimit?: () => Promise<void>;
+  /** Awaited before each request and before its deadline starts: client-side rate limit. (03 §6.4: --kube-client-qps) */
+  readonly waitForRateLimit?: (signal?: AbortSignal) => Promise<void>;
 }
 
 /** An API request before encoding. */
@@ -49,6 +57,8 @@ export class RestClient {
   readonly #options: HttpClientOptions;
   readonly #clock: Clock;
   readonly #timeoutMs: number;
+  /** Calls wait here and not in the socket pool, where their deadline would run. */
+  readonly #calls = new Semaphore(maxConcurrentCalls);
 
   constructor(options: HttpClientOptions) {
     this.#options = options;
@@ -58,6 +68,8 @@ export class RestClient {
 
   /** The complete response body. */
   async json(request: ApiRequest): Promise<unknown> {
+    await this.#options.waitForRateLimit?.();
+    const release = await this.#calls.acquire();
     const deadline = this.#deadline(request);
     try {
       const response = await this.#open(request, deadline);
@@ -70,11 +82,13 @@ export class RestClient {
       throw deadline.toKubeError(error);
     } finally {
       deadline.cancel();
+      release();
     }
   }
 
   /** The response as a stream; the deadline covers only the response headers. */
   async stream(request: ApiRequest, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
+    await this.#options.waitForRateLimit?.(signal);
     const deadline = this.#deadline(request, signal);
     try {
       const response = await this.#open(request, deadline);
@@ -90,7 +104,6 @@ export class RestClient {
 
   async #open(request: ApiRequest, { signal, isWatch }: Deadline): Promise<TransportResponse> {
     const { type, method, subresource } = request;
-    await this.#options.waitForRateLimit?.();
     const startedAt = this.#clock.now();
     let httpStatus: number | undefined;
     try {

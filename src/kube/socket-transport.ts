@@ -2,7 +2,7 @@ import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { createSecureContext } from "node:tls";
 import type { ClientIdentity, Connection } from "./connection.ts";
-import type { TransportRequest, TransportResponse } from "./transport.ts";
+import { maxConcurrentCalls, type TransportRequest, type TransportResponse } from "./transport.ts";
 
 /** A transport over HTTP sockets that can be closed. */
 export interface SocketTransport {
@@ -12,11 +12,8 @@ export interface SocketTransport {
 }
 
 const keepAlive = { keepAlive: true, keepAliveMsecs: 30_000, scheduling: "lifo" } as const;
-/**
- * A watch holds its socket, so streams are not limited. Other requests are: a hundred TLS handshakes at once would
- * block the process.
- */
-const socketLimits = { calls: { maxSockets: 32 }, streams: {} } as const;
+/** A watch holds its socket, so streams are not limited. */
+const socketLimits = { calls: { maxSockets: maxConcurrentCalls }, streams: {} } as const;
 
 /** HTTP/1.1 with kept-alive sockets and the connection's credentials. */
 export function socketTransport({ server, tls, credentials }: Connection): SocketTransport {
@@ -24,17 +21,17 @@ export function socketTransport({ server, tls, credentials }: Connection): Socke
   const prefix = base.pathname.replace(/\/+$/, "");
   const agents = agentsFor(base, tls);
 
-  const send = async (request: TransportRequest): Promise<TransportResponse> => {
-    const identity = await credentials.current();
+  const send = async (request: TransportRequest, identity: ClientIdentity): Promise<TransportResponse> => {
     const agent = agents.of(identity)[request.isStream ? "streams" : "calls"];
     const path = prefix + request.path;
     return sendRequest({ ...request, path, headers: { ...request.headers, ...identity.headers } }, { base, agent });
   };
   const transport = async (request: TransportRequest): Promise<TransportResponse> => {
-    const response = await send(request);
-    if (response.status !== 401 || !credentials.invalidate()) return response;
+    const identity = await credentials.current();
+    const response = await send(request, identity);
+    if (response.status !== 401 || !credentials.invalidate(identity)) return response;
     for await (const _ of response.body); // read to the end, which frees the socket
-    return send(request);
+    return send(request, await credentials.current());
   };
   return Object.assign(transport, { close: agents.close });
 }

@@ -19,6 +19,9 @@ export interface TransportResponse {
   readonly body: AsyncIterable<Uint8Array>;
 }
 
+/** How many calls, as opposed to streams, are open at a time: a hundred TLS handshakes at once would block the process. */
+export const maxConcurrentCalls = 32;
+
 /** Sends requests. Rejects only where no response arrived. */
 export type Transport = (request: TransportRequest) => Promise<TransportResponse>;
 

@@ -28,10 +28,16 @@ export class TokenBucket {
     return true;
   }
 
-  /** Takes a token, waiting for it in order of arrival. */
+  /** Takes a token, waiting for it in order of arrival. A caller that gives up returns its token. */
   async take(signal?: AbortSignal): Promise<void> {
     const ms = this.reserve();
-    if (ms > 0) await this.#clock.sleep(ms, signal);
+    if (ms <= 0) return;
+    try {
+      await this.#clock.sleep(ms, signal);
+    } catch (error) {
+      this.#tokens += 1;
+      throw error;
+    }
   }
 
   /** Reserves a token and returns after how many milliseconds it may be used. */

@@ -173,7 +173,7 @@ function createClients(
   const bucket = new TokenBucket(options.kubeRate, cluster.clock);
   const onWarning = (text: string): void => log.debug("API server warning", { warning: text });
   return {
-    client: cluster.client({ ...common, onWarning, waitForRateLimit: () => bucket.take() }),
+    client: cluster.client({ ...common, onWarning, waitForRateLimit: (signal) => bucket.take(signal) }),
     leaseClient: cluster.client({ ...common, timeoutMs: leaseTimeoutMs }),
   };
 }
