@@ -99,7 +99,7 @@ async function ran(every: number, lists: readonly (readonly KubeObject[])[], wat
 describe("Informer with large lists", () => {
   const first = nodes("early", 1);
   const second = [...nodes("early", 1).slice(many / 2), ...nodes("other", 2)];
-  const watched = nodes("late", 3);
+  const watched = nodes("late", 1_500);
 
   it("pauses while it reads a list, a watch, and another list; handlers see the same in the same order", async () => {
     const paced = await ran(1, [first, second], watched);

@@ -50,6 +50,7 @@ function setUp(...answers: readonly Answer[]) {
     return (answers[asked.length - 1] ?? open())(request);
   };
   const log: string[] = [];
+  let restored = 0;
   const failures: InformerFailure[] = [];
   const informer = new Informer<KubeObject, string>({
     kube: httpClient({ transport, clock, userAgent: "test" }),
@@ -66,6 +67,7 @@ function setUp(...answers: readonly Answer[]) {
     added: (object) => log.push(`+${object}`),
     updated: (object, old) => log.push(`${old}>${object}`),
     deleted: (object) => log.push(`-${object}`),
+    restored: () => restored++,
   });
   const stop = new AbortController();
   const run = async (ms: number) => {
@@ -74,7 +76,16 @@ function setUp(...answers: readonly Answer[]) {
     stop.abort();
     await clock.advance(0);
   };
-  return { clock, informer, asked, what: () => asked.map((one) => one.what), log, failures, run };
+  return {
+    clock,
+    informer,
+    asked,
+    what: () => asked.map((one) => one.what),
+    log,
+    restores: () => restored,
+    failures,
+    run,
+  };
 }
 
 describe("Informer", () => {
@@ -194,16 +205,53 @@ describe("Informer", () => {
     expect(what()).toEqual(["list", ...Array(7).fill("watch 5")]);
   });
 
-  it("considers a watch dead after five minutes without data", async () => {
-    const { asked, failures, run } = setUp(page(5, []), open(bookmark(6)), open());
+  it("considers a watch dead after five minutes without data, and lists again", async () => {
+    const { asked, failures, run } = setUp(page(5, []), open(bookmark(6)), page(6, []), open());
     await run(3_600_000);
-    expect(asked.slice(0, 4).map(({ at, what }) => `${what} at ${at / 60_000}`)).toEqual([
-      "list at 0",
-      "watch 5 at 0",
-      "watch 6 at 5",
-      "watch 6 at 10",
+    expect(asked.slice(0, 4).map(({ at, what }) => `${what} at ${(at / 60_000).toFixed(2)}`)).toEqual([
+      "list at 0.00",
+      "watch 5 at 0.00",
+      expect.stringMatching(/^list at 5\.0/),
+      expect.stringMatching(/^watch 6 at 5\.0/),
     ]);
     expect(failures).toContainEqual({ kind: "watch-idle", idleMs: 300_000 });
+  });
+
+  describe("a server that was restored from a backup", () => {
+    const before = page(50, [node("a", 40), node("b", 45), node("c", 48)]);
+    const tooLarge = (): TransportResponse =>
+      failure(504, "Timeout", {
+        causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
+        retryAfterSeconds: 1,
+      });
+
+    it.each<[string, Answer]>([
+      ["refuses the version", tooLarge],
+      ["sends older events", stream({ type: "MODIFIED", object: node("b", 21) })],
+      ["sends an older bookmark", stream(bookmark(21))],
+      ["sends nothing", open()],
+    ])("is listed again when it %s, and its older versions are reported", async (_, answer) => {
+      const { what, log, restores, run } = setUp(before, answer, page(20, [node("a", 12), node("b", 45)]), open());
+      await run(600_000);
+      expect(what().slice(0, 4)).toEqual(["list", "watch 50", "list", "watch 20"]);
+      // The same version may be another content.
+      expect(log.slice(3)).toEqual(["-c@48", "a@40>a@12", "b@45>b@45"]);
+      expect(restores()).toBe(1);
+    });
+
+    it("is recognized by an object that became older, when it has reached our version again", async () => {
+      const { log, restores, run } = setUp(before, tooLarge, page(60, [node("a", 30), node("b", 45)]), open());
+      await run(60_000);
+      expect(log.slice(3)).toEqual(["-c@48", "a@40>a@30", "b@45>b@45"]);
+      expect(restores()).toBe(1);
+    });
+
+    it("a list like any other is no restore", async () => {
+      const { log, restores, run } = setUp(before, () => failure(410, "Expired"), page(60, [node("a", 40)]), open());
+      await run(60_000);
+      expect(log.slice(3)).toEqual(["-b@45", "-c@48"]);
+      expect(restores()).toBe(0);
+    });
   });
 
   it("leaves out and reports what it cannot decode", async () => {

@@ -8,6 +8,7 @@ import { cacheKey, type KubeClient, type ListOptions, type ResourceType, type Wa
 import { type IdleTimeout, startIdleTimeout } from "./idle-timeout.ts";
 import { isKubeError } from "./kube-error.ts";
 import { type CacheEntry, type CacheHandler, ObjectCache } from "./object-cache.ts";
+import { isOlderVersion } from "./resource-version.ts";
 
 /**
  * The informer's state machine: list page by page, then watch from the list's version. A watch that ends is resumed
@@ -66,6 +67,10 @@ export class Informer<T extends KubeObject, P> {
   readonly #pause: Pause;
   #state: InformerState = { kind: "idle" };
   #listed = new Map<string, CacheEntry<P>>();
+  /** The list shows older versions than we have seen: the server was restored from a backup. */
+  #isRestored = false;
+  /** The newest version seen in a list or watch. */
+  #newestVersion: string | undefined;
   #failures = 0;
   #hasSynced = false;
 
@@ -135,18 +140,24 @@ export class Informer<T extends KubeObject, P> {
   /** Reads one page. */
   async #list(state: InformerState & { kind: "listing" }, signal: AbortSignal): Promise<InformerState> {
     const { kube, type, pageSize = defaultPageSize } = this.#options;
-    if (state.pages === 0) this.#listed = new Map();
+    if (state.pages === 0) {
+      this.#listed = new Map();
+      this.#isRestored = false;
+    }
     try {
       const page = await kube.list<T>(type, { ...this.#selectors(), limit: pageSize, continue: state.continue });
       for (const item of page.items) {
         if (signal.aborted) break;
         const entry = this.#decode(item);
         if (entry !== undefined) this.#listed.set(entry.key, entry);
+        if (entry !== undefined && this.#cache.hasNewer(entry)) this.#isRestored = true;
         const pause = this.#pause();
         if (pause !== undefined) await pause;
       }
       if (signal.aborted) return { kind: "stopped" };
       if (page.continue !== undefined) return { kind: "listing", pages: state.pages + 1, continue: page.continue };
+      if (isOlderVersion(page.resourceVersion, this.#newestVersion)) this.#isRestored = true;
+      this.#newestVersion = page.resourceVersion;
       await this.#sync(signal);
       return { kind: "watching", resourceVersion: page.resourceVersion };
     } catch (error) {
@@ -157,7 +168,7 @@ export class Informer<T extends KubeObject, P> {
   }
 
   async #sync(signal: AbortSignal): Promise<void> {
-    for (const _ of this.#cache.replaceInSteps(this.#listed)) {
+    for (const _ of this.#cache.replaceInSteps(this.#listed, { isRestored: this.#isRestored })) {
       const pause = this.#pause();
       if (pause !== undefined) await pause;
       if (signal.aborted) return; // stopping: handlers are not interested any more
@@ -173,6 +184,7 @@ export class Informer<T extends KubeObject, P> {
     const startedAt = clock.now();
     const idleTimeout = this.#startIdleTimeout(signal);
     let { resourceVersion } = from;
+    let hasGoneBack = false;
     let failure: { readonly error: unknown } | undefined;
     try {
       // The server closes the watch after this time. As other clients do, so that load spreads over restarted servers.
@@ -180,7 +192,10 @@ export class Informer<T extends KubeObject, P> {
       const options = { resourceVersion, bookmarks: true, timeoutSeconds, signal: idleTimeout.signal };
       for await (const event of kube.watch<T>(type, { ...this.#selectors(), ...options })) {
         idleTimeout.touch();
+        hasGoneBack = isOlderVersion(versionOf(event), from.resourceVersion);
+        if (hasGoneBack) break;
         resourceVersion = this.#applyEvent(event);
+        this.#newestVersion = resourceVersion;
         const pause = this.#pause();
         if (pause !== undefined) await pause; // back-pressure: the server waits
         if (signal.aborted) break;
@@ -190,6 +205,8 @@ export class Informer<T extends KubeObject, P> {
     } finally {
       idleTimeout.stop();
     }
+    // A server that was restored sends nothing, or older versions: only a list shows what it has.
+    if (hasGoneBack || (idleTimeout.signal.aborted && !signal.aborted)) return this.#retry(undefined, startOfList);
     const wasHealthy = resourceVersion !== from.resourceVersion || clock.now() - startedAt >= healthyWatchMs;
     if (wasHealthy) this.#failures = 0;
     if (failure !== undefined) return this.#afterFailure(failure.error, resourceVersion);
@@ -204,7 +221,7 @@ export class Informer<T extends KubeObject, P> {
 
   /** Whether resuming cannot succeed, so that a new list is needed. */
   #needsRelist(error: unknown): boolean {
-    if (isKubeError(error, "expired")) return true;
+    if (isKubeError(error, "expired") || isVersionTooLarge(error)) return true;
     const isOutage = isKubeError(error, "unavailable", "timeout", "too-many-requests");
     return !isOutage && this.#failures + 1 >= failuresUntilRelist;
   }
@@ -217,7 +234,7 @@ export class Informer<T extends KubeObject, P> {
     // An object that cannot be decoded is treated as absent, as in a list.
     if (entry === undefined) this.#cache.remove(cacheKey(metadata));
     else this.#cache.put(entry);
-    return metadata.resourceVersion ?? "";
+    return versionOf(event) ?? "";
   }
 
   #decode(object: T): CacheEntry<P> | undefined {
@@ -257,6 +274,16 @@ export class Informer<T extends KubeObject, P> {
   #report(failure: InformerFailure): void {
     this.#options.onFailure?.(failure);
   }
+}
+
+function versionOf(event: WatchEvent<KubeObject>): string | undefined {
+  return event.type === "BOOKMARK" ? event.resourceVersion : event.object.metadata.resourceVersion;
+}
+
+/** The server has not reached the version we ask for: it was restored from a backup. */
+function isVersionTooLarge(error: unknown): boolean {
+  if (!isKubeError(error)) return false;
+  return error.status?.details?.causes?.some(({ reason }) => reason === "ResourceVersionTooLarge") ?? false;
 }
 
 function deferred(): { readonly promise: Promise<void>; readonly resolve: () => void } {

@@ -1,10 +1,13 @@
 import { forEachInSteps, type Steps } from "../util/steps.ts";
+import { isOlderVersion } from "./resource-version.ts";
 
 /** Called for every change of a cache, in order. Exceptions are reported and do not affect other handlers. */
 export interface CacheHandler<P> {
   readonly added?: (object: P, key: string) => void;
   readonly updated?: (object: P, old: P, key: string) => void;
   readonly deleted?: (object: P, key: string) => void;
+  /** The server was restored from a backup: versions seen so far mean nothing. Called before what it has now. */
+  readonly restored?: () => void;
 }
 
 /** A cached object with what identifies its version. */
@@ -49,12 +52,19 @@ export class ObjectCache<P> {
     return () => this.#handlers.delete(subscription);
   }
 
-  put(entry: CacheEntry<P>): void {
+  /** Whether the cache has a newer version of this object; listed after it, that shows that the server was restored. */
+  hasNewer({ key, uid, resourceVersion }: CacheEntry<P>): boolean {
+    const known = this.#entries.get(key);
+    return known !== undefined && known.uid === uid && isOlderVersion(resourceVersion, known.resourceVersion);
+  }
+
+  put(entry: CacheEntry<P>, { isRestored = false } = {}): void {
     const known = this.#entries.get(entry.key);
     // Another object of the same name: the deletion of the first one was missed.
     if (known !== undefined && known.uid !== entry.uid) this.remove(entry.key);
     const old = this.#entries.get(entry.key);
-    if (old !== undefined && old.resourceVersion === entry.resourceVersion) return;
+    // After a restore the same version may be another content.
+    if (old !== undefined && old.resourceVersion === entry.resourceVersion && !isRestored) return;
     this.#entries.set(entry.key, entry);
     if (old === undefined) this.#notify((handler) => handler.added?.(entry.object, entry.key));
     else this.#notify((handler) => handler.updated?.(entry.object, old.object, entry.key));
@@ -68,11 +78,12 @@ export class ObjectCache<P> {
   }
 
   /** Replaces the contents, in steps because there may be fifty thousand objects. Deletions come first. */
-  *replaceInSteps(entries: ReadonlyMap<string, CacheEntry<P>>): Steps<void> {
+  *replaceInSteps(entries: ReadonlyMap<string, CacheEntry<P>>, options: { readonly isRestored: boolean }): Steps<void> {
+    if (options.isRestored) this.#notify((handler) => handler.restored?.());
     yield* forEachInSteps([...this.#entries.keys()], (key) => {
       if (!entries.has(key)) this.remove(key);
     });
-    yield* forEachInSteps(entries.values(), (entry) => this.put(entry));
+    yield* forEachInSteps(entries.values(), (entry) => this.put(entry, options));
   }
 
   #notify(call: (handler: CacheHandler<P>) => void): void {

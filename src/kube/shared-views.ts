@@ -122,6 +122,7 @@ export class SharedViews {
       added: (object) => view.onWatchUpdate(object),
       updated: (object) => view.onWatchUpdate(object),
       deleted: (object) => view.onWatchDelete(object),
+      restored: () => view.onRestored(),
     });
     const stop = new AbortController();
     if (this.#isStopped) stop.abort();
@@ -154,13 +155,13 @@ export class SharedViews {
   async #confirmWrites(): Promise<void> {
     const { client } = this.#options;
     for (const { type, view, project } of this.#watched.values()) {
-      for (const key of view.unconfirmedFor(confirmAfterMs)) {
+      for (const write of view.unconfirmedFor(confirmAfterMs)) {
         if (this.#isStopped) return;
-        const [name = "", namespace] = key.split("/").reverse();
+        const [name = "", namespace] = write.key.split("/").reverse();
         try {
-          view.onWatchUpdate(project(await client.get(type, { name, namespace })));
+          view.onLookUp(write, project(await client.get(type, { name, namespace })));
         } catch (error) {
-          if (isKubeError(error, "not-found")) view.onOwnDelete(key, view.get(key)?.metadata.uid);
+          if (isKubeError(error, "not-found")) view.onLookUp(write, undefined);
         }
       }
     }

@@ -65,9 +65,78 @@ describe("View", () => {
     await clock.advance(10_000);
     view.onOwnWrite(object("b", 2));
     await clock.advance(25_000);
-    expect(view.unconfirmedFor(30_000)).toEqual(["default/a"]);
+    expect(view.unconfirmedFor(30_000)).toEqual([{ key: "default/a", uid: "a", resourceVersion: "1" }]);
     view.onWatchUpdate(object("a", 1));
-    expect(view.unconfirmedFor(0)).toEqual(["default/b"]);
+    expect(view.unconfirmedFor(0).map(({ key }) => key)).toEqual(["default/b"]);
+  });
+
+  describe("a look-up of an own write", () => {
+    function lookedUp() {
+      const set = opened();
+      set.view.onOwnWrite(object("a", 5));
+      const [write] = set.view.unconfirmedFor(0);
+      if (write === undefined) throw new Error("the write is unconfirmed");
+      return { ...set, write };
+    }
+
+    it("removes an object that is gone, and shows what changed", () => {
+      const gone = lookedUp();
+      gone.view.onLookUp(gone.write, undefined);
+      expect(gone.told).toEqual(["->a@5", "a@5>-"]);
+      const changed = lookedUp();
+      changed.view.onLookUp(changed.write, object("a", 9));
+      expect(changed.told).toEqual(["->a@5", "a@5>a@9"]);
+      const same = lookedUp();
+      same.view.onLookUp(same.write, object("a", 5));
+      expect(same.told).toEqual(["->a@5"]);
+      for (const { view } of [gone, changed, same]) expect(view.hasUnconfirmed).toBe(false);
+    });
+
+    it("does not bury an object that was created again meanwhile", () => {
+      const { view, told, write } = lookedUp();
+      view.onWatchUpdate(object("a", 8, { uid: "b" }));
+      view.onLookUp(write, undefined);
+      expect(told).toEqual(["->a@5", "a@5>-", "->b@8"]);
+      view.onWatchUpdate(object("a", 9, { uid: "b" }));
+      expect(told.at(-1)).toBe("b@8>b@9");
+    });
+
+    it("forgets no own write of an object that was created again meanwhile", () => {
+      const { view, write } = lookedUp();
+      view.onOwnWrite(object("a", 8, { uid: "b" }));
+      view.onLookUp(write, undefined);
+      expect(view.unconfirmedFor(0)).toEqual([{ key: "default/a", uid: "b", resourceVersion: "8" }]);
+    });
+
+    it("does not bring back what the watch has deleted or changed meanwhile", () => {
+      const deleted = lookedUp();
+      deleted.view.onWatchDelete(object("a", 7));
+      deleted.view.onLookUp(deleted.write, object("a", 5));
+      expect(deleted.told).toEqual(["->a@5", "a@5>-"]);
+      const changed = lookedUp();
+      changed.view.onWatchUpdate(object("a", 7));
+      changed.view.onLookUp(changed.write, object("a", 6));
+      expect(changed.told).toEqual(["->a@5", "a@5>a@7"]);
+    });
+
+    it("believes an older version: the server was restored from a backup", () => {
+      const { view, told, write } = lookedUp();
+      view.onLookUp(write, object("a", 3));
+      expect(told).toEqual(["->a@5", "a@5>a@3"]);
+    });
+  });
+
+  it("after a restore of the server believes older versions once, and objects we had deleted", () => {
+    const { view, told } = opened();
+    view.onWatchUpdate(object("a", 50));
+    view.onOwnWrite(object("b", 60));
+    view.onOwnDelete("default/b", "b");
+    view.onRestored();
+    view.onWatchUpdate(object("a", 20));
+    view.onWatchUpdate(object("b", 10));
+    view.onWatchUpdate(object("a", 15));
+    expect(told.slice(3)).toEqual(["a@50>a@20", "->b@10"]);
+    expect(view.get("default/a")?.metadata.resourceVersion).toBe("20");
   });
 
   it("lists objects by key, by owner and by index", () => {

@@ -4,6 +4,7 @@ import { ExpiringMap } from "../util/expiring-map.ts";
 import { noPause, type Pause } from "../util/pause.ts";
 import { SortedMap } from "../util/sorted-map.ts";
 import { cacheKey, type ResourceType } from "./client.ts";
+import { isOlderVersion } from "./resource-version.ts";
 import { type IndexFunc, ViewIndex } from "./view-index.ts";
 
 /** Projections by kind: which fields to keep of an object when it arrives. */
@@ -28,6 +29,14 @@ export interface SubscribeOptions {
   readonly isFirst?: boolean | undefined;
 }
 
+/** An own write that no watch event has confirmed. */
+export interface UnconfirmedWrite {
+  readonly key: string;
+  readonly uid: string;
+  /** Of the object as the view has it. */
+  readonly resourceVersion: string | undefined;
+}
+
 /** Longer than any watch lags: a late event from before the deletion must not bring the object back. */
 const tombstoneMs = 10 * 60_000;
 
@@ -40,7 +49,9 @@ export class View<T extends KubeObject> {
   readonly #indexes = new Map<string, ViewIndex<T>>();
   readonly #firstSubscriptions = new Set<ViewSubscription<T>>();
   readonly #subscriptions = new Set<ViewSubscription<T>>();
-  readonly #deletedUids: ExpiringMap<true>;
+  #deletedUids: ExpiringMap<true>;
+  /** Objects whose version is from before the server was restored, by key: any version of them counts as newer. */
+  readonly #outdatedKeys = new Set<string>();
   readonly #unconfirmed = new Map<string, { readonly uid: string; readonly since: number }>();
   readonly #clock: Clock;
   readonly #pause: Pause;
@@ -135,6 +146,12 @@ export class View<T extends KubeObject> {
     this.#remove(cacheKey(object.metadata), object.metadata.uid);
   }
 
+  /** The server was restored from a backup: older versions are believed, and objects we deleted may be back. */
+  onRestored(): void {
+    this.#deletedUids = new ExpiringMap(this.#clock);
+    for (const { metadata } of this.all()) this.#outdatedKeys.add(cacheKey(metadata));
+  }
+
   /** The server's response to our own write. */
   onOwnWrite(object: T): void {
     const key = cacheKey(object.metadata);
@@ -146,13 +163,27 @@ export class View<T extends KubeObject> {
   onOwnDelete(key: string, uid: string | undefined): void {
     if (uid !== undefined) this.#deletedUids.set(uid, true, tombstoneMs);
     this.#remove(key, uid);
-    this.#unconfirmed.delete(key);
+    if (this.#unconfirmed.get(key)?.uid === uid) this.#unconfirmed.delete(key);
   }
 
   /** Own writes no watch event has confirmed for this long; after a relist it may never come. */
-  unconfirmedFor(ms: number): readonly string[] {
+  unconfirmedFor(ms: number): readonly UnconfirmedWrite[] {
     const before = this.#clock.now() - ms;
-    return [...this.#unconfirmed].filter(([, { since }]) => since <= before).map(([key]) => key);
+    return [...this.#unconfirmed]
+      .filter(([, { since }]) => since <= before)
+      .map(([key, { uid }]) => ({ key, uid, resourceVersion: this.get(key)?.metadata.resourceVersion }));
+  }
+
+  /**
+   * What the server has of an own write that no watch event confirmed; undefined if the object is gone. What the watch
+   * brought during the look-up is newer: an object that was created again meanwhile stays.
+   */
+  onLookUp({ key, uid, resourceVersion }: UnconfirmedWrite, found: T | undefined): void {
+    const known = this.#objects.get(key);
+    if (this.#unconfirmed.get(key)?.uid === uid) this.#unconfirmed.delete(key);
+    if (known === undefined || known.metadata.uid !== uid) return;
+    if (found === undefined || found.metadata.uid !== uid) this.#remove(key, uid);
+    else if (known.metadata.resourceVersion === resourceVersion && isChanged(found, known)) this.#replace(key, found);
   }
 
   get hasUnconfirmed(): boolean {
@@ -173,13 +204,18 @@ export class View<T extends KubeObject> {
     const key = cacheKey(object.metadata);
     const known = this.#objects.get(key);
     if (object.metadata.uid !== undefined && this.#deletedUids.get(object.metadata.uid) !== undefined) return false;
-    if (known !== undefined && !isNewer(object, known)) return false;
+    if (known !== undefined && !this.#outdatedKeys.has(key) && !isNewer(object, known)) return false;
+    this.#replace(key, object);
+    return true;
+  }
+
+  #replace(key: string, object: T): void {
+    const known = this.#objects.get(key);
     // Another object of the same name: the deletion of the first one was missed.
     const isSame = known !== undefined && known.metadata.uid === object.metadata.uid;
     if (known !== undefined && !isSame) this.#remove(key, known.metadata.uid);
     this.#store(key, object);
     this.#notify({ object, old: isSame ? known : undefined });
-    return true;
   }
 
   #remove(key: string, uid: string | undefined): void {
@@ -191,6 +227,7 @@ export class View<T extends KubeObject> {
 
   #store(key: string, object: T | undefined): void {
     const old = this.#objects.get(key);
+    this.#outdatedKeys.delete(key);
     for (const index of this.#indexes.values()) index.replace(key, old, object);
     if (object === undefined) this.#objects.delete(key);
     else this.#objects.set(key, object);
@@ -213,10 +250,13 @@ function controllerUid({ ownerReferences }: KubeObject["metadata"]): string | un
   return ownerReferences?.find(({ controller }) => controller === true)?.uid;
 }
 
-/** resourceVersions of one kind are increasing numbers on every API server. */
 function isNewer(object: KubeObject, known: KubeObject): boolean {
-  const [next, last] = [Number(object.metadata.resourceVersion), Number(known.metadata.resourceVersion)];
-  return Number.isNaN(next) || Number.isNaN(last) || next > last;
+  return isChanged(object, known) && !isOlderVersion(object.metadata.resourceVersion, known.metadata.resourceVersion);
+}
+
+/** Versions that are no numbers are only compared for equality. */
+function isChanged(object: KubeObject, known: KubeObject): boolean {
+  return object.metadata.resourceVersion !== known.metadata.resourceVersion;
 }
 
 /** One subscription of a view: delivers all existing objects first, then changes. */

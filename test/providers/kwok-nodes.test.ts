@@ -181,6 +181,22 @@ describe("KWOK machines that are Nodes", () => {
     expect(await provider.list()).toEqual([]);
   });
 
+  it.each(["kwok://another", "aws:///a/i-1", ""])(
+    "02:K-10 a Node of the instance's name with provider id %j is neither found nor deleted",
+    async (providerID) => {
+      const { claim, instance } = await launched();
+      const [node] = await nodes();
+      const name = node?.metadata.name ?? "";
+      await open.client.delete(builtInTypes.Node, { name });
+      await open.create({ apiVersion: "v1", kind: "Node", metadata: { name }, spec: { providerID } });
+      const told = { ...claim, status: { providerID: instance.providerId } } as NodeClaim;
+      const code = (call: Promise<unknown>) => call.catch((error: unknown) => cloudErrorOf(error)?.code);
+      expect(await code(provider.get(instance.providerId))).toBe("not-found");
+      expect(await code(provider.delete(told))).toBe("not-found");
+      expect((await nodes()).map(({ metadata }) => metadata.name)).toEqual([name]);
+    },
+  );
+
   it("03:G-3 a Node no claim has is collected", async () => {
     const { claim } = await launched();
     await open.client.delete(karpenterTypes.NodeClaim, { name: claim.metadata.name ?? "" });

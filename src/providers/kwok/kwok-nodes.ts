@@ -17,7 +17,7 @@ export interface KwokNodes {
   /** Includes Nodes yet to be created; leaves out those being deleted. */
   list(): AsyncIterable<KwokNode>;
   find(name: string): Promise<KwokNode | undefined>;
-  /** Throws not-found if there is none. */
+  /** Throws not-found if there is none; a Node of this name with another provider id is none. */
   delete(name: string): Promise<void>;
   readonly controllers: readonly Controller[];
 }
@@ -45,7 +45,7 @@ export function kwokNodes({ client, clock }: { readonly client: KubeClient; read
 
   const findExisting = async (name: string): Promise<KwokNode | undefined> => {
     const node = await ignoreKubeErrors(client.get<KwokNode>(builtInTypes.Node, { name }), "not-found");
-    return node !== undefined && isKwokNode(node) ? node : undefined;
+    return node !== undefined && isInstance(node, name) ? node : undefined;
   };
   const createWhenDue = async (name: string) => {
     const next = pending.get(name);
@@ -100,6 +100,11 @@ export function kwokNodes({ client, clock }: { readonly client: KubeClient; read
       }),
     ],
   };
+}
+
+/** A Node of the same name that someone else created is not our instance. (02:K-10) */
+function isInstance(node: KwokNode, name: string): boolean {
+  return isKwokNode(node) && node.spec?.providerID === kwokProviderId(name);
 }
 
 /** A Node being deleted counts as gone. (02:K-10) */
