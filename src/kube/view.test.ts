@@ -50,6 +50,25 @@ describe("View", () => {
     expect(told.at(-1)).toBe("->another@9");
   });
 
+  it("the response to a write that arrives after the deletion does not bring the object back", () => {
+    const { view, told } = opened();
+    view.onWatchUpdate(object("a", 5));
+    view.onWatchDelete(object("a", 7)); // our write took off the last finalizer; the watch was quicker than the response
+    view.onOwnWrite(object("a", 6));
+    expect(told).toEqual(["->a@5", "a@5>-"]);
+    expect(view.hasUnconfirmed).toBe(false);
+    view.onOwnWrite(object("a", 9, { uid: "another" }));
+    expect(told.at(-1)).toBe("->another@9");
+  });
+
+  it("a deletion that a later event contradicts is forgotten", () => {
+    const { view } = opened();
+    view.onWatchDelete(object("a", 7));
+    view.onWatchUpdate(object("a", 8));
+    view.onOwnWrite(object("a", 9));
+    expect(view.get("default/a")?.metadata.resourceVersion).toBe("9");
+  });
+
   it("another object of the same name replaces the first", () => {
     const { view, told } = opened();
     view.onWatchUpdate(object("a", 1));

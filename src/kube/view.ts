@@ -50,6 +50,8 @@ export class View<T extends KubeObject> {
   readonly #firstSubscriptions = new Set<ViewSubscription<T>>();
   readonly #subscriptions = new Set<ViewSubscription<T>>();
   #deletedUids: ExpiringMap<true>;
+  /** Objects whose deletion the watch has shown: the response to an earlier write of ours may arrive only after it. */
+  #goneUids: ExpiringMap<true>;
   /** Objects whose version is from before the server was restored, by key: any version of them counts as newer. */
   readonly #outdatedKeys = new Set<string>();
   readonly #unconfirmed = new Map<string, { readonly uid: string; readonly since: number }>();
@@ -63,6 +65,7 @@ export class View<T extends KubeObject> {
     this.#pause = pause;
     this.#onHandlerError = onHandlerError;
     this.#deletedUids = new ExpiringMap(clock);
+    this.#goneUids = new ExpiringMap(clock);
   }
 
   get size(): number {
@@ -137,24 +140,29 @@ export class View<T extends KubeObject> {
   /** An add or update from the watch. */
   onWatchUpdate(object: T): void {
     this.#confirm(object);
+    if (object.metadata.uid !== undefined) this.#goneUids.delete(object.metadata.uid);
     this.#applyIfNewer(object);
   }
 
   /** A deletion from the watch. */
   onWatchDelete(object: T): void {
     this.#confirm(object);
+    if (object.metadata.uid !== undefined) this.#goneUids.set(object.metadata.uid, true, tombstoneMs);
     this.#remove(cacheKey(object.metadata), object.metadata.uid);
   }
 
   /** The server was restored from a backup: older versions are believed, and objects we deleted may be back. */
   onRestored(): void {
     this.#deletedUids = new ExpiringMap(this.#clock);
+    this.#goneUids = new ExpiringMap(this.#clock);
     for (const { metadata } of this.all()) this.#outdatedKeys.add(cacheKey(metadata));
   }
 
-  /** The server's response to our own write. */
+  /** The server's response to our own write. Taking off the last finalizer is such a write, and the object is gone then. */
   onOwnWrite(object: T): void {
     const key = cacheKey(object.metadata);
+    const { uid } = object.metadata;
+    if (uid !== undefined && this.#goneUids.get(uid) !== undefined) return;
     if (!this.#applyIfNewer(object)) return;
     this.#unconfirmed.set(key, { uid: object.metadata.uid ?? "", since: this.#clock.now() });
   }
