@@ -26,10 +26,13 @@ export interface TestSessionOptions {
 export class TestSession {
   readonly #vitest: Vitest;
   readonly #root: string;
+  /** Of the current run: vitest itself remembers those of earlier runs too. */
+  readonly #results: TestFileResult[];
 
-  private constructor(vitest: Vitest, root: string) {
+  private constructor(vitest: Vitest, root: string, results: TestFileResult[]) {
     this.#vitest = vitest;
     this.#root = root;
+    this.#results = results;
   }
 
   static async open(options: TestSessionOptions): Promise<TestSession> {
@@ -38,6 +41,11 @@ export class TestSession {
     if (typeof tier1 !== "object" || !("test" in tier1))
       throw new Error("vitest.config.ts: the first project is tier 1");
     const { name: _, setupFiles, ...settings } = tier1.test ?? {};
+    const results: TestFileResult[] = [];
+    const record = (result: TestFileResult) => {
+      results.push(result);
+      options.onFileEnd?.(result);
+    };
     const vitest = await createVitest(
       "test",
       {
@@ -48,7 +56,7 @@ export class TestSession {
         bail: options.stopsAtFailure ? 1 : 0,
         maxWorkers: workers,
         setupFiles: [setupFiles ?? [], options.setupFiles ?? []].flat(),
-        reporters: [{ onTestModuleEnd: (module) => options.onFileEnd?.(resultOf(module, root)) }],
+        reporters: [{ onTestModuleEnd: (module) => record(resultOf(module, root)) }],
         sequence: { sequencer: InGivenOrder },
         silent: true,
       },
@@ -63,7 +71,7 @@ export class TestSession {
         logLevel: "silent",
       },
     );
-    return new TestSession(vitest, root);
+    return new TestSession(vitest, root, results);
   }
 
   async testFiles(): Promise<readonly string[]> {
@@ -81,12 +89,12 @@ export class TestSession {
     const project = this.#vitest.projects[0];
     if (project === undefined) throw new Error("vitest has no project");
     const specifications = files.map((file) => project.createSpecification(join(this.#root, file)));
-    const { testModules, unhandledErrors } = await this.#vitest.runTestSpecifications(specifications);
-    const results = testModules.map((module) => resultOf(module, this.#root));
+    this.#results.length = 0;
+    const { unhandledErrors } = await this.#vitest.runTestSpecifications(specifications);
     const [error] = unhandledErrors;
-    if (error === undefined) return results;
+    if (error === undefined) return [...this.#results];
     const failure = `unhandled: ${(error as { readonly message?: string }).message}`;
-    return [...results, { file: files.at(-1) ?? "", durationMs: 0, failure }];
+    return [...this.#results, { file: files.at(-1) ?? "", durationMs: 0, failure }];
   }
 
   async close(): Promise<void> {
