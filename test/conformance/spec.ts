@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createWriteStream, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { onExit } from "../cluster/exit-hook.ts";
 
 export const suites = ["regression", "performance"] as const;
 export type Suite = (typeof suites)[number];
@@ -59,9 +60,11 @@ async function ginkgo({ suite, programs, outputDir, args, kubeconfigPath, killAf
   });
   child.stdout.pipe(log, { end: false });
   child.stderr.pipe(log, { end: false });
+  const forget = onExit(() => child.kill("SIGKILL"));
   const timer = killAfterMs && setTimeout(() => child.kill("SIGKILL"), killAfterMs);
   await once(child, "close");
   clearTimeout(timer);
+  forget();
   log.end();
 }
 
