@@ -11,12 +11,14 @@ export const mixedCount = mixedPods.reduce((sum, { replicas }) => sum + replicas
 /** What a core and a gigabyte cost where nothing is wasted, on demand. */
 const dollars = { core: 0.025, gigabyte: 0.001 };
 
+export function resourcePrice(cores: number, bytes: number): number {
+  return cores * dollars.core + (bytes / 1e9) * dollars.gigabyte;
+}
+
 /** Dollars an hour for exactly what the pods ask for. */
 export function resourceBound(): number {
   return mixedPods.reduce((sum, { replicas, cpu, memory }) => {
-    const cores = Quantity.parse(cpu).toNumber();
-    const gigabytes = Quantity.parse(memory).toNumber() / 1e9;
-    return sum + replicas * (cores * dollars.core + gigabytes * dollars.gigabyte);
+    return sum + replicas * resourcePrice(Quantity.parse(cpu).toNumber(), Quantity.parse(memory).toNumber());
   }, 0);
 }
 

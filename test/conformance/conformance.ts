@@ -1,10 +1,11 @@
-import { appendFileSync } from "node:fs";
+import { appendFileSync, readFileSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
-import { type ControllerName, markPeak, usageOf } from "./controller.ts";
+import { type ControllerName, controllerNames, markPeak, usageOf } from "./controller.ts";
 import { type Figure, type Figures, keyOf, readFigures, secondsAllowed, writeFigures } from "./figures.ts";
 import { type Lab, startLab } from "./lab.ts";
+import { phasesIn, samplePrices } from "./phases.ts";
 import { isInCiSelection, missingPartOf } from "./selection.ts";
 import { runSpec, type Spec, specsOf, suites } from "./spec.ts";
 
@@ -18,6 +19,7 @@ export interface RunOptions {
   readonly ci?: true | undefined;
   readonly ready?: true | undefined;
   readonly list?: true | undefined;
+  readonly import?: string | undefined;
   readonly write?: true | undefined;
 }
 
@@ -34,9 +36,11 @@ export async function conformance(options: RunOptions): Promise<number> {
     for (const spec of chosen) print(`${keyOf(spec)}${noteOf(spec)}`);
     return 0;
   }
+  if (options.import !== undefined) return importResults(options.import, all, run.root);
   print(`logs are in ${run.dir}`);
   const measured = await runAll(chosen, run);
-  if (options.write) writeFigures(run.root, merged(all, run, measured));
+  if (options.write)
+    writeFigures(run.root, merged(all, readFigures(run.root), [{ controller: run.controller, measured }]));
   return report(measured);
 }
 
@@ -48,7 +52,8 @@ function environment() {
 }
 
 type Run = RunOptions & ReturnType<typeof environment> & { readonly dir: string };
-type Measured = ReadonlyMap<Spec, Figure>;
+/** By key. */
+type Measured = ReadonlyMap<string, Figure>;
 
 async function allSpecs({ programs, dir }: Run): Promise<readonly Spec[]> {
   const found: Spec[] = [];
@@ -63,13 +68,13 @@ function isChosen(key: string, { matching, ci, ready }: RunOptions): boolean {
 }
 
 async function runAll(specs: readonly Spec[], run: Run): Promise<Measured> {
-  const measured = new Map<Spec, Figure>();
+  const measured = new Map<string, Figure>();
   const labs = labsFor(run);
   try {
     for (const spec of specs) {
       const figures: Figure[] = [];
       for (let time = 1; time <= run.times; time++) figures.push(await runOnce(spec, { run, labs, time }));
-      measured.set(spec, summed(figures));
+      measured.set(keyOf(spec), summed(figures));
     }
   } finally {
     await labs.close();
@@ -88,12 +93,15 @@ async function runOnce(spec: Spec, { run, labs, time }: Once): Promise<Figure> {
   markPeak(lab.controller);
   const before = usageOf(lab.controller);
   const known = readFigures(run.root)[keyOf(spec)] ?? {};
+  const outputDir = join(run.dir, `${fileName(spec)}-${time}`);
+  const prices = spec.suite === "performance" ? samplePrices(lab.connection) : undefined;
   const { verdict, seconds, failure } = await runSpec(spec, {
     programs: run.programs,
     kubeconfigPath: lab.kubeconfigPath,
-    outputDir: join(run.dir, `${fileName(spec)}-${time}`),
+    outputDir,
     timeoutSeconds: run.timeout ?? Math.round(120 + 4 * (known.upstream?.seconds ?? 600)),
   });
+  prices?.stop();
   const hasCrashed = lab.controller.hasExited();
   const after = hasCrashed ? before : usageOf(lab.controller);
   const figure: Figure = {
@@ -102,6 +110,7 @@ async function runOnce(spec: Spec, { run, labs, time }: Once): Promise<Figure> {
     cpuSeconds: rounded(after.cpuSeconds - before.cpuSeconds),
     peakMb: Math.round(after.peakMb),
     load: rounded(loadavg()[0] ?? 0),
+    ...(prices && { phases: phasesIn(outputDir, prices.samples) }),
   };
   const allowed = run.controller === "upstream" ? undefined : secondsAllowed(known);
   const slow = allowed !== undefined && verdict === "pass" && seconds > allowed ? ` SLOW (allowed ${allowed} s)` : "";
@@ -112,7 +121,8 @@ async function runOnce(spec: Spec, { run, labs, time }: Once): Promise<Figure> {
   if (failure !== undefined) print(`        ${failure}`);
   if (hasCrashed) print(`        the controller exited; its log ends:\n${lab.controller.logTail()}`);
   if (run.results !== undefined) {
-    const line = { at: new Date().toISOString(), controller: run.controller, ...spec, ...figure, failure };
+    const at = new Date().toISOString();
+    const line: Result = { at, controller: run.controller, ...spec, ...figure, failure };
     appendFileSync(run.results, `${JSON.stringify(line)}\n`);
   }
   if (verdict !== "pass") await labs.close(); // it may have left things behind, and every spec wants a clean cluster
@@ -160,20 +170,52 @@ function summed(figures: readonly Figure[]): Figure {
   return figures.length === 1 ? worst : { ...worst, runs: `${passes}/${figures.length}` };
 }
 
-/** All specs in the suites' own order, each with the newest figures. */
-function merged(all: readonly Spec[], { root, controller }: Run, measured: Measured): Figures {
-  const before = readFigures(root);
+interface MeasuredWith {
+  readonly controller: ControllerName;
+  readonly measured: Measured;
+}
+
+/** All specs, each with the newest figures. */
+function merged(all: readonly Spec[], before: Figures, news: readonly MeasuredWith[]): Figures {
   return Object.fromEntries(
     all.map((spec) => {
-      const figure = measured.get(spec);
-      return [keyOf(spec), { ...before[keyOf(spec)], ...(figure && { [controller]: figure }) }];
+      const fresh = news.flatMap(({ controller, measured }) => {
+        const figure = measured.get(keyOf(spec));
+        return figure === undefined ? [] : [[controller, figure] as const];
+      });
+      return [keyOf(spec), { ...before[keyOf(spec)], ...Object.fromEntries(fresh) }];
     }),
   );
 }
 
+/** Puts the results of earlier runs, perhaps several at a time, into the figures and the page. Runs nothing. */
+function importResults(file: string, all: readonly Spec[], root: string): number {
+  const lines = readFileSync(file, "utf8").trimEnd().split("\n");
+  const results = lines.map((line): Result => JSON.parse(line));
+  const news = controllerNames.map((controller) => {
+    const byKey = new Map<string, Figure[]>();
+    for (const result of results.filter((one) => one.controller === controller)) {
+      byKey.set(keyOf(result), [...(byKey.get(keyOf(result)) ?? []), figureOf(result)]);
+    }
+    return { controller, measured: new Map([...byKey].map(([key, figures]) => [key, summed(figures)])) };
+  });
+  writeFigures(root, merged(all, readFigures(root), news));
+  return 0;
+}
+
+interface Result extends Spec, Figure {
+  readonly at: string;
+  readonly controller: ControllerName;
+  readonly failure?: string | undefined;
+}
+
+function figureOf({ at: _, controller: __, suite: ___, name: ____, failure: _____, ...figure }: Result): Figure {
+  return figure;
+}
+
 function report(measured: Measured): number {
   const bad = [...measured].filter(([, { verdict }]) => verdict !== "pass");
-  const unexpected = bad.filter(([spec]) => missingPartOf(keyOf(spec)) === undefined);
+  const unexpected = bad.filter(([key]) => missingPartOf(key) === undefined);
   print(
     `${measured.size - bad.length} passed, ${unexpected.length} failed, ${bad.length - unexpected.length} not built yet`,
   );

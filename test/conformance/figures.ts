@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ControllerName } from "./controller.ts";
+import { type ControllerName, controllerNames } from "./controller.ts";
+import type { Phase } from "./phases.ts";
 import { missingPartOf } from "./selection.ts";
 import type { Spec, Verdict } from "./spec.ts";
 
@@ -14,6 +15,8 @@ export interface Figure {
   readonly runs?: string;
   /** Load average of the machine at the end; much more than its cores makes everything slow. */
   readonly load?: number;
+  /** Of specs of the performance suite. */
+  readonly phases?: readonly Phase[];
 }
 
 export type SpecFigures = { readonly [name in ControllerName]?: Figure };
@@ -62,7 +65,27 @@ export function page(figures: Figures): string {
     "|---|---|--:|--:|--:|---|--:|--:|--:|---|",
     ...rows.map(row),
     "",
+    phasesIntro,
+    "| spec | phase | controller | s | nodes | CPU s | MB | $/h | over bound |",
+    "|---|---|---|--:|--:|--:|--:|--:|--:|",
+    ...rows.flatMap(phaseRows),
+    "",
   ].join("\n");
+}
+
+const phasesIntro = `## Phases of the performance suite
+
+CPU seconds and MB are what the suite read from the controller's metrics. Over bound: the nodes' price over that of exactly what the
+running pods ask for, when the phase ended.
+`;
+
+function phaseRows([key, figures]: Row): readonly string[] {
+  return controllerNames.flatMap((controller) =>
+    (figures[controller]?.phases ?? []).map(({ name, seconds, nodes, cpuSeconds, peakMb, pricePerHour, overBound }) => {
+      const cells = [key, name, controller, seconds, nodes, cpuSeconds, peakMb, pricePerHour, overBound];
+      return `| ${cells.map((cell) => cell ?? "–").join(" | ")} |`;
+    }),
+  );
 }
 
 type Row = readonly [string, SpecFigures];

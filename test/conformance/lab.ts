@@ -8,7 +8,7 @@ import { isRecord } from "../../src/api/object.ts";
 import { type Child, startChild } from "../cluster/child.ts";
 import { type ControlPlane, startControlPlane } from "../cluster/control-plane.ts";
 import { eventually } from "../cluster/eventually.ts";
-import { applyCrds, type Crd, connect } from "../cluster/kube.ts";
+import { applyCrds, type Connection, type Crd, connect } from "../cluster/kube.ts";
 import { freePorts } from "../cluster/ports.ts";
 import { type ControllerName, startController } from "./controller.ts";
 import type { Suite } from "./spec.ts";
@@ -29,6 +29,7 @@ export interface LabOptions {
 /** A real control plane with kwok's fake nodes and one controller, as upstream's suites expect to find them. */
 export interface Lab {
   readonly kubeconfigPath: string;
+  readonly connection: Connection;
   readonly controller: Child;
   stop(): Promise<void>;
 }
@@ -56,7 +57,7 @@ export async function startLab(options: LabOptions): Promise<Lab> {
       logPath: join(options.dir, "controller.log"),
     });
     children.push(controller);
-    return { kubeconfigPath, controller, stop };
+    return { kubeconfigPath, connection: plane, controller, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -22,6 +22,7 @@ const command = new Command("conformance")
     positive,
   )
   .option("--results <file>", "append each result to this file, as a line of JSON")
+  .option("--import <file>", "put the results of earlier runs (--results) into docs/conformance.md, and run none")
   .option("--ci", "only the selection that CI runs")
   .option("--ready", "leave out what needs a part that is not built yet")
   .option("--list", "print the specs and run none")
