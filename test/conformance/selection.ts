@@ -11,7 +11,6 @@ const missingParts: readonly { readonly part: string; readonly specs: RegExp }[]
         "Drift NodePool Drift",
         "Integration DaemonSet should account for LimitRange", // the first node is too small, and goes when it is empty
         "Performance Provisioning should do .* and .* drift",
-        "StaticCapacity Drift",
         "Termination Emptiness should terminate an empty node",
       ].join("|"),
     ),
