@@ -1,14 +1,19 @@
 import { Command, Option } from "commander";
+import type { DisruptionMode } from "../core/disruption/snapshot.ts";
 import { choiceOption } from "./common-options.ts";
 import { exitCodes, type Io, usesColor, withIo } from "./io.ts";
 import type { Connect } from "./live-cluster.ts";
-import type { Plan } from "./plan/make-plan.ts";
+import type { Plan, PlanRequest } from "./plan/make-plan.ts";
 import { type PlanOutput, planOutputs } from "./plan/plan-choices.ts";
 import { type PlanningOptions, planRequestOf, withPlanningOptions } from "./planning-options.ts";
 
 interface PlanOptions extends PlanningOptions {
   readonly output: PlanOutput;
   readonly bound?: boolean;
+  readonly disruption?: boolean;
+  readonly disruptionMode: DisruptionMode;
+  readonly spotToSpot?: boolean;
+  readonly nominated?: readonly string[];
 }
 
 const details = `
@@ -39,8 +44,19 @@ export function planCommand(io: Io, { connect }: { readonly connect?: Connect } 
   return withPlanningOptions(command)
     .addOption(choiceOption("-o, --output <format>", "what to print", planOutputs))
     .option("--bound", "compute a lower bound on the cost with a linear program")
-    .addOption(new Option("--spot-to-spot", "for disruption commands; has no effect on a plan").hideHelp())
-    .addOption(new Option("--nominated <nodes>", "for disruption commands; has no effect on a plan").hideHelp())
+    .option("--disruption", "show which nodes would be disrupted now and why the others stay")
+    .addOption(
+      choiceOption("--disruption-mode <mode>", "with --disruption: upstream keeps to Karpenter's search", [
+        "default",
+        "upstream",
+      ]),
+    )
+    .option("--spot-to-spot", "with --disruption: the feature gate SpotToSpotConsolidation")
+    .addOption(
+      new Option("--nominated <nodes>", "with --disruption: nodes that pending pods were just nominated to").argParser(
+        (names: string) => names.split(","),
+      ),
+    )
     .addHelpText("after", details)
     .action((options: PlanOptions, self: Command) => runPlan(options, { io, connect, self }));
 }
@@ -51,6 +67,7 @@ async function runPlan(
   { io, connect, self }: { io: Io; connect: Connect | undefined; self: Command },
 ): Promise<void> {
   const request = planRequestOf(options, { connect, self });
+  if (options.disruption === true) return runDisruptionPlan(options, { request, io, self });
   const [{ planOrReport }, { planReportOf }, { renderPlan }] = await Promise.all([
     import("./plan/plan-or-report.ts"),
     import("./plan/plan-report.ts"),
@@ -63,6 +80,27 @@ async function runPlan(
   io.stdout(renderPlan(plan, report, { output: options.output, color: usesColor(io) }));
   if (options.output === "nodeclaims") reportRefusalsAndNotes(report, io);
   if (report.refusals.length > 0) io.exit(exitCodes.unschedulable);
+}
+
+/** What each disruption method would do now. */
+async function runDisruptionPlan(
+  { output, disruptionMode, spotToSpot = false, nominated = [] }: PlanOptions,
+  { request, io, self }: { readonly request: PlanRequest; readonly io: Io; readonly self: Command },
+): Promise<void> {
+  if (output === "nodeclaims") {
+    return self.error("error: -o nodeclaims cannot be combined with --disruption; use -o json or -o yaml", {
+      exitCode: exitCodes.usage,
+    });
+  }
+  const [{ makeDisruptionPlan }, { disruptionReportOf }, { renderDisruption }, { planOf }] = await Promise.all([
+    import("./plan/make-disruption-plan.ts"),
+    import("./plan/disruption-report.ts"),
+    import("./plan/render-disruption.ts"),
+    import("./plan/plan-or-report.ts"),
+  ]);
+  const disruptionRequest = { ...request, mode: disruptionMode, allowsSpotToSpot: spotToSpot, nominated };
+  const plan = planOf(await makeDisruptionPlan(disruptionRequest, io), io);
+  if (plan !== undefined) io.stdout(renderDisruption(disruptionReportOf(plan), { output, color: usesColor(io) }));
 }
 
 /** The solver is a megabyte of WebAssembly, so it is imported only for --bound. */

@@ -75,6 +75,15 @@ export function offeringReservationId(offering: Offering): string | undefined {
   return undefined;
 }
 
+/** The price of a node that runs already, whether or not the offering is available; undefined if unknown. (03:D-6) */
+export function offeringPriceAt(
+  { offerings }: InstanceType,
+  { zone, capacityType }: { readonly zone: string | undefined; readonly capacityType: string | undefined },
+): number | undefined {
+  const offering = offerings.find((one) => offeringZone(one) === zone && offeringCapacityType(one) === capacityType);
+  return offering === undefined || Number.isNaN(offering.price) ? undefined : offering.price;
+}
+
 /** Resources available to pods, without overrides of offerings. (02:A-11) */
 export function allocatableOf(type: Pick<InstanceType, "capacity" | "overhead">): Resources {
   const { capacity, overhead } = type;

@@ -106,6 +106,8 @@ export interface PodDisruptionBudget {
 
 /** A PodDisruptionBudget, compiled to be evaluated many times. */
 export interface CompiledPdb {
+  /** namespace/name. */
+  readonly key: string;
   readonly namespace: string;
   readonly selector: CompiledSelector;
   /** No eviction can ever pass, however healthy the pods. (03:PDB-5) */
@@ -119,6 +121,7 @@ export interface CompiledPdb {
 export function compilePdb({ metadata, spec, status }: PodDisruptionBudget): CompiledPdb {
   const { maxUnavailable, minAvailable } = spec ?? {};
   return {
+    key: `${namespaceOf(metadata)}/${metadata.name ?? ""}`,
     namespace: namespaceOf(metadata),
     selector: compileSelector(spec?.selector),
     isFullyBlocking: maxUnavailable === 0 || maxUnavailable === "0%" || minAvailable === "100%",
@@ -140,24 +143,33 @@ export function isCurrentlyReschedulable(pod: Pod, { pdbs, nowMs }: PdbContext):
 
 /** Whether budgets block its eviction for good. (02:P-8, 03:PDB-5) */
 export function isFullyBlocked(pod: Pod, moment: PdbContext): boolean {
-  return isBlocked(pod, moment, ({ isFullyBlocking }) => isFullyBlocking);
+  return blockingPdbs(pod, moment, ({ isFullyBlocking }) => isFullyBlocking).length > 0;
 }
 
-/** Whether budgets block its eviction now. Each pod is checked alone, though they share what is allowed. (03:PDB-4, PDB-6) */
-export function isEvictionBlocked(pod: Pod, moment: PdbContext): boolean {
-  return isBlocked(pod, moment, ({ isExhausted }) => isExhausted);
+/**
+ * The budgets that block its eviction now. Each pod is checked alone, though they share what is allowed.
+ * (03:PDB-4, PDB-6)
+ */
+export function pdbsBlockingEviction(pod: Pod, moment: PdbContext): readonly CompiledPdb[] {
+  return blockingPdbs(pod, moment, ({ isExhausted }) => isExhausted);
 }
+
+const noPdbs: readonly CompiledPdb[] = [];
 
 /** Budgets do not block pods that are not evicted. (03:PDB-1) */
-function isBlocked(pod: Pod, { pdbs, nowMs }: PdbContext, forbids: (budget: CompiledPdb) => boolean): boolean {
-  if (pdbs.length === 0 || !isEvictable(pod, nowMs)) return false;
+function blockingPdbs(
+  pod: Pod,
+  { pdbs, nowMs }: PdbContext,
+  forbids: (budget: CompiledPdb) => boolean,
+): readonly CompiledPdb[] {
+  if (pdbs.length === 0 || !isEvictable(pod, nowMs)) return noPdbs;
   const namespace = namespaceOf(pod.metadata);
   const matching = pdbs.filter((pdb) => pdb.namespace === namespace && pdb.selector.matches(pod.metadata.labels));
   // The eviction API refuses a pod with two budgets, whatever they allow. (03:PDB-2)
-  if (matching.length > 1) return true;
+  if (matching.length > 1) return matching;
   const [budget] = matching;
-  if (budget === undefined || !forbids(budget)) return false;
-  return !(budget.alwaysAllowsUnhealthy && isUnready(pod));
+  if (budget === undefined || !forbids(budget)) return noPdbs;
+  return budget.alwaysAllowsUnhealthy && isUnready(pod) ? noPdbs : matching;
 }
 
 function isUnready({ status }: Pod): boolean {

@@ -1,7 +1,9 @@
+import type { NodePool } from "../api/kinds/node-pool.ts";
 import type { LabelPolicy } from "../api/label-policy.ts";
 import type { NodeClassRef } from "../api/node-class-ref.ts";
 import type { KubeObject, ObjectMeta } from "../api/object.ts";
-import type { GroupKind } from "../api/validation/node-pool.ts";
+import { type GroupKind, isManagedPool } from "../api/validation/node-pool.ts";
+import type { DisruptionMode, DisruptionSnapshot } from "../core/disruption/snapshot.ts";
 import type { InstanceType } from "../core/instance-type.ts";
 import { applyOverlays, type OverlayFault } from "../core/overlay.ts";
 import { ignoredPodText } from "../core/pod-validation.ts";
@@ -14,6 +16,7 @@ import type { Refusal } from "../core/scheduling/refusal.ts";
 import { runSteps } from "../util/steps.ts";
 import { VirtualClock } from "../util/virtual-clock.ts";
 import { ClusterState } from "./cluster-state.ts";
+import { disruptionSnapshotOf } from "./disruption-snapshot.ts";
 import { ObjectsByKind } from "./objects-by-kind.ts";
 import { type StateKind, stateKinds, stateUpdates } from "./state-kinds.ts";
 
@@ -53,29 +56,14 @@ export interface Scenario {
  * and the round are those of the controller. (02:P-30)
  */
 export function scenarioOf(objects: readonly KubeObject[], options: ScenarioOptions): Scenario {
-  const { labelPolicy, policy, seed, nowMs } = options;
-  const byKind = new ObjectsByKind(objects);
-  const cluster = clusterStateOf(byKind, options);
-  const snapshot = cluster.snapshot();
-  const workloads = [...objects, ...(options.workloads ?? [])];
-  const buffers = resolveBuffers(byKind.ofKind("CapacityBuffer"), {
-    podTemplates: byKind.ofKind("PodTemplate"),
-    workloads,
-  });
-  const collecting = collectRoundPods(snapshot, {
-    labelPolicy,
-    bufferPods: buffers.pods,
-    disruptionBudgets: byKind.ofKind("PodDisruptionBudget"),
-    nowMs,
-  });
-  const roundPods = runSteps(collecting);
+  const { labelPolicy, policy, seed } = options;
+  const { byKind, cluster, workloads, buffers, roundPods } = clusterScenarioOf(objects, options);
   const { usable, unusable } = selectUsablePools(byKind.ofKind("NodePool"), options.served);
-  const offered = usable.map(
-    (nodePool): Pool => ({ nodePool, instanceTypes: options.typesFor(nodePool.spec.template.spec.nodeClassRef) }),
-  );
+  const offered = withInstanceTypes(usable, options);
   const overlaid = applyOverlays(offered, { overlays: byKind.ofKind("NodeOverlay"), policy: labelPolicy });
   const pods = podsToPlace(roundPods);
   const { pools } = overlaid;
+  const snapshot = cluster.snapshot();
   return {
     problem: roundProblem({ pods, pools, snapshot, workloads: () => workloads, policy, labelPolicy, seed }),
     ignored: roundPods.ignored.map(ignoredPodRefusal),
@@ -90,10 +78,70 @@ export function scenarioOf(objects: readonly KubeObject[], options: ScenarioOpti
   };
 }
 
+export interface DisruptionScenarioOptions extends ScenarioOptions {
+  /** Names of nodes that a recent round placed pods on. (03:D-13) */
+  readonly nominated: readonly string[];
+  readonly allowsSpotToSpot: boolean;
+  readonly mode: DisruptionMode;
+}
+
+/** What a disruption pass would decide on, with these objects. */
+export function disruptionScenarioOf(
+  objects: readonly KubeObject[],
+  options: DisruptionScenarioOptions,
+): DisruptionSnapshot {
+  const { labelPolicy, nominated, served, nowMs, policy, seed, allowsSpotToSpot, mode } = options;
+  const { byKind, cluster, workloads, roundPods } = clusterScenarioOf(objects, options);
+  for (const { name, providerId } of cluster.nodes()) if (nominated.includes(name)) cluster.nominate(providerId);
+  const managed = byKind.ofKind("NodePool").filter((pool) => isManagedPool(pool, served));
+  const overlays = byKind.ofKind("NodeOverlay");
+  const { pools } = applyOverlays(withInstanceTypes(managed, options), { overlays, policy: labelPolicy });
+  return disruptionSnapshotOf(cluster, {
+    nowMs,
+    served,
+    policy,
+    labelPolicy,
+    seed,
+    allowsSpotToSpot,
+    mode,
+    pools,
+    pendingPods: [...roundPods.pending, ...roundPods.ofBuffers],
+    disruptionBudgets: byKind.ofKind("PodDisruptionBudget"),
+    inCommand: new Set(),
+    workloads,
+  });
+}
+
+function withInstanceTypes(pools: readonly NodePool[], { typesFor }: ScenarioOptions): readonly Pool[] {
+  return pools.map((nodePool) => ({ nodePool, instanceTypes: typesFor(nodePool.spec.template.spec.nodeClassRef) }));
+}
+
+/** Cluster state with these objects, and the pods a round would place. */
+function clusterScenarioOf(objects: readonly KubeObject[], options: ScenarioOptions) {
+  const { labelPolicy, nowMs } = options;
+  const byKind = new ObjectsByKind(objects);
+  const cluster = clusterStateOf(byKind, options);
+  const workloads = [...objects, ...(options.workloads ?? [])];
+  const buffers = resolveBuffers(byKind.ofKind("CapacityBuffer"), {
+    podTemplates: byKind.ofKind("PodTemplate"),
+    workloads,
+  });
+  const collecting = collectRoundPods(cluster.snapshot(), {
+    labelPolicy,
+    bufferPods: buffers.pods,
+    disruptionBudgets: byKind.ofKind("PodDisruptionBudget"),
+    nowMs,
+  });
+  return { byKind, cluster, workloads, buffers, roundPods: runSteps(collecting) };
+}
+
+/** Any time will do: the clock of a scenario stands still. */
+const scenarioNominationMs = 20_000;
+
 /** Cluster state as it would be in a controller that has listed these objects. */
 function clusterStateOf(objects: ObjectsByKind, { served, nowMs }: ScenarioOptions): ClusterState {
   const clock = new VirtualClock({ startAt: nowMs }); // nobody advances it: it stands still
-  const cluster = new ClusterState({ clock, servedNodeClasses: served, nominationMs: 0 });
+  const cluster = new ClusterState({ clock, servedNodeClasses: served, nominationMs: scenarioNominationMs });
   const updates = stateUpdates(cluster);
   const feed = <K extends StateKind>(kind: K): void => {
     for (const object of objects.ofKind(kind)) updates[kind].changed(object);

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Command, CommanderError } from "commander";
+import type { DisruptionReport } from "../../src/cli/plan/disruption-report.ts";
 import type { PlanReport } from "../../src/cli/plan/plan-report.ts";
 import { planCommand } from "../../src/cli/plan-command.ts";
 import { type FakeWorld, fakeIo } from "../conversion/fake-io.ts";
@@ -47,11 +48,21 @@ export interface ScenarioOptions {
 }
 
 /** `plan -o json --packing plain` of a scenario, with the flags that are written in it. */
-export async function planScenario(
+export async function planScenario(folder: string, name: string, options: ScenarioOptions = {}): Promise<PlanReport> {
+  return (await planScenarioJson(folder, name, options)) as PlanReport;
+}
+
+/** The same with `--disruption`. */
+export async function planDisruptionScenario(name: string, mode: string): Promise<DisruptionReport> {
+  const args = ["--disruption", "--disruption-mode", mode];
+  return (await planScenarioJson("disruption", name, { args })) as DisruptionReport;
+}
+
+async function planScenarioJson(
   folder: string,
   name: string,
-  { args: more = [], file = `${name}.yaml`, flagsFrom = folder }: ScenarioOptions = {},
-): Promise<PlanReport> {
+  { args: more = [], file = `${name}.yaml`, flagsFrom = folder }: ScenarioOptions,
+): Promise<unknown> {
   const text = readScenario(folder, file);
   const flags = flagsOf(readScenario(flagsFrom, `${name}.yaml`));
   const catalogues = flags.filter((flag) => flag.startsWith("catalogues/"));
@@ -59,7 +70,7 @@ export async function planScenario(
   const args = ["-f", "scenario.yaml", "--now", usualTime, "-o", "json", "--packing", "plain", ...flags, ...more];
   const ran = await plan(args, { files });
   if (ran.out === "") throw new Error(`${name}: exit ${ran.code}\n${ran.err}`);
-  return JSON.parse(ran.out) as PlanReport;
+  return JSON.parse(ran.out);
 }
 
 /** The flags of a scenario, with two dashes where Go writes one. */

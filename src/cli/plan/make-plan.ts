@@ -6,7 +6,7 @@ import type { Decision } from "../../core/scheduling/decision.ts";
 import type { Pass } from "../../core/scheduling/pass-state.ts";
 import { defaultSchedulingPolicy, type SchedulingProblem } from "../../core/scheduling/problem.ts";
 import { solveInSteps } from "../../core/scheduling/solve.ts";
-import { type Scenario, scenarioOf } from "../../state/scenario.ts";
+import { type Scenario, type ScenarioOptions, scenarioOf } from "../../state/scenario.ts";
 import type { Io } from "../io.ts";
 import type { LiveSource } from "../live-cluster.ts";
 import { readPlanInput } from "../plan-input.ts";
@@ -14,7 +14,7 @@ import { readSchedulerConfigFile } from "../scheduler-config.ts";
 import type { SnapshotHeader } from "../snapshot/snapshot-header.ts";
 import { readDocuments } from "./documents.ts";
 import type { PlanProvider } from "./plan-choices.ts";
-import { convertDocuments, hasErrors, inferPlanProvider, prepareInput } from "./prepare-input.ts";
+import { convertDocuments, hasErrors, inferPlanProvider, type PlanPurpose, prepareInput } from "./prepare-input.ts";
 import { progressBar } from "./progress-bar.ts";
 import {
   type CatalogueRefusal,
@@ -68,8 +68,31 @@ export type PlanOutcome =
   | { readonly kind: "bad-input"; readonly findings: readonly Finding[] }
   | ({ readonly kind: "no-catalogue"; readonly findings: readonly Finding[] } & CatalogueRefusal);
 
+/** What was read, ready to be planned. */
+interface PreparedPlan extends Pick<Plan, "objects" | "catalogue" | "hasDefaultPool" | "ignoredKinds"> {
+  readonly options: ScenarioOptions;
+}
+
+type PreparationOutcome =
+  | { readonly kind: "prepared"; readonly prepared: PreparedPlan; readonly findings: readonly Finding[] }
+  | Exclude<PlanOutcome, { readonly kind: "planned" }>;
+
 /** Reads files or a live cluster and makes a plan. */
 export async function makePlan(request: PlanRequest, io: Io): Promise<PlanOutcome> {
+  const outcome = await preparePlan(request, io);
+  if (outcome.kind !== "prepared") return outcome;
+  const { options, ...prepared } = outcome.prepared;
+  const scenario = scenarioOf(prepared.objects, options);
+  const plan = { ...prepared, scenario, ...solveWithProgress(scenario.problem, io) };
+  return { kind: "planned", findings: outcome.findings, plan };
+}
+
+/** Reads files or a live cluster, completes and checks what is there. */
+export async function preparePlan(
+  request: PlanRequest,
+  io: Io,
+  purpose: PlanPurpose = "scheduling",
+): Promise<PreparationOutcome> {
   const { paths, recursive, live } = request;
   const clockMs = Date.now();
   const input = await readPlanInput({ paths, recursive, live, read: readDocuments }, { io, nowMs: clockMs });
@@ -93,14 +116,14 @@ export async function makePlan(request: PlanRequest, io: Io): Promise<PlanOutcom
 
   const { catalogue } = opened;
   const config = await readSchedulerConfigFile(request.schedulerConfig, io);
-  const prepared = prepareInput(converted.objects, { catalogue, nowMs });
+  const prepared = prepareInput(converted.objects, { catalogue, nowMs, purpose });
   const findings = sortedFindings(
     [...input.findings, ...converted.findings, ...prepared.findings, ...config.findings],
     input.sources,
   );
   if (hasErrors(findings)) return { kind: "bad-input", findings };
 
-  const scenario = scenarioOf(prepared.objects, {
+  const options: ScenarioOptions = {
     ...catalogue,
     served: [servedNodeClasses[provider]],
     policy: {
@@ -113,21 +136,10 @@ export async function makePlan(request: PlanRequest, io: Io): Promise<PlanOutcom
     seed: request.seed,
     nowMs,
     workloads: prepared.workloads,
-  });
-  const { hasDefaultPool } = prepared;
-  const { ignoredKinds } = converted;
-  return {
-    kind: "planned",
-    findings,
-    plan: {
-      scenario,
-      objects: prepared.objects,
-      catalogue,
-      hasDefaultPool,
-      ignoredKinds,
-      ...solveWithProgress(scenario.problem, io),
-    },
   };
+  const { objects, hasDefaultPool } = prepared;
+  const { ignoredKinds } = converted;
+  return { kind: "prepared", findings, prepared: { objects, catalogue, hasDefaultPool, ignoredKinds, options } };
 }
 
 /** The snapshot's region, used for prices when the provider has regional prices and no --region was given. */

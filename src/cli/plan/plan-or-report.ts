@@ -1,11 +1,23 @@
 import { exitCodes, type Io } from "../io.ts";
 import { reportFindings } from "../report-findings.ts";
 import { countText } from "../text-table.ts";
-import { makePlan, type Plan, type PlanRequest } from "./make-plan.ts";
+import { makePlan, type Plan, type PlanOutcome, type PlanRequest } from "./make-plan.ts";
+
+/** What the input did not allow to be planned. */
+type UnplannedOutcome = Exclude<PlanOutcome, { readonly kind: "planned" }>;
 
 /** Makes a plan and prints what was found in the input; without a plan it sets the exit code. */
 export async function planOrReport(request: PlanRequest, io: Io): Promise<Plan | undefined> {
-  const outcome = await makePlan(request, io);
+  return planOf(await makePlan(request, io), io);
+}
+
+/** The plan of an outcome. Prints what was found in the input; without a plan it sets the exit code. */
+export function planOf<P>(
+  outcome:
+    | UnplannedOutcome
+    | { readonly kind: "planned"; readonly plan: P; readonly findings: PlanOutcome["findings"] },
+  io: Io,
+): P | undefined {
   const errors = reportFindings(outcome.findings, io);
   if (outcome.kind === "planned") return outcome.plan;
   if (outcome.kind === "no-catalogue") {

@@ -105,7 +105,7 @@ function resourceBoundOf({ decision, scenario: { problem } }: Plan): number {
   return perNode.length === 0 ? 0 : resourceBound(mergeResources(...perNode), problem.pools, problem.labelPolicy);
 }
 
-function reportedNode(node: PlannedNode, policy: LabelPolicy): ReportedNode {
+export function reportedNode(node: PlannedNode, policy: LabelPolicy): ReportedNode {
   const { pool, pods, instanceTypes, price, requirements, requests } = node;
   const [type] = instanceTypes;
   const offer = type && cheapestOffering(type, requirements, policy);
@@ -159,6 +159,6 @@ function reportedRefusal({ pod, code, message }: Refusal): ReportedRefusal {
   return { pod: namespacedName(pod.metadata), code, message };
 }
 
-function podNames(pods: readonly Pod[]): readonly string[] {
+export function podNames(pods: readonly Pod[]): readonly string[] {
   return pods.map(({ metadata }) => namespacedName(metadata)).sort();
 }

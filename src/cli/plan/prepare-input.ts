@@ -75,14 +75,24 @@ export interface PreparedInput {
   readonly hasDefaultPool: boolean;
 }
 
+/** What the input is for. Nodes of a pool that is not there cannot be disrupted, so only scheduling adds a default pool. */
+export type PlanPurpose = "scheduling" | "disruption";
+
+export interface PreparationContext {
+  readonly catalogue: ProviderCatalogue;
+  readonly nowMs: number;
+  readonly purpose: PlanPurpose;
+}
+
 /** Step 2: completes the objects as a cluster would, then validates them. */
 export function prepareInput(
   converted: readonly LocatedObject[],
-  { catalogue, nowMs }: { catalogue: ProviderCatalogue; nowMs: number },
+  { catalogue, nowMs, purpose }: PreparationContext,
 ): PreparedInput {
-  const review = new InputReview(catalogue);
+  const review = new InputReview(catalogue, purpose);
   const admitted = converted.filter((one) => review.checkBeforeCompletion(one));
-  const hasDefaultPool = converted.every(({ object }) => scenarioKind(object) !== "NodePool");
+  const hasDefaultPool =
+    purpose === "scheduling" && converted.every(({ object }) => scenarioKind(object) !== "NodePool");
   const given = withNodeClassReady(admitted.map(({ object }) => object));
   const { objects: expanded, workloads } = expandWorkloads(
     hasDefaultPool ? [...given, defaultPool(catalogue.provider)] : given,
@@ -108,12 +118,14 @@ class InputReview {
   readonly findings: Finding[] = [];
   readonly #admission: Admission;
   readonly #catalogue: ProviderCatalogue;
+  readonly #purpose: PlanPurpose;
   /** Objects that lack a required field completion may fill in. */
   readonly #incomplete = new Set<LocatedObject>();
   readonly #seen = new Map<string, LocatedObject>();
 
-  constructor(catalogue: ProviderCatalogue) {
+  constructor(catalogue: ProviderCatalogue, purpose: PlanPurpose) {
     this.#catalogue = catalogue;
+    this.#purpose = purpose;
     this.#admission = new Admission(catalogue.provider);
   }
 
@@ -121,9 +133,10 @@ class InputReview {
   checkBeforeCompletion(one: LocatedObject): boolean {
     if (karpenterKindOf(one.object.apiVersion, one.object.kind) === undefined) return true;
     const { problems } = this.#admission.admit(one.object, { strict: true });
-    const isRuleOfStaticPool = ({ code }: Problem): boolean => code === "rule" && isStatic(one.object);
-    this.findings.push(...problems.filter(isRuleOfStaticPool).map((problem) => asWarning(one.findingFor(problem))));
-    const wrong = problems.filter((problem) => problem.code !== "required" && !isRuleOfStaticPool(problem));
+    const isTolerated = (problem: Problem): boolean =>
+      (problem.code === "rule" && isStatic(one.object)) || this.#isBrokenBudget(problem);
+    this.findings.push(...problems.filter(isTolerated).map((problem) => asWarning(one.findingFor(problem))));
+    const wrong = problems.filter((problem) => problem.code !== "required" && !isTolerated(problem));
     if (problems.some(({ code }) => code === "required")) this.#incomplete.add(one);
     this.findings.push(...wrong.map(one.findingFor));
     return wrong.length === 0;
@@ -138,6 +151,11 @@ class InputReview {
     if (missing.length > 0 || pool === undefined) return;
     const { problems, notices } = reviewNodePool(pool, this.#catalogue.labelPolicy);
     this.findings.push(...problems.map(one.findingFor), ...notices.map((notice) => asWarning(one.findingFor(notice))));
+  }
+
+  /** What disruption does about such a budget is worth knowing: it blocks the pool. (03:D-23) */
+  #isBrokenBudget({ path }: Problem): boolean {
+    return this.#purpose === "disruption" && path.slice(0, 3).join(".") === "spec.disruption.budgets";
   }
 
   #checkUniqueName(object: KubeObject, one: LocatedObject): void {

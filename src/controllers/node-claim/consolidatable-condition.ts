@@ -1,25 +1,10 @@
 import { getCondition } from "../../api/conditions/set-condition.ts";
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import type { NodePool } from "../../api/kinds/node-pool.ts";
-import { neverDuration, parseNillableDurationMs } from "../../util/duration.ts";
+import { consolidationReadiness } from "../../core/disruption/consolidation-window.ts";
 import type { KarpenterContext } from "../karpenter-context.ts";
 import { withClaimConditionTrue, withoutClaimCondition } from "./claim-conditions.ts";
 import type { ClaimStepResult } from "./claim-steps.ts";
-
-/** From when a claim may be consolidated, or why it may not be. (03:M-4, M-5) */
-type ConsolidationReadiness =
-  | { readonly isPossible: true; readonly fromMs: number }
-  | { readonly isPossible: false; readonly because: string };
-
-function consolidationReadiness(claim: NodeClaim, { spec }: NodePool): ConsolidationReadiness {
-  if (spec.replicas !== undefined) return { isPossible: false, because: "the pool is static" };
-  const afterMs = parseNillableDurationMs(spec.disruption.consolidateAfter) ?? neverDuration;
-  if (afterMs === neverDuration) return { isPossible: false, because: "consolidation is disabled" };
-  const initialized = getCondition(claim, "Initialized");
-  if (initialized?.status !== "True") return { isPossible: false, because: "nodeclaim isn't initialized" };
-  const since = Date.parse(claim.status?.lastPodEventTime ?? initialized.lastTransitionTime);
-  return { isPossible: true, fromMs: afterMs === 0 ? Number.NEGATIVE_INFINITY : since + afterMs };
-}
 
 /** Sets Consolidatable on claims without pod events for as long as their pool asks for. (03:M-4) */
 export function markConsolidatable(claim: NodeClaim, pool: NodePool, context: KarpenterContext): ClaimStepResult {

@@ -2,16 +2,16 @@ import { getCondition, isStatusConditionTrue } from "../../api/conditions/set-co
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import type { NodePool } from "../../api/kinds/node-pool.ts";
 import { isCloudError } from "../../cloud/cloud-error.ts";
-import type { ExpiringMap } from "../../util/expiring-map.ts";
-import type { KarpenterContext } from "../karpenter-context.ts";
-import { withClaimCondition, withoutClaimCondition } from "./claim-conditions.ts";
-import type { ClaimStepResult } from "./claim-steps.ts";
 import {
   instanceTypeCheck,
   isDueForInstanceTypeCheck,
   isInstanceTypeNotFound,
   poolDriftReason,
-} from "./drift-reason.ts";
+} from "../../core/disruption/drift-reason.ts";
+import type { ExpiringMap } from "../../util/expiring-map.ts";
+import type { KarpenterContext } from "../karpenter-context.ts";
+import { withClaimCondition, withoutClaimCondition } from "./claim-conditions.ts";
+import type { ClaimStepResult } from "./claim-steps.ts";
 
 /** What a claim is compared with. */
 export interface DriftComparison {

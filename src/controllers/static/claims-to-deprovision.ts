@@ -1,7 +1,7 @@
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import type { Pod } from "../../api/kubernetes/pod.ts";
 import { isPodProtected } from "../../api/validation/do-not-disrupt.ts";
-import { lifetimeRemaining, totalEvictionCost } from "../../core/disruption-cost.ts";
+import { lifetimeRemaining, totalEvictionCost } from "../../core/disruption/costs.ts";
 import { isOwnedByDaemonSet } from "../../core/pod-predicates.ts";
 import { claimNameOf } from "../node-claim/claim-lookups.ts";
 

@@ -1,7 +1,7 @@
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import type { NodePool } from "../../api/kinds/node-pool.ts";
 import type { Pod } from "../../api/kubernetes/pod.ts";
-import { deletionCost } from "../../core/disruption-cost.ts";
+import { deletionCost } from "../../core/disruption/costs.ts";
 import { type Controller, triggerOn } from "../../kube/controller.ts";
 import type { RequeueAfter } from "../../kube/reconciler.ts";
 import { karpenterTypes } from "../../kube/resources.ts";

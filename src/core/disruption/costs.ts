@@ -1,6 +1,6 @@
-import type { Pod } from "../api/kubernetes/pod.ts";
-import { annotations } from "../api/labels.ts";
-import { neverDuration, parseNillableDurationMs } from "../util/duration.ts";
+import type { Pod } from "../../api/kubernetes/pod.ts";
+import { annotations } from "../../api/labels.ts";
+import { neverDuration, parseNillableDurationMs } from "../../util/duration.ts";
 
 const minEvictionCost = -10;
 const maxEvictionCost = 10;
@@ -23,6 +23,14 @@ function evictionCost(pod: Pod): number {
   const given = deletionCost(pod);
   const deletionTerm = given.kind === "cost" ? given.cost / 2 ** 27 : 0;
   return clamp(1 + deletionTerm + (pod.spec.priority ?? 0) / 2 ** 25, { minEvictionCost, maxEvictionCost });
+}
+
+/** What draining a node costs whatever runs on it. (03:D-7) */
+export const nodeDisruptionCost = 1;
+
+/** The cost of draining a node: pods that are glad to go do not make it cheaper. (03:D-7) */
+export function drainCost(pods: readonly Pod[]): number {
+  return pods.reduce((sum, pod) => sum + Math.max(0, evictionCost(pod)), nodeDisruptionCost);
 }
 
 /** Sum over all pods, rescheduled or not: decides the order in which a static pool is scaled down. (03:D-9b) */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { Pod } from "../api/kubernetes/pod.ts";
-import { annotations } from "../api/labels.ts";
-import { deletionCost, lifetimeRemaining, totalEvictionCost } from "./disruption-cost.ts";
+import type { Pod } from "../../api/kubernetes/pod.ts";
+import { annotations } from "../../api/labels.ts";
+import { deletionCost, lifetimeRemaining, totalEvictionCost } from "./costs.ts";
 
 interface Draft {
   readonly cost?: string;

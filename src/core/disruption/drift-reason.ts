@@ -4,10 +4,10 @@ import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import type { NodePool } from "../../api/kinds/node-pool.ts";
 import type { LabelPolicy } from "../../api/label-policy.ts";
 import { labels } from "../../api/labels.ts";
-import { isCompatible } from "../../core/compatibility.ts";
-import { type InstanceType, reservationIdLabels } from "../../core/instance-type.ts";
-import { Requirement } from "../../core/requirement.ts";
-import { Requirements } from "../../core/requirements.ts";
+import { isCompatible } from "../compatibility.ts";
+import { type InstanceType, reservationIdLabels } from "../instance-type.ts";
+import { Requirement } from "../requirement.ts";
+import { Requirements } from "../requirements.ts";
 
 /** Drift that shows in pool and claim alone: the template changed, or the node no longer meets its requirements. (03:M-7) */
 export function poolDriftReason(claim: NodeClaim, pool: NodePool, policy: LabelPolicy): string | undefined {

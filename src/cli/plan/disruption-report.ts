@@ -1,0 +1,102 @@
+import { labels } from "../../api/labels.ts";
+import { type DisruptionCommand, movesOf, type PodMove } from "../../core/disruption/command.ts";
+import { disruptionMethods } from "../../core/disruption/methods.ts";
+import type { ValidatedProposal } from "../../core/disruption/propose.ts";
+import type { NodeVerdict } from "../../core/disruption/verdict.ts";
+import { verdictEvent } from "../../core/disruption/verdict-event.ts";
+import { verdictText } from "../../core/disruption/verdict-text.ts";
+import type { PlannedNode } from "../../core/scheduling/decision.ts";
+import type { DisruptionPlan } from "./make-disruption-plan.ts";
+import { podNames, type ReportedNode, reportedNode } from "./plan-report.ts";
+
+/** What disruption would do, as `-o json` prints it; other outputs are renderings of this. */
+export interface DisruptionReport {
+  /** The method that acts, or `none`. */
+  readonly acts: string;
+  readonly methods: readonly ReportedMethod[];
+  readonly totals: { readonly nodes: number; readonly pricePerHour: number; readonly savings: number };
+}
+
+export interface ReportedMethod {
+  readonly method: string;
+  readonly reason: string;
+  readonly candidates: readonly string[];
+  /** Pool → nodes it may still lose for this reason. */
+  readonly budgets?: Readonly<Record<string, number>>;
+  readonly commands: readonly ReportedCommand[];
+  /** Commands that would not hold when they are checked again after 15 seconds. */
+  readonly invalid: readonly { readonly nodes: readonly string[]; readonly failure: string }[];
+  readonly verdicts: readonly ReportedVerdict[];
+  readonly events: readonly { readonly object: string; readonly reason: string; readonly message: string }[];
+}
+
+export interface ReportedCommand {
+  readonly decision: string;
+  readonly nodes: readonly string[];
+  readonly replacements: readonly (ReportedNode & { readonly capacityType: string })[];
+  /** Existing node → pods that move there. */
+  readonly existingNodes: Readonly<Record<string, readonly string[]>>;
+  readonly savings: number;
+  readonly moves: readonly PodMove[];
+}
+
+/** A verdict with its sentence. */
+export type ReportedVerdict = NodeVerdict & { readonly text: string };
+
+export function disruptionReportOf({ snapshot, proposal }: DisruptionPlan): DisruptionReport {
+  const acting = proposal.methods.find(({ method }) => method === proposal.acts);
+  const reported = (node: PlannedNode): ReportedNode => reportedNode(node, snapshot.labelPolicy);
+  return {
+    acts: proposal.acts ?? "none",
+    methods: proposal.methods.map((one) => reportedMethod(one, reported)),
+    totals: {
+      nodes: snapshot.cluster.nodes.length,
+      pricePerHour: [...snapshot.pools.values()].reduce((sum, { cost }) => sum + cost, 0),
+      savings: acting?.commands.reduce((sum, { savings }) => sum + savings, 0) ?? 0,
+    },
+  };
+}
+
+function reportedMethod(proposal: ValidatedProposal, reported: (node: PlannedNode) => ReportedNode): ReportedMethod {
+  const { method, candidates, budgets, commands, invalid, verdicts } = proposal;
+  const available = [...budgets.values()].map(({ pool, available: left }) => [pool, left] as const).sort();
+  return {
+    method,
+    reason: disruptionMethods[method].reason,
+    candidates: candidates.map(({ name }) => name),
+    ...(available.length > 0 && { budgets: Object.fromEntries(available) }),
+    commands: commands
+      .map((command) => reportedCommand(command, reported))
+      .sort((a, b) => ((a.nodes[0] ?? "") < (b.nodes[0] ?? "") ? -1 : 1)),
+    invalid: invalid.map(({ command, failure }) => ({ nodes: nodeNames(command), failure })),
+    verdicts: verdicts
+      .map((verdict) => ({ ...verdict, text: verdictText(verdict) }))
+      .sort((a, b) => (a.node < b.node ? -1 : 1)),
+    events: verdicts.flatMap((verdict) => {
+      const event = verdictEvent(verdict, method);
+      return event === undefined ? [] : [{ object: `Node/${verdict.node}`, ...event }];
+    }),
+  };
+}
+
+function reportedCommand(command: DisruptionCommand, reported: (node: PlannedNode) => ReportedNode): ReportedCommand {
+  const { decision, replacements, placements, savings } = command;
+  return {
+    decision,
+    nodes: nodeNames(command),
+    replacements: replacements.map((node) => ({ ...reported(node), capacityType: firstCapacityType(node) })),
+    existingNodes: Object.fromEntries(placements.map(({ node, pods }) => [node, podNames(pods)])),
+    savings,
+    moves: movesOf(command),
+  };
+}
+
+function nodeNames({ candidates }: DisruptionCommand): readonly string[] {
+  return candidates.map(({ name }) => name).sort();
+}
+
+/** The one a launch tries first. */
+function firstCapacityType({ requirements }: PlannedNode): string {
+  const allowed = requirements.get(labels.capacityType);
+  return ["reserved", "spot", "on-demand"].find((type) => allowed.has(type)) ?? "";
+}

@@ -1,0 +1,55 @@
+import { plainSimulator } from "../../core/disruption/plain-simulator.ts";
+import { type DisruptionProposal, proposeDisruption } from "../../core/disruption/propose.ts";
+import type { SearchBudget } from "../../core/disruption/simulator.ts";
+import type { DisruptionMode, DisruptionSnapshot } from "../../core/disruption/snapshot.ts";
+import { withDisruptionConditions } from "../../core/scenario/complete-disruption-conditions.ts";
+import { disruptionScenarioOf } from "../../state/scenario.ts";
+import { runSteps } from "../../util/steps.ts";
+import type { Io } from "../io.ts";
+import { type PlanOutcome, type PlanRequest, preparePlan } from "./make-plan.ts";
+
+export interface DisruptionPlanRequest extends PlanRequest {
+  readonly mode: DisruptionMode;
+  readonly allowsSpotToSpot: boolean;
+  /** Names of nodes that a recent round placed pods on. */
+  readonly nominated: readonly string[];
+}
+
+/** What each disruption method would do, and what that was decided on. */
+export interface DisruptionPlan {
+  readonly snapshot: DisruptionSnapshot;
+  readonly proposal: DisruptionProposal;
+}
+
+export type DisruptionPlanOutcome =
+  | { readonly kind: "planned"; readonly plan: DisruptionPlan; readonly findings: PlanOutcome["findings"] }
+  | Exclude<PlanOutcome, { readonly kind: "planned" }>;
+
+/** How long to search; nodes that were not reached by then are named. */
+const searchMs = 60_000;
+
+/** Reads files or a live cluster and asks each disruption method about it. */
+export async function makeDisruptionPlan(request: DisruptionPlanRequest, io: Io): Promise<DisruptionPlanOutcome> {
+  const outcome = await preparePlan(request, io, "disruption");
+  if (outcome.kind !== "prepared") return outcome;
+  const { objects, options, catalogue } = outcome.prepared;
+  const { mode, allowsSpotToSpot, nominated } = request;
+  const { nowMs } = options;
+  const snapshot = disruptionScenarioOf(withDisruptionConditions(objects, { ...catalogue, nowMs }), {
+    ...options,
+    mode,
+    allowsSpotToSpot,
+    nominated,
+  });
+  const steps = proposeDisruption(snapshot, {
+    simulatorFor: plainSimulator,
+    searchBudget: searchFor(searchMs),
+    sweep: mode === "upstream" ? "first" : "all",
+  });
+  return { kind: "planned", findings: outcome.findings, plan: { snapshot, proposal: runSteps(steps) } };
+}
+
+function searchFor(ms: number): SearchBudget {
+  const endsAt = performance.now() + ms;
+  return { mayContinue: () => performance.now() < endsAt };
+}

@@ -1,0 +1,91 @@
+import { styleText } from "node:util";
+import { stringify } from "yaml";
+import { countText, formatTable, joinSections, oneLine } from "../text-table.ts";
+import type { DisruptionReport, ReportedCommand, ReportedMethod, ReportedVerdict } from "./disruption-report.ts";
+import type { PlanOutput } from "./plan-choices.ts";
+import { podSummary } from "./render-plan-table.ts";
+
+/** Renders what disruption would do in the requested format. */
+export function renderDisruption(
+  report: DisruptionReport,
+  { output, color }: { readonly output: Exclude<PlanOutput, "nodeclaims">; readonly color: boolean },
+): string {
+  switch (output) {
+    case "json":
+      return `${JSON.stringify(report, null, 2)}\n`;
+    case "yaml":
+      return stringify(report, { lineWidth: 0, aliasDuplicateObjects: false });
+    case "table":
+    case "wide":
+      return disruptionText(report, { isWide: output === "wide", color });
+  }
+}
+
+function disruptionText(report: DisruptionReport, { isWide, color }: { isWide: boolean; color: boolean }): string {
+  const bold = (text: string): string => (color ? styleText("bold", text, { validateStream: false }) : text);
+  const shown = report.methods.filter(({ commands, invalid }) => commands.length + invalid.length > 0);
+  return joinSections([
+    ...shown.map((method) => methodLines(method, { acts: report.acts, bold })),
+    summaryLines(report).map(bold),
+    ...(isWide ? report.methods.map(verdictRows) : [stayingRows(report)]),
+  ]);
+}
+
+function methodLines(
+  { method, commands, invalid }: ReportedMethod,
+  { acts, bold }: { readonly acts: string; readonly bold: (text: string) => string },
+): readonly string[] {
+  const title = method === acts ? `${method} acts:` : `${method} would then act, if nothing before it did:`;
+  return [
+    bold(title),
+    ...commands.flatMap(commandLines),
+    ...invalid.map(({ nodes, failure }) => `  ${nodes.join(", ")}: would not hold after 15 seconds (${failure})`),
+  ];
+}
+
+function commandLines(command: ReportedCommand): readonly string[] {
+  const { decision, nodes, replacements, existingNodes, savings } = command;
+  const saved = savings >= 0 ? `saves $${savings.toFixed(4)}/hour` : `costs $${(-savings).toFixed(4)}/hour more`;
+  return [
+    `  ${decision} ${nodes.map(oneLine).join(", ")}: ${saved}`,
+    ...replacements.map(
+      (node) =>
+        `    new ${node.instanceType ?? "node of the template"} of NodePool ${node.nodePool} (${node.capacityType}, $${node.price.toFixed(4)}/hour): ${podSummary(node.pods) || "no pods"}`,
+    ),
+    ...Object.entries(existingNodes).map(([node, pods]) => `    to ${node}: ${podSummary(pods)}`),
+  ];
+}
+
+function summaryLines({ acts, totals }: DisruptionReport): readonly string[] {
+  const cost = `${countText(totals.nodes, "node")}, $${totals.pricePerHour.toFixed(4)}/hour`;
+  return acts === "none"
+    ? [`${cost}. Nothing would be disrupted now.`]
+    : [`${cost}. Disrupting now would save $${totals.savings.toFixed(4)}/hour.`];
+}
+
+/** One line a node: what the last method that looked at it found. */
+function stayingRows({ methods }: DisruptionReport): readonly string[] {
+  const last = new Map<string, ReportedVerdict>();
+  const leaving = new Set(methods.flatMap(({ commands }) => commands.flatMap(({ nodes }) => nodes)));
+  for (const { verdicts } of methods) {
+    for (const verdict of verdicts) {
+      const isSpecific = !["static-pool", "dynamic-pool", "not-drifted", "empty", "too-few-nodes"].includes(
+        verdict.code,
+      );
+      if (isSpecific || !last.has(verdict.node)) last.set(verdict.node, verdict);
+    }
+  }
+  const rows = [...last.values()]
+    .filter(({ node }) => !leaving.has(node))
+    .sort((a, b) => (a.node < b.node ? -1 : 1))
+    .map(({ node, nodePool, text }) => [node, nodePool ?? "-", oneLine(text)]);
+  if (rows.length === 0) return [];
+  return formatTable([{ title: "NODE THAT STAYS" }, { title: "POOL" }, { title: "WHY" }], rows);
+}
+
+function verdictRows({ method, verdicts }: ReportedMethod): readonly string[] {
+  const rows = verdicts.map(({ node, nodePool, code, text }) => [node, nodePool ?? "-", code, oneLine(text)]);
+  if (rows.length === 0) return [];
+  const titles = [method.toUpperCase(), "POOL", "VERDICT", "WHY"].map((title) => ({ title }));
+  return formatTable(titles, rows);
+}

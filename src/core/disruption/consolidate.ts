@@ -1,0 +1,50 @@
+import type { Steps } from "../../util/steps.ts";
+import { areApproved, balancedScores } from "./balanced.ts";
+import type { DisruptionCandidate } from "./candidate.ts";
+import { type CommandParts, type DisruptionCommand, disruptionCommand } from "./command.ts";
+import { consolidationOutcome } from "./consolidation-decision.ts";
+import type { ConsolidationMove, MethodInput } from "./method.ts";
+import type { BalancedScore, DecisionCause } from "./verdict.ts";
+
+/** What came of one set of nodes. */
+export type ConsolidationResult =
+  | { readonly kind: "command"; readonly command: DisruptionCommand; readonly moves: readonly ConsolidationMove[] }
+  | { readonly kind: "none"; readonly cause: DecisionCause; readonly moves: readonly ConsolidationMove[] };
+
+type ConsolidationMethod = "multi-node-consolidation" | "single-node-consolidation";
+
+/** Simulates the cluster without these nodes and decides what to do about them. (03 §4.7, §4.10) */
+export function* consolidate(
+  method: ConsolidationMethod,
+  candidates: readonly DisruptionCandidate[],
+  { snapshot, simulator, totals }: MethodInput,
+): Steps<ConsolidationResult> {
+  const simulation = yield* simulator.simulate(candidates, { isConsolidation: true });
+  const outcome = consolidationOutcome(candidates, simulation, snapshot);
+  if (outcome.kind === "none") return { kind: "none", cause: outcome.cause, moves: [] };
+  const parts: CommandParts = {
+    candidates,
+    replacements: outcome.kind === "replace" ? [outcome.replacement] : [],
+    placements: simulation.kind === "simulated" ? simulation.placements : [],
+  };
+  const { savings } = disruptionCommand(method, parts);
+  const scores = balancedScores({ candidates, savings }, totals);
+  const moves = movesOfPools(candidates, scores);
+  if (!areApproved(scores)) return { kind: "none", cause: { code: "score", scores }, moves };
+  return { kind: "command", command: disruptionCommand(method, { ...parts, scores }), moves };
+}
+
+/** One for each pool the nodes come from. (03:B-7) */
+function movesOfPools(
+  candidates: readonly DisruptionCandidate[],
+  scores: readonly BalancedScore[],
+): readonly ConsolidationMove[] {
+  const byPool = new Map(scores.map((score) => [score.pool, score]));
+  const isApproved = areApproved(scores);
+  return [...new Set(candidates.map(({ pool }) => pool))].map(({ name, nodePool }) => ({
+    pool: name,
+    policy: nodePool.spec.disruption.consolidationPolicy,
+    isApproved,
+    score: byPool.get(name),
+  }));
+}

@@ -1,0 +1,73 @@
+import type { Conditioned } from "../../api/conditions/condition.ts";
+import { getCondition } from "../../api/conditions/set-condition.ts";
+import type { Steps } from "../../util/steps.ts";
+import { BudgetTickets } from "./budgets.ts";
+import { type DisruptionCandidate, verdictOn } from "./candidate.ts";
+import { candidatePrice, type DisruptionCommand, disruptionCommand } from "./command.ts";
+import type { MethodInput, MethodOutcome } from "./method.ts";
+import { afterResume, notReached } from "./sweep.ts";
+import type { DecisionCause, NodeVerdict } from "./verdict.ts";
+
+/** Replaces the first drifted node whose pods all have a place, whatever that costs. (03:D-31) */
+export function* drift(input: MethodInput): Steps<MethodOutcome> {
+  const { candidates, budgets, searchBudget, sweep, snapshot, resume } = input;
+  const tickets = new BudgetTickets(budgets);
+  const ordered = afterResume(inDriftOrder(candidates), resume);
+  const verdicts: NodeVerdict[] = [];
+  let command: DisruptionCommand | undefined;
+  for (const [index, candidate] of ordered.entries()) {
+    const isOver = command !== undefined && sweep === "first";
+    if (isOver || !searchBudget.mayContinue()) {
+      const rest = notReached(ordered.slice(index), isOver ? "command-found" : "search-budget");
+      return outcomeOf(command, [...verdicts, ...rest.verdicts], rest.stoppedAt);
+    }
+    const untilMs = snapshot.heldBackPools.get(candidate.pool.name) ?? 0;
+    const found = !tickets.isLeft(candidate)
+      ? tickets.causeFor(candidate)
+      : untilMs > snapshot.nowMs
+        ? ({ code: "held-back", pool: candidate.pool.name, untilMs } as const)
+        : yield* replacementOf(candidate, input);
+    if ("code" in found) {
+      verdicts.push(verdictOn(candidate, found));
+      continue;
+    }
+    const { decision, savings } = found;
+    verdicts.push(verdictOn(candidate, { code: command === undefined ? "chosen" : "possible", decision, savings }));
+    command ??= found;
+  }
+  return outcomeOf(command, verdicts);
+}
+
+function outcomeOf(
+  command: DisruptionCommand | undefined,
+  verdicts: readonly NodeVerdict[],
+  stoppedAt?: MethodOutcome["stoppedAt"],
+): MethodOutcome {
+  const isHeldBackByBudget = verdicts.some(({ code }) => code === "budget");
+  return { commands: command === undefined ? [] : [command], verdicts, isHeldBackByBudget, stoppedAt, moves: [] };
+}
+
+/**
+ * Nodes without pods to move first: their pods would otherwise be moved to nodes that go next. Then those that drifted
+ * first. (03:D-31)
+ */
+function inDriftOrder(candidates: readonly DisruptionCandidate[]): readonly DisruptionCandidate[] {
+  const since = ({ claim }: DisruptionCandidate): number =>
+    Date.parse(getCondition(claim as Conditioned, "Drifted")?.lastTransitionTime ?? "") || 0;
+  const hasPods = ({ reschedulablePods }: DisruptionCandidate): number => (reschedulablePods.length > 0 ? 1 : 0);
+  return candidates.toSorted((a, b) => hasPods(a) - hasPods(b) || since(a) - since(b) || (a.name < b.name ? -1 : 1));
+}
+
+/** As many replacements as its pods need, possibly none. */
+function* replacementOf(
+  candidate: DisruptionCandidate,
+  { simulator }: MethodInput,
+): Steps<DisruptionCommand | DecisionCause> {
+  const simulation = yield* simulator.simulate([candidate], { isConsolidation: false });
+  if (simulation.kind === "candidate-deleting") return { code: "candidate-deleting" };
+  const { newNodes, placements, podErrors } = simulation;
+  if (podErrors.length > 0) {
+    return { code: "pods-unschedulable", savings: candidatePrice([candidate]), pods: podErrors };
+  }
+  return disruptionCommand("drift", { candidates: [candidate], replacements: newNodes, placements });
+}

@@ -1,0 +1,92 @@
+import type { Steps } from "../../util/steps.ts";
+import { BudgetTickets } from "./budgets.ts";
+import { bySavingsRatio, type DisruptionCandidate, verdictOn } from "./candidate.ts";
+import type { DisruptionCommand } from "./command.ts";
+import { consolidate } from "./consolidate.ts";
+import type { ConsolidationMove, MethodInput, MethodOutcome, SearchPosition } from "./method.ts";
+import type { NodeVerdict, TriedSet, VerdictCause } from "./verdict.ts";
+
+/** The longest prefix is one longer: 101 nodes. (03:D-51) */
+const maxPrefixIndex = 100;
+
+/** Looks for nodes that can go together, replaced by one node or none. (03 §4.8) */
+export function* multiNodeConsolidation(input: MethodInput): Steps<MethodOutcome> {
+  const tickets = new BudgetTickets(input.budgets);
+  const ordered = bySavingsRatio(input.candidates);
+  const withinBudget: DisruptionCandidate[] = [];
+  const held: NodeVerdict[] = [];
+  for (const candidate of ordered) {
+    if (tickets.take(candidate)) withinBudget.push(candidate);
+    else held.push(verdictOn(candidate, tickets.causeFor(candidate)));
+  }
+  const search = yield* searchPrefixes(withinBudget, input);
+  const { command, moves, stoppedAt } = search;
+  return {
+    commands: command === undefined ? [] : [command],
+    verdicts: [...withinBudget.map((one) => verdictOn(one, causeOf(one, search, withinBudget.length))), ...held],
+    isHeldBackByBudget: held.length > 0,
+    stoppedAt,
+    moves,
+  };
+}
+
+interface PrefixSearch {
+  readonly command?: DisruptionCommand | undefined;
+  readonly tried: readonly TriedSet[];
+  readonly moves: readonly ConsolidationMove[];
+  readonly stoppedAt?: SearchPosition | undefined;
+}
+
+/**
+ * Binary search for the longest prefix that works. A longer one may work where a shorter one does not, so this is a
+ * heuristic; the last that worked counts. When the search is stopped, that one is returned, and else the bounds to go
+ * on between. (03:D-51, D-52)
+ */
+function* searchPrefixes(candidates: readonly DisruptionCandidate[], input: MethodInput): Steps<PrefixSearch> {
+  const tried: TriedSet[] = [];
+  if (candidates.length < 2) return { tried, moves: [] };
+  const nodes = candidates.map(({ name }) => name);
+  let { low, high } = boundsAfter(input.resume, nodes);
+  let command: DisruptionCommand | undefined;
+  let moves: readonly ConsolidationMove[] = [];
+  while (low <= high) {
+    if (!input.searchBudget.mayContinue()) {
+      return { command, tried, moves, stoppedAt: { kind: "prefix", nodes, low, high } };
+    }
+    const middle = Math.floor((low + high) / 2);
+    const result = yield* consolidate("multi-node-consolidation", candidates.slice(0, middle + 1), input);
+    // Only the command's own moves count, or those of the last rejected one. (03:B-7)
+    if (result.kind === "command" || (command === undefined && result.moves.length > 0)) moves = result.moves;
+    if (result.kind === "command") {
+      command = result.command;
+      low = middle + 1;
+    } else {
+      tried.push({ nodes: middle + 1, cause: result.cause });
+      high = middle - 1;
+    }
+  }
+  return { command, tried, moves };
+}
+
+/** From the start, unless the last search was over the same nodes. */
+function boundsAfter(resume: SearchPosition | undefined, nodes: readonly string[]): { low: number; high: number } {
+  const isSame =
+    resume?.kind === "prefix" &&
+    resume.nodes.length === nodes.length &&
+    resume.nodes.every((one, at) => one === nodes[at]);
+  if (isSame) return { low: resume.low, high: resume.high };
+  return { low: 1, high: Math.min(nodes.length - 1, maxPrefixIndex) };
+}
+
+function causeOf(
+  candidate: DisruptionCandidate,
+  { command, tried, stoppedAt }: PrefixSearch,
+  count: number,
+): VerdictCause {
+  if (command?.candidates.includes(candidate)) {
+    return { code: "chosen", decision: command.decision, savings: command.savings };
+  }
+  if (count < 2) return { code: "too-few-nodes" };
+  if (stoppedAt !== undefined && tried.length === 0) return { code: "not-reached", because: "search-budget" };
+  return { code: "not-in-command", tried };
+}

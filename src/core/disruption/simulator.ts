@@ -1,0 +1,33 @@
+import type { Steps } from "../../util/steps.ts";
+import type { ExistingNodePlacement, PlannedNode } from "../scheduling/decision.ts";
+import type { DisruptionCandidate } from "./candidate.ts";
+import type { PodError } from "./verdict.ts";
+
+/**
+ * What would happen to pods if some nodes were gone. Implementations agree with `plainSimulator`, which stays as the
+ * one the others are compared with. (03:D-37 to D-43)
+ */
+export interface DisruptionSimulator {
+  simulate(candidates: readonly DisruptionCandidate[], options: SimulationOptions): Steps<DisruptionSimulation>;
+}
+
+export interface SimulationOptions {
+  /** Pods move because it is cheaper: nodes within consolidateAfter do not receive them. (03:D-41) */
+  readonly isConsolidation: boolean;
+}
+
+export type DisruptionSimulation =
+  | {
+      readonly kind: "simulated";
+      readonly newNodes: readonly PlannedNode[];
+      readonly placements: readonly ExistingNodePlacement[];
+      /** Pods that have no place, without those that have none now either. (03:D-43) */
+      readonly podErrors: readonly PodError[];
+    }
+  /** Somebody else deletes one of the candidates. (03:D-37) */
+  | { readonly kind: "candidate-deleting" };
+
+/** A stop signal: asked before each simulation, so that a search ends in time and can go on later. */
+export interface SearchBudget {
+  mayContinue(): boolean;
+}

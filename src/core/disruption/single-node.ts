@@ -1,0 +1,76 @@
+import type { Steps } from "../../util/steps.ts";
+import { rejectedEvenIfDeleted } from "./balanced.ts";
+import { BudgetTickets } from "./budgets.ts";
+import { bySavingsRatio, type DisruptionCandidate, verdictOn } from "./candidate.ts";
+import type { DisruptionCommand } from "./command.ts";
+import { type ConsolidationResult, consolidate } from "./consolidate.ts";
+import type { ConsolidationMove, MethodInput, MethodOutcome, SearchPosition } from "./method.ts";
+import { afterResume, notReached } from "./sweep.ts";
+import type { DecisionCause, NodeVerdict } from "./verdict.ts";
+
+/** Looks for one node that can go, replaced by a cheaper one or none. (03 §4.9) */
+export function* singleNodeConsolidation(input: MethodInput): Steps<MethodOutcome> {
+  const { budgets, searchBudget, sweep } = input;
+  const tickets = new BudgetTickets(budgets);
+  const ordered = sweepOrder(input);
+  const verdicts: NodeVerdict[] = [];
+  const moves: ConsolidationMove[] = [];
+  let command: DisruptionCommand | undefined;
+  let stoppedAt: SearchPosition | undefined;
+  for (const [index, candidate] of ordered.entries()) {
+    const isOver = command !== undefined && sweep === "first";
+    if (isOver || !searchBudget.mayContinue()) {
+      const rest = notReached(ordered.slice(index), isOver ? "command-found" : "search-budget");
+      verdicts.push(...rest.verdicts);
+      stoppedAt = rest.stoppedAt;
+      break;
+    }
+    const cause = tickets.isLeft(candidate) ? scoreCause(candidate, input) : tickets.causeFor(candidate);
+    const result: ConsolidationResult =
+      cause === undefined
+        ? yield* consolidate("single-node-consolidation", [candidate], input)
+        : { kind: "none", cause, moves: [] };
+    if (command === undefined) moves.push(...result.moves);
+    if (result.kind === "none") {
+      verdicts.push(verdictOn(candidate, result.cause));
+      continue;
+    }
+    const { decision, savings } = result.command;
+    verdicts.push(verdictOn(candidate, { code: command === undefined ? "chosen" : "possible", decision, savings }));
+    command ??= result.command;
+  }
+  const isHeldBackByBudget = verdicts.some(({ code }) => code === "budget");
+  return { commands: command === undefined ? [] : [command], verdicts, isHeldBackByBudget, stoppedAt, moves };
+}
+
+/** A node whose deletion alone would be rejected is not simulated. (03:B-6) */
+function scoreCause(candidate: DisruptionCandidate, { totals }: MethodInput): DecisionCause | undefined {
+  const rejected = rejectedEvenIfDeleted(candidate, totals);
+  return rejected && { code: "score", scores: [rejected] };
+}
+
+/**
+ * By ratio, pools in turn. Upstream begins with the pools its last sweep did not reach; by default the sweep begins with
+ * the nodes it did not reach, so that each is looked at within a bounded number of sweeps. (03:D-55)
+ */
+function sweepOrder({ candidates, resume, snapshot }: MethodInput): readonly DisruptionCandidate[] {
+  const isUpstream = snapshot.mode === "upstream";
+  const firstPools = isUpstream && resume?.kind === "sweep" ? resume.unreachedPools : [];
+  const ordered = poolsInTurn(bySavingsRatio(candidates), firstPools);
+  return isUpstream ? ordered : afterResume(ordered, resume);
+}
+
+function poolsInTurn(
+  ordered: readonly DisruptionCandidate[],
+  firstPools: readonly string[],
+): readonly DisruptionCandidate[] {
+  const byPool = new Map<string, DisruptionCandidate[]>(firstPools.map((name) => [name, []]));
+  for (const candidate of ordered) {
+    const known = byPool.get(candidate.pool.name);
+    if (known === undefined) byPool.set(candidate.pool.name, [candidate]);
+    else known.push(candidate);
+  }
+  const queues = [...byPool.values()];
+  const turns = Math.max(0, ...queues.map(({ length }) => length));
+  return Array.from({ length: turns }, (_, turn) => queues.flatMap((queue) => queue[turn] ?? [])).flat();
+}

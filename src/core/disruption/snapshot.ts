@@ -1,0 +1,67 @@
+import type { NodePool } from "../../api/kinds/node-pool.ts";
+import type { Pod } from "../../api/kubernetes/pod.ts";
+import type { LabelPolicy } from "../../api/label-policy.ts";
+import type { KubeObject } from "../../api/object.ts";
+import type { InstanceType } from "../instance-type.ts";
+import type { CompiledPdb } from "../pod-predicates.ts";
+import type { ClusterSnapshot } from "../round/cluster-snapshot.ts";
+import type { Pool, SchedulingPolicy } from "../scheduling/problem.ts";
+
+/**
+ * Everything a disruption pass reads, as a value: the same snapshot always has the same proposals.
+ * (docs/designs/disruption.md)
+ */
+export interface DisruptionSnapshot {
+  readonly nowMs: number;
+  readonly cluster: ClusterSnapshot;
+  /** Every pool of our node classes by name, static and not ready ones too. */
+  readonly pools: ReadonlyMap<string, DisruptionPool>;
+  /** Pools that can launch nodes for pods. (03:D-39) */
+  readonly usablePools: readonly Pool[];
+  /** Pending pods that passed validation, and pods of capacity buffers. (03:D-38) */
+  readonly pendingPods: readonly Pod[];
+  /** Nodes that earlier rounds nominated for pending pods, by pod. */
+  readonly nominatedNodes?: ReadonlyMap<string, string> | undefined;
+  readonly pdbs: readonly CompiledPdb[];
+  /** Provider ids of nodes that a recent round placed pods on. (03:D-13) */
+  readonly nominated: ReadonlySet<string>;
+  /** Provider ids of nodes that are part of a command. (03:D-10) */
+  readonly inCommand: ReadonlySet<string>;
+  /** Virtual pods that the last round placed on each node, by provider id. (03:D-29a) */
+  readonly bufferPodCounts: ReadonlyMap<string, number>;
+  /** Pools whose drift waits after a replacement failed, and until when. (03:D-32b) */
+  readonly heldBackPools: ReadonlyMap<string, number>;
+  /** Services and workloads; only needed for default topology constraints. (02:X-51) */
+  readonly workloads: readonly KubeObject[];
+  /** Of simulations. */
+  readonly policy: SchedulingPolicy;
+  readonly labelPolicy: LabelPolicy;
+  readonly seed: number;
+  /** The feature gate SpotToSpotConsolidation. (03:D-47) */
+  readonly allowsSpotToSpot: boolean;
+  readonly mode: DisruptionMode;
+}
+
+/** `upstream` keeps to Karpenter's own search order and limits; `default` may look at more. */
+export const disruptionModes = ["default", "upstream"] as const;
+export type DisruptionMode = (typeof disruptionModes)[number];
+
+/** A pool as disruption sees it. */
+export interface DisruptionPool {
+  readonly name: string;
+  readonly nodePool: NodePool;
+  /** By name; none if the provider could not list them. (03:D-16) */
+  readonly instanceTypes: ReadonlyMap<string, InstanceType>;
+  /** What its claims cost an hour together. (03:B-4, S-7) */
+  readonly cost: number;
+  /** Its claims by state; static pools read them. (03:SP-1) */
+  readonly claims: ClaimCounts;
+}
+
+export interface ClaimCounts {
+  readonly active: number;
+  readonly pendingDisruption: number;
+  readonly deleting: number;
+  /** About to be created. */
+  readonly reserved: number;
+}

@@ -1,0 +1,30 @@
+import { type DisruptionCandidate, verdictOn } from "./candidate.ts";
+import type { SearchPosition } from "./method.ts";
+import type { NodeVerdict } from "./verdict.ts";
+
+/** Nodes the last sweep did not reach come first, in its order, so that every node has its turn. */
+export function afterResume(
+  ordered: readonly DisruptionCandidate[],
+  resume: SearchPosition | undefined,
+): readonly DisruptionCandidate[] {
+  if (resume?.kind !== "sweep" || resume.unreached.length === 0) return ordered;
+  const byName = new Map(ordered.map((one) => [one.name, one]));
+  const first = resume.unreached.flatMap((name) => byName.get(name) ?? []);
+  const taken = new Set(first);
+  return [...first, ...ordered.filter((one) => !taken.has(one))];
+}
+
+/** The rest of a sweep that stops here. */
+export function notReached(
+  rest: readonly DisruptionCandidate[],
+  because: "search-budget" | "command-found",
+): { readonly verdicts: readonly NodeVerdict[]; readonly stoppedAt: SearchPosition } {
+  return {
+    verdicts: rest.map((candidate) => verdictOn(candidate, { code: "not-reached", because })),
+    stoppedAt: {
+      kind: "sweep",
+      unreached: rest.map(({ name }) => name),
+      unreachedPools: [...new Set(rest.map(({ pool }) => pool.name))],
+    },
+  };
+}
