@@ -55,6 +55,7 @@ export class InProcessClient implements KubeClient {
 
   async *watch<T extends KubeObject>(type: ResourceType, options: WatchOptions): AsyncIterable<WatchEvent<T>> {
     await this.#options.latency?.();
+    await this.#server.settled();
     const { bookmarks, ...rest } = options;
     const watch = this.#server.watch(this.#kind(type), { ...rest, allowWatchBookmarks: bookmarks });
     for await (const event of watch) {

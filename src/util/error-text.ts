@@ -15,3 +15,8 @@ export function errorText(error: unknown): string {
         : [errorText(cause)];
   return [error.message, ...inner].filter((text) => text !== "").join(": ") || error.name;
 }
+
+/** The code of a system error, such as `ENOENT`. */
+export function errorCode(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+}

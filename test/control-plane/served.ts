@@ -1,5 +1,6 @@
 import { Agent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
 import type { ApiServer } from "../../src/control-plane/api/server.ts";
+import type { LogSource } from "../../src/control-plane/api/subresources/log.ts";
 import { type ServedApi, serveApi } from "../../src/control-plane/http/serve-api.ts";
 import { installCrds } from "../../src/control-plane/install-crds.ts";
 import { systemClock } from "../../src/util/clock.ts";
@@ -29,8 +30,13 @@ export interface Served extends ServedApi {
   open(path: string, headers?: Readonly<Record<string, string>>): Promise<IncomingMessage>;
 }
 
-export async function startServed({ withCrds = false }: { readonly withCrds?: boolean } = {}): Promise<Served> {
-  const { api } = apiOn(systemClock(), { seed: "served" });
+export interface ServedOptions {
+  readonly withCrds?: boolean;
+  readonly logs?: LogSource;
+}
+
+export async function startServed({ withCrds = false, logs }: ServedOptions = {}): Promise<Served> {
+  const { api } = apiOn(systemClock(), { seed: "served", logs });
   const faults: unknown[] = [];
   const served = await serveApi(api, {
     token: "token",

@@ -17,13 +17,19 @@ export const yamlWriteOptions = { compat: "yaml-1.1" } as const;
 
 export type ParsedYaml =
   | { readonly kind: "parsed"; readonly documents: readonly Document.Parsed[]; readonly lines: LineCounter }
-  | { readonly kind: "refused"; readonly because: string; readonly offset: number; readonly lines: LineCounter };
+  | {
+      readonly kind: "refused";
+      readonly code: "too-deep" | "too-large";
+      readonly because: string;
+      readonly offset: number;
+      readonly lines: LineCounter;
+    };
 
 /**
  * YAML text to syntax trees. The stages of the library are driven by hand so that depth and size are checked while
  * reading: a stack overflow inside its regular expressions would abort the process, not throw.
  */
-export function parseYaml(text: string): ParsedYaml {
+export function parseYaml(text: string, { maxTokens = manifestLimits.tokens as number } = {}): ParsedYaml {
   const lines = new LineCounter();
   lines.addNewLine(0);
   const parser = new Parser(lines.addNewLine);
@@ -34,18 +40,18 @@ export function parseYaml(text: string): ParsedYaml {
   for (const lexeme of new Lexer().lex(text)) {
     for (const token of parser.next(lexeme)) documents.push(...composer.next(token));
     if (parser.stack.length > manifestLimits.depth) {
-      return refused(`nested more than ${manifestLimits.depth} levels deep`);
+      return refused("too-deep", `nested more than ${manifestLimits.depth} levels deep`);
     }
     tokens += 1;
-    if (tokens > manifestLimits.tokens) {
-      return refused(`more than ${manifestLimits.tokens.toLocaleString("en-US")} tokens; split the file`);
+    if (tokens > maxTokens) {
+      return refused("too-large", `more than ${maxTokens.toLocaleString("en-US")} tokens; split the file`);
     }
   }
   for (const token of parser.end()) documents.push(...composer.next(token));
   documents.push(...composer.end());
   return { kind: "parsed", documents, lines };
 
-  function refused(because: string): ParsedYaml {
-    return { kind: "refused", because, offset: parser.offset, lines };
+  function refused(code: "too-deep" | "too-large", because: string): ParsedYaml {
+    return { kind: "refused", code, because, offset: parser.offset, lines };
   }
 }

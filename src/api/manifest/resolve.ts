@@ -24,6 +24,8 @@ interface ResolveWalk {
   readonly findings: OffsetFinding[];
   visited: number;
   repeated: number;
+  /** How many nodes aliases may repeat. */
+  readonly maxAliasNodes: number;
   exhausted: boolean;
 }
 
@@ -37,11 +39,21 @@ const yaml11Booleans: ReadonlyMap<string, boolean> = new Map([
  * The plain value of a document, and the document's tree made free of aliases and merge keys, so that it can be edited
  * in place. Repetition is counted before it is made, so a YAML bomb costs nothing.
  */
-export function resolveDocument(document: Document): {
+export function resolveDocument(
+  document: Document,
+  { maxAliasNodes = manifestLimits.aliasNodes as number } = {},
+): {
   readonly value: unknown;
   readonly offsetFindings: readonly OffsetFinding[];
 } {
-  const walk: ResolveWalk = { anchors: new Map(), findings: [], visited: 0, repeated: 0, exhausted: false };
+  const walk: ResolveWalk = {
+    anchors: new Map(),
+    findings: [],
+    visited: 0,
+    repeated: 0,
+    maxAliasNodes,
+    exhausted: false,
+  };
   const [contents, value] = resolveNode(document.contents, [], walk);
   document.contents = contents as typeof document.contents;
   return { value, offsetFindings: walk.findings };
@@ -99,8 +111,8 @@ function resolveAlias(
     return [null, null];
   }
   walk.repeated += anchor.size;
-  if (walk.repeated > manifestLimits.aliasNodes) {
-    const count = manifestLimits.aliasNodes.toLocaleString("en-US");
+  if (walk.repeated > walk.maxAliasNodes) {
+    const count = walk.maxAliasNodes.toLocaleString("en-US");
     return giveUp(node, { path, walk, message: `aliases repeat more than ${count} nodes; refusing to unfold them` });
   }
   const copy = anchor.node.clone() as Node;

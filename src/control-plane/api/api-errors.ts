@@ -109,6 +109,11 @@ export function unsupportedValue(path: FieldPath, value: unknown, supported: rea
   return { reason: "FieldValueNotSupported", message, field: formatPath(path) };
 }
 
+/** The path is given as Kubernetes writes it: `[]` is the whole object. */
+export function tooLong(field: string, maxBytes: number): StatusCause {
+  return { reason: "FieldValueTooLong", message: `Too long: may not be more than ${maxBytes} bytes`, field };
+}
+
 export function duplicateValue(path: FieldPath, value: unknown): StatusCause {
   return { reason: "FieldValueDuplicate", message: `Duplicate value: ${showValue(value)}`, field: formatPath(path) };
 }

@@ -8,6 +8,7 @@ import { draftOf, ensureRecord } from "../kinds/object-draft.ts";
 import { olderVersionKinds } from "../kinds/older-version-kinds.ts";
 import type { ServedKind } from "../kinds/served-kind.ts";
 import { listAt, textAt } from "../object-fields.ts";
+import type { StoreChange } from "../store/change-log.ts";
 import { apiError } from "./api-errors.ts";
 import { type DeleteResult, deleteObject } from "./delete-object.ts";
 import type { DeleteRequest } from "./request.ts";
@@ -39,6 +40,13 @@ export class CustomResources {
 
   onDefinitionWritten(kind: ServedKind, object: KubeObject): void {
     if (kind.storage === crdStorage) this.#register(object);
+  }
+
+  /** A definition that could not be stored is served as before. */
+  onRolledBack(storage: string, { object, previous }: StoreChange): void {
+    if (storage !== crdStorage) return;
+    if (previous === undefined) this.#options.server.kinds.replace(storageOf(object), []);
+    else this.#register(previous);
   }
 
   /** Refuses creates while the CRD is terminating. */

@@ -5,10 +5,11 @@ import { apiVersionOf } from "../../kube/resources.ts";
 import { rfc3339 } from "../../util/timestamp.ts";
 import type { ObjectDraft, ObjectDraftMetadata } from "../kinds/object-draft.ts";
 import type { ServedKind } from "../kinds/served-kind.ts";
-import { alreadyExists, badRequest, invalidObject, notFound } from "./api-errors.ts";
+import { measureJson, memoryBytes } from "../store/json-measure.ts";
+import { alreadyExists, badRequest, forbidden, invalidObject, notFound } from "./api-errors.ts";
 import { trackManagedFields } from "./apply/managed-fields.ts";
 import { assertNamespace } from "./namespaces.ts";
-import { assertWithinLimits } from "./object-limits.ts";
+import { assertStorable, assertWithinLimits, isStorable } from "./object-limits.ts";
 import type { WriteRequest } from "./request.ts";
 import { admissionContext, type ServerContext, storageKey } from "./server-context.ts";
 import { assertFinalizers, assertIdentity, assertUpdatePreconditions } from "./write-checks.ts";
@@ -50,7 +51,7 @@ export class ObjectWriter {
     body: unknown,
     { fieldValidation = "Warn", decodingProblems = [] }: WriteRequest,
   ): DecodedWrite {
-    assertWithinLimits(body);
+    const measure = assertWithinLimits(body);
     assertIdentity(kind, body);
     const converted = kind.conversion?.toStored(body);
     const { value, unknown } = this.storedKind(kind).behaviour.decode(converted?.object ?? body);
@@ -59,6 +60,7 @@ export class ObjectWriter {
       const what = `${kind.kind} in version ${JSON.stringify(kind.version)} cannot be handled as a ${kind.kind}`;
       throw badRequest(`${what}: strict decoding error: ${problems.join(", ")}`);
     }
+    if (!isStorable(measure)) assertStorable(measureJson(value)); // without its unknown fields it may be smaller
     const draft = value as ObjectDraft;
     if (!isRecord(draft.metadata)) draft.metadata = {};
     const problemWarnings = fieldValidation === "Warn" ? problems : [];
@@ -101,9 +103,9 @@ export class ObjectWriter {
     if (store.collection(kind.storage).get(key) !== undefined) throw alreadyExists(kind, validated.metadata.name ?? "");
     if (options.isApplied !== true)
       trackManagedFields({ kind, old: undefined, draft: validated, request: options, now: clock.now() });
-    assertWithinLimits(validated);
+    const memory = this.#assertRoom(kind, key, validated);
     if (options.dryRun === true) return { object: validated, isNew: true, isGone: false };
-    return { object: store.put(kind.storage, key, validated), isNew: true, isGone: false };
+    return { object: store.put(kind.storage, key, validated, memory), isNew: true, isGone: false };
   }
 
   /** Replaces an object, by the rules of the main or the status endpoint. */
@@ -119,12 +121,23 @@ export class ObjectWriter {
     if (options.isApplied !== true)
       trackManagedFields({ kind, old, draft: validated, request: options, now: clock.now() });
     if (isSameJson(validated, old)) return { object: old, isNew: false, isGone: false };
-    assertWithinLimits(validated);
-    if (options.dryRun === true) return { object: validated, isNew: false, isGone: false };
     const key = storageKey(kind, { name: old.metadata.name ?? "", namespace: old.metadata.namespace });
-    const object = store.put(kind.storage, key, validated);
+    const memory = this.#assertRoom(kind, key, validated);
+    if (options.dryRun === true) return { object: validated, isNew: false, isGone: false };
+    const object = store.put(kind.storage, key, validated, memory);
     if (!isReadyForRemoval(object)) return { object, isNew: false, isGone: false };
     return { object: store.remove(kind.storage, key) ?? object, isNew: false, isGone: true };
+  }
+
+  /** The memory the object takes. A full store takes no object that is larger than the one it replaces. */
+  #assertRoom(kind: ServedKind, key: string, draft: ObjectDraft): number {
+    const { store } = this.#server;
+    const measure = measureJson(draft);
+    assertStorable(measure);
+    const memory = memoryBytes(measure);
+    if (store.hasRoom(kind.storage, key, memory)) return memory;
+    const because = `etcdserver: mvcc: database space exceeded: the limit is ${store.maxMemory} bytes; delete other objects first`;
+    throw forbidden(kind, draft.metadata.name ?? "", because);
   }
 
   /** The main endpoint writes everything but the status. */

@@ -99,10 +99,31 @@ describe("watches (05 §3)", () => {
     for (let i = 0; i < 101; i++) {
       await client.patch(types.configMaps, at("busy"), { kind: "merge", body: { data: { i: String(i) } } });
     }
-    const events = drained(slow);
-    expect(events).toHaveLength(101);
-    expect(events.at(-1)).toMatchObject({ type: "ERROR", status: { code: 410 } });
+    expect(drained(slow)).toMatchObject([{ type: "ERROR", status: { code: 410 } }]);
     expect(slow.isClosed).toBe(true);
+  });
+
+  it("05:CP-S3 close a watch whose queued events take too much memory, and drop them", async () => {
+    const { client, api: server } = apiWorld();
+    await client.create(types.configMaps, configMap("busy"));
+    const watch = (maxBacklogBytes: number) =>
+      server.watch(server.kinds.get(types.configMaps), { resourceVersion: String(server.revision), maxBacklogBytes });
+    const [slow, patient] = [watch(100_000), watch(1_000_000)];
+    for (let i = 0; i < 20; i++) {
+      const body = { data: { text: `${i}${"x".repeat(9_000)}` } };
+      await client.patch(types.configMaps, at("busy"), { kind: "merge", body });
+    }
+    const message = expect.stringMatching(/100000 bytes behind$/) as string;
+    expect(drained(slow)).toMatchObject([{ type: "ERROR", status: { code: 410, message } }]);
+    expect(slow.isClosed).toBe(true);
+    expect(drained(patient)).toHaveLength(20);
+    for (let i = 0; i < 200; i++) {
+      await client.patch(types.configMaps, at("busy"), {
+        kind: "merge",
+        body: { data: { text: `${i}${"y".repeat(9_000)}` } },
+      });
+      expect(patient.poll()).toMatchObject({ type: "MODIFIED" }); // who reads in time is never behind
+    }
   });
 
   it("end when their CRD is deleted", async () => {

@@ -17,6 +17,8 @@ export interface WatchRequest {
   readonly timeoutSeconds?: number | undefined;
   readonly sendInitialEvents?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** About how many bytes of events may be queued. */
+  readonly maxBacklogBytes?: number | undefined;
 }
 
 export type ServerWatchEvent =
@@ -30,6 +32,8 @@ export type ServerWatchEvent =
 const bookmarkEveryMs = 60_000;
 /** A watcher this many events behind is closed with 410. */
 export const defaultWatchBacklog = 50_000;
+/** Likewise for the memory its events take, the initial ones apart, which are in the store anyway. (05:CP-S3) */
+const defaultBacklogBytes = 128 * 1024 * 1024;
 
 export interface WatchSource {
   readonly store: ObjectStore;
@@ -44,14 +48,22 @@ export interface WatchSource {
   readonly kind: string;
 }
 
+interface QueuedEvent {
+  readonly event: ServerWatchEvent;
+  readonly bytes: number;
+}
+
 /** One watch: a queue filled by the store and read by iteration. */
 export class ServerWatch implements AsyncIterable<ServerWatchEvent> {
   readonly #source: WatchSource;
   readonly #startedAt: number;
   readonly #timers: Timer[] = [];
   #unsubscribe: () => void = () => {};
-  #queue: ServerWatchEvent[];
+  /** The initial events, then those of changes with the memory they take. */
+  #queue: QueuedEvent[];
   #next = 0;
+  #queuedBytes = 0;
+  #maxBacklogBytes = defaultBacklogBytes;
   #wake: (() => void) | undefined;
   #isClosed = false;
 
@@ -61,13 +73,14 @@ export class ServerWatch implements AsyncIterable<ServerWatchEvent> {
   ) {
     this.#source = source;
     this.#startedAt = start.revision;
-    this.#queue = [...start.initial];
+    this.#queue = start.initial.map((event) => ({ event, bytes: 0 }));
   }
 
   start(request: WatchRequest): this {
     const { store, storage, clock } = this.#source;
     this.#unsubscribe = store.subscribe(storage, (change) => this.#onChange(change));
-    const { timeoutSeconds = 0, signal } = request;
+    const { timeoutSeconds = 0, signal, maxBacklogBytes = defaultBacklogBytes } = request;
+    this.#maxBacklogBytes = maxBacklogBytes;
     if (timeoutSeconds > 0) this.#timers.push(clock.setTimer(timeoutSeconds * 1000, () => this.close()));
     if (request.allowWatchBookmarks === true) this.#bookmarkLater();
     if (signal !== undefined) onAbort(signal, () => this.close());
@@ -90,14 +103,15 @@ export class ServerWatch implements AsyncIterable<ServerWatchEvent> {
 
   /** The next event if one is queued. */
   poll(): ServerWatchEvent | undefined {
-    const event = this.#queue[this.#next];
-    if (event === undefined) return undefined;
+    const queued = this.#queue[this.#next];
+    if (queued === undefined) return undefined;
     this.#next++;
+    this.#queuedBytes -= queued.bytes;
     if (this.#next === this.#queue.length) {
       this.#queue = [];
       this.#next = 0;
     }
-    return event;
+    return queued.event;
   }
 
   async *[Symbol.asyncIterator](): AsyncIterator<ServerWatchEvent> {
@@ -124,15 +138,25 @@ export class ServerWatch implements AsyncIterable<ServerWatchEvent> {
     const event = watchEventOf(change, this.#source);
     if (event === undefined) return;
     const { maxBacklog } = this.#source;
-    if (this.#queue.length - this.#next >= maxBacklog) {
-      this.close(expiredVersion(`too old resource version: the watch fell ${maxBacklog} events behind`));
+    const isFull = this.#queue.length - this.#next >= maxBacklog;
+    if (isFull || this.#queuedBytes + change.memory > this.#maxBacklogBytes) {
+      this.#expire(isFull ? `${maxBacklog} events` : `${this.#maxBacklogBytes} bytes`);
       return;
     }
-    this.#push(event);
+    this.#push(event, change.memory);
   }
 
-  #push(event: ServerWatchEvent): void {
-    this.#queue.push(event);
+  /** The watch ends at once: what it has queued is dropped, because the client has to list again anyway. */
+  #expire(behind: string): void {
+    this.#queue = [];
+    this.#next = 0;
+    this.#queuedBytes = 0;
+    this.close(expiredVersion(`too old resource version: the watch fell ${behind} behind`));
+  }
+
+  #push(event: ServerWatchEvent, bytes = 0): void {
+    this.#queue.push({ event, bytes });
+    this.#queuedBytes += bytes;
     const wake = this.#wake;
     this.#wake = undefined;
     wake?.();

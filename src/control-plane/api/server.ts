@@ -41,6 +41,10 @@ export interface ApiServerOptions {
   readonly restore?: Iterable<JournalEntry> | undefined;
   /** How many changes of a kind are kept for watches to resume. */
   readonly watchWindow?: number | undefined;
+  /** About how many bytes of memory the changes of all kinds may take. */
+  readonly historyMemory?: number | undefined;
+  /** About how many bytes of memory all objects may take. */
+  readonly maxMemory?: number | undefined;
   /** How many events may be queued for a watcher before its watch is closed. */
   readonly watchBacklog?: number | undefined;
   readonly logs?: LogSource | undefined;
@@ -70,7 +74,10 @@ export class ApiServer {
     this.#store = new ObjectStore({
       journal: options.journal,
       windowSize: options.watchWindow,
+      historyMemory: options.historyMemory,
+      maxMemory: options.maxMemory,
       indexes: { pods: podsByNode },
+      onRolledBack: (storage, change) => this.#customResources.onRolledBack(storage, change),
     });
     this.#context = { store: this.#store, kinds: this.kinds, clock, random: random.fork("api-server") };
     this.#writer = new ObjectWriter(this.#context);
@@ -96,12 +103,18 @@ export class ApiServer {
     return this.#store.revision;
   }
 
+  /** Resolves when every write so far is durable or was undone, so that reads show only what stays. (05:CP-T5) */
+  settled(): Promise<void> | undefined {
+    return this.#store.durable()?.catch(() => {});
+  }
+
   async get(
     kind: ServedKind,
     key: ObjectKey,
     request: { subresource?: string | undefined; resourceVersion?: string | undefined } = {},
   ): Promise<ApiResponse> {
     assertVerb(kind, "get");
+    await this.settled();
     assertRevisionReached(parseRevision(request.resourceVersion), this.#store.revision);
     const stored = this.#reader.find(kind, key);
     if (request.subresource === "scale") return { object: scaleOf(kind, stored), warnings: [] };
@@ -110,6 +123,7 @@ export class ApiServer {
 
   async list(kind: ServedKind, request: ListRequest = {}): Promise<ListResponse> {
     assertVerb(kind, "list");
+    await this.settled();
     return { ...this.#reader.list(kind, request), warnings: deprecationWarnings(kind) };
   }
 

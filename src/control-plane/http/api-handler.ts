@@ -15,6 +15,7 @@ import {
 import type { HttpHandler } from "./http-listener.ts";
 import { acceptedRepresentation } from "./media-type.ts";
 import { type HttpReply, jsonMediaType, jsonReply, sendReply, textReply } from "./reply.ts";
+import { RequestBodies } from "./request-bodies.ts";
 import { type HandlerContext, handleResource } from "./resource-handler.ts";
 import { type Route, routeOf } from "./route.ts";
 import { tokenChecker } from "./token.ts";
@@ -35,6 +36,7 @@ export function apiHandler({ api, now, token }: HandlerOptions): HttpHandler {
   const context: HandlerContext = {
     api,
     now,
+    bodies: new RequestBodies(),
     messages: () => {
       messages ??= new ProtobufMessages(new BuiltInFields());
       return messages;

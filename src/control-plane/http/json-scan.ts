@@ -1,8 +1,15 @@
 /** The result of a scan. */
 export interface JsonScan {
   readonly isTooDeep: boolean;
+  /** More fields and items than allowed; the rest was not scanned. */
+  readonly isTooLarge: boolean;
   /** Paths of keys that occur more than once in a map, as `spec.replicas`. */
   readonly duplicates: readonly string[];
+}
+
+interface JsonScanLimits {
+  readonly maxDepth: number;
+  readonly maxValues: number;
 }
 
 /** Later duplicates are not reported. */
@@ -19,10 +26,11 @@ interface Level {
  * Scans JSON text without recursion. The depth is known before anything walks the value, and duplicate keys are found,
  * which JSON.parse drops silently. Invalid JSON is left to the parser.
  */
-export function scanJson(text: string, maxDepth: number): JsonScan {
+export function scanJson(text: string, { maxDepth, maxValues }: JsonScanLimits): JsonScan {
   const levels: Level[] = [];
   const duplicates: string[] = [];
   let isKeyNext = false;
+  let values = 1; // every comma is followed by another one, and every bracket may be followed by one
   for (let at = 0; at < text.length; at++) {
     const top = levels.at(-1);
     switch (text.charCodeAt(at)) {
@@ -35,14 +43,17 @@ export function scanJson(text: string, maxDepth: number): JsonScan {
       }
       case 0x7b:
         levels.push({ keys: new Set(), key: "", index: 0 });
+        values += 1;
         isKeyNext = true;
         break;
       case 0x5b:
         levels.push({ keys: undefined, key: "", index: 0 });
+        values += 1;
         isKeyNext = false;
         break;
       case 0x2c:
         isKeyNext = top?.keys !== undefined;
+        values += 1;
         if (top !== undefined) top.index += 1;
         break;
       case 0x7d:
@@ -51,9 +62,10 @@ export function scanJson(text: string, maxDepth: number): JsonScan {
         isKeyNext = false;
         break;
     }
-    if (levels.length > maxDepth) return { isTooDeep: true, duplicates };
+    if (levels.length > maxDepth) return { isTooDeep: true, isTooLarge: false, duplicates };
+    if (values > maxValues) return { isTooDeep: false, isTooLarge: true, duplicates };
   }
-  return { isTooDeep: false, duplicates };
+  return { isTooDeep: false, isTooLarge: false, duplicates };
 }
 
 /** The index after the closing quote. */

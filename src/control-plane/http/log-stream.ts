@@ -6,6 +6,7 @@ import type { ApiServer } from "../api/server.ts";
 import type { ServedKind } from "../kinds/served-kind.ts";
 import { itemsAt, textAt } from "../object-fields.ts";
 import { logRequest } from "./query.ts";
+import { untilDrained } from "./until-drained.ts";
 
 interface LogOptions {
   readonly api: ApiServer;
@@ -25,7 +26,7 @@ export async function streamLog(key: ObjectKey, { api, kind, query, response }: 
   response.flushHeaders();
   for await (const line of lines) {
     if (response.destroyed) break;
-    response.write(line);
+    if (!response.write(line)) await untilDrained(response);
   }
   response.end();
 }

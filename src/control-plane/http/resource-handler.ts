@@ -7,11 +7,12 @@ import { type SuccessStatus, successStatus, type WriteRequest } from "../api/req
 import type { ApiServer } from "../api/server.ts";
 import { type ServedKind, type Subresource, subresources } from "../kinds/served-kind.ts";
 import type { ProtobufMessages } from "../protobuf/protobuf-messages.ts";
-import { type ParsedBody, parseBody, readBody } from "./body.ts";
+import { type ParsedBody, parseBody } from "./body.ts";
 import { streamLog } from "./log-stream.ts";
 import { parseMediaType } from "./media-type.ts";
 import { booleanParameter, deleteOptions, listRequest, watchRequest, writeOptions } from "./query.ts";
 import { type HttpReply, jsonReply, sendReply } from "./reply.ts";
+import type { RequestBodies } from "./request-bodies.ts";
 import {
   acceptedFormat,
   encodeList,
@@ -28,6 +29,7 @@ export interface HandlerContext {
   readonly api: ApiServer;
   readonly now: () => number;
   readonly messages: () => ProtobufMessages;
+  readonly bodies: RequestBodies;
 }
 
 /** A request with its method and query. */
@@ -71,12 +73,19 @@ function isLog({ method, route, kind }: ResourceRequest): boolean {
   return method === "GET" && route.subresource === "log" && kind.subresources.includes("log");
 }
 
+/** Events that wait for a client which reads slowly or not at all. (05:CP-S3) */
+const maxStreamBacklogBytes = 8 * 1024 * 1024;
+
 async function streamResourceWatch(call: ResourceRequest): Promise<void> {
   const { api, kind, query, route, response } = call;
   const request = watchRequest(query, route.namespace);
   const byName = route.name === undefined ? {} : { fieldSelector: `metadata.name=${route.name}` };
   const encodeEvent = eventEncoder(formatOf(call));
-  await streamWatch(api.watch(kind, { ...request, ...byName }), { response, encodeEvent });
+  await api.settled();
+  await streamWatch(api.watch(kind, { ...request, ...byName, maxBacklogBytes: maxStreamBacklogBytes }), {
+    response,
+    encodeEvent,
+  });
 }
 
 function objectReply(call: ResourceRequest): Promise<HttpReply> {
@@ -245,8 +254,8 @@ async function removeAll(call: ResourceRequest): Promise<HttpReply> {
   return jsonReply(encodeList(items, metadata, formatOf(call)), { warnings });
 }
 
-async function bodyOf({ request, messages }: ResourceRequest): Promise<ParsedBody> {
-  const body = await readBody(request);
+async function bodyOf({ request, messages, bodies }: ResourceRequest): Promise<ParsedBody> {
+  const body = await bodies.read(request);
   if (body.length === 0) return { value: undefined, problems: [] };
   return parseBody(body, { contentType: request.headers["content-type"], messages });
 }

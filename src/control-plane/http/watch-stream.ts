@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { ServerWatch, ServerWatchEvent } from "../api/server-watch.ts";
 import { eventBytes } from "./encode.ts";
+import { untilDrained } from "./until-drained.ts";
 
 /** Encodes an event in the requested representation. */
 export type EncodeEvent = (event: Exclude<ServerWatchEvent, { type: "ERROR" }>) => Uint8Array;
@@ -21,22 +22,10 @@ export async function streamWatch(
   response.flushHeaders();
   for await (const first of watch) {
     const isTakingMore = response.write(batch(first, { watch, encodeEvent }));
-    if (!isTakingMore) await untilDrained(response);
+    if (!isTakingMore) await untilDrained(response); // events queue in the watch, which closes when too many wait
     if (response.destroyed) break;
   }
   response.end();
-}
-
-/** Waits for a slow reader; its events queue in the watch, which closes when too many wait. */
-function untilDrained(response: ServerResponse): Promise<void> {
-  if (response.destroyed) return Promise.resolve();
-  return new Promise((resolve) => {
-    const proceed = () => {
-      response.off("drain", proceed).off("close", proceed);
-      resolve();
-    };
-    response.on("drain", proceed).on("close", proceed);
-  });
 }
 
 function batch(

@@ -8,36 +8,50 @@ export interface StoreChange {
   /** The object after the write; for a deletion its last state, with the resourceVersion of the deletion. */
   readonly object: KubeObject;
   readonly previous: KubeObject | undefined;
+  /** About how many bytes of memory the object takes. */
+  readonly memory: number;
 }
 
 /** The latest changes of a collection, for watches to resume. */
 export class ChangeLog {
   readonly #windowSize: number;
+  readonly #history: ChangeHistory;
   #changes: StoreChange[] = [];
   /** Changes up to this revision are no longer kept. */
   #forgottenTo = 0;
 
-  constructor(windowSize: number) {
-    this.#windowSize = windowSize;
+  constructor(options: { readonly windowSize: number; readonly history: ChangeHistory }) {
+    this.#windowSize = options.windowSize;
+    this.#history = options.history;
   }
 
   append(change: StoreChange): void {
     this.#changes.push(change);
+    this.#history.add(this, change);
     if (this.#changes.length < this.#windowSize * 2) return;
-    const dropped = this.#changes.length - this.#windowSize;
-    this.#forgottenTo = (this.#changes[dropped - 1] as StoreChange).revision;
-    this.#changes = this.#changes.slice(dropped);
+    const last = this.#changes[this.#changes.length - this.#windowSize - 1] as StoreChange;
+    this.forgetTo(last.revision);
   }
 
-  /** After a restart the log is empty. */
+  /** Forgets changes up to a revision; after a restart the log is empty. */
   forgetTo(revision: number): void {
-    this.#changes = this.#changes.filter((change) => change.revision > revision);
+    const kept = this.#after(revision);
+    for (const change of this.#changes.slice(0, kept)) this.#history.onForgotten(change);
+    this.#changes = this.#changes.slice(kept);
     this.#forgottenTo = Math.max(this.#forgottenTo, revision);
   }
 
   /** The changes after a revision; undefined if they are no longer kept. */
   since(revision: number): readonly StoreChange[] | undefined {
-    if (revision < this.#forgottenTo) return undefined;
+    return revision < this.#forgottenTo ? undefined : this.#changes.slice(this.#after(revision));
+  }
+
+  keeps(revision: number): boolean {
+    return revision > this.#forgottenTo;
+  }
+
+  /** The index of the first change after a revision. */
+  #after(revision: number): number {
     let low = 0;
     let high = this.#changes.length;
     while (low < high) {
@@ -45,6 +59,57 @@ export class ChangeLog {
       if ((this.#changes[middle] as StoreChange).revision <= revision) low = middle + 1;
       else high = middle;
     }
-    return this.#changes.slice(low);
+    return low;
+  }
+}
+
+interface HistoryEntry {
+  readonly log: ChangeLog;
+  readonly revision: number;
+  readonly memory: number;
+}
+
+/** How much memory the change logs of all collections take together; the oldest changes go first. (05:CP-S3) */
+export class ChangeHistory {
+  readonly #maxMemory: number;
+  /** In order of revision; entries whose log has forgotten them already are removed now and then. */
+  #entries: HistoryEntry[] = [];
+  #kept = 0;
+  #memory = 0;
+
+  constructor(maxMemory: number) {
+    this.#maxMemory = maxMemory;
+  }
+
+  add(log: ChangeLog, { revision, memory }: StoreChange): void {
+    this.#entries.push({ log, revision, memory });
+    this.#kept += 1;
+    this.#memory += memory;
+    if (this.#memory > this.#maxMemory) this.#forgetOldest();
+    if (this.#entries.length > 2 * this.#kept + 1000) this.#removeForgotten();
+  }
+
+  /** Called by a log for every change it forgets. */
+  onForgotten({ memory }: StoreChange): void {
+    this.#kept -= 1;
+    this.#memory -= memory;
+  }
+
+  /** A quarter at once, because a log copies what it keeps. The latest change always stays. */
+  #forgetOldest(): void {
+    this.#removeForgotten();
+    const forgottenTo = new Map<ChangeLog, number>();
+    let memory = this.#memory;
+    for (const entry of this.#entries.slice(0, -1)) {
+      if (memory <= this.#maxMemory * 0.75) break;
+      memory -= entry.memory;
+      forgottenTo.set(entry.log, entry.revision);
+    }
+    for (const [log, revision] of forgottenTo) log.forgetTo(revision);
+    this.#removeForgotten();
+  }
+
+  #removeForgotten(): void {
+    this.#entries = this.#entries.filter(({ log, revision }) => log.keeps(revision));
   }
 }

@@ -1,5 +1,5 @@
 import type { KubeObject } from "../../api/object.ts";
-import { ChangeLog } from "./change-log.ts";
+import { type ChangeHistory, ChangeLog } from "./change-log.ts";
 
 /** Groups objects by a value other than their key. */
 export interface CollectionIndex {
@@ -12,6 +12,12 @@ export interface KeyRange {
   readonly from?: string;
 }
 
+interface CollectionOptions {
+  readonly index: CollectionIndex | undefined;
+  readonly windowSize: number;
+  readonly history: ChangeHistory;
+}
+
 /** All objects of one kind, sorted by key (`namespace/name`, or `name`). */
 export class Collection {
   readonly log: ChangeLog;
@@ -22,10 +28,12 @@ export class Collection {
   readonly #values: KubeObject[] = [];
   readonly #index: CollectionIndex | undefined;
   readonly #byIndex = new Map<string, Set<string>>();
+  /** About how many bytes of memory each object takes. */
+  readonly #memory = new Map<string, number>();
 
-  constructor(options: { readonly index: CollectionIndex | undefined; readonly windowSize: number }) {
+  constructor(options: CollectionOptions) {
     this.#index = options.index;
-    this.log = new ChangeLog(options.windowSize);
+    this.log = new ChangeLog(options);
   }
 
   get size(): number {
@@ -60,7 +68,13 @@ export class Collection {
     return keys.map((key) => [key, this.#objects.get(key) as KubeObject]);
   }
 
-  put(key: string, object: KubeObject): void {
+  /** About how many bytes of memory the object takes; zero if there is none. */
+  memoryOf(key: string): number {
+    return this.#memory.get(key) ?? 0;
+  }
+
+  put(key: string, object: KubeObject, memory: number): void {
+    this.#memory.set(key, memory);
     const old = this.#objects.get(key);
     const at = this.#position(key);
     if (old === undefined) {
@@ -75,6 +89,7 @@ export class Collection {
     const old = this.#objects.get(key);
     if (old === undefined) return;
     this.#objects.delete(key);
+    this.#memory.delete(key);
     const at = this.#position(key);
     this.#keys.splice(at, 1);
     this.#values.splice(at, 1);

@@ -1,12 +1,8 @@
 import { type FileHandle, open, rm } from "node:fs/promises";
+import { errorCode } from "../../util/error-text.ts";
+import type { FolderLock } from "./folder-lock.ts";
 import type { Journal, JournalEntry } from "./journal.ts";
-import {
-  journalPath,
-  openJournalFolder,
-  publishJournalFile,
-  type RecoveredJournal,
-  unlockJournalFolder,
-} from "./journal-folder.ts";
+import { journalPath, openJournalFolder, publishJournalFile, type RecoveredJournal } from "./journal-folder.ts";
 import { headerLine, type JournalRecord, recordLine } from "./journal-record.ts";
 
 export interface FileJournalOptions {
@@ -18,6 +14,8 @@ export interface FileJournalOptions {
   readonly compactAfterBytes?: number | undefined;
   /** Called when compaction failed; the journal continues unchanged. */
   readonly onCompactionError?: ((error: unknown) => void) | undefined;
+  /** Opens files; a test can make writing fail. */
+  readonly openFile?: typeof open | undefined;
 }
 
 const defaultCompactAfter = 16 * 1024 * 1024;
@@ -63,14 +61,21 @@ interface CompactedFile {
 class FileJournal implements Journal {
   readonly #folder: string;
   readonly #options: FileJournalOptions;
+  readonly #lock: FolderLock;
   #file: FileHandle;
   #generation: number;
   #openBatch: Batch | undefined;
   #draining: Promise<void> | undefined;
   #compacted: CompactedFile | undefined;
   #compacting: Promise<void> | undefined;
+  /** Nothing can be written any more: what is on disk is not known. */
   #failure: unknown;
+  #onFailure: () => void = () => {};
   #isClosed = false;
+  /** Length of the file up to the last durable entry. */
+  #durableBytes: number;
+  /** A write failed and may have left a part of an entry behind, which has to be cut off. */
+  #isTorn = false;
   /** Bytes of the snapshot at the beginning of the file, and of the entries after it. */
   #snapshotBytes: number;
   #appendedBytes = 0;
@@ -82,19 +87,30 @@ class FileJournal implements Journal {
     this.#folder = recovered.folder;
     this.#generation = recovered.generation;
     this.#snapshotBytes = recovered.bytes;
+    this.#durableBytes = recovered.bytes;
+    this.#lock = recovered.lock;
     this.#file = file;
     this.#options = options;
   }
 
   /** Continues an existing journal. */
   static async continue(recovered: RecoveredJournal, options: FileJournalOptions): Promise<FileJournal> {
-    const file = await open(journalPath(recovered.folder, recovered.generation), "a", 0o600);
+    const { openFile = open } = options;
+    const file = await openFile(journalPath(recovered.folder, recovered.generation), "a", 0o600);
     return new FileJournal(recovered, { file, options });
   }
 
+  onFailure(listener: () => void): void {
+    this.#onFailure = listener;
+  }
+
+  refusal(): unknown {
+    return this.#isClosed ? new Error("the journal is closed") : this.#failure;
+  }
+
   append(entry: JournalEntry): Promise<void> {
-    if (this.#isClosed) return Promise.reject(new Error("the journal is closed"));
-    if (this.#failure !== undefined) return Promise.reject(this.#failure);
+    const refusal = this.refusal();
+    if (refusal !== undefined) return Promise.reject(refusal);
     this.#openBatch ??= new Batch();
     this.#openBatch.lines.push(recordLine({ at: this.#options.now(), entry }));
     const { done } = this.#openBatch;
@@ -110,7 +126,7 @@ class FileJournal implements Journal {
     await this.#draining;
     await this.#discard(this.#compacted);
     await this.#file.close();
-    await unlockJournalFolder(this.#folder);
+    await this.#lock.release();
   }
 
   #drain(): void {
@@ -125,22 +141,34 @@ class FileJournal implements Journal {
       const batch = this.#openBatch;
       this.#openBatch = undefined;
       try {
-        if (this.#failure !== undefined) throw this.#failure;
         if (batch !== undefined) await this.#writeAndSync(Buffer.concat(batch.lines));
         batch?.resolve();
         if (this.#compacted?.isReady === true) await this.#switchToCompacted(this.#compacted);
       } catch (error) {
-        this.#failure ??= error;
-        batch?.reject(error);
+        this.#fail(error, batch);
         await this.#discard(this.#compacted);
       }
     }
     this.#compactWhenDue();
   }
 
+  /** Later entries may build on those that failed, so they fail as well. The next ones are tried again. */
+  #fail(error: unknown, batch: Batch | undefined): void {
+    if (!isOutOfSpace(error)) this.#failure ??= error;
+    this.#isTorn = true;
+    const later = this.#openBatch;
+    this.#openBatch = undefined;
+    this.#onFailure();
+    batch?.reject(error);
+    later?.reject(error);
+  }
+
   async #writeAndSync(bytes: Buffer): Promise<void> {
+    if (this.#isTorn) await this.#file.truncate(this.#durableBytes);
+    this.#isTorn = false;
     await this.#file.appendFile(bytes);
     await this.#file.datasync();
+    this.#durableBytes += bytes.length;
     this.#appendedBytes += bytes.length;
     this.#compacted?.since.push(bytes);
   }
@@ -196,6 +224,8 @@ class FileJournal implements Journal {
     this.#file = file;
     this.#generation = generation;
     this.#snapshotBytes = bytes;
+    this.#durableBytes = bytes + added.length;
+    this.#isTorn = false;
     this.#appendedBytes = added.length;
     // Leftovers of the old file are removed at the next start.
     await Promise.allSettled([old.file.close(), rm(old.path, { force: true })]);
@@ -207,6 +237,12 @@ class FileJournal implements Journal {
     await compacted.file?.close().catch(() => {});
     await rm(`${journalPath(this.#folder, compacted.generation)}.tmp`, { force: true });
   }
+}
+
+/** The disk or a quota is full: writing can go on once there is space again. */
+function isOutOfSpace(error: unknown): boolean {
+  const code = errorCode(error);
+  return code === "ENOSPC" || code === "EDQUOT";
 }
 
 function* snapshotPieces(entries: Iterable<JournalEntry>, at: number): Iterable<Buffer> {
@@ -241,7 +277,7 @@ export async function openJournal(folder: string, { recover }: { readonly recove
     lastAt: lastTime(recovered.records),
     losses: recovered.losses,
     begin: (options) => FileJournal.continue(recovered, options),
-    abandon: () => unlockJournalFolder(folder),
+    abandon: () => recovered.lock.release(),
   };
 }
 

@@ -1,17 +1,8 @@
 import { constants } from "node:fs";
-import {
-  copyFile,
-  type FileHandle,
-  mkdir,
-  open,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  truncate,
-  writeFile,
-} from "node:fs/promises";
+import { copyFile, type FileHandle, mkdir, open, readdir, readFile, rename, rm, truncate } from "node:fs/promises";
 import { join } from "node:path";
+import { errorCode } from "../../util/error-text.ts";
+import { type FolderLock, lockFolder } from "./folder-lock.ts";
 import { headerLine, type JournalReading, type JournalRecord, readJournal } from "./journal-record.ts";
 
 /** The journal cannot be used; the message says why and what to do. (05:CP-T5) */
@@ -28,7 +19,11 @@ export interface RecoveredJournal {
   readonly bytes: number;
   /** What recovery dropped, for the user. */
   readonly losses: readonly string[];
+  /** Held until the journal is closed. */
+  readonly lock: FolderLock;
 }
+
+type FoundJournal = Omit<RecoveredJournal, "lock">;
 
 const fileName = /^journal\.(\d+)$/;
 const leftOver = /^journal\.\d+\.tmp$/;
@@ -46,28 +41,32 @@ export async function openJournalFolder(
   { recover }: { readonly recover: boolean },
 ): Promise<RecoveredJournal> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  await lockJournalFolder(folder);
+  const lock = await lockFolder(folder);
+  if (lock === undefined)
+    throw new JournalError(`${folder} is in use by another control plane; stop it, or use another --data-dir`);
   try {
-    const names = await readdir(folder);
-    await Promise.all(
-      names.filter((name) => leftOver.test(name)).map((name) => rm(join(folder, name), { force: true })),
-    );
-    const generations = names
-      .flatMap((name) => Number(fileName.exec(name)?.[1] ?? Number.NaN) || [])
-      .sort((a, b) => b - a);
-    const [generation, ...older] = generations;
-    if (generation === undefined) return await createJournal(folder);
-    const recovered = await readGeneration({ folder, generation, recover });
-    // A file gets its final name when it is complete, so older files are leftovers of an interrupted compaction.
-    await Promise.all(older.map((one) => rm(journalPath(folder, one), { force: true })));
-    return recovered;
+    return { ...(await findJournal(folder, { recover })), lock };
   } catch (error) {
-    await unlockJournalFolder(folder);
+    await lock.release();
     throw error;
   }
 }
 
-async function createJournal(folder: string): Promise<RecoveredJournal> {
+async function findJournal(folder: string, { recover }: { readonly recover: boolean }): Promise<FoundJournal> {
+  const names = await readdir(folder);
+  await Promise.all(names.filter((name) => leftOver.test(name)).map((name) => rm(join(folder, name), { force: true })));
+  const generations = names
+    .flatMap((name) => Number(fileName.exec(name)?.[1] ?? Number.NaN) || [])
+    .sort((a, b) => b - a);
+  const [generation, ...older] = generations;
+  if (generation === undefined) return await createJournal(folder);
+  const recovered = await readGeneration({ folder, generation, recover });
+  // A file gets its final name when it is complete, so older files are leftovers of an interrupted compaction.
+  await Promise.all(older.map((one) => rm(journalPath(folder, one), { force: true })));
+  return recovered;
+}
+
+async function createJournal(folder: string): Promise<FoundJournal> {
   const line = headerLine();
   const path = journalPath(folder, 1);
   const file = await open(`${path}.tmp`, "w", 0o600);
@@ -98,7 +97,7 @@ interface Generation {
   readonly recover: boolean;
 }
 
-async function readGeneration({ folder, generation, recover }: Generation): Promise<RecoveredJournal> {
+async function readGeneration({ folder, generation, recover }: Generation): Promise<FoundJournal> {
   const path = journalPath(folder, generation);
   const content = await readFile(path);
   const reading = readJournal(content);
@@ -138,48 +137,7 @@ async function copyDamagedAside(path: string): Promise<string> {
       await copyFile(path, aside, constants.COPYFILE_EXCL);
       return aside;
     } catch (error) {
-      if (codeOf(error) !== "EEXIST") throw error;
+      if (errorCode(error) !== "EEXIST") throw error;
     }
   }
-}
-
-const lockName = "lock";
-
-/** Only one process may write the journal; the lock holds its pid, and a killed process leaves it behind. */
-async function lockJournalFolder(folder: string): Promise<void> {
-  const path = join(folder, lockName);
-  for (;;) {
-    try {
-      await writeFile(path, `${process.pid}\n`, { flag: "wx", mode: 0o600 });
-      return;
-    } catch (error) {
-      if (codeOf(error) !== "EEXIST") throw error;
-    }
-    const holder = Number(await readFile(path, "utf8").catch(() => ""));
-    // Our own pid is a predecessor's: in a container every start has the same.
-    if (holder !== process.pid && isAlive(holder)) {
-      throw new JournalError(
-        `${folder} is in use by process ${holder}; if that process is not a control plane, remove ${path}`,
-      );
-    }
-    await rm(path, { force: true });
-  }
-}
-
-export async function unlockJournalFolder(folder: string): Promise<void> {
-  await rm(join(folder, lockName), { force: true });
-}
-
-function isAlive(pid: number): boolean {
-  if (!Number.isSafeInteger(pid) || pid <= 0) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return codeOf(error) === "EPERM"; // exists, but belongs to another user
-  }
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && "code" in error ? error.code : undefined;
 }

@@ -15,6 +15,13 @@ export type JournalEntry =
 
 /** Persists writes before they are acknowledged. Entries arrive in order of revision. */
 export interface Journal {
-  /** Resolves when the entry is durable, in call order; after a rejection the store refuses all writes. */
+  /** Resolves when the entry is durable, in call order. */
   append(entry: JournalEntry): Promise<void>;
+  /** Why nothing can be written any more; absent or undefined: it can. */
+  refusal?(): unknown;
+  /**
+   * The listener is called when no entry that is not durable yet ever will be, before their promises reject. Absent if
+   * the journal never fails.
+   */
+  onFailure?(listener: () => void): void;
 }

@@ -85,4 +85,29 @@ describe("ObjectStore (05 §3)", () => {
     expect(log.since(92)?.map(({ revision }) => revision)).toEqual([93, 94, 95, 96, 97, 98, 99, 100]);
     expect(log.since(10)).toBeUndefined();
   });
+
+  it("05:CP-S3 keeps changes of all kinds within a bound of bytes, the oldest go first", () => {
+    const store = new ObjectStore({ historyMemory: 1_000_000 });
+    const large = () => ({ ...draft(""), text: "x".repeat(9_000) });
+    for (let i = 0; i < 1_000; i++) store.put(i % 2 === 0 ? "pods" : "nodes", `p${i % 10}`, large());
+    for (const storage of ["pods", "nodes"]) {
+      const { log } = store.collection(storage);
+      expect(log.since(500)).toBeUndefined();
+      const kept = log.since(950) ?? [];
+      expect(kept.map(({ revision }) => revision)).toEqual(kept.map((_, i) => (kept[0]?.revision ?? 0) + i * 2));
+      expect(kept.length).toBeGreaterThanOrEqual(24);
+    }
+  });
+
+  it("05:CP-S3 one change larger than the bound is kept until the next", () => {
+    const store = new ObjectStore({ historyMemory: 1_000 });
+    for (let i = 0; i < 3; i++) store.put("pods", "p", { ...draft(""), text: "x".repeat(9_000) });
+    expect(
+      store
+        .collection("pods")
+        .log.since(2)
+        ?.map(({ revision }) => revision),
+    ).toEqual([3]);
+    expect(store.collection("pods").log.since(1)).toBeUndefined();
+  });
 });

@@ -1,21 +1,32 @@
 import type { KubeObject } from "../../api/object.ts";
+import { KubeError } from "../../kube/kube-error.ts";
 import { deepFreeze } from "../../util/freeze.ts";
 import type { ObjectDraft } from "../kinds/object-draft.ts";
-import type { StoreChange } from "./change-log.ts";
+import { ChangeHistory, type StoreChange } from "./change-log.ts";
 import { Collection, type CollectionIndex } from "./collection.ts";
 import type { Journal, JournalEntry } from "./journal.ts";
+import { measureJson, memoryBytes } from "./json-measure.ts";
 
 export interface ObjectStoreOptions {
   readonly journal?: Journal | undefined;
   /** How many changes of a kind are kept for watches to resume. */
   readonly windowSize?: number | undefined;
+  /** About how many bytes of memory the changes of all kinds may take. */
+  readonly historyMemory?: number | undefined;
+  /** About how many bytes of memory all objects may take. */
+  readonly maxMemory?: number | undefined;
   /** Indexes by storage name. */
   readonly indexes?: Readonly<Record<string, CollectionIndex>> | undefined;
+  /** Called for each write that was undone because the journal could not store it, the last one first. */
+  readonly onRolledBack?: ((storage: string, change: StoreChange) => void) | undefined;
 }
 
 export type StoreListener = (change: StoreChange) => void;
 
 const defaultWindow = 4096;
+const defaultHistoryMemory = 64 * 1024 * 1024;
+/** Enough for a hundred thousand pods; with a process's other memory it stays below a gigabyte. */
+const defaultMaxMemory = 400 * 1024 * 1024;
 /** More than can be in flight: after a crash no resourceVersion may be used twice. */
 const restoreGap = 10_000;
 
@@ -25,17 +36,27 @@ export class ObjectStore {
   readonly #listeners = new Map<string, Set<StoreListener>>();
   readonly #journal: Journal | undefined;
   readonly #windowSize: number;
+  readonly #history: ChangeHistory;
   readonly #indexes: Readonly<Record<string, CollectionIndex>>;
+  readonly #onRolledBack: ObjectStoreOptions["onRolledBack"];
+  /** About how many bytes of memory all objects may take; a full store refuses objects that grow. (05:CP-S3) */
+  readonly maxMemory: number;
+  #memory = 0;
   #revision = 0;
   #published = 0;
   #durable: Promise<void> | undefined;
-  #journalError: unknown;
+  /** Writes that the journal has not stored yet, in order. */
+  #pending: PendingWrite[] = [];
   #restoredAt = 0;
 
-  constructor({ journal, windowSize = defaultWindow, indexes = {} }: ObjectStoreOptions = {}) {
-    this.#journal = journal;
-    this.#windowSize = windowSize;
-    this.#indexes = indexes;
+  constructor(options: ObjectStoreOptions = {}) {
+    this.#journal = options.journal;
+    this.#windowSize = options.windowSize ?? defaultWindow;
+    this.#history = new ChangeHistory(options.historyMemory ?? defaultHistoryMemory);
+    this.maxMemory = options.maxMemory ?? defaultMaxMemory;
+    this.#indexes = options.indexes ?? {};
+    this.#onRolledBack = options.onRolledBack;
+    this.#journal?.onFailure?.(() => this.#rollBack());
   }
 
   /** The resourceVersion of the last write. */
@@ -52,29 +73,30 @@ export class ObjectStore {
     const known = this.#collections.get(storage);
     if (known !== undefined) return known;
     const index = Object.hasOwn(this.#indexes, storage) ? this.#indexes[storage] : undefined;
-    const made = new Collection({ index, windowSize: this.#windowSize });
+    const made = new Collection({ index, windowSize: this.#windowSize, history: this.#history });
     made.log.forgetTo(this.#restoredAt);
     this.#collections.set(storage, made);
     return made;
   }
 
-  /** Stores the draft itself, which is frozen from here on. */
-  put(storage: string, key: string, draft: ObjectDraft): KubeObject {
+  /** Whether an object of this size can be put there. */
+  hasRoom(storage: string, key: string, memory: number): boolean {
+    const grown = memory - this.collection(storage).memoryOf(key);
+    return grown <= 0 || this.#memory + grown <= this.maxMemory;
+  }
+
+  /** Stores the draft itself, which is frozen from here on. The memory it takes is measured, unless it is known. */
+  put(storage: string, key: string, draft: ObjectDraft, memory = memoryBytes(measureJson(draft))): KubeObject {
     this.#assertJournalWritable();
     const collection = this.collection(storage);
     const previous = collection.get(key);
     const revision = ++this.#revision;
     draft.metadata.resourceVersion = String(revision);
     const object = deepFreeze<KubeObject>(draft);
-    collection.put(key, object);
-    const change: StoreChange = {
-      type: previous === undefined ? "ADDED" : "MODIFIED",
-      revision,
-      key,
-      object,
-      previous,
-    };
-    this.#publish(storage, change, { op: "put", revision, storage, key, object });
+    const type = previous === undefined ? "ADDED" : "MODIFIED";
+    const previousMemory = this.#keep(collection, key, { object, memory });
+    const write = { storage, change: { type, revision, key, object, previous, memory }, previousMemory } as const;
+    this.#publish(write, { op: "put", revision, storage, key, object });
     return object;
   }
 
@@ -87,10 +109,23 @@ export class ObjectStore {
     const revision = ++this.#revision;
     const metadata = { ...previous.metadata, resourceVersion: String(revision) };
     const object = deepFreeze({ ...previous, metadata }) as KubeObject;
-    collection.remove(key);
-    const change: StoreChange = { type: "DELETED", revision, key, object, previous };
-    this.#publish(storage, change, { op: "delete", revision, storage, key });
+    const memory = this.#keep(collection, key, undefined);
+    const write = {
+      storage,
+      change: { type: "DELETED", revision, key, object, previous, memory },
+      previousMemory: memory,
+    } as const;
+    this.#publish(write, { op: "delete", revision, storage, key });
     return object;
+  }
+
+  /** Puts or removes an object and counts its memory; returns what the one before it took. */
+  #keep(collection: Collection, key: string, kept: KeptObject | undefined): number {
+    const before = collection.memoryOf(key);
+    this.#memory += (kept?.memory ?? 0) - before;
+    if (kept === undefined) collection.remove(key);
+    else collection.put(key, kept.object, kept.memory);
+    return before;
   }
 
   subscribe(storage: string, listener: StoreListener): () => void {
@@ -107,15 +142,15 @@ export class ObjectStore {
 
   /** Resolves when everything written so far is durable; undefined if there is no journal or nothing to wait for. */
   durable(): Promise<void> | undefined {
-    return this.#durable;
+    return this.#pending.length === 0 ? undefined : this.#durable;
   }
 
   /** Restores the entries of a journal, before anything else is written. Watches of earlier versions get 410. */
   restore(entries: Iterable<JournalEntry>): void {
     for (const entry of entries) {
       this.#revision = Math.max(this.#revision, entry.revision);
-      if (entry.op === "put") this.collection(entry.storage).put(entry.key, deepFreeze(entry.object));
-      else if (entry.op === "delete") this.collection(entry.storage).remove(entry.key);
+      if (entry.op === "put") this.#keep(this.collection(entry.storage), entry.key, restored(entry.object));
+      else if (entry.op === "delete") this.#keep(this.collection(entry.storage), entry.key, undefined);
     }
     if (this.#revision === 0) return; // nothing to restore
     this.#revision += restoreGap;
@@ -136,29 +171,53 @@ export class ObjectStore {
   }
 
   /** Watchers see a write once it is durable, so that nobody acts on one a crash undoes. (05:CP-T5) */
-  #publish(storage: string, change: StoreChange, entry: JournalEntry): void {
+  #publish(write: PendingWrite, entry: JournalEntry): void {
     if (this.#journal === undefined) {
-      this.#deliver(storage, change);
+      this.#deliver(write);
       return;
     }
-    this.#durable = this.#journal.append(entry).then(
-      () => this.#deliver(storage, change),
-      (error: unknown) => {
-        this.#journalError ??= error;
-        throw error;
-      },
-    );
+    this.#pending.push(write);
+    this.#durable = this.#journal.append(entry).then(() => {
+      this.#pending.shift();
+      this.#deliver(write);
+    });
     this.#durable.catch(() => {}); // reported to those who wait for it
   }
 
-  #deliver(storage: string, change: StoreChange): void {
+  #deliver({ storage, change }: PendingWrite): void {
     this.#published = change.revision;
     this.collection(storage).log.append(change);
     for (const listener of this.#listeners.get(storage) ?? []) listener(change);
   }
 
   #assertJournalWritable(): void {
-    if (this.#journalError !== undefined)
-      throw new Error("the journal cannot be written", { cause: this.#journalError });
+    const cause = this.#journal?.refusal?.();
+    if (cause === undefined) return;
+    throw new KubeError("server-error", `the write could not be persisted: ${String(cause)}`, { cause });
   }
+
+  /** The journal refused everything that was not durable yet, so none of it is visible any more. (05:CP-T5) */
+  #rollBack(): void {
+    for (const { storage, change, previousMemory } of this.#pending.splice(0).reverse()) {
+      const { key, previous } = change;
+      this.#keep(this.collection(storage), key, previous && { object: previous, memory: previousMemory });
+      this.#onRolledBack?.(storage, change);
+    }
+  }
+}
+
+interface KeptObject {
+  readonly object: KubeObject;
+  readonly memory: number;
+}
+
+function restored(object: KubeObject): KeptObject {
+  return { object: deepFreeze(object), memory: memoryBytes(measureJson(object)) };
+}
+
+/** A write that is not durable yet, with what is needed to undo it. */
+interface PendingWrite {
+  readonly storage: string;
+  readonly change: StoreChange;
+  readonly previousMemory: number;
 }

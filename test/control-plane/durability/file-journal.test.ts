@@ -8,6 +8,7 @@ import {
   truncateSync,
   writeFileSync,
 } from "node:fs";
+import { open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
@@ -18,6 +19,7 @@ import type { JournalEntry } from "../../../src/control-plane/store/journal.ts";
 import { Random } from "../../../src/util/random.ts";
 import { VirtualClock } from "../../../src/util/virtual-clock.ts";
 import { configMap, types } from "../../contracts/api-objects.ts";
+import { customDefinition } from "../custom-definition.ts";
 
 const root = mkdtempSync(join(tmpdir(), "karpenter-journal-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -172,16 +174,105 @@ it("05:CP-T5 goes on from the newest of what a rewrite cut short left behind", a
   const second = await live(folder);
   expect(await names(second)).toEqual(["a"]);
   await second.end();
-  expect(readdirSync(folder)).toEqual(["journal.2"]);
+  expect(readdirSync(folder).filter((name) => name.startsWith("journal"))).toEqual(["journal.2"]);
 });
 
-it("05:CP-T5 lets one process in at a time, and is not held up by one that was killed", async () => {
+it("05:CP-T5 lets one server in at a time, and is not held up by one that has ended", async () => {
   const folder = freshFolder();
+  const first = await live(folder);
+  await expect(live(folder)).rejects.toThrow(`${folder} is in use by another control plane; stop it`);
+  await first.end();
   await (await live(folder)).end();
-  writeFileSync(join(folder, "lock"), `${process.ppid}\n`);
-  await expect(live(folder)).rejects.toThrow(`is in use by process ${process.ppid}`);
-  writeFileSync(join(folder, "lock"), "999999999\n");
+});
+
+/** Opens files of a disk that is full while `disk.isFull`: a part of the bytes is written before the error. */
+function fullDisk(disk: { isFull: boolean; code: string }): typeof open {
+  return async (path, flags, mode) => {
+    const file = await open(path, flags, mode);
+    return new Proxy(file, {
+      get: (target, name) => {
+        const member = Reflect.get(target, name, target);
+        if (name === "appendFile" && disk.isFull) {
+          return async (bytes: Buffer) => {
+            await target.appendFile(bytes.subarray(0, bytes.length / 2));
+            throw Object.assign(new Error("write failed"), { code: disk.code });
+          };
+        }
+        return typeof member === "function" ? member.bind(target) : member;
+      },
+    });
+  };
+}
+
+it("05:CP-T5 shows nothing of writes a full disk refused, and goes on when there is space", async () => {
+  const folder = freshFolder();
+  const disk = { isFull: false, code: "ENOSPC" };
+  const first = await live(folder, { openFile: fullDisk(disk) });
+  const { client, api } = first;
+  await client.create(types.configMaps, configMap("kept", { a: "1" }));
+  await client.create(types.configMaps, configMap("other"));
+  const watch = api.watch(api.kinds.get(types.configMaps), { resourceVersion: String(api.revision) });
+  const key = { name: "kept", namespace: "default" };
+
+  disk.isFull = true;
+  const refused = await Promise.allSettled([
+    client.create(types.configMaps, configMap("refused")),
+    client.patch(types.configMaps, key, { kind: "merge", body: { data: { a: "2" } } }),
+    client.delete(types.configMaps, { name: "other", namespace: "default" }),
+    client.create(types.namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name: "refused" } }),
+  ]);
+  expect(refused.map((one) => one.status === "rejected" && String(one.reason))).toEqual(
+    refused.map(() => expect.stringContaining("could not be persisted")),
+  );
+  const seen = async () => ({
+    maps: (await client.list(types.configMaps)).items.map((one) => [
+      one.metadata.name,
+      (one as { data?: object }).data ?? {},
+    ]),
+    namespaces: (await client.list(types.namespaces)).items.map(({ metadata }) => metadata.name),
+  });
+  const before = await seen();
+  expect(before.maps).toEqual([
+    ["kept", { a: "1" }],
+    ["other", {}],
+  ]);
+  expect(before.namespaces).not.toContain("refused");
+
+  disk.isFull = false;
+  await client.create(types.configMaps, configMap("later"));
+  expect(watch.poll()).toMatchObject({ type: "ADDED", object: { metadata: { name: "later" } } });
+  expect(watch.poll()).toBeUndefined();
+  const after = await seen();
+  await first.end();
   const second = await live(folder);
+  expect((await second.client.list(types.configMaps)).items.map(({ metadata }) => metadata.name)).toEqual([
+    ...["kept", "later", "other"],
+  ]);
+  expect(after.maps).toHaveLength(3);
   await second.end();
-  expect(readdirSync(folder)).toEqual(["journal.1"]);
+});
+
+it("05:CP-T5 a CustomResourceDefinition that was not stored is not served", async () => {
+  const disk = { isFull: false, code: "ENOSPC" };
+  const { client, api, end } = await live(freshFolder(), { openFile: fullDisk(disk) });
+  disk.isFull = true;
+  await expect(client.create(types.definitions, customDefinition())).rejects.toThrow("could not be persisted");
+  const widgets = { group: "example.com", version: "v1", plural: "widgets" };
+  expect(api.kinds.find(widgets)).toBeUndefined();
+  disk.isFull = false;
+  await client.create(types.definitions, customDefinition());
+  expect(api.kinds.find(widgets)).toBeDefined();
+  await end();
+});
+
+it("05:CP-T5 after any other failure nothing is written any more, and nothing of it is visible", async () => {
+  const disk = { isFull: false, code: "EIO" };
+  const first = await live(freshFolder(), { openFile: fullDisk(disk) });
+  await first.client.create(types.configMaps, configMap("kept"));
+  disk.isFull = true;
+  await expect(first.client.create(types.configMaps, configMap("a"))).rejects.toThrow("could not be persisted");
+  disk.isFull = false;
+  await expect(first.client.create(types.configMaps, configMap("b"))).rejects.toThrow("could not be persisted");
+  expect(await names(first)).toEqual(["kept"]);
+  await first.end();
 });

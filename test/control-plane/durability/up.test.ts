@@ -74,5 +74,6 @@ it("05:CP-T5 --data-dir: a damaged journal is refused with the line, and --recov
   const recovered = await up("damaged", ["--recover"], async () => expect(await names(maps)).toEqual([]));
   expect(recovered.err()).toMatch(/^warning: .*kept the \d+ writes before line \d+/);
   expect(recovered.code()).toBeUndefined();
-  expect(readdirSync(join(folder, "damaged"))).toEqual(["journal.1", "journal.1.damaged-1"]);
+  const files = readdirSync(join(folder, "damaged")).filter((name) => name.startsWith("journal"));
+  expect(files).toEqual(["journal.1", "journal.1.damaged-1"]);
 });

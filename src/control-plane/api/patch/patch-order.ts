@@ -10,21 +10,28 @@ export interface PatchOrder {
 export function sortByPatchOrder(items: readonly unknown[], { order, before, identity }: PatchOrder): unknown[] {
   const wanted = ranks(order, identity);
   const was = ranks(before, identity);
-  const rank = (by: ReadonlyMap<string, number>, item: unknown) => by.get(identity(item)) ?? Number.POSITIVE_INFINITY;
-  const named = items.filter((item) => wanted.has(identity(item))).sort((a, b) => rank(wanted, a) - rank(wanted, b));
-  const others = items.filter((item) => !wanted.has(identity(item)));
+  const ranked = items.map((item) => {
+    const id = identity(item);
+    return { item, wantedAt: wanted.get(id), wasAt: was.get(id) };
+  });
+  const named = ranked.filter(({ wantedAt }) => wantedAt !== undefined);
+  named.sort((a, b) => (a.wantedAt ?? 0) - (b.wantedAt ?? 0));
+  const others = ranked.filter(({ wantedAt }) => wantedAt === undefined);
   const result: unknown[] = [];
   let next = 0;
-  for (const item of named) {
-    const place = was.get(identity(item)) ?? -1;
-    while (next < others.length && rank(was, others[next]) < place) result.push(others[next++]);
+  for (const { item, wasAt: place = -1 } of named) {
+    for (; (others[next]?.wasAt ?? Number.POSITIVE_INFINITY) < place; next++) result.push(others[next]?.item);
     result.push(item);
   }
-  return [...result, ...others.slice(next)];
+  for (const { item } of others.slice(next)) result.push(item);
+  return result;
 }
 
 function ranks(items: readonly unknown[], identity: (item: unknown) => string): ReadonlyMap<string, number> {
   const found = new Map<string, number>();
-  for (const item of items) if (!found.has(identity(item))) found.set(identity(item), found.size);
+  for (const item of items) {
+    const id = identity(item);
+    if (!found.has(id)) found.set(id, found.size);
+  }
   return found;
 }

@@ -1,6 +1,7 @@
-import { copyJson, isSameJson, setOwnKey } from "../../../api/json.ts";
+import { copyJson, setOwnKey } from "../../../api/json.ts";
 import { anyFieldSchema, type FieldSchema } from "../../../api/kubernetes/field-schema.ts";
 import { isRecord } from "../../../api/object.ts";
+import { canonicalJson } from "../../../util/canonical-json.ts";
 import type { JsonObject } from "../../kinds/object-draft.ts";
 import { badRequest } from "../api-errors.ts";
 import { childSchema } from "../apply/compare-fields.ts";
@@ -94,26 +95,73 @@ function mergeByKey({
   mergeKey,
 }: Omit<ListMerge, "before"> & { readonly old: readonly unknown[]; readonly mergeKey: string }): unknown[] {
   const of = schema.is === "list" ? schema.of : anyFieldSchema;
-  const result: unknown[] = [...old];
+  const list = new KeyedList(old, mergeKey);
   for (const item of items) {
     if (!isRecord(item)) throw badRequest(`an item to be merged by ${mergeKey} is not an object`);
-    const key = item[mergeKey];
-    if (key === undefined) throw badRequest(`map does not contain declared merge key: ${mergeKey}`);
-    const at = result.findIndex((one) => isRecord(one) && isSameJson(one[mergeKey], key));
-    if (item[patchDirective] === "delete") {
-      if (at >= 0) result.splice(at, 1);
-    } else if (item[patchDirective] !== undefined) {
+    if (item[mergeKey] === undefined) throw badRequest(`map does not contain declared merge key: ${mergeKey}`);
+    const at = list.find(item);
+    if (item[patchDirective] === "delete") list.delete(item);
+    else if (item[patchDirective] !== undefined)
       throw badRequest(`Unknown patch type found: ${String(item[patchDirective]).slice(0, 40)} in list`);
-    } else if (at < 0) result.push(mergeObject({}, item, of));
-    else result[at] = mergeObject(result[at] as JsonObject, item, of);
+    else if (at === undefined) list.add(mergeObject({}, item, of));
+    else list.items[at] = mergeObject(list.items[at] as JsonObject, item, of);
   }
   const identity = (item: unknown) => JSON.stringify(isRecord(item) ? item[mergeKey] : item);
-  return sortByPatchOrder(result, { order: Array.isArray(order) ? order : items, before: old, identity });
+  return sortByPatchOrder(list.result(), { order: Array.isArray(order) ? order : items, before: old, identity });
 }
+
+/** A list whose items are found by their merge key, in constant time: a patch may have as many items as the list. */
+class KeyedList {
+  readonly items: unknown[] = [];
+  readonly #mergeKey: string;
+  /** The places of the items of each key; a list may have several with the same. */
+  readonly #places = new Map<string, number[]>();
+
+  constructor(items: readonly unknown[], mergeKey: string) {
+    this.#mergeKey = mergeKey;
+    for (const item of items) this.add(item);
+  }
+
+  /** The place of the first item with the same key. */
+  find(item: JsonObject): number | undefined {
+    return this.#places.get(this.#keyOf(item))?.[0];
+  }
+
+  add(item: unknown): void {
+    this.items.push(item);
+    if (!isRecord(item)) return;
+    const key = this.#keyOf(item);
+    const places = this.#places.get(key);
+    if (places === undefined) this.#places.set(key, [this.items.length - 1]);
+    else places.push(this.items.length - 1);
+  }
+
+  /** Deletes the first item with the same key. */
+  delete(item: JsonObject): void {
+    const place = this.#places.get(this.#keyOf(item))?.shift();
+    if (place !== undefined) this.items[place] = deleted;
+    if (this.find(item) === undefined) this.#places.delete(this.#keyOf(item));
+  }
+
+  result(): unknown[] {
+    return this.items.filter((item) => item !== deleted);
+  }
+
+  #keyOf(item: JsonObject): string {
+    return canonicalJson(item[this.#mergeKey]);
+  }
+}
+
+const deleted = Symbol("deleted");
 
 function union(old: readonly unknown[], items: readonly unknown[]): unknown[] {
   const result = [...old];
-  for (const item of items) if (!result.some((one) => isSameJson(one, item))) result.push(copyJson(item));
+  const known = new Set(old.map(canonicalJson));
+  for (const item of items) {
+    const text = canonicalJson(item);
+    if (!known.has(text)) result.push(copyJson(item));
+    known.add(text);
+  }
   return result;
 }
 
@@ -136,10 +184,11 @@ function deleteFromList(
   if (!Array.isArray(values)) throw badRequest(`${deleteFromPrefix}${field} is not a list`);
   const list = result[field];
   if (!Array.isArray(list)) return;
+  const removed = new Set(values.map(canonicalJson));
   setOwnKey(
     result,
     field,
-    list.filter((item) => !values.some((value) => isSameJson(value, item))),
+    list.filter((item) => !removed.has(canonicalJson(item))),
   );
 }
 
@@ -148,12 +197,13 @@ function retainedKeys(patch: JsonObject): ReadonlySet<string> | undefined {
   const keys = patch[retainKeysDirective];
   if (keys === undefined) return undefined;
   if (!Array.isArray(keys)) throw badRequest("$retainKeys is not a list");
+  const retained = new Set(keys.map(String));
   for (const key of Object.keys(patch)) {
-    if (!key.startsWith("$") && !keys.includes(key)) {
+    if (!key.startsWith("$") && !retained.has(key)) {
       throw badRequest("the items in $retainKeys and the fields of the patch do not match");
     }
   }
-  return new Set(keys.map(String));
+  return retained;
 }
 
 function isDirectiveOnly(item: unknown): boolean {

@@ -6,6 +6,7 @@ import {
   invalidValue,
   requiredValue,
   type StatusCause,
+  tooLong,
   unsupportedValue,
 } from "../../api/api-errors.ts";
 import { listAt, recordAt, textAt } from "../../object-fields.ts";
@@ -102,10 +103,29 @@ export const secretTraits: KindTraits = {
     }
     setDefaults(draft, { type: "Opaque" });
   },
-  check: (draft, old) => [...immutableCauses(draft, old, ["type"]), ...immutableDataCauses(draft, old)],
+  check: (draft, old) => [
+    ...(base64Bytes(draft["data"]) > maxDataBytes ? [tooLong("data", maxDataBytes)] : []),
+    ...immutableCauses(draft, old, ["type"]),
+    ...immutableDataCauses(draft, old),
+  ],
 };
 
-export const configMapTraits: KindTraits = { check: (draft, old) => immutableDataCauses(draft, old) };
+/** What a ConfigMap or Secret may hold, as in Kubernetes. */
+const maxDataBytes = 1024 * 1024;
+
+export const configMapTraits: KindTraits = {
+  check: (draft, old) => {
+    const plain = Object.values(recordAt(draft, "data") ?? {}).map((text) => Buffer.byteLength(String(text)));
+    const bytes = plain.reduce((sum, size) => sum + size, base64Bytes(draft["binaryData"]));
+    return [...(bytes > maxDataBytes ? [tooLong("[]", maxDataBytes)] : []), ...immutableDataCauses(draft, old)];
+  },
+};
+
+/** The bytes that base64 texts stand for. */
+function base64Bytes(texts: unknown): number {
+  if (!isRecord(texts)) return 0;
+  return Object.values(texts).reduce<number>((sum, text) => sum + Buffer.byteLength(String(text), "base64"), 0);
+}
 
 function immutableDataCauses(draft: ObjectDraft, old: unknown): readonly StatusCause[] {
   if (!isRecord(old) || old["immutable"] !== true) return [];
