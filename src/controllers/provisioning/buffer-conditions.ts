@@ -35,6 +35,8 @@ async function updateBufferCondition(
 ): Promise<void> {
   const conditions = conditionsAfter(buffer, outcome, context.clock.now());
   if (conditions === buffer.status?.conditions) return;
+  // The next round counts the nodes of this one as existing, so it is the one that finds the buffer provisioned.
+  if (outcome !== undefined && outcome.onNew > 0) context.trigger.fire(buffer.metadata.uid ?? "");
   try {
     const patch = { body: { status: { conditions } }, subresource: "status", hasOptimisticLock: true } as const;
     const writing = mergePatchObject(context.client, karpenterTypes.CapacityBuffer, buffer, patch);

@@ -74,6 +74,15 @@ it("02:B-5 to B-8 a buffer gets nodes of its own, and holds them once they are t
   expect(podsOf("capacity-buffer-warm-1")).toEqual({});
 });
 
+it("02:B-7 the round after the one that made its nodes finds a buffer provisioned, and nothing else asks for it", async () => {
+  const { fire, provisioning, claims, launchAll, join, round } = await buffered(3);
+  await fire();
+  await launchAll();
+  await join((await claims())[0] as never);
+  await round();
+  expect(await provisioning()).toMatchObject({ status: "True", reason: "FitsExistingCapacity" });
+});
+
 it("02:B-7 a buffer that cannot be kept says so, and no event does", async () => {
   const { fire, provisioning, events, logged, metrics } = await buffered(2, { types: [instanceType("tiny").cpu(0.5)] });
 
