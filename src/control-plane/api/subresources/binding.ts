@@ -27,7 +27,9 @@ export function bindPod(body: unknown, { server, kind, pod, request }: PodSubres
   ensureRecord(draft, "spec")["nodeName"] = node;
   const annotations = recordAt(body, "metadata", "annotations") as Record<string, string> | undefined;
   if (annotations !== undefined) draft.metadata.annotations = { ...draft.metadata.annotations, ...annotations };
-  markScheduled(ensureRecord(draft, "status"), rfc3339(server.clock.now()));
+  const status = ensureRecord(draft, "status");
+  delete status["nominatedNodeName"]; // it has been followed, or has become untrue
+  markScheduled(status, rfc3339(server.clock.now()));
   const key = storageKey(kind, { name, namespace: pod.metadata.namespace });
   if (request.dryRun !== true) server.store.put(kind.storage, key, draft);
   return { ...successStatus, code: 201 };

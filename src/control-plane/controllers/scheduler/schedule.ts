@@ -28,10 +28,13 @@ export type ScheduleResult =
 export function schedule(pod: PodProfile, snapshot: SchedulerSnapshot, options: ScheduleOptions = {}): ScheduleResult {
   const filters = podFilters(pod, snapshot);
   if (filters.problem !== undefined) return unschedulableOnAnyNode(filters.problem, snapshot);
+  const refusalOf = (node: NodeInfo) => filters.test(node) ?? refusalWithNominatedPods(pod, node, snapshot);
+  const nominated = nominatedNodeOf(pod, snapshot);
+  if (nominated !== undefined && refusalOf(nominated) === undefined) return { kind: "node", node: nominated.name };
   const refusals = new Map<string, FilterRefusal>();
   const feasible: NodeInfo[] = [];
   for (const node of snapshot.nodes) {
-    const refusal = filters.test(node) ?? refusalWithNominatedPods(pod, node, snapshot);
+    const refusal = refusalOf(node);
     if (refusal === undefined) feasible.push(node);
     else refusals.set(node.name, refusal);
   }
@@ -39,6 +42,12 @@ export function schedule(pod: PodProfile, snapshot: SchedulerSnapshot, options: 
   if (first === undefined) return noFeasibleNode(snapshot, refusals);
   if (second === undefined) return { kind: "node", node: first.name };
   return { kind: "node", node: (highestScored(pod, feasible, { snapshot, options }) ?? first).name };
+}
+
+/** The node its status names, whoever wrote it; it is tried before all others. */
+function nominatedNodeOf({ pod }: PodProfile, { nodes }: SchedulerSnapshot): NodeInfo | undefined {
+  const name = pod.status?.nominatedNodeName ?? "";
+  return name === "" ? undefined : nodes.find((node) => node.name === name);
 }
 
 /** The refusal once pods nominated to this node, of equal or higher priority, are counted. */

@@ -111,7 +111,7 @@ export class SchedulerCache implements SchedulerSnapshot {
     return true;
   }
 
-  /** Reserves room for a pod whose preemption victims are terminating. */
+  /** Reserves room on the node for a pod that is expected there: by preemption, or by who made the node. */
   nominate(pod: PodProfile, node: string): void {
     this.removeNomination(pod.key);
     this.#nominations.set(pod.key, node);

@@ -128,13 +128,26 @@ export class SchedulerEventHandlers {
     if (this.#cache.isAssumed(key)) return;
     const known = this.#queue.get(key);
     if (known !== undefined && isProfileCurrent(known, pod)) {
-      this.#queue.update({ ...known, pod });
+      const profile = { ...known, pod };
+      this.#queue.update(profile);
+      this.#followNomination(profile, known);
       return;
     }
     const profile = this.#profile(pod);
-    const nominated = pod.status?.nominatedNodeName ?? "";
-    if (nominated !== "") this.#cache.nominate(profile, nominated);
+    this.#followNomination(profile, known);
     this.#queue.add(profile);
+  }
+
+  /**
+   * Keeps room for the pod on the node its status names. Without a name before and after, a nomination of our own may be
+   * on its way to the API server, and stays. Room that is given up may help other pods.
+   */
+  #followNomination(profile: PodProfile, known: PodProfile | undefined): void {
+    const before = known?.pod.status?.nominatedNodeName ?? "";
+    const now = profile.pod.status?.nominatedNodeName ?? "";
+    if (now !== "") this.#cache.nominate(profile, now);
+    else if (before !== "") this.#cache.removeNomination(profile.key);
+    if (before !== "" && before !== now) this.#queue.onClusterEvent("pod-removed");
   }
 
   #profile(pod: ApiPod): PodProfile {

@@ -14,7 +14,7 @@ export interface SchedulerSnapshot {
   readonly freeVolumes: readonly PersistentVolume[];
   /** How many volumes a node can attach, by node and driver. */
   readonly volumeLimits: ReadonlyMap<string, ReadonlyMap<string, number>>;
-  /** Pods nominated to a node by preemption. */
+  /** Pods nominated to a node, by preemption or from outside. */
   readonly nominated: ReadonlyMap<string, readonly PodProfile[]>;
   /** Whether any placed pod has required anti-affinity; lets most clusters skip the check. */
   readonly hasAntiAffinity: boolean;

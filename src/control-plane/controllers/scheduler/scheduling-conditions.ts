@@ -41,7 +41,8 @@ export class SchedulingConditions {
     const before = conditionOfType(current, condition.type);
     const isReported =
       before?.status === condition.status && before.reason === condition.reason && before.message === condition.message;
-    const isNominated = (current.status?.nominatedNodeName ?? "") === (nominated ?? "");
+    // As the attempt saw it: a nomination that came meanwhile is not the attempt's to clear.
+    const isNominated = (pod.status?.nominatedNodeName ?? "") === (nominated ?? "");
     if (isReported && isNominated) return;
     const lastTransitionTime = before?.status === condition.status ? before.lastTransitionTime : rfc3339(clock.now());
     const conditions = [{ ...condition, lastProbeTime: null, lastTransitionTime }];
