@@ -44,6 +44,7 @@ async function scaleOut(connection: Connection) {
     log: silentLogger,
     metrics: promMetrics().metrics,
     openBudget: realBudgets,
+    serverVersion: async () => ({ major: 1, minor: 36 }),
     identity: "bench",
     leaderElection: { name: "karpenter-leader-election", namespace: "karpenter" },
   });

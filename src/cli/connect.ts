@@ -3,6 +3,7 @@ import type { KubeClient } from "../kube/client.ts";
 import { systemHostEnvironment } from "../kube/host-environment.ts";
 import { type HttpClientOptions, httpClient } from "../kube/http-client.ts";
 import { loadConnection } from "../kube/kubeconfig.ts";
+import { readServerVersion, type ServerVersion } from "../kube/server-version.ts";
 import { socketTransport } from "../kube/socket-transport.ts";
 import { type Clock, systemClock } from "../util/clock.ts";
 import type { Io } from "./io.ts";
@@ -11,6 +12,8 @@ import type { ClusterChoice, Connect } from "./live-cluster.ts";
 /** Long enough for a large page of pods over a slow connection. */
 const requestTimeoutMs = 60_000;
 
+type ClusterClientOptions = Omit<HttpClientOptions, "transport" | "clock">;
+
 /** A cluster that can be reached. */
 export interface OpenCluster {
   readonly server: string;
@@ -18,7 +21,8 @@ export interface OpenCluster {
   readonly namespace: string;
   readonly clock: Clock;
   /** Each client has its own connections. */
-  client(options: Omit<HttpClientOptions, "transport" | "clock">): KubeClient;
+  client(options: ClusterClientOptions): KubeClient;
+  version(options: ClusterClientOptions): Promise<ServerVersion>;
   close(): void;
 }
 
@@ -28,15 +32,17 @@ export async function openCluster(io: Pick<Io, "env">, { kubeconfig, context }: 
   const host = systemHostEnvironment({ env: io.env, homeDir: homedir() });
   const connection = await loadConnection({ environment: host, clock, path: kubeconfig, context });
   const transports: ReturnType<typeof socketTransport>[] = [];
+  const httpOptions = (options: ClusterClientOptions): HttpClientOptions => {
+    const transport = socketTransport(connection);
+    transports.push(transport);
+    return { timeoutMs: requestTimeoutMs, ...options, transport, clock };
+  };
   return {
     server: connection.server,
     namespace: connection.namespace,
     clock,
-    client: (options) => {
-      const transport = socketTransport(connection);
-      transports.push(transport);
-      return httpClient({ timeoutMs: requestTimeoutMs, ...options, transport, clock });
-    },
+    client: (options) => httpClient(httpOptions(options)),
+    version: (options) => readServerVersion(httpOptions(options)),
     close: () => {
       for (const transport of transports) transport.close();
     },

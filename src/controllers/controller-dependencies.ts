@@ -21,6 +21,8 @@ export interface ControllerDependencies {
   /** Instance types that overlays changed; none by default. (02:L-3) */
   readonly overlaidTypes?: OverlaidTypes | undefined;
   readonly settings: Settings;
+  /** Whether pods are nominated to the nodes they are planned on: it is set, and the API server is new enough. (02:L-40) */
+  readonly nominatesPods: () => boolean;
   readonly openBudget: OpenWorkBudget;
   readonly metrics: Metrics;
 }

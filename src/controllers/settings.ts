@@ -18,6 +18,8 @@ export interface Settings {
   readonly minValuesPolicy: "Strict" | "BestEffort";
   readonly ignoreDraRequests: boolean;
   readonly packing: "plain" | "polished";
+  /** Whether to nominate pods to the nodes they are planned on, where the API server supports it. (02:L-40) */
+  readonly nominatePods: boolean;
   readonly cpuRequestsMilli: number;
   readonly gates: FeatureGates;
   readonly defaultConstraints: readonly TopologySpreadConstraint[];
@@ -43,6 +45,7 @@ export const defaultSettings: Settings = {
   minValuesPolicy: "Strict",
   ignoreDraRequests: true,
   packing: "polished",
+  nominatePods: true,
   cpuRequestsMilli: 1_000,
   gates: defaultGates,
   defaultConstraints: [],

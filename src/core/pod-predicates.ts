@@ -3,6 +3,7 @@ import { taints } from "../api/labels.ts";
 import { namespaceOf, type ObjectMeta, type OwnerReference } from "../api/object.ts";
 import { isPodProtected } from "../api/validation/do-not-disrupt.ts";
 import { type CompiledSelector, compileSelector } from "./label-selector.ts";
+import { isNominatedByOthers } from "./nominations.ts";
 import { tolerates } from "./tolerations.ts";
 
 /**
@@ -13,7 +14,7 @@ export function isProvisionable(pod: Pod): boolean {
   return (
     isUnschedulable(pod) &&
     (pod.spec.nodeName ?? "") === "" &&
-    (pod.status?.nominatedNodeName ?? "") === "" &&
+    !isNominatedByOthers(pod) &&
     !isOwnedByDaemonSet(pod) &&
     !isMirrorPod(pod)
   );

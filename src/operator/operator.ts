@@ -9,6 +9,7 @@ import type { OpenWorkBudget } from "../controllers/work-budget.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { runWhileLeader } from "../kube/leader-election.ts";
 import type { ReconcilerObserver } from "../kube/reconciler.ts";
+import type { ServerVersion } from "../kube/server-version.ts";
 import { BufferPods } from "../state/buffer-pods.ts";
 import { ClusterState } from "../state/cluster-state.ts";
 import { clusterStateController } from "../state/cluster-state-controller.ts";
@@ -21,6 +22,7 @@ import type { Random } from "../util/random.ts";
 import { allControllers } from "./all-controllers.ts";
 import { ControllerRun } from "./controller-run.ts";
 import { crdsServed } from "./crds-served.ts";
+import { nominationSupport } from "./nomination-support.ts";
 
 export interface OperatorDependencies {
   readonly client: KubeClient;
@@ -35,6 +37,8 @@ export interface OperatorDependencies {
   readonly openBudget: OpenWorkBudget;
   /** Yields while many objects arrive. */
   readonly pause?: Pause | undefined;
+  /** The version of the API server; unless given, nothing is done that needs a recent one. (02:L-40) */
+  readonly serverVersion?: (() => Promise<ServerVersion>) | undefined;
   /** Unique among all processes that may lead. */
   readonly identity: string;
   /** Without it the operator leads at once. */
@@ -68,9 +72,9 @@ export interface RunningOperator {
  * cloud: a restart loses nothing. (docs/designs/determinism.md)
  */
 export function startOperator(options: OperatorDependencies): RunningOperator {
-  const { dependencies, controllerRun } = assemble(options);
-  const { clock, leaderElection, log, onLeaseLost } = options;
   const stopping = new AbortController();
+  const { dependencies, controllerRun } = assemble(options, stopping.signal);
+  const { clock, leaderElection, log, onLeaseLost } = options;
   if (leaderElection?.isWarmedUp) controllerRun.watch();
   const areCrdsServed = crdsServed({ client: options.client, clock, log, signal: stopping.signal });
   const ended = lead(options, { controllerRun, signal: stopping.signal }).then(
@@ -93,11 +97,15 @@ export function startOperator(options: OperatorDependencies): RunningOperator {
   };
 }
 
-function assemble(options: OperatorDependencies): {
+function assemble(
+  options: OperatorDependencies,
+  signal: AbortSignal,
+): {
   readonly dependencies: ControllerDependencies;
   readonly controllerRun: ControllerRun;
 } {
-  const { provider, settings, clock, metrics, openBudget } = options;
+  const { provider, settings, clock, log, metrics, openBudget } = options;
+  const serverVersion = settings.nominatePods ? options.serverVersion : undefined;
   const overlays = new OverlayStore();
   const cluster = new ClusterState({
     clock,
@@ -112,6 +120,7 @@ function assemble(options: OperatorDependencies): {
     trigger: new ProvisioningTrigger(),
     overlaidTypes: overlays.overlaid,
     settings,
+    nominatesPods: nominationSupport({ serverVersion, clock, log, signal }),
     openBudget,
     metrics,
   };

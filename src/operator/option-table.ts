@@ -126,6 +126,9 @@ export const optionTable = {
   packing: row<Settings["packing"]>("packing", "polished", choiceParser(["polished", "plain"]), {
     description: "plain: one pass; polished: pods are then moved to lower the price",
   }),
+  nominatePods: row("nominate-pods", true, booleanParser, {
+    description: "nominate pods to the nodes planned for them; has an effect on Kubernetes 1.35 and later",
+  }),
   instanceTypesFile: row(
     "instance-types-file-path",
     "",

@@ -76,12 +76,13 @@ function readOption(row: OptionRow, { flags, env }: Pick<OptionSources, "flags" 
 
 function optionsOf(values: OptionValues, defaultConstraints: Settings["defaultConstraints"]): OperatorOptions {
   const { batchIdleMs, batchMaxMs, preferencePolicy, minValuesPolicy, packing, gates, cpuRequestsMilli } = values;
+  const { nominatePods } = values;
   const { listen, metricsPort, healthPort, isProfiled, logPaths, provider, solveBudgetMs } = values;
   return {
     ...{ listen, metricsPort, healthPort, isProfiled, logPaths, provider, solveBudgetMs },
     settings: {
       ...defaultSettings,
-      ...{ batchIdleMs, batchMaxMs, preferencePolicy, minValuesPolicy, packing, gates },
+      ...{ batchIdleMs, batchMaxMs, preferencePolicy, minValuesPolicy, packing, gates, nominatePods },
       ignoreDraRequests: values.ignoresDra,
       cpuRequestsMilli: cpuRequestsMilli > 0 ? cpuRequestsMilli : defaultSettings.cpuRequestsMilli,
       defaultConstraints,

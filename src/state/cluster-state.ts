@@ -26,6 +26,7 @@ import { CopyOnWriteMap } from "./copy-on-write-map.ts";
 import { DaemonSetPods } from "./daemon-set-pods.ts";
 import { isNodeBeingDeleted, placedNodeOf } from "./existing-node.ts";
 import { NodePoolState } from "./node-pool-state.ts";
+import { PlannedPods } from "./planned-pods.ts";
 import { nodeNameOfPod, PodIndex } from "./pod-index.ts";
 import { PodResourcesCache } from "./pod-resources-cache.ts";
 import { PodTimes } from "./pod-times.ts";
@@ -52,6 +53,7 @@ type DeletedObject = { readonly metadata: ObjectMeta };
 export class ClusterState implements Cluster {
   readonly nodePoolState = new NodePoolState();
   readonly podTimes = new PodTimes();
+  readonly plannedPods = new PlannedPods();
   readonly #options: ClusterStateOptions;
   readonly #syncStatus: SyncStatus;
   readonly #consolidationClock: ConsolidationClock;
@@ -235,6 +237,7 @@ export class ClusterState implements Cluster {
     const key = namespacedName(metadata);
     const old = this.#pods.remove(key);
     this.podTimes.forget(key);
+    this.plannedPods.forget(key);
     this.markUnconsolidated();
     if (old === undefined) return;
     this.#daemons.removePod(key, old);

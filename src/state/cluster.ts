@@ -2,6 +2,7 @@ import type { NodePool } from "../api/kinds/node-pool.ts";
 import type { Resources } from "../core/resources.ts";
 import type { ClusterSnapshot, StateNode } from "../core/round/cluster-snapshot.ts";
 import type { NodePoolState } from "./node-pool-state.ts";
+import type { PlannedPods } from "./planned-pods.ts";
 import type { PodTimes } from "./pod-times.ts";
 
 /** The cluster as we believe it is, for controllers. Fed by watches; our own writes show at once. (02 §2) */
@@ -39,6 +40,8 @@ export interface Cluster {
 
   /** When pods were first seen, decided on and placed. (02:S-45) */
   readonly podTimes: PodTimes;
+  /** Where pods were planned. */
+  readonly plannedPods: PlannedPods;
   /** Virtual pods that the last round placed on each node, by provider id. (02:B-8) */
   setBufferPodCounts(counts: ReadonlyMap<string, number>): void;
   bufferPodCount(providerId: string): number;

@@ -9,6 +9,7 @@ import type {
 } from "../api/kubernetes/pod.ts";
 import { groups, annotations as names } from "../api/labels.ts";
 import type { KubeObject, ObjectMeta, OwnerReference } from "../api/object.ts";
+import { isOwnNomination, ownNominationFields } from "../core/nominations.ts";
 import { Interner } from "./interner.ts";
 
 /** More than a cluster has distinct workloads. */
@@ -34,10 +35,11 @@ export class PodProjection {
 
   project(object: KubeObject): KubeObject {
     const { apiVersion, kind, metadata, spec, status } = object as unknown as WirePod;
+    const isOurs = isOwnNomination(object as unknown as Pod);
     const projected: Pod = {
       apiVersion: this.#texts.internText(apiVersion),
       kind: this.#texts.internText(kind),
-      metadata: this.#metadata(metadata),
+      metadata: this.#metadata(metadata, isOurs ? ownNominationFields : undefined),
       spec: this.#spec(spec ?? {}),
       status: this.#status(status ?? {}, spec ?? {}),
     };
@@ -45,7 +47,7 @@ export class PodProjection {
   }
 
   /** All fields, always in one order, so that all pods share one hidden class. */
-  #metadata(metadata: WirePod["metadata"]): ObjectMeta {
+  #metadata(metadata: WirePod["metadata"], managedFields: ObjectMeta["managedFields"]): ObjectMeta {
     const cut: WirePod["metadata"] = {
       name: metadata.name,
       namespace: this.#texts.internText(metadata.namespace),
@@ -58,6 +60,7 @@ export class PodProjection {
       labels: this.#parts.internJson(metadata.labels),
       annotations: this.#annotations(metadata.annotations),
       ownerReferences: this.#parts.internJson(metadata.ownerReferences?.map(projectOwner)),
+      managedFields,
     };
     return cut;
   }

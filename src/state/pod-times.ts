@@ -11,11 +11,9 @@ export interface PodTimestamps {
   readonly schedulable?: number | undefined;
   /** The same, in a pool whose nodes register. */
   readonly healthySchedulable?: number | undefined;
-  /** The claim made for it. */
-  readonly claim?: string | undefined;
 }
 
-/** When each pod was seen, decided on and placed, for metrics; and its claim, which the next round reads as nomination. (02:S-45) */
+/** When each pod was seen, decided on and placed, for metrics. (02:S-45) */
 export class PodTimes {
   readonly #times = new Map<string, PodTimestamps>();
 
@@ -32,9 +30,8 @@ export class PodTimes {
     return this.#once(pod, "decision", now);
   }
 
-  /** Pods already bound get no schedulable times, but their new claim is kept. */
-  markPlaced(pod: Pod, { now, isPoolHealthy, claim }: { now: number; isPoolHealthy: boolean; claim?: string }): void {
-    if (claim !== undefined) this.#change(pod, { claim });
+  /** Pods already bound get no schedulable times. */
+  markPlaced(pod: Pod, { now, isPoolHealthy }: { now: number; isPoolHealthy: boolean }): void {
     if ((pod.spec.nodeName ?? "") !== "") return;
     this.#once(pod, "schedulable", now);
     if (isPoolHealthy) this.#once(pod, "healthySchedulable", now);
@@ -42,14 +39,14 @@ export class PodTimes {
   }
 
   markRefused(pod: Pod): void {
-    this.#change(pod, { schedulable: undefined, healthySchedulable: undefined, claim: undefined });
+    this.#change(pod, { schedulable: undefined, healthySchedulable: undefined });
   }
 
   forget(pod: string): void {
     this.#times.delete(pod);
   }
 
-  #once(pod: Pod, what: keyof Omit<PodTimestamps, "claim">, now: number): boolean {
+  #once(pod: Pod, what: keyof PodTimestamps, now: number): boolean {
     if (this.get(namespacedName(pod.metadata))[what] !== undefined) return false;
     this.#change(pod, { [what]: now });
     return true;

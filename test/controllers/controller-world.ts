@@ -49,6 +49,7 @@ export async function controllerWorld(options: ControllerWorldOptions) {
     bufferPods: new BufferPods(),
     trigger: new ProvisioningTrigger(),
     settings,
+    nominatesPods: () => settings.nominatePods,
     openBudget,
     metrics: options.metrics ?? noMetrics,
   };

@@ -1,7 +1,9 @@
+import { versionInfo } from "../../src/control-plane/http/version.ts";
 import { noMetrics } from "../../src/controllers/metrics/metrics.ts";
 import { defaultSettings } from "../../src/controllers/settings.ts";
 import type { InstanceType } from "../../src/core/instance-type.ts";
 import type { KubeClient } from "../../src/kube/client.ts";
+import { parseServerVersion } from "../../src/kube/server-version.ts";
 import { type RunningOperator, startOperator } from "../../src/operator/operator.ts";
 import type { SimulatedCloud } from "../../src/providers/sim/simulated-cloud.ts";
 import { simulatedProvider } from "../../src/providers/sim/simulated-provider.ts";
@@ -127,6 +129,7 @@ export class Operators {
       log: log.with({ life: name }),
       metrics: noMetrics,
       openBudget: stepBudget(),
+      serverVersion: async () => parseServerVersion(versionInfo),
       identity: name,
       ...(story.operators > 1 && { leaderElection: { name: "karpenter-leader-election", namespace: "karpenter" } }),
       onLeaseLost: () => own.kill(),

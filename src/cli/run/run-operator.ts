@@ -116,12 +116,13 @@ interface StartContext
 }
 
 function startOperatorOn(
-  { clock, namespace }: OpenCluster,
-  { options, metricSet, ...rest }: StartContext,
+  cluster: OpenCluster,
+  { options, metricSet, version, ...rest }: StartContext,
 ): RunningOperator {
   const { metrics, framework } = metricSet;
   const { client, leaseClient, provider, log, pause, onLeaseLost } = rest;
   const { settings, lease, isWarmedUp, solveBudgetMs } = options;
+  const { clock, namespace } = cluster;
   const random = new Random(`${hostname()}-${clock.now()}-${process.pid}`);
   return startOperator({
     client,
@@ -134,6 +135,7 @@ function startOperatorOn(
     metrics,
     openBudget: wallClockBudget({ totalMs: solveBudgetMs, now: () => performance.now(), yieldToEventLoop }),
     pause,
+    serverVersion: () => cluster.version({ userAgent: `karpenter/${version}` }),
     identity: `${hostname()}_${random.fork("identity").hex(16)}`,
     leaderElection: lease && {
       name: lease.name,

@@ -3,6 +3,7 @@ import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import { labels, taints } from "../../api/labels.ts";
 import { builtInTypes } from "../../kube/resources.ts";
 import type { KarpenterContext } from "../karpenter-context.ts";
+import { nominatePlannedPods } from "../provisioning/nominate-pods.ts";
 import { mergePatchObject } from "../writes.ts";
 import { withClaimCondition, withClaimConditionRefreshed, withClaimConditionTrue } from "./claim-conditions.ts";
 import { allNodesForClaim, type NodeKubeObject } from "./claim-lookups.ts";
@@ -22,12 +23,16 @@ export async function registerNode(claim: NodeClaim, context: KarpenterContext):
   return syncNode(claim, node, context);
 }
 
-/** One patch syncs the Node and, once no hook is pending, removes the taint that kept pods away. (03:L-11 to L-13) */
+/**
+ * One patch syncs the Node and, once no hook is pending, removes the taint that kept pods away; before that, the pods
+ * planned on it are nominated. (03:L-11 to L-13, 02:L-41)
+ */
 async function syncNode(claim: NodeClaim, node: NodeKubeObject, context: KarpenterContext): Promise<ClaimStepResult> {
   const hookResults = await runRegistrationHooks(claim, context.cloud.registrationHooks ?? []);
   const labelled = withExtraLabels(claim, hookResults.labels);
   const updated = syncedNode(node, labelled);
   const isPassed = hookResults.pending.length === 0;
+  if (isPassed) await nominatePlannedPods(claim.metadata.name ?? "", node.metadata.name ?? "", context);
   const body = nodePatch(node, isPassed ? nodeMarkedRegistered(updated) : updated);
   if (body !== undefined)
     await mergePatchObject(context.client, builtInTypes.Node, node, { body, hasOptimisticLock: true });

@@ -18,12 +18,13 @@ export interface PodPlacement {
   readonly claim?: string | undefined;
 }
 
-/** Records that a round placed the pod, for the scheduling metrics. (02:S-45) */
+/** Records that a round placed the pod: for the scheduling metrics, the next round and its nomination. (02:S-45, L-40) */
 export function recordPodPlaced(pod: Pod, placement: PodPlacement, context: KarpenterContext): void {
   const { now, isPoolHealthy, claim } = placement;
   const isBound = (pod.spec.nodeName ?? "") !== ""; // already bound: its times are those of its first placement
   if (!isBound) recordFirstDecision(pod, now, context);
-  context.cluster.podTimes.markPlaced(pod, { now, isPoolHealthy, ...(claim !== undefined && { claim }) });
+  context.cluster.podTimes.markPlaced(pod, { now, isPoolHealthy });
+  context.cluster.plannedPods.plan(namespacedName(pod.metadata), claim);
 }
 
 /** Records that a round found no place for the pod. (02:S-45) */
@@ -31,6 +32,7 @@ export function recordPodRefused(pod: Pod, context: KarpenterContext): void {
   const now = context.clock.now();
   recordFirstDecision(pod, now, context);
   context.cluster.podTimes.markRefused(pod);
+  context.cluster.plannedPods.plan(namespacedName(pod.metadata), undefined);
 }
 
 /** Reports the time from first sight to first decision. */

@@ -6,6 +6,7 @@ import type { ControllerDependencies } from "../controller-dependencies.ts";
 import { type KarpenterContext, withDependencies } from "../karpenter-context.ts";
 import type { Settings } from "../settings.ts";
 import { Batcher } from "./batcher.ts";
+import { nominationController } from "./nomination-controller.ts";
 import { provision, provisionerName, type RoundOptions } from "./round.ts";
 import { selectorOwnerKinds } from "./round-problem.ts";
 import { nodeTriggerController, podTriggerController } from "./trigger-controllers.ts";
@@ -20,7 +21,12 @@ const maxBudgetCount = 12;
 
 /** Controllers that turn pending pods into NodeClaims. (02 §1) */
 export function provisioningControllers(dependencies: ControllerDependencies): readonly Controller[] {
-  return [provisionerController(dependencies), podTriggerController(dependencies), nodeTriggerController(dependencies)];
+  return [
+    provisionerController(dependencies),
+    podTriggerController(dependencies),
+    nodeTriggerController(dependencies),
+    nominationController(dependencies),
+  ];
 }
 
 /** Runs rounds one after another, each on a synced cluster state. */

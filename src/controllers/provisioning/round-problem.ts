@@ -1,5 +1,7 @@
 import type { Pod } from "../../api/kubernetes/pod.ts";
 import { type KubeObject, namespacedName } from "../../api/object.ts";
+import { isOwnNomination } from "../../core/nominations.ts";
+import type { StateNode } from "../../core/round/cluster-snapshot.ts";
 import { type RoundProblemSource, roundProblem } from "../../core/round/round-problem.ts";
 import type { SchedulingPolicy, SchedulingProblem } from "../../core/scheduling/problem.ts";
 import type { ResourceType } from "../../kube/client.ts";
@@ -32,16 +34,26 @@ export async function buildRoundProblem(
   });
 }
 
-/** Nodes that earlier rounds nominated for pods that still wait, by pod. (02:L-32) */
+/**
+ * The node each pod that still waits was planned on: by an earlier round, or, as a nomination tells, by one before this
+ * process started. (02:L-32, L-43)
+ */
 function* nominatedNodes(pods: readonly Pod[], cluster: Cluster): Steps<ReadonlyMap<string, string>> {
   const nominated = new Map<string, string>();
-  yield* forEachInSteps(pods, ({ metadata }) => {
-    const key = namespacedName(metadata);
-    const { claim } = cluster.podTimes.get(key);
-    const node = claim === undefined ? undefined : cluster.nodeByClaimName(claim);
+  yield* forEachInSteps(pods, (pod) => {
+    const key = namespacedName(pod.metadata);
+    const node = plannedNodeOf(pod, key, cluster);
     if (node !== undefined && !node.isBeingDeleted) nominated.set(key, node.existing.name);
   });
   return nominated;
+}
+
+function plannedNodeOf(pod: Pod, key: string, cluster: Cluster): StateNode | undefined {
+  const { plannedPods } = cluster;
+  const claim = plannedPods.claimOf(key);
+  if (claim !== undefined) return cluster.nodeByClaimName(claim);
+  const isTakenOver = !plannedPods.isDecided(key) && isOwnNomination(pod);
+  return isTakenOver ? cluster.nodeByName(pod.status?.nominatedNodeName ?? "") : undefined;
 }
 
 function schedulingPolicyOf(settings: Settings): SchedulingPolicy {

@@ -4,12 +4,14 @@ import type { KubeObject } from "../../api/object.ts";
 import { combinedInstanceSource } from "../../cloud/combined-instance-source.ts";
 import { InstanceList } from "../../cloud/instance-source.ts";
 import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from "../../control-plane/control-plane.ts";
+import { versionInfo } from "../../control-plane/http/version.ts";
 import { InProcessClient } from "../../control-plane/in-process-client.ts";
 import { createObjects } from "../../control-plane/load-objects.ts";
 import { noMetrics } from "../../controllers/metrics/metrics.ts";
 import { defaultGates, defaultSettings, type FeatureGates } from "../../controllers/settings.ts";
 import type { KubeClient } from "../../kube/client.ts";
 import { builtInTypes, karpenterTypes } from "../../kube/resources.ts";
+import { parseServerVersion } from "../../kube/server-version.ts";
 import { restoredInstances } from "../../providers/sim/restored-instances.ts";
 import { SimulatedCloud } from "../../providers/sim/simulated-cloud.ts";
 import { simulatedProvider } from "../../providers/sim/simulated-provider.ts";
@@ -111,6 +113,7 @@ function runController({ api, random }: ControlPlane, options: RunControllerOpti
     log,
     metrics: noMetrics,
     openBudget: wallClockBudget({ totalMs: solveBudgetMs, now: () => performance.now(), yieldToEventLoop }),
+    serverVersion: async () => parseServerVersion(versionInfo),
     identity: "karpenter-0",
   });
 }

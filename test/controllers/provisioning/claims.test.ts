@@ -76,13 +76,13 @@ it("02:L-10 the log names the first five types", async () => {
 });
 
 it("02:S-13 a claim is in the state at once, so that nothing is decided until it is launched", async () => {
-  const { provision, cluster, podsOf } = await provisioningWorld();
+  const { provision, cluster } = await provisioningWorld();
 
   const [claim] = await provision(pod().named("web"));
 
   expect(cluster.unlaunchedClaims()).toEqual([claim?.metadata.name]);
   expect(cluster.isSynced).toBe(false);
-  expect(podsOf("web").claim).toBe(claim?.metadata.name);
+  expect(cluster.plannedPods.claimOf("default/web")).toBe(claim?.metadata.name);
 });
 
 it.each([

@@ -152,6 +152,7 @@ it("02 §1.2 the controllers have the names dashboards know them by, and stop wh
     "provisioner",
     "provisioner.trigger.pod",
     "provisioner.trigger.node",
+    "pod.nomination",
   ]);
   await stop();
   expect(clock.pending).toBe(0);

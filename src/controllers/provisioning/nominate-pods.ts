@@ -1,0 +1,74 @@
+import { namespacedName } from "../../api/object.ts";
+import { isNominatedByOthers, nominationManager } from "../../core/nominations.ts";
+import { isProvisionable } from "../../core/pod-predicates.ts";
+import { isKubeError } from "../../kube/kube-error.ts";
+import { builtInTypes } from "../../kube/resources.ts";
+import type { KarpenterContext } from "../karpenter-context.ts";
+import { type PodKubeObject, podView } from "../node/pods-of-node.ts";
+import { objectKeyFromMeta } from "../writes.ts";
+
+/** How often a write is tried again that met a newer version of the pod. */
+const maxTries = 3;
+
+/**
+ * Nominates the pods planned on a claim to its Node, before the taint goes that keeps them away: the scheduler then
+ * finds the Node and its pods at the same time. A pod that cannot be nominated does not keep the Node waiting. (02:L-41)
+ */
+export async function nominatePlannedPods(claim: string, node: string, context: KarpenterContext): Promise<void> {
+  if (!context.nominatesPods()) return;
+  const planned = context.cluster.plannedPods.podsOf(claim).map((key) => podView(context).get(key));
+  const pending = planned.filter((pod) => pod !== undefined && isProvisionable(pod)) as readonly PodKubeObject[];
+  const results = await Promise.allSettled(pending.map((pod) => writeNomination(pod, node, context)));
+  const failed = results.find((result) => result.status === "rejected");
+  if (failed !== undefined) context.log.error("cannot nominate pods", { Node: { name: node }, error: failed.reason });
+}
+
+/** Writes where the pod is expected, or that it no longer is; a nomination of somebody else stays. (02:L-42) */
+export async function writeNomination(
+  pod: PodKubeObject,
+  node: string | undefined,
+  context: KarpenterContext,
+): Promise<void> {
+  let current: PodKubeObject | undefined = pod;
+  for (let tries = 1; current !== undefined && isToBeWritten(current, node); tries++) {
+    try {
+      await patchNomination(current, node, context);
+      return;
+    } catch (error) {
+      if (isKubeError(error, "not-found")) return;
+      if (!isKubeError(error, "conflict") || tries === maxTries) throw error;
+      current = await latest(current, context);
+    }
+  }
+}
+
+function isToBeWritten(pod: PodKubeObject, node: string | undefined): boolean {
+  const isBound = (pod.spec.nodeName ?? "") !== "";
+  return !isBound && !isNominatedByOthers(pod) && (pod.status?.nominatedNodeName ?? "") !== (node ?? "");
+}
+
+/** Refused if the pod has changed since: a preemption may have nominated another node. */
+async function patchNomination(
+  { metadata }: PodKubeObject,
+  node: string | undefined,
+  { client }: KarpenterContext,
+): Promise<void> {
+  const { resourceVersion } = metadata;
+  const body = { metadata: { resourceVersion }, status: { nominatedNodeName: node ?? null } };
+  const options = { subresource: "status", fieldManager: nominationManager } as const;
+  await client.patch(builtInTypes.Pod, objectKeyFromMeta(metadata), { kind: "merge", body }, options);
+}
+
+async function latest(
+  { metadata }: PodKubeObject,
+  { client, log }: KarpenterContext,
+): Promise<PodKubeObject | undefined> {
+  log.debug("pod changed while it was nominated", { Pod: { name: namespacedName(metadata) } });
+  try {
+    const found = await client.get<PodKubeObject>(builtInTypes.Pod, objectKeyFromMeta(metadata));
+    return found.metadata.uid === metadata.uid ? found : undefined;
+  } catch (error) {
+    if (isKubeError(error, "not-found")) return undefined;
+    throw error;
+  }
+}
