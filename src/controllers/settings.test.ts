@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { nominationMs, scaledConcurrency } from "./settings.ts";
+import { defaultSettings, nominationMs, scaledConcurrency } from "./settings.ts";
 
 const of = (cpuRequestsMilli: number, range = { min: 1_000, max: 5_000 }): number =>
   scaledConcurrency(range, { cpuRequestsMilli });
@@ -29,4 +29,25 @@ describe("how many keys are reconciled at a time", () => {
 it("02:S-30 a nomination lasts for two batches, ten seconds at least", () => {
   expect(nominationMs({ batchMaxMs: 10_000 })).toBe(20_000);
   expect(nominationMs({ batchMaxMs: 1_000 })).toBe(10_000);
+});
+
+it("03 §6.4 settings have the defaults of the options' table", () => {
+  expect(defaultSettings).toMatchObject({
+    batchIdleMs: 1_000,
+    batchMaxMs: 10_000,
+    preferencePolicy: "Respect",
+    minValuesPolicy: "Strict",
+    ignoreDraRequests: true,
+    cpuRequestsMilli: 1_000,
+    launchTimeoutMs: 300_000,
+    registrationTimeoutMs: 900_000,
+    gates: {
+      NodeRepair: false,
+      ReservedCapacity: true,
+      SpotToSpotConsolidation: false,
+      NodeOverlay: false,
+      StaticCapacity: false,
+      CapacityBuffer: false,
+    },
+  });
 });

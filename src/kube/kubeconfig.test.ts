@@ -206,6 +206,14 @@ describe("exec plugins", () => {
     expect((await credentials.current()).headers).toEqual({ authorization: "Bearer t3", "impersonate-user": "boss" });
   });
 
+  it("runs a program that needs neither arguments nor environment", async () => {
+    const run = () => credential({ token: "t" });
+    const { commands, load } = withUser({ exec: { apiVersion, command: "get-token" } }, { run });
+    expect((await (await load()).credentials.current()).headers["authorization"]).toBe("Bearer t");
+    const { args, env } = commands[0]?.options ?? {};
+    expect([args, Object.keys(env ?? {})]).toEqual([[], ["KUBERNETES_EXEC_INFO"]]);
+  });
+
   it("accepts certificates, passes cluster info when asked to, and finds programs relative to the file", async () => {
     const run = () => credential({ clientCertificateData: "CERT", clientKeyData: "KEY" });
     const user = { exec: { ...exec, command: "./bin/get", provideClusterInfo: true } };

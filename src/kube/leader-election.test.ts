@@ -211,6 +211,21 @@ describe("runWhileLeader", () => {
     expect(log).toContain("b leads at 4");
   });
 
+  it("03 §6.5 a stop while a renewal is under way frees the lease all the same", async () => {
+    const { clock, server, begin, log, spec } = setUp();
+    const transport: Transport = async (request) => {
+      const response = await server.transport(request);
+      if (request.method === "PUT") await clock.sleep(1_000); // the server has it, we do not know its version yet
+      return response;
+    };
+    const { stop } = begin("a", { kube: httpClient({ transport, clock, userAgent: "test" }) });
+    await clock.advance(2_500);
+    stop();
+    await clock.advance(3_000);
+    expect(spec()?.holderIdentity).toBe("");
+    expect(log.at(-1)).toMatch(/^a stopped/);
+  });
+
   it("03 §6.5 a stop while another leads ends the wait at once, and does not touch the lease", async () => {
     const { clock, begin, log, spec } = setUp();
     begin("a");

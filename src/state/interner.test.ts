@@ -13,6 +13,12 @@ describe("interning", () => {
     expect(interner.internText("x")).toBe("x");
   });
 
+  it("texts count as values do: each once", () => {
+    const interner = new Interner(10);
+    for (const text of ["a", "b", "a", undefined, "b"]) interner.internText(text);
+    expect(interner.size).toBe(2);
+  });
+
   it("never holds more than twice its limit, and keeps what is asked for", () => {
     const interner = new Interner(100);
     const often = interner.internJson({ name: "often" });

@@ -63,7 +63,7 @@ function changesOf(node: SyntaxNode, parent: SyntaxNode | undefined, source: str
       return changedReturn(node, to);
     case "ArrayExpression":
     case "ObjectExpression":
-      return droppedEntries(node);
+      return droppedEntries(node, source);
     case "Literal":
       return changedLiteral(node, parent, to);
     case "CallExpression":
@@ -144,12 +144,13 @@ function changedReturn(node: SyntaxNode, to: To): readonly Change[] {
   return [];
 }
 
-/** Each entry goes once, with the comma behind it; the last leaves the comma before it, with which a list may end. */
-function droppedEntries(node: SyntaxNode): readonly Change[] {
+/** Each entry goes once, with the comma behind it. */
+function droppedEntries(node: SyntaxNode, source: string): readonly Change[] {
   const entries = parts(node, node.type === "ArrayExpression" ? "elements" : "properties");
-  return entries.map(
-    ({ start, end }, at): Change => ({ kind: "entry", start, end: entries[at + 1]?.start ?? end, replacement: "" }),
-  );
+  return entries.map(({ start, end }, at): Change => {
+    const comma = /^\s*,/.exec(source.slice(end))?.[0].length ?? 0;
+    return { kind: "entry", start, end: entries[at + 1]?.start ?? end + comma, replacement: "" };
+  });
 }
 
 function changedLiteral(node: SyntaxNode, parent: SyntaxNode | undefined, to: To): readonly Change[] {

@@ -49,9 +49,16 @@ it("finds what a mistaken hand might change, and nothing in types and imports", 
   ]);
 });
 
-it("makes faults that still parse", () => {
-  for (const mutant of findMutants("a.ts", source)) {
-    expect(() => parseTypeScript(withMutant(source, mutant)), mutantText(source, mutant)).not.toThrow();
+it.each([
+  ["statements and expressions", source],
+  [
+    "lists and objects over several lines",
+    "const a = [\n  1,\n  2,\n];\nconst b = {\n  a,\n  ...a,\n  f() {},\n};\nf({ a, }, [b , ]);",
+  ],
+])("makes faults that still parse: %s", (_, text) => {
+  for (const mutant of findMutants("a.ts", text)) {
+    expect(() => parseTypeScript(withMutant(text, mutant)), mutantText(text, mutant)).not.toThrow();
+    expect(withMutant(text, mutant)).not.toMatch(/,\s*,/);
   }
 });
 

@@ -91,3 +91,14 @@ it("a loop that is told to stop leaves no timer behind", async () => {
 
   expect(clock.pending).toBe(0);
 });
+
+it("02:P-10 after its stop neither news nor time ask for a round", async () => {
+  const { clock, view, trigger, stop, running } = asking();
+  view.onWatchUpdate(waitingPod(1));
+  stop.abort();
+  await running;
+  view.onWatchUpdate(waitingPod(2));
+  await clock.advance(60_000);
+  expect(trigger.fired).toEqual(["uid-1"]);
+  expect(clock.pending).toBe(0);
+});

@@ -73,6 +73,8 @@ describe("03:M-4 Consolidatable", () => {
     await world.pass(1);
     expect(await found(world)).toMatchObject({ status: "True", reason: "Consolidatable" });
     expect(world.logged("marking consolidatable")).toHaveLength(1);
+    await world.pass(10 * minute);
+    expect(world.logged("marking consolidatable")).toHaveLength(1);
   });
 
   it("counts from when the node was usable where no pod has come yet", async () => {

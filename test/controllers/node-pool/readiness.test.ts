@@ -4,7 +4,9 @@ import type { NodePool } from "../../../src/api/kinds/node-pool.ts";
 import type { KubeObject } from "../../../src/api/object.ts";
 import { poolReadinessController } from "../../../src/controllers/node-pool/readiness.ts";
 import { poolValidationController } from "../../../src/controllers/node-pool/validation.ts";
+import { KubeError } from "../../../src/kube/kube-error.ts";
 import { karpenterTypes } from "../../../src/kube/resources.ts";
+import { beforeWrites } from "../../world/intercept-calls.ts";
 import { type ControllerWorld, controllerWorld } from "../controller-world.ts";
 import { foreignClass, kwokClass, pool } from "../pool-objects.ts";
 
@@ -41,6 +43,22 @@ describe("nodepool.readiness", () => {
     await world.client.delete(karpenterTypes.KWOKNodeClass, { name: "default" });
     await world.clock.advance(0);
     expect(await conditionOf(world, "NodeClassReady")).toBe("False NodeClassNotFound");
+    await world.stop();
+  });
+
+  it("03:S-10 a write that somebody else was faster with is made a moment later, and is no error", async () => {
+    let conflicts = 1;
+    const world = await controllerWorld({
+      controllers: (dependencies) => [poolReadinessController(dependencies)],
+      wrapClient: beforeWrites(({ type, subresource }) => {
+        if (type === karpenterTypes.NodePool && subresource === "status" && conflicts-- > 0)
+          throw new KubeError("conflict", "the object has been modified");
+      }),
+    });
+    await world.create(kwokClass(), pool());
+    await world.pass(5);
+    expect(await conditionOf(world, "NodeClassReady")).toBe("True NodeClassReady");
+    expect(world.failures).toEqual([]);
     await world.stop();
   });
 

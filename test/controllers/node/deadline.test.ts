@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { annotations } from "../../../src/api/labels.ts";
+import { KubeError } from "../../../src/kube/kube-error.ts";
+import { builtInTypes } from "../../../src/kube/resources.ts";
+import { beforeWrites } from "../../world/intercept-calls.ts";
 import { nodeWorld, ownedBy, type PodChanges, protectedBy } from "./node-world.ts";
 
 const withGrace = (seconds: number, changes: PodChanges = {}): PodChanges => ({
@@ -153,6 +156,26 @@ describe("a pod whose node has a deadline", () => {
     await world.setDeadline(20);
     await world.pass(2);
     expect(await world.terminatingPods()).toEqual(["web"]);
+  });
+
+  it("03:T-51 one whose deletion fails is asked again, and is counted when it is asked", async () => {
+    let failures = 2;
+    const world = await nodeWorld({
+      wrapClient: beforeWrites(({ verb, type }) => {
+        if (verb === "delete" && type === builtInTypes.Pod && failures-- > 0)
+          throw new KubeError("unavailable", "not now");
+      }),
+    });
+    await world.registeredNode();
+    await world.run(["web"], withGrace(30, { metadata: protectedBy("true") }));
+    await world.deleteNode();
+    await world.setDeadline(1);
+    await world.pass(0);
+    expect([await world.terminatingPods(), world.countOf("pods_drained_total")]).toEqual([[], 0]);
+    await world.pass(30);
+    expect(await world.terminatingPods()).toEqual(["web"]);
+    expect(world.countOf("pods_drained_total")).toBe(1);
+    expect(world.failures).toMatchObject([{ kind: "reconcile-failed" }, { kind: "reconcile-failed" }]);
   });
 
   it("03:T-51 never gets less than a second, and is not asked for ever", async () => {

@@ -1,8 +1,10 @@
 import { expect, it } from "vitest";
+import { KubeError } from "../../../src/kube/kube-error.ts";
 import { karpenterTypes } from "../../../src/kube/resources.ts";
 import { instanceType } from "../../builders/instance-type.ts";
 import { nodePool } from "../../builders/node-pool.ts";
 import { pod } from "../../builders/pod.ts";
+import { interceptCalls } from "../../world/intercept-calls.ts";
 import { provisioningWorld } from "./provisioning-world.ts";
 
 const types = [instanceType("four").cpu(4).memory("16Gi")];
@@ -132,4 +134,31 @@ it("02:L-10 each claim is made on its own: one that fails takes no other with it
 
   expect(claims.map(({ metadata }) => metadata.labels?.team)).toEqual(["b"]);
   expect(failures).toHaveLength(1);
+});
+
+it("02:L-10 a round lasts until every claim is answered for, however late, and its errors count", async () => {
+  let isOut = true;
+  const { provision, pass, claims, failures } = await provisioningWorld({
+    types,
+    wrapClient: (client) =>
+      interceptCalls(client, async ({ verb, type }, proceed) => {
+        if (verb !== "create" || type !== karpenterTypes.NodeClaim || !isOut) return proceed();
+        isOut = false;
+        await pause();
+        throw new KubeError("unavailable", "not now");
+      }),
+  });
+  let answer = () => {};
+  const pause = () =>
+    new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+
+  expect(await provision(three("one"))).toEqual([]);
+  expect(failures).toEqual([]);
+  answer();
+  await pass(0);
+  expect(failures).toMatchObject([{ kind: "reconcile-failed", controller: "provisioner" }]);
+  await pass(30);
+  expect(await claims()).toHaveLength(1);
 });

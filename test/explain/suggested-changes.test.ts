@@ -1,0 +1,510 @@
+import { describe, expect, it } from "vitest";
+import { labels } from "../../src/api/labels.ts";
+import { candidateChanges } from "../../src/core/explain/candidate-changes.ts";
+import { describeReason } from "../../src/core/explain/describe-reason.ts";
+import { explainPod } from "../../src/core/explain/explain-pod.ts";
+import { analyzePlacement } from "../../src/core/explain/placement-analysis.ts";
+import { simulateFor } from "../../src/core/explain/simulation.ts";
+import { instanceType } from "../builders/instance-type.ts";
+import { node } from "../builders/node.ts";
+import { nodePool } from "../builders/node-pool.ts";
+import { pod } from "../builders/pod.ts";
+import { type ProblemBuilder, problem } from "../builders/problem.ts";
+
+const podKey = "default/p-0";
+
+/** Everything that is said of a refused pod: why, at which pool and node, and every change that is tried, in order. */
+function said(asked: ProblemBuilder): string {
+  const built = asked.build();
+  const simulation = simulateFor(built, podKey);
+  const explanation = explainPod(built, podKey);
+  if (simulation === undefined || explanation === undefined) throw new Error("there is no such pod");
+  const pools = explanation.pools.map(
+    ({ pool, reasons }) =>
+      `pool ${pool}: ${reasons.map((reason) => describeReason(reason, { kind: "pool", name: pool })).join("; ")}`,
+  );
+  const nodes = explanation.nodes.map(
+    ({ node: name, checks }) =>
+      `node ${name}: ${checks.map(({ check, reason }) => `${check} ${describeReason(reason, { kind: "node", name })}`).join("; ")}`,
+  );
+  const changes = candidateChanges(analyzePlacement(built, simulation)).flatMap(({ text, weight, steps, edits }) => [
+    `${Number(weight.toFixed(3))} in ${steps}: ${text}`,
+    ...edits.map(({ object, op, path, value }) =>
+      `    ${object.kind} ${object.name} ${op} ${path} ${JSON.stringify(value) ?? ""}`.trimEnd(),
+    ),
+  ]);
+  return [explanation.cause, ...pools, ...nodes, ...changes].join("\n");
+}
+
+describe("what is said of a refused pod, and every change that is tried for it", () => {
+  it("02:N-1 taints of pools and nodes", () => {
+    const pools = [nodePool("one").taint("dedicated=gpu:NoSchedule"), nodePool("two").taint("slow:NoExecute")];
+    const asked = problem()
+      .pools(...pools)
+      .nodes(node("n").taint("old:NoSchedule").cpu("4"))
+      .pod(pod().cpu("1"));
+    expect(said(asked)).toMatchInlineSnapshot(`
+      "none of 2 pools fits; nearest: the pod does not tolerate the taint slow:NoExecute of pool two
+      pool two: the pod does not tolerate the taint slow:NoExecute of pool two
+      pool one: the pod does not tolerate the taint dedicated=gpu:NoSchedule of pool one
+      node n: E-1 the pod does not tolerate the taint old:NoSchedule of node n
+      1 in 1: add a toleration for dedicated=gpu:NoSchedule to the pod
+          Pod p-0 add /spec/tolerations [{"key":"dedicated","operator":"Equal","value":"gpu","effect":"NoSchedule"}]
+      1 in 1: add a toleration for slow:NoExecute to the pod
+          Pod p-0 add /spec/tolerations [{"key":"slow","operator":"Exists","effect":"NoExecute"}]
+      1.5 in 1: add a toleration for old:NoSchedule to the pod
+          Pod p-0 add /spec/tolerations [{"key":"old","operator":"Exists","effect":"NoSchedule"}]
+      4 in 1: remove the taint dedicated=gpu:NoSchedule from pool one
+          NodePool one remove /spec/template/spec/taints/0
+      4 in 1: remove the taint slow:NoExecute from pool two
+          NodePool two remove /spec/template/spec/taints/0"
+    `);
+  });
+
+  it("02:N-2 labels: slips, values the pool has not, and keys nobody knows", () => {
+    const asked = problem()
+      .pools(
+        nodePool("web").label("team", "blue").zones("a", "b"),
+        nodePool("batch").requires("team", "In", "red", "green"),
+      )
+      .pod(pod().cpu("1").on("team", "bleu").needs(["zone", "In", "c"], ["tier", "Exists"]));
+    expect(said(asked)).toMatchInlineSnapshot(`
+      "none of 2 pools fits; nearest: the pod requires tier Exists, a label pool batch does not have; also, the pod requires team In [bleu], but pool batch has In [green red]
+      pool batch: the pod requires tier Exists, a label pool batch does not have; the pod requires team In [bleu], but pool batch has In [green red]
+      pool web: the pod requires tier Exists, a label pool web does not have; the pod requires team In [bleu], but pool web has In [blue]; the pod requires topology.kubernetes.io/zone In [c], but pool web has In [a b]
+      4.5 in 2: label the nodes of pool batch with tier=true; and allow team bleu in pool batch
+          NodePool batch add /spec/template/metadata {"labels":{"tier":"true"}}
+          NodePool batch add /spec/template/spec/requirements/0/values/- "bleu"
+      4.5 in 2: label the nodes of pool batch with tier=true; and change team in the pod's node selector from bleu to green
+          NodePool batch add /spec/template/metadata {"labels":{"tier":"true"}}
+          Pod p-0 replace /spec/nodeSelector/team "green"
+      5 in 2: drop tier from the pod's node affinity; and allow team bleu in pool batch
+          NodePool batch add /spec/template/spec/requirements/0/values/- "bleu"
+          Pod p-0 remove /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/1
+      5 in 2: drop tier from the pod's node affinity; and change team in the pod's node selector from bleu to green
+          Pod p-0 replace /spec/nodeSelector/team "green"
+          Pod p-0 remove /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/1
+      5.5 in 2: label the nodes of pool batch with tier=true; and drop team from the pod's node selector
+          NodePool batch add /spec/template/metadata {"labels":{"tier":"true"}}
+          Pod p-0 remove /spec/nodeSelector/team
+      6 in 2: drop tier from the pod's node affinity; and drop team from the pod's node selector
+          Pod p-0 remove /spec/nodeSelector/team
+          Pod p-0 remove /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/1
+      6.5 in 2: label the nodes of pool batch with tier=true; and drop the requirement on team from pool batch
+          NodePool batch add /spec/template/metadata {"labels":{"tier":"true"}}
+          NodePool batch remove /spec/template/spec/requirements/0
+      7 in 2: drop tier from the pod's node affinity; and drop the requirement on team from pool batch
+          NodePool batch remove /spec/template/spec/requirements/0
+          Pod p-0 remove /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/1
+      5 in 3: label the nodes of pool web with tier=true; and change team in the pod's node selector from bleu to blue; and also allow topology.kubernetes.io/zone a in the pod's node affinity
+          NodePool web add /spec/template/metadata/labels/tier "true"
+          Pod p-0 replace /spec/nodeSelector/team "blue"
+          Pod p-0 add /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/0/values/- "a"
+      5.01 in 3: label the nodes of pool web with tier=true; and change team in the pod's node selector from bleu to blue; and also allow topology.kubernetes.io/zone b in the pod's node affinity
+          NodePool web add /spec/template/metadata/labels/tier "true"
+          Pod p-0 replace /spec/nodeSelector/team "blue"
+          Pod p-0 add /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/0/values/- "b"
+      5.5 in 3: drop tier from the pod's node affinity; and change team in the pod's node selector from bleu to blue; and also allow topology.kubernetes.io/zone a in the pod's node affinity
+          Pod p-0 replace /spec/nodeSelector/team "blue"
+          Pod p-0 add /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/0/values/- "a"
+          Pod p-0 remove /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/1
+      5.51 in 3: drop tier from the pod's node affinity; and change team in the pod's node selector from bleu to blue; and also allow topology.kubernetes.io/zone b in the pod's node affinity
+          Pod p-0 replace /spec/nodeSelector/team "blue"
+          Pod p-0 add /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/0/values/- "b"
+          Pod p-0 remove /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/1
+      7 in 3: label the nodes of pool web with tier=true; and drop team from the pod's node selector; and also allow topology.kubernetes.io/zone a in the pod's node affinity
+          NodePool web add /spec/template/metadata/labels/tier "true"
+          Pod p-0 add /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/0/values/- "a"
+          Pod p-0 remove /spec/nodeSelector/team
+      7.01 in 3: label the nodes of pool web with tier=true; and drop team from the pod's node selector; and also allow topology.kubernetes.io/zone b in the pod's node affinity
+          NodePool web add /spec/template/metadata/labels/tier "true"
+          Pod p-0 add /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/0/values/- "b"
+          Pod p-0 remove /spec/nodeSelector/team
+      7.5 in 3: drop tier from the pod's node affinity; and drop team from the pod's node selector; and also allow topology.kubernetes.io/zone a in the pod's node affinity
+          Pod p-0 add /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/0/values/- "a"
+          Pod p-0 remove /spec/nodeSelector/team
+          Pod p-0 remove /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/1
+      7.51 in 3: drop tier from the pod's node affinity; and drop team from the pod's node selector; and also allow topology.kubernetes.io/zone b in the pod's node affinity
+          Pod p-0 add /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/0/values/- "b"
+          Pod p-0 remove /spec/nodeSelector/team
+          Pod p-0 remove /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/1"
+    `);
+  });
+
+  it("02:N-2 02:R-5 requirements with NotIn, Gt and DoesNotExist", () => {
+    const asked = problem()
+      .types(instanceType("four").cpu(4).label("karpenter.kwok.sh/instance-cpu", "4"))
+      .pools(nodePool().label("team", "blue"))
+      .pod(
+        pod()
+          .cpu("1")
+          .needs(
+            ["team", "NotIn", "blue"],
+            ["karpenter.kwok.sh/instance-cpu", "Gt", "8"],
+            ["zone", "NotIn", "a", "b", "c"],
+          ),
+      );
+    expect(said(asked)).toMatchInlineSnapshot(`
+      "the pod requires team NotIn [blue], but pool default has In [blue]; also, no instance type of pool default matches the required labels, and none is large enough, and none has an available offering in that zone and capacity type
+      pool default: the pod requires team NotIn [blue], but pool default has In [blue]; no instance type of pool default matches the required labels, and none is large enough, and none has an available offering in that zone and capacity type
+      6 in 3: drop team from the pod's node affinity; and also allow karpenter.kwok.sh/instance-cpu 4 in the pod's node affinity; and also allow topology.kubernetes.io/zone a in the pod's node affinity
+          Pod p-0 replace /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/1/values ["3"]
+          Pod p-0 replace /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/2/values ["b","c"]
+          Pod p-0 remove /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/0
+      6.01 in 3: drop team from the pod's node affinity; and also allow karpenter.kwok.sh/instance-cpu 4 in the pod's node affinity; and also allow topology.kubernetes.io/zone b in the pod's node affinity
+          Pod p-0 replace /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/1/values ["3"]
+          Pod p-0 replace /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/2/values ["a","c"]
+          Pod p-0 remove /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/0
+      9 in 3: drop team from the pod's node affinity; and drop karpenter.kwok.sh/instance-cpu from the pod's node affinity; and drop topology.kubernetes.io/zone from the pod's node affinity
+          Pod p-0 remove /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/2
+          Pod p-0 remove /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/1
+          Pod p-0 remove /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/0"
+    `);
+  });
+
+  it("02:F-1 sizes: containers, daemons, existing nodes", () => {
+    const asked = problem()
+      .types(instanceType("four").cpu(4).memory("8Gi"), instanceType("eight").cpu(8).memory("4Gi"))
+      .daemons(pod().cpu("500m"))
+      .nodes(node("near").cpu("3"))
+      .pod(pod().cpu("6").memory("6Gi"));
+    expect(said(asked)).toMatchInlineSnapshot(`
+      "the pod requests memory 6Gi; the nearest otherwise suitable type of pool default, eight, offers 4Gi
+      pool default: the pod requests memory 6Gi; the nearest otherwise suitable type of pool default, eight, offers 4Gi
+      node near: E-4 the pod requests cpu 6; node near has 2.5 left
+      4 in 1: lower the memory request of container app to 4Gi
+          Pod p-0 replace /spec/containers/0/resources/requests/memory "4Gi"
+      4.51 in 1: lower the cpu request of container app to 3.5
+          Pod p-0 replace /spec/containers/0/resources/requests/cpu "3500m"
+      6 in 1: lower the cpu request of container app to 2.5
+          Pod p-0 replace /spec/containers/0/resources/requests/cpu "2500m""
+    `);
+  });
+
+  it("02:H-2 limits of cpu and of nodes", () => {
+    const pools = [nodePool("cpu").limit("cpu", "5"), nodePool("nodes").limit("nodes", "1")];
+    const asked = problem()
+      .types(instanceType("eight").cpu(8))
+      .pools(...pools)
+      .nodes(node("a").pool("cpu").cpu("500m"), node("b").pool("nodes").cpu("500m"))
+      .pod(pod().cpu("6"));
+    expect(said(asked)).toMatchInlineSnapshot(`
+      "none of 2 pools fits; nearest: pool nodes is limited to 1 nodes and has 1
+      pool nodes: pool nodes is limited to 1 nodes and has 1
+      pool cpu: pool cpu is limited to cpu 5 and uses 0.5; the smallest otherwise suitable type, eight, has 8
+      node a: E-4 the pod requests cpu 6; node a has 0.5 left
+      node b: E-4 the pod requests cpu 6; node b has 0.5 left
+      2.35 in 1: raise the cpu limit of pool cpu by 3.5 to 8.5
+          NodePool cpu replace /spec/limits/cpu "8500m"
+      2.5 in 1: raise the nodes limit of pool nodes by 1 to 2
+          NodePool nodes replace /spec/limits/nodes "2"
+      2.7 in 1: raise the cpu limit of pool cpu by 7 to 12
+          NodePool cpu replace /spec/limits/cpu "12"
+      3 in 1: raise the cpu limit of pool cpu by 14 to 19
+          NodePool cpu replace /spec/limits/cpu "19"
+      3 in 1: raise the cpu limit of pool cpu by 28 to 33
+          NodePool cpu replace /spec/limits/cpu "33"
+      3 in 1: raise the nodes limit of pool nodes by 2 to 3
+          NodePool nodes replace /spec/limits/nodes "3"
+      3 in 1: raise the nodes limit of pool nodes by 4 to 5
+          NodePool nodes replace /spec/limits/nodes "5"
+      3 in 1: raise the nodes limit of pool nodes by 8 to 9
+          NodePool nodes replace /spec/limits/nodes "9"
+      5 in 1: drop the cpu limit of pool cpu
+          NodePool cpu remove /spec/limits/cpu
+      5 in 1: drop the nodes limit of pool nodes
+          NodePool nodes remove /spec/limits/nodes
+      8 in 1: lower the cpu request of container app to 0.5
+          Pod p-0 replace /spec/containers/0/resources/requests/cpu "500m""
+    `);
+  });
+
+  it("02:F-1 offerings that are sold out, and capacity types", () => {
+    const asked = problem()
+      .types(
+        instanceType("m").cpu(4).soldOutIn("c"),
+        instanceType("n").cpu(8).soldOutIn("a").soldOutIn("b").soldOutIn("c"),
+      )
+      .pools(nodePool().requires("capacity-type", "In", "on-demand"))
+      .pod(pod().cpu("1").on("zone", "c").needs(["capacity-type", "In", "spot"]));
+    expect(said(asked)).toMatchInlineSnapshot(`
+      "the pod requires karpenter.sh/capacity-type In [spot], but pool default has In [on-demand]; also, no instance type of pool default is large enough, and none has an available offering in that zone and capacity type
+      pool default: the pod requires karpenter.sh/capacity-type In [spot], but pool default has In [on-demand]; no instance type of pool default is large enough, and none has an available offering in that zone and capacity type
+      3.52 in 2: change topology.kubernetes.io/zone in the pod's node selector from c to a; and also allow karpenter.sh/capacity-type on-demand in the pod's node affinity
+          Pod p-0 replace /spec/nodeSelector/topology.kubernetes.io~1zone "a"
+          Pod p-0 add /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/0/values/- "on-demand"
+      3.53 in 2: change topology.kubernetes.io/zone in the pod's node selector from c to b; and also allow karpenter.sh/capacity-type on-demand in the pod's node affinity
+          Pod p-0 replace /spec/nodeSelector/topology.kubernetes.io~1zone "b"
+          Pod p-0 add /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/0/values/- "on-demand"
+      4 in 2: allow karpenter.sh/capacity-type spot in pool default; and change topology.kubernetes.io/zone in the pod's node selector from c to a
+          NodePool default add /spec/template/spec/requirements/0/values/- "spot"
+          Pod p-0 replace /spec/nodeSelector/topology.kubernetes.io~1zone "a"
+      4.01 in 2: allow karpenter.sh/capacity-type spot in pool default; and change topology.kubernetes.io/zone in the pod's node selector from c to b
+          NodePool default add /spec/template/spec/requirements/0/values/- "spot"
+          Pod p-0 replace /spec/nodeSelector/topology.kubernetes.io~1zone "b"
+      6.02 in 2: drop topology.kubernetes.io/zone from the pod's node selector; and drop karpenter.sh/capacity-type from the pod's node affinity
+          Pod p-0 remove /spec/nodeSelector/topology.kubernetes.io~1zone
+          Pod p-0 remove /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution
+      7 in 2: drop the requirement on karpenter.sh/capacity-type from pool default; and drop topology.kubernetes.io/zone from the pod's node selector
+          NodePool default remove /spec/template/spec/requirements/0
+          Pod p-0 remove /spec/nodeSelector/topology.kubernetes.io~1zone"
+    `);
+  });
+
+  it("02:X-25 spread: skew, minDomains, a preference", () => {
+    const wide = pod().label("app", "wide");
+    const asked = problem()
+      .pools(nodePool().zones("a"))
+      .nodes(node("n-a").zone("a").cpu("300m").running(wide, wide), node("n-b").zone("b").cpu("300m"))
+      .pod(wide.cpu("1").spread("zone", { minDomains: 3 }));
+    expect(said(asked)).toMatchInlineSnapshot(`
+      "the topology spread over topology.kubernetes.io/zone allows none of the values pool default can have (matching pods: a: 2, b: 0)
+      pool default: the topology spread over topology.kubernetes.io/zone allows none of the values pool default can have (matching pods: a: 2, b: 0)
+      node n-b: E-4 the pod requests cpu 1; node n-b has 0.3 left
+      node n-a: E-4 the pod requests cpu 1; node n-a has 0.3 left; E-6 the topology spread over topology.kubernetes.io/zone allows none of the values node n-a can have (matching pods: a: 2)
+      2 in 1: allow topology.kubernetes.io/zone b in pool default
+          NodePool default add /spec/template/spec/requirements/0/values/- "b"
+      2 in 1: allow topology.kubernetes.io/zone c in pool default
+          NodePool default add /spec/template/spec/requirements/0/values/- "c"
+      2 in 1: lower minDomains of the spread over topology.kubernetes.io/zone from 3 to 2
+          Pod p-0 replace /spec/topologySpreadConstraints/0/minDomains 2
+      2.2 in 1: raise maxSkew of the spread over topology.kubernetes.io/zone from 1 to 3
+          Pod p-0 replace /spec/topologySpreadConstraints/0/maxSkew 3
+      3 in 1: make the spread over topology.kubernetes.io/zone a preference (whenUnsatisfiable: ScheduleAnyway)
+          Pod p-0 replace /spec/topologySpreadConstraints/0/whenUnsatisfiable "ScheduleAnyway"
+      4 in 1: drop the requirement on topology.kubernetes.io/zone from pool default
+          NodePool default remove /spec/template/spec/requirements/0
+      4 in 1: drop the spread over topology.kubernetes.io/zone
+          Pod p-0 remove /spec/topologySpreadConstraints/0
+      6.7 in 1: lower the cpu request of container app to 0.3
+          Pod p-0 replace /spec/containers/0/resources/requests/cpu "300m""
+    `);
+  });
+
+  it("02:X-30 affinity to pods that are nowhere, over zones and hosts", () => {
+    const asked = problem().pod(pod().cpu("1").near("zone", { app: "nobody" }).near("host", { app: "none" }));
+    expect(said(asked)).toMatchInlineSnapshot(`
+      "pod affinity over topology.kubernetes.io/zone: none of the values pool default can have holds a matching pod (matching pods: a: 0, b: 0, c: 0); also, pod affinity over kubernetes.io/hostname: none of the values pool default can have holds a matching pod
+      pool default: pod affinity over topology.kubernetes.io/zone: none of the values pool default can have holds a matching pod (matching pods: a: 0, b: 0, c: 0); pod affinity over kubernetes.io/hostname: none of the values pool default can have holds a matching pod
+      6 in 2: make the pod affinity over topology.kubernetes.io/zone a preference; and make the pod affinity over kubernetes.io/hostname a preference
+          Pod p-0 add /spec/affinity/podAffinity/preferredDuringSchedulingIgnoredDuringExecution [{"weight":100,"podAffinityTerm":{"topologyKey":"topology.kubernetes.io/zone","labelSelector":{"matchLabels":{"app":"nobody"}}}},{"weight":100,"podAffinityTerm":{"topologyKey":"kubernetes.io/hostname","labelSelector":{"matchLabels":{"app":"none"}}}}]
+          Pod p-0 remove /spec/affinity/podAffinity/requiredDuringSchedulingIgnoredDuringExecution/1
+          Pod p-0 remove /spec/affinity/podAffinity/requiredDuringSchedulingIgnoredDuringExecution/0
+      7 in 2: drop the pod affinity over topology.kubernetes.io/zone; and make the pod affinity over kubernetes.io/hostname a preference
+          Pod p-0 add /spec/affinity/podAffinity/preferredDuringSchedulingIgnoredDuringExecution [{"weight":100,"podAffinityTerm":{"topologyKey":"kubernetes.io/hostname","labelSelector":{"matchLabels":{"app":"none"}}}}]
+          Pod p-0 remove /spec/affinity/podAffinity/requiredDuringSchedulingIgnoredDuringExecution/1
+          Pod p-0 remove /spec/affinity/podAffinity/requiredDuringSchedulingIgnoredDuringExecution/0
+      7 in 2: make the pod affinity over topology.kubernetes.io/zone a preference; and drop the pod affinity over kubernetes.io/hostname
+          Pod p-0 add /spec/affinity/podAffinity/preferredDuringSchedulingIgnoredDuringExecution [{"weight":100,"podAffinityTerm":{"topologyKey":"topology.kubernetes.io/zone","labelSelector":{"matchLabels":{"app":"nobody"}}}}]
+          Pod p-0 remove /spec/affinity/podAffinity/requiredDuringSchedulingIgnoredDuringExecution/1
+          Pod p-0 remove /spec/affinity/podAffinity/requiredDuringSchedulingIgnoredDuringExecution/0
+      8 in 2: drop the pod affinity over topology.kubernetes.io/zone; and drop the pod affinity over kubernetes.io/hostname
+          Pod p-0 remove /spec/affinity/podAffinity/requiredDuringSchedulingIgnoredDuringExecution/1
+          Pod p-0 remove /spec/affinity/podAffinity/requiredDuringSchedulingIgnoredDuringExecution/0"
+    `);
+  });
+
+  it("02:X-41 02:X-40 anti-affinity of its own and of others", () => {
+    const shy = pod().label("app", "shy").apart("zone", { kind: "loud" });
+    const everywhere = ["a", "b", "c"].map((zone) => node(`n-${zone}`).zone(zone).cpu("500m").running(shy));
+    const asked = problem()
+      .nodes(...everywhere)
+      .pod(pod().cpu("1").label("kind", "loud").apart("zone", { app: "shy" }));
+    expect(said(asked)).toMatchInlineSnapshot(`
+      "pod anti-affinity over topology.kubernetes.io/zone: every value pool default can have holds a matching pod (matching pods: a: 1, b: 1, c: 1)
+      pool default: pod anti-affinity over topology.kubernetes.io/zone: every value pool default can have holds a matching pod (matching pods: a: 1, b: 1, c: 1)
+      node n-a: E-4 the pod requests cpu 1; node n-a has 0.5 left; E-6 pod anti-affinity over topology.kubernetes.io/zone: every value node n-a can have holds a matching pod (matching pods: a: 1); E-6 pod anti-affinity over topology.kubernetes.io/zone: every value node n-a can have holds a matching pod (matching pods: a: 1)
+      node n-b: E-4 the pod requests cpu 1; node n-b has 0.5 left; E-6 pod anti-affinity over topology.kubernetes.io/zone: every value node n-b can have holds a matching pod (matching pods: b: 1); E-6 pod anti-affinity over topology.kubernetes.io/zone: every value node n-b can have holds a matching pod (matching pods: b: 1)
+      node n-c: E-4 the pod requests cpu 1; node n-c has 0.5 left; E-6 pod anti-affinity over topology.kubernetes.io/zone: every value node n-c can have holds a matching pod (matching pods: c: 1); E-6 pod anti-affinity over topology.kubernetes.io/zone: every value node n-c can have holds a matching pod (matching pods: c: 1)
+      3 in 1: make the pod anti-affinity over topology.kubernetes.io/zone a preference
+          Pod p-0 add /spec/affinity/podAntiAffinity/preferredDuringSchedulingIgnoredDuringExecution [{"weight":100,"podAffinityTerm":{"topologyKey":"topology.kubernetes.io/zone","labelSelector":{"matchLabels":{"app":"shy"}}}}]
+          Pod p-0 remove /spec/affinity/podAntiAffinity/requiredDuringSchedulingIgnoredDuringExecution/0
+      4 in 1: drop the pod anti-affinity over topology.kubernetes.io/zone
+          Pod p-0 remove /spec/affinity/podAntiAffinity/requiredDuringSchedulingIgnoredDuringExecution/0
+      5 in 1: remove the label kind from the pod (other pods' anti-affinity selects it)
+          Pod p-0 remove /metadata/labels/kind
+      11 in 3: make the pod anti-affinity of default/n-a-pod-0 over topology.kubernetes.io/zone a preference; and make the pod anti-affinity of default/n-b-pod-0 over topology.kubernetes.io/zone a preference; and make the pod anti-affinity of default/n-c-pod-0 over topology.kubernetes.io/zone a preference
+          Pod n-a-pod-0 add /spec/affinity/podAntiAffinity/preferredDuringSchedulingIgnoredDuringExecution [{"weight":100,"podAffinityTerm":{"topologyKey":"topology.kubernetes.io/zone","labelSelector":{"matchLabels":{"kind":"loud"}}}}]
+          Pod n-b-pod-0 add /spec/affinity/podAntiAffinity/preferredDuringSchedulingIgnoredDuringExecution [{"weight":100,"podAffinityTerm":{"topologyKey":"topology.kubernetes.io/zone","labelSelector":{"matchLabels":{"kind":"loud"}}}}]
+          Pod n-c-pod-0 add /spec/affinity/podAntiAffinity/preferredDuringSchedulingIgnoredDuringExecution [{"weight":100,"podAffinityTerm":{"topologyKey":"topology.kubernetes.io/zone","labelSelector":{"matchLabels":{"kind":"loud"}}}}]
+          Pod n-a-pod-0 remove /spec/affinity/podAntiAffinity/requiredDuringSchedulingIgnoredDuringExecution/0
+          Pod n-b-pod-0 remove /spec/affinity/podAntiAffinity/requiredDuringSchedulingIgnoredDuringExecution/0
+          Pod n-c-pod-0 remove /spec/affinity/podAntiAffinity/requiredDuringSchedulingIgnoredDuringExecution/0"
+    `);
+  });
+
+  it("02:N-3a 02:W-2 volumes: bound elsewhere, and a class that allows other zones", () => {
+    const asked = problem()
+      .pools(nodePool().zones("a"))
+      .volumes({ claim: "data", zones: [["b"]] }, { claim: "late", zones: [["c"]], isUnbound: true })
+      .pod(pod().cpu("1").volume("data").volume("late"));
+    expect(said(asked)).toMatchInlineSnapshot(`
+      "its volume requires topology.kubernetes.io/zone DoesNotExist, but pool default has In [a]
+      pool default: its volume requires topology.kubernetes.io/zone DoesNotExist, but pool default has In [a]
+      4 in 1: allow topology.kubernetes.io/zone a in storage class class-of-late (allowedTopologies)
+          StorageClass class-of-late add /allowedTopologies/0/matchLabelExpressions/0/values/- "a"
+      4 in 1: allow topology.kubernetes.io/zone b in storage class class-of-late (allowedTopologies)
+          StorageClass class-of-late add /allowedTopologies/0/matchLabelExpressions/0/values/- "b"
+      6 in 1: recreate volume volume-of-data with topology.kubernetes.io/zone a
+          PersistentVolume volume-of-data replace /spec/nodeAffinity/required/nodeSelectorTerms/0/matchExpressions/0 {"key":"topology.kubernetes.io/zone","operator":"In","values":["a"]}
+      6 in 1: recreate volume volume-of-data with topology.kubernetes.io/zone c
+          PersistentVolume volume-of-data replace /spec/nodeAffinity/required/nodeSelectorTerms/0/matchExpressions/0 {"key":"topology.kubernetes.io/zone","operator":"In","values":["c"]}
+      7 in 1: drop volume data from the pod
+          Pod p-0 remove /spec/volumes/0
+      7 in 1: drop volume late from the pod
+          Pod p-0 remove /spec/volumes/1
+      8.01 in 2: allow topology.kubernetes.io/zone b in pool default; and recreate volume volume-of-data with topology.kubernetes.io/zone a
+          NodePool default add /spec/template/spec/requirements/0/values/- "b"
+          PersistentVolume volume-of-data replace /spec/nodeAffinity/required/nodeSelectorTerms/0/matchExpressions/0 {"key":"topology.kubernetes.io/zone","operator":"In","values":["a"]}
+      8.01 in 2: drop the requirement on topology.kubernetes.io/zone from pool default; and allow topology.kubernetes.io/zone b in storage class class-of-late (allowedTopologies)
+          StorageClass class-of-late add /allowedTopologies/0/matchLabelExpressions/0/values/- "b"
+          NodePool default remove /spec/template/spec/requirements/0
+      8.02 in 2: allow topology.kubernetes.io/zone c in pool default; and recreate volume volume-of-data with topology.kubernetes.io/zone a
+          NodePool default add /spec/template/spec/requirements/0/values/- "c"
+          PersistentVolume volume-of-data replace /spec/nodeAffinity/required/nodeSelectorTerms/0/matchExpressions/0 {"key":"topology.kubernetes.io/zone","operator":"In","values":["a"]}
+      10.01 in 2: drop the requirement on topology.kubernetes.io/zone from pool default; and recreate volume volume-of-data with topology.kubernetes.io/zone c
+          PersistentVolume volume-of-data replace /spec/nodeAffinity/required/nodeSelectorTerms/0/matchExpressions/0 {"key":"topology.kubernetes.io/zone","operator":"In","values":["c"]}
+          NodePool default remove /spec/template/spec/requirements/0
+      14 in 2: drop volume data from the pod; and drop volume late from the pod
+          Pod p-0 remove /spec/volumes/1
+          Pod p-0 remove /spec/volumes/0"
+    `);
+  });
+
+  it("02:E-4 host ports and volume limits of existing nodes", () => {
+    const asked = problem()
+      .pools(nodePool().taint("x:NoSchedule"))
+      .nodes(
+        node("full").cpu("4").running(pod().hostPort(80)),
+        node("tight").cpu("4").volumeLimit("disk.example.com", 0),
+      )
+      .volumes({ claim: "data" })
+      .pod(pod().cpu("1").hostPort(80).volume("data"));
+    expect(said(asked)).toMatchInlineSnapshot(`
+      "the pod does not tolerate the taint x:NoSchedule of pool default
+      pool default: the pod does not tolerate the taint x:NoSchedule of pool default
+      node full: E-3 host port 80/TCP of node full is taken by default/full-pod-0
+      node tight: E-2 node tight can attach 0 volumes of driver disk.example.com; with this pod it would have 1
+      1 in 1: add a toleration for x:NoSchedule to the pod
+          Pod p-0 add /spec/tolerations [{"key":"x","operator":"Exists","effect":"NoSchedule"}]
+      3.5 in 1: drop the pod's host ports
+          Pod p-0 remove /spec/containers/0/ports/0/hostPort
+      4 in 1: remove the taint x:NoSchedule from pool default
+          NodePool default remove /spec/template/spec/taints/0"
+    `);
+  });
+
+  it("02:F-2 02:T-6 minValues that cannot be had, and a pool that matches nothing", () => {
+    const asked = problem()
+      .types(instanceType("one"), instanceType("two").cpu(8))
+      .pools(nodePool("few").minValues("type", 2), nodePool("none").zones("z9"))
+      .pod(pod().cpu("6"));
+    expect(said(asked)).toMatchInlineSnapshot(`
+      "none of 2 pools fits; nearest: pool few requires 2 values of node.kubernetes.io/instance-type (minValues); only 1 would be left
+      pool few: pool few requires 2 values of node.kubernetes.io/instance-type (minValues); only 1 would be left
+      pool none: the requirements of pool none match no available instance type
+      2 in 1: allow topology.kubernetes.io/zone a in pool none
+          NodePool none add /spec/template/spec/requirements/0/values/- "a"
+      2 in 1: lower minValues of node.kubernetes.io/instance-type in pool few from 2 to 1
+          NodePool few replace /spec/template/spec/requirements/0/minValues 1
+      2.01 in 1: allow topology.kubernetes.io/zone b in pool none
+          NodePool none add /spec/template/spec/requirements/0/values/- "b"
+      4 in 1: drop minValues of node.kubernetes.io/instance-type from pool few
+          NodePool few remove /spec/template/spec/requirements/0/minValues
+      4 in 1: drop the requirement on topology.kubernetes.io/zone from pool none
+          NodePool none remove /spec/template/spec/requirements/0
+      6.02 in 2: allow topology.kubernetes.io/zone a in pool none; and lower the cpu request of container app to 4
+          NodePool none add /spec/template/spec/requirements/0/values/- "a"
+          Pod p-0 replace /spec/containers/0/resources/requests/cpu "4"
+      6.03 in 2: allow topology.kubernetes.io/zone b in pool none; and lower the cpu request of container app to 4
+          NodePool none add /spec/template/spec/requirements/0/values/- "b"
+          Pod p-0 replace /spec/containers/0/resources/requests/cpu "4"
+      8.02 in 2: drop the requirement on topology.kubernetes.io/zone from pool none; and lower the cpu request of container app to 4
+          Pod p-0 replace /spec/containers/0/resources/requests/cpu "4"
+          NodePool none remove /spec/template/spec/requirements/0"
+    `);
+  });
+
+  it("02:D-1 resource claims", () => {
+    expect(said(problem().pod(pod().cpu("1").resourceClaim("gpu")))).toMatchInlineSnapshot(`
+      "the pod has resource claims (Dynamic Resource Allocation), which are not supported
+      4 in 1: drop the pod's resource claims
+          Pod p-0 remove /spec/resourceClaims"
+    `);
+  });
+
+  it("02:N-1 02:N-2 02:F-1 several things at once, at several pools", () => {
+    const asked = problem()
+      .types(instanceType("m").cpu(4))
+      .pools(nodePool("far").taint("x:NoSchedule").zones("a").weight(9), nodePool("near"))
+      .pod(pod().cpu("4100m").on("zone", "b").on(labels.arch, "arm64"));
+    expect(said(asked)).toMatchInlineSnapshot(`
+      "none of 2 pools fits; nearest: the pod requests cpu 4.1; the nearest otherwise suitable type of pool near, m, offers 4
+      pool near: the pod requests cpu 4.1; the nearest otherwise suitable type of pool near, m, offers 4
+      pool far: the pod does not tolerate the taint x:NoSchedule of pool far; the pod requires topology.kubernetes.io/zone In [b], but pool far has In [a]; no instance type of pool far is large enough
+      2.146 in 1: lower the cpu request of container app to 4
+          Pod p-0 replace /spec/containers/0/resources/requests/cpu "4"
+      4.156 in 2: change topology.kubernetes.io/zone in the pod's node selector from b to a; and lower the cpu request of container app to 4
+          Pod p-0 replace /spec/nodeSelector/topology.kubernetes.io~1zone "a"
+          Pod p-0 replace /spec/containers/0/resources/requests/cpu "4"
+      4.166 in 2: change topology.kubernetes.io/zone in the pod's node selector from b to c; and lower the cpu request of container app to 4
+          Pod p-0 replace /spec/nodeSelector/topology.kubernetes.io~1zone "c"
+          Pod p-0 replace /spec/containers/0/resources/requests/cpu "4"
+      5.156 in 2: drop topology.kubernetes.io/zone from the pod's node selector; and lower the cpu request of container app to 4
+          Pod p-0 replace /spec/containers/0/resources/requests/cpu "4"
+          Pod p-0 remove /spec/nodeSelector/topology.kubernetes.io~1zone
+      5.146 in 3: add a toleration for x:NoSchedule to the pod; and change topology.kubernetes.io/zone in the pod's node selector from b to a; and lower the cpu request of container app to 4
+          Pod p-0 add /spec/tolerations [{"key":"x","operator":"Exists","effect":"NoSchedule"}]
+          Pod p-0 replace /spec/nodeSelector/topology.kubernetes.io~1zone "a"
+          Pod p-0 replace /spec/containers/0/resources/requests/cpu "4"
+      5.156 in 3: add a toleration for x:NoSchedule to the pod; and allow topology.kubernetes.io/zone b in pool far; and lower the cpu request of container app to 4
+          Pod p-0 add /spec/tolerations [{"key":"x","operator":"Exists","effect":"NoSchedule"}]
+          NodePool far add /spec/template/spec/requirements/0/values/- "b"
+          Pod p-0 replace /spec/containers/0/resources/requests/cpu "4"
+      6.146 in 3: add a toleration for x:NoSchedule to the pod; and drop topology.kubernetes.io/zone from the pod's node selector; and lower the cpu request of container app to 4
+          Pod p-0 add /spec/tolerations [{"key":"x","operator":"Exists","effect":"NoSchedule"}]
+          Pod p-0 replace /spec/containers/0/resources/requests/cpu "4"
+          Pod p-0 remove /spec/nodeSelector/topology.kubernetes.io~1zone
+      7.156 in 3: add a toleration for x:NoSchedule to the pod; and drop the requirement on topology.kubernetes.io/zone from pool far; and lower the cpu request of container app to 4
+          Pod p-0 add /spec/tolerations [{"key":"x","operator":"Exists","effect":"NoSchedule"}]
+          Pod p-0 replace /spec/containers/0/resources/requests/cpu "4"
+          NodePool far remove /spec/template/spec/requirements/0
+      8.146 in 3: remove the taint x:NoSchedule from pool far; and change topology.kubernetes.io/zone in the pod's node selector from b to a; and lower the cpu request of container app to 4
+          Pod p-0 replace /spec/nodeSelector/topology.kubernetes.io~1zone "a"
+          Pod p-0 replace /spec/containers/0/resources/requests/cpu "4"
+          NodePool far remove /spec/template/spec/taints/0
+      8.156 in 3: remove the taint x:NoSchedule from pool far; and allow topology.kubernetes.io/zone b in pool far; and lower the cpu request of container app to 4
+          NodePool far add /spec/template/spec/requirements/0/values/- "b"
+          Pod p-0 replace /spec/containers/0/resources/requests/cpu "4"
+          NodePool far remove /spec/template/spec/taints/0
+      9.146 in 3: remove the taint x:NoSchedule from pool far; and drop topology.kubernetes.io/zone from the pod's node selector; and lower the cpu request of container app to 4
+          Pod p-0 replace /spec/containers/0/resources/requests/cpu "4"
+          NodePool far remove /spec/template/spec/taints/0
+          Pod p-0 remove /spec/nodeSelector/topology.kubernetes.io~1zone
+      10.156 in 3: remove the taint x:NoSchedule from pool far; and drop the requirement on topology.kubernetes.io/zone from pool far; and lower the cpu request of container app to 4
+          Pod p-0 replace /spec/containers/0/resources/requests/cpu "4"
+          NodePool far remove /spec/template/spec/taints/0
+          NodePool far remove /spec/template/spec/requirements/0
+      7.166 in 4: add a toleration for x:NoSchedule to the pod; and allow topology.kubernetes.io/zone c in pool far; and change topology.kubernetes.io/zone in the pod's node selector from b to c; and lower the cpu request of container app to 4
+          Pod p-0 add /spec/tolerations [{"key":"x","operator":"Exists","effect":"NoSchedule"}]
+          NodePool far add /spec/template/spec/requirements/0/values/- "c"
+          Pod p-0 replace /spec/nodeSelector/topology.kubernetes.io~1zone "c"
+          Pod p-0 replace /spec/containers/0/resources/requests/cpu "4"
+      10.166 in 4: add a toleration for x:NoSchedule to the pod; and drop the requirement on topology.kubernetes.io/zone from pool far; and drop topology.kubernetes.io/zone from the pod's node selector; and lower the cpu request of container app to 4
+          Pod p-0 add /spec/tolerations [{"key":"x","operator":"Exists","effect":"NoSchedule"}]
+          Pod p-0 replace /spec/containers/0/resources/requests/cpu "4"
+          NodePool far remove /spec/template/spec/requirements/0
+          Pod p-0 remove /spec/nodeSelector/topology.kubernetes.io~1zone
+      10.166 in 4: remove the taint x:NoSchedule from pool far; and allow topology.kubernetes.io/zone c in pool far; and change topology.kubernetes.io/zone in the pod's node selector from b to c; and lower the cpu request of container app to 4
+          NodePool far add /spec/template/spec/requirements/0/values/- "c"
+          Pod p-0 replace /spec/nodeSelector/topology.kubernetes.io~1zone "c"
+          Pod p-0 replace /spec/containers/0/resources/requests/cpu "4"
+          NodePool far remove /spec/template/spec/taints/0
+      13.166 in 4: remove the taint x:NoSchedule from pool far; and drop the requirement on topology.kubernetes.io/zone from pool far; and drop topology.kubernetes.io/zone from the pod's node selector; and lower the cpu request of container app to 4
+          Pod p-0 replace /spec/containers/0/resources/requests/cpu "4"
+          NodePool far remove /spec/template/spec/taints/0
+          NodePool far remove /spec/template/spec/requirements/0
+          Pod p-0 remove /spec/nodeSelector/topology.kubernetes.io~1zone"
+    `);
+  });
+});
