@@ -17,12 +17,12 @@ class CountingTrigger extends ProvisioningTrigger {
   }
 }
 
-function waitingPod(index: number, reason = "Unschedulable"): KubeObject {
+function waitingPod(index: number, reason = "Unschedulable", resourceVersion = "1"): KubeObject {
   const conditions = [{ type: "PodScheduled", status: "False", reason }];
   return {
     apiVersion: "v1",
     kind: "Pod",
-    metadata: { name: `pod-${index}`, namespace: "default", uid: `uid-${index}` },
+    metadata: { name: `pod-${index}`, namespace: "default", uid: `uid-${index}`, resourceVersion },
     spec: {},
     status: { conditions },
   };
@@ -75,7 +75,7 @@ it("02:P-10 pods that have a place, or are gone, are not asked about", async () 
   view.onWatchUpdate(waitingPod(3, "SchedulingGated"));
   await clock.advance(1_000);
 
-  view.onWatchUpdate({ ...waitingPod(1), spec: { nodeName: "node-1" } });
+  view.onWatchUpdate({ ...waitingPod(1, "", "2"), spec: { nodeName: "node-1" } });
   view.onWatchDelete(waitingPod(2));
   await clock.advance(60_000);
 
