@@ -31,7 +31,7 @@ export const buffers: readonly Story[] = [
     run: async (cluster) => {
       await cluster.apply(kwokClass, fours, chunk, buffer({ podTemplateRef: { name: "chunk" }, replicas: 2 }));
       await cluster.until("two nodes", settled(cluster, 2));
-      await cluster.until("it is warm", isWarm(cluster));
+      await cluster.until("it is warm", isWarm(cluster), 15); // by the next round, not the buffer's next poll
       const found = await cluster.get(karpenterTypes.CapacityBuffer, "spare");
       expect(found?.status).toMatchObject({ replicas: 2, podTemplateRef: { name: "chunk" } });
       expect(conditionOf(found ?? {}, "ReadyForProvisioning")).toMatchObject({ status: "True", reason: "Resolved" });

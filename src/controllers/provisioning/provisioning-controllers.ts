@@ -11,8 +11,8 @@ import { provision, provisionerName, type RoundOptions } from "./round.ts";
 import { selectorOwnerKinds } from "./round-problem.ts";
 import { nodeTriggerController, podTriggerController } from "./trigger-controllers.ts";
 
-/** How soon an unfinished round is tried again while the state is not synced. */
-const unfinishedRetryMs = 1_000;
+/** How soon a round that nobody triggers again is tried again while the state is not synced. */
+const unsyncedRetryMs = 1_000;
 /**
  * The round after one that timed out gets twice the budget, up to this many: it must first place again the pods of the
  * last one, which still wait for their nodes. With a budget of five seconds this is a minute. (02:Q-9)
@@ -36,7 +36,7 @@ function provisionerController(dependencies: ControllerDependencies): Controller
 }
 
 async function runRounds(context: KarpenterContext, signal: AbortSignal): Promise<void> {
-  const { clock, settings, trigger, cluster } = context;
+  const { clock, settings, trigger, cluster, bufferPods } = context;
   const warnedPods = new ExpiringMap<true>(clock);
   const batcher = new Batcher({ trigger, clock, idleMs: settings.batchIdleMs, maxMs: settings.batchMaxMs });
   let budgetCount = 1;
@@ -45,9 +45,10 @@ async function runRounds(context: KarpenterContext, signal: AbortSignal): Promis
       const isUnfinished = await runRound({ budgetCount, warnedPods }, context);
       budgetCount = isUnfinished ? Math.min(2 * budgetCount, maxBudgetCount) : 1;
       if (isUnfinished) trigger.fire(provisionerName);
-    } else if (budgetCount > 1) {
-      // Not synced: the round is skipped and its pods trigger again; an unfinished one need not wait for that. (02:P-21)
-      clock.setTimer(unfinishedRetryMs, () => trigger.fire(provisionerName));
+    } else if (budgetCount > 1 || bufferPods.all().length > 0) {
+      // Not synced: the round is skipped and its pods trigger again. An unfinished one need not wait for that, and the
+      // virtual pods of buffers cannot. (02:P-21)
+      clock.setTimer(unsyncedRetryMs, () => trigger.fire(provisionerName));
     }
   }
 }

@@ -83,6 +83,17 @@ it("02:B-7 the round after the one that made its nodes finds a buffer provisione
   expect(await provisioning()).toMatchObject({ status: "True", reason: "FitsExistingCapacity" });
 });
 
+it("02:P-21 a buffer's round that finds the state not synced is tried again, as its pods trigger none", async () => {
+  const { fire, provisioning, claims, launchAll, join, pass } = await buffered(3);
+  await fire();
+  await pass(5); // the claim is not launched: the next round must wait (02:S-13)
+  expect(await provisioning()).toMatchObject({ status: "False" });
+  await launchAll();
+  await join((await claims())[0] as never);
+  await pass(3);
+  expect(await provisioning()).toMatchObject({ status: "True", reason: "FitsExistingCapacity" });
+});
+
 it("02:B-7 a buffer that cannot be kept says so, and no event does", async () => {
   const { fire, provisioning, events, logged, metrics } = await buffered(2, { types: [instanceType("tiny").cpu(0.5)] });
 
