@@ -18,7 +18,7 @@ type Program = (context: Record<string, unknown>) => unknown;
 const maxCompiledCharacters = 2_000_000;
 
 /** An outcome and what it cost. */
-export interface MeteredOutcome {
+interface MeteredOutcome {
   readonly outcome: CelOutcome;
   readonly cost: number;
 }
