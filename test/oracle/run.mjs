@@ -1,11 +1,12 @@
-// Bundles the program that makes expected answers anew and runs it: Node 20 does not read TypeScript.
+// Bundles a program that asks the oracle, by its name in this folder, and runs it: Node 20 does not read TypeScript.
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
-const outfile = fileURLToPath(new URL("../../node_modules/.cache/oracle/expect.mjs", import.meta.url));
+const [program = "expect", ...args] = process.argv.slice(2);
+const outfile = fileURLToPath(new URL(`../../node_modules/.cache/oracle/${program}.mjs`, import.meta.url));
 await build({
-  entryPoints: [fileURLToPath(new URL("expect.ts", import.meta.url))],
+  entryPoints: [fileURLToPath(new URL(`${program}.ts`, import.meta.url))],
   outfile,
   bundle: true,
   platform: "node",
@@ -13,8 +14,11 @@ await build({
   target: "node20",
   sourcemap: "inline",
   logLevel: "warning",
+  external: ["highs", "vitest", "@kubernetes/client-node"],
+  // CommonJS packages inside still ask for `require`.
+  banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
 });
-const child = spawn(process.execPath, [outfile, ...process.argv.slice(2)], { stdio: "inherit" });
+const child = spawn(process.execPath, [outfile, ...args], { stdio: "inherit" });
 child.on("exit", (code) => {
   process.exitCode = code ?? 1;
 });

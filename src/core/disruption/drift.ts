@@ -5,6 +5,7 @@ import { BudgetTickets } from "./budgets.ts";
 import { type DisruptionCandidate, verdictOn } from "./candidate.ts";
 import { candidatePrice, type DisruptionCommand, disruptionCommand } from "./command.ts";
 import type { MethodInput, MethodOutcome } from "./method.ts";
+import type { DisruptionSnapshot } from "./snapshot.ts";
 import { afterResume, notReached } from "./sweep.ts";
 import type { DecisionCause, NodeVerdict } from "./verdict.ts";
 
@@ -17,16 +18,12 @@ export function* drift(input: MethodInput): Steps<MethodOutcome> {
   let command: DisruptionCommand | undefined;
   for (const [index, candidate] of ordered.entries()) {
     const isOver = command !== undefined && sweep === "first";
-    if (isOver || !searchBudget.mayContinue()) {
+    const cause = tickets.isLeft(candidate) ? heldBackCause(candidate, snapshot) : tickets.causeFor(candidate);
+    if (isOver || (cause === undefined && !searchBudget.mayContinue())) {
       const rest = notReached(ordered.slice(index), isOver ? "command-found" : "search-budget");
       return outcomeOf(command, [...verdicts, ...rest.verdicts], rest.stoppedAt);
     }
-    const untilMs = snapshot.heldBackPools.get(candidate.pool.name) ?? 0;
-    const found = !tickets.isLeft(candidate)
-      ? tickets.causeFor(candidate)
-      : untilMs > snapshot.nowMs
-        ? ({ code: "held-back", pool: candidate.pool.name, untilMs } as const)
-        : yield* replacementOf(candidate, input);
+    const found = cause ?? (yield* replacementOf(candidate, input));
     if ("code" in found) {
       verdicts.push(verdictOn(candidate, found));
       continue;
@@ -36,6 +33,12 @@ export function* drift(input: MethodInput): Steps<MethodOutcome> {
     command ??= found;
   }
   return outcomeOf(command, verdicts);
+}
+
+/** After a replacement failed, the pool waits, so that others have their turn. (03:D-32b) */
+function heldBackCause({ pool }: DisruptionCandidate, snapshot: DisruptionSnapshot): DecisionCause | undefined {
+  const untilMs = snapshot.heldBackPools.get(pool.name) ?? 0;
+  return untilMs > snapshot.nowMs ? { code: "held-back", pool: pool.name, untilMs } : undefined;
 }
 
 function outcomeOf(

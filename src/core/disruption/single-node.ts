@@ -5,6 +5,7 @@ import { bySavingsRatio, type DisruptionCandidate, verdictOn } from "./candidate
 import type { DisruptionCommand } from "./command.ts";
 import { type ConsolidationResult, consolidate } from "./consolidate.ts";
 import type { ConsolidationMove, MethodInput, MethodOutcome, SearchPosition } from "./method.ts";
+import { CapacityBounds } from "./necessary-conditions.ts";
 import { afterResume, notReached } from "./sweep.ts";
 import type { DecisionCause, NodeVerdict } from "./verdict.ts";
 
@@ -17,15 +18,16 @@ export function* singleNodeConsolidation(input: MethodInput): Steps<MethodOutcom
   const moves: ConsolidationMove[] = [];
   let command: DisruptionCommand | undefined;
   let stoppedAt: SearchPosition | undefined;
+  const rejects = quickRejection(input);
   for (const [index, candidate] of ordered.entries()) {
     const isOver = command !== undefined && sweep === "first";
-    if (isOver || !searchBudget.mayContinue()) {
+    const cause = tickets.isLeft(candidate) ? rejects(candidate) : tickets.causeFor(candidate);
+    if (isOver || (cause === undefined && !searchBudget.mayContinue())) {
       const rest = notReached(ordered.slice(index), isOver ? "command-found" : "search-budget");
       verdicts.push(...rest.verdicts);
       stoppedAt = rest.stoppedAt;
       break;
     }
-    const cause = tickets.isLeft(candidate) ? scoreCause(candidate, input) : tickets.causeFor(candidate);
     const result: ConsolidationResult =
       cause === undefined
         ? yield* consolidate("single-node-consolidation", [candidate], input)
@@ -43,10 +45,19 @@ export function* singleNodeConsolidation(input: MethodInput): Steps<MethodOutcom
   return { commands: command === undefined ? [] : [command], verdicts, isHeldBackByBudget, stoppedAt, moves };
 }
 
-/** A node whose deletion alone would be rejected is not simulated. (03:B-6) */
-function scoreCause(candidate: DisruptionCandidate, { totals }: MethodInput): DecisionCause | undefined {
-  const rejected = rejectedEvenIfDeleted(candidate, totals);
-  return rejected && { code: "score", scores: [rejected] };
+/**
+ * What rules a node out without a simulation: its deletion alone would be rejected, or, by default, the cluster has
+ * certainly no room for its pods. (03:B-6, 03 §10.2-3)
+ */
+function quickRejection({
+  totals,
+  snapshot,
+}: MethodInput): (candidate: DisruptionCandidate) => DecisionCause | undefined {
+  const bounds = snapshot.mode === "upstream" ? undefined : new CapacityBounds(snapshot);
+  return (candidate) => {
+    const rejected = rejectedEvenIfDeleted(candidate, totals);
+    return rejected === undefined ? bounds?.causeAgainst(candidate) : { code: "score", scores: [rejected] };
+  };
 }
 
 /**

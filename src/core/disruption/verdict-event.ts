@@ -63,6 +63,8 @@ function unconsolidatableMessage(verdict: NodeVerdict): string | undefined {
       return `Node "${verdict.node}" has buffer pods`;
     case "needs-more-nodes":
       return `Can't remove without creating ${verdict.newNodes.length} candidates`;
+    case "no-room":
+      return `Not all pods would schedule, there is not enough ${verdict.resource} for them`;
     case "no-cheaper-type":
       return "Can't replace with a cheaper node";
     case "min-values":
