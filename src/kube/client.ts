@@ -23,6 +23,8 @@ export interface ListOptions {
   readonly limit?: number | undefined;
   readonly continue?: string | undefined;
   readonly resourceVersion?: string | undefined;
+  /** Aborts the request: a process that stops does not wait for a list. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface ObjectList<T extends KubeObject> {

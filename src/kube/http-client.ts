@@ -30,7 +30,7 @@ export function httpClient(options: HttpClientOptions): KubeClient {
 
     list: async <T extends KubeObject>(type: ResourceType, listOptions: ListOptions = {}) => {
       const path = collectionPath(type, listOptions.namespace) + listQuery(listOptions);
-      return objectList<T>(type, await restClient.json({ type, method: "GET", path }));
+      return objectList<T>(type, await restClient.json({ type, method: "GET", path }, listOptions.signal));
     },
 
     watch: (type, watchOptions) => watch(restClient, type, watchOptions),

@@ -145,7 +145,8 @@ export class Informer<T extends KubeObject, P> {
       this.#isRestored = false;
     }
     try {
-      const page = await kube.list<T>(type, { ...this.#selectors(), limit: pageSize, continue: state.continue });
+      const options = { ...this.#selectors(), limit: pageSize, continue: state.continue, signal };
+      const page = await kube.list<T>(type, options);
       for (const item of page.items) {
         if (signal.aborted) break;
         const entry = this.#decode(item);
@@ -161,6 +162,7 @@ export class Informer<T extends KubeObject, P> {
       await this.#sync(signal);
       return { kind: "watching", resourceVersion: page.resourceVersion };
     } catch (error) {
+      if (signal.aborted) return { kind: "stopped" };
       this.#report({ kind: "list-failed", error });
       // After "expired" the pages read so far cannot be continued.
       return this.#retry(error, this.#needsRelist(error) ? startOfList : state);

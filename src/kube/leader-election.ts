@@ -1,4 +1,4 @@
-import { onAbort, whenAborted } from "../util/abort.ts";
+import { onAbort, unlessAborted, whenAborted } from "../util/abort.ts";
 import type { Clock, Timer } from "../util/clock.ts";
 import type { Random } from "../util/random.ts";
 import { rfc3339Micro } from "../util/timestamp.ts";
@@ -88,7 +88,7 @@ class LeaderElector {
   async acquire(signal: AbortSignal): Promise<boolean> {
     const { clock, random, retryPeriodMs } = this.#options;
     while (!signal.aborted) {
-      if ((await this.#tryAcquireOrRenew()) && this.#remainingMs > 0) return true;
+      if ((await this.#tryAcquireOrRenew(signal)) && this.#remainingMs > 0) return true;
       await clock.sleep(retryPeriodMs * (1 + random.next() * jitter), signal).catch(() => {});
     }
     return false;
@@ -117,7 +117,7 @@ class LeaderElector {
     while (!ended.aborted) {
       await clock.sleep(retryPeriodMs, ended).catch(() => {});
       if (ended.aborted) return;
-      if ((await this.#tryAcquireOrRenew()) && !ended.aborted) renewed();
+      if ((await this.#tryAcquireOrRenew(ended)) && !ended.aborted) renewed();
     }
   }
 
@@ -136,24 +136,25 @@ class LeaderElector {
   }
 
   /** Acquires or renews the lease where possible; failures are reported and retried. */
-  async #tryAcquireOrRenew(): Promise<boolean> {
+  async #tryAcquireOrRenew(signal: AbortSignal): Promise<boolean> {
     try {
-      const sentAt = await this.#acquireOrRenew();
+      const sentAt = await this.#acquireOrRenew(signal);
       if (sentAt === undefined) return false;
       this.#renewSentAt = sentAt;
       return true;
     } catch (error) {
+      if (signal.aborted) return false;
       if (!isKubeError(error, "conflict", "already-exists")) this.#options.onError?.(error); // otherwise another candidate was faster
       return false;
     }
   }
 
   /** When the successful request was sent; undefined if another candidate holds the lease. */
-  async #acquireOrRenew(): Promise<number | undefined> {
+  async #acquireOrRenew(signal: AbortSignal): Promise<number | undefined> {
     const { kube, lease: key, clock } = this.#options;
     let lease: Lease;
     try {
-      lease = await kube.get<Lease>(builtInTypes.Lease, key);
+      lease = await unlessAborted(kube.get<Lease>(builtInTypes.Lease, key), signal);
     } catch (error) {
       if (!isKubeError(error, "not-found")) throw error;
       return this.#send(() => kube.create<Lease>(builtInTypes.Lease, this.#newLease()));

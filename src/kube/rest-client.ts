@@ -67,12 +67,12 @@ export class RestClient {
   }
 
   /** The complete response body. */
-  async json(request: ApiRequest): Promise<unknown> {
-    await this.#options.waitForRateLimit?.();
-    const release = await this.#calls.acquire();
-    const deadline = this.#deadline(request);
+  async json(request: ApiRequest, signal?: AbortSignal): Promise<unknown> {
+    await this.#options.waitForRateLimit?.(signal);
+    const release = await this.#calls.acquire(signal);
+    const deadline = this.#deadline(request, signal);
     try {
-      const response = await this.#open(request, deadline);
+      const response = await this.#open(request, deadline, { isWatch: false });
       const body = parseJsonOrText(await readText(response.body));
       if (response.status >= 300) throw responseError(request, response, body);
       if (typeof body === "string")
@@ -91,7 +91,7 @@ export class RestClient {
     await this.#options.waitForRateLimit?.(signal);
     const deadline = this.#deadline(request, signal);
     try {
-      const response = await this.#open(request, deadline);
+      const response = await this.#open(request, deadline, { isWatch: true });
       if (response.status >= 300)
         throw responseError(request, response, parseJsonOrText(await readText(response.body)));
       return withKubeErrors(response.body, deadline);
@@ -102,7 +102,11 @@ export class RestClient {
     }
   }
 
-  async #open(request: ApiRequest, { signal, isWatch }: Deadline): Promise<TransportResponse> {
+  async #open(
+    request: ApiRequest,
+    { signal }: Deadline,
+    { isWatch }: Pick<RequestOutcome, "isWatch">,
+  ): Promise<TransportResponse> {
     const { type, method, subresource } = request;
     const startedAt = this.#clock.now();
     let httpStatus: number | undefined;
@@ -132,7 +136,6 @@ export class RestClient {
 
 interface Deadline {
   readonly signal: AbortSignal;
-  readonly isWatch: boolean;
   readonly cancel: () => void;
   /** Turns any failure of the request into a KubeError. */
   readonly toKubeError: (error: unknown) => unknown;
@@ -158,7 +161,7 @@ function startDeadline({ clock, ms, what, parentSignal }: DeadlineOptions): Dead
     });
   };
   const signal = parentSignal === undefined ? timeout.signal : AbortSignal.any([parentSignal, timeout.signal]);
-  return { signal, isWatch: parentSignal !== undefined, cancel: () => timer.cancel(), toKubeError };
+  return { signal, cancel: () => timer.cancel(), toKubeError };
 }
 
 /** The body; a connection that breaks becomes a KubeError. */

@@ -20,9 +20,11 @@ export function crdsServed({ client, clock, log, signal }: CrdsServedOptions): (
     let lastMessage = "";
     while (!isServed && !signal.aborted) {
       try {
-        for (const type of [karpenterTypes.NodePool, karpenterTypes.NodeClaim]) await client.list(type, { limit: 1 });
+        for (const type of [karpenterTypes.NodePool, karpenterTypes.NodeClaim])
+          await client.list(type, { limit: 1, signal });
         isServed = true;
       } catch (error) {
+        if (signal.aborted) return;
         const text = errorMessage(error);
         if (text !== lastMessage) log.error("not ready: NodePools and NodeClaims cannot be listed", { error });
         lastMessage = text; // the same error is logged once

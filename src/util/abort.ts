@@ -8,6 +8,20 @@ export function onAbort(signal: AbortSignal, run: () => void): () => void {
   return () => signal.removeEventListener("abort", run);
 }
 
+/** The result of a call; rejects with the signal's reason when it aborts first. The call goes on without anybody waiting. */
+export async function unlessAborted<T>(call: Promise<T>, signal: AbortSignal): Promise<T> {
+  let stopListening: () => void = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    stopListening = onAbort(signal, () => reject(signal.reason));
+  });
+  try {
+    return await Promise.race([call, aborted]);
+  } finally {
+    stopListening();
+    call.catch(() => {});
+  }
+}
+
 /** Resolves when the signal aborts. */
 export function whenAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => onAbort(signal, resolve));

@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -157,6 +159,63 @@ describe("karpenter run", () => {
     expect(await run.ended).toBe(2);
     expect(run.stderr()).toBe(
       "error: cannot infer the provider: the cluster has node classes of kwok, aws; set --provider kwok|aws|azure\n",
+    );
+  });
+
+  describe("the first SIGTERM ends it", () => {
+    /** A server that answers with this, or never. */
+    async function strangeServer(answer: ((path: string) => number) | undefined) {
+      const asked: string[] = [];
+      const waiting = new Set<() => void>();
+      const server = createServer((request, response) => {
+        asked.push(request.url ?? "");
+        for (const look of [...waiting]) look();
+        if (answer !== undefined) response.writeHead(answer(request.url ?? "")).end("{}");
+      });
+      server.listen(0, "127.0.0.1");
+      await once(server, "listening");
+      const { port } = server.address() as AddressInfo;
+      const path = join(folder, `kubeconfig-${port}`);
+      writeFileSync(path, plane.kubeconfig.replaceAll(plane.url, `http://127.0.0.1:${port}`));
+      return {
+        args: ["--kubeconfig", path, "--leader-election-namespace", lease.namespace, ...loopback],
+        asked: (part: string): Promise<void> =>
+          new Promise((resolve) => {
+            const look = (): void => {
+              if (asked.some((one) => one.includes(part))) resolve();
+            };
+            waiting.add(look);
+            look();
+          }),
+        close: () => {
+          server.closeAllConnections();
+          server.close();
+        },
+      };
+    }
+    const alone = "--disable-leader-election";
+    const kwok = ["--provider", "kwok"];
+
+    it.each<[string, readonly string[], string, ((path: string) => number) | undefined]>([
+      ["while it finds out the provider", [], "nodeclasses", undefined],
+      ["while it waits for the lease", kwok, "leases", undefined],
+      ["while it lists the cluster", [...kwok, alone], "nodepools", undefined],
+      ["while the CRDs are missing", [...kwok, alone], "nodepools", () => 404],
+      ["while the server is down", [...kwok, alone], "nodepools", () => 503],
+    ])(
+      "03 §6.5 %s",
+      async (_, args, part, answer) => {
+        const server = await strangeServer(answer);
+        const run = karpenterRun(...args, ...server.args);
+        await server.asked(part);
+        const askedAt = performance.now();
+        run.end("SIGTERM");
+        expect(await run.ended).toBe(0);
+        expect(performance.now() - askedAt).toBeLessThan(15_000);
+        expect(run.lines.map(({ message }) => message)).not.toContain("controllers did not stop in time");
+        server.close();
+      },
+      60_000,
     );
   });
 

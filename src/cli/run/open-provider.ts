@@ -20,6 +20,8 @@ export interface UsageProblems {
 export interface OpenProviderOptions {
   readonly client: KubeClient;
   readonly clock: Clock;
+  /** Aborts when the process is asked to stop. */
+  readonly signal: AbortSignal;
   readonly options: Pick<OperatorOptions, "provider" | "instanceTypesFile">;
   readonly readFile: (path: string) => Promise<string | undefined>;
 }
@@ -28,10 +30,11 @@ export interface OpenProviderOptions {
 export async function openProvider({
   client,
   clock,
+  signal,
   options,
   readFile,
 }: OpenProviderOptions): Promise<{ readonly provider: CloudProvider } | UsageProblems> {
-  const name = options.provider ?? (await inferProvider(client));
+  const name = options.provider ?? (await inferProvider(client, signal));
   if (typeof name !== "string") return name;
   if (name !== "kwok") throw new Error(`provider ${name} is not implemented yet; run with --provider kwok`);
   const catalogue = await instanceTypesFrom(options.instanceTypesFile, readFile);
@@ -48,9 +51,9 @@ const nodeClasses: Readonly<Record<OperatorProvider, ResourceType>> = {
 };
 
 /** The only provider whose node class CRD the cluster has. */
-async function inferProvider(client: KubeClient): Promise<OperatorProvider | UsageProblems> {
+async function inferProvider(client: KubeClient, signal: AbortSignal): Promise<OperatorProvider | UsageProblems> {
   const known: OperatorProvider[] = [];
-  for (const name of operatorProviders) if (await isServed(nodeClasses[name], client)) known.push(name);
+  for (const name of operatorProviders) if (await isServed(nodeClasses[name], client, signal)) known.push(name);
   const [only, ...others] = known;
   if (only !== undefined && others.length === 0) return only;
   const found = only === undefined ? "no node class of any provider" : `node classes of ${known.join(", ")}`;
@@ -59,9 +62,9 @@ async function inferProvider(client: KubeClient): Promise<OperatorProvider | Usa
   };
 }
 
-async function isServed(type: ResourceType, client: KubeClient): Promise<boolean> {
+async function isServed(type: ResourceType, client: KubeClient, signal: AbortSignal): Promise<boolean> {
   try {
-    await client.list(type, { limit: 1 });
+    await client.list(type, { limit: 1, signal });
     return true;
   } catch (error) {
     if (isKubeError(error, "not-found", "forbidden")) return false; // a node class we are not allowed to read cannot be used

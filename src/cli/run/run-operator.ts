@@ -67,16 +67,24 @@ interface RunContext extends RunOperatorOptions {
 
 async function runOnCluster(cluster: OpenCluster, context: RunContext): Promise<RunResult | UsageProblems> {
   const { options, version, log } = context;
-  const stopRequested = context.untilStopped(); // signals are handled from here on
+  const stopping = new AbortController();
+  const stopRequested = context.untilStopped().then(() => stopping.abort()); // signals are handled from here on
   const metricSet = createMetrics(version);
   const pause = timeSlicePause({ now: () => performance.now(), nextTurn: yieldToEventLoop });
   const clients = createClients(cluster, { ...context, framework: metricSet.framework });
-  const opened = await openProvider({
+  const opening = openProvider({
     client: clients.client,
     clock: cluster.clock,
+    signal: stopping.signal,
     options,
     readFile: readFileIfExists,
   });
+  opening.catch(() => {}); // after a stop nobody awaits it
+  const opened = await Promise.race([opening, stopRequested]);
+  if (opened === undefined) {
+    log.info("stopping");
+    return { code: exitCodes.ok, mustExitNow: false };
+  }
   if ("problems" in opened) return opened;
   let signalLost: (end: "lost") => void = () => {};
   const lost = new Promise<"lost">((resolve) => {
