@@ -2,8 +2,7 @@ import { Command, Option } from "commander";
 import type { CustomResourceDefinition } from "../api/crd.ts";
 import type { KarpenterKind } from "../api/kinds/karpenter-kinds.ts";
 import { type Provider, providers } from "../api/label-policy.ts";
-import { errorText } from "../util/error-text.ts";
-import { exitCodes, type Io, withIo } from "./io.ts";
+import { exitCodes, failureText, type Io, withIo } from "./io.ts";
 
 interface CrdsOptions {
   readonly provider: Provider;
@@ -82,7 +81,7 @@ async function writeFiles(files: readonly { name: string; text: string }[], fold
       io.stdout(`${folder}/${name}\n`);
     }
   } catch (error) {
-    io.stderr(`error: cannot write to ${folder}: ${errorText(error)}; choose another folder with --output-dir\n`);
+    io.stderr(`error: cannot write to ${folder}: ${failureText(error)}; choose another folder with --output-dir\n`);
     io.exit(exitCodes.badInput);
   }
 }

@@ -3,7 +3,7 @@ import type { ManifestDocument } from "../api/manifest/document.ts";
 import type { Finding } from "../api/manifest/finding.ts";
 import { manifestLimits } from "../api/manifest/parse.ts";
 import { type ManifestSet, readManifests, unreadableFinding } from "../api/manifest/read.ts";
-import { errorCodeOf, type Io } from "./io.ts";
+import { failureText, type Io } from "./io.ts";
 import { overrideObjects } from "./override-objects.ts";
 import { readSnapshot, unpackGzip } from "./snapshot/snapshot-file.ts";
 import type { SnapshotHeader } from "./snapshot/snapshot-header.ts";
@@ -139,17 +139,6 @@ function tooLarge(bytes: number | undefined): string {
   return `a manifest${size} exceeds the limit of ${manifestLimits.bytes / 1024 / 1024} MiB; split the file`;
 }
 
-const reasons: Readonly<Record<string, string>> = {
-  EACCES: "permission denied",
-  EPERM: "permission denied",
-  EISDIR: "it is a directory",
-  ELOOP: "too many levels of symbolic links",
-  ENAMETOOLONG: "its name is too long",
-  EMFILE: "too many files are open",
-};
-
 function readFailureText(error: unknown): string {
-  const code = errorCodeOf(error);
-  const known = code !== undefined && Object.hasOwn(reasons, code) ? reasons[code] : undefined;
-  return `cannot read: ${known ?? code ?? String(error)}`;
+  return `cannot read: ${failureText(error)}`;
 }

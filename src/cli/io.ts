@@ -23,6 +23,8 @@ export interface Io {
   readonly writeFile: (path: string, content: string | Uint8Array) => Promise<void>;
   readonly stdout: (text: string) => void;
   readonly stderr: (text: string) => void;
+  /** Waits until everything is written to standard output; says what kept it from being written, if anything did. */
+  readonly outputProblem: () => Promise<string | undefined>;
   /** Whether standard output is a terminal; colours and progress are printed only then. */
   readonly isTty: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -35,27 +37,76 @@ export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
 /** The process's own files and streams. */
 export function systemIo(): Io {
-  // A closed pipe, as in `karpenter convert | head`, is not an error.
-  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") throw error;
+  let outputError: NodeJS.ErrnoException | undefined;
+  process.stdout.on("error", (error) => {
+    outputError ??= error;
   });
+  process.stderr.on("error", () => {}); // there is nowhere left to report it
   return {
     stat: systemStat,
     readFile: (path, maxBytes) => readUpTo(createReadStream(path, { end: maxBytes }), maxBytes),
     readDir: (path) => readdir(path),
     stdin: (maxBytes) => readUpTo(process.stdin, maxBytes),
     writeFile: async (path, content) => {
-      await mkdir(dirname(path), { recursive: true });
+      await makeFolder(dirname(path));
       await writeFile(path, content);
     },
     stdout: (text) => void process.stdout.write(text),
     stderr: (text) => void process.stderr.write(text),
+    outputProblem: async () => {
+      await new Promise<void>((resolve) => process.stdout.write("", () => resolve()));
+      // A closed pipe, as in `karpenter convert | head`, is not an error.
+      if (outputError === undefined || outputError.code === "EPIPE") return undefined;
+      return `cannot write to standard output: ${failureText(outputError)}; the output is incomplete: free space, or write it elsewhere`;
+    },
     isTty: process.stdout.isTTY === true,
     env: process.env,
     exit: (code) => {
       process.exitCode = code;
     },
   };
+}
+
+/**
+ * Creates a folder and those above it, if they are missing. Not with Node's `recursive`, which never ends where a folder
+ * cannot be created, as below /proc.
+ */
+export async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path);
+  } catch (error) {
+    const code = errorCodeOf(error);
+    if (code === "EEXIST") return;
+    const parent = dirname(path);
+    if (code !== "ENOENT" || parent === path || (await systemStat(parent)) !== undefined) {
+      if ((await systemStat(path))?.kind === "directory") return; // made meanwhile, or on a read-only file system
+      throw error;
+    }
+    await makeFolder(parent);
+    await makeFolder(path);
+  }
+}
+
+const failures: Readonly<Record<string, string>> = {
+  EACCES: "permission denied",
+  EPERM: "permission denied",
+  EISDIR: "it is a directory",
+  ELOOP: "too many levels of symbolic links",
+  ENAMETOOLONG: "its name is too long",
+  EMFILE: "too many files are open",
+  ENOENT: "no such file or directory",
+  ENOTDIR: "a part of its path is not a directory",
+  ENOSPC: "no space left on the device",
+  EDQUOT: "the disk quota is used up",
+  EROFS: "the file system is read-only",
+  EIO: "the device failed",
+};
+
+/** Why a file could not be read or written. */
+export function failureText(error: unknown): string {
+  const code = errorCodeOf(error);
+  const known = code !== undefined && Object.hasOwn(failures, code) ? failures[code] : undefined;
+  return known ?? code ?? String(error);
 }
 
 async function systemStat(path: string): Promise<FileStat | undefined> {

@@ -11,8 +11,8 @@ import { upCommand } from "./up-command.ts";
 import { welcomeText } from "./welcome-text.ts";
 
 const details = `
-Exit codes: 0 done, 1 the input is invalid, 2 the command line is wrong, 3 a pod cannot be scheduled; see the --help of
-each command.`;
+Exit codes: 0 done, 1 the input is invalid or the output cannot be written, 2 the command line is wrong, 3 a pod cannot
+be scheduled; see the --help of each command.`;
 
 /** The command line as a whole. */
 export function program(io: Io): Command {
@@ -40,6 +40,11 @@ export async function main(args: readonly string[], io: Io = systemIo()): Promis
     await program({ ...io, exit }).parseAsync([...args], { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error; // commander has already printed what is wrong
+  }
+  const problem = await io.outputProblem();
+  if (problem !== undefined) {
+    io.stderr(`error: ${problem}\n`);
+    exit(exitCodes.badInput);
   }
   return code;
 }

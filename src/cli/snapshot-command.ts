@@ -2,7 +2,7 @@ import { Command, Option } from "commander";
 import type { KubeObject } from "../api/object.ts";
 import { withClusterOptions } from "./cluster-options.ts";
 import { collectValues } from "./common-options.ts";
-import { errorCodeOf, exitCodes, type Io, withIo } from "./io.ts";
+import { exitCodes, failureText, type Io, withIo } from "./io.ts";
 import type { ClusterChoice, Connect, LiveReading } from "./live-cluster.ts";
 
 interface SnapshotOptions extends ClusterChoice {
@@ -77,9 +77,7 @@ async function runSnapshot(options: SnapshotOptions, { io, tools, self }: Snapsh
   try {
     await io.writeFile(options.output, contents);
   } catch (error) {
-    io.stderr(
-      `error: ${options.output}: cannot write: ${errorCodeOf(error) ?? String(error)}; choose another file with -o\n`,
-    );
+    io.stderr(`error: ${options.output}: cannot write: ${failureText(error)}; choose another file with -o\n`);
     io.exit(exitCodes.badInput);
     return;
   }

@@ -1,7 +1,8 @@
-import { parseDocument } from "yaml";
+import { parse } from "yaml";
 import type { TopologySpreadConstraint } from "../api/kubernetes/pod.ts";
 import { formatPath } from "../api/problem.ts";
 import { readSchedulerConfig } from "../core/default-constraints.ts";
+import { errorMessage } from "../util/error-text.ts";
 
 export type SchedulerConstraints =
   | { readonly kind: "read"; readonly constraints: readonly TopologySpreadConstraint[] }
@@ -24,10 +25,11 @@ type ParsedConfig =
   | Extract<SchedulerConstraints, { kind: "refused" }>;
 
 function parseConfig(text: string): ParsedConfig {
-  const document = parseDocument(text);
-  const [error] = document.errors;
-  if (error === undefined) return { kind: "parsed", value: document.toJS() };
-  return { kind: "refused", problems: [`invalid YAML: ${error.message.split("\n", 1)[0]}`] };
+  try {
+    return { kind: "parsed", value: parse(text) };
+  } catch (error) {
+    return { kind: "refused", problems: [`invalid YAML: ${errorMessage(error).split("\n", 1)[0]}`] };
+  }
 }
 
 function constraintsOf(given: ParsedConfig): SchedulerConstraints {

@@ -18,6 +18,13 @@ export class BufferPods {
     return this.#pods.get(buffer);
   }
 
+  /** How many pods the other buffers have. */
+  countExcept(buffer: string): number {
+    let count = 0;
+    for (const [name, pods] of this.#pods) if (name !== buffer) count += pods.length;
+    return count;
+  }
+
   /** All, in the order of the buffers' names. */
   all(): readonly Pod[] {
     return [...this.#pods].sort(([a], [b]) => (a < b ? -1 : 1)).flatMap(([, pods]) => pods);

@@ -54,6 +54,7 @@ export function fakeIo({ files = {}, stdin = "", env = {}, isTty = false }: Fake
     stderr: (text) => {
       outputs.err += text;
     },
+    outputProblem: async () => undefined,
     isTty,
     env,
     exit: (code) => {

@@ -34,7 +34,8 @@ export function parseYaml(text: string, { maxTokens = manifestLimits.tokens as n
   lines.addNewLine(0);
   const parser = new Parser(lines.addNewLine);
   // Our own walk checks that keys are unique: the library compares every pair of keys.
-  const composer = new Composer({ uniqueKeys: false, prettyErrors: false, logLevel: "silent" });
+  // Integers are read exactly; the walk makes numbers of those that fit.
+  const composer = new Composer({ uniqueKeys: false, prettyErrors: false, logLevel: "silent", intAsBigInt: true });
   const documents: Document.Parsed[] = [];
   let tokens = 0;
   for (const lexeme of new Lexer().lex(text)) {

@@ -1,5 +1,5 @@
 import { type Document, isCollection } from "yaml";
-import { newYamlDocument } from "./rewrite.ts";
+import { newYamlDocument, withExactIntegers } from "./rewrite.ts";
 
 /** An object to print: as it was written, or as a rewritten tree. */
 export interface PrintableDocument {
@@ -16,9 +16,23 @@ export function printYaml(documents: readonly PrintableDocument[]): string {
 
 /** One object as it is; several as a `List`, which kubectl applies too. */
 export function printJson(documents: readonly PrintableDocument[]): string {
-  const objects = documents.map((document) => document.object);
+  const objects = documents.map(exactObject);
   const shown = objects.length === 1 ? objects[0] : { apiVersion: "v1", kind: "List", items: objects };
-  return `${JSON.stringify(shown, null, 2)}\n`;
+  return `${exactJson(shown)}\n`;
+}
+
+function exactObject({ object, yaml }: PrintableDocument): unknown {
+  return withExactIntegers(object, yaml.contents);
+}
+
+/** JSON with all digits of bigints, which `JSON.stringify` refuses. */
+function exactJson(value: unknown): string {
+  const withBigInts = (shown: (integer: bigint) => unknown): string =>
+    JSON.stringify(value, (_, one: unknown) => (typeof one === "bigint" ? shown(one) : one), 2);
+  const plain = withBigInts(() => 0);
+  let mark = "exact integer";
+  while (plain.includes(mark)) mark += " "; // a mark that no text of the object contains
+  return withBigInts((integer) => `${mark}:${integer}`).replaceAll(new RegExp(`"${mark}:(-?\\d+)"`, "g"), "$1");
 }
 
 function yamlText(document: PrintableDocument): string {
@@ -29,6 +43,7 @@ function yamlText(document: PrintableDocument): string {
 }
 
 /** A document that is one flow collection came from JSON. */
-function blockStyled({ yaml, object }: PrintableDocument): Document {
-  return isCollection(yaml.contents) && yaml.contents.flow === true ? newYamlDocument(object) : yaml;
+function blockStyled(document: PrintableDocument): Document {
+  const { yaml } = document;
+  return isCollection(yaml.contents) && yaml.contents.flow === true ? newYamlDocument(exactObject(document)) : yaml;
 }

@@ -153,7 +153,11 @@ function scalarValue(node: Scalar, path: FieldPath, walk: ResolveWalk): unknown 
     addError(walk, { node, path, code: "unreadable", message: `${node.source ?? value} is not a JSON number` });
     return null;
   }
-  if (typeof value === "bigint") return Number(value);
+  if (typeof value === "bigint") {
+    const number = Number(value);
+    if (Number.isSafeInteger(number)) node.value = number; // the tree keeps larger ones exactly, for printing
+    return number;
+  }
   return value ?? null;
 }
 

@@ -59,7 +59,7 @@ function build(value: unknown, site: RewriteSite): Node {
   const old = oldNodeOf(site);
   if (isRecord(value)) return buildMap(value, isMap(old) ? old : undefined, site);
   if (Array.isArray(value)) return buildSeq(value, isSeq(old) ? old : undefined, site);
-  if (isScalar(old) && old.value === value) return old.clone() as Scalar;
+  if (isScalar(old) && isSameScalar(old.value, value)) return old.clone() as Scalar;
   const fresh = new Scalar(value);
   if (isScalar(old)) keepScalarStyle(fresh, old, value);
   return fresh;
@@ -136,7 +136,7 @@ function itemFor(
 }
 
 function hasSameValue(node: unknown, value: unknown): boolean {
-  if (isScalar(node)) return node.value === value || (node.value === undefined && value === null);
+  if (isScalar(node)) return isSameScalar(node.value, value) || (node.value === undefined && value === null);
   if (isSeq(node)) {
     return (
       Array.isArray(value) &&
@@ -150,6 +150,22 @@ function hasSameValue(node: unknown, value: unknown): boolean {
     node.items.every(
       (pair) => Object.hasOwn(value, yamlKeyName(pair)) && hasSameValue(pair.value, value[yamlKeyName(pair)]),
     )
+  );
+}
+
+/** The tree has large integers exactly, the object only as close as a number gets. */
+function isSameScalar(written: unknown, value: unknown): boolean {
+  return written === value || (typeof written === "bigint" && Number(written) === value);
+}
+
+/** The object with the large integers of the tree it was read from, as bigints. */
+export function withExactIntegers(object: unknown, node: unknown): unknown {
+  if (isScalar(node) && typeof node.value === "bigint" && isSameScalar(node.value, object)) return node.value;
+  if (isSeq(node) && Array.isArray(object)) return object.map((item, at) => withExactIntegers(item, node.items[at]));
+  if (!isMap(node) || !isRecord(object)) return object;
+  const pairs = new Map(node.items.map((pair) => [yamlKeyName(pair), pair.value]));
+  return Object.fromEntries(
+    Object.entries(object).map(([key, field]) => [key, withExactIntegers(field, pairs.get(key))]),
   );
 }
 

@@ -1,6 +1,8 @@
 import type { ManifestDocument } from "../../api/manifest/document.ts";
 import { fileStartPosition } from "../../api/manifest/finding.ts";
+import { manifestLimits } from "../../api/manifest/parse.ts";
 import { listItems, type ManifestSet, readManifests } from "../../api/manifest/read.ts";
+import { isDeeperThan } from "../../util/nesting.ts";
 import { quickYaml } from "./quick-yaml.ts";
 
 /** Longer texts are read without positions first; positions are worked out only when a finding needs one. */
@@ -29,7 +31,9 @@ export function readDocuments(contents: string, source: string): ManifestSet {
 function quickParse(text: string): readonly unknown[] | undefined {
   if (!text.trimStart().startsWith("{")) return quickYaml(text);
   try {
-    return text.includes('"__proto__"') ? undefined : [JSON.parse(text)];
+    if (text.includes('"__proto__"')) return undefined;
+    const value: unknown = JSON.parse(text);
+    return isDeeperThan(value, manifestLimits.depth) ? undefined : [value]; // the full parser says where it is too deep
   } catch {
     return quickYaml(text); // several JSON documents, or YAML in flow style
   }

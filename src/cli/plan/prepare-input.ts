@@ -94,9 +94,15 @@ export function prepareInput(
   const hasDefaultPool =
     purpose === "scheduling" && converted.every(({ object }) => scenarioKind(object) !== "NodePool");
   const given = withNodeClassReady(admitted.map(({ object }) => object));
-  const { objects: expanded, workloads } = expandWorkloads(
-    hasDefaultPool ? [...given, defaultPool(catalogue.provider)] : given,
-  );
+  const {
+    objects: expanded,
+    workloads,
+    problems,
+  } = expandWorkloads(hasDefaultPool ? [...given, defaultPool(catalogue.provider)] : given);
+  for (const { problem, sourceIndex } of problems) {
+    const one = admitted[sourceIndex];
+    if (one !== undefined) review.findings.push(one.findingFor(problem));
+  }
   const objects = completeObjects(
     expanded.map(({ object }) => object),
     {

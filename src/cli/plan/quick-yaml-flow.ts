@@ -1,3 +1,5 @@
+import { manifestLimits } from "../../api/manifest/parse.ts";
+
 /** Thrown for anything the quick reader leaves to the full parser. */
 export class UnsupportedYaml extends Error {}
 
@@ -15,10 +17,13 @@ export class FlowReader {
   readonly #line: string;
   #at: number;
 
-  /** `line` ends where the current line ends. */
-  constructor(line: string, at: number) {
+  #depth: number;
+
+  /** `line` ends where the current line ends; `depth` is how deep the value is nested. */
+  constructor(line: string, { at, depth }: { readonly at: number; readonly depth: number }) {
     this.#line = line;
     this.#at = at;
+    this.#depth = depth;
   }
 
   /** The value that fills the rest of the line, except for a comment. */
@@ -33,15 +38,22 @@ export class FlowReader {
   #value(): unknown {
     switch (this.#line[this.#at]) {
       case "{":
-        return this.#map();
       case "[":
-        return this.#list();
+        return this.#collection();
       case '"':
       case "'":
         return this.#quoted();
       default:
         return this.#plainWord();
     }
+  }
+
+  #collection(): unknown {
+    this.#depth += 1;
+    if (this.#depth > manifestLimits.depth) unsupported();
+    const value = this.#line[this.#at] === "{" ? this.#map() : this.#list();
+    this.#depth -= 1;
+    return value;
   }
 
   #list(): unknown[] {

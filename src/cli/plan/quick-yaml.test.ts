@@ -53,6 +53,14 @@ const style = fc.record({
   lineWidth: fc.constantFrom(0, 80),
 });
 
+it("leaves what is nested too deep to the full parser", () => {
+  const nested = (levels: number) => Array.from({ length: levels }, (_, at) => `${" ".repeat(at)}a:\n`).join("");
+  expect(quickYaml(nested(200))).toBeDefined();
+  expect(quickYaml(nested(201))).toBeUndefined();
+  expect(quickYaml(`a: ${"[".repeat(199)}${"]".repeat(199)}\n`)).toBeDefined();
+  expect(quickYaml(`a: ${"[".repeat(200)}${"]".repeat(200)}\n`)).toBeUndefined();
+});
+
 describe("quick YAML", () => {
   it("reads common YAML", () => {
     const text = `# a pool

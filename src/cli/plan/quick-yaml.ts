@@ -1,3 +1,4 @@
+import { manifestLimits } from "../../api/manifest/parse.ts";
 import { FlowReader, UnsupportedYaml, unsupported } from "./quick-yaml-flow.ts";
 
 /**
@@ -25,6 +26,8 @@ class BlockReader {
   #column = 0;
   /** Start of the next line. */
   #next = 0;
+  /** How many blocks we are inside of. */
+  #depth = 0;
 
   constructor(text: string) {
     this.#text = text;
@@ -99,11 +102,19 @@ class BlockReader {
 
   #sequence(column: number): unknown[] {
     const items: unknown[] = [];
+    this.#enter();
     while (this.#column === column && this.#isItem() && !this.#isMarker()) {
       items.push(this.#item(column));
     }
     if (this.#column > column) unsupported();
+    this.#depth -= 1;
     return items;
+  }
+
+  /** What is nested too deep is left to the full parser, which refuses it. */
+  #enter(): void {
+    this.#depth += 1;
+    if (this.#depth > manifestLimits.depth) unsupported();
   }
 
   #item(column: number): unknown {
@@ -124,6 +135,7 @@ class BlockReader {
 
   #map(column: number): Record<string, unknown> {
     const map: Record<string, unknown> = {};
+    this.#enter();
     while (this.#column === column && !this.#isItem() && !this.#isMarker()) {
       const end = this.#keyEnd();
       if (end === 0) unsupported();
@@ -132,6 +144,7 @@ class BlockReader {
       map[key] = this.#value(end, column);
     }
     if (this.#column > column) unsupported();
+    this.#depth -= 1;
     return map;
   }
 
@@ -156,7 +169,7 @@ class BlockReader {
 
   /** A value on one line; a more indented line after it would continue it. */
   #inline(column: number): unknown {
-    const flow = new FlowReader(this.#text.slice(0, this.#next - 1), this.#at);
+    const flow = new FlowReader(this.#text.slice(0, this.#next - 1), { at: this.#at, depth: this.#depth });
     const value = flow.read();
     this.#toContent();
     if (this.#column > column) unsupported();

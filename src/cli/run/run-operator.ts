@@ -42,7 +42,8 @@ export async function runOperator(request: RunOperatorOptions): Promise<RunResul
   const reading = await readOptions({ flags, env: io.env, readFile: readFileIfExists });
   if (reading.kind === "refused") return { problems: reading.problems };
   const { options } = reading;
-  const destination = logDestination(options.logPaths, io);
+  const destination = await logDestination(options.logPaths, io);
+  if ("problems" in destination) return destination;
   const clock = { now: () => Date.now() };
   const log = jsonLogger({ level: options.logLevel, destination, clock, commit: request.version });
   try {
@@ -55,8 +56,6 @@ export async function runOperator(request: RunOperatorOptions): Promise<RunResul
   } catch (error) {
     log.error("failed to start", { error });
     return { code: exitCodes.badInput, mustExitNow: false };
-  } finally {
-    destination.flush();
   }
 }
 

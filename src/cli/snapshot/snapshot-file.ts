@@ -2,8 +2,10 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import { Document } from "yaml";
 import type { ManifestDocument } from "../../api/manifest/document.ts";
 import { fileStartPosition } from "../../api/manifest/finding.ts";
+import { manifestLimits } from "../../api/manifest/parse.ts";
 import { isKubeObject, isRecord, type KubeObject, namespacedName } from "../../api/object.ts";
 import { errorText } from "../../util/error-text.ts";
+import { isDeeperThan } from "../../util/nesting.ts";
 import { errorCodeOf } from "../io.ts";
 import { readSnapshotHeader, type SnapshotHeader, snapshotVersion } from "./snapshot-header.ts";
 
@@ -53,6 +55,7 @@ function itemsOf(text: string): readonly KubeObject[] | undefined {
   if (text.includes('"__proto__"')) return undefined; // no snapshot has such a field
   try {
     const list: unknown = JSON.parse(text);
+    if (isDeeperThan(list, manifestLimits.depth)) return undefined; // no snapshot is nested that deep
     const items = isRecord(list) ? list["items"] : undefined;
     return Array.isArray(items) && items.every(isKubeObject) ? items : undefined;
   } catch {

@@ -80,7 +80,7 @@ const faultConditions: Readonly<Record<BufferFault, Omit<ConditionObservation, "
   },
   TooManyReplicas: {
     reason: readyForProvisioningReasons.resolutionFailed,
-    message: "the limits allow more replicas than supported",
+    message: "the buffers have more replicas together than supported; lower replicas, percentage or limits",
   },
   PodTemplateNotFound: {
     reason: readyForProvisioningReasons.podTemplateNotFound,

@@ -37,7 +37,9 @@ function capacityBufferController(dependencies: ControllerDependencies): Control
 
 /** Writes the status first, also when it reports a problem; then sets the buffer's pods and triggers a round. (02:B-4) */
 async function refreshBuffer(buffer: CapacityBuffer, context: KarpenterContext): Promise<RequeueAfter> {
-  const resolution = await resolveBuffer(buffer, context.client);
+  const { client, bufferPods } = context;
+  const otherPods = (): number => bufferPods.countExcept(namespacedName(buffer.metadata));
+  const resolution = await resolveBuffer(buffer, { client, otherPods });
   const status = bufferStatusPatch(buffer, { resolution, nowMs: context.clock.now() });
   const requeue =
     status && (await patchLockedStatus(context, karpenterTypes.CapacityBuffer, { object: buffer, status }));

@@ -31,10 +31,14 @@ const scalableKinds: Readonly<Record<string, ResourceType>> = {
   ReplicaSet: builtInTypes.ReplicaSet,
 };
 
-export async function resolveBuffer(buffer: CapacityBuffer, client: KubeClient): Promise<BufferResolution> {
+/** `otherPods` is how many pods the other buffers have. */
+export async function resolveBuffer(
+  buffer: CapacityBuffer,
+  { client, otherPods }: { readonly client: KubeClient; readonly otherPods: () => number },
+): Promise<BufferResolution> {
   try {
     const sources = await sourcesOf(buffer, client);
-    const { pods, faults } = resolveBuffers([buffer], sources);
+    const { pods, faults } = resolveBuffers([buffer], sources, { otherPods: otherPods() });
     const [fault] = faults;
     if (fault !== undefined) return { kind: "refused", fault: fault.reason };
     return { kind: "resolved", pods, template: podTemplateVersionOf(sources) };

@@ -13,8 +13,8 @@ export interface NamedPodTemplate {
 /** Why a buffer has no pods. (02:B-1, B-2) */
 export type BufferFault = "ResolutionFailed" | "PodTemplateNotFound" | "ScalableRefNotFound" | "TooManyReplicas";
 
-/** Of one buffer: limits that are large compared to a pod's requests would allow any number. */
-const maxPodsPerBuffer = 100_000;
+/** Of all buffers together: limits that are large compared to a pod's requests would allow any number. */
+const maxBufferPods = 100_000;
 
 export interface ResolvedBuffers {
   readonly pods: readonly Pod[];
@@ -27,14 +27,19 @@ export interface BufferSources {
   readonly workloads: readonly KubeObject[];
 }
 
-/** The virtual pods of all buffers. (02 §8.2) */
-export function resolveBuffers(buffers: readonly CapacityBuffer[], sources: BufferSources): ResolvedBuffers {
+/** The virtual pods of all buffers; `otherPods` is how many those of further buffers have. (02 §8.2) */
+export function resolveBuffers(
+  buffers: readonly CapacityBuffer[],
+  sources: BufferSources,
+  { otherPods = 0 }: { readonly otherPods?: number | undefined } = {},
+): ResolvedBuffers {
   const pods: Pod[] = [];
   const faults: { buffer: CapacityBuffer; reason: BufferFault }[] = [];
   for (const buffer of buffers) {
     const found = bufferTemplateOf(buffer, sources);
     if (typeof found === "string") faults.push({ buffer, reason: found });
-    else if (bufferPodCount(buffer, found) > maxPodsPerBuffer) faults.push({ buffer, reason: "TooManyReplicas" });
+    else if (otherPods + pods.length + bufferPodCount(buffer, found) > maxBufferPods)
+      faults.push({ buffer, reason: "TooManyReplicas" });
     else for (const pod of virtualPods(buffer, found)) pods.push(pod);
   }
   return { pods, faults };

@@ -18,6 +18,40 @@ const ownedBy = (kind: string, name = "web") => ({
   ownerReferences: [{ apiVersion: "apps/v1", kind, name, uid: name, controller: true }],
 });
 
+const replicaSet = (name: string, owner: string, ownerKind = "ReplicaSet") =>
+  workload(
+    "ReplicaSet",
+    { replicas: 2 },
+    { name, ownerReferences: [{ apiVersion: "apps/v1", kind: ownerKind, name: owner, uid: owner, controller: true }] },
+  );
+
+describe("workloads that cannot be expanded", () => {
+  it("are those of more pods and volume claims than fit, in total", () => {
+    const half = (name: string) => workload("Deployment", { replicas: 100_000 }, { name });
+    const { problems, objects } = expandWorkloads([half("a"), half("b"), workload("Job", { parallelism: 1 })]);
+    expect(problems).toMatchObject([{ sourceIndex: 2, problem: { code: "too-large", path: ["spec", "parallelism"] } }]);
+    expect(objects).toEqual([]);
+    const claim = { metadata: { name: "data" }, spec: {} };
+    const set = workload("StatefulSet", { replicas: 100_000, volumeClaimTemplates: [claim, claim] });
+    expect(expandWorkloads([set])).toMatchObject({
+      objects: [],
+      problems: [{ problem: { code: "too-large", path: ["spec", "replicas"] } }],
+    });
+  });
+
+  it("are those that own themselves, directly or through others", () => {
+    const problemsOf = (...objects: readonly KubeObject[]) =>
+      expandWorkloads(objects).problems.map(({ sourceIndex, problem }) => [sourceIndex, problem.code, problem.path]);
+    const path = ["metadata", "ownerReferences"];
+    expect(problemsOf(replicaSet("a", "a"))).toEqual([[0, "invalid-value", path]]);
+    expect(problemsOf(replicaSet("a", "b"), replicaSet("b", "a"), replicaSet("c", "a"))).toEqual([
+      [0, "invalid-value", path],
+      [1, "invalid-value", path],
+    ]);
+    expect(problemsOf(replicaSet("a", "web", "Deployment"), workload("Deployment", {}, { name: "web" }))).toEqual([]);
+  });
+});
+
 describe("expanding workloads", () => {
   it.each([
     ["a Deployment", workload("Deployment", { replicas: 2 }), ["Pod web-0", "Pod web-1"]],
