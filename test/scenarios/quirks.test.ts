@@ -88,6 +88,12 @@ describe("plans of the quirk scenarios", () => {
     expect(new Set(plans.flatMap(zones)).size).toBeGreaterThan(1);
   });
 
+  it("02:X-10 a group that relaxation makes counts the pods this pass has placed", async () => {
+    const plan = await planScenario(folder, "009-spread-forgets-honor");
+    expect(plan.existingNodes).toEqual({ n1: ["default/w-0"] });
+    expect(Object.keys(plan.unschedulable)).toEqual(["default/w-1", "default/w-2"]);
+  });
+
   it("02:X-5 a toleration that relaxation adds makes no new group where taints are ignored", async () => {
     const plan = await planScenario(folder, "010-spread-forgets-ignore");
     expect(plan.existingNodes).toEqual({ n1: ["default/w-0"] });

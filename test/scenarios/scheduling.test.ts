@@ -8,7 +8,7 @@ describe("plans of the scheduling scenarios", () => {
   const names = scenariosIn(folder);
 
   it("are all there", () => {
-    expect(names).toHaveLength(126);
+    expect(names).toHaveLength(127);
   });
 
   it.each(names.map((name) => [titleOf(name), name]))("02:%s", async (_, name) => {

@@ -23,16 +23,20 @@ export function openNodes(problem: SchedulingProblem, topology: Topology): reado
       compareText(a.providerId, b.providerId),
   );
   for (const { hostname } of problem.nodes) registerHostname(topology, hostname);
-  return nodes.map((node) => ({
-    node,
-    requirements: Requirements.fromLabels(node.labels, problem.labelPolicy).add(
-      Requirement.in(labels.hostname, [node.hostname]),
-    ),
-    remaining: subtractResources(node.available, expectedDaemons(node, problem)),
-    ports: node.hostPorts,
-    attached: node.volumes.attached,
-    pods: [],
-  }));
+  const entries = nodes.map(
+    (node): NodeEntry => ({
+      node,
+      requirements: Requirements.fromLabels(node.labels, problem.labelPolicy).add(
+        Requirement.in(labels.hostname, [node.hostname]),
+      ),
+      remaining: subtractResources(node.available, expectedDaemons(node, problem)),
+      ports: node.hostPorts,
+      attached: node.volumes.attached,
+      pods: [],
+    }),
+  );
+  topology.hosts.push(...entries.map((host) => ({ host, taints: host.node.taints })));
+  return entries;
 }
 
 /** 02 §5.4: what daemons will still ask for, beyond what they have. */

@@ -200,11 +200,12 @@ function addToNew(world: World, view: PodView): Refused | undefined {
       commitToClaim(world, view, outcome);
       chargeLimits(world, outcome.claim);
       world.opened.push(outcome.claim);
+      world.topology.hosts.push({ taints: template.taints, host: outcome.claim });
       world.inFlight.push(outcome.claim);
       return undefined;
     }
-    if (outcome.defers) return outcome;
     messages.push(outcome.message);
+    if (outcome.defers) return refused(messages.join("; "), { defers: true });
   }
   if (messages.length === 0) return refused("nodepool requirements filtered out all available instance types");
   return refused(messages.join("; "));

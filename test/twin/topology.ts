@@ -1,5 +1,5 @@
 import type { Pod, PodAffinityTerm, TopologySpreadConstraint } from "../../src/api/kubernetes/pod.ts";
-import { labels } from "../../src/api/labels.ts";
+import { labels, type Taint } from "../../src/api/labels.ts";
 import { namespaceOf } from "../../src/api/object.ts";
 import { type CompiledSelector, compileSelector, termNamespaces } from "../../src/core/label-selector.ts";
 import { Requirements } from "../../src/core/requirements.ts";
@@ -8,6 +8,7 @@ import { tieBreakOrder } from "../../src/core/scheduling/topology/tie-break-orde
 import { domainsOf, domainUniverse, type Universe } from "./domains.ts";
 import { admits, everyNode, type FilteredNode, filterIdentity, type NodeFilter, nodeFilter } from "./node-filter.ts";
 import { uidOf } from "./pod-view.ts";
+import type { Claim, NodeEntry } from "./world.ts";
 
 type GroupType = "topology spread" | "pod affinity" | "pod anti-affinity";
 
@@ -35,6 +36,13 @@ export interface Topology {
   /** By pod; in the order of the pod's spec. (02:X-6) */
   readonly owned: Map<string, readonly Group[]>;
   readonly ownedInverse: Map<string, readonly Group[]>;
+  /** Existing nodes, then claims as they were opened: where pods of this round may be. */
+  readonly hosts: Host[];
+}
+
+interface Host {
+  readonly host: Pick<NodeEntry | Claim, "requirements" | "pods">;
+  readonly taints: readonly Taint[];
 }
 
 /** Bound pods' inverse groups first, then the round's pods in the order of the queue. */
@@ -46,6 +54,7 @@ export function openTopology(problem: SchedulingProblem, queue: readonly Pod[]):
     inverse: [],
     owned: new Map(),
     ownedInverse: new Map(),
+    hosts: [],
   };
   for (const pod of boundElsewhere(problem)) recordRepelling(topology, pod);
   for (const pod of queue) register(topology, pod);
@@ -72,14 +81,18 @@ export function registerHostname(topology: Topology, hostname: string): void {
 /** A pod has found its place: everybody who counts it does. (02:X-40) */
 export function record(topology: Topology, pod: Pod, place: FilteredNode): void {
   for (const group of topology.groups) {
-    if (!selects(group, pod) || !admits(group.filter, place)) continue;
-    const domains = concreteValues(place.requirements, group.key);
-    // Where a pod might be repels; it is counted and attracts only where it must be.
-    if (group.type === "pod anti-affinity" || domains.length === 1) count(group, domains);
+    if (selects(group, pod)) countPod(group, place);
   }
   for (const group of topology.ownedInverse.get(uidOf(pod)) ?? []) {
     count(group, concreteValues(place.requirements, group.key));
   }
+}
+
+/** Where a pod might be repels; it is counted and attracts only where it must be. */
+function countPod(group: Group, place: FilteredNode): void {
+  if (!admits(group.filter, place)) return;
+  const domains = concreteValues(place.requirements, group.key);
+  if (group.type === "pod anti-affinity" || domains.length === 1) count(group, domains);
 }
 
 export function selects({ namespaces, selector }: Group, { metadata }: Pod): boolean {
@@ -152,8 +165,17 @@ function join(topology: Topology, groups: Group[], { shape, pod }: { shape: Shap
     group.counts.set(domain, 0);
   }
   count(group, counted);
+  if (!isInverse) for (const one of topology.hosts) countPlaced(group, one);
   groups.push(group);
   return group;
+}
+
+/** A group that relaxation makes knows the pods of this round that have their place. (02:X-10) */
+function countPlaced(group: Group, { host, taints }: Host): void {
+  const { requirements, pods } = host;
+  if (group.key === labels.hostname)
+    for (const one of concreteValues(requirements, group.key)) group.counts.set(one, group.counts.get(one) ?? 0);
+  for (const pod of pods) if (selects(group, pod)) countPod(group, { requirements, taints });
 }
 
 function identityOf({ type, key, namespaces, selector, maxSkew, minDomains, filter }: Shape): string {

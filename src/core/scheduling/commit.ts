@@ -30,12 +30,7 @@ export function commitToExistingNode(
     existingNode.hostPorts = [...existingNode.hostPorts, ...hostPortsOf(queuedPod.pod)];
   if (queuedPod.podClass.volumes.size > 0)
     existingNode.volumes = withAttachedVolumes(existingNode.volumes, queuedPod.podClass.volumes);
-  recordTopology(pass, queuedPod, {
-    requirementState,
-    hostIndex: existingNode.index,
-    hostname: existingNode.node.hostname,
-    taints: existingNode.node.taints,
-  });
+  recordTopology(pass, queuedPod, placeOf(existingNode));
 }
 
 /** Adds a pod to a planned node. */
@@ -129,12 +124,7 @@ function addPodToPlannedNode(
   if (queuedPod.podClass.hasHostPorts)
     plannedNode.hostPorts = [...plannedNode.hostPorts, ...hostPortsOf(queuedPod.pod)];
   if (fit.reservations !== undefined) pass.reservations.reserveExactly(plannedNode.hostIndex, fit.reservations);
-  recordTopology(pass, queuedPod, {
-    requirementState: fit.requirementState,
-    hostIndex: plannedNode.hostIndex,
-    hostname: plannedNode.hostname,
-    taints: plannedNode.poolTemplate.nodeClaimTemplate.taints,
-  });
+  recordTopology(pass, queuedPod, placeOf(plannedNode));
 }
 
 interface PodPlace {
@@ -173,6 +163,38 @@ function countInGroup(
   const requirement = pass.table.get(id);
   if (requirement.complement || !(everyDomain || requirement.values.size === 1)) return;
   for (const domain of requirement.values) group.record(domain);
+}
+
+/**
+ * Counts the pods of this pass in groups that relaxation has made since: a group must know every pod it selects, or a
+ * later pod is put beside too many of them. (02:X-10)
+ */
+export function countPlacedPods(pass: Pass): void {
+  const { groups } = pass.topology;
+  for (; pass.countedGroups < groups.length; pass.countedGroups++) {
+    const group = groups[pass.countedGroups] as TopologyGroup;
+    const isSelected = new Map<PodClass, boolean>();
+    for (const host of [...pass.existingNodes, ...pass.plannedNodes]) {
+      const place = placeOf(host);
+      const { hostname, taints } = place;
+      if (!group.spec.filter.matches({ requirements: place.requirementState.requirements, hostname, taints })) continue;
+      for (const { podClass } of host.pods) {
+        const selects = isSelected.get(podClass) ?? group.selects(podClass.namespace, podClass.labels);
+        isSelected.set(podClass, selects);
+        if (selects) countInGroup(pass, group, place, group.spec.kind === "anti-affinity");
+      }
+    }
+  }
+}
+
+function placeOf(host: ExistingNodeState | PlannedNodeState): PodPlace {
+  const { requirementState } = host;
+  if ("node" in host) {
+    const { hostname, taints } = host.node;
+    return { requirementState, hostIndex: host.index, hostname, taints };
+  }
+  const { hostIndex, hostname, poolTemplate } = host;
+  return { requirementState, hostIndex, hostname, taints: poolTemplate.nodeClaimTemplate.taints };
 }
 
 /** Relaxation can add groups: those not checked yet are checked now. */

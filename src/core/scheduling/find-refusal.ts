@@ -36,8 +36,7 @@ export function findClassRefusal(pass: Pass, queuedPod: QueuedPod): ClassRefusal
     verdicts.push({ pool: poolTemplate.nodeClaimTemplate.pool, ...verdict });
     if (verdict.cause.code === "reserved-capacity") break;
   }
-  const reserved = verdicts.find(({ cause }) => cause.code === "reserved-capacity");
-  const message = reserved?.text ?? verdicts.map(({ text }) => text).join("; ");
+  const message = verdicts.map(({ text }) => text).join("; ");
   const nearest = verdicts.reduce((best, one) => (checkRank(one.cause) > checkRank(best.cause) ? one : best));
   return { code: nearest.cause.code, message, pools: verdicts.map(({ pool, cause }) => ({ pool, cause })) };
 }

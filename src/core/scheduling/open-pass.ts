@@ -91,6 +91,7 @@ export function* openPass(problem: SchedulingProblem): Steps<Pass> {
     plannedNodeOrder: new PlannedNodeOrder(),
     reservations: new Reservations(policy.reservedCapacity ? pools.flatMap(({ instanceTypes }) => instanceTypes) : []),
     podClasses: classes.all,
+    countedGroups: topology.groups.length,
     countingGroups,
     placementCountAtFailure: new Map(),
     queue,

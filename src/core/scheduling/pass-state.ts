@@ -98,6 +98,8 @@ export interface Pass {
   readonly plannedNodeOrder: PlannedNodeOrder;
   readonly reservations: Reservations;
   readonly podClasses: readonly PodClass[];
+  /** How many of all topology groups know every pod this pass has placed. */
+  countedGroups: number;
   readonly countingGroups: Map<PodClass, CountingGroups>;
   /** The placement count when a pod of the class last failed: until it changes, another pod of the class fails too. */
   readonly placementCountAtFailure: Map<PodClass, number>;

@@ -1,6 +1,7 @@
 import { runSteps, type Steps } from "../../util/steps.ts";
 import { PlanPolisher } from "../polish/plan-polisher.ts";
 import { closePass } from "./close-pass.ts";
+import { countPlacedPods } from "./commit.ts";
 import type { Decision } from "./decision.ts";
 import { openPass } from "./open-pass.ts";
 import type { Pass, QueuedPod } from "./pass-state.ts";
@@ -78,6 +79,7 @@ function tryVariant(pass: Pass, queuedPod: QueuedPod, level: number): AttemptOut
   const { podClass } = queuedPod;
   if (level === 0 && isSkipped(pass, podClass)) return "refused";
   const variant = variantAt(podClass, level, pass.variantContext);
+  countPlacedPods(pass);
   const outcome = variant === undefined ? "exhausted" : placePod(pass, { queuedPod, variant });
   if (outcome === "placed") return "placed";
   if (outcome === "refused") return "relax";
