@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "sigs.k8s.io/karpenter/pkg/apis/v1"
+	"sigs.k8s.io/karpenter/pkg/apis/v1alpha1"
 	"sigs.k8s.io/karpenter/pkg/cloudprovider"
 )
 
@@ -88,7 +89,7 @@ func fillMetadata(o client.Object, place int) {
 
 func isNamespaced(o client.Object) bool {
 	switch o.(type) {
-	case *corev1.Node, *corev1.Namespace, *corev1.PersistentVolume, *storagev1.StorageClass, *storagev1.CSINode, *schedulingv1.PriorityClass, *v1.NodePool, *v1.NodeClaim:
+	case *corev1.Node, *corev1.Namespace, *corev1.PersistentVolume, *storagev1.StorageClass, *storagev1.CSINode, *schedulingv1.PriorityClass, *v1.NodePool, *v1.NodeClaim, *v1alpha1.NodeOverlay:
 		return false
 	}
 	return true

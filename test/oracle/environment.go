@@ -14,10 +14,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	fakeclient "sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "sigs.k8s.io/karpenter/pkg/apis/v1"
+	"sigs.k8s.io/karpenter/pkg/apis/v1alpha1"
 	"sigs.k8s.io/karpenter/pkg/cloudprovider"
+	"sigs.k8s.io/karpenter/pkg/cloudprovider/overlay"
 	claimdisruption "sigs.k8s.io/karpenter/pkg/controllers/nodeclaim/disruption"
+	"sigs.k8s.io/karpenter/pkg/controllers/nodeoverlay"
 	"sigs.k8s.io/karpenter/pkg/controllers/provisioning"
 	"sigs.k8s.io/karpenter/pkg/controllers/state"
 	"sigs.k8s.io/karpenter/pkg/test"
@@ -53,8 +57,14 @@ func newEnvironment(ctx context.Context, settings Settings, objects []client.Obj
 		events: test.NewEventRecorder(),
 	}
 	env.cluster = state.NewCluster(env.clock, env.kube, env.cloud)
-	env.provisioner = provisioning.NewProvisioner(env.kube, env.events, env.cloud, env.cluster, env.clock, nil, nil)
+	overlays := nodeoverlay.NewInstanceTypeStore()
+	overlaid := overlay.Decorate(env.cloud, env.kube, overlays)
+	env.provisioner = provisioning.NewProvisioner(env.kube, env.events, overlaid, env.cluster, env.clock, nil, nil)
 	if err := env.fillState(ctx, objects); err != nil {
+		return nil, err
+	}
+	// Karpenter's own controller applies NodeOverlays to the catalogue.
+	if _, err := nodeoverlay.NewController(env.clock, env.kube, env.cloud, overlays, env.cluster).Reconcile(ctx, reconcile.Request{}); err != nil {
 		return nil, err
 	}
 	nominated := strings.Split(settings.Nominated, ",")
@@ -72,7 +82,7 @@ func newClient(objects []client.Object) client.Client {
 		WithIndex(&corev1.Pod{}, "spec.nodeName", func(o client.Object) []string { return []string{o.(*corev1.Pod).Spec.NodeName} }).
 		WithIndex(&corev1.Node{}, "spec.providerID", func(o client.Object) []string { return []string{o.(*corev1.Node).Spec.ProviderID} }).
 		WithIndex(&v1.NodeClaim{}, "status.providerID", func(o client.Object) []string { return []string{o.(*v1.NodeClaim).Status.ProviderID} }).
-		WithStatusSubresource(&v1.NodeClaim{}).
+		WithStatusSubresource(&v1.NodeClaim{}, &v1alpha1.NodeOverlay{}).
 		WithInterceptorFuncs(interceptor.Funcs{Get: getIgnoringNamespace}).
 		WithObjects(objects...).Build()
 }

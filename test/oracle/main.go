@@ -23,6 +23,7 @@ import (
 )
 
 const usage = `usage: oracle [schedule|disrupt|expand|hash] [flags] scenario.yaml…   ('-' reads standard input)
+       oracle batch [flags]   one question per line of standard input, one line of answers each
   schedule  where would pending pods go? (the default)
   disrupt   what would each disruption method command now?
   expand    print the objects with every default filled in
@@ -49,12 +50,15 @@ func main() {
 	if len(args) > 0 && slices.Contains(commands, args[0]) {
 		command, args = args[0], args[1:]
 	}
-	settings, files, err := parseFlags(args)
-	if err == nil && len(files) == 0 {
+	batch := len(args) > 0 && args[0] == "batch"
+	settings, files, err := parseFlags(lo.Ternary(batch, lo.Drop(args, 1), args))
+	if err == nil && len(files) == 0 && !batch {
 		fmt.Fprint(os.Stderr, usage)
 		os.Exit(2)
 	}
-	if err == nil {
+	if err == nil && batch {
+		err = printBatch(settings)
+	} else if err == nil {
 		err = printAnswers(command, settings, files)
 	}
 	if err != nil {
@@ -114,6 +118,7 @@ func withOptions(ctx context.Context, settings Settings) context.Context {
 		PreferencePolicy: lo.ToPtr(options.PreferencePolicy(settings.Preferences)),
 		MinValuesPolicy:  lo.ToPtr(options.MinValuesPolicy(settings.MinValues)),
 		FeatureGates: test.FeatureGates{
+			NodeOverlay:             lo.ToPtr(true),
 			ReservedCapacity:        lo.ToPtr(true),
 			SpotToSpotConsolidation: lo.ToPtr(settings.SpotToSpot),
 			StaticCapacity:          lo.ToPtr(true),
