@@ -5,7 +5,7 @@ const missingParts: readonly { readonly part: string; readonly specs: RegExp }[]
     specs: new RegExp(
       [
         "^performance: ",
-        "CapacityBuffer Disruption should (allow drift|consolidate)",
+        "CapacityBuffer (Disruption should (allow drift|consolidate)|Edge Cases should not leak nodes)",
         "Drift Budgets should respect budgets for non-empty replace drift",
         "Drift Failure should not disrupt a drifted node if the replacement",
         "Drift NodePool Drift",
