@@ -6,6 +6,7 @@ import { acceleratedClock, type Clock } from "../util/clock.ts";
 import { Random } from "../util/random.ts";
 import { ApiServer } from "./api/server.ts";
 import type { LogSource } from "./api/subresources/log.ts";
+import { loopbackOf } from "./http/http-listener.ts";
 import { type ServedApi, serveApi } from "./http/serve-api.ts";
 import { loadOrCreateCertificate } from "./http/state-folder.ts";
 import { installCrds } from "./install-crds.ts";
@@ -21,6 +22,8 @@ export interface ControlPlaneOptions {
   /** Grants full access to the API server. */
   readonly token: string;
   readonly host: string;
+  /** Names and addresses of this machine, for the certificate of a server that listens on all of them. */
+  readonly machineHosts?: readonly string[] | undefined;
   /** Zero: any free port. */
   readonly port: number;
   /** Serve without TLS, on loopback only. */
@@ -70,7 +73,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
   try {
     const certificate = isPlainHttp
       ? undefined
-      : await loadOrCreateCertificate(folder, { hosts: hostsOf(host), now: realClock.now() });
+      : await loadOrCreateCertificate(folder, { hosts: hostsOf(options), now: realClock.now() });
     const { api, losses } = await openServer(options, { random, cleanups });
     const served = await serveApi(api, { host, port, token, certificate, onInternalError });
     cleanups.push(() => served.close());
@@ -85,9 +88,10 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
   }
 }
 
-/** The names and addresses the server is reached by. */
-function hostsOf(host: string): readonly string[] {
-  return [...new Set([host, "127.0.0.1", "::1", "localhost"])].filter((one) => one !== "0.0.0.0" && one !== "::");
+/** The names and addresses the server is reached by. On all addresses that is every name and address of the machine. */
+function hostsOf({ host, machineHosts = [] }: ControlPlaneOptions): readonly string[] {
+  const own = loopbackOf.has(host) ? machineHosts : [host];
+  return [...new Set([...own, "127.0.0.1", "::1", "localhost"])];
 }
 
 interface StartupContext {

@@ -198,7 +198,7 @@ describe("02:V-5 a pod's claims", () => {
     { metadata: { name: "later" }, provisioner: "csi.example.com", volumeBindingMode: "WaitForFirstConsumer" },
     {
       metadata: { name: "host" },
-      allowedTopologies: [{ matchLabelExpressions: [{ key: "example.com/host", values: ["n"] }] }],
+      allowedTopologies: [{}, { matchLabelExpressions: [{ key: "example.com/host", values: ["n"] }] }],
     },
     { metadata: { name: "in-tree" }, provisioner: "kubernetes.io/azure-disk" },
   ];

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { instanceType } from "../../test/builders/instance-type.ts";
 import { labelPolicy } from "../api/label-policy.ts";
 import type { KubeObject, ObjectMeta } from "../api/object.ts";
+import type { InstanceType } from "../core/instance-type.ts";
 import { decisionWithoutPools } from "../core/round/decision-without-pools.ts";
 import { completeObjects } from "../core/scenario/complete-objects.ts";
 import { defaultSchedulingPolicy } from "../core/scheduling/problem.ts";
@@ -13,7 +14,11 @@ const nowMs = Date.parse("2026-01-15T12:00:00Z");
 const gone = "2026-01-15T11:00:00Z";
 
 function scenario(...objects: readonly KubeObject[]): Scenario {
-  const typesFor = () => [instanceType("m.large").build()];
+  return scenarioWith([instanceType("m.large").build()], objects);
+}
+
+function scenarioWith(types: readonly InstanceType[], objects: readonly KubeObject[]): Scenario {
+  const typesFor = () => types;
   return scenarioOf(completeObjects(objects, { typesFor, nowMs, defaultNodeClass: nodeClass }), {
     typesFor,
     served: [served],
@@ -55,6 +60,14 @@ const nodeAndClaim = (name: string, meta: ObjectMeta = {}): readonly KubeObject[
 const names = (pods: readonly { readonly metadata: ObjectMeta }[]) => pods.map(({ metadata }) => metadata.name);
 
 describe("the problem of a round", () => {
+  it("02:T-6 a pool whose node class offers nothing is named", () => {
+    const { notes } = scenarioWith([], [pool("p"), pool("q"), pod("waits")]);
+    expect(notes).toEqual([
+      { code: "pool-without-types", pool: "p" },
+      { code: "pool-without-types", pool: "q" },
+    ]);
+  });
+
   it("02:P-1 02:V-1 takes pending pods that pass validation, and reports what is wrong with others", () => {
     const { problem, ignored } = scenario(
       pool("p"),

@@ -242,6 +242,17 @@ describe("what stands in the way, and what is suggested", () => {
     expect(edits(explanation)).toEqual(['NodePool default add /spec/template/spec/requirements/0/values/- "a"']);
   });
 
+  it("02:P-32 without a pool that may be used: says so, and has nothing to suggest", () => {
+    expect(explained(problem().pools().pod(pod().cpu("1")))).toEqual({
+      pod: "default/p-0",
+      outcome: { kind: "unplaced", message: "no dynamic nodepools found" },
+      cause: "there is no usable NodePool",
+      pools: [],
+      nodes: [],
+      suggestions: [],
+    });
+  });
+
   it("02:D-1 resource claims: drop them", () => {
     const explanation = explained(problem().pod(pod().cpu("1").resourceClaim("gpu")));
     expect(edits(explanation)).toEqual(["Pod p-0 remove /spec/resourceClaims"]);

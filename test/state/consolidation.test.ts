@@ -9,6 +9,7 @@ const web = built(pod().named("web").onNode("n"));
 async function whether(happens: (cluster: ClusterState) => void): Promise<boolean> {
   const { cluster, clock } = emptyState();
   cluster.claimChanged(claim("c", { id: "a" }));
+  cluster.claimChanged(claim("waiting"));
   cluster.nodeChanged(node("n", { id: "a", pool: "default", stage: "registered" }));
   cluster.podChanged(web);
   cluster.podChanged(built(pod().named("homeless")));
@@ -31,6 +32,7 @@ describe("cluster state: when to look at consolidation again (02 §2.7)", () => 
     ["one is marked", (cluster) => cluster.markForDeletion("a")],
     ["a claim is deleted", (cluster) => cluster.claimChanged(claim("c", { id: "a", isDeleting: true }))],
     ["a claim is gone", (cluster) => cluster.claimGone(claim("c"))],
+    ["a claim without a machine is gone", (cluster) => cluster.claimGone(claim("waiting"))],
     ["a node is gone", (cluster) => cluster.nodeGone(node("n"))],
     ["a pod is bound", (cluster) => cluster.podChanged(built(pod().named("homeless").onNode("n")))],
     ["a pod is bound where no node is known", (cluster) => cluster.podChanged(built(pod().named("far").onNode("x")))],

@@ -2,28 +2,65 @@ import { Environment } from "@marcbachmann/cel-js";
 import { RE2JS } from "re2js";
 import { errorMessage } from "../../util/error-text.ts";
 import { isRecord } from "../object.ts";
+import { CelMeter, meterNodes } from "./cel-cost.ts";
 import { fieldSchema, type StructuralSchema } from "./schema.ts";
 
 /** The result of a rule: a boolean, or why it could not be evaluated. */
 export type CelOutcome =
   | { readonly kind: "value"; readonly value: unknown }
-  | { readonly kind: "error"; readonly because: string };
+  | { readonly kind: "error"; readonly because: string }
+  /** It cost more than it may; nothing is known about its result. */
+  | { readonly kind: "over-budget" };
 
 type Program = (context: Record<string, unknown>) => unknown;
 
+/** Expressions are forgotten when they have more characters than this in total: CRDs come and go. */
+const maxCompiledCharacters = 2_000_000;
+
+/** An outcome and what it cost. */
+interface MeteredOutcome {
+  readonly outcome: CelOutcome;
+  readonly cost: number;
+}
+
 /** Kubernetes' dialect of CEL, with each expression compiled once. */
 export class CelPrograms {
-  readonly #environment = kubernetesEnvironment();
+  readonly #meter = new CelMeter();
+  readonly #environment = kubernetesEnvironment(this.#meter);
   readonly #programs = new Map<string, Program | string>();
+  readonly #schemasWithRules = new WeakMap<StructuralSchema, boolean>();
+  #compiledCharacters = 0;
 
-  evaluate(expression: string, context: Record<string, unknown>): CelOutcome {
+  /** Evaluates an expression that may cost at most `limit`. */
+  evaluate(expression: string, context: Record<string, unknown>, limit: number): MeteredOutcome {
     const program = this.#program(expression);
-    if (typeof program === "string") return { kind: "error", because: program };
+    if (typeof program === "string") return { outcome: { kind: "error", because: program }, cost: 1 };
+    this.#meter.start(limit);
+    const outcome = this.#outcome(program, context);
+    return { outcome, cost: limit - this.#meter.left };
+  }
+
+  #outcome(program: Program, context: Record<string, unknown>): CelOutcome {
     try {
-      return { kind: "value", value: program(context) };
+      const value = program(context);
+      // Operators such as || and macros such as exists swallow errors of a part.
+      return this.#meter.isExhausted ? { kind: "over-budget" } : { kind: "value", value };
     } catch (error) {
-      return { kind: "error", because: firstLine(error) };
+      return this.#meter.isExhausted ? { kind: "over-budget" } : { kind: "error", because: firstLine(error) };
     }
+  }
+
+  /** Most parts of a schema have no rules; skipping them keeps admission fast. */
+  hasRulesBelow(node: StructuralSchema): boolean {
+    const known = this.#schemasWithRules.get(node);
+    if (known !== undefined) return known;
+    const children = [...Object.values(node.properties ?? {}), node.items, node.additionalProperties];
+    const found = children.some(
+      (child) =>
+        typeof child === "object" && (child["x-kubernetes-validations"] !== undefined || this.hasRulesBelow(child)),
+    );
+    this.#schemasWithRules.set(node, found);
+    return found;
   }
 
   /** The compiled expression, or why it does not compile. */
@@ -31,6 +68,11 @@ export class CelPrograms {
     const known = this.#programs.get(expression);
     if (known !== undefined) return known;
     const program = this.#compile(expression);
+    this.#compiledCharacters += expression.length;
+    if (this.#compiledCharacters > maxCompiledCharacters) {
+      this.#programs.clear();
+      this.#compiledCharacters = expression.length;
+    }
     this.#programs.set(expression, program);
     return program;
   }
@@ -38,7 +80,8 @@ export class CelPrograms {
   #compile(expression: string): Program | string {
     try {
       const program = this.#environment.parse(expression);
-      matchAsRe2(program.ast);
+      replaceFunctions(program.ast);
+      meterNodes(program.ast, this.#meter);
       return program;
     } catch (error) {
       return firstLine(error);
@@ -46,36 +89,63 @@ export class CelPrograms {
   }
 }
 
-function kubernetesEnvironment(): Environment {
-  return new Environment({ enableOptionalTypes: true, homogeneousAggregateLiterals: false })
+/** Expressions of real CRDs have a few hundred nodes. */
+const maxNodes = 10_000;
+
+function kubernetesEnvironment(meter: CelMeter): Environment {
+  /** Matching takes time in proportion to text and pattern; it is charged before it begins, as Kubernetes charges it. */
+  const compiled = (text: string, pattern: string): RE2JS => {
+    meter.charge(Math.ceil((1 + text.length) / 10) * Math.ceil(pattern.length / 4));
+    return RE2JS.compile(pattern);
+  };
+  const findAll = (text: string, pattern: string): string[] => {
+    const matcher = compiled(text, pattern).matcher(text);
+    const found: string[] = [];
+    while (matcher.find()) found.push(matcher.group() ?? "");
+    return found;
+  };
+  return new Environment({
+    enableOptionalTypes: true,
+    homogeneousAggregateLiterals: false,
+    limits: { maxAstNodes: maxNodes },
+  })
     .registerVariable("self", "dyn")
     .registerVariable("oldSelf", "dyn")
     .registerFunction("string.find(string): string", (text: string, pattern: string) => findAll(text, pattern)[0] ?? "")
     .registerFunction("string.findAll(string): list<string>", findAll)
     .registerFunction(`string.${re2Matches}(string): bool`, (text: string, pattern: string) =>
-      RE2JS.compile(pattern).matcher(text).find(),
+      compiled(text, pattern).matcher(text).find(),
     )
-    .registerFunction("string.replace(string, string): string", (text: string, from: string, to: string) =>
-      text.replaceAll(from, () => to),
-    );
+    .registerFunction("string.replace(string, string): string", (text: string, from: string, to: string) => {
+      const grown = (text.length * (1 + to.length)) / Math.max(1, from.length);
+      meter.charge((text.length + grown) / 10);
+      return text.replaceAll(from, () => to);
+    })
+    .registerFunction(`list<string>.${meteredJoin}(string): string`, (texts: readonly string[], separator: string) => {
+      meter.charge((separator.length * texts.length) / 10);
+      return texts.join(separator);
+    });
 }
 
 const re2Matches = "matchesRe2";
+const meteredJoin = "joinMetered";
 
-/** The library's own `matches` uses JavaScript's regular expressions, where a dot stops at more than newlines and a pattern can hang. */
-function matchAsRe2(part: unknown): void {
-  if (Array.isArray(part)) for (const one of part) matchAsRe2(one);
+/**
+ * Functions of the library we replace by their own. Its `matches` uses JavaScript's regular expressions, where a dot stops
+ * at more than newlines and a pattern can hang; a long separator makes the result of `join` huge.
+ */
+const replacedFunctions: ReadonlyMap<unknown, string> = new Map([
+  ["matches", re2Matches],
+  ["join", meteredJoin],
+]);
+
+function replaceFunctions(part: unknown): void {
+  if (Array.isArray(part)) for (const one of part) replaceFunctions(one);
   if (!isRecord(part)) return;
   const { op, args } = part;
-  if (op === "rcall" && Array.isArray(args) && args[0] === "matches") args[0] = re2Matches;
-  matchAsRe2(args);
-}
-
-function findAll(text: string, pattern: string): string[] {
-  const matcher = RE2JS.compile(pattern).matcher(text);
-  const found: string[] = [];
-  while (matcher.find()) found.push(matcher.group() ?? "");
-  return found;
+  if (op === "rcall" && Array.isArray(args) && Array.isArray(args[2]) && args[2].length === 1)
+    args[0] = replacedFunctions.get(args[0]) ?? args[0];
+  replaceFunctions(args);
 }
 
 function firstLine(error: unknown): string {
@@ -84,14 +154,19 @@ function firstLine(error: unknown): string {
 }
 
 /** JSON converted to CEL values by its schema: integers as BigInt, maps as Map, field names escaped where necessary. */
-export function toCel(value: unknown, schema: StructuralSchema | undefined): unknown {
+export function toCel(
+  value: unknown,
+  schema: StructuralSchema | undefined,
+  converted: { values: number } = { values: 0 },
+): unknown {
+  converted.values += 1;
   if (typeof value === "number") return isIntegral(value, schema) ? BigInt(value) : value;
-  if (Array.isArray(value)) return value.map((item) => toCel(item, schema?.items));
+  if (Array.isArray(value)) return value.map((item) => toCel(item, schema?.items, converted));
   if (!isRecord(value)) return value;
   const isMap = schema?.additionalProperties !== undefined;
   const entries = Object.entries(value).map(([field, child]) => [
     isMap ? field : escapeField(field),
-    toCel(child, fieldSchema(schema, field)),
+    toCel(child, fieldSchema(schema, field), converted),
   ]);
   return new Map(entries as [string, unknown][]);
 }

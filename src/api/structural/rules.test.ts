@@ -152,3 +152,67 @@ describe("01 §0.1 transition rules", () => {
     expect(broken(schema, { object, old })).toEqual(at);
   });
 });
+
+describe("05:CP-S3 what rules may cost", () => {
+  const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
+  const nested = "self.a.all(x, self.a.all(y, self.a.all(z, x + y + z >= 0)))";
+  const cancelled = /^'operation cancelled: actual cost limit exceeded': no further .* exceeds limit for rule: /;
+
+  it.each<[what: string, expression: string, self: object]>([
+    ["nested all()", nested, { a: numbers(1_000) }],
+    [
+      "nested exists(), which swallows errors",
+      nested.replaceAll("all", "exists").replace(">=", "<"),
+      { a: numbers(1_000) },
+    ],
+    ["an error swallowed by ||", `${nested} || true`, { a: numbers(1_000) }],
+    ["map() in map()", "self.a.map(x, self.a.map(y, self.a)).size() > 0", { a: numbers(2_000) }],
+    [
+      "comparing large lists",
+      "self.a.all(x, self.b == self.c)",
+      { a: numbers(2_000), b: [numbers(9_000)], c: [numbers(9_000)] },
+    ],
+    ["looking for a value in a list", "self.a.all(x, !(-1 in self.a))", { a: numbers(20_000) }],
+    [
+      "texts that double",
+      `size(${"[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]"}.map(x, self.t + self.t).join(self.t)) > 0`,
+      { t: "x".repeat(1_000_000) },
+    ],
+    ["a pattern", 'self.t.matches("(x?x?x?x?x?x?x?x?){100}(x?x?x?x?x?x?x?x?){100}y")', { t: "x".repeat(1_400_000) }],
+    ["replacing", 'self.t.replace("", self.t) == ""', { t: "x".repeat(1_000_000) }],
+    ["splitting", 'self.t.split("").all(x, x == "x")', { t: "x".repeat(2_000_000) }],
+    [
+      "bound names",
+      "cel.bind(a, self.t + self.t, cel.bind(b, a + a, cel.bind(c, b + b, cel.bind(d, c + c, cel.bind(e, d + d, e == self.t)))))",
+      { t: "x".repeat(1_000_000) },
+    ],
+  ])("%s ends soon", (_what, expression, self) => {
+    const cpu = process.cpuUsage();
+    const found = validateRules({ object: self, schema: rule(expression) }, programs);
+    expect(found.map(({ message }) => message)).toEqual([expect.stringMatching(cancelled)]);
+    expect(process.cpuUsage(cpu).user / 1_000).toBeLessThan(3_000); // milliseconds
+  });
+
+  it("stops when all rules of an object together have cost too much", () => {
+    const items = { type: "array", items: rule("self.all(x, self.all(y, x + y >= 0))") } as const;
+    const found = validateRules({ object: numbers(300).map(() => numbers(150)), schema: items }, programs);
+    expect(found.map(({ message }) => message)).toEqual([
+      "validation failed due to running out of cost budget, no further validation rules will be run",
+    ]);
+  });
+
+  it("counts the conversion of values for rules at many levels", () => {
+    let schema: StructuralSchema = { type: "array", items: { type: "integer" } };
+    let object: unknown = numbers(40_000);
+    for (let level = 0; level < 100; level++) {
+      object = { a: object };
+      schema = { type: "object", properties: { a: schema }, "x-kubernetes-validations": [{ rule: "has(self.a)" }] };
+    }
+    expect(validateRules({ object, schema }, programs)).toHaveLength(1);
+  });
+
+  it("leaves honest rules alone: one pass over 10,000 items", () => {
+    const schema = rule("self.a.all(x, x >= 0 && x < 10000) && self.a.exists(x, x == 9999) && size(self.a) == 10000");
+    expect(validateRules({ object: { a: numbers(10_000) }, schema }, programs)).toEqual([]);
+  });
+});

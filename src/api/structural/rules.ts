@@ -1,6 +1,7 @@
 import { isRecord } from "../object.ts";
 import type { FieldPath, Problem } from "../problem.ts";
 import { type CelPrograms, toCel } from "./cel.ts";
+import { celCostLimits } from "./cel-cost.ts";
 import { type CelRule, fieldSchema, type StructuralSchema } from "./schema.ts";
 
 export interface RuleInput {
@@ -12,43 +13,103 @@ export interface RuleInput {
 
 /** Layer C: every CEL rule of the schema that fails. Only for objects that passed the schema itself. (01 §0.1) */
 export function validateRules({ object, old, schema }: RuleInput, programs: CelPrograms): readonly Problem[] {
-  const problems: Problem[] = [];
-  const visit = (value: unknown, before: unknown, node: StructuralSchema, path: FieldPath): void => {
-    for (const rule of node["x-kubernetes-validations"] ?? []) {
-      const problem = ruleProblem(rule, { value, before, node, path }, programs);
-      if (problem !== undefined) problems.push(problem);
-    }
-    if (!hasRulesBelow(node)) return;
-    if (Array.isArray(value) && node.items !== undefined) {
-      const counterpart = correlate(before, node);
-      for (const [index, item] of value.entries()) visit(item, counterpart(item), node.items, [...path, index]);
-    } else if (isRecord(value)) {
-      for (const field of Object.keys(value)) {
-        const child = fieldSchema(node, field);
-        const earlier = isRecord(before) && Object.hasOwn(before, field) ? before[field] : undefined;
-        if (child !== undefined) visit(value[field], earlier, child, [...path, field]);
-      }
-    }
-  };
-  visit(object, old, schema, []);
-  return problems;
+  const check = new RuleCheck(programs);
+  check.visit({ value: object, before: old, node: schema, path: [] });
+  return check.problems;
 }
 
-function ruleProblem(
-  rule: CelRule,
-  { value, before, node, path }: { value: unknown; before: unknown; node: StructuralSchema; path: FieldPath },
-  programs: CelPrograms,
-): Problem | undefined {
-  const isTransition = /\boldSelf\b/.test(rule.rule);
-  if (isTransition && before === undefined) return undefined;
-  const context: Record<string, unknown> = { self: toCel(value, node) };
-  if (isTransition) context["oldSelf"] = toCel(before, node);
-  const outcome = programs.evaluate(rule.rule, context);
-  if (outcome.kind === "value" && outcome.value === true) return undefined;
-  const reason = outcome.kind === "error" ? ` (${outcome.because})` : "";
-  const message = (rule.message ?? `failed rule: ${rule.rule}`) + reason;
-  const problem: Problem = { code: "rule", path: [...path, ...fieldSteps(rule.fieldPath)], message };
-  return rule.id === undefined ? problem : { ...problem, rule: `01:${rule.id}` };
+/** A value, its old value and its schema. */
+interface RuleTarget {
+  readonly value: unknown;
+  readonly before: unknown;
+  readonly node: StructuralSchema;
+  readonly path: FieldPath;
+}
+
+class RuleCheck {
+  readonly problems: Problem[] = [];
+  readonly #programs: CelPrograms;
+  #budget: number = celCostLimits.perObject;
+  #isStopped = false;
+
+  constructor(programs: CelPrograms) {
+    this.#programs = programs;
+  }
+
+  visit(target: RuleTarget): void {
+    const { value, before, node, path } = target;
+    this.#checkRules(target);
+    if (!this.#programs.hasRulesBelow(node)) return;
+    if (Array.isArray(value) && node.items !== undefined) {
+      const counterpart = correlate(before, node);
+      for (const [index, item] of value.entries()) {
+        if (this.#isStopped) return;
+        this.visit({ value: item, before: counterpart(item), node: node.items, path: [...path, index] });
+      }
+    } else if (isRecord(value)) {
+      for (const field of Object.keys(value)) {
+        if (this.#isStopped) return;
+        const child = fieldSchema(node, field);
+        const earlier = isRecord(before) && Object.hasOwn(before, field) ? before[field] : undefined;
+        if (child !== undefined)
+          this.visit({ value: value[field], before: earlier, node: child, path: [...path, field] });
+      }
+    }
+  }
+
+  #checkRules({ value, before, node, path }: RuleTarget): void {
+    const rules = (node["x-kubernetes-validations"] ?? []).filter(
+      ({ rule }) => before !== undefined || !isTransition(rule),
+    );
+    if (rules.length === 0) return;
+    const context: Record<string, unknown> = { self: this.#toCel(value, node) };
+    if (before !== undefined && rules.some(({ rule }) => isTransition(rule)))
+      context["oldSelf"] = this.#toCel(before, node);
+    for (const rule of rules) {
+      if (this.#budget < 0) this.#stop(path, budgetExhausted);
+      if (this.#isStopped) return;
+      this.#checkRule(rule, context, path);
+    }
+  }
+
+  /** Converting a large value at many levels costs as much as the rules do. */
+  #toCel(value: unknown, node: StructuralSchema): unknown {
+    const converted = { values: 0 };
+    const made = toCel(value, node, converted);
+    this.#budget -= converted.values * 3;
+    return made;
+  }
+
+  /** No further rule is run. */
+  #stop(path: FieldPath, message: string): void {
+    if (!this.#isStopped) this.problems.push({ code: "rule", path, message });
+    this.#isStopped = true;
+  }
+
+  #checkRule(rule: CelRule, context: Record<string, unknown>, path: FieldPath): void {
+    const { perRule } = celCostLimits;
+    const { outcome, cost } = this.#programs.evaluate(rule.rule, context, Math.min(perRule, this.#budget));
+    const isBudgetLower = this.#budget < perRule;
+    this.#budget -= cost;
+    if (outcome.kind === "value" && outcome.value === true) return;
+    if (outcome.kind === "over-budget") {
+      this.#stop(path, isBudgetLower ? budgetExhausted : `${ruleCancelled}: ${rule.message ?? rule.rule}`);
+      return;
+    }
+    const reason = outcome.kind === "error" ? ` (${outcome.because})` : "";
+    const message = (rule.message ?? `failed rule: ${rule.rule}`) + reason;
+    const problem: Problem = { code: "rule", path: [...path, ...fieldSteps(rule.fieldPath)], message };
+    this.problems.push(rule.id === undefined ? problem : { ...problem, rule: `01:${rule.id}` });
+  }
+}
+
+/** The words of Kubernetes. */
+const ruleCancelled =
+  "'operation cancelled: actual cost limit exceeded': no further validation rules will be run due to call cost exceeds limit for rule";
+const budgetExhausted = "validation failed due to running out of cost budget, no further validation rules will be run";
+
+function isTransition(rule: string): boolean {
+  return /\boldSelf\b/.test(rule);
 }
 
 /** The old item of a list item for transition rules; only lists with keys have one. */
@@ -59,14 +120,6 @@ function correlate(before: unknown, node: StructuralSchema): (item: unknown) => 
     JSON.stringify(keys.map((key) => (isRecord(item) ? item[key] : undefined)));
   const byKey = new Map(before.map((item) => [identity(item), item as unknown]));
   return (item) => byKey.get(identity(item));
-}
-
-/** Most parts of a schema have no rules; skipping them keeps admission fast. */
-function hasRulesBelow(node: StructuralSchema): boolean {
-  const children = [...Object.values(node.properties ?? {}), node.items, node.additionalProperties];
-  return children.some(
-    (child) => typeof child === "object" && (child["x-kubernetes-validations"] !== undefined || hasRulesBelow(child)),
-  );
 }
 
 function fieldSteps(fieldPath: string | undefined): FieldPath {

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { hostname, networkInterfaces } from "node:os";
 import { join, resolve } from "node:path";
 import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from "../../control-plane/control-plane.ts";
 import { stateFolder, writePrivateFile } from "../../control-plane/http/state-folder.ts";
@@ -54,6 +55,7 @@ function startCluster(
     realClock: systemClock(),
     token: randomBytes(24).toString("base64url"),
     host: options.listen,
+    machineHosts: machineHosts(),
     port: options.port,
     isPlainHttp: options.plainHttp === true,
     speed: options.speed,
@@ -65,6 +67,14 @@ function startCluster(
   return options.controller
     ? startSandbox({ ...controlPlaneOptions, version, region, print: io.stdout, isColoured: io.isTty })
     : startControlPlane(controlPlaneOptions);
+}
+
+/** The names and addresses of this machine; link-local ones need an interface in the URL, which certificates cannot name. */
+function machineHosts(): readonly string[] {
+  const addresses = Object.values(networkInterfaces()).flatMap((one) => one ?? []);
+  const reachable = addresses.map(({ address }) => address).filter((address) => !address.startsWith("fe80:"));
+  const name = hostname();
+  return /^[A-Za-z0-9.-]+$/.test(name) ? [...reachable, name] : reachable;
 }
 
 /** Plays the demo, then waits until the process is asked to stop. */

@@ -144,4 +144,55 @@ describe("custom resource definitions (05 §3)", () => {
     await apply("b", ["y", "z"]);
     expect((await apply("a", [])).spec).toEqual({ tags: ["y", "z"] });
   });
+
+  it("05:CP-S3 may not replace a built-in kind, by its plural or its kind", async () => {
+    const { client, api } = apiWorld();
+    const lease = api.kinds.get(types.leases);
+    for (const names of [
+      { plural: "leases", kind: "Rent" },
+      { plural: "rents", kind: "Lease" },
+    ]) {
+      const definition = gadgets({ group: "coordination.k8s.io", names });
+      const named = { ...definition, metadata: { name: `${names.plural}.coordination.k8s.io` } };
+      const refused = await refusal(client.create(types.definitions, named));
+      expect(refused.code).toBe("invalid");
+      expect(refused.message).toContain("coordination.k8s.io has a built-in kind of this name");
+    }
+    expect(api.kinds.get(types.leases)).toBe(lease);
+    await client.create(types.definitions, {
+      ...gadgets({ group: "coordination.k8s.io", names: { plural: "gadgets", kind: "Gadget" } }),
+      metadata: { name: "gadgets.coordination.k8s.io" },
+    });
+  });
+
+  it("05:CP-S3 of a built-in kind in a data folder are not served, and deleting them deletes nothing else", async () => {
+    const key = "leases.coordination.k8s.io";
+    const definition = {
+      ...gadgets({ group: "coordination.k8s.io", names: { plural: "leases", kind: "Lease" } }),
+      metadata: { name: key, uid: "u", resourceVersion: "1" },
+      status: { conditions: [{ type: "Established", status: "True" }] },
+    };
+    const entry = { op: "put", revision: 1, storage: "customresourcedefinitions.apiextensions.k8s.io", key } as const;
+    const { client, api } = apiWorld({ restore: [{ ...entry, object: definition }] });
+    expect(api.kinds.get(types.leases).custom).toBeUndefined();
+    const made = { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { name: "l", namespace: "default" } };
+    await client.create(types.leases, made);
+    await client.delete(types.definitions, { name: key });
+    expect((await client.list(types.leases)).items).toHaveLength(1);
+    expect((await client.list(types.definitions)).items).toEqual([]);
+  });
+
+  it("05 §3 are deleted only if the preconditions hold", async () => {
+    const { client } = apiWorld();
+    const made = await client.create(types.definitions, gadgets());
+    await client.create(type("v1"), gadget({ size: 1 }));
+    const key = { name: "gadgets.example.com" };
+    for (const preconditions of [{ uid: "another" }, { resourceVersion: "1" }]) {
+      expect((await refusal(client.delete(types.definitions, key, { preconditions }))).code).toBe("conflict");
+    }
+    expect(await client.get(types.definitions, key)).toEqual(made);
+    expect((await client.list(type("v1"))).items).toHaveLength(1);
+    const { uid = "" } = made.metadata;
+    await client.delete(types.definitions, key, { preconditions: { uid } });
+  });
 });

@@ -13,6 +13,7 @@ import { apiError } from "./api-errors.ts";
 import { type DeleteResult, deleteObject } from "./delete-object.ts";
 import type { DeleteRequest } from "./request.ts";
 import type { ServerContext } from "./server-context.ts";
+import { assertDeletePreconditions } from "./write-checks.ts";
 
 const crdStorage = "customresourcedefinitions.apiextensions.k8s.io";
 const cleanupFinalizer = "customresourcecleanup.apiextensions.k8s.io";
@@ -45,8 +46,8 @@ export class CustomResources {
   /** A definition that could not be stored is served as before. */
   onRolledBack(storage: string, { object, previous }: StoreChange): void {
     if (storage !== crdStorage) return;
-    if (previous === undefined) this.#options.server.kinds.replace(storageOf(object), []);
-    else this.#register(previous);
+    if (previous !== undefined) this.#register(previous);
+    else if (!this.#isBuiltIn(object)) this.#options.server.kinds.replace(storageOf(object), []);
   }
 
   /** Refuses creates while the CRD is terminating. */
@@ -67,6 +68,7 @@ export class CustomResources {
 
   #deleteDefinition(kind: ServedKind, old: KubeObject, request: DeleteRequest): DeleteResult {
     const { server } = this.#options;
+    assertDeletePreconditions(kind, old, request);
     const draft = draftOf(old);
     draft.metadata.finalizers = [...new Set([...(draft.metadata.finalizers ?? []), cleanupFinalizer])];
     const held = server.store.put(crdStorage, old.metadata.name ?? "", draft);
@@ -88,12 +90,21 @@ export class CustomResources {
     return this.#options.server.store.collection(crdStorage);
   }
 
+  /** Creating one is refused; a data folder may still have one. It is never served. */
+  #isBuiltIn({ spec }: KubeObject): boolean {
+    const { kinds } = this.#options.server;
+    const group = textAt(spec, "group");
+    return [textAt(spec, "names", "plural"), textAt(spec, "names", "kind")].some((name) =>
+      kinds.isBuiltIn(group, name),
+    );
+  }
+
   #register(definition: KubeObject): void {
     const { server, admission, metadata, conversion } = this.#options;
     const isEstablished = listAt(definition.status, "conditions").some(
       (one) => one["type"] === "Established" && one["status"] === "True",
     );
-    if (!isEstablished) return;
+    if (!isEstablished || this.#isBuiltIn(definition)) return;
     const kinds = customKinds(definition, { admission, metadata });
     server.kinds.replace(storageOf(definition), [...kinds, ...olderVersionKinds(kinds, conversion)]);
   }
@@ -116,7 +127,7 @@ export class CustomResources {
     const { server } = this.#options;
     const storage = storageOf(definition);
     const kind = server.kinds.all().find((one) => one.storage === storage && one.conversion === undefined);
-    if (kind === undefined) return;
+    if (kind?.custom === undefined) return;
     for (const [, object] of [...server.store.collection(storage).range()]) {
       deleteObject(server, kind, object, { propagation: "Background" });
     }
@@ -125,9 +136,11 @@ export class CustomResources {
   #finish(definition: KubeObject): DeleteResult | undefined {
     const { server, closeWatches } = this.#options;
     const storage = storageOf(definition);
-    if (server.store.collection(storage).size > 0) return undefined;
-    server.kinds.replace(storage, []);
-    closeWatches(storage);
+    if (!this.#isBuiltIn(definition)) {
+      if (server.store.collection(storage).size > 0) return undefined;
+      server.kinds.replace(storage, []);
+      closeWatches(storage);
+    }
     const name = definition.metadata.name ?? "";
     const current = this.#definitions().get(name);
     if (current === undefined) return undefined;

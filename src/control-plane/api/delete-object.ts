@@ -58,6 +58,9 @@ function markPropagation(draft: ObjectDraft, { propagation }: DeleteRequest): vo
   else delete draft.metadata.finalizers;
 }
 
+/** 68 years: times stay within what dates and timers can hold, whatever a pod asks for. */
+const maxGraceSeconds = 2 ** 31 - 1;
+
 /** Only pods bound to a node get a grace period. */
 function graceSeconds({ kind, apiVersion, spec, status }: KubeObject, { gracePeriodSeconds }: DeleteRequest): number {
   if (gracePeriodSeconds !== undefined && !Number.isSafeInteger(gracePeriodSeconds)) {
@@ -67,7 +70,7 @@ function graceSeconds({ kind, apiVersion, spec, status }: KubeObject, { gracePer
   const phase = textAt(status, "phase");
   if (phase === "Succeeded" || phase === "Failed") return 0;
   const requestedSeconds = gracePeriodSeconds ?? numberAt(spec, "terminationGracePeriodSeconds") ?? 30;
-  return requestedSeconds < 0 ? 1 : requestedSeconds;
+  return requestedSeconds < 0 ? 1 : Math.min(requestedSeconds, maxGraceSeconds);
 }
 
 /** A shorter grace period counts from the first delete request. */

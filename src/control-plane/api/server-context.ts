@@ -19,12 +19,13 @@ export function storageKey(kind: ServedKind, { name, namespace }: ObjectKey): st
   return kind.namespaced ? `${namespace ?? ""}/${name}` : name;
 }
 
-export function admissionContext({ store, clock, random }: ServerContext): AdmissionContext {
+export function admissionContext({ store, kinds, clock, random }: ServerContext): AdmissionContext {
   return {
     now: clock.now(),
     random,
     get: (storage, name, namespace) =>
       store.collection(storage).get(namespace === undefined ? name : `${namespace}/${name}`),
+    isBuiltIn: (group, name) => kinds.isBuiltIn(group, name),
     list: (storage, namespace) => {
       const prefix = namespace === undefined ? "" : `${namespace}/`;
       return [...store.collection(storage).range({ prefix })].map(([, object]) => object);

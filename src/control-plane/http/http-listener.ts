@@ -32,6 +32,12 @@ const keepAliveMs = 120_000;
 
 const loopback: ReadonlySet<string> = new Set(["127.0.0.1", "::1", "localhost"]);
 
+/** A server that listens on all addresses is reached by this one from the same machine. */
+export const loopbackOf: ReadonlyMap<string, string> = new Map([
+  ["0.0.0.0", "127.0.0.1"],
+  ["::", "::1"],
+]);
+
 /** Serves HTTPS, or HTTP on loopback. */
 export async function listenHttp(options: ListenOptions): Promise<HttpListener> {
   const { host, port, certificate } = options;
@@ -52,7 +58,8 @@ export async function listenHttp(options: ListenOptions): Promise<HttpListener> 
     });
   });
   const bound = (server.address() as AddressInfo).port;
-  const name = host.includes(":") ? `[${host}]` : host;
+  const reached = loopbackOf.get(host) ?? host;
+  const name = reached.includes(":") ? `[${reached}]` : reached;
   return {
     url: `${certificate === undefined ? "http" : "https"}://${name}:${bound}`,
     port: bound,

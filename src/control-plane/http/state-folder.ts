@@ -1,4 +1,4 @@
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { isRecord } from "../../api/object.ts";
@@ -16,12 +16,20 @@ export function stateFolder(env: Readonly<Record<string, string | undefined>>): 
   return join(base === undefined || base === "" ? join(home, ".local", "state") : base, "karpenter-ts");
 }
 
-/** Written atomically with mode 0600. (05:CP-S2) */
+/**
+ * Written atomically with mode 0600. It is made in a new folder of our own, so that nobody can put a file or link there
+ * before us, and a link at the path is replaced, not followed. (05:CP-S2)
+ */
 export async function writePrivateFile(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const draft = `${path}.${process.pid}.tmp`;
-  await writeFile(draft, text, { mode: 0o600, flag: "w" });
-  await rename(draft, path);
+  const folder = await mkdtemp(join(dirname(path), ".karpenter-"));
+  try {
+    const draft = join(folder, "draft");
+    await writeFile(draft, text, { mode: 0o600, flag: "wx" });
+    await rename(draft, path);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }
 
 /** Reuses the certificate of an earlier run while valid, else creates one. */

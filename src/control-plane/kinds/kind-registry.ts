@@ -37,6 +37,13 @@ export class KindRegistry {
     return found;
   }
 
+  /** Whether the server has a kind of this name or plural without a CustomResourceDefinition. */
+  isBuiltIn(group: string, name: string): boolean {
+    return this.all().some(
+      (one) => one.group === group && one.custom === undefined && (one.plural === name || one.kind === name),
+    );
+  }
+
   /** Replaces all kinds of one storage, when a CustomResourceDefinition changes. */
   replace(storage: string, kinds: readonly ServedKind[]): void {
     for (const [address, kind] of this.#kinds) if (kind.storage === storage) this.#kinds.delete(address);

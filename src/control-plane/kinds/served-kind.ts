@@ -94,6 +94,8 @@ export interface AdmissionContext {
   readonly random: Random;
   get(storage: string, name: string, namespace?: string): KubeObject | undefined;
   list(storage: string, namespace?: string): readonly KubeObject[];
+  /** Whether a built-in kind of the group has this name or plural; custom resources may not take it. */
+  isBuiltIn(group: string, name: string): boolean;
 }
 
 /** What is particular to a kind when it is written. */

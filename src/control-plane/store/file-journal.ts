@@ -192,7 +192,7 @@ class FileJournal implements Journal {
     const compacted: CompactedFile = { generation, since: [], file: undefined, bytes: 0, isReady: false };
     this.#compacted = compacted;
     try {
-      compacted.file = await open(`${journalPath(this.#folder, generation)}.tmp`, "w", 0o600);
+      compacted.file = await open(`${journalPath(this.#folder, generation)}.tmp`, "wx", 0o600);
       for (const piece of snapshotPieces(entries, this.#options.now())) {
         if (this.#isClosed || this.#compacted !== compacted) return await this.#discard(compacted);
         await compacted.file.appendFile(piece);

@@ -69,7 +69,7 @@ async function findJournal(folder: string, { recover }: { readonly recover: bool
 async function createJournal(folder: string): Promise<FoundJournal> {
   const line = headerLine();
   const path = journalPath(folder, 1);
-  const file = await open(`${path}.tmp`, "w", 0o600);
+  const file = await open(`${path}.tmp`, "wx", 0o600);
   await file.writeFile(line);
   await publishJournalFile(folder, { file, path });
   await file.close();

@@ -96,3 +96,96 @@ describe("the form of input objects", () => {
     expect(problems(object)).toEqual(expected);
   });
 });
+
+describe("what input must have", () => {
+  const metadata = { name: "x", ownerReferences: [{ apiVersion: "v1", kind: "Node", name: "n", uid: "u" }] };
+  const selector = { matchExpressions: [{ key: "a", operator: "Exists" }] };
+  const terms = { nodeSelectorTerms: [{ matchExpressions: [{ key: "a", operator: "Exists" }] }] };
+  const affinityTerm = { topologyKey: "zone", labelSelector: selector };
+  const spec = {
+    containers: [{ name: "app", resources: { claims: [{ name: "gpu" }] } }],
+    volumes: [{ name: "data", persistentVolumeClaim: { claimName: "data" } }],
+    resourceClaims: [{ name: "gpu" }],
+    schedulingGates: [{ name: "wait" }],
+    topologySpreadConstraints: [{ topologyKey: "zone", maxSkew: 1, whenUnsatisfiable: "DoNotSchedule" }],
+    affinity: {
+      nodeAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: terms,
+        preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, preference: {} }],
+      },
+      podAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: [affinityTerm],
+        preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, podAffinityTerm: affinityTerm }],
+      },
+    },
+  };
+  const template = { spec };
+  const conditions = [{ type: "Ready", status: "True" }];
+  const full: readonly (KubeObject & Record<string, unknown>)[] = [
+    { apiVersion: "v1", kind: "Pod", metadata, spec, status: { conditions, containerStatuses: [{ name: "app" }] } },
+    {
+      apiVersion: "v1",
+      kind: "Node",
+      metadata,
+      spec: { taints: [{ key: "a", effect: "NoSchedule" }] },
+      status: { conditions },
+    },
+    { apiVersion: "v1", kind: "PersistentVolume", metadata, spec: { csi: { driver: "d" } } },
+    { apiVersion: "v1", kind: "PersistentVolumeClaim", metadata, spec: {} },
+    { apiVersion: "v1", kind: "PodTemplate", metadata, template },
+    { apiVersion: "apps/v1", kind: "DaemonSet", metadata, spec: { template } },
+    { apiVersion: "apps/v1", kind: "Deployment", metadata, spec: { template } },
+    { apiVersion: "apps/v1", kind: "ReplicaSet", metadata, spec: { template } },
+    { apiVersion: "apps/v1", kind: "StatefulSet", metadata, spec: { template } },
+    { apiVersion: "batch/v1", kind: "Job", metadata, spec: { template }, status: { conditions } },
+    { apiVersion: "batch/v1", kind: "CronJob", metadata, spec: { jobTemplate: { spec: { template } } } },
+    { apiVersion: "policy/v1", kind: "PodDisruptionBudget", metadata, spec: {} },
+    { apiVersion: "scheduling.k8s.io/v1", kind: "PriorityClass", metadata, value: 1 },
+    { apiVersion: "storage.k8s.io/v1", kind: "CSINode", metadata, spec: { drivers: [{ name: "d" }] } },
+    {
+      apiVersion: "storage.k8s.io/v1",
+      kind: "StorageClass",
+      metadata,
+      allowedTopologies: [{ matchLabelExpressions: [{ key: "zone", values: ["a"] }] }],
+    },
+  ];
+  /** What may be left out of these objects, by the end of its path. */
+  const mayBeMissing = [
+    /^(status|metadata\.name|metadata\.ownerReferences|allowedTopologies)$/,
+    /\.(resources|claims|volumes|persistentVolumeClaim|resourceClaims|schedulingGates|topologySpreadConstraints)$/,
+    /\.(affinity|nodeAffinity|podAffinity|labelSelector|matchExpressions|\w+DuringSchedulingIgnoredDuringExecution)$/,
+    /\.(conditions|containerStatuses|taints|csi|drivers|matchLabelExpressions)$/,
+    /\bcontainers\.0\.name$/, // a container without a name is named by its place
+  ];
+  const isOptional = (kind: string, path: readonly (string | number)[]) =>
+    mayBeMissing.some((pattern) => pattern.test(path.join("."))) || (kind === "Node" && path.join(".") === "spec");
+
+  it.each(full.map((object) => [object.kind, object] as const))(
+    "01 §0.1 every other field of a %s here is required",
+    (kind, object) => {
+      expect(problems(object)).toEqual([]);
+      for (const path of pathsIn(object)) {
+        if (path.length === 1 && (path[0] === "apiVersion" || path[0] === "kind")) continue;
+        expect([path.join("."), problems(without(object, path)).some((one) => one.endsWith("required"))]).toEqual([
+          path.join("."),
+          !isOptional(kind, path),
+        ]);
+      }
+    },
+  );
+});
+
+/** The fields of an object, each with its path. */
+function pathsIn(value: unknown, path: readonly (string | number)[] = []): readonly (readonly (string | number)[])[] {
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) => {
+    const here = [...path, Array.isArray(value) ? Number(key) : key];
+    return Array.isArray(value) ? pathsIn(inner, here) : [here, ...pathsIn(inner, here)];
+  });
+}
+
+function without(value: unknown, [head, ...rest]: readonly (string | number)[]): unknown {
+  if (Array.isArray(value)) return value.map((item, at) => (at === head ? without(item, rest) : item));
+  const { [head as string]: inner, ...others } = value as Readonly<Record<string, unknown>>;
+  return rest.length === 0 ? others : { ...others, [head as string]: without(inner, rest) };
+}

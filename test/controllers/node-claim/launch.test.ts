@@ -65,7 +65,9 @@ describe("launch", () => {
     const [event] = await world.events("a");
     expect(event).toMatchObject({ reason: "InsufficientCapacityError", type: "Warning" });
     expect(event?.message).toMatch(/^NodeClaim a event: insufficient capacity, x+\.\.\.$/);
-    expect(world.logged("failed launching nodeclaim")).toMatchObject([{ level: "error" }]);
+    expect(world.logged("failed launching nodeclaim")).toMatchObject([
+      { level: "error", error: expect.objectContaining({ message: expect.stringContaining("xxx") }) },
+    ]);
     expect(refuse.calls).toEqual(["create"]);
     expect(world.counted.filter(({ name }) => name === "nodeclaims_disrupted_total")).toEqual([
       {

@@ -62,10 +62,15 @@ export async function nodeWorld(options: Partial<ControllerWorldOptions> = {}) {
     /** A Node with our finalizer that no claim knows. */
     nodeWithoutClaim: (
       providerID: string,
-      { name = "stray", isReady = true, labels: told = managedNodeLabels as Labels } = {},
+      {
+        name = "stray",
+        isReady = true,
+        labels: told = managedNodeLabels as Labels,
+        spec = { providerID } as object,
+      } = {},
     ) => {
       const { metadata, ...rest } = nodeWithId(providerID, { name, isReady, labels: told, taints: [] });
-      return world.create({ ...rest, metadata: { ...metadata, finalizers: [finalizers.termination] } });
+      return world.create({ ...rest, spec, metadata: { ...metadata, finalizers: [finalizers.termination] } });
     },
     /** Pods that run on the node. */
     run: async (names: readonly string[], { metadata, spec, status, node = "node-a" }: PodChanges = {}) => {

@@ -200,14 +200,17 @@ describe("a machine that is gone", () => {
     expect(world.failures.length).toBeGreaterThan(3);
   });
 
-  it("03:T-5 nothing is concluded of a Node without an id: it is drained as one without a claim", async () => {
+  it.each([
+    ["without an id", {}],
+    ["with an empty one", { providerID: "" }],
+  ])("03:T-5 nothing is concluded of a Node %s: it is drained as one without a claim", async (_, spec) => {
     const asked: string[] = [];
     const get = (id: string) => {
       asked.push(id);
       return Promise.reject(new CloudError("not-found", id));
     };
     const world = await nodeWorld({ wrapProvider: (cloud) => ({ ...cloud, get }) });
-    await world.nodeWithoutClaim("", { isReady: false });
+    await world.nodeWithoutClaim("", { isReady: false, spec });
     await world.run(["web"], { node: "stray" });
     await world.deleteNode("stray");
     await world.pass(2);

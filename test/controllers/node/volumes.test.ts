@@ -130,9 +130,9 @@ describe("volumes of a Node that ends", () => {
     const world = await drained(ofVolume("pv-1"));
     await world.deleteNode();
     await world.setDeadline(60);
-    await world.pass(58);
+    await world.pass(59);
     expect(await world.condition("a", "VolumesDetached")).toMatchObject({ status: "Unknown" });
-    await world.pass(3);
+    await world.pass(1); // in the second of the deadline, not after it
     const elapsed = { status: "False", reason: "TerminationGracePeriodElapsed" };
     expect(await world.condition("a", "VolumesDetached")).toMatchObject(elapsed);
     await world.pass(10);

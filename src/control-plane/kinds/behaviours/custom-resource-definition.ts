@@ -1,12 +1,24 @@
 import type { FieldPath } from "../../../api/problem.ts";
 import { dnsLabelError, dnsSubdomainError } from "../../../api/validation/names.ts";
 import { rfc3339 } from "../../../util/timestamp.ts";
-import { invalidValue, requiredValue, type StatusCause, unsupportedValue } from "../../api/api-errors.ts";
+import {
+  invalidObject,
+  invalidValue,
+  requiredValue,
+  type StatusCause,
+  unsupportedValue,
+} from "../../api/api-errors.ts";
 import { listAt, recordAt, textAt } from "../../object-fields.ts";
 import { ensureRecord, type JsonObject, type ObjectDraft, setDefaults } from "../object-draft.ts";
 import type { AdmissionContext } from "../served-kind.ts";
 import type { KindTraits } from "./built-in-behaviour.ts";
 import { immutableCauses } from "./workload-traits.ts";
+
+const definitionResource = {
+  group: "apiextensions.k8s.io",
+  kind: "CustomResourceDefinition",
+  plural: "customresourcedefinitions",
+};
 
 export const customResourceDefinitionTraits: KindTraits = {
   countsGenerations: true,
@@ -18,6 +30,17 @@ export const customResourceDefinitionTraits: KindTraits = {
     const kind = textAt(names, "kind");
     setDefaults(names, { singular: kind.toLowerCase(), listKind: `${kind}List` });
     setDefaults(ensureRecord(spec, "conversion"), { strategy: "None" });
+  },
+  admitCreate: (draft, { isBuiltIn }) => {
+    const [group, name] = [textAt(draft.spec, "group"), draft.metadata.name ?? ""];
+    const causes = (["plural", "kind"] as const).flatMap((field) => {
+      const written = textAt(draft.spec, "names", field);
+      const path = ["spec", "names", field];
+      return isBuiltIn(group, written)
+        ? [invalidValue(path, written, `${group} has a built-in kind of this name`)]
+        : [];
+    });
+    if (causes.length > 0) throw invalidObject(definitionResource, name, causes);
   },
   prepareCreate: (draft, context) => {
     draft.status = acceptance(draft, context);

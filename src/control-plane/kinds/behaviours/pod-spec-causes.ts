@@ -17,6 +17,8 @@ const protocols = ["TCP", "UDP", "SCTP"];
 const taintEffects = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 const tolerationOperators = ["Equal", "Exists", "Lt", "Gt"];
 
+const maxInt32 = 2 ** 31 - 1;
+
 /** What is invalid in a pod spec, of a pod or a template. */
 export function podSpecCauses(spec: JsonObject, path: FieldPath): readonly StatusCause[] {
   const causes: StatusCause[] = [];
@@ -35,6 +37,11 @@ export function podSpecCauses(spec: JsonObject, path: FieldPath): readonly Statu
   const grace = spec["terminationGracePeriodSeconds"];
   if (typeof grace === "number" && grace < 0) {
     causes.push(invalidValue([...path, "terminationGracePeriodSeconds"], grace, "must be greater than or equal to 0"));
+  }
+  const deadline = spec["activeDeadlineSeconds"];
+  if (typeof deadline === "number" && (deadline < 1 || deadline > maxInt32)) {
+    const because = `must be between 1 and ${maxInt32}, inclusive`;
+    causes.push(invalidValue([...path, "activeDeadlineSeconds"], deadline, because));
   }
   causes.push(...volumeCauses(spec, path), ...tolerationCauses(spec, path), ...spreadCauses(spec, path));
   return causes;

@@ -151,8 +151,21 @@ export const jobTraits: KindTraits = {
     ...["parallelism", "completions", "backoffLimit", "activeDeadlineSeconds", "ttlSecondsAfterFinished"].flatMap(
       (field) => notNegativeCauses(draft, ["spec", field]),
     ),
+    ...indexCauses(draft),
   ],
 };
+
+/** Indexes are kept one by one, so that there may not be any number of them. */
+const maxIndexes = 100_000;
+
+function indexCauses({ spec }: ObjectDraft): readonly StatusCause[] {
+  if (spec?.["completionMode"] !== "Indexed") return [];
+  return ["parallelism", "completions"].flatMap((field) => {
+    const count = spec[field];
+    const isTooLarge = typeof count === "number" && count > maxIndexes;
+    return isTooLarge ? [invalidValue(["spec", field], count, `must be less than or equal to ${maxIndexes}`)] : [];
+  });
+}
 
 function jobSpecDefaults(spec: JsonObject): void {
   templateDefaults(spec);

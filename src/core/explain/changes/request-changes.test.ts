@@ -75,6 +75,10 @@ describe("lowering requests to what is left", () => {
   it("02:A-2 leaves room for the pod's overhead", () => {
     const spec = { containers: [container("app", { cpu: "4" })], overhead: { cpu: "500m" } };
     expect(lowered(spec, "2")).toMatchObject({ text: "lower the cpu request of container app to 1.5", leaves: "2" });
+    expect(lowered(spec, "500m")).toMatchObject({
+      text: "lower the cpu request of container app to 0",
+      leaves: "500m",
+    });
     expect(lowered(spec, "400m")).toBeUndefined();
   });
 

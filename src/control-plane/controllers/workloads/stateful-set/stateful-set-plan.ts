@@ -1,3 +1,5 @@
+import { maxPodsPerSync } from "../slow-start-batch.ts";
+
 /** What planning needs to know about a pod of a StatefulSet. */
 export interface StatefulSetMember {
   readonly ordinal: number;
@@ -56,6 +58,7 @@ function planReplicas<M extends StatefulSetMember>(
     else if (member.isFinished && !member.isTerminating) draft.remove.push(member);
     else if (!isOrdered || isHealthy(member)) continue;
     if (isOrdered) return false;
+    if (draft.create.length >= maxPodsPerSync) break; // the rest with the next sync
   }
   return true;
 }
