@@ -1,6 +1,7 @@
 export * from "./bound/lower-bound.ts";
 export * from "./compatibility.ts";
 export * from "./default-constraints.ts";
+export * from "./disruption/command-text.ts";
 export * from "./disruption/disruption-pass.ts";
 export * from "./disruption/plain-simulator.ts";
 export * from "./disruption/propose.ts";

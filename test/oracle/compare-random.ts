@@ -20,6 +20,8 @@ const { values: options } = parseArgs({
     draws: { type: "string", default: "8" },
     /** And once more, this often, before a difference is believed. */
     believe: { type: "string", default: "60" },
+    /** `default` compares what acts, and lets replacements be fewer and cheaper. */
+    mode: { type: "string", default: "upstream" },
     /** The program, if it is built already. */
     oracle: { type: "string" },
   },
@@ -67,7 +69,7 @@ async function differencesOf(seed: number): Promise<readonly string[] | "refused
 }
 
 async function ourAnswer(text: string, flags: readonly string[]): Promise<Disruption | undefined> {
-  const args = ["--disruption", "--disruption-mode", "upstream", "--now", "2026-01-15T12:00:00Z", "-o", "json"];
+  const args = ["--disruption", "--disruption-mode", options.mode, "--now", "2026-01-15T12:00:00Z", "-o", "json"];
   const all = ["-f", "cluster.json", ...args, "--packing", "plain", ...flags.map((flag) => `-${flag}`)];
   const ran = await plan(all, { files: { "cluster.json": text } });
   if (ran.out === "") console.log(ran.err);
@@ -89,12 +91,19 @@ async function answers(file: string, flags: readonly string[]): Promise<readonly
 
 /** Each method is compared with every draw on its own: methods draw independently. */
 function unexplained(ours: Disruption, draws: readonly Disruption[]): readonly string[] {
+  if (options.mode === "default") {
+    return fewest(draws.map((draw) => disruptionDifferences(draw, ours, "default")));
+  }
   return ours.methods.flatMap((own) => {
     const perDraw = draws.map((draw) => {
       const methods = draw.methods.filter(({ method }) => method === own.method);
       return disruptionDifferences({ acts: "", methods }, { acts: "", methods: [own] }, "strict");
     });
-    if (perDraw.some((one) => one.length === 0)) return [];
-    return perDraw.toSorted((a, b) => a.length - b.length)[0] ?? [];
+    return fewest(perDraw);
   });
+}
+
+/** What sets the answer apart from the draw it resembles most. */
+function fewest(perDraw: readonly (readonly string[])[]): readonly string[] {
+  return perDraw.toSorted((a, b) => a.length - b.length)[0] ?? [];
 }
