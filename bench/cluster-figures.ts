@@ -7,8 +7,12 @@ import { builtInTypes, karpenterTypes, resourceTypeOf } from "../src/kube/resour
 import { kwokInstanceTypes } from "../src/providers/kwok/catalogue.ts";
 import { mixedObjects } from "./mixed-pods.ts";
 
-export async function createMixedObjects(client: KubeClient): Promise<void> {
-  for (const object of mixedObjects as readonly KubeObject[]) {
+export function createMixedObjects(client: KubeClient): Promise<void> {
+  return createObjects(client, mixedObjects as readonly KubeObject[]);
+}
+
+export async function createObjects(client: KubeClient, objects: readonly KubeObject[]): Promise<void> {
+  for (const object of objects) {
     const type = resourceTypeOf(object);
     if (type !== undefined) await client.create(type, object);
   }

@@ -18,7 +18,7 @@ import { below, show, told } from "./figures.ts";
 import { mixedCount, resourceBound } from "./mixed-pods.ts";
 
 const barSeconds = 60;
-const patienceMs = 300_000;
+const patienceMs = Number(process.env["PATIENCE_MS"] ?? 300_000);
 const lookEveryMs = 500;
 
 /**

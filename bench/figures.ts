@@ -16,7 +16,7 @@ export function below(
   value: number,
   { bar, unit }: { readonly bar: number; readonly unit: string },
 ): Figure {
-  const digits = value < 20 ? 1 : 0;
+  const digits = bar < 2 ? 3 : value < 20 ? 1 : 0;
   return { what, measured: `${value.toFixed(digits)} ${unit}`, bar: `< ${bar} ${unit}`, isKept: value < bar };
 }
 

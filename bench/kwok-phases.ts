@@ -36,7 +36,30 @@ export const kwokPhases: Readonly<Record<string, readonly KubeObject[]>> = {
     }),
   ),
   drift: spreadAndLarge(300),
+  "suite-wide": suiteWide(),
 };
+
+/** The thirty deployments of the performance suite's wide phase: cpu in millicores and memory in Mi of each. */
+function suiteWide(): readonly KubeObject[] {
+  const cpus = [
+    240, 450, 650, 900, 1400, 1900, 2400, 2800, 3300, 3700, 2300, 900, 1300, 2800, 1800, 1850, 3300, 3800, 225, 450,
+    700, 900, 1300, 1800, 2400, 2800, 3400, 3800, 3300, 2800,
+  ];
+  const gi = 1024;
+  const memories = [
+    ...[300, 400, 700, gi, 2 * gi, 4 * gi, 8 * gi, 4 * gi, 16 * gi, 10 * gi],
+    ...[64 * gi, 30 * gi, 32 * gi, 32 * gi, 30 * gi, 20 * gi, 30 * gi, 300, 500, 750],
+    ...[gi, 2 * gi, 4 * gi, 8 * gi, 16 * gi, 32 * gi, 28 * gi, 64 * gi, 13 * gi, 24 * gi],
+  ];
+  return cpus.map((cpu, i) =>
+    deployment(`wide-${String(i + 1).padStart(2, "0")}`, {
+      cpu: `${cpu}m`,
+      memory: `${memories[i]}Mi`,
+      replicas: i < 20 ? 35 : 30,
+      wishes: ["zone-spread", ...(i < 3 ? (["one-a-node"] as const) : i < 6 ? (["host-spread"] as const) : [])],
+    }),
+  );
+}
 
 function spreadAndLarge(count: number): readonly KubeObject[] {
   return [

@@ -1,3 +1,4 @@
+import type { Pod } from "../src/api/kubernetes/pod.ts";
 import { Quantity } from "../src/util/quantity.ts";
 
 /** 500 small and 500 large pods, as the Go project's performance suite has them. */
@@ -15,11 +16,25 @@ export function resourcePrice(cores: number, bytes: number): number {
   return cores * dollars.core + (bytes / 1e9) * dollars.gigabyte;
 }
 
-/** Dollars an hour for exactly what the pods ask for. */
+interface Requests {
+  readonly cpu?: string;
+  readonly memory?: string;
+}
+
+function priceOfRequests({ cpu = "0", memory = "0" }: Requests): number {
+  const gigabytes = Quantity.parse(memory).toNumber() / 1e9;
+  return Quantity.parse(cpu).toNumber() * dollars.core + gigabytes * dollars.gigabyte;
+}
+
+/** Dollars an hour for exactly what the mixed pods ask for. */
 export function resourceBound(): number {
-  return mixedPods.reduce((sum, { replicas, cpu, memory }) => {
-    return sum + replicas * resourcePrice(Quantity.parse(cpu).toNumber(), Quantity.parse(memory).toNumber());
-  }, 0);
+  return mixedPods.reduce((sum, { replicas, ...requests }) => sum + replicas * priceOfRequests(requests), 0);
+}
+
+/** Dollars an hour for exactly what pods with one container ask for. */
+export function requestsBound(pods: readonly Pod[]): number {
+  const requests = pods.map(({ spec }) => (spec.containers?.[0]?.resources?.requests ?? {}) as Requests);
+  return requests.reduce((sum, one) => sum + priceOfRequests(one), 0);
 }
 
 export const mixedObjects: readonly object[] = [

@@ -1,5 +1,6 @@
-// Bundles a bench of the controllers and runs it: embedded; or on a real control plane (--real), or the `run` process
-// with an API server elsewhere, under pods that arrive at once (--pending) or with a large cluster (--large).
+// Bundles a bench of the controllers and runs it: embedded, with pods that arrive at once or one by one (--trickle); or
+// on a real control plane (--real), or the `run` process with an API server elsewhere, under pods that arrive at once
+// (--pending) or with a large cluster (--large).
 import { spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -7,6 +8,7 @@ import { build } from "esbuild";
 
 const benches = {
   "--real": ["controllers-real.ts"],
+  "--trickle": ["trickle.ts"],
   "--pending": ["processes/pending.ts", "processes/api-server.ts", "processes/measured-run.ts"],
   "--large": ["processes/large.ts", "processes/api-server.ts", "processes/measured-run.ts"],
 };

@@ -1,0 +1,126 @@
+import { parseArgs } from "node:util";
+import type { Pod } from "../src/api/kubernetes/pod.ts";
+import type { KubeObject } from "../src/api/object.ts";
+import { defaultSettings } from "../src/controllers/settings.ts";
+import type { KubeClient } from "../src/kube/client.ts";
+import { builtInTypes } from "../src/kube/resources.ts";
+import type { MsRange } from "../src/providers/sim/simulation-settings.ts";
+import type { VirtualClock } from "../src/util/virtual-clock.ts";
+import { type LogLine, recordingLog } from "../test/world/recording-log.ts";
+import { testWorld } from "../test/world/test-world.ts";
+import { areAllRunning, createObjects, nodesAndPrice, runningPods } from "./cluster-figures.ts";
+import { below, show, told } from "./figures.ts";
+import { kwokPhases } from "./kwok-phases.ts";
+import { mixedObjects, requestsBound } from "./mixed-pods.ts";
+
+/** How pods arrive and machines boot. */
+interface TrickleOptions {
+  readonly phase: string;
+  /** kube-controller-manager creates twenty a second. */
+  readonly podsPerSecond: number;
+  readonly bootMs: MsRange;
+  readonly seed: string;
+  readonly nominatePods: boolean;
+}
+
+const patienceMs = 900_000;
+
+/** A workload that trickles in, on the virtual clock: what the cluster ends at, over the resource bound. */
+async function trickle({ phase, podsPerSecond, bootMs, seed, nominatePods }: TrickleOptions) {
+  const world = await testWorld({ seed, simulation: { bootMs } });
+  const { client, clock } = world;
+  const lines: LogLine[] = [];
+  world.startCluster();
+  world.startOperator("bench", { log: recordingLog(lines), settings: { ...defaultSettings, nominatePods } });
+  await clock.advance(5_000);
+  const startedAt = clock.now();
+  const pods = arrivalOrder(kwokPhases[phase] ?? []);
+  await createObjects(client, (mixedObjects as readonly KubeObject[]).slice(0, 2));
+  await arrive(pods, { client, clock, podsPerSecond });
+  while (!(await areAllRunning(client, pods.length))) {
+    await clock.advance(1_000);
+    if (clock.now() - startedAt > patienceMs)
+      throw new Error(`${await runningPods(client)} of ${pods.length} pods run`);
+  }
+  const seconds = (clock.now() - startedAt) / 1_000;
+  const { nodes, price } = await nodesAndPrice(client);
+  const rounds = lines
+    .filter(({ message }) => message.startsWith("computed new nodeclaim"))
+    .map(({ nodeclaims, pods: placed }) => `${nodeclaims} for ${placed}`);
+  await world.stop();
+  const overBound = price / requestsBound(pods);
+  return { pods: pods.length, seconds, nodes, price, overBound, rounds: rounds.join(", ") };
+}
+
+const concurrentDeployments = 5;
+
+/** As kube-controller-manager makes them: five ReplicaSets at a time, in turn. */
+function arrivalOrder(deployments: readonly KubeObject[]): readonly (KubeObject & Pod)[] {
+  const waiting = deployments.map(podsOfDeployment);
+  const active = waiting.splice(0, concurrentDeployments);
+  const arrived: (KubeObject & Pod)[] = [];
+  while (active.length > 0) {
+    for (const [index, pods] of active.entries()) {
+      const pod = pods.shift();
+      if (pod !== undefined) arrived.push(pod);
+      else active.splice(index, 1, ...waiting.splice(0, 1));
+    }
+  }
+  return arrived;
+}
+
+function podsOfDeployment({ metadata, spec }: KubeObject): (KubeObject & Pod)[] {
+  const { replicas, template } = spec as { replicas: number; template: Pod };
+  return Array.from({ length: replicas }, (_, index) => ({
+    ...template,
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { ...template.metadata, name: `${metadata.name}-${index}`, namespace: "default" },
+  }));
+}
+
+async function arrive(
+  pods: readonly KubeObject[],
+  { client, clock, podsPerSecond }: { client: KubeClient; clock: VirtualClock; podsPerSecond: number },
+): Promise<void> {
+  for (const pod of pods) {
+    await client.create(builtInTypes.Pod, pod);
+    if (podsPerSecond > 0) await clock.advance(1_000 / podsPerSecond);
+  }
+}
+
+/** What upstream ends at with these workloads on a real control plane whose nodes boot at once; ours must not be dearer. */
+const bars: Readonly<Record<string, { readonly overBound: number; readonly nodes?: number }>> = {
+  basic: { overBound: 1.05, nodes: 141 },
+  "suite-wide": { overBound: 1.32 },
+};
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    rate: { type: "string", default: "20" },
+    boot: { type: "string", default: "8000-15000" },
+    seed: { type: "string", default: "bench" },
+    "no-nominations": { type: "boolean", default: false },
+  },
+});
+const [leastMs = 0, mostMs = leastMs] = values.boot.split("-").map(Number);
+for (const phase of positionals.length > 0 ? positionals : Object.keys(bars)) {
+  const figures = await trickle({
+    phase,
+    podsPerSecond: Number(values.rate),
+    bootMs: [leastMs, mostMs],
+    seed: values.seed,
+    nominatePods: !values["no-nominations"],
+  });
+  const { overBound = Number.POSITIVE_INFINITY, nodes } = bars[phase] ?? {};
+  show(`${phase}: ${figures.pods} pods, ${values.rate} a second, machines that boot in ${values.boot} ms`, [
+    told("simulated time until all run", `${figures.seconds.toFixed(0)} s`),
+    told("nodes planned for pods, by round", figures.rounds),
+    nodes === undefined
+      ? told("nodes", String(figures.nodes))
+      : below("nodes", figures.nodes, { bar: nodes, unit: "" }),
+    told("price", `$${figures.price.toFixed(2)}/h`),
+    below("price over the resource bound", figures.overBound, { bar: overBound, unit: "times" }),
+  ]);
+}
