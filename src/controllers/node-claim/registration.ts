@@ -32,7 +32,7 @@ async function syncNode(claim: NodeClaim, node: NodeKubeObject, context: Karpent
   const labelled = withExtraLabels(claim, hookResults.labels);
   const updated = syncedNode(node, labelled);
   const isPassed = hookResults.pending.length === 0;
-  if (isPassed) await nominatePlannedPods(claim.metadata.name ?? "", node.metadata.name ?? "", context);
+  if (isPassed) await nominatePlannedPods(claim.metadata.name ?? "", node, context);
   const body = nodePatch(node, isPassed ? nodeMarkedRegistered(updated) : updated);
   if (body !== undefined)
     await mergePatchObject(context.client, builtInTypes.Node, node, { body, hasOptimisticLock: true });

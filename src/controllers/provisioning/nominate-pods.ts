@@ -5,6 +5,7 @@ import { isKubeError } from "../../kube/kube-error.ts";
 import { builtInTypes } from "../../kube/resources.ts";
 import type { KarpenterContext } from "../karpenter-context.ts";
 import { type PodKubeObject, podView } from "../node/pods-of-node.ts";
+import { isNodeReady, type NodeKubeObject } from "../node-claim/claim-lookups.ts";
 import { objectKeyFromMeta } from "../writes.ts";
 
 /** How often a write is tried again that met a newer version of the pod. */
@@ -12,15 +13,22 @@ const maxTries = 3;
 
 /**
  * Nominates the pods planned on a claim to its Node, before the taint goes that keeps them away: the scheduler then
- * finds the Node and its pods at the same time. A pod that cannot be nominated does not keep the Node waiting. (02:L-41)
+ * finds the Node and its pods at the same time. A pod that cannot be nominated does not keep the Node waiting. A Node that
+ * is not ready has to wait itself: the scheduler would try its pods, clear their nominations, and try all others again
+ * for each that it clears. (02:L-41)
  */
-export async function nominatePlannedPods(claim: string, node: string, context: KarpenterContext): Promise<void> {
-  if (!context.nominatesPods()) return;
+export async function nominatePlannedPods(
+  claim: string,
+  node: NodeKubeObject,
+  context: KarpenterContext,
+): Promise<void> {
+  if (!context.nominatesPods() || !isNodeReady(node)) return;
+  const { name = "" } = node.metadata;
   const planned = context.cluster.plannedPods.podsOf(claim).map((key) => podView(context).get(key));
   const pending = planned.filter((pod) => pod !== undefined && isProvisionable(pod)) as readonly PodKubeObject[];
-  const results = await Promise.allSettled(pending.map((pod) => writeNomination(pod, node, context)));
+  const results = await Promise.allSettled(pending.map((pod) => writeNomination(pod, name, context)));
   const failed = results.find((result) => result.status === "rejected");
-  if (failed !== undefined) context.log.error("cannot nominate pods", { Node: { name: node }, error: failed.reason });
+  if (failed !== undefined) context.log.error("cannot nominate pods", { Node: { name }, error: failed.reason });
 }
 
 /** Writes where the pod is expected, or that it no longer is; a nomination of somebody else stays. (02:L-42) */

@@ -1,14 +1,19 @@
 import { describe, expect, it } from "vitest";
 import { getCondition } from "../../../src/api/conditions/set-condition.ts";
 import type { NodePool } from "../../../src/api/kinds/node-pool.ts";
+import type { Pod } from "../../../src/api/kubernetes/pod.ts";
 import { finalizers, labels, taints } from "../../../src/api/labels.ts";
+import type { KubeObject } from "../../../src/api/object.ts";
 import type { HookResult, RegistrationHook } from "../../../src/cloud/cloud-provider.ts";
 import type { ControllerDependencies } from "../../../src/controllers/controller-dependencies.ts";
 import type { NodeKubeObject } from "../../../src/controllers/node-claim/claim-lookups.ts";
 import { lifecycleController } from "../../../src/controllers/node-claim/lifecycle.ts";
-import { karpenterTypes } from "../../../src/kube/resources.ts";
+import { builtInTypes, karpenterTypes } from "../../../src/kube/resources.ts";
 import { nodePool } from "../../builders/node-pool.ts";
+import { pod } from "../../builders/pod.ts";
+import { beforeWrites } from "../../world/intercept-calls.ts";
 import { startAt } from "../controller-world.ts";
+import { podObject, unschedulable } from "../provisioning/provisioning-world.ts";
 import { claimNamed, foreignRef, type NodeClaimWorld, nodeClaimWorld, nodeWithId } from "./node-claim-world.ts";
 
 const controllers = (dependencies: ControllerDependencies) => [lifecycleController(dependencies)];
@@ -41,6 +46,31 @@ describe("registration", () => {
       },
     ]);
     expect(await world.events("a")).toEqual([]);
+  });
+
+  it("02:L-41 pods planned on a Node that is ready are nominated before its taint goes", async () => {
+    const writes: string[] = [];
+    const world = await nodeClaimWorld({
+      controllers,
+      wrapClient: beforeWrites(({ type, subresource = "" }) => writes.push(`${type.plural}/${subresource}`)),
+    });
+    const id = await world.launched("a");
+    const stored = await world.create<KubeObject>(podObject(pod().named("web")));
+    await world.status(stored, unschedulable);
+    world.cluster.plannedPods.plan("default/web", "a");
+    writes.splice(0);
+    const node = nodeWithId(id);
+    await world.create({
+      ...node,
+      status: { ...(node.status as object), conditions: [{ type: "Ready", status: "True" }] },
+    });
+    await world.pass(1);
+    expect(writes.filter((write) => write === "pods/status" || write === "nodes/").slice(0, 2)).toEqual([
+      "pods/status",
+      "nodes/",
+    ]);
+    const [nominated] = await world.list<KubeObject & Pod>(builtInTypes.Pod);
+    expect(nominated?.status?.nominatedNodeName).toBe("node-1");
   });
 
   it("03:L-11 makes the Node the claim's own: finalizer, one owner, labels and annotations", async () => {
