@@ -138,6 +138,18 @@ describe("capacitybuffer", () => {
     await world.stop();
   });
 
+  it("02:B-5 more replicas than are supported: it stands for nothing, and says why", async () => {
+    const { world, pods, stored } = await buffering();
+    await world.create(podTemplate("web"), buffer("room", { ...templateRef, replicas: 2_000_000 }));
+    expect(getCondition(await stored(), "ReadyForProvisioning")).toMatchObject({
+      status: "False",
+      reason: "ResolutionFailed",
+      message: "the buffers have more replicas together than supported; lower replicas, percentage or limits",
+    });
+    expect(pods()).toEqual([]);
+    await world.stop();
+  });
+
   it("02:B-2 a server that does not say is asked again, and what is known stays", async () => {
     let isBroken = false;
     const around = (loop: Controller): Controller => ({
