@@ -50,7 +50,7 @@ function changesOf(node: SyntaxNode, parent: SyntaxNode | undefined, source: str
       return swappedOperator(node, text, to);
     case "UnaryExpression":
       return node["operator"] === "!" && parent !== undefined && !isNegated(parent)
-        ? changeOfPart(node, "argument", (argument) => to("condition", text(argument)))
+        ? changeOfPart(node, "argument", (argument) => to("condition", `(${text(argument)})`))
         : [];
     case "AwaitExpression":
       return changeOfPart(node, "argument", (argument) => to("await", `(${text(argument)})`));
@@ -124,7 +124,10 @@ function swappedOperator(node: SyntaxNode, text: Text, to: To): readonly Change[
   if (operator === "??") return [to("fallback", text(left))];
   const [kind, other] = swapped[operator] ?? [];
   if (kind === undefined || (operator === "+" && [left, right].some(isText))) return [];
-  const changed = `${text(left)} ${other} ${text(right)}`;
+  // Parentheses are no part of the tree: only the operator between the two sides is exchanged.
+  const start = text(node).slice(0, left.end - node.start);
+  const between = text(node).slice(left.end - node.start, right.start - node.start);
+  const changed = `${start}${between.replace(operator, () => other ?? "")}${text(node).slice(right.start - node.start)}`;
   return [to(kind, node.type === "AssignmentExpression" ? changed : `(${changed})`)];
 }
 
@@ -178,7 +181,7 @@ function changedCall(node: SyntaxNode, text: Text, to: To): readonly Change[] {
   )
     return [];
   const name = String(method["name"]);
-  if (droppedMethods.has(name)) return [to("call", text(object))];
+  if (droppedMethods.has(name)) return [to("call", `(${text(object)})`)];
   const other = otherMethods[name];
   return other === undefined ? [] : [to("call", other, method)];
 }

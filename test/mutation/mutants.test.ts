@@ -28,7 +28,7 @@ it("finds what a mistaken hand might change, and nothing in types and imports", 
     "3 constant: 2 => 3",
     "5 condition: !pods.length => !(!pods.length)",
     "5 constant: false => true",
-    "6 call: pods.filter((each) => each.at <= now) => pods",
+    "6 call: pods.filter((each) => each.at <= now) => (pods)",
     "6 boundary: each.at <= now => (each.at < now)",
     "7 condition: pod.isDone && pod.at > 0 => !(pod.isDone && pod.at > 0)",
     "7 operator: pod.isDone && pod.at > 0 => (pod.isDone || pod.at > 0)",
@@ -47,6 +47,15 @@ it("finds what a mistaken hand might change, and nothing in types and imports", 
     '10 operator: name === "a" => (name !== "a")',
     "10 constant: 3 => 4",
   ]);
+});
+
+it.each([
+  ["(a ?? 0) >= b", "((a ?? 0) > b)"],
+  ["c && !(a || b)", "c && (a || b)"],
+  ["(a ?? b).filter(f).map(g)", "(a ?? b).map(g)"],
+  ["x = a - (b - c)", "x = (a + (b - c))"],
+])("keeps the parentheses of %s", (before, after) => {
+  expect(findMutants("a.ts", before).map((mutant) => withMutant(before, mutant))).toContain(after);
 });
 
 it.each([
