@@ -52,8 +52,8 @@ type DeletedObject = { readonly metadata: ObjectMeta };
  */
 export class ClusterState implements Cluster {
   readonly nodePoolState = new NodePoolState();
-  readonly podTimes = new PodTimes();
-  readonly plannedPods = new PlannedPods();
+  readonly podTimes = new PodTimes((pod) => this.#pods.get(pod) !== undefined);
+  readonly plannedPods = new PlannedPods((pod) => this.#pods.get(pod) !== undefined);
   readonly #options: ClusterStateOptions;
   readonly #syncStatus: SyncStatus;
   readonly #consolidationClock: ConsolidationClock;

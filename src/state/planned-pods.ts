@@ -7,6 +7,12 @@ export class PlannedPods {
   readonly #claims = new Map<string, string | undefined>();
   readonly #pods = new Map<string, Set<string>>();
   readonly #listeners = new Set<(pod: string) => void>();
+  readonly #exists: (pod: string) => boolean;
+
+  /** A round may plan a pod that was deleted meanwhile: only those that exist are recorded, as nothing removes others. */
+  constructor(exists: (pod: string) => boolean = () => true) {
+    this.#exists = exists;
+  }
 
   /** Whether anything was decided about the pod since this process started. */
   isDecided(pod: string): boolean {
@@ -23,7 +29,7 @@ export class PlannedPods {
 
   /** Without a claim: it is planned nowhere. */
   plan(pod: string, claim: string | undefined): void {
-    if (this.#claims.has(pod) && this.#claims.get(pod) === claim) return;
+    if (!this.#exists(pod) || (this.#claims.has(pod) && this.#claims.get(pod) === claim)) return;
     this.forget(pod);
     this.#claims.set(pod, claim);
     if (claim !== undefined) this.#pods.set(claim, (this.#pods.get(claim) ?? new Set<string>()).add(pod));

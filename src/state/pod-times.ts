@@ -16,6 +16,12 @@ export interface PodTimestamps {
 /** When each pod was seen, decided on and placed, for metrics. (02:S-45) */
 export class PodTimes {
   readonly #times = new Map<string, PodTimestamps>();
+  readonly #exists: (pod: string) => boolean;
+
+  /** A round may decide on a pod that was deleted meanwhile: only those that exist are recorded, as nothing removes others. */
+  constructor(exists: (pod: string) => boolean = () => true) {
+    this.#exists = exists;
+  }
 
   get(pod: string): PodTimestamps {
     return this.#times.get(pod) ?? {};
@@ -54,6 +60,6 @@ export class PodTimes {
 
   #change(pod: Pod, change: PodTimestamps): void {
     const key = namespacedName(pod.metadata);
-    this.#times.set(key, { ...this.get(key), ...change });
+    if (this.#exists(key)) this.#times.set(key, { ...this.get(key), ...change });
   }
 }

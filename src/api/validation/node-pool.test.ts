@@ -28,6 +28,34 @@ const problems = (parts: Parts, policy = aws) =>
 const requirement = (item: RequirementItem, policy = aws) => problems({ requirements: [item] }, policy);
 
 describe("NodePool runtime validation", () => {
+  it("01 §0.3 refuses durations and replicas beyond what can be calculated with", () => {
+    const { metadata, spec } = pool({});
+    const beyond = "99999999999h";
+    const found = reviewNodePool(
+      {
+        metadata,
+        spec: {
+          replicas: 2 ** 60,
+          template: { spec: { requirements: [], expireAfter: beyond, terminationGracePeriod: beyond } },
+          disruption: { consolidateAfter: beyond, budgets: [{}, { duration: "1h" }, { duration: beyond }] },
+        },
+      },
+      aws,
+    );
+    expect(found.problems.map(({ code, path }) => `${code} ${formatPath(path)}`)).toEqual([
+      "too-large spec.template.spec.expireAfter",
+      "too-large spec.template.spec.terminationGracePeriod",
+      "too-large spec.disruption.consolidateAfter",
+      "too-large spec.disruption.budgets[2].duration",
+      "too-large spec.replicas",
+    ]);
+    const most = { replicas: 100_000_000, disruption: { consolidateAfter: "Never", budgets: [] } };
+    const longest = { requirements: [], expireAfter: "2562047h", terminationGracePeriod: "0s" };
+    expect(reviewNodePool({ metadata, spec: { ...spec, ...most, template: { spec: longest } } }, aws).problems).toEqual(
+      [],
+    );
+  });
+
   it("01 §1.2.3 an ordinary pool has no problems", () => {
     expect(
       problems({

@@ -1,3 +1,4 @@
+import { parseNillableDurationMs } from "../../util/duration.ts";
 import type { RequirementItem } from "../kubernetes/pod.ts";
 import { isRestrictedLabel, type LabelPolicy } from "../label-policy.ts";
 import { labels } from "../labels.ts";
@@ -10,9 +11,18 @@ import { type TaintLists, taintProblems } from "./taints.ts";
 export interface ReviewedPool {
   readonly metadata: { readonly name?: string | undefined };
   readonly spec: {
+    readonly replicas?: number | undefined;
     readonly template: {
       readonly metadata?: { readonly labels?: Readonly<Record<string, string>> | undefined } | undefined;
-      readonly spec: TaintLists & { readonly requirements: readonly RequirementItem[] };
+      readonly spec: TaintLists & {
+        readonly requirements: readonly RequirementItem[];
+        readonly expireAfter?: string | undefined;
+        readonly terminationGracePeriod?: string | undefined;
+      };
+    };
+    readonly disruption?: {
+      readonly consolidateAfter?: string | undefined;
+      readonly budgets?: readonly { readonly duration?: string | undefined }[] | undefined;
     };
   };
 }
@@ -22,7 +32,8 @@ const labelsPath: FieldPath = ["spec", "template", "metadata", "labels"];
 const requirementsPath: FieldPath = [...specPath, "requirements"];
 
 /** All problems that admission does not find, so that one edit can fix them. (01 §1.2.3) */
-export function reviewNodePool({ metadata, spec: { template } }: ReviewedPool, policy: LabelPolicy): ValidationReview {
+export function reviewNodePool({ metadata, spec }: ReviewedPool, policy: LabelPolicy): ValidationReview {
+  const { template } = spec;
   const requirements = reviewRequirements(template.spec.requirements, { policy, path: requirementsPath });
   return {
     problems: [
@@ -31,9 +42,33 @@ export function reviewNodePool({ metadata, spec: { template } }: ReviewedPool, p
       ...taintProblems(template.spec, specPath),
       ...requirements.problems,
       ...template.spec.requirements.flatMap(poolRequirementProblems),
+      ...rangeProblems(spec),
     ],
     notices: requirements.notices,
   };
+}
+
+/** Numbers and durations the schema allows and nobody can calculate with; upstream cannot decode such durations. (01 §0.3) */
+function rangeProblems({ replicas = 0, template, disruption }: ReviewedPool["spec"]): readonly Problem[] {
+  const durations: readonly (readonly [FieldPath, string | undefined])[] = [
+    [[...specPath, "expireAfter"], template.spec.expireAfter],
+    [[...specPath, "terminationGracePeriod"], template.spec.terminationGracePeriod],
+    [["spec", "disruption", "consolidateAfter"], disruption?.consolidateAfter],
+    ...(disruption?.budgets ?? []).map(
+      ({ duration }, at) => [["spec", "disruption", "budgets", at, "duration"], duration] as const,
+    ),
+  ];
+  const problems = durations.flatMap(([path, text]): readonly Problem[] => {
+    if (text === undefined || parseNillableDurationMs(text) !== undefined) return [];
+    const message = `${shortText(text)} is longer than a duration can be`;
+    return [{ code: "too-large", path, message, expected: "at most 2562047h, which is 292 years", rule: "01 §0.3" }];
+  });
+  if (Number.isSafeInteger(replicas)) return problems;
+  const expected = `at most ${Number.MAX_SAFE_INTEGER}`;
+  return [
+    ...problems,
+    { code: "too-large", path: ["spec", "replicas"], message: `${replicas} is too large`, expected },
+  ];
 }
 
 // The name becomes a label value on every claim and node; the CRD does not limit it accordingly. (01 §3.1.1)
