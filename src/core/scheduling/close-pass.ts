@@ -17,9 +17,12 @@ import type { RequirementState } from "./requirement-state.ts";
 /** The most instance types a NodeClaim may name. (02:L-2) */
 export const maxInstanceTypesPerNodeClaim = 600;
 
-/** Turns the state of the pass into a decision, one planned node or refused pod a step. (02 §5.13) */
-export function* closePass(pass: Pass): Steps<Decision> {
-  const { problem, existingNodes, emptyPools, podClasses, candidatesTried, timedOut } = pass;
+/**
+ * Turns the state of the pass into a decision, one planned node or refused pod a step. `receivingNodes` are the existing
+ * nodes that may have got pods. (02 §5.13)
+ */
+export function* closePass(pass: Pass, receivingNodes = pass.existingNodes): Steps<Decision> {
+  const { problem, emptyPools, podClasses, candidatesTried, timedOut } = pass;
   const refusals = new Refusals(pass);
   const newNodes: PlannedNode[] = [];
   const known = new Map<RequirementState, FinalOptions>();
@@ -37,7 +40,7 @@ export function* closePass(pass: Pass): Steps<Decision> {
     yield;
   }
   const placements: ExistingNodePlacement[] = [];
-  yield* forEachInSteps(existingNodes, ({ node, pods }) => {
+  yield* forEachInSteps(receivingNodes, ({ node, pods }) => {
     if (pods.length > 0) placements.push({ node: node.name, pods: pods.map(({ pod }) => pod) });
   });
   return {

@@ -22,6 +22,7 @@ export function commitToExistingNode(
   { queuedPod }: PodAttempt,
   { existingNode, requirementState }: { existingNode: ExistingNodeState; requirementState: RequirementState },
 ): void {
+  pass.undo?.saveExistingNode(existingNode);
   const { requestRow } = queuedPod.podClass;
   for (let i = 0; i < requestRow.length; i++) (existingNode.remainingResources[i] as number) -= requestRow[i] as number;
   existingNode.requirementState = requirementState;
@@ -65,7 +66,7 @@ export function commitToNewNode(
   pass.plannedNodes.push(plannedNode);
   addPodToPlannedNode(pass, podAttempt, plannedNode, fit);
   pass.plannedNodeOrder.add(plannedNode.index);
-  chargeLimits(plannedNode);
+  chargeLimits(pass, plannedNode);
 }
 
 /** A new node of the pool as a candidate, or which limit forbids it. (02:Q-21, H-2) */
@@ -99,12 +100,11 @@ function columnsWithinLimits({ typeTable, remainingLimits, columns }: PoolTempla
 }
 
 /** Charges the largest type left, and one node. (02:H-3, 02 §12.2-2) */
-function chargeLimits({ poolTemplate, columns }: PlannedNodeState): void {
-  for (const [name, left] of poolTemplate.remainingLimits) {
-    poolTemplate.remainingLimits.set(
-      name,
-      left - (name === resources.nodes ? 1 : poolTemplate.typeTable.largestCapacity(columns, name)),
-    );
+function chargeLimits({ undo }: Pass, { poolTemplate, columns }: PlannedNodeState): void {
+  const { remainingLimits, typeTable } = poolTemplate;
+  for (const [name, left] of remainingLimits) {
+    remainingLimits.set(name, left - (name === resources.nodes ? 1 : typeTable.largestCapacity(columns, name)));
+    undo?.add(() => remainingLimits.set(name, left));
   }
 }
 
@@ -156,13 +156,21 @@ function countInGroup(
 ): void {
   if (group.isHostname) {
     group.recordHost(hostname, hostIndex);
+    pass.undo?.add(() => group.unrecordHost(hostname, hostIndex));
     return;
   }
   const id = requirementState.get(group.spec.key);
   if (id === undefined) return;
   const requirement = pass.table.get(id);
   if (requirement.complement || !(everyDomain || requirement.values.size === 1)) return;
-  for (const domain of requirement.values) group.record(domain);
+  for (const domain of requirement.values) {
+    const domainCount = group.domains.length;
+    group.record(domain);
+    pass.undo?.add(() => {
+      group.unrecord(domain);
+      group.unregisterFrom(domainCount);
+    });
+  }
 }
 
 /**

@@ -51,6 +51,7 @@ function existingNodeState(
     hostPorts: node.hostPorts,
     volumes: node.volumes,
     pods: [],
+    isRemoved: false,
   };
 }
 

@@ -5,6 +5,7 @@ import type { PodAttempt } from "./fit-on-planned-node.ts";
 import { narrowByTopology } from "./narrow-by-topology.ts";
 import type { ExistingNodeState, Pass } from "./pass-state.ts";
 import type { RequirementState } from "./requirement-state.ts";
+import type { Variant } from "./variants.ts";
 
 /**
  * What a node's requirements would become with the pod on it; undefined: it cannot take the pod. Refusals that cannot
@@ -16,20 +17,21 @@ export function fitOnExistingNode(
   existingNode: ExistingNodeState,
 ): RequirementState | undefined {
   const { queuedPod, variant } = podAttempt;
+  if (existingNode.isRemoved) return undefined;
   for (const rule of variant.hostRules) {
     if (rule.group.allowsHost(existingNode.index, rule)) continue;
-    if (rule.group.isRefusalFinal) variant.impossibleExistingNodes.add(existingNode.index);
+    if (rule.group.isRefusalFinal) rememberRefusal(pass, variant, existingNode);
     return undefined;
   }
   if (!passesFinalChecks(podAttempt, existingNode)) {
-    variant.impossibleExistingNodes.add(existingNode.index); // free resources only shrink
+    rememberRefusal(pass, variant, existingNode); // free resources only shrink
     return undefined;
   }
   const mergedState = pass.nodeRequirementStates.merge(existingNode.requirementState, variant.incoming);
   if (mergedState === null) {
     // Not remembered otherwise: a label the node does not have yet can appear, added by a pod with NotIn on that key.
     if (pass.nodeRequirementStates.excludes(existingNode.requirementState, variant.incoming))
-      variant.impossibleExistingNodes.add(existingNode.index);
+      rememberRefusal(pass, variant, existingNode);
     return undefined;
   }
   const accept = (requirementState: RequirementState): RequirementState => requirementState;
@@ -43,6 +45,19 @@ export function fitOnExistingNode(
     if (fit !== undefined) return fit;
   }
   return undefined;
+}
+
+/**
+ * The node is not tried again for such pods. What a simulation's own pods caused is undone with them; what the node refuses
+ * before it has any holds for every simulation, because none of them gives a node that stays more room.
+ */
+function rememberRefusal(
+  { undo }: Pass,
+  { impossibleExistingNodes }: Variant,
+  { index, pods }: ExistingNodeState,
+): void {
+  impossibleExistingNodes.add(index);
+  if (undo !== undefined && pods.length > 0) undo.add(() => impossibleExistingNodes.delete(index));
 }
 
 /** Checks that can only get stricter during a pass: taints, volumes, ports, resources, hostname. (02:E-1 to E-4) */

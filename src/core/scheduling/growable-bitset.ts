@@ -28,4 +28,9 @@ export class GrowableBitset {
     }
     (this.#words[word] as number) |= 1 << (index & 31);
   }
+
+  delete(index: number): void {
+    const word = index >>> 5;
+    if (word < this.#words.length) (this.#words[word] as number) &= ~(1 << (index & 31));
+  }
 }

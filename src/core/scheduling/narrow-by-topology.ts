@@ -29,6 +29,7 @@ export function narrowByTopology<Result>(
   let hasTies = false;
   let narrowed: RequirementState | null = requirementState;
   for (const rule of variant.domainRules) {
+    if (rule.group.isDormant) continue;
     const options = rule.group.domainOptions(rule, requirementState.get(rule.group.spec.key));
     const [first] = options;
     if (first === undefined) return undefined;
@@ -77,5 +78,5 @@ function searchTiedDomains<Result>(
 
 /** Whether some topology rule allows no domain at all, so that no candidate need be tried. */
 export function hasUnsatisfiableTopology({ domainRules }: Variant): boolean {
-  return domainRules.some((rule) => rule.group.domainOptions(rule, undefined).length === 0);
+  return domainRules.some((rule) => !rule.group.isDormant && rule.group.domainOptions(rule, undefined).length === 0);
 }

@@ -77,6 +77,7 @@ function volumeAndTopologyVerdict(pass: Pass, podAttempt: PodAttempt, candidate:
 function narrowedVerdict(pass: Pass, podAttempt: PodAttempt, candidate: NodeCandidate): CandidateVerdict {
   const combination: Requirement[] = [];
   for (const rule of podAttempt.variant.rules) {
+    if (rule.group.isDormant) continue;
     const choice = topologyChoice(pass, rule, candidate);
     if (choice === undefined) return topologyVerdict(pass, rule, candidate);
     combination.push(...choice);

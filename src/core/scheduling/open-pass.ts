@@ -20,15 +20,25 @@ import { Reservations } from "./reservations.ts";
 import { ResourceSpace } from "./resource-space.ts";
 import { DomainCountCache } from "./topology/domain-counts.ts";
 import { Topology } from "./topology/topology.ts";
+import type { UndoLog } from "./undo-log.ts";
 import { type VariantContext, variantAt } from "./variants.ts";
 
+/** What a pass that simulates needs besides the problem. */
+export interface SimulationInput {
+  /** Bound pods that a simulation may place anew. They follow the problem's own pods in the queue's positions. */
+  readonly movablePods: readonly Pod[];
+  readonly undo: UndoLog;
+}
+
 /** Prepares a pass; nothing is placed yet. */
-export function* openPass(problem: SchedulingProblem): Steps<Pass> {
+export function* openPass(problem: SchedulingProblem, simulation?: SimulationInput): Steps<Pass> {
   const { policy, labelPolicy } = problem;
   const table = new RequirementTable();
   const reader = new QuantityReader();
   const labelReader = new LabelReader(labelPolicy);
-  const classes = yield* classifyPods(yield* withDefaultSpreadConstraints(problem), { problem, table, reader });
+  const pods = simulation === undefined ? problem.pods : [...problem.pods, ...simulation.movablePods];
+  const constrainedPods = yield* withDefaultSpreadConstraints(pods, problem);
+  const classes = yield* classifyPods(constrainedPods, { problem, table, reader });
   const daemons = yield* mapInSteps(problem.daemons, (pod) => daemonPodOf(pod, labelPolicy));
   const schedulableDaemons = policy.ignoreDra ? daemons.filter(({ usesDra }) => !usesDra) : daemons;
   const limits = new Map(problem.pools.map((pool) => [pool, poolLimits(pool, reader)]));
@@ -58,7 +68,7 @@ export function* openPass(problem: SchedulingProblem): Steps<Pass> {
   yield* forEachInSteps(classes.all, (podClass) => {
     podClass.requestRow = space.requestRow(podClass.requests);
   });
-  const queue = yield* buildQueue(problem, classes, space);
+  const queue = yield* buildQueue({ ...problem, pods }, classes, space);
   const countingGroups = yield* registerTopology(queue, variantContext);
 
   const nominatedNodeNames = new Set(problem.nominatedNodes?.values());
@@ -102,6 +112,7 @@ export function* openPass(problem: SchedulingProblem): Steps<Pass> {
     timedOut: false,
     refusedByReservation: false,
     scratch: space.zeroRow(),
+    undo: simulation?.undo,
     domainCounts: new DomainCountCache(),
   };
 }
@@ -110,11 +121,10 @@ export function* openPass(problem: SchedulingProblem): Steps<Pass> {
 const noInstanceTypeOptions = { columns: Bitset.empty(0) };
 
 /** Adds the cluster's default spread constraints to pods that have none of their own. (02:T-4) */
-function* withDefaultSpreadConstraints({
-  pods,
-  policy,
-  selectorOwners = [],
-}: SchedulingProblem): Steps<readonly Pod[]> {
+function* withDefaultSpreadConstraints(
+  pods: readonly Pod[],
+  { policy, selectorOwners = [] }: SchedulingProblem,
+): Steps<readonly Pod[]> {
   const { defaultConstraints: constraints = [] } = policy;
   if (constraints.length === 0) return pods;
   const owners = selectorOwnerIndex(selectorOwners);

@@ -16,6 +16,7 @@ import type { ResourceSpace } from "./resource-space.ts";
 import type { DomainCountCache } from "./topology/domain-counts.ts";
 import type { Topology } from "./topology/topology.ts";
 import type { TopologyGroup } from "./topology/topology-group.ts";
+import type { UndoLog } from "./undo-log.ts";
 import type { Variant, VariantContext } from "./variants.ts";
 
 /** A NodePool prepared for a pass. */
@@ -42,6 +43,8 @@ export interface ExistingNodeState {
   hostPorts: readonly HostPort[];
   volumes: NodeVolumes;
   readonly pods: QueuedPod[];
+  /** A simulation asks what happens without it: it takes no pods. */
+  isRemoved: boolean;
 }
 
 /** A planned node as pods are added during the pass. */
@@ -70,7 +73,7 @@ export interface QueuedPod {
   /** The queue's length when the pod last failed: if equal again, nothing was placed in between. (02:Q-2) */
   queueLengthAtFailure: number;
   /** The variant it was placed with, on a planned node. */
-  placedVariant?: Variant;
+  placedVariant?: Variant | undefined;
 }
 
 /** The topology groups that count the pods of a class once they are placed. */
@@ -95,7 +98,7 @@ export interface Pass {
   /** Existing nodes that some pod is nominated for, by name. */
   readonly nominatedExistingNodes: ReadonlyMap<string, ExistingNodeState>;
   readonly plannedNodes: PlannedNodeState[];
-  readonly plannedNodeOrder: PlannedNodeOrder;
+  plannedNodeOrder: PlannedNodeOrder;
   readonly reservations: Reservations;
   readonly podClasses: readonly PodClass[];
   /** How many of all topology groups know every pod this pass has placed. */
@@ -112,6 +115,8 @@ export interface Pass {
   /** Whether the candidate last tried was refused only because reserved capacity is in use. (02:Y-3) */
   refusedByReservation: boolean;
   readonly scratch: Float64Array;
+  /** Present if what the pass does is rolled back afterwards. */
+  readonly undo: UndoLog | undefined;
   readonly domainCounts: DomainCountCache;
 }
 

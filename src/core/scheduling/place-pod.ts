@@ -65,8 +65,10 @@ function tryPlannedNodes(pass: Pass, podAttempt: PodAttempt): boolean {
     for (const rule of hostRules) if (!rule.group.allowsHost(plannedNode.hostIndex, rule)) return false;
     pass.candidatesTried++;
     fit = fitOnPlannedNode(pass, podAttempt, candidateOf(plannedNode));
-    if (fit === undefined && isRefusedForGood(pass, podAttempt, candidateOf(plannedNode)))
+    if (fit === undefined && isRefusedForGood(pass, podAttempt, candidateOf(plannedNode))) {
       impossiblePlannedNodes.add(index);
+      pass.undo?.add(() => impossiblePlannedNodes.delete(index));
+    }
     return fit !== undefined;
   });
   const plannedNode = pass.plannedNodes[found];

@@ -9,7 +9,7 @@ import type { ResourceSpace } from "./resource-space.ts";
 
 /** Pods with a nominated node first, then the largest, then the oldest. (02:Q-1) */
 export function* buildQueue(
-  { pods, nominatedNodes }: SchedulingProblem,
+  { pods, nominatedNodes }: Pick<SchedulingProblem, "pods" | "nominatedNodes">,
   { all, classOf }: PodClasses,
   space: ResourceSpace,
 ): Steps<QueuedPod[]> {

@@ -36,6 +36,12 @@ export class Reservations {
     for (const id of before) if (!ids.has(id)) this.#capacityLeft.set(id, (this.#capacityLeft.get(id) ?? 0) + 1);
     this.#reservedByHost.set(hostIndex, ids);
   }
+
+  /** Gives back what the host holds. */
+  release(hostIndex: number): void {
+    this.reserveExactly(hostIndex, noReservations);
+    this.#reservedByHost.delete(hostIndex);
+  }
 }
 
 const noReservations: ReadonlySet<string> = new Set();

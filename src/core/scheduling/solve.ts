@@ -37,7 +37,7 @@ export function* solveInSteps(problem: SchedulingProblem, control: PassControl =
 }
 
 /** Each step tries one pod with one of its variants. (02) */
-function* placePods(pass: Pass, control: PassControl): Steps<void> {
+export function* placePods(pass: Pass, control: PassControl): Steps<void> {
   while (!isQueueExhausted(pass)) {
     const queuedPod = pass.queue[pass.queueHead++] as QueuedPod;
     let outcome: AttemptOutcome = "relax";

@@ -9,7 +9,7 @@ interface DomainCounts {
 /** The hosts of a pass at one point. */
 interface PassHosts {
   readonly placementCount: number;
-  readonly existingNodes: readonly { readonly node: { readonly hostname: string } }[];
+  readonly existingNodes: readonly { readonly node: { readonly hostname: string }; readonly isRemoved: boolean }[];
   readonly plannedNodes: readonly { readonly hostname: string }[];
 }
 
@@ -35,7 +35,7 @@ export class DomainCountCache {
     this.#byGroup.clear();
     this.#emptyHosts = undefined;
     const names = [
-      ...pass.existingNodes.map(({ node }) => node.hostname),
+      ...pass.existingNodes.filter(({ isRemoved }) => !isRemoved).map(({ node }) => node.hostname),
       ...pass.plannedNodes.map(({ hostname }) => hostname),
     ];
     this.#hostnames = [...new Set(names)].sort();

@@ -63,6 +63,8 @@ export class TopologyGroup {
   #hostCounts = new Int32Array(16);
   /** Hosts with counted pods, and how many. */
   readonly hostnames = new Map<string, number>();
+  /** No pod of the pass or the cluster has this constraint now; a simulation may bring one. */
+  isDormant = false;
   #occupiedDomains = 0;
   #version = 0;
   readonly #table: RequirementTable;
@@ -104,6 +106,31 @@ export class TopologyGroup {
     if (hostIndex === undefined) return;
     if (hostIndex >= this.#hostCounts.length) this.#grow(hostIndex);
     (this.#hostCounts[hostIndex] as number) += 1;
+  }
+
+  /** Takes one pod out of a domain again. */
+  unrecord(domain: string): void {
+    const index = this.#index.get(domain);
+    if (index === undefined) return;
+    const count = (this.counts[index] ?? 0) - 1;
+    this.counts[index] = count;
+    if (count === 0) this.#occupiedDomains--;
+    this.#version++;
+  }
+
+  /** Forgets the domains that were registered last, until `count` are left. */
+  unregisterFrom(count: number): void {
+    if (this.domains.length <= count) return;
+    for (const domain of this.domains.splice(count)) this.#index.delete(domain);
+    this.counts.length = count;
+    this.#version++;
+  }
+
+  unrecordHost(hostname: string, hostIndex: number | undefined): void {
+    const left = (this.hostnames.get(hostname) ?? 0) - 1;
+    if (left > 0) this.hostnames.set(hostname, left);
+    else this.hostnames.delete(hostname);
+    if (hostIndex !== undefined) (this.#hostCounts[hostIndex] as number) -= 1;
   }
 
   hostCount(hostIndex: number): number {

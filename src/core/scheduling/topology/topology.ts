@@ -7,6 +7,7 @@ import { isActivePod, isTerminalPod } from "../../pod-predicates.ts";
 import type { LabelReader } from "../label-reader.ts";
 import type { SchedulingProblem } from "../problem.ts";
 import type { RequirementTable } from "../requirement-table.ts";
+import type { UndoLog } from "../undo-log.ts";
 import { PossibleDomains } from "./possible-domains.ts";
 import { tieBreakOrder } from "./tie-break-order.ts";
 import { TopologyGroup, type TopologyGroupSpec, topologyGroupIdentity } from "./topology-group.ts";
@@ -18,6 +19,12 @@ interface TopologyOwner {
   readonly namespace: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly spec: PodSpec;
+}
+
+/** The groups that count a pod. */
+interface PodGroups {
+  readonly groups: readonly TopologyGroup[];
+  readonly inverseGroups: readonly TopologyGroup[];
 }
 
 const unlimitedSkew = 2 ** 31 - 1;
@@ -50,6 +57,12 @@ export class Topology {
   readonly #hosts: ReadonlyMap<string, number>;
   readonly #selectedKeys: ReadonlySet<string>;
   readonly #countedBy = new Map<string, Pod[]>();
+  /** How many of an inverse group's domains pools offer; later ones are known only because an owner is there. */
+  readonly #offeredDomains = new Map<TopologyGroup, number>();
+  /** Inverse groups with a bound owner. */
+  readonly #withBoundOwner = new Set<TopologyGroup>();
+  /** Domains of a group that no pool offers: they are known only as long as a node has them. */
+  readonly #domainsOnlyOnNodes = new Map<TopologyGroup, readonly string[]>();
 
   private constructor(problem: SchedulingProblem, { table, labelReader, hosts, selectedKeys }: TopologyInput) {
     this.#problem = problem;
@@ -136,7 +149,10 @@ export class Topology {
     if (!group.isHostname) {
       const anyTaints = spec.kind === "spread" && !spec.filter.honoursTaints;
       const offered = this.#possibleDomains.domainsOf(spec.key, anyTaints ? undefined : (owner.tolerations ?? []));
-      this.#registerAll(group, [...offered, ...this.#nodeDomains(spec), ...occupied]);
+      const onNodes = [...this.#nodeDomains(spec)];
+      this.#registerAll(group, [...offered, ...onNodes, ...occupied]);
+      const onlyOnNodes = onNodes.filter((domain) => !offered.includes(domain));
+      if (onlyOnNodes.length > 0) this.#domainsOnlyOnNodes.set(group, onlyOnNodes);
     }
     for (const domain of occupied) this.#record(group, domain);
     return group;
@@ -149,7 +165,9 @@ export class Topology {
     const group = new TopologyGroup(spec, this.#table);
     this.#inverseByIdentity.set(identity, group);
     this.inverseGroups.push(group);
-    if (!group.isHostname) this.#registerAll(group, this.#possibleDomains.domainsOf(spec.key, owner.tolerations ?? []));
+    if (group.isHostname) return group;
+    this.#registerAll(group, this.#possibleDomains.domainsOf(spec.key, owner.tolerations ?? []));
+    this.#offeredDomains.set(group, group.domains.length);
     return group;
   }
 
@@ -161,22 +179,24 @@ export class Topology {
    * Values of nodes that stay; a NodeClaim without a Node has none yet. Until a Node is registered its claim has the
    * labels, but whether it counts is read off the Node. (02:X-10, S-22)
    */
-  #nodeDomains({ key, filter }: TopologyGroupSpec): Iterable<string> {
-    const known = filter === TopologyNodeFilter.none ? this.#nodeDomainsBy.get(key) : undefined;
+  #nodeDomains({ key, filter }: TopologyGroupSpec, removedNodes?: ReadonlySet<string>): Iterable<string> {
+    const isReusable = filter === TopologyNodeFilter.none && removedNodes === undefined;
+    const known = isReusable ? this.#nodeDomainsBy.get(key) : undefined;
     if (known !== undefined) return known;
     const domains = new Set<string>();
-    for (const { nodeName = "", labels: own } of this.#problem.nodes) {
+    for (const { name, nodeName = "", labels: own } of this.#problem.nodes) {
+      if (removedNodes?.has(name)) continue;
       const domain = Object.hasOwn(own, key) ? own[key] : undefined;
       const topologyNode = domain === undefined ? undefined : this.#topologyNode(nodeName);
       if (domain !== undefined && topologyNode !== undefined && filter.matches(topologyNode)) domains.add(domain);
     }
-    if (filter === TopologyNodeFilter.none) this.#nodeDomainsBy.set(key, domains);
+    if (isReusable) this.#nodeDomainsBy.set(key, domains);
     return domains;
   }
 
   /** The domains of the bound pods the group counts, one entry for each pod. (02:X-10) */
   #boundDomains(group: TopologyGroup): readonly string[] {
-    const { namespaces, selector, key, filter } = group.spec;
+    const { namespaces, selector } = group.spec;
     const found: string[] = [];
     for (const namespace of namespaces) {
       for (const pod of this.#countedPods(namespace, selector.indexPair)) {
@@ -184,11 +204,57 @@ export class Topology {
         const nodeName = pod.spec.nodeName ?? "";
         const topologyNode = this.#topologyNode(nodeName);
         if (topologyNode === undefined) continue;
-        const domain = group.isHostname ? (topologyNode.hostname ?? nodeName) : topologyNode.labelOf(key);
-        if (domain !== undefined && filter.matches(topologyNode)) found.push(domain);
+        const domain = domainOfBoundPod(group, topologyNode, nodeName);
+        if (domain !== undefined) found.push(domain);
       }
     }
     return found;
+  }
+
+  /** Inverse groups that no bound pod and none of these owns: as long as that is so, they keep nothing away. */
+  setDormant(owned: ReadonlySet<TopologyGroup>): void {
+    for (const group of this.inverseGroups) group.isDormant = !(this.#withBoundOwner.has(group) || owned.has(group));
+  }
+
+  /**
+   * Takes a bound pod out of the counts, as if it were one of the pods of the pass. Returns false if a group knows a domain
+   * only because of this pod: without it the domain would not be there at all.
+   */
+  uncount(pod: Pod, { groups, inverseGroups }: PodGroups, undo: UndoLog): boolean {
+    const nodeName = pod.spec.nodeName ?? "";
+    const topologyNode = this.#topologyNode(nodeName);
+    if (topologyNode === undefined) return true;
+    if (isCounted(pod)) {
+      for (const group of groups) {
+        const domain = domainOfBoundPod(group, topologyNode, nodeName);
+        if (domain !== undefined) this.#unrecord(group, domain, undo);
+      }
+    }
+    if (isTerminalPod(pod)) return true;
+    let keepsDomains = true;
+    for (const group of inverseGroups) {
+      const domain = topologyNode.labelOf(group.spec.key);
+      if (domain === undefined) continue;
+      this.#unrecord(group, domain, undo);
+      const index = group.isHostname ? -1 : group.domains.indexOf(domain);
+      if (index >= (this.#offeredDomains.get(group) ?? 0) && group.counts[index] === 0) keepsDomains = false;
+    }
+    return keepsDomains;
+  }
+
+  #unrecord(group: TopologyGroup, domain: string, undo: UndoLog): void {
+    if (group.isHostname) group.unrecordHost(domain, this.#hosts.get(domain));
+    else group.unrecord(domain);
+    undo.add(() => this.#record(group, domain));
+  }
+
+  /** Whether some group would not know one of its domains if these nodes were not there. */
+  losesDomain(removedNodes: ReadonlySet<string>): boolean {
+    for (const [{ spec }, domains] of this.#domainsOnlyOnNodes) {
+      const left = new Set(this.#nodeDomains(spec, removedNodes));
+      if (domains.some((domain) => !left.has(domain))) return true;
+    }
+    return false;
   }
 
   #record(group: TopologyGroup, domain: string): void {
@@ -204,6 +270,7 @@ export class Topology {
     if (topologyNode === undefined) return;
     const owner = { namespace: namespaceOf(pod.metadata), labels: pod.metadata.labels ?? {}, spec: pod.spec };
     for (const group of this.inverseGroupsOf(owner)) {
+      this.#withBoundOwner.add(group);
       // Unlike in counting there is no fallback to the node's name. (02:X-41)
       const domain = topologyNode.labelOf(group.spec.key);
       if (domain !== undefined) this.#record(group, domain);
@@ -236,6 +303,16 @@ export class Topology {
   #countedPods(namespace: string, pair: { readonly key: string; readonly value: string } | undefined): readonly Pod[] {
     return this.#countedBy.get(pair === undefined ? namespace : `${namespace}/${pair.key}=${pair.value}`) ?? [];
   }
+}
+
+/** The domain a group counts a bound pod in; undefined: it does not count it. (02:X-10) */
+function domainOfBoundPod(
+  { isHostname, spec }: TopologyGroup,
+  topologyNode: TopologyNode,
+  nodeName: string,
+): string | undefined {
+  const domain = isHostname ? (topologyNode.hostname ?? nodeName) : topologyNode.labelOf(spec.key);
+  return domain !== undefined && spec.filter.matches(topologyNode) ? domain : undefined;
 }
 
 /** Required terms before preferred ones, which are left out if preferences are ignored. */

@@ -1,0 +1,169 @@
+import type { Pod } from "../../api/kubernetes/pod.ts";
+import { forEachInSteps, type Steps } from "../../util/steps.ts";
+import { amountOf } from "../resources.ts";
+import { closePass } from "./close-pass.ts";
+import { countingGroupsOf } from "./commit.ts";
+import type { Decision } from "./decision.ts";
+import { openPass } from "./open-pass.ts";
+import type { ExistingNodeState, Pass, QueuedPod } from "./pass-state.ts";
+import { PlannedNodeOrder } from "./planned-node-order.ts";
+import type { SchedulingProblem } from "./problem.ts";
+import { type PassControl, placePods, solveInSteps } from "./solve.ts";
+import type { TopologyGroup } from "./topology/topology-group.ts";
+import { UndoLog } from "./undo-log.ts";
+import { variantAt } from "./variants.ts";
+
+/** A problem of which some nodes may go. */
+export interface SimulationProblem extends SchedulingProblem {
+  /** Pods that need another place when their node goes, by name of the node. They are among the bound pods. */
+  readonly movablePods: ReadonlyMap<string, readonly Pod[]>;
+}
+
+/** The problem that remains when nodes go. Its decision is what a simulation has to find. */
+export function problemWithoutNodes(
+  { movablePods, ...problem }: SimulationProblem,
+  removedNodes: ReadonlySet<string>,
+): SchedulingProblem {
+  return {
+    ...problem,
+    pods: [...problem.pods, ...[...removedNodes].flatMap((name) => movablePods.get(name) ?? [])],
+    nodes: problem.nodes.filter(({ name }) => !removedNodes.has(name)),
+  };
+}
+
+/**
+ * A pass that is opened once and then asked many times what happens without certain nodes. Each simulation is rolled
+ * back, and costs what it touches, not what the cluster has. (03 §10.2-1)
+ */
+export class SimulationPass {
+  readonly #problem: SimulationProblem;
+  readonly #pass: Pass;
+  readonly #undo: UndoLog;
+  /** Every pod of the problem and every movable pod in the order of the queue. */
+  readonly #queue: readonly QueuedPod[];
+  /** Places in that order of the problem's own pods, which every simulation places. */
+  readonly #ownPlaces: readonly number[];
+  readonly #placesByNode: ReadonlyMap<string, readonly number[]>;
+  readonly #nodesByName: ReadonlyMap<string, ExistingNodeState>;
+  /** Two nodes of one hostname share its pod counts, which a simulation cannot take apart. */
+  readonly #hasSharedHostnames: boolean;
+
+  private constructor(problem: SimulationProblem, { pass, undo }: { pass: Pass; undo: UndoLog }) {
+    this.#problem = problem;
+    this.#pass = pass;
+    this.#undo = undo;
+    this.#queue = [...pass.queue];
+    const placeOf = new Int32Array(this.#queue.length);
+    for (const [place, { position }] of this.#queue.entries()) placeOf[position] = place;
+    this.#ownPlaces = problem.pods.map((_, position) => placeOf[position] as number);
+    let position = problem.pods.length;
+    this.#placesByNode = new Map(
+      [...problem.movablePods].map(([name, pods]) => [name, pods.map(() => placeOf[position++] as number)]),
+    );
+    this.#nodesByName = new Map(pass.existingNodes.map((existingNode) => [existingNode.node.name, existingNode]));
+    this.#hasSharedHostnames = new Set(problem.nodes.map(({ hostname }) => hostname)).size < problem.nodes.length;
+  }
+
+  static *open(problem: SimulationProblem): Steps<SimulationPass> {
+    const undo = new UndoLog();
+    const pass = yield* openPass(problem, { movablePods: [...problem.movablePods.values()].flat(), undo });
+    // Topology groups count bound pods when they are created; later, pods of a simulation would be in the way.
+    yield* forEachInSteps(pass.podClasses, (podClass) => {
+      if (podClass.volumeError !== undefined) return;
+      for (let level = 0; variantAt(podClass, level, pass.variantContext) !== undefined; level++);
+    });
+    const ownClasses = pass.queue.filter(({ position }) => position < problem.pods.length);
+    pass.topology.setDormant(
+      new Set(ownClasses.flatMap(({ podClass }) => countingGroupsOf(pass, podClass).inverseGroups)),
+    );
+    return new SimulationPass(problem, { pass, undo });
+  }
+
+  /** What would be decided without these nodes. A stop leaves out the pods that were not tried, as in `solveInSteps`. */
+  *simulate(removedNodes: ReadonlySet<string>, control: PassControl = {}): Steps<Decision> {
+    const plain = () => solveInSteps(problemWithoutNodes(this.#problem, removedNodes), control);
+    if (this.#hasSharedHostnames || this.#pass.topology.losesDomain(removedNodes)) return yield* plain();
+    try {
+      if (!this.#begin(removedNodes)) return yield* plain();
+      yield* placePods(this.#pass, control);
+      const receivingNodes = [...this.#undo.touchedNodes].sort((a, b) => a.index - b.index);
+      return yield* closePass(this.#pass, receivingNodes);
+    } finally {
+      this.#rollBack();
+    }
+  }
+
+  /** Returns false if topology would know fewer domains without the pods that move: a pass of its own has to tell. */
+  #begin(removedNodes: ReadonlySet<string>): boolean {
+    const pass = this.#pass;
+    const places = [...this.#ownPlaces];
+    let keepsDomains = true;
+    for (const name of removedNodes) {
+      const existingNode = this.#nodesByName.get(name);
+      if (existingNode === undefined) throw new Error(`node ${name} is not part of this simulation`);
+      places.push(...(this.#placesByNode.get(name) ?? []));
+      keepsDomains = this.#remove(existingNode) && keepsDomains;
+    }
+    pass.queue.length = 0;
+    for (const place of places.sort((a, b) => a - b)) {
+      const queuedPod = this.#queue[place] as QueuedPod;
+      queuedPod.queueLengthAtFailure = -1;
+      queuedPod.placedVariant = undefined;
+      pass.queue.push(queuedPod);
+    }
+    pass.queueHead = 0;
+    pass.placementCount++; // what was computed at an earlier count is of another simulation
+    pass.candidatesTried = 0;
+    pass.timedOut = false;
+    return keepsDomains;
+  }
+
+  #remove(existingNode: ExistingNodeState): boolean {
+    existingNode.isRemoved = true;
+    this.#undo.add(() => {
+      existingNode.isRemoved = false;
+    });
+    this.#creditLimits(existingNode);
+    const { topology } = this.#pass;
+    let keepsDomains = true;
+    for (const place of this.#placesByNode.get(existingNode.node.name) ?? []) {
+      const { pod, podClass } = this.#queue[place] as QueuedPod;
+      const { groups } = countingGroupsOf(this.#pass, podClass);
+      const inverseGroups = topology.inverseGroupsOf(podClass);
+      keepsDomains = topology.uncount(pod, { groups, inverseGroups }, this.#undo) && keepsDomains;
+      if (podClass.volumeError === undefined) this.#wake(inverseGroups);
+    }
+    return keepsDomains;
+  }
+
+  /** Constraints that only a pod of this simulation has. */
+  #wake(inverseGroups: readonly TopologyGroup[]): void {
+    for (const group of inverseGroups) {
+      if (!group.isDormant) continue;
+      group.isDormant = false;
+      this.#undo.add(() => {
+        group.isDormant = true;
+      });
+    }
+  }
+
+  /** A node that goes no longer counts against its pool's limits. (02:H-1) */
+  #creditLimits({ node: { nodePool, capacity } }: ExistingNodeState): void {
+    const poolTemplate = this.#pass.poolTemplates.find(({ nodeClaimTemplate }) => nodeClaimTemplate.pool === nodePool);
+    if (poolTemplate === undefined) return;
+    const { remainingLimits, typeTable } = poolTemplate;
+    for (const [name, left] of remainingLimits) {
+      remainingLimits.set(name, left + typeTable.amountOf(name, amountOf(capacity, name)));
+      this.#undo.add(() => remainingLimits.set(name, left));
+    }
+  }
+
+  #rollBack(): void {
+    const pass = this.#pass;
+    for (const { hostIndex } of pass.plannedNodes) pass.reservations.release(hostIndex);
+    pass.plannedNodes.length = 0;
+    pass.plannedNodeOrder = new PlannedNodeOrder();
+    pass.placementCountAtFailure.clear();
+    this.#undo.rollBack();
+  }
+}

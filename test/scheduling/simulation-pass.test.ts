@@ -1,0 +1,51 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { Pod } from "../../src/api/kubernetes/pod.ts";
+import { namespacedName } from "../../src/api/object.ts";
+import { isTerminalPod } from "../../src/core/pod-predicates.ts";
+import type { SchedulingProblem } from "../../src/core/scheduling/problem.ts";
+import {
+  problemWithoutNodes,
+  SimulationPass,
+  type SimulationProblem,
+} from "../../src/core/scheduling/simulation-pass.ts";
+import { solve } from "../../src/core/scheduling/solve.ts";
+import { runSteps } from "../../src/util/steps.ts";
+import { runs } from "../runs.ts";
+import { problemDraft } from "../twin/arbitrary.ts";
+import { buildProblem, describeDraft } from "../twin/draft.ts";
+import { readable } from "../twin/readable.ts";
+
+/** Which nodes go in each simulation, as bits by place of the node. */
+const removals = fc.array(fc.integer({ min: 0, max: 255 }), { minLength: 1, maxLength: 4 });
+
+describe("a pass that is opened once", () => {
+  it("03 §10.2-1 decides every simulation as a pass of its own would, and leaves nothing behind", () => {
+    fc.assert(
+      fc.property(problemDraft, removals, fc.boolean(), (draft, sets, isVoluntary) => {
+        const problem = movable(buildProblem(draft), isVoluntary);
+        const simulation = runSteps(SimulationPass.open(problem));
+        for (const set of sets) {
+          const removed = new Set(problem.nodes.filter((_, at) => (set >> at) & 1).map(({ name }) => name));
+          const expected = readable(solve(problemWithoutNodes(problem, removed)));
+          expect(readable(runSteps(simulation.simulate(removed))), `${[...removed]}\n${describeDraft(draft)}`).toEqual(
+            expected,
+          );
+        }
+      }),
+      { numRuns: runs(3_000) },
+    );
+  }, 600_000);
+});
+
+function movable(problem: SchedulingProblem, isVoluntary: boolean): SimulationProblem {
+  const movablePods = new Map<string, Pod[]>();
+  const names = new Set(problem.nodes.map(({ name }) => name));
+  for (const pod of problem.boundPods) {
+    const { nodeName = "" } = pod.spec;
+    if (isTerminalPod(pod) || !names.has(nodeName)) continue;
+    movablePods.set(nodeName, [...(movablePods.get(nodeName) ?? []), pod]);
+  }
+  const voluntaryMoves = new Set([...movablePods.values()].flat().map(({ metadata }) => namespacedName(metadata)));
+  return { ...problem, ...(isVoluntary && { voluntaryMoves }), movablePods };
+}
