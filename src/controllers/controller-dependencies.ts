@@ -3,6 +3,7 @@ import type { OverlaidTypes } from "../core/overlay.ts";
 import type { BufferPods } from "../state/buffer-pods.ts";
 import type { Cluster } from "../state/cluster.ts";
 import type { RegistrationHealth } from "../state/registration-health.ts";
+import type { OpenSearch } from "./disruption/search-budget.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import type { ProvisioningTrigger } from "./provisioning/provisioning-trigger.ts";
 import type { Settings } from "./settings.ts";
@@ -24,5 +25,7 @@ export interface ControllerDependencies {
   /** Whether pods are nominated to the nodes they are planned on: it is set, and the API server is new enough. (02:L-40) */
   readonly nominatesPods: () => boolean;
   readonly openBudget: OpenWorkBudget;
+  /** Stops searches for nodes to disrupt; by default the clock does. (03:D-52, D-55) */
+  readonly openSearch?: OpenSearch | undefined;
   readonly metrics: Metrics;
 }

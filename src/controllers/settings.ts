@@ -1,4 +1,5 @@
 import type { TopologySpreadConstraint } from "../api/kubernetes/pod.ts";
+import type { DisruptionMode } from "../core/disruption/snapshot.ts";
 
 /** Features that can be switched on and off. (03 §6.4) */
 export interface FeatureGates {
@@ -27,6 +28,7 @@ export interface Settings {
   readonly registrationTimeoutMs: number;
   /** Whether metrics and events that cost a series or a write per object are kept. */
   readonly isClusterStateObservable: boolean;
+  readonly disruptionMode: DisruptionMode;
 }
 
 export const defaultGates: FeatureGates = {
@@ -52,6 +54,7 @@ export const defaultSettings: Settings = {
   launchTimeoutMs: 5 * 60_000,
   registrationTimeoutMs: 15 * 60_000,
   isClusterStateObservable: true,
+  disruptionMode: "default",
 };
 
 /** How long a nomination protects a node. (02:S-30) */

@@ -3,6 +3,7 @@ import { measuredProvider } from "../cloud/measured-provider.ts";
 import type { OverlayStore } from "../cloud/overlay-store.ts";
 import { capacityBufferControllers } from "../controllers/capacity-buffer/capacity-buffer-controller.ts";
 import type { ControllerDependencies } from "../controllers/controller-dependencies.ts";
+import { disruptionControllers } from "../controllers/disruption/disruption-controller.ts";
 import { metricsControllers } from "../controllers/metrics/metrics-controllers.ts";
 import { nodeControllers } from "../controllers/node/node-controllers.ts";
 import { nodeClaimControllers } from "../controllers/node-claim/node-claim-controllers.ts";
@@ -35,6 +36,7 @@ export function allControllers(options: AllControllersOptions): readonly Control
   return [
     ...stateControllers(dependenciesFor("state")),
     ...provisioningControllers(dependenciesFor("provisioner")),
+    ...disruptionControllers(dependenciesFor("disruption")),
     ...nodeClaimControllers(dependenciesFor("nodeclaim")),
     ...nodeControllers(dependenciesFor("node")),
     ...nodePoolControllers(dependenciesFor("nodepool")),

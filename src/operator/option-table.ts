@@ -1,4 +1,5 @@
 import { defaultGates, defaultSettings, type Settings } from "../controllers/settings.ts";
+import { disruptionModes } from "../core/disruption/snapshot.ts";
 import { type LogLevel, logLevels } from "../util/logger.ts";
 import {
   booleanParser,
@@ -128,6 +129,9 @@ export const optionTable = {
   }),
   nominatePods: row("nominate-pods", true, booleanParser, {
     description: "nominate pods to the nodes planned for them; has an effect on Kubernetes 1.35 and later",
+  }),
+  disruptionMode: row<Settings["disruptionMode"]>("disruption-mode", "default", choiceParser(disruptionModes), {
+    description: "upstream: one disruption command at a time, found as Karpenter finds it",
   }),
   instanceTypesFile: row(
     "instance-types-file-path",

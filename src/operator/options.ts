@@ -76,13 +76,14 @@ function readOption(row: OptionRow, { flags, env }: Pick<OptionSources, "flags" 
 
 function optionsOf(values: OptionValues, defaultConstraints: Settings["defaultConstraints"]): OperatorOptions {
   const { batchIdleMs, batchMaxMs, preferencePolicy, minValuesPolicy, packing, gates, cpuRequestsMilli } = values;
-  const { nominatePods } = values;
+  const { nominatePods, disruptionMode } = values;
   const { listen, metricsPort, healthPort, isProfiled, logPaths, provider, solveBudgetMs } = values;
   return {
     ...{ listen, metricsPort, healthPort, isProfiled, logPaths, provider, solveBudgetMs },
     settings: {
       ...defaultSettings,
       ...{ batchIdleMs, batchMaxMs, preferencePolicy, minValuesPolicy, packing, gates, nominatePods },
+      disruptionMode,
       ignoreDraRequests: values.ignoresDra,
       cpuRequestsMilli: cpuRequestsMilli > 0 ? cpuRequestsMilli : defaultSettings.cpuRequestsMilli,
       defaultConstraints,

@@ -1,3 +1,4 @@
+import { isStatusConditionTrue } from "../api/conditions/set-condition.ts";
 import type { NodeClaim } from "../api/kinds/node-claim.ts";
 import type { NodePool } from "../api/kinds/node-pool.ts";
 import type {
@@ -10,8 +11,10 @@ import type {
   StorageClass,
 } from "../api/kubernetes/cluster-objects.ts";
 import type { Pod } from "../api/kubernetes/pod.ts";
+import { annotations } from "../api/labels.ts";
 import { namespacedName, type ObjectMeta } from "../api/object.ts";
 import type { GroupKind } from "../api/validation/node-pool.ts";
+import { isTerminalPod } from "../core/pod-predicates.ts";
 import type { Resources } from "../core/resources.ts";
 import type { ClusterSnapshot, StateNode } from "../core/round/cluster-snapshot.ts";
 import type { NodeLabelsAndTaints } from "../core/scheduling/problem.ts";
@@ -189,7 +192,9 @@ export class ClusterState implements Cluster {
     const { group, kind } = claim.spec.nodeClassRef;
     if (!this.#options.servedNodeClasses.some((one) => one.group === group && one.kind === kind)) return;
     const { name = "" } = claim.metadata;
+    const wasConsolidatable = isConsolidatable(this.#stateNodes.byClaimName(name)?.claim);
     this.#stateNodes.putClaim(claim);
+    if (isConsolidatable(claim) && !wasConsolidatable) this.markUnconsolidated();
     const entry = this.#stateNodes.entry(claim.status?.providerID);
     this.#poolClaims.put(claim, { isBeingDeleted: entry?.isBeingDeleted ?? isNodeBeingDeleted({ claim }) });
     this.#syncStatus.updateClaim(name, { isLaunched: (claim.status?.providerID ?? "") !== "" });
@@ -221,7 +226,7 @@ export class ClusterState implements Cluster {
   podChanged(pod: Pod): void {
     const key = namespacedName(pod.metadata);
     const { old, isNewBinding, isLoadSame } = this.#pods.put(key, pod);
-    if (isNewBinding) this.markUnconsolidated();
+    if (isNewBinding || (old !== undefined && mayFreeNode(old, pod))) this.markUnconsolidated();
     this.#daemons.putPod(key, { pod, old });
     this.#volumes.setClaimsOfPod(key, {
       before: old === undefined ? [] : volumeClaimKeys(old),
@@ -333,4 +338,17 @@ export class ClusterState implements Cluster {
     const claim = this.#stateNodes.entry(providerId)?.claim?.metadata.name;
     if (claim !== undefined) this.#poolClaims.mark(claim, { isMarked });
   }
+}
+
+/** Whether the pod no longer keeps its node from being disrupted: it ended, is ending, or lost its protection. (03:D-34) */
+function mayFreeNode(old: Pod, pod: Pod): boolean {
+  return (
+    isTerminalPod(pod) !== isTerminalPod(old) ||
+    pod.metadata.deletionTimestamp !== old.metadata.deletionTimestamp ||
+    pod.metadata.annotations?.[annotations.doNotDisrupt] !== old.metadata.annotations?.[annotations.doNotDisrupt]
+  );
+}
+
+function isConsolidatable(claim: NodeClaim | undefined): boolean {
+  return claim !== undefined && isStatusConditionTrue(claim, "Consolidatable");
 }

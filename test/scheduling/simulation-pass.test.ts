@@ -3,6 +3,8 @@ import { describe, expect, it } from "vitest";
 import type { Pod } from "../../src/api/kubernetes/pod.ts";
 import { namespacedName } from "../../src/api/object.ts";
 import { isTerminalPod } from "../../src/core/pod-predicates.ts";
+import { podRequests, QuantityReader } from "../../src/core/pod-requests.ts";
+import { mergeResources, type Resources, resourcesFit } from "../../src/core/resources.ts";
 import type { SchedulingProblem } from "../../src/core/scheduling/problem.ts";
 import {
   problemWithoutNodes,
@@ -34,6 +36,40 @@ describe("a pass that is opened once", () => {
         }
       }),
       { numRuns: runs(3_000) },
+    );
+  }, 600_000);
+
+  it("03 §10.2-9 what is kept takes room from later simulations, and never more than there is", () => {
+    fc.assert(
+      fc.property(problemDraft, removals, (draft, sets) => {
+        const problem = movable(buildProblem(draft), false);
+        const simulation = runSteps(SimulationPass.open(problem, { placesOwnPodsFirst: true }));
+        const gone = new Set<string>();
+        const receiving = new Set<string>();
+        const placed = new Map<string, Resources[]>();
+        for (const set of sets) {
+          const free = problem.nodes.filter(({ name }) => !gone.has(name) && !receiving.has(name));
+          const removed = new Set(free.filter((_, at) => (set >> at) & 1).map(({ name }) => name));
+          const { placements } = runSteps(simulation.simulate(removed));
+          const kept = runSteps(simulation.keep(removed));
+          if (kept === undefined) return;
+          for (const name of removed) gone.add(name);
+          for (const name of kept) receiving.add(name);
+          expect([...kept].sort()).toEqual(placements.map(({ node }) => node).sort());
+          for (const { node, pods } of placements) {
+            expect(gone).not.toContain(node);
+            placed.set(node, [
+              ...(placed.get(node) ?? []),
+              ...pods.map((pod) => podRequests(pod, new QuantityReader())),
+            ]);
+          }
+        }
+        for (const { name, available } of problem.nodes) {
+          const taken = placed.get(name) ?? [];
+          if (taken.length > 0) expect(resourcesFit(mergeResources(...taken), available)).toBe(true);
+        }
+      }),
+      { numRuns: runs(1_000) },
     );
   }, 600_000);
 });

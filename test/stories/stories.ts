@@ -1,6 +1,7 @@
 import { aws } from "./aws.ts";
 import { buffers } from "./buffers.ts";
 import { choices } from "./choices.ts";
+import { consolidation } from "./consolidation.ts";
 import { draining } from "./draining.ts";
 import { joining } from "./joining.ts";
 import { launching } from "./launching.ts";
@@ -18,6 +19,7 @@ import { volumes } from "./volumes.ts";
 /** Everything that is told, on the embedded and on the real control plane. */
 export const stories: readonly Story[] = [
   ...scaling,
+  ...consolidation,
   ...choices,
   ...launching,
   ...joining,

@@ -52,6 +52,8 @@ const podNameLabels = ["name", "namespace"] as const;
 const offeringLabels = ["instance_type", "capacity_type", "zone"] as const;
 const disruptionLabels = ["reason", "nodepool", "capacity_type", "consolidation_policy", "termination_mode"] as const;
 
+const decisionLabels = ["decision", "reason", "consolidation_type"] as const;
+
 /**
  * The metrics of controllers whose labels are fixed. Those whose labels depend on the provider (`nodes_*` gauges) and
  * those named after a kind (`operator_*`) are defined at run time.
@@ -93,6 +95,39 @@ export const metricTable = {
   nodepools_usage: gaugeRow(["resource_type", "nodepool"], "Resources of the nodes of pools."),
   nodepools_cost_total: gaugeRow(["nodepool"], "Price of the nodes of a pool, in dollars per hour."),
   nodepools_cost_tracker_errors_total: counterRow(["nodepool"], "Nodes with an unknown price."),
+  nodepools_allowed_disruptions: gaugeRow(
+    ["nodepool", "reason"],
+    "Nodes of a pool that may be disrupted at a time for a reason.",
+  ),
+  nodepools_nodes_consuming_budgets: gaugeRow(
+    ["nodepool", "reason"],
+    "Nodes of a pool that use up its disruption budgets.",
+  ),
+  voluntary_disruption_decisions_total: counterRow(decisionLabels, "Disruption commands started."),
+  voluntary_disruption_decisions_by_nodepool_total: counterRow(
+    [...decisionLabels, "nodepool"],
+    "Disruption commands started, by the pools of their nodes.",
+  ),
+  voluntary_disruption_eligible_nodes: gaugeRow(["reason"], "Nodes that could be disrupted for a reason."),
+  voluntary_disruption_decision_evaluation_duration_seconds: histogramRow(
+    ["reason", "consolidation_type"],
+    "How long a disruption method took.",
+  ),
+  voluntary_disruption_consolidation_timeouts_total: counterRow(
+    ["consolidation_type"],
+    "Consolidation searches that ran out of time.",
+  ),
+  voluntary_disruption_failed_validations_total: counterRow(
+    ["consolidation_type"],
+    "Nodes whose command no longer held when it was checked again.",
+  ),
+  voluntary_disruption_queue_failures_total: counterRow(decisionLabels, "Replacements that failed."),
+  consolidation_score: histogramRow(
+    ["decision", "nodepool", "policy"],
+    "Scores of consolidations of Balanced pools.",
+    [0.1, 0.25, 0.33, 0.5, 1, 2, 5, 10],
+  ),
+  consolidation_moves_total: counterRow(["decision", "nodepool", "policy"], "Consolidations evaluated."),
   pods_state: gaugeRow(
     [
       ...podNameLabels,

@@ -1,16 +1,21 @@
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import type { Pod } from "../../api/kubernetes/pod.ts";
 import { labels } from "../../api/labels.ts";
+import type { ConsolidationPolicy } from "../../api/vocabulary.ts";
 import { isReschedulable } from "../../core/pod-predicates.ts";
 import { isKubeError } from "../../kube/kube-error.ts";
 import { karpenterTypes } from "../../kube/resources.ts";
 import { parseDurationMs } from "../../util/duration.ts";
 import type { KarpenterContext } from "../karpenter-context.ts";
+import { snakeCase } from "../snake-case.ts";
 import { objectKeyFromMeta } from "../writes.ts";
 import { nodeClaimView, poolNameOf } from "./claim-lookups.ts";
 
 /** Why a controller deletes a claim by itself. (03 §6.1) */
 export type DisruptionCause =
+  | "empty"
+  | "underutilized"
+  | "drifted"
   | "expired"
   | "unhealthy"
   | "garbage_collected"
@@ -23,16 +28,18 @@ export interface DisruptClaimOptions {
   readonly reason: DisruptionCause;
   /** The pods on its node; those that will be rescheduled are counted. */
   readonly pods?: readonly Pod[] | undefined;
+  /** Of consolidation. */
+  readonly consolidationPolicy?: ConsolidationPolicy | undefined;
 }
 
 /** Deletes a claim and counts it; false if it was already being deleted. (03:S-11, S-13) */
 export async function disruptClaim(
   claim: NodeClaim,
-  { reason, pods = [] }: DisruptClaimOptions,
+  options: DisruptClaimOptions,
   context: KarpenterContext,
 ): Promise<boolean> {
   if (!(await deleteUnlessDeleting(claim, context))) return false;
-  countDisruption(claim, { reason, pods }, context);
+  countDisruption(claim, options, context);
   return true;
 }
 
@@ -52,14 +59,14 @@ async function deleteUnlessDeleting({ metadata }: NodeClaim, context: KarpenterC
 
 function countDisruption(
   { metadata, spec }: NodeClaim,
-  { reason, pods }: { readonly reason: DisruptionCause; readonly pods: readonly Pod[] },
+  { reason, pods = [], consolidationPolicy }: DisruptClaimOptions,
   { metrics }: KarpenterContext,
 ): void {
   const disruptionLabels = {
     reason,
     nodepool: poolNameOf({ metadata }) ?? "",
     capacity_type: metadata.labels?.[labels.capacityType] ?? "",
-    consolidation_policy: "",
+    consolidation_policy: consolidationPolicy === undefined ? "" : snakeCase(consolidationPolicy),
     termination_mode: terminationMode(spec),
   };
   metrics.count("nodeclaims_disrupted_total", disruptionLabels);

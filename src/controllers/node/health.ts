@@ -18,6 +18,7 @@ import {
 import { disruptClaim } from "../node-claim/disrupt-claim.ts";
 import { annotateTerminationTimestamp, terminationTimestampOf } from "../node-claim/termination-timestamp.ts";
 import { scaledConcurrency } from "../settings.ts";
+import { snakeCase } from "../snake-case.ts";
 import { requeueOnConflict } from "../writes.ts";
 
 /** If more nodes than this are unhealthy, the cause is not the nodes. (03:R-4) */
@@ -128,9 +129,4 @@ async function withImmediateTermination(claim: NodeClaim, context: KarpenterCont
   const nowMs = context.clock.now();
   const hasPassed = Date.parse(terminationTimestampOf(claim) ?? "") <= nowMs;
   return hasPassed ? claim : annotateTerminationTimestamp(claim, nowMs, context);
-}
-
-/** `PIDPressure` as metrics spell it: `pid_pressure`. */
-function snakeCase(text: string): string {
-  return text.replace(/(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/g, "_").toLowerCase();
 }

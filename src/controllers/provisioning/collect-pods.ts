@@ -18,7 +18,19 @@ export async function collectPods(
   warnedPods: ExpiringMap<true>,
   context: KarpenterContext,
 ): Promise<RoundPods> {
-  const { bufferPods, cloud, metrics, openBudget, settings } = context;
+  const budget = context.openBudget();
+  const roundPods = await roundPodsOf(snapshot, context);
+  await forEachInSlices(roundPods.ignored, { budget, visit: (ignored) => recordIgnored(ignored, context) });
+  const warnings = new ConsolidationWarnings(warnedPods, context);
+  await forEachInSlices(roundPods.pending, { budget, visit: (pod) => warnings.check(pod) });
+  warnings.log();
+  context.metrics.set("scheduler_ignored_pods_count", {}, roundPods.ignored.length);
+  return roundPods;
+}
+
+/** The pods a round would place, without events about the others. */
+export function roundPodsOf(snapshot: ClusterSnapshot, context: KarpenterContext): Promise<RoundPods> {
+  const { bufferPods, cloud, openBudget, settings } = context;
   const { drivers, topologyKeys } = cloud.unsupportedVolumes ?? { drivers: [], topologyKeys: [] };
   const collecting = collectRoundPods(snapshot, {
     labelPolicy: cloud.labelPolicy,
@@ -28,14 +40,7 @@ export async function collectPods(
     disruptionBudgets: context.view<KubeObject & PodDisruptionBudget>(builtInTypes.PodDisruptionBudget).all(),
     nowMs: context.clock.now(),
   });
-  const budget = openBudget();
-  const roundPods = await runInSlices(collecting, budget);
-  await forEachInSlices(roundPods.ignored, { budget, visit: (ignored) => recordIgnored(ignored, context) });
-  const warnings = new ConsolidationWarnings(warnedPods, context);
-  await forEachInSlices(roundPods.pending, { budget, visit: (pod) => warnings.check(pod) });
-  warnings.log();
-  metrics.set("scheduler_ignored_pods_count", {}, roundPods.ignored.length);
-  return roundPods;
+  return runInSlices(collecting, openBudget());
 }
 
 function recordIgnored({ pod, problems }: IgnoredPod, context: KarpenterContext): void {

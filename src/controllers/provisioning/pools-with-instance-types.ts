@@ -25,7 +25,7 @@ export async function poolsWithInstanceTypes({ cloud, log, view }: KarpenterCont
 }
 
 /** The pass drops a pool without types, which then gets an event. (02:P-34, T-6) */
-async function instanceTypesFor(
+export async function instanceTypesFor(
   nodePool: NodePool,
   { cloud, log }: Pick<KarpenterContext, "cloud" | "log">,
 ): Promise<readonly InstanceType[]> {

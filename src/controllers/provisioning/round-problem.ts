@@ -38,7 +38,7 @@ export async function buildRoundProblem(
  * The node each pod that still waits was planned on: by an earlier round, or, as a nomination tells, by one before this
  * process started. (02:L-32, L-43)
  */
-function* nominatedNodes(pods: readonly Pod[], cluster: Cluster): Steps<ReadonlyMap<string, string>> {
+export function* nominatedNodes(pods: readonly Pod[], cluster: Cluster): Steps<ReadonlyMap<string, string>> {
   const nominated = new Map<string, string>();
   yield* forEachInSteps(pods, (pod) => {
     const key = namespacedName(pod.metadata);
@@ -56,7 +56,7 @@ function plannedNodeOf(pod: Pod, key: string, cluster: Cluster): StateNode | und
   return isTakenOver ? cluster.nodeByName(pod.status?.nominatedNodeName ?? "") : undefined;
 }
 
-function schedulingPolicyOf(settings: Settings): SchedulingPolicy {
+export function schedulingPolicyOf(settings: Settings): SchedulingPolicy {
   const { preferencePolicy, minValuesPolicy, ignoreDraRequests, packing, gates, defaultConstraints } = settings;
   return {
     preferences: preferencePolicy,

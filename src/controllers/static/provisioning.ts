@@ -1,19 +1,18 @@
 import { isStatusConditionTrue } from "../../api/conditions/set-condition.ts";
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import type { NodePool } from "../../api/kinds/node-pool.ts";
-import { annotations, labels, resources } from "../../api/labels.ts";
-import { staticNodeClaimOf } from "../../core/round/node-claims.ts";
+import { labels } from "../../api/labels.ts";
 import { type Controller, triggerOn } from "../../kube/controller.ts";
 import type { RequeueAfter } from "../../kube/reconciler.ts";
 import { karpenterTypes } from "../../kube/resources.ts";
 import type { ObjectChange } from "../../kube/view.ts";
 import { forEachConcurrent, throwIfAny } from "../../util/concurrent.ts";
-import { Quantity } from "../../util/quantity.ts";
 import type { ControllerDependencies } from "../controller-dependencies.ts";
 import { type KarpenterContext, karpenterController, withLogValues } from "../karpenter-context.ts";
 import { nodeClaimView } from "../node-claim/claim-lookups.ts";
 import { maxClaimsInFlight } from "../provisioning/create-claims.ts";
 import { logReference } from "../provisioning/log-text.ts";
+import { createStaticClaim, staticNodeLimit } from "./create-static-claim.ts";
 import { managedStaticPool, mayNeedNodes, type StaticPool, staticPoolNameOfClaim } from "./static-pools.ts";
 
 const recheckMs = 60_000;
@@ -60,7 +59,7 @@ async function createMissing(pool: StaticPool, context: KarpenterContext): Promi
   const room = maxUnlaunched - unlaunchedCount(name, context);
   if (room <= 0) return { afterMs: unlaunchedRecheckMs };
   const wanted = Math.min(desired - active, room);
-  const granted = nodePoolState.reserveNodeCount(name, { limit: nodeLimit(pool), wanted });
+  const granted = nodePoolState.reserveNodeCount(name, { limit: staticNodeLimit(pool), wanted });
   if (granted === 0) {
     log.info("nodepool node limit reached");
     return { afterMs: limitRecheckMs };
@@ -72,7 +71,9 @@ async function createMissing(pool: StaticPool, context: KarpenterContext): Promi
   });
   const errors = await forEachConcurrent(Array.from({ length: granted }), {
     limit: maxClaimsInFlight,
-    run: () => createStaticClaim(pool, context),
+    run: async () => {
+      await createStaticClaim(pool, { reason: "provisioned" }, context);
+    },
   });
   throwIfAny(errors, `creating node claims of ${name}`);
   return { afterMs: granted < desired - active ? unlaunchedRecheckMs : recheckMs };
@@ -83,31 +84,6 @@ function unlaunchedCount(pool: string, context: KarpenterContext): number {
   return context.cluster
     .unlaunchedClaims()
     .filter((name) => claims.get(name)?.metadata.labels?.[labels.nodePool] === pool).length;
-}
-
-/** Its reservation ends whatever happens: a claim that exists is counted itself. (03:SP-2) */
-async function createStaticClaim(
-  pool: StaticPool,
-  { client, random, cloud, cluster, log, metrics }: KarpenterContext,
-): Promise<void> {
-  const { name: nodepool = "" } = pool.metadata;
-  const { labelPolicy: policy, defaultTerminationGracePeriod: defaultGracePeriod } = cloud;
-  try {
-    const wanted = staticNodeClaimOf(pool, { policy, random, defaultGracePeriod });
-    const claim = await client.create<NodeClaim>(karpenterTypes.NodeClaim, wanted);
-    log.info("created nodeclaim", { NodeClaim: logReference(claim.metadata) });
-    const relaxed = claim.metadata.annotations?.[annotations.minValuesRelaxed] ?? "false";
-    metrics.count("nodeclaims_created_total", { reason: "provisioned", nodepool, min_values_relaxed: relaxed });
-  } finally {
-    cluster.nodePoolState.releaseNodeCount(nodepool, 1);
-  }
-}
-
-/** Infinite without a limit. */
-function nodeLimit({ spec }: StaticPool): number {
-  const limit = spec.limits?.[resources.nodes];
-  const quantity = limit === undefined ? undefined : Quantity.tryParse(limit);
-  return quantity === undefined ? Number.POSITIVE_INFINITY : Math.ceil(quantity.toNumber());
 }
 
 /**

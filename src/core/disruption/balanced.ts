@@ -7,7 +7,7 @@ import type { DisruptionSnapshot } from "./snapshot.ts";
 import type { BalancedScore } from "./verdict.ts";
 
 /** How much more than its share of the savings a move may cost in disruption. (03:B-1) */
-const balancedK = 2;
+export const balancedK = 2;
 
 /** What shares are taken of. (03:B-4) */
 export interface BalancedTotals {

@@ -22,7 +22,7 @@ export function commitToExistingNode(
   { queuedPod }: PodAttempt,
   { existingNode, requirementState }: { existingNode: ExistingNodeState; requirementState: RequirementState },
 ): void {
-  pass.undo?.saveExistingNode(existingNode);
+  saveExistingNode(pass, existingNode);
   const { requestRow } = queuedPod.podClass;
   for (let i = 0; i < requestRow.length; i++) (existingNode.remainingResources[i] as number) -= requestRow[i] as number;
   existingNode.requirementState = requirementState;
@@ -32,6 +32,20 @@ export function commitToExistingNode(
   if (queuedPod.podClass.volumes.size > 0)
     existingNode.volumes = withAttachedVolumes(existingNode.volumes, queuedPod.podClass.volumes);
   recordTopology(pass, queuedPod, placeOf(existingNode));
+}
+
+/** What a node was before its first pod of a simulation. */
+function saveExistingNode({ undo, touchedNodes }: Pass, existingNode: ExistingNodeState): void {
+  if (undo === undefined || touchedNodes.has(existingNode)) return;
+  touchedNodes.add(existingNode);
+  const { requirementState, hostPorts, volumes } = existingNode;
+  const remainingResources = existingNode.remainingResources.slice();
+  undo.add(() => {
+    Object.assign(existingNode, { requirementState, hostPorts, volumes });
+    existingNode.remainingResources.set(remainingResources);
+    existingNode.pods.length = 0;
+    touchedNodes.delete(existingNode);
+  });
 }
 
 /** Adds a pod to a planned node. */

@@ -113,6 +113,7 @@ export function* openPass(problem: SchedulingProblem, simulation?: SimulationInp
     refusedByReservation: false,
     scratch: space.zeroRow(),
     undo: simulation?.undo,
+    touchedNodes: new Set(),
     domainCounts: new DomainCountCache(),
   };
 }

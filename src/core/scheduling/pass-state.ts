@@ -117,6 +117,8 @@ export interface Pass {
   readonly scratch: Float64Array;
   /** Present if what the pass does is rolled back afterwards. */
   readonly undo: UndoLog | undefined;
+  /** Existing nodes that got pods since the last rollback; kept only if there is an undo log. */
+  readonly touchedNodes: Set<ExistingNodeState>;
   readonly domainCounts: DomainCountCache;
 }
 

@@ -31,6 +31,14 @@ export function problemWithoutNodes(
   };
 }
 
+export interface SimulationPassOptions {
+  /**
+   * The problem's own pods are placed once, before any simulation, and not again in each: other pods get the room they
+   * leave. The new nodes they need are no simulation's. Without this a simulation decides as `solve` would.
+   */
+  readonly placesOwnPodsFirst: boolean;
+}
+
 /**
  * A pass that is opened once and then asked many times what happens without certain nodes. Each simulation is rolled
  * back, and costs what it touches, not what the cluster has. (03 §10.2-1)
@@ -41,12 +49,14 @@ export class SimulationPass {
   readonly #undo: UndoLog;
   /** Every pod of the problem and every movable pod in the order of the queue. */
   readonly #queue: readonly QueuedPod[];
-  /** Places in that order of the problem's own pods, which every simulation places. */
-  readonly #ownPlaces: readonly number[];
+  /** Places in that order of the problem's own pods that every simulation places. */
+  #ownPlaces: readonly number[];
   readonly #placesByNode: ReadonlyMap<string, readonly number[]>;
   readonly #nodesByName: ReadonlyMap<string, ExistingNodeState>;
   /** Two nodes of one hostname share its pod counts, which a simulation cannot take apart. */
   readonly #hasSharedHostnames: boolean;
+  readonly #keptRemovals = new Set<string>();
+  #keptPlannedNodes = 0;
 
   private constructor(problem: SimulationProblem, { pass, undo }: { pass: Pass; undo: UndoLog }) {
     this.#problem = problem;
@@ -64,7 +74,10 @@ export class SimulationPass {
     this.#hasSharedHostnames = new Set(problem.nodes.map(({ hostname }) => hostname)).size < problem.nodes.length;
   }
 
-  static *open(problem: SimulationProblem): Steps<SimulationPass> {
+  static *open(
+    problem: SimulationProblem,
+    { placesOwnPodsFirst }: SimulationPassOptions = { placesOwnPodsFirst: false },
+  ): Steps<SimulationPass> {
     const undo = new UndoLog();
     const pass = yield* openPass(problem, { movablePods: [...problem.movablePods.values()].flat(), undo });
     // Topology groups count bound pods when they are created; later, pods of a simulation would be in the way.
@@ -76,21 +89,60 @@ export class SimulationPass {
     pass.topology.setDormant(
       new Set(ownClasses.flatMap(({ podClass }) => countingGroupsOf(pass, podClass).inverseGroups)),
     );
-    return new SimulationPass(problem, { pass, undo });
+    const simulationPass = new SimulationPass(problem, { pass, undo });
+    if (placesOwnPodsFirst && problem.pods.length > 0) yield* simulationPass.#placeOwnPods();
+    return simulationPass;
+  }
+
+  *#placeOwnPods(): Steps<void> {
+    this.#begin(new Set());
+    yield* placePods(this.#pass, {});
+    this.#keep();
+    this.#ownPlaces = [];
   }
 
   /** What would be decided without these nodes. A stop leaves out the pods that were not tried, as in `solveInSteps`. */
   *simulate(removedNodes: ReadonlySet<string>, control: PassControl = {}): Steps<Decision> {
-    const plain = () => solveInSteps(problemWithoutNodes(this.#problem, removedNodes), control);
+    const plain = () =>
+      solveInSteps(problemWithoutNodes(this.#problem, new Set([...this.#keptRemovals, ...removedNodes])), control);
     if (this.#hasSharedHostnames || this.#pass.topology.losesDomain(removedNodes)) return yield* plain();
     try {
       if (!this.#begin(removedNodes)) return yield* plain();
       yield* placePods(this.#pass, control);
-      const receivingNodes = [...this.#undo.touchedNodes].sort((a, b) => a.index - b.index);
+      const receivingNodes = [...this.#pass.touchedNodes].sort((a, b) => a.index - b.index);
       return yield* closePass(this.#pass, receivingNodes);
     } finally {
       this.#rollBack();
     }
+  }
+
+  /**
+   * The nodes go for good: later simulations find them gone and the room their pods took occupied. Returns the nodes that
+   * took pods, which must stay from now on; undefined if this pass cannot tell, and then nothing has changed.
+   */
+  *keep(removedNodes: ReadonlySet<string>): Steps<readonly string[] | undefined> {
+    if (this.#hasSharedHostnames || this.#pass.topology.losesDomain(removedNodes)) return undefined;
+    if (!this.#begin(removedNodes)) {
+      this.#rollBack();
+      return undefined;
+    }
+    yield* placePods(this.#pass, {});
+    for (const name of removedNodes) this.#keptRemovals.add(name);
+    return this.#keep();
+  }
+
+  /** What was placed stays placed. */
+  #keep(): readonly string[] {
+    const pass = this.#pass;
+    const receivingNodes = [...pass.touchedNodes].map(({ node }) => node.name);
+    for (const existingNode of pass.touchedNodes) existingNode.pods.length = 0;
+    pass.touchedNodes.clear();
+    for (const plannedNode of pass.plannedNodes) plannedNode.pods = []; // they are no new nodes of later simulations
+    this.#keptPlannedNodes = pass.plannedNodes.length;
+    pass.plannedNodeOrder = new PlannedNodeOrder();
+    pass.placementCountAtFailure.clear();
+    this.#undo.forget();
+    return receivingNodes;
   }
 
   /** Returns false if topology would know fewer domains without the pods that move: a pass of its own has to tell. */
@@ -160,8 +212,8 @@ export class SimulationPass {
 
   #rollBack(): void {
     const pass = this.#pass;
-    for (const { hostIndex } of pass.plannedNodes) pass.reservations.release(hostIndex);
-    pass.plannedNodes.length = 0;
+    const plannedNodes = pass.plannedNodes.splice(this.#keptPlannedNodes);
+    for (const { hostIndex } of plannedNodes) pass.reservations.release(hostIndex);
     pass.plannedNodeOrder = new PlannedNodeOrder();
     pass.placementCountAtFailure.clear();
     this.#undo.rollBack();

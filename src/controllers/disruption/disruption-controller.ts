@@ -1,0 +1,160 @@
+import type { KubeObject } from "../../api/object.ts";
+import type { DisruptionCommand } from "../../core/disruption/command.ts";
+import { DisruptionPass } from "../../core/disruption/disruption-pass.ts";
+import { type DisruptionMethodName, disruptionMethodNames, disruptionMethods } from "../../core/disruption/methods.ts";
+import { sharedSimulator } from "../../core/disruption/shared-simulator.ts";
+import type { DisruptionSnapshot } from "../../core/disruption/snapshot.ts";
+import { validationDelayMs } from "../../core/disruption/validation.ts";
+import type { PodDisruptionBudget } from "../../core/pod-predicates.ts";
+import type { Controller } from "../../kube/controller.ts";
+import type { ReconcileResult } from "../../kube/reconciler.ts";
+import { builtInTypes, karpenterTypes } from "../../kube/resources.ts";
+import type { ControllerDependencies } from "../controller-dependencies.ts";
+import { type KarpenterContext, karpenterController } from "../karpenter-context.ts";
+import { runInSlices } from "../provisioning/run-in-slices.ts";
+import { recordCandidates } from "./disruption-events.ts";
+import { currentSnapshot, type DisruptionState } from "./disruption-state.ts";
+import { DriftBackOff } from "./drift-back-off.ts";
+import { finishCommand } from "./finish-command.ts";
+import { ProposalRecorder } from "./record-proposal.ts";
+import { RunningCommands } from "./running-commands.ts";
+import { clockSearch } from "./search-budget.ts";
+import { SearchMemory } from "./search-memory.ts";
+import { removeStaleMarks } from "./stale-marks.ts";
+import { startCommand } from "./start-command.ts";
+import { startDueCommands } from "./validate-waiting.ts";
+import { WaitingCommands } from "./waiting-commands.ts";
+
+const controllerName = "disruption";
+/** How long until the next pass when there is nothing to do. (03:D-1) */
+const idleMs = 10_000;
+const unsyncedMs = 1_000;
+
+/** Controllers that give nodes back: one finds commands, the other carries them out. (03 §4) */
+export function disruptionControllers(dependencies: ControllerDependencies): readonly Controller[] {
+  const commands = new RunningCommands();
+  let driftBackOff: DriftBackOff | undefined;
+  const backOffOf = ({ clock }: KarpenterContext): DriftBackOff => (driftBackOff ??= new DriftBackOff(clock));
+  return [
+    karpenterController<DisruptionState>(dependencies, {
+      name: controllerName,
+      triggers: [],
+      kinds: [karpenterTypes.NodePool, karpenterTypes.NodeClaim, builtInTypes.Node, builtInTypes.PodDisruptionBudget],
+      initialKeys: [controllerName],
+      start: (context) => ({
+        commands,
+        waiting: new WaitingCommands(),
+        memory: new SearchMemory(),
+        driftBackOff: backOffOf(context),
+        recorder: new ProposalRecorder(context),
+        seed: context.random.int(2 ** 32),
+      }),
+      subscribe: (_enqueue, context) => noticeUnwatchedChanges(context),
+      reconcile: (_key, context, state) => runPass(state, context),
+    }),
+    karpenterController(dependencies, {
+      name: "disruption.queue",
+      triggers: [],
+      kinds: [karpenterTypes.NodeClaim, builtInTypes.Node],
+      concurrency: 100,
+      subscribe: (enqueue) => commands.subscribe(enqueue),
+      reconcile: async (id, context) => {
+        const running = commands.get(id);
+        return running && finishCommand(running, { commands, driftBackOff: backOffOf(context) }, context);
+      },
+    }),
+  ];
+}
+
+/** Disruption budgets of pods and prices are not part of cluster state, and can make consolidation possible. (03:D-34) */
+function noticeUnwatchedChanges({ view, cluster, cloud }: KarpenterContext): () => void {
+  const changed = (): void => cluster.markUnconsolidated();
+  const stopBudgets = view<KubeObject & PodDisruptionBudget>(builtInTypes.PodDisruptionBudget).subscribe(
+    ({ object, old }) => {
+      if (object?.status?.disruptionsAllowed !== old?.status?.disruptionsAllowed || object === undefined) changed();
+    },
+  );
+  const stopPrices = cloud.onPricesChanged?.(changed);
+  return () => {
+    stopBudgets();
+    stopPrices?.();
+  };
+}
+
+/** One pass: starts the commands that have waited long enough, then looks for new ones. (03:D-1) */
+async function runPass(state: DisruptionState, context: KarpenterContext): Promise<ReconcileResult> {
+  const { cluster, clock, settings } = context;
+  if (!cluster.isSynced) return { afterMs: unsyncedMs };
+  await removeStaleMarks(state.commands, context);
+  const { hasStarted, failedMethod } = await startDueCommands(state, context);
+  if (hasStarted) return { afterMs: 0 };
+  const dueAtMs = state.waiting.nextDueAtMs();
+  // Upstream waits for a command to start before it looks for the next.
+  if (settings.disruptionMode === "upstream" && dueAtMs !== undefined) return { afterMs: dueAtMs - clock.now() };
+  if (failedMethod !== "single-node-consolidation" && (await search(state, failedMethod, context)))
+    return { afterMs: 0 };
+  return { afterMs: Math.min(idleMs, (dueAtMs ?? Number.POSITIVE_INFINITY) - clock.now()) };
+}
+
+/**
+ * Asks the methods in turn until one finds a command. After a command of a method did not hold, the pass goes on with
+ * the methods after it. (03:D-2, D-54)
+ */
+async function search(
+  state: DisruptionState,
+  after: DisruptionMethodName | undefined,
+  context: KarpenterContext,
+): Promise<boolean> {
+  const snapshot = await currentSnapshot(state, state.waiting.all(), context);
+  const pass = new DisruptionPass(snapshot);
+  const simulator = sharedSimulator(snapshot);
+  const methods = disruptionMethodNames.slice(after === undefined ? 0 : disruptionMethodNames.indexOf(after) + 1);
+  for (const method of methods) {
+    const commands = await proposeCommands(method, { state, snapshot, pass, simulator }, context);
+    if (commands.length === 0) continue;
+    if (disruptionMethods[method].isValidated) {
+      state.waiting.add(commands, context.clock.now() + validationDelayMs);
+      for (const command of commands) recordCandidates(command, context);
+    } else await startAll(commands, state, context);
+    return true;
+  }
+  return false;
+}
+
+interface MethodSearch {
+  readonly state: DisruptionState;
+  readonly snapshot: DisruptionSnapshot;
+  readonly pass: DisruptionPass;
+  readonly simulator: ReturnType<typeof sharedSimulator>;
+}
+
+async function proposeCommands(
+  method: DisruptionMethodName,
+  { state, snapshot, pass, simulator }: MethodSearch,
+  context: KarpenterContext,
+): Promise<readonly DisruptionCommand[]> {
+  const { memory, recorder } = state;
+  const { cluster, clock, openBudget, openSearch = clockSearch(clock) } = context;
+  const consolidationTime = cluster.consolidationTime();
+  const startedAtMs = clock.now();
+  const { isValidated } = disruptionMethods[method];
+  if (isValidated && memory.isKnown(method, { consolidationTime, nowMs: startedAtMs })) return [];
+  const proposal = await runInSlices(
+    pass.propose(method, { simulator, searchBudget: openSearch(method), resume: memory.position(method) }),
+    openBudget(),
+  );
+  memory.remember(proposal, consolidationTime);
+  recorder.record(proposal, { snapshot, elapsedMs: clock.now() - startedAtMs }, context);
+  return proposal.commands;
+}
+
+/** Any failure fails the method for this pass. (03:D-4) */
+async function startAll(
+  commands: readonly DisruptionCommand[],
+  state: DisruptionState,
+  context: KarpenterContext,
+): Promise<void> {
+  const results = await Promise.allSettled(commands.map((command) => startCommand(command, state.commands, context)));
+  const errors = results.flatMap((one) => (one.status === "rejected" ? [one.reason as unknown] : []));
+  if (errors.length > 0) throw new AggregateError(errors, "starting disruption commands");
+}

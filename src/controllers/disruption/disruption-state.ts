@@ -1,0 +1,34 @@
+import type { DisruptionCommand } from "../../core/disruption/command.ts";
+import type { DisruptionSnapshot } from "../../core/disruption/snapshot.ts";
+import type { KarpenterContext } from "../karpenter-context.ts";
+import type { DriftBackOff } from "./drift-back-off.ts";
+import type { ProposalRecorder } from "./record-proposal.ts";
+import { withReserved } from "./reserve-waiting.ts";
+import type { RunningCommands } from "./running-commands.ts";
+import type { SearchMemory } from "./search-memory.ts";
+import { takeDisruptionSnapshot } from "./take-snapshot.ts";
+import type { WaitingCommands } from "./waiting-commands.ts";
+
+/** What the disruption controllers share and remember while they run. */
+export interface DisruptionState {
+  readonly commands: RunningCommands;
+  readonly waiting: WaitingCommands;
+  readonly memory: SearchMemory;
+  readonly driftBackOff: DriftBackOff;
+  readonly recorder: ProposalRecorder;
+  /** Of the searches; the same for a search and the check of its command. */
+  readonly seed: number;
+}
+
+/** The cluster now, with the nodes of waiting commands on their way out. */
+export async function currentSnapshot(
+  { commands, driftBackOff, seed }: DisruptionState,
+  waiting: readonly DisruptionCommand[],
+  context: KarpenterContext,
+): Promise<DisruptionSnapshot> {
+  const snapshot = await takeDisruptionSnapshot(
+    { inCommand: commands.providerIds(), heldBackPools: driftBackOff.heldBackPools(), seed },
+    context,
+  );
+  return withReserved(snapshot, waiting);
+}

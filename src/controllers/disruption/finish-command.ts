@@ -1,0 +1,118 @@
+import { isStatusConditionTrue } from "../../api/conditions/set-condition.ts";
+import type { DisruptionCandidate } from "../../core/disruption/candidate.ts";
+import { disruptionMethods } from "../../core/disruption/methods.ts";
+import type { ReconcileResult } from "../../kube/reconciler.ts";
+import type { KarpenterContext } from "../karpenter-context.ts";
+import { nodeClaimView } from "../node-claim/claim-lookups.ts";
+import { disruptClaim } from "../node-claim/disrupt-claim.ts";
+import { commandText, reasonLabel } from "./command-text.ts";
+import { recordLaunching, recordTerminating, recordWaitingOnReadiness } from "./disruption-events.ts";
+import type { DriftBackOff } from "./drift-back-off.ts";
+import { claimNameOfCandidate, unmarkCandidates } from "./mark-candidates.ts";
+import type { CommandReplacement, RunningCommand, RunningCommands } from "./running-commands.ts";
+
+/** How often a running command is looked at. (03:D-75) */
+const pollMs = 1_000;
+const msPerNode = 80;
+const minTimeoutMs = 10 * 60_000;
+const maxTimeoutMs = 60 * 60_000;
+
+export interface FinishCommandOptions {
+  readonly commands: RunningCommands;
+  readonly driftBackOff: DriftBackOff;
+}
+
+/** Waits for the replacements of a command, then deletes its nodes; gives up if a replacement cannot come. (03:D-75 to D-81) */
+export async function finishCommand(
+  running: RunningCommand,
+  { commands, driftBackOff }: FinishCommandOptions,
+  context: KarpenterContext,
+): Promise<ReconcileResult> {
+  const failure = await replacementFailure(running, context);
+  if (failure === undefined && running.replacements.every(({ isInitialized }) => isInitialized)) {
+    for (const candidate of running.command.candidates) await deleteCandidate(candidate, running, context);
+    commands.remove(running.id);
+    for (const pool of poolsOf(running)) driftBackOff.succeeded(pool);
+    context.log.debug("command succeeded", { command: commandText(running.command) });
+    return undefined;
+  }
+  const timeoutMs = commandTimeoutMs(commands.providerIds().length);
+  const isTooLate = context.clock.now() - running.startedAtMs > timeoutMs;
+  if (failure === undefined && !isTooLate) return { afterMs: pollMs };
+  await rollBack(running, failure ?? "reached timeout", { commands, driftBackOff }, context);
+  return undefined;
+}
+
+/** More nodes in commands need more time. (03:D-76) */
+function commandTimeoutMs(nodesInCommands: number): number {
+  return Math.min(maxTimeoutMs, Math.max(minTimeoutMs, msPerNode * nodesInCommands));
+}
+
+/** Why a replacement will never be there; undefined: all are there, or may come. (03:D-75) */
+async function replacementFailure(
+  { replacements, command }: RunningCommand,
+  context: KarpenterContext,
+): Promise<string | undefined> {
+  for (const replacement of replacements) {
+    if (replacement.isInitialized) continue;
+    const claim = nodeClaimView(context).get(replacement.claim);
+    if (claim === undefined) {
+      if (isKnown(replacement, context)) continue;
+      return `replacement ${replacement.claim} is gone`;
+    }
+    recordLaunching(claim, command.reason, context);
+    if (isStatusConditionTrue(claim, "Initialized")) replacement.isInitialized = true;
+    else recordWaitingOnReadiness(claim, context);
+  }
+  return undefined;
+}
+
+/** The view may not show it yet; cluster state knows every claim we created. */
+function isKnown({ claim }: CommandReplacement, { cluster }: KarpenterContext): boolean {
+  return cluster.nodeByClaimName(claim) !== undefined || cluster.unlaunchedClaims().includes(claim);
+}
+
+/** A claim that is gone or on its way out counts as deleted. (03:D-77, D-80) */
+async function deleteCandidate(
+  candidate: DisruptionCandidate,
+  { command }: RunningCommand,
+  context: KarpenterContext,
+): Promise<void> {
+  const claim = nodeClaimView(context).get(claimNameOfCandidate(candidate));
+  if (claim === undefined || claim.metadata.uid !== candidate.claim.metadata.uid) return;
+  const { reason } = command;
+  const pods = context.cluster.nodeByProviderId(candidate.providerId)?.pods;
+  const policy = reason === "Drifted" ? undefined : candidate.pool.nodePool.spec.disruption.consolidationPolicy;
+  const isDeleted = await disruptClaim(
+    claim,
+    { reason: reasonLabel(reason), pods, consolidationPolicy: policy },
+    context,
+  );
+  if (isDeleted) recordTerminating(candidate, reason, context);
+}
+
+/** The nodes stay. Replacements that came up stay too, as ordinary nodes. (03:D-79) */
+async function rollBack(
+  { id, command, replacements }: RunningCommand,
+  because: string,
+  { commands, driftBackOff }: FinishCommandOptions,
+  context: KarpenterContext,
+): Promise<void> {
+  const { method, reason, decision, candidates } = command;
+  await unmarkCandidates(candidates, context);
+  context.cluster.unmarkForDeletion(...candidates.map(({ providerId }) => providerId));
+  commands.remove(id);
+  if (reason === "Drifted") for (const { pool } of candidates) driftBackOff.failed(pool.name);
+  const missing = replacements.filter(({ isInitialized }) => !isInitialized).length;
+  const { consolidationType: consolidation_type } = disruptionMethods[method];
+  const labels = { decision, reason: reasonLabel(reason), consolidation_type };
+  if (missing > 0) context.metrics.count("voluntary_disruption_queue_failures_total", labels, missing);
+  context.log.error("failed terminating nodes while executing a disruption command", {
+    command: commandText(command),
+    error: because,
+  });
+}
+
+function poolsOf({ command }: RunningCommand): ReadonlySet<string> {
+  return new Set(command.candidates.map(({ pool }) => pool.name));
+}

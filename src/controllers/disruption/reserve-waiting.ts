@@ -1,0 +1,25 @@
+import type { Pod } from "../../api/kubernetes/pod.ts";
+import type { DisruptionCommand } from "../../core/disruption/command.ts";
+import type { DisruptionSnapshot } from "../../core/disruption/snapshot.ts";
+
+/**
+ * The cluster as it will be when the waiting commands have been carried out: their nodes are leaving, and the pods that
+ * go to other nodes need a place there. Pods that go to a replacement need none. So two commands never count on the same
+ * room or on each other's nodes, and waiting commands use up budgets. (03 §10.2-8, §10.2-9)
+ */
+export function withReserved(snapshot: DisruptionSnapshot, waiting: readonly DisruptionCommand[]): DisruptionSnapshot {
+  if (waiting.length === 0) return snapshot;
+  const reserved = new Set(waiting.flatMap(({ candidates }) => candidates.map(({ providerId }) => providerId)));
+  const onReplacements = new Set<Pod>(waiting.flatMap(({ replacements }) => replacements.flatMap(({ pods }) => pods)));
+  const uids = new Set([...onReplacements].map(({ metadata }) => metadata.uid));
+  const nodes = snapshot.cluster.nodes.map((stateNode) => {
+    if (!reserved.has(stateNode.providerId)) return stateNode;
+    const pods = stateNode.pods.filter(({ metadata }) => !uids.has(metadata.uid));
+    return { ...stateNode, pods, isBeingDeleted: true };
+  });
+  return {
+    ...snapshot,
+    cluster: { ...snapshot.cluster, nodes },
+    inCommand: new Set([...snapshot.inCommand, ...reserved]),
+  };
+}

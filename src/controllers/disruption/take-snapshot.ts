@@ -1,0 +1,60 @@
+import type { NodePool } from "../../api/kinds/node-pool.ts";
+import type { KubeObject } from "../../api/object.ts";
+import { isManagedPool } from "../../api/validation/node-pool.ts";
+import type { DisruptionSnapshot } from "../../core/disruption/snapshot.ts";
+import type { PodDisruptionBudget } from "../../core/pod-predicates.ts";
+import type { Pool } from "../../core/scheduling/problem.ts";
+import { builtInTypes } from "../../kube/resources.ts";
+import { disruptionSnapshotOf } from "../../state/disruption-snapshot.ts";
+import type { KarpenterContext } from "../karpenter-context.ts";
+import { nodePoolView } from "../node-pool/managed-pools.ts";
+import { roundPodsOf } from "../provisioning/collect-pods.ts";
+import { instanceTypesFor } from "../provisioning/pools-with-instance-types.ts";
+import { nominatedNodes, schedulingPolicyOf, selectorOwnerKinds } from "../provisioning/round-problem.ts";
+import { runInSlices } from "../provisioning/run-in-slices.ts";
+
+export interface TakeSnapshotOptions {
+  readonly inCommand: readonly string[];
+  readonly heldBackPools: ReadonlyMap<string, number>;
+  readonly seed: number;
+}
+
+/** The cluster as a disruption pass sees it. (docs/designs/disruption.md) */
+export async function takeDisruptionSnapshot(
+  { inCommand, heldBackPools, seed }: TakeSnapshotOptions,
+  context: KarpenterContext,
+): Promise<DisruptionSnapshot> {
+  const { cluster, cloud, clock, settings, view, openBudget } = context;
+  const pools = await managedPools(context);
+  const { pending, ofBuffers } = await roundPodsOf(cluster.snapshot(), context);
+  const pendingPods = [...pending, ...ofBuffers];
+  const hasConstraints = settings.defaultConstraints.length > 0;
+  return disruptionSnapshotOf(cluster, {
+    nowMs: clock.now(),
+    pools,
+    served: cloud.nodeClasses,
+    pendingPods,
+    disruptionBudgets: view<KubeObject & PodDisruptionBudget>(builtInTypes.PodDisruptionBudget).all(),
+    inCommand: new Set(inCommand),
+    nominatedNodes: await runInSlices(nominatedNodes(pendingPods, cluster), openBudget()),
+    heldBackPools,
+    workloads: hasConstraints ? selectorOwnerKinds.flatMap((type) => view<KubeObject>(type).all()) : [],
+    policy: schedulingPolicyOf(settings),
+    labelPolicy: cloud.labelPolicy,
+    seed,
+    allowsSpotToSpot: settings.gates.SpotToSpotConsolidation,
+    mode: settings.disruptionMode,
+  });
+}
+
+/** Pools whose types are unknown have none, so that their nodes are no candidates. (03:D-16) */
+async function managedPools(context: KarpenterContext): Promise<readonly Pool[]> {
+  const { cloud, log } = context;
+  const managed = nodePoolView(context)
+    .all()
+    .filter((pool: NodePool) => isManagedPool(pool, cloud.nodeClasses));
+  const pools: Pool[] = [];
+  for (const nodePool of managed)
+    pools.push({ nodePool, instanceTypes: await instanceTypesFor(nodePool, { cloud, log }) });
+  return pools;
+}

@@ -1,0 +1,35 @@
+import type { DisruptionCommand } from "../../core/disruption/command.ts";
+
+/** A command that is checked again before it starts. */
+export interface WaitingCommand {
+  readonly command: DisruptionCommand;
+  readonly dueAtMs: number;
+}
+
+/**
+ * Commands that were found and wait to be checked again. Other commands are searched for meanwhile: the nodes of these
+ * count as leaving. (03:D-60, §10.2-8)
+ */
+export class WaitingCommands {
+  #waiting: readonly WaitingCommand[] = [];
+
+  add(commands: readonly DisruptionCommand[], dueAtMs: number): void {
+    this.#waiting = [...this.#waiting, ...commands.map((command) => ({ command, dueAtMs }))];
+  }
+
+  /** The first that is due, which waits no longer. */
+  takeDue(nowMs: number): DisruptionCommand | undefined {
+    const due = this.#waiting.find(({ dueAtMs }) => dueAtMs <= nowMs);
+    if (due !== undefined) this.#waiting = this.#waiting.filter((one) => one !== due);
+    return due?.command;
+  }
+
+  all(): readonly DisruptionCommand[] {
+    return this.#waiting.map(({ command }) => command);
+  }
+
+  /** When the next is due; undefined if none waits. */
+  nextDueAtMs(): number | undefined {
+    return this.#waiting.length === 0 ? undefined : Math.min(...this.#waiting.map(({ dueAtMs }) => dueAtMs));
+  }
+}
