@@ -85,6 +85,7 @@ export class SimulationPass {
       if (podClass.volumeError !== undefined) return;
       for (let level = 0; variantAt(podClass, level, pass.variantContext) !== undefined; level++);
     });
+    pass.countedGroups = pass.topology.groups.length;
     const ownClasses = pass.queue.filter(({ position }) => position < problem.pods.length);
     pass.topology.setDormant(
       new Set(ownClasses.flatMap(({ podClass }) => countingGroupsOf(pass, podClass).inverseGroups)),
