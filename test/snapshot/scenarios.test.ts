@@ -32,7 +32,7 @@ describe("scheduling scenarios as live clusters", { timeout: 60_000 }, () => {
   const names = scenariosIn(folder);
 
   it("are all there", () => {
-    expect(names).toHaveLength(123);
+    expect(names.length).toBeGreaterThanOrEqual(123); // those of upstream; more may be added
   });
 
   it.each(names.map((name) => [name]))("%s: file and snapshot have one plan", async (name) => {
