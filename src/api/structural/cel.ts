@@ -3,6 +3,7 @@ import { RE2JS } from "re2js";
 import { errorMessage } from "../../util/error-text.ts";
 import { isRecord } from "../object.ts";
 import { CelMeter, meterNodes } from "./cel-cost.ts";
+import { estimateRules, type RuleEstimate } from "./cel-estimate.ts";
 import { fieldSchema, type StructuralSchema } from "./schema.ts";
 
 /** The result of a rule: a boolean, or why it could not be evaluated. */
@@ -12,7 +13,10 @@ export type CelOutcome =
   /** It cost more than it may; nothing is known about its result. */
   | { readonly kind: "over-budget" };
 
-type Program = (context: Record<string, unknown>) => unknown;
+interface Program {
+  (context: Record<string, unknown>): unknown;
+  readonly ast: unknown;
+}
 
 /** Expressions are forgotten when they have more characters than this in total: CRDs come and go. */
 const maxCompiledCharacters = 2_000_000;
@@ -48,6 +52,14 @@ export class CelPrograms {
     } catch (error) {
       return this.#meter.isExhausted ? { kind: "over-budget" } : { kind: "error", because: firstLine(error) };
     }
+  }
+
+  /** What each rule of a schema can cost at most. */
+  estimates(schema: StructuralSchema): readonly RuleEstimate[] {
+    return estimateRules(schema, (expression) => {
+      const program = this.#program(expression);
+      return typeof program === "string" ? undefined : program.ast;
+    });
   }
 
   /** Most parts of a schema have no rules; skipping them keeps admission fast. */

@@ -195,4 +195,25 @@ describe("custom resource definitions (05 §3)", () => {
     const { uid = "" } = made.metadata;
     await client.delete(types.definitions, key, { preconditions: { uid } });
   });
+
+  it("05:CP-S3 are refused if a rule could cost too much, with the words of Kubernetes", async () => {
+    const { client } = apiWorld();
+    const withRule = (rule: string, list: object = {}) => {
+      const spec = {
+        type: "object",
+        properties: { a: { type: "array", items: { type: "integer" }, ...list } },
+        "x-kubernetes-validations": [{ rule }],
+      };
+      const openAPIV3Schema = { type: "object", properties: { spec } };
+      return gadgets({}, { schema: { openAPIV3Schema } });
+    };
+    const nested = "self.a.all(x, self.a.all(y, x + y >= 0))";
+    const refused = await refusal(client.create(types.definitions, withRule(nested)));
+    expect(refused.code).toBe("invalid");
+    expect(refused.message).toContain(
+      "Forbidden: estimated rule cost exceeds budget by factor of more than 100x (try simplifying the rule",
+    );
+    expect(refused.message).toContain("x-kubernetes-validations[0].rule");
+    await client.create(types.definitions, withRule(nested, { maxItems: 100 }));
+  });
 });

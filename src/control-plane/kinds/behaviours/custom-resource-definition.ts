@@ -1,7 +1,11 @@
 import type { FieldPath } from "../../../api/problem.ts";
+import { CelPrograms } from "../../../api/structural/cel.ts";
+import { estimatedCostLimits } from "../../../api/structural/cel-estimate.ts";
+import type { StructuralSchema } from "../../../api/structural/schema.ts";
 import { dnsLabelError, dnsSubdomainError } from "../../../api/validation/names.ts";
 import { rfc3339 } from "../../../util/timestamp.ts";
 import {
+  forbiddenField,
   invalidObject,
   invalidValue,
   requiredValue,
@@ -168,6 +172,8 @@ function versionCauses(version: JsonObject, path: FieldPath): readonly StatusCau
   if (schema === undefined) return [requiredValue(at, "schemas are required")];
   if (textAt(schema, "type") !== "object")
     return [invalidValue([...at, "type"], schema["type"], "must be object at the root")];
+  const tooExpensive = ruleCostCauses(schema as StructuralSchema, at);
+  if (tooExpensive.length > 0) return tooExpensive;
   const scale = recordAt(version, "subresources", "scale");
   if (scale === undefined) return [];
   return ["specReplicasPath", "statusReplicasPath"].flatMap((field) => {
@@ -178,4 +184,24 @@ function versionCauses(version: JsonObject, path: FieldPath): readonly StatusCau
       ? []
       : [invalidValue(where, text, "must be a json path under .spec or .status")];
   });
+}
+
+/** Rules that could cost too much are refused with the definition, in the words of Kubernetes. (05:CP-S3) */
+function ruleCostCauses(schema: StructuralSchema, path: FieldPath): readonly StatusCause[] {
+  const { perRule, perSchema } = estimatedCostLimits;
+  const estimates = new CelPrograms().estimates(schema);
+  const causes = estimates
+    .filter(({ cost }) => cost > perRule)
+    .map((rule) => forbiddenField([...path, ...rule.path], exceeded("estimated rule cost", rule.cost / perRule)));
+  const total = estimates.reduce((sum, { cost }) => sum + cost, 0);
+  if (total <= perSchema) return causes;
+  const what = "x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema";
+  return [...causes, forbiddenField(path, exceeded(what, total / perSchema))];
+}
+
+function exceeded(what: string, factor: number): string {
+  const times = factor > 100 ? "more than 100x" : `${factor.toFixed(factor < 1.5 ? 6 : 1)}x`;
+  const advice =
+    "try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared";
+  return `${what} exceeds budget by factor of ${times} (${advice})`;
 }
