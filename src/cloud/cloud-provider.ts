@@ -63,6 +63,8 @@ export interface CloudProvider {
   create(claim: NodeClaim, options?: CreateInstanceOptions): Promise<Instance>;
   /** Starts termination; `not-found` once it is gone. */
   delete(claim: NodeClaim): Promise<void>;
+  /** Whether nothing is left of an instance once `delete` has returned, so that nobody waits for its end. */
+  readonly deletesAtOnce?: boolean | undefined;
   /** `not-found` if there is none. */
   get(providerId: string): Promise<Instance>;
   /** All instances of this cluster, or an error. */

@@ -30,6 +30,11 @@ export function instanceGarbageCollectionController(instances: TerminableInstanc
     triggers: [],
     kinds: [karpenterTypes.NodeClaim, builtInTypes.Node],
     initialKeys: ["instances"],
+    reads: [karpenterTypes.NodeClaim, builtInTypes.Node, "cloud"].map((of) => ({
+      of,
+      withinMs: periodMs,
+      because: "it looks at everything",
+    })),
     start: ({ view }) => {
       view<NodeKubeObject>(builtInTypes.Node).addIndex("provider-id", ({ spec }) => spec?.providerID);
       return { runs: 0 };

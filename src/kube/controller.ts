@@ -20,8 +20,19 @@ export interface Controller<Context extends ControllerContext = ControllerContex
   readonly name: string;
   /** The kinds it reads: it starts when all of them have been listed. */
   readonly kinds: readonly ResourceType[];
+  /** What it reads beside the kinds that wake it. */
+  readonly reads?: readonly UnwatchedRead[] | undefined;
   /** Runs until the signal aborts. */
   run(context: Context, signal: AbortSignal): Promise<void>;
+}
+
+/** Something a controller reads without being woken by it, and why no change is missed. (docs/designs/wake-ups.md) */
+export interface UnwatchedRead {
+  /** A kind, or what else it reads, such as the cloud. */
+  readonly of: ResourceType | string;
+  /** How soon it looks again while it waits for a change; without it, no change need wake the controller. */
+  readonly withinMs?: number | undefined;
+  readonly because: string;
 }
 
 /** What a controller works with; nothing here is about Karpenter. */
@@ -206,6 +217,7 @@ export interface ReconcileControllerOptions<Context extends ControllerContext = 
   readonly triggers: readonly WatchTrigger[];
   /** Kinds it reads beside those that trigger it. */
   readonly kinds?: readonly ResourceType[] | undefined;
+  readonly reads?: readonly UnwatchedRead[] | undefined;
   /**
    * Called once, before the first reconcile: adds indexes to views, and returns what the controller remembers while it
    * runs. A controller that is started again starts from nothing.
@@ -224,11 +236,12 @@ export interface ReconcileControllerOptions<Context extends ControllerContext = 
 export function reconcileController<Context extends ControllerContext = ControllerContext, State = undefined>(
   options: ReconcileControllerOptions<Context, State>,
 ): Controller<Context> {
-  const { name, triggers, reconcile, concurrency = 1, backOff, initialKeys = [] } = options;
+  const { name, triggers, reads, reconcile, concurrency = 1, backOff, initialKeys = [] } = options;
   const kinds = [...triggers.map(({ type }) => type), ...(options.kinds ?? [])];
   return {
     name,
     kinds,
+    reads,
     run: async (context, signal) => {
       const state = options.start?.(context) as State; // undefined only if there is no `start`, and then it is not read
       const reconciler = new Reconciler<string, Context>({

@@ -10,6 +10,7 @@ import { type KarpenterContext, karpenterController } from "../karpenter-context
 import { patchLockedStatus } from "../patch-locked-status.ts";
 import { bufferStatusPatch } from "./buffer-status-patch.ts";
 import { resolveBuffer } from "./resolve-buffer.ts";
+import { watchBufferWorkloads } from "./watch-workloads.ts";
 
 const periodMs = 30_000;
 
@@ -26,6 +27,7 @@ function capacityBufferController(dependencies: ControllerDependencies): Control
       triggerOn<CapacityBuffer>(karpenterTypes.CapacityBuffer, bufferKeyOnSpecChange),
       triggerOn<KubeObject>(builtInTypes.PodTemplate, buffersOfTemplate),
     ],
+    subscribe: watchBufferWorkloads,
     reconcile: async (key, context) => {
       const buffer = context.view<CapacityBuffer>(karpenterTypes.CapacityBuffer).get(key);
       if (buffer !== undefined) return refreshBuffer(buffer, context);

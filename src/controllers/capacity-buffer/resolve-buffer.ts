@@ -47,10 +47,12 @@ export async function resolveBuffer(
   }
 }
 
-/**
- * The object a buffer refers to, if it exists. Read rather than watched: workloads are many and large, and a buffer is
- * reconciled every half minute anyway. (02:B-4)
- */
+/** The kind of workload a buffer scales with, if it is one that can be. */
+export function scalableTypeOf({ spec: { scalableRef } }: Pick<CapacityBuffer, "spec">): ResourceType | undefined {
+  return scalableRef && scalableKinds[scalableRef.kind];
+}
+
+/** The object a buffer refers to, if it exists; read from the server, whose answer no watch can be behind. (02:B-4) */
 async function sourcesOf({ spec, metadata }: CapacityBuffer, client: KubeClient): Promise<BufferSources> {
   const { podTemplateRef, scalableRef } = spec;
   const find = async <T extends KubeObject>(type: ResourceType, name: string): Promise<readonly T[]> => {
@@ -61,7 +63,7 @@ async function sourcesOf({ spec, metadata }: CapacityBuffer, client: KubeClient)
     const podTemplates = await find<KubeObject & NamedPodTemplate>(builtInTypes.PodTemplate, podTemplateRef.name);
     return { podTemplates, workloads: [] };
   }
-  const type = scalableRef && scalableKinds[scalableRef.kind];
+  const type = scalableTypeOf({ spec });
   return { podTemplates: [], workloads: type === undefined ? [] : await find(type, scalableRef?.name ?? "") };
 }
 

@@ -7,6 +7,7 @@ import { type KarpenterContext, withDependencies } from "../karpenter-context.ts
 export interface ListeningControllerOptions {
   readonly name: string;
   readonly kinds: readonly ResourceType[];
+  readonly reads?: Controller["reads"];
   /** Returns how to stop what it started. */
   readonly listen: (context: KarpenterContext) => readonly (() => void)[];
 }
@@ -17,14 +18,14 @@ export interface ListeningControllerOptions {
  */
 export function listeningController(
   dependencies: ControllerDependencies,
-  { name, kinds, listen }: ListeningControllerOptions,
+  { name, kinds, reads, listen }: ListeningControllerOptions,
 ): Controller {
   const run = async (context: KarpenterContext, signal: AbortSignal): Promise<void> => {
     const stops = listen(context);
     await whenAborted(signal);
     for (const stop of stops) stop();
   };
-  return withDependencies({ name, kinds, run }, dependencies);
+  return withDependencies({ name, kinds, reads, run }, dependencies);
 }
 
 /** Never negative: timestamps of the API are whole seconds, ours are not. */

@@ -42,6 +42,7 @@ export function nodeMetricsController(dependencies: ControllerDependencies): Con
   return listeningController(dependencies, {
     name: "metrics.node",
     kinds: [],
+    reads: [{ of: "cluster state", because: "computed when metrics are read" }],
     listen: ({ clock, metrics, cluster }) => [
       ...Object.entries(resourceGauges).map(([name, { help, of }]) =>
         metrics.family(gauge(name, help, ["resource_type"])).collect(() => resourceSeries(cluster, { wellKnown, of })),

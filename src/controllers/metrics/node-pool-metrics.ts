@@ -15,6 +15,7 @@ export function nodePoolMetricsController(dependencies: ControllerDependencies):
   return listeningController(dependencies, {
     name: "metrics.nodepool",
     kinds: [karpenterTypes.NodePool],
+    reads: [{ of: karpenterTypes.NodePool, because: "computed when metrics are read" }],
     listen: (context) => {
       const { metrics, cloud } = context;
       const isManaged = (pool: NodePool): boolean => isManagedPool(pool, cloud.nodeClasses);

@@ -17,6 +17,7 @@ export function podMetricsController(dependencies: ControllerDependencies): Cont
   return listeningController(dependencies, {
     name: "metrics.pod",
     kinds: [builtInTypes.Pod, builtInTypes.Node],
+    reads: [builtInTypes.Node, "cluster state"].map((of) => ({ of, because: "computed when metrics are read" })),
     listen: (context) => {
       const { clock, metrics, cluster } = context;
       const pods = podView(context);

@@ -67,7 +67,7 @@ async function checkConsistency(
   if (last !== undefined) return { afterMs: last + checkPeriodMs - now };
   const issues = needsNodeShapeCheck(claim) ? nodeShapeIssues(node, claim) : [];
   await writeClaim(context.client, { before: claim, after: withConsistencyCondition(claim, issues, now) });
-  lastCheckedAt.set(uid, now, checkPeriodMs);
+  lastCheckedAt.set(uid, context.clock.now(), checkPeriodMs); // after the write: when it expires we are due again
   for (const issue of issues) recordFailedCheck(claim, issue, context);
   return { afterMs: checkPeriodMs };
 }

@@ -6,7 +6,7 @@ import type { KarpenterContext } from "../karpenter-context.ts";
 export async function deleteInstance(claim: NodeClaim, { cloud }: KarpenterContext): Promise<boolean> {
   try {
     await cloud.delete(claim);
-    return false;
+    return cloud.deletesAtOnce ?? false;
   } catch (error) {
     if (isCloudError(error, "not-found")) return true;
     throw error;

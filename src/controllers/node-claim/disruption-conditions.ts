@@ -21,7 +21,7 @@ import {
 } from "./claim-lookups.ts";
 import { type ClaimStep, runClaimSteps } from "./claim-steps.ts";
 import { markConsolidatable } from "./consolidatable-condition.ts";
-import { markDrifted } from "./drifted-condition.ts";
+import { driftRecheckMs, markDrifted } from "./drifted-condition.ts";
 import { ownName } from "./triggers.ts";
 
 /**
@@ -36,6 +36,7 @@ export function disruptionConditionsController(dependencies: ControllerDependenc
       triggerOn<NodePool>(karpenterTypes.NodePool, claimsOfChangedPool),
       ...dependencies.cloud.nodeClasses.map(claimsOfNodeClassTrigger),
     ],
+    reads: [{ of: "cloud", withinMs: driftRecheckMs, because: "no cloud announces that an instance drifted" }],
     concurrency: scaledConcurrency({ min: 10, max: 1_000 }, dependencies.settings),
     start: (context) => {
       indexClaimsAndNodes(context);

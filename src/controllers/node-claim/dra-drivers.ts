@@ -12,7 +12,7 @@ export interface ResourceSlice extends KubeObject {
   };
 }
 
-const resourceSlices: ResourceType = {
+export const resourceSlices: ResourceType = {
   group: "resource.k8s.io",
   version: "v1",
   kind: "ResourceSlice",

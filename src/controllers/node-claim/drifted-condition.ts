@@ -20,7 +20,7 @@ export interface DriftComparison {
   readonly recentTypeChecks: ExpiringMap<true>;
 }
 
-const recheckMs = 5 * 60_000;
+export const driftRecheckMs = 5 * 60_000;
 /** NodeOverlays are evaluated soon. (02:O-8) */
 const unevaluatedMs = 10_000;
 
@@ -38,7 +38,7 @@ export async function markDrifted(
       reason === undefined
         ? withoutDrifted(claim, "removing drifted status condition, not drifted", context)
         : withDrifted(claim, reason, context);
-    return { ...step, afterMs: recheckMs };
+    return { ...step, afterMs: driftRecheckMs };
   } catch (error) {
     if (isCloudError(error, "not-found")) return { claim };
     if (isCloudError(error, "unevaluated")) return { claim, afterMs: unevaluatedMs };

@@ -14,6 +14,7 @@ export function expirationController(dependencies: ControllerDependencies): Cont
   return karpenterController(dependencies, {
     name: "nodeclaim.expiration",
     triggers: [triggerOn<NodeClaim>(karpenterTypes.NodeClaim, ownName)],
+    reads: [{ of: "cluster state", because: "the pods of the node are counted in a metric" }],
     reconcile: requeueOnConflict(async (name: string, context: KarpenterContext) => {
       const claim = nodeClaimView(context).get(name);
       if (claim === undefined || claim.metadata.deletionTimestamp !== undefined) return undefined;

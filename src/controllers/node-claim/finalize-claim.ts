@@ -17,7 +17,7 @@ import {
   terminationTimestampOf,
 } from "./termination-timestamp.ts";
 
-const instancePollMs = 5_000;
+export const instancePollMs = 5_000;
 
 /** Deletes what belongs to a deleted claim: its Nodes, its instance, then the finalizer. (03 §1.6) */
 export async function finalizeClaim(

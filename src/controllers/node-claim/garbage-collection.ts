@@ -18,6 +18,11 @@ export function nodeClaimGarbageCollectionController(dependencies: ControllerDep
     triggers: [],
     initialKeys: ["all"],
     kinds: [karpenterTypes.NodeClaim, builtInTypes.Node],
+    reads: [karpenterTypes.NodeClaim, builtInTypes.Node, "cloud", "cluster state"].map((of) => ({
+      of,
+      withinMs: periodMs,
+      because: "it looks at everything",
+    })),
     start: indexClaimsAndNodes,
     reconcile: async (_, context) => {
       const abandoned = await claimsWithoutInstance(context);

@@ -21,7 +21,7 @@ interface Obstacle {
   readonly afterMs?: number | undefined;
 }
 
-const slicesPollMs = 5_000;
+export const slicesPollMs = 5_000;
 
 /**
  * Sets Initialized once the node is ready, its startup taints are gone and its resources are registered; it stays set.

@@ -15,23 +15,34 @@ import {
   nodeClaimView,
 } from "./claim-lookups.ts";
 import { type ClaimStep, runClaimSteps } from "./claim-steps.ts";
-import { finalizeClaim } from "./finalize-claim.ts";
-import { checkInitialization } from "./initialization.ts";
+import { resourceSlices } from "./dra-drivers.ts";
+import { finalizeClaim, instancePollMs } from "./finalize-claim.ts";
+import { checkInitialization, slicesPollMs } from "./initialization.ts";
 import { type LaunchedInstances, launchInstance } from "./launch.ts";
 import { checkLiveness } from "./liveness.ts";
 import { withTerminationFinalizer } from "./node-sync.ts";
 import { registerNode } from "./registration.ts";
-import { ownNameUnlessMetadataOrStatusChange } from "./triggers.ts";
+import { ownNameOnLifecycleChange } from "./triggers.ts";
 
 /** Takes a claim from creation to an initialized node, and finalizes it when it is deleted. (03 §1.1) */
 export function lifecycleController(dependencies: ControllerDependencies): Controller {
   return karpenterController(dependencies, {
     name: "nodeclaim.lifecycle",
     triggers: [
-      triggerOn<NodeClaim>(karpenterTypes.NodeClaim, ownNameUnlessMetadataOrStatusChange),
+      triggerOn<NodeClaim>(karpenterTypes.NodeClaim, ownNameOnLifecycleChange),
       triggerOn<NodeKubeObject>(builtInTypes.Node, claimNamesForNode),
     ],
     kinds: [karpenterTypes.NodePool],
+    reads: [
+      {
+        of: karpenterTypes.NodePool,
+        because: "its registration health is written when a claim registers or times out",
+      },
+      { of: builtInTypes.Pod, because: "pods are nominated once, with the registration; pod.nomination keeps it true" },
+      { of: "cluster state", because: "as for pods: it has where they are planned" },
+      { of: resourceSlices, withinMs: slicesPollMs, because: "not every cluster serves them" },
+      { of: "cloud", withinMs: instancePollMs, because: "terminations are polled; failed launches are retried" },
+    ],
     concurrency: scaledConcurrency({ min: 1_000, max: 5_000 }, dependencies.settings),
     backOff: { baseMs: 1_000, maxMs: 60_000 },
     start: (context): LaunchedInstances => {

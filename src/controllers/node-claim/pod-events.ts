@@ -1,4 +1,5 @@
 import type { Pod } from "../../api/kubernetes/pod.ts";
+import { labels } from "../../api/labels.ts";
 import { isOwnedByDaemonSet, isTerminalPod, isTerminatingPod } from "../../core/pod-predicates.ts";
 import type { Controller } from "../../kube/controller.ts";
 import { builtInTypes, karpenterTypes } from "../../kube/resources.ts";
@@ -13,6 +14,9 @@ import { claimForNode, indexClaimsAndNodes, isManagedClaim, nodeView } from "./c
 /** Shorter than the wait before a disruption is executed, so that no event in between is missed. (03:M-2) */
 const dedupeMs = 10_000;
 const concurrency = 10;
+/** A pod can be seen before its Node or the Node's claim is: watches of different kinds are late by different times. */
+const lateRetryMs = 1_000;
+const lateForMs = 30_000;
 
 /** Writes lastPodEventTime when a pod was bound to the claim's node or left it. (03:M-1) */
 export function podEventsController(dependencies: ControllerDependencies): Controller {
@@ -21,18 +25,43 @@ export function podEventsController(dependencies: ControllerDependencies): Contr
     triggers: [],
     kinds: [builtInTypes.Pod, karpenterTypes.NodeClaim, builtInTypes.Node],
     concurrency,
-    start: indexClaimsAndNodes,
-    subscribe: (enqueue, context) => {
+    reads: [builtInTypes.Node, karpenterTypes.NodeClaim].map((of) => ({
+      of,
+      withinMs: lateRetryMs,
+      because: "a pod can be seen before its Node and its claim",
+    })),
+    start: (context): EventTimes => {
+      indexClaimsAndNodes(context);
+      return new Map();
+    },
+    subscribe: (enqueue, context, eventTimes) => {
       const startedAt = context.clock.now();
       return podView(context).subscribe((change) => {
-        for (const nodeName of nodeNamesOfPodEvent(change, startedAt)) enqueue(nodeName);
+        for (const nodeName of nodeNamesOfPodEvent(change, startedAt)) {
+          eventTimes.set(nodeName, context.clock.now());
+          enqueue(nodeName);
+        }
       });
     },
-    reconcile: requeueOnConflict(async (nodeName: string, context: KarpenterContext) => {
+    reconcile: requeueOnConflict(async (nodeName: string, context: KarpenterContext, eventTimes: EventTimes) => {
+      const since = eventTimes.get(nodeName);
+      const isLate = since !== undefined && context.clock.now() - since < lateForMs;
+      if (isLate && isClaimUnknown(nodeName, context)) return { afterMs: lateRetryMs };
       await updateLastPodEventTime(nodeName, context);
+      if (eventTimes.get(nodeName) === since) eventTimes.delete(nodeName);
       return undefined;
     }),
   });
+}
+
+/** When the last event of a node's pods was seen, until it is written. */
+type EventTimes = Map<string, number>;
+
+/** The Node is unknown, or it is of a pool and its claim is unknown. */
+function isClaimUnknown(nodeName: string, context: KarpenterContext): boolean {
+  const node = nodeView(context).get(nodeName);
+  if (node === undefined) return true;
+  return node.metadata.labels?.[labels.nodePool] !== undefined && claimForNode(node, context) === undefined;
 }
 
 async function updateLastPodEventTime(nodeName: string, context: KarpenterContext): Promise<void> {

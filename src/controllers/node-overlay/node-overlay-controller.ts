@@ -39,12 +39,20 @@ export function nodeOverlayController(
   dependencies: ControllerDependencies,
   evaluation: OverlayEvaluationOptions,
 ): Controller {
-  const types = [karpenterTypes.NodeOverlay, karpenterTypes.NodePool, ...evaluation.provider.nodeClasses];
+  const types = [karpenterTypes.NodeOverlay, karpenterTypes.NodePool];
   return karpenterController(dependencies, {
     name: "nodeoverlay",
-    triggers: types.map((type) =>
-      triggerOn<KubeObject>(type, (change) => (hasGenerationChanged(change) ? [singletonKey] : [])),
-    ),
+    triggers: [
+      ...types.map((type) =>
+        triggerOn<KubeObject>(type, (change) => (hasGenerationChanged(change) ? [singletonKey] : [])),
+      ),
+      // A node class has instance types once its status says what it resolved to.
+      ...evaluation.provider.nodeClasses.map((type) => triggerOn<KubeObject>(type, () => [singletonKey])),
+    ],
+    reads: [
+      { of: "cloud", withinMs: periodMs, because: "instance types of a region change rarely" },
+      { of: "cluster state", because: "it is only told that prices may have changed" },
+    ],
     reconcile: (_, context) => evaluateOverlays(evaluation, context),
   });
 }

@@ -33,6 +33,7 @@ export function poolCounterController(dependencies: ControllerDependencies): Con
         object && !old ? [object.metadata.name ?? ""] : [],
       ),
     ],
+    reads: [{ of: "cluster state", withinMs: periodMs, because: "nodes change often and the count is for people" }],
     reconcile: async (name, context) => {
       const { cluster } = context;
       const pool = managedPool(name, context);

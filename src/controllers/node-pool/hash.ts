@@ -24,6 +24,7 @@ export function poolHashController(dependencies: ControllerDependencies): Contro
     concurrency: scaledConcurrency({ min: 10, max: 1_000 }, dependencies.settings),
     triggers: [triggerOn<NodePool>(karpenterTypes.NodePool, ownName)],
     kinds: [karpenterTypes.NodeClaim],
+    reads: [{ of: karpenterTypes.NodeClaim, because: "claims are updated once, when the hash version changes" }],
     start: indexClaimsAndNodes,
     reconcile: async (name, context) => {
       const pool = managedPool(name, context);

@@ -42,6 +42,7 @@ export function poolCostController(dependencies: ControllerDependencies): Contro
       triggerOn<NodePool>(karpenterTypes.NodePool, poolNameOnCreateOrDelete, { settleMs }),
       triggerOn<NodeClaim>(karpenterTypes.NodeClaim, poolNamesOfClaim, { settleMs }),
     ],
+    reads: [{ of: "cloud", withinMs: refreshMs, because: "a provider announces new prices only if it can" }],
     start: (context): PriceCache => {
       indexClaimsAndNodes(context);
       return { byPool: new Map(), priceVersion: 0 };

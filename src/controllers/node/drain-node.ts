@@ -11,7 +11,7 @@ import { type DrainDeadline, isForceDeleteDue } from "./force-delete.ts";
 import { podsOfNode } from "./pods-of-node.ts";
 import type { TerminatingNode, TerminationStepResult } from "./termination-step.ts";
 
-const pollMs = 1_000;
+export const drainPollMs = 1_000;
 /** Long enough for pods that were bound just before the scheduler saw the taint to appear. (03:T-13) */
 const minDrainMs = 5_000;
 
@@ -29,11 +29,11 @@ export async function drainNode(
   if (waiting.length > 0) {
     queue.add(podsToEvictNow(waiting, { nowMs, deadlineMs }), { node: node.metadata.name ?? "", deadlineMs });
     recordDraining(node, waiting.length, context);
-    return { claim, afterMs: pollMs };
+    return { claim, afterMs: drainPollMs };
   }
   if (claim === undefined || getCondition(claim, "Drained")?.status === "True") return { claim };
   const since = Date.parse(getCondition(claim, "Drained")?.lastTransitionTime ?? "");
-  if (nowMs - since < minDrainMs) return { claim, afterMs: pollMs };
+  if (nowMs - since < minDrainMs) return { claim, afterMs: drainPollMs };
   return { claim: withClaimConditionTrue(claim, "Drained", nowMs) };
 }
 

@@ -9,6 +9,7 @@ import type { ControllerDependencies } from "../controller-dependencies.ts";
 import { type KarpenterContext, karpenterController } from "../karpenter-context.ts";
 import { indexClaimsAndNodes } from "../node-claim/claim-lookups.ts";
 import { scaledConcurrency } from "../settings.ts";
+import { drainPollMs } from "./drain-node.ts";
 import type { EvictionQueue } from "./eviction-queue.ts";
 import { forceDeleteAfterMs, isForceDeleteDue } from "./force-delete.ts";
 import { forceDeletePod, type PodEviction, requestEviction } from "./pod-removal.ts";
@@ -28,6 +29,11 @@ export function evictionQueueController(dependencies: ControllerDependencies, qu
     name: "eviction-queue",
     triggers: [],
     kinds: [builtInTypes.Pod, builtInTypes.Node, karpenterTypes.NodeClaim],
+    reads: [
+      { of: builtInTypes.Pod, withinMs: drainPollMs, because: "while its node drains, a pod is queued again" },
+      { of: builtInTypes.Node, because: "events are about the node of a pod" },
+      { of: karpenterTypes.NodeClaim, because: "events and metrics name the reason of its disruption" },
+    ],
     concurrency,
     backOff,
     start: (context) => {

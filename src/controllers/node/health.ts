@@ -1,13 +1,14 @@
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import { labels } from "../../api/labels.ts";
 import type { RepairPolicy } from "../../cloud/cloud-provider.ts";
-import { type Controller, triggerOn } from "../../kube/controller.ts";
+import { type Controller, type ControllerContext, triggerOn } from "../../kube/controller.ts";
 import type { ReconcileResult } from "../../kube/reconciler.ts";
 import { builtInTypes, karpenterTypes } from "../../kube/resources.ts";
 import type { ObjectChange } from "../../kube/view.ts";
 import type { ControllerDependencies } from "../controller-dependencies.ts";
 import { type KarpenterContext, karpenterController, withLogValues } from "../karpenter-context.ts";
 import {
+  allNodesForClaim,
   claimForNode,
   indexClaimsAndNodes,
   isManagedClaim,
@@ -30,8 +31,11 @@ const blockedDedupeMs = 15 * 60_000;
 export function nodeHealthController(dependencies: ControllerDependencies): Controller {
   return karpenterController(dependencies, {
     name: "node.health",
-    triggers: [triggerOn<NodeKubeObject>(builtInTypes.Node, ownNameWhenConditionsChanged)],
-    kinds: [karpenterTypes.NodeClaim],
+    triggers: [
+      triggerOn<NodeKubeObject>(builtInTypes.Node, ownNameWhenConditionsChanged),
+      triggerOn<NodeClaim>(karpenterTypes.NodeClaim, nodeNamesOnNewProviderId),
+    ],
+    reads: [{ of: "cluster state", because: "the pods of the node are counted in a metric" }],
     concurrency: scaledConcurrency({ min: 10, max: 1_000 }, dependencies.settings),
     backOff: { baseMs: 100, maxMs: 60_000 },
     start: indexClaimsAndNodes,
@@ -43,6 +47,15 @@ export function nodeHealthController(dependencies: ControllerDependencies): Cont
       return repairNode(node, claim, withLogValues(context, names));
     }),
   });
+}
+
+/** A Node can be unwell before its claim is known by its provider id. */
+function nodeNamesOnNewProviderId(
+  { object, old }: ObjectChange<NodeClaim>,
+  context: ControllerContext,
+): readonly string[] {
+  if (object === undefined || object.status?.providerID === old?.status?.providerID) return [];
+  return allNodesForClaim(object, context).map(({ metadata }) => metadata.name ?? "");
 }
 
 /** Heartbeats alone change nothing. (03:R-2) */

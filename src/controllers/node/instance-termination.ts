@@ -3,7 +3,7 @@ import { withClaimConditionTrue } from "../node-claim/claim-conditions.ts";
 import { deleteInstance } from "../node-claim/delete-instance.ts";
 import type { TerminatingNode, TerminationStepResult } from "./termination-step.ts";
 
-const pollMs = 5_000;
+export const terminationPollMs = 5_000;
 
 /**
  * Terminates the instance and waits until it is gone: until then volumes may still be attached, and a pod of a
@@ -16,5 +16,5 @@ export async function terminateInstance(
   if (claim === undefined) return {};
   const isGone = await deleteInstance(claim, context);
   const terminating = withClaimConditionTrue(claim, "InstanceTerminating", context.clock.now());
-  return isGone ? { claim: terminating } : { claim: terminating, afterMs: pollMs };
+  return isGone ? { claim: terminating } : { claim: terminating, afterMs: terminationPollMs };
 }

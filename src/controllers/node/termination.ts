@@ -12,6 +12,7 @@ import type { ControllerDependencies } from "../controller-dependencies.ts";
 import { type KarpenterContext, karpenterController, withLogValues } from "../karpenter-context.ts";
 import {
   claimForNode,
+  claimNamesForNode,
   indexClaimsAndNodes,
   isNodeReady,
   type NodeKubeObject,
@@ -21,14 +22,14 @@ import { writeClaim } from "../node-claim/claim-steps.ts";
 import { recordTerminationTimestamp, terminationTimestampOf } from "../node-claim/termination-timestamp.ts";
 import { scaledConcurrency } from "../settings.ts";
 import { deleteExisting, requeueOnConflict } from "../writes.ts";
-import { drainNode } from "./drain-node.ts";
+import { drainNode, drainPollMs } from "./drain-node.ts";
 import type { EvictionQueue } from "./eviction-queue.ts";
-import { terminateInstance } from "./instance-termination.ts";
+import { terminateInstance, terminationPollMs } from "./instance-termination.ts";
 import { indexPodsByNode } from "./pods-of-node.ts";
 import { removeNodeFinalizer } from "./remove-node-finalizer.ts";
 import { taintNode } from "./taint-node.ts";
 import type { TerminatingNode } from "./termination-step.ts";
-import { awaitVolumeDetachment, indexVolumeAttachments } from "./volume-detachment.ts";
+import { awaitVolumeDetachment, detachmentPollMs, indexVolumeAttachments } from "./volume-detachment.ts";
 
 /** Terminates a deleted Node gracefully: its pods, its volumes, its instance, then its finalizer. (03 §2.1) */
 export function nodeTerminationController(dependencies: ControllerDependencies, queue: EvictionQueue): Controller {
@@ -44,6 +45,17 @@ export function nodeTerminationController(dependencies: ControllerDependencies, 
       builtInTypes.Pod,
       builtInTypes.VolumeAttachment,
       builtInTypes.PersistentVolumeClaim,
+    ],
+    reads: [
+      { of: karpenterTypes.NodeClaim, withinMs: drainPollMs, because: "a drain looks at its claim each time" },
+      { of: builtInTypes.Pod, withinMs: drainPollMs, because: "a drain counts the pods that are left" },
+      {
+        of: builtInTypes.VolumeAttachment,
+        withinMs: detachmentPollMs,
+        because: "a drained node waits for its volumes",
+      },
+      { of: builtInTypes.PersistentVolumeClaim, withinMs: detachmentPollMs, because: "as its VolumeAttachments" },
+      { of: "cloud", withinMs: terminationPollMs, because: "terminations are polled" },
     ],
     concurrency: scaledConcurrency({ min: 100, max: 5_000 }, dependencies.settings),
     backOff: { baseMs: 100, maxMs: 10_000 },
@@ -75,6 +87,7 @@ async function terminateNode(
   controllerContext: KarpenterContext,
 ): Promise<ReconcileResult> {
   const claim = await deleteClaimOfNode(seen, controllerContext);
+  if (claim === undefined && (await isClaimLate(seen, controllerContext))) return { afterMs: drainPollMs };
   const context = withLogValues(controllerContext, {
     Node: { name: seen.metadata.name ?? "" },
     ...(claim && { NodeClaim: { name: claim.metadata.name } }),
@@ -93,6 +106,19 @@ async function deleteClaimOfNode(node: NodeKubeObject, context: KarpenterContext
   if (claim === undefined || claim.metadata.deletionTimestamp !== undefined) return claim;
   await deleteExisting(context.client, karpenterTypes.NodeClaim, claim);
   return claimForNode(node, context);
+}
+
+/**
+ * The Node's claim exists, but our view does not have its provider id yet. Without the claim nothing would be
+ * terminated, and the instance would be left behind.
+ */
+async function isClaimLate(node: NodeKubeObject, context: KarpenterContext): Promise<boolean> {
+  const { metadata, spec } = node;
+  const owner = metadata.ownerReferences?.find(({ kind }) => kind === karpenterTypes.NodeClaim.kind);
+  if (owner === undefined || claimNamesForNode({ object: node, old: undefined }, context).length > 0) return false;
+  const reading = context.client.get<NodeClaim>(karpenterTypes.NodeClaim, { name: owner.name });
+  const claim = await ignoreKubeErrors(reading, "not-found");
+  return claim?.metadata.uid === owner.uid && claim.status?.providerID === spec?.providerID;
 }
 
 /**

@@ -21,7 +21,7 @@ interface VolumeAttachment extends KubeObject {
   };
 }
 
-const pollMs = 1_000;
+export const detachmentPollMs = 1_000;
 const nodeIndex = "node";
 
 /** For `start` of a controller that waits for volumes. */
@@ -49,7 +49,7 @@ export async function awaitVolumeDetachment(
   recordAwaitingDetachment(node, blocking, context);
   const reason = nodeClaimReasons.awaitingVolumeDetachment;
   const finding = { status: "Unknown", reason, message: "", nowMs } as const;
-  return { claim: claim && withClaimCondition(claim, "VolumesDetached", finding), afterMs: pollMs };
+  return { claim: claim && withClaimCondition(claim, "VolumesDetached", finding), afterMs: detachmentPollMs };
 }
 
 /** Volumes of pods that are not drained stay attached: the node does not wait for them. (03:T-20) */

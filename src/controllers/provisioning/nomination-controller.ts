@@ -42,6 +42,7 @@ export function nominationController(dependencies: ControllerDependencies): Cont
         plannedPods.podsOf((object ?? old)?.metadata.name ?? ""),
       ),
     ],
+    reads: [{ of: "cluster state", because: "planned pods announce their changes; Nodes and claims wake it" }],
     concurrency,
     start: (context) => {
       podView(context).addIndex(nominatedIndex, nominatedNodeOf);

@@ -9,7 +9,7 @@ import { Batcher } from "./batcher.ts";
 import { nominationController } from "./nomination-controller.ts";
 import { provision, provisionerName, type RoundOptions } from "./round.ts";
 import { selectorOwnerKinds } from "./round-problem.ts";
-import { nodeTriggerController, podTriggerController } from "./trigger-controllers.ts";
+import { nodeTriggerController, podTriggerController, triggerRecheckMs } from "./trigger-controllers.ts";
 
 /** How soon a round that nobody triggers again is tried again while the state is not synced. */
 const unsyncedRetryMs = 1_000;
@@ -32,7 +32,9 @@ export function provisioningControllers(dependencies: ControllerDependencies): r
 /** Runs rounds one after another, each on a synced cluster state. */
 function provisionerController(dependencies: ControllerDependencies): Controller {
   const kinds = kindsReadByRounds(dependencies.settings);
-  return withDependencies({ name: provisionerName, kinds, run: runRounds }, dependencies);
+  const because = "pods that wait ask for a round again, and buffers every half minute";
+  const reads = [...kinds, "cluster state", "cloud"].map((of) => ({ of, withinMs: triggerRecheckMs, because }));
+  return withDependencies({ name: provisionerName, kinds, reads, run: runRounds }, dependencies);
 }
 
 async function runRounds(context: KarpenterContext, signal: AbortSignal): Promise<void> {

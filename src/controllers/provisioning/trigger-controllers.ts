@@ -11,7 +11,7 @@ import { whenAborted } from "../../util/abort.ts";
 import type { Timer } from "../../util/clock.ts";
 import type { ControllerDependencies } from "../controller-dependencies.ts";
 
-const recheckMs = 10_000;
+export const triggerRecheckMs = 10_000;
 /** Then it yields: this is a few milliseconds of work. */
 const maxAtOnce = 1_000;
 
@@ -98,8 +98,8 @@ class TriggeringObjects<T extends KubeObject> {
     observe?.runStarted?.();
     this.#options.trigger(object, clock.now());
     observe?.runFinished?.("requeue-after", 0);
-    this.#dueAt.set(key, clock.now() + recheckMs);
-    if (this.#timer === undefined) this.#setTimer(recheckMs);
+    this.#dueAt.set(key, clock.now() + triggerRecheckMs);
+    if (this.#timer === undefined) this.#setTimer(triggerRecheckMs);
   }
 
   stop(): void {

@@ -20,6 +20,7 @@ export function unlaunchedClaimGcController(dependencies: ControllerDependencies
         settleMs: graceMs,
       }),
     ],
+    reads: [{ of: "cluster state", because: "it is asked once, when a claim has been there for a while" }],
     reconcile: async (name, { client, cluster }) => {
       if (!cluster.unlaunchedClaims().includes(name)) return undefined;
       const claim = await ignoreKubeErrors(client.get(karpenterTypes.NodeClaim, { name }), "not-found");

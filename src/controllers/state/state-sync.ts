@@ -14,6 +14,7 @@ export function stateSyncController(dependencies: ControllerDependencies): Contr
     name: "state.sync",
     triggers: [],
     initialKeys: ["all"],
+    reads: [{ of: "cluster state", withinMs: periodMs, because: "it reports how long the state is incomplete" }],
     start: () => ({ lastWarningAt: Number.NEGATIVE_INFINITY }),
     reconcile: async (_, context, state) => {
       const now = context.clock.now();

@@ -31,6 +31,7 @@ export function staticDeprovisioningController(dependencies: ControllerDependenc
         change.old ? [] : staticPoolNameOfClaim(change, context),
       ),
     ],
+    reads: [{ of: "cluster state", withinMs: recheckMs, because: "replacements and limits show only there" }],
     reconcile: async (name, context) => {
       const pool = managedStaticPool(name, context);
       if (pool === undefined) return undefined;

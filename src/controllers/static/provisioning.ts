@@ -38,6 +38,7 @@ export function staticProvisioningController(dependencies: ControllerDependencie
         hasStartedDeleting(change) ? staticPoolNameOfClaim(change, context) : [],
       ),
     ],
+    reads: [{ of: "cluster state", withinMs: recheckMs, because: "replacements and limits show only there" }],
     reconcile: async (name, context) => {
       const pool = managedStaticPool(name, context);
       if (pool === undefined || !isStatusConditionTrue(pool, "Ready")) return undefined;

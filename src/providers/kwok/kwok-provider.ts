@@ -81,6 +81,7 @@ export function kwokProvider(options: KwokProviderOptions): CloudProvider {
       return instanceOf(node, clock);
     },
     delete: async (claim) => kwokNodes.delete(nodeNameOfClaim(claim)),
+    deletesAtOnce: true, // a Node being deleted counts as gone (02:K-10)
     get: async (providerId) => {
       const name = kwokNodeName(providerId);
       const node = name === undefined ? undefined : await kwokNodes.find(name);

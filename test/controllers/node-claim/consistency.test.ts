@@ -3,6 +3,10 @@ import { kwokLabels } from "../../../src/api/labels.ts";
 import type { ControllerDependencies } from "../../../src/controllers/controller-dependencies.ts";
 import { consistencyController } from "../../../src/controllers/node-claim/consistency.ts";
 import { nodeClaimHydrationController } from "../../../src/controllers/node-claim/hydration.ts";
+import type { Controller } from "../../../src/kube/controller.ts";
+import { VirtualClock } from "../../../src/util/virtual-clock.ts";
+import { beforeWrites } from "../../world/intercept-calls.ts";
+import { startAt } from "../controller-world.ts";
 import {
   claimNamed,
   foreignRef,
@@ -36,7 +40,36 @@ async function joined(
 
 const found = (world: NodeClaimWorld) => world.condition("a", "ConsistentStateFound");
 
+/** A controller that ends after so many reconciles, and the count of them. */
+function counted(controller: Controller, most: number) {
+  const count = { runs: 0 };
+  const ended = new AbortController();
+  const runStarted = () => void (++count.runs >= most && ended.abort());
+  const run: Controller["run"] = (context, signal) =>
+    controller.run({ ...context, observe: { runStarted } }, AbortSignal.any([signal, ended.signal]));
+  return { count, controller: { ...controller, run } };
+}
+
 describe("consistency", () => {
+  it("03:C-1 is checked again after ten minutes, however long the write of the last check took", async () => {
+    const clock = new VirtualClock({ startAt });
+    let count = { runs: 0 };
+    const world = await nodeClaimWorld({
+      clock,
+      wrapClient: beforeWrites(() => clock.sleep(200)),
+      controllers: (dependencies) => {
+        const own = counted(consistencyController(dependencies), 50);
+        count = own.count;
+        return [own.controller];
+      },
+    });
+    const claim = await world.create(claimNamed("a", { resources: { requests } }));
+    await world.status(claim, { providerID: "kwok://1", capacity });
+    await world.create(nodeWithId("kwok://1"));
+    await world.pass(25 * 60);
+    expect(count.runs).toBeLessThan(10);
+  });
+
   it("03:C-3 says when the Node is what was bought", async () => {
     const world = await joined({ capacity: { cpu: "4", memory: "7.3Gi" } });
     expect(await found(world)).toMatchObject({ status: "True" });

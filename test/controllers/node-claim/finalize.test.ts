@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { annotations, finalizers, labels } from "../../../src/api/labels.ts";
+import type { CloudProvider } from "../../../src/cloud/cloud-provider.ts";
 import type { ControllerDependencies } from "../../../src/controllers/controller-dependencies.ts";
 import { lifecycleController } from "../../../src/controllers/node-claim/lifecycle.ts";
 import { builtInTypes, karpenterTypes } from "../../../src/kube/resources.ts";
@@ -59,6 +60,15 @@ describe("finalization", () => {
     expect(ending?.value).toBeLessThan(10);
     expect(all?.value).toBeGreaterThan(60);
     expect(world.failures).toEqual([]);
+  });
+
+  it("03:L-33 goes at once where nothing is left of a machine whose deletion was asked for", async () => {
+    const wrapProvider = (provider: CloudProvider) => ({ ...provider, deletesAtOnce: true });
+    const world = await nodeClaimWorld({ controllers, wrapProvider });
+    await world.launched("a");
+    await world.removeClaim("a");
+    await world.pass(1);
+    expect(await world.claim("a")).toBeUndefined();
   });
 
   it("03:L-1 leaves claims of others to others", async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { labels } from "../../../src/api/labels.ts";
 import type { KubeObject } from "../../../src/api/object.ts";
 import type { ControllerDependencies } from "../../../src/controllers/controller-dependencies.ts";
 import { podEventsController } from "../../../src/controllers/node-claim/pod-events.ts";
@@ -50,6 +51,18 @@ async function bind(world: NodeClaimWorld, name: string, nodeName = "node-1"): P
 }
 
 describe("pod events", () => {
+  it("03:M-1 are noted also when the pod is seen before its Node and claim are", async () => {
+    const watchDelayMs = { Node: 20_000, NodeClaim: 20_000 };
+    const world = await nodeClaimWorld({ controllers, faults: { watchDelayMs } });
+    const claim = await world.create(claimNamed("a"));
+    await world.status(claim, { providerID: "kwok://1" });
+    await world.create(nodeWithId("kwok://1", { labels: { [labels.nodePool]: "default" } }), podNamed("p"));
+    await bind(world, "p");
+    expect(await secondsOf(world)).toBeUndefined();
+    await world.pass(25);
+    expect(await secondsOf(world)).toBeLessThan(25);
+  });
+
   it("03:M-1 are noted when a pod is bound, ends or is asked to go", async () => {
     const world = await withNode();
     await world.create(podNamed("p"));

@@ -9,6 +9,7 @@ import type { ControllerDependencies } from "../../../src/controllers/controller
 import type { NodeKubeObject } from "../../../src/controllers/node-claim/claim-lookups.ts";
 import { lifecycleController } from "../../../src/controllers/node-claim/lifecycle.ts";
 import { builtInTypes, karpenterTypes } from "../../../src/kube/resources.ts";
+import { VirtualClock } from "../../../src/util/virtual-clock.ts";
 import { nodePool } from "../../builders/node-pool.ts";
 import { pod } from "../../builders/pod.ts";
 import { beforeWrites } from "../../world/intercept-calls.ts";
@@ -71,6 +72,20 @@ describe("registration", () => {
     ]);
     const [nominated] = await world.list<KubeObject & Pod>(builtInTypes.Pod);
     expect(nominated?.status?.nominatedNodeName).toBe("node-1");
+  });
+
+  it("03:L-4 03:L-8 finds a Node that joined while the claim's provider id was being written", async () => {
+    const clock = new VirtualClock({ startAt });
+    const wrapClient = beforeWrites(async ({ type, body, client }) => {
+      const id = (body as { status?: { providerID?: string } }).status?.providerID;
+      if (type.kind !== "NodeClaim" || id === undefined) return;
+      await client.create(builtInTypes.Node, nodeWithId(id));
+      await clock.sleep(500); // the Node's event arrives, and no claim has its provider id yet
+    });
+    const world = await nodeClaimWorld({ controllers, clock, wrapClient });
+    await world.launched("a");
+    await world.pass(2);
+    expect(await world.condition("a", "Registered")).toMatchObject({ status: "True" });
   });
 
   it("03:L-11 makes the Node the claim's own: finalizer, one owner, labels and annotations", async () => {

@@ -5,7 +5,7 @@ import { finalizers, labels, taints } from "../../../src/api/labels.ts";
 import { CloudError } from "../../../src/cloud/cloud-error.ts";
 import { builtInTypes, karpenterTypes } from "../../../src/kube/resources.ts";
 import { beforeWrites, type ClientCall } from "../../world/intercept-calls.ts";
-import { claimNamed, recordedProvider } from "../node-claim/node-claim-world.ts";
+import { claimNamed, nodeWithId, recordedProvider } from "../node-claim/node-claim-world.ts";
 import { managedNodeLabels, nodeWorld, protectedBy } from "./node-world.ts";
 
 describe("the end of a Node", () => {
@@ -75,6 +75,24 @@ describe("the end of a Node", () => {
     expect(counting.calls).toEqual([]);
     expect(world.countOf("nodes_drained_total")).toBe(0);
     expect(world.countOf("nodes_terminated_total")).toBe(1);
+  });
+
+  it("03:T-1 03:S-12 waits for a claim whose provider id it has not seen yet", async () => {
+    const world = await nodeWorld({ faults: { watchDelayMs: { NodeClaim: 20_000 } } });
+    const claim = await world.create(claimNamed("late", {}, { finalizers: ["example.com/hold"] }));
+    const lastTransitionTime = "2026-01-01T00:00:00Z";
+    const conditions = ["Launched", "Registered"].map((type) => {
+      return { type, status: "True", reason: type, message: "", lastTransitionTime };
+    });
+    await world.status(claim, { providerID: "kwok://late", conditions });
+    const { apiVersion, kind, metadata } = claim;
+    const node = nodeWithId("kwok://late", { name: "node-late", labels: managedNodeLabels });
+    const ownerReferences = [{ apiVersion, kind, name: "late", uid: metadata.uid ?? "" }];
+    const held = { ...node.metadata, ownerReferences, finalizers: [finalizers.termination] };
+    await world.create({ ...node, metadata: held });
+    await world.client.delete(builtInTypes.Node, { name: "node-late" });
+    await world.pass(25);
+    expect((await world.claim("late"))?.metadata.deletionTimestamp).toBeDefined();
   });
 
   it("03:T-1 with two claims it is as with none, and both stay", async () => {

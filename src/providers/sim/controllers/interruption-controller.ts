@@ -6,6 +6,7 @@ import { offeringKeyOfLabels } from "../../../cloud/offering-key.ts";
 import type { UnavailableOfferings } from "../../../cloud/unavailable-offerings.ts";
 import { type Controller, type ControllerContext, reconcileController } from "../../../kube/controller.ts";
 import { ignoreKubeErrors } from "../../../kube/kube-error.ts";
+import type { ReconcileResult } from "../../../kube/reconciler.ts";
 import { builtInTypes, karpenterTypes } from "../../../kube/resources.ts";
 import type { Logger } from "../../../util/logger.ts";
 import { rfc3339 } from "../../../util/timestamp.ts";
@@ -62,6 +63,10 @@ export interface InterruptionOptions {
 
 type NodeClaimObject = KubeObject & NodeClaim;
 
+/** An instance can be interrupted before our view has its provider id: while a claim is unlaunched, a message waits. */
+const lateRetryMs = 1_000;
+const lateForMs = 60_000;
+
 /** Handles interruption messages: records events, marks the offering unavailable, and deletes the claim. (03 §5) */
 export function interruptionController(options: InterruptionOptions): Controller {
   const { queue } = options;
@@ -69,6 +74,10 @@ export function interruptionController(options: InterruptionOptions): Controller
     name: "interruption",
     triggers: [],
     kinds: [karpenterTypes.NodeClaim, builtInTypes.Node],
+    reads: [
+      { of: karpenterTypes.NodeClaim, withinMs: lateRetryMs, because: "a message can come before its claim is known" },
+      { of: builtInTypes.Node, because: "events are about the Node too" },
+    ],
     concurrency: 10,
     start: ({ view }) => {
       view<NodeClaimObject>(karpenterTypes.NodeClaim).addIndex("provider-id", ({ status }) => status?.providerID);
@@ -83,19 +92,26 @@ export function interruptionController(options: InterruptionOptions): Controller
 }
 
 /** A message stays in the queue until it is handled. (03:I-5) */
-async function reconcile(id: string, context: ControllerContext, options: InterruptionOptions): Promise<undefined> {
+async function reconcile(
+  id: string,
+  context: ControllerContext,
+  options: InterruptionOptions,
+): Promise<ReconcileResult> {
   const { queue, metrics } = options;
   const interruption = queue.get(id);
-  if (interruption === undefined) return;
+  if (interruption === undefined) return undefined;
+  const view = context.view<NodeClaimObject>(karpenterTypes.NodeClaim);
+  const claims = view.byIndex("provider-id", interruption.providerId);
+  const isLate = context.clock.now() - interruption.sentAt < lateForMs;
+  if (claims.length === 0 && isLate && view.all().some(({ status }) => !status?.providerID))
+    return { afterMs: lateRetryMs };
   metrics?.count("interruption_received_messages_total", { message_type: interruption.kind });
-  const claims = context.view<NodeClaimObject>(karpenterTypes.NodeClaim);
-  for (const claim of claims.byIndex("provider-id", interruption.providerId)) {
-    await handleInterruption(interruption, { claim, context, options });
-  }
+  for (const claim of claims) await handleInterruption(interruption, { claim, context, options });
   queue.delete(id);
   const seconds = (context.clock.now() - interruption.sentAt) / 1_000;
   metrics?.observe("interruption_message_queue_duration_seconds", {}, seconds);
   metrics?.count("interruption_deleted_messages_total", {});
+  return undefined;
 }
 
 interface InterruptionContext {
