@@ -1,5 +1,6 @@
 import { parseNillableDurationMs } from "../../src/util/duration.ts";
-import { type Claim, storages } from "./call-checks.ts";
+import { storages } from "../world/stored-objects.ts";
+import type { Claim } from "./call-checks.ts";
 import type { FuzzWorld } from "./world.ts";
 
 /** When the last look began. */

@@ -11,6 +11,7 @@ import type { KubeClient } from "../../src/kube/client.ts";
 import type { SimulatedCloud } from "../../src/providers/sim/simulated-cloud.ts";
 import { parseNillableDurationMs } from "../../src/util/duration.ts";
 import { Quantity } from "../../src/util/quantity.ts";
+import { storages } from "../world/stored-objects.ts";
 import type { ClusterRecord } from "./cluster-record.ts";
 import { isManagedNode } from "./process-cloud.ts";
 
@@ -27,14 +28,6 @@ interface BudgetStatus {
   readonly desiredHealthy?: number;
   readonly disruptionsAllowed?: number;
 }
-
-export const storages = {
-  claims: "nodeclaims.karpenter.sh",
-  pools: "nodepools.karpenter.sh",
-  nodes: "nodes",
-  pods: "pods",
-  budgets: "poddisruptionbudgets.policy",
-} as const;
 
 export interface CallChecksOptions {
   readonly record: ClusterRecord;

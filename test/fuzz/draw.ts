@@ -4,8 +4,9 @@ import { defaultGates } from "../../src/controllers/settings.ts";
 import { interruptionKinds } from "../../src/providers/sim/interruption-queue.ts";
 import type { OfferingPattern } from "../../src/providers/sim/offering-supply.ts";
 import { Random } from "../../src/util/random.ts";
+import { drawDeliveryDelays } from "../world/faults/delivery-delays.ts";
 import { barePod, budget, buffer, chance, nodeClass, overlay, pool, workload } from "./objects.ts";
-import type { Action, Story, StoryEvent, StoryFaults } from "./story.ts";
+import type { Action, Story, StoryDelivery, StoryEvent, StoryFaults } from "./story.ts";
 
 const apps = ["web", "api", "batch", "cache"];
 const pools = ["a", "b", "c"];
@@ -37,13 +38,41 @@ export function drawStory(seed: number): Story {
     const own = random.fork(`event-${at}`);
     return { action: drawAction(own, gates), passMs: pause(own) };
   });
+  const isCalm = chance(setting, 0.35);
   return {
     seed,
     gates,
-    faults: drawFaults(random.fork("weather")),
+    faults: isCalm ? noFaults : drawFaults(random.fork("weather")),
+    isCalm,
+    delivery: drawDelivery(random.fork("delivery")),
     operators: chance(setting, 0.25) ? 2 : 1,
     events: [...opening, ...rest],
+    epilogue: drawEpilogue(random.fork("epilogue"), gates),
   };
+}
+
+const noFaults: StoryFaults = { calls: {}, cloud: {}, crashes: 0 };
+
+function drawDelivery(random: Random): StoryDelivery {
+  return { delays: drawDeliveryDelays(random.fork("delays")), joinsAtOnce: chance(random, 0.6) };
+}
+
+/** Work for every controller, close together: pods come and go, claims and Nodes are deleted, buffers are made early. */
+function drawEpilogue(random: Random, gates: Gates): readonly StoryEvent[] {
+  return Array.from({ length: 4 + random.int(6) }, (_, at): StoryEvent => {
+    const own = random.fork(`event-${at}`);
+    return { action: drawQuietAction(own, gates), passMs: own.pick([0, 500, 5_000, 30_000, 60_000]) };
+  });
+}
+
+function drawQuietAction(random: Random, gates: Gates): Action {
+  const at = random.int(anywhere);
+  const roll = random.int(100);
+  if (roll < 40) return workloadAct(random);
+  if (roll < 55) return { kind: "delete-claim", at };
+  if (roll < 65) return { kind: "delete-newest-claim", afterMs: random.int(3_000) };
+  if (roll < 80) return { kind: "delete-node", at };
+  return extraAct(random, gates);
 }
 
 /** From nothing to hours, mostly short: trouble is where things happen at once. */

@@ -30,6 +30,8 @@ export interface OperatorsOptions {
   readonly checks: CallChecks;
   readonly log: Logger;
   readonly onFault: (fault: string) => void;
+  /** A process is killed; for so long nobody need act. */
+  readonly onKill: (ms: number) => void;
 }
 
 /** One process, until it crashes. */
@@ -66,6 +68,7 @@ export class Operators {
 
   /** Ends a process between two calls; it starts again later. */
   kill(at: number, awayMs: number): void {
+    this.#options.onKill(awayMs + maxRestartMs);
     const slot = at % this.#processes.length;
     this.#awayMs = awayMs;
     this.#processes[slot]?.client.kill();
@@ -74,7 +77,7 @@ export class Operators {
 
   stopFaults(): void {
     this.#areFaultsOver = true;
-    for (const process of this.#processes) process?.plan.setRates({});
+    for (const process of this.#processes) process?.plan.setRates(this.#options.story.delivery.delays);
   }
 
   async stop(): Promise<void> {
@@ -90,7 +93,7 @@ export class Operators {
     const crash = this.#drawCrash(random.fork("fate"));
     const plan = new FaultPlan({
       random: random.fork("faults"),
-      rates: this.#areFaultsOver ? {} : story.faults.calls,
+      rates: this.#areFaultsOver ? story.delivery.delays : { ...story.delivery.delays, ...story.faults.calls },
       crashAtCall: crash.crashAtCall,
     });
     let isDead = false;

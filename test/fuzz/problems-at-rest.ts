@@ -15,15 +15,8 @@ import { defaultSchedulingPolicy } from "../../src/core/scheduling/problem.ts";
 import { solve } from "../../src/core/scheduling/solve.ts";
 import type { SimulatedCloud } from "../../src/providers/sim/simulated-cloud.ts";
 import { scenarioOf } from "../../src/state/scenario.ts";
-import {
-  type Budget,
-  type Claim,
-  covers,
-  isForeign,
-  type StoredNode,
-  type StoredPod,
-  storages,
-} from "./call-checks.ts";
+import { storages } from "../world/stored-objects.ts";
+import { type Budget, type Claim, covers, isForeign, type StoredNode, type StoredPod } from "./call-checks.ts";
 import type { ClusterRecord } from "./cluster-record.ts";
 import { isManagedNode } from "./process-cloud.ts";
 
@@ -138,8 +131,10 @@ function staticPools(atRest: ClusterAtRest): readonly string[] {
 }
 
 /** A pass over the cluster as it is must refuse every pod that waits. */
-async function pendingThatFit(atRest: ClusterAtRest): Promise<readonly string[]> {
-  const waiting = atRest.record.all<StoredPod>(storages.pods).filter((pod) => isWaiting(pod, atRest));
+export async function pendingThatFit(atRest: ClusterAtRest, waitedMs: number = underWayMs): Promise<readonly string[]> {
+  const waiting = atRest.record
+    .all<StoredPod>(storages.pods)
+    .filter((pod) => isWaiting(pod) && isOld(pod.metadata.creationTimestamp, atRest, waitedMs));
   if (waiting.length === 0) return [];
   const unseen = waiting
     .filter((pod) => !isProvisionable(pod))
@@ -161,13 +156,13 @@ async function pendingThatFit(atRest: ClusterAtRest): Promise<readonly string[]>
   return [...unseen, ...fitting.map((pod) => `Pod ${nameOf(pod)} waits, though it fits ${places.get(nameOf(pod))}`)];
 }
 
-function isWaiting(pod: StoredPod, atRest: ClusterAtRest): boolean {
+function isWaiting(pod: StoredPod): boolean {
   const { metadata, spec, status } = pod;
   if ((spec.nodeName ?? "") !== "" || metadata.deletionTimestamp !== undefined || isOwnedByDaemonSet(pod)) return false;
   const isGated = status?.conditions?.some(
     ({ type, reason }) => type === "PodScheduled" && reason === "SchedulingGated",
   );
-  return isGated !== true && isOld(metadata.creationTimestamp, atRest);
+  return isGated !== true;
 }
 
 /** Without overlays and buffers where these are switched off. */
@@ -182,8 +177,8 @@ async function typesFor({ record, provider }: ClusterAtRest): Promise<() => read
   return () => types;
 }
 
-function isOld(time: string | undefined, { now }: Pick<ClusterAtRest, "now">): boolean {
-  return now - Date.parse(time ?? "") > underWayMs;
+function isOld(time: string | undefined, { now }: Pick<ClusterAtRest, "now">, ms: number = underWayMs): boolean {
+  return now - Date.parse(time ?? "") > ms;
 }
 
 function nameOf({ metadata }: Pick<StoredPod, "metadata">): string {

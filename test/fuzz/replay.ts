@@ -2,7 +2,7 @@ import { drawStory } from "./draw.ts";
 import type { Story } from "./story.ts";
 
 /** What can be taken out of a story beside its events. */
-export const troubles = ["calls", "cloud", "crashes", "rival"] as const;
+export const troubles = ["calls", "cloud", "crashes", "rival", "delays"] as const;
 export type Trouble = (typeof troubles)[number];
 
 /** A story, or a part of one: as `--replay` takes it. */
@@ -38,6 +38,7 @@ export function storyOf({ seed, steps, without }: Replay): Story {
     ...whole,
     events: steps === undefined ? whole.events : whole.events.filter((_, at) => steps.includes(at)),
     operators: without.includes("rival") ? 1 : whole.operators,
+    delivery: without.includes("delays") ? { ...whole.delivery, delays: {} } : whole.delivery,
     faults: {
       calls: without.includes("calls") ? {} : faults.calls,
       cloud: without.includes("cloud") ? {} : faults.cloud,

@@ -1,8 +1,8 @@
+import { storages } from "../world/stored-objects.ts";
 import { activityAtRest } from "./activity-at-rest.ts";
-import { storages } from "./call-checks.ts";
 import { nodeClass } from "./objects.ts";
 import { perform } from "./perform-action.ts";
-import { problemsAtRest } from "./problems-at-rest.ts";
+import { type ClusterAtRest, pendingThatFit, problemsAtRest } from "./problems-at-rest.ts";
 import type { Story } from "./story.ts";
 import { type FuzzWorld, foreignClaim, fuzzWorld } from "./world.ts";
 
@@ -21,6 +21,10 @@ export interface Outcome {
   readonly instances: number;
 }
 
+/** After the last fault: longer than any back-off, and than an offering counts as unavailable. */
+const recoveryMs = 10 * 60_000;
+/** A pod that waits for so long, and fits, was forgotten. */
+const placedMs = 60_000;
 /** How long the cluster has to come to rest, once the story is over and nothing goes wrong any more. */
 const settleMs = 75 * 60_000;
 /** The end of it, in which nothing should happen. */
@@ -62,16 +66,38 @@ async function performStory(story: Story, world: FuzzWorld): Promise<void> {
     await clock.advance(passMs);
   }
   await endFaults(world);
+  await clock.advance(recoveryMs);
+  await performEpilogue(story, world);
   await clock.advance(settleMs - restMs);
   const before = { at: clock.now(), writes: world.checks.writes };
   await clock.advance(restMs);
-  const atRest = { record, cloud: world.cloud, provider: world.provider, gates: story.gates, now: clock.now() };
-  const judged = problemsAtRest(atRest);
-  await clock.advance(1_000); // the judge asks the cloud
-  for (const fault of await judged) world.complain(fault);
+  await judge(world, problemsAtRest(judgedCluster(story, world)));
   for (const fault of activityAtRest(world, before)) world.complain(fault);
   if (record.get(storages.claims, foreignClaim) === undefined) world.complain("the foreign NodeClaim is gone");
   await world.close();
+}
+
+/** Nothing goes wrong any more, and everything that is owed happens in seconds. */
+async function performEpilogue({ epilogue, ...story }: Story, world: FuzzWorld): Promise<void> {
+  const { clock, context, record, progress } = world;
+  progress.judgeFromNow();
+  for (const { action, passMs } of epilogue) {
+    record.recordNote(`act ${JSON.stringify(action)}`);
+    await perform(action, context);
+    await clock.advance(passMs);
+  }
+  await clock.advance(2 * placedMs);
+  await judge(world, pendingThatFit(judgedCluster(story, world), placedMs));
+}
+
+function judgedCluster({ gates }: Pick<Story, "gates">, { record, cloud, provider, clock }: FuzzWorld): ClusterAtRest {
+  return { record, cloud, provider, gates, now: clock.now() };
+}
+
+/** The judge asks the cloud, which takes a moment. */
+async function judge({ clock, complain }: FuzzWorld, judging: Promise<readonly string[]>): Promise<void> {
+  await clock.advance(1_000);
+  for (const fault of await judging) complain(fault);
 }
 
 /** From here on the network, the cloud and all instances work. */

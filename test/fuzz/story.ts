@@ -37,12 +37,25 @@ export interface StoryFaults {
   readonly crashes: number;
 }
 
+/** How quick server and machines are; this is no fault, and is so to the end. */
+export interface StoryDelivery {
+  /** How late answers and events are. */
+  readonly delays: ClientFaultRates;
+  /** Whether a Node is ready in the instant of its launch, and changes no more. */
+  readonly joinsAtOnce: boolean;
+}
+
 /** All input of a run; everything else is drawn from the seed while it runs. */
 export interface Story {
   readonly seed: number;
   readonly gates: FeatureGates;
+  /** Nothing, if the story is calm: then progress is judged from its start. */
   readonly faults: StoryFaults;
+  readonly isCalm: boolean;
+  readonly delivery: StoryDelivery;
   /** How many operators there are; more than one elect a leader. */
   readonly operators: number;
   readonly events: readonly StoryEvent[];
+  /** What happens once nothing goes wrong any more, with progress judged. */
+  readonly epilogue: readonly StoryEvent[];
 }

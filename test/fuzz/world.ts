@@ -7,6 +7,8 @@ import { Random } from "../../src/util/random.ts";
 import { VirtualClock } from "../../src/util/virtual-clock.ts";
 import { claim, foreignClass } from "../controllers/pool-objects.ts";
 import { startAt } from "../world/api-world.ts";
+import { obligationsOf } from "../world/progress/obligations.ts";
+import { Progress } from "../world/progress/progress.ts";
 import { testWorld } from "../world/test-world.ts";
 import { CallChecks } from "./call-checks.ts";
 import { ClusterRecord } from "./cluster-record.ts";
@@ -17,6 +19,8 @@ import { fuzzInstanceTypes } from "./process-cloud.ts";
 import type { Story } from "./story.ts";
 
 const unmanagedNodes = 2;
+/** A leader that died is replaced when its lease has run out. (03 §6.5) */
+const handoverMs = 20_000;
 export const foreignClaim = "foreign";
 
 /** What a run has to work with, and what it finds. */
@@ -38,7 +42,10 @@ export async function fuzzWorld(story: Story) {
     fieldManager: "people",
     namespaces: ["karpenter"],
     journal: record,
-    simulation: { faults: story.faults.cloud },
+    simulation: {
+      faults: story.faults.cloud,
+      ...(story.delivery.joinsAtOnce && { bootMs: [0, 0], readyMs: [0, 0] }),
+    },
     onCloudCall: (entry) => {
       if (entry.fault !== undefined) onFault(`cloud ${entry.fault}`);
       record.recordCloudCall(entry);
@@ -67,7 +74,19 @@ export async function fuzzWorld(story: Story) {
   });
   const checks = new CallChecks({ record, cloud, now, complain });
   const server = new InProcessClient(api, { fieldManager: "karpenter" });
-  const operators = new Operators({ story, client: server, cloud, kwokTypes, clock, random, checks, log, onFault });
+  const { nodeClasses } = world.provider;
+  const hasBuffers = story.gates.CapacityBuffer;
+  const progress = new Progress({
+    clock,
+    owed: () => obligationsOf({ objects: record, cloud, nodeClasses, hasBuffers, now: now() }),
+    complain,
+  });
+  if (!story.isCalm) progress.excuse(Number.POSITIVE_INFINITY);
+  record.onChange(() => progress.onChange());
+  const operators = new Operators({
+    ...{ story, client: server, cloud, kwokTypes, clock, random, checks, log, onFault },
+    onKill: (ms) => progress.excuse(ms + handoverMs),
+  });
   const context: ActionContext = { client, cloud, clock, checks, operators, shortages: [] };
   return {
     clock,
@@ -78,6 +97,7 @@ export async function fuzzWorld(story: Story) {
     launched,
     checks,
     operators,
+    progress,
     context,
     complaints,
     complain,
@@ -86,6 +106,7 @@ export async function fuzzWorld(story: Story) {
     /** For the judge: it knows no shortages. */
     provider: world.providerFor(client, "judge", { kwokTypes }),
     close: async () => {
+      progress.stop();
       const ended = Promise.all([operators.stop(), cluster.stop()]);
       let isOver = false;
       void ended.then(() => {

@@ -180,7 +180,8 @@ export const aws: readonly Story[] = [
       await cluster.until("two runs", running(cluster, "two", 1));
       expect(await whereRuns(cluster, "two", labels.instanceType)).toEqual(["c-2x-amd64-linux"]);
       expect(await whereRuns(cluster, "one", awsLabels.nodeClass)).toEqual(["default"]);
-      expect((await claimsOf(cluster)).every((claim) => isTrue(claim, "Initialized"))).toBe(true);
+      const areInitialized = async () => (await claimsOf(cluster)).every((claim) => isTrue(claim, "Initialized"));
+      await cluster.until("both are initialized", areInitialized, 15);
     },
   },
 ];

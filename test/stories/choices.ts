@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { labels } from "../../src/api/labels.ts";
 import { karpenterTypes } from "../../src/kube/resources.ts";
-import { claimsOf, nameOf, nodesOf, running, theClaim, theNode, whereRuns } from "./facts.ts";
+import { claimsOf, hearsaySeconds, nameOf, running, theClaim, theNode, whereRuns } from "./facts.ts";
 import { isIn, kwokClass, pool } from "./manifests.ts";
 import type { Story, StoryCluster } from "./story.ts";
 import { barePod, deployment } from "./workloads.ts";
@@ -155,19 +155,16 @@ export const choices: readonly Story[] = [
   {
     title: "02:P-33 a pool that is deleted is not bought from any more",
     run: async (cluster) => {
-      await cluster.apply(
-        kwokClass,
-        pool({ name: "old", spec: { weight: 50 } }),
-        pool({ name: "new" }),
-        deployment("web"),
-      );
+      await cluster.apply(kwokClass, pool({ name: "old", spec: { weight: 50 } }), pool({ name: "new" }));
+      await cluster.pass(hearsaySeconds);
+      await cluster.apply(deployment("web"));
       await cluster.until("it runs", running(cluster, "web", 1));
       const [claim] = await claimsOf(cluster, "old");
       expect(claim).toBeDefined();
       await cluster.remove(karpenterTypes.NodePool, "old");
       await cluster.until(
         "its claim is gone, its pod elsewhere",
-        async () => (await nodesOf(cluster, "old")).length === 0,
+        async () => (await claimsOf(cluster, "old")).length === 0,
       );
       await cluster.until("it runs again", running(cluster, "web", 1));
       expect((await claimsOf(cluster)).map((one) => nameOf(one).startsWith("new-"))).toEqual([true]);

@@ -10,7 +10,7 @@ import type { SimulatedCloud } from "../../src/providers/sim/simulated-cloud.ts"
 import { simulatedProvider } from "../../src/providers/sim/simulated-provider.ts";
 import type { Clock } from "../../src/util/clock.ts";
 import type { Random } from "../../src/util/random.ts";
-import { FaultPlan } from "../world/faults/fault-plan.ts";
+import { type ClientFaultRates, FaultPlan } from "../world/faults/fault-plan.ts";
 import { FaultyClient } from "../world/faults/faulty-client.ts";
 import { operatorDefaults } from "../world/operator-defaults.ts";
 import { type LogLine, recordingLog } from "../world/recording-log.ts";
@@ -38,6 +38,10 @@ export interface ControllerProcessesOptions {
   readonly lines: LogLine[];
   /** Lets so much of the cluster's time pass. */
   readonly advance: (ms: number) => Promise<void>;
+  /** How late the answers and events of the server are; nothing is, unless given. */
+  readonly delays?: ClientFaultRates | undefined;
+  /** Told when a controller ends, is killed, or another one joins: for a while nobody leads. */
+  readonly onHandover?: (() => void) | undefined;
 }
 
 /** The controller processes of a story, one after the other or side by side. */
@@ -72,7 +76,9 @@ export function controllerProcesses({
       : simulatedProvider({ cloud, client: own, clock, random: random.fork(`${name}-provider`) });
   const start = () => {
     const identity = `controller-${++started}`;
-    const own = new FaultyClient({ client, clock, plan: new FaultPlan({ random }) });
+    options.onHandover?.();
+    const plan = new FaultPlan({ random: random.fork(identity).fork("delays"), rates: options.delays });
+    const own = new FaultyClient({ client, clock, plan });
     const operator = startOperator({
       ...defaults,
       client: own,
@@ -96,6 +102,7 @@ export function controllerProcesses({
       isOver = true;
     });
     while (!isOver) await advance(500);
+    options.onHandover?.();
   };
   let current = start();
   return {

@@ -151,5 +151,15 @@ export function logged(cluster: StoryCluster, message: string): number {
   return cluster.log().filter((line) => line.message === message).length;
 }
 
+/** Watches are late by up to three seconds: until then the controller believes what is no longer so. */
+export const hearsaySeconds = 4;
+
+/** Scales a deployment to nothing, and waits until the controller has heard of it. */
+export async function scaleToNone(cluster: StoryCluster, app: string): Promise<void> {
+  await cluster.scale(app, 0);
+  await cluster.until("no pod is left", async () => (await cluster.list(builtInTypes.Pod)).length === 0);
+  await cluster.pass(hearsaySeconds);
+}
+
 /** Its end has begun, and is not over. */
 export const isLeaving = ({ metadata }: KubeObject): boolean => metadata.deletionTimestamp !== undefined;

@@ -14,6 +14,7 @@ import {
   podsOf,
   running,
   says,
+  scaleToNone,
   settled,
   theClaim,
   theNode,
@@ -229,7 +230,7 @@ export const launching: readonly Story[] = [
           .get('nodeclaims_created_total{min_values_relaxed="false",nodepool="default",reason="provisioned"}'),
       ).toBe(1);
       expect(cluster.series().get(`nodes_created_total{nodepool="default",zone="${zone}"}`)).toBe(1);
-      await cluster.scale("web", 0);
+      await scaleToNone(cluster, "web");
       await cluster.remove(karpenterTypes.NodeClaim, claim);
       await cluster.until("all is given back", nothingLeft(cluster));
       for (const line of ["tainted node", "deleted node", "deleted nodeclaim"]) {

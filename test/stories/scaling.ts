@@ -11,6 +11,7 @@ import {
   nothingLeft,
   podsOf,
   running,
+  scaleToNone,
   settled,
   theClaim,
   theNode,
@@ -29,7 +30,7 @@ export const scaling: readonly Story[] = [
       await cluster.until("all pods run", running(cluster, "web", 10));
       const claims = await claimsOf(cluster);
       expect(await nodesOf(cluster)).toHaveLength(claims.length);
-      await cluster.scale("web", 0);
+      await scaleToNone(cluster, "web");
       for (const claim of claims) await cluster.remove(karpenterTypes.NodeClaim, nameOf(claim));
       await cluster.until("all is given back", nothingLeft(cluster));
     },

@@ -31,6 +31,8 @@ export interface ClientFaultRates {
   readonly watchDelayMs?: number | Readonly<Record<string, number>> | undefined;
   /** A list takes up to so long. */
   readonly listDelayMs?: number | undefined;
+  /** Any call takes up to so long: half of it before it takes effect, half until its answer arrives. */
+  readonly callDelayMs?: number | undefined;
   /** What a 429 asks to wait: up to so many seconds. */
   readonly retryAfterSeconds?: number | undefined;
 }
@@ -107,6 +109,10 @@ export class FaultPlan {
 
   listDelayMs(): number {
     return drawUpTo(this.#random, this.#rates.listDelayMs ?? 0);
+  }
+
+  callDelayMs(): number {
+    return drawUpTo(this.#random, this.#rates.callDelayMs ?? 0);
   }
 
   retryAfterSeconds(): number {

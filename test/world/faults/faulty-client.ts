@@ -102,7 +102,7 @@ export class FaultyClient implements KubeClient {
     { isWrite, what }: { readonly isWrite: boolean; readonly what: string },
     run: (client: KubeClient) => Promise<T>,
   ): Promise<T> {
-    const { client, plan } = this.#options;
+    const { client, clock, plan } = this.#options;
     if (this.#crash !== undefined) throw this.#crash;
     const moment = plan.crashNow();
     if (moment !== undefined) {
@@ -114,7 +114,11 @@ export class FaultyClient implements KubeClient {
     const fault = plan.forCall({ isWrite });
     if (fault !== undefined) this.#options.onFault?.(`call ${fault}`);
     if (fault !== undefined && fault !== "lost-answer") throw this.#refusal(fault, what);
+    const halfMs = Math.ceil(plan.callDelayMs() / 2);
+    if (halfMs > 0) await clock.sleep(halfMs);
+    if (this.#crash !== undefined) throw this.#crash; // it never left
     const answer = await run(client);
+    if (halfMs > 0) await clock.sleep(halfMs);
     if (this.#crash !== undefined) throw this.#crash; // the answer came too late
     if (fault === "lost-answer") throw new KubeError("timeout", `${what}: no answer in time`);
     return answer;
