@@ -28,6 +28,12 @@ import { WaitingCommands } from "./waiting-commands.ts";
 const controllerName = "disruption";
 /** How long until the next pass when there is nothing to do. (03:D-1) */
 const idleMs = 10_000;
+const disruptedKinds = [
+  karpenterTypes.NodePool,
+  karpenterTypes.NodeClaim,
+  builtInTypes.Node,
+  builtInTypes.PodDisruptionBudget,
+];
 const unsyncedMs = 1_000;
 
 /** Controllers that give nodes back: one finds commands, the other carries them out. (03 §4) */
@@ -39,7 +45,12 @@ export function disruptionControllers(dependencies: ControllerDependencies): rea
     karpenterController<DisruptionState>(dependencies, {
       name: controllerName,
       triggers: [],
-      kinds: [karpenterTypes.NodePool, karpenterTypes.NodeClaim, builtInTypes.Node, builtInTypes.PodDisruptionBudget],
+      kinds: disruptedKinds,
+      reads: [...disruptedKinds, "cluster state", "cloud"].map((of) => ({
+        of,
+        withinMs: idleMs,
+        because: "it goes by the clock",
+      })),
       initialKeys: [controllerName],
       start: (context) => ({
         commands,
@@ -56,6 +67,11 @@ export function disruptionControllers(dependencies: ControllerDependencies): rea
       name: "disruption.queue",
       triggers: [],
       kinds: [karpenterTypes.NodeClaim, builtInTypes.Node],
+      reads: [karpenterTypes.NodeClaim, builtInTypes.Node, "cluster state"].map((of) => ({
+        of,
+        withinMs: unsyncedMs,
+        because: "a command that runs is looked at every second",
+      })),
       concurrency: 100,
       subscribe: (enqueue) => commands.subscribe(enqueue),
       reconcile: async (id, context) => {
