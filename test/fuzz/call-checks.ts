@@ -3,7 +3,7 @@ import type { NodeClaim } from "../../src/api/kinds/node-claim.ts";
 import type { NodePool } from "../../src/api/kinds/node-pool.ts";
 import type { Node } from "../../src/api/kubernetes/cluster-objects.ts";
 import type { Pod } from "../../src/api/kubernetes/pod.ts";
-import { annotations, groups, labels } from "../../src/api/labels.ts";
+import { annotations, groups, labels, taints } from "../../src/api/labels.ts";
 import type { KubeObject } from "../../src/api/object.ts";
 import { compileSelector } from "../../src/core/label-selector.ts";
 import type { PodDisruptionBudget } from "../../src/core/pod-predicates.ts";
@@ -182,7 +182,14 @@ export class CallChecks {
     if (pool?.spec.replicas !== undefined) return;
     const nodes = record.all<StoredNode>(storages.nodes).filter(({ spec }) => spec?.providerID === providerId);
     if (nodes.some(({ metadata }) => metadata.deletionTimestamp !== undefined)) return;
+    if (this.#isDisrupted(claim, nodes)) return;
     this.#complain(`deleted NodeClaim ${name} without a reason`);
+  }
+
+  /** What goes of free will says why on the claim, and takes no new pods. (03:D-71) */
+  #isDisrupted(claim: Claim, nodes: readonly StoredNode[]): boolean {
+    const isTainted = nodes.every(({ spec }) => spec?.taints?.some(({ key }) => key === taints.disrupted.key));
+    return isStatusConditionTrue(claim, "DisruptionReason") && isTainted;
   }
 
   #deletesNode(name: string, uid: string | undefined): void {

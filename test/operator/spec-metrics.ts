@@ -109,18 +109,6 @@ export const specMetrics: ReadonlyMap<string, SpecMetric> = new Map([
 
 /** Rows of things that are not built yet. */
 export const stillToCome: readonly string[] = [
-  // Disruption.
-  "nodepools_allowed_disruptions",
-  "nodepools_nodes_consuming_budgets",
-  "voluntary_disruption_decisions_total",
-  "voluntary_disruption_decisions_by_nodepool_total",
-  "voluntary_disruption_eligible_nodes",
-  "voluntary_disruption_decision_evaluation_duration_seconds",
-  "voluntary_disruption_consolidation_timeouts_total",
-  "voluntary_disruption_failed_validations_total",
-  "voluntary_disruption_queue_failures_total",
-  "consolidation_score",
-  "consolidation_moves_total",
   // The AWS provider.
   "interruption_instance_status_unhealthy_total",
   "cloudprovider_instance_launch_failures_total",

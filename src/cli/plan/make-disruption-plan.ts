@@ -1,5 +1,5 @@
-import { plainSimulator } from "../../core/disruption/plain-simulator.ts";
 import { type DisruptionProposal, proposeDisruption } from "../../core/disruption/propose.ts";
+import { sharedSimulator } from "../../core/disruption/shared-simulator.ts";
 import type { SearchBudget } from "../../core/disruption/simulator.ts";
 import type { DisruptionMode, DisruptionSnapshot } from "../../core/disruption/snapshot.ts";
 import { withDisruptionConditions } from "../../core/scenario/complete-disruption-conditions.ts";
@@ -42,7 +42,7 @@ export async function makeDisruptionPlan(request: DisruptionPlanRequest, io: Io)
     nominated,
   });
   const steps = proposeDisruption(snapshot, {
-    simulatorFor: plainSimulator,
+    simulatorFor: sharedSimulator,
     searchBudget: searchFor(searchMs),
     sweep: mode === "upstream" ? "first" : "all",
   });

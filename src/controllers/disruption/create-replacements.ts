@@ -5,7 +5,7 @@ import type { KarpenterContext } from "../karpenter-context.ts";
 import { nodePoolView } from "../node-pool/managed-pools.ts";
 import { createClaims } from "../provisioning/create-claims.ts";
 import { createStaticClaim } from "../static/create-static-claim.ts";
-import { reasonLabel } from "./command-text.ts";
+import { reasonLabel } from "./reason-label.ts";
 
 /** Creates the claims of a command's replacements; throws if one cannot be created. (03:D-72) */
 export async function createReplacements(

@@ -5,13 +5,13 @@ import { balancedK } from "../../core/disruption/balanced.ts";
 import type { PoolBudget } from "../../core/disruption/budgets.ts";
 import type { DisruptionCandidate } from "../../core/disruption/candidate.ts";
 import type { DisruptionCommand } from "../../core/disruption/command.ts";
+import { nodeCommandText } from "../../core/disruption/command-text.ts";
 import type { MethodProposal } from "../../core/disruption/disruption-pass.ts";
 import type { DisruptionSnapshot } from "../../core/disruption/snapshot.ts";
 import type { ValidationFailure } from "../../core/disruption/validation.ts";
 import { verdictEvent } from "../../core/disruption/verdict-event.ts";
 import type { InvolvedObject } from "../../kube/controller.ts";
 import type { KarpenterContext } from "../karpenter-context.ts";
-import { nodeCommandText } from "./command-text.ts";
 
 const unconsolidatableMs = 15 * 60_000;
 const poolBlockedMs = 60_000;
@@ -68,8 +68,8 @@ export function isBlockedByBudget({ nodes, allowed }: PoolBudget): boolean {
 /** A command that would replace nodes was found and waits to be checked. (03 §6.2) */
 export function recordCandidates(command: DisruptionCommand, context: KarpenterContext): void {
   if (command.decision !== "replace") return;
-  forEachCandidate(command, context, (name) => {
-    const text = nodeCommandText(command, name);
+  forEachCandidate(command, context, (candidate) => {
+    const text = nodeCommandText(command, candidate);
     return { reason: "ConsolidationCandidate", message: text, values: [text] };
   });
 }
@@ -80,8 +80,8 @@ export function recordRejected(
   failure: ValidationFailure,
   context: KarpenterContext,
 ): void {
-  forEachCandidate(command, context, (name) => {
-    const text = nodeCommandText(command, name);
+  forEachCandidate(command, context, (candidate) => {
+    const text = nodeCommandText(command, candidate);
     return { reason: "ConsolidationRejected", message: `${text}, ${failure}`, values: [text, failure] };
   });
 }
@@ -122,9 +122,13 @@ export function recordWaitingOnReadiness(claim: NodeClaim, context: KarpenterCon
 function forEachCandidate(
   { candidates }: DisruptionCommand,
   context: KarpenterContext,
-  eventOf: (name: string) => { readonly reason: string; readonly message: string; readonly values: readonly string[] },
+  eventOf: (candidate: DisruptionCandidate) => {
+    readonly reason: string;
+    readonly message: string;
+    readonly values: readonly string[];
+  },
 ): void {
-  for (const candidate of candidates) recordOnNodeAndClaim(objectsOf(candidate), eventOf(candidate.name), context);
+  for (const candidate of candidates) recordOnNodeAndClaim(objectsOf(candidate), eventOf(candidate), context);
 }
 
 function objectsOf({ stateNode }: DisruptionCandidate) {

@@ -1,14 +1,15 @@
 import { isStatusConditionTrue } from "../../api/conditions/set-condition.ts";
 import type { DisruptionCandidate } from "../../core/disruption/candidate.ts";
+import { commandText } from "../../core/disruption/command-text.ts";
 import { disruptionMethods } from "../../core/disruption/methods.ts";
 import type { ReconcileResult } from "../../kube/reconciler.ts";
 import type { KarpenterContext } from "../karpenter-context.ts";
 import { nodeClaimView } from "../node-claim/claim-lookups.ts";
 import { disruptClaim } from "../node-claim/disrupt-claim.ts";
-import { commandText, reasonLabel } from "./command-text.ts";
 import { recordLaunching, recordTerminating, recordWaitingOnReadiness } from "./disruption-events.ts";
 import type { DriftBackOff } from "./drift-back-off.ts";
 import { claimNameOfCandidate, unmarkCandidates } from "./mark-candidates.ts";
+import { reasonLabel } from "./reason-label.ts";
 import type { CommandReplacement, RunningCommand, RunningCommands } from "./running-commands.ts";
 
 /** How often a running command is looked at. (03:D-75) */
@@ -33,7 +34,7 @@ export async function finishCommand(
     for (const candidate of running.command.candidates) await deleteCandidate(candidate, running, context);
     commands.remove(running.id);
     for (const pool of poolsOf(running)) driftBackOff.succeeded(pool);
-    context.log.debug("command succeeded", { command: commandText(running.command) });
+    context.log.debug("command succeeded", { command: commandText(running.command, running.id) });
     return undefined;
   }
   const timeoutMs = commandTimeoutMs(commands.providerIds().length);
@@ -108,7 +109,7 @@ async function rollBack(
   const labels = { decision, reason: reasonLabel(reason), consolidation_type };
   if (missing > 0) context.metrics.count("voluntary_disruption_queue_failures_total", labels, missing);
   context.log.error("failed terminating nodes while executing a disruption command", {
-    command: commandText(command),
+    command: commandText(command, id),
     error: because,
   });
 }

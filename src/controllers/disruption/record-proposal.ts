@@ -4,8 +4,8 @@ import { disruptionMethods } from "../../core/disruption/methods.ts";
 import type { DisruptionSnapshot } from "../../core/disruption/snapshot.ts";
 import type { KarpenterContext } from "../karpenter-context.ts";
 import { snakeCase } from "../snake-case.ts";
-import { reasonLabel } from "./command-text.ts";
 import { isBlockedByBudget, recordBlockedPool, recordVerdicts } from "./disruption-events.ts";
+import { reasonLabel } from "./reason-label.ts";
 
 interface ProposalDetails {
   readonly snapshot: DisruptionSnapshot;

@@ -1,13 +1,14 @@
 import type { DisruptionCandidate } from "../../core/disruption/candidate.ts";
 import { type DisruptionCommand, disruptionCommand } from "../../core/disruption/command.ts";
+import { commandText } from "../../core/disruption/command-text.ts";
 import { disruptionMethods } from "../../core/disruption/methods.ts";
 import { errorMessage } from "../../util/error-text.ts";
 import type { KarpenterContext } from "../karpenter-context.ts";
 import { joinedNames } from "../provisioning/log-text.ts";
 import { staticNodeLimit } from "../static/create-static-claim.ts";
-import { commandText, reasonLabel } from "./command-text.ts";
 import { createReplacements } from "./create-replacements.ts";
 import { claimNameOfCandidate, markCandidates } from "./mark-candidates.ts";
+import { reasonLabel } from "./reason-label.ts";
 import type { RunningCommands } from "./running-commands.ts";
 
 /** Carries a command out up to the point where its replacements start. (03:D-70 to D-74) */
@@ -17,7 +18,7 @@ export async function startCommand(
   context: KarpenterContext,
 ): Promise<void> {
   if (found.candidates.some(({ providerId }) => commands.has(providerId)))
-    throw new Error(`a node of ${commandText(found)} is already being disrupted`);
+    throw new Error(`a node of [${found.candidates.map(({ name }) => name).join(", ")}] is already being disrupted`);
   if (!hasReservedNode(found, context)) return;
   const id = context.random.uuid();
   logCommand(found, id, context);
@@ -77,9 +78,9 @@ function countCommand(
 }
 
 function logCommand(command: DisruptionCommand, id: string, { log }: KarpenterContext): void {
-  const { candidates, replacements, decision, reason } = command;
+  const { candidates, replacements, decision } = command;
   log.info("disrupting node(s)", {
-    command: `${reason}/${id}: ${commandText(command)}`,
+    command: commandText(command, id),
     decision,
     "disrupted-node-count": candidates.length,
     "replacement-node-count": replacements.length,

@@ -9,7 +9,6 @@ import {
 } from "../../core/disruption/validation.ts";
 import type { KarpenterContext } from "../karpenter-context.ts";
 import { runInSlices } from "../provisioning/run-in-slices.ts";
-import { commandText } from "./command-text.ts";
 import { recordApproved, recordRejected } from "./disruption-events.ts";
 import { currentSnapshot, type DisruptionState } from "./disruption-state.ts";
 import { startCommand } from "./start-command.ts";
@@ -66,7 +65,7 @@ function countFailures(command: DisruptionCommand, outcome: ValidationOutcome, {
 function rejected(command: DisruptionCommand, failure: ValidationFailure, context: KarpenterContext): void {
   if (command.method === "emptiness")
     context.log.debug("abandoning empty node consolidation attempt due to pod churn, command is no longer valid", {
-      command: commandText(command),
+      nodes: command.candidates.map(({ name }) => name),
     });
   else recordRejected(command, failure, context);
 }
