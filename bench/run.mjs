@@ -5,7 +5,8 @@ import { build } from "esbuild";
 
 const args = process.argv.slice(2);
 const isEdge = args.includes("--edge");
-const entry = isEdge ? "edge" : args.includes("--parts") ? "parts" : "main";
+const isDisruption = args[0] === "disruption";
+const entry = isEdge ? "edge" : isDisruption ? "disruption" : args.includes("--parts") ? "parts" : "main";
 const outfile = fileURLToPath(new URL(`../node_modules/.cache/bench/${entry}.mjs`, import.meta.url));
 await build({
   entryPoints: [fileURLToPath(new URL(`${entry}.ts`, import.meta.url))],
