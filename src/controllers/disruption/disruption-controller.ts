@@ -2,7 +2,7 @@ import type { KubeObject } from "../../api/object.ts";
 import type { DisruptionCommand } from "../../core/disruption/command.ts";
 import { DisruptionPass } from "../../core/disruption/disruption-pass.ts";
 import { type DisruptionMethodName, disruptionMethodNames, disruptionMethods } from "../../core/disruption/methods.ts";
-import { sharedSimulator } from "../../core/disruption/shared-simulator.ts";
+import type { DisruptionSimulator } from "../../core/disruption/simulator.ts";
 import type { DisruptionSnapshot } from "../../core/disruption/snapshot.ts";
 import { validationDelayMs } from "../../core/disruption/validation.ts";
 import type { PodDisruptionBudget } from "../../core/pod-predicates.ts";
@@ -13,7 +13,7 @@ import type { ControllerDependencies } from "../controller-dependencies.ts";
 import { type KarpenterContext, karpenterController } from "../karpenter-context.ts";
 import { runInSlices } from "../provisioning/run-in-slices.ts";
 import { recordCandidates } from "./disruption-events.ts";
-import { currentSnapshot, type DisruptionState } from "./disruption-state.ts";
+import { currentSnapshot, type DisruptionState, simulatorFor } from "./disruption-state.ts";
 import { DriftBackOff } from "./drift-back-off.ts";
 import { finishCommand } from "./finish-command.ts";
 import { ProposalRecorder } from "./record-proposal.ts";
@@ -123,7 +123,7 @@ async function search(
 ): Promise<boolean> {
   const snapshot = await currentSnapshot(state, state.waiting.all(), context);
   const pass = new DisruptionPass(snapshot);
-  const simulator = sharedSimulator(snapshot);
+  const simulator = simulatorFor(snapshot);
   const methods = disruptionMethodNames.slice(after === undefined ? 0 : disruptionMethodNames.indexOf(after) + 1);
   for (const method of methods) {
     const commands = await proposeCommands(method, { state, snapshot, pass, simulator }, context);
@@ -141,7 +141,7 @@ interface MethodSearch {
   readonly state: DisruptionState;
   readonly snapshot: DisruptionSnapshot;
   readonly pass: DisruptionPass;
-  readonly simulator: ReturnType<typeof sharedSimulator>;
+  readonly simulator: DisruptionSimulator;
 }
 
 async function proposeCommands(
@@ -156,7 +156,12 @@ async function proposeCommands(
   const { isValidated } = disruptionMethods[method];
   if (isValidated && memory.isKnown(method, { consolidationTime, nowMs: startedAtMs })) return [];
   const proposal = await runInSlices(
-    pass.propose(method, { simulator, searchBudget: openSearch(method), resume: memory.position(method) }),
+    pass.propose(method, {
+      simulator,
+      searchBudget: openSearch(method),
+      resume: memory.position(method),
+      sweep: snapshot.mode === "upstream" ? "first" : "several",
+    }),
     openBudget(),
   );
   memory.remember(proposal, consolidationTime);

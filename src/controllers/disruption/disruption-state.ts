@@ -1,4 +1,6 @@
 import type { DisruptionCommand } from "../../core/disruption/command.ts";
+import { sharedSimulator } from "../../core/disruption/shared-simulator.ts";
+import type { DisruptionSimulator } from "../../core/disruption/simulator.ts";
 import type { DisruptionSnapshot } from "../../core/disruption/snapshot.ts";
 import type { KarpenterContext } from "../karpenter-context.ts";
 import type { DriftBackOff } from "./drift-back-off.ts";
@@ -31,4 +33,12 @@ export async function currentSnapshot(
     context,
   );
   return withReserved(snapshot, waiting);
+}
+
+/**
+ * By default pending pods and those of nodes on their way out are placed once, and not in every simulation: what they need
+ * is no reason against a command, and there may be thousands of them.
+ */
+export function simulatorFor(snapshot: DisruptionSnapshot): DisruptionSimulator {
+  return sharedSimulator(snapshot, { placesOwnPodsFirst: snapshot.mode !== "upstream" });
 }

@@ -1,6 +1,5 @@
 import type { DisruptionCommand } from "../../core/disruption/command.ts";
 import { type DisruptionMethodName, disruptionMethods } from "../../core/disruption/methods.ts";
-import { plainSimulator } from "../../core/disruption/plain-simulator.ts";
 import {
   revalidateCandidates,
   type ValidationFailure,
@@ -10,7 +9,7 @@ import {
 import type { KarpenterContext } from "../karpenter-context.ts";
 import { runInSlices } from "../provisioning/run-in-slices.ts";
 import { recordApproved, recordRejected } from "./disruption-events.ts";
-import { currentSnapshot, type DisruptionState } from "./disruption-state.ts";
+import { currentSnapshot, type DisruptionState, simulatorFor } from "./disruption-state.ts";
 import { startCommand } from "./start-command.ts";
 
 export interface DueCommandsOutcome {
@@ -40,8 +39,7 @@ export async function startDueCommands(state: DisruptionState, context: Karpente
 }
 
 /**
- * Checked with a pass of its own, which shares nothing with the search; and the nodes once more afterwards, because pods
- * may have been bound to them meanwhile. (03:D-61 to D-64)
+ * Checked with a pass of its own, and the nodes once more afterwards, because pods may have been bound to them meanwhile. (03:D-61 to D-64)
  */
 async function validate(
   command: DisruptionCommand,
@@ -49,7 +47,7 @@ async function validate(
   context: KarpenterContext,
 ): Promise<ValidationOutcome> {
   const snapshot = await currentSnapshot(state, state.waiting.all(), context);
-  const outcome = await runInSlices(validateCommand(command, snapshot, plainSimulator(snapshot)), context.openBudget());
+  const outcome = await runInSlices(validateCommand(command, snapshot, simulatorFor(snapshot)), context.openBudget());
   if (outcome.kind === "invalid" || command.method === "emptiness") return outcome;
   const again = revalidateCandidates(command, await currentSnapshot(state, state.waiting.all(), context));
   return "failure" in again ? { kind: "invalid", ...again } : outcome;

@@ -18,8 +18,11 @@ export interface MethodInput {
   readonly searchBudget: SearchBudget;
   /** Where the last search stopped. */
   readonly resume?: SearchPosition | undefined;
-  /** `all`: after the first command the other nodes are looked at too, for their verdicts. */
-  readonly sweep: "first" | "all";
+  /**
+   * `all`: after the first command the other nodes are looked at too, for their verdicts. `several`: they are looked at as
+   * they will be after it, for more commands. (03 §10.2-9)
+   */
+  readonly sweep: "first" | "all" | "several";
 }
 
 export interface MethodOutcome {

@@ -1,5 +1,5 @@
 import type { Steps } from "../../util/steps.ts";
-import { SimulationPass } from "../scheduling/simulation-pass.ts";
+import { SimulationPass, type SimulationPassOptions } from "../scheduling/simulation-pass.ts";
 import { plainSimulator } from "./plain-simulator.ts";
 import { SimulationReader } from "./simulation-outcome.ts";
 import { simulationProblem } from "./simulation-problem.ts";
@@ -7,17 +7,20 @@ import type { DisruptionSimulator, SimulationOptions } from "./simulator.ts";
 import type { DisruptionSnapshot } from "./snapshot.ts";
 
 /**
- * Opens one pass for a snapshot, when it is first asked, and simulates every set of nodes in it. Its answers are those of
- * `plainSimulator`; each costs what it touches. (03 §10.2-1)
+ * Opens one pass for a snapshot, when it is first asked, and simulates every set of nodes in it; each simulation costs what
+ * it touches. Its answers are those of `plainSimulator`, unless pending pods are placed first. (03 §10.2-1)
  */
-export function sharedSimulator(snapshot: DisruptionSnapshot): DisruptionSimulator {
+export function sharedSimulator(
+  snapshot: DisruptionSnapshot,
+  passOptions: SimulationPassOptions = { placesOwnPodsFirst: false },
+): DisruptionSimulator {
   if (snapshot.usablePools.length === 0) return plainSimulator(snapshot);
   const reader = new SimulationReader(snapshot);
   const passes = new Map<boolean, SimulationPass>();
   function* passFor(options: SimulationOptions): Steps<SimulationPass> {
     const known = passes.get(options.isConsolidation);
     if (known !== undefined) return known;
-    const pass = yield* SimulationPass.open(simulationProblem(snapshot, options));
+    const pass = yield* SimulationPass.open(simulationProblem(snapshot, options), passOptions);
     passes.set(options.isConsolidation, pass);
     return pass;
   }
@@ -27,6 +30,10 @@ export function sharedSimulator(snapshot: DisruptionSnapshot): DisruptionSimulat
       if (reader.hasDeleting(names)) return { kind: "candidate-deleting" };
       const pass = yield* passFor(options);
       return reader.read(yield* pass.simulate(names));
+    },
+    *keep(candidates, options) {
+      const pass = yield* passFor(options);
+      return yield* pass.keep(new Set(candidates.map(({ name }) => name)));
     },
   };
 }

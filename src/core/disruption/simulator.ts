@@ -9,6 +9,11 @@ import type { PodError } from "./verdict.ts";
  */
 export interface DisruptionSimulator {
   simulate(candidates: readonly DisruptionCandidate[], options: SimulationOptions): Steps<DisruptionSimulation>;
+  /**
+   * These nodes go: later simulations find them gone, and the room that their pods need taken. Returns the names of the
+   * nodes that take pods, which must stay; undefined if it cannot be told, and then nothing has changed. (03 §10.2-9)
+   */
+  keep?(candidates: readonly DisruptionCandidate[], options: SimulationOptions): Steps<readonly string[] | undefined>;
 }
 
 export interface SimulationOptions {

@@ -9,19 +9,28 @@ import { CapacityBounds } from "./necessary-conditions.ts";
 import { afterResume, notReached } from "./sweep.ts";
 import type { DecisionCause, NodeVerdict } from "./verdict.ts";
 
-/** Looks for one node that can go, replaced by a cheaper one or none. (03 §4.9) */
+/**
+ * Looks for one node that can go, replaced by a cheaper one or none; or for several, each of which can go after those
+ * before it. (03 §4.9, §10.2-9)
+ */
 export function* singleNodeConsolidation(input: MethodInput): Steps<MethodOutcome> {
   const { budgets, searchBudget, sweep } = input;
   const tickets = new BudgetTickets(budgets);
   const ordered = sweepOrder(input);
   const verdicts: NodeVerdict[] = [];
   const moves: ConsolidationMove[] = [];
-  let command: DisruptionCommand | undefined;
+  const commands: DisruptionCommand[] = [];
+  const destinations = new Set<string>();
+  let mayFindMore = true;
   let stoppedAt: SearchPosition | undefined;
   const rejects = quickRejection(input);
   for (const [index, candidate] of ordered.entries()) {
-    const isOver = command !== undefined && sweep === "first";
-    const cause = tickets.isLeft(candidate) ? rejects(candidate) : tickets.causeFor(candidate);
+    const isOver = !mayFindMore && sweep !== "all";
+    const cause = destinations.has(candidate.name)
+      ? ({ code: "destination" } as const)
+      : tickets.isLeft(candidate)
+        ? rejects(candidate)
+        : tickets.causeFor(candidate);
     if (isOver || (cause === undefined && !searchBudget.mayContinue())) {
       const rest = notReached(ordered.slice(index), isOver ? "command-found" : "search-budget");
       verdicts.push(...rest.verdicts);
@@ -32,17 +41,30 @@ export function* singleNodeConsolidation(input: MethodInput): Steps<MethodOutcom
       cause === undefined
         ? yield* consolidate("single-node-consolidation", [candidate], input)
         : { kind: "none", cause, moves: [] };
-    if (command === undefined) moves.push(...result.moves);
+    if (mayFindMore) moves.push(...result.moves);
     if (result.kind === "none") {
       verdicts.push(verdictOn(candidate, result.cause));
       continue;
     }
     const { decision, savings } = result.command;
-    verdicts.push(verdictOn(candidate, { code: command === undefined ? "chosen" : "possible", decision, savings }));
-    command ??= result.command;
+    verdicts.push(verdictOn(candidate, { code: mayFindMore ? "chosen" : "possible", decision, savings }));
+    if (!mayFindMore) continue;
+    commands.push(result.command);
+    tickets.take(candidate);
+    const taking = sweep === "several" ? yield* keepRemoved(candidate, input) : undefined;
+    mayFindMore = taking !== undefined;
+    for (const name of taking ?? []) destinations.add(name);
   }
   const isHeldBackByBudget = verdicts.some(({ code }) => code === "budget");
-  return { commands: command === undefined ? [] : [command], verdicts, isHeldBackByBudget, stoppedAt, moves };
+  return { commands, verdicts, isHeldBackByBudget, stoppedAt, moves };
+}
+
+/** The names of the nodes its pods go to; undefined if no further command can be found in this sweep. */
+function* keepRemoved(
+  candidate: DisruptionCandidate,
+  { simulator }: MethodInput,
+): Steps<readonly string[] | undefined> {
+  return simulator.keep === undefined ? undefined : yield* simulator.keep([candidate], { isConsolidation: true });
 }
 
 /**

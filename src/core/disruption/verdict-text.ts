@@ -105,6 +105,8 @@ function decisionText(cause: OpenDecision): string {
         .filter(({ isApproved }) => !isApproved)
         .map(scoreText)
         .join("; ");
+    case "destination":
+      return "pods of nodes that are disrupted first move here";
     case "not-in-command":
       return triedText(cause.tried);
     case "not-reached":

@@ -51,6 +51,7 @@ export type DecisionCause =
   | { readonly code: "spot-flexibility"; readonly needed: number; readonly found: number }
   | { readonly code: "score"; readonly scores: readonly BalancedScore[] }
   | { readonly code: "candidate-deleting" }
+  | { readonly code: "destination" }
   | { readonly code: "too-few-nodes" }
   | { readonly code: "not-in-command"; readonly tried: readonly TriedSet[] }
   | { readonly code: "not-reached"; readonly because: "search-budget" | "command-found" }
