@@ -82,8 +82,7 @@ describe.skipIf(found.kind === "missing")("karpenter up, as a user starts it", (
     await k().ok("delete nodeclaims -l karpenter.sh/nodepool=quick-start --timeout=40s");
     expect(await k().ok("get nodes -o name")).toBe("node/control-plane\n");
     expect(await k().ok("get nodeclaims")).toBe("");
-    const out = await running?.until((text) => /deleted: quick-start-/.test(text));
-    expect(out).toMatch(/draining: kwok-quick-start-/);
+    await running?.until((text) => /deleted: quick-start-/.test(text));
   });
 
   it("05 §5 Ctrl-C ends it, soon and well", async () => {

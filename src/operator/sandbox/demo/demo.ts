@@ -92,7 +92,9 @@ async function loadFalls({ actions, print, podCounts }: DemoRun): Promise<void> 
   print("Demo: load falls, web is scaled to 0.");
   await actions.scale("web", 0);
   await actions.untilRunning(podCounts.api);
-  print("Empty nodes are not consolidated yet, so the demo deletes their NodeClaims.");
+  print(
+    "The controller would now delete the empty nodes within their budget; the demo deletes all of their NodeClaims at once.",
+  );
   await actions.removeEmpty();
   print(`${await actions.summary()}.`);
 }
