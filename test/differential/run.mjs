@@ -1,22 +1,3 @@
-// Bundles the differential run and runs it: Node 20 does not read TypeScript.
-import { spawn } from "node:child_process";
-import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
+import { runBundled } from "../../scripts/run-bundled.mjs";
 
-const outfile = fileURLToPath(new URL("../../node_modules/.cache/differential/main.mjs", import.meta.url));
-await build({
-  entryPoints: [fileURLToPath(new URL("main.ts", import.meta.url))],
-  outfile,
-  bundle: true,
-  platform: "node",
-  format: "esm",
-  target: "node20",
-  external: ["highs"],
-  sourcemap: "inline",
-  logLevel: "warning",
-  banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
-});
-const child = spawn(process.execPath, [outfile, ...process.argv.slice(2)], { stdio: "inherit" });
-child.on("exit", (code) => {
-  process.exitCode = code ?? 1;
-});
+await runBundled(new URL("main.ts", import.meta.url), "differential");
