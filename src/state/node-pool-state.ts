@@ -30,6 +30,10 @@ export class NodePoolState {
     else if (!count.pendingDisruption.has(claim)) move(count, claim, "active");
   }
 
+  isPendingDisruption(pool: string, claim: string): boolean {
+    return this.#pools.get(pool)?.pendingDisruption.has(claim) ?? false;
+  }
+
   markActive(pool: string, claim: string): void {
     move(this.#countOf(pool), claim, "active");
   }

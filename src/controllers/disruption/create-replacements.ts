@@ -19,7 +19,11 @@ export async function createReplacements(
   );
   const label = reasonLabel(reason);
   if (method === "static-drift") {
-    return Promise.all(replacements.map(({ pool }) => createStaticReplacement(pools.get(pool), label, context)));
+    return Promise.all(
+      replacements.map(({ pool }) =>
+        createStaticReplacement({ name: pool, pool: pools.get(pool), reason: label }, context),
+      ),
+    );
   }
   const options = { pools, reason: label, recordsPodEvents: false, budget: context.openBudget() };
   const { claims, errors } = await createClaims(replacements, options, context);
@@ -27,11 +31,12 @@ export async function createReplacements(
   return claims.filter((one) => one !== undefined);
 }
 
-function createStaticReplacement(
-  pool: NodePool | undefined,
-  reason: string,
+/** The node was reserved when the command started; without a claim that ends here. (03:D-30) */
+async function createStaticReplacement(
+  { name, pool, reason }: { readonly name: string; readonly pool: NodePool | undefined; readonly reason: string },
   context: KarpenterContext,
 ): Promise<NodeClaim> {
-  if (pool?.spec.replicas === undefined) throw new Error("the nodepool is gone or is no longer static");
-  return createStaticClaim(pool, { reason }, context);
+  if (pool?.spec.replicas !== undefined) return createStaticClaim(pool, { reason }, context);
+  context.cluster.nodePoolState.releaseNodeCount(name, 1);
+  throw new Error(`nodepool ${name} is gone, or is no longer static`);
 }

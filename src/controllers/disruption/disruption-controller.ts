@@ -9,14 +9,16 @@ import type { PodDisruptionBudget } from "../../core/pod-predicates.ts";
 import type { Controller } from "../../kube/controller.ts";
 import type { ReconcileResult } from "../../kube/reconciler.ts";
 import { builtInTypes, karpenterTypes } from "../../kube/resources.ts";
+import { forEachConcurrent, throwIfAny } from "../../util/concurrent.ts";
 import type { ControllerDependencies } from "../controller-dependencies.ts";
 import { type KarpenterContext, karpenterController } from "../karpenter-context.ts";
+import { maxClaimsInFlight } from "../provisioning/create-claims.ts";
 import { runInSlices } from "../provisioning/run-in-slices.ts";
 import { recordCandidates } from "./disruption-events.ts";
 import { currentSnapshot, type DisruptionState, simulatorFor } from "./disruption-state.ts";
 import { DriftBackOff } from "./drift-back-off.ts";
 import { finishCommand } from "./finish-command.ts";
-import { ProposalRecorder } from "./record-proposal.ts";
+import { initializeTimeouts, recordProposal } from "./record-proposal.ts";
 import { RunningCommands } from "./running-commands.ts";
 import { clockSearch } from "./search-budget.ts";
 import { SearchMemory } from "./search-memory.ts";
@@ -39,8 +41,7 @@ const unsyncedMs = 1_000;
 /** Controllers that give nodes back: one finds commands, the other carries them out. (03 §4) */
 export function disruptionControllers(dependencies: ControllerDependencies): readonly Controller[] {
   const commands = new RunningCommands();
-  let driftBackOff: DriftBackOff | undefined;
-  const backOffOf = ({ clock }: KarpenterContext): DriftBackOff => (driftBackOff ??= new DriftBackOff(clock));
+  const driftBackOff = new DriftBackOff();
   return [
     karpenterController<DisruptionState>(dependencies, {
       name: controllerName,
@@ -52,14 +53,11 @@ export function disruptionControllers(dependencies: ControllerDependencies): rea
         because: "it goes by the clock",
       })),
       initialKeys: [controllerName],
-      start: (context) => ({
-        commands,
-        waiting: new WaitingCommands(),
-        memory: new SearchMemory(),
-        driftBackOff: backOffOf(context),
-        recorder: new ProposalRecorder(context),
-        seed: context.random.int(2 ** 32),
-      }),
+      start: (context) => {
+        initializeTimeouts(context);
+        const seed = context.random.int(2 ** 32);
+        return { commands, waiting: new WaitingCommands(), memory: new SearchMemory(), driftBackOff, seed };
+      },
       subscribe: (_enqueue, context) => noticeUnwatchedChanges(context),
       reconcile: (_key, context, state) => runPass(state, context),
     }),
@@ -76,7 +74,7 @@ export function disruptionControllers(dependencies: ControllerDependencies): rea
       subscribe: (enqueue) => commands.subscribe(enqueue),
       reconcile: async (id, context) => {
         const running = commands.get(id);
-        return running && finishCommand(running, { commands, driftBackOff: backOffOf(context) }, context);
+        return running && finishCommand(running, { commands, driftBackOff }, context);
       },
     }),
   ];
@@ -149,7 +147,7 @@ async function proposeCommands(
   { state, snapshot, pass, simulator }: MethodSearch,
   context: KarpenterContext,
 ): Promise<readonly DisruptionCommand[]> {
-  const { memory, recorder } = state;
+  const { memory } = state;
   const { cluster, clock, openBudget, openSearch = clockSearch(clock) } = context;
   const consolidationTime = cluster.consolidationTime();
   const startedAtMs = clock.now();
@@ -165,7 +163,7 @@ async function proposeCommands(
     openBudget(),
   );
   memory.remember(proposal, consolidationTime);
-  recorder.record(proposal, { snapshot, elapsedMs: clock.now() - startedAtMs }, context);
+  recordProposal(proposal, { snapshot, elapsedMs: clock.now() - startedAtMs }, context);
   return proposal.commands;
 }
 
@@ -175,7 +173,6 @@ async function startAll(
   state: DisruptionState,
   context: KarpenterContext,
 ): Promise<void> {
-  const results = await Promise.allSettled(commands.map((command) => startCommand(command, state.commands, context)));
-  const errors = results.flatMap((one) => (one.status === "rejected" ? [one.reason as unknown] : []));
-  if (errors.length > 0) throw new AggregateError(errors, "starting disruption commands");
+  const run = (command: DisruptionCommand): Promise<void> => startCommand(command, state.commands, context);
+  throwIfAny(await forEachConcurrent(commands, { limit: maxClaimsInFlight, run }), "starting disruption commands");
 }

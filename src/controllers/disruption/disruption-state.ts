@@ -4,7 +4,6 @@ import type { DisruptionSimulator } from "../../core/disruption/simulator.ts";
 import type { DisruptionSnapshot } from "../../core/disruption/snapshot.ts";
 import type { KarpenterContext } from "../karpenter-context.ts";
 import type { DriftBackOff } from "./drift-back-off.ts";
-import type { ProposalRecorder } from "./record-proposal.ts";
 import { withReserved } from "./reserve-waiting.ts";
 import type { RunningCommands } from "./running-commands.ts";
 import type { SearchMemory } from "./search-memory.ts";
@@ -17,7 +16,6 @@ export interface DisruptionState {
   readonly waiting: WaitingCommands;
   readonly memory: SearchMemory;
   readonly driftBackOff: DriftBackOff;
-  readonly recorder: ProposalRecorder;
   /** Of the searches; the same for a search and the check of its command. */
   readonly seed: number;
 }

@@ -1,5 +1,3 @@
-import type { Clock } from "../../util/clock.ts";
-
 const firstMs = 60_000;
 const maxMs = 60 * 60_000;
 
@@ -8,17 +6,12 @@ const maxMs = 60 * 60_000;
  * nodes drifted first would be chosen for ever and the others never. (03:D-32b)
  */
 export class DriftBackOff {
-  readonly #clock: Clock;
   readonly #pools = new Map<string, { readonly failures: number; readonly untilMs: number }>();
 
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  failed(pool: string): void {
+  failed(pool: string, nowMs: number): void {
     const failures = (this.#pools.get(pool)?.failures ?? 0) + 1;
     const waitMs = Math.min(maxMs, firstMs * 2 ** (failures - 1));
-    this.#pools.set(pool, { failures, untilMs: this.#clock.now() + waitMs });
+    this.#pools.set(pool, { failures, untilMs: nowMs + waitMs });
   }
 
   succeeded(pool: string): void {

@@ -3,9 +3,11 @@ import type { DisruptionCandidate } from "../../core/disruption/candidate.ts";
 import { commandText } from "../../core/disruption/command-text.ts";
 import { disruptionMethods } from "../../core/disruption/methods.ts";
 import type { ReconcileResult } from "../../kube/reconciler.ts";
+import { forEachConcurrent, throwIfAny } from "../../util/concurrent.ts";
 import type { KarpenterContext } from "../karpenter-context.ts";
 import { nodeClaimView } from "../node-claim/claim-lookups.ts";
 import { disruptClaim } from "../node-claim/disrupt-claim.ts";
+import { maxClaimsInFlight } from "../provisioning/create-claims.ts";
 import { recordLaunching, recordTerminating, recordWaitingOnReadiness } from "./disruption-events.ts";
 import type { DriftBackOff } from "./drift-back-off.ts";
 import { claimNameOfCandidate, unmarkCandidates } from "./mark-candidates.ts";
@@ -31,7 +33,9 @@ export async function finishCommand(
 ): Promise<ReconcileResult> {
   const failure = await replacementFailure(running, context);
   if (failure === undefined && running.replacements.every(({ isInitialized }) => isInitialized)) {
-    for (const candidate of running.command.candidates) await deleteCandidate(candidate, running, context);
+    const run = (candidate: DisruptionCandidate): Promise<void> => deleteCandidate(candidate, running, context);
+    const errors = await forEachConcurrent(running.command.candidates, { limit: maxClaimsInFlight, run });
+    throwIfAny(errors, "deleting the claims of a disruption command");
     commands.remove(running.id);
     for (const pool of poolsOf(running)) driftBackOff.succeeded(pool);
     context.log.debug("command succeeded", { command: commandText(running.command, running.id) });
@@ -103,7 +107,7 @@ async function rollBack(
   await unmarkCandidates(candidates, context);
   context.cluster.unmarkForDeletion(...candidates.map(({ providerId }) => providerId));
   commands.remove(id);
-  if (reason === "Drifted") for (const { pool } of candidates) driftBackOff.failed(pool.name);
+  if (reason === "Drifted") for (const { pool } of candidates) driftBackOff.failed(pool.name, context.clock.now());
   const missing = replacements.filter(({ isInitialized }) => !isInitialized).length;
   const { consolidationType: consolidation_type } = disruptionMethods[method];
   const labels = { decision, reason: reasonLabel(reason), consolidation_type };

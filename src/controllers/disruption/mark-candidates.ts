@@ -1,7 +1,10 @@
 import type { DisruptionCandidate } from "../../core/disruption/candidate.ts";
 import { isOfStaticPool } from "../../core/disruption/candidate.ts";
 import type { DisruptionCommand } from "../../core/disruption/command.ts";
+import type { StateNode } from "../../core/round/cluster-snapshot.ts";
+import { forEachConcurrent, throwIfAny } from "../../util/concurrent.ts";
 import type { KarpenterContext } from "../karpenter-context.ts";
+import { maxClaimsInFlight } from "../provisioning/create-claims.ts";
 import { addDisruptedTaint, removeDisruptedTaint } from "./disrupted-taint.ts";
 import { clearDisruptionReason, setDisruptionReason } from "./disruption-reason-condition.ts";
 
@@ -15,21 +18,16 @@ export async function markCandidates(
   { candidates, reason }: DisruptionCommand,
   context: KarpenterContext,
 ): Promise<MarkedCandidates> {
-  const marked: DisruptionCandidate[] = [];
-  const errors: unknown[] = [];
+  const marked = new Set<DisruptionCandidate>();
   const mark = async (candidate: DisruptionCandidate): Promise<void> => {
-    try {
-      await addDisruptedTaint(candidate.name, context);
-      await setDisruptionReason(claimNameOfCandidate(candidate), reason, context);
-      if (isOfStaticPool(candidate))
-        context.cluster.nodePoolState.markPendingDisruption(candidate.pool.name, claimNameOfCandidate(candidate));
-      marked.push(candidate);
-    } catch (error) {
-      errors.push(error);
-    }
+    const claim = claimNameOfCandidate(candidate);
+    await addDisruptedTaint(candidate.name, context);
+    await setDisruptionReason(claim, reason, context);
+    if (isOfStaticPool(candidate)) context.cluster.nodePoolState.markPendingDisruption(candidate.pool.name, claim);
+    marked.add(candidate);
   };
-  await Promise.all(candidates.map(mark));
-  return { marked: candidates.filter((one) => marked.includes(one)), errors };
+  const errors = await forEachConcurrent(candidates, { limit: maxClaimsInFlight, run: mark });
+  return { marked: candidates.filter((one) => marked.has(one)), errors };
 }
 
 /** Makes the nodes usable again. (03:D-79) */
@@ -37,15 +35,17 @@ export async function unmarkCandidates(
   candidates: readonly DisruptionCandidate[],
   context: KarpenterContext,
 ): Promise<void> {
-  await Promise.all(
-    candidates.map(async (candidate) => {
-      const claim = claimNameOfCandidate(candidate);
-      if (isOfStaticPool(candidate) && context.cluster.nodeByClaimName(claim)?.isBeingDeleted === false)
-        context.cluster.nodePoolState.markActive(candidate.pool.name, claim);
-      await removeDisruptedTaint(candidate.name, context);
-      await clearDisruptionReason(claim, context);
-    }),
-  );
+  const run = ({ stateNode }: DisruptionCandidate): Promise<void> => unmarkNode(stateNode, context);
+  throwIfAny(await forEachConcurrent(candidates, { limit: maxClaimsInFlight, run }), "taking back marks of nodes");
+}
+
+/** Takes back the taint and the reason; a claim of a static pool counts as active again. */
+export async function unmarkNode({ name, claim, nodePool = "" }: StateNode, context: KarpenterContext): Promise<void> {
+  const { name: claimName = "" } = claim?.metadata ?? {};
+  const { nodePoolState } = context.cluster;
+  await removeDisruptedTaint(name, context);
+  await clearDisruptionReason(claimName, context);
+  if (nodePoolState.isPendingDisruption(nodePool, claimName)) nodePoolState.markActive(nodePool, claimName);
 }
 
 export function claimNameOfCandidate({ claim }: DisruptionCandidate): string {

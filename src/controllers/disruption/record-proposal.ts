@@ -12,27 +12,30 @@ interface ProposalDetails {
   readonly elapsedMs: number;
 }
 
-/** Events, metrics and log lines about what a method found. (03:D-4, D-26, B-7, §6) */
-export class ProposalRecorder {
-  constructor({ metrics }: KarpenterContext) {
-    for (const consolidation_type of ["multi", "single"] as const)
-      metrics.count("voluntary_disruption_consolidation_timeouts_total", { consolidation_type }, 0);
-  }
+/** Counters that dashboards divide by exist from the start. (03 §6.1) */
+export function initializeTimeouts({ metrics }: KarpenterContext): void {
+  for (const consolidation_type of ["multi", "single"] as const)
+    metrics.count("voluntary_disruption_consolidation_timeouts_total", { consolidation_type }, 0);
+}
 
-  record(proposal: MethodProposal, { snapshot, elapsedMs }: ProposalDetails, context: KarpenterContext): void {
-    const { method, candidates } = proposal;
-    const { reason, consolidationType: consolidation_type } = disruptionMethods[method];
-    const { metrics } = context;
-    const label = reasonLabel(reason);
-    metrics.set("voluntary_disruption_eligible_nodes", { reason: label }, candidates.length);
-    const took = { reason: label, consolidation_type };
-    if (candidates.length > 0)
-      metrics.observe("voluntary_disruption_decision_evaluation_duration_seconds", took, elapsedMs / 1_000);
-    recordBudgets(proposal, context);
-    recordMoves(proposal, context);
-    recordVerdicts(proposal, snapshot, context);
-    recordTimeout(proposal, context);
-  }
+/** Events, metrics and log lines about what a method found. (03:D-4, D-26, B-7, §6) */
+export function recordProposal(
+  proposal: MethodProposal,
+  { snapshot, elapsedMs }: ProposalDetails,
+  context: KarpenterContext,
+): void {
+  const { method, candidates } = proposal;
+  const { reason, consolidationType: consolidation_type } = disruptionMethods[method];
+  const { metrics } = context;
+  const label = reasonLabel(reason);
+  metrics.set("voluntary_disruption_eligible_nodes", { reason: label }, candidates.length);
+  const took = { reason: label, consolidation_type };
+  if (candidates.length > 0)
+    metrics.observe("voluntary_disruption_decision_evaluation_duration_seconds", took, elapsedMs / 1_000);
+  recordBudgets(proposal, context);
+  recordMoves(proposal, context);
+  recordVerdicts(proposal, snapshot, context);
+  recordTimeout(proposal, context);
 }
 
 function recordBudgets({ method, budgets }: MethodProposal, context: KarpenterContext): void {

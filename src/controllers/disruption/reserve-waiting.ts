@@ -1,4 +1,3 @@
-import type { Pod } from "../../api/kubernetes/pod.ts";
 import type { DisruptionCommand } from "../../core/disruption/command.ts";
 import type { DisruptionSnapshot } from "../../core/disruption/snapshot.ts";
 
@@ -10,8 +9,8 @@ import type { DisruptionSnapshot } from "../../core/disruption/snapshot.ts";
 export function withReserved(snapshot: DisruptionSnapshot, waiting: readonly DisruptionCommand[]): DisruptionSnapshot {
   if (waiting.length === 0) return snapshot;
   const reserved = new Set(waiting.flatMap(({ candidates }) => candidates.map(({ providerId }) => providerId)));
-  const onReplacements = new Set<Pod>(waiting.flatMap(({ replacements }) => replacements.flatMap(({ pods }) => pods)));
-  const uids = new Set([...onReplacements].map(({ metadata }) => metadata.uid));
+  const onReplacements = waiting.flatMap(({ replacements }) => replacements.flatMap(({ pods }) => pods));
+  const uids = new Set(onReplacements.map(({ metadata }) => metadata.uid));
   const nodes = snapshot.cluster.nodes.map((stateNode) => {
     if (!reserved.has(stateNode.providerId)) return stateNode;
     const pods = stateNode.pods.filter(({ metadata }) => !uids.has(metadata.uid));

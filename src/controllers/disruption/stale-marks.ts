@@ -1,6 +1,7 @@
 import type { KarpenterContext } from "../karpenter-context.ts";
-import { hasDisruptedTaint, removeDisruptedTaint } from "./disrupted-taint.ts";
-import { clearDisruptionReason, hasDisruptionReason } from "./disruption-reason-condition.ts";
+import { hasDisruptedTaint } from "./disrupted-taint.ts";
+import { hasDisruptionReason } from "./disruption-reason-condition.ts";
+import { unmarkNode } from "./mark-candidates.ts";
 import type { RunningCommands } from "./running-commands.ts";
 
 /**
@@ -8,10 +9,9 @@ import type { RunningCommands } from "./running-commands.ts";
  * a claim, claims without a Node and nodes that are leaving are left alone. (03:D-3)
  */
 export async function removeStaleMarks(commands: RunningCommands, context: KarpenterContext): Promise<void> {
-  const { cluster } = context;
-  for (const { providerId, claim, node, isBeingDeleted } of cluster.nodes()) {
+  for (const stateNode of context.cluster.nodes()) {
+    const { providerId, claim, node, isBeingDeleted } = stateNode;
     if (claim === undefined || node === undefined || isBeingDeleted || commands.has(providerId)) continue;
-    if (hasDisruptedTaint(node)) await removeDisruptedTaint(node.metadata.name ?? "", context);
-    if (hasDisruptionReason(claim)) await clearDisruptionReason(claim.metadata.name ?? "", context);
+    if (hasDisruptedTaint(node) || hasDisruptionReason(claim)) await unmarkNode(stateNode, context);
   }
 }
