@@ -1,4 +1,3 @@
-import { defaultGates, type FeatureGates } from "../controllers/settings.ts";
 import { parseDurationMs } from "../util/duration.ts";
 
 /** How the value of an option is parsed. */
@@ -58,6 +57,19 @@ export const durationParser: OptionParser<number> = {
   isStrict: false,
 };
 
+/** Also below zero, so that the provider says which durations it takes. */
+export const signedDurationParser: OptionParser<number> = { ...durationParser, read: parseDurationMs };
+
+export const decimalParser: OptionParser<number> = {
+  placeholder: "<number>",
+  expected: "a number such as 0.075",
+  read: (given) => {
+    const number = Number(given);
+    return given.trim() !== "" && Number.isFinite(number) ? number : undefined;
+  },
+  isStrict: false,
+};
+
 const goBooleans: Readonly<Record<string, boolean>> = {
   ...Object.fromEntries(["1", "t", "T", "true", "TRUE", "True"].map((word) => [word, true])),
   ...Object.fromEntries(["0", "f", "F", "false", "FALSE", "False"].map((word) => [word, false])),
@@ -85,22 +97,22 @@ export function choiceParser<const T extends string>(values: readonly T[]): Opti
 }
 
 /** `Name=bool,...`: unknown names belong to other versions and are ignored. (03 §6.4) */
-export const featureGatesParser: OptionParser<FeatureGates> = {
-  placeholder: "<gates>",
-  expected: "comma-separated Name=true|false",
-  read: (given) => {
-    const gates: { -readonly [Name in keyof FeatureGates]: boolean } = { ...defaultGates };
-    for (const pair of given.split(",").filter((one) => one.trim() !== "")) {
-      const [, name = "", value = ""] = /^\s*([^=]*?)\s*=(.*)$/s.exec(pair) ?? [];
-      const isOn = parseGoBoolean(value.trim());
-      if (isOn === undefined) return undefined;
-      if (isGateName(name)) gates[name] = isOn;
-    }
-    return gates;
-  },
-  isStrict: true,
-};
-
-function isGateName(name: string): name is keyof FeatureGates {
-  return Object.hasOwn(defaultGates, name);
+export function gatesParser<Gates extends Readonly<Record<keyof Gates, boolean>>>(
+  defaults: Gates,
+): OptionParser<Gates> {
+  return {
+    placeholder: "<gates>",
+    expected: "comma-separated Name=true|false",
+    read: (given) => {
+      const changes: Record<string, boolean> = {};
+      for (const pair of given.split(",").filter((one) => one.trim() !== "")) {
+        const [, name = "", value = ""] = /^\s*([^=]*?)\s*=(.*)$/s.exec(pair) ?? [];
+        const isOn = parseGoBoolean(value.trim());
+        if (isOn === undefined) return undefined;
+        if (Object.hasOwn(defaults, name)) changes[name] = isOn;
+      }
+      return { ...defaults, ...changes };
+    },
+    isStrict: true,
+  };
 }

@@ -1,14 +1,17 @@
 import { defaultGates, defaultSettings, type Settings } from "../controllers/settings.ts";
 import { disruptionModes } from "../core/disruption/snapshot.ts";
+import { defaultAwsSettings } from "../providers/aws/aws-settings.ts";
 import { type LogLevel, logLevels } from "../util/logger.ts";
 import {
   booleanParser,
   choiceParser,
+  decimalParser,
   durationParser,
-  featureGatesParser,
+  gatesParser,
   listParser,
   type OptionParser,
   portParser,
+  signedDurationParser,
   textParser,
   wholeNumberParser,
 } from "./option-parsers.ts";
@@ -44,7 +47,62 @@ const gateText = Object.entries(defaultGates)
 
 const { batchMaxMs, batchIdleMs } = defaultSettings;
 
-/** Upstream's options, then ours. */
+const anyWholeNumber = wholeNumberParser({ min: Number.MIN_SAFE_INTEGER });
+
+/** The settings of the AWS provider, which checks their values itself. (04 §5.1) */
+const awsOptionTable = {
+  clusterName: row("cluster-name", "", textParser, { description: "with aws: name of the EKS cluster" }),
+  clusterEndpoint: row(
+    "cluster-endpoint",
+    "",
+    { ...textParser, placeholder: "<url>" },
+    { description: "with aws: URL of the API server for new nodes (default: EKS is asked)" },
+  ),
+  clusterCaBundle: row(
+    "cluster-ca-bundle",
+    "",
+    { ...textParser, placeholder: "<base64>" },
+    {
+      description: "with aws: certificate authority of the API server for new nodes (default: that of our connection)",
+    },
+  ),
+  isIsolatedVpc: row("isolated-vpc", defaultAwsSettings.isIsolatedVpc, booleanParser, {
+    description:
+      "with aws: the VPC has no way to services without an endpoint: no prices are read, no profiles collected",
+  }),
+  hasEksControlPlane: row("eks-control-plane", defaultAwsSettings.hasEksControlPlane, booleanParser, {
+    description: "with aws: read the Kubernetes version from EKS",
+  }),
+  vmMemoryOverheadPercent: row(
+    "vm-memory-overhead-percent",
+    defaultAwsSettings.vmMemoryOverheadPercent,
+    decimalParser,
+    { description: "with aws: share of memory the hypervisor takes" },
+  ),
+  interruptionQueue: row("interruption-queue", "", textParser, {
+    description: "with aws: name of the SQS queue with interruptions (default: none)",
+  }),
+  reservedEnis: row("reserved-enis", defaultAwsSettings.reservedEnis, anyWholeNumber, {
+    description: "with aws: network interfaces of a node that carry no pods",
+  }),
+  isDryRunDisabled: row("disable-dry-run", defaultAwsSettings.isDryRunDisabled, booleanParser, {
+    description: "with aws: do not check permissions of node classes with dry runs",
+  }),
+  hasZonalShift: row("enable-zonal-shift", defaultAwsSettings.hasZonalShift, booleanParser, {
+    description: "with aws: stay out of zones the cluster is shifted away from",
+  }),
+  amiRefreshMs: row("ami-refresh-interval", defaultAwsSettings.amiRefreshMs, signedDurationParser, {
+    description: "with aws: how long images found are used, 1m or more",
+  }),
+  subnetRefreshMs: row("subnet-refresh-interval", defaultAwsSettings.subnetRefreshMs, signedDurationParser, {
+    description: "with aws: how long subnets found are used, 1m or more",
+  }),
+  awsGates: row("aws-feature-gates", defaultAwsSettings.gates, gatesParser(defaultAwsSettings.gates), {
+    description: "with aws: features to switch on or off (default: NodeClassCEL=false)",
+  }),
+} as const satisfies Readonly<Record<string, OptionRow>>;
+
+/** Upstream's options, then ours, then those of the AWS provider. */
 export const optionTable = {
   service: row("karpenter-service", "", textParser, { description: "accepted for older charts; has no effect" }),
   metricsPort: row("metrics-port", 8080, portParser, { description: "port of metrics and profiles" }),
@@ -105,7 +163,7 @@ export const optionTable = {
   ignoresDra: row("ignore-dra-requests", true, booleanParser, {
     description: "ignore requests for devices (dynamic resource allocation)",
   }),
-  gates: row("feature-gates", defaultGates, featureGatesParser, {
+  gates: row("feature-gates", defaultGates, gatesParser(defaultGates), {
     description: `features to switch on or off, as Name=true|false separated by commas (default: ${gateText})`,
   }),
   schedulerConfig: row("scheduler-config", "", textParser, {
@@ -139,6 +197,7 @@ export const optionTable = {
     { ...textParser, placeholder: "<file>" },
     { description: "with kwok: file with the instance types to use instead of the default ones" },
   ),
+  ...awsOptionTable,
 } as const satisfies Readonly<Record<string, OptionRow>>;
 
 export type OptionName = keyof typeof optionTable;

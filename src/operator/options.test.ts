@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { defaultGates, defaultSettings } from "../controllers/settings.ts";
+import { defaultAwsSettings } from "../providers/aws/aws-settings.ts";
 import { type OperatorOptions, type OptionSources, readOptions } from "./options.ts";
 
 async function options(sources: Partial<OptionSources> = {}): Promise<OperatorOptions> {
@@ -27,6 +28,7 @@ const usual: OperatorOptions = {
   provider: undefined,
   solveBudgetMs: 5_000,
   instanceTypesFile: undefined,
+  aws: defaultAwsSettings,
 };
 
 const set: OperatorOptions = {
@@ -54,6 +56,21 @@ const set: OperatorOptions = {
   provider: "kwok",
   solveBudgetMs: 500,
   instanceTypesFile: "types.json",
+  aws: {
+    clusterName: "prod",
+    clusterEndpoint: "https://eks.example",
+    clusterCaBundle: "Y2E=",
+    isIsolatedVpc: true,
+    hasEksControlPlane: true,
+    vmMemoryOverheadPercent: 0.1,
+    interruptionQueue: "prod-queue",
+    reservedEnis: 1,
+    isDryRunDisabled: true,
+    hasZonalShift: true,
+    amiRefreshMs: 120_000,
+    subnetRefreshMs: 90_000,
+    gates: { NodeClassCEL: true },
+  },
 };
 
 const flags = {
@@ -82,6 +99,19 @@ const flags = {
   "solve-budget": "500ms",
   packing: "plain",
   "instance-types-file-path": "types.json",
+  "cluster-name": "prod",
+  "cluster-endpoint": "https://eks.example",
+  "cluster-ca-bundle": "Y2E=",
+  "isolated-vpc": "true",
+  "eks-control-plane": "true",
+  "vm-memory-overhead-percent": "0.1",
+  "interruption-queue": "prod-queue",
+  "reserved-enis": "1",
+  "disable-dry-run": "true",
+  "enable-zonal-shift": "true",
+  "ami-refresh-interval": "2m",
+  "subnet-refresh-interval": "90s",
+  "aws-feature-gates": "NodeClassCEL=true,Other=true",
 } as const;
 
 const env = Object.fromEntries(
@@ -163,9 +193,22 @@ describe("options", () => {
     expect((await options({ flags: { "log-level": "" } })).logLevel).toBe("info");
   });
 
-  it("settings of other providers are left alone", async () => {
-    const aws = { CLUSTER_NAME: "prod", CLUSTER_ENDPOINT: "https://x", INTERRUPTION_QUEUE: "q", ISOLATED_VPC: "true" };
-    expect(await options({ env: aws })).toEqual(usual);
+  it("04 §5.1 a variable of AWS that cannot be parsed falls back to the default", async () => {
+    const odd = {
+      VM_MEMORY_OVERHEAD_PERCENT: "much",
+      RESERVED_ENIS: "one",
+      AMI_REFRESH_INTERVAL: "1",
+      ISOLATED_VPC: "no",
+    };
+    expect((await options({ env: odd })).aws).toEqual(defaultAwsSettings);
+  });
+
+  it("04 §9.5 gates of AWS from a flag beat those of the environment; a malformed one is fatal", async () => {
+    const env = { AWS_FEATURE_GATES: "NodeClassCEL=true" };
+    expect((await options({ env, flags: { "aws-feature-gates": "NodeClassCEL=false" } })).aws.gates.NodeClassCEL).toBe(
+      false,
+    );
+    expect(await problems({ env: { AWS_FEATURE_GATES: "NodeClassCEL" } })).toHaveLength(1);
   });
 });
 

@@ -1,4 +1,5 @@
 import { defaultSettings, type Settings } from "../controllers/settings.ts";
+import type { AwsSettings } from "../providers/aws/aws-settings.ts";
 import type { LogLevel } from "../util/logger.ts";
 import {
   type OperatorProvider,
@@ -28,6 +29,8 @@ export interface OperatorOptions {
   readonly solveBudgetMs: number;
   /** Undefined: the provider's built-in catalogue. */
   readonly instanceTypesFile: string | undefined;
+  /** Not checked yet: `awsSettingsProblems` does that when the provider is AWS. */
+  readonly aws: AwsSettings;
 }
 
 export type OptionsResult =
@@ -93,6 +96,20 @@ function optionsOf(values: OptionValues, defaultConstraints: Settings["defaultCo
     isWarmedUp: !values.isWarmupDisabled,
     lease: values.isLeaderElectionDisabled ? undefined : { name: values.leaseName, namespace: values.leaseNamespace },
     logLevel: values.logLevel === "" ? "info" : values.logLevel,
-    instanceTypesFile: values.instanceTypesFile === "" ? undefined : values.instanceTypesFile,
+    instanceTypesFile: values.instanceTypesFile || undefined,
+    aws: awsSettingsOf(values),
+  };
+}
+
+function awsSettingsOf(values: OptionValues): AwsSettings {
+  const { clusterName, isIsolatedVpc, hasEksControlPlane, vmMemoryOverheadPercent, reservedEnis } = values;
+  const { isDryRunDisabled, hasZonalShift, amiRefreshMs, subnetRefreshMs } = values;
+  return {
+    ...{ clusterName, isIsolatedVpc, hasEksControlPlane, vmMemoryOverheadPercent, reservedEnis },
+    ...{ isDryRunDisabled, hasZonalShift, amiRefreshMs, subnetRefreshMs },
+    clusterEndpoint: values.clusterEndpoint || undefined,
+    clusterCaBundle: values.clusterCaBundle || undefined,
+    interruptionQueue: values.interruptionQueue || undefined,
+    gates: values.awsGates,
   };
 }
