@@ -7,7 +7,7 @@ import { managedKubeletFields } from "./kubelet-fields.ts";
 type StringMap = Readonly<Record<string, string>>;
 
 /** The fields of `spec.kubelet` that determine what fits on a node or that every family gets. (01 §1.6.4) */
-interface ManagedKubelet {
+export interface ManagedKubelet {
   readonly clusterDNS?: readonly string[];
   /** A string is an expression that is evaluated per instance type. */
   readonly maxPods?: number | string;

@@ -5,6 +5,8 @@ export interface AmiFamilyTraits {
   /** The device that holds the kubelet's data, and its default size. */
   readonly ephemeralDevice?: string;
   readonly ephemeralSize?: string;
+  /** A volume of the image's own, apart from that of the kubelet. */
+  readonly systemVolume?: { readonly deviceName: string; readonly size: string };
   /** Whether pods are limited by the addresses of network interfaces. */
   readonly hasEniLimitedPods: boolean;
   /** Whether memory is reserved for as many pods as interfaces allow, even if fewer may run. */
@@ -33,6 +35,7 @@ export const amiFamilyTraits: Readonly<Record<AmiFamily, AmiFamilyTraits>> = {
   Bottlerocket: {
     ephemeralDevice: "/dev/xvdb",
     ephemeralSize: "20Gi",
+    systemVolume: { deviceName: "/dev/xvda", size: "4Gi" },
     hasEniLimitedPods: true,
     reservesForEniLimitedPods: false,
     honoursPodsPerCore: false,

@@ -10,9 +10,10 @@ import { type InstanceType, offeringZone } from "../../core/instance-type.ts";
 import { karpenterTypes } from "../../kube/resources.ts";
 import { ec2InstanceTypes, isRetired } from "../aws/catalogue.ts";
 import { chooseLaunchOffers } from "../aws/choose-launch-offers.ts";
+import { amiFor } from "../aws/node-class/ami-requirements.ts";
 import { nodeSettingsOf } from "../aws/node-class-settings.ts";
 import type { Region } from "../aws/regions.ts";
-import { amiFor } from "./amis.ts";
+
 import { CurrentInstanceTypes, type OfferingState } from "./current-instance-types.ts";
 import { type LaunchContext, type NodeClassBackend, nodeClassBackend } from "./node-class-backend.ts";
 import { ec2NodeName } from "./vpc.ts";

@@ -15,7 +15,7 @@ export interface TargetPlacementGroup {
 export interface LaunchTemplateRequest {
   /** With its status. */
   readonly nodeClass: Ec2NodeClass;
-  readonly claim: NodeClaim;
+  readonly claim: Pick<NodeClaim, "metadata" | "spec">;
   /** With only the offerings to launch from: of a reserved launch, those of its reservations. */
   readonly instanceTypes: readonly InstanceType[];
   readonly capacityType: CapacityType;
@@ -35,4 +35,8 @@ export interface LaunchTemplateSpec {
   readonly instanceTypes: readonly InstanceType[];
   /** The reservation it launches into. */
   readonly reservationId?: string | undefined;
+  /** Before it is encoded: EC2 accepts 16384. (04 §1.9) */
+  readonly userDataBytes: number;
+  /** What of the user's data is not used. */
+  readonly warnings: readonly string[];
 }
