@@ -3,12 +3,14 @@
 set -euo pipefail
 
 # command:package; the command tells whether the package is needed. An old Go will do: setup-go.sh starts from it.
-needs=(git:git openssl:openssl go:golang-go ip:iproute2 unshare:util-linux)
+needs=(git:git openssl:openssl go:golang-go ip:iproute2 unshare:util-linux python3:python3)
 
 missing=()
 for need in "${needs[@]}"; do
   command -v "${need%%:*}" >/dev/null || missing+=("${need##*:}")
 done
+# Debian keeps what makes virtual environments in a package of its own.
+python3 -c 'import ensurepip' 2>/dev/null || missing+=(python3-venv)
 # Without root certificates neither git nor Go can reach anything.
 [ -d /etc/ssl/certs ] && [ -n "$(ls -A /etc/ssl/certs)" ] || missing+=(ca-certificates)
 

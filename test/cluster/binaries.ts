@@ -8,8 +8,13 @@ export type Binaries =
   | { readonly kind: "missing"; readonly because: string };
 
 /** The folder of the control plane's programs, built first when they are not in the cache; progress goes to stderr. */
-export async function clusterBinaries(): Promise<Binaries> {
-  const { path, complaints } = await built("setup-cluster.sh");
+export function clusterBinaries(): Promise<Binaries> {
+  return builtPath("setup-cluster.sh");
+}
+
+/** The path that a script of `scripts` prints last. */
+export async function builtPath(script: string): Promise<Binaries> {
+  const { path, complaints } = await built(script);
   return path === undefined ? { kind: "missing", because: complaints } : { kind: "found", dir: path };
 }
 

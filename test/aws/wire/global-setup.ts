@@ -1,0 +1,23 @@
+import type { TestProject } from "vitest/node";
+import { motoImages } from "./images.ts";
+import { motoPython, startMoto } from "./moto.ts";
+import type {} from "./shared.ts"; // what `provide` may hand out
+
+/** Starts one moto for all test files of the run; without Python the tier is skipped, or fails in CI. */
+export async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
+  const python = await motoPython();
+  if (python.kind === "missing") {
+    skipOrFail(python.because);
+    project.provide("moto", python);
+    return undefined;
+  }
+  const { url, stop } = await startMoto(python.dir, motoImages);
+  project.provide("moto", { kind: "running", url });
+  return stop;
+}
+
+function skipOrFail(because: string): void {
+  const message = `the tests of AWS need moto, which scripts/setup-aws.sh installs:\n${because}`;
+  if (process.env["REQUIRE_ALL"] === "1") throw new Error(message);
+  process.stderr.write(`\nSKIPPING ALL TESTS OF AWS: ${message}\n\n`);
+}

@@ -1,0 +1,163 @@
+import { once } from "node:events";
+import { Agent, createServer, request, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { type AwsRequest, readAwsRequest } from "./aws-request.ts";
+import { ec2Refusal, xmlOf } from "./ec2-xml.ts";
+import { instanceStatusAnswer, placementGroupsAnswer, reservationsAnswer } from "./shim-ec2-tables.ts";
+import { fleetAnswer } from "./shim-fleet.ts";
+import { productsAnswer, spotPricesAnswer } from "./shim-prices.ts";
+import { type ShimFault, ShimTables } from "./shim-tables.ts";
+
+export interface ShimAnswer {
+  readonly status: number;
+  readonly body: string;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+/** Sends a request on to moto; changed parts replace those of the request. */
+export type Forward = (change?: { readonly body?: string }) => Promise<ShimAnswer>;
+
+/** Answers a request itself, or nothing: then moto does. */
+type Intercept = (
+  call: AwsRequest,
+  tables: ShimTables,
+  forward: Forward,
+) => Promise<ShimAnswer | undefined> | ShimAnswer | undefined;
+
+/** What moto lacks or does not let us set. (04 §7.3) */
+const intercepts: Readonly<Record<string, Intercept>> = {
+  "ssm:GetParameter": parameterAnswer,
+  "pricing:GetProducts": productsAnswer,
+  "ec2:DescribeSpotPriceHistory": spotPricesAnswer,
+  "ec2:DescribeCapacityReservations": reservationsAnswer,
+  "ec2:DescribePlacementGroups": placementGroupsAnswer,
+  "ec2:DescribeInstanceStatus": instanceStatusAnswer,
+  "ec2:DescribeInstanceTypes": rememberedAnswer,
+  "ec2:DescribeInstanceTypeOfferings": rememberedAnswer,
+  "ec2:CreateFleet": fleetAnswer,
+};
+
+/** One call that went through, for tests to look at. */
+export interface ShimCall extends AwsRequest {
+  readonly status: number;
+  readonly answer: string;
+}
+
+export interface Shim {
+  readonly url: string;
+  readonly tables: ShimTables;
+  readonly calls: ShimCall[];
+  close(): Promise<void>;
+}
+
+/** A proxy before moto that answers what moto cannot, and fails when told to. It does no signatures. (04 §7.3) */
+export async function startShim(motoUrl: string): Promise<Shim> {
+  const tables = new ShimTables();
+  const calls: ShimCall[] = [];
+  const agent = new Agent({ keepAlive: true, maxSockets: 20 });
+  const server = createServer(async (incoming, outgoing) => {
+    const call = await readAwsRequest(incoming);
+    const answer = await answerTo(call, {
+      tables,
+      forward: (change) => forwardTo(motoUrl, call, { agent, ...change }),
+    });
+    if (answer === "hang-up") {
+      calls.push({ ...call, status: 0, answer: "" });
+      incoming.socket.destroy();
+      return;
+    }
+    calls.push({ ...call, status: answer.status, answer: answer.body });
+    send(outgoing, answer);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    tables,
+    calls,
+    close: async () => {
+      server.closeAllConnections();
+      server.close();
+      agent.destroy();
+      await once(server, "close");
+    },
+  };
+}
+
+async function answerTo(
+  call: AwsRequest,
+  { tables, forward }: { readonly tables: ShimTables; readonly forward: Forward },
+): Promise<ShimAnswer | "hang-up"> {
+  const fault = tables.takeFault(call);
+  if (fault?.delayMs !== undefined) await new Promise((resolve) => setTimeout(resolve, fault.delayMs));
+  if (fault?.code !== undefined && fault.isApplied !== true) return refusal(call, fault);
+  const answer = (await intercepts[`${call.service}:${call.action}`]?.(call, tables, forward)) ?? (await forward());
+  if (fault?.code !== undefined) return refusal(call, fault);
+  return fault?.isAnswerLost === true ? "hang-up" : answer;
+}
+
+/** An error as the protocol of the service has it. */
+function refusal(
+  { service }: AwsRequest,
+  { code = "", message = "refused by the shim", status = 400 }: ShimFault,
+): ShimAnswer {
+  if (service === "ec2") return { status, body: ec2Refusal(code, message) };
+  if (service === "iam") {
+    const error = xmlOf({ Error: { Type: "Sender", Code: code, Message: message } });
+    return {
+      status,
+      body: `<ErrorResponse xmlns="https://iam.amazonaws.com/doc/2010-05-08/">${error}</ErrorResponse>`,
+    };
+  }
+  return {
+    status,
+    body: JSON.stringify({ __type: code, message }),
+    headers: { "content-type": "application/x-amz-json-1.1", "x-amzn-errortype": code },
+  };
+}
+
+/** Parameters under /aws/service, which moto does not let us write. */
+function parameterAnswer({ params }: AwsRequest, { parameters }: ShimTables): ShimAnswer | undefined {
+  const name = String(params["Name"]);
+  const value = parameters.get(name);
+  if (value === undefined) return undefined;
+  const body = JSON.stringify({ Parameter: { Name: name, Type: "String", Value: value, Version: 1 } });
+  return { status: 200, body, headers: { "content-type": "application/x-amz-json-1.1" } };
+}
+
+/** Answers that never change and take moto seconds each time. */
+async function rememberedAnswer(call: AwsRequest, { remembered }: ShimTables, forward: Forward): Promise<ShimAnswer> {
+  const key = `${call.region} ${call.body}`;
+  const known = remembered.get(key) ?? forward();
+  remembered.set(key, known);
+  return known;
+}
+
+function forwardTo(
+  motoUrl: string,
+  call: AwsRequest,
+  { agent, body = call.body }: { readonly agent: Agent; readonly body?: string },
+): Promise<ShimAnswer> {
+  const headers = { ...call.headers, "content-length": String(Buffer.byteLength(body)) };
+  return new Promise((resolve, reject) => {
+    const outgoing = request(`${motoUrl}${call.path}`, { method: call.method, headers, agent }, (incoming) => {
+      const chunks: Buffer[] = [];
+      incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
+      incoming.on("end", () =>
+        resolve({
+          status: incoming.statusCode ?? 500,
+          body: Buffer.concat(chunks).toString("utf8"),
+          headers: { "content-type": incoming.headers["content-type"] ?? "text/xml" },
+        }),
+      );
+    });
+    outgoing.on("error", reject);
+    outgoing.end(body);
+  });
+}
+
+function send(outgoing: ServerResponse, { status, body, headers = {} }: ShimAnswer): void {
+  outgoing.writeHead(status, { "content-type": "text/xml", ...headers });
+  outgoing.end(body);
+}
