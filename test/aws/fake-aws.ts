@@ -79,6 +79,7 @@ export class FakeAws {
   readonly #latencyMs: number;
   readonly #failures = new Map<string, (Error | (() => Error | undefined))[]>();
   readonly #terminatedAt = new Map<string, number>();
+  readonly #hiddenUntil = new Map<string, number>();
   #ids = 0;
 
   constructor({ clock, region = "us-west-2", types, latencyMs = 0 }: FakeAwsOptions) {
@@ -97,8 +98,7 @@ export class FakeAws {
       pricing: { getProducts: (input) => this.call("pricing", "GetProducts", input, () => this.products) },
       sqs: {
         getQueueUrl: (name) => this.call("sqs", "GetQueueUrl", { name }, () => this.#queueUrl(name)),
-        receiveMessages: (url) =>
-          this.call("sqs", "ReceiveMessage", { url }, () => (this.queues.get(queueNameOf(url)) ?? []).slice(0, 10)),
+        receiveMessages: (url) => this.call("sqs", "ReceiveMessage", { url }, () => this.#receive(queueNameOf(url))),
         deleteMessage: (url, receiptHandle) =>
           this.call("sqs", "DeleteMessage", { url, receiptHandle }, () => {
             const kept = (this.queues.get(queueNameOf(url)) ?? []).filter((one) => one.ReceiptHandle !== receiptHandle);
@@ -193,6 +193,16 @@ export class FakeAws {
       });
     }
     return cluster;
+  }
+
+  /** Ten at most; what was received is hidden for 20 s. */
+  #receive(queue: string): Message[] {
+    const visible = (this.queues.get(queue) ?? []).filter(
+      ({ ReceiptHandle = "" }) => this.now() >= (this.#hiddenUntil.get(ReceiptHandle) ?? 0),
+    );
+    const received = visible.slice(0, 10);
+    for (const { ReceiptHandle = "" } of received) this.#hiddenUntil.set(ReceiptHandle, this.now() + 20_000);
+    return received;
   }
 
   #queueUrl(name: string): string {

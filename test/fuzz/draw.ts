@@ -1,7 +1,7 @@
 import type { KubeObject } from "../../src/api/object.ts";
 import { kubeletHealths } from "../../src/cloud/instance-source.ts";
 import { defaultGates } from "../../src/controllers/settings.ts";
-import { interruptionKinds } from "../../src/providers/sim/interruption-queue.ts";
+import { interruptionKinds } from "../../src/providers/aws/interruption/interruption-kinds.ts";
 import type { OfferingPattern } from "../../src/providers/sim/offering-supply.ts";
 import { Random } from "../../src/util/random.ts";
 import { drawDeliveryDelays } from "../world/faults/delivery-delays.ts";

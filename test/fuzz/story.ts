@@ -1,8 +1,8 @@
 import type { KubeObject } from "../../src/api/object.ts";
 import type { KubeletHealth } from "../../src/cloud/instance-source.ts";
 import type { FeatureGates } from "../../src/controllers/settings.ts";
+import type { InterruptionKind } from "../../src/providers/aws/interruption/interruption-kinds.ts";
 import type { CloudFaultRates } from "../../src/providers/sim/cloud-faults.ts";
-import type { InterruptionKind } from "../../src/providers/sim/interruption-queue.ts";
 import type { OfferingPattern } from "../../src/providers/sim/offering-supply.ts";
 import type { ClientFaultRates } from "../world/faults/fault-plan.ts";
 

@@ -91,6 +91,9 @@ export const specMetrics: ReadonlyMap<string, SpecMetric> = new Map([
   ...rows("counter", "zone zone_id capacity_type reason", "cloudprovider_instance_launch_failures_total"),
   ...rows("counter", "zone zone_id", "cloudprovider_instance_termination_failures_total"),
   ...rows("histogram", "batcher", "cloudprovider_batcher_batch_size", "cloudprovider_batcher_batch_time_seconds"),
+  ...rows("gauge", "nodeclass", "ec2nodeclasses_userdata_bytes"),
+  ...rows("counter", "service operation code", "aws_requests_total"),
+  ...rows("histogram", "service operation", "aws_request_duration_seconds"),
   ...["nodeclaim", "nodepool", "node", "kwoknodeclass", "ec2nodeclass", "capacitybuffer"].flatMap((kind) =>
     conditions(`operator_${kind}_`, extras[kind] ?? ""),
   ),
@@ -106,16 +109,6 @@ export const specMetrics: ReadonlyMap<string, SpecMetric> = new Map([
   ...rows("histogram", "verb group version kind subresource", "client_go_request_duration_seconds"),
   ...rows("gauge", "name", "leader_election_master_status"),
 ]);
-
-/** Rows of things that are not built yet. */
-export const stillToCome: readonly string[] = [
-  // The AWS provider.
-  "interruption_instance_status_unhealthy_total",
-  "cloudprovider_instance_launch_failures_total",
-  "cloudprovider_instance_termination_failures_total",
-  "cloudprovider_batcher_batch_size",
-  "cloudprovider_batcher_batch_time_seconds",
-];
 
 function conditions(prefix: string, extra: string): readonly (readonly [string, SpecMetric])[] {
   const object = `namespace name ${extra}`;

@@ -6,7 +6,7 @@ import { annotations, finalizers, labels } from "../../src/api/labels.ts";
 import type { KubeObject } from "../../src/api/object.ts";
 import { offeringReservationId } from "../../src/core/instance-type.ts";
 import { builtInTypes, karpenterTypes } from "../../src/kube/resources.ts";
-import type { InterruptionKind } from "../../src/providers/sim/interruption-queue.ts";
+import type { InterruptionKind } from "../../src/providers/aws/interruption/interruption-kinds.ts";
 import { instanceType } from "../builders/instance-type.ts";
 import { ec2NodeClass, kwokNodeClass } from "../builders/node-class.ts";
 import { type LogLine, recordingLog } from "../world/recording-log.ts";

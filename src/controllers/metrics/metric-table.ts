@@ -181,6 +181,10 @@ export const metricTable = {
     [],
     "From when an interruption message was sent until it was handled.",
   ),
+  interruption_instance_status_unhealthy_total: counterRow(
+    ["category"],
+    "Instances found unhealthy, once until they recover, by what is unhealthy.",
+  ),
   cloudprovider_instance_type_offering_available: gaugeRow(offeringLabels, "Whether an offering is available."),
   cloudprovider_instance_type_offering_price_estimate: gaugeRow(
     offeringLabels,
@@ -188,6 +192,20 @@ export const metricTable = {
   ),
   cloudprovider_instance_type_cpu_cores: gaugeRow(["instance_type"], "CPU cores of an instance type."),
   cloudprovider_instance_type_memory_bytes: gaugeRow(["instance_type"], "Memory of an instance type."),
+  cloudprovider_instance_launch_failures_total: counterRow(
+    ["zone", "zone_id", "capacity_type", "reason"],
+    "Launches that failed, by where and why.",
+  ),
+  cloudprovider_instance_termination_failures_total: counterRow(["zone", "zone_id"], "Terminations that failed."),
+  cloudprovider_batcher_batch_time_seconds: histogramRow(["batcher"], "How long requests were collected."),
+  cloudprovider_batcher_batch_size: histogramRow(
+    ["batcher"],
+    "Requests that were sent as one.",
+    [1, 2, 4, 5, 10, 15, 20, 25, 30, 40, 50, 75, 100, 125, 150, 175, 200, 250, 300, 400, 500, 750, 1_000],
+  ),
+  ec2nodeclasses_userdata_bytes: gaugeRow(["nodeclass"], "Size of the user data of a node class, at most 16384."),
+  aws_requests_total: counterRow(["service", "operation", "code"], "Calls to AWS, by their error; OK without."),
+  aws_request_duration_seconds: histogramRow(["service", "operation"], "How long calls to AWS took.", defaultBuckets),
 } as const satisfies Readonly<Record<string, MetricRow>>;
 
 export type MetricName = keyof typeof metricTable;

@@ -1,16 +1,4 @@
-/** What a cloud announces about an instance. (03:I-3, 04 §4.2) */
-export const interruptionKinds = [
-  "spot_interrupted",
-  "rebalance_recommendation",
-  "scheduled_change",
-  "event_status",
-  "instance_status",
-  "system_status",
-  "instance_stopped",
-  "instance_terminated",
-  "capacity_reservation_interrupted",
-] as const;
-export type InterruptionKind = (typeof interruptionKinds)[number];
+import type { InterruptionKind } from "../aws/interruption/interruption-kinds.ts";
 
 export interface InterruptionMessage {
   readonly id: string;

@@ -3,6 +3,7 @@ import type { InstanceSource, KubeletHealth, SimulatedInstance } from "../../clo
 import type { OfferingKey } from "../../cloud/offering-key.ts";
 import type { Clock, Timer } from "../../util/clock.ts";
 import type { Random } from "../../util/random.ts";
+import type { InterruptionKind } from "../aws/interruption/interruption-kinds.ts";
 import { kwokScheme } from "../kwok/kwok-nodes.ts";
 import {
   type CloudCall,
@@ -13,7 +14,7 @@ import {
 } from "./cloud-faults.ts";
 import type { FleetOverride, FleetRequest, FleetResult, InstanceRecord, InstanceTemplate } from "./fleet-request.ts";
 import { InstanceRecords } from "./instance-records.ts";
-import { type InterruptionKind, InterruptionQueue } from "./interruption-queue.ts";
+import { InterruptionQueue } from "./interruption-queue.ts";
 import { type OfferingPattern, OfferingSupply } from "./offering-supply.ts";
 import { defaultSimulationSettings, type MsRange, type SimulationSettings } from "./simulation-settings.ts";
 

@@ -16,6 +16,7 @@ import type { KubeClient } from "../../kube/client.ts";
 import type { Clock } from "../../util/clock.ts";
 import { type Logger, silentLogger } from "../../util/logger.ts";
 import type { Random } from "../../util/random.ts";
+import type { AwsMetrics } from "../aws/aws-metrics.ts";
 import { ec2InstanceTypeInfos } from "../aws/instance-type-info.ts";
 import { defaultRegion, findRegion } from "../aws/regions.ts";
 import { awsRepairPolicies } from "../aws/repair-policies.ts";
@@ -25,7 +26,7 @@ import { kwokNodeClassController } from "../kwok/kwok-node-class-controller.ts";
 import type { KwokCapacityOptions } from "../kwok/launch.ts";
 import { kwokRepairPolicies } from "../kwok/repair-policies.ts";
 import { ec2NodeClassController } from "./controllers/ec2-node-class-controller.ts";
-import { type InterruptionMetrics, interruptionController } from "./controllers/interruption-controller.ts";
+import { interruptionController } from "./controllers/interruption-controller.ts";
 import { ec2Backend } from "./ec2-backend.ts";
 import type { FleetOverride, InstanceRecord } from "./fleet-request.ts";
 import { kwokBackend } from "./kwok-backend.ts";
@@ -42,7 +43,7 @@ export interface SimulatedProviderOptions extends KwokCapacityOptions {
   /** The types of KWOKNodeClasses; by default the 144 KWOK types. */
   readonly kwokTypes?: readonly InstanceType[] | undefined;
   /** Interruption metrics. */
-  readonly metrics?: InterruptionMetrics | undefined;
+  readonly metrics?: Pick<AwsMetrics, "count" | "observe"> | undefined;
   /** Silent by default. */
   readonly log?: Logger | undefined;
 }
