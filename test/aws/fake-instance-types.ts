@@ -1,11 +1,11 @@
 import type { InstanceTypeInfo, InstanceTypeOffering } from "@aws-sdk/client-ec2";
-import { type Ec2InstanceTypeInfo, ec2InstanceTypeInfos } from "../../src/providers/aws/instance-type-info.ts";
+import { type EmbeddedInstanceTypeInfo, ec2InstanceTypeInfos } from "../../src/providers/aws/instance-type-info.ts";
 import { findRegion } from "../../src/providers/aws/regions.ts";
 
 /** The embedded types as DescribeInstanceTypes would describe them. */
 export function describedInstanceTypes(wanted?: (name: string) => boolean): InstanceTypeInfo[] {
   return ec2InstanceTypeInfos()
-    .filter(({ name, family }) => family.retired !== true && (wanted?.(name) ?? true))
+    .filter(({ name, isRetired }) => !isRetired && (wanted?.(name) ?? true))
     .map(describedType);
 }
 
@@ -16,7 +16,7 @@ export function describedOfferings(regionName: string, wanted?: (name: string) =
   if ("problem" in found) throw new Error(found.problem.message);
   const { zones, column } = found.region;
   return known
-    .filter(({ name, family }) => family.retired !== true && (wanted?.(name) ?? true))
+    .filter(({ name, isRetired }) => !isRetired && (wanted?.(name) ?? true))
     .flatMap(({ name, zoneDigits }) =>
       zones
         .filter(({ digit }) => zoneDigits[column].includes(digit))
@@ -28,17 +28,16 @@ export function describedOfferings(regionName: string, wanted?: (name: string) =
     );
 }
 
-function describedType(info: Ec2InstanceTypeInfo): InstanceTypeInfo {
-  const { family, accelerators } = info;
+function describedType(info: EmbeddedInstanceTypeInfo): InstanceTypeInfo {
   return {
     InstanceType: info.name as never,
     BareMetal: info.isMetal,
-    ...(!info.isMetal && { Hypervisor: family.hv as never }),
+    ...(!info.isMetal && { Hypervisor: info.hypervisor as never }),
     SupportedUsageClasses: ["on-demand", "spot"],
     ProcessorInfo: {
-      SupportedArchitectures: [family.arch === "arm64" ? "arm64" : "x86_64"],
-      SustainedClockSpeedInGhz: family.mhz / 1000,
-      Manufacturer: manufacturers[family.mfr] ?? family.mfr,
+      SupportedArchitectures: [info.arch === "arm64" ? "arm64" : "x86_64"],
+      SustainedClockSpeedInGhz: (info.clockMhz ?? 0) / 1000,
+      Manufacturer: manufacturers[info.cpuManufacturer ?? ""] ?? info.cpuManufacturer,
     },
     VCpuInfo: { DefaultVCpus: info.vcpu },
     MemoryInfo: { SizeInMiB: info.memoryMiB },
@@ -49,43 +48,44 @@ function describedType(info: Ec2InstanceTypeInfo): InstanceTypeInfo {
     ...(info.nvmeGB > 0 && { InstanceStorageInfo: { NvmeSupport: "required", TotalSizeInGB: info.nvmeGB } }),
     NetworkInfo: {
       DefaultNetworkCardIndex: 0,
-      MaximumNetworkCards: info.networkCards,
-      NetworkCards: Array.from({ length: info.networkCards }, (_, index) => ({
+      MaximumNetworkCards: info.networkCards.length,
+      NetworkCards: info.networkCards.map((_, index) => ({
         NetworkCardIndex: index,
         MaximumNetworkInterfaces: info.enis,
       })),
       Ipv4AddressesPerInterface: info.ipv4PerEni,
       EnaSupport: "required",
-      EncryptionInTransitSupported: family.eit === true,
+      EncryptionInTransitSupported: info.encryptsInTransit,
       ...(info.efas > 0 && { EfaSupported: true, EfaInfo: { MaximumEfaInterfaces: info.efas } }),
     },
-    ...(family.gpu &&
-      accelerators > 0 && {
-        GpuInfo: {
-          Gpus: [
-            {
-              Name: family.gpu.name.toUpperCase(),
-              Manufacturer: manufacturers[family.gpu.mfr] ?? family.gpu.mfr,
-              Count: accelerators,
-              MemoryInfo: { SizeInMiB: family.gpu.memMiB },
-            },
-          ],
-        },
-      }),
-    ...(family.neuron &&
-      accelerators > 0 && {
-        NeuronInfo: {
-          NeuronDevices: [
-            { Name: family.neuron.name, Count: accelerators, CoreInfo: { Count: family.neuron.coresPerDevice } },
-          ],
-        },
-      }),
-    ...(family.accel &&
-      accelerators > 0 && {
-        InferenceAcceleratorInfo: {
-          Accelerators: [{ Name: family.accel.name, Manufacturer: family.accel.mfr, Count: accelerators }],
-        },
-      }),
+    ...(info.gpus.length > 0 && {
+      GpuInfo: {
+        Gpus: info.gpus.map(({ name, manufacturer, count, memoryMiB }) => ({
+          Name: name.toUpperCase(),
+          Manufacturer: manufacturers[manufacturer] ?? manufacturer,
+          Count: count,
+          MemoryInfo: { SizeInMiB: memoryMiB },
+        })),
+      },
+    }),
+    ...(info.neuronDevices.length > 0 && {
+      NeuronInfo: {
+        NeuronDevices: info.neuronDevices.map(({ name, count, coresPerDevice }) => ({
+          Name: name,
+          Count: count,
+          CoreInfo: { Count: coresPerDevice },
+        })),
+      },
+    }),
+    ...(info.inferenceAccelerators.length > 0 && {
+      InferenceAcceleratorInfo: {
+        Accelerators: info.inferenceAccelerators.map(({ name, manufacturer, count }) => ({
+          Name: name,
+          Manufacturer: manufacturers[manufacturer] ?? manufacturer,
+          Count: count,
+        })),
+      },
+    }),
     PlacementGroupInfo: { SupportedStrategies: ["cluster", "partition", "spread"] },
     NitroEnclavesSupport: "supported",
   };

@@ -28,10 +28,10 @@ export function ec2Capacity(typeInfo: Ec2InstanceTypeInfo, settings: NodeSetting
 
 /** Arm types lose 64 MiB first. The order of operations decides the last bit. (04 §2.3) */
 function memoryMiB(
-  { family, memoryMiB: advertised }: Ec2InstanceTypeInfo,
+  { arch, memoryMiB: advertised }: Ec2InstanceTypeInfo,
   { vmMemoryOverheadPercent }: NodeSettings,
 ): number {
-  const size = family.arch === "arm64" ? advertised - 64 : advertised;
+  const size = arch === "arm64" ? advertised - 64 : advertised;
   return size - Math.ceil((size * mebibyte * vmMemoryOverheadPercent) / 1024 / 1024);
 }
 
@@ -56,8 +56,11 @@ export function eniLimitedPods(
 }
 
 /** Local disks in one array, else the volume that holds the kubelet's data. (04 §2.3) */
-function ephemeralStorage({ nvmeGB }: Ec2InstanceTypeInfo, { amiFamily, ...settings }: NodeSettings): Quantity {
-  if (settings.instanceStorePolicy === "RAID0" && nvmeGB > 0) return Quantity.parse(`${nvmeGB}G`);
+function ephemeralStorage(
+  { instanceStoreGB }: Ec2InstanceTypeInfo,
+  { amiFamily, ...settings }: NodeSettings,
+): Quantity {
+  if (settings.instanceStorePolicy === "RAID0" && instanceStoreGB > 0) return Quantity.parse(`${instanceStoreGB}G`);
   const traits = amiFamilyTraits[amiFamily];
   const devices = settings.blockDeviceMappings;
   const root = devices.find(({ rootVolume }) => rootVolume === true);
@@ -68,19 +71,24 @@ function ephemeralStorage({ nvmeGB }: Ec2InstanceTypeInfo, { amiFamily, ...setti
 }
 
 function devices(typeInfo: Ec2InstanceTypeInfo, settings: NodeSettings): Resources {
-  const { family, accelerators } = typeInfo;
-  const gpu = family.gpu === undefined ? undefined : gpuResources[family.gpu.mfr];
-  const counts: readonly (readonly [string | undefined, number])[] = [
-    [gpu, accelerators],
-    [resources.neuron, family.neuron === undefined ? 0 : accelerators],
-    [resources.neuronCore, accelerators * (family.neuron?.coresPerDevice ?? 0)],
+  const { gpus, neuronDevices } = typeInfo;
+  const [firstNeuron] = neuronDevices;
+  const counts: readonly (readonly [string, number])[] = [
+    ...Object.entries(gpuResources).map(([manufacturer, name]) => {
+      const own = gpus.filter((gpu) => gpu.manufacturer === manufacturer);
+      return [name, sumOfCounts(own)] as const;
+    }),
+    [resources.neuron, sumOfCounts(neuronDevices)],
+    [resources.neuronCore, firstNeuron === undefined ? 0 : firstNeuron.count * firstNeuron.coresPerDevice],
     [resources.efa, efas(typeInfo, settings)],
     [resources.podEni, typeInfo.branchEnis],
     [resources.privateIpv4, isWindows(settings) ? typeInfo.ipv4PerEni - 1 : 0],
   ];
-  return Object.fromEntries(
-    counts.flatMap(([name, count]) => (name === undefined || count <= 0 ? [] : [[name, Quantity.of(count)]])),
-  );
+  return Object.fromEntries(counts.flatMap(([name, count]) => (count <= 0 ? [] : [[name, Quantity.of(count)]])));
+}
+
+function sumOfCounts(devices: readonly { readonly count: number }[]): number {
+  return devices.reduce((sum, { count }) => sum + count, 0);
 }
 
 /** As many as the node class configures, by default the maximum. (04 §2.3) */

@@ -238,8 +238,8 @@ describe("04 §2.6, §8 prices", () => {
   });
 
   it("the default fraction is the median of those recorded", () => {
-    const families = new Map(ec2InstanceTypeInfos().map(({ familyName, family }) => [familyName, family]));
-    const fractions = [...families.values()].flatMap(({ spot = {} }) => Object.values(spot)).sort((a, b) => a - b);
+    const families = new Map(ec2InstanceTypeInfos().map((one) => [one.familyName, one.spotFractions]));
+    const fractions = [...families.values()].flatMap((spot = {}) => Object.values(spot)).sort((a, b) => a - b);
     expect(fractions[Math.floor(fractions.length / 2)]).toBe(defaultSpotFraction);
   });
 });

@@ -1,14 +1,11 @@
 import type { Problem } from "../../api/problem.ts";
 import type { InstanceType } from "../../core/instance-type.ts";
-import { ec2Capacity } from "./capacity.ts";
+import { buildInstanceTypes } from "./build-instance-types.ts";
 import { familyRows } from "./families-data.ts";
-import { type Ec2InstanceTypeInfo, ec2InstanceTypeInfos } from "./instance-type-info.ts";
+import { type Ec2InstanceTypeInfo, type EmbeddedInstanceTypeInfo, ec2InstanceTypeInfos } from "./instance-type-info.ts";
 import { defaultNodeSettings, type NodeSettings } from "./node-settings.ts";
-import { ec2Offerings, offeringTemplates } from "./offerings.ts";
-import { ec2Overhead } from "./overhead.ts";
 import { embeddedPrices, type Prices } from "./prices.ts";
 import { defaultRegion, findRegion, type Region, type Zone } from "./regions.ts";
-import { RequirementInterner, typeRequirements } from "./type-requirements.ts";
 
 /** All options have defaults. */
 export interface Ec2CatalogueOptions extends Partial<NodeSettings> {
@@ -35,8 +32,18 @@ export function ec2InstanceTypes(options: Ec2CatalogueOptions = {}): Ec2Catalogu
   if (problem !== undefined) return { problem };
 
   const { family = () => true, includeRetired = false } = options;
-  const wanted = known.filter((one) => family(one.familyName) && (includeRetired || one.family.retired !== true));
-  return { types: buildInstanceTypes(wanted, region, options) };
+  const wanted = known.filter((one) => family(one.familyName) && (includeRetired || !one.isRetired));
+  const usable = region.zones.filter(({ name }) => options.zones?.includes(name) ?? true);
+  return {
+    types: buildInstanceTypes(wanted, {
+      region: region.name,
+      zones: region.zones,
+      usableZones: usable,
+      isOffered: embeddedOffers(wanted, region),
+      settings: { ...defaultNodeSettings, ...options },
+      prices: options.prices ?? embeddedPrices(region),
+    }),
+  };
 }
 
 /** Whether the type is in the catalogue but no longer offered by EC2. */
@@ -45,32 +52,18 @@ export function isRetired(instanceType: string): boolean {
   return Object.hasOwn(familyRows, family) && familyRows[family]?.retired === true;
 }
 
-function buildInstanceTypes(
-  wanted: readonly Ec2InstanceTypeInfo[],
-  region: Region,
-  options: Ec2CatalogueOptions,
-): readonly InstanceType[] {
-  const settings: NodeSettings = { ...defaultNodeSettings, ...options };
-  const prices = options.prices ?? embeddedPrices(region);
-  const interner = new RequirementInterner();
-  const usable = region.zones.filter(({ name }) => options.zones?.includes(name) ?? true);
-  const templates = offeringTemplates(region.zones, { usable: new Set(usable), interner });
-  return wanted.map((typeInfo) => {
-    const zones = usable.filter((zone) => isOffered(typeInfo, region, zone));
-    const all = ec2Capacity(typeInfo, settings);
-    return {
-      name: typeInfo.name,
-      requirements: typeRequirements(typeInfo, { region, settings, zones, interner }),
-      offerings: ec2Offerings(typeInfo, { templates, zones, settings, prices }),
-      capacity: all,
-      overhead: ec2Overhead(typeInfo, settings, all),
-    };
-  });
-}
-
 /** Retired types have no zones left; where they are included, they are offered in all. */
-function isOffered(typeInfo: Ec2InstanceTypeInfo, { column }: Region, { digit }: Zone): boolean {
-  return typeInfo.family.retired === true || typeInfo.zoneDigits[column].includes(digit);
+function embeddedOffers(
+  typeInfos: readonly EmbeddedInstanceTypeInfo[],
+  { column, zones }: Region,
+): (typeInfo: Ec2InstanceTypeInfo, zone: Zone) => boolean {
+  const digitOf = new Map<Zone, string>(zones.map((zone) => [zone, zone.digit]));
+  const known = new Map<Ec2InstanceTypeInfo, EmbeddedInstanceTypeInfo>(typeInfos.map((one) => [one, one]));
+  return (typeInfo, zone) => {
+    const embedded = known.get(typeInfo);
+    if (embedded === undefined) return false;
+    return embedded.isRetired || embedded.zoneDigits[column].includes(digitOf.get(zone) ?? "none");
+  };
 }
 
 function unknownZone(zones: readonly string[], region: Region): Problem | undefined {

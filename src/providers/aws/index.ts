@@ -1,5 +1,5 @@
 export * from "./catalogue.ts";
-export { type Ec2InstanceTypeInfo, ec2InstanceTypeInfos } from "./instance-type-info.ts";
+export { type Ec2InstanceTypeInfo, type EmbeddedInstanceTypeInfo, ec2InstanceTypeInfos } from "./instance-type-info.ts";
 export * from "./node-class-settings.ts";
 export * from "./node-settings.ts";
 export * from "./prices.ts";

@@ -7,7 +7,7 @@ import type { KubeletSettings, NodeSettings } from "./node-settings.ts";
 /** The settings of a node class that decide capacity and overhead of its nodes. */
 export function nodeSettingsOf({ spec }: Pick<Ec2NodeClass, "spec">): Partial<NodeSettings> {
   if (spec === undefined) return {};
-  const { kubelet, blockDeviceMappings, instanceStorePolicy, networkInterfaces, connectionTracking } = spec;
+  const { kubelet, blockDeviceMappings, instanceStorePolicy, networkInterfaces, connectionTracking, cpuOptions } = spec;
   return {
     amiFamily: resolvedAmiFamily(spec),
     ...(kubelet && { kubelet: plainKubelet(kubelet) }),
@@ -15,6 +15,7 @@ export function nodeSettingsOf({ spec }: Pick<Ec2NodeClass, "spec">): Partial<No
     ...(instanceStorePolicy && { instanceStorePolicy }),
     ...(networkInterfaces && { networkInterfaces }),
     tracksConnections: connectionTracking !== undefined,
+    nestsVirtualization: cpuOptions?.nestedVirtualization === "enabled",
   };
 }
 

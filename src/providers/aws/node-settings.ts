@@ -8,6 +8,7 @@ export interface NodeSettings {
   readonly instanceStorePolicy: "RAID0" | undefined;
   readonly networkInterfaces: readonly NetworkInterface[];
   readonly tracksConnections: boolean;
+  readonly nestsVirtualization: boolean;
   /** The share of memory the hypervisor uses. */
   readonly vmMemoryOverheadPercent: number;
   /** Interfaces that carry no pods. */
@@ -42,6 +43,7 @@ export const defaultNodeSettings: NodeSettings = {
   instanceStorePolicy: undefined,
   networkInterfaces: [],
   tracksConnections: false,
+  nestsVirtualization: false,
   vmMemoryOverheadPercent: 0.075,
   reservedEnis: 0,
 };

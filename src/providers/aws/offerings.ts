@@ -2,7 +2,6 @@ import { awsZoneId, labels } from "../../api/labels.ts";
 import type { Offering } from "../../core/instance-type.ts";
 import { Requirements } from "../../core/requirements.ts";
 import type { Ec2InstanceTypeInfo } from "./instance-type-info.ts";
-import type { NodeSettings } from "./node-settings.ts";
 import type { Prices } from "./prices.ts";
 import type { Zone } from "./regions.ts";
 import { type RequirementInterner, reservationRequirements } from "./type-requirements.ts";
@@ -26,7 +25,7 @@ export function offeringTemplates(
       requirements: Requirements.of(
         interner.in(labels.capacityType, [capacityType]),
         interner.in(labels.zone, [zone.name]),
-        ...(usable.has(zone) ? [interner.in(awsZoneId, [zone.id])] : []),
+        ...(usable.has(zone) && zone.id !== undefined ? [interner.in(awsZoneId, [zone.id])] : []),
         ...reservationRequirements(interner),
       ),
     })),
@@ -37,37 +36,25 @@ export interface OfferingContext {
   readonly templates: readonly OfferingTemplate[];
   /** Zones the type is offered in and nodes can be in. */
   readonly zones: readonly Zone[];
-  readonly settings: NodeSettings;
+  /** Whether the type works with the node class; if not, none of its offerings is available. */
+  readonly isCompatible: boolean;
   readonly prices: Prices;
+  /** Offerings that are avoided for now. */
+  readonly isAvoided?: ((template: OfferingTemplate) => boolean) | undefined;
 }
 
 /** One offering per zone and capacity type; unavailable without a price or where the type is not offered. (04 §2.5) */
 export function ec2Offerings(
   typeInfo: Ec2InstanceTypeInfo,
-  { templates, zones, settings, prices }: OfferingContext,
+  { templates, zones, isCompatible, prices, isAvoided }: OfferingContext,
 ): readonly Offering[] {
-  const isCompatible = isCompatibleWithNodeClass(typeInfo, settings);
-  return templates.map(({ zone, capacityType, requirements }) => {
-    const price = capacityType === "spot" ? prices.spot(typeInfo, zone.name) : prices.onDemand(typeInfo);
-    return { requirements, price: price ?? 0, available: isCompatible && price !== undefined && zones.includes(zone) };
-  });
-}
-
-/** Whether the type works with the node class; if not, none of its offerings is available. (04 §2.5) */
-function isCompatibleWithNodeClass(typeInfo: Ec2InstanceTypeInfo, settings: NodeSettings): boolean {
-  if (settings.amiFamily === "AL2023" && typeInfo.familyName === "a1") return false;
-  if (settings.tracksConnections && (typeInfo.isMetal || typeInfo.family.hv !== "nitro")) return false;
-  return supportsNetworkInterfaces(typeInfo, settings);
-}
-
-/** The catalogue knows the default card's interfaces, and how many cards there are. (04 §2.5) */
-function supportsNetworkInterfaces(typeInfo: Ec2InstanceTypeInfo, { networkInterfaces }: NodeSettings): boolean {
-  const efaOnly = networkInterfaces.filter(({ interfaceType }) => interfaceType === "efa-only");
-  return (
-    efaOnly.length <= typeInfo.efas &&
-    networkInterfaces.every(
-      ({ networkCardIndex, deviceIndex }) =>
-        networkCardIndex < typeInfo.networkCards && (networkCardIndex > 0 || deviceIndex < typeInfo.enis),
-    )
-  );
+  return templates
+    .filter(({ capacityType }) => typeInfo.usageClasses.includes(capacityType))
+    .map((template) => {
+      const { zone, capacityType, requirements } = template;
+      const price = capacityType === "spot" ? prices.spot(typeInfo, zone.name) : prices.onDemand(typeInfo);
+      const available =
+        isCompatible && price !== undefined && zones.includes(zone) && !(isAvoided?.(template) ?? false);
+      return { requirements, price: price ?? 0, available };
+    });
 }

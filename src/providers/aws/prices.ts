@@ -17,7 +17,7 @@ export const defaultSpotFraction = 0.38;
 export function embeddedPrices(region: Region): Prices {
   return {
     onDemand: (typeInfo) => typeInfo.usdPerHour,
-    spot: ({ family, usdPerHour }) =>
-      usdPerHour === undefined ? undefined : usdPerHour * (family.spot?.[region.column] ?? defaultSpotFraction),
+    spot: ({ spotFractions, usdPerHour }) =>
+      usdPerHour === undefined ? undefined : usdPerHour * (spotFractions?.[region.column] ?? defaultSpotFraction),
   };
 }

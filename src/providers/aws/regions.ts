@@ -1,6 +1,6 @@
 import type { Problem } from "../../api/problem.ts";
 import type { RegionColumn } from "./family-rows.ts";
-import type { Ec2InstanceTypeInfo } from "./instance-type-info.ts";
+import type { EmbeddedInstanceTypeInfo } from "./instance-type-info.ts";
 
 export const defaultRegion = "us-west-2";
 
@@ -20,6 +20,12 @@ export const knownRegions: readonly string[] = Object.keys(regionRows);
 
 export interface Zone {
   readonly name: string;
+  /** Known for zones with a subnet. */
+  readonly id?: string | undefined;
+}
+
+/** A zone of the embedded data. */
+export interface EmbeddedZone extends Zone {
   readonly id: string;
   /** The last digit of its id. */
   readonly digit: string;
@@ -29,13 +35,13 @@ export interface Region {
   readonly name: string;
   readonly column: RegionColumn;
   /** Every zone some type is offered in, by id. */
-  readonly zones: readonly Zone[];
+  readonly zones: readonly EmbeddedZone[];
 }
 
 /** The region with its zones, or a problem that lists the known regions. */
 export function findRegion(
   name: string,
-  typeInfos: readonly Ec2InstanceTypeInfo[],
+  typeInfos: readonly EmbeddedInstanceTypeInfo[],
 ): { readonly region: Region } | { readonly problem: Problem } {
   const row = Object.hasOwn(regionRows, name) ? regionRows[name] : undefined;
   if (row === undefined) return { problem: unknownRegion(name) };
@@ -45,7 +51,7 @@ export function findRegion(
 }
 
 /** The letters of zones differ by account; offline they follow the ids. */
-function zoneOf(region: string, row: RegionRow, digit: string): Zone {
+function zoneOf(region: string, row: RegionRow, digit: string): EmbeddedZone {
   return { name: `${region}${"abcdefghi"[Number(digit) - 1] ?? digit}`, id: `${row.zoneIdPrefix}${digit}`, digit };
 }
 

@@ -4,7 +4,7 @@ import { Requirements } from "../../core/requirements.ts";
 import { amiFamilyTraits } from "./ami-families.ts";
 import type { Ec2InstanceTypeInfo } from "./instance-type-info.ts";
 import type { NodeSettings } from "./node-settings.ts";
-import type { Region, Zone } from "./regions.ts";
+import type { Zone } from "./regions.ts";
 
 /** Category and generation are the letters and the digits a name begins with: `u-6tb1` is u, 1. (04 §2.2) */
 const namePattern = /^([a-z]+)(-[0-9]+tb)?([0-9]+).*\./;
@@ -12,7 +12,8 @@ const namePattern = /^([a-z]+)(-[0-9]+tb)?([0-9]+).*\./;
 const tenancies = ["default", "dedicated"];
 
 export interface TypeRequirementsContext {
-  readonly region: Region;
+  /** Its name. */
+  readonly region: string;
   readonly settings: NodeSettings;
   /** Zones this type is offered in and nodes can be in. */
   readonly zones: readonly Zone[];
@@ -53,13 +54,13 @@ export function typeRequirements(typeInfo: Ec2InstanceTypeInfo, context: TypeReq
 }
 
 function locationRequirements(
-  { family }: Ec2InstanceTypeInfo,
+  { arch, usageClasses }: Ec2InstanceTypeInfo,
   { region, settings, zones, interner }: TypeRequirementsContext,
 ): Requirement[] {
   const { windowsBuild } = amiFamilyTraits[settings.amiFamily];
-  const windows = family.arch === "amd64" ? ["windows"] : [];
+  const windows = arch === "amd64" ? ["windows"] : [];
   return [
-    interner.in(labels.arch, [family.arch]),
+    interner.in(labels.arch, [arch]),
     interner.in(labels.os, windowsBuild === undefined ? ["linux"] : windows),
     interner.in(
       labels.zone,
@@ -67,11 +68,11 @@ function locationRequirements(
     ),
     interner.in(
       awsZoneId,
-      zones.map(({ id }) => id),
+      zones.flatMap(({ id }) => (id === undefined ? [] : [id])),
     ),
-    interner.in(labels.region, [region.name]),
+    interner.in(labels.region, [region]),
     interner.valueOrAbsent(labels.windowsBuild, windowsBuild),
-    interner.in(labels.capacityType, ["on-demand", "spot"]),
+    interner.in(labels.capacityType, usageClasses),
   ];
 }
 
@@ -90,37 +91,45 @@ function nameRequirements(
 }
 
 function hardwareRequirements(typeInfo: Ec2InstanceTypeInfo, interner: RequirementInterner): Requirement[] {
-  const { family, isMetal } = typeInfo;
   return [
     interner.valueOrAbsent(awsLabels.instanceCpu, typeInfo.vcpu),
-    interner.valueOrAbsent(awsLabels.instanceCpuManufacturer, family.mfr),
-    interner.valueOrAbsent(awsLabels.instanceCpuClockMhz, family.mhz),
+    interner.valueOrAbsent(awsLabels.instanceCpuManufacturer, typeInfo.cpuManufacturer),
+    interner.valueOrAbsent(awsLabels.instanceCpuClockMhz, typeInfo.clockMhz),
     interner.valueOrAbsent(awsLabels.instanceMemory, typeInfo.memoryMiB),
     interner.valueOrAbsent(awsLabels.instanceEbsBandwidth, positive(typeInfo.ebsMbps)),
     interner.valueOrAbsent(awsLabels.instanceNetworkBandwidth, positive(typeInfo.networkMbps)),
     interner.valueOrAbsent(awsLabels.instanceLocalNvme, positive(typeInfo.nvmeGB)),
-    interner.in(awsLabels.instanceHypervisor, [isMetal ? "" : family.hv]),
-    interner.in(awsLabels.instanceEncryptionInTransit, [String(family.eit === true)]),
+    interner.in(awsLabels.instanceHypervisor, [typeInfo.hypervisor]),
+    interner.in(awsLabels.instanceEncryptionInTransit, [String(typeInfo.encryptsInTransit)]),
     // The embedded data does not say which types have enclaves.
-    interner.valueOrAbsent(awsLabels.nitroSandbox, undefined),
+    interner.valueOrAbsent(awsLabels.nitroSandbox, textOf(typeInfo.nitroSandbox)),
   ];
 }
 
 function acceleratorRequirements(
-  { family, accelerators }: Ec2InstanceTypeInfo,
+  { gpus, neuronDevices, inferenceAccelerators }: Ec2InstanceTypeInfo,
   interner: RequirementInterner,
 ): Requirement[] {
-  const gpu = accelerators > 0 ? family.gpu : undefined;
-  const accelerator = accelerators > 0 ? (family.neuron ?? family.accel) : undefined;
+  const gpu = onlyOne(gpus);
+  const accelerator = onlyOne(neuronDevices.length > 0 ? neuronDevices : inferenceAccelerators);
   return [
     interner.valueOrAbsent(awsLabels.instanceGpuName, gpu?.name),
-    interner.valueOrAbsent(awsLabels.instanceGpuManufacturer, gpu?.mfr),
-    interner.valueOrAbsent(awsLabels.instanceGpuCount, gpu && accelerators),
-    interner.valueOrAbsent(awsLabels.instanceGpuMemory, gpu?.memMiB),
+    interner.valueOrAbsent(awsLabels.instanceGpuManufacturer, gpu?.manufacturer),
+    interner.valueOrAbsent(awsLabels.instanceGpuCount, gpu?.count),
+    interner.valueOrAbsent(awsLabels.instanceGpuMemory, gpu?.memoryMiB),
     interner.valueOrAbsent(awsLabels.instanceAcceleratorName, accelerator?.name),
-    interner.valueOrAbsent(awsLabels.instanceAcceleratorManufacturer, accelerator?.mfr),
-    interner.valueOrAbsent(awsLabels.instanceAcceleratorCount, accelerator && accelerators),
+    interner.valueOrAbsent(awsLabels.instanceAcceleratorManufacturer, accelerator?.manufacturer),
+    interner.valueOrAbsent(awsLabels.instanceAcceleratorCount, accelerator?.count),
   ];
+}
+
+/** Labels have one value: of several kinds of devices none is named. (04 §2.2) */
+function onlyOne<T>(devices: readonly T[]): T | undefined {
+  return devices.length === 1 ? devices[0] : undefined;
+}
+
+function textOf(value: boolean | undefined): string | undefined {
+  return value === undefined ? undefined : String(value);
 }
 
 /** Labels decided at launch: any tenancy; no reservation or placement group, which only some node classes have. */
