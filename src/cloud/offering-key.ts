@@ -15,6 +15,8 @@ export interface OfferingKey {
   readonly capacityType: string;
   /** The reservation it uses. */
   readonly reservationId?: string | undefined;
+  /** The placement group it is launched into, whose capacity is its own. */
+  readonly placementGroupId?: string | undefined;
 }
 
 export function offeringKey({ name }: Pick<InstanceType, "name">, offering: Offering): OfferingKey {
@@ -38,7 +40,8 @@ export function offeringKeyOfLabels(own: Readonly<Record<string, string>> = {}):
   };
 }
 
-export function offeringKeyText({ instanceType, zone, capacityType, reservationId }: OfferingKey): string {
-  const parts = [capacityType, instanceType, zone, ...(reservationId === undefined ? [] : [reservationId])];
-  return parts.join(":");
+export function offeringKeyText(key: OfferingKey): string {
+  const { instanceType, zone, capacityType, reservationId, placementGroupId } = key;
+  const scope = [reservationId, placementGroupId].filter((one) => one !== undefined);
+  return [capacityType, instanceType, zone, ...scope].join(":");
 }

@@ -18,6 +18,22 @@ export interface TypeRequirementsContext {
   /** Zones this type is offered in and nodes can be in. */
   readonly zones: readonly Zone[];
   readonly interner: RequirementInterner;
+  /** Reservations of this type that the node class may use. */
+  readonly reservations?: readonly TypeReservation[] | undefined;
+  readonly placementGroup?: TypePlacementGroup | undefined;
+}
+
+interface TypeReservation {
+  readonly id: string;
+  readonly reservationType: string;
+  readonly interruptible?: boolean | undefined;
+}
+
+/** A placement group, as far as offerings depend on it. */
+export interface TypePlacementGroup {
+  readonly id: string;
+  readonly strategy: string;
+  readonly partitionCount?: number | undefined;
 }
 
 /** Returns one shared Requirement per key and values: most labels have few values, and there are hundreds of types. */
@@ -49,13 +65,13 @@ export function typeRequirements(typeInfo: Ec2InstanceTypeInfo, context: TypeReq
     ...nameRequirements(typeInfo, interner),
     ...hardwareRequirements(typeInfo, interner),
     ...acceleratorRequirements(typeInfo, interner),
-    ...launchRequirements(interner),
+    ...launchRequirements(context),
   );
 }
 
 function locationRequirements(
   { arch, usageClasses }: Ec2InstanceTypeInfo,
-  { region, settings, zones, interner }: TypeRequirementsContext,
+  { region, settings, zones, interner, reservations = [] }: TypeRequirementsContext,
 ): Requirement[] {
   const { windowsBuild } = amiFamilyTraits[settings.amiFamily];
   const windows = arch === "amd64" ? ["windows"] : [];
@@ -72,7 +88,7 @@ function locationRequirements(
     ),
     interner.in(labels.region, [region]),
     interner.valueOrAbsent(labels.windowsBuild, windowsBuild),
-    interner.in(labels.capacityType, usageClasses),
+    interner.in(labels.capacityType, reservations.length > 0 ? [...usageClasses, "reserved"] : usageClasses),
   ];
 }
 
@@ -132,13 +148,29 @@ function textOf(value: boolean | undefined): string | undefined {
   return value === undefined ? undefined : String(value);
 }
 
-/** Labels decided at launch: any tenancy; no reservation or placement group, which only some node classes have. */
-function launchRequirements(interner: RequirementInterner): Requirement[] {
+/** Labels decided at launch: any tenancy, and the reservations and placement group of the node class, if it has any. */
+function launchRequirements({ interner, reservations = [], placementGroup }: TypeRequirementsContext): Requirement[] {
+  const partitions = placementGroup?.strategy === "partition" ? (placementGroup.partitionCount ?? 0) : 0;
+  const reservationValues = (read: (one: TypeReservation) => string) => [...new Set(reservations.map(read))].sort();
   return [
     interner.in(awsLabels.instanceTenancy, tenancies),
-    ...reservationRequirements(interner),
-    interner.valueOrAbsent(awsLabels.placementGroupId, undefined),
-    interner.valueOrAbsent(awsLabels.placementGroupPartition, undefined),
+    interner.in(
+      awsLabels.capacityReservationId,
+      reservationValues(({ id }) => id),
+    ),
+    interner.in(
+      awsLabels.capacityReservationType,
+      reservationValues(({ reservationType }) => reservationType),
+    ),
+    interner.in(
+      awsLabels.capacityReservationInterruptible,
+      reservationValues(({ interruptible }) => String(interruptible ?? false)),
+    ),
+    interner.valueOrAbsent(awsLabels.placementGroupId, placementGroup?.id),
+    interner.in(
+      awsLabels.placementGroupPartition,
+      Array.from({ length: partitions }, (_, index) => String(index + 1)),
+    ),
   ];
 }
 

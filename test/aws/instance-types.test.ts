@@ -1,0 +1,321 @@
+import { describe, expect, it } from "vitest";
+import type { Ec2NodeClass } from "../../src/api/kinds/ec2-node-class.ts";
+import { awsLabels, awsZoneId, labels, resources } from "../../src/api/labels.ts";
+import { type InstanceType, offeringCapacityType, offeringZone } from "../../src/core/instance-type.ts";
+import { amountOf } from "../../src/core/resources.ts";
+import { ec2InstanceTypes } from "../../src/providers/aws/catalogue.ts";
+import { ec2InstanceTypeInfos } from "../../src/providers/aws/instance-type-info.ts";
+import { describedInstanceTypeInfo } from "../../src/providers/aws/instance-types/described-instance-type.ts";
+import { Ec2InstanceTypes } from "../../src/providers/aws/instance-types/ec2-instance-types.ts";
+import { InstanceTypeDiscovery } from "../../src/providers/aws/instance-types/instance-type-discovery.ts";
+import { LivePrices, onDemandPriceIn } from "../../src/providers/aws/instance-types/live-prices.ts";
+import { ReservationCounts } from "../../src/providers/aws/instance-types/reservation-counts.ts";
+import { SeenMemory } from "../../src/providers/aws/instance-types/seen-memory.ts";
+import { UnavailableCapacity } from "../../src/providers/aws/instance-types/unavailable-capacity.ts";
+import type { TypePlacementGroup } from "../../src/providers/aws/type-requirements.ts";
+import { silentLogger } from "../../src/util/logger.ts";
+import { Quantity } from "../../src/util/quantity.ts";
+import { VirtualClock } from "../../src/util/virtual-clock.ts";
+import { type FakeAws, populatedAws } from "./fake-aws.ts";
+import { describedInstanceTypes } from "./fake-instance-types.ts";
+
+const minute = 60_000;
+
+function nodeClass(change: Partial<NonNullable<Ec2NodeClass["status"]>> = {}, spec: object = {}): Ec2NodeClass {
+  return {
+    metadata: { name: "default" },
+    spec: { amiFamily: "AL2023", amiSelectorTerms: [{ alias: "al2023@latest" }], ...spec },
+    status: {
+      subnets: ["a", "b", "c"].map((letter, index) => ({
+        id: `subnet-${index + 1}`,
+        zone: `us-west-2${letter}`,
+        zoneID: `usw2-az${index + 1}`,
+      })),
+      amis: [{ id: "ami-1", requirements: [] }],
+      ...change,
+    },
+  } as unknown as Ec2NodeClass;
+}
+
+interface World {
+  readonly clock: VirtualClock;
+  readonly aws: FakeAws;
+  readonly discovery: InstanceTypeDiscovery;
+  readonly prices: LivePrices;
+  readonly unavailable: UnavailableCapacity;
+  readonly reservations: ReservationCounts;
+  readonly seenMemory: SeenMemory;
+  readonly shifted: Set<string>;
+  readonly types: Ec2InstanceTypes;
+  group: TypePlacementGroup | undefined;
+  named(name: string, of?: Ec2NodeClass): InstanceType;
+}
+
+async function world(types?: (name: string) => boolean): Promise<World> {
+  const clock = new VirtualClock();
+  const aws = populatedAws({ clock, ...(types && { types }) });
+  const discovery = new InstanceTypeDiscovery({ aws: aws.api, log: silentLogger });
+  const prices = new LivePrices({ aws: aws.api, clock, isIsolatedVpc: false });
+  const unavailable = new UnavailableCapacity({ clock });
+  const reservations = new ReservationCounts({ clock });
+  const seenMemory = new SeenMemory({ clock });
+  const shifted = new Set<string>();
+  await discovery.start();
+  const made: World = {
+    clock,
+    aws,
+    discovery,
+    prices,
+    unavailable,
+    reservations,
+    seenMemory,
+    shifted,
+    group: undefined,
+    types: new Ec2InstanceTypes({
+      region: aws.region,
+      discovery,
+      prices,
+      unavailable,
+      reservations,
+      seenMemory,
+      placementGroupOf: () => made.group,
+      shiftedZoneIds: () => shifted,
+      nodeSettings: { vmMemoryOverheadPercent: 0.075, reservedEnis: 0 },
+      usesReservations: true,
+    }),
+    named: (name, of = nodeClass()) => {
+      const found = made.types.list(of).find((type) => type.name === name);
+      if (found === undefined) throw new Error(`no type ${name}`);
+      return found;
+    },
+  };
+  return made;
+}
+
+function available(type: InstanceType): string[] {
+  return type.offerings
+    .filter((offering) => offering.available)
+    .map((offering) => `${offeringCapacityType(offering)} ${offeringZone(offering)}`);
+}
+
+describe("discovery of instance types", () => {
+  it("04 §2.2 what EC2 describes is what the embedded catalogue says", () => {
+    const embedded = new Map(ec2InstanceTypeInfos().map((one) => [one.name, one]));
+    for (const described of describedInstanceTypes()) {
+      const known = embedded.get(described.InstanceType ?? "");
+      if (known === undefined) throw new Error(`no type ${described.InstanceType}`);
+      const { zoneDigits, isRetired, networkCards, nitroSandbox, placementStrategies, ...facts } = known;
+      const info = describedInstanceTypeInfo(described, known);
+      expect(info).toMatchObject({ ...facts, supportsNestedVirtualization: false });
+      expect(info?.networkCards).toHaveLength(networkCards.length);
+    }
+  });
+
+  it("04 §2.1 types and offerings are those of the offline catalogue, where subnets are", async () => {
+    const { types } = await world();
+    const offline = ec2InstanceTypes({ zones: ["us-west-2a", "us-west-2b", "us-west-2c"] });
+    if ("problem" in offline) throw new Error(offline.problem.message);
+    const byName = new Map(offline.types.map((type) => [type.name, type]));
+    for (const live of types.list(nodeClass())) {
+      const known = byName.get(live.name);
+      expect(live.capacity).toEqual(known?.capacity);
+      expect(live.overhead).toEqual(known?.overhead);
+      expect(available(live)).toEqual(known && available(known));
+    }
+  });
+
+  it("04 §9.7-4 an empty or failed answer keeps what was known", async () => {
+    const { aws, discovery } = await world();
+    const before = discovery.known;
+    aws.instanceTypes = [];
+    await expect(discovery.refresh()).rejects.toThrow("no instance types");
+    aws.failNext("ec2:DescribeInstanceTypeOfferings", { code: "RequestLimitExceeded" });
+    await expect(discovery.refresh()).rejects.toThrow("RequestLimitExceeded");
+    expect(discovery.known).toBe(before);
+    expect(discovery.revision).toBe(1);
+  });
+
+  it("04 §2.1 equal answers change nothing, another one rebuilds the types", async () => {
+    const { aws, discovery, types } = await world();
+    const before = types.list(nodeClass());
+    aws.instanceTypes = [...aws.instanceTypes].reverse();
+    await discovery.refresh();
+    expect(types.list(nodeClass())).toBe(before);
+    aws.instanceTypes = aws.instanceTypes.slice(1);
+    await discovery.refresh();
+    expect(types.list(nodeClass())).toHaveLength(before.length - 1);
+  });
+
+  it("04 §5.2 at the start the embedded catalogue stands in, by ids of zones", async () => {
+    const clock = new VirtualClock();
+    const aws = populatedAws({ clock });
+    aws.failNext("ec2:DescribeInstanceTypes", { code: "InternalError", status: 500 }, 5);
+    const discovery = new InstanceTypeDiscovery({ aws: aws.api, log: silentLogger });
+    await discovery.start();
+    const known = discovery.known;
+    expect(known?.typeInfos.length).toBeGreaterThan(800);
+    expect(known?.isOffered({ name: "m5.large" }, { name: "us-west-2z", id: "usw2-az1" })).toBe(true);
+    const elsewhere = new InstanceTypeDiscovery({ aws: { ...aws.api, region: "eu-west-1" }, log: silentLogger });
+    await expect(elsewhere.start()).rejects.toThrow("cannot discover instance types");
+  });
+
+  it("04 §2.1 without subnets there are no types", async () => {
+    const { types } = await world();
+    expect(() => types.list(nodeClass({ subnets: [] }))).toThrow("has no subnets");
+  });
+});
+
+describe("offerings", () => {
+  it("04 §2.7 an offering is avoided for three minutes, and types that did not change stay the same", async () => {
+    const { types, unavailable, clock, named } = await world();
+    const before = types.list(nodeClass());
+    const m5 = named("m5.large");
+    unavailable.offerings.markUnavailable({ instanceType: "m5.large", zone: "us-west-2a", capacityType: "spot" });
+    expect(available(named("m5.large"))).not.toContain("spot us-west-2a");
+    expect(available(named("m5.large"))).toContain("on-demand us-west-2a");
+    const changed = types.list(nodeClass()).filter((type, index) => type !== before[index]);
+    expect(changed.map(({ name }) => name)).toEqual(["m5.large"]);
+    await clock.advance(3 * minute);
+    expect(available(named("m5.large"))).toEqual(available(m5));
+  });
+
+  it("04 §2.7 a capacity type, and a zone all of whose subnets are out of addresses, are avoided", async () => {
+    const { unavailable, named } = await world();
+    unavailable.markCapacityType("spot");
+    expect(available(named("m5.large")).filter((one) => one.startsWith("spot"))).toEqual([]);
+    const second = { id: "subnet-9", zone: "us-west-2b", zoneID: "usw2-az2" };
+    const twoInB = nodeClass({ subnets: [...(nodeClass().status?.subnets ?? []), second] });
+    unavailable.markSubnet("subnet-2");
+    expect(available(named("m5.large", twoInB))).toContain("on-demand us-west-2b");
+    unavailable.markSubnet("subnet-9");
+    expect(available(named("m5.large", twoInB))).not.toContain("on-demand us-west-2b");
+  });
+
+  it("04 §2.7 capacity of a placement group is its own", async () => {
+    const made = await world();
+    made.group = { id: "pg-1", strategy: "cluster" };
+    const key = { instanceType: "m5.large", zone: "us-west-2a", capacityType: "on-demand", placementGroupId: "pg-1" };
+    made.unavailable.offerings.markUnavailable(key);
+    expect(available(made.named("m5.large"))).not.toContain("on-demand us-west-2a");
+    made.group = undefined;
+    expect(available(made.named("m5.large"))).toContain("on-demand us-west-2a");
+  });
+
+  it("04 §2.5 partitions multiply offerings", async () => {
+    const made = await world();
+    made.group = { id: "pg-1", strategy: "partition", partitionCount: 3 };
+    const type = made.named("m5.large");
+    const partitions = type.offerings.map(({ requirements }) => requirements.get(awsLabels.placementGroupPartition));
+    expect(new Set(partitions.map(({ singleValue }) => singleValue))).toEqual(new Set(["1", "2", "3"]));
+    expect(type.requirements.get(awsLabels.placementGroupId).singleValue).toBe("pg-1");
+  });
+
+  it("04 §2.9 zones the cluster is shifted away from are avoided", async () => {
+    const { shifted, named } = await world();
+    shifted.add("usw2-az1");
+    expect(available(named("m5.large"))).toEqual([
+      "on-demand us-west-2b",
+      "spot us-west-2b",
+      "on-demand us-west-2c",
+      "spot us-west-2c",
+    ]);
+  });
+
+  it("04 §2.5 a reservation is an offering, nearly free, for as long as it has instances left", async () => {
+    const { reservations, named } = await world();
+    const reservation = {
+      id: "cr-1",
+      availabilityZone: "us-west-2b",
+      instanceType: "m5.large",
+      instanceMatchCriteria: "targeted" as const,
+      ownerID: "000000000000",
+      reservationType: "default" as const,
+      interruptible: false,
+      state: "active" as const,
+    };
+    const of = nodeClass({ capacityReservations: [reservation] });
+    reservations.sync([{ CapacityReservationId: "cr-1", AvailableInstanceCount: 1 }]);
+    const reserved = () => named("m5.large", of).offerings.find((one) => offeringCapacityType(one) === "reserved");
+    expect(reserved()).toMatchObject({ available: true, reservationCapacity: 1, price: 0.096 / 10_000_000 });
+    expect(reserved()?.requirements.get(awsZoneId).singleValue).toBe("usw2-az2");
+    expect(named("m5.large", of).requirements.get(labels.capacityType).has("reserved")).toBe(true);
+    expect(named("m5.xlarge", of).requirements.get(labels.capacityType).has("reserved")).toBe(false);
+    reservations.launched("cr-1");
+    expect(reserved()).toMatchObject({ available: false, reservationCapacity: 0 });
+    reservations.terminated("cr-1");
+    expect(reserved()).toMatchObject({ available: true });
+    const expiring = nodeClass({ capacityReservations: [{ ...reservation, state: "expiring" as const }] });
+    const last = named("m5.large", expiring).offerings.find((one) => offeringCapacityType(one) === "reserved");
+    expect(last?.available).toBe(false);
+  });
+
+  it("04 §2.5 types a node class cannot use have no available offering", async () => {
+    const { named } = await world();
+    const tracking = nodeClass({}, { connectionTracking: { tcpEstablishedTimeout: 60 } });
+    expect(available(named("m5.large", tracking)).length).toBeGreaterThan(0);
+    expect(available(named("m5.metal", tracking))).toEqual([]);
+    const nested = nodeClass({}, { cpuOptions: { nestedVirtualization: "enabled" } });
+    expect(available(named("m5.large", nested))).toEqual([]);
+    const cards = [0, 1].map((networkCardIndex) => ({ networkCardIndex, deviceIndex: 0, interfaceType: "interface" }));
+    expect(available(named("m5.large", nodeClass({}, { networkInterfaces: cards })))).toEqual([]);
+  });
+
+  it("04 §2.3 memory seen on nodes counts instead of the estimate, the least of it", async () => {
+    const { seenMemory, named } = await world();
+    seenMemory.record("m5.large", ["ami-1"], Quantity.parse("7700Mi"));
+    seenMemory.record("m5.large", ["ami-1"], Quantity.parse("7600Mi"));
+    seenMemory.record("m5.large", ["ami-1"], Quantity.parse("7800Mi"));
+    expect(amountOf(named("m5.large").capacity, resources.memory).canonical()).toBe("7600Mi");
+    const other = nodeClass({ amis: [{ id: "ami-2", requirements: [] }] });
+    expect(amountOf(named("m5.large", other).capacity, resources.memory).canonical()).toBe("7577Mi");
+  });
+});
+
+describe("prices", () => {
+  const price = (type: InstanceType, capacityType: string, zone: string) =>
+    type.offerings.find((one) => offeringCapacityType(one) === capacityType && offeringZone(one) === zone);
+
+  function product(instanceType: string, amount: string, currency = "USD"): string {
+    const priceDimensions = { d: { pricePerUnit: { [currency]: amount } } };
+    return JSON.stringify({
+      product: { attributes: { instanceType } },
+      terms: { OnDemand: { t: { priceDimensions } } },
+    });
+  }
+
+  it("04 §2.6 spot costs as much as on demand until there are spot prices, then zones without one have none", async () => {
+    const { aws, prices, named } = await world();
+    expect(price(named("m5.large"), "spot", "us-west-2a")?.price).toBe(0.096);
+    aws.products = [product("m5.large", "0.2")];
+    aws.spotPrices = [{ InstanceType: "m5.large", AvailabilityZone: "us-west-2a", SpotPrice: "0.03" }];
+    await prices.refresh();
+    expect(price(named("m5.large"), "on-demand", "us-west-2b")?.price).toBe(0.2);
+    expect(price(named("m5.large"), "spot", "us-west-2a")).toMatchObject({ price: 0.03, available: true });
+    expect(price(named("m5.large"), "spot", "us-west-2b")).toMatchObject({ price: 0, available: false });
+    expect(price(named("c5.large"), "on-demand", "us-west-2b")?.price).toBe(0.085);
+  });
+
+  it("04 §2.6 a failure of one list keeps its prices and does not stop the other", async () => {
+    const { aws, prices, named } = await world();
+    aws.spotPrices = [{ InstanceType: "m5.large", AvailabilityZone: "us-west-2a", SpotPrice: "0.03" }];
+    await expect(prices.refresh()).rejects.toThrow("cannot read all prices"); // the price list is empty
+    expect(price(named("m5.large"), "spot", "us-west-2a")?.price).toBe(0.03);
+    expect(price(named("m5.large"), "on-demand", "us-west-2a")?.price).toBe(0.096);
+  });
+
+  it("04 §2.6 the price list is not asked in isolated VPCs and GovCloud", async () => {
+    const { aws, clock } = await world();
+    aws.spotPrices = [{ InstanceType: "m5.large", AvailabilityZone: "us-west-2a", SpotPrice: "0.03" }];
+    await new LivePrices({ aws: aws.api, clock, isIsolatedVpc: true }).refresh();
+    await new LivePrices({ aws: { ...aws.api, region: "us-gov-west-1" }, clock, isIsolatedVpc: false }).refresh();
+    expect(aws.inputsOf("pricing:GetProducts")).toEqual([]);
+  });
+
+  it("04 §2.6 prices are in the region's currency; zero and nonsense are skipped", () => {
+    expect(onDemandPriceIn(product("m5.large", "0.5", "CNY"), "CNY")).toEqual(["m5.large", 0.5]);
+    expect(onDemandPriceIn(product("m5.large", "0.5", "CNY"), "USD")).toBeUndefined();
+    expect(onDemandPriceIn(product("m5.large", "0.0000"), "USD")).toBeUndefined();
+    expect(onDemandPriceIn("{", "USD")).toBeUndefined();
+    expect(onDemandPriceIn("{}", "USD")).toBeUndefined();
+  });
+});
