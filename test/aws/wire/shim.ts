@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { Agent, createServer, request, type ServerResponse } from "node:http";
+import { Agent, createServer, type IncomingHttpHeaders, request, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type AwsRequest, readAwsRequest } from "./aws-request.ts";
 import { ec2Refusal, xmlOf } from "./ec2-xml.ts";
@@ -148,13 +148,19 @@ function forwardTo(
         resolve({
           status: incoming.statusCode ?? 500,
           body: Buffer.concat(chunks).toString("utf8"),
-          headers: { "content-type": incoming.headers["content-type"] ?? "text/xml" },
+          headers: answerHeaders(incoming.headers),
         }),
       );
     });
     outgoing.on("error", reject);
     outgoing.end(body);
   });
+}
+
+/** The type, and what AWS says beside the body: REST services name their errors there. */
+function answerHeaders(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
+  const kept = Object.entries(headers).filter(([name]) => name === "content-type" || name.startsWith("x-amz"));
+  return Object.fromEntries(kept.map(([name, value]) => [name, String(value)]));
 }
 
 function send(outgoing: ServerResponse, { status, body, headers = {} }: ShimAnswer): void {
