@@ -2,6 +2,7 @@ import { resources } from "../../api/labels.ts";
 import type { InstanceType } from "../../core/instance-type.ts";
 import type { Quantity } from "../../util/quantity.ts";
 import { ec2Capacity } from "./capacity.ts";
+import { settingsForType } from "./evaluated-kubelet.ts";
 import type { Ec2InstanceTypeInfo } from "./instance-type-info.ts";
 import { isCompatibleWithNodeClass } from "./node-class-compatibility.ts";
 import type { NodeSettings } from "./node-settings.ts";
@@ -45,9 +46,10 @@ export function buildInstanceTypes(
 /** Capacity and overhead of a node. The overhead is that of the estimated memory, even if nodes were seen to have another. (04 §2.3) */
 export function ec2Resources(
   typeInfo: Ec2InstanceTypeInfo,
-  settings: NodeSettings,
+  classSettings: NodeSettings,
   seenMemory?: Quantity,
 ): Pick<InstanceType, "capacity" | "overhead"> {
+  const settings = settingsForType(classSettings, typeInfo);
   const estimated = ec2Capacity(typeInfo, settings);
   return {
     capacity: seenMemory === undefined ? estimated : { ...estimated, [resources.memory]: seenMemory },

@@ -1,9 +1,12 @@
+import type { CompiledKubeletExpression } from "../../api/validation/kubelet-expressions.ts";
 import type { AmiFamily } from "../../api/vocabulary.ts";
 
 /** Settings of an EC2NodeClass and the controller's flags that decide capacity and overhead of nodes. */
 export interface NodeSettings {
   readonly amiFamily: AmiFamily;
   readonly kubelet: KubeletSettings;
+  /** Fields of the kubelet that are evaluated for each instance type; empty while the gate NodeClassCEL is off. */
+  readonly kubeletExpressions: readonly CompiledKubeletExpression[];
   readonly blockDeviceMappings: readonly BlockDevice[];
   readonly instanceStorePolicy: "RAID0" | undefined;
   readonly networkInterfaces: readonly NetworkInterface[];
@@ -39,6 +42,7 @@ export interface NetworkInterface {
 export const defaultNodeSettings: NodeSettings = {
   amiFamily: "AL2023",
   kubelet: {},
+  kubeletExpressions: [],
   blockDeviceMappings: [],
   instanceStorePolicy: undefined,
   networkInterfaces: [],

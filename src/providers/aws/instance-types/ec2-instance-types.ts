@@ -1,10 +1,12 @@
 import type { Ec2NodeClass } from "../../../api/kinds/ec2-node-class.ts";
 import { awsLabels } from "../../../api/labels.ts";
+import type { InstanceVariables } from "../../../api/validation/kubelet-expressions.ts";
 import type { InstanceType, Offering } from "../../../core/instance-type.ts";
 import { Requirements } from "../../../core/requirements.ts";
 import { canonicalJson } from "../../../util/canonical-json.ts";
 import type { Quantity } from "../../../util/quantity.ts";
 import { ec2Resources } from "../build-instance-types.ts";
+import { instanceVariablesOf } from "../evaluated-kubelet.ts";
 import type { Ec2InstanceTypeInfo } from "../instance-type-info.ts";
 import { isCompatibleWithNodeClass } from "../node-class-compatibility.ts";
 import { nodeSettingsOf } from "../node-class-settings.ts";
@@ -33,6 +35,8 @@ export interface Ec2InstanceTypesOptions {
   readonly nodeSettings: Pick<NodeSettings, "vmMemoryOverheadPercent" | "reservedEnis">;
   /** The gate ReservedCapacity. */
   readonly usesReservations: boolean;
+  /** The gate NodeClassCEL; off unless given. */
+  readonly allowsExpressions?: boolean | undefined;
 }
 
 /** Everything about a node class that its instance types depend on. */
@@ -94,11 +98,22 @@ export class Ec2InstanceTypes {
     this.#built.delete(nodeClassName);
   }
 
+  /** What kubelet expressions of the class can ask about each type. (04 §1.10) */
+  variables(nodeClass: Ec2NodeClass): readonly InstanceVariables[] {
+    const settings = this.#settingsOf(nodeClass);
+    return (this.#options.discovery.known?.typeInfos ?? []).map((one) => instanceVariablesOf(one, settings));
+  }
+
+  #settingsOf(nodeClass: Ec2NodeClass): NodeSettings {
+    const { nodeSettings, allowsExpressions } = this.#options;
+    return { ...defaultNodeSettings, ...nodeSettingsOf(nodeClass, { allowsExpressions }), ...nodeSettings };
+  }
+
   #inputsOf(nodeClass: Ec2NodeClass): ClassInputs {
-    const { nodeSettings, usesReservations, placementGroupOf } = this.#options;
+    const { usesReservations, placementGroupOf } = this.#options;
     const { subnets = [], capacityReservations = [], amis = [] } = nodeClass.status ?? {};
     return {
-      settings: { ...defaultNodeSettings, ...nodeSettingsOf(nodeClass), ...nodeSettings },
+      settings: this.#settingsOf(nodeClass),
       subnets,
       reservations: usesReservations ? capacityReservations : [],
       placementGroup: placementGroupOf(nodeClass),
