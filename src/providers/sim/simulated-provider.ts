@@ -18,6 +18,7 @@ import { type Logger, silentLogger } from "../../util/logger.ts";
 import type { Random } from "../../util/random.ts";
 import type { AwsMetrics } from "../aws/aws-metrics.ts";
 import { ec2InstanceTypeInfos } from "../aws/instance-type-info.ts";
+import { nodeClassController } from "../aws/node-class/node-class-controller.ts";
 import { defaultRegion, findRegion } from "../aws/regions.ts";
 import { awsRepairPolicies } from "../aws/repair-policies.ts";
 import { kwokInstanceTypes } from "../kwok/catalogue.ts";
@@ -25,7 +26,7 @@ import { withOfferingKeys } from "../kwok/kwok-instance-type.ts";
 import { kwokNodeClassController } from "../kwok/kwok-node-class-controller.ts";
 import type { KwokCapacityOptions } from "../kwok/launch.ts";
 import { kwokRepairPolicies } from "../kwok/repair-policies.ts";
-import { ec2NodeClassController } from "./controllers/ec2-node-class-controller.ts";
+import { resolveEc2NodeClassStatus } from "./controllers/ec2-node-class-status.ts";
 import { interruptionController } from "./controllers/interruption-controller.ts";
 import { ec2Backend } from "./ec2-backend.ts";
 import type { FleetOverride, InstanceRecord } from "./fleet-request.ts";
@@ -73,7 +74,11 @@ export function simulatedProvider(options: SimulatedProviderOptions): CloudProvi
     onPricesChanged: (listener) => cloud.supply.subscribe(listener),
     controllers: [
       kwokNodeClassController(),
-      ec2NodeClassController(region),
+      nodeClassController({
+        resolve: async (nodeClass) => ({
+          status: resolveEc2NodeClassStatus(nodeClass, { region, nowMs: clock.now() }),
+        }),
+      }),
       instanceGarbageCollectionController({ list, terminate: (providerId) => cloud.terminate(providerId) }),
       interruptionController({ queue: cloud.interruptionQueue, unavailable, metrics, log }),
     ],

@@ -1,10 +1,8 @@
-import type { Ec2NodeClass } from "../../api/kinds/ec2-node-class.ts";
 import { awsZoneId, labels } from "../../api/labels.ts";
 import { hash64 } from "../../util/hash.ts";
+import type { Ec2NodeClassSpec, Ec2NodeClassStatus } from "../aws/node-class/node-class-object.ts";
 import type { Region } from "../aws/regions.ts";
 
-export type Ec2NodeClassStatus = NonNullable<Ec2NodeClass["status"]>;
-type Spec = NonNullable<Ec2NodeClass["spec"]>;
 type Tags = Readonly<Record<string, string>>;
 
 /**
@@ -12,7 +10,7 @@ type Tags = Readonly<Record<string, string>>;
  * tags match everything unless they name a zone; ids are its own.
  */
 export function subnetsFor(
-  terms: Spec["subnetSelectorTerms"],
+  terms: Ec2NodeClassSpec["subnetSelectorTerms"],
   region: Region,
 ): NonNullable<Ec2NodeClassStatus["subnets"]> {
   const all = region.zones.map(({ name, id }) => ({ id: subnetId(id), zone: name, zoneID: id }));
@@ -27,7 +25,7 @@ const simulatedSecurityGroups = [
 ];
 
 export function securityGroupsFor(
-  terms: Spec["securityGroupSelectorTerms"],
+  terms: Ec2NodeClassSpec["securityGroupSelectorTerms"],
 ): NonNullable<Ec2NodeClassStatus["securityGroups"]> {
   return simulatedSecurityGroups.filter((group) => terms.some(({ id }) => id === undefined || id === group.id));
 }

@@ -219,12 +219,10 @@ describe("AL2023", () => {
 });
 
 describe("Bottlerocket", () => {
-  const settings = (request: Partial<UserDataRequest>) =>
-    (
-      parseToml(rendered({ amiFamily: "Bottlerocket", ...request })) as {
-        settings: Record<string, Record<string, Commands>>;
-      }
-    ).settings;
+  const settings = (request: Partial<UserDataRequest>) => {
+    const document: unknown = parseToml(rendered({ amiFamily: "Bottlerocket", ...request }));
+    return (document as { settings: Record<string, Record<string, Commands>> }).settings;
+  };
 
   it("04 §1.9 writes the settings of Kubernetes", () => {
     const { podsPerCore: _, ...kubelet } = fullKubelet;

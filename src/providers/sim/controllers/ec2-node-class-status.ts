@@ -12,11 +12,10 @@ import { tagProblems } from "../../../api/validation/ec2-node-class.ts";
 import { amiFamilyKubeletProblems, kubeletProblems } from "../../../api/validation/kubelet.ts";
 import { kubeletExpressionsOf } from "../../../api/validation/kubelet-expressions.ts";
 import { hash64 } from "../../../util/hash.ts";
+import type { Ec2NodeClassSpec, Ec2NodeClassStatus } from "../../aws/node-class/node-class-object.ts";
 import type { Region } from "../../aws/regions.ts";
 import { amisFor } from "../amis.ts";
-import { type Ec2NodeClassStatus, securityGroupsFor, subnetsFor } from "../vpc.ts";
-
-type Spec = NonNullable<Ec2NodeClass["spec"]>;
+import { securityGroupsFor, subnetsFor } from "../vpc.ts";
 
 const conditionSet = ec2NodeClassConditions({ reservedCapacity: true });
 
@@ -52,7 +51,7 @@ type ResolvedResources = Pick<Ec2NodeClassStatus, "subnets" | "securityGroups" |
 
 /** In upstream's order. (04 §1.4) */
 function resolvedConditions(
-  spec: Spec,
+  spec: Ec2NodeClassSpec,
   found: ResolvedResources,
 ): readonly (readonly [Ec2NodeClassDependent, ConditionObservation])[] {
   const { placementGroupSelector: group } = spec;
@@ -77,7 +76,7 @@ function resolvedConditions(
   ];
 }
 
-function validationCondition(spec: Spec, conditions: readonly Condition[]): ConditionObservation {
+function validationCondition(spec: Ec2NodeClassSpec, conditions: readonly Condition[]): ConditionObservation {
   const amiFamily = resolvedAmiFamily(spec);
   const verdict = ec2Validation({
     amiFamily,

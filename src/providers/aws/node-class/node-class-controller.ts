@@ -2,21 +2,48 @@ import { isDeepStrictEqual } from "node:util";
 import { getCondition } from "../../../api/conditions/set-condition.ts";
 import { ec2NodeClassHash } from "../../../api/hash/ec2-node-class-hash.ts";
 import { ec2NodeClassHashVersion, hashAnnotationKeys, hashUpdatesFor } from "../../../api/hash/hash-drift.ts";
-import type { Ec2NodeClass } from "../../../api/kinds/ec2-node-class.ts";
 import type { NodeClaim } from "../../../api/kinds/node-claim.ts";
 import { finalizers, groups } from "../../../api/labels.ts";
 import type { KubeObject } from "../../../api/object.ts";
-import { type Controller, type ControllerContext, reconcileController, triggerOn } from "../../../kube/controller.ts";
+import type { ResourceType } from "../../../kube/client.ts";
+import {
+  type Controller,
+  type ControllerContext,
+  reconcileController,
+  triggerOn,
+  type UnwatchedRead,
+} from "../../../kube/controller.ts";
 import type { ReconcileResult } from "../../../kube/reconciler.ts";
 import { karpenterTypes } from "../../../kube/resources.ts";
-import type { Region } from "../../aws/regions.ts";
-import { resolveEc2NodeClassStatus } from "./ec2-node-class-status.ts";
+import { throwIfAny } from "../../../util/concurrent.ts";
+import type { Ec2NodeClassObject, Ec2NodeClassStatus } from "./node-class-object.ts";
+
+/** What the account has for a class. */
+export interface NodeClassResolution {
+  readonly status: Ec2NodeClassStatus;
+  /** When to look again. */
+  readonly afterMs?: number | undefined;
+  /** What could not be found out. The rest of the status is written, and the class is tried again. */
+  readonly errors?: readonly unknown[] | undefined;
+}
+
+export interface NodeClassControllerOptions {
+  resolve(nodeClass: Ec2NodeClassObject, context: ControllerContext): Promise<NodeClassResolution>;
+  /** Deletes what was made for a class that no claim uses any more. (04 §1.14) */
+  release?(nodeClass: Ec2NodeClassObject): Promise<void>;
+  /** Part of the hash: every instance boots with it. */
+  readonly caBundle?: (() => string | undefined) | undefined;
+  readonly kinds?: readonly ResourceType[] | undefined;
+  readonly reads?: readonly UnwatchedRead[] | undefined;
+}
 
 const claimRecheckMs = 10 * 60_000;
 const maxNamesInMessage = 5;
 
-/** Resolves EC2NodeClasses in the simulated account, adds their hash, and keeps those in use. (04 §1.4, §1.13, §1.14) */
-export function ec2NodeClassController(region: Region): Controller {
+type NodeClaimObject = KubeObject & NodeClaim;
+
+/** Keeps status, hash and finalizer of EC2NodeClasses. (04 §1.4, §1.13, §1.14) */
+export function nodeClassController(options: NodeClassControllerOptions): Controller {
   return reconcileController({
     name: "nodeclass",
     triggers: [
@@ -25,36 +52,51 @@ export function ec2NodeClassController(region: Region): Controller {
       ),
       // The last NodeClaim of a class being deleted releases it.
       triggerOn<NodeClaimObject>(karpenterTypes.NodeClaim, ({ object, old }) =>
-        object === undefined && old && usesEc2NodeClass(old) ? [nodeClassNameOf(old)] : [],
+        object === undefined && old && usesEc2NodeClass(old) ? [old.spec.nodeClassRef.name] : [],
       ),
     ],
+    kinds: options.kinds,
+    reads: options.reads,
     concurrency: 10,
-    reconcile: (name, context) => reconcile(name, context, region),
+    reconcile: (name, context) => reconcile(name, context, options),
   });
 }
 
-type Ec2NodeClassObject = KubeObject & Ec2NodeClass;
-type NodeClaimObject = KubeObject & NodeClaim;
-
-async function reconcile(name: string, context: ControllerContext, region: Region): Promise<ReconcileResult> {
+async function reconcile(
+  name: string,
+  context: ControllerContext,
+  options: NodeClassControllerOptions,
+): Promise<ReconcileResult> {
   const nodeClass = context.view<Ec2NodeClassObject>(karpenterTypes.EC2NodeClass).get(name);
   if (nodeClass === undefined) return undefined;
-  if (nodeClass.metadata.deletionTimestamp !== undefined) return finalize(nodeClass, context);
-  const stamped = await stampHash(nodeClass, context);
-  const status = resolveEc2NodeClassStatus(stamped, { region, nowMs: context.clock.now() });
+  if (nodeClass.metadata.deletionTimestamp !== undefined) return finalize(nodeClass, context, options);
+  const stamped = await stampHash(nodeClass, context, options.caBundle?.());
+  const { status, afterMs, errors = [] } = await options.resolve(stamped, context);
   if (!isDeepStrictEqual(status, stamped.status)) {
-    const body = { metadata: { resourceVersion: stamped.metadata.resourceVersion }, status };
+    const metadata = { resourceVersion: stamped.metadata.resourceVersion };
+    const body = { metadata, status: { ...clearedFields(stamped.status, status), ...status } };
     const patch = { kind: "merge", body } as const;
     await context.client.patch(karpenterTypes.EC2NodeClass, { name }, patch, { subresource: "status" });
   }
-  return undefined;
+  throwIfAny(errors, `resolving EC2NodeClass ${name}`);
+  return afterMs === undefined ? undefined : { afterMs };
+}
+
+/** A merge patch keeps what it does not name. */
+function clearedFields(before: Ec2NodeClassStatus = {}, after: Ec2NodeClassStatus): Readonly<Record<string, null>> {
+  const gone = Object.keys(before).filter((field) => !Object.hasOwn(after, field));
+  return Object.fromEntries(gone.map((field) => [field, null]));
 }
 
 /** Adds finalizer and hash; after a change of the hash version, the claims' hashes are updated first. (01 §6.3) */
-async function stampHash(nodeClass: Ec2NodeClassObject, context: ControllerContext): Promise<Ec2NodeClassObject> {
+async function stampHash(
+  nodeClass: Ec2NodeClassObject,
+  context: ControllerContext,
+  caBundle: string | undefined,
+): Promise<Ec2NodeClassObject> {
   const { name = "", annotations, finalizers: held = [], resourceVersion } = nodeClass.metadata;
   const { claims, owner } = hashUpdatesFor(hashAnnotationKeys.ec2NodeClass, {
-    hash: ec2NodeClassHash(nodeClass.spec ?? {}, {}),
+    hash: ec2NodeClassHash(nodeClass.spec ?? {}, { caBundle }),
     version: ec2NodeClassHashVersion,
     owner: annotations,
     claims: nodeClaimsOf(name, context).map((claim) => ({
@@ -78,8 +120,12 @@ async function stampHash(nodeClass: Ec2NodeClassObject, context: ControllerConte
   return context.client.patch<Ec2NodeClassObject>(karpenterTypes.EC2NodeClass, { name }, patch);
 }
 
-/** The finalizer stays while NodeClaims use the class. (04 §1.14) */
-async function finalize(nodeClass: Ec2NodeClassObject, context: ControllerContext): Promise<ReconcileResult> {
+/** The finalizer stays while NodeClaims use the class, and until what was made for it is deleted. (04 §1.14) */
+async function finalize(
+  nodeClass: Ec2NodeClassObject,
+  context: ControllerContext,
+  options: NodeClassControllerOptions,
+): Promise<ReconcileResult> {
   const { name = "", uid = "", finalizers: held = [], resourceVersion } = nodeClass.metadata;
   if (!held.includes(finalizers.ec2NodeClass)) return undefined;
   const names = nodeClaimsOf(name, context).map(({ metadata }) => metadata.name ?? "");
@@ -94,6 +140,7 @@ async function finalize(nodeClass: Ec2NodeClassObject, context: ControllerContex
     });
     return { afterMs: claimRecheckMs };
   }
+  await options.release?.(nodeClass);
   const metadata = { resourceVersion, finalizers: held.filter((one) => one !== finalizers.ec2NodeClass) };
   await context.client.patch(karpenterTypes.EC2NodeClass, { name }, { kind: "merge", body: { metadata } });
   return undefined;
@@ -102,13 +149,9 @@ async function finalize(nodeClass: Ec2NodeClassObject, context: ControllerContex
 function nodeClaimsOf(name: string, { view }: ControllerContext): readonly NodeClaimObject[] {
   return view<NodeClaimObject>(karpenterTypes.NodeClaim)
     .all()
-    .filter((claim) => usesEc2NodeClass(claim) && nodeClassNameOf(claim) === name);
+    .filter((claim) => usesEc2NodeClass(claim) && claim.spec.nodeClassRef.name === name);
 }
 
 function usesEc2NodeClass({ spec }: NodeClaimObject): boolean {
   return spec.nodeClassRef.group === groups.aws && spec.nodeClassRef.kind === karpenterTypes.EC2NodeClass.kind;
-}
-
-function nodeClassNameOf({ spec }: NodeClaimObject): string {
-  return spec.nodeClassRef.name;
 }

@@ -1,0 +1,148 @@
+import { type DryRun, type Ec2ValidationFacts, ec2Validation } from "../../../api/conditions/ec2-node-class.ts";
+import type { NodePool } from "../../../api/kinds/node-pool.ts";
+import { groups } from "../../../api/labels.ts";
+import type { KubeObject } from "../../../api/object.ts";
+import type { Problem } from "../../../api/problem.ts";
+import { resolvedAmiFamily } from "../../../api/validation/ami-family.ts";
+import { tagProblems } from "../../../api/validation/ec2-node-class.ts";
+import { amiFamilyKubeletProblems, kubeletProblems } from "../../../api/validation/kubelet.ts";
+import {
+  expressionEvaluationProblems,
+  expressionSyntaxProblems,
+  expressionsDisabledProblems,
+} from "../../../api/validation/kubelet-expression-problems.ts";
+import { type InstanceVariables, kubeletExpressionsOf } from "../../../api/validation/kubelet-expressions.ts";
+import type { ControllerContext } from "../../../kube/controller.ts";
+import { karpenterTypes } from "../../../kube/resources.ts";
+import { canonicalJson } from "../../../util/canonical-json.ts";
+import type { Clock } from "../../../util/clock.ts";
+import { ExpiringMap } from "../../../util/expiring-map.ts";
+import { awsErrorAdvice, isTransient } from "../api/aws-error-advice.ts";
+import type { ClusterCidr } from "./cluster-cidr.ts";
+import { type DryRunOptions, dryRunLaunch } from "./dry-runs.ts";
+import type { Ec2NodeClassObject } from "./node-class-object.ts";
+import type { NodeClassPart, PartResult } from "./resolve-node-class.ts";
+
+export interface NodeClassValidationOptions {
+  readonly clock: Clock;
+  readonly clusterCidr: ClusterCidr;
+  readonly dryRuns: DryRunOptions;
+  /** DISABLE_DRY_RUN. */
+  readonly isDryRunDisabled: boolean;
+  /** The gate NodeClassCEL. */
+  readonly allowsExpressions: boolean;
+  /** What expressions can ask about each instance type. */
+  readonly instanceVariables: (nodeClass: Ec2NodeClassObject) => readonly InstanceVariables[];
+}
+
+const minute = 60_000;
+const recheckMs = 10 * minute;
+const retryMs = 5_000;
+const cacheMs = 30 * minute;
+
+interface CachedDryRun {
+  readonly key: string;
+  readonly dryRun: DryRun;
+}
+
+/** The part of a class that says whether nodes can be launched from it. (04 §1.12) */
+export class NodeClassValidation implements NodeClassPart {
+  readonly condition = "ValidationSucceeded";
+  readonly #options: NodeClassValidationOptions;
+  /** By name of the class: what the calls of its present spec and status came to. */
+  readonly #dryRuns: ExpiringMap<CachedDryRun>;
+
+  constructor(options: NodeClassValidationOptions) {
+    this.#options = options;
+    this.#dryRuns = new ExpiringMap(options.clock);
+  }
+
+  async resolve(nodeClass: Ec2NodeClassObject, context: ControllerContext): Promise<PartResult> {
+    const cidr = await this.#clusterCidr(nodeClass);
+    if (isTransient(cidr.error)) return { error: cidr.error };
+    const facts = this.#facts(nodeClass, cidr.message);
+    const verdict = ec2Validation(facts);
+    if (verdict.kind === "decided") {
+      return { finding: verdict.finding, afterMs: recheckMs, ...(cidr.error !== undefined && { error: cidr.error }) };
+    }
+    const dryRun = await this.#dryRun(nodeClass, context);
+    if (dryRun === undefined) return { afterMs: retryMs };
+    const decided = ec2Validation({ ...facts, dryRun });
+    if (decided.kind !== "decided") throw new Error("a dry run decides the validation of a class");
+    return { finding: decided.finding, afterMs: recheckMs };
+  }
+
+  /** The class is gone. */
+  forget(nodeClassName: string): void {
+    this.#dryRuns.delete(nodeClassName);
+  }
+
+  /** Only AL2023 needs it. */
+  async #clusterCidr({ spec }: Ec2NodeClassObject): Promise<{ readonly message?: string; readonly error?: unknown }> {
+    if (spec === undefined || resolvedAmiFamily(spec) !== "AL2023") return {};
+    try {
+      await this.#options.clusterCidr.resolve();
+      return {};
+    } catch (error) {
+      return { message: `AL2023 nodes need the CIDR of Services: ${awsErrorAdvice(error)}`, error };
+    }
+  }
+
+  #facts(nodeClass: Ec2NodeClassObject, clusterCidr: string | undefined): Ec2ValidationFacts {
+    const { spec, status } = nodeClass;
+    const { allowsExpressions, instanceVariables } = this.#options;
+    const kubelet = spec?.kubelet;
+    const amiFamily = spec === undefined ? "Custom" : resolvedAmiFamily(spec);
+    const hasExpressions = allowsExpressions && kubeletExpressionsOf(kubelet).length > 0;
+    return {
+      amiFamily,
+      clusterCidr,
+      kubelet: messageOf(kubeletProblems(kubelet)),
+      expressionsDisabled: allowsExpressions ? undefined : messageOf(expressionsDisabledProblems(kubelet)),
+      expressionInvalid: hasExpressions ? messageOf(expressionSyntaxProblems(kubelet)) : undefined,
+      unsupportedKubelet: messageOf(amiFamilyKubeletProblems(kubelet, amiFamily)),
+      conditions: status?.conditions ?? [],
+      expressionEvaluation: hasExpressions
+        ? messageOf(expressionEvaluationProblems(kubelet, instanceVariables(nodeClass)))
+        : undefined,
+      tags: messageOf(tagProblems(spec?.tags)),
+    };
+  }
+
+  /** Undefined: AWS could not tell now. */
+  async #dryRun(nodeClass: Ec2NodeClassObject, context: ControllerContext): Promise<DryRun | undefined> {
+    if (this.#options.isDryRunDisabled) return { kind: "skipped" };
+    const { name = "" } = nodeClass.metadata;
+    const key = validationKey(nodeClass);
+    const cached = this.#dryRuns.get(name);
+    if (cached?.key === key) return cached.dryRun;
+    const dryRun = await dryRunLaunch(nodeClass, poolsOf(name, context), this.#options.dryRuns);
+    if (dryRun.kind === "retry") return undefined;
+    const isKept = dryRun.kind !== "failed" || dryRun.reason !== "InstanceProfileNotFound";
+    if (isKept) this.#dryRuns.set(name, { key, dryRun }, cacheMs);
+    return dryRun;
+  }
+}
+
+/** Changes with everything a dry run depends on. */
+function validationKey({ spec, status, metadata }: Ec2NodeClassObject): string {
+  const { subnets, securityGroups, amis, instanceProfile } = status ?? {};
+  const { annotations } = metadata;
+  return canonicalJson({ spec, subnets, securityGroups, amis, instanceProfile, annotations });
+}
+
+function poolsOf(name: string, { view }: ControllerContext): readonly NodePool[] {
+  return view<KubeObject & NodePool>(karpenterTypes.NodePool)
+    .all()
+    .filter(({ spec }) => {
+      const { group, kind, name: used } = spec.template.spec.nodeClassRef;
+      return group === groups.aws && kind === karpenterTypes.EC2NodeClass.kind && used === name;
+    })
+    .sort((a, b) => ((a.metadata.name ?? "") < (b.metadata.name ?? "") ? -1 : 1));
+}
+
+function messageOf(problems: readonly Problem[]): string | undefined {
+  return problems.length === 0
+    ? undefined
+    : problems.map(({ path, message }) => `${path.join(".")}: ${message}`).join("; ");
+}

@@ -1,0 +1,93 @@
+import type { ConditionObservation } from "../../../api/conditions/condition.ts";
+import { type Ec2NodeClassDependent, ec2NodeClassConditions } from "../../../api/conditions/ec2-node-class.ts";
+import { initializeConditions, setCondition, withConditions } from "../../../api/conditions/set-condition.ts";
+import type { ControllerContext } from "../../../kube/controller.ts";
+import { AwsError } from "../api/aws-error.ts";
+import { awsErrorAdvice } from "../api/aws-error-advice.ts";
+import type { NodeClassResolution } from "./node-class-controller.ts";
+import type { Ec2NodeClassObject, Ec2NodeClassStatus } from "./node-class-object.ts";
+
+/** What one part of a class resolved to. */
+export interface PartResult {
+  /** Fields of the status; undefined removes one. */
+  readonly status?: { readonly [Field in keyof Ec2NodeClassStatus]?: Ec2NodeClassStatus[Field] | undefined };
+  /** What to write as the part's condition; unchanged without it. */
+  readonly finding?: ConditionObservation | undefined;
+  /** When to look again; with the next change without it. */
+  readonly afterMs?: number | undefined;
+  /** To be tried again with back-off, besides what was found. */
+  readonly error?: unknown;
+}
+
+/** One part of a class: images, subnets and so on. Sees the status of the parts before it. */
+export interface NodeClassPart {
+  readonly condition: Ec2NodeClassDependent;
+  resolve(nodeClass: Ec2NodeClassObject, context: ControllerContext): Promise<PartResult>;
+}
+
+export const partReady = (condition: Ec2NodeClassDependent): ConditionObservation => ({
+  status: "True",
+  reason: condition,
+  message: "",
+});
+
+export const partNotReady = (reason: string, message: string): ConditionObservation => ({
+  status: "False",
+  reason,
+  message,
+});
+
+export interface ResolveNodeClassOptions {
+  /** In the order they are resolved. */
+  readonly parts: readonly NodeClassPart[];
+  /** Whether the gate ReservedCapacity is on. */
+  readonly usesReservations: boolean;
+}
+
+/** Resolves all parts of a class, even if one fails; the soonest of their times is when to look again. (04 §1.4) */
+export async function resolveNodeClass(
+  nodeClass: Ec2NodeClassObject,
+  context: ControllerContext,
+  { parts, usesReservations }: ResolveNodeClassOptions,
+): Promise<NodeClassResolution> {
+  const set = ec2NodeClassConditions({ reservedCapacity: usesReservations });
+  const nowMs = context.clock.now();
+  const errors: unknown[] = [];
+  const times: number[] = [];
+  let current = withConditions(nodeClass, initializeConditions(nodeClass, { set, nowMs })) as Ec2NodeClassObject;
+  for (const part of parts) {
+    const { status, finding, afterMs, error } = await attempt(part, current, context);
+    if (error !== undefined) errors.push(error);
+    if (afterMs !== undefined) times.push(afterMs);
+    if (status !== undefined) current = { ...current, status: withFields(current.status, status) };
+    if (finding === undefined) continue;
+    const written = setCondition(current, { set, type: part.condition, nowMs, ...finding });
+    current = withConditions(current, written) as Ec2NodeClassObject;
+  }
+  return { status: current.status ?? {}, afterMs: times.length === 0 ? undefined : Math.min(...times), errors };
+}
+
+/** A part that fails says so in an event: its condition stays as it was, because nothing new is known. */
+async function attempt(
+  part: NodeClassPart,
+  nodeClass: Ec2NodeClassObject,
+  context: ControllerContext,
+): Promise<PartResult> {
+  try {
+    return await part.resolve(nodeClass, context);
+  } catch (error) {
+    const code = error instanceof AwsError ? error.code : "";
+    context.recordEvent(nodeClass, {
+      type: "Warning",
+      reason: "NodeClassResolutionFailed",
+      message: `${part.condition} cannot be told: ${awsErrorAdvice(error)}`,
+      dedupe: { values: [nodeClass.metadata.uid ?? "", part.condition, code] },
+    });
+    return { error };
+  }
+}
+
+function withFields(before: Ec2NodeClassStatus = {}, changes: NonNullable<PartResult["status"]>): Ec2NodeClassStatus {
+  const merged = Object.entries({ ...before, ...changes }).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(merged) as Ec2NodeClassStatus;
+}

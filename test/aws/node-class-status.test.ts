@@ -1,0 +1,443 @@
+import type { Image } from "@aws-sdk/client-ec2";
+import { afterEach, describe, expect, it } from "vitest";
+import { startAt } from "../world/api-world.ts";
+import { type NodeClassWorld, type NodeClassWorldOptions, nodeClassWorld } from "./node-class-world.ts";
+
+const minute = 60_000;
+let world: NodeClassWorld | undefined;
+
+async function open(options: NodeClassWorldOptions = {}): Promise<NodeClassWorld> {
+  world = await nodeClassWorld(options);
+  return world;
+}
+
+afterEach(async () => {
+  await world?.stop();
+  world = undefined;
+});
+
+function image(ImageId: string, changes: Partial<Image> = {}): Image {
+  return { ImageId, Name: ImageId, Architecture: "x86_64", CreationDate: "2026-01-01T00:00:00.000Z", ...changes };
+}
+
+describe("an EC2NodeClass", () => {
+  it("04 §1.4 becomes Ready: images, subnets, groups, profile and validation are in its status", async () => {
+    const { create, condition, aws } = await open();
+    const { status, metadata } = await create();
+    expect(await condition("Ready")).toBe("True Ready");
+    expect(status?.subnets?.map(({ id }) => id)).toEqual(
+      ["subnet-1", "subnet-2", "subnet-3", "subnet-4"].slice(0, status?.subnets?.length),
+    );
+    expect(status?.subnets?.[0]).toEqual({ id: "subnet-1", zone: "us-west-2a", zoneID: "usw2-az1" });
+    expect(status?.securityGroups).toEqual([{ id: "sg-1", name: "nodes" }]);
+    expect(status?.amis?.map(({ id }) => id)).toEqual(["ami-amd64", "ami-arm64"]);
+    expect(status?.instanceProfile).toMatch(/^demo_\d+$/);
+    expect(metadata.finalizers).toEqual(["karpenter.k8s.aws/termination"]);
+    expect(Object.keys(metadata.annotations ?? {})).toEqual([
+      "karpenter.k8s.aws/ec2nodeclass-hash",
+      "karpenter.k8s.aws/ec2nodeclass-hash-version",
+    ]);
+    expect(aws.running()).toEqual([]);
+  });
+
+  it("04 §1.4 all parts are resolved even if one fails, which leaves an event that says what to do", async () => {
+    const { create, condition, events, pass, aws } = await open({
+      account: (one) =>
+        one.failNext("ec2:DescribeSubnets", {
+          code: "UnauthorizedOperation",
+          message:
+            "User: arn:aws:sts::123456789012:assumed-role/x is not authorized. Encoded authorization failure message: abc",
+        }),
+    });
+    await create();
+    expect(await condition("AMIsReady")).toBe("True AMIsReady");
+    expect(await condition("SecurityGroupsReady")).toBe("True SecurityGroupsReady");
+    const [event] = (await events("web")).filter(({ reason }) => reason === "NodeClassResolutionFailed");
+    expect(event?.message).toContain("ec2:DescribeSubnets is not allowed");
+    expect(event?.message).toContain("karpenter aws iam");
+    expect(event?.message).not.toContain("123456789012");
+    await pass(30);
+    expect(await condition("Ready")).toBe("True Ready");
+    expect(aws.inputsOf("ec2:DescribeSubnets").length).toBeGreaterThan(1);
+  });
+
+  it.each([
+    ["subnets", "SubnetsReady", "SubnetsNotFound", { subnetSelectorTerms: [{ id: "subnet-no" }] }],
+    [
+      "securityGroups",
+      "SecurityGroupsReady",
+      "SecurityGroupsNotFound",
+      { securityGroupSelectorTerms: [{ name: "no" }] },
+    ],
+    ["amis", "AMIsReady", "AMINotFound", { amiSelectorTerms: [{ id: "ami-no" }] }],
+  ] as const)(
+    "04 §1.4 %s that are not found any more are cleared, and come back",
+    async (field, type, reason, spec) => {
+      const { create, update, condition } = await open();
+      await create();
+      const { status } = await update(spec);
+      expect(status).not.toHaveProperty(field);
+      expect(await condition(type)).toBe(`False ${reason}`);
+      expect(await condition("ValidationSucceeded")).toBe("False DependenciesNotReady");
+      expect(await condition("Ready")).toMatch(/^False/);
+      const back = await update({ [Object.keys(spec)[0] ?? ""]: [{ tags: { "karpenter.sh/discovery": "*" } }] });
+      expect(back.status?.[field]).not.toHaveLength(0);
+      expect(await condition("Ready")).toBe("True Ready");
+    },
+  );
+
+  it("04 §1.4 looks again every minute, at most one call for each part", async () => {
+    const { create, aws, pass } = await open();
+    await create();
+    aws.calls.length = 0;
+    await pass(60);
+    expect(aws.inputsOf("ec2:DescribeSubnets")).toHaveLength(1);
+    aws.subnets.pop();
+    await pass(61);
+    expect((await world?.read())?.status?.subnets).toHaveLength(aws.subnets.length);
+    expect(aws.inputsOf("iam:CreateInstanceProfile")).toHaveLength(0);
+  });
+
+  it("04 §1.3 subnets with more free addresses come first, ties by id", async () => {
+    const { create } = await open({
+      account: ({ subnets }) => {
+        const [first, second] = subnets;
+        if (first) first.AvailableIpAddressCount = 5;
+        if (second) second.AvailableIpAddressCount = 9_000;
+      },
+    });
+    const { status } = await create();
+    const ids = status?.subnets?.map(({ id }) => id) ?? [];
+    expect(ids[0]).toBe("subnet-2");
+    expect(ids.at(-1)).toBe("subnet-1");
+  });
+
+  it.each([
+    [{ tags: { a: "1", b: "2" } }, ["subnet-b"]],
+    [{ tags: { a: "*" } }, ["subnet-a", "subnet-b"]],
+    [{ tags: { a: "1*" } }, ["subnet-a", "subnet-b"]],
+    [{ id: "subnet-a" }, ["subnet-a"]],
+    [{ id: "subnet-a", tags: { a: "*" } }, ["subnet-a"]],
+  ])("04 §1.5 the term %j selects %j", async (term, ids) => {
+    const tag = (Key: string, Value: string) => ({ Key, Value });
+    const { create } = await open({
+      account: ({ subnets }) =>
+        subnets.splice(
+          0,
+          subnets.length,
+          { SubnetId: "subnet-a", AvailabilityZone: "us-west-2a", Tags: [tag("a", "1")] },
+          { SubnetId: "subnet-b", AvailabilityZone: "us-west-2b", Tags: [tag("a", "1"), tag("b", "2")] },
+        ),
+    });
+    const { status } = await create({ subnetSelectorTerms: [term, { id: "subnet-missing" }] });
+    expect(status?.subnets?.map(({ id }) => id)).toEqual(ids);
+  });
+
+  it("04 §1.6 groups are found by id, name and tags together, once each", async () => {
+    const { create, aws } = await open({
+      account: ({ securityGroups }) => {
+        securityGroups.push(
+          { GroupId: "sg-3", GroupName: "three" },
+          { GroupId: "sg-2", GroupName: "two", Tags: [{ Key: "x", Value: "y" }] },
+        );
+      },
+    });
+    const terms = [{ name: "three" }, { id: "sg-2" }, { tags: { x: "y" } }, { id: "sg-1", name: "ignored" }];
+    const { status } = await create({ securityGroupSelectorTerms: terms });
+    expect(status?.securityGroups?.map(({ id }) => id)).toEqual(["sg-1", "sg-2", "sg-3"]);
+    expect(aws.inputsOf("ec2:DescribeSecurityGroups")).toHaveLength(3);
+  });
+});
+
+describe("images", () => {
+  const eks = "/aws/service/eks/optimized-ami/1.33";
+  const labelsOf = (
+    requirements: readonly { key: string; operator: string; values?: readonly string[] | undefined }[],
+  ) => requirements.map(({ key, operator, values }) => [key.split("/")[1], operator, ...(values ?? [])].join(" "));
+
+  it.each([
+    [
+      "al2023@latest",
+      {
+        [`${eks}/amazon-linux-2023/x86_64/standard/recommended/image_id`]: "ami-1",
+        [`${eks}/amazon-linux-2023/x86_64/nvidia/recommended/image_id`]: "ami-2",
+        [`${eks}/amazon-linux-2023/x86_64/neuron/recommended/image_id`]: "ami-3",
+        [`${eks}/amazon-linux-2023/arm64/standard/recommended/image_id`]: "ami-4",
+        [`${eks}/amazon-linux-2023/arm64/nvidia/recommended/image_id`]: "ami-5",
+      },
+      {
+        "ami-1": ["arch In amd64", "instance-gpu-count DoesNotExist", "instance-accelerator-count DoesNotExist"],
+        "ami-2": ["arch In amd64", "instance-gpu-count Exists"],
+        "ami-3": ["arch In amd64", "instance-accelerator-count Exists"],
+        "ami-4": ["arch In arm64", "instance-gpu-count DoesNotExist", "instance-accelerator-count DoesNotExist"],
+        "ami-5": ["arch In arm64", "instance-gpu-count Exists"],
+      },
+    ],
+    [
+      "al2023@v20260101",
+      {
+        [`${eks}/amazon-linux-2023/x86_64/standard/amazon-eks-node-al2023-x86_64-standard-1.33-v20260101/image_id`]:
+          "ami-1",
+      },
+      { "ami-1": ["arch In amd64", "instance-gpu-count DoesNotExist", "instance-accelerator-count DoesNotExist"] },
+    ],
+    [
+      "bottlerocket@v1.46.0",
+      {
+        "/aws/service/bottlerocket/aws-k8s-1.33/x86_64/1.46.0/image_id": "ami-1",
+        "/aws/service/bottlerocket/aws-k8s-1.33-nvidia/arm64/1.46.0/image_id": "ami-5",
+      },
+      {
+        "ami-1": ["arch In amd64", "instance-accelerator-count Exists"],
+        "ami-5": ["arch In arm64", "instance-gpu-count Exists"],
+      },
+    ],
+    [
+      "windows2022@latest",
+      { "/aws/service/ami-windows-latest/Windows_Server-2022-English-Core-EKS_Optimized-1.33/image_id": "ami-1" },
+      { "ami-1": ["os In windows", "arch In amd64", "windows-build In 10.0.20348"] },
+    ],
+  ])("04 §1.7 alias %s is resolved through its parameters", async (alias, parameters, expected) => {
+    const { create, condition } = await open({
+      account: (aws) => {
+        for (const [name, value] of Object.entries(parameters)) aws.parameters.set(name, value);
+        for (const id of [1, 2, 3]) aws.images.push(image(`ami-${id}`));
+        for (const id of [4, 5]) aws.images.push(image(`ami-${id}`, { Architecture: "arm64" }));
+      },
+    });
+    const { status } = await create({ amiSelectorTerms: [{ alias }] });
+    expect(await condition("AMIsReady")).toBe("True AMIsReady");
+    expect(
+      Object.fromEntries((status?.amis ?? []).map(({ id, requirements }) => [id, labelsOf(requirements)])),
+    ).toEqual(expected);
+  });
+
+  it("04 §1.7 one image of two variants is listed twice; AL2's GPU image is for both", async () => {
+    const { create } = await open({
+      kubernetesVersion: "1.32",
+      account: (aws) => {
+        const al2 = "/aws/service/eks/optimized-ami/1.32";
+        aws.parameters.set(`${al2}/amazon-linux-2-gpu/recommended/image_id`, "ami-1");
+        aws.images.push(image("ami-1"));
+      },
+    });
+    const { status } = await create({ amiSelectorTerms: [{ alias: "al2@latest" }] });
+    expect(status?.amis?.map(({ id, requirements }) => [id, labelsOf(requirements)[1]])).toEqual([
+      ["ami-1", "instance-accelerator-count Exists"],
+      ["ami-1", "instance-gpu-count Exists"],
+    ]);
+  });
+
+  it("04 §1.7 an alias without any image is not ready; a parameter that cannot be read is tried again", async () => {
+    const { create, condition, aws, pass } = await open();
+    await create({ amiSelectorTerms: [{ alias: "al2023@latest" }] });
+    expect(await condition("AMIsReady")).toBe("False AMINotFound");
+    aws.parameters.set(`${eks}/amazon-linux-2023/x86_64/standard/recommended/image_id`, "ami-amd64");
+    await pass(61);
+    expect(await condition("AMIsReady")).toBe("True AMIsReady");
+  });
+
+  it("04 §1.7 while SSM refuses, nothing is said about images", async () => {
+    const { create, condition, events } = await open({
+      account: (aws) => aws.failNext("ssm:GetParameter", { code: "AccessDeniedException" }, 200),
+    });
+    await create({ amiSelectorTerms: [{ alias: "al2023@latest" }] });
+    expect(await condition("AMIsReady")).toBe("Unknown AwaitingReconciliation");
+    expect((await events("web"))[0]?.message).toContain("ssm:GetParameter is not allowed");
+  });
+
+  it.each([
+    ["al2@latest", "1.33", "1.32"],
+    ["windows2025@latest", "1.34", "1.35"],
+  ])("04 §1.4 alias %s is not supported on Kubernetes %s", async (alias, kubernetesVersion) => {
+    const { create, condition, aws } = await open({ kubernetesVersion });
+    await create({ amiSelectorTerms: [{ alias }] });
+    expect(await condition("AMIsReady")).toBe("False UnsupportedAlias");
+    expect(aws.inputsOf("ssm:GetParameter")).toEqual([]);
+  });
+
+  it("04 §1.7 ids, parameters, names, tags and owners are queries of their own", async () => {
+    const { create, aws, lines } = await open({
+      account: (one) => {
+        one.parameters.set("/mine", "ami-amd64");
+        one.parameters.set("/wrong", "no image");
+      },
+    });
+    await create({
+      amiFamily: "AL2023",
+      amiSelectorTerms: [
+        { id: "ami-x" },
+        { ssmParameter: "/mine" },
+        { ssmParameter: "/wrong" },
+        { ssmParameter: "/missing" },
+        { name: "image-*" },
+        { name: "other", owner: "123456789012" },
+        { tags: { a: "b" } },
+        { tags: { a: "b" }, owner: "self" },
+      ],
+    });
+    const available = { Name: "state", Values: ["available"] };
+    const tagged = { Name: "tag:a", Values: ["b"] };
+    expect(aws.inputsOf("ec2:DescribeImages")).toEqual([
+      { Filters: [{ Name: "image-id", Values: ["ami-x", "ami-amd64"] }, available], IncludeDeprecated: true },
+      {
+        Filters: [{ Name: "name", Values: ["image-*"] }, available],
+        Owners: ["self", "amazon"],
+        IncludeDeprecated: true,
+      },
+      { Filters: [{ Name: "name", Values: ["other"] }, available], Owners: ["123456789012"], IncludeDeprecated: true },
+      { Filters: [tagged, available], IncludeDeprecated: true },
+      { Filters: [tagged, available], Owners: ["self"], IncludeDeprecated: true },
+    ]);
+    const unusable = lines.filter(({ level }) => level === "error").map((line) => line["parameter"]);
+    expect([...new Set(unusable)]).toEqual(["/wrong", "/missing"]);
+  });
+
+  it("04 §1.7 of equal images the one that is not deprecated wins, then the newer, then the later name", async () => {
+    const past = "2025-01-01T00:00:00.000Z";
+    const { create, aws, pass, read } = await open({
+      account: ({ images }) =>
+        images.splice(
+          0,
+          images.length,
+          image("ami-new", { CreationDate: "2025-12-01T00:00:00.000Z", DeprecationTime: past }),
+          image("ami-b", { Name: "b", CreationDate: "2025-11-01T00:00:00.000Z" }),
+          image("ami-c", { Name: "c", CreationDate: "2025-11-01T00:00:00.000Z" }),
+          image("ami-old", { Name: "z", CreationDate: past }),
+          image("ami-nodate", { Name: "zz", CreationDate: "" }),
+          image("ami-odd", { Architecture: "i386" }),
+        ),
+    });
+    const terms = ["ami-new", "ami-b", "ami-c", "ami-old", "ami-nodate", "ami-odd"].map((id) => ({ id }));
+    const { status } = await create({ amiFamily: "AL2023", amiSelectorTerms: terms });
+    expect(status?.amis?.map(({ id }) => id)).toEqual(["ami-c"]);
+    aws.images.splice(1);
+    await pass(6 * 60);
+    const { status: later } = await read();
+    expect(later?.amis).toMatchObject([{ id: "ami-new", deprecated: true }]);
+  });
+
+  it("04 §1.7 a parameter is remembered for a day, unless its image is deprecated meanwhile", async () => {
+    const name = `${eks}/amazon-linux-2023/x86_64/standard/recommended/image_id`;
+    const { create, aws, pass, read } = await open({
+      account: (one) => {
+        one.parameters.set(name, "ami-1");
+        one.images.push(image("ami-1"), image("ami-2", { CreationDate: "2026-01-01T00:30:00.000Z" }));
+      },
+    });
+    await create({ amiSelectorTerms: [{ alias: "al2023@latest" }] });
+    aws.parameters.set(name, "ami-2");
+    await pass(40 * 60);
+    expect((await read()).status?.amis?.map(({ id }) => id)).toEqual(["ami-1"]);
+    const [first] = aws.images.filter(({ ImageId }) => ImageId === "ami-1");
+    if (first) first.DeprecationTime = new Date(startAt + 41 * minute).toISOString();
+    await pass(30 * 60);
+    expect((await read()).status?.amis?.map(({ id }) => id)).toEqual(["ami-2"]);
+  });
+});
+
+describe("capacity reservations", () => {
+  const reservation = (CapacityReservationId: string, changes: object = {}) => ({
+    CapacityReservationId,
+    AvailabilityZone: "us-west-2a",
+    InstanceType: "m5.large",
+    InstanceMatchCriteria: "targeted" as const,
+    OwnerId: "123456789012",
+    State: "active" as const,
+    ...changes,
+  });
+
+  it("04 §1.3 reservations by id, tags, owner and criteria, with their state", async () => {
+    const at = (ms: number) => new Date(startAt + ms);
+    const { create, condition, lines } = await open({
+      account: ({ capacityReservations }) => {
+        capacityReservations.push(
+          reservation("cr-1"),
+          reservation("cr-2", { InstanceMatchCriteria: "open", Tags: [{ Key: "a", Value: "b" }], Interruptible: true }),
+          reservation("cr-3", {
+            ReservationType: "capacity-block",
+            EndDate: at(39 * minute),
+            Tags: [{ Key: "a", Value: "b" }],
+          }),
+          reservation("cr-4", {
+            ReservationType: "capacity-block",
+            EndDate: at(60 * minute),
+            Tags: [{ Key: "a", Value: "b" }],
+          }),
+          reservation("cr-5", { EndDate: at(-minute), Tags: [{ Key: "a", Value: "b" }] }),
+          reservation("cr-6", { ReservationType: "new-kind", Tags: [{ Key: "a", Value: "b" }] }),
+          reservation("cr-7", { State: "expired" }),
+          reservation("cr-8", { OwnerId: "000000000000", InstanceMatchCriteria: "open" }),
+        );
+      },
+    });
+    const { status } = await create({
+      capacityReservationSelectorTerms: [
+        { id: "cr-1" },
+        { id: "cr-7" },
+        { id: "cr-missing" },
+        { tags: { a: "*" } },
+        { instanceMatchCriteria: "open", ownerID: "000000000000" },
+      ],
+    });
+    expect(await condition("CapacityReservationsReady")).toBe("True CapacityReservationsReady");
+    expect(
+      status?.capacityReservations?.map((one) => [one.id, one.reservationType, one.state, one.interruptible]),
+    ).toEqual([
+      ["cr-1", "default", "active", false],
+      ["cr-2", "default", "active", true],
+      ["cr-3", "capacity-block", "expiring", false],
+      ["cr-4", "capacity-block", "active", false],
+      ["cr-8", "default", "active", false],
+    ]);
+    expect(lines.some((line) => line["id"] === "cr-6")).toBe(true);
+  });
+
+  it("04 §1.4 one that ends within the minute is looked at when it does; none is no problem", async () => {
+    const { create, read, pass } = await open({
+      account: ({ capacityReservations }) => {
+        capacityReservations.push(reservation("cr-1", { EndDate: new Date(startAt + 20_000) }));
+      },
+    });
+    expect(
+      (await create({ capacityReservationSelectorTerms: [{ id: "cr-1" }] })).status?.capacityReservations,
+    ).toHaveLength(1);
+    await pass(20);
+    expect((await read()).status).not.toHaveProperty("capacityReservations");
+  });
+
+  it("04 §1.4 without their gate reservations are neither read nor part of Ready", async () => {
+    const { create, condition, aws } = await open({ usesReservations: false });
+    await create({ capacityReservationSelectorTerms: [{ id: "cr-1" }] });
+    expect(aws.inputsOf("ec2:DescribeCapacityReservations")).toEqual([]);
+    expect(await condition("Ready")).toBe("True Ready");
+    expect(await condition("CapacityReservationsReady")).toBe("undefined undefined");
+  });
+});
+
+describe("placement groups", () => {
+  it("04 §1.4 a group is found by name or id, if it is available", async () => {
+    const { create, update, condition, aws, pass } = await open({
+      account: ({ placementGroups }) => {
+        placementGroups.push(
+          { GroupId: "pg-1", GroupName: "fast", Strategy: "cluster", State: "available" },
+          { GroupId: "pg-2", GroupName: "old", Strategy: "spread", State: "deleting" },
+        );
+      },
+    });
+    await create({ placementGroupSelector: { name: "fast" } });
+    expect(await condition("PlacementGroupReady")).toBe("True PlacementGroupReady");
+    await update({ placementGroupSelector: { name: null, id: "pg-2" } });
+    expect(await condition("PlacementGroupReady")).toBe("False PlacementGroupNotFound");
+    await update({ placementGroupSelector: { id: "pg-9" } });
+    expect(await condition("PlacementGroupReady")).toBe("False PlacementGroupNotFound");
+    await update({ placementGroupSelector: null });
+    expect(await condition("PlacementGroupReady")).toBe("True PlacementGroupReady");
+    aws.failNext("ec2:DescribePlacementGroups", { code: "UnauthorizedOperation" }, 12);
+    await update({ placementGroupSelector: { id: "pg-3" } });
+    expect(await condition("PlacementGroupReady")).toBe("False PlacementGroupResolutionFailed");
+    aws.placementGroups.push({ GroupId: "pg-3", GroupName: "late", Strategy: "partition", State: "available" });
+    await pass(10 * 60);
+    expect(await condition("PlacementGroupReady")).toBe("True PlacementGroupReady");
+  });
+});
