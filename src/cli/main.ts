@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
+import { awsCommand } from "./aws-command.ts";
 import { convertCommand } from "./convert-command.ts";
 import { crdsCommand } from "./crds-command.ts";
 import { explainCommand } from "./explain-command.ts";
@@ -26,6 +27,7 @@ export function program(io: Io): Command {
     .addCommand(explainCommand(io))
     .addCommand(snapshotCommand(io))
     .addCommand(crdsCommand(io))
+    .addCommand(awsCommand(io))
     .addHelpText("after", details)
     .action(() => io.stdout(welcomeText(version())));
 }

@@ -6,15 +6,13 @@ import { resolvedAmiFamily } from "../../../api/validation/ami-family.ts";
 import { CloudError } from "../../../cloud/cloud-error.ts";
 import { type Ami, amiFor } from "../node-class/ami-requirements.ts";
 import { isIpv6Cluster } from "../user-data/cluster-dns.ts";
-import { renderUserData } from "../user-data/user-data.ts";
 import type { ClusterFacts } from "../user-data/user-data-request.ts";
 import { blockDeviceRequests } from "./block-devices.ts";
-import { bindsDefaultMounts } from "./bottlerocket-version.ts";
 import { type LaunchGroup, launchGroups } from "./launch-groups.ts";
 import { tagList } from "./launch-tags.ts";
 import type { LaunchTemplateRequest, LaunchTemplateSpec } from "./launch-template-spec.ts";
 import { networkInterfaceRequests } from "./network-interfaces.ts";
-import { registrationLabels, registrationTaints } from "./node-registration.ts";
+import { nodeUserData } from "./node-user-data.ts";
 
 /** Where nodes are launched. */
 export interface LaunchTarget {
@@ -81,17 +79,8 @@ function requestUserData(
   { ami, group, target }: TemplateParts,
 ) {
   if (spec === undefined) throw new CloudError("node-class-not-ready", "the node class has no spec");
-  const amiFamily = resolvedAmiFamily(spec);
-  const result = renderUserData({
-    amiFamily,
-    cluster: target.cluster,
-    custom: spec.userData,
-    kubelet: group.kubelet,
-    labels: registrationLabels(claim, { amiFamily, capacityType }),
-    taints: registrationTaints(claim),
-    instanceStorePolicy: spec.instanceStorePolicy,
-    bindsDefaultMounts: amiFamily === "Bottlerocket" && bindsDefaultMounts(spec, ami.name),
-  });
+  const { cluster } = target;
+  const result = nodeUserData({ spec, claim, capacityType, cluster, kubelet: group.kubelet, imageName: ami.name });
   if (result.kind === "ok") return result;
   if (result.code === "no-cluster-cidr") throw new CloudError("node-class-not-ready", result.message);
   throw new CloudError("create-failed", `user data of the node class cannot be used: ${result.message}`, {
