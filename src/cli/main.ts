@@ -4,6 +4,7 @@ import { awsCommand } from "./aws-command.ts";
 import { convertCommand } from "./convert-command.ts";
 import { crdsCommand } from "./crds-command.ts";
 import { explainCommand } from "./explain-command.ts";
+import { instanceTypesCommand } from "./instance-types-command.ts";
 import { exitCodes, type Io, systemIo, withIo } from "./io.ts";
 import { planCommand } from "./plan-command.ts";
 import { runCommand } from "./run-command.ts";
@@ -27,6 +28,7 @@ export function program(io: Io): Command {
     .addCommand(explainCommand(io))
     .addCommand(snapshotCommand(io))
     .addCommand(crdsCommand(io))
+    .addCommand(instanceTypesCommand(io))
     .addCommand(awsCommand(io))
     .addHelpText("after", details)
     .action(() => io.stdout(welcomeText(version())));

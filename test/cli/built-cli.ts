@@ -4,14 +4,14 @@ import { build } from "esbuild";
 
 const root = join(import.meta.dirname, "..", "..");
 
-/** The command line as it is shipped, in a folder of its own; returns the program Node runs. */
+/** The command line as it is shipped, in a folder of its own, beside what esbuild tells of it; returns the program Node runs. */
 export async function builtCli(folder: string): Promise<string> {
   const bin = join(folder, "dist", "bin");
   mkdirSync(bin, { recursive: true });
   writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module", version: "0.0.0" }));
   const program = join(bin, "run.js");
   writeFileSync(program, 'import { main } from "./main.js";\nprocess.exitCode = await main(process.argv.slice(2));\n');
-  await build({
+  const { metafile } = await build({
     entryPoints: [join(root, "src", "cli", "main.ts")],
     outdir: bin,
     bundle: true,
@@ -20,7 +20,9 @@ export async function builtCli(folder: string): Promise<string> {
     format: "esm",
     target: "node20",
     logLevel: "warning",
+    metafile: true,
     banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
   });
+  writeFileSync(join(folder, "metafile.json"), JSON.stringify(metafile));
   return program;
 }
