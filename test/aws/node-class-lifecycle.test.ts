@@ -101,6 +101,22 @@ describe("instance profiles", () => {
     expect(iamCalls(one)).toEqual([]);
   });
 
+  it("04 §1.11 a profile that was given before is not touched when a role takes its place", async () => {
+    const { create, update, aws } = await open();
+    aws.instanceProfiles.set("mine", {
+      InstanceProfileName: "mine",
+      InstanceProfileId: "x",
+      Path: "/",
+      Arn: "arn",
+      CreateDate: new Date(0),
+      Roles: [],
+    });
+    await create({ instanceProfile: "mine" });
+    const { status } = await update({ instanceProfile: null, role: "KarpenterNodeRole" });
+    expect(status?.instanceProfile).toMatch(/^demo_/);
+    expect(aws.instanceProfiles.get("mine")?.Roles).toEqual([]);
+  });
+
   it("04 §1.11 a profile whose status was lost is not made twice", async () => {
     const { aws, services, create } = await open();
     const nodeClass = await create();
@@ -145,6 +161,8 @@ describe("deleting a class", () => {
     one.aws.failNext("iam:ListInstanceProfiles", { code: "AccessDenied" }, 10);
     await remove(one);
     expect(await isGone(one)).toBe(false);
+    const [event] = (await one.events("web")).filter(({ reason }) => reason === "NodeClassTerminationFailed");
+    expect(event?.message).toContain("iam:ListInstanceProfiles is not allowed");
     await one.pass(10 * 60);
     expect(await isGone(one)).toBe(true);
     expect(one.aws.instanceProfiles.size).toBe(0);

@@ -149,6 +149,18 @@ describe("an EC2NodeClass", () => {
   });
 });
 
+describe("selector terms", () => {
+  it("04 §9.7-1 a term of which a part is not used leaves one event for each spec", async () => {
+    const { create, events, pass } = await open();
+    await create({ subnetSelectorTerms: [{ id: "subnet-1", tags: { a: "b" } }, { id: "subnet-2" }] });
+    await pass(10 * 60);
+    const warnings = (await events("web")).filter(({ reason }) => reason === "SelectorTermFieldsIgnored");
+    expect(warnings.map(({ message }) => message)).toEqual([
+      "spec.subnetSelectorTerms[0]: only id is used and tags ignored; put them into terms of their own",
+    ]);
+  });
+});
+
 describe("images", () => {
   const eks = "/aws/service/eks/optimized-ami/1.33";
   const labelsOf = (

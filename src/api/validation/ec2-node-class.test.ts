@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { amiAliasOf, resolvedAmiFamily } from "./ami-family.ts";
-import { aliasProblem, tagProblems } from "./ec2-node-class.ts";
+import { aliasProblem, mixedTermProblems, tagProblems } from "./ec2-node-class.ts";
 
 describe("EC2NodeClass tags", () => {
   it.each([
@@ -64,5 +64,32 @@ describe("image families", () => {
     expect(resolvedAmiFamily({ amiFamily: "Custom", ...alias("al2@v1") })).toBe("Custom");
     expect(resolvedAmiFamily({})).toBe("Custom");
     expect(amiAliasOf(alias("bottlerocket@1.20.0@x"))).toEqual({ family: "bottlerocket", version: "1.20.0@x" });
+  });
+});
+
+describe("mixed selector terms", () => {
+  const pathsOf = (spec: Parameters<typeof mixedTermProblems>[0]) =>
+    mixedTermProblems(spec).map(({ path, message }) => `${path.slice(1).join(".")} ${message.split(";")[0]}`);
+
+  it("04 §9.7-1 names terms of which a part is not used", () => {
+    expect(
+      pathsOf({
+        subnetSelectorTerms: [{ id: "subnet-1", tags: { a: "b" } }, { id: "subnet-2" }, { tags: { a: "b" } }],
+        securityGroupSelectorTerms: [
+          { id: "sg-1", name: "x", tags: { a: "b" } },
+          { name: "x", tags: { a: "b" } },
+          { name: "x" },
+        ],
+      }),
+    ).toEqual([
+      "subnetSelectorTerms.0 only id is used and tags ignored",
+      "securityGroupSelectorTerms.0 only id is used and name and tags ignored",
+      "securityGroupSelectorTerms.1 only name is used and tags ignored",
+    ]);
+  });
+
+  it("04 §9.7-1 a reservation term with an id and more selects both", () => {
+    const terms = [{ id: "cr-1", tags: { a: "b" } }, { id: "cr-2", instanceMatchCriteria: "open" }, { id: "cr-3" }];
+    expect(pathsOf({ capacityReservationSelectorTerms: terms })).toHaveLength(2);
   });
 });

@@ -18,6 +18,55 @@ export function tagProblems(tags: Readonly<Record<string, string>> | undefined):
     }));
 }
 
+interface SelectorTerm {
+  readonly id?: string | undefined;
+  readonly name?: string | undefined;
+  readonly tags?: Readonly<Record<string, string>> | undefined;
+}
+
+interface ReservationTerm extends SelectorTerm {
+  readonly ownerID?: string | undefined;
+  readonly instanceMatchCriteria?: string | undefined;
+}
+
+interface TermSelection {
+  readonly subnetSelectorTerms?: readonly SelectorTerm[] | undefined;
+  readonly securityGroupSelectorTerms?: readonly SelectorTerm[] | undefined;
+  readonly capacityReservationSelectorTerms?: readonly ReservationTerm[] | undefined;
+}
+
+/** Terms that admission lets through though some of their fields are not used. (01 §1.6.2, 04 §9.7-1) */
+export function mixedTermProblems(spec: TermSelection): readonly Problem[] {
+  return [
+    ...(spec.subnetSelectorTerms ?? []).flatMap((term, index) => ignoredFields("subnetSelectorTerms", index, term)),
+    ...(spec.securityGroupSelectorTerms ?? []).flatMap((term, index) =>
+      ignoredFields("securityGroupSelectorTerms", index, term),
+    ),
+    ...(spec.capacityReservationSelectorTerms ?? []).flatMap(joinedReservationFields),
+  ];
+}
+
+/** An id wins over a name, a name over tags. */
+function ignoredFields(field: string, index: number, { id, name, tags }: SelectorTerm): readonly Problem[] {
+  const [used, ...ignored] = Object.entries({ id, name, tags }).flatMap(([key, value]) =>
+    value === undefined ? [] : [key],
+  );
+  if (used === undefined || ignored.length === 0) return [];
+  const message = `only ${used} is used and ${ignored.join(" and ")} ignored; put them into terms of their own`;
+  return [{ code: "invalid-value", path: ["spec", field, index], message, rule: "04 §9.7-1" }];
+}
+
+/** A reservation term with an id selects by id and, besides, by its other fields. */
+function joinedReservationFields(
+  { id, tags, instanceMatchCriteria }: ReservationTerm,
+  index: number,
+): readonly Problem[] {
+  if (id === undefined || (tags === undefined && instanceMatchCriteria === undefined)) return [];
+  const message = "selects the reservation of this id and all that match the other fields; use two terms";
+  const path = ["spec", "capacityReservationSelectorTerms", index];
+  return [{ code: "invalid-value", path, message, rule: "04 §9.7-1" }];
+}
+
 const lastMinorOfAl2 = 32;
 const firstMinorOfWindows2025 = 35;
 

@@ -29,7 +29,7 @@ const validName = /^[\w+=,.@-]{1,128}$/;
 /** Keeps an instance profile for the role of each class. (04 §1.11) */
 export class InstanceProfiles {
   readonly #options: InstanceProfilesOptions;
-  /** The role of each profile, by name of the profile; empty if it has none. */
+  /** The role of each profile, by name of the profile. */
   readonly #roles: ExpiringMap<string>;
   readonly #missingRoles: ExpiringMap<unknown>;
   /** Profiles just made, by role and class: the status that names them may not be written yet. */
@@ -83,8 +83,7 @@ export class InstanceProfiles {
   async delete(name: string): Promise<void> {
     const { iam } = this.#options;
     try {
-      const { Roles = [] } = await iam.getInstanceProfile(name);
-      for (const { RoleName } of Roles) {
+      for (const { RoleName } of (await this.#find(name))?.Roles ?? []) {
         await iam.removeRoleFromInstanceProfile({ InstanceProfileName: name, RoleName });
       }
       await iam.deleteInstanceProfile(name);
@@ -105,21 +104,23 @@ export class InstanceProfiles {
     return `/karpenter/${region}/${clusterName}/${nodeClassUid === undefined ? "" : `${nodeClassUid}/`}`;
   }
 
-  /** A profile that lost its role gets it back; one with another role is left to the nodes that use it. */
+  /** A profile of ours that lost its role gets it back; one with another role is left to the nodes that use it. */
   async #usableFor(name: string, role: string): Promise<boolean> {
     const known = this.#roles.get(name);
     if (known !== undefined) return known === role;
-    const attached = await this.#attachedRole(name);
-    if (attached === undefined) return false;
-    if (attached === "") await this.#addRole(name, role);
-    this.#roles.set(name, attached || role, profileMs);
-    return (attached || role) === role;
+    const profile = await this.#find(name);
+    if (profile === undefined) return false;
+    const attached = profile.Roles?.[0]?.RoleName;
+    const isOurs = profile.Path?.startsWith(this.pathOf()) ?? false;
+    if (attached === undefined && !isOurs) return false;
+    if (attached === undefined) await this.#addRole(name, role);
+    this.#roles.set(name, attached ?? role, profileMs);
+    return (attached ?? role) === role;
   }
 
-  async #attachedRole(name: string): Promise<string | undefined> {
+  async #find(name: string): Promise<InstanceProfile | undefined> {
     try {
-      const { Roles = [] } = await this.#options.iam.getInstanceProfile(name);
-      return Roles[0]?.RoleName ?? "";
+      return await this.#options.iam.getInstanceProfile(name);
     } catch (error) {
       if (isAwsError(error, "NoSuchEntity")) return undefined;
       throw error;

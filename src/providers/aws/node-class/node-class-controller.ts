@@ -16,6 +16,7 @@ import {
 import type { ReconcileResult } from "../../../kube/reconciler.ts";
 import { karpenterTypes } from "../../../kube/resources.ts";
 import { throwIfAny } from "../../../util/concurrent.ts";
+import { awsErrorAdvice } from "../api/aws-error-advice.ts";
 import type { Ec2NodeClassObject, Ec2NodeClassStatus } from "./node-class-object.ts";
 
 /** What the account has for a class. */
@@ -140,10 +141,28 @@ async function finalize(
     });
     return { afterMs: claimRecheckMs };
   }
-  await options.release?.(nodeClass);
+  await release(nodeClass, context, options);
   const metadata = { resourceVersion, finalizers: held.filter((one) => one !== finalizers.ec2NodeClass) };
   await context.client.patch(karpenterTypes.EC2NodeClass, { name }, { kind: "merge", body: { metadata } });
   return undefined;
+}
+
+async function release(
+  nodeClass: Ec2NodeClassObject,
+  context: ControllerContext,
+  options: NodeClassControllerOptions,
+): Promise<void> {
+  try {
+    await options.release?.(nodeClass);
+  } catch (error) {
+    context.recordEvent(nodeClass, {
+      type: "Warning",
+      reason: "NodeClassTerminationFailed",
+      message: `what was made for the class cannot be deleted: ${awsErrorAdvice(error)}`,
+      dedupe: { values: [nodeClass.metadata.uid ?? ""] },
+    });
+    throw error;
+  }
 }
 
 function nodeClaimsOf(name: string, { view }: ControllerContext): readonly NodeClaimObject[] {

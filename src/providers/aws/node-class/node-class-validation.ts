@@ -2,16 +2,8 @@ import { type DryRun, type Ec2ValidationFacts, ec2Validation } from "../../../ap
 import type { NodePool } from "../../../api/kinds/node-pool.ts";
 import { groups } from "../../../api/labels.ts";
 import type { KubeObject } from "../../../api/object.ts";
-import type { Problem } from "../../../api/problem.ts";
 import { resolvedAmiFamily } from "../../../api/validation/ami-family.ts";
-import { tagProblems } from "../../../api/validation/ec2-node-class.ts";
-import { amiFamilyKubeletProblems, kubeletProblems } from "../../../api/validation/kubelet.ts";
-import {
-  expressionEvaluationProblems,
-  expressionSyntaxProblems,
-  expressionsDisabledProblems,
-} from "../../../api/validation/kubelet-expression-problems.ts";
-import { type InstanceVariables, kubeletExpressionsOf } from "../../../api/validation/kubelet-expressions.ts";
+import type { InstanceVariables } from "../../../api/validation/kubelet-expressions.ts";
 import type { ControllerContext } from "../../../kube/controller.ts";
 import { karpenterTypes } from "../../../kube/resources.ts";
 import { canonicalJson } from "../../../util/canonical-json.ts";
@@ -20,8 +12,9 @@ import { ExpiringMap } from "../../../util/expiring-map.ts";
 import { awsErrorAdvice, isTransient } from "../api/aws-error-advice.ts";
 import type { ClusterCidr } from "./cluster-cidr.ts";
 import { type DryRunOptions, dryRunLaunch } from "./dry-runs.ts";
-import type { Ec2NodeClassObject } from "./node-class-object.ts";
+import type { Ec2NodeClassObject, Ec2NodeClassSpec } from "./node-class-object.ts";
 import type { NodeClassPart, PartResult } from "./resolve-node-class.ts";
+import { validationFactsOf } from "./validation-facts.ts";
 
 export interface NodeClassValidationOptions {
   readonly clock: Clock;
@@ -58,9 +51,17 @@ export class NodeClassValidation implements NodeClassPart {
   }
 
   async resolve(nodeClass: Ec2NodeClassObject, context: ControllerContext): Promise<PartResult> {
-    const cidr = await this.#clusterCidr(nodeClass);
+    const { spec, status } = nodeClass;
+    if (spec === undefined) return {};
+    const cidr = await this.#clusterCidr(spec);
     if (isTransient(cidr.error)) return { error: cidr.error };
-    const facts = this.#facts(nodeClass, cidr.message);
+    const { allowsExpressions, instanceVariables } = this.#options;
+    const variables = () => instanceVariables(nodeClass);
+    const facts: Ec2ValidationFacts = {
+      ...validationFactsOf(spec, { allowsExpressions, instanceVariables: variables }),
+      clusterCidr: cidr.message,
+      conditions: status?.conditions ?? [],
+    };
     const verdict = ec2Validation(facts);
     if (verdict.kind === "decided") {
       return { finding: verdict.finding, afterMs: recheckMs, ...(cidr.error !== undefined && { error: cidr.error }) };
@@ -78,35 +79,14 @@ export class NodeClassValidation implements NodeClassPart {
   }
 
   /** Only AL2023 needs it. */
-  async #clusterCidr({ spec }: Ec2NodeClassObject): Promise<{ readonly message?: string; readonly error?: unknown }> {
-    if (spec === undefined || resolvedAmiFamily(spec) !== "AL2023") return {};
+  async #clusterCidr(spec: Ec2NodeClassSpec): Promise<{ readonly message?: string; readonly error?: unknown }> {
+    if (resolvedAmiFamily(spec) !== "AL2023") return {};
     try {
       await this.#options.clusterCidr.resolve();
       return {};
     } catch (error) {
       return { message: `AL2023 nodes need the CIDR of Services: ${awsErrorAdvice(error)}`, error };
     }
-  }
-
-  #facts(nodeClass: Ec2NodeClassObject, clusterCidr: string | undefined): Ec2ValidationFacts {
-    const { spec, status } = nodeClass;
-    const { allowsExpressions, instanceVariables } = this.#options;
-    const kubelet = spec?.kubelet;
-    const amiFamily = spec === undefined ? "Custom" : resolvedAmiFamily(spec);
-    const hasExpressions = allowsExpressions && kubeletExpressionsOf(kubelet).length > 0;
-    return {
-      amiFamily,
-      clusterCidr,
-      kubelet: messageOf(kubeletProblems(kubelet)),
-      expressionsDisabled: allowsExpressions ? undefined : messageOf(expressionsDisabledProblems(kubelet)),
-      expressionInvalid: hasExpressions ? messageOf(expressionSyntaxProblems(kubelet)) : undefined,
-      unsupportedKubelet: messageOf(amiFamilyKubeletProblems(kubelet, amiFamily)),
-      conditions: status?.conditions ?? [],
-      expressionEvaluation: hasExpressions
-        ? messageOf(expressionEvaluationProblems(kubelet, instanceVariables(nodeClass)))
-        : undefined,
-      tags: messageOf(tagProblems(spec?.tags)),
-    };
   }
 
   /** Undefined: AWS could not tell now. */
@@ -139,10 +119,4 @@ function poolsOf(name: string, { view }: ControllerContext): readonly NodePool[]
       return group === groups.aws && kind === karpenterTypes.EC2NodeClass.kind && used === name;
     })
     .sort((a, b) => ((a.metadata.name ?? "") < (b.metadata.name ?? "") ? -1 : 1));
-}
-
-function messageOf(problems: readonly Problem[]): string | undefined {
-  return problems.length === 0
-    ? undefined
-    : problems.map(({ path, message }) => `${path.join(".")}: ${message}`).join("; ");
 }

@@ -1,6 +1,13 @@
 import type { ConditionObservation } from "../../../api/conditions/condition.ts";
 import { type Ec2NodeClassDependent, ec2NodeClassConditions } from "../../../api/conditions/ec2-node-class.ts";
-import { initializeConditions, setCondition, withConditions } from "../../../api/conditions/set-condition.ts";
+import {
+  getCondition,
+  initializeConditions,
+  setCondition,
+  withConditions,
+} from "../../../api/conditions/set-condition.ts";
+import { formatPath } from "../../../api/problem.ts";
+import { mixedTermProblems } from "../../../api/validation/ec2-node-class.ts";
 import type { ControllerContext } from "../../../kube/controller.ts";
 import { AwsError } from "../api/aws-error.ts";
 import { awsErrorAdvice } from "../api/aws-error-advice.ts";
@@ -54,6 +61,7 @@ export async function resolveNodeClass(
   const nowMs = context.clock.now();
   const errors: unknown[] = [];
   const times: number[] = [];
+  recordMixedTerms(nodeClass, context);
   let current = withConditions(nodeClass, initializeConditions(nodeClass, { set, nowMs })) as Ec2NodeClassObject;
   for (const part of parts) {
     const { status, finding, afterMs, error } = await attempt(part, current, context);
@@ -65,6 +73,20 @@ export async function resolveNodeClass(
     current = withConditions(current, written) as Ec2NodeClassObject;
   }
   return { status: current.status ?? {}, afterMs: times.length === 0 ? undefined : Math.min(...times), errors };
+}
+
+/** Once for each spec: terms of which a part is not used, as upstream admits them. (04 §9.7-1) */
+function recordMixedTerms(nodeClass: Ec2NodeClassObject, context: ControllerContext): void {
+  const { generation, uid = "" } = nodeClass.metadata;
+  if (getCondition(nodeClass, "Ready")?.observedGeneration === generation) return;
+  const problems = mixedTermProblems(nodeClass.spec ?? {});
+  if (problems.length === 0) return;
+  context.recordEvent(nodeClass, {
+    type: "Warning",
+    reason: "SelectorTermFieldsIgnored",
+    message: problems.map(({ path, message }) => `${formatPath(path)}: ${message}`).join("; "),
+    dedupe: { values: [uid, String(generation)] },
+  });
 }
 
 /** A part that fails says so in an event: its condition stays as it was, because nothing new is known. */

@@ -6,13 +6,10 @@ import {
 } from "../../../api/conditions/ec2-node-class.ts";
 import { setCondition, withConditions } from "../../../api/conditions/set-condition.ts";
 import type { Ec2NodeClass } from "../../../api/kinds/ec2-node-class.ts";
-import type { Problem } from "../../../api/problem.ts";
-import { resolvedAmiFamily } from "../../../api/validation/ami-family.ts";
-import { tagProblems } from "../../../api/validation/ec2-node-class.ts";
-import { amiFamilyKubeletProblems, kubeletProblems } from "../../../api/validation/kubelet.ts";
-import { kubeletExpressionsOf } from "../../../api/validation/kubelet-expressions.ts";
 import { hash64 } from "../../../util/hash.ts";
 import type { Ec2NodeClassSpec, Ec2NodeClassStatus } from "../../aws/node-class/node-class-object.ts";
+import { partNotReady, partReady } from "../../aws/node-class/resolve-node-class.ts";
+import { noExpressions, validationFactsOf } from "../../aws/node-class/validation-facts.ts";
 import type { Region } from "../../aws/regions.ts";
 import { amisFor } from "../amis.ts";
 import { securityGroupsFor, subnetsFor } from "../vpc.ts";
@@ -57,12 +54,12 @@ function resolvedConditions(
   const { placementGroupSelector: group } = spec;
   return [
     ["AMIsReady", foundOrMissing(found.amis, "AMIsReady", { reason: "AMINotFound", what: "image" })],
-    ["CapacityReservationsReady", conditionTrue("CapacityReservationsReady")],
+    ["CapacityReservationsReady", partReady("CapacityReservationsReady")],
     [
       "PlacementGroupReady",
       group?.id === undefined
-        ? conditionTrue("PlacementGroupReady")
-        : conditionFalse("PlacementGroupNotFound", `no placement group ${group.id}`),
+        ? partReady("PlacementGroupReady")
+        : partNotReady("PlacementGroupNotFound", `no placement group ${group.id}`),
     ],
     ["SubnetsReady", foundOrMissing(found.subnets, "SubnetsReady", { reason: "SubnetsNotFound", what: "subnet" })],
     [
@@ -72,44 +69,22 @@ function resolvedConditions(
         what: "security group",
       }),
     ],
-    ["InstanceProfileReady", conditionTrue("InstanceProfileReady")],
+    ["InstanceProfileReady", partReady("InstanceProfileReady")],
   ];
 }
 
 function validationCondition(spec: Ec2NodeClassSpec, conditions: readonly Condition[]): ConditionObservation {
-  const amiFamily = resolvedAmiFamily(spec);
-  const verdict = ec2Validation({
-    amiFamily,
-    conditions,
-    kubelet: joinedMessages(kubeletProblems(spec.kubelet)),
-    ...(kubeletExpressionsOf(spec.kubelet).length > 0 && {
-      expressionsDisabled: "expressions are not supported by the simulated account",
-    }),
-    unsupportedKubelet: joinedMessages(amiFamilyKubeletProblems(spec.kubelet, amiFamily)),
-    tags: joinedMessages(tagProblems(spec.tags)),
-    dryRun: { kind: "passed" },
-  });
-  return verdict.kind === "decided" ? verdict.finding : conditionTrue("ValidationSucceeded");
+  const facts = validationFactsOf(spec, noExpressions);
+  const verdict = ec2Validation({ ...facts, conditions, dryRun: { kind: "passed" } });
+  return verdict.kind === "decided" ? verdict.finding : partReady("ValidationSucceeded");
 }
 
 function foundOrMissing(
   found: readonly unknown[] | undefined,
-  type: string,
+  type: Ec2NodeClassDependent,
   { reason, what }: { readonly reason: string; readonly what: string },
 ): ConditionObservation {
   return found !== undefined && found.length > 0
-    ? conditionTrue(type)
-    : conditionFalse(reason, `no ${what} of the simulated account matches the selector terms`);
-}
-
-function conditionTrue(type: string): ConditionObservation {
-  return { status: "True", reason: type, message: "" };
-}
-
-function conditionFalse(reason: string, message: string): ConditionObservation {
-  return { status: "False", reason, message };
-}
-
-function joinedMessages(problems: readonly Problem[]): string | undefined {
-  return problems.length === 0 ? undefined : problems.map(({ message }) => message).join("; ");
+    ? partReady(type)
+    : partNotReady(reason, `no ${what} of the simulated account matches the selector terms`);
 }
