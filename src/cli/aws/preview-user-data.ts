@@ -7,6 +7,7 @@ import { isKubeObject } from "../../api/object.ts";
 import type { InstanceType } from "../../core/instance-type.ts";
 import { ec2InstanceTypes } from "../../providers/aws/catalogue.ts";
 import { launchGroups } from "../../providers/aws/launch/launch-groups.ts";
+import { maxUserDataBytes } from "../../providers/aws/launch/launch-template-spec.ts";
 import { nodeUserData } from "../../providers/aws/launch/node-user-data.ts";
 import { nodeSettingsOf } from "../../providers/aws/node-class-settings.ts";
 import type { ClusterFacts, UserDataErrorCode } from "../../providers/aws/user-data/user-data-request.ts";
@@ -22,8 +23,6 @@ export interface PreviewOptions {
 export type UserDataPreview =
   | { readonly kind: "ok"; readonly text: string; readonly warnings: readonly string[] }
   | { readonly kind: "error"; readonly message: string; readonly warnings: readonly string[] };
-
-const maxBytes = 16_384;
 
 /** What a node would boot with that is launched from a class for a pool. */
 export function previewUserData(objects: readonly unknown[], options: PreviewOptions): UserDataPreview {
@@ -47,7 +46,7 @@ export function previewUserData(objects: readonly unknown[], options: PreviewOpt
   const result = nodeUserData({ spec, claim, capacityType, cluster, kubelet: group?.kubelet ?? {} });
   if (result.kind === "error") return failed(`${result.message}${advice[result.code]}`);
   const bytes = Buffer.byteLength(result.text);
-  const tooLong = bytes > maxBytes ? [`user data has ${bytes} bytes and EC2 accepts ${maxBytes}`] : [];
+  const tooLong = bytes > maxUserDataBytes ? [`user data has ${bytes} bytes and EC2 accepts ${maxUserDataBytes}`] : [];
   return { kind: "ok", text: result.text, warnings: [...result.warnings, ...tooLong] };
 }
 

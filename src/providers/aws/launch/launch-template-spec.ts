@@ -4,6 +4,9 @@ import type { NodeClaim } from "../../../api/kinds/node-claim.ts";
 import type { CapacityType } from "../../../api/labels.ts";
 import type { InstanceType } from "../../../core/instance-type.ts";
 
+/** Before it is encoded. (04 §1.9) */
+export const maxUserDataBytes = 16_384;
+
 /** A placement group nodes are launched into. */
 export interface TargetPlacementGroup {
   readonly id: string;
@@ -35,7 +38,7 @@ export interface LaunchTemplateSpec {
   readonly instanceTypes: readonly InstanceType[];
   /** The reservation it launches into. */
   readonly reservationId?: string | undefined;
-  /** Before it is encoded: EC2 accepts 16384. (04 §1.9) */
+  /** Before it is encoded. */
   readonly userDataBytes: number;
   /** What of the user's data is not used. */
   readonly warnings: readonly string[];

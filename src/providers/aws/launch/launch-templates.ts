@@ -8,7 +8,7 @@ import { Semaphore } from "../../../util/semaphore.ts";
 import type { Ec2Api } from "../api/aws-api.ts";
 import { isAwsError } from "../api/aws-error.ts";
 import { type Tags, tagList } from "./launch-tags.ts";
-import type { LaunchTemplateSpec } from "./launch-template-spec.ts";
+import { type LaunchTemplateSpec, maxUserDataBytes } from "./launch-template-spec.ts";
 
 export interface LaunchTemplatesOptions {
   readonly ec2: Ec2Api;
@@ -24,6 +24,7 @@ const unusedMs = 60_000;
 const missingCodes = ["InvalidLaunchTemplateName.NotFoundException", "InvalidLaunchTemplateId.NotFound"] as const;
 const existsCode = "InvalidLaunchTemplateName.AlreadyExistsException";
 const parallelDeletions = 10;
+const nearLimit = 0.9;
 
 export function isLaunchTemplateMissing(error: unknown): boolean {
   return isAwsError(error, ...missingCodes);
@@ -126,10 +127,20 @@ export class LaunchTemplates {
         TagSpecifications: [{ ResourceType: "launch-template", Tags: tagList(tags) }],
       });
       onCreated?.(spec, tags);
+      this.#logUserData(spec, tags);
       log.debug("created launch template", { "launch-template": name });
     } catch (error) {
       if (!isAwsError(error, existsCode)) throw error; // the answer to an earlier call was lost
     }
+  }
+
+  /** What of the user's data is lost, and whether it is about to be too long. Never the data itself. (04 §1.9) */
+  #logUserData({ userDataBytes, warnings }: LaunchTemplateSpec, tags: Tags): void {
+    const { log } = this.#options;
+    const about = { EC2NodeClass: tags[awsLabels.nodeClass] };
+    for (const warning of warnings) log.error(warning, about);
+    if (userDataBytes < maxUserDataBytes * nearLimit) return;
+    log.info("user data is close to what EC2 accepts", { ...about, bytes: userDataBytes, limit: maxUserDataBytes });
   }
 
   async #delete(name: string): Promise<void> {

@@ -9,7 +9,7 @@ import type { Ec2Api } from "../api/aws-api.ts";
 import { AwsError, isAwsError } from "../api/aws-error.ts";
 import { awsErrorAdvice, isTransient, isUnauthorized } from "../api/aws-error-advice.ts";
 import { launchTags, type Tags, tagList } from "../launch/launch-tags.ts";
-import type { LaunchTemplateSpec } from "../launch/launch-template-spec.ts";
+import { type LaunchTemplateSpec, maxUserDataBytes } from "../launch/launch-template-spec.ts";
 import { type LaunchTarget, launchTemplateSpecs } from "../launch/launch-template-specs.ts";
 import type { Ec2NodeClassObject } from "./node-class-object.ts";
 import { validationLaunch } from "./validation-instance-type.ts";
@@ -113,7 +113,7 @@ class DryRunLaunch {
       return { kind: "created", name };
     } catch (error) {
       if (error instanceof AwsError && /user data is limited to/i.test(error.message)) {
-        const message = `user data has ${spec.userDataBytes} bytes and EC2 accepts 16384; shorten spec.userData`;
+        const message = `user data has ${spec.userDataBytes} bytes and EC2 accepts ${maxUserDataBytes}; shorten spec.userData`;
         return { kind: "failed", reason: "UserDataSizeLimitExceeded", message };
       }
       return failedCall(error, "CreateLaunchTemplateAuthCheckFailed");

@@ -57,6 +57,16 @@ export class PlacementGroups {
     return selector === undefined ? undefined : this.#groups.get(selectorKey(selector));
   }
 
+  /**
+   * Makes sure that a group that is selected is remembered. A process that has just started knows none, and without its
+   * group an instance would be launched outside of it, or seem to have drifted.
+   */
+  async ensureRemembered(selector: Selector | undefined): Promise<void> {
+    if (selector === undefined || this.remembered(selector) !== undefined) return;
+    const result = await this.resolve(selector);
+    if (result.kind === "error") throw result.error;
+  }
+
   async #read(selector: Selector): Promise<ResolvedPlacementGroup | undefined> {
     const query: DescribePlacementGroupsCommandInput = {
       Filters: [filter("state", "available")],
