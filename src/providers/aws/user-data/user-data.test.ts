@@ -192,6 +192,14 @@ describe("AL2023", () => {
     expect(spec.instance).toEqual({ localStorage: { strategy: "RAID0" } });
   });
 
+  it.each(["no", "on", "1_000", "0777", "12", "1:30"])(
+    "04 §1.9 a name like %s stays a string in YAML 1.1, too",
+    (name) => {
+      const last = parts(rendered({ cluster: { ...base.cluster, name } })).at(-1)?.content ?? "";
+      expect(parseYaml(last, { version: "1.1" }).spec.cluster.name).toBe(name);
+    },
+  );
+
   it("04 §1.9 without a CIDR the node could not boot", () => {
     const { cidr: _, ...cluster } = base.cluster;
     expect(failure({ cluster })).toBe("no-cluster-cidr");
