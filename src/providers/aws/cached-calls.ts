@@ -19,15 +19,6 @@ export class CachedCalls<V> {
     return running;
   }
 
-  /** The answer that is kept, without a call. */
-  known(key: string): V | undefined {
-    return this.#answers.get(key);
-  }
-
-  delete(key: string): void {
-    this.#answers.delete(key);
-  }
-
   #start(key: string, call: () => Promise<V>): Promise<V> {
     const running = call()
       .then((answer) => {

@@ -7,7 +7,7 @@ import { amountOf } from "../../../core/resources.ts";
 import { canonicalJson } from "../../../util/canonical-json.ts";
 
 /** The reservation a group of instance types is launched in. */
-export interface LaunchReservation {
+interface LaunchReservation {
   readonly id: string;
   readonly isCapacityBlock: boolean;
   readonly isInterruptible: boolean;

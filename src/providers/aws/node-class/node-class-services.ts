@@ -40,7 +40,7 @@ export interface NodeClassServicesOptions {
 }
 
 /** What resolves classes; launches use some of it, too. */
-export type NodeClassServices = ReturnType<typeof nodeClassServices>;
+type NodeClassServices = ReturnType<typeof nodeClassServices>;
 
 export function nodeClassServices(options: NodeClassServicesOptions) {
   const { api, clock, random, log, settings, kubernetesVersion } = options;
