@@ -142,7 +142,7 @@ describe("an EC2NodeClass", () => {
         );
       },
     });
-    const terms = [{ name: "three" }, { id: "sg-2" }, { tags: { x: "y" } }, { id: "sg-1", name: "ignored" }];
+    const terms = [{ name: "nodes" }, { id: "sg-3" }, { tags: { x: "y" } }, { id: "sg-2", name: "ignored" }];
     const { status } = await create({ securityGroupSelectorTerms: terms });
     expect(status?.securityGroups?.map(({ id }) => id)).toEqual(["sg-1", "sg-2", "sg-3"]);
     expect(aws.inputsOf("ec2:DescribeSecurityGroups")).toHaveLength(3);
