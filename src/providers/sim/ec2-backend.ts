@@ -1,16 +1,14 @@
-import { isNodeClassLaunchable } from "../../api/conditions/ec2-node-class.ts";
-import { getCondition } from "../../api/conditions/set-condition.ts";
 import { hashAnnotationKeys, isDriftedByHash } from "../../api/hash/hash-drift.ts";
 import type { Ec2NodeClass } from "../../api/kinds/ec2-node-class.ts";
 import { annotations, awsLabels, simulationAnnotations, taints } from "../../api/labels.ts";
 import type { KubeObject } from "../../api/object.ts";
-import { CloudError } from "../../cloud/cloud-error.ts";
 import { type LaunchableOffering, resolvedLabels, resourceListOf } from "../../cloud/launchable-offerings.ts";
 import { type InstanceType, offeringZone } from "../../core/instance-type.ts";
 import { karpenterTypes } from "../../kube/resources.ts";
 import { ec2InstanceTypes, isRetired } from "../aws/catalogue.ts";
 import { chooseLaunchOffers } from "../aws/choose-launch-offers.ts";
 import { amiFor } from "../aws/node-class/ami-requirements.ts";
+import { assertNodeClassLaunchable } from "../aws/node-class-readiness.ts";
 import { nodeSettingsOf } from "../aws/node-class-settings.ts";
 import type { Region } from "../aws/regions.ts";
 
@@ -32,7 +30,7 @@ export function ec2Backend({ offeringState, region }: Ec2BackendOptions): NodeCl
     const amis = nodeClass.status?.amis ?? [];
     return {
       instanceTypes: () => typesByNodeClass.forNodeClass(nodeClass).list(),
-      assertReady: () => assertLaunchable(nodeClass),
+      assertReady: () => assertNodeClassLaunchable(nodeClass),
       chooseOffers: (context, offers) => {
         const bootable = offers.filter(({ type }) => amiFor(type, amis) !== undefined);
         return chooseLaunchOffers(bootable, context);
@@ -86,20 +84,6 @@ function instanceDescription(
 
 function tenancyLabel(isShared: boolean) {
   return { [awsLabels.instanceTenancy]: isShared ? "default" : "dedicated" };
-}
-
-/** Throws unless the class is ready and its status is of this generation. (04 §3.1-2) */
-function assertLaunchable(nodeClass: Ec2NodeClass): void {
-  const ready = getCondition(nodeClass, "Ready");
-  if (ready === undefined || ready.status === "Unknown") {
-    throw new CloudError("create-failed", ready?.message || "the node class has not been reconciled yet", {
-      reason: "NodeClassReadinessUnknown",
-    });
-  }
-  if (ready.status === "False") throw new CloudError("node-class-not-ready", ready.message ?? ready.reason ?? "");
-  if (!isNodeClassLaunchable(nodeClass)) {
-    throw new CloudError("node-class-not-ready", "the node class's status is of an older generation");
-  }
 }
 
 /** One list of types for all classes that produce the same nodes in the same zones. */

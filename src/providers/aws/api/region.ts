@@ -7,7 +7,7 @@ export interface RegionSources {
     init: {
       readonly method?: string;
       readonly headers: Readonly<Record<string, string>>;
-      readonly signal?: AbortSignal | undefined;
+      readonly signal: AbortSignal | null;
     },
   ) => Promise<{ readonly ok: boolean; readonly status: number; text(): Promise<string> }>;
   readonly signal?: AbortSignal | undefined;
@@ -29,7 +29,7 @@ export async function findAwsRegion(sources: RegionSources): Promise<string> {
 async function regionFromMetadata({ env, fetch, signal }: RegionSources): Promise<string> {
   const base = env["AWS_EC2_METADATA_SERVICE_ENDPOINT"] || metadataEndpoint;
   const ask = async (path: string, init: { readonly method?: string; readonly headers: Record<string, string> }) => {
-    const response = await fetch(new URL(path, base).href, { ...init, signal });
+    const response = await fetch(new URL(path, base).href, { ...init, signal: signal ?? null });
     if (!response.ok) throw new AwsError(operation, "MetadataRefused", `${path} answered ${response.status}`);
     return (await response.text()).trim();
   };

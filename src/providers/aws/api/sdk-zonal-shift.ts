@@ -7,7 +7,7 @@ import { awsErrorOf, withoutAccount } from "./sdk-call.ts";
 /** The part of `fetch` that is used. */
 export type SignedFetch = (
   url: string,
-  init: { readonly headers: Readonly<Record<string, string>>; readonly signal?: AbortSignal | undefined },
+  init: { readonly headers: Readonly<Record<string, string>>; readonly signal: AbortSignal | null },
 ) => Promise<{ readonly ok: boolean; readonly status: number; text(): Promise<string> }>;
 
 interface Credentials {
@@ -37,7 +37,7 @@ export function signedZonalShift(options: ZonalShiftOptions): ZonalShiftApi {
       const path = `/managedresources/${encodeURIComponent(clusterArn)}`;
       try {
         const headers = await signedHeaders(options, { host: base.host, path });
-        const response = await options.fetch(`${base.origin}${path}`, { headers, signal });
+        const response = await options.fetch(`${base.origin}${path}`, { headers, signal: signal ?? null });
         const text = await response.text();
         if (!response.ok) throw refusal(response.status, text);
         return shiftedZonesIn(text, options.now());

@@ -1,0 +1,79 @@
+import type { Ec2NodeClass } from "../../src/api/kinds/ec2-node-class.ts";
+import type { NodeClaim } from "../../src/api/kinds/node-claim.ts";
+import { labels } from "../../src/api/labels.ts";
+import type { KubeObject } from "../../src/api/object.ts";
+import { karpenterTypes } from "../../src/kube/resources.ts";
+import { type AwsSettings, defaultAwsSettings } from "../../src/providers/aws/aws-settings.ts";
+import type { Ec2NodeClassSpec } from "../../src/providers/aws/node-class/node-class-object.ts";
+import { type StartAwsOptions, startAwsProvider } from "../../src/providers/aws/start-aws-provider.ts";
+import { type LogLine, recordingLog } from "../world/recording-log.ts";
+import { recordingMetrics } from "../world/recording-metrics.ts";
+import { testWorld } from "../world/test-world.ts";
+import { type FakeAws, populatedAws } from "./fake-aws.ts";
+import { nodeClassManifest } from "./node-class-world.ts";
+
+export interface AwsWorldOptions {
+  readonly settings?: Partial<AwsSettings>;
+  readonly usesReservations?: boolean;
+  /** Which types of the embedded catalogue the region has. */
+  readonly types?: (name: string) => boolean;
+  /** Fills the account before anything runs. */
+  readonly account?: (aws: FakeAws) => void;
+  readonly nodeClass?: Partial<Ec2NodeClassSpec>;
+}
+
+/** The AWS provider with its controllers over the fake account, and an EC2NodeClass `web` that is ready. */
+export async function awsWorld(options: AwsWorldOptions = {}) {
+  const world = await testWorld({ seed: "aws" });
+  const { clock, random, client } = world;
+  const aws = populatedAws({ clock, ...(options.types && { types: options.types }) });
+  options.account?.(aws);
+  const lines: LogLine[] = [];
+  const metrics = recordingMetrics();
+  const settings = { ...defaultAwsSettings, clusterName: "demo", ...options.settings };
+  const start = (changes: Partial<StartAwsOptions> = {}) =>
+    startAwsProvider({
+      ...{ aws: aws.api, client, clock, random: random.fork("aws"), metrics, settings },
+      log: recordingLog(lines),
+      usesReservations: options.usesReservations ?? true,
+      connectionCa: "certificate",
+      serverVersion: async () => "1.33",
+      signal: new AbortController().signal,
+      ...changes,
+    });
+  const provider = await start();
+  world.startControllers({ name: "aws", controllers: provider.controllers });
+  await world.create(nodeClassManifest("web", options.nodeClass));
+  await world.pass(5);
+  const claimOf = (name: string, change: ClaimChange = {}): NodeClaim => ({
+    apiVersion: "karpenter.sh/v1",
+    kind: "NodeClaim",
+    metadata: { name, uid: `uid-${name}`, labels: { [labels.nodePool]: "pool" }, ...change.metadata },
+    spec: {
+      expireAfter: "Never",
+      requirements: change.requirements ?? [],
+      resources: { requests: { cpu: "1", ...change.requests } },
+      nodeClassRef: { group: "karpenter.k8s.aws", kind: "EC2NodeClass", name: change.nodeClass ?? "web" },
+    },
+  });
+  return {
+    ...world,
+    aws,
+    metrics,
+    lines,
+    provider,
+    start,
+    claimOf,
+    create: (name: string, change: ClaimChange = {}) => world.during(provider.create(claimOf(name, change)), 5),
+    nodeClass: () => world.get<KubeObject & Ec2NodeClass>(karpenterTypes.EC2NodeClass, "web"),
+  };
+}
+
+export interface ClaimChange {
+  readonly requirements?: NodeClaim["spec"]["requirements"];
+  readonly requests?: Readonly<Record<string, string>>;
+  readonly metadata?: Partial<NodeClaim["metadata"]>;
+  readonly nodeClass?: string;
+}
+
+export type AwsWorld = Awaited<ReturnType<typeof awsWorld>>;
