@@ -19,6 +19,8 @@ export interface OpenCluster {
   readonly server: string;
   /** The namespace of our own pod inside a cluster, else that of the kubeconfig context. */
   readonly namespace: string;
+  /** PEM; undefined where the system's are used. */
+  readonly certificateAuthority: string | undefined;
   readonly clock: Clock;
   /** Each client has its own connections. */
   client(options: ClusterClientOptions): KubeClient;
@@ -40,6 +42,7 @@ export async function openCluster(io: Pick<Io, "env">, { kubeconfig, context }: 
   return {
     server: connection.server,
     namespace: connection.namespace,
+    certificateAuthority: connection.tls.ca,
     clock,
     client: (options) => httpClient(httpOptions(options)),
     version: (options) => readServerVersion(httpOptions(options)),

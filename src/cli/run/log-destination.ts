@@ -2,7 +2,7 @@ import { openSync } from "node:fs";
 import { dirname } from "node:path";
 import { type DestinationStream, destination } from "pino";
 import { failureText, type Io, makeFolder } from "../io.ts";
-import type { UsageProblems } from "./open-provider.ts";
+import type { UsageProblems } from "./usage-problems.ts";
 
 /** The destinations of `--log-output-paths`: standard output, standard error, and files. */
 export async function logDestination(

@@ -11,32 +11,33 @@ import { kwokNodes } from "../../providers/kwok/kwok-nodes.ts";
 import { kwokProvider } from "../../providers/kwok/kwok-provider.ts";
 import type { Clock } from "../../util/clock.ts";
 import { aksNodeClassType } from "../live-cluster.ts";
-
-/** What is wrong with the command line. */
-export interface UsageProblems {
-  readonly problems: readonly string[];
-}
+import type { AwsHost } from "./open-aws-provider.ts";
+import type { UsageProblems } from "./usage-problems.ts";
 
 export interface OpenProviderOptions {
   readonly client: KubeClient;
   readonly clock: Clock;
   /** Aborts when the process is asked to stop. */
   readonly signal: AbortSignal;
-  readonly options: Pick<OperatorOptions, "provider" | "instanceTypesFile">;
+  readonly options: Pick<OperatorOptions, "provider" | "instanceTypesFile" | "aws" | "settings">;
   readonly readFile: (path: string) => Promise<string | undefined>;
+  /** For clouds outside the cluster. */
+  readonly host: AwsHost;
 }
 
 /** The cloud provider: as configured, or inferred from the node classes the cluster serves. */
-export async function openProvider({
-  client,
-  clock,
-  signal,
-  options,
-  readFile,
-}: OpenProviderOptions): Promise<{ readonly provider: CloudProvider } | UsageProblems> {
+export async function openProvider(
+  request: OpenProviderOptions,
+): Promise<{ readonly provider: CloudProvider } | UsageProblems> {
+  const { client, clock, signal, options, readFile, host } = request;
   const name = options.provider ?? (await inferProvider(client, signal));
   if (typeof name !== "string") return name;
-  if (name !== "kwok") throw new Error(`provider ${name} is not implemented yet; run with --provider kwok`);
+  if (name === "aws") {
+    // Loaded when it is chosen: no other provider needs it.
+    const { openAwsProvider } = await import("./open-aws-provider.ts");
+    return openAwsProvider({ ...host, client, clock, signal, options });
+  }
+  if (name !== "kwok") throw new Error(`provider ${name} is not implemented yet; run with --provider kwok or aws`);
   const catalogue = await instanceTypesFrom(options.instanceTypesFile, readFile);
   if ("problems" in catalogue) return catalogue;
   return {

@@ -19,8 +19,9 @@ import { type ExitCode, errorCodeOf, exitCodes, type Io } from "../io.ts";
 import type { ClusterChoice } from "../live-cluster.ts";
 import type { UntilStopped } from "../until-stopped.ts";
 import { logDestination } from "./log-destination.ts";
-import { openProvider, type UsageProblems } from "./open-provider.ts";
+import { openProvider } from "./open-provider.ts";
 import { portsOf, serveAll } from "./serve-all.ts";
+import type { UsageProblems } from "./usage-problems.ts";
 
 export interface RunOperatorOptions {
   readonly io: Io;
@@ -71,12 +72,19 @@ async function runOnCluster(cluster: OpenCluster, context: RunContext): Promise<
   const metricSet = createMetrics(version);
   const pause = timeSlicePause({ now: () => performance.now(), nextTurn: yieldToEventLoop });
   const clients = createClients(cluster, { ...context, framework: metricSet.framework });
+  const random = new Random(`${hostname()}-${cluster.clock.now()}-${process.pid}`);
+  const serverVersion = () => cluster.version({ userAgent: `karpenter/${version}` });
   const opening = openProvider({
     client: clients.client,
     clock: cluster.clock,
     signal: stopping.signal,
     options,
     readFile: readFileIfExists,
+    host: {
+      ...{ log, version, serverVersion, env: context.io.env, metrics: metricSet.metrics },
+      random: random.fork("provider"),
+      connectionCa: cluster.certificateAuthority,
+    },
   });
   opening.catch(() => {}); // after a stop nobody awaits it
   const opened = await Promise.race([opening, stopRequested]);
@@ -95,6 +103,8 @@ async function runOnCluster(cluster: OpenCluster, context: RunContext): Promise<
     ...clients,
     metricSet,
     provider,
+    random,
+    serverVersion,
     pause,
     onLeaseLost: () => signalLost("lost"),
   });
@@ -118,19 +128,18 @@ function createMetrics(version: string) {
 
 interface StartContext
   extends RunContext,
-    Pick<OperatorDependencies, "client" | "leaseClient" | "provider" | "pause" | "onLeaseLost"> {
+    Pick<
+      OperatorDependencies,
+      "client" | "leaseClient" | "provider" | "random" | "serverVersion" | "pause" | "onLeaseLost"
+    > {
   readonly metricSet: ReturnType<typeof createMetrics>;
 }
 
-function startOperatorOn(
-  cluster: OpenCluster,
-  { options, metricSet, version, ...rest }: StartContext,
-): RunningOperator {
+function startOperatorOn(cluster: OpenCluster, { options, metricSet, ...rest }: StartContext): RunningOperator {
   const { metrics, framework } = metricSet;
-  const { client, leaseClient, provider, log, pause, onLeaseLost } = rest;
+  const { client, leaseClient, provider, random, serverVersion, log, pause, onLeaseLost } = rest;
   const { settings, lease, isWarmedUp, solveBudgetMs } = options;
   const { clock, namespace } = cluster;
-  const random = new Random(`${hostname()}-${clock.now()}-${process.pid}`);
   return startOperator({
     client,
     leaseClient,
@@ -142,7 +151,7 @@ function startOperatorOn(
     metrics,
     openBudget: wallClockBudget({ totalMs: solveBudgetMs, now: () => performance.now(), yieldToEventLoop }),
     pause,
-    serverVersion: () => cluster.version({ userAgent: `karpenter/${version}` }),
+    serverVersion,
     identity: `${hostname()}_${random.fork("identity").hex(16)}`,
     leaderElection: lease && {
       name: lease.name,

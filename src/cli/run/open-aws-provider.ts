@@ -1,0 +1,58 @@
+import type { CloudProvider } from "../../cloud/cloud-provider.ts";
+import type { KubeClient } from "../../kube/client.ts";
+import type { ServerVersion } from "../../kube/server-version.ts";
+import type { OperatorOptions } from "../../operator/options.ts";
+import { measuredAws } from "../../providers/aws/api/measured-aws.ts";
+import { findAwsRegion } from "../../providers/aws/api/region.ts";
+import { openAwsApi } from "../../providers/aws/api/sdk-aws-api.ts";
+import type { AwsMetrics } from "../../providers/aws/aws-metrics.ts";
+import { awsSettingsProblems } from "../../providers/aws/aws-settings.ts";
+import { startAwsProvider } from "../../providers/aws/start-aws-provider.ts";
+import type { Clock } from "../../util/clock.ts";
+import type { Logger } from "../../util/logger.ts";
+import type { Random } from "../../util/random.ts";
+import type { UsageProblems } from "./usage-problems.ts";
+
+/** What the AWS provider needs of the process it runs in. */
+export interface AwsHost {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly metrics: AwsMetrics;
+  /** Of Karpenter. */
+  readonly version: string;
+  /** Of the API server. */
+  readonly serverVersion: () => Promise<ServerVersion>;
+  /** The certificate authority of our own connection, as PEM. */
+  readonly connectionCa: string | undefined;
+}
+
+export interface OpenAwsProviderOptions extends AwsHost {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly options: Pick<OperatorOptions, "aws" | "settings">;
+}
+
+/** The AWS provider, once region, account and cluster have answered. (04 §5.2) */
+export async function openAwsProvider(
+  request: OpenAwsProviderOptions,
+): Promise<{ readonly provider: CloudProvider } | UsageProblems> {
+  const { env, clock, metrics, version, signal, options, log } = request;
+  const problems = awsSettingsProblems(options.aws);
+  if (problems.length > 0) return { problems };
+  const region = await findAwsRegion({ env, fetch, signal });
+  const api = await openAwsApi({ region, version, env, fetch, now: () => clock.now() });
+  const provider = await startAwsProvider({
+    ...request,
+    aws: measuredAws(api, { metrics, clock }),
+    settings: options.aws,
+    usesReservations: options.settings.gates.ReservedCapacity,
+    serverVersion: async () => {
+      const { major, minor } = await request.serverVersion();
+      return `${major}.${minor}`;
+    },
+  });
+  log.info("reached AWS", { region, cluster: options.aws.clusterName });
+  return { provider };
+}

@@ -1,0 +1,4 @@
+/** What is wrong with the command line. */
+export interface UsageProblems {
+  readonly problems: readonly string[];
+}
