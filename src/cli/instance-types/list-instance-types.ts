@@ -67,7 +67,7 @@ function singleLabels({ requirements }: InstanceType): Readonly<Record<string, s
   return Object.fromEntries(single.sort(([left], [right]) => (left < right ? -1 : 1)));
 }
 
-export function leastPrice({ prices }: Pick<ListedInstanceType, "prices">): number {
+function leastPrice({ prices }: Pick<ListedInstanceType, "prices">): number {
   return Math.min(Number.POSITIVE_INFINITY, ...Object.values(prices));
 }
 

@@ -3,7 +3,7 @@ import { countText, formatTable, joinSections, type TextColumn } from "../text-t
 import { stringify } from "../yaml.ts";
 import { extendedResources, type ListedInstanceType } from "./list-instance-types.ts";
 
-export const instanceTypesOutputs = ["table", "wide", "json", "yaml", "name"] as const;
+const instanceTypesOutputs = ["table", "wide", "json", "yaml", "name"] as const;
 export type InstanceTypesOutput = (typeof instanceTypesOutputs)[number];
 
 export function renderInstanceTypes(listed: readonly ListedInstanceType[], output: InstanceTypesOutput): string {

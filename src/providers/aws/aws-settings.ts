@@ -23,7 +23,7 @@ export interface AwsSettings {
 }
 
 /** Features of the AWS provider that can be switched. (04 §5.1) */
-export interface AwsFeatureGates {
+interface AwsFeatureGates {
   readonly NodeClassCEL: boolean;
 }
 

@@ -25,7 +25,7 @@ export interface Zone {
 }
 
 /** A zone of the embedded data. */
-export interface EmbeddedZone extends Zone {
+interface EmbeddedZone extends Zone {
   readonly id: string;
   /** The last digit of its id. */
   readonly digit: string;

@@ -5,7 +5,7 @@ import { prepareAccount } from "./moto-account.ts";
 import { type Shim, startShim } from "./shim.ts";
 
 /** The one moto of a test run, or why there is none. */
-export type SharedMoto =
+type SharedMoto =
   | { readonly kind: "running"; readonly url: string }
   | { readonly kind: "missing"; readonly because: string };
 

@@ -38,7 +38,7 @@ const intercepts: Readonly<Record<string, Intercept>> = {
 };
 
 /** One call that went through, for tests to look at. */
-export interface ShimCall extends AwsRequest {
+interface ShimCall extends AwsRequest {
   readonly status: number;
   readonly answer: string;
 }
