@@ -5,6 +5,7 @@ import type { Pod } from "../../api/kubernetes/pod.ts";
 import { labels } from "../../api/labels.ts";
 import { namespacedName } from "../../api/object.ts";
 import { isNodeProtected, isPodProtected, podProtection } from "../../api/validation/do-not-disrupt.ts";
+import { forEachInSteps, type Steps, sortInSteps } from "../../util/steps.ts";
 import { type InstanceType, offeringPriceAt } from "../instance-type.ts";
 import { isReschedulable, pdbsBlockingEviction } from "../pod-predicates.ts";
 import type { StateNode } from "../round/cluster-snapshot.ts";
@@ -39,18 +40,35 @@ export interface DisruptionCandidates {
 }
 
 /** The nodes that methods of a class may disrupt, before each method chooses among them. (03 §4.2) */
-export function disruptionCandidates(
+export function* disruptionCandidates(
   snapshot: DisruptionSnapshot,
   disruptionClass: DisruptionClass,
-): DisruptionCandidates {
+): Steps<DisruptionCandidates> {
   const candidates: DisruptionCandidate[] = [];
   const blocked: NodeVerdict[] = [];
-  for (const stateNode of snapshot.cluster.nodes) {
+  yield* forEachInSteps(snapshot.cluster.nodes, (stateNode) => {
     const found = candidateOrCause(stateNode, snapshot, disruptionClass);
     if ("code" in found) blocked.push({ node: stateNode.name, nodePool: stateNode.nodePool, ...found });
     else candidates.push(found);
-  }
-  return { candidates: candidates.sort(byName), blocked: blocked.sort((a, b) => (a.node < b.node ? -1 : 1)) };
+  });
+  return {
+    candidates: yield* sortInSteps(candidates, byName),
+    blocked: yield* sortInSteps(blocked, (a, b) => (a.node < b.node ? -1 : 1)),
+  };
+}
+
+/** Those of these nodes that methods of a class may disrupt, by name. */
+export function candidatesAmong(
+  names: ReadonlySet<string>,
+  snapshot: DisruptionSnapshot,
+  disruptionClass: DisruptionClass,
+): readonly DisruptionCandidate[] {
+  const named = snapshot.cluster.nodes.filter(({ name }) => names.has(name));
+  const found = named.flatMap((stateNode): readonly DisruptionCandidate[] => {
+    const candidateOrNone = candidateOrCause(stateNode, snapshot, disruptionClass);
+    return "code" in candidateOrNone ? [] : [candidateOrNone];
+  });
+  return found.sort(byName);
 }
 
 function byName(a: DisruptionCandidate, b: DisruptionCandidate): number {

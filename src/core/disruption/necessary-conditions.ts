@@ -1,5 +1,6 @@
 import type { Pod } from "../../api/kubernetes/pod.ts";
 import type { LabelPolicy } from "../../api/label-policy.ts";
+import { forEachInSteps, type Steps } from "../../util/steps.ts";
 import { isCompatible } from "../compatibility.ts";
 import { allocatableOf, type InstanceType, offeringGroups } from "../instance-type.ts";
 import { isCurrentlyReschedulable } from "../pod-predicates.ts";
@@ -24,19 +25,23 @@ export class CapacityBounds {
   readonly #free = new Map<string, number>();
   /** The most any type has that could be launched, by resource, and the least a type costs. */
   readonly #largestType = new Map<string, number>();
-  readonly #cheapestType: number;
+  #cheapestType = Number.POSITIVE_INFINITY;
 
-  constructor(snapshot: DisruptionSnapshot) {
+  private constructor(snapshot: DisruptionSnapshot) {
     this.#snapshot = snapshot;
-    for (const { existing, isBeingDeleted } of snapshot.cluster.nodes) {
-      if (!isBeingDeleted) addPositive(this.#free, existing.available);
-    }
-    let cheapest = Number.POSITIVE_INFINITY;
+  }
+
+  static *of(snapshot: DisruptionSnapshot): Steps<CapacityBounds> {
+    const bounds = new CapacityBounds(snapshot);
+    yield* forEachInSteps(snapshot.cluster.nodes, ({ existing, isBeingDeleted }) => {
+      if (!isBeingDeleted) addPositive(bounds.#free, existing.available);
+    });
     for (const pool of snapshot.usablePools) {
-      for (const type of pool.instanceTypes) raiseTo(this.#largestType, largestAllocatable(type));
-      cheapest = Math.min(cheapest, cheapestPrice(pool, snapshot.labelPolicy));
+      yield* forEachInSteps(pool.instanceTypes, (type) => raiseTo(bounds.#largestType, largestAllocatable(type)));
+      bounds.#cheapestType = Math.min(bounds.#cheapestType, cheapestPrice(pool, snapshot.labelPolicy));
+      yield;
     }
-    this.#cheapestType = cheapest;
+    return bounds;
   }
 
   /**
@@ -78,7 +83,7 @@ function cheapestPrice({ nodePool, instanceTypes }: Pool, policy: LabelPolicy): 
 }
 
 function addPositive(sums: Map<string, number>, amounts: Resources): void {
-  for (const [name, amount] of positiveAmounts(amounts)) sums.set(name, (sums.get(name) ?? 0) + amount);
+  for (const name in amounts) sums.set(name, (sums.get(name) ?? 0) + Math.max(0, amounts[name]?.toNumber() ?? 0));
 }
 
 /** What is overcommitted helps nobody, and takes nothing from others. */

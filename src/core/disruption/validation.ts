@@ -1,6 +1,6 @@
 import type { Steps } from "../../util/steps.ts";
 import { BudgetTickets, poolBudgets } from "./budgets.ts";
-import { type DisruptionCandidate, disruptionCandidates } from "./candidate.ts";
+import { candidatesAmong, type DisruptionCandidate } from "./candidate.ts";
 import { type DisruptionCommand, disruptionCommand } from "./command.ts";
 import { filterCause } from "./method-filters.ts";
 import type { DisruptionSimulator } from "./simulator.ts";
@@ -36,8 +36,8 @@ export function* validateCommand(
 /** Those of a command's nodes that are candidates of its method now, as they are now. */
 function currentCandidates(command: DisruptionCommand, snapshot: DisruptionSnapshot): readonly DisruptionCandidate[] {
   const names = new Set(command.candidates.map(({ name }) => name));
-  return disruptionCandidates(snapshot, "graceful").candidates.filter(
-    (one) => names.has(one.name) && filterCause(command.method, one, snapshot) === undefined,
+  return candidatesAmong(names, snapshot, "graceful").filter(
+    (one) => filterCause(command.method, one, snapshot) === undefined,
   );
 }
 

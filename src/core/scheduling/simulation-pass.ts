@@ -7,6 +7,7 @@ import type { Decision } from "./decision.ts";
 import { openPass } from "./open-pass.ts";
 import type { ExistingNodeState, Pass, QueuedPod } from "./pass-state.ts";
 import { PlannedNodeOrder } from "./planned-node-order.ts";
+import type { PodClass } from "./pod-class.ts";
 import type { SchedulingProblem } from "./problem.ts";
 import { type PassControl, placePods, solveInSteps } from "./solve.ts";
 import type { TopologyGroup } from "./topology/topology-group.ts";
@@ -39,6 +40,14 @@ export interface SimulationPassOptions {
   readonly placesOwnPodsFirst: boolean;
 }
 
+/** What the constructor of a simulation pass takes over. */
+interface OpenedPass {
+  readonly pass: Pass;
+  readonly undo: UndoLog;
+  readonly ownPlaces: readonly number[];
+  readonly placesByNode: ReadonlyMap<string, readonly number[]>;
+}
+
 /**
  * A pass that is opened once and then asked many times what happens without certain nodes. Each simulation is rolled
  * back, and costs what it touches, not what the cluster has. (03 §10.2-1)
@@ -58,18 +67,13 @@ export class SimulationPass {
   readonly #keptRemovals = new Set<string>();
   #keptPlannedNodes = 0;
 
-  private constructor(problem: SimulationProblem, { pass, undo }: { pass: Pass; undo: UndoLog }) {
+  private constructor(problem: SimulationProblem, { pass, undo, ownPlaces, placesByNode }: OpenedPass) {
     this.#problem = problem;
     this.#pass = pass;
     this.#undo = undo;
     this.#queue = [...pass.queue];
-    const placeOf = new Int32Array(this.#queue.length);
-    for (const [place, { position }] of this.#queue.entries()) placeOf[position] = place;
-    this.#ownPlaces = problem.pods.map((_, position) => placeOf[position] as number);
-    let position = problem.pods.length;
-    this.#placesByNode = new Map(
-      [...problem.movablePods].map(([name, pods]) => [name, pods.map(() => placeOf[position++] as number)]),
-    );
+    this.#ownPlaces = ownPlaces;
+    this.#placesByNode = placesByNode;
     this.#nodesByName = new Map(pass.existingNodes.map((existingNode) => [existingNode.node.name, existingNode]));
     this.#hasSharedHostnames = new Set(problem.nodes.map(({ hostname }) => hostname)).size < problem.nodes.length;
   }
@@ -86,11 +90,26 @@ export class SimulationPass {
       for (let level = 0; variantAt(podClass, level, pass.variantContext) !== undefined; level++);
     });
     pass.countedGroups = pass.topology.groups.length;
-    const ownClasses = pass.queue.filter(({ position }) => position < problem.pods.length);
+    const ownClasses = new Set<PodClass>();
+    const placeOf = new Int32Array(pass.queue.length);
+    yield* forEachInSteps(pass.queue, ({ position, podClass }, place) => {
+      placeOf[position] = place;
+      if (position < problem.pods.length) ownClasses.add(podClass);
+    });
     pass.topology.setDormant(
-      new Set(ownClasses.flatMap(({ podClass }) => countingGroupsOf(pass, podClass).inverseGroups)),
+      new Set([...ownClasses].flatMap((podClass) => countingGroupsOf(pass, podClass).inverseGroups)),
     );
-    const simulationPass = new SimulationPass(problem, { pass, undo });
+    const ownPlaces = problem.pods.map((_, position) => placeOf[position] as number);
+    const placesByNode = new Map<string, readonly number[]>();
+    let position = problem.pods.length;
+    yield* forEachInSteps(problem.movablePods, ([name, pods]) => {
+      placesByNode.set(
+        name,
+        pods.map(() => placeOf[position++] as number),
+      );
+    });
+    const simulationPass = new SimulationPass(problem, { pass, undo, ownPlaces, placesByNode });
+    yield;
     if (placesOwnPodsFirst && problem.pods.length > 0) yield* simulationPass.#placeOwnPods();
     return simulationPass;
   }
