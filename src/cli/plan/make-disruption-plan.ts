@@ -6,7 +6,7 @@ import { withDisruptionConditions } from "../../core/scenario/complete-disruptio
 import { disruptionScenarioOf } from "../../state/scenario.ts";
 import { runSteps } from "../../util/steps.ts";
 import type { Io } from "../io.ts";
-import { type PlanOutcome, type PlanRequest, preparePlan } from "./make-plan.ts";
+import { type PlanOutcome, type PlanRequest, type PreparedPlan, preparePlan } from "./make-plan.ts";
 
 export interface DisruptionPlanRequest extends PlanRequest {
   readonly mode: DisruptionMode;
@@ -32,8 +32,14 @@ const searchMs = 60_000;
 export async function makeDisruptionPlan(request: DisruptionPlanRequest, io: Io): Promise<DisruptionPlanOutcome> {
   const outcome = await preparePlan(request, io, "disruption");
   if (outcome.kind !== "prepared") return outcome;
-  const { objects, options, catalogue } = outcome.prepared;
-  const { mode, allowsSpotToSpot, nominated } = request;
+  return { kind: "planned", findings: outcome.findings, plan: disruptionPlanOf(outcome.prepared, request) };
+}
+
+/** Asks each disruption method about what was read. */
+export function disruptionPlanOf(
+  { objects, options, catalogue }: PreparedPlan,
+  { mode, allowsSpotToSpot, nominated }: Pick<DisruptionPlanRequest, "mode" | "allowsSpotToSpot" | "nominated">,
+): DisruptionPlan {
   const { nowMs } = options;
   const snapshot = disruptionScenarioOf(withDisruptionConditions(objects, { ...catalogue, nowMs }), {
     ...options,
@@ -46,7 +52,7 @@ export async function makeDisruptionPlan(request: DisruptionPlanRequest, io: Io)
     searchBudget: searchFor(searchMs),
     sweep: mode === "upstream" ? "first" : "all",
   });
-  return { kind: "planned", findings: outcome.findings, plan: { snapshot, proposal: runSteps(steps) } };
+  return { snapshot, proposal: runSteps(steps) };
 }
 
 function searchFor(ms: number): SearchBudget {

@@ -17,7 +17,7 @@ type ConsolidationMethod = "multi-node-consolidation" | "single-node-consolidati
 export function* consolidate(
   method: ConsolidationMethod,
   candidates: readonly DisruptionCandidate[],
-  { snapshot, simulator, totals }: MethodInput,
+  { snapshot, simulator, totals }: Pick<MethodInput, "snapshot" | "simulator" | "totals">,
 ): Steps<ConsolidationResult> {
   const simulation = yield* simulator.simulate(candidates, { isConsolidation: true });
   const outcome = consolidationOutcome(candidates, simulation, snapshot);
