@@ -34,12 +34,14 @@ export interface DisruptionSources {
   readonly labelPolicy: LabelPolicy;
   readonly seed: number;
   readonly allowsSpotToSpot: boolean;
+  readonly allowsMultiReplacement?: boolean;
   readonly mode: DisruptionMode;
 }
 
 /** What a disruption pass decides on: the cluster now, as one value. (docs/designs/disruption.md) */
 export function disruptionSnapshotOf(cluster: Cluster, sources: DisruptionSources): DisruptionSnapshot {
   const { pools, served, disruptionBudgets, policy, mode, heldBackPools, workloads, ...rest } = sources;
+  const { allowsMultiReplacement = false } = sources;
   const snapshot = cluster.snapshot();
   const usable = new Set(
     selectUsablePools(
@@ -60,6 +62,7 @@ export function disruptionSnapshotOf(cluster: Cluster, sources: DisruptionSource
     heldBackPools: heldBackPools ?? new Map(),
     workloads: workloads ?? [],
     policy: { ...policy, reservedMode: "Fallback", packing: mode === "upstream" ? "plain" : policy.packing },
+    allowsMultiReplacement: allowsMultiReplacement && mode !== "upstream",
     mode,
   };
 }

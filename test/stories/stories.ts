@@ -7,6 +7,7 @@ import { joining } from "./joining.ts";
 import { launching } from "./launching.ts";
 import { leadership } from "./leadership.ts";
 import { leaving } from "./leaving.ts";
+import { multiReplacement } from "./multi-replacement.ts";
 import { overlays } from "./overlays.ts";
 import { pools } from "./pools.ts";
 import { refusals } from "./refusals.ts";
@@ -20,6 +21,7 @@ import { volumes } from "./volumes.ts";
 export const stories: readonly Story[] = [
   ...scaling,
   ...consolidation,
+  ...multiReplacement,
   ...choices,
   ...launching,
   ...joining,

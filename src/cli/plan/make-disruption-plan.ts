@@ -8,12 +8,16 @@ import { runSteps } from "../../util/steps.ts";
 import type { Io } from "../io.ts";
 import { type PlanOutcome, type PlanRequest, type PreparedPlan, preparePlan } from "./make-plan.ts";
 
-export interface DisruptionPlanRequest extends PlanRequest {
+/** How disruption is to be judged. */
+interface DisruptionPlanChoices {
   readonly mode: DisruptionMode;
   readonly allowsSpotToSpot: boolean;
+  readonly allowsMultiReplacement?: boolean;
   /** Names of nodes that a recent round placed pods on. */
   readonly nominated: readonly string[];
 }
+
+export interface DisruptionPlanRequest extends PlanRequest, DisruptionPlanChoices {}
 
 /** What each disruption method would do, and what that was decided on. */
 export interface DisruptionPlan {
@@ -38,13 +42,14 @@ export async function makeDisruptionPlan(request: DisruptionPlanRequest, io: Io)
 /** Asks each disruption method about what was read. */
 export function disruptionPlanOf(
   { objects, options, catalogue }: PreparedPlan,
-  { mode, allowsSpotToSpot, nominated }: Pick<DisruptionPlanRequest, "mode" | "allowsSpotToSpot" | "nominated">,
+  { mode, allowsSpotToSpot, allowsMultiReplacement = false, nominated }: DisruptionPlanChoices,
 ): DisruptionPlan {
   const { nowMs } = options;
   const snapshot = disruptionScenarioOf(withDisruptionConditions(objects, { ...catalogue, nowMs }), {
     ...options,
     mode,
     allowsSpotToSpot,
+    allowsMultiReplacement,
     nominated,
   });
   const steps = proposeDisruption(snapshot, {

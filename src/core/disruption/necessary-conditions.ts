@@ -46,7 +46,7 @@ export class CapacityBounds {
 
   /**
    * Why a node can certainly not be consolidated: its pods need more than the other nodes have free and one new node
-   * could add, or no node is cheaper and the other nodes have no room. Undefined: a simulation has to say. (03 §10.2-3)
+   * could add (several may be added with MultiReplacement), or no node is cheaper and the other nodes have no room. Undefined: a simulation has to say. (03 §10.2-3)
    */
   causeAgainst(candidate: DisruptionCandidate): DecisionCause | undefined {
     const needed = this.#requestsOf(candidate.reschedulablePods);
@@ -54,7 +54,9 @@ export class CapacityBounds {
     const canReplace = this.#cheapestType < candidate.price;
     for (const [resource, amount] of needed) {
       const free = (this.#free.get(resource) ?? 0) - (own.get(resource) ?? 0);
-      const most = free + (canReplace ? (this.#largestType.get(resource) ?? 0) : 0);
+      const added = this.#largestType.get(resource) ?? 0;
+      const isOffered = added > 0 && this.#snapshot.allowsMultiReplacement;
+      const most = free + (canReplace ? (isOffered ? Number.POSITIVE_INFINITY : added) : 0);
       if (amount > most * (1 + slack) + slack) return { code: "no-room", resource, needed: amount, free: most };
     }
     return undefined;

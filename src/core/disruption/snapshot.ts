@@ -39,6 +39,8 @@ export interface DisruptionSnapshot {
   readonly seed: number;
   /** The feature gate SpotToSpotConsolidation. (03:D-47) */
   readonly allowsSpotToSpot: boolean;
+  /** The feature gate MultiReplacement; never in mode `upstream`. (03:D-46b) */
+  readonly allowsMultiReplacement: boolean;
   readonly mode: DisruptionMode;
 }
 

@@ -9,7 +9,7 @@ import type { ExistingNodeState, Pass, QueuedPod } from "./pass-state.ts";
 import { PlannedNodeOrder } from "./planned-node-order.ts";
 import type { PodClass } from "./pod-class.ts";
 import type { SchedulingProblem } from "./problem.ts";
-import { type PassControl, placePods, solveInSteps } from "./solve.ts";
+import { type PassControl, placePods, polishPlan, solveInSteps } from "./solve.ts";
 import type { TopologyGroup } from "./topology/topology-group.ts";
 import { UndoLog } from "./undo-log.ts";
 import { variantAt } from "./variants.ts";
@@ -38,6 +38,8 @@ export interface SimulationPassOptions {
    * leave. The new nodes they need are no simulation's. Without this a simulation decides as `solve` would.
    */
   readonly placesOwnPodsFirst: boolean;
+  /** Pods are moved between the new nodes of a simulation to make them cheaper, if the policy asks for that. */
+  readonly polishes?: boolean;
 }
 
 /** What the constructor of a simulation pass takes over. */
@@ -46,6 +48,7 @@ interface OpenedPass {
   readonly undo: UndoLog;
   readonly ownPlaces: readonly number[];
   readonly placesByNode: ReadonlyMap<string, readonly number[]>;
+  readonly polishes: boolean;
 }
 
 /**
@@ -66,9 +69,11 @@ export class SimulationPass {
   readonly #hasSharedHostnames: boolean;
   readonly #keptRemovals = new Set<string>();
   #keptPlannedNodes = 0;
+  readonly #polishes: boolean;
 
-  private constructor(problem: SimulationProblem, { pass, undo, ownPlaces, placesByNode }: OpenedPass) {
+  private constructor(problem: SimulationProblem, { pass, undo, ownPlaces, placesByNode, polishes }: OpenedPass) {
     this.#problem = problem;
+    this.#polishes = polishes;
     this.#pass = pass;
     this.#undo = undo;
     this.#queue = [...pass.queue];
@@ -80,7 +85,7 @@ export class SimulationPass {
 
   static *open(
     problem: SimulationProblem,
-    { placesOwnPodsFirst }: SimulationPassOptions = { placesOwnPodsFirst: false },
+    { placesOwnPodsFirst, polishes = false }: SimulationPassOptions = { placesOwnPodsFirst: false },
   ): Steps<SimulationPass> {
     const undo = new UndoLog();
     const pass = yield* openPass(problem, { movablePods: [...problem.movablePods.values()].flat(), undo });
@@ -108,7 +113,9 @@ export class SimulationPass {
         pods.map(() => placeOf[position++] as number),
       );
     });
-    const simulationPass = new SimulationPass(problem, { pass, undo, ownPlaces, placesByNode });
+    const opened = { pass, undo, ownPlaces, placesByNode };
+    const isPolished = polishes && problem.policy.packing === "polished";
+    const simulationPass = new SimulationPass(problem, { ...opened, polishes: isPolished });
     yield;
     if (placesOwnPodsFirst && problem.pods.length > 0) yield* simulationPass.#placeOwnPods();
     return simulationPass;
@@ -128,7 +135,10 @@ export class SimulationPass {
     if (this.#hasSharedHostnames || this.#pass.topology.losesDomain(removedNodes)) return yield* plain();
     try {
       if (!this.#begin(removedNodes)) return yield* plain();
+      const podCount = this.#pass.queue.length;
       yield* placePods(this.#pass, control);
+      const newNodes = this.#pass.plannedNodes.length - this.#keptPlannedNodes;
+      if (this.#polishes && newNodes > 1 && !this.#pass.timedOut) yield* polishPlan(this.#pass, podCount, control);
       const receivingNodes = [...this.#pass.touchedNodes].sort((a, b) => a.index - b.index);
       return yield* closePass(this.#pass, receivingNodes);
     } finally {
