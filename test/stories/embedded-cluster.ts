@@ -8,7 +8,12 @@ import { Progress } from "../world/progress/progress.ts";
 import type { LogLine } from "../world/recording-log.ts";
 import { StoredObjects } from "../world/stored-objects.ts";
 import { type TestWorldOptions, testWorld } from "../world/test-world.ts";
-import { controllerProcesses, type InstanceKind, type StoryStart } from "./controller-processes.ts";
+import {
+  type ControllerProcessesOptions,
+  controllerProcesses,
+  type InstanceKind,
+  type StoryStart,
+} from "./controller-processes.ts";
 import type { Story, StoryCluster } from "./story.ts";
 import { storyCluster } from "./story-cluster.ts";
 
@@ -23,6 +28,7 @@ const joinsAtOnce = { bootMs: [0, 0], readyMs: [0, 0] } as const;
 export interface EmbeddedClusterOptions extends Pick<Story, "volumes">, Pick<TestWorldOptions, "seed"> {
   readonly settings?: Partial<Settings> | undefined;
   readonly instanceKind?: InstanceKind | undefined;
+  readonly asController?: ControllerProcessesOptions["asController"];
   /** Prepares the cluster before our controller starts. */
   readonly before?: ((client: KubeClient, start: StoryStart) => Promise<void>) | undefined;
 }
