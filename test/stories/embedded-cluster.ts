@@ -1,5 +1,5 @@
 import { InstanceList } from "../../src/cloud/instance-source.ts";
-import type { Settings } from "../../src/controllers/settings.ts";
+import { defaultGates, type Settings } from "../../src/controllers/settings.ts";
 import type { KubeClient } from "../../src/kube/client.ts";
 import { Random } from "../../src/util/random.ts";
 import { drawDeliveryDelays } from "../world/faults/delivery-delays.ts";
@@ -53,12 +53,12 @@ export async function embeddedCluster(
   await options.before?.(client, { now: clock.now(), namespace });
   const lines: LogLine[] = [];
   const advance = (ms: number) => world.pass(ms / 1_000);
-  const { nodeClasses } = world.provider;
+  const { nodeClasses, repairPolicies } = world.provider;
   const complaints: string[] = [];
-  const hasBuffers = options.settings?.gates?.CapacityBuffer ?? false;
+  const gates = options.settings?.gates ?? defaultGates;
   const progress = new Progress({
     clock,
-    owed: () => obligationsOf({ objects, cloud, nodeClasses, hasBuffers, now: clock.now() }),
+    owed: () => obligationsOf({ objects, cloud, nodeClasses, repairPolicies, gates, now: clock.now() }),
     complain: (what) => complaints.push(what),
   });
   const delays = drawDeliveryDelays(delivery.fork("delays"));
