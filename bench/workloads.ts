@@ -40,7 +40,7 @@ export const workloads: ReadonlyMap<string, () => Workload> = new Map<string, ()
   ["preferences-4000", () => onFake("preferences-4000", preferences(4000) as readonly KubeObject[])],
   ...Object.entries(kwokPhases).map(([name, objects]): [string, () => Workload] => [
     name,
-    () => ({ name, objects: [phasePool(), ...objects], onSale: kwokOnSale() }),
+    () => ({ name, objects: onKwokPhase(objects), onSale: kwokOnSale() }),
   ]),
   ["deployment-mix", () => onEc2("deployment-mix", deploymentMix(2000))],
 ]);
@@ -87,6 +87,11 @@ export function onEc2(name: string, objects: readonly KubeObject[]): Workload {
     objects: [pool, ...objects],
     onSale: { name: "file", types: read.types, labelPolicy: withOfferingKeys(policy, read.types), text },
   };
+}
+
+/** The objects of a KWOK phase with its pool. */
+export function onKwokPhase(objects: readonly KubeObject[]): readonly KubeObject[] {
+  return [phasePool(), ...objects];
 }
 
 function phasePool(): KubeObject {

@@ -8,6 +8,7 @@ const outputs = ["text", "json"] as const;
 
 interface ExplainOptions extends PlanningOptions {
   readonly output: (typeof outputs)[number];
+  readonly spotToSpot?: boolean;
 }
 
 type RunExplain = typeof import("./explain/run-explain.ts");
@@ -26,7 +27,10 @@ Examples:
   karpenter explain pod shop/cart-7d9f --context prod`;
 
 const nodeDetails = `
-Shows what runs on a node, which pending pods would be scheduled to it, and why the others do not fit.
+Explains why a node stays or would be disrupted: everything that blocks it (a PodDisruptionBudget, a protected pod, a
+budget and when its window ends, consolidateAfter and how long it lasts, prices), what would unblock it, and what would
+happen then, by simulation. Also shows what runs on the node, which pending pods would be scheduled to it, and why the
+others do not fit. NAME may be that of its NodeClaim.
 
 Exit codes: 0 explained, 1 the input is invalid or the node does not exist, 2 the command line is wrong.
 
@@ -34,7 +38,7 @@ Examples:
   karpenter explain node node-a -f karpenter-snapshot.json.gz
   karpenter explain node ip-10-0-1-17 --context prod -o json`;
 
-/** `karpenter explain pod|node`: why a pod cannot be scheduled, and what would help. (docs/designs/commands.md) */
+/** `karpenter explain pod|node`: why a pod cannot be scheduled or a node stays, and what would help. (docs/designs/commands.md) */
 export function explainCommand(io: Io, { connect }: { readonly connect?: Connect } = {}): Command {
   const explaining = (command: Command, details: string, run: (modules: RunExplain) => RunExplain["runExplainPod"]) =>
     withPlanningOptions(command)
@@ -42,19 +46,23 @@ export function explainCommand(io: Io, { connect }: { readonly connect?: Connect
       .addHelpText("after", details)
       .action(async (name: string, options: ExplainOptions, self: Command) => {
         const request = planRequestOf(options, { connect, self });
-        await run(await import("./explain/run-explain.ts"))(name, { request, output: options.output, io });
+        const { output, spotToSpot = false } = options;
+        await run(await import("./explain/run-explain.ts"))(name, { request, output, io, spotToSpot });
       });
   const pod = withIo(new Command("pod"), io)
     .summary("explain where a pod is scheduled or why it cannot be, and what would help")
     .description("Explain the scheduling of a pending pod, from the same input as `plan`.")
     .argument("<namespace/name>", "the pod; the namespace defaults to default");
   const node = withIo(new Command("node"), io)
-    .summary("explain what runs on a node, and why pending pods do not fit on it")
-    .description("Explain what is scheduled to a node and what is not, from the same input as `plan`.")
-    .argument("<name>", "the node");
+    .summary("explain why a node stays or would be disrupted, and what would unblock it")
+    .description("Explain why a node stays or goes, and what is scheduled to it, from the same input as `plan`.")
+    .argument("<name>", "the node, or its NodeClaim")
+    .option("--spot-to-spot", "the feature gate SpotToSpotConsolidation");
   return withIo(new Command("explain"), io)
-    .summary("explain why a pod cannot be scheduled, and the smallest change that fixes it")
-    .description("Explain scheduling: the cause, the nearest miss, and changes that were verified by planning again.")
+    .summary("explain why a pod cannot be scheduled or a node is kept, and what would change it")
+    .description(
+      "Explain decisions: why a pod is pending and what would help, why a node stays and what would unblock it.",
+    )
     .addCommand(explaining(pod, podDetails, ({ runExplainPod }) => runExplainPod))
     .addCommand(explaining(node, nodeDetails, ({ runExplainNode }) => runExplainNode))
     .action((_: unknown, self: Command) => {

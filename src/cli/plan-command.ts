@@ -13,6 +13,7 @@ interface PlanOptions extends PlanningOptions {
   readonly disruption?: boolean;
   readonly disruptionMode: DisruptionMode;
   readonly spotToSpot?: boolean;
+  readonly multiReplacement?: boolean;
   readonly nominated?: readonly string[];
 }
 
@@ -52,6 +53,7 @@ export function planCommand(io: Io, { connect }: { readonly connect?: Connect } 
       ]),
     )
     .option("--spot-to-spot", "with --disruption: the feature gate SpotToSpotConsolidation")
+    .option("--multi-replacement", "with --disruption: the feature gate MultiReplacement")
     .addOption(
       new Option("--nominated <nodes>", "with --disruption: nodes that pending pods were just nominated to").argParser(
         (names: string) => names.split(","),
@@ -84,7 +86,7 @@ async function runPlan(
 
 /** What each disruption method would do now. */
 async function runDisruptionPlan(
-  { output, disruptionMode, spotToSpot = false, nominated = [] }: PlanOptions,
+  { output, disruptionMode, spotToSpot = false, multiReplacement = false, nominated = [] }: PlanOptions,
   { request, io, self }: { readonly request: PlanRequest; readonly io: Io; readonly self: Command },
 ): Promise<void> {
   if (output === "nodeclaims") {
@@ -98,7 +100,13 @@ async function runDisruptionPlan(
     import("./plan/render-disruption.ts"),
     import("./plan/plan-or-report.ts"),
   ]);
-  const disruptionRequest = { ...request, mode: disruptionMode, allowsSpotToSpot: spotToSpot, nominated };
+  const disruptionRequest = {
+    ...request,
+    mode: disruptionMode,
+    allowsSpotToSpot: spotToSpot,
+    allowsMultiReplacement: multiReplacement,
+    nominated,
+  };
   const plan = planOf(await makeDisruptionPlan(disruptionRequest, io), io);
   if (plan !== undefined) io.stdout(renderDisruption(disruptionReportOf(plan), { output, color: usesColor(io) }));
 }

@@ -45,6 +45,7 @@ it("03 §6.4 settings have the defaults of the options' table", () => {
       NodeRepair: false,
       ReservedCapacity: true,
       SpotToSpotConsolidation: false,
+      MultiReplacement: false,
       NodeOverlay: false,
       StaticCapacity: false,
       CapacityBuffer: false,

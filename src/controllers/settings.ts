@@ -6,6 +6,8 @@ export interface FeatureGates {
   readonly NodeRepair: boolean;
   readonly ReservedCapacity: boolean;
   readonly SpotToSpotConsolidation: boolean;
+  /** Several nodes may be replaced by several. Ours. (03:D-46b) */
+  readonly MultiReplacement: boolean;
   readonly NodeOverlay: boolean;
   readonly StaticCapacity: boolean;
   readonly CapacityBuffer: boolean;
@@ -35,6 +37,7 @@ export const defaultGates: FeatureGates = {
   NodeRepair: false,
   ReservedCapacity: true,
   SpotToSpotConsolidation: false,
+  MultiReplacement: false,
   NodeOverlay: false,
   StaticCapacity: false,
   CapacityBuffer: false,

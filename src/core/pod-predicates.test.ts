@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Pod, PodSpec, PodStatus } from "../api/kubernetes/pod.ts";
 import { annotations, taints } from "../api/labels.ts";
 import type { ObjectMeta } from "../api/object.ts";
+import { PdbIndex } from "./pdb-index.ts";
 import {
   compilePdb,
   isActivePod,
@@ -195,11 +196,13 @@ describe("isCurrentlyReschedulable", () => {
     ["a daemon's", pod({ metadata: daemon }), [], false],
   ];
   it.each(cases)("02:P-8 %s", (_, one, pdbs, expected) =>
-    expect(isCurrentlyReschedulable(one, { pdbs, nowMs: now })).toBe(expected),
+    expect(isCurrentlyReschedulable(one, { pdbs: new PdbIndex(pdbs), nowMs: now })).toBe(expected),
   );
 
   it("03:PDB-6 a daemon's pod can be blocked", () => {
-    expect(isFullyBlocked(pod({ metadata: daemon }), { pdbs: [budget({ maxUnavailable: 0 })], nowMs: now })).toBe(true);
+    expect(
+      isFullyBlocked(pod({ metadata: daemon }), { pdbs: new PdbIndex([budget({ maxUnavailable: 0 })]), nowMs: now }),
+    ).toBe(true);
   });
 });
 
@@ -234,11 +237,11 @@ describe("isBlockedNow", () => {
     ["03:PDB-6 a daemon's", pod({ metadata: daemon }), [spent], true],
   ];
   it.each(cases)("%s", (_, one, pdbs, expected) =>
-    expect(pdbsBlockingEviction(one, { pdbs, nowMs: now }).length > 0).toBe(expected),
+    expect(pdbsBlockingEviction(one, { pdbs: new PdbIndex(pdbs), nowMs: now }).length > 0).toBe(expected),
   );
 
   it("03:PDB-6 two pods under a budget of one are each free to go", () => {
-    const pdbs = [budget(1)];
+    const pdbs = new PdbIndex([budget(1)]);
     expect(
       ["a", "b"].map((name) => pdbsBlockingEviction(pod({ metadata: { name } }), { pdbs, nowMs: now }).length > 0),
     ).toEqual([false, false]);

@@ -131,8 +131,13 @@ export function compilePdb({ metadata, spec, status }: PodDisruptionBudget): Com
   };
 }
 
+/** Finds the budgets that select a pod. */
+export interface PdbLookup {
+  matching(pod: Pod): readonly CompiledPdb[];
+}
+
 export interface PdbContext {
-  readonly pdbs: readonly CompiledPdb[];
+  readonly pdbs: PdbLookup;
   /** Milliseconds since 1970. */
   readonly nowMs: number;
 }
@@ -163,9 +168,8 @@ function blockingPdbs(
   { pdbs, nowMs }: PdbContext,
   forbids: (budget: CompiledPdb) => boolean,
 ): readonly CompiledPdb[] {
-  if (pdbs.length === 0 || !isEvictable(pod, nowMs)) return noPdbs;
-  const namespace = namespaceOf(pod.metadata);
-  const matching = pdbs.filter((pdb) => pdb.namespace === namespace && pdb.selector.matches(pod.metadata.labels));
+  const matching = pdbs.matching(pod);
+  if (matching.length === 0 || !isEvictable(pod, nowMs)) return noPdbs;
   // The eviction API refuses a pod with two budgets, whatever they allow. (03:PDB-2)
   if (matching.length > 1) return matching;
   const [budget] = matching;

@@ -50,6 +50,32 @@ describe("Reconciler", () => {
     stop.abort();
   });
 
+  it("a key that is done is not waited for: what an earlier run asked for is dropped", async () => {
+    const hourMs = 3_600_000;
+    const { clock, reconciler, start, stop } = setUp(async (_, context) => {
+      await noteTime("key", context);
+      return context.log.length === 1 ? { afterMs: hourMs } : undefined;
+    });
+    void start();
+    reconciler.enqueue("key");
+    await clock.advance(10);
+    expect([clock.pending, reconciler.isIdle]).toEqual([1, false]);
+    reconciler.enqueue("key");
+    await clock.advance(10);
+    expect([clock.pending, reconciler.isIdle]).toEqual([0, true]);
+    stop.abort();
+  });
+
+  it("a delay that a change asked for stays", async () => {
+    const { clock, log, reconciler, start, stop } = setUp(noteTime);
+    void start();
+    reconciler.enqueueAfter("key", 100);
+    reconciler.enqueue("key");
+    await clock.runUntilIdle();
+    expect(log).toEqual(["key at 0", "key at 100"]);
+    stop.abort();
+  });
+
   it("an exception affects only its key, which is retried with back-off", async () => {
     const seen: string[] = [];
     const { clock, failures, reconciler, start } = setUp((key) => {

@@ -113,8 +113,8 @@ export class Reconciler<Key extends string, Context = unknown> {
       this.#queue.forget(key);
       if (requeue !== undefined) {
         outcome = "requeue-after";
-        this.#queue.addAfter(key, requeue.afterMs);
-      }
+        this.#queue.requeueAfter(key, requeue.afterMs);
+      } else this.#queue.dropRequeue(key); // what an earlier run asked for is out of date
     } catch (error) {
       outcome = "error";
       this.#queue.retry(key, { atLeastMs: isKubeError(error) ? error.retryAfterMs : undefined });

@@ -17,6 +17,13 @@ export interface WorkQueueObserver {
   readonly retried?: () => void;
 }
 
+interface DelayedKey {
+  readonly dueAt: number;
+  /** Asked for by who processed the key, not by a change. */
+  readonly isRequeue: boolean;
+  readonly timer: Timer;
+}
+
 const defaultBackOff: BackOffOptions = { baseMs: 10, maxMs: 5 * 60_000 };
 
 /**
@@ -27,7 +34,7 @@ export class WorkQueue<Key extends string> {
   readonly #options: WorkQueueOptions;
   /** In order of arrival, with the time each was queued. */
   readonly #waiting = new Map<Key, number>();
-  readonly #delayed = new Map<Key, { readonly dueAt: number; readonly timer: Timer }>();
+  readonly #delayed = new Map<Key, DelayedKey>();
   readonly #active = new Set<Key>();
   readonly #addedAgain = new Set<Key>();
   readonly #failures = new Map<Key, number>();
@@ -62,17 +69,19 @@ export class WorkQueue<Key extends string> {
 
   /** Adds after a delay; a zero delay still goes through the timer. The earliest of several delays counts. */
   addAfter(key: Key, ms: number): void {
-    if (this.#isStopped) return;
-    const { clock } = this.#options;
-    const dueAt = clock.now() + ms;
-    const earlier = this.#delayed.get(key);
-    if (earlier !== undefined && earlier.dueAt <= dueAt) return;
-    earlier?.timer.cancel();
-    const arrive = (): void => {
-      this.#delayed.delete(key);
-      this.add(key);
-    };
-    this.#delayed.set(key, { dueAt, timer: clock.setTimer(ms, arrive) });
+    this.#delay(key, ms, false);
+  }
+
+  /** Adds after a delay, unless `dropRequeue` is called before: processing the key once more may show that it is done. */
+  requeueAfter(key: Key, ms: number): void {
+    this.#delay(key, ms, true);
+  }
+
+  dropRequeue(key: Key): void {
+    const delayed = this.#delayed.get(key);
+    if (delayed?.isRequeue !== true) return;
+    delayed.timer.cancel();
+    this.#delayed.delete(key);
   }
 
   /** Adds with exponential back-off until forget(), never sooner than atLeastMs. */
@@ -81,7 +90,7 @@ export class WorkQueue<Key extends string> {
     this.#failures.set(key, failures);
     this.#options.observe?.retried?.();
     const { backOff = defaultBackOff, random } = this.#options;
-    this.addAfter(key, Math.max(atLeastMs, backOffMs(failures, { ...backOff, random })));
+    this.requeueAfter(key, Math.max(atLeastMs, backOffMs(failures, { ...backOff, random })));
   }
 
   /** Resets the back-off. */
@@ -115,6 +124,20 @@ export class WorkQueue<Key extends string> {
     this.#waiting.clear();
     this.#addedAgain.clear();
     for (const resolve of this.#takers.splice(0)) resolve(undefined);
+  }
+
+  #delay(key: Key, ms: number, isRequeue: boolean): void {
+    if (this.#isStopped) return;
+    const { clock } = this.#options;
+    const dueAt = clock.now() + ms;
+    const earlier = this.#delayed.get(key);
+    if (earlier !== undefined && earlier.dueAt <= dueAt) return;
+    earlier?.timer.cancel();
+    const arrive = (): void => {
+      this.#delayed.delete(key);
+      this.add(key);
+    };
+    this.#delayed.set(key, { dueAt, isRequeue, timer: clock.setTimer(ms, arrive) });
   }
 
   #serve(): void {

@@ -161,7 +161,9 @@ export class ClusterState implements Cluster {
   }
 
   setBufferPodCounts(counts: ReadonlyMap<string, number>): void {
+    const isFreed = [...this.#bufferPodCounts.keys()].some((providerId) => !counts.has(providerId));
     this.#bufferPodCounts = new Map(counts);
+    if (isFreed) this.markUnconsolidated();
   }
 
   bufferPodCount(providerId: string): number {

@@ -5,12 +5,13 @@ import { labels } from "../api/labels.ts";
 import type { KubeObject } from "../api/object.ts";
 import type { GroupKind } from "../api/validation/node-pool.ts";
 import type { DisruptionMode, DisruptionPool, DisruptionSnapshot } from "../core/disruption/snapshot.ts";
+import { type InstanceType, offeringPriceAt } from "../core/instance-type.ts";
+import { PdbIndex } from "../core/pdb-index.ts";
 import { compilePdb, type PodDisruptionBudget } from "../core/pod-predicates.ts";
 import type { ClusterSnapshot } from "../core/round/cluster-snapshot.ts";
 import { selectUsablePools } from "../core/round/usable-pools.ts";
 import type { Pool, SchedulingPolicy } from "../core/scheduling/problem.ts";
 import type { Cluster } from "./cluster.ts";
-import { poolCost, priceList } from "./pool-cost.ts";
 
 /** What a disruption pass reads beside cluster state. */
 export interface DisruptionSources {
@@ -33,12 +34,14 @@ export interface DisruptionSources {
   readonly labelPolicy: LabelPolicy;
   readonly seed: number;
   readonly allowsSpotToSpot: boolean;
+  readonly allowsMultiReplacement?: boolean;
   readonly mode: DisruptionMode;
 }
 
 /** What a disruption pass decides on: the cluster now, as one value. (docs/designs/disruption.md) */
 export function disruptionSnapshotOf(cluster: Cluster, sources: DisruptionSources): DisruptionSnapshot {
   const { pools, served, disruptionBudgets, policy, mode, heldBackPools, workloads, ...rest } = sources;
+  const { allowsMultiReplacement = false } = sources;
   const snapshot = cluster.snapshot();
   const usable = new Set(
     selectUsablePools(
@@ -53,12 +56,13 @@ export function disruptionSnapshotOf(cluster: Cluster, sources: DisruptionSource
     cluster: snapshot,
     pools: disruptionPools(pools, { cluster, snapshot }),
     usablePools: pools.filter(({ nodePool }) => usable.has(nodePool)),
-    pdbs: disruptionBudgets.map(compilePdb),
+    pdbs: new PdbIndex(disruptionBudgets.map(compilePdb)),
     nominated: new Set(ids.filter((id) => cluster.isNominated(id))),
     bufferPodCounts: new Map(bufferPodCounts.filter(([, count]) => count > 0)),
     heldBackPools: heldBackPools ?? new Map(),
     workloads: workloads ?? [],
     policy: { ...policy, reservedMode: "Fallback", packing: mode === "upstream" ? "plain" : policy.packing },
+    allowsMultiReplacement: allowsMultiReplacement && mode !== "upstream",
     mode,
   };
 }
@@ -78,14 +82,25 @@ function disruptionPools(
   return new Map(
     pools.map(({ nodePool, instanceTypes }): [string, DisruptionPool] => {
       const { name = "" } = nodePool.metadata;
+      const types = new Map(instanceTypes.map((type) => [type.name, type]));
       const pool = {
         name,
         nodePool,
-        instanceTypes: new Map(instanceTypes.map((type) => [type.name, type])),
-        cost: poolCost(claims.get(name) ?? [], priceList(instanceTypes)).total,
+        instanceTypes: types,
+        cost: claimsCost(claims.get(name) ?? [], types),
         claims: cluster.nodePoolState.counts(name),
       };
       return [name, pool];
     }),
   );
+}
+
+/** What the claims cost together, as far as prices are known. (03:S-7) */
+function claimsCost(claims: readonly NodeClaim[], types: ReadonlyMap<string, InstanceType>): number {
+  return claims.reduce((sum, { metadata }) => {
+    const own = metadata.labels ?? {};
+    const type = types.get(own[labels.instanceType] ?? "");
+    const at = { zone: own[labels.zone], capacityType: own[labels.capacityType] };
+    return sum + ((type && offeringPriceAt(type, at)) ?? 0);
+  }, 0);
 }

@@ -20,6 +20,13 @@ describe("registration health", () => {
     expect(having(...results).health("pool")).toBe(health);
   });
 
+  it("03:P-20 pools that are gone are forgotten", () => {
+    const health = having(false, false);
+    health.record("other", { isRegistered: true });
+    health.retain(new Set(["other"]));
+    expect([health.health("pool"), health.health("other")]).toEqual(["unknown", "healthy"]);
+  });
+
   it("03:P-20 each pool has its own", () => {
     const health = having(false, false);
     health.record("other", { isRegistered: true });

@@ -21,6 +21,11 @@ export class RegistrationHealth {
     this.set(poolUid, withRegistrationResult(this.window(poolUid), isRegistered));
   }
 
+  /** Forgets all pools but these. */
+  retain(poolUids: ReadonlySet<string>): void {
+    for (const uid of this.#windows.keys()) if (!poolUids.has(uid)) this.#windows.delete(uid);
+  }
+
   set(poolUid: string, window: RegistrationWindow): void {
     if (window.length === 0) this.#windows.delete(poolUid);
     else this.#windows.set(poolUid, window);

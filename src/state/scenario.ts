@@ -82,6 +82,7 @@ export interface DisruptionScenarioOptions extends ScenarioOptions {
   /** Names of nodes that a recent round placed pods on. (03:D-13) */
   readonly nominated: readonly string[];
   readonly allowsSpotToSpot: boolean;
+  readonly allowsMultiReplacement?: boolean;
   readonly mode: DisruptionMode;
 }
 
@@ -91,6 +92,7 @@ export function disruptionScenarioOf(
   options: DisruptionScenarioOptions,
 ): DisruptionSnapshot {
   const { labelPolicy, nominated, served, nowMs, policy, seed, allowsSpotToSpot, mode } = options;
+  const { allowsMultiReplacement = false } = options;
   const { byKind, cluster, workloads, roundPods } = clusterScenarioOf(objects, options);
   for (const { name, providerId } of cluster.nodes()) if (nominated.includes(name)) cluster.nominate(providerId);
   const managed = byKind.ofKind("NodePool").filter((pool) => isManagedPool(pool, served));
@@ -103,6 +105,7 @@ export function disruptionScenarioOf(
     labelPolicy,
     seed,
     allowsSpotToSpot,
+    allowsMultiReplacement,
     mode,
     pools,
     pendingPods: [...roundPods.pending, ...roundPods.ofBuffers],

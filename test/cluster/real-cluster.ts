@@ -5,7 +5,12 @@ import type { KubeClient } from "../../src/kube/client.ts";
 import { SimulatedCloud } from "../../src/providers/sim/simulated-cloud.ts";
 import { systemClock } from "../../src/util/clock.ts";
 import { Random } from "../../src/util/random.ts";
-import { controllerProcesses, type InstanceKind, type StoryStart } from "../stories/controller-processes.ts";
+import {
+  type ControllerProcessesOptions,
+  controllerProcesses,
+  type InstanceKind,
+  type StoryStart,
+} from "../stories/controller-processes.ts";
 import type { Story, StoryCluster } from "../stories/story.ts";
 import { storyCluster } from "../stories/story-cluster.ts";
 import type { LogLine } from "../world/recording-log.ts";
@@ -25,6 +30,7 @@ export interface RealClusterOptions extends Pick<Story, "volumes"> {
   readonly namespace: string;
   readonly settings?: Partial<Settings> | undefined;
   readonly instanceKind?: InstanceKind | undefined;
+  readonly asController?: ControllerProcessesOptions["asController"];
   /** Prepares the cluster before our controller starts. */
   readonly before?: ((client: KubeClient, scene: StoryStart) => Promise<void>) | undefined;
 }
@@ -53,6 +59,7 @@ export async function realCluster(options: RealClusterOptions): Promise<StoryClu
     lines,
     advance,
     openBudget: realBudgets,
+    asController: options.asController,
   });
   await machines.started;
   if (options.before === undefined) await lives.running().started; // otherwise another may lead still

@@ -6,7 +6,7 @@ import { type ControllerName, controllerNames, markPeak, usageOf } from "./contr
 import { type Figure, type Figures, keyOf, readFigures, secondsAllowed, writeFigures } from "./figures.ts";
 import { type Lab, startLab } from "./lab.ts";
 import { phasesIn, samplePrices } from "./phases.ts";
-import { isInCiSelection, missingPartOf } from "./selection.ts";
+import { isInCiSelection } from "./selection.ts";
 import { runSpec, type Spec, specsOf, suites } from "./spec.ts";
 
 export interface RunOptions {
@@ -17,7 +17,6 @@ export interface RunOptions {
   readonly timeout?: number | undefined;
   readonly results?: string | undefined;
   readonly ci?: true | undefined;
-  readonly ready?: true | undefined;
   readonly list?: true | undefined;
   readonly import?: string | undefined;
   readonly write?: true | undefined;
@@ -33,7 +32,7 @@ export async function conformance(options: RunOptions): Promise<number> {
     return 1;
   }
   if (options.list) {
-    for (const spec of chosen) print(`${keyOf(spec)}${noteOf(spec)}`);
+    for (const spec of chosen) print(keyOf(spec));
     return 0;
   }
   if (options.import !== undefined) return importResults(options.import, all, run.root);
@@ -61,9 +60,8 @@ async function allSpecs({ programs, dir }: Run): Promise<readonly Spec[]> {
   return found;
 }
 
-function isChosen(key: string, { matching, ci, ready }: RunOptions): boolean {
+function isChosen(key: string, { matching, ci }: RunOptions): boolean {
   if (ci && !isInCiSelection(key)) return false;
-  if (ready && missingPartOf(key) !== undefined) return false;
   return matching.test(key);
 }
 
@@ -116,7 +114,7 @@ async function runOnce(spec: Spec, { run, labs, time }: Once): Promise<Figure> {
   const slow = allowed !== undefined && verdict === "pass" && seconds > allowed ? ` SLOW (allowed ${allowed} s)` : "";
   const { cpuSeconds, peakMb, load } = figure;
   print(
-    `${verdict.padEnd(7)} ${figure.seconds} s, CPU ${cpuSeconds} s, ${peakMb} MB, load ${load}${slow}  ${keyOf(spec)}${noteOf(spec)}`,
+    `${verdict.padEnd(7)} ${figure.seconds} s, CPU ${cpuSeconds} s, ${peakMb} MB, load ${load}${slow}  ${keyOf(spec)}`,
   );
   if (failure !== undefined) print(`        ${failure}`);
   if (hasCrashed) print(`        the controller exited; its log ends:\n${lab.controller.logTail()}`);
@@ -214,17 +212,9 @@ function figureOf({ at: _, controller: __, suite: ___, name: ____, failure: ____
 }
 
 function report(measured: Measured): number {
-  const bad = [...measured].filter(([, { verdict }]) => verdict !== "pass");
-  const unexpected = bad.filter(([key]) => missingPartOf(key) === undefined);
-  print(
-    `${measured.size - bad.length} passed, ${unexpected.length} failed, ${bad.length - unexpected.length} not built yet`,
-  );
-  return unexpected.length === 0 ? 0 : 1;
-}
-
-function noteOf(spec: Spec): string {
-  const missing = missingPartOf(keyOf(spec));
-  return missing === undefined ? "" : ` (needs ${missing})`;
+  const failed = [...measured.values()].filter(({ verdict }) => verdict !== "pass").length;
+  print(`${measured.size - failed} passed, ${failed} failed`);
+  return failed === 0 ? 0 : 1;
 }
 
 function fileName({ suite, name }: Spec): string {

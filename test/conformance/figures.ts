@@ -2,7 +2,6 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ControllerName, controllerNames } from "./controller.ts";
 import type { Phase } from "./phases.ts";
-import { missingPartOf } from "./selection.ts";
 import type { Spec, Verdict } from "./spec.ts";
 
 /** What was measured of one spec with one controller; of several runs the slowest. */
@@ -53,8 +52,7 @@ fake nodes. This page is written by \`npm run conformance -- --write\`; [test/co
 
 Seconds include clean-up; upstream's were taken on an idle machine of two cores. CPU seconds and MB (peak of resident memory) are the controller's, from \`/proc\`. "slow" is more than
 1.5 times upstream's seconds plus 5. Of several runs the slowest is shown. A load well above the number of cores makes times
-worthless; it is shown from 4 on. Some specs only check that nothing happens (blocking budgets, limits that are not exceeded, the
-drift of static pools): they pass without the part that could break them.
+worthless; it is shown from 4 on.
 `;
 
 /** The page with the table of all specs. */
@@ -103,7 +101,7 @@ function summary(rows: readonly Row[]): string {
 
 function row([key, figures]: Row): string {
   const ours = figures["karpenter-ts"];
-  const cells = [key, ...cellsOf(figures.upstream), ...cellsOf(ours), notesOf(key, figures).join("; ")];
+  const cells = [key, ...cellsOf(figures.upstream), ...cellsOf(ours), notesOf(figures).join("; ")];
   return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
 }
 
@@ -119,12 +117,10 @@ function cellsOf(figure: Figure | undefined): readonly string[] {
   ];
 }
 
-function notesOf(key: string, figures: SpecFigures): readonly string[] {
-  const missing = missingPartOf(key);
+function notesOf(figures: SpecFigures): readonly string[] {
   const ours = figures["karpenter-ts"];
   const allowed = secondsAllowed(figures);
   return [
-    ...(missing === undefined ? [] : [`needs ${missing}`]),
     ...(ours?.verdict === "pass" && allowed !== undefined && ours.seconds > allowed ? ["slow"] : []),
     ...(ours?.load !== undefined && ours.load >= 4 ? [`load ${Math.round(ours.load)}`] : []),
   ];

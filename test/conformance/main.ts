@@ -24,7 +24,6 @@ const command = new Command("conformance")
   .option("--results <file>", "append each result to this file, as a line of JSON")
   .option("--import <file>", "put the results of earlier runs (--results) into docs/conformance.md, and run none")
   .option("--ci", "only the selection that CI runs")
-  .option("--ready", "leave out what needs a part that is not built yet")
   .option("--list", "print the specs and run none")
   .option("--write", "put the results into docs/conformance.md")
   .action(async (regex: string, given: Omit<RunOptions, "matching">) => {

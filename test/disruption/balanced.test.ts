@@ -10,6 +10,7 @@ import {
 } from "../../src/core/disruption/balanced.ts";
 import type { DisruptionCandidate } from "../../src/core/disruption/candidate.ts";
 import { disruptionCandidates } from "../../src/core/disruption/candidate.ts";
+import { runSteps } from "../../src/util/steps.ts";
 import { instanceType } from "../builders/instance-type.ts";
 import { runs } from "../runs.ts";
 import { emptyState, claim as stateClaim, node as stateNode } from "../state/objects.ts";
@@ -104,16 +105,18 @@ describe("03 §4.10 Balanced", () => {
   it("03:B-4 totals count every node of the pool, also those that are no candidates", () => {
     const held = { pods: [{ annotations: { [annotations.doNotDisrupt]: "true" } }, { owner: "DaemonSet" }] };
     const snapshot = cluster([pool(), machine("n1", { pods: [{}, {}] }), machine("n2", held)]);
-    const { candidates } = disruptionCandidates(snapshot, "graceful");
+    const { candidates } = runSteps(disruptionCandidates(snapshot, "graceful"));
     expect(candidates.map(({ name }) => name)).toEqual(["n1"]);
-    expect(balancedTotals(candidates, snapshot)).toEqual(new Map([["default", { cost: 4, disruptionCost: 5 }]]));
+    expect(runSteps(balancedTotals(candidates, snapshot))).toEqual(
+      new Map([["default", { cost: 4, disruptionCost: 5 }]]),
+    );
   });
 
   it("03:B-4 without known prices the candidates' prices are the total", () => {
     const snapshot = cluster([pool(), machine("n1", { pods: [{}] })]);
     const unknown = new Map([...snapshot.pools].map(([name, one]) => [name, { ...one, cost: 0 }]));
-    const { candidates } = disruptionCandidates(snapshot, "graceful");
-    expect(balancedTotals(candidates, { ...snapshot, pools: unknown }).get("default")?.cost).toBe(2);
+    const { candidates } = runSteps(disruptionCandidates(snapshot, "graceful"));
+    expect(runSteps(balancedTotals(candidates, { ...snapshot, pools: unknown })).get("default")?.cost).toBe(2);
   });
 
   it("03:B-9 pod costs survive updates of a claim", () => {

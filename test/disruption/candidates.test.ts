@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { annotations } from "../../src/api/labels.ts";
 import { disruptionCandidates } from "../../src/core/disruption/candidate.ts";
 import type { DisruptionClass } from "../../src/core/disruption/methods.ts";
+import { runSteps } from "../../src/util/steps.ts";
 import {
   ago,
   type ClusterFacts,
@@ -21,7 +22,7 @@ function outcome(
   objects: Parameters<typeof cluster>[0],
   { disruptionClass = "graceful", ...facts }: ClusterFacts & { readonly disruptionClass?: DisruptionClass } = {},
 ): string | undefined {
-  const { candidates, blocked } = disruptionCandidates(cluster(objects, facts), disruptionClass);
+  const { candidates, blocked } = runSteps(disruptionCandidates(cluster(objects, facts), disruptionClass));
   if (candidates.some(({ name }) => name === "n1")) return "candidate";
   return blocked.find(({ node }) => node === "n1")?.code;
 }
@@ -116,21 +117,21 @@ describe("03 §4.2 candidates", () => {
   it("03:D-10 a node in a command is no candidate", () => {
     const snapshot = cluster([pool(), machine("n1"), machine("n2")]);
     const inCommand = new Set(["plan://n1"]);
-    const { candidates, blocked } = disruptionCandidates({ ...snapshot, inCommand }, "graceful");
+    const { candidates, blocked } = runSteps(disruptionCandidates({ ...snapshot, inCommand }, "graceful"));
     expect(candidates.map(({ name }) => name)).toEqual(["n2"]);
     expect(blocked).toEqual([{ node: "n1", nodePool: "default", code: "in-command" }]);
   });
 
   it("03:D-17 says which pod, and until when", () => {
     const snapshot = cluster([pool(), machine("n1", withPod({ annotations: { [annotations.doNotDisrupt]: "1h" } }))]);
-    expect(disruptionCandidates(snapshot, "graceful").blocked).toMatchObject([
+    expect(runSteps(disruptionCandidates(snapshot, "graceful")).blocked).toMatchObject([
       { code: "pod-protected", pod: "default/n1-0", untilMs: now + 30 * 60_000 },
     ]);
   });
 
   it("03:D-6 the price is that of the offering, available or not; unknown is 0", () => {
     const price = (facts: MachineFacts): number | undefined =>
-      disruptionCandidates(cluster([pool(), machine("n1", facts)]), "graceful").candidates[0]?.price;
+      runSteps(disruptionCandidates(cluster([pool(), machine("n1", facts)]), "graceful")).candidates[0]?.price;
     expect(price({})).toBe(2);
     expect(price({ capacityType: "spot" })).toBeCloseTo(1.4);
     expect(price({ type: "gone" })).toBe(0);
@@ -140,7 +141,8 @@ describe("03 §4.2 candidates", () => {
 
   it("03:D-7 03:D-8 only pods that cost something to evict make a node dearer to drain", () => {
     const cost = (...pods: readonly PodFacts[]): number | undefined =>
-      disruptionCandidates(cluster([pool(), machine("n1", { pods })]), "graceful").candidates[0]?.disruptionCost;
+      runSteps(disruptionCandidates(cluster([pool(), machine("n1", { pods })]), "graceful")).candidates[0]
+        ?.disruptionCost;
     const free = { annotations: { [annotations.podDeletionCost]: "-2147483647" } };
     expect(cost()).toBe(1);
     expect(cost({})).toBe(2);

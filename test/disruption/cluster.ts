@@ -167,6 +167,8 @@ export interface ClusterFacts {
   readonly nominated?: readonly string[];
   readonly mode?: DisruptionMode;
   readonly allowsSpotToSpot?: boolean;
+  readonly allowsMultiReplacement?: boolean;
+  readonly packing?: "plain" | "polished";
   readonly nowMs?: number;
   readonly minValues?: "Strict" | "BestEffort";
 }
@@ -185,12 +187,13 @@ export function cluster(
     typesFor,
     served: [nodeClassRef],
     labelPolicy: policy,
-    policy: { ...defaultSchedulingPolicy, minValues: facts.minValues ?? "Strict" },
+    policy: { ...defaultSchedulingPolicy, minValues: facts.minValues ?? "Strict", packing: facts.packing ?? "plain" },
     seed: 1,
     nowMs,
     nominated,
     mode,
     allowsSpotToSpot,
+    allowsMultiReplacement: facts.allowsMultiReplacement ?? false,
   });
 }
 

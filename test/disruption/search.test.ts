@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { DisruptionPass } from "../../src/core/disruption/disruption-pass.ts";
 import type { SearchPosition } from "../../src/core/disruption/method.ts";
+import { sharedSimulator } from "../../src/core/disruption/shared-simulator.ts";
 import { ask, cluster, codesOf, commandTexts, machine, pool, verdictOf } from "./cluster.ts";
 
 /** Nodes that cannot go, which only a simulation finds out: no type for their pods is cheaper. */
@@ -118,5 +120,32 @@ describe("03:D-52 the search for several nodes", () => {
     expect(ask(snapshot, multi, { resume: bounds }).commands[0]?.candidates).toHaveLength(8);
     const other = { ...bounds, nodes: ["x"] };
     expect(ask(snapshot, multi, { simulations: 1, resume: other }).commands[0]?.candidates).toHaveLength(5);
+  });
+});
+
+describe("03 §10.2 a search in steps", () => {
+  it.each([single, multi, "drift", "emptiness"] as const)("%s looks at a bounded number of nodes in each", (method) => {
+    const machines = Array.from({ length: 300 }, (_, index) => machine(`n${index}`, { pods: [{}] }));
+    const snapshot = cluster([pool(), ...machines]);
+    let looks = 0;
+    const nodes = snapshot.cluster.nodes.map((one) => ({
+      ...one,
+      get pods() {
+        looks++;
+        return one.pods;
+      },
+    }));
+    const counted = { ...snapshot, cluster: { ...snapshot.cluster, nodes } };
+    const searchBudget = { mayContinue: () => false };
+    const steps = new DisruptionPass(counted).propose(method, { simulator: sharedSimulator(counted), searchBudget });
+    let most = 0;
+    let total = 0;
+    for (let isDone = false; !isDone; total += looks) {
+      looks = 0;
+      isDone = steps.next().done === true;
+      most = Math.max(most, looks);
+    }
+    expect(total).toBeGreaterThanOrEqual(300);
+    expect(most).toBeLessThanOrEqual(200);
   });
 });

@@ -15,7 +15,21 @@ spec:
 `;
 
 function pod(name: string, spec: string): string {
-  return `apiVersion: v1\nkind: Pod\nmetadata: {name: ${name}}\nspec: ${spec}\n`;
+  return `apiVersion: v1\nkind: Pod\nmetadata: {name: ${name}, labels: {app: ${name}}}\nspec: ${spec}\n`;
+}
+
+/** A NodeClaim with its Node, four cpus on demand. */
+function claimed(name: string): string {
+  const labels = `{karpenter.sh/nodepool: default, node.kubernetes.io/instance-type: c-4x-amd64-linux, topology.kubernetes.io/zone: test-zone-a, karpenter.sh/capacity-type: on-demand}`;
+  return `apiVersion: karpenter.sh/v1
+kind: NodeClaim
+metadata: {name: ${name}, labels: ${labels}}
+spec: {nodeClassRef: {group: karpenter.kwok.sh, kind: KWOKNodeClass, name: default}, requirements: []}
+---
+apiVersion: v1
+kind: Node
+metadata: {name: ${name}}
+`;
 }
 
 function asking(cpu: string): string {
@@ -154,7 +168,9 @@ volumeBindingMode: Immediate
 describe("karpenter explain node", () => {
   it("shows what runs there, what comes, and why others do not fit", async () => {
     expect(await explain(["node", "node-a", ...from], given(pool, web, huge, node))).toEqual({
-      out: `Node node-a: 1 running, 0 incoming, 1 unschedulable pod does not fit.
+      out: `Node node-a stays: Karpenter does not manage it.
+
+Node node-a: 1 running, 0 incoming, 1 unschedulable pod does not fit.
 
 RESOURCE  ALLOCATABLE  REQUESTED  INCOMING  LEFT
 cpu                 4          3         0     1
@@ -170,6 +186,57 @@ Does not fit here:
 `,
       err: "",
       code: 0,
+    });
+  });
+
+  it("03:D-18 03:D-25 says why a node stays, what blocks it and until when, and what would unblock it", async () => {
+    const busy = `apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: default}
+spec:
+  disruption: {consolidateAfter: 0s, budgets: [{nodes: "0", schedule: "0 9 * * *", duration: 8h}]}
+  template:
+    spec:
+      nodeClassRef: {group: karpenter.kwok.sh, kind: KWOKNodeClass, name: default}
+      requirements: []
+---
+${["a", "b"].map((name) => claimed(name)).join("---\n")}
+---
+${pod("web", `{nodeName: a, containers: [{name: app, resources: {requests: {cpu: "1", memory: 1Gi}}}]}`)}
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: web, namespace: default}
+spec: {selector: {matchLabels: {app: web}}, maxUnavailable: 1}
+status: {disruptionsAllowed: 0}
+`;
+    const asked = ["node", "a", ...from];
+    const { out, err, code } = await explain(asked, given(busy));
+    expect([err, code]).toEqual(["", 0]);
+    expect(
+      out.split("\nNode a of")[0],
+    ).toBe(`Node a of NodePool default stays: PodDisruptionBudget default/web allows no eviction of pod default/web now (and 1 more).
+c-4x-amd64-linux, on-demand, $0.1086/hour, 1 pod to move
+
+What blocks it, and what would unblock it:
+  pdb: PodDisruptionBudget default/web allows no eviction of pod default/web now
+    - wait until more of its pods are healthy
+    - add replicas, raise maxUnavailable or lower minAvailable
+  budget: the budgets of NodePool default allow 0 disruptions, and 0 nodes are being disrupted or not ready
+    ends 2026-01-15T17:00:00Z, in 5h0m0s
+    - wait for the end of its window, or change spec.disruption.budgets[0] of NodePool default (nodes: "0", which is 0 now; schedule "0 9 * * *", duration 8h; ends in 5h0m0s)
+
+Underutilized, if nothing blocked it: deleting it saves $0.1086/hour
+  to b: default/web
+`);
+    const { out: json } = await explain([...asked, "-o", "json"], given(busy));
+    expect(JSON.parse(json)).toMatchObject({
+      node: "a",
+      pool: "default",
+      disruption: {
+        outcome: "kept",
+        blockers: [{ code: "pdb" }, { code: "budget", endsAtMs: Date.parse("2026-01-15T17:00:00Z") }],
+      },
     });
   });
 

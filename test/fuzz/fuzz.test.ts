@@ -1,11 +1,20 @@
 import { describe, expect, it } from "vitest";
+import { isLongTier } from "../runs.ts";
 import { drawStory } from "./draw.ts";
 import { runStory } from "./run-story.ts";
+import { compareSettled, type SettledPrices, settledPrices } from "./settled-price.ts";
 
 describe("the whole cluster in a bad world", () => {
   it.each([3, 4, 5])("05:CP-T4 seed %i comes to rest with nothing lost, leaked or broken", async (seed) => {
     const { complaints } = await runStory(drawStory(seed));
     expect(complaints).toEqual([]);
+  });
+
+  it("03:D-45 03:D-48 a cluster settles at no more than three percent over what it costs in mode upstream", async () => {
+    const seeds = isLongTier ? Array.from({ length: 20 }, (_, at) => at + 1) : [24];
+    const all: SettledPrices[] = [];
+    for (const seed of seeds) all.push(await settledPrices(seed));
+    expect(compareSettled(all).failures).toEqual([]);
   });
 
   it("05:CP-T3 the same seed gives the same log, byte for byte", async () => {

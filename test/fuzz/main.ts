@@ -5,6 +5,7 @@ import { drawStory } from "./draw.ts";
 import { formatReplay, parseReplay, type Replay, storyOf } from "./replay.ts";
 import { Report } from "./report.ts";
 import { runStory } from "./run-story.ts";
+import { compareSettled, type SettledPrices, settledPrices } from "./settled-price.ts";
 import { shrink } from "./shrink.ts";
 import { type Finished, WorkerPool } from "./worker-pool.ts";
 
@@ -27,9 +28,11 @@ async function main(): Promise<number> {
       replay: { type: "string" },
       log: { type: "boolean", default: false },
       "no-shrink": { type: "boolean", default: false },
+      settled: { type: "boolean", default: false },
     },
   });
   if (values.replay !== undefined) return replayOne(parseReplay(values.replay), values.log);
+  if (values.settled) return compareWithUpstream(Number(values.from), Number(values.seeds));
   const workers = new WorkerPool({ file: fileURLToPath(import.meta.url), jobs: Number(values.jobs), timeoutMs });
   const report = new Report({ seeds: Number(values.seeds), write: (text) => void process.stdout.write(text) });
   const seeds = Array.from({ length: Number(values.seeds) }, (_, at) => Number(values.from) + at);
@@ -44,6 +47,22 @@ async function main(): Promise<number> {
   }
   await workers.close();
   return report.failures.length > 0 ? 1 : 0;
+}
+
+/** `--settled`: what clusters cost once disruption is done with them, beside mode `upstream`. */
+async function compareWithUpstream(from: number, seeds: number): Promise<number> {
+  const all: SettledPrices[] = [];
+  for (let seed = from; seed < from + seeds; seed++) {
+    const prices = await settledPrices(seed);
+    all.push(prices);
+    const { ours, upstream } = prices;
+    process.stdout.write(
+      `${seed}: ${ours.before.toFixed(4)} -> ${ours.after.toFixed(4)}, upstream ${upstream.after.toFixed(4)}\n`,
+    );
+  }
+  const { lines, failures } = compareSettled(all);
+  process.stdout.write(`${[...lines, ...failures].join("\n")}\n`);
+  return failures.length > 0 ? 1 : 0;
 }
 
 async function replayOne(replay: Replay, isLogged: boolean): Promise<number> {

@@ -56,6 +56,7 @@ export function pool(name: string, random: Random, { replicas }: { readonly repl
   return object("karpenter.sh/v1", "NodePool", name, {
     ...(replicas === undefined ? weighted(random) : { replicas }),
     ...(limits && { limits }),
+    ...poolDisruption(random.fork("disruption"), replicas !== undefined),
     template: {
       metadata: { labels: { "example.com/pool": name } },
       spec: {
@@ -86,6 +87,31 @@ export function overlay(name: string, random: Random): KubeObject {
 export function buffer(name: string, app: string, random: Random): KubeObject {
   const scalableRef = { apiGroup: "apps", kind: "Deployment", name: app };
   return spaced("autoscaling.x-k8s.io/v1beta1", "CapacityBuffer", name, { scalableRef, replicas: 1 + random.int(3) });
+}
+
+/** The defaults, or when and how many of its nodes may go. A static pool has budgets only. */
+function poolDisruption(random: Random, isStatic: boolean): object {
+  if (chance(random, 0.3)) return {};
+  const budgets = random.pick([
+    [{ nodes: "100%" }],
+    [{ nodes: "100%" }],
+    [{ nodes: "1" }],
+    [{ nodes: "50%" }],
+    [{ nodes: "0", reasons: ["Drifted"] }, { nodes: "2" }],
+    [{ nodes: "0", reasons: ["Empty", "Underutilized"] }, { nodes: "1" }],
+    [{ nodes: "100%" }, { nodes: "0", schedule: "*/20 * * * *", duration: "5m" }],
+    [{ nodes: "1" }, { nodes: "0", schedule: "30 * * * *", duration: "10m", reasons: ["Underutilized"] }],
+  ]);
+  if (isStatic) return { disruption: { consolidateAfter: "Never", budgets } };
+  const consolidationPolicy = random.pick([
+    "WhenEmptyOrUnderutilized",
+    "WhenEmptyOrUnderutilized",
+    "WhenEmpty",
+    "Balanced",
+  ]);
+  return {
+    disruption: { consolidationPolicy, consolidateAfter: random.pick(["0s", "0s", "30s", "5m", "Never"]), budgets },
+  };
 }
 
 function poolLimits(random: Random, isStatic: boolean): Readonly<Record<string, string>> | undefined {

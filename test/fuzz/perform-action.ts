@@ -9,6 +9,7 @@ import { type CallChecks, type Claim, isForeign } from "./call-checks.ts";
 import { namespace } from "./objects.ts";
 import type { Operators } from "./operators.ts";
 import { isManagedNode } from "./process-cloud.ts";
+import type { ReplacementChecks } from "./replacement-checks.ts";
 import type { Action } from "./story.ts";
 
 export interface ActionContext {
@@ -18,12 +19,14 @@ export interface ActionContext {
   readonly clock: Clock;
   readonly checks: CallChecks;
   readonly operators: Operators;
+  readonly replacements: ReplacementChecks;
   /** Patterns that are out of stock. */
   readonly shortages: Extract<Action, { kind: "stock" }>["pattern"][];
 }
 
 /** Does it; false where there was nothing to do it to. */
 export async function perform(action: Action, context: ActionContext): Promise<void> {
+  context.replacements.inputsChanged();
   try {
     await carryOut(action, context);
   } catch (error) {

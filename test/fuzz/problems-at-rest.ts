@@ -1,6 +1,6 @@
-import { isStatusConditionTrue } from "../../src/api/conditions/set-condition.ts";
+import { getCondition, isStatusConditionTrue } from "../../src/api/conditions/set-condition.ts";
 import type { NodePool } from "../../src/api/kinds/node-pool.ts";
-import { annotations, labels } from "../../src/api/labels.ts";
+import { annotations, labels, taints } from "../../src/api/labels.ts";
 import type { KubeObject } from "../../src/api/object.ts";
 import type { CloudProvider } from "../../src/cloud/cloud-provider.ts";
 import type { FeatureGates } from "../../src/controllers/settings.ts";
@@ -39,6 +39,7 @@ export async function problemsAtRest(atRest: ClusterAtRest): Promise<readonly st
     ...nodesWithoutClaims(atRest),
     ...neverEnding(atRest),
     ...staticPools(atRest),
+    ...markedForEver(atRest),
     ...(await pendingThatFit(atRest)),
   ];
 }
@@ -128,6 +129,20 @@ function staticPools(atRest: ClusterAtRest): readonly string[] {
     if (staying === replicas || (staying < replicas && staying + going >= most)) return [];
     return [`static pool ${pool.metadata.name} has ${staying} (and ${going} going) of ${replicas}, limit ${most}`];
   });
+}
+
+/** A node that takes no pods because of a command that no longer exists. A command gives up after ten minutes. (03:D-3, D-76) */
+function markedForEver(atRest: ClusterAtRest): readonly string[] {
+  return claimsOf(atRest)
+    .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+    .flatMap((claim) => {
+      const since = getCondition(claim, "DisruptionReason")?.lastTransitionTime;
+      const node = atRest.record.get<StoredNode>(storages.nodes, claim.status?.nodeName ?? "");
+      const isTainted = node?.spec?.taints?.some(({ key }) => key === taints.disrupted.key) ?? false;
+      if (since !== undefined && isOld(since, atRest))
+        return [`NodeClaim ${claim.metadata.name} is marked since ${since}`];
+      return isTainted && since === undefined ? [`Node ${node?.metadata.name} is tainted without a reason`] : [];
+    });
 }
 
 /** A pass over the cluster as it is must refuse every pod that waits. */

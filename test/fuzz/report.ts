@@ -1,3 +1,4 @@
+import { disruptionReasons } from "../../src/api/vocabulary.ts";
 import type { Finished } from "./worker-pool.ts";
 
 const everyMs = 5_000;
@@ -40,6 +41,7 @@ export class Report {
       `API writes: ${sum(({ writes }) => writes)}`,
       `cloud calls: ${sum(({ cloudCalls }) => cloudCalls)}`,
       `operators started: ${sum(({ operatorsStarted }) => operatorsStarted)}`,
+      `nodes taken of free will: ${disruptionReasons.map((one) => `${one} ${sum(({ disrupted }) => disrupted[one] ?? 0)}`).join(", ")}`,
       "faults injected:",
       ...kinds.map((kind) => `  ${kind}: ${sum(({ faults }) => faults[kind] ?? 0)}`),
       `slowest: seed ${slowest?.outcome.seed}, ${((slowest?.tookMs ?? 0) / 1_000).toFixed(1)} s`,

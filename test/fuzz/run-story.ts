@@ -19,6 +19,10 @@ export interface Outcome {
   readonly faults: Readonly<Record<string, number>>;
   readonly operatorsStarted: number;
   readonly instances: number;
+  /** Nodes that were taken of free will, by reason. */
+  readonly disrupted: Readonly<Record<string, number>>;
+  /** Dollars an hour of what is left. */
+  readonly price: number;
 }
 
 /** After the last fault: longer than any back-off, and than an offering counts as unavailable. */
@@ -42,7 +46,7 @@ export async function runStory(story: Story): Promise<Outcome & { readonly world
   } finally {
     process.off("unhandledRejection", rejected);
   }
-  const { record, cloud, complaints, faults, operators, clock, startedAt } = world;
+  const { record, cloud, complaints, faults, operators, clock, startedAt, disruption } = world;
   return {
     world,
     seed: story.seed,
@@ -54,6 +58,8 @@ export async function runStory(story: Story): Promise<Outcome & { readonly world
     faults: Object.fromEntries([...faults].sort(([a], [b]) => (a < b ? -1 : 1))),
     operatorsStarted: operators.started,
     instances: cloud.records().length,
+    disrupted: Object.fromEntries(disruption.marked),
+    price: cloud.records().reduce((sum, { key, price = 0 }) => sum + (cloud.supply.priceOf(key) ?? price), 0),
   };
 }
 

@@ -95,4 +95,6 @@ const nothing: Omit<Outcome, "seed"> = {
   faults: {},
   operatorsStarted: 0,
   instances: 0,
+  disrupted: {},
+  price: 0,
 };

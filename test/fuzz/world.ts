@@ -12,10 +12,12 @@ import { Progress } from "../world/progress/progress.ts";
 import { testWorld } from "../world/test-world.ts";
 import { CallChecks } from "./call-checks.ts";
 import { ClusterRecord } from "./cluster-record.ts";
+import { DisruptionChecks } from "./disruption-checks.ts";
 import { nodeClass } from "./objects.ts";
 import { Operators } from "./operators.ts";
 import type { ActionContext } from "./perform-action.ts";
 import { fuzzInstanceTypes } from "./process-cloud.ts";
+import { ReplacementChecks } from "./replacement-checks.ts";
 import type { Story } from "./story.ts";
 
 const unmanagedNodes = 2;
@@ -67,18 +69,22 @@ export async function fuzzWorld(story: Story) {
     },
   });
   const lines: (LoggedLine & { readonly at: number })[] = [];
+  const observed = { record, cloud, now, complain };
+  const disruption = new DisruptionChecks(observed);
+  const replacements = new ReplacementChecks({ ...observed, kwokTypes, hasOverlays: story.gates.NodeOverlay });
   const log = loggerTo((line) => {
     lines.push({ ...line, at: now() });
+    replacements.onLog(line);
     const bug = bugIn(line);
     if (bug !== undefined) complain(`log: ${line.message}: ${bug}`);
   });
-  const checks = new CallChecks({ record, cloud, now, complain });
+  const checks = new CallChecks(observed);
   const server = new InProcessClient(api, { fieldManager: "karpenter" });
-  const { nodeClasses } = world.provider;
-  const hasBuffers = story.gates.CapacityBuffer;
+  const { nodeClasses, repairPolicies } = world.provider;
+  const { gates } = story;
   const progress = new Progress({
     clock,
-    owed: () => obligationsOf({ objects: record, cloud, nodeClasses, hasBuffers, now: now() }),
+    owed: () => obligationsOf({ objects: record, cloud, nodeClasses, repairPolicies, gates, now: now() }),
     complain,
   });
   if (!story.isCalm) progress.excuse(Number.POSITIVE_INFINITY);
@@ -87,7 +93,7 @@ export async function fuzzWorld(story: Story) {
     ...{ story, client: server, cloud, kwokTypes, clock, random, checks, log, onFault },
     onKill: (ms) => progress.excuse(ms + handoverMs),
   });
-  const context: ActionContext = { client, cloud, clock, checks, operators, shortages: [] };
+  const context: ActionContext = { client, cloud, clock, checks, operators, replacements, shortages: [] };
   return {
     clock,
     startedAt: startAt,
@@ -96,6 +102,8 @@ export async function fuzzWorld(story: Story) {
     /** Machines there ever were. */
     launched,
     checks,
+    disruption,
+    replacements,
     operators,
     progress,
     context,

@@ -73,6 +73,18 @@ describe("machines", () => {
     expect(cloud.list().map(({ bootMs }) => bootMs)).toEqual([90_000]);
   });
 
+  it("02:K-11 beyond its quota the cloud launches nothing, and no offering is to blame", async () => {
+    const { launchClaim, provider, cloud } = await opened({ settings: { maxInstances: 2 } });
+    await launchClaim(one);
+    await launchClaim(one);
+    await expect(launchClaim(one)).rejects.toThrow("the quota of 2 instances is used up");
+    expect(await codeOf(launchClaim(one))).toBe("insufficient-capacity");
+    const types = await provider.instanceTypes(poolOf("KWOKNodeClass"));
+    expect(types.find(({ name }) => name === type)?.offerings.every(({ available }) => available)).toBe(true);
+    cloud.vanish(cloud.records()[0]?.instance.id ?? "");
+    expect(await codeOf(launchClaim(one))).toBe("ok");
+  });
+
   it("the end of a machine takes a few seconds, in which it is listed as ending; then its Node goes", async () => {
     const { launchClaim: launched, provider, answer, clock, cloud, get } = await opened({ runsCluster: true });
     const { claim } = await launched(one);

@@ -42,6 +42,25 @@ describe("a pass that is opened once", () => {
     );
   }, 600_000);
 
+  it("03 §10.2-1 and polishes the new nodes as a pass of its own would", () => {
+    fc.assert(
+      fc.property(problemDraft, removals, (draft, sets) => {
+        const plain = movable(buildProblem(draft), false);
+        const problem: SimulationProblem = { ...plain, policy: { ...plain.policy, packing: "polished" } };
+        fc.pre(!addsGroupsInRelaxation(problem));
+        const simulation = runSteps(SimulationPass.open(problem, { placesOwnPodsFirst: false, polishes: true }));
+        for (const set of sets) {
+          const removed = new Set(problem.nodes.filter((_, at) => (set >> at) & 1).map(({ name }) => name));
+          const expected = readable(solve(problemWithoutNodes(problem, removed)));
+          expect(readable(runSteps(simulation.simulate(removed))), `${[...removed]}\n${describeDraft(draft)}`).toEqual(
+            expected,
+          );
+        }
+      }),
+      { numRuns: runs(1_000) },
+    );
+  }, 600_000);
+
   it("03 §10.2-9 what is kept takes room from later simulations, and never more than there is", () => {
     fc.assert(
       fc.property(problemDraft, removals, (draft, sets) => {

@@ -1,10 +1,9 @@
 import { expect } from "vitest";
-import { annotations as annotationKeys, taints } from "../../src/api/labels.ts";
+import { annotations as annotationKeys } from "../../src/api/labels.ts";
 import { defaultGates } from "../../src/controllers/settings.ts";
 import { builtInTypes, karpenterTypes } from "../../src/kube/resources.ts";
 import {
   hearsaySeconds,
-  isLeaving,
   type LiveNode,
   logged,
   nameOf,
@@ -17,24 +16,12 @@ import {
   theNode,
   told,
 } from "./facts.ts";
-import { isIn, kwokClass, type PoolOptions, pool } from "./manifests.ts";
-import type { Story, StoryCluster } from "./story.ts";
+import { cpuIs, eager, eagerPool, halfEmpty, isTainted, mostAtOnce } from "./half-empty.ts";
+import { isIn, kwokClass, pool } from "./manifests.ts";
+import type { Story } from "./story.ts";
 import { budget, deployment, undisturbed } from "./workloads.ts";
 
 const { doNotDisrupt } = annotationKeys;
-
-/** Nodes go as soon as they can. */
-const eager = { consolidationPolicy: "WhenEmptyOrUnderutilized", consolidateAfter: "0s", budgets: [{ nodes: "100%" }] };
-
-function eagerPool({ spec = {}, ...options }: PoolOptions = {}) {
-  return pool({
-    ...options,
-    requirements: [isIn("karpenter.sh/capacity-type", "on-demand"), ...(options.requirements ?? [])],
-    spec: { disruption: eager, ...spec },
-  });
-}
-
-const cpuIs = (...sizes: readonly string[]) => isIn("karpenter.kwok.sh/instance-cpu", ...sizes);
 
 export const consolidation: readonly Story[] = [
   {
@@ -98,17 +85,8 @@ export const consolidation: readonly Story[] = [
     title: "03:D-21 03:D-28 a budget of one: never are two nodes on their way out",
     run: async (cluster) => {
       await halfEmpty(cluster, { count: 6, spec: { disruption: { ...eager, budgets: [{ nodes: "1" }] } } });
-      let most = 0;
-      await cluster.until(
-        "two nodes are left",
-        async () => {
-          const leaving = (await nodesOf(cluster)).filter((node) => isLeaving(node) || isTainted(node));
-          most = Math.max(most, leaving.length);
-          return settled(cluster, 2)();
-        },
-        900,
-      );
-      expect(most).toBe(1);
+      const probe = settled(cluster, 2);
+      expect(await mostAtOnce(cluster, "two nodes are left", { probe, seconds: 900 })).toBe(1);
     },
   },
   {
@@ -329,33 +307,3 @@ export const consolidation: readonly Story[] = [
     },
   },
 ];
-
-interface HalfEmptyOptions extends PoolOptions {
-  /** How many nodes, each with one small pod left. */
-  readonly count?: number;
-  /** Of the small pods. */
-  readonly annotations?: Readonly<Record<string, string>>;
-  /** Nothing may go yet. */
-  readonly isStopped?: boolean;
-}
-
-/** Nodes of four cpus with a small pod of `web` each; what else was on them has gone. */
-async function halfEmpty(
-  cluster: StoryCluster,
-  { count = 2, annotations = {}, isStopped = false, spec = {}, ...options }: HalfEmptyOptions = {},
-): Promise<void> {
-  const stopped = { disruption: { ...eager, budgets: [{ nodes: "0" }] } };
-  const four = eagerPool({ ...options, requirements: [cpuIs("4")], spec: isStopped ? { ...spec, ...stopped } : spec });
-  // Beside a large pod there is room for one small one.
-  const web = deployment("web", { replicas: count, cpu: "1", annotations });
-  await cluster.apply(kwokClass, four, web, deployment("large", { replicas: count, cpu: "2500m" }));
-  await cluster.until("the small ones run", running(cluster, "web", count));
-  await cluster.until("the large ones run", running(cluster, "large", count));
-  await cluster.until("each on a node", settled(cluster, count));
-  await cluster.scale("large", 0);
-  await cluster.until("the large ones are gone", async () => (await podsOf(cluster, "large")).length === 0);
-}
-
-function isTainted({ spec }: LiveNode): boolean {
-  return spec?.taints?.some(({ key }) => key === taints.disrupted.key) ?? false;
-}

@@ -38,6 +38,8 @@ export interface ControllerProcessesOptions {
   readonly lines: LogLine[];
   /** Lets so much of the cluster's time pass. */
   readonly advance: (ms: number) => Promise<void>;
+  /** What the controllers may do of what the client can; everything, unless given. */
+  readonly asController?: ((client: KubeClient) => KubeClient) | undefined;
   /** How late the answers and events of the server are; nothing is, unless given. */
   readonly delays?: ClientFaultRates | undefined;
   /** Told when a controller ends, is killed, or another one joins: for a while nobody leads. */
@@ -78,7 +80,7 @@ export function controllerProcesses({
     const identity = `controller-${++started}`;
     options.onHandover?.();
     const plan = new FaultPlan({ random: random.fork(identity).fork("delays"), rates: options.delays });
-    const own = new FaultyClient({ client, clock, plan });
+    const own = new FaultyClient({ client: options.asController?.(client) ?? client, clock, plan });
     const operator = startOperator({
       ...defaults,
       client: own,

@@ -1,5 +1,5 @@
 import { InstanceList } from "../../src/cloud/instance-source.ts";
-import type { Settings } from "../../src/controllers/settings.ts";
+import { defaultGates, type Settings } from "../../src/controllers/settings.ts";
 import type { KubeClient } from "../../src/kube/client.ts";
 import { Random } from "../../src/util/random.ts";
 import { drawDeliveryDelays } from "../world/faults/delivery-delays.ts";
@@ -8,7 +8,12 @@ import { Progress } from "../world/progress/progress.ts";
 import type { LogLine } from "../world/recording-log.ts";
 import { StoredObjects } from "../world/stored-objects.ts";
 import { type TestWorldOptions, testWorld } from "../world/test-world.ts";
-import { controllerProcesses, type InstanceKind, type StoryStart } from "./controller-processes.ts";
+import {
+  type ControllerProcessesOptions,
+  controllerProcesses,
+  type InstanceKind,
+  type StoryStart,
+} from "./controller-processes.ts";
 import type { Story, StoryCluster } from "./story.ts";
 import { storyCluster } from "./story-cluster.ts";
 
@@ -23,6 +28,7 @@ const joinsAtOnce = { bootMs: [0, 0], readyMs: [0, 0] } as const;
 export interface EmbeddedClusterOptions extends Pick<Story, "volumes">, Pick<TestWorldOptions, "seed"> {
   readonly settings?: Partial<Settings> | undefined;
   readonly instanceKind?: InstanceKind | undefined;
+  readonly asController?: ControllerProcessesOptions["asController"];
   /** Prepares the cluster before our controller starts. */
   readonly before?: ((client: KubeClient, start: StoryStart) => Promise<void>) | undefined;
 }
@@ -47,12 +53,12 @@ export async function embeddedCluster(
   await options.before?.(client, { now: clock.now(), namespace });
   const lines: LogLine[] = [];
   const advance = (ms: number) => world.pass(ms / 1_000);
-  const { nodeClasses } = world.provider;
+  const { nodeClasses, repairPolicies } = world.provider;
   const complaints: string[] = [];
-  const hasBuffers = options.settings?.gates?.CapacityBuffer ?? false;
+  const gates = options.settings?.gates ?? defaultGates;
   const progress = new Progress({
     clock,
-    owed: () => obligationsOf({ objects, cloud, nodeClasses, hasBuffers, now: clock.now() }),
+    owed: () => obligationsOf({ objects, cloud, nodeClasses, repairPolicies, gates, now: clock.now() }),
     complain: (what) => complaints.push(what),
   });
   const delays = drawDeliveryDelays(delivery.fork("delays"));

@@ -44,6 +44,8 @@ export interface Story {
   readonly title: string;
   /** Whether it takes hours, too long for real time. */
   readonly needsVirtualTime?: boolean;
+  /** Whether it simulates so much time that only the long tier tells it. */
+  readonly isLong?: boolean;
   /** How long volumes take to be made, attached and detached. */
   readonly volumes?: Partial<VolumeDelays>;
   /** Whether it is among the few that CI runs on the real control plane. */

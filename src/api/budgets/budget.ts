@@ -16,7 +16,8 @@ export interface Budget {
 /** "No limit" in statuses and metrics: the largest 32-bit integer. */
 export const unlimitedDisruptions = 2_147_483_647;
 
-const defaultBudgets: readonly Budget[] = [{ nodes: defaultBudgetNodes }];
+/** Those of a pool without any. */
+export const defaultBudgets: readonly Budget[] = [{ nodes: defaultBudgetNodes }];
 
 export interface DisruptionAllowance {
   /** How many nodes may be disrupted for the reason, before those already disrupting are taken off. */
@@ -44,7 +45,7 @@ export function allowedDisruptions(
     ...evaluateBudget(budget, { nodes, nowMs, index }),
   }));
   const problems = evaluated.flatMap(({ problem }) => (problem === undefined ? [] : [problem]));
-  const limits = evaluated.filter(({ budget }) => appliesTo(budget, reason)).map(({ limit }) => limit);
+  const limits = evaluated.filter(({ budget }) => budgetAppliesTo(budget, reason)).map(({ limit }) => limit);
   return {
     allowed: problems.length > 0 ? 0 : Math.min(unlimitedDisruptions, ...limits),
     problems,
@@ -85,11 +86,16 @@ export function isBudgetActive(budget: Budget, nowMs: number): boolean {
   return budgetActivity(budget, nowMs).kind !== "inactive";
 }
 
-function appliesTo({ reasons }: Budget, reason: DisruptionReason): boolean {
+/** Whether a budget limits disruption for the reason. (03:D-21) */
+export function budgetAppliesTo({ reasons }: Budget, reason: DisruptionReason): boolean {
   return reasons === undefined || reasons.includes(reason);
 }
 
-function evaluateBudget(budget: Budget, { nodes, nowMs, index }: { nodes: number; nowMs: number; index: number }) {
+/** How many nodes one budget allows now, and what is wrong with it. (03:D-22, D-23) */
+export function evaluateBudget(
+  budget: Budget,
+  { nodes, nowMs, index }: { nodes: number; nowMs: number; index: number },
+): { readonly limit: number; readonly problem: Problem | undefined } {
   const active = budgetActivity(budget, nowMs);
   if (active.kind === "error") return { limit: 0, problem: budgetProblem([index], active.message) };
   const limit = nodeLimit(budget.nodes ?? defaultBudgetNodes, nodes);

@@ -33,6 +33,7 @@ export function podProtection({ metadata, status }: ProtectablePod, nowMs: numbe
 
 /** Pods that are finished or terminating do not block disruption; daemon and mirror pods do. */
 export function isPodProtected(pod: ProtectablePod, nowMs: number): boolean {
+  if (pod.metadata.annotations?.[annotations.doNotDisrupt] === undefined) return false;
   const phase = pod.status?.phase;
   const isActive = pod.metadata.deletionTimestamp === undefined && phase !== "Succeeded" && phase !== "Failed";
   if (!isActive) return false;

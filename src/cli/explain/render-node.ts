@@ -3,14 +3,32 @@ import { describeReason, humanAmount } from "../../core/explain/describe-reason.
 import type { NodeExplanation, RefusedPods } from "../../core/explain/explain-node.ts";
 import { podSummary } from "../plan/render-plan-table.ts";
 import { countText, formatTable, joinSections, oneLine, truncateText } from "../text-table.ts";
+import { disruptionSections } from "./disruption-sections.ts";
+import type { ExplainedNode } from "./explained-node.ts";
 
 const podsShown = 20;
 
-/** The explanation of a node as text. */
-export function renderNode(explanation: NodeExplanation, { color }: { readonly color: boolean }): string {
+export interface RenderNodeOptions {
+  readonly color: boolean;
+  /** When it was explained. */
+  readonly nowMs: number;
+}
+
+/** The explanation of a node as text: why it stays or goes, then what runs there and what does not fit. */
+export function renderNode({ scheduling, disruption }: ExplainedNode, { color, nowMs }: RenderNodeOptions): string {
   const bold = (text: string): string => (color ? styleText("bold", text, { validateStream: false }) : text);
+  return joinSections([
+    ...disruptionSections(disruption, { bold, nowMs }),
+    ...(scheduling === undefined ? [] : schedulingSections(scheduling, bold)),
+  ]);
+}
+
+function schedulingSections(
+  explanation: NodeExplanation,
+  bold: (text: string) => string,
+): readonly (readonly string[])[] {
   const { node, resources, running, arriving, wouldFit, refused } = explanation;
-  const sections = [
+  return [
     [bold(oneLine(headline(explanation)))],
     resources.length === 0
       ? []
@@ -32,7 +50,6 @@ export function renderNode(explanation: NodeExplanation, { color }: { readonly c
     wouldFit.length === 0 ? [] : [`Would also fit: ${oneLine(podSummary(wouldFit))}.`],
     refusedLines(refused, node),
   ];
-  return joinSections(sections);
 }
 
 function headline({ node, pool, isLeaving, running, arriving, refused }: NodeExplanation): string {

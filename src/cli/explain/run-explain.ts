@@ -1,14 +1,14 @@
 import type { Pod } from "../../api/kubernetes/pod.ts";
 import { editDistance } from "../../api/manifest/closest-match.ts";
 import { namespacedName } from "../../api/object.ts";
-import { explainNode } from "../../core/explain/explain-node.ts";
 import { explainPod } from "../../core/explain/explain-pod.ts";
 import { isOwnedByDaemonSet, isTerminalPod } from "../../core/pod-predicates.ts";
 import { ObjectsByKind } from "../../state/objects-by-kind.ts";
 import { exitCodes, type Io, usesColor } from "../io.ts";
-import type { Plan, PlanRequest } from "../plan/make-plan.ts";
+import { type Plan, type PlanRequest, preparePlan } from "../plan/make-plan.ts";
 import { planNotes } from "../plan/notes.ts";
-import { planOrReport } from "../plan/plan-or-report.ts";
+import { planOf, planOrReport } from "../plan/plan-or-report.ts";
+import { explainPreparedNode, nodeReport } from "./explained-node.ts";
 import { renderNode } from "./render-node.ts";
 import { renderPod } from "./render-pod.ts";
 
@@ -16,6 +16,8 @@ export interface ExplainRequest {
   readonly request: PlanRequest;
   readonly output: "text" | "json";
   readonly io: Io;
+  /** Of nodes: the feature gate SpotToSpotConsolidation. */
+  readonly spotToSpot: boolean;
 }
 
 /** Explains one pod and sets the exit code. */
@@ -41,18 +43,20 @@ export async function runExplainPod(name: string, explainRequest: ExplainRequest
 }
 
 /** Explains one node and sets the exit code. */
-export async function runExplainNode(name: string, { request, io, output }: ExplainRequest): Promise<void> {
-  const plan = await planOrReport(request, io);
-  if (plan === undefined) return;
-  const { problem } = plan.scenario;
-  const explanation = explainNode(problem, name);
-  if (explanation === undefined) {
-    const known = [...new Set([...problem.nodes.map((node) => node.name), ...problem.nodesByName.keys()])];
-    reportUnknown(`there is no node ${name}`, closestNames(name, known), io);
-    return;
-  }
+export async function runExplainNode(name: string, { request, io, output, spotToSpot }: ExplainRequest): Promise<void> {
+  const preparing = await preparePlan(request, io, "explanation");
+  const prepared = planOf(
+    preparing.kind === "prepared" ? { ...preparing, kind: "planned", plan: preparing.prepared } : preparing,
+    io,
+  );
+  if (prepared === undefined) return;
+  const explained = explainPreparedNode(name, prepared, { allowsSpotToSpot: spotToSpot });
+  if ("nodes" in explained) return reportUnknown(`there is no node ${name}`, closestNames(name, explained.nodes), io);
+  const { nowMs } = prepared.options;
   io.stdout(
-    output === "json" ? `${JSON.stringify(explanation, null, 2)}\n` : renderNode(explanation, { color: usesColor(io) }),
+    output === "json"
+      ? `${JSON.stringify(nodeReport(explained), null, 2)}\n`
+      : renderNode(explained, { nowMs, color: usesColor(io) }),
   );
 }
 

@@ -6,14 +6,18 @@ import { withDisruptionConditions } from "../../core/scenario/complete-disruptio
 import { disruptionScenarioOf } from "../../state/scenario.ts";
 import { runSteps } from "../../util/steps.ts";
 import type { Io } from "../io.ts";
-import { type PlanOutcome, type PlanRequest, preparePlan } from "./make-plan.ts";
+import { type PlanOutcome, type PlanRequest, type PreparedPlan, preparePlan } from "./make-plan.ts";
 
-export interface DisruptionPlanRequest extends PlanRequest {
+/** How disruption is to be judged. */
+interface DisruptionPlanChoices {
   readonly mode: DisruptionMode;
   readonly allowsSpotToSpot: boolean;
+  readonly allowsMultiReplacement?: boolean;
   /** Names of nodes that a recent round placed pods on. */
   readonly nominated: readonly string[];
 }
+
+export interface DisruptionPlanRequest extends PlanRequest, DisruptionPlanChoices {}
 
 /** What each disruption method would do, and what that was decided on. */
 export interface DisruptionPlan {
@@ -32,13 +36,20 @@ const searchMs = 60_000;
 export async function makeDisruptionPlan(request: DisruptionPlanRequest, io: Io): Promise<DisruptionPlanOutcome> {
   const outcome = await preparePlan(request, io, "disruption");
   if (outcome.kind !== "prepared") return outcome;
-  const { objects, options, catalogue } = outcome.prepared;
-  const { mode, allowsSpotToSpot, nominated } = request;
+  return { kind: "planned", findings: outcome.findings, plan: disruptionPlanOf(outcome.prepared, request) };
+}
+
+/** Asks each disruption method about what was read. */
+export function disruptionPlanOf(
+  { objects, options, catalogue }: PreparedPlan,
+  { mode, allowsSpotToSpot, allowsMultiReplacement = false, nominated }: DisruptionPlanChoices,
+): DisruptionPlan {
   const { nowMs } = options;
   const snapshot = disruptionScenarioOf(withDisruptionConditions(objects, { ...catalogue, nowMs }), {
     ...options,
     mode,
     allowsSpotToSpot,
+    allowsMultiReplacement,
     nominated,
   });
   const steps = proposeDisruption(snapshot, {
@@ -46,7 +57,7 @@ export async function makeDisruptionPlan(request: DisruptionPlanRequest, io: Io)
     searchBudget: searchFor(searchMs),
     sweep: mode === "upstream" ? "first" : "all",
   });
-  return { kind: "planned", findings: outcome.findings, plan: { snapshot, proposal: runSteps(steps) } };
+  return { snapshot, proposal: runSteps(steps) };
 }
 
 function searchFor(ms: number): SearchBudget {

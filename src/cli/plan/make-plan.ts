@@ -69,7 +69,7 @@ export type PlanOutcome =
   | ({ readonly kind: "no-catalogue"; readonly findings: readonly Finding[] } & CatalogueRefusal);
 
 /** What was read, ready to be planned. */
-interface PreparedPlan extends Pick<Plan, "objects" | "catalogue" | "hasDefaultPool" | "ignoredKinds"> {
+export interface PreparedPlan extends Pick<Plan, "objects" | "catalogue" | "hasDefaultPool" | "ignoredKinds"> {
   readonly options: ScenarioOptions;
 }
 

@@ -75,8 +75,11 @@ export interface PreparedInput {
   readonly hasDefaultPool: boolean;
 }
 
-/** What the input is for. Nodes of a pool that is not there cannot be disrupted, so only scheduling adds a default pool. */
-export type PlanPurpose = "scheduling" | "disruption";
+/**
+ * What the input is for. Nodes of a pool that is not there cannot be disrupted, so disruption alone adds no default pool;
+ * an explanation is about both.
+ */
+export type PlanPurpose = "scheduling" | "disruption" | "explanation";
 
 export interface PreparationContext {
   readonly catalogue: ProviderCatalogue;
@@ -92,7 +95,7 @@ export function prepareInput(
   const review = new InputReview(catalogue, purpose);
   const admitted = converted.filter((one) => review.checkBeforeCompletion(one));
   const hasDefaultPool =
-    purpose === "scheduling" && converted.every(({ object }) => scenarioKind(object) !== "NodePool");
+    purpose !== "disruption" && converted.every(({ object }) => scenarioKind(object) !== "NodePool");
   const given = withNodeClassReady(admitted.map(({ object }) => object));
   const {
     objects: expanded,
@@ -161,7 +164,7 @@ class InputReview {
 
   /** What disruption does about such a budget is worth knowing: it blocks the pool. (03:D-23) */
   #isBrokenBudget({ path }: Problem): boolean {
-    return this.#purpose === "disruption" && path.slice(0, 3).join(".") === "spec.disruption.budgets";
+    return this.#purpose !== "scheduling" && path.slice(0, 3).join(".") === "spec.disruption.budgets";
   }
 
   #checkUniqueName(object: KubeObject, one: LocatedObject): void {

@@ -31,6 +31,7 @@ function capacityBufferController(dependencies: ControllerDependencies): Control
     reconcile: async (key, context) => {
       const buffer = context.view<CapacityBuffer>(karpenterTypes.CapacityBuffer).get(key);
       if (buffer !== undefined) return refreshBuffer(buffer, context);
+      clearPods(key, context);
       context.bufferPods.remove(key);
       return undefined;
     },
@@ -48,9 +49,19 @@ async function refreshBuffer(buffer: CapacityBuffer, context: KarpenterContext):
   if (requeue !== undefined) return requeue;
   // The pods are unknown now: keep those of the last reconcile.
   if (resolution.kind === "unknown") throw resolution.error;
-  context.bufferPods.set(namespacedName(buffer.metadata), resolution.kind === "resolved" ? resolution.pods : []);
-  if (resolution.kind === "resolved") context.trigger.fire(buffer.metadata.uid ?? "");
+  if (resolution.kind === "resolved") {
+    bufferPods.set(namespacedName(buffer.metadata), resolution.pods);
+    context.trigger.fire(buffer.metadata.uid ?? "");
+  } else clearPods(namespacedName(buffer.metadata), context);
   return { afterMs: periodMs };
+}
+
+/** Pods that are gone keep no nodes. Where those of other buffers are, the next round says. (02:B-7) */
+function clearPods(buffer: string, { bufferPods, cluster, trigger }: KarpenterContext): void {
+  const hadPods = (bufferPods.of(buffer) ?? []).length > 0;
+  bufferPods.set(buffer, []);
+  if (bufferPods.all().length === 0) cluster.setBufferPodCounts(new Map());
+  else if (hadPods) trigger.fire(buffer);
 }
 
 /** A change of status is our own write. */

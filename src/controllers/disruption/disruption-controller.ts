@@ -163,7 +163,7 @@ async function proposeCommands(
     openBudget(),
   );
   memory.remember(proposal, consolidationTime);
-  recordProposal(proposal, { snapshot, elapsedMs: clock.now() - startedAtMs }, context);
+  await recordProposal(proposal, { snapshot, elapsedMs: clock.now() - startedAtMs }, context);
   return proposal.commands;
 }
 

@@ -9,9 +9,11 @@ import { nodeCommandText } from "../../core/disruption/command-text.ts";
 import type { MethodProposal } from "../../core/disruption/disruption-pass.ts";
 import type { DisruptionSnapshot } from "../../core/disruption/snapshot.ts";
 import type { ValidationFailure } from "../../core/disruption/validation.ts";
+import type { NodeVerdict } from "../../core/disruption/verdict.ts";
 import { verdictEvent } from "../../core/disruption/verdict-event.ts";
 import type { InvolvedObject } from "../../kube/controller.ts";
 import type { KarpenterContext } from "../karpenter-context.ts";
+import { forEachInSlices } from "../provisioning/run-in-slices.ts";
 
 const unconsolidatableMs = 15 * 60_000;
 const poolBlockedMs = 60_000;
@@ -36,19 +38,20 @@ function recordOnNodeAndClaim(
 }
 
 /** Says on nodes why they stay. Nodes that are not ours get none. (03 §4.2) */
-export function recordVerdicts(
+export async function recordVerdicts(
   { verdicts, method }: MethodProposal,
   { cluster }: DisruptionSnapshot,
   context: KarpenterContext,
-): void {
+): Promise<void> {
   const nodes = new Map(cluster.nodes.map((one) => [one.name, one]));
-  for (const verdict of verdicts) {
+  const visit = (verdict: NodeVerdict): void => {
     const event = verdictEvent(verdict, method);
     const stateNode = nodes.get(verdict.node);
-    if (event === undefined || stateNode?.claim === undefined) continue;
+    if (event === undefined || stateNode?.claim === undefined) return;
     const ms = event.reason === "Unconsolidatable" ? { ms: unconsolidatableMs } : {};
     recordOnNodeAndClaim(stateNode, { ...event, ...ms }, context);
-  }
+  };
+  await forEachInSlices(verdicts, { budget: context.openBudget(), visit });
 }
 
 /** The pool has nodes, and none of them may go now. (03:D-26) */

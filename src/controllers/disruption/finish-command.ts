@@ -8,6 +8,7 @@ import type { KarpenterContext } from "../karpenter-context.ts";
 import { nodeClaimView } from "../node-claim/claim-lookups.ts";
 import { disruptClaim } from "../node-claim/disrupt-claim.ts";
 import { maxClaimsInFlight } from "../provisioning/create-claims.ts";
+import { commandTimeoutMs } from "./command-timeout.ts";
 import { recordLaunching, recordTerminating, recordWaitingOnReadiness } from "./disruption-events.ts";
 import type { DriftBackOff } from "./drift-back-off.ts";
 import { claimNameOfCandidate, unmarkCandidates } from "./mark-candidates.ts";
@@ -16,9 +17,6 @@ import type { CommandReplacement, RunningCommand, RunningCommands } from "./runn
 
 /** How often a running command is looked at. (03:D-75) */
 const pollMs = 1_000;
-const msPerNode = 80;
-const minTimeoutMs = 10 * 60_000;
-const maxTimeoutMs = 60 * 60_000;
 
 export interface FinishCommandOptions {
   readonly commands: RunningCommands;
@@ -46,11 +44,6 @@ export async function finishCommand(
   if (failure === undefined && !isTooLate) return { afterMs: pollMs };
   await rollBack(running, failure ?? "reached timeout", { commands, driftBackOff }, context);
   return undefined;
-}
-
-/** More nodes in commands need more time. (03:D-76) */
-function commandTimeoutMs(nodesInCommands: number): number {
-  return Math.min(maxTimeoutMs, Math.max(minTimeoutMs, msPerNode * nodesInCommands));
 }
 
 /** Why a replacement will never be there; undefined: all are there, or may come. (03:D-75) */

@@ -19,11 +19,11 @@ export function initializeTimeouts({ metrics }: KarpenterContext): void {
 }
 
 /** Events, metrics and log lines about what a method found. (03:D-4, D-26, B-7, §6) */
-export function recordProposal(
+export async function recordProposal(
   proposal: MethodProposal,
   { snapshot, elapsedMs }: ProposalDetails,
   context: KarpenterContext,
-): void {
+): Promise<void> {
   const { method, candidates } = proposal;
   const { reason, consolidationType: consolidation_type } = disruptionMethods[method];
   const { metrics } = context;
@@ -34,7 +34,7 @@ export function recordProposal(
     metrics.observe("voluntary_disruption_decision_evaluation_duration_seconds", took, elapsedMs / 1_000);
   recordBudgets(proposal, context);
   recordMoves(proposal, context);
-  recordVerdicts(proposal, snapshot, context);
+  await recordVerdicts(proposal, snapshot, context);
   recordTimeout(proposal, context);
 }
 

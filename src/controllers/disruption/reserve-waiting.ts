@@ -1,5 +1,6 @@
 import type { DisruptionCommand } from "../../core/disruption/command.ts";
 import type { DisruptionSnapshot } from "../../core/disruption/snapshot.ts";
+import type { StateNode } from "../../core/round/cluster-snapshot.ts";
 
 /**
  * The cluster as it will be when the waiting commands have been carried out: their nodes are leaving, and the pods that
@@ -20,5 +21,16 @@ export function withReserved(snapshot: DisruptionSnapshot, waiting: readonly Dis
     ...snapshot,
     cluster: { ...snapshot.cluster, nodes },
     inCommand: new Set([...snapshot.inCommand, ...reserved]),
+    nominated: new Set([...snapshot.nominated, ...destinationsOf(waiting, nodes)]),
   };
+}
+
+/** Nodes that pods are going to: as when a command starts, they are not taken meanwhile. (03:D-74) */
+function destinationsOf(waiting: readonly DisruptionCommand[], nodes: readonly StateNode[]): readonly string[] {
+  const moving = new Set(
+    waiting.flatMap(({ candidates }) => candidates.flatMap(({ reschedulablePods }) => reschedulablePods)),
+  );
+  const placements = waiting.flatMap((command) => command.placements);
+  const names = new Set(placements.filter(({ pods }) => pods.some((pod) => moving.has(pod))).map(({ node }) => node));
+  return nodes.filter(({ name }) => names.has(name)).map(({ providerId }) => providerId);
 }

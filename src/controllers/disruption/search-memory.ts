@@ -38,8 +38,12 @@ export class SearchMemory {
     else this.#positions.set(method, stoppedAt);
     const isOver = commands.length === 0 && stoppedAt === undefined && candidates.length > 0;
     if (!isOver || isHeldBackByBudget) return;
-    this.#nothingFound.set(method, { consolidationTime, untilMs: Math.min(...verdicts.map(endOf), Infinity) });
+    this.#nothingFound.set(method, { consolidationTime, untilMs: earliestEnd(verdicts) });
   }
+}
+
+function earliestEnd(verdicts: readonly NodeVerdict[]): number {
+  return verdicts.reduce((least, verdict) => Math.min(least, endOf(verdict)), Number.POSITIVE_INFINITY);
 }
 
 /** When a verdict may change by itself. */

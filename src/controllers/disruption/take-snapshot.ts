@@ -43,6 +43,7 @@ export async function takeDisruptionSnapshot(
     labelPolicy: cloud.labelPolicy,
     seed,
     allowsSpotToSpot: settings.gates.SpotToSpotConsolidation,
+    allowsMultiReplacement: settings.gates.MultiReplacement,
     mode: settings.disruptionMode,
   });
 }

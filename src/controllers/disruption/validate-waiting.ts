@@ -40,16 +40,17 @@ export async function startDueCommands(state: DisruptionState, context: Karpente
 
 /**
  * Checked with a pass of its own, and the nodes once more afterwards, because pods may have been bound to them meanwhile. (03:D-61 to D-64)
+ * Commands that still wait were found on top of this one: they must not take its room, or each would refuse the other for ever.
  */
 async function validate(
   command: DisruptionCommand,
   state: DisruptionState,
   context: KarpenterContext,
 ): Promise<ValidationOutcome> {
-  const snapshot = await currentSnapshot(state, state.waiting.all(), context);
+  const snapshot = await currentSnapshot(state, [], context);
   const outcome = await runInSlices(validateCommand(command, snapshot, simulatorFor(snapshot)), context.openBudget());
   if (outcome.kind === "invalid" || command.method === "emptiness") return outcome;
-  const again = revalidateCandidates(command, await currentSnapshot(state, state.waiting.all(), context));
+  const again = revalidateCandidates(command, await currentSnapshot(state, [], context));
   return "failure" in again ? { kind: "invalid", ...again } : outcome;
 }
 

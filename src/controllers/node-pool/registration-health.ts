@@ -8,8 +8,7 @@ import type { NodePool } from "../../api/kinds/node-pool.ts";
 import { type Controller, triggerOn } from "../../kube/controller.ts";
 import { karpenterTypes } from "../../kube/resources.ts";
 import type { ControllerDependencies } from "../controller-dependencies.ts";
-import { karpenterController } from "../karpenter-context.ts";
-import { ownName } from "../node-claim/triggers.ts";
+import { type KarpenterContext, karpenterController } from "../karpenter-context.ts";
 import { scaledConcurrency } from "../settings.ts";
 import { managedPool, nodeClassOf, nodeClassTriggers } from "./managed-pools.ts";
 import { setPoolCondition } from "./set-pool-condition.ts";
@@ -22,10 +21,14 @@ export function poolRegistrationHealthController(dependencies: ControllerDepende
   return karpenterController(dependencies, {
     name: "nodepool.registrationhealth",
     concurrency: scaledConcurrency({ min: 10, max: 1_000 }, dependencies.settings),
-    triggers: [triggerOn<NodePool>(karpenterTypes.NodePool, ownName), ...nodeClassTriggers(dependencies.cloud)],
+    triggers: [
+      triggerOn<NodePool>(karpenterTypes.NodePool, ({ object, old }) => [(object ?? old).metadata.name ?? ""]),
+      ...nodeClassTriggers(dependencies.cloud),
+    ],
     reconcile: async (name, context) => {
       const { registrationHealth } = context;
       const pool = managedPool(name, context);
+      if (pool === undefined) registrationHealth.retain(uidsOfPools(context));
       const nodeClass = pool && nodeClassOf(pool, context);
       if (pool === undefined || nodeClass === undefined) return undefined;
       const uid = pool.metadata.uid ?? "";
@@ -39,4 +42,9 @@ export function poolRegistrationHealthController(dependencies: ControllerDepende
       return requeue;
     },
   });
+}
+
+function uidsOfPools({ view }: KarpenterContext): ReadonlySet<string> {
+  const pools = view<NodePool>(karpenterTypes.NodePool).all();
+  return new Set(pools.map(({ metadata }) => metadata.uid ?? ""));
 }

@@ -12,10 +12,15 @@ import type { Timer } from "../../util/clock.ts";
 import type { ControllerDependencies } from "../controller-dependencies.ts";
 
 export const triggerRecheckMs = 10_000;
+const firstGapMs = 1_000;
 /** Then it yields: this is a few milliseconds of work. */
 const maxAtOnce = 1_000;
 
-/** Pending pods trigger a round, and again every ten seconds while they are pending. (02:P-10) */
+/**
+ * Pending pods trigger a round, and again every ten seconds while they are pending. (02:P-10) Changes of a pod that waits
+ * trigger too, but each time it must have waited twice as long: nobody knows why it did not take the node it was given,
+ * and a node a second would be launched for it. (02:P-10a)
+ */
 export function podTriggerController({ trigger, cluster }: ControllerDependencies): Controller {
   return triggerController<KubeObject & Pod>({
     name: "provisioner.trigger.pod",
@@ -75,6 +80,13 @@ interface TriggeringObjectsOptions<T extends KubeObject>
   readonly view: View<T>;
 }
 
+/** When an object triggered last, when it does so again by itself, and how often it has. */
+interface Triggered {
+  readonly at: number;
+  readonly dueAt: number;
+  readonly times: number;
+}
+
 /**
  * One timer for all triggering objects, in the order they were last triggered. A timer and a queue entry for each of
  * twenty thousand pods would block the process every ten seconds.
@@ -82,8 +94,8 @@ interface TriggeringObjectsOptions<T extends KubeObject>
 class TriggeringObjects<T extends KubeObject> {
   readonly #context: ControllerContext;
   readonly #options: TriggeringObjectsOptions<T>;
-  /** When to trigger again, by key; soonest first, as the interval is the same for all. */
-  readonly #dueAt = new Map<string, number>();
+  /** By key; the one due soonest first, as the interval is the same for all. */
+  readonly #triggered = new Map<string, Triggered>();
   #timer: Timer | undefined;
 
   constructor(context: ControllerContext, options: TriggeringObjectsOptions<T>) {
@@ -92,13 +104,19 @@ class TriggeringObjects<T extends KubeObject> {
   }
 
   observe(key: string, object: T | undefined): void {
-    this.#dueAt.delete(key);
-    if (object === undefined || !this.#options.shouldTrigger(object)) return;
+    const last = this.#triggered.get(key);
+    if (object === undefined || !this.#options.shouldTrigger(object)) this.#triggered.delete(key);
+    else if (last === undefined || this.#context.clock.now() >= last.at + gapMs(last)) this.#trigger(key, object);
+  }
+
+  #trigger(key: string, object: T): void {
     const { clock, observe } = this.#context;
     observe?.runStarted?.();
     this.#options.trigger(object, clock.now());
     observe?.runFinished?.("requeue-after", 0);
-    this.#dueAt.set(key, clock.now() + triggerRecheckMs);
+    const times = (this.#triggered.get(key)?.times ?? 0) + 1;
+    this.#triggered.delete(key); // so that it comes last
+    this.#triggered.set(key, { at: clock.now(), dueAt: clock.now() + triggerRecheckMs, times });
     if (this.#timer === undefined) this.#setTimer(triggerRecheckMs);
   }
 
@@ -110,7 +128,7 @@ class TriggeringObjects<T extends KubeObject> {
     const now = this.#context.clock.now();
     let triggered = 0;
     let next: number | undefined;
-    for (const [key, dueAt] of this.#dueAt) {
+    for (const [key, { dueAt }] of this.#triggered) {
       next = dueAt;
       if (dueAt > now || triggered++ === maxAtOnce) break;
       this.observe(key, this.#options.view.get(key)); // moves to the end
@@ -123,4 +141,9 @@ class TriggeringObjects<T extends KubeObject> {
   #setTimer(ms: number): void {
     this.#timer = this.#context.clock.setTimer(ms, () => this.#triggerDue());
   }
+}
+
+/** How long an object must have waited before a change of it triggers. */
+function gapMs({ times }: Triggered): number {
+  return Math.min(triggerRecheckMs, firstGapMs * 2 ** (times - 1));
 }

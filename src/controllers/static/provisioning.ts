@@ -13,16 +13,12 @@ import { nodeClaimView } from "../node-claim/claim-lookups.ts";
 import { maxClaimsInFlight } from "../provisioning/create-claims.ts";
 import { logReference } from "../provisioning/log-text.ts";
 import { createStaticClaim, staticNodeLimit } from "./create-static-claim.ts";
+import { type LaunchPace, nextLaunchPace } from "./launch-pace.ts";
 import { managedStaticPool, mayNeedNodes, type StaticPool, staticPoolNameOfClaim } from "./static-pools.ts";
 
 const recheckMs = 60_000;
 const limitRecheckMs = 30_000;
 const unsyncedMs = 1_000;
-/**
- * A pool has at most this many claims that are not launched yet, so the cloud sets the pace and a pool of a hundred
- * million replicas does not fill the memory at once.
- */
-const maxUnlaunched = 1_000;
 const unlaunchedRecheckMs = 1_000;
 
 /** Creates the claims a static pool lacks. (02:Z-2, 03:SP-3) */
@@ -39,25 +35,37 @@ export function staticProvisioningController(dependencies: ControllerDependencie
       ),
     ],
     reads: [{ of: "cluster state", withinMs: recheckMs, because: "replacements and limits show only there" }],
-    reconcile: async (name, context) => {
+    start: () => new Map<string, LaunchPace>(),
+    reconcile: async (name, context, paces) => {
       const pool = managedStaticPool(name, context);
+      if (pool === undefined) paces.delete(name);
       if (pool === undefined || !isStatusConditionTrue(pool, "Ready")) return undefined;
       // With an incomplete state we would create nodes that exist already.
       if (!context.cluster.hasSynced && !context.cluster.isSynced) return { afterMs: unsyncedMs };
-      return createMissing(pool, withLogValues(context, { NodePool: logReference(pool.metadata) }));
+      return createMissing(pool, paces, withLogValues(context, { NodePool: logReference(pool.metadata) }));
     },
   });
 }
 
-async function createMissing(pool: StaticPool, context: KarpenterContext): Promise<RequeueAfter> {
+async function createMissing(
+  pool: StaticPool,
+  paces: Map<string, LaunchPace>,
+  context: KarpenterContext,
+): Promise<RequeueAfter> {
   const { log } = context;
   const { nodePoolState } = context.cluster;
   const { name = "" } = pool.metadata;
   const { active, pendingDisruption } = nodePoolState.counts(name);
   const desired = pool.spec.replicas;
   // Claims that are about to be disrupted get their replacements from the disruption controller.
-  if (active + pendingDisruption >= desired) return { afterMs: recheckMs };
-  const room = maxUnlaunched - unlaunchedCount(name, context);
+  if (active + pendingDisruption >= desired) {
+    paces.delete(name);
+    return { afterMs: recheckMs };
+  }
+  const unlaunched = unlaunchedCount(name, context);
+  const pace = nextLaunchPace(paces.get(name), { launched: active - unlaunched, unlaunched });
+  paces.set(name, pace);
+  const room = pace.window - unlaunched;
   if (room <= 0) return { afterMs: unlaunchedRecheckMs };
   const wanted = Math.min(desired - active, room);
   const granted = nodePoolState.reserveNodeCount(name, { limit: staticNodeLimit(pool), wanted });
@@ -70,6 +78,7 @@ async function createMissing(pool: StaticPool, context: KarpenterContext): Promi
     desired,
     "provision-count": granted,
   });
+  paces.set(name, { ...pace, unlaunched: unlaunched + granted });
   const errors = await forEachConcurrent(Array.from({ length: granted }), {
     limit: maxClaimsInFlight,
     run: async () => {
@@ -77,7 +86,8 @@ async function createMissing(pool: StaticPool, context: KarpenterContext): Promi
     },
   });
   throwIfAny(errors, `creating node claims of ${name}`);
-  return { afterMs: granted < desired - active ? unlaunchedRecheckMs : recheckMs };
+  const isWaitingForMore = granted < desired - active && !pace.isHeldUp;
+  return { afterMs: isWaitingForMore ? unlaunchedRecheckMs : recheckMs };
 }
 
 function unlaunchedCount(pool: string, context: KarpenterContext): number {

@@ -1,4 +1,5 @@
 import { labels } from "../../api/labels.ts";
+import { forEachInSteps, type Steps } from "../../util/steps.ts";
 import { isOwnedByDaemonSet } from "../pod-predicates.ts";
 import type { StateNode } from "../round/cluster-snapshot.ts";
 import type { DisruptionCandidate } from "./candidate.ts";
@@ -16,31 +17,30 @@ export interface BalancedTotals {
 }
 
 /** Totals of every pool with a candidate, over all of its nodes. (03:B-4) */
-export function balancedTotals(
+export function* balancedTotals(
   candidates: readonly DisruptionCandidate[],
   { cluster, pools }: DisruptionSnapshot,
-): ReadonlyMap<string, BalancedTotals> {
+): Steps<ReadonlyMap<string, BalancedTotals>> {
   const byProviderId = new Map(candidates.map((one) => [one.providerId, one]));
   const priceSums = sumByPool(
     candidates,
     ({ pool }) => pool.name,
     ({ price }) => price,
   );
-  const disruption = sumByPool(
-    cluster.nodes,
-    poolLabelOf,
-    (node) => byProviderId.get(node.providerId)?.disruptionCost ?? nodeDrainCost(node),
-  );
+  yield;
+  const disruption = new Map<string, number>();
+  yield* forEachInSteps(cluster.nodes, (node) => {
+    const pool = node.existing.labels[labels.nodePool];
+    if (pool === undefined) return;
+    const cost = byProviderId.get(node.providerId)?.disruptionCost ?? nodeDrainCost(node);
+    disruption.set(pool, (disruption.get(pool) ?? 0) + cost);
+  });
   return new Map(
     [...priceSums].map(([name, priceSum]) => {
       const cost = pools.get(name)?.cost ?? 0;
       return [name, { cost: cost > 0 ? cost : priceSum, disruptionCost: disruption.get(name) ?? 0 }];
     }),
   );
-}
-
-function poolLabelOf({ existing }: StateNode): string | undefined {
-  return existing.labels[labels.nodePool];
 }
 
 /** Of a node that is no candidate: all of its pods but daemons count, whether or not they would be rescheduled. (03:B-4) */
@@ -50,13 +50,13 @@ function nodeDrainCost({ pods }: StateNode): number {
 
 function sumByPool<T>(
   items: readonly T[],
-  poolOf: (item: T) => string | undefined,
+  poolOf: (item: T) => string,
   amountOf: (item: T) => number,
 ): ReadonlyMap<string, number> {
   const sums = new Map<string, number>();
   for (const item of items) {
     const pool = poolOf(item);
-    if (pool !== undefined) sums.set(pool, (sums.get(pool) ?? 0) + amountOf(item));
+    sums.set(pool, (sums.get(pool) ?? 0) + amountOf(item));
   }
   return sums;
 }

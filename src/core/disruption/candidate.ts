@@ -5,6 +5,7 @@ import type { Pod } from "../../api/kubernetes/pod.ts";
 import { labels } from "../../api/labels.ts";
 import { namespacedName } from "../../api/object.ts";
 import { isNodeProtected, isPodProtected, podProtection } from "../../api/validation/do-not-disrupt.ts";
+import { forEachInSteps, type Steps, sortInSteps } from "../../util/steps.ts";
 import { type InstanceType, offeringPriceAt } from "../instance-type.ts";
 import { isReschedulable, pdbsBlockingEviction } from "../pod-predicates.ts";
 import type { StateNode } from "../round/cluster-snapshot.ts";
@@ -39,18 +40,35 @@ export interface DisruptionCandidates {
 }
 
 /** The nodes that methods of a class may disrupt, before each method chooses among them. (03 §4.2) */
-export function disruptionCandidates(
+export function* disruptionCandidates(
   snapshot: DisruptionSnapshot,
   disruptionClass: DisruptionClass,
-): DisruptionCandidates {
+): Steps<DisruptionCandidates> {
   const candidates: DisruptionCandidate[] = [];
   const blocked: NodeVerdict[] = [];
-  for (const stateNode of snapshot.cluster.nodes) {
+  yield* forEachInSteps(snapshot.cluster.nodes, (stateNode) => {
     const found = candidateOrCause(stateNode, snapshot, disruptionClass);
     if ("code" in found) blocked.push({ node: stateNode.name, nodePool: stateNode.nodePool, ...found });
     else candidates.push(found);
-  }
-  return { candidates: candidates.sort(byName), blocked: blocked.sort((a, b) => (a.node < b.node ? -1 : 1)) };
+  });
+  return {
+    candidates: yield* sortInSteps(candidates, byName),
+    blocked: yield* sortInSteps(blocked, (a, b) => (a.node < b.node ? -1 : 1)),
+  };
+}
+
+/** Those of these nodes that methods of a class may disrupt, by name. */
+export function candidatesAmong(
+  names: ReadonlySet<string>,
+  snapshot: DisruptionSnapshot,
+  disruptionClass: DisruptionClass,
+): readonly DisruptionCandidate[] {
+  const named = snapshot.cluster.nodes.filter(({ name }) => names.has(name));
+  const found = named.flatMap((stateNode): readonly DisruptionCandidate[] => {
+    const candidateOrNone = candidateOrCause(stateNode, snapshot, disruptionClass);
+    return "code" in candidateOrNone ? [] : [candidateOrNone];
+  });
+  return found.sort(byName);
 }
 
 function byName(a: DisruptionCandidate, b: DisruptionCandidate): number {
@@ -63,48 +81,66 @@ function candidateOrCause(
   snapshot: DisruptionSnapshot,
   disruptionClass: DisruptionClass,
 ): DisruptionCandidate | CandidacyCause {
-  const unfit = nodeCause(stateNode, snapshot);
-  if (unfit !== undefined) return unfit;
+  for (const cause of candidacyCauses(stateNode, snapshot, disruptionClass)) return cause;
   const { claim, nodePool = "" } = stateNode;
   const pool = snapshot.pools.get(nodePool);
-  if (claim === undefined || pool === undefined || pool.instanceTypes.size === 0) {
-    return { code: "pool-not-found", pool: nodePool };
+  // No cause means that both are there.
+  if (claim === undefined || pool === undefined) return { code: "pool-not-found", pool: nodePool };
+  return disruptionCandidateOf(stateNode, claim, pool);
+}
+
+/** Everything that keeps a node from being a candidate of the class, in the order of the checks. (03:D-10 to D-18) */
+export function* candidacyCauses(
+  stateNode: StateNode,
+  snapshot: DisruptionSnapshot,
+  disruptionClass: DisruptionClass,
+): Iterable<CandidacyCause> {
+  yield* nodeCauses(stateNode, snapshot);
+  const { claim, node, nodePool } = stateNode;
+  if (claim === undefined || node === undefined) return;
+  if (nodePool !== undefined && (snapshot.pools.get(nodePool)?.instanceTypes.size ?? 0) === 0) {
+    yield { code: "pool-not-found", pool: nodePool };
   }
   // With a grace period, drift waits for such pods while it drains. (03:D-17, D-18)
   const mayWait = disruptionClass === "eventual" && claim.spec.terminationGracePeriod !== undefined;
-  return (mayWait ? undefined : podCause(stateNode.pods, snapshot)) ?? candidateOf(stateNode, claim, pool);
+  if (!mayWait) yield* podCauses(stateNode.pods, snapshot);
 }
 
-function nodeCause(stateNode: StateNode, { inCommand, nominated }: DisruptionSnapshot): CandidacyCause | undefined {
+/** What the node itself is. Nothing more is said of a node that is not ready to be looked at. */
+function* nodeCauses(stateNode: StateNode, { inCommand, nominated }: DisruptionSnapshot): Iterable<CandidacyCause> {
   const { providerId, claim, node } = stateNode;
-  if (inCommand.has(providerId)) return { code: "in-command" };
-  if (claim === undefined) return { code: "unmanaged" };
-  if (node === undefined) return { code: "no-node" };
-  if (!stateNode.isInitialized) return { code: "not-initialized" };
-  if (stateNode.isBeingDeleted) return { code: "deleting" };
-  if (nominated.has(providerId)) return { code: "nominated" };
-  if (isNodeProtected(stateNode.isRegistered ? node : claim)) return { code: "node-protected" };
-  return stateNode.nodePool === undefined ? { code: "no-pool-label" } : undefined;
+  if (inCommand.has(providerId)) yield { code: "in-command" };
+  if (claim === undefined) return yield { code: "unmanaged" };
+  if (node === undefined) return yield { code: "no-node" };
+  if (!stateNode.isInitialized) yield { code: "not-initialized" };
+  if (stateNode.isBeingDeleted) yield { code: "deleting" };
+  if (nominated.has(providerId)) yield { code: "nominated" };
+  if (isNodeProtected(stateNode.isRegistered ? node : claim)) yield { code: "node-protected" };
+  if (stateNode.nodePool === undefined) yield { code: "no-pool-label" };
 }
 
 /** Protected pods come before budgets, whatever their order on the node. (03:D-17, D-18) */
-function podCause(pods: readonly Pod[], snapshot: DisruptionSnapshot): CandidacyCause | undefined {
+function* podCauses(pods: readonly Pod[], snapshot: DisruptionSnapshot): Iterable<CandidacyCause> {
   const { nowMs } = snapshot;
   for (const pod of pods) {
     if (!isPodProtected(pod, nowMs)) continue;
     const protection = podProtection(pod, nowMs);
     const untilMs = protection.kind === "until" ? protection.untilMs : undefined;
-    return { code: "pod-protected", pod: namespacedName(pod.metadata), untilMs };
+    yield { code: "pod-protected", pod: namespacedName(pod.metadata), untilMs };
   }
   for (const pod of pods) {
     const blocking = pdbsBlockingEviction(pod, snapshot);
     if (blocking.length === 0) continue;
-    return { code: "pdb", pod: namespacedName(pod.metadata), budgets: blocking.map(({ key }) => key) };
+    yield { code: "pdb", pod: namespacedName(pod.metadata), budgets: blocking.map(({ key }) => key) };
   }
-  return undefined;
 }
 
-function candidateOf(stateNode: StateNode, claim: NodeClaim, pool: DisruptionPool): DisruptionCandidate {
+/** The node as methods see it, whatever keeps it from being a candidate. */
+export function disruptionCandidateOf(
+  stateNode: StateNode,
+  claim: NodeClaim,
+  pool: DisruptionPool,
+): DisruptionCandidate {
   const { name, providerId, existing, pods } = stateNode;
   const {
     [labels.zone]: zone,

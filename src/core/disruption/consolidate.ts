@@ -4,12 +4,23 @@ import type { DisruptionCandidate } from "./candidate.ts";
 import { type CommandParts, type DisruptionCommand, disruptionCommand } from "./command.ts";
 import { consolidationOutcome } from "./consolidation-decision.ts";
 import type { ConsolidationMove, MethodInput } from "./method.ts";
+import { withoutSpared } from "./spared-candidates.ts";
 import type { BalancedScore, DecisionCause } from "./verdict.ts";
+
+/** A set of nodes that can go. */
+export interface FoundCommand {
+  readonly kind: "command";
+  readonly command: DisruptionCommand;
+  readonly moves: readonly ConsolidationMove[];
+}
 
 /** What came of one set of nodes. */
 export type ConsolidationResult =
-  | { readonly kind: "command"; readonly command: DisruptionCommand; readonly moves: readonly ConsolidationMove[] }
+  | FoundCommand
   | { readonly kind: "none"; readonly cause: DecisionCause; readonly moves: readonly ConsolidationMove[] };
+
+type ConsolidationInput = Pick<MethodInput, "snapshot" | "simulator" | "totals"> &
+  Partial<Pick<MethodInput, "searchBudget">>;
 
 type ConsolidationMethod = "multi-node-consolidation" | "single-node-consolidation";
 
@@ -17,14 +28,30 @@ type ConsolidationMethod = "multi-node-consolidation" | "single-node-consolidati
 export function* consolidate(
   method: ConsolidationMethod,
   candidates: readonly DisruptionCandidate[],
-  { snapshot, simulator, totals }: MethodInput,
+  input: ConsolidationInput,
+): Steps<ConsolidationResult> {
+  const result = yield* consolidateAll(method, candidates, input);
+  if (result.kind === "none" || !input.snapshot.allowsMultiReplacement) return result;
+  return yield* withoutSpared(result, {
+    searchBudget: input.searchBudget,
+    *retry(others) {
+      const fewer = yield* consolidateAll(method, others, input);
+      return fewer.kind === "command" ? fewer : undefined;
+    },
+  });
+}
+
+function* consolidateAll(
+  method: ConsolidationMethod,
+  candidates: readonly DisruptionCandidate[],
+  { snapshot, simulator, totals }: ConsolidationInput,
 ): Steps<ConsolidationResult> {
   const simulation = yield* simulator.simulate(candidates, { isConsolidation: true });
   const outcome = consolidationOutcome(candidates, simulation, snapshot);
   if (outcome.kind === "none") return { kind: "none", cause: outcome.cause, moves: [] };
   const parts: CommandParts = {
     candidates,
-    replacements: outcome.kind === "replace" ? [outcome.replacement] : [],
+    replacements: outcome.kind === "replace" ? outcome.replacements : [],
     placements: simulation.kind === "simulated" ? simulation.placements : [],
   };
   const { savings } = disruptionCommand(method, parts);

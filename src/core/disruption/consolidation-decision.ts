@@ -5,6 +5,7 @@ import type { PlannedNode } from "../scheduling/decision.ts";
 import type { DisruptionCandidate } from "./candidate.ts";
 import { candidatePrice } from "./command.ts";
 import { cheaperThan, launchableTypes, pinnedToSpot, sameTypeLimit, withTypes } from "./price-filters.ts";
+import { areCheaperTogether, dividedPrice } from "./price-limits.ts";
 import type { DisruptionSimulation } from "./simulator.ts";
 import type { DisruptionSnapshot } from "./snapshot.ts";
 import type { DecisionCause } from "./verdict.ts";
@@ -12,13 +13,18 @@ import type { DecisionCause } from "./verdict.ts";
 /** What comes of removing nodes to save money. */
 export type ConsolidationOutcome =
   | { readonly kind: "delete" }
+  | { readonly kind: "replace"; readonly replacements: readonly PlannedNode[] }
+  | { readonly kind: "none"; readonly cause: DecisionCause };
+
+/** What becomes of one new node. */
+type ReplacementOutcome =
   | { readonly kind: "replace"; readonly replacement: PlannedNode }
   | { readonly kind: "none"; readonly cause: DecisionCause };
 
 /** Of a single spot node as many cheaper types are asked for, so that the next launch is not consolidated again. (03:D-47) */
 const spotToSpotTypes = 15;
 
-/** Decides what a simulation without these nodes allows. (03:D-44 to D-49) */
+/** Decides what a simulation without these nodes allows. (03:D-44 to D-49, D-46b) */
 export function consolidationOutcome(
   candidates: readonly DisruptionCandidate[],
   simulation: DisruptionSimulation,
@@ -31,17 +37,69 @@ export function consolidationOutcome(
     return { kind: "none", cause: { code: "pods-unschedulable", savings: price, pods: podErrors } };
   const [replacement, ...more] = newNodes;
   if (replacement === undefined) return { kind: "delete" };
-  if (more.length > 0) return { kind: "none", cause: needsMoreNodes(price, newNodes) };
-  const outcome = isSpotToSpot(candidates, replacement)
-    ? spotToSpotOutcome(candidates, replacement, snapshot)
-    : cheaperOutcome(replacement, price, snapshot);
-  if (outcome.kind !== "replace" || candidates.length === 1) return outcome;
-  return withoutSameTypes(outcome.replacement, candidates, snapshot);
+  if (more.length > 0) return severalOutcome(candidates, newNodes, snapshot);
+  const outcome = replacementOutcome(candidates, replacement, { limit: price, snapshot });
+  if (outcome.kind !== "replace") return outcome;
+  const mayBeSameType = candidates.length === 1 || snapshot.allowsMultiReplacement;
+  const kept = mayBeSameType ? outcome : withoutSameTypes(outcome.replacement, candidates, snapshot);
+  return kept.kind === "replace" ? { kind: "replace", replacements: [kept.replacement] } : kept;
 }
 
-function needsMoreNodes(price: number, newNodes: readonly PlannedNode[]): DecisionCause {
-  const needed = newNodes.map((node) => ({
-    price: node.price,
+/**
+ * Several new nodes, which together must cost less than the candidates however their launches go. They may be of the
+ * candidates' own types: pods then move between nodes that could not exchange them otherwise. (03:D-46, D-46b)
+ */
+function severalOutcome(
+  candidates: readonly DisruptionCandidate[],
+  newNodes: readonly PlannedNode[],
+  snapshot: DisruptionSnapshot,
+): ConsolidationOutcome {
+  const price = candidatePrice(candidates);
+  const prices = newNodes.map((node) => node.price);
+  if (!snapshot.allowsMultiReplacement) return { kind: "none", cause: needsMoreNodes(price, newNodes, prices) };
+  const divided = dividedPrice(newNodes, price, snapshot.labelPolicy);
+  if (divided.kind === "too-dear") return { kind: "none", cause: needsMoreNodes(price, newNodes, divided.least) };
+  const replacements: PlannedNode[] = [];
+  for (const [index, node] of newNodes.entries()) {
+    const outcome = launchableOutcome(
+      replacementOutcome(candidates, node, { limit: divided.limits[index] as number, snapshot }),
+      snapshot,
+    );
+    if (outcome.kind === "none") return outcome;
+    replacements.push(outcome.replacement);
+  }
+  if (areCheaperTogether(replacements, price, snapshot.labelPolicy)) return { kind: "replace", replacements };
+  return { kind: "none", cause: needsMoreNodes(price, newNodes, divided.limits) };
+}
+
+/** Without types that have no offering left once the node is restricted to spot: they have no price to add up. */
+function launchableOutcome(outcome: ReplacementOutcome, { labelPolicy }: DisruptionSnapshot): ReplacementOutcome {
+  if (outcome.kind === "none") return outcome;
+  const replacement = launchableTypes(outcome.replacement, labelPolicy);
+  if (replacement.instanceTypes.length === 0) return noCheaperType(replacement, outcome.replacement.price);
+  const flexible = checkMinValues(replacement.instanceTypes, replacement.requirements);
+  return flexible.kind === "unsatisfied" ? minValuesOutcome(flexible.achieved) : { kind: "replace", replacement };
+}
+
+interface ReplacementOptions {
+  /** The node must cost less. */
+  readonly limit: number;
+  readonly snapshot: DisruptionSnapshot;
+}
+
+function replacementOutcome(
+  candidates: readonly DisruptionCandidate[],
+  node: PlannedNode,
+  options: ReplacementOptions,
+): ReplacementOutcome {
+  return isSpotToSpot(candidates, node)
+    ? spotToSpotOutcome(candidates, node, options)
+    : cheaperOutcome(node, options.limit, options.snapshot);
+}
+
+function needsMoreNodes(price: number, newNodes: readonly PlannedNode[], prices: readonly number[]): DecisionCause {
+  const needed = newNodes.map((node, index) => ({
+    price: prices[index] as number,
     pods: node.pods.map(({ metadata }) => namespacedName(metadata)).sort(),
   }));
   return {
@@ -58,7 +116,7 @@ function isSpotToSpot(candidates: readonly DisruptionCandidate[], { requirements
 }
 
 /** The worst that can be launched must be cheaper than what is there. (03:D-48) */
-function cheaperOutcome(node: PlannedNode, price: number, { labelPolicy }: DisruptionSnapshot): ConsolidationOutcome {
+function cheaperOutcome(node: PlannedNode, price: number, { labelPolicy }: DisruptionSnapshot): ReplacementOutcome {
   const cheaper = cheaperThan(node, price, labelPolicy);
   if (cheaper.kind === "min-values") return minValuesOutcome(cheaper.achieved);
   if (cheaper.node.instanceTypes.length === 0) return noCheaperType(node, price);
@@ -71,15 +129,14 @@ function cheaperOutcome(node: PlannedNode, price: number, { labelPolicy }: Disru
 function spotToSpotOutcome(
   candidates: readonly DisruptionCandidate[],
   node: PlannedNode,
-  { allowsSpotToSpot, labelPolicy }: DisruptionSnapshot,
-): ConsolidationOutcome {
+  { limit, snapshot: { allowsSpotToSpot, labelPolicy } }: ReplacementOptions,
+): ReplacementOutcome {
   if (!allowsSpotToSpot) return { kind: "none", cause: { code: "spot-to-spot-disabled" } };
-  const price = candidatePrice(candidates);
   const spot = launchableTypes(pinnedToSpot(node, labelPolicy), labelPolicy);
-  const cheaper = cheaperThan(spot, price, labelPolicy);
+  const cheaper = cheaperThan(spot, limit, labelPolicy);
   if (cheaper.kind === "min-values") return minValuesOutcome(cheaper.achieved);
   const { instanceTypes, requirements } = cheaper.node;
-  if (instanceTypes.length === 0) return noCheaperType(spot, price);
+  if (instanceTypes.length === 0) return noCheaperType(spot, limit);
   if (candidates.length > 1) return { kind: "replace", replacement: cheaper.node };
   if (instanceTypes.length < spotToSpotTypes) {
     return { kind: "none", cause: { code: "spot-flexibility", needed: spotToSpotTypes, found: instanceTypes.length } };
@@ -94,19 +151,19 @@ function withoutSameTypes(
   node: PlannedNode,
   candidates: readonly DisruptionCandidate[],
   { labelPolicy }: DisruptionSnapshot,
-): ConsolidationOutcome {
+): ReplacementOutcome {
   const cheaper = cheaperThan(node, sameTypeLimit(node, candidates, labelPolicy), labelPolicy);
   if (cheaper.kind === "min-values") return minValuesOutcome(cheaper.achieved);
   if (cheaper.node.instanceTypes.length > 0) return { kind: "replace", replacement: cheaper.node };
   return { kind: "none", cause: { code: "same-type", instanceTypes: node.instanceTypes.map(({ name }) => name) } };
 }
 
-function minValuesOutcome(achieved: ReadonlyMap<string, number>): ConsolidationOutcome {
+function minValuesOutcome(achieved: ReadonlyMap<string, number>): ReplacementOutcome {
   const cause = { code: "min-values", labels: [...achieved.keys()], message: describeMinValues(achieved) } as const;
   return { kind: "none", cause };
 }
 
-function noCheaperType(node: PlannedNode, price: number): ConsolidationOutcome {
+function noCheaperType(node: PlannedNode, price: number): ReplacementOutcome {
   const cheapest = Number.isFinite(node.price) ? node.price : undefined;
   return { kind: "none", cause: { code: "no-cheaper-type", price, cheapest } };
 }

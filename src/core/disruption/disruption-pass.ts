@@ -1,4 +1,4 @@
-import type { Steps } from "../../util/steps.ts";
+import { forEachInSteps, type Steps } from "../../util/steps.ts";
 import { balancedTotals } from "./balanced.ts";
 import { type PoolBudget, poolBudgets } from "./budgets.ts";
 import { type DisruptionCandidate, type DisruptionCandidates, disruptionCandidates, verdictOn } from "./candidate.ts";
@@ -43,27 +43,29 @@ export class DisruptionPass {
   *propose(method: DisruptionMethodName, options: ProposeOptions): Steps<MethodProposal> {
     const snapshot = this.#snapshot;
     const { class: disruptionClass, reason } = disruptionMethods[method];
-    const all = this.#candidatesOf(disruptionClass);
+    const all = yield* this.#candidatesOf(disruptionClass);
     const candidates: DisruptionCandidate[] = [];
     const filtered: NodeVerdict[] = [];
-    for (const candidate of all.candidates) {
+    yield* forEachInSteps(all.candidates, (candidate) => {
       const cause = filterCause(method, candidate, snapshot);
       if (cause === undefined) candidates.push(candidate);
       else filtered.push(verdictOn(candidate, cause));
-    }
+    });
     yield;
     const others = [...all.blocked, ...filtered];
     if (candidates.length === 0) {
       return { method, candidates, budgets: new Map(), ...noOutcome, verdicts: others };
     }
     const budgets = poolBudgets(snapshot, reason);
-    const totals = balancedTotals(all.candidates, snapshot);
+    yield;
+    const totals = yield* balancedTotals(all.candidates, snapshot);
     const outcome = yield* outcomeOf(method, { sweep: "first", ...options, snapshot, candidates, budgets, totals });
     return { method, candidates, budgets, ...outcome, verdicts: [...outcome.verdicts, ...others] };
   }
 
-  #candidatesOf(disruptionClass: DisruptionClass): DisruptionCandidates {
-    const found = this.#candidates.get(disruptionClass) ?? disruptionCandidates(this.#snapshot, disruptionClass);
+  *#candidatesOf(disruptionClass: DisruptionClass): Steps<DisruptionCandidates> {
+    const known = this.#candidates.get(disruptionClass);
+    const found = known ?? (yield* disruptionCandidates(this.#snapshot, disruptionClass));
     this.#candidates.set(disruptionClass, found);
     return found;
   }

@@ -23,7 +23,7 @@ export function* drift(input: MethodInput): Steps<MethodOutcome> {
       const rest = notReached(ordered.slice(index), isOver ? "command-found" : "search-budget");
       return outcomeOf(command, [...verdicts, ...rest.verdicts], rest.stoppedAt);
     }
-    const found = cause ?? (yield* replacementOf(candidate, input));
+    const found = cause ?? (yield* driftReplacement(candidate, input));
     if ("code" in found) {
       verdicts.push(verdictOn(candidate, found));
       continue;
@@ -62,9 +62,9 @@ function inDriftOrder(candidates: readonly DisruptionCandidate[]): readonly Disr
 }
 
 /** As many replacements as its pods need, possibly none. */
-function* replacementOf(
+export function* driftReplacement(
   candidate: DisruptionCandidate,
-  { simulator }: MethodInput,
+  { simulator }: Pick<MethodInput, "simulator">,
 ): Steps<DisruptionCommand | DecisionCause> {
   const simulation = yield* simulator.simulate([candidate], { isConsolidation: false });
   if (simulation.kind === "candidate-deleting") return { code: "candidate-deleting" };

@@ -3,6 +3,7 @@ import { BudgetTickets } from "./budgets.ts";
 import { bySavingsRatio, type DisruptionCandidate, verdictOn } from "./candidate.ts";
 import type { DisruptionCommand } from "./command.ts";
 import { consolidate } from "./consolidate.ts";
+import { largerSet } from "./larger-sets.ts";
 import type { ConsolidationMove, MethodInput, MethodOutcome, SearchPosition } from "./method.ts";
 import type { NodeVerdict, TriedSet, VerdictCause } from "./verdict.ts";
 
@@ -65,7 +66,10 @@ function* searchPrefixes(candidates: readonly DisruptionCandidate[], input: Meth
       high = middle - 1;
     }
   }
-  return { command, tried, moves };
+  const found = input.snapshot.allowsMultiReplacement
+    ? yield* largerSet(candidates.slice(0, maxPrefixIndex + 1), command, input)
+    : undefined;
+  return { command: found?.command ?? command, tried, moves: found?.moves ?? moves };
 }
 
 /** From the start, unless the last search was over the same nodes. */

@@ -1,5 +1,6 @@
 import type { Pod } from "../../api/kubernetes/pod.ts";
 import type { LabelPolicy } from "../../api/label-policy.ts";
+import { forEachInSteps, type Steps } from "../../util/steps.ts";
 import { isCompatible } from "../compatibility.ts";
 import { allocatableOf, type InstanceType, offeringGroups } from "../instance-type.ts";
 import { isCurrentlyReschedulable } from "../pod-predicates.ts";
@@ -24,24 +25,28 @@ export class CapacityBounds {
   readonly #free = new Map<string, number>();
   /** The most any type has that could be launched, by resource, and the least a type costs. */
   readonly #largestType = new Map<string, number>();
-  readonly #cheapestType: number;
+  #cheapestType = Number.POSITIVE_INFINITY;
 
-  constructor(snapshot: DisruptionSnapshot) {
+  private constructor(snapshot: DisruptionSnapshot) {
     this.#snapshot = snapshot;
-    for (const { existing, isBeingDeleted } of snapshot.cluster.nodes) {
-      if (!isBeingDeleted) addPositive(this.#free, existing.available);
-    }
-    let cheapest = Number.POSITIVE_INFINITY;
+  }
+
+  static *of(snapshot: DisruptionSnapshot): Steps<CapacityBounds> {
+    const bounds = new CapacityBounds(snapshot);
+    yield* forEachInSteps(snapshot.cluster.nodes, ({ existing, isBeingDeleted }) => {
+      if (!isBeingDeleted) addPositive(bounds.#free, existing.available);
+    });
     for (const pool of snapshot.usablePools) {
-      for (const type of pool.instanceTypes) raiseTo(this.#largestType, largestAllocatable(type));
-      cheapest = Math.min(cheapest, cheapestPrice(pool, snapshot.labelPolicy));
+      yield* forEachInSteps(pool.instanceTypes, (type) => raiseTo(bounds.#largestType, largestAllocatable(type)));
+      bounds.#cheapestType = Math.min(bounds.#cheapestType, cheapestPrice(pool, snapshot.labelPolicy));
+      yield;
     }
-    this.#cheapestType = cheapest;
+    return bounds;
   }
 
   /**
    * Why a node can certainly not be consolidated: its pods need more than the other nodes have free and one new node
-   * could add, or no node is cheaper and the other nodes have no room. Undefined: a simulation has to say. (03 §10.2-3)
+   * could add (several may be added with MultiReplacement), or no node is cheaper and the other nodes have no room. Undefined: a simulation has to say. (03 §10.2-3)
    */
   causeAgainst(candidate: DisruptionCandidate): DecisionCause | undefined {
     const needed = this.#requestsOf(candidate.reschedulablePods);
@@ -49,7 +54,9 @@ export class CapacityBounds {
     const canReplace = this.#cheapestType < candidate.price;
     for (const [resource, amount] of needed) {
       const free = (this.#free.get(resource) ?? 0) - (own.get(resource) ?? 0);
-      const most = free + (canReplace ? (this.#largestType.get(resource) ?? 0) : 0);
+      const added = this.#largestType.get(resource) ?? 0;
+      const isOffered = added > 0 && this.#snapshot.allowsMultiReplacement;
+      const most = free + (canReplace ? (isOffered ? Number.POSITIVE_INFINITY : added) : 0);
       if (amount > most * (1 + slack) + slack) return { code: "no-room", resource, needed: amount, free: most };
     }
     return undefined;
@@ -78,7 +85,7 @@ function cheapestPrice({ nodePool, instanceTypes }: Pool, policy: LabelPolicy): 
 }
 
 function addPositive(sums: Map<string, number>, amounts: Resources): void {
-  for (const [name, amount] of positiveAmounts(amounts)) sums.set(name, (sums.get(name) ?? 0) + amount);
+  for (const name in amounts) sums.set(name, (sums.get(name) ?? 0) + Math.max(0, amounts[name]?.toNumber() ?? 0));
 }
 
 /** What is overcommitted helps nobody, and takes nothing from others. */

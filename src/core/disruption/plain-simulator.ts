@@ -13,7 +13,7 @@ export function plainSimulator(snapshot: DisruptionSnapshot): DisruptionSimulato
     *simulate(candidates, options) {
       const names = new Set(candidates.map(({ name }) => name));
       if (reader.hasDeleting(names)) return { kind: "candidate-deleting" };
-      const problem = problemWithoutNodes(simulationProblem(snapshot, options), names);
+      const problem = problemWithoutNodes(yield* simulationProblem(snapshot, options), names);
       return reader.read(decisionWithoutPools(problem) ?? (yield* solveInSteps(problem)));
     },
   };

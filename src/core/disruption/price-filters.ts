@@ -22,7 +22,7 @@ function launchableOfferings(
 }
 
 /** The most a launch can cost: the dearest offering of the capacity type that is tried first. (02:L-34) */
-function worstLaunchPrice(type: InstanceType, requirements: Requirements, policy: LabelPolicy): number {
+export function worstLaunchPrice(type: InstanceType, requirements: Requirements, policy: LabelPolicy): number {
   const offerings = launchableOfferings(type, requirements, policy);
   for (const capacityType of capacityTypesInOrder) {
     const alike = offerings.filter((one) => offeringCapacityType(one) === capacityType);

@@ -20,7 +20,8 @@ export function sharedSimulator(
   function* passFor(options: SimulationOptions): Steps<SimulationPass> {
     const known = passes.get(options.isConsolidation);
     if (known !== undefined) return known;
-    const pass = yield* SimulationPass.open(simulationProblem(snapshot, options), passOptions);
+    const polishes = snapshot.allowsMultiReplacement;
+    const pass = yield* SimulationPass.open(yield* simulationProblem(snapshot, options), { ...passOptions, polishes });
     passes.set(options.isConsolidation, pass);
     return pass;
   }

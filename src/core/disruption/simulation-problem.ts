@@ -1,6 +1,7 @@
 import type { Pod } from "../../api/kubernetes/pod.ts";
 import { namespacedName } from "../../api/object.ts";
-import { isCurrentlyReschedulable, isReschedulable } from "../pod-predicates.ts";
+import { forEachInSteps, mapInSteps, type Steps } from "../../util/steps.ts";
+import { isCurrentlyReschedulable } from "../pod-predicates.ts";
 import type { StateNode } from "../round/cluster-snapshot.ts";
 import { roundProblem } from "../round/round-problem.ts";
 import type { ExistingNode } from "../scheduling/problem.ts";
@@ -17,10 +18,10 @@ export function podsOfDeletingNodes(snapshot: DisruptionSnapshot): readonly Pod[
 }
 
 /** What simulations of a snapshot are asked: the cluster without some of its nodes. (03:D-37 to D-41) */
-export function simulationProblem(
+export function* simulationProblem(
   snapshot: DisruptionSnapshot,
   { isConsolidation }: SimulationOptions,
-): SimulationProblem {
+): Steps<SimulationProblem> {
   const { cluster, pendingPods, usablePools, policy, labelPolicy, seed, workloads, nominatedNodes } = snapshot;
   const problem = {
     ...roundProblem({
@@ -33,36 +34,42 @@ export function simulationProblem(
       workloads: () => workloads,
       ...(nominatedNodes !== undefined && { nominatedNodes }),
     }),
-    movablePods: movablePods(snapshot),
+    movablePods: yield* movablePods(snapshot),
   };
-  return isConsolidation ? withVoluntaryMoves(problem, snapshot) : problem;
+  return isConsolidation ? yield* withVoluntaryMoves(problem, snapshot) : problem;
 }
 
 /** No capacity is planned for pods that protection or a budget holds where they are. (03:D-38) */
-function movablePods(snapshot: DisruptionSnapshot): ReadonlyMap<string, readonly Pod[]> {
-  return new Map(
-    snapshot.cluster.nodes
-      .filter(({ isBeingDeleted }) => !isBeingDeleted)
-      .map(({ name, pods }) => [
-        name,
-        pods.filter((pod) => isReschedulable(pod) && isCurrentlyReschedulable(pod, snapshot)),
-      ]),
-  );
+function* movablePods(snapshot: DisruptionSnapshot): Steps<ReadonlyMap<string, readonly Pod[]>> {
+  const movable = new Map<string, readonly Pod[]>();
+  yield* forEachInSteps(snapshot.cluster.nodes, ({ name, pods, isBeingDeleted }) => {
+    if (isBeingDeleted) return;
+    movable.set(
+      name,
+      pods.filter((pod) => isCurrentlyReschedulable(pod, snapshot)),
+    );
+  });
+  return movable;
 }
 
 /** A pod that has not started yet does not move voluntarily: it may go anywhere. (03:D-41) */
-function withVoluntaryMoves(problem: SimulationProblem, snapshot: DisruptionSnapshot): SimulationProblem {
-  const waiting = new Set(snapshot.cluster.nodes.filter((one) => isWaiting(one, snapshot)).map(({ name }) => name));
+function* withVoluntaryMoves(problem: SimulationProblem, snapshot: DisruptionSnapshot): Steps<SimulationProblem> {
+  const waiting = new Set<string>();
+  yield* forEachInSteps(snapshot.cluster.nodes, (one) => {
+    if (isWaiting(one, snapshot)) waiting.add(one.name);
+  });
   if (waiting.size === 0) return problem;
-  const moving = [...problem.movablePods.values()].flat();
-  const voluntary = moving.filter(({ status }) => status?.phase !== "Pending");
-  return {
-    ...problem,
-    nodes: problem.nodes.map(
-      (node): ExistingNode => (waiting.has(node.name) ? { ...node, underConsolidateAfter: true } : node),
-    ),
-    voluntaryMoves: new Set(voluntary.map(({ metadata }) => namespacedName(metadata))),
-  };
+  const voluntaryMoves = new Set<string>();
+  yield* forEachInSteps(problem.movablePods.values(), (pods) => {
+    for (const { metadata, status } of pods) {
+      if (status?.phase !== "Pending") voluntaryMoves.add(namespacedName(metadata));
+    }
+  });
+  const nodes = yield* mapInSteps(
+    problem.nodes,
+    (node): ExistingNode => (waiting.has(node.name) ? { ...node, underConsolidateAfter: true } : node),
+  );
+  return { ...problem, nodes, voluntaryMoves };
 }
 
 /** Nodes of pools that launch nothing now have no such period. (03:D-41) */

@@ -23,7 +23,7 @@ export function* singleNodeConsolidation(input: MethodInput): Steps<MethodOutcom
   const destinations = new Set<string>();
   let mayFindMore = true;
   let stoppedAt: SearchPosition | undefined;
-  const rejects = quickRejection(input);
+  const rejects = yield* quickRejection(input);
   for (const [index, candidate] of ordered.entries()) {
     const isOver = !mayFindMore && sweep !== "all";
     const cause = destinations.has(candidate.name)
@@ -71,11 +71,11 @@ function* keepRemoved(
  * What rules a node out without a simulation: its deletion alone would be rejected, or, by default, the cluster has
  * certainly no room for its pods. (03:B-6, 03 §10.2-3)
  */
-function quickRejection({
+function* quickRejection({
   totals,
   snapshot,
-}: MethodInput): (candidate: DisruptionCandidate) => DecisionCause | undefined {
-  const bounds = snapshot.mode === "upstream" ? undefined : new CapacityBounds(snapshot);
+}: MethodInput): Steps<(candidate: DisruptionCandidate) => DecisionCause | undefined> {
+  const bounds = snapshot.mode === "upstream" ? undefined : yield* CapacityBounds.of(snapshot);
   return (candidate) => {
     const rejected = rejectedEvenIfDeleted(candidate, totals);
     return rejected === undefined ? bounds?.causeAgainst(candidate) : { code: "score", scores: [rejected] };

@@ -3,7 +3,7 @@ import type { Pod } from "../../api/kubernetes/pod.ts";
 import type { LabelPolicy } from "../../api/label-policy.ts";
 import type { KubeObject } from "../../api/object.ts";
 import type { InstanceType } from "../instance-type.ts";
-import type { CompiledPdb } from "../pod-predicates.ts";
+import type { PdbLookup } from "../pod-predicates.ts";
 import type { ClusterSnapshot } from "../round/cluster-snapshot.ts";
 import type { Pool, SchedulingPolicy } from "../scheduling/problem.ts";
 
@@ -22,7 +22,7 @@ export interface DisruptionSnapshot {
   readonly pendingPods: readonly Pod[];
   /** Nodes that earlier rounds nominated for pending pods, by pod. */
   readonly nominatedNodes?: ReadonlyMap<string, string> | undefined;
-  readonly pdbs: readonly CompiledPdb[];
+  readonly pdbs: PdbLookup;
   /** Provider ids of nodes that a recent round placed pods on. (03:D-13) */
   readonly nominated: ReadonlySet<string>;
   /** Provider ids of nodes that are part of a command. (03:D-10) */
@@ -39,6 +39,8 @@ export interface DisruptionSnapshot {
   readonly seed: number;
   /** The feature gate SpotToSpotConsolidation. (03:D-47) */
   readonly allowsSpotToSpot: boolean;
+  /** The feature gate MultiReplacement; never in mode `upstream`. (03:D-46b) */
+  readonly allowsMultiReplacement: boolean;
   readonly mode: DisruptionMode;
 }
 

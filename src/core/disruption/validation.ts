@@ -1,6 +1,7 @@
 import type { Steps } from "../../util/steps.ts";
+import type { PlannedNode } from "../scheduling/decision.ts";
 import { BudgetTickets, poolBudgets } from "./budgets.ts";
-import { type DisruptionCandidate, disruptionCandidates } from "./candidate.ts";
+import { candidatesAmong, type DisruptionCandidate } from "./candidate.ts";
 import { type DisruptionCommand, disruptionCommand } from "./command.ts";
 import { filterCause } from "./method-filters.ts";
 import type { DisruptionSimulator } from "./simulator.ts";
@@ -36,8 +37,8 @@ export function* validateCommand(
 /** Those of a command's nodes that are candidates of its method now, as they are now. */
 function currentCandidates(command: DisruptionCommand, snapshot: DisruptionSnapshot): readonly DisruptionCandidate[] {
   const names = new Set(command.candidates.map(({ name }) => name));
-  return disruptionCandidates(snapshot, "graceful").candidates.filter(
-    (one) => names.has(one.name) && filterCause(command.method, one, snapshot) === undefined,
+  return candidatesAmong(names, snapshot, "graceful").filter(
+    (one) => filterCause(command.method, one, snapshot) === undefined,
   );
 }
 
@@ -76,7 +77,7 @@ function validateEmptiness(command: DisruptionCommand, snapshot: DisruptionSnaps
   };
 }
 
-/** The same number of new nodes, and every type of the replacement is still possible. (03:D-63) */
+/** The same number of new nodes, and every type of each replacement is still possible for one of them. (03:D-63) */
 function* canStillBeScheduled(
   { replacements }: DisruptionCommand,
   candidates: readonly DisruptionCandidate[],
@@ -84,7 +85,27 @@ function* canStillBeScheduled(
 ): Steps<boolean> {
   const simulation = yield* simulator.simulate(candidates, { isConsolidation: true });
   if (simulation.kind !== "simulated" || simulation.podErrors.length > 0) return false;
-  if (simulation.newNodes.length !== replacements.length || replacements.length > 1) return false;
-  const possible = new Set(simulation.newNodes.flatMap(({ instanceTypes }) => instanceTypes.map(({ name }) => name)));
-  return replacements.every(({ instanceTypes }) => instanceTypes.every(({ name }) => possible.has(name)));
+  const { newNodes } = simulation;
+  return newNodes.length === replacements.length && canBeMatched(replacements, newNodes);
+}
+
+/** Whether each replacement can be assigned a new node of its own that still has all of its types. */
+function canBeMatched(replacements: readonly PlannedNode[], newNodes: readonly PlannedNode[]): boolean {
+  const possible = newNodes.map(({ instanceTypes }) => new Set(instanceTypes.map(({ name }) => name)));
+  const suits = ({ instanceTypes }: PlannedNode, at: number): boolean =>
+    instanceTypes.every(({ name }) => possible[at]?.has(name));
+  const assigned = new Map<number, PlannedNode>();
+  // An assigned node is taken over if its replacement finds another one.
+  const assign = (replacement: PlannedNode, tried: Set<number>): boolean => {
+    for (const at of possible.keys()) {
+      if (tried.has(at) || !suits(replacement, at)) continue;
+      tried.add(at);
+      const other = assigned.get(at);
+      if (other !== undefined && !assign(other, tried)) continue;
+      assigned.set(at, replacement);
+      return true;
+    }
+    return false;
+  };
+  return replacements.every((replacement) => assign(replacement, new Set()));
 }

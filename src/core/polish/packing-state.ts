@@ -41,7 +41,8 @@ export class PackingState {
     const packing = new PackingState(pass);
     const moveClasses = new MoveClasses(pass);
     for (const plannedNode of pass.plannedNodes) {
-      if (!packing.#canChange(plannedNode)) continue;
+      // Those without pods were planned for nodes that a simulation keeps as gone; they are not part of this plan.
+      if (plannedNode.pods.length === 0 || !packing.#canChange(plannedNode)) continue;
       packing.#add(plannedNode, moveClasses);
       yield;
     }

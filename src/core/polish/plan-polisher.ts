@@ -45,15 +45,15 @@ export class PlanPolisher {
   #movesAtIterationStart = 0;
   #iteration = 0;
 
-  private constructor(pass: Pass, packing: PackingState) {
+  private constructor(packing: PackingState, podCount: number) {
     this.#packing = packing;
-    this.#budget = effortPerPod * pass.problem.pods.length;
+    this.#budget = effortPerPod * podCount;
   }
 
-  /** One move a step. The pass keeps the plain plan until the last step. */
-  static *polishInSteps(pass: Pass): Steps<void> {
+  /** One move a step. The pass, which was asked to place so many pods, keeps the plain plan until the last step. */
+  static *polishInSteps(pass: Pass, podCount: number): Steps<void> {
     const packing = yield* PackingState.create(pass);
-    const polisher = new PlanPolisher(pass, packing);
+    const polisher = new PlanPolisher(packing, podCount);
     do yield* polisher.#improveAllBins();
     while (polisher.#startsIteration());
     yield* packing.writeBack();

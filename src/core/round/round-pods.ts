@@ -1,5 +1,6 @@
 import type { Pod, PodSpec } from "../../api/kubernetes/pod.ts";
 import { forEachInSteps, type Steps } from "../../util/steps.ts";
+import { PdbIndex } from "../pdb-index.ts";
 import { compilePdb, isCurrentlyReschedulable, type PodDisruptionBudget } from "../pod-predicates.ts";
 import { type PodProblem, type PodValidation, podProblems } from "../pod-validation.ts";
 import type { ClusterSnapshot } from "./cluster-snapshot.ts";
@@ -50,7 +51,7 @@ function podsOnDeletingNodes(
 ): readonly Pod[] {
   const deletingNodes = nodes.filter(({ isBeingDeleted, node }) => isBeingDeleted && node !== undefined);
   if (deletingNodes.length === 0) return [];
-  const pdbs = disruptionBudgets.map(compilePdb);
+  const pdbs = new PdbIndex(disruptionBudgets.map(compilePdb));
   return deletingNodes.flatMap(({ pods }) => pods.filter((pod) => isCurrentlyReschedulable(pod, { pdbs, nowMs })));
 }
 

@@ -7,8 +7,9 @@ import type { Decision } from "./decision.ts";
 import { openPass } from "./open-pass.ts";
 import type { ExistingNodeState, Pass, QueuedPod } from "./pass-state.ts";
 import { PlannedNodeOrder } from "./planned-node-order.ts";
+import type { PodClass } from "./pod-class.ts";
 import type { SchedulingProblem } from "./problem.ts";
-import { type PassControl, placePods, solveInSteps } from "./solve.ts";
+import { type PassControl, placePods, polishPlan, solveInSteps } from "./solve.ts";
 import type { TopologyGroup } from "./topology/topology-group.ts";
 import { UndoLog } from "./undo-log.ts";
 import { variantAt } from "./variants.ts";
@@ -37,6 +38,17 @@ export interface SimulationPassOptions {
    * leave. The new nodes they need are no simulation's. Without this a simulation decides as `solve` would.
    */
   readonly placesOwnPodsFirst: boolean;
+  /** Pods are moved between the new nodes of a simulation to make them cheaper, if the policy asks for that. */
+  readonly polishes?: boolean;
+}
+
+/** What the constructor of a simulation pass takes over. */
+interface OpenedPass {
+  readonly pass: Pass;
+  readonly undo: UndoLog;
+  readonly ownPlaces: readonly number[];
+  readonly placesByNode: ReadonlyMap<string, readonly number[]>;
+  readonly polishes: boolean;
 }
 
 /**
@@ -57,26 +69,23 @@ export class SimulationPass {
   readonly #hasSharedHostnames: boolean;
   readonly #keptRemovals = new Set<string>();
   #keptPlannedNodes = 0;
+  readonly #polishes: boolean;
 
-  private constructor(problem: SimulationProblem, { pass, undo }: { pass: Pass; undo: UndoLog }) {
+  private constructor(problem: SimulationProblem, { pass, undo, ownPlaces, placesByNode, polishes }: OpenedPass) {
     this.#problem = problem;
+    this.#polishes = polishes;
     this.#pass = pass;
     this.#undo = undo;
     this.#queue = [...pass.queue];
-    const placeOf = new Int32Array(this.#queue.length);
-    for (const [place, { position }] of this.#queue.entries()) placeOf[position] = place;
-    this.#ownPlaces = problem.pods.map((_, position) => placeOf[position] as number);
-    let position = problem.pods.length;
-    this.#placesByNode = new Map(
-      [...problem.movablePods].map(([name, pods]) => [name, pods.map(() => placeOf[position++] as number)]),
-    );
+    this.#ownPlaces = ownPlaces;
+    this.#placesByNode = placesByNode;
     this.#nodesByName = new Map(pass.existingNodes.map((existingNode) => [existingNode.node.name, existingNode]));
     this.#hasSharedHostnames = new Set(problem.nodes.map(({ hostname }) => hostname)).size < problem.nodes.length;
   }
 
   static *open(
     problem: SimulationProblem,
-    { placesOwnPodsFirst }: SimulationPassOptions = { placesOwnPodsFirst: false },
+    { placesOwnPodsFirst, polishes = false }: SimulationPassOptions = { placesOwnPodsFirst: false },
   ): Steps<SimulationPass> {
     const undo = new UndoLog();
     const pass = yield* openPass(problem, { movablePods: [...problem.movablePods.values()].flat(), undo });
@@ -86,11 +95,28 @@ export class SimulationPass {
       for (let level = 0; variantAt(podClass, level, pass.variantContext) !== undefined; level++);
     });
     pass.countedGroups = pass.topology.groups.length;
-    const ownClasses = pass.queue.filter(({ position }) => position < problem.pods.length);
+    const ownClasses = new Set<PodClass>();
+    const placeOf = new Int32Array(pass.queue.length);
+    yield* forEachInSteps(pass.queue, ({ position, podClass }, place) => {
+      placeOf[position] = place;
+      if (position < problem.pods.length) ownClasses.add(podClass);
+    });
     pass.topology.setDormant(
-      new Set(ownClasses.flatMap(({ podClass }) => countingGroupsOf(pass, podClass).inverseGroups)),
+      new Set([...ownClasses].flatMap((podClass) => countingGroupsOf(pass, podClass).inverseGroups)),
     );
-    const simulationPass = new SimulationPass(problem, { pass, undo });
+    const ownPlaces = problem.pods.map((_, position) => placeOf[position] as number);
+    const placesByNode = new Map<string, readonly number[]>();
+    let position = problem.pods.length;
+    yield* forEachInSteps(problem.movablePods, ([name, pods]) => {
+      placesByNode.set(
+        name,
+        pods.map(() => placeOf[position++] as number),
+      );
+    });
+    const opened = { pass, undo, ownPlaces, placesByNode };
+    const isPolished = polishes && problem.policy.packing === "polished";
+    const simulationPass = new SimulationPass(problem, { ...opened, polishes: isPolished });
+    yield;
     if (placesOwnPodsFirst && problem.pods.length > 0) yield* simulationPass.#placeOwnPods();
     return simulationPass;
   }
@@ -109,7 +135,10 @@ export class SimulationPass {
     if (this.#hasSharedHostnames || this.#pass.topology.losesDomain(removedNodes)) return yield* plain();
     try {
       if (!this.#begin(removedNodes)) return yield* plain();
+      const podCount = this.#pass.queue.length;
       yield* placePods(this.#pass, control);
+      const newNodes = this.#pass.plannedNodes.length - this.#keptPlannedNodes;
+      if (this.#polishes && newNodes > 1 && !this.#pass.timedOut) yield* polishPlan(this.#pass, podCount, control);
       const receivingNodes = [...this.#pass.touchedNodes].sort((a, b) => a.index - b.index);
       return yield* closePass(this.#pass, receivingNodes);
     } finally {

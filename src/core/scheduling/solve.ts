@@ -31,7 +31,7 @@ export function* solveInSteps(problem: SchedulingProblem, control: PassControl =
   const pass = yield* openPass(problem);
   yield* control.onPassOpened?.(pass) ?? [];
   yield* placePods(pass, control);
-  if (problem.policy.packing === "polished" && !pass.timedOut) yield* polish(pass, control);
+  if (problem.policy.packing === "polished" && !pass.timedOut) yield* polishPlan(pass, problem.pods.length, control);
   pass.phase = "closing";
   return yield* closePass(pass);
 }
@@ -64,9 +64,9 @@ function requeue(pass: Pass, queuedPod: QueuedPod): void {
 }
 
 /** Makes the plan cheaper. The pass keeps the plain plan until the last of these steps. */
-function* polish(pass: Pass, control: PassControl): Steps<void> {
+export function* polishPlan(pass: Pass, podCount: number, control: PassControl): Steps<void> {
   pass.phase = "polishing";
-  for (const _step of PlanPolisher.polishInSteps(pass)) {
+  for (const _step of PlanPolisher.polishInSteps(pass, podCount)) {
     yield;
     if (control.isStopRequested) return;
   }

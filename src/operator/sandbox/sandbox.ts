@@ -51,6 +51,7 @@ const gates: FeatureGates = {
   StaticCapacity: true,
   CapacityBuffer: true,
   SpotToSpotConsolidation: true,
+  MultiReplacement: true,
 };
 
 const solveBudgetMs = 5_000;

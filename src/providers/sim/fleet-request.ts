@@ -45,4 +45,6 @@ export interface InstanceRecord {
 /** The result of a launch, with the offerings that turned out to be unavailable. */
 export type FleetResult =
   | { readonly kind: "launched"; readonly record: InstanceRecord; readonly unavailable: readonly OfferingKey[] }
-  | { readonly kind: "unavailable"; readonly unavailable: readonly OfferingKey[] };
+  | { readonly kind: "unavailable"; readonly unavailable: readonly OfferingKey[] }
+  /** The account has as many instances as its quota allows. No offering is to blame. */
+  | { readonly kind: "quota-exceeded"; readonly maxInstances: number; readonly unavailable: readonly OfferingKey[] };

@@ -24,6 +24,10 @@ export class InstanceRecords {
     if (this.#byClientToken.get(clientToken) === instance.id) this.#byClientToken.delete(clientToken);
   }
 
+  get size(): number {
+    return this.#byId.size;
+  }
+
   get(id: string): InstanceRecord | undefined {
     return this.#byId.get(id);
   }

@@ -2,6 +2,7 @@ import { CloudError } from "../../cloud/cloud-error.ts";
 import type { InstanceSource, KubeletHealth, SimulatedInstance } from "../../cloud/instance-source.ts";
 import type { OfferingKey } from "../../cloud/offering-key.ts";
 import type { Clock, Timer } from "../../util/clock.ts";
+import { ExpiringMap } from "../../util/expiring-map.ts";
 import type { Random } from "../../util/random.ts";
 import type { InterruptionKind } from "../aws/interruption/interruption-kinds.ts";
 import { kwokScheme } from "../kwok/kwok-nodes.ts";
@@ -39,6 +40,8 @@ export interface SimulatedCloudOptions {
 
 /** Time between a spot interruption message and the termination. */
 const spotNoticeMs = 2 * 60_000;
+/** Longer than any claim is retried: its token does not come again. */
+const tokenMemoryMs = 60 * 60_000;
 const schemes = [kwokScheme, "aws:///"];
 
 /**
@@ -55,7 +58,8 @@ export class SimulatedCloud implements InstanceSource {
   readonly #faults: CloudFaults;
   readonly #onCall: (entry: CloudCallEntry) => void;
   readonly #records = new InstanceRecords();
-  readonly #launchCounts = new Map<string, number>();
+  /** How often an instance was launched for a token: the next one has another name. */
+  readonly #launchCounts: ExpiringMap<number>;
   readonly #handlers = new Set<(instance: SimulatedInstance) => void>();
   readonly #timers = new Set<Timer>();
 
@@ -66,6 +70,7 @@ export class SimulatedCloud implements InstanceSource {
     this.#settings = { ...defaultSimulationSettings, ...settings };
     this.#faults = new CloudFaults({ random: random.fork("faults"), rates: this.#settings.faults });
     this.#onCall = onCall;
+    this.#launchCounts = new ExpiringMap(clock);
   }
 
   // Called by kubelets.
@@ -189,6 +194,8 @@ export class SimulatedCloud implements InstanceSource {
     const before = this.recordOf(fleetRequest.clientToken);
     if (before !== undefined) return { kind: "launched", record: before, unavailable: [] };
     const unavailable: OfferingKey[] = [];
+    const { maxInstances } = this.#settings;
+    if (this.#records.size >= maxInstances) return { kind: "quota-exceeded", maxInstances, unavailable };
     for (const fleetOverride of fleetRequest.overrides) {
       if (this.supply.allocate(fleetOverride.key, fleetOverride.reservationCapacity)) {
         const record = this.#startInstance(fleetRequest, { fleetOverride, hasSilentKubelet });
@@ -205,7 +212,7 @@ export class SimulatedCloud implements InstanceSource {
   ): InstanceRecord {
     const { clientToken, claimName } = fleetRequest;
     const attempt = (this.#launchCounts.get(clientToken) ?? 0) + 1;
-    this.#launchCounts.set(clientToken, attempt);
+    this.#launchCounts.set(clientToken, attempt, tokenMemoryMs);
     const random = this.#random.fork(`${clientToken}/${attempt}`);
     const { imageId, ...template } = this.#uniqueTemplate(() => fleetOverride.newInstance(random));
     const instance: SimulatedInstance = {

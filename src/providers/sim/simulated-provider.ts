@@ -95,6 +95,10 @@ export function simulatedProvider(options: SimulatedProviderOptions): CloudProvi
       const result = await cloud.launch({ clientToken: uid ?? name, claimName: name, overrides });
       for (const key of result.unavailable) unavailable.markUnavailable(key);
       if (result.kind === "launched") return instanceOf(result.record);
+      if (result.kind === "quota-exceeded") {
+        const { maxInstances } = result;
+        throw new CloudError("insufficient-capacity", `the quota of ${maxInstances} instances is used up`);
+      }
       const tried = result.unavailable.map(offeringKeyText).join(", ");
       const message = tried === "" ? noCompatibleOffering : `insufficient capacity: ${tried}`;
       throw new CloudError("insufficient-capacity", message);

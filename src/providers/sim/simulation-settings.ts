@@ -13,6 +13,8 @@ export interface SimulationSettings {
   readonly terminateMs: MsRange;
   /** Round trip of every call. */
   readonly latencyMs: MsRange;
+  /** The account's quota: how many instances may exist at a time. */
+  readonly maxInstances: number;
   /** Random faults; none by default. */
   readonly faults: CloudFaultRates;
 }
@@ -22,5 +24,6 @@ export const defaultSimulationSettings: SimulationSettings = {
   readyMs: [500, 3_000],
   terminateMs: [2_000, 5_000],
   latencyMs: [20, 80],
+  maxInstances: 2_000,
   faults: {},
 };

@@ -41,6 +41,18 @@ describe("nodepool.registrationhealth", () => {
     await world.stop();
   });
 
+  it("03:P-20 nothing is kept of a pool that is gone", async () => {
+    const world = await watching();
+    await world.create(kwokClass(), pool(), pool("other"));
+    const [gone, stays] = [await stored(world), await stored(world, "other")].map(({ metadata }) => metadata.uid ?? "");
+    const { registrationHealth } = world.dependencies;
+    for (const uid of [gone, stays]) registrationHealth.record(uid ?? "", { isRegistered: true });
+    await world.client.delete(karpenterTypes.NodePool, { name: "default" });
+    await world.pass(1);
+    expect([gone, stays].map((uid) => registrationHealth.window(uid ?? "").length)).toEqual([0, 1]);
+    await world.stop();
+  });
+
   it("03:P-23 a new pool is unknown, and notes which class it was judged with", async () => {
     const world = await watching();
     await world.create(kwokClass(), pool());

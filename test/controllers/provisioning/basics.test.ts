@@ -179,6 +179,7 @@ const gates = {
   NodeRepair: false,
   ReservedCapacity: true,
   SpotToSpotConsolidation: false,
+  MultiReplacement: false,
   NodeOverlay: false,
   StaticCapacity: false,
   CapacityBuffer: false,

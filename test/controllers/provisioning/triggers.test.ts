@@ -29,6 +29,26 @@ it("02:P-10 a pod asks for a round at once, and again every ten seconds until it
   expect(logged(computing)).toHaveLength(3);
 });
 
+it("02:P-10a a pod that never takes the nodes it is given gets fewer and fewer, also when it changes all the time", async () => {
+  const { pend, pass, logged, launchAll, client, status } = await provisioningWorld();
+  await pend(pod().named("web"));
+  const change = async (count: number) => {
+    const stored = await client.get<KubeObject>(builtInTypes.Pod, { name: "web", namespace: "default" });
+    const [condition] = unschedulable.conditions;
+    await status(stored, { conditions: [{ ...condition, message: `0/${count} nodes are available` }] });
+  };
+
+  for (let second = 1; second <= 60; second++) {
+    await pass(1);
+    await launchAll();
+    await change(second);
+  }
+
+  // After 1, 2, 4 and 8 s, and then every ten seconds.
+  expect(logged(computing).length).toBeGreaterThanOrEqual(8);
+  expect(logged(computing).length).toBeLessThanOrEqual(10);
+});
+
 it("02:P-20 pods that come within a second of each other are one round", async () => {
   const { pend, pass, logged } = await provisioningWorld();
 

@@ -11,6 +11,7 @@ import { staticControllers } from "../../../src/controllers/static/static-contro
 import type { KubeClient } from "../../../src/kube/client.ts";
 import type { Controller } from "../../../src/kube/controller.ts";
 import { karpenterTypes } from "../../../src/kube/resources.ts";
+import type { SimulationSettings } from "../../../src/providers/sim/simulation-settings.ts";
 import { interceptCalls } from "../../world/intercept-calls.ts";
 import { recordingMetrics } from "../../world/recording-metrics.ts";
 import { type ControllerWorld, controllerWorld } from "../controller-world.ts";
@@ -30,6 +31,7 @@ async function setReady(world: ControllerWorld, name = "default", isReady = true
 interface Setting {
   readonly controllers?: (dependencies: ControllerDependencies) => readonly Controller[];
   readonly metrics?: ReturnType<typeof recordingMetrics>;
+  readonly simulation?: Partial<SimulationSettings>;
 }
 
 async function keeping(setting: Setting = {}): Promise<ControllerWorld> {
@@ -342,6 +344,25 @@ describe("static.provisioning", () => {
     for (const one of first.slice(0, 5)) await world.status(one, { providerID: `kwok://${one.metadata.name}` });
     await world.pass(2);
     expect(await claimsOf(world)).toHaveLength(1_005);
+    await world.stop();
+  });
+
+  it("03:SP-3 where the cloud's quota ends, ten are tried a minute, and more once they are launched again", async () => {
+    const world = await keeping({
+      simulation: { maxInstances: 20 },
+      controllers: (dependencies) => [staticProvisioningController(dependencies), lifecycleController(dependencies)],
+    });
+    await world.create(pool("default", { replicas: 60 }));
+    await setReady(world);
+    const created = () => world.lines.filter(({ message }) => message === "created nodeclaim").length;
+    await world.pass(125);
+    const before = created();
+    expect([world.cloud.records().length, await claimsOf(world).then(({ length }) => length)]).toEqual([20, 20]);
+    await world.pass(300);
+    expect(created() - before).toBe(50);
+    for (const { instance } of world.cloud.records()) world.cloud.vanish(instance.id); // their claims stay
+    await world.pass(125);
+    expect(world.cloud.records()).toHaveLength(20);
     await world.stop();
   });
 

@@ -6,10 +6,12 @@ import type { Pod } from "../../../src/api/kubernetes/pod.ts";
 import { ephemeralTaintPrefix, finalizers, knownEphemeralTaints, labels } from "../../../src/api/labels.ts";
 import { type KubeObject, namespacedName } from "../../../src/api/object.ts";
 import type { CloudProvider } from "../../../src/cloud/cloud-provider.ts";
+import type { FeatureGates } from "../../../src/controllers/settings.ts";
 import { isWaitingEviction } from "../../../src/core/pod-predicates.ts";
 import { type BufferSources, type NamedPodTemplate, resolveBuffers } from "../../../src/core/round/resolve-buffers.ts";
 import type { SimulatedCloud } from "../../../src/providers/sim/simulated-cloud.ts";
 import { type StoredObjects, storages } from "../stored-objects.ts";
+import { leavingObligations } from "./leaving-obligations.ts";
 
 type StoredClaim = KubeObject & NodeClaim;
 type StoredNode = KubeObject & Node;
@@ -25,10 +27,10 @@ export interface Obligation {
 /** A cluster as it is, to judge its progress by. */
 export interface JudgedCluster {
   readonly objects: StoredObjects;
-  readonly cloud: Pick<SimulatedCloud, "records" | "recordOf">;
+  readonly cloud: Pick<SimulatedCloud, "records" | "recordOf" | "interruptionQueue">;
   readonly nodeClasses: CloudProvider["nodeClasses"];
-  /** Whether buffers are served. */
-  readonly hasBuffers: boolean;
+  readonly repairPolicies: CloudProvider["repairPolicies"];
+  readonly gates: FeatureGates;
   readonly now: number;
 }
 
@@ -46,7 +48,8 @@ export function obligationsOf(cluster: JudgedCluster): readonly Obligation[] {
   return [
     ...claims.flatMap((claim) => (isDeleting(claim) ? endsOf(claim, cluster) : stepsOf(claim, cluster))),
     ...objects.all<StoredNode>(storages.nodes).flatMap((node) => claimDeletion(node, claims)),
-    ...(cluster.hasBuffers ? bufferResolutions(cluster) : []),
+    ...leavingObligations(claims, cluster),
+    ...(cluster.gates.CapacityBuffer ? bufferResolutions(cluster) : []),
   ];
 }
 

@@ -110,7 +110,7 @@ class Kubelets {
   #instanceChanged(instance: SimulatedInstance): void {
     const { nodeName, state } = instance;
     if (state === "terminated") {
-      this.#instances.delete(nodeName);
+      this.#forget(instance);
       this.#leases.times.end(nodeName);
       return;
     }
@@ -124,12 +124,18 @@ class Kubelets {
     const { adopts = isKwokNode } = this.#options;
     if (object === undefined) {
       this.#leases.times.forget(name);
-      if (this.#instances.get(name)?.id.startsWith(adoptedInstanceIdPrefix)) this.#instances.delete(name);
+      const instance = this.#instances.get(name);
+      if (instance?.id.startsWith(adoptedInstanceIdPrefix)) this.#forget(instance);
       return;
     }
     if (!this.#instances.has(name) && adopts(object))
       this.#instances.set(name, adoptedInstance(object, this.#context.clock.now()));
     if (this.#instances.has(name)) this.#nodes.enqueue(name);
+  }
+
+  #forget({ id, nodeName }: SimulatedInstance): void {
+    this.#instances.delete(nodeName);
+    this.#registered.delete(id);
   }
 
   #enqueuePodsOf(nodeName: string, isAffected: (pod: ApiPod) => boolean = () => true): void {
@@ -170,7 +176,7 @@ class Kubelets {
     // Also without drivers: the scheduler retries pods with volumes when it sees a CSINode.
     const csiNode = csiNodeObject(registered, instance.volumeLimits);
     await ignoreKubeErrors(client.create(builtInTypes.CSINode, csiNode), "already-exists");
-    this.#registered.add(instance.id);
+    if (this.#instances.has(instance.nodeName)) this.#registered.add(instance.id); // else it ended meanwhile
     if (!isReported(readiness, registered)) await this.#reportReadiness(instance, { readiness, node: registered });
     this.#enqueuePodsOf(instance.nodeName);
   }

@@ -105,7 +105,9 @@ export class SchedulerCache implements SchedulerSnapshot {
     const known = this.#pods.get(key);
     if (known === undefined) return false;
     this.#pods.delete(key);
-    this.#podsByNode.get(known.node)?.delete(key);
+    const onNode = this.#podsByNode.get(known.node);
+    onNode?.delete(key);
+    if (onNode?.size === 0) this.#podsByNode.delete(known.node);
     this.#nodeInfos.get(known.node)?.remove(key);
     this.#count(known.pod, -1);
     return true;

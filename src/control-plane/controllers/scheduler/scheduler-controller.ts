@@ -2,6 +2,7 @@ import { isTerminatingPod } from "../../../core/pod-predicates.ts";
 import type { Controller, ControllerContext } from "../../../kube/controller.ts";
 import { isKubeError } from "../../../kube/kube-error.ts";
 import { builtInTypes } from "../../../kube/resources.ts";
+import type { Random } from "../../../util/random.ts";
 import type { ApiPod } from "../api-pod-and-node.ts";
 import { unschedulableMessage } from "./filter-refusal.ts";
 import type { PodProfile } from "./pod-profile.ts";
@@ -85,13 +86,23 @@ class Scheduler {
     const ties = this.#context.random.fork("ties");
     let decided = 0;
     for (let pod = await this.#queue.next(); pod !== undefined; pod = await this.#queue.next()) {
-      const placement = schedule(pod, this.#cache, { packing: this.#packing, random: ties });
-      if (placement.kind === "node") this.#assign(pod, placement.node);
-      else this.#handleUnschedulable(pod, placement);
+      this.#scheduleOne(pod, ties);
       if (++decided % podsPerTurn === 0) await this.#context.clock.sleep(0, signal).catch(() => {});
     }
     for (const stop of unsubscribe) stop();
     await Promise.all(this.#inFlight);
+  }
+
+  /** A pod that cannot be decided about is tried again later, and the others are not held up by it. */
+  #scheduleOne(pod: PodProfile, ties: Random): void {
+    try {
+      const placement = schedule(pod, this.#cache, { packing: this.#packing, random: ties });
+      if (placement.kind === "node") this.#assign(pod, placement.node);
+      else this.#handleUnschedulable(pod, placement);
+    } catch (error) {
+      this.#queue.retryAfterBackOff(pod);
+      this.#context.reportFailure({ kind: "reconcile-failed", controller: this.#name, key: pod.key, error });
+    }
   }
 
   #stop(): void {

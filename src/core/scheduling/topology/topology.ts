@@ -83,7 +83,7 @@ export class Topology {
       podsOfPass.add(namespacedName(metadata));
     });
     yield* forEachInSteps(problem.boundPods, (pod) => {
-      if (podsOfPass.has(namespacedName(pod.metadata))) return;
+      if (podsOfPass.size > 0 && podsOfPass.has(namespacedName(pod.metadata))) return;
       if (isCounted(pod)) topology.#indexCounted(pod);
       if (!isTerminalPod(pod)) topology.#recordOwner(pod);
     });

@@ -8,6 +8,20 @@ afterEach(async () => {
 });
 
 const taint = { key: "example.com/booting", effect: "NoSchedule" };
+const waitingClass = {
+  apiVersion: "storage.k8s.io/v1",
+  kind: "StorageClass",
+  metadata: { name: "disks" },
+  provisioner: "disks.example.com",
+  volumeBindingMode: "WaitForFirstConsumer",
+};
+const diskClaim = {
+  apiVersion: "v1",
+  kind: "PersistentVolumeClaim",
+  metadata: { name: "disk", namespace: "default" },
+  spec: { accessModes: ["ReadWriteOnce"], storageClassName: "disks", resources: { requests: { storage: "1Gi" } } },
+};
+const diskVolume = { name: "data", persistentVolumeClaim: { claimName: "disk" } };
 const key = (name: string) => ({ name, namespace: "default" });
 
 /** Nodes that take no pods until they are opened: meanwhile pods wait, and are nominated from outside. */
@@ -50,6 +64,20 @@ describe("05:CP-L14 nominations from outside", () => {
     await cluster.pass(30);
     expect((await cluster.pod("expected")).spec.nodeName).toBe("node-1");
     expect((await cluster.pod("first")).spec.nodeName).toBeUndefined();
+  });
+
+  it("05:CP-L14 a pod whose volume is still to be made is scheduled beside nominated pods", async () => {
+    const cluster = await closedCluster(1);
+    await cluster.create(builtInTypes.StorageClass, waitingClass);
+    await cluster.create(builtInTypes.PersistentVolumeClaim, diskClaim);
+    await cluster.create(builtInTypes.Pod, podObject("expected", { cpu: "1" }));
+    await cluster.create(builtInTypes.Pod, podObject("store", { cpu: "1", spec: { volumes: [diskVolume] } }));
+    await cluster.pass(1);
+    await nominate(cluster, "expected", "node-1");
+    await open(cluster, "node-1");
+    await cluster.pass(30);
+    for (const name of ["expected", "store"]) expect((await cluster.pod(name)).spec.nodeName).toBe("node-1");
+    expect(cluster.failures).toEqual([]);
   });
 
   it("05:CP-L14 gives the room to others once the nomination is taken back", async () => {
