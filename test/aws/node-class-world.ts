@@ -115,7 +115,7 @@ export type NodeClassWorld = Awaited<ReturnType<typeof nodeClassWorld>>;
 
 const discovery = { tags: { "karpenter.sh/discovery": "demo" } };
 
-function nodeClassManifest(name: string, spec: Partial<Ec2NodeClassSpec> = {}) {
+export function nodeClassManifest(name: string, spec: Partial<Ec2NodeClassSpec> = {}) {
   return {
     apiVersion: "karpenter.k8s.aws/v1",
     kind: "EC2NodeClass",
