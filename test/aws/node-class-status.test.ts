@@ -1,5 +1,6 @@
 import type { Image } from "@aws-sdk/client-ec2";
 import { afterEach, describe, expect, it } from "vitest";
+import type { Ec2NodeClassObject } from "../../src/providers/aws/node-class/node-class-object.ts";
 import { startAt } from "../world/api-world.ts";
 import { type NodeClassWorld, type NodeClassWorldOptions, nodeClassWorld } from "./node-class-world.ts";
 
@@ -256,6 +257,24 @@ describe("images", () => {
     await create({ amiSelectorTerms: [{ alias: "al2023@latest" }] });
     expect(await condition("AMIsReady")).toBe("Unknown AwaitingReconciliation");
     expect((await events("web"))[0]?.message).toContain("ssm:GetParameter is not allowed");
+  });
+
+  it("04 §1.7 one parameter that is refused is left out; while SSM is busy nothing is concluded", async () => {
+    const { aws, services } = await open({
+      account: (one) => {
+        one.parameters.set(`${eks}/amazon-linux-2023/arm64/standard/recommended/image_id`, "ami-arm64");
+      },
+    });
+    const nodeClass = {
+      apiVersion: "karpenter.k8s.aws/v1",
+      kind: "EC2NodeClass",
+      metadata: { name: "web", uid: "1", generation: 1 },
+      spec: { amiSelectorTerms: [{ alias: "al2023@latest" }] },
+    } as unknown as Ec2NodeClassObject;
+    aws.failNext("ssm:GetParameter", { code: "ThrottlingException" });
+    await expect(services.amis.resolve(nodeClass)).rejects.toThrow("ThrottlingException");
+    aws.failNext("ssm:GetParameter", { code: "AccessDeniedException" });
+    expect((await services.amis.resolve(nodeClass)).map(({ id }) => id)).toEqual(["ami-arm64"]);
   });
 
   it.each([

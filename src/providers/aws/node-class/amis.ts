@@ -7,6 +7,7 @@ import { errorMessage } from "../../../util/error-text.ts";
 import type { Logger } from "../../../util/logger.ts";
 import type { Ec2Api } from "../api/aws-api.ts";
 import { isAwsError } from "../api/aws-error.ts";
+import { isTransient } from "../api/aws-error-advice.ts";
 import { CachedCalls } from "../cached-calls.ts";
 import { type AliasParameter, aliasParameters } from "./ami-aliases.ts";
 import type { Ami, AmiPurpose } from "./ami-requirements.ts";
@@ -74,7 +75,10 @@ export class Amis {
     };
   }
 
-  /** Images that are not published for this version are left out. Only if none can be read, the reason matters. */
+  /**
+   * Images that are not published for this version are left out. While AWS is busy nothing is concluded: an image that
+   * is missing from the status for a moment would make its nodes drift.
+   */
   async #aliasImages(parameters: readonly AliasParameter[]) {
     const outcomes = await Promise.allSettled(
       parameters.map(async (parameter) => ({
@@ -84,8 +88,8 @@ export class Amis {
     );
     const found = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
     const failures = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason] : []));
-    const serious = failures.find((error) => !isAwsError(error, "ParameterNotFound"));
-    if (found.length === 0 && serious !== undefined) throw serious;
+    const serious = found.length > 0 ? isTransient : (error: unknown) => !isAwsError(error, "ParameterNotFound");
+    if (failures.some(serious)) throw failures.find(serious);
     return found;
   }
 
