@@ -1,0 +1,178 @@
+import { afterEach, describe, expect, it } from "vitest";
+import type { NodeClaim } from "../../src/api/kinds/node-claim.ts";
+import { annotations, awsLabels, labels } from "../../src/api/labels.ts";
+import type { KubeObject } from "../../src/api/object.ts";
+import { CloudError } from "../../src/cloud/cloud-error.ts";
+import type { Instance } from "../../src/cloud/cloud-provider.ts";
+import { karpenterTypes } from "../../src/kube/resources.ts";
+import { type AwsWorld, type AwsWorldOptions, awsWorld } from "./aws-world.ts";
+
+let world: AwsWorld | undefined;
+
+async function open(options: AwsWorldOptions = {}): Promise<AwsWorld> {
+  world = await awsWorld(options);
+  return world;
+}
+
+afterEach(async () => {
+  await world?.stop();
+  world = undefined;
+});
+
+const requirements = [
+  { key: labels.instanceType, operator: "In" as const, values: ["m5.large"] },
+  { key: labels.capacityType, operator: "In" as const, values: ["on-demand"] },
+  { key: labels.zone, operator: "In" as const, values: ["us-west-2a"] },
+];
+
+/** A claim as it stands after its launch. */
+function launchedClaim(one: AwsWorld, instance: Instance, name = "a"): NodeClaim {
+  const { providerId: providerID, imageId: imageID = "", ...rest } = instance;
+  const claim = one.claimOf(name, { requirements });
+  return {
+    ...claim,
+    metadata: { ...claim.metadata, labels: { ...rest.labels }, annotations: { ...rest.annotations } },
+    status: { providerID, imageID },
+  } as NodeClaim;
+}
+
+async function storeClaim(one: AwsWorld, claim: NodeClaim, status: object = {}): Promise<void> {
+  const { uid: _, ...metadata } = claim.metadata;
+  await one.store({ apiVersion: "karpenter.sh/v1", kind: "NodeClaim", metadata, spec: claim.spec });
+  const name = claim.metadata.name ?? "";
+  const patch = { kind: "merge", body: { status: { ...claim.status, ...status } } } as const;
+  await one.client.patch(karpenterTypes.NodeClaim, { name }, patch, { subresource: "status" });
+}
+
+async function codeOf(call: Promise<unknown>): Promise<string> {
+  try {
+    await call;
+    return "done";
+  } catch (error) {
+    return error instanceof CloudError ? error.code : String(error);
+  }
+}
+
+describe("instances", () => {
+  it("04 §3.8 a deletion succeeds until EC2 no longer lists the instance, and terminates it once", async () => {
+    const one = await open();
+    one.aws.shutdownMs = 60_000;
+    const instance = await one.create("a", { requirements });
+    const claim = launchedClaim(one, instance);
+    const remove = () => codeOf(one.during(one.provider.delete(claim), 2));
+    expect([await remove(), await remove()]).toEqual(["done", "done"]);
+    expect(one.aws.inputsOf("ec2:TerminateInstances")).toHaveLength(1);
+    await one.pass(60);
+    expect(await remove()).toBe("not-found");
+    expect(await codeOf(one.during(one.provider.get(instance.providerId), 2))).toBe("not-found");
+  });
+
+  it("04 §3.5 deletions are one call, and one unknown id fails only itself", async () => {
+    const one = await open();
+    const names = ["a", "b", "c"];
+    const claims: NodeClaim[] = [];
+    for (const name of names) claims.push(launchedClaim(one, await one.create(name, { requirements }), name));
+    const missing = { ...claims[0], status: { providerID: "aws:///us-west-2a/i-0123" } } as NodeClaim;
+    const outcomes = Promise.all([...claims, missing].map((claim) => codeOf(one.provider.delete(claim))));
+    await one.pass(3);
+    expect(await outcomes).toEqual(["done", "done", "done", "not-found"]);
+    expect(one.aws.inputsOf("ec2:TerminateInstances")).toHaveLength(1);
+  });
+
+  it("04 §3.8 all instances of this cluster are listed, and of no other", async () => {
+    const one = await open();
+    const instance = await one.create("a", { requirements });
+    const [own] = [...one.aws.instances.values()];
+    const Tags = (own?.Tags ?? []).map((tag) =>
+      tag.Key === "eks:eks-cluster-name" ? { ...tag, Value: "other" } : tag,
+    );
+    one.aws.instances.set("i-0999", { ...own, InstanceId: "i-0999", Tags });
+    const listed = await one.during(one.provider.list(), 1);
+    expect(listed.map(({ providerId }) => providerId)).toEqual([instance.providerId]);
+    expect(listed[0]?.labels).toMatchObject({ [labels.capacityType]: "on-demand", [labels.zone]: "us-west-2a" });
+    expect(listed[0]?.capacity["cpu"]).toBe("2");
+  });
+
+  it("04 §3.8 an instance without a claim is terminated once it is older than half a minute", async () => {
+    const one = await open();
+    await one.create("a", { requirements });
+    await one.pass(20);
+    expect(one.aws.running()).toHaveLength(1);
+    await one.pass(30);
+    expect(one.aws.running()).toEqual([]);
+  });
+
+  it("04 §3.8 an instance is tagged with node and claim once, and the user's Name stays", async () => {
+    const one = await open({ nodeClass: { tags: { Name: "mine" } } });
+    const claim = launchedClaim(one, await one.create("a", { requirements }));
+    await storeClaim(one, claim, { nodeName: "node-a" });
+    await one.pass(5);
+    const [instance] = one.aws.running();
+    expect(Object.fromEntries((instance?.Tags ?? []).map(({ Key, Value }) => [Key, Value]))).toMatchObject({
+      Name: "mine",
+      "karpenter.sh/nodeclaim": "a",
+    });
+    const stored = await one.get<KubeObject & NodeClaim>(karpenterTypes.NodeClaim, "a");
+    expect(stored?.metadata.annotations?.[annotations.awsTagged]).toBe("true");
+    await one.pass(60);
+    expect(one.aws.inputsOf("ec2:CreateTags")).toHaveLength(1);
+  });
+});
+
+describe("drift", () => {
+  it("04 §1.13 each reason, and none while all is as it was launched", async () => {
+    const one = await open();
+    const claim = launchedClaim(one, await one.create("a", { requirements }));
+    await storeClaim(one, claim);
+    const drift = () => one.during(one.provider.driftReason(claim), 2);
+    expect(await drift()).toBeUndefined();
+
+    const [instance] = [...one.aws.instances.values()];
+    if (instance === undefined) throw new Error("no instance");
+    one.aws.instances.set(instance.InstanceId ?? "", { ...instance, SecurityGroups: [{ GroupId: "sg-9" }] });
+    await one.during(one.provider.list(), 1);
+    expect(await drift()).toBe("SecurityGroupDrift");
+    one.aws.instances.set(instance.InstanceId ?? "", { ...instance, SubnetId: "subnet-9" });
+    await one.during(one.provider.list(), 1);
+    expect(await drift()).toBe("SubnetDrift");
+
+    const otherImage = { ...claim, status: { ...claim.status, imageID: "ami-old" } } as NodeClaim;
+    expect(await one.during(one.provider.driftReason(otherImage), 1)).toBe("AMIDrift");
+    const hashed = { ...claim.metadata.annotations, [annotations.ec2NodeClassHash]: "1" };
+    const otherHash = { ...claim, metadata: { ...claim.metadata, annotations: hashed } };
+    expect(await one.during(one.provider.driftReason(otherHash), 1)).toBe("NodeClassDrift");
+    const versioned = { ...hashed, [annotations.ec2NodeClassHashVersion]: "v1" };
+    const otherVersion = { ...claim, metadata: { ...claim.metadata, annotations: versioned } };
+    expect(await one.during(one.provider.driftReason(otherVersion), 1)).not.toBe("NodeClassDrift");
+
+    one.aws.instances.set(instance.InstanceId ?? "", instance);
+    await one.during(one.provider.list(), 1);
+    const grouped = { ...claim.metadata.labels, [awsLabels.placementGroupId]: "pg-1" };
+    const otherGroup = { ...claim, metadata: { ...claim.metadata, labels: grouped } };
+    expect(await one.during(one.provider.driftReason(otherGroup), 1)).toBe("PlacementGroupDrift");
+    const unpooled = { ...otherGroup, metadata: { ...otherGroup.metadata, labels: {} } };
+    expect(await one.during(one.provider.driftReason(unpooled), 1)).toBeUndefined();
+  });
+});
+
+describe("start", () => {
+  it("04 §5.2 what cannot be done without is named with what to do", async () => {
+    const one = await open();
+    one.aws.failNext("ec2:DescribeInstanceTypes", { code: "UnauthorizedOperation", message: "no" });
+    await expect(one.start()).rejects.toThrow(/EC2 in region us-west-2 cannot be asked: no; check the region/);
+    one.aws.failNext("eks:DescribeCluster", { code: "ResourceNotFoundException", message: "no cluster" });
+    await expect(one.start()).rejects.toThrow(/set --cluster-endpoint, or allow eks:DescribeCluster/);
+    await expect(one.start({ connectionCa: undefined })).rejects.toThrow(/set --cluster-ca-bundle/);
+  });
+
+  it("04 §2.9 zonal shift needs a cluster that ARC manages", async () => {
+    const one = await open();
+    one.aws.failNext("arc-zonal-shift:GetManagedResource", {
+      code: "ResourceNotFoundException",
+      message: "not managed",
+    });
+    const settings = { ...one.settings, hasZonalShift: true };
+    await expect(one.start({ settings })).rejects.toThrow(/run without --enable-zonal-shift/);
+    await expect(one.start({ settings })).resolves.toMatchObject({ name: "aws" });
+  });
+});
