@@ -201,7 +201,7 @@ export interface AskOptions {
   /** How many simulations the search may run. */
   readonly simulations?: number;
   readonly resume?: SearchPosition | undefined;
-  readonly sweep?: "first" | "all";
+  readonly sweep?: "first" | "all" | "several";
 }
 
 /** What a method proposes. */

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { DisruptionPass } from "../../src/core/disruption/disruption-pass.ts";
 import type { SearchPosition } from "../../src/core/disruption/method.ts";
 import { sharedSimulator } from "../../src/core/disruption/shared-simulator.ts";
+import { runSteps } from "../../src/util/steps.ts";
 import { ask, cluster, codesOf, commandTexts, machine, pool, verdictOf } from "./cluster.ts";
 
 /** Nodes that cannot go, which only a simulation finds out: no type for their pods is cheaper. */
@@ -147,5 +148,21 @@ describe("03 §10.2 a search in steps", () => {
     }
     expect(total).toBeGreaterThanOrEqual(300);
     expect(most).toBeLessThanOrEqual(200);
+  });
+});
+
+describe("03 §10.2 a search while other commands wait", () => {
+  it.each([single, multi] as const)("%s leaves alone the nodes that take their pods", (method) => {
+    const machines = ["n1", "n2", "n3", "n4"].map((name) => machine(name, { pods: [{}] }));
+    const snapshot = cluster([pool(), ...machines]);
+    const nodes = snapshot.cluster.nodes.map((one) => ({ ...one, isBeingDeleted: one.name === "n1" }));
+    const waiting = { ...snapshot, cluster: { ...snapshot.cluster, nodes } };
+    const options = {
+      simulator: sharedSimulator(waiting, { placesOwnPodsFirst: true }),
+      searchBudget: { mayContinue: () => true },
+      sweep: "several",
+    } as const;
+    const { verdicts } = runSteps(new DisruptionPass(waiting).propose(method, options));
+    expect(codesOf({ verdicts })).toMatchObject({ n1: "deleting", n2: "destination", n3: "chosen", n4: "chosen" });
   });
 });

@@ -2,6 +2,7 @@ import type { DisruptionCommand } from "../../core/disruption/command.ts";
 import { sharedSimulator } from "../../core/disruption/shared-simulator.ts";
 import type { DisruptionSimulator } from "../../core/disruption/simulator.ts";
 import type { DisruptionSnapshot } from "../../core/disruption/snapshot.ts";
+import type { VerdictMemory } from "../../core/disruption/verdict-memory.ts";
 import type { KarpenterContext } from "../karpenter-context.ts";
 import type { DriftBackOff } from "./drift-back-off.ts";
 import { withReserved } from "./reserve-waiting.ts";
@@ -15,6 +16,8 @@ export interface DisruptionState {
   readonly commands: RunningCommands;
   readonly waiting: WaitingCommands;
   readonly memory: SearchMemory;
+  /** What sweeps found out about nodes that could not be consolidated. */
+  readonly verdicts: VerdictMemory;
   readonly driftBackOff: DriftBackOff;
   /** Of the searches; the same for a search and the check of its command. */
   readonly seed: number;
