@@ -57,12 +57,15 @@ describe("03 §10.2 sets of nodes that are no prefix", () => {
     expect(commandTexts(ask(snapshot, multi, { sweep: "several" }))).toEqual([]);
   });
 
-  it("03:D-52 a search that is stopped returns the best it has", () => {
+  it("03:D-52 a search that is stopped goes on where it stopped", () => {
     const snapshot = cluster([pool(), large, half("a"), half("b"), half("c")]);
-    for (let simulations = 0; simulations < 12; simulations++) {
-      const { commands } = ask(snapshot, multi, { sweep: "several", simulations });
-      expect(commands.length).toBeLessThanOrEqual(1);
-    }
+    // Two prefixes, and all nodes together.
+    const stopped = ask(snapshot, multi, { sweep: "several", simulations: 3 });
+    expect(commandTexts(stopped)).toEqual([]);
+    const resumed = ask(snapshot, multi, { sweep: "several", simulations: 3, resume: stopped.stoppedAt });
+    expect(commandTexts(resumed)).toEqual(["replace a,b,c -> cpu-8"]);
+    const whole = ask(snapshot, multi, { sweep: "several" });
+    expect(whole.stoppedAt).toBeUndefined();
   });
 
   it("03 §10.2 what is found saves no less than the prefix, and stays within budgets", () => {

@@ -19,6 +19,7 @@ import { recordCandidates } from "./disruption-events.ts";
 import { currentSnapshot, type DisruptionState, simulatorFor } from "./disruption-state.ts";
 import { DriftBackOff } from "./drift-back-off.ts";
 import { finishCommand } from "./finish-command.ts";
+import { RecentMoves } from "./recent-moves.ts";
 import { initializeTimeouts, recordProposal } from "./record-proposal.ts";
 import { RunningCommands } from "./running-commands.ts";
 import { clockSearch } from "./search-budget.ts";
@@ -43,6 +44,7 @@ const unsyncedMs = 1_000;
 export function disruptionControllers(dependencies: ControllerDependencies): readonly Controller[] {
   const commands = new RunningCommands();
   const driftBackOff = new DriftBackOff();
+  const recentMoves = new RecentMoves();
   return [
     karpenterController<DisruptionState>(dependencies, {
       name: controllerName,
@@ -63,6 +65,7 @@ export function disruptionControllers(dependencies: ControllerDependencies): rea
           memory: new SearchMemory(),
           verdicts: new VerdictMemory(),
           driftBackOff,
+          recentMoves,
           seed,
         };
       },
@@ -82,7 +85,7 @@ export function disruptionControllers(dependencies: ControllerDependencies): rea
       subscribe: (enqueue) => commands.subscribe(enqueue),
       reconcile: async (id, context) => {
         const running = commands.get(id);
-        return running && finishCommand(running, { commands, driftBackOff }, context);
+        return running && finishCommand(running, { commands, driftBackOff, recentMoves }, context);
       },
     }),
   ];

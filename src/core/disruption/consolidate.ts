@@ -7,6 +7,7 @@ import { consolidationOutcome } from "./consolidation-decision.ts";
 import type { ConsolidationMove, MethodInput } from "./method.ts";
 import { withoutSpared } from "./spared-candidates.ts";
 import type { BalancedScore, DecisionCause } from "./verdict.ts";
+import { causeAgainstCommand } from "./worthwhile.ts";
 
 /** A set of nodes that can go. */
 export interface FoundCommand {
@@ -66,7 +67,9 @@ function* consolidateAll(
   const scores = balancedScores({ candidates, savings }, totals);
   const moves = movesOfPools(candidates, scores);
   if (!areApproved(scores)) return { kind: "none", cause: { code: "score", scores }, moves };
-  return { kind: "command", command: disruptionCommand(method, { ...parts, scores }), moves };
+  const command = disruptionCommand(method, { ...parts, scores });
+  const against = causeAgainstCommand(command, snapshot);
+  return against === undefined ? { kind: "command", command, moves } : { kind: "none", cause: against, moves: [] };
 }
 
 /** One for each pool the nodes come from. (03:B-7) */

@@ -44,8 +44,11 @@ function* searchSets(candidates: readonly DisruptionCandidate[], input: MethodIn
   const isWanted = input.sweep === "several" && input.snapshot.mode !== "upstream";
   if (!isWanted || search.stoppedAt !== undefined || candidates.length < 2) return search;
   const { command, moves } = search;
-  const found = yield* searchSubsets(candidates, command && { command, moves }, input);
-  return found === undefined ? search : { ...search, ...found };
+  const { best, isStopped } = yield* searchSubsets(candidates, command && { command, moves }, input);
+  // The next search has no prefix left to try, and goes on with other sets.
+  const nodes = candidates.map(({ name }) => name);
+  const stoppedAt = isStopped ? ({ kind: "prefix", nodes, low: 1, high: 0 } as const) : undefined;
+  return { ...search, ...best, stoppedAt };
 }
 
 interface PrefixSearch {

@@ -19,6 +19,12 @@ const maxSharing = 3;
 /** A command, and the moves that count for it. */
 type CommandAndMoves = Pick<FoundCommand, "command" | "moves">;
 
+interface SubsetOutcome {
+  readonly best: CommandAndMoves | undefined;
+  /** The search budget ended it. */
+  readonly isStopped: boolean;
+}
+
 /**
  * Looks for nodes that can go together though no prefix of the order can, or a short one only, because a node in between
  * stands in the way. All nodes together usually need several new ones: those whose pods share one of these are a set of
@@ -30,11 +36,11 @@ export function* searchSubsets(
   ordered: readonly DisruptionCandidate[],
   prefix: CommandAndMoves | undefined,
   input: MethodInput,
-): Steps<CommandAndMoves | undefined> {
+): Steps<SubsetOutcome> {
   const search = new SubsetSearch(ordered, input, prefix);
   if (prefix !== undefined) yield* search.grow(prefix.command);
   for (const list of [ordered, ...groupsOf(ordered)]) yield* search.searchIn(list.slice(0, maxNodes));
-  return search.best;
+  return { best: search.best, isStopped: search.isStopped };
 }
 
 /** The nodes of each pool, then those of each pool and type; what costs the most first. */
@@ -68,17 +74,26 @@ class SubsetSearch {
   readonly #input: MethodInput;
   readonly #searchBudget: SearchBudget;
   #best: CommandAndMoves | undefined;
+  #isStopped = false;
 
   constructor(ordered: readonly DisruptionCandidate[], input: MethodInput, best: CommandAndMoves | undefined) {
     let simulationsLeft = maxSimulations;
+    const mayContinue = (): boolean => {
+      this.#isStopped ||= !input.searchBudget.mayContinue();
+      return !this.#isStopped && simulationsLeft-- > 0;
+    };
     this.#ordered = ordered;
-    this.#searchBudget = { mayContinue: () => simulationsLeft-- > 0 && input.searchBudget.mayContinue() };
+    this.#searchBudget = { mayContinue };
     this.#input = { ...input, searchBudget: this.#searchBudget, resume: undefined };
     this.#best = best;
   }
 
   get best(): CommandAndMoves | undefined {
     return this.#best;
+  }
+
+  get isStopped(): boolean {
+    return this.#isStopped;
   }
 
   /** All of these nodes, or the part of them that a simulation of all says would share one new node. */
@@ -135,6 +150,7 @@ function partsOf(
     const stuck = new Set(cause.pods.map(({ pod }) => pod));
     return [set.filter((one) => !podNames(one).some((pod) => stuck.has(pod)))];
   }
+  if (cause.code === "undoes-recent-move") return [set.filter(({ name }) => !cause.nodes.includes(name))];
   if (cause.code !== "needs-more-nodes") return [];
   const newNodeOf = new Map(cause.newNodes.flatMap((node) => node.pods.map((pod) => [pod, node])));
   const parts = cause.newNodes.map((node) => {
