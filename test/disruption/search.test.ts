@@ -152,8 +152,9 @@ describe("03 §10.2 a search in steps", () => {
 });
 
 describe("03 §10.2 a search while other commands wait", () => {
-  it.each([single, multi] as const)("%s leaves alone the nodes that take their pods", (method) => {
-    const machines = ["n1", "n2", "n3", "n4"].map((name) => machine(name, { pods: [{}] }));
+  /** The first node is on its way out; its pod goes to the second. */
+  const searchWith = (method: typeof single | typeof multi, pods: Parameters<typeof machine>[1]) => {
+    const machines = ["n1", "n2", "n3"].map((name) => machine(name, pods));
     const snapshot = cluster([pool(), ...machines]);
     const nodes = snapshot.cluster.nodes.map((one) => ({ ...one, isBeingDeleted: one.name === "n1" }));
     const waiting = { ...snapshot, cluster: { ...snapshot.cluster, nodes } };
@@ -162,7 +163,24 @@ describe("03 §10.2 a search while other commands wait", () => {
       searchBudget: { mayContinue: () => true },
       sweep: "several",
     } as const;
-    const { verdicts } = runSteps(new DisruptionPass(waiting).propose(method, options));
-    expect(codesOf({ verdicts })).toMatchObject({ n1: "deleting", n2: "destination", n3: "chosen", n4: "chosen" });
+    return runSteps(new DisruptionPass(waiting).propose(method, options));
+  };
+
+  it("03 §10.2 pods that were to go to a node need another place if it goes too", () => {
+    // Two of them fit a node. Without the second node there is no place for the pod of the first.
+    const { verdicts } = searchWith(single, { type: "cpu-2", pods: [{ cpu: "900m" }] });
+    expect(codesOf({ verdicts })).toMatchObject({ n1: "deleting", n2: "no-cheaper-type", n3: "no-cheaper-type" });
+  });
+
+  it.each([single, multi] as const)("%s leaves alone a node that pods with topology rules go to", (method) => {
+    const labelSelector = { matchLabels: { app: "web" } };
+    const spread = {
+      topologyKey: "kubernetes.io/hostname",
+      maxSkew: 5,
+      whenUnsatisfiable: "DoNotSchedule",
+      labelSelector,
+    };
+    const { verdicts } = searchWith(method, { pods: [{ spec: { topologySpreadConstraints: [spread] } }] });
+    expect(codesOf({ verdicts })).toMatchObject({ n1: "deleting", n2: "destination" });
   });
 });

@@ -33,8 +33,10 @@ export interface SimulationBase {
   readonly ownPods: readonly Pod[];
   /** Those of them on existing nodes, by name. */
   readonly placedPods: ReadonlyMap<string, readonly Pod[]>;
-  /** Pods of a node that need another place when it goes. */
+  /** Pods that need another place when this node goes: its own, and those that are placed there before any simulation. */
   movablePods(node: string): readonly Pod[];
+  /** Nodes that must stay: pods that are placed there before any simulation cannot be placed anew. */
+  readonly destinations: ReadonlySet<string>;
   /** Whether nothing but resources, labels and taints decides where the pods of this node can go. */
   isUnconstrained(node: string): boolean;
 }

@@ -30,11 +30,14 @@ export function notReached(
   };
 }
 
-/** Nodes that are to take pods which are pending, or on their way out of other nodes: those pods count on them. */
+/**
+ * Nodes that pods which are pending, or on their way out of other nodes, are to go to and count on. Most of these pods
+ * are placed anew in a simulation without the node; where topology has counted them, the node has to stay for now.
+ */
 export function* destinationsOfOthers({ simulator, snapshot }: MethodInput): Steps<Set<string>> {
   const { pendingPods, cluster } = snapshot;
   const hasOthers = pendingPods.length > 0 || cluster.nodes.some(({ isBeingDeleted }) => isBeingDeleted);
   if (!hasOthers || simulator.base === undefined) return new Set();
   const base = yield* simulator.base({ isConsolidation: true });
-  return new Set(base?.placedPods.keys());
+  return new Set(base?.destinations);
 }

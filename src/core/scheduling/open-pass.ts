@@ -38,7 +38,8 @@ export function* openPass(problem: SchedulingProblem, simulation?: SimulationInp
   const labelReader = new LabelReader(labelPolicy);
   const pods = simulation === undefined ? problem.pods : [...problem.pods, ...simulation.movablePods];
   const constrainedPods = yield* withDefaultSpreadConstraints(pods, problem);
-  const classes = yield* classifyPods(constrainedPods, { problem, table, reader });
+  const classifiedBoundPods = simulation && new Set(simulation.movablePods);
+  const classes = yield* classifyPods(constrainedPods, { problem, table, reader, classifiedBoundPods });
   const daemons = yield* mapInSteps(problem.daemons, (pod) => daemonPodOf(pod, labelPolicy));
   const schedulableDaemons = policy.ignoreDra ? daemons.filter(({ usesDra }) => !usesDra) : daemons;
   const limits = new Map(problem.pools.map((pool) => [pool, poolLimits(pool, reader)]));

@@ -35,6 +35,8 @@ interface VolumeAlternative extends RequirementSet {
 
 interface PodClassInput {
   readonly problem: SchedulingProblem;
+  /** Bound pods that are among the pods to classify: their specs need no second look. */
+  readonly classifiedBoundPods?: ReadonlySet<Pod> | undefined;
   readonly table: RequirementTable;
   readonly reader: QuantityReader;
 }
@@ -52,8 +54,9 @@ export function* classifyPods(pods: readonly Pod[], input: PodClassInput): Steps
   const specOf = yield* mapInSteps(pods, ({ spec }) => specs.of(spec));
   const selectedKeys = new Set<string>();
   yield* forEachInSteps(specs.distinct, (spec) => collectSelectorKeys(spec, selectedKeys));
-  yield* forEachInSteps(input.problem.boundPods, ({ spec }) => {
-    if (spec.affinity?.podAntiAffinity !== undefined) collectSelectorKeys(spec, selectedKeys);
+  yield* forEachInSteps(input.problem.boundPods, (pod) => {
+    if (input.classifiedBoundPods?.has(pod)) return;
+    if (pod.spec.affinity?.podAntiAffinity !== undefined) collectSelectorKeys(pod.spec, selectedKeys);
   });
   const sortedKeys = [...selectedKeys].sort();
   const byText = new Map<string, PodClass>();

@@ -49,7 +49,10 @@ export interface SimulationPassBase {
   readonly ownPods: readonly Pod[];
   /** Those of them that existing nodes took, by name of the node. */
   readonly placedPods: ReadonlyMap<string, readonly Pod[]>;
+  /** Pods that need another place when this node goes: its own, and those that were placed there first. */
   movablePods(node: string): readonly Pod[];
+  /** Nodes that cannot be left out: topology counts pods that were placed there first. */
+  readonly destinations: ReadonlySet<string>;
   /** Whether no topology rule, volume, port or device is about the pods of this node. */
   isUnconstrained(node: string): boolean;
 }
@@ -82,7 +85,8 @@ export class SimulationPass {
   readonly #keptRemovals = new Set<string>();
   #keptPlannedNodes = 0;
   readonly #polishes: boolean;
-  #ownPlacements: ReadonlyMap<string, readonly Pod[]> = new Map();
+  /** Where the problem's own pods were placed first, by node: they are placed anew when that node goes. */
+  #ownPlacesByNode: ReadonlyMap<string, readonly number[]> = new Map();
 
   private constructor(problem: SimulationProblem, { pass, undo, ownPlaces, placesByNode, polishes }: OpenedPass) {
     this.#problem = problem;
@@ -137,8 +141,11 @@ export class SimulationPass {
   *#placeOwnPods(): Steps<void> {
     this.#begin(new Set());
     yield* placePods(this.#pass, {});
-    this.#ownPlacements = new Map(
-      [...this.#pass.touchedNodes].map(({ node, pods }) => [node.name, pods.map(({ pod }) => pod)]),
+    this.#ownPlacesByNode = new Map(
+      [...this.#pass.touchedNodes].map(({ node, pods }) => [
+        node.name,
+        pods.map(({ position }) => this.#ownPlaces[position] as number),
+      ]),
     );
     this.#keep();
     this.#ownPlaces = [];
@@ -152,14 +159,30 @@ export class SimulationPass {
     return {
       nodes: this.#problem.nodes,
       ownPods: this.#problem.pods,
-      placedPods: this.#ownPlacements,
-      movablePods: (node) => this.#problem.movablePods.get(node) ?? [],
+      placedPods: new Map([...this.#ownPlacesByNode].map(([node, places]) => [node, this.#podsAt(places)])),
+      movablePods: (node) => [
+        ...(this.#problem.movablePods.get(node) ?? []),
+        ...this.#podsAt(this.#ownPlacesByNode.get(node) ?? []),
+      ],
+      destinations: new Set([...this.#ownPlacesByNode.keys()].filter((node) => this.#hasCountedOwnPods(node))),
       isUnconstrained: (node) => this.#isUnconstrained(node),
     };
   }
 
+  #podsAt(places: readonly number[]): readonly Pod[] {
+    return places.map((place) => (this.#queue[place] as QueuedPod).pod);
+  }
+
+  /** Topology has counted pods that were placed there first, and cannot forget them. */
+  #hasCountedOwnPods(node: string): boolean {
+    return (this.#ownPlacesByNode.get(node) ?? []).some((place) => {
+      const { groups, inverseGroups } = countingGroupsOf(this.#pass, (this.#queue[place] as QueuedPod).podClass);
+      return groups.length > 0 || inverseGroups.length > 0;
+    });
+  }
+
   #isUnconstrained(node: string): boolean {
-    const places = this.#placesByNode.get(node) ?? [];
+    const places = [...(this.#placesByNode.get(node) ?? []), ...(this.#ownPlacesByNode.get(node) ?? [])];
     return places.every((place) => {
       const { podClass } = this.#queue[place] as QueuedPod;
       if (podClass.volumeError !== undefined || podClass.hasHostPorts || podClass.usesDra) return false;
@@ -223,7 +246,7 @@ export class SimulationPass {
     for (const name of removedNodes) {
       const existingNode = this.#nodesByName.get(name);
       if (existingNode === undefined) throw new Error(`node ${name} is not part of this simulation`);
-      places.push(...(this.#placesByNode.get(name) ?? []));
+      places.push(...(this.#placesByNode.get(name) ?? []), ...(this.#ownPlacesByNode.get(name) ?? []));
       keepsDomains = this.#remove(existingNode) && keepsDomains;
     }
     pass.queue.length = 0;
