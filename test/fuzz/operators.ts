@@ -78,6 +78,7 @@ export class Operators {
   stopFaults(): void {
     this.#areFaultsOver = true;
     for (const process of this.#processes) process?.plan.setRates(this.#options.story.delivery.delays);
+    for (const slot of this.#processes.keys()) this.#start(slot); // nobody stays away any longer
   }
 
   async stop(): Promise<void> {
