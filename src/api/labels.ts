@@ -108,6 +108,8 @@ export const annotations = {
   awsTagged: "karpenter.k8s.aws/tagged",
   awsClusterNameTagged: "compatibility.karpenter.k8s.aws/cluster-name-tagged",
   awsInstanceProfileName: "karpenter.k8s.aws/instance-profile-name",
+  /** What a consolidation of the pool has to save: dollars an hour, or a share as `10%`. Ours. (03:D-49a) */
+  minSaving: "karpenter.sh/consolidation-min-saving",
   podDeletionCost: "controller.kubernetes.io/pod-deletion-cost",
 } as const;
 

@@ -2,6 +2,7 @@ import type { CloudProvider } from "../cloud/cloud-provider.ts";
 import { overlaidProvider } from "../cloud/overlaid-provider.ts";
 import { OverlayStore } from "../cloud/overlay-store.ts";
 import type { ControllerDependencies } from "../controllers/controller-dependencies.ts";
+import type { OpenSearch } from "../controllers/disruption/search-budget.ts";
 import type { Metrics } from "../controllers/metrics/metrics.ts";
 import { ProvisioningTrigger } from "../controllers/provisioning/provisioning-trigger.ts";
 import { nominationMs, type Settings } from "../controllers/settings.ts";
@@ -35,6 +36,8 @@ export interface OperatorDependencies {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly openBudget: OpenWorkBudget;
+  /** When searches for nodes to disrupt end; by the clock, unless given. */
+  readonly openSearch?: OpenSearch | undefined;
   /** Yields while many objects arrive. */
   readonly pause?: Pause | undefined;
   /** The version of the API server; unless given, nothing is done that needs a recent one. (02:L-40) */
@@ -122,6 +125,7 @@ function assemble(
     settings,
     nominatesPods: nominationSupport({ serverVersion, clock, log, signal }),
     openBudget,
+    openSearch: options.openSearch,
     metrics,
   };
   const controllerRun = new ControllerRun({

@@ -13,6 +13,7 @@ import type {
 import type { Pod } from "../api/kubernetes/pod.ts";
 import { annotations } from "../api/labels.ts";
 import { namespacedName, type ObjectMeta } from "../api/object.ts";
+import { isNodeProtected } from "../api/validation/do-not-disrupt.ts";
 import type { GroupKind } from "../api/validation/node-pool.ts";
 import { isTerminalPod } from "../core/pod-predicates.ts";
 import type { Resources } from "../core/resources.ts";
@@ -211,6 +212,8 @@ export class ClusterState implements Cluster {
 
   nodeChanged(node: Node): void {
     const { name = "" } = node.metadata;
+    const old = this.#stateNodes.byNodeName(name)?.node;
+    if (old !== undefined && isNodeProtected(old) && !isNodeProtected(node)) this.markUnconsolidated();
     const placed = placedNodeOf(node);
     // Most updates of a Node are heartbeats: the shared map is not copied for those.
     if (JSON.stringify(placed) !== JSON.stringify(this.#placed.get(name))) this.#placed.set(name, placed);

@@ -4,7 +4,7 @@ import type { LabelPolicy } from "../api/label-policy.ts";
 import { labels } from "../api/labels.ts";
 import type { KubeObject } from "../api/object.ts";
 import type { GroupKind } from "../api/validation/node-pool.ts";
-import type { DisruptionMode, DisruptionPool, DisruptionSnapshot } from "../core/disruption/snapshot.ts";
+import type { DisruptionMode, DisruptionPool, DisruptionSnapshot, RecentMove } from "../core/disruption/snapshot.ts";
 import { type InstanceType, offeringPriceAt } from "../core/instance-type.ts";
 import { PdbIndex } from "../core/pdb-index.ts";
 import { compilePdb, type PodDisruptionBudget } from "../core/pod-predicates.ts";
@@ -27,6 +27,7 @@ export interface DisruptionSources {
   readonly inCommand: ReadonlySet<string>;
   readonly nominatedNodes?: ReadonlyMap<string, string> | undefined;
   readonly heldBackPools?: ReadonlyMap<string, number> | undefined;
+  readonly recentMoves?: readonly RecentMove[] | undefined;
   /** Services and workloads, if there are default topology constraints. */
   readonly workloads?: readonly KubeObject[] | undefined;
   /** Of provisioning; simulations may pass reserved capacity over. (03:D-39) */
@@ -40,7 +41,7 @@ export interface DisruptionSources {
 
 /** What a disruption pass decides on: the cluster now, as one value. (docs/designs/disruption.md) */
 export function disruptionSnapshotOf(cluster: Cluster, sources: DisruptionSources): DisruptionSnapshot {
-  const { pools, served, disruptionBudgets, policy, mode, heldBackPools, workloads, ...rest } = sources;
+  const { pools, served, disruptionBudgets, policy, mode, heldBackPools, recentMoves, workloads, ...rest } = sources;
   const { allowsMultiReplacement = false } = sources;
   const snapshot = cluster.snapshot();
   const usable = new Set(
@@ -60,6 +61,7 @@ export function disruptionSnapshotOf(cluster: Cluster, sources: DisruptionSource
     nominated: new Set(ids.filter((id) => cluster.isNominated(id))),
     bufferPodCounts: new Map(bufferPodCounts.filter(([, count]) => count > 0)),
     heldBackPools: heldBackPools ?? new Map(),
+    recentMoves: recentMoves ?? [],
     workloads: workloads ?? [],
     policy: { ...policy, reservedMode: "Fallback", packing: mode === "upstream" ? "plain" : policy.packing },
     allowsMultiReplacement: allowsMultiReplacement && mode !== "upstream",
@@ -97,10 +99,17 @@ function disruptionPools(
 
 /** What the claims cost together, as far as prices are known. (03:S-7) */
 function claimsCost(claims: readonly NodeClaim[], types: ReadonlyMap<string, InstanceType>): number {
+  const prices = new Map<string, number>();
   return claims.reduce((sum, { metadata }) => {
-    const own = metadata.labels ?? {};
-    const type = types.get(own[labels.instanceType] ?? "");
-    const at = { zone: own[labels.zone], capacityType: own[labels.capacityType] };
-    return sum + ((type && offeringPriceAt(type, at)) ?? 0);
+    const {
+      [labels.instanceType]: name = "",
+      [labels.zone]: zone,
+      [labels.capacityType]: capacityType,
+    } = metadata.labels ?? {};
+    const key = `${name} ${zone} ${capacityType}`;
+    const type = types.get(name);
+    const price = prices.get(key) ?? (type && offeringPriceAt(type, { zone, capacityType })) ?? 0;
+    prices.set(key, price);
+    return sum + price;
   }, 0);
 }

@@ -5,6 +5,7 @@ import { DisruptionPass, type MethodProposal } from "../../src/core/disruption/d
 import type { SearchPosition } from "../../src/core/disruption/method.ts";
 import type { DisruptionMethodName } from "../../src/core/disruption/methods.ts";
 import { plainSimulator } from "../../src/core/disruption/plain-simulator.ts";
+import { sharedSimulator } from "../../src/core/disruption/shared-simulator.ts";
 import type { DisruptionMode, DisruptionSnapshot } from "../../src/core/disruption/snapshot.ts";
 import type { NodeVerdict } from "../../src/core/disruption/verdict.ts";
 import { withDisruptionConditions } from "../../src/core/scenario/complete-disruption-conditions.ts";
@@ -201,7 +202,7 @@ export interface AskOptions {
   /** How many simulations the search may run. */
   readonly simulations?: number;
   readonly resume?: SearchPosition | undefined;
-  readonly sweep?: "first" | "all";
+  readonly sweep?: "first" | "all" | "several";
 }
 
 /** What a method proposes. */
@@ -212,7 +213,7 @@ export function ask(
 ): MethodProposal {
   let left = simulations;
   const options = {
-    simulator: plainSimulator(snapshot),
+    simulator: sweep === "several" ? sharedSimulator(snapshot) : plainSimulator(snapshot),
     searchBudget: { mayContinue: () => left-- > 0 },
     resume,
     sweep,

@@ -153,6 +153,31 @@ describe("drift", () => {
     expect(over.commands[0]?.candidates[0]?.name).toBe("n1");
   });
 
+  it.each([
+    ["100%", 3],
+    ["2", 2],
+    ["0", 0],
+  ])(
+    "03 §10.2-9 03:D-28 by default several drifted nodes go in one pass, within a budget of %s: %i",
+    (nodes, count) => {
+      const full = { conditions: ["Drifted"], pods: [{ cpu: "6" }] };
+      const machines = ["n1", "n2", "n3"].map((name) => machine(name, full));
+      const snapshot = cluster([pool({ disruption: { budgets: [{ nodes }] } }), ...machines]);
+      expect(ask(snapshot, "drift", { sweep: "several" }).commands).toHaveLength(count);
+      expect(ask(snapshot, "drift", { sweep: "first" }).commands).toHaveLength(Math.min(1, count));
+    },
+  );
+
+  it("03 §10.2-9 a drifted node that takes the pods of another one stays, and at most ten go in one pass", () => {
+    const small = { conditions: ["Drifted"], pods: [{ cpu: "3" }] };
+    const two = ask(cluster([pool(), machine("n1", small), machine("n2", small)]), "drift", { sweep: "several" });
+    expect(codesOf(two)).toEqual({ n1: "chosen", n2: "destination" });
+    const many = Array.from({ length: 12 }, (_, at) =>
+      machine(`n${at}`, { conditions: ["Drifted"], pods: [{ cpu: "7" }] }),
+    );
+    expect(ask(cluster([pool(), ...many]), "drift", { sweep: "several" }).commands).toHaveLength(10);
+  });
+
   it("leaves static pools to static drift", () => {
     const snapshot = cluster([pool({ spec: { replicas: 1 } }), machine("n1", { conditions: ["Drifted"] })]);
     expect(codesOf(ask(snapshot, "drift"))).toEqual({ n1: "static-pool" });

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { DisruptionPass } from "../../src/core/disruption/disruption-pass.ts";
 import type { SearchPosition } from "../../src/core/disruption/method.ts";
 import { sharedSimulator } from "../../src/core/disruption/shared-simulator.ts";
+import { runSteps } from "../../src/util/steps.ts";
 import { ask, cluster, codesOf, commandTexts, machine, pool, verdictOf } from "./cluster.ts";
 
 /** Nodes that cannot go, which only a simulation finds out: no type for their pods is cheaper. */
@@ -147,5 +148,39 @@ describe("03 §10.2 a search in steps", () => {
     }
     expect(total).toBeGreaterThanOrEqual(300);
     expect(most).toBeLessThanOrEqual(200);
+  });
+});
+
+describe("03 §10.2 a search while other commands wait", () => {
+  /** The first node is on its way out; its pod goes to the second. */
+  const searchWith = (method: typeof single | typeof multi, pods: Parameters<typeof machine>[1]) => {
+    const machines = ["n1", "n2", "n3"].map((name) => machine(name, pods));
+    const snapshot = cluster([pool(), ...machines]);
+    const nodes = snapshot.cluster.nodes.map((one) => ({ ...one, isBeingDeleted: one.name === "n1" }));
+    const waiting = { ...snapshot, cluster: { ...snapshot.cluster, nodes } };
+    const options = {
+      simulator: sharedSimulator(waiting, { placesOwnPodsFirst: true }),
+      searchBudget: { mayContinue: () => true },
+      sweep: "several",
+    } as const;
+    return runSteps(new DisruptionPass(waiting).propose(method, options));
+  };
+
+  it("03 §10.2 pods that were to go to a node need another place if it goes too", () => {
+    // Two of them fit a node. Without the second node there is no place for the pod of the first.
+    const { verdicts } = searchWith(single, { type: "cpu-2", pods: [{ cpu: "900m" }] });
+    expect(codesOf({ verdicts })).toMatchObject({ n1: "deleting", n2: "no-cheaper-type", n3: "no-cheaper-type" });
+  });
+
+  it.each([single, multi] as const)("%s leaves alone a node that pods with topology rules go to", (method) => {
+    const labelSelector = { matchLabels: { app: "web" } };
+    const spread = {
+      topologyKey: "kubernetes.io/hostname",
+      maxSkew: 5,
+      whenUnsatisfiable: "DoNotSchedule",
+      labelSelector,
+    };
+    const { verdicts } = searchWith(method, { pods: [{ spec: { topologySpreadConstraints: [spread] } }] });
+    expect(codesOf({ verdicts })).toMatchObject({ n1: "deleting", n2: "destination" });
   });
 });

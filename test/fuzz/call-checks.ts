@@ -159,12 +159,13 @@ export class CallChecks {
     }
   }
 
-  /** Those that stay and are launched. */
+  /** Those that stay and are launched. What goes of free will no longer counts once it is marked. (03:S-5) */
   #members(pool: string): readonly Claim[] {
     return this.#options.record
       .all<Claim>(storages.claims)
       .filter(({ metadata, status }) => metadata.labels?.[labels.nodePool] === pool && Boolean(status?.providerID))
-      .filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+      .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+      .filter((claim) => !isStatusConditionTrue(claim, "DisruptionReason"));
   }
 
   #deletesClaim(name: string, uid: string | undefined): void {

@@ -78,6 +78,7 @@ export class Operators {
   stopFaults(): void {
     this.#areFaultsOver = true;
     for (const process of this.#processes) process?.plan.setRates(this.#options.story.delivery.delays);
+    for (const slot of this.#processes.keys()) this.#start(slot); // nobody stays away any longer
   }
 
   async stop(): Promise<void> {
@@ -100,6 +101,7 @@ export class Operators {
     const dies = () => {
       isDead = true;
       const backMs = Math.max(this.#awayMs, random.fork("back").int(maxRestartMs));
+      this.#options.onKill(backMs); // it may have been meant to crash later than faults end
       clock.setTimer(0, () => this.#ended(slot, backMs)); // it may crash while it is being started
     };
     const own = new FaultyClient({ client: checks.checkedClient(client), clock, plan, onFault, onCrash: dies });

@@ -5,6 +5,7 @@ import { type DisruptionMethodName, disruptionMethodNames, disruptionMethods } f
 import type { DisruptionSimulator } from "../../core/disruption/simulator.ts";
 import type { DisruptionSnapshot } from "../../core/disruption/snapshot.ts";
 import { validationDelayMs } from "../../core/disruption/validation.ts";
+import { VerdictMemory } from "../../core/disruption/verdict-memory.ts";
 import type { PodDisruptionBudget } from "../../core/pod-predicates.ts";
 import type { Controller } from "../../kube/controller.ts";
 import type { ReconcileResult } from "../../kube/reconciler.ts";
@@ -18,6 +19,7 @@ import { recordCandidates } from "./disruption-events.ts";
 import { currentSnapshot, type DisruptionState, simulatorFor } from "./disruption-state.ts";
 import { DriftBackOff } from "./drift-back-off.ts";
 import { finishCommand } from "./finish-command.ts";
+import { RecentMoves } from "./recent-moves.ts";
 import { initializeTimeouts, recordProposal } from "./record-proposal.ts";
 import { RunningCommands } from "./running-commands.ts";
 import { clockSearch } from "./search-budget.ts";
@@ -42,6 +44,7 @@ const unsyncedMs = 1_000;
 export function disruptionControllers(dependencies: ControllerDependencies): readonly Controller[] {
   const commands = new RunningCommands();
   const driftBackOff = new DriftBackOff();
+  const recentMoves = new RecentMoves();
   return [
     karpenterController<DisruptionState>(dependencies, {
       name: controllerName,
@@ -56,7 +59,15 @@ export function disruptionControllers(dependencies: ControllerDependencies): rea
       start: (context) => {
         initializeTimeouts(context);
         const seed = context.random.int(2 ** 32);
-        return { commands, waiting: new WaitingCommands(), memory: new SearchMemory(), driftBackOff, seed };
+        return {
+          commands,
+          waiting: new WaitingCommands(),
+          memory: new SearchMemory(),
+          verdicts: new VerdictMemory(),
+          driftBackOff,
+          recentMoves,
+          seed,
+        };
       },
       subscribe: (_enqueue, context) => noticeUnwatchedChanges(context),
       reconcile: (_key, context, state) => runPass(state, context),
@@ -74,7 +85,7 @@ export function disruptionControllers(dependencies: ControllerDependencies): rea
       subscribe: (enqueue) => commands.subscribe(enqueue),
       reconcile: async (id, context) => {
         const running = commands.get(id);
-        return running && finishCommand(running, { commands, driftBackOff }, context);
+        return running && finishCommand(running, { commands, driftBackOff, recentMoves }, context);
       },
     }),
   ];
@@ -147,22 +158,23 @@ async function proposeCommands(
   { state, snapshot, pass, simulator }: MethodSearch,
   context: KarpenterContext,
 ): Promise<readonly DisruptionCommand[]> {
-  const { memory } = state;
+  const { memory, waiting } = state;
   const { cluster, clock, openBudget, openSearch = clockSearch(clock) } = context;
-  const consolidationTime = cluster.consolidationTime();
+  const epoch = `${cluster.consolidationTime()} ${waiting.version}`;
   const startedAtMs = clock.now();
   const { isValidated } = disruptionMethods[method];
-  if (isValidated && memory.isKnown(method, { consolidationTime, nowMs: startedAtMs })) return [];
+  if (isValidated && memory.isKnown(method, { epoch, nowMs: startedAtMs })) return [];
   const proposal = await runInSlices(
     pass.propose(method, {
       simulator,
       searchBudget: openSearch(method),
       resume: memory.position(method),
       sweep: snapshot.mode === "upstream" ? "first" : "several",
+      memory: state.verdicts,
     }),
     openBudget(),
   );
-  memory.remember(proposal, consolidationTime);
+  memory.remember(proposal, epoch);
   await recordProposal(proposal, { snapshot, elapsedMs: clock.now() - startedAtMs }, context);
   return proposal.commands;
 }

@@ -2,8 +2,10 @@ import type { DisruptionCommand } from "../../core/disruption/command.ts";
 import { sharedSimulator } from "../../core/disruption/shared-simulator.ts";
 import type { DisruptionSimulator } from "../../core/disruption/simulator.ts";
 import type { DisruptionSnapshot } from "../../core/disruption/snapshot.ts";
+import type { VerdictMemory } from "../../core/disruption/verdict-memory.ts";
 import type { KarpenterContext } from "../karpenter-context.ts";
 import type { DriftBackOff } from "./drift-back-off.ts";
+import type { RecentMoves } from "./recent-moves.ts";
 import { withReserved } from "./reserve-waiting.ts";
 import type { RunningCommands } from "./running-commands.ts";
 import type { SearchMemory } from "./search-memory.ts";
@@ -15,19 +17,27 @@ export interface DisruptionState {
   readonly commands: RunningCommands;
   readonly waiting: WaitingCommands;
   readonly memory: SearchMemory;
+  /** What sweeps found out about nodes that could not be consolidated. */
+  readonly verdicts: VerdictMemory;
   readonly driftBackOff: DriftBackOff;
+  readonly recentMoves: RecentMoves;
   /** Of the searches; the same for a search and the check of its command. */
   readonly seed: number;
 }
 
 /** The cluster now, with the nodes of waiting commands on their way out. */
 export async function currentSnapshot(
-  { commands, driftBackOff, seed }: DisruptionState,
+  { commands, driftBackOff, recentMoves, seed }: DisruptionState,
   waiting: readonly DisruptionCommand[],
   context: KarpenterContext,
 ): Promise<DisruptionSnapshot> {
   const snapshot = await takeDisruptionSnapshot(
-    { inCommand: commands.providerIds(), heldBackPools: driftBackOff.heldBackPools(), seed },
+    {
+      inCommand: commands.providerIds(),
+      heldBackPools: driftBackOff.heldBackPools(),
+      recentMoves: recentMoves.since(context.clock.now()),
+      seed,
+    },
     context,
   );
   return withReserved(snapshot, waiting);

@@ -13,6 +13,7 @@ import { recordLaunching, recordTerminating, recordWaitingOnReadiness } from "./
 import type { DriftBackOff } from "./drift-back-off.ts";
 import { claimNameOfCandidate, unmarkCandidates } from "./mark-candidates.ts";
 import { reasonLabel } from "./reason-label.ts";
+import type { RecentMoves } from "./recent-moves.ts";
 import type { CommandReplacement, RunningCommand, RunningCommands } from "./running-commands.ts";
 
 /** How often a running command is looked at. (03:D-75) */
@@ -21,12 +22,13 @@ const pollMs = 1_000;
 export interface FinishCommandOptions {
   readonly commands: RunningCommands;
   readonly driftBackOff: DriftBackOff;
+  readonly recentMoves: RecentMoves;
 }
 
 /** Waits for the replacements of a command, then deletes its nodes; gives up if a replacement cannot come. (03:D-75 to D-81) */
 export async function finishCommand(
   running: RunningCommand,
-  { commands, driftBackOff }: FinishCommandOptions,
+  { commands, driftBackOff, recentMoves }: FinishCommandOptions,
   context: KarpenterContext,
 ): Promise<ReconcileResult> {
   const failure = await replacementFailure(running, context);
@@ -35,6 +37,7 @@ export async function finishCommand(
     const errors = await forEachConcurrent(running.command.candidates, { limit: maxClaimsInFlight, run });
     throwIfAny(errors, "deleting the claims of a disruption command");
     commands.remove(running.id);
+    recentMoves.add(running, context.clock.now());
     for (const pool of poolsOf(running)) driftBackOff.succeeded(pool);
     context.log.debug("command succeeded", { command: commandText(running.command, running.id) });
     return undefined;
@@ -42,7 +45,7 @@ export async function finishCommand(
   const timeoutMs = commandTimeoutMs(commands.providerIds().length);
   const isTooLate = context.clock.now() - running.startedAtMs > timeoutMs;
   if (failure === undefined && !isTooLate) return { afterMs: pollMs };
-  await rollBack(running, failure ?? "reached timeout", { commands, driftBackOff }, context);
+  await rollBack(running, failure ?? "reached timeout", { commands, driftBackOff, recentMoves }, context);
   return undefined;
 }
 

@@ -5,7 +5,7 @@ import type { NodeVerdict } from "../../core/disruption/verdict.ts";
 
 /** When a search is worth repeating though the cluster has not changed. */
 interface NothingFound {
-  readonly consolidationTime: number;
+  readonly epoch: string;
   readonly untilMs: number;
 }
 
@@ -14,13 +14,10 @@ export class SearchMemory {
   readonly #nothingFound = new Map<DisruptionMethodName, NothingFound>();
   readonly #positions = new Map<DisruptionMethodName, SearchPosition>();
 
-  /** Whether the method would find nothing again. (03:D-33) */
-  isKnown(
-    method: DisruptionMethodName,
-    { consolidationTime, nowMs }: { consolidationTime: number; nowMs: number },
-  ): boolean {
+  /** Whether the method would find nothing again: neither the cluster nor the commands that wait have changed. (03:D-33) */
+  isKnown(method: DisruptionMethodName, { epoch, nowMs }: { readonly epoch: string; readonly nowMs: number }): boolean {
     const known = this.#nothingFound.get(method);
-    return known?.consolidationTime === consolidationTime && nowMs < known.untilMs;
+    return known?.epoch === epoch && nowMs < known.untilMs;
   }
 
   /** Where the method goes on, if its last search was stopped. */
@@ -32,13 +29,13 @@ export class SearchMemory {
    * Remembers that a search found nothing, unless it was not over, a budget held nodes back, or there was no node to look
    * at. What ends by itself, such as the protection of a pod, ends the memory too. (03:D-33, D-34)
    */
-  remember(proposal: MethodProposal, consolidationTime: number): void {
+  remember(proposal: MethodProposal, epoch: string): void {
     const { method, commands, candidates, stoppedAt, isHeldBackByBudget, verdicts } = proposal;
     if (stoppedAt === undefined) this.#positions.delete(method);
     else this.#positions.set(method, stoppedAt);
     const isOver = commands.length === 0 && stoppedAt === undefined && candidates.length > 0;
     if (!isOver || isHeldBackByBudget) return;
-    this.#nothingFound.set(method, { consolidationTime, untilMs: earliestEnd(verdicts) });
+    this.#nothingFound.set(method, { epoch, untilMs: earliestEnd(verdicts) });
   }
 }
 

@@ -1,7 +1,7 @@
 import type { NodePool } from "../../api/kinds/node-pool.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { isManagedPool } from "../../api/validation/node-pool.ts";
-import type { DisruptionSnapshot } from "../../core/disruption/snapshot.ts";
+import type { DisruptionSnapshot, RecentMove } from "../../core/disruption/snapshot.ts";
 import type { PodDisruptionBudget } from "../../core/pod-predicates.ts";
 import type { Pool } from "../../core/scheduling/problem.ts";
 import { builtInTypes } from "../../kube/resources.ts";
@@ -16,12 +16,13 @@ import { runInSlices } from "../provisioning/run-in-slices.ts";
 export interface TakeSnapshotOptions {
   readonly inCommand: readonly string[];
   readonly heldBackPools: ReadonlyMap<string, number>;
+  readonly recentMoves: readonly RecentMove[];
   readonly seed: number;
 }
 
 /** The cluster as a disruption pass sees it. (docs/designs/disruption.md) */
 export async function takeDisruptionSnapshot(
-  { inCommand, heldBackPools, seed }: TakeSnapshotOptions,
+  { inCommand, heldBackPools, recentMoves, seed }: TakeSnapshotOptions,
   context: KarpenterContext,
 ): Promise<DisruptionSnapshot> {
   const { cluster, cloud, clock, settings, view, openBudget } = context;
@@ -38,6 +39,7 @@ export async function takeDisruptionSnapshot(
     inCommand: new Set(inCommand),
     nominatedNodes: await runInSlices(nominatedNodes(pendingPods, cluster), openBudget()),
     heldBackPools,
+    recentMoves,
     workloads: hasConstraints ? selectorOwnerKinds.flatMap((type) => view<KubeObject>(type).all()) : [],
     policy: schedulingPolicyOf(settings),
     labelPolicy: cloud.labelPolicy,

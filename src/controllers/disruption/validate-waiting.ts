@@ -1,5 +1,7 @@
 import type { DisruptionCommand } from "../../core/disruption/command.ts";
 import { type DisruptionMethodName, disruptionMethods } from "../../core/disruption/methods.ts";
+import type { DisruptionSimulator } from "../../core/disruption/simulator.ts";
+import type { DisruptionSnapshot } from "../../core/disruption/snapshot.ts";
 import {
   revalidateCandidates,
   type ValidationFailure,
@@ -10,6 +12,7 @@ import type { KarpenterContext } from "../karpenter-context.ts";
 import { runInSlices } from "../provisioning/run-in-slices.ts";
 import { recordApproved, recordRejected } from "./disruption-events.ts";
 import { currentSnapshot, type DisruptionState, simulatorFor } from "./disruption-state.ts";
+import { withReserved } from "./reserve-waiting.ts";
 import { startCommand } from "./start-command.ts";
 
 export interface DueCommandsOutcome {
@@ -22,10 +25,12 @@ export interface DueCommandsOutcome {
 export async function startDueCommands(state: DisruptionState, context: KarpenterContext): Promise<DueCommandsOutcome> {
   let hasStarted = false;
   let failedMethod: DisruptionMethodName | undefined;
+  let basis: ValidationBasis | undefined;
   for (;;) {
     const due = state.waiting.takeDue(context.clock.now());
     if (due === undefined) return { hasStarted, failedMethod };
-    const outcome = await validate(due, state, context);
+    basis = isUsable(basis, context) ? basis : await validationBasis(state, context);
+    const outcome = await validate(due, { basis, state }, context);
     countFailures(due, outcome, context);
     if (outcome.kind === "invalid") {
       rejected(due, outcome.failure, context);
@@ -35,20 +40,58 @@ export async function startDueCommands(state: DisruptionState, context: Karpente
     await startCommand(outcome.command, state.commands, context);
     recordApproved(outcome.command, context);
     hasStarted = true;
+    basis = await withStarted(basis, outcome.command, context);
   }
 }
 
+/** For how long commands that are due together are checked in one snapshot. */
+const basisMs = 5_000;
+
+/** The cluster that commands are checked in: those that have started are gone from it. */
+interface ValidationBasis {
+  readonly takenAtMs: number;
+  readonly snapshot: DisruptionSnapshot;
+  readonly simulator: DisruptionSimulator;
+}
+
 /**
- * Checked with a pass of its own, and the nodes once more afterwards, because pods may have been bound to them meanwhile. (03:D-61 to D-64)
- * Commands that still wait were found on top of this one: they must not take its room, or each would refuse the other for ever.
+ * Opening a simulation takes far longer than running it, and hundreds of commands may be due at once. Commands that still
+ * wait were found on top of these: they must not take their room, or each would refuse the other for ever.
  */
+async function validationBasis(state: DisruptionState, context: KarpenterContext): Promise<ValidationBasis> {
+  const takenAtMs = context.clock.now();
+  const snapshot = await currentSnapshot(state, [], context);
+  return { takenAtMs, snapshot, simulator: simulatorFor(snapshot) };
+}
+
+function isUsable(basis: ValidationBasis | undefined, { clock }: KarpenterContext): basis is ValidationBasis {
+  return basis !== undefined && clock.now() - basis.takenAtMs < basisMs;
+}
+
+/** The next command is checked on top of this one; undefined where a new snapshot is needed for that. */
+async function withStarted(
+  basis: ValidationBasis,
+  command: DisruptionCommand,
+  { openBudget, settings }: KarpenterContext,
+): Promise<ValidationBasis | undefined> {
+  const { snapshot, simulator } = basis;
+  if (settings.disruptionMode === "upstream" || simulator.keep === undefined) return undefined;
+  const kept = await runInSlices(simulator.keep(command.candidates, { isConsolidation: true }), openBudget());
+  return kept && { ...basis, snapshot: withReserved(snapshot, [command]) };
+}
+
+interface ValidationInput {
+  readonly basis: ValidationBasis;
+  readonly state: DisruptionState;
+}
+
+/** The nodes are checked once more afterwards, because pods may have been bound to them meanwhile. (03:D-61 to D-64) */
 async function validate(
   command: DisruptionCommand,
-  state: DisruptionState,
+  { basis: { snapshot, simulator }, state }: ValidationInput,
   context: KarpenterContext,
 ): Promise<ValidationOutcome> {
-  const snapshot = await currentSnapshot(state, [], context);
-  const outcome = await runInSlices(validateCommand(command, snapshot, simulatorFor(snapshot)), context.openBudget());
+  const outcome = await runInSlices(validateCommand(command, snapshot, simulator), context.openBudget());
   if (outcome.kind === "invalid" || command.method === "emptiness") return outcome;
   const again = revalidateCandidates(command, await currentSnapshot(state, [], context));
   return "failure" in again ? { kind: "invalid", ...again } : outcome;

@@ -12,16 +12,25 @@ export interface WaitingCommand {
  */
 export class WaitingCommands {
   #waiting: readonly WaitingCommand[] = [];
+  #version = 0;
+
+  /** Changes with every command that begins or ends to wait: what a search finds depends on them. */
+  get version(): number {
+    return this.#version;
+  }
 
   add(commands: readonly DisruptionCommand[], dueAtMs: number): void {
     this.#waiting = [...this.#waiting, ...commands.map((command) => ({ command, dueAtMs }))];
+    this.#version++;
   }
 
   /** The first that is due, which waits no longer. */
   takeDue(nowMs: number): DisruptionCommand | undefined {
     const due = this.#waiting.find(({ dueAtMs }) => dueAtMs <= nowMs);
-    if (due !== undefined) this.#waiting = this.#waiting.filter((one) => one !== due);
-    return due?.command;
+    if (due === undefined) return undefined;
+    this.#waiting = this.#waiting.filter((one) => one !== due);
+    this.#version++;
+    return due.command;
   }
 
   all(): readonly DisruptionCommand[] {

@@ -1,4 +1,5 @@
 import type { Steps } from "../../util/steps.ts";
+import type { ExistingNodePlacement } from "../scheduling/decision.ts";
 import { areApproved, balancedScores } from "./balanced.ts";
 import type { DisruptionCandidate } from "./candidate.ts";
 import { type CommandParts, type DisruptionCommand, disruptionCommand } from "./command.ts";
@@ -6,6 +7,7 @@ import { consolidationOutcome } from "./consolidation-decision.ts";
 import type { ConsolidationMove, MethodInput } from "./method.ts";
 import { withoutSpared } from "./spared-candidates.ts";
 import type { BalancedScore, DecisionCause } from "./verdict.ts";
+import { causeAgainstCommand } from "./worthwhile.ts";
 
 /** A set of nodes that can go. */
 export interface FoundCommand {
@@ -17,7 +19,13 @@ export interface FoundCommand {
 /** What came of one set of nodes. */
 export type ConsolidationResult =
   | FoundCommand
-  | { readonly kind: "none"; readonly cause: DecisionCause; readonly moves: readonly ConsolidationMove[] };
+  | {
+      readonly kind: "none";
+      readonly cause: DecisionCause;
+      readonly moves: readonly ConsolidationMove[];
+      /** Where pods would have gone. */
+      readonly placements?: readonly ExistingNodePlacement[] | undefined;
+    };
 
 type ConsolidationInput = Pick<MethodInput, "snapshot" | "simulator" | "totals"> &
   Partial<Pick<MethodInput, "searchBudget">>;
@@ -48,17 +56,20 @@ function* consolidateAll(
 ): Steps<ConsolidationResult> {
   const simulation = yield* simulator.simulate(candidates, { isConsolidation: true });
   const outcome = consolidationOutcome(candidates, simulation, snapshot);
-  if (outcome.kind === "none") return { kind: "none", cause: outcome.cause, moves: [] };
+  const placements = simulation.kind === "simulated" ? simulation.placements : [];
+  if (outcome.kind === "none") return { kind: "none", cause: outcome.cause, moves: [], placements };
   const parts: CommandParts = {
     candidates,
     replacements: outcome.kind === "replace" ? outcome.replacements : [],
-    placements: simulation.kind === "simulated" ? simulation.placements : [],
+    placements,
   };
   const { savings } = disruptionCommand(method, parts);
   const scores = balancedScores({ candidates, savings }, totals);
   const moves = movesOfPools(candidates, scores);
   if (!areApproved(scores)) return { kind: "none", cause: { code: "score", scores }, moves };
-  return { kind: "command", command: disruptionCommand(method, { ...parts, scores }), moves };
+  const command = disruptionCommand(method, { ...parts, scores });
+  const against = causeAgainstCommand(command, snapshot);
+  return against === undefined ? { kind: "command", command, moves } : { kind: "none", cause: against, moves: [] };
 }
 
 /** One for each pool the nodes come from. (03:B-7) */

@@ -28,6 +28,7 @@ export interface ProposeOptions {
   readonly searchBudget: SearchBudget;
   readonly resume?: SearchPosition | undefined;
   readonly sweep?: MethodInput["sweep"];
+  readonly memory?: MethodInput["memory"];
 }
 
 /** Asks the methods about one snapshot. What they have in common is computed once. (03 §4) */

@@ -9,19 +9,31 @@ import type { DisruptionSnapshot } from "./snapshot.ts";
 import { afterResume, notReached } from "./sweep.ts";
 import type { DecisionCause, NodeVerdict } from "./verdict.ts";
 
-/** Replaces the first drifted node whose pods all have a place, whatever that costs. (03:D-31) */
+/** Each of them starts nodes, and pods move without a check some seconds later: not all at once. */
+const maxCommands = 10;
+
+/**
+ * Replaces the first drifted node whose pods all have a place, whatever that costs. By default several go at a time, each
+ * in the cluster that those before it leave. (03:D-31, 03 §10.2-9)
+ */
 export function* drift(input: MethodInput): Steps<MethodOutcome> {
   const { candidates, budgets, searchBudget, sweep, snapshot, resume } = input;
   const tickets = new BudgetTickets(budgets);
   const ordered = afterResume(inDriftOrder(candidates), resume);
   const verdicts: NodeVerdict[] = [];
-  let command: DisruptionCommand | undefined;
+  const commands: DisruptionCommand[] = [];
+  const destinations = new Set<string>();
+  let mayFindMore = true;
   for (const [index, candidate] of ordered.entries()) {
-    const isOver = command !== undefined && sweep === "first";
-    const cause = tickets.isLeft(candidate) ? heldBackCause(candidate, snapshot) : tickets.causeFor(candidate);
+    const isOver = !mayFindMore && sweep !== "all";
+    const cause = destinations.has(candidate.name)
+      ? ({ code: "destination" } as const)
+      : tickets.isLeft(candidate)
+        ? heldBackCause(candidate, snapshot)
+        : tickets.causeFor(candidate);
     if (isOver || (cause === undefined && !searchBudget.mayContinue())) {
       const rest = notReached(ordered.slice(index), isOver ? "command-found" : "search-budget");
-      return outcomeOf(command, [...verdicts, ...rest.verdicts], rest.stoppedAt);
+      return outcomeOf(commands, [...verdicts, ...rest.verdicts], rest.stoppedAt);
     }
     const found = cause ?? (yield* driftReplacement(candidate, input));
     if ("code" in found) {
@@ -29,10 +41,25 @@ export function* drift(input: MethodInput): Steps<MethodOutcome> {
       continue;
     }
     const { decision, savings } = found;
-    verdicts.push(verdictOn(candidate, { code: command === undefined ? "chosen" : "possible", decision, savings }));
-    command ??= found;
+    verdicts.push(verdictOn(candidate, { code: mayFindMore ? "chosen" : "possible", decision, savings }));
+    if (!mayFindMore) continue;
+    commands.push(found);
+    const taking = sweep === "several" ? yield* keepGone(candidate, commands.length, input) : undefined;
+    mayFindMore = taking !== undefined;
+    if (sweep === "several") tickets.take(candidate);
+    for (const name of taking ?? []) destinations.add(name);
   }
-  return outcomeOf(command, verdicts);
+  return outcomeOf(commands, verdicts);
+}
+
+/** The names of the nodes its pods go to; undefined if no further command is to be found. */
+function* keepGone(
+  candidate: DisruptionCandidate,
+  found: number,
+  { simulator }: MethodInput,
+): Steps<readonly string[] | undefined> {
+  if (found >= maxCommands || simulator.keep === undefined) return undefined;
+  return yield* simulator.keep([candidate], { isConsolidation: false });
 }
 
 /** After a replacement failed, the pool waits, so that others have their turn. (03:D-32b) */
@@ -42,12 +69,12 @@ function heldBackCause({ pool }: DisruptionCandidate, snapshot: DisruptionSnapsh
 }
 
 function outcomeOf(
-  command: DisruptionCommand | undefined,
+  commands: readonly DisruptionCommand[],
   verdicts: readonly NodeVerdict[],
   stoppedAt?: MethodOutcome["stoppedAt"],
 ): MethodOutcome {
   const isHeldBackByBudget = verdicts.some(({ code }) => code === "budget");
-  return { commands: command === undefined ? [] : [command], verdicts, isHeldBackByBudget, stoppedAt, moves: [] };
+  return { commands, verdicts, isHeldBackByBudget, stoppedAt, moves: [] };
 }
 
 /**

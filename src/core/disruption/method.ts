@@ -5,6 +5,7 @@ import type { DisruptionCommand } from "./command.ts";
 import type { DisruptionSimulator, SearchBudget } from "./simulator.ts";
 import type { DisruptionSnapshot } from "./snapshot.ts";
 import type { BalancedScore, NodeVerdict } from "./verdict.ts";
+import type { VerdictMemory } from "./verdict-memory.ts";
 
 /** What a method decides on. */
 export interface MethodInput {
@@ -23,6 +24,8 @@ export interface MethodInput {
    * they will be after it, for more commands. (03 §10.2-9)
    */
   readonly sweep: "first" | "all" | "several";
+  /** What earlier sweeps found out. (03 §10.2-10) */
+  readonly memory?: VerdictMemory | undefined;
 }
 
 export interface MethodOutcome {

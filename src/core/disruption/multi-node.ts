@@ -5,6 +5,8 @@ import type { DisruptionCommand } from "./command.ts";
 import { consolidate } from "./consolidate.ts";
 import { largerSet } from "./larger-sets.ts";
 import type { ConsolidationMove, MethodInput, MethodOutcome, SearchPosition } from "./method.ts";
+import { searchSubsets } from "./subset-search.ts";
+import { destinationsOfOthers } from "./sweep.ts";
 import type { NodeVerdict, TriedSet, VerdictCause } from "./verdict.ts";
 
 /** The longest prefix is one longer: 101 nodes. (03:D-51) */
@@ -14,21 +16,39 @@ const maxPrefixIndex = 100;
 export function* multiNodeConsolidation(input: MethodInput): Steps<MethodOutcome> {
   const tickets = new BudgetTickets(input.budgets);
   const ordered = bySavingsRatio(input.candidates);
+  const destinations = yield* destinationsOfOthers(input);
   const withinBudget: DisruptionCandidate[] = [];
   const held: NodeVerdict[] = [];
   for (const candidate of ordered) {
-    if (tickets.take(candidate)) withinBudget.push(candidate);
+    if (destinations.has(candidate.name)) held.push(verdictOn(candidate, { code: "destination" }));
+    else if (tickets.take(candidate)) withinBudget.push(candidate);
     else held.push(verdictOn(candidate, tickets.causeFor(candidate)));
   }
-  const search = yield* searchPrefixes(withinBudget, input);
+  const search = yield* searchSets(withinBudget, input);
   const { command, moves, stoppedAt } = search;
   return {
     commands: command === undefined ? [] : [command],
     verdicts: [...withinBudget.map((one) => verdictOn(one, causeOf(one, search, withinBudget.length))), ...held],
-    isHeldBackByBudget: held.length > 0,
+    isHeldBackByBudget: held.some(({ code }) => code === "budget"),
     stoppedAt,
     moves,
   };
+}
+
+/**
+ * Upstream tries prefixes only. Where several commands are wanted, other sets are tried too, and what saves the most
+ * counts; a search that was stopped goes on with prefixes first. (03:D-51, 03 §10.2-6)
+ */
+function* searchSets(candidates: readonly DisruptionCandidate[], input: MethodInput): Steps<PrefixSearch> {
+  const search = yield* searchPrefixes(candidates, input);
+  const isWanted = input.sweep === "several" && input.snapshot.mode !== "upstream";
+  if (!isWanted || search.stoppedAt !== undefined || candidates.length < 2) return search;
+  const { command, moves } = search;
+  const { best, isStopped } = yield* searchSubsets(candidates, command && { command, moves }, input);
+  // The next search has no prefix left to try, and goes on with other sets.
+  const nodes = candidates.map(({ name }) => name);
+  const stoppedAt = isStopped ? ({ kind: "prefix", nodes, low: 1, high: 0 } as const) : undefined;
+  return { ...search, ...best, stoppedAt };
 }
 
 interface PrefixSearch {

@@ -32,6 +32,9 @@ export function sharedSimulator(
       const pass = yield* passFor(options);
       return reader.read(yield* pass.simulate(names));
     },
+    *base(options) {
+      return (yield* passFor(options)).base();
+    },
     *keep(candidates, options) {
       const pass = yield* passFor(options);
       return yield* pass.keep(new Set(candidates.map(({ name }) => name)));

@@ -1,5 +1,7 @@
+import type { Pod } from "../../api/kubernetes/pod.ts";
 import type { Steps } from "../../util/steps.ts";
 import type { ExistingNodePlacement, PlannedNode } from "../scheduling/decision.ts";
+import type { ExistingNode } from "../scheduling/problem.ts";
 import type { DisruptionCandidate } from "./candidate.ts";
 import type { PodError } from "./verdict.ts";
 
@@ -14,11 +16,29 @@ export interface DisruptionSimulator {
    * nodes that take pods, which must stay; undefined if it cannot be told, and then nothing has changed. (03 §10.2-9)
    */
   keep?(candidates: readonly DisruptionCandidate[], options: SimulationOptions): Steps<readonly string[] | undefined>;
+  /** What all simulations start from; undefined if each places pods of its own besides those of the nodes that go. */
+  base?(options: SimulationOptions): Steps<SimulationBase | undefined>;
 }
 
 export interface SimulationOptions {
   /** Pods move because it is cheaper: nodes within consolidateAfter do not receive them. (03:D-41) */
   readonly isConsolidation: boolean;
+}
+
+/** What all simulations of a snapshot have in common. */
+export interface SimulationBase {
+  /** Nodes that may take pods. */
+  readonly nodes: readonly ExistingNode[];
+  /** Pods that were pending or on nodes that leave, and are placed before any simulation. */
+  readonly ownPods: readonly Pod[];
+  /** Those of them on existing nodes, by name. */
+  readonly placedPods: ReadonlyMap<string, readonly Pod[]>;
+  /** Pods that need another place when this node goes: its own, and those that are placed there before any simulation. */
+  movablePods(node: string): readonly Pod[];
+  /** Nodes that must stay: pods that are placed there before any simulation cannot be placed anew. */
+  readonly destinations: ReadonlySet<string>;
+  /** Whether nothing but resources, labels and taints decides where the pods of this node can go. */
+  isUnconstrained(node: string): boolean;
 }
 
 export type DisruptionSimulation =

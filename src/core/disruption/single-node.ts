@@ -6,8 +6,9 @@ import type { DisruptionCommand } from "./command.ts";
 import { type ConsolidationResult, consolidate } from "./consolidate.ts";
 import type { ConsolidationMove, MethodInput, MethodOutcome, SearchPosition } from "./method.ts";
 import { CapacityBounds } from "./necessary-conditions.ts";
-import { afterResume, notReached } from "./sweep.ts";
+import { afterResume, destinationsOfOthers, notReached } from "./sweep.ts";
 import type { DecisionCause, NodeVerdict } from "./verdict.ts";
+import type { SweepMemory } from "./verdict-memory.ts";
 
 /**
  * Looks for one node that can go, replaced by a cheaper one or none; or for several, each of which can go after those
@@ -20,16 +21,17 @@ export function* singleNodeConsolidation(input: MethodInput): Steps<MethodOutcom
   const verdicts: NodeVerdict[] = [];
   const moves: ConsolidationMove[] = [];
   const commands: DisruptionCommand[] = [];
-  const destinations = new Set<string>();
+  const destinations = yield* destinationsOfOthers(input);
   let mayFindMore = true;
   let stoppedAt: SearchPosition | undefined;
   const rejects = yield* quickRejection(input);
+  const memory = yield* openMemory(input);
   for (const [index, candidate] of ordered.entries()) {
     const isOver = !mayFindMore && sweep !== "all";
     const cause = destinations.has(candidate.name)
       ? ({ code: "destination" } as const)
       : tickets.isLeft(candidate)
-        ? rejects(candidate)
+        ? (rejects(candidate) ?? memory?.recall(candidate))
         : tickets.causeFor(candidate);
     if (isOver || (cause === undefined && !searchBudget.mayContinue())) {
       const rest = notReached(ordered.slice(index), isOver ? "command-found" : "search-budget");
@@ -43,6 +45,7 @@ export function* singleNodeConsolidation(input: MethodInput): Steps<MethodOutcom
         : { kind: "none", cause, moves: [] };
     if (mayFindMore) moves.push(...result.moves);
     if (result.kind === "none") {
+      if (cause === undefined) memory?.remember(candidate, result);
       verdicts.push(verdictOn(candidate, result.cause));
       continue;
     }
@@ -54,6 +57,7 @@ export function* singleNodeConsolidation(input: MethodInput): Steps<MethodOutcom
     const taking = sweep === "several" ? yield* keepRemoved(candidate, input) : undefined;
     mayFindMore = taking !== undefined;
     for (const name of taking ?? []) destinations.add(name);
+    memory?.removed(candidate.name, result.command.placements);
   }
   const isHeldBackByBudget = verdicts.some(({ code }) => code === "budget");
   return { commands, verdicts, isHeldBackByBudget, stoppedAt, moves };
@@ -65,6 +69,12 @@ function* keepRemoved(
   { simulator }: MethodInput,
 ): Steps<readonly string[] | undefined> {
   return simulator.keep === undefined ? undefined : yield* simulator.keep([candidate], { isConsolidation: true });
+}
+
+/** Upstream simulates every node in every sweep. */
+function* openMemory({ memory, snapshot, simulator }: MethodInput): Steps<SweepMemory | undefined> {
+  if (memory === undefined || snapshot.mode === "upstream") return undefined;
+  return yield* memory.open(snapshot, simulator);
 }
 
 /**

@@ -31,6 +31,8 @@ export interface DisruptionSnapshot {
   readonly bufferPodCounts: ReadonlyMap<string, number>;
   /** Pools whose drift waits after a replacement failed, and until when. (03:D-32b) */
   readonly heldBackPools: ReadonlyMap<string, number>;
+  /** Consolidations of the last hour. (03:D-58a) */
+  readonly recentMoves: readonly RecentMove[];
   /** Services and workloads; only needed for default topology constraints. (02:X-51) */
   readonly workloads: readonly KubeObject[];
   /** Of simulations. */
@@ -66,4 +68,22 @@ export interface ClaimCounts {
   readonly deleting: number;
   /** About to be created. */
   readonly reserved: number;
+}
+
+/** A consolidation that was carried out, with what decided it: its nodes, their prices and their pods. (03:D-58a) */
+export interface RecentMove {
+  readonly atMs: number;
+  /** Nodes that went. */
+  readonly gone: readonly MovedNode[];
+  /** Claims that came in their place, and the pods that were planned there. */
+  readonly came: readonly { readonly claim: string; readonly pods: string }[];
+}
+
+/** A node as far as another can be like it. */
+export interface MovedNode {
+  readonly shape: string;
+  readonly pool: string;
+  readonly instanceType: string;
+  readonly price: number;
+  readonly pods: string;
 }

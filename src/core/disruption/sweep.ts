@@ -1,5 +1,6 @@
+import type { Steps } from "../../util/steps.ts";
 import { type DisruptionCandidate, verdictOn } from "./candidate.ts";
-import type { SearchPosition } from "./method.ts";
+import type { MethodInput, SearchPosition } from "./method.ts";
 import type { NodeVerdict } from "./verdict.ts";
 
 /** Nodes the last sweep did not reach come first, in its order, so that every node has its turn. */
@@ -27,4 +28,16 @@ export function notReached(
       unreachedPools: [...new Set(rest.map(({ pool }) => pool.name))],
     },
   };
+}
+
+/**
+ * Nodes that pods which are pending, or on their way out of other nodes, are to go to and count on. Most of these pods
+ * are placed anew in a simulation without the node; where topology has counted them, the node has to stay for now.
+ */
+export function* destinationsOfOthers({ simulator, snapshot }: MethodInput): Steps<Set<string>> {
+  const { pendingPods, cluster } = snapshot;
+  const hasOthers = pendingPods.length > 0 || cluster.nodes.some(({ isBeingDeleted }) => isBeingDeleted);
+  if (!hasOthers || simulator.base === undefined) return new Set();
+  const base = yield* simulator.base({ isConsolidation: true });
+  return new Set(base?.destinations);
 }

@@ -1,4 +1,5 @@
 import { annotations, labels } from "../../api/labels.ts";
+import { rfc3339 } from "../../util/timestamp.ts";
 import type { DisruptionMethodName } from "./methods.ts";
 import type { NodeVerdict, PodError } from "./verdict.ts";
 
@@ -69,6 +70,12 @@ function unconsolidatableMessage(verdict: NodeVerdict): string | undefined {
       return "Can't replace with a cheaper node";
     case "min-values":
       return `Filtering by price: ${verdict.message}`;
+    case "saving-too-small":
+      return `Saves $${verdict.savings.toFixed(4)}/hour, less than the $${verdict.minimum.toFixed(4)}/hour of annotation ${annotations.minSaving} on NodePool "${verdict.pool}"`;
+    case "min-saving-invalid":
+      return `NodePool "${verdict.pool}" has an invalid annotation ${annotations.minSaving}: "${verdict.value}"`;
+    case "undoes-recent-move":
+      return `Would undo the consolidation at ${rfc3339(verdict.movedAtMs)}, and neither pods nor prices have changed since`;
     case "spot-to-spot-disabled":
       return "SpotToSpotConsolidation is disabled, can't replace a spot node with a spot node";
     case "spot-flexibility":

@@ -105,6 +105,12 @@ function decisionText(cause: OpenDecision): string {
         .filter(({ isApproved }) => !isApproved)
         .map(scoreText)
         .join("; ");
+    case "saving-too-small":
+      return `${savingsText(cause.savings)} is less than the ${dollars(cause.minimum)} that NodePool ${cause.pool} asks for (karpenter.sh/consolidation-min-saving)`;
+    case "min-saving-invalid":
+      return `NodePool ${cause.pool} has the annotation karpenter.sh/consolidation-min-saving: ${JSON.stringify(cause.value)}, which is neither dollars an hour ("0.05") nor a share ("10%"); correct or remove it`;
+    case "undoes-recent-move":
+      return `it would undo what was done at ${rfc3339(cause.movedAtMs)}, and neither pods nor prices have changed since; it is not done again${untilText(cause.untilMs)}`;
     case "destination":
       return "pods of nodes that are disrupted first move here";
     case "not-in-command":

@@ -50,6 +50,15 @@ export type DecisionCause =
   | { readonly code: "spot-to-spot-disabled" }
   | { readonly code: "spot-flexibility"; readonly needed: number; readonly found: number }
   | { readonly code: "score"; readonly scores: readonly BalancedScore[] }
+  | { readonly code: "saving-too-small"; readonly pool: string; readonly savings: number; readonly minimum: number }
+  | { readonly code: "min-saving-invalid"; readonly pool: string; readonly value: string }
+  | {
+      readonly code: "undoes-recent-move";
+      /** Those of the nodes that would go which a recent move brought about. */
+      readonly nodes: readonly string[];
+      readonly movedAtMs: number;
+      readonly untilMs: number;
+    }
   | { readonly code: "candidate-deleting" }
   | { readonly code: "destination" }
   | { readonly code: "too-few-nodes" }

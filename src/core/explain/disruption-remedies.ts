@@ -67,6 +67,14 @@ export function remediesFor(cause: VerdictCause, { snapshot, stateNode }: Remedy
       return [`allow ${pool} at least ${cause.needed} spot instance types that are cheaper`];
     case "score":
       return [`set spec.disruption.consolidationPolicy of ${pool} to WhenEmptyOrUnderutilized`];
+    case "saving-too-small":
+      return [`lower the annotation karpenter.sh/consolidation-min-saving of NodePool ${cause.pool}`];
+    case "min-saving-invalid":
+      return [`set the annotation to dollars an hour ("0.05") or a share ("10%"), or remove it`];
+    case "undoes-recent-move":
+      return [
+        "find out why the pods did not stay where they were moved to: kubectl get events; it is tried again when they, or prices, change",
+      ];
     default:
       return [];
   }

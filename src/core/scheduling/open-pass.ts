@@ -10,7 +10,7 @@ import { buildExistingNodeStates, compareExistingNodes } from "./existing-node-s
 import { LabelReader } from "./label-reader.ts";
 import type { CountingGroups, Pass, QueuedPod } from "./pass-state.ts";
 import { PlannedNodeOrder } from "./planned-node-order.ts";
-import { classifyPods, type PodClass } from "./pod-class.ts";
+import { classifyPods, type PodClass, type PodClasses } from "./pod-class.ts";
 import { buildPoolTemplates, poolLimits } from "./pool-templates.ts";
 import type { SchedulingProblem } from "./problem.ts";
 import { buildQueue } from "./queue.ts";
@@ -38,7 +38,8 @@ export function* openPass(problem: SchedulingProblem, simulation?: SimulationInp
   const labelReader = new LabelReader(labelPolicy);
   const pods = simulation === undefined ? problem.pods : [...problem.pods, ...simulation.movablePods];
   const constrainedPods = yield* withDefaultSpreadConstraints(pods, problem);
-  const classes = yield* classifyPods(constrainedPods, { problem, table, reader });
+  const classifiedBoundPods = simulation && new Set(simulation.movablePods);
+  const classes = yield* classifyPods(constrainedPods, { problem, table, reader, classifiedBoundPods });
   const daemons = yield* mapInSteps(problem.daemons, (pod) => daemonPodOf(pod, labelPolicy));
   const schedulableDaemons = policy.ignoreDra ? daemons.filter(({ usesDra }) => !usesDra) : daemons;
   const limits = new Map(problem.pools.map((pool) => [pool, poolLimits(pool, reader)]));
@@ -49,7 +50,8 @@ export function* openPass(problem: SchedulingProblem, simulation?: SimulationInp
   const nodes = yield* sortInSteps(problem.nodes, compareExistingNodes);
   const hosts = new Map(nodes.map(({ hostname }, index) => [hostname, index]));
   const { selectedKeys } = classes;
-  const topology = yield* Topology.create(problem, { table, labelReader, hosts, selectedKeys });
+  const ownersAlike = simulation && (yield* boundOwners(simulation.movablePods, classes, problem.pods.length));
+  const topology = yield* Topology.create(problem, { table, labelReader, hosts, selectedKeys, ownersAlike });
   const toleratePreferNoSchedule = problem.pools.some(({ nodePool }) =>
     hasPreferNoScheduleTaint(nodePool.spec.template.spec.taints),
   );
@@ -130,6 +132,20 @@ function* withDefaultSpreadConstraints(
   if (constraints.length === 0) return pods;
   const owners = selectorOwnerIndex(selectorOwners);
   return yield* mapInSteps(pods, (pod) => withDefaultConstraints(pod, { constraints, owners }));
+}
+
+/** The classes of movable pods that keep others away. Pods themselves are not looked at: there may be many thousands. */
+function* boundOwners(
+  movablePods: readonly Pod[],
+  { classOf }: PodClasses,
+  firstPosition: number,
+): Steps<ReadonlyMap<Pod, PodClass>> {
+  const owners = new Map<Pod, PodClass>();
+  yield* forEachInSteps(movablePods, (pod, index) => {
+    const podClass = classOf[firstPosition + index] as PodClass;
+    if (podClass.spec.affinity?.podAntiAffinity !== undefined) owners.set(pod, podClass);
+  });
+  return owners;
 }
 
 interface AmountSources {

@@ -35,6 +35,8 @@ interface VolumeAlternative extends RequirementSet {
 
 interface PodClassInput {
   readonly problem: SchedulingProblem;
+  /** Bound pods that are among the pods to classify: their specs need no second look. */
+  readonly classifiedBoundPods?: ReadonlySet<Pod> | undefined;
   readonly table: RequirementTable;
   readonly reader: QuantityReader;
 }
@@ -52,16 +54,19 @@ export function* classifyPods(pods: readonly Pod[], input: PodClassInput): Steps
   const specOf = yield* mapInSteps(pods, ({ spec }) => specs.of(spec));
   const selectedKeys = new Set<string>();
   yield* forEachInSteps(specs.distinct, (spec) => collectSelectorKeys(spec, selectedKeys));
-  yield* forEachInSteps(input.problem.boundPods, ({ spec }) => {
-    if (spec.affinity?.podAntiAffinity !== undefined) collectSelectorKeys(spec, selectedKeys);
+  yield* forEachInSteps(input.problem.boundPods, (pod) => {
+    if (input.classifiedBoundPods?.has(pod)) return;
+    if (pod.spec.affinity?.podAntiAffinity !== undefined) collectSelectorKeys(pod.spec, selectedKeys);
   });
+  const sortedKeys = [...selectedKeys].sort();
   const byText = new Map<string, PodClass>();
   const classOf = yield* mapInSteps(pods, (pod, index) => {
-    const podLabels = pickLabels(pod.metadata.labels ?? {}, selectedKeys);
-    const text = `${specOf[index]}\n${namespaceOf(pod.metadata)}\n${JSON.stringify(podLabels)}${podSpecificText(pod)}`;
+    const { metadata } = pod;
+    const text = `${specOf[index]}\n${namespaceOf(metadata)}\n${labelsText(metadata.labels, sortedKeys)}${podSpecificText(pod)}`;
     const known = byText.get(text);
     if (known !== undefined) return known;
-    const made = makePodClass(pod, { ...input, index: byText.size, labels: podLabels });
+    const selected = pickLabels(metadata.labels ?? {}, sortedKeys);
+    const made = makePodClass(pod, { ...input, index: byText.size, labels: selected });
     byText.set(text, made);
     return made;
   });
@@ -140,7 +145,9 @@ function specText(spec: PodSpec): string {
 /** What sets pods of one spec apart: volumes named after the pod, and sizes changed in place. */
 function podSpecificText(pod: Pod): string {
   const named = pod.spec.volumes?.some(({ ephemeral }) => ephemeral !== undefined) ? pod.metadata.name : undefined;
-  const statuses = [...(pod.status?.containerStatuses ?? []), ...(pod.status?.initContainerStatuses ?? [])].filter(
+  const { containerStatuses, initContainerStatuses } = pod.status ?? {};
+  if (named === undefined && containerStatuses === undefined && initContainerStatuses === undefined) return "";
+  const statuses = [...(containerStatuses ?? []), ...(initContainerStatuses ?? [])].filter(
     ({ resources, allocatedResources }) => resources ?? allocatedResources,
   );
   if (named === undefined && statuses.length === 0) return "";
@@ -167,12 +174,19 @@ function collectSelectorKeys(spec: PodSpec, keys: Set<string>): void {
 
 function pickLabels(
   podLabels: Readonly<Record<string, string>>,
-  keys: ReadonlySet<string>,
+  sortedKeys: readonly string[],
 ): Readonly<Record<string, string>> {
   const kept: Record<string, string> = {};
-  const selected = Object.keys(podLabels).filter((key) => keys.has(key));
-  for (const key of selected.sort()) kept[key] = podLabels[key] ?? "";
+  for (const key of sortedKeys) if (Object.hasOwn(podLabels, key)) kept[key] = podLabels[key] ?? "";
   return kept;
+}
+
+/** The labels that some selector reads. No label has a zero byte. */
+function labelsText(podLabels: Readonly<Record<string, string>> | undefined, sortedKeys: readonly string[]): string {
+  let text = "";
+  if (podLabels === undefined) return text;
+  for (const key of sortedKeys) if (Object.hasOwn(podLabels, key)) text += `${key}=${podLabels[key]}\0`;
+  return text;
 }
 
 /** Whether the pod, or one of its containers, has resource claims (Dynamic Resource Allocation). (02:D-1) */

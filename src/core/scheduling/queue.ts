@@ -14,10 +14,11 @@ export function* buildQueue(
   space: ResourceSpace,
 ): Steps<QueuedPod[]> {
   const sizes = yield* sizeRanks(all, space);
+  const ageOf = ageReader();
   const keys = yield* mapInSteps(pods, (pod, position) => ({
     rank: nominatedNodes?.has(namespacedName(pod.metadata)) ? 0 : 1,
     size: sizes.get(classOf[position] as PodClass) ?? 0,
-    age: Date.parse(pod.metadata.creationTimestamp ?? "") || 0,
+    age: ageOf(pod.metadata.creationTimestamp),
     uid: pod.metadata.uid ?? "",
     position,
   }));
@@ -28,6 +29,18 @@ export function* buildQueue(
     position,
     queueLengthAtFailure: -1,
   }));
+}
+
+/** Pods that were created together follow one another: their time is parsed once. */
+function ageReader(): (timestamp: string | undefined) => number {
+  let lastTimestamp: string | undefined;
+  let lastAge = 0;
+  return (timestamp) => {
+    if (timestamp === lastTimestamp) return lastAge;
+    lastTimestamp = timestamp;
+    lastAge = Date.parse(timestamp ?? "") || 0;
+    return lastAge;
+  };
 }
 
 interface QueueKey {

@@ -8,7 +8,7 @@ import { openPass } from "./open-pass.ts";
 import type { ExistingNodeState, Pass, QueuedPod } from "./pass-state.ts";
 import { PlannedNodeOrder } from "./planned-node-order.ts";
 import type { PodClass } from "./pod-class.ts";
-import type { SchedulingProblem } from "./problem.ts";
+import type { ExistingNode, SchedulingProblem } from "./problem.ts";
 import { type PassControl, placePods, polishPlan, solveInSteps } from "./solve.ts";
 import type { TopologyGroup } from "./topology/topology-group.ts";
 import { UndoLog } from "./undo-log.ts";
@@ -42,6 +42,21 @@ export interface SimulationPassOptions {
   readonly polishes?: boolean;
 }
 
+/** What all simulations of a pass have in common. */
+export interface SimulationPassBase {
+  readonly nodes: readonly ExistingNode[];
+  /** The problem's own pods, which are placed. */
+  readonly ownPods: readonly Pod[];
+  /** Those of them that existing nodes took, by name of the node. */
+  readonly placedPods: ReadonlyMap<string, readonly Pod[]>;
+  /** Pods that need another place when this node goes: its own, and those that were placed there first. */
+  movablePods(node: string): readonly Pod[];
+  /** Nodes that cannot be left out: topology counts pods that were placed there first. */
+  readonly destinations: ReadonlySet<string>;
+  /** Whether no topology rule, volume, port or device is about the pods of this node. */
+  isUnconstrained(node: string): boolean;
+}
+
 /** What the constructor of a simulation pass takes over. */
 interface OpenedPass {
   readonly pass: Pass;
@@ -70,6 +85,8 @@ export class SimulationPass {
   readonly #keptRemovals = new Set<string>();
   #keptPlannedNodes = 0;
   readonly #polishes: boolean;
+  /** Where the problem's own pods were placed first, by node: they are placed anew when that node goes. */
+  #ownPlacesByNode: ReadonlyMap<string, readonly number[]> = new Map();
 
   private constructor(problem: SimulationProblem, { pass, undo, ownPlaces, placesByNode, polishes }: OpenedPass) {
     this.#problem = problem;
@@ -124,8 +141,54 @@ export class SimulationPass {
   *#placeOwnPods(): Steps<void> {
     this.#begin(new Set());
     yield* placePods(this.#pass, {});
+    this.#ownPlacesByNode = new Map(
+      [...this.#pass.touchedNodes].map(({ node, pods }) => [
+        node.name,
+        pods.map(({ position }) => this.#ownPlaces[position] as number),
+      ]),
+    );
     this.#keep();
     this.#ownPlaces = [];
+  }
+
+  /** What all simulations start from; undefined if each places the problem's own pods, or runs a pass of its own. */
+  base(): SimulationPassBase | undefined {
+    if (this.#ownPlaces.length > 0 || this.#hasSharedHostnames) return undefined;
+    // A pass of its own places the problem's own pods again.
+    if (this.#problem.pods.length > 0 && this.#pass.topology.hasDomainsOnlyOnNodes) return undefined;
+    return {
+      nodes: this.#problem.nodes,
+      ownPods: this.#problem.pods,
+      placedPods: new Map([...this.#ownPlacesByNode].map(([node, places]) => [node, this.#podsAt(places)])),
+      movablePods: (node) => [
+        ...(this.#problem.movablePods.get(node) ?? []),
+        ...this.#podsAt(this.#ownPlacesByNode.get(node) ?? []),
+      ],
+      destinations: new Set([...this.#ownPlacesByNode.keys()].filter((node) => this.#hasCountedOwnPods(node))),
+      isUnconstrained: (node) => this.#isUnconstrained(node),
+    };
+  }
+
+  #podsAt(places: readonly number[]): readonly Pod[] {
+    return places.map((place) => (this.#queue[place] as QueuedPod).pod);
+  }
+
+  /** Topology has counted pods that were placed there first, and cannot forget them. */
+  #hasCountedOwnPods(node: string): boolean {
+    return (this.#ownPlacesByNode.get(node) ?? []).some((place) => {
+      const { groups, inverseGroups } = countingGroupsOf(this.#pass, (this.#queue[place] as QueuedPod).podClass);
+      return groups.length > 0 || inverseGroups.length > 0;
+    });
+  }
+
+  #isUnconstrained(node: string): boolean {
+    const places = [...(this.#placesByNode.get(node) ?? []), ...(this.#ownPlacesByNode.get(node) ?? [])];
+    return places.every((place) => {
+      const { podClass } = this.#queue[place] as QueuedPod;
+      if (podClass.volumeError !== undefined || podClass.hasHostPorts || podClass.usesDra) return false;
+      const hasVolumes = podClass.volumes.size > 0 || podClass.volumeAlternatives.length > 0;
+      return !hasVolumes && variantAt(podClass, 0, this.#pass.variantContext)?.rules.length === 0;
+    });
   }
 
   /** What would be decided without these nodes. A stop leaves out the pods that were not tried, as in `solveInSteps`. */
@@ -183,7 +246,7 @@ export class SimulationPass {
     for (const name of removedNodes) {
       const existingNode = this.#nodesByName.get(name);
       if (existingNode === undefined) throw new Error(`node ${name} is not part of this simulation`);
-      places.push(...(this.#placesByNode.get(name) ?? []));
+      places.push(...(this.#placesByNode.get(name) ?? []), ...(this.#ownPlacesByNode.get(name) ?? []));
       keepsDomains = this.#remove(existingNode) && keepsDomains;
     }
     pass.queue.length = 0;

@@ -205,15 +205,18 @@ describe("03 §4.12 commands that run", () => {
     await eventually(world, () => isUnmarked("n2"), 3);
   });
 
-  it("03:D-78 two commands end one after the other", async () => {
+  it("03:D-78 03 §10.2-9 two commands run side by side, and each ends with its own replacement", async () => {
     world = await disruptionWorld();
     for (const name of ["n1", "n2"]) await runningNode(world, name, { pods: ["12"], conditions: ["Drifted"] });
-    await eventually(world, async () => (await world.replacements()).length === 1, 30);
-    const [first] = (await world.replacements()) as [LiveClaim];
+    await eventually(world, async () => (await world.replacements()).length === 2, 30);
+    const [first, second] = (await world.replacements()) as [LiveClaim, LiveClaim];
+    for (const one of [first, second]) await setConditions(world, one, launched);
+    const deleted = async () => [await world.isDeleted("n1"), await world.isDeleted("n2")].filter(Boolean).length;
     await setConditions(world, first, initialized);
-    await eventually(world, async () => (await world.replacements()).length === 2, 60);
-    const second = (await world.replacements()).find(({ metadata }) => metadata.uid !== first.metadata.uid);
-    await setConditions(world, second as LiveClaim, initialized);
-    await eventually(world, async () => (await world.isDeleted("n1")) && (await world.isDeleted("n2")), 30);
+    await world.pass(3);
+    expect(await deleted()).toBe(1);
+    await setConditions(world, second, initialized);
+    await world.pass(3);
+    expect(await deleted()).toBe(2);
   });
 });

@@ -28,8 +28,8 @@ const soon = 10 + 15 + 2;
 /** Longer than any pass that is under way. */
 const settle = 45;
 
-/** A node that nothing is cheaper than. */
-const fullNode = () => runningNode(world, "full", { type: "c-16x-amd64-linux", pods: ["15"] });
+/** A node that nothing is cheaper than, and whose pod fits no other. */
+const fullNode = () => runningNode(world, "full", { type: "c-16x-amd64-linux", pods: ["15500m"] });
 
 /** What holds `n1`, and how that ends without a change that upstream notices. (03:D-34) */
 const openings: readonly (readonly [string, () => Promise<void>, () => Promise<unknown>])[] = [
@@ -104,10 +104,10 @@ const openings: readonly (readonly [string, () => Promise<void>, () => Promise<u
   [
     "03:D-34 costs more than before",
     async () => {
-      world.cloud.setPrice({ instanceType: "s-16x-amd64-linux" }, 0.0001);
-      await runningNode(world, "n1", { pods: ["1"] });
+      world.cloud.setPrice({ instanceType: "c-4x-amd64-linux" }, 0.0001);
+      await runningNode(world, "n1", { type: "c-4x-amd64-linux", pods: ["1"] });
     },
-    async () => world.cloud.setPrice({ instanceType: "s-16x-amd64-linux" }, 5),
+    async () => world.cloud.setPrice({ instanceType: "c-4x-amd64-linux" }, 5),
   ],
 ];
 

@@ -36,6 +36,8 @@ interface TopologyInput {
   readonly hosts: ReadonlyMap<string, number>;
   /** Label keys that some selector reads: bound pods are indexed by these. */
   readonly selectedKeys: ReadonlySet<string>;
+  /** Bound pods that are like others: what their constraints mean is found out once. */
+  readonly ownersAlike?: ReadonlyMap<Pod, TopologyOwner> | undefined;
 }
 
 /** The topology constraints of a pass. Pods with equal constraints share a group. (02 §5.10) */
@@ -56,6 +58,8 @@ export class Topology {
   readonly #labelReader: LabelReader;
   readonly #hosts: ReadonlyMap<string, number>;
   readonly #selectedKeys: ReadonlySet<string>;
+  readonly #ownersAlike: ReadonlyMap<Pod, TopologyOwner> | undefined;
+  readonly #inverseGroupsBy = new Map<TopologyOwner, readonly TopologyGroup[]>();
   readonly #countedBy = new Map<string, Pod[]>();
   /** How many of an inverse group's domains pools offer; later ones are known only because an owner is there. */
   readonly #offeredDomains = new Map<TopologyGroup, number>();
@@ -64,12 +68,16 @@ export class Topology {
   /** Domains of a group that no pool offers: they are known only as long as a node has them. */
   readonly #domainsOnlyOnNodes = new Map<TopologyGroup, readonly string[]>();
 
-  private constructor(problem: SchedulingProblem, { table, labelReader, hosts, selectedKeys }: TopologyInput) {
+  private constructor(
+    problem: SchedulingProblem,
+    { table, labelReader, hosts, selectedKeys, ownersAlike }: TopologyInput,
+  ) {
     this.#problem = problem;
     this.#table = table;
     this.#labelReader = labelReader;
     this.#hosts = hosts;
     this.#selectedKeys = selectedKeys;
+    this.#ownersAlike = ownersAlike;
     this.#policy = problem.labelPolicy;
     this.#possibleDomains = new PossibleDomains(problem.pools, problem.labelPolicy);
   }
@@ -248,6 +256,11 @@ export class Topology {
     undo.add(() => this.#record(group, domain));
   }
 
+  /** Whether leaving nodes out can make a group forget a domain. */
+  get hasDomainsOnlyOnNodes(): boolean {
+    return this.#domainsOnlyOnNodes.size > 0;
+  }
+
   /** Whether some group would not know one of its domains if these nodes were not there. */
   losesDomain(removedNodes: ReadonlySet<string>): boolean {
     for (const [{ spec }, domains] of this.#domainsOnlyOnNodes) {
@@ -268,13 +281,22 @@ export class Topology {
     const nodeName = pod.spec.nodeName ?? "";
     const topologyNode = this.#topologyNode(nodeName);
     if (topologyNode === undefined) return;
-    const owner = { namespace: namespaceOf(pod.metadata), labels: pod.metadata.labels ?? {}, spec: pod.spec };
-    for (const group of this.inverseGroupsOf(owner)) {
+    for (const group of this.#inverseGroupsOfBound(pod)) {
       this.#withBoundOwner.add(group);
       // Unlike in counting there is no fallback to the node's name. (02:X-41)
       const domain = topologyNode.labelOf(group.spec.key);
       if (domain !== undefined) this.#record(group, domain);
     }
+  }
+
+  #inverseGroupsOfBound(pod: Pod): readonly TopologyGroup[] {
+    const alike = this.#ownersAlike?.get(pod);
+    const known = alike && this.#inverseGroupsBy.get(alike);
+    if (known !== undefined) return known;
+    const own = { namespace: namespaceOf(pod.metadata), labels: pod.metadata.labels ?? {}, spec: pod.spec };
+    const groups = this.inverseGroupsOf(own);
+    if (alike !== undefined) this.#inverseGroupsBy.set(alike, groups);
+    return groups;
   }
 
   #topologyNode(nodeName: string): TopologyNode | undefined {

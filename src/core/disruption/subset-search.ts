@@ -1,0 +1,166 @@
+import { namespacedName } from "../../api/object.ts";
+import type { Steps } from "../../util/steps.ts";
+import type { DisruptionCandidate } from "./candidate.ts";
+import type { DisruptionCommand } from "./command.ts";
+import { type ConsolidationResult, consolidate, type FoundCommand } from "./consolidate.ts";
+import type { MethodInput } from "./method.ts";
+import type { SearchBudget } from "./simulator.ts";
+import type { DecisionCause } from "./verdict.ts";
+
+/** A search for sets other than prefixes takes at most as many simulations. */
+const maxSimulations = 64;
+/** A set is not larger than a prefix can be. (03:D-51) */
+const maxNodes = 101;
+/** A set that cannot grow by as many nodes, one after the other, is not grown further. */
+const maxRefusals = 6;
+/** Of the sets that share a new node, as many are tried: those that promise to save the most. */
+const maxSharing = 3;
+
+/** A command, and the moves that count for it. */
+type CommandAndMoves = Pick<FoundCommand, "command" | "moves">;
+
+interface SubsetOutcome {
+  readonly best: CommandAndMoves | undefined;
+  /** The search budget ended it. */
+  readonly isStopped: boolean;
+}
+
+/**
+ * Looks for nodes that can go together though no prefix of the order can, or a short one only, because a node in between
+ * stands in the way. All nodes together usually need several new ones: those whose pods share one of these are a set of
+ * their own. A set that works is grown by others in the order, without those that stand in the way. The nodes of a pool,
+ * and those of one type, are searched by themselves too. What saves the most is returned, and that is never less than the
+ * prefix saves. (03 §10.2-6)
+ */
+export function* searchSubsets(
+  ordered: readonly DisruptionCandidate[],
+  prefix: CommandAndMoves | undefined,
+  input: MethodInput,
+): Steps<SubsetOutcome> {
+  const search = new SubsetSearch(ordered, input, prefix);
+  if (prefix !== undefined) yield* search.grow(prefix.command);
+  for (const list of [ordered, ...groupsOf(ordered)]) yield* search.searchIn(list.slice(0, maxNodes));
+  return { best: search.best, isStopped: search.isStopped };
+}
+
+/** The nodes of each pool, then those of each pool and type; what costs the most first. */
+function groupsOf(ordered: readonly DisruptionCandidate[]): readonly (readonly DisruptionCandidate[])[] {
+  const groups = [
+    ...groupedBy(ordered, ({ pool }) => pool.name),
+    ...groupedBy(ordered, ({ pool, instanceType }) => `${pool.name} ${instanceType?.name}`),
+  ];
+  return groups.filter(({ length }) => length > 1 && length < ordered.length);
+}
+
+function groupedBy(
+  ordered: readonly DisruptionCandidate[],
+  keyOf: (candidate: DisruptionCandidate) => string,
+): readonly (readonly DisruptionCandidate[])[] {
+  const groups = new Map<string, DisruptionCandidate[]>();
+  for (const candidate of ordered) {
+    const known = groups.get(keyOf(candidate));
+    if (known === undefined) groups.set(keyOf(candidate), [candidate]);
+    else known.push(candidate);
+  }
+  const priced = [...groups.values()].map((group) => ({
+    group,
+    price: group.reduce((sum, { price }) => sum + price, 0),
+  }));
+  return priced.sort((a, b) => b.price - a.price).map(({ group }) => group);
+}
+
+class SubsetSearch {
+  readonly #ordered: readonly DisruptionCandidate[];
+  readonly #input: MethodInput;
+  readonly #searchBudget: SearchBudget;
+  #best: CommandAndMoves | undefined;
+  #isStopped = false;
+
+  constructor(ordered: readonly DisruptionCandidate[], input: MethodInput, best: CommandAndMoves | undefined) {
+    let simulationsLeft = maxSimulations;
+    const mayContinue = (): boolean => {
+      this.#isStopped ||= !input.searchBudget.mayContinue();
+      return !this.#isStopped && simulationsLeft-- > 0;
+    };
+    this.#ordered = ordered;
+    this.#searchBudget = { mayContinue };
+    this.#input = { ...input, searchBudget: this.#searchBudget, resume: undefined };
+    this.#best = best;
+  }
+
+  get best(): CommandAndMoves | undefined {
+    return this.#best;
+  }
+
+  get isStopped(): boolean {
+    return this.#isStopped;
+  }
+
+  /** All of these nodes, or the part of them that a simulation of all says would share one new node. */
+  *searchIn(list: readonly DisruptionCandidate[], partsOfParts = 2): Steps<void> {
+    const all = yield* this.#try(list);
+    if (all?.kind === "command") yield* this.grow(all.command);
+    if (all?.kind !== "none" || partsOfParts === 0) return;
+    for (const part of partsOf(list, all.cause)) yield* this.searchIn(part, partsOfParts - 1);
+  }
+
+  /** Undefined if the search is over, or there is nothing to search. */
+  *#try(set: readonly DisruptionCandidate[]): Steps<ConsolidationResult | undefined> {
+    if (set.length < 2 || !this.#searchBudget.mayContinue()) return undefined;
+    const result = yield* consolidate("multi-node-consolidation", set, this.#input);
+    if (result.kind === "command") this.#note(result);
+    return result;
+  }
+
+  /** Adds as many of the other nodes as make it save more: one, then two, then four at a time, as long as that works. */
+  *grow({ candidates, savings: saved }: DisruptionCommand): Steps<void> {
+    const known = new Set(candidates);
+    const others = this.#ordered.filter((one) => !known.has(one));
+    let set = candidates;
+    let savings = saved;
+    let step = 1;
+    let refusals = 0;
+    for (let at = 0; at < others.length && set.length < maxNodes && refusals < maxRefusals; ) {
+      const larger = [...set, ...others.slice(at, at + Math.min(step, maxNodes - set.length))];
+      const result = yield* this.#try(larger);
+      if (result === undefined) return;
+      const isBetter = result.kind === "command" && result.command.savings > savings;
+      const added = larger.length - set.length;
+      if (isBetter) {
+        set = larger;
+        savings = result.command.savings;
+      }
+      refusals = isBetter ? 0 : refusals + (added === 1 ? 1 : 0);
+      if (isBetter || added === 1) at += added;
+      step = isBetter ? 2 * added : Math.max(1, Math.floor(added / 2));
+    }
+  }
+
+  #note(found: CommandAndMoves): void {
+    if (found.command.savings > (this.#best?.command.savings ?? 0)) this.#best = found;
+  }
+}
+
+/** Parts of a set that may go though the whole cannot. */
+function partsOf(
+  set: readonly DisruptionCandidate[],
+  cause: DecisionCause,
+): readonly (readonly DisruptionCandidate[])[] {
+  if (cause.code === "pods-unschedulable") {
+    const stuck = new Set(cause.pods.map(({ pod }) => pod));
+    return [set.filter((one) => !podNames(one).some((pod) => stuck.has(pod)))];
+  }
+  if (cause.code === "undoes-recent-move") return [set.filter(({ name }) => !cause.nodes.includes(name))];
+  if (cause.code !== "needs-more-nodes") return [];
+  const newNodeOf = new Map(cause.newNodes.flatMap((node) => node.pods.map((pod) => [pod, node])));
+  const parts = cause.newNodes.map((node) => {
+    const sharing = set.filter((one) => podNames(one).every((pod) => (newNodeOf.get(pod) ?? node) === node));
+    return { sharing, saves: sharing.reduce((sum, { price }) => sum + price, -node.price) };
+  });
+  const promising = parts.filter(({ saves }) => saves > 0).sort((a, b) => b.saves - a.saves);
+  return promising.slice(0, maxSharing).map(({ sharing }) => sharing);
+}
+
+function podNames({ reschedulablePods }: DisruptionCandidate): readonly string[] {
+  return reschedulablePods.map(({ metadata }) => namespacedName(metadata));
+}

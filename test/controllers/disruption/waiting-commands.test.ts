@@ -1,0 +1,33 @@
+import { describe, expect, it } from "vitest";
+import { SearchMemory } from "../../../src/controllers/disruption/search-memory.ts";
+import { WaitingCommands } from "../../../src/controllers/disruption/waiting-commands.ts";
+import type { DisruptionCommand } from "../../../src/core/disruption/command.ts";
+import { ask, cluster, machine, pool } from "../../disruption/cluster.ts";
+
+const method = "single-node-consolidation";
+
+describe("03:D-33 the memory of searches that found nothing", () => {
+  const nothing = ask(cluster([pool(), machine("n1", { type: "cpu-4", pods: [{ cpu: "2200m" }] })]), method);
+
+  it("03:D-33 holds until its epoch ends", () => {
+    const memory = new SearchMemory();
+    expect(memory.isKnown(method, { epoch: "1", nowMs: 0 })).toBe(false);
+    memory.remember(nothing, "1");
+    expect(memory.isKnown(method, { epoch: "1", nowMs: 0 })).toBe(true);
+    expect(memory.isKnown(method, { epoch: "2", nowMs: 0 })).toBe(false);
+  });
+
+  it("03:D-57 a command that waits, and one that waits no longer, are other epochs", () => {
+    const waiting = new WaitingCommands();
+    const [command] = ask(cluster([pool(), machine("n1", { pods: [{}] })]), method).commands;
+    const versions = [waiting.version];
+    waiting.add([command as DisruptionCommand], 15);
+    versions.push(waiting.version);
+    expect(waiting.takeDue(14)).toBeUndefined();
+    expect(waiting.version).toBe(versions.at(-1));
+    expect(waiting.all()).toEqual([command]);
+    expect(waiting.takeDue(15)).toBe(command);
+    versions.push(waiting.version);
+    expect(new Set(versions).size).toBe(3);
+  });
+});
