@@ -11,6 +11,7 @@ interface PlanOptions extends PlanningOptions {
   readonly output: PlanOutput;
   readonly bound?: boolean;
   readonly disruption?: boolean;
+  readonly repack?: boolean;
   readonly disruptionMode: DisruptionMode;
   readonly spotToSpot?: boolean;
   readonly multiReplacement?: boolean;
@@ -46,13 +47,14 @@ export function planCommand(io: Io, { connect }: { readonly connect?: Connect } 
     .addOption(choiceOption("-o, --output <format>", "what to print", planOutputs))
     .option("--bound", "compute a lower bound on the cost with a linear program")
     .option("--disruption", "show which nodes would be disrupted now and why the others stay")
+    .option("--repack", "pack the whole cluster anew, and show the commands that lead there")
     .addOption(
       choiceOption("--disruption-mode <mode>", "with --disruption: upstream keeps to Karpenter's search", [
         "default",
         "upstream",
       ]),
     )
-    .option("--spot-to-spot", "with --disruption: the feature gate SpotToSpotConsolidation")
+    .option("--spot-to-spot", "with --disruption or --repack: the feature gate SpotToSpotConsolidation")
     .option("--multi-replacement", "with --disruption: the feature gate MultiReplacement")
     .addOption(
       new Option("--nominated <nodes>", "with --disruption: nodes that pending pods were just nominated to").argParser(
@@ -69,6 +71,7 @@ async function runPlan(
   { io, connect, self }: { io: Io; connect: Connect | undefined; self: Command },
 ): Promise<void> {
   const request = planRequestOf(options, { connect, self });
+  if (options.repack === true) return runRepackPlan(options, { request, io, self });
   if (options.disruption === true) return runDisruptionPlan(options, { request, io, self });
   const [{ planOrReport }, { planReportOf }, { renderPlan }] = await Promise.all([
     import("./plan/plan-or-report.ts"),
@@ -109,6 +112,32 @@ async function runDisruptionPlan(
   };
   const plan = planOf(await makeDisruptionPlan(disruptionRequest, io), io);
   if (plan !== undefined) io.stdout(renderDisruption(disruptionReportOf(plan), { output, color: usesColor(io) }));
+}
+
+/** The cluster packed anew, and the commands that lead there. */
+async function runRepackPlan(
+  { output, disruption, disruptionMode, multiReplacement, nominated, spotToSpot = false }: PlanOptions,
+  { request, io, self }: { readonly request: PlanRequest; readonly io: Io; readonly self: Command },
+): Promise<void> {
+  const refuse = (option: string, why: string): never =>
+    self.error(`error: ${option} cannot be combined with --repack; ${why}`, { exitCode: exitCodes.usage });
+  if (output === "nodeclaims") return refuse("-o nodeclaims", "use -o json or -o yaml");
+  if (disruption === true) return refuse("--disruption", "choose one of them");
+  if (disruptionMode === "upstream")
+    return refuse("--disruption-mode upstream", "it replaces several nodes by several");
+  if (multiReplacement === true) return refuse("--multi-replacement", "it always replaces several nodes by several");
+  if (nominated !== undefined) return refuse("--nominated", "pods that wait are placed first");
+  const [{ makeRepackPlan }, { repackReportOf }, { renderRepack }, { planOf }] = await Promise.all([
+    import("./plan/make-repack-plan.ts"),
+    import("./plan/repack-report.ts"),
+    import("./plan/render-repack.ts"),
+    import("./plan/plan-or-report.ts"),
+  ]);
+  const plan = planOf(await makeRepackPlan({ ...request, allowsSpotToSpot: spotToSpot }, io), io);
+  if (plan === undefined) return;
+  const report = repackReportOf(plan);
+  io.stdout(renderRepack(report, { output, color: usesColor(io) }));
+  if (report.provisioning.unschedulable.length > 0) io.exit(exitCodes.unschedulable);
 }
 
 /** The solver is a megabyte of WebAssembly, so it is imported only for --bound. */

@@ -16,7 +16,7 @@ import type { Refusal } from "../core/scheduling/refusal.ts";
 import { runSteps } from "../util/steps.ts";
 import { VirtualClock } from "../util/virtual-clock.ts";
 import { ClusterState } from "./cluster-state.ts";
-import { disruptionSnapshotOf } from "./disruption-snapshot.ts";
+import { type DisruptionSources, disruptionSnapshotOf } from "./disruption-snapshot.ts";
 import { ObjectsByKind } from "./objects-by-kind.ts";
 import { type StateKind, stateKinds, stateUpdates } from "./state-kinds.ts";
 
@@ -91,6 +91,15 @@ export function disruptionScenarioOf(
   objects: readonly KubeObject[],
   options: DisruptionScenarioOptions,
 ): DisruptionSnapshot {
+  const { cluster, sources } = disruptionSourcesOf(objects, options);
+  return disruptionSnapshotOf(cluster, sources);
+}
+
+/** Cluster state with these objects, and what a disruption pass reads beside it. */
+export function disruptionSourcesOf(
+  objects: readonly KubeObject[],
+  options: DisruptionScenarioOptions,
+): { readonly cluster: ClusterState; readonly sources: DisruptionSources } {
   const { labelPolicy, nominated, served, nowMs, policy, seed, allowsSpotToSpot, mode } = options;
   const { allowsMultiReplacement = false } = options;
   const { byKind, cluster, workloads, roundPods } = clusterScenarioOf(objects, options);
@@ -98,7 +107,7 @@ export function disruptionScenarioOf(
   const managed = byKind.ofKind("NodePool").filter((pool) => isManagedPool(pool, served));
   const overlays = byKind.ofKind("NodeOverlay");
   const { pools } = applyOverlays(withInstanceTypes(managed, options), { overlays, policy: labelPolicy });
-  return disruptionSnapshotOf(cluster, {
+  const sources: DisruptionSources = {
     nowMs,
     served,
     policy,
@@ -112,7 +121,8 @@ export function disruptionScenarioOf(
     disruptionBudgets: byKind.ofKind("PodDisruptionBudget"),
     inCommand: new Set(),
     workloads,
-  });
+  };
+  return { cluster, sources };
 }
 
 function withInstanceTypes(pools: readonly NodePool[], { typesFor }: ScenarioOptions): readonly Pool[] {

@@ -11,7 +11,8 @@ import type { NodeVerdict } from "../../src/core/disruption/verdict.ts";
 import { withDisruptionConditions } from "../../src/core/scenario/complete-disruption-conditions.ts";
 import { completeObjects } from "../../src/core/scenario/complete-objects.ts";
 import { defaultSchedulingPolicy } from "../../src/core/scheduling/problem.ts";
-import { disruptionScenarioOf } from "../../src/state/scenario.ts";
+import { ProjectedCluster } from "../../src/state/projected-cluster.ts";
+import { type DisruptionScenarioOptions, disruptionScenarioOf, disruptionSourcesOf } from "../../src/state/scenario.ts";
 import { runSteps } from "../../src/util/steps.ts";
 import { type InstanceTypeBuilder, instanceType } from "../builders/instance-type.ts";
 
@@ -175,27 +176,44 @@ export interface ClusterFacts {
 }
 
 /** What disruption decides on, in a cluster of these objects, each completed as `plan` completes it. */
-export function cluster(
-  objects: readonly (KubeObject | readonly KubeObject[])[],
-  facts: ClusterFacts = {},
-): DisruptionSnapshot {
+export function cluster(objects: ClusterObjects, facts: ClusterFacts = {}): DisruptionSnapshot {
+  return disruptionScenarioOf(...scenarioInput(objects, facts));
+}
+
+/** The same cluster, in which commands can be carried out. */
+export function projectedCluster(objects: ClusterObjects, facts: ClusterFacts = {}): ProjectedCluster {
+  const { cluster: state, sources } = disruptionSourcesOf(...scenarioInput(objects, facts));
+  return new ProjectedCluster(state, sources);
+}
+
+export type ClusterObjects = readonly (KubeObject | readonly KubeObject[])[];
+
+function scenarioInput(
+  objects: ClusterObjects,
+  facts: ClusterFacts,
+): [readonly KubeObject[], DisruptionScenarioOptions] {
   const { types = usualTypes, nominated = [], mode = "default", allowsSpotToSpot = false, nowMs = now } = facts;
   const built = types.map((type) => type.build());
   const typesFor = () => built;
   const policy = labelPolicy("kwok");
   const complete = completeObjects(objects.flat() as KubeObject[], { typesFor, nowMs, defaultNodeClass: nodeClassRef });
-  return disruptionScenarioOf(withDisruptionConditions(complete, { typesFor, labelPolicy: policy, nowMs }), {
+  const options = {
     typesFor,
     served: [nodeClassRef],
     labelPolicy: policy,
-    policy: { ...defaultSchedulingPolicy, minValues: facts.minValues ?? "Strict", packing: facts.packing ?? "plain" },
+    policy: {
+      ...defaultSchedulingPolicy,
+      minValues: facts.minValues ?? "Strict",
+      packing: facts.packing ?? "plain",
+    },
     seed: 1,
     nowMs,
     nominated,
     mode,
     allowsSpotToSpot,
     allowsMultiReplacement: facts.allowsMultiReplacement ?? false,
-  });
+  };
+  return [withDisruptionConditions(complete, { typesFor, labelPolicy: policy, nowMs }), options];
 }
 
 export interface AskOptions {

@@ -79,7 +79,10 @@ function reportedMethod(proposal: ValidatedProposal, reported: (node: PlannedNod
   };
 }
 
-function reportedCommand(command: DisruptionCommand, reported: (node: PlannedNode) => ReportedNode): ReportedCommand {
+export function reportedCommand(
+  command: DisruptionCommand,
+  reported: (node: PlannedNode) => ReportedNode,
+): ReportedCommand {
   const { decision, replacements, placements, savings } = command;
   return {
     decision,

@@ -60,7 +60,7 @@ export function disruptionPlanOf(
   return { snapshot, proposal: runSteps(steps) };
 }
 
-function searchFor(ms: number): SearchBudget {
+export function searchFor(ms: number): SearchBudget {
   const endsAt = performance.now() + ms;
   return { mayContinue: () => performance.now() < endsAt };
 }

@@ -43,7 +43,7 @@ function methodLines(
   ];
 }
 
-function commandLines(command: ReportedCommand): readonly string[] {
+export function commandLines(command: ReportedCommand): readonly string[] {
   const { decision, nodes, replacements, existingNodes, savings } = command;
   const saved = savings >= 0 ? `saves $${savings.toFixed(4)}/hour` : `costs $${(-savings).toFixed(4)}/hour more`;
   return [

@@ -1,0 +1,109 @@
+import { describe, expect, it } from "vitest";
+import type { RepackReport } from "../../src/cli/plan/repack-report.ts";
+import { plan } from "../scenarios/run.ts";
+
+const pool = `
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: default}
+spec:
+  disruption: {consolidateAfter: 0s, budgets: [{nodes: "2"}]}
+  template:
+    spec:
+      nodeClassRef: {group: karpenter.kwok.sh, kind: KWOKNodeClass, name: default}
+      requirements:
+      - {key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}
+      - {key: kubernetes.io/arch, operator: In, values: [amd64]}
+      - {key: kubernetes.io/os, operator: In, values: [linux]}
+`;
+
+function node(name: string, cpu: string, annotations = "{}"): string {
+  return `
+---
+apiVersion: karpenter.sh/v1
+kind: NodeClaim
+metadata:
+  name: ${name}
+  labels:
+    karpenter.sh/nodepool: default
+    node.kubernetes.io/instance-type: c-8x-amd64-linux
+    topology.kubernetes.io/zone: test-zone-a
+    karpenter.sh/capacity-type: on-demand
+---
+{apiVersion: v1, kind: Node, metadata: {name: ${name}}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: on-${name}, annotations: ${annotations}}
+spec:
+  nodeName: ${name}
+  containers: [{name: app, image: app, resources: {requests: {cpu: "${cpu}"}}}]
+`;
+}
+
+const held = '{"karpenter.sh/do-not-disrupt": "true"}';
+const files = { "cluster.yaml": [pool, node("a", "1"), node("b", "1"), node("c", "1"), node("d", "1", held)].join("") };
+const args = ["-f", "cluster.yaml", "--repack", "--now", "2026-01-15T12:00:00Z"];
+
+describe("plan --repack", () => {
+  it("shows the commands in waves, then prices, then the nodes that stay", async () => {
+    const { out, err, code } = await plan(args, { files });
+    expect({ err, code }).toEqual({ err: "", code: 0 });
+    expect(out).toBe(`Wave 1, $0.4344/hour after it:
+  delete a, b: saves $0.4344/hour
+    to c: default/on-a, default/on-b
+
+Wave 2, $0.2172/hour after it:
+  delete c: saves $0.2172/hour
+    to d: default/on-a, default/on-b, default/on-c
+
+CLUSTER               NODES  $/HOUR  $/MONTH
+today                     4  0.8687   634.17
+after these commands      1  0.2172   158.54
+packed from nothing       2  0.1629   118.91
+lower bound                  0.1086    79.30
+
+2 commands in 2 waves save $0.6515/hour. A wave begins when the nodes of the one before are gone and consolidateAfter has passed.
+
+NODE THAT STAYS  POOL     WHY
+d                default  pod default/on-d has the annotation karpenter.sh/do-not-disrupt
+`);
+  });
+
+  it("prints all of it as JSON", async () => {
+    const { out } = await plan([...args, "-o", "json"], { files });
+    const report = JSON.parse(out) as RepackReport;
+    expect(report.today).toEqual({ nodes: 4, pricePerHour: expect.closeTo(0.8687, 3) });
+    expect(report.steps.map(({ wave, method, nodes }) => ({ wave, method, nodes }))).toEqual([
+      { wave: 1, method: "multi-node-consolidation", nodes: ["a", "b"] },
+      { wave: 2, method: "multi-node-consolidation", nodes: ["c"] },
+    ]);
+    expect(report.steps.at(-1)?.pricePerHour).toBe(report.reached.pricePerHour);
+    expect(report.lowerBoundPerHour).toBeLessThanOrEqual(report.repacked.pricePerHour);
+    expect(report.repacked.newNodes).toHaveLength(2);
+    expect(report.staying).toMatchObject([{ node: "d", code: "pod-protected" }]);
+    expect(report.isStopped).toBe(false);
+  });
+
+  it("places pods that wait first, and exits with 3 if one has no place", async () => {
+    const waiting = `
+---
+{apiVersion: v1, kind: Pod, metadata: {name: waits}, spec: {containers: [{name: app, image: app, resources: {requests: {cpu: "500"}}}]}}
+`;
+    const { out, code } = await plan(args, { files: { "cluster.yaml": files["cluster.yaml"] + waiting } });
+    expect(code).toBe(3);
+    expect(out).toContain("Without a place: default/waits; karpenter explain pod says why.");
+  });
+
+  it.each([
+    ["-o", "nodeclaims"],
+    ["--disruption"],
+    ["--disruption-mode", "upstream"],
+    ["--multi-replacement"],
+    ["--nominated", "a"],
+  ])("is not combined with %s", async (...more) => {
+    const { err, code } = await plan([...args, ...more], { files });
+    expect(code).toBe(2);
+    expect(err).toContain(`error: ${more.join(" ").replace(" a", "")} cannot be combined with --repack`);
+  });
+});
