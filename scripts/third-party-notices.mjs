@@ -25,7 +25,8 @@ function licenceFilesBeside(folder, { license, repository }) {
   const others = repository?.url && basename(scope).startsWith("@") ? readdirSync(scope) : [];
   for (const other of others.sort()) {
     const own = manifest(join(scope, other));
-    const files = own.license === license && own.repository?.url === repository.url ? licenceFiles(join(scope, other)) : [];
+    const files =
+      own.license === license && own.repository?.url === repository.url ? licenceFiles(join(scope, other)) : [];
     if (files.length > 0) return files;
   }
   return [];
