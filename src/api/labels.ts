@@ -127,6 +127,8 @@ export const simulationAnnotations = {
   stopSeconds: "sim.karpenter.sh/stop-seconds",
   /** Set on nodes whose instance type only the simulated cloud still offers. */
   retiredType: "sim.karpenter.sh/retired-type",
+  /** Set on the controller's pod of the sandbox: where the controller answers questions, on this computer. */
+  controllerUrl: "sim.karpenter.sh/controller-url",
 } as const;
 
 /** Annotations that hold what an older API version could express and v1 cannot. (01 §7) */

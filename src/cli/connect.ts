@@ -25,6 +25,8 @@ export interface OpenCluster {
   /** Each client has its own connections. */
   client(options: ClusterClientOptions): KubeClient;
   version(options: ClusterClientOptions): Promise<ServerVersion>;
+  /** What identifies us, if it is a token. */
+  bearerToken(): Promise<string | undefined>;
   close(): void;
 }
 
@@ -46,6 +48,11 @@ export async function openCluster(io: Pick<Io, "env">, { kubeconfig, context }: 
     clock,
     client: (options) => httpClient(httpOptions(options)),
     version: (options) => readServerVersion(httpOptions(options)),
+    bearerToken: async () => {
+      const { authorization } = (await connection.credentials.current()).headers;
+      const [scheme = "", token] = typeof authorization === "string" ? authorization.split(" ") : [];
+      return scheme === "Bearer" ? token : undefined;
+    },
     close: () => {
       for (const transport of transports) transport.close();
     },

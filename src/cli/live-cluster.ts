@@ -18,6 +18,8 @@ export interface LiveCluster {
   readonly kube: Pick<KubeClient, "list">;
   readonly server: string;
   readonly clock: Clock;
+  /** What identifies us, if it is a token. */
+  bearerToken?(): Promise<string | undefined>;
   close(): void;
 }
 

@@ -4,6 +4,7 @@ import type { BufferPods } from "../state/buffer-pods.ts";
 import type { Cluster } from "../state/cluster.ts";
 import type { RegistrationHealth } from "../state/registration-health.ts";
 import type { OpenSearch } from "./disruption/search-budget.ts";
+import type { Explanations } from "./explanations.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import type { ProvisioningTrigger } from "./provisioning/provisioning-trigger.ts";
 import type { Settings } from "./settings.ts";
@@ -28,4 +29,6 @@ export interface ControllerDependencies {
   /** Stops searches for nodes to disrupt; by default the clock does. (03:D-52, D-55) */
   readonly openSearch?: OpenSearch | undefined;
   readonly metrics: Metrics;
+  /** Where controllers say how their decisions are explained; nobody asks unless given. */
+  readonly explanations?: Explanations | undefined;
 }

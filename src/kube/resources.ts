@@ -63,6 +63,15 @@ export const builtInTypes = {
   ),
 } as const;
 
+/** Questions to the API server: they can be created, and neither read nor watched. */
+export const reviewTypes = {
+  ...typesOf({ group: "authentication.k8s.io", version: "v1", namespaced: false }, { TokenReview: "tokenreviews" }),
+  ...typesOf(
+    { group: "authorization.k8s.io", version: "v1", namespaced: false },
+    { SubjectAccessReview: "subjectaccessreviews" },
+  ),
+} as const;
+
 /** Karpenter's own resource types, by kind. (01 §1.1) */
 export const karpenterTypes = Object.fromEntries(
   karpenterKinds.map((kind) => [kind.kind, resourceTypeOfKind(kind)]),

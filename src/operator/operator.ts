@@ -3,6 +3,7 @@ import { overlaidProvider } from "../cloud/overlaid-provider.ts";
 import { OverlayStore } from "../cloud/overlay-store.ts";
 import type { ControllerDependencies } from "../controllers/controller-dependencies.ts";
 import type { OpenSearch } from "../controllers/disruption/search-budget.ts";
+import { Explanations } from "../controllers/explanations.ts";
 import type { Metrics } from "../controllers/metrics/metrics.ts";
 import { ProvisioningTrigger } from "../controllers/provisioning/provisioning-trigger.ts";
 import { nominationMs, type Settings } from "../controllers/settings.ts";
@@ -68,6 +69,8 @@ export interface RunningOperator {
   /** Lets running reconciles finish, then releases the lease. */
   stop(): Promise<void>;
   readonly dependencies: ControllerDependencies;
+  /** Answers questions about nodes and pods while the controllers run. */
+  readonly explanations: Explanations;
 }
 
 /**
@@ -76,7 +79,8 @@ export interface RunningOperator {
  */
 export function startOperator(options: OperatorDependencies): RunningOperator {
   const stopping = new AbortController();
-  const { dependencies, controllerRun } = assemble(options, stopping.signal);
+  const explanations = new Explanations();
+  const { dependencies, controllerRun } = assemble({ ...options, explanations }, stopping.signal);
   const { clock, leaderElection, log, onLeaseLost } = options;
   if (leaderElection?.isWarmedUp) controllerRun.watch();
   const areCrdsServed = crdsServed({ client: options.client, clock, log, signal: stopping.signal });
@@ -97,11 +101,12 @@ export function startOperator(options: OperatorDependencies): RunningOperator {
       await controllerRun.stop();
     },
     dependencies,
+    explanations,
   };
 }
 
 function assemble(
-  options: OperatorDependencies,
+  options: OperatorDependencies & { readonly explanations: Explanations },
   signal: AbortSignal,
 ): {
   readonly dependencies: ControllerDependencies;
@@ -127,6 +132,7 @@ function assemble(
     openBudget,
     openSearch: options.openSearch,
     metrics,
+    explanations: options.explanations,
   };
   const controllerRun = new ControllerRun({
     ...options,

@@ -7,11 +7,18 @@ import { errorText } from "../util/error-text.ts";
 export interface RouteReply {
   readonly status: number;
   readonly contentType?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly body: string | AsyncIterable<string>;
 }
 
+/** What a handler may want to know of a request beside its URL. */
+interface RouteRequest {
+  /** The header of that name. */
+  readonly authorization?: string | undefined;
+}
+
 /** Handlers by path; a path ending in `/` also serves the paths below it. */
-export type Routes = Readonly<Record<string, (url: URL) => RouteReply | Promise<RouteReply>>>;
+export type Routes = Readonly<Record<string, (url: URL, request: RouteRequest) => RouteReply | Promise<RouteReply>>>;
 
 export interface ServeRoutesOptions {
   readonly host?: string | undefined;
@@ -49,8 +56,8 @@ export async function serveRoutes({ host, port, routes, onError }: ServeRoutesOp
 }
 
 async function sendReply(request: IncomingMessage, response: ServerResponse, routes: Routes): Promise<void> {
-  const { status, contentType = "text/plain; charset=utf-8", body } = await replyTo(request, routes);
-  response.writeHead(status, { "content-type": contentType });
+  const { status, contentType = "text/plain; charset=utf-8", headers, body } = await replyTo(request, routes);
+  response.writeHead(status, { "content-type": contentType, ...headers });
   if (request.method === "HEAD" || typeof body === "string") {
     response.end(request.method === "HEAD" ? "" : body);
     return;
@@ -62,13 +69,13 @@ async function sendReply(request: IncomingMessage, response: ServerResponse, rou
   }
 }
 
-async function replyTo({ method, url = "/" }: IncomingMessage, routes: Routes): Promise<RouteReply> {
+async function replyTo({ method, url = "/", headers }: IncomingMessage, routes: Routes): Promise<RouteReply> {
   if (method !== "GET" && method !== "HEAD") return { status: 405, body: "method not allowed\n" };
   const asked = new URL(url, "http://localhost");
   const route = routeOf(asked.pathname, routes);
   if (route === undefined) return { status: 404, body: "not found\n" };
   try {
-    return await route(asked);
+    return await route(asked, { authorization: headers.authorization });
   } catch (error) {
     return { status: 500, body: `${errorText(error)}\n` };
   }
@@ -76,6 +83,10 @@ async function replyTo({ method, url = "/" }: IncomingMessage, routes: Routes): 
 
 function routeOf(path: string, routes: Routes): Routes[string] | undefined {
   if (Object.hasOwn(routes, path)) return routes[path];
-  const above = path.slice(0, path.lastIndexOf("/") + 1);
-  return above !== path && Object.hasOwn(routes, above) ? routes[above] : undefined;
+  for (let end = path.lastIndexOf("/", path.length - 2); end >= 0; end = path.lastIndexOf("/", end - 1)) {
+    const above = path.slice(0, end + 1);
+    if (Object.hasOwn(routes, above)) return routes[above];
+    if (end === 0) return undefined;
+  }
+  return undefined;
 }

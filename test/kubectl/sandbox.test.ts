@@ -76,14 +76,18 @@ describe.skipIf(found.kind === "missing")("karpenter up, as a user starts it", (
     await k().ok("delete pod giant");
   });
 
-  it("03 §2 scaled to zero and without its claims, the cluster gives all nodes back", async () => {
-    await k().ok("scale deployment quick-start --replicas=0");
-    await k().ok("wait --for=delete pod -l app=quick-start --timeout=40s");
-    await k().ok("delete nodeclaims -l karpenter.sh/nodepool=quick-start --timeout=40s");
+  it("03:D-29b scaled to zero as the README says, all nodes go by themselves", async () => {
+    const readme = readFileSync(join(import.meta.dirname, "..", "..", "README.md"), "utf8");
+    const commands = [...readme.matchAll(/^kubectl ((?:scale|wait) .*?)(?:\s+#.*)?$/gm)].map(
+      ([, command = ""]) => command,
+    );
+    expect(commands.map((command) => command.split(" ")[0])).toEqual(["scale", "wait"]);
+    for (const command of commands) await k().ok(command);
+    await running?.until((text) => /empty: quick-start-/.test(text) && /deleted: quick-start-/.test(text));
+    await k().ok("wait --for=delete nodes -l karpenter.sh/nodepool=quick-start --timeout=40s");
     expect(await k().ok("get nodes -o name")).toBe("node/control-plane\n");
     expect(await k().ok("get nodeclaims")).toBe("");
-    await running?.until((text) => /deleted: quick-start-/.test(text));
-  });
+  }, 120_000);
 
   it("05 §5 Ctrl-C ends it, soon and well", async () => {
     const startedAt = performance.now();

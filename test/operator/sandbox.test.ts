@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
@@ -13,6 +13,7 @@ import { loadObjects } from "../../src/control-plane/load-objects.ts";
 import { builtInTypes, karpenterTypes } from "../../src/kube/resources.ts";
 import { type Sandbox, startSandbox } from "../../src/operator/sandbox/sandbox.ts";
 import { systemClock } from "../../src/util/clock.ts";
+import { explain } from "../explain/run.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "karpenter-sandbox-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -101,6 +102,15 @@ it("05 §6 the sandbox: pods get nodes and run; without them nothing is left; th
     expect(lines.join("")).toMatch(/50 pods are pending: default\/quick-start-\S+ and 49 more\n/);
     expect(lines.join("")).toMatch(
       /launched .*-amd64-linux, spot, in \S+ at \$[\d.]+ per hour: quick-start-\w+ for \d+ pods/,
+    );
+
+    const [asked] = claims;
+    const kubeconfig = join(folder, "kubeconfig");
+    writeFileSync(kubeconfig, sandbox.kubeconfig);
+    const { out, err } = await explain(["node", asked?.metadata.name ?? "", "--kubeconfig", kubeconfig]);
+    expect([err, out]).toEqual(["", expect.stringMatching(/\nnote: answered by the running controller at \S+Z\n$/)]);
+    expect(out).toContain(
+      `Node ${asked?.status?.nodeName} of NodePool quick-start stays: consolidateAfter has not passed`,
     );
 
     await scaled(sandbox, "quick-start", 0);

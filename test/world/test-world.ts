@@ -18,6 +18,8 @@ export interface TestWorldOptions extends ApiWorldOptions {
   readonly namespaces?: readonly string[] | undefined;
   /** The simulated cloud: boot times, stock, faults. */
   readonly simulation?: Partial<SimulationSettings> | undefined;
+  /** Whether `cloudCalls` has every call; runs that last for weeks turn it off. */
+  readonly keepsCloudCalls?: boolean | undefined;
   /** Told of every call the cloud gets, after it was recorded. */
   readonly onCloudCall?: ((entry: CloudCallEntry) => void) | undefined;
   readonly provider?: Partial<SimulatedProviderOptions> | undefined;
@@ -50,7 +52,7 @@ export async function testWorld(options: TestWorldOptions = {}) {
     random: random.fork("cloud"),
     settings: options.simulation,
     onCall: (entry) => {
-      cloudCalls.push(entry);
+      if (options.keepsCloudCalls ?? true) cloudCalls.push(entry);
       options.onCloudCall?.(entry);
     },
   });

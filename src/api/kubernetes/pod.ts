@@ -82,6 +82,7 @@ export interface ContainerStateTerminated {
 }
 
 export interface ContainerPort {
+  readonly name?: string | undefined;
   readonly containerPort?: number | undefined;
   readonly hostPort?: number | undefined;
   readonly hostIP?: string | undefined;

@@ -12,14 +12,19 @@ export interface RenderNodeOptions {
   readonly color: boolean;
   /** When it was explained. */
   readonly nowMs: number;
+  readonly notes: readonly string[];
 }
 
 /** The explanation of a node as text: why it stays or goes, then what runs there and what does not fit. */
-export function renderNode({ scheduling, disruption }: ExplainedNode, { color, nowMs }: RenderNodeOptions): string {
+export function renderNode(
+  { scheduling, disruption }: ExplainedNode,
+  { color, nowMs, notes }: RenderNodeOptions,
+): string {
   const bold = (text: string): string => (color ? styleText("bold", text, { validateStream: false }) : text);
   return joinSections([
     ...disruptionSections(disruption, { bold, nowMs }),
     ...(scheduling === undefined ? [] : schedulingSections(scheduling, bold)),
+    notes.map((note) => oneLine(`note: ${note}`)),
   ]);
 }
 

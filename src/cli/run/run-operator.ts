@@ -2,6 +2,8 @@ import { readFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { collectDefaultMetrics } from "prom-client";
 import type { KubeClient } from "../../kube/client.ts";
+import { bearerAccess } from "../../operator/bearer-access.ts";
+import { explainRoutes } from "../../operator/explain-routes.ts";
 import { jsonLogger } from "../../operator/json-logger.ts";
 import { type FrameworkMetrics, frameworkMetrics } from "../../operator/metrics/framework-metrics.ts";
 import { promMetrics } from "../../operator/metrics/prom-metrics.ts";
@@ -109,7 +111,12 @@ async function runOnCluster(cluster: OpenCluster, context: RunContext): Promise<
     onLeaseLost: () => signalLost("lost"),
   });
   const profiles = options.isProfiled ? profilingRoutes(cluster.clock) : {};
-  const routes = { ...metricsRoutes(metricSet.registry, yieldToEventLoop), ...profiles };
+  const access = bearerAccess({ client: clients.client, clock: cluster.clock });
+  const routes = {
+    ...metricsRoutes(metricSet.registry, yieldToEventLoop),
+    ...explainRoutes({ explanations: operator.explanations, access }),
+    ...profiles,
+  };
   const servers = await serveAll(operator, { options, log, routes });
   log.info("started", { server: cluster.server, provider: provider.name, version, ...portsOf(servers) });
   const isLost = (await Promise.race([stopRequested, lost])) === "lost";

@@ -2,9 +2,10 @@ import type { ObjectKey } from "../../kube/client.ts";
 import type { Clock } from "../../util/clock.ts";
 import type { Random } from "../../util/random.ts";
 import type { KindRegistry } from "../kinds/kind-registry.ts";
-import type { AdmissionContext, ServedKind } from "../kinds/served-kind.ts";
+import type { AdmissionContext, ReviewContext, ServedKind } from "../kinds/served-kind.ts";
 import type { ObjectStore } from "../store/object-store.ts";
 import { apiError } from "./api-errors.ts";
+import type { TokenRegistry } from "./token-registry.ts";
 
 /** What the parts of the API server share. */
 export interface ServerContext {
@@ -13,6 +14,7 @@ export interface ServerContext {
   readonly clock: Clock;
   /** Generated names and uids come from here. */
   readonly random: Random;
+  readonly tokens: TokenRegistry;
 }
 
 export function storageKey(kind: ServedKind, { name, namespace }: ObjectKey): string {
@@ -31,6 +33,10 @@ export function admissionContext({ store, kinds, clock, random }: ServerContext)
       return [...store.collection(storage).range({ prefix })].map(([, object]) => object);
     },
   };
+}
+
+export function reviewContext(server: ServerContext): ReviewContext {
+  return { ...admissionContext(server), userOfToken: (token, audiences) => server.tokens.find(token, audiences) };
 }
 
 /** Waits until everything written so far is in the journal. */

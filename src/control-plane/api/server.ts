@@ -29,6 +29,7 @@ import { type ServerContext, storageKey, waitUntilDurable } from "./server-conte
 import type { ServerWatch, WatchRequest } from "./server-watch.ts";
 import { type LogRequest, type LogSource, noLogs } from "./subresources/log.ts";
 import { scaleOf } from "./subresources/scale.ts";
+import { TokenRegistry } from "./token-registry.ts";
 import { WriteEndpoints } from "./write-endpoints.ts";
 
 export interface ApiServerOptions {
@@ -58,6 +59,7 @@ export interface ListResponse extends ListPage {
 export class ApiServer {
   readonly clock: Clock;
   readonly kinds: KindRegistry;
+  readonly tokens: TokenRegistry;
   readonly objectBytes = new ObjectBytesCache();
   readonly #store: ObjectStore;
   readonly #context: ServerContext;
@@ -70,6 +72,7 @@ export class ApiServer {
   constructor(options: ApiServerOptions) {
     const { clock, random, conversion = { mode: "lenient" } } = options;
     this.clock = clock;
+    this.tokens = new TokenRegistry(clock);
     this.kinds = new KindRegistry(builtInKinds());
     this.#store = new ObjectStore({
       journal: options.journal,
@@ -79,7 +82,13 @@ export class ApiServer {
       indexes: { pods: podsByNode },
       onRolledBack: (storage, change) => this.#customResources.onRolledBack(storage, change),
     });
-    this.#context = { store: this.#store, kinds: this.kinds, clock, random: random.fork("api-server") };
+    this.#context = {
+      store: this.#store,
+      kinds: this.kinds,
+      clock,
+      random: random.fork("api-server"),
+      tokens: this.tokens,
+    };
     this.#writer = new ObjectWriter(this.#context);
     const storedKind = (kind: ServedKind) => this.#writer.storedKind(kind);
     this.#reader = new ObjectReader({ store: this.#store, clock, storedKind, maxBacklog: options.watchBacklog });

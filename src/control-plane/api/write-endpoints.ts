@@ -9,7 +9,7 @@ import type { ObjectReader } from "./object-reader.ts";
 import type { ObjectWriter, WriteResult } from "./object-writer.ts";
 import { applyPatch, patchObject } from "./patch-object.ts";
 import type { CreateRequest, WriteRequest, WriteResponse } from "./request.ts";
-import { type ServerContext, storageKey, waitUntilDurable } from "./server-context.ts";
+import { reviewContext, type ServerContext, storageKey, waitUntilDurable } from "./server-context.ts";
 import { bindPod } from "./subresources/binding.ts";
 import { evictPod } from "./subresources/eviction.ts";
 import { scaleOf, withScale } from "./subresources/scale.ts";
@@ -52,7 +52,7 @@ export class WriteEndpoints {
     const { draft, warnings, additionalObjects } = this.#writer.decode(kind, body, request);
     const stored = this.#writer.storedKind(kind);
     if (kind.behaviour.answer !== undefined) {
-      kind.behaviour.answer(draft);
+      kind.behaviour.answer(draft, reviewContext(this.#server));
       draft.apiVersion = apiVersionOf(kind);
       draft.kind = kind.kind;
       return { object: draft, isNew: true, warnings };

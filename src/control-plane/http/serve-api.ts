@@ -18,6 +18,7 @@ export interface ServedApi extends HttpListener {
 /** Starts to listen for an API server. */
 export async function serveApi(api: ApiServer, options: ServeApiOptions): Promise<ServedApi> {
   const { host, port, certificate, onInternalError, token } = options;
+  api.tokens.addAdmin(token);
   const handler = apiHandler({ api, now: () => api.clock.now(), token });
   const listening = await listenHttp({ host, port, certificate, handler, onInternalError });
   const { url } = listening;

@@ -18,7 +18,12 @@ import {
 } from "./behaviours/cluster-traits.ts";
 import { customResourceDefinitionTraits } from "./behaviours/custom-resource-definition.ts";
 import { podTraits } from "./behaviours/pod-traits.ts";
-import { accessReviewTraits, selfReviewTraits } from "./behaviours/review-traits.ts";
+import {
+  accessReviewTraits,
+  selfAccessReviewTraits,
+  selfReviewTraits,
+  tokenReviewTraits,
+} from "./behaviours/review-traits.ts";
 import {
   autoscalerTraits,
   csiDriverTraits,
@@ -305,16 +310,23 @@ export const builtInKindTable: readonly BuiltInKindGroup[] = [
     group: "authorization.k8s.io",
     version: "v1",
     rows: [
-      kindRow("SelfSubjectAccessReview selfsubjectaccessreviews cluster verbs=create", { traits: accessReviewTraits }),
+      kindRow("SelfSubjectAccessReview selfsubjectaccessreviews cluster verbs=create", {
+        traits: selfAccessReviewTraits,
+      }),
       kindRow("SubjectAccessReview subjectaccessreviews cluster verbs=create", { traits: accessReviewTraits }),
       kindRow("LocalSubjectAccessReview localsubjectaccessreviews verbs=create", { traits: accessReviewTraits }),
-      kindRow("SelfSubjectRulesReview selfsubjectrulesreviews cluster verbs=create", { traits: accessReviewTraits }),
+      kindRow("SelfSubjectRulesReview selfsubjectrulesreviews cluster verbs=create", {
+        traits: selfAccessReviewTraits,
+      }),
     ],
   },
   {
     group: "authentication.k8s.io",
     version: "v1",
-    rows: [kindRow("SelfSubjectReview selfsubjectreviews cluster verbs=create", { traits: selfReviewTraits })],
+    rows: [
+      kindRow("SelfSubjectReview selfsubjectreviews cluster verbs=create", { traits: selfReviewTraits }),
+      kindRow("TokenReview tokenreviews cluster verbs=create", { traits: tokenReviewTraits }),
+    ],
   },
   {
     group: "metrics.k8s.io",

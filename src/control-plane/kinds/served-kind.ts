@@ -98,6 +98,15 @@ export interface AdmissionContext {
   isBuiltIn(group: string, name: string): boolean;
 }
 
+/** What reviews are answered from. */
+export interface ReviewContext extends AdmissionContext {
+  /** Whose a token is; undefined: nobody's, or not for these audiences. */
+  userOfToken(
+    token: string,
+    audiences: readonly string[],
+  ): { readonly user: object; readonly audiences: readonly string[] } | undefined;
+}
+
 /** What is particular to a kind when it is written. */
 export interface KindBehaviour {
   /** Decodes what a client sent into a copy. */
@@ -126,7 +135,7 @@ export interface KindBehaviour {
   /** Warnings returned on every write. */
   warnings?(draft: ObjectDraft): readonly string[];
   /** Fills in the response of kinds that are never stored (reviews). */
-  answer?(draft: ObjectDraft): void;
+  answer?(draft: ObjectDraft, context: ReviewContext): void;
 }
 
 interface ValidationResult {

@@ -18,7 +18,9 @@ import { runInSlices } from "../provisioning/run-in-slices.ts";
 import { recordCandidates } from "./disruption-events.ts";
 import { currentSnapshot, type DisruptionState, simulatorFor } from "./disruption-state.ts";
 import { DriftBackOff } from "./drift-back-off.ts";
+import { explainNodeNow } from "./explain-node-now.ts";
 import { finishCommand } from "./finish-command.ts";
+import { LastVerdicts } from "./last-verdicts.ts";
 import { RecentMoves } from "./recent-moves.ts";
 import { initializeTimeouts, recordProposal } from "./record-proposal.ts";
 import { RunningCommands } from "./running-commands.ts";
@@ -67,9 +69,17 @@ export function disruptionControllers(dependencies: ControllerDependencies): rea
           driftBackOff,
           recentMoves,
           seed,
+          lastVerdicts: new LastVerdicts(),
         };
       },
-      subscribe: (_enqueue, context) => noticeUnwatchedChanges(context),
+      subscribe: (_enqueue, context, state) => {
+        const stopNoticing = noticeUnwatchedChanges(context);
+        const stopExplaining = context.explanations?.provideNodes((name) => explainNodeNow(name, state, context));
+        return () => {
+          stopNoticing();
+          stopExplaining?.();
+        };
+      },
       reconcile: (_key, context, state) => runPass(state, context),
     }),
     karpenterController(dependencies, {
@@ -175,6 +185,7 @@ async function proposeCommands(
     openBudget(),
   );
   memory.remember(proposal, epoch);
+  state.lastVerdicts.record(proposal, startedAtMs);
   await recordProposal(proposal, { snapshot, elapsedMs: clock.now() - startedAtMs }, context);
   return proposal.commands;
 }

@@ -5,6 +5,7 @@ import type { DisruptionSnapshot } from "../../core/disruption/snapshot.ts";
 import type { VerdictMemory } from "../../core/disruption/verdict-memory.ts";
 import type { KarpenterContext } from "../karpenter-context.ts";
 import type { DriftBackOff } from "./drift-back-off.ts";
+import type { LastVerdicts } from "./last-verdicts.ts";
 import type { RecentMoves } from "./recent-moves.ts";
 import { withReserved } from "./reserve-waiting.ts";
 import type { RunningCommands } from "./running-commands.ts";
@@ -21,6 +22,7 @@ export interface DisruptionState {
   readonly verdicts: VerdictMemory;
   readonly driftBackOff: DriftBackOff;
   readonly recentMoves: RecentMoves;
+  readonly lastVerdicts: LastVerdicts;
   /** Of the searches; the same for a search and the check of its command. */
   readonly seed: number;
 }

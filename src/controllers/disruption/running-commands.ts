@@ -27,6 +27,10 @@ export class RunningCommands {
     for (const listener of [...this.#listeners]) listener(running.id);
   }
 
+  all(): readonly RunningCommand[] {
+    return [...this.#commands.values()];
+  }
+
   get(id: string): RunningCommand | undefined {
     return this.#commands.get(id);
   }

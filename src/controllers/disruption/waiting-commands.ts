@@ -37,6 +37,13 @@ export class WaitingCommands {
     return this.#waiting.map(({ command }) => command);
   }
 
+  /** When the command of a node is due; undefined if the node is part of none. */
+  dueAtMsOf(providerId: string): number | undefined {
+    const hasNode = ({ command }: WaitingCommand): boolean =>
+      command.candidates.some((one) => one.providerId === providerId);
+    return this.#waiting.find(hasNode)?.dueAtMs;
+  }
+
   /** When the next is due; undefined if none waits. */
   nextDueAtMs(): number | undefined {
     return this.#waiting.length === 0 ? undefined : Math.min(...this.#waiting.map(({ dueAtMs }) => dueAtMs));

@@ -159,6 +159,6 @@ function conditionsOf({ status }: ConditionedObject): readonly Condition[] {
 }
 
 /** `karpenter.sh/nodepool` becomes `karpenter_sh_nodepool`. */
-function metricLabel(key: string): string {
+export function metricLabel(key: string): string {
   return key.replace(/[/.-]/g, "_");
 }

@@ -4,6 +4,7 @@ import type { Controller } from "../../kube/controller.ts";
 import { builtInTypes, karpenterTypes } from "../../kube/resources.ts";
 import type { ControllerDependencies } from "../controller-dependencies.ts";
 import { conditionMetricsController, type WatchedKind } from "./condition-metrics.ts";
+import { gonePoolMetricsController } from "./gone-pool-metrics.ts";
 import { nodeMetricsController } from "./node-metrics.ts";
 import { nodePoolMetricsController } from "./node-pool-metrics.ts";
 import { podMetricsController } from "./pod-metrics.ts";
@@ -15,6 +16,7 @@ export function metricsControllers(dependencies: ControllerDependencies): readon
     podMetricsController(dependencies),
     nodeMetricsController(dependencies),
     nodePoolMetricsController(dependencies),
+    gonePoolMetricsController(dependencies),
     ...watchedKinds(dependencies).map((kind) => conditionMetricsController(dependencies, kind)),
   ];
 }

@@ -19,6 +19,8 @@ export interface Metrics {
   ): void;
   /** Removes the gauge's series with these labels. */
   forget<Name extends MetricNamesOf<"gauge">>(name: Name, labels: Partial<MetricLabelsOf<Name>>): void;
+  /** Removes all series of all metrics whose label has this value. */
+  forgetLabel(label: string, value: string): void;
   /** Computes a gauge's series when it is read. Returns how to stop. */
   collect<Name extends MetricNamesOf<"gauge">>(name: Name, series: MetricCollector<MetricLabelsOf<Name>>): () => void;
   /** A gauge whose labels are not known beforehand: those of nodes and of condition status. Full name, with prefix. */
@@ -57,6 +59,7 @@ export const noMetrics: Metrics = {
   set: () => {},
   observe: () => {},
   forget: () => {},
+  forgetLabel: () => {},
   collect: () => () => {},
   family: () => ({ record: () => {}, forget: () => {}, collect: () => () => {} }),
 };

@@ -6,6 +6,7 @@ import type { ControllerDependencies } from "../controller-dependencies.ts";
 import { type KarpenterContext, withDependencies } from "../karpenter-context.ts";
 import type { Settings } from "../settings.ts";
 import { Batcher } from "./batcher.ts";
+import { explainPodNow } from "./explain-pod-now.ts";
 import { nominationController } from "./nomination-controller.ts";
 import { provision, provisionerName, type RoundOptions } from "./round.ts";
 import { selectorOwnerKinds } from "./round-problem.ts";
@@ -41,6 +42,8 @@ async function runRounds(context: KarpenterContext, signal: AbortSignal): Promis
   const { clock, settings, trigger, cluster, bufferPods } = context;
   const warnedPods = new ExpiringMap<true>(clock);
   const batcher = new Batcher({ trigger, clock, idleMs: settings.batchIdleMs, maxMs: settings.batchMaxMs });
+  const stopExplaining = context.explanations?.providePods((key) => explainPodNow(key, context));
+  signal.addEventListener("abort", () => stopExplaining?.(), { once: true });
   let budgetCount = 1;
   while (await batcher.nextWindow(signal)) {
     if (cluster.isSynced) {

@@ -1,5 +1,6 @@
 import type { DisruptionReason } from "../../api/vocabulary.ts";
 import type { Steps } from "../../util/steps.ts";
+import { rfc3339 } from "../../util/timestamp.ts";
 import { balancedTotals } from "../disruption/balanced.ts";
 import {
   type DisruptionCandidate,
@@ -46,7 +47,20 @@ export interface DisruptionExplanation {
   readonly reasons: readonly ReasonOutcome[];
   /** What each method found out about it. */
   readonly verdicts: readonly MethodVerdict[];
+  /** Of the command it is part of, where a controller was asked. */
+  readonly progress?: CommandProgress | undefined;
 }
+
+/** How far a command has come. */
+export type CommandProgress =
+  /** It is checked again before it starts. (03:D-60) */
+  | { readonly state: "waiting"; readonly dueAtMs: number }
+  | {
+      readonly state: "running";
+      readonly startedAtMs: number;
+      /** The nodes go when all of these are initialized. (03:D-75) */
+      readonly replacements: readonly { readonly nodeClaim: string; readonly isInitialized: boolean }[];
+    };
 
 /** What would come of disrupting the node for a reason if nothing blocked it. */
 interface ReasonOutcome {
@@ -82,12 +96,18 @@ type MethodVerdict = NodeVerdict & {
   readonly atMs?: number | undefined;
 };
 
+interface FoundVerdict {
+  readonly verdict: NodeVerdict;
+  readonly atMs?: number;
+}
+
 export interface ExplainDisruptionOptions {
   readonly simulatorFor: (snapshot: DisruptionSnapshot) => DisruptionSimulator;
   /** What the methods said of the node, by method. */
-  readonly verdicts: ReadonlyMap<DisruptionMethodName, { readonly verdict: NodeVerdict; readonly atMs?: number }>;
+  readonly verdicts: ReadonlyMap<DisruptionMethodName, FoundVerdict>;
   /** Commands that were found. */
   readonly commands: readonly DisruptionCommand[];
+  readonly progress?: CommandProgress | undefined;
 }
 
 /** Undefined: there is no node or NodeClaim of that name. */
@@ -161,19 +181,28 @@ function* reasonOutcome(
     return { reason, isBlocked: true };
   }
   for (const one of disruptionMethodNames.filter((name) => disruptionMethods[name].reason === reason)) {
-    const verdict = options.verdicts.get(one)?.verdict;
-    if (verdict !== undefined && isOnItsOwnAccount(verdict)) addVerdictBlocker(blockers, verdict, one);
+    const found = options.verdicts.get(one);
+    if (found !== undefined && saysMore(found, snapshot)) addVerdictBlocker(blockers, found.verdict, one);
   }
   return { reason, isBlocked: blockers.blocking(reason).length > 0, move: moveOf(found, stateNode) };
 }
 
-/** Verdicts that hold the node back though a simulation of it alone finds a command. */
-function isOnItsOwnAccount({ code }: NodeVerdict): boolean {
-  const others: readonly NodeVerdict["code"][] = [
-    ...(["chosen", "possible", "not-in-command", "too-few-nodes"] as const),
-    ...(["not-empty", "empty", "static-pool", "dynamic-pool", "not-drifted"] as const),
-  ];
-  return !others.includes(code);
+/** Of decisions that depend on other nodes, and may be over soon. */
+const freshMs = 30_000;
+/** What is found out anew for this node alone; all else only a search over all nodes can say. */
+const foundAnew: ReadonlySet<NodeVerdict["code"]> = new Set([
+  ...(["in-command", "unmanaged", "no-node", "not-initialized", "deleting", "nominated", "node-protected"] as const),
+  ...(["no-pool-label", "pool-not-found", "pod-protected", "pdb", "static-pool", "dynamic-pool"] as const),
+  ...(["buffer-pods", "not-empty", "empty", "not-drifted", "consolidation-disabled", "policy-when-empty"] as const),
+  ...(["not-consolidatable", "unknown-instance-type", "missing-label", "no-room", "pods-unschedulable"] as const),
+  ...(["needs-more-nodes", "no-cheaper-type", "same-type", "min-values", "spot-to-spot-disabled"] as const),
+  ...(["spot-flexibility", "score", "candidate-deleting", "too-few-nodes", "not-in-command"] as const),
+  ...(["possible", "chosen"] as const),
+]);
+
+/** Whether a verdict holds the node back though a simulation of it alone finds a command. */
+function saysMore({ verdict, atMs }: FoundVerdict, { nowMs }: DisruptionSnapshot): boolean {
+  return !foundAnew.has(verdict.code) && nowMs - (atMs ?? nowMs) <= freshMs;
 }
 
 function* unblockedResult(
@@ -216,7 +245,7 @@ function composed(
   stateNode: StateNode,
   { candidate, blockers, reasons }: Omit<ExaminedNode, "stateNode"> & { readonly reasons: readonly ReasonOutcome[] },
   { inCommand }: DisruptionSnapshot,
-  { verdicts }: ExplainDisruptionOptions,
+  { verdicts, progress }: ExplainDisruptionOptions,
 ): DisruptionExplanation {
   const isGoing = stateNode.isBeingDeleted || inCommand.has(stateNode.providerId);
   const open = reasons.find(({ isBlocked, move }) => !isBlocked && move !== undefined);
@@ -230,7 +259,8 @@ function composed(
     price: candidate?.instanceType === undefined ? undefined : candidate.price,
     movablePods: candidate?.reschedulablePods.length ?? 0,
     outcome,
-    cause: causeSentence(outcome, blockers.all, open),
+    cause: progress === undefined ? causeSentence(outcome, blockers.all, open) : progressSentence(progress),
+    ...(progress !== undefined && { progress }),
     blockers: blockers.all,
     reasons,
     verdicts: disruptionMethodNames.flatMap((method) => {
@@ -240,6 +270,16 @@ function composed(
       return [{ ...verdict, method, text: verdictText(verdict), ...(atMs !== undefined && { atMs }) }];
     }),
   };
+}
+
+function progressSentence(progress: CommandProgress): string {
+  if (progress.state === "waiting") {
+    return `it is part of a command that is checked again at ${rfc3339(progress.dueAtMs)} and then starts`;
+  }
+  const missing = progress.replacements.filter(({ isInitialized }) => !isInitialized);
+  if (missing.length === 0) return "it is part of a command, and its NodeClaim is about to be deleted";
+  const names = missing.map(({ nodeClaim }) => nodeClaim).join(", ");
+  return `it goes when its replacement is initialized: NodeClaim ${names}`;
 }
 
 function causeSentence(

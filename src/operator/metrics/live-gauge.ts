@@ -1,5 +1,6 @@
 import { Gauge } from "prom-client";
 import type { MetricCollector, MetricSeries } from "../../controllers/metrics/metrics.ts";
+import { forgetSeries } from "./forget-series.ts";
 
 /** A gauge with two kinds of series: those that were set, and those computed when it is read. */
 export class LiveGauge extends Gauge<string> {
@@ -18,12 +19,7 @@ export class LiveGauge extends Gauge<string> {
 
   /** Removes the series that were set with these labels, whatever their other labels. */
   forget(labels: Readonly<Record<string, string | undefined>>): void {
-    const wanted = Object.entries(labels);
-    const { labelNames, hashMap } = this as unknown as Stored;
-    const known = wanted.length === labelNames.length ? [{ labels: labels as LabelSet }] : Object.values(hashMap);
-    for (const series of known) {
-      if (wanted.every(([name, value]) => series.labels[name] === value)) this.remove(series.labels);
-    }
+    forgetSeries(this, labels);
   }
 
   /** The series that were set. */
@@ -35,12 +31,4 @@ export class LiveGauge extends Gauge<string> {
     const own = await super.get();
     return { ...own, values: [...own.values, ...this.live()] };
   }
-}
-
-type LabelSet = Readonly<Record<string, string>>;
-
-/** Fields of prom-client that its types do not declare. */
-interface Stored {
-  readonly labelNames: readonly string[];
-  readonly hashMap: Readonly<Record<string, { readonly labels: LabelSet }>>;
 }

@@ -1,6 +1,7 @@
-import { Registry } from "prom-client";
+import { type Metric, Registry } from "prom-client";
 import { metricTable } from "../../controllers/metrics/metric-table.ts";
 import type { MetricFamily, Metrics } from "../../controllers/metrics/metrics.ts";
+import { forgetSeries, hasLabel } from "./forget-series.ts";
 import { makeMetric } from "./make-metric.ts";
 
 const prefix = "karpenter_";
@@ -34,6 +35,12 @@ export function promMetrics({ build }: { readonly build?: BuildInfo | undefined 
     set: (name, labels, value) => of(name).record(labels, value),
     observe: (name, labels, value) => of(name).record(labels, value),
     forget: (name, labels) => of(name).forget(labels as Readonly<Record<string, string>>),
+    forgetLabel: (label, value) => {
+      for (const name of registry.getMetricsAsArray().map(({ name }) => name)) {
+        const metric = registry.getSingleMetric(name) as Metric<string>;
+        if (hasLabel(metric, label)) forgetSeries(metric, { [label]: value });
+      }
+    },
     collect: (name, series) => of(name).collect(series),
     family: (row) => {
       const known = families.get(row.name);

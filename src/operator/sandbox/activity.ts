@@ -90,6 +90,7 @@ const activityFormatters: Readonly<Record<string, ActivityFormatter>> = {
     values["taint.Key"] === taints.disrupted.key
       ? subjectActivity("draining", objectNameIn("Node", values))
       : undefined,
+  "disrupting node(s)": (values) => plainActivity(disruptionText(values)),
   "deleted node": () => undefined, // printed with its claim
   "deleted nodeclaim": (values, { pendingClaims }) => {
     pendingClaims.delete(objectNameIn("NodeClaim", values));
@@ -115,6 +116,19 @@ const activityFormatters: Readonly<Record<string, ActivityFormatter>> = {
   "initiating delete from interruption message": (values) =>
     subjectActivity("interrupted by the cloud", objectNameIn("NodeClaim", values), "bad"),
 };
+
+/** From `Underutilized/ID: delete: nodepools=[a]: [n1] (savings: $0.10)`. */
+function disruptionText(values: LogValues): string {
+  const command = String(values["command"]);
+  const [, reason = ""] = /^(\w+)\//.exec(command) ?? [];
+  const [, dollars = ""] = /\(savings: \$(-?[\d.]+)\)$/.exec(command) ?? [];
+  const nodes = values["disrupted-nodes"] as readonly LogValues[];
+  const names = nodes.map(({ NodeClaim }) => (NodeClaim as LogValues)["name"]).join(", ");
+  const count = Number(values["replacement-node-count"]);
+  const how = count === 0 ? "" : `, replaced by ${countedNoun(count, "new node")}`;
+  const saved = Number(dollars) > 0 ? `, saves $${dollars} per hour` : "";
+  return `${reason.toLowerCase()}: ${names} (${countedNoun(values["pod-count"], "pod")} to move${how}${saved})`;
+}
 
 /** From `a, b and 3 other(s)`. */
 function pendingPodsText(pods: string): string {

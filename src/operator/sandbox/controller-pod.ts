@@ -52,6 +52,8 @@ export function controllerPod(version: string): KubeObject {
   };
 }
 
-export function isControllerPod(pod: KubeObject): boolean {
-  return pod.metadata.namespace === controllerNamespace && pod.metadata.name === `${controllerName}-0`;
+export const controllerPodKey = { name: `${controllerName}-0`, namespace: controllerNamespace };
+
+export function isControllerPod({ metadata }: KubeObject): boolean {
+  return metadata.namespace === controllerPodKey.namespace && metadata.name === controllerPodKey.name;
 }

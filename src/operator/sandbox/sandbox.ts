@@ -1,5 +1,6 @@
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import type { Node } from "../../api/kubernetes/cluster-objects.ts";
+import { simulationAnnotations } from "../../api/labels.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { combinedInstanceSource } from "../../cloud/combined-instance-source.ts";
 import { InstanceList } from "../../cloud/instance-source.ts";
@@ -17,11 +18,14 @@ import { SimulatedCloud } from "../../providers/sim/simulated-cloud.ts";
 import { simulatedProvider } from "../../providers/sim/simulated-provider.ts";
 import type { Clock } from "../../util/clock.ts";
 import type { Logger } from "../../util/logger.ts";
+import { bearerAccess } from "../bearer-access.ts";
+import { explainRoutes } from "../explain-routes.ts";
 import { jsonLogger } from "../json-logger.ts";
 import { type RunningOperator, startOperator } from "../operator.ts";
+import { type RunningServer, serveRoutes } from "../serve-routes.ts";
 import { wallClockBudget } from "../wall-clock-budget.ts";
 import { ActivityReporter } from "./activity-reporter.ts";
-import { controllerPod, controlPlaneInstance, isControllerPod } from "./controller-pod.ts";
+import { controllerPod, controllerPodKey, controlPlaneInstance, isControllerPod } from "./controller-pod.ts";
 import { LogBuffer } from "./log-buffer.ts";
 import { teeLogger } from "./tee-logger.ts";
 
@@ -55,6 +59,7 @@ const gates: FeatureGates = {
 };
 
 const solveBudgetMs = 5_000;
+const loopback = "127.0.0.1";
 
 /** The composition of `karpenter up`. */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
@@ -80,7 +85,13 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     const log = teeLogger(bufferLogger(logBuffer, clock), reporter.log);
     const operator = runController(controlPlane, { cloud, client, log, region: options.region });
     await operator.started;
+    const server = await serveExplanations(operator, {
+      api: controlPlane.api,
+      client,
+      onError: options.onInternalError,
+    });
     const close = async () => {
+      await server.close();
       await operator.stop();
       reporter.flush();
       cloud.close();
@@ -95,6 +106,19 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     await controlPlane.close();
     throw error;
   }
+}
+
+/** Answers `karpenter explain` on this computer; the controller's pod says where. */
+async function serveExplanations(
+  { explanations }: RunningOperator,
+  { api, client, onError }: Pick<Sandbox, "api" | "client"> & { readonly onError: (error: unknown) => void },
+): Promise<RunningServer> {
+  const access = bearerAccess({ client, clock: api.clock });
+  const routes = explainRoutes({ explanations, access });
+  const server = await serveRoutes({ host: loopback, port: 0, routes, onError });
+  const annotations = { [simulationAnnotations.controllerUrl]: `http://${loopback}:${server.port}` };
+  await client.patch(builtInTypes.Pod, controllerPodKey, { kind: "merge", body: { metadata: { annotations } } });
+  return server;
 }
 
 interface RunControllerOptions extends Pick<Sandbox, "cloud" | "client">, Pick<SandboxOptions, "region"> {

@@ -8,6 +8,7 @@ export class RecordedMetrics implements Metrics {
   readonly observations: { readonly name: string; readonly labels: Labels; readonly value: number }[] = [];
   readonly collect = noMetrics.collect;
   readonly family = noMetrics.family;
+  readonly forgetLabel = noMetrics.forgetLabel;
 
   count(name: string, labels: Labels, by = 1): void {
     const key = keyOf(name, labels);

@@ -8,7 +8,7 @@ import { builtInTypes, karpenterTypes, resourceTypeOf } from "../../../kube/reso
 import type { InstanceRecord } from "../../../providers/sim/fleet-request.ts";
 import type { SimulatedCloud } from "../../../providers/sim/simulated-cloud.ts";
 import type { Clock } from "../../../util/clock.ts";
-import { demoName } from "./manifests.ts";
+import { consolidatedNodes, demoName } from "./manifests.ts";
 
 type PodKubeObject = KubeObject & Pod;
 
@@ -20,6 +20,8 @@ export interface DemoActionsDependencies {
 }
 
 const pollMs = 500;
+/** consolidateAfter, the time between two searches, and the wait before a command starts. */
+const settledMs = 45_000;
 /** After this long, in cluster time, the demo gives up. */
 const timeoutMs = 15 * 60_000;
 
@@ -73,13 +75,28 @@ export class DemoActions {
     return this.#until(`instance ${id} to terminate`, async () => this.#dependencies.cloud.find(id) === undefined);
   }
 
-  /** Deletes the claims of empty nodes, and waits until they are gone. */
-  async removeEmpty(): Promise<void> {
-    await this.#until("empty nodes to be deleted", async () => {
-      const empty = await this.#emptyInstances();
-      for (const { claimName } of empty) await this.#delete(karpenterTypes.NodeClaim, { name: claimName });
-      return empty.length === 0 && (await this.#deletingClaimCount()) === 0;
+  /** Lets the controller give nodes back. */
+  async consolidate(): Promise<void> {
+    const patch = { kind: "merge", body: { spec: { disruption: consolidatedNodes } } } as const;
+    await this.#dependencies.client.patch(karpenterTypes.NodePool, { name: demoName }, patch);
+  }
+
+  /** Resolves when the controller has changed the nodes, and then left them alone for as long as it would need to find more. */
+  async untilSettled(): Promise<void> {
+    const { clock } = this.#dependencies;
+    const before = this.#instanceIds();
+    let last = before;
+    let since = clock.now();
+    await this.#until("nodes to be consolidated", async () => {
+      const now = this.#instanceIds();
+      if (now !== last) since = clock.now();
+      last = now;
+      return now !== before && clock.now() - since > settledMs && (await this.#deletingClaimCount()) === 0;
     });
+  }
+
+  untilNoNodes(): Promise<void> {
+    return this.#until("all nodes to go", async () => this.instances().length === 0);
   }
 
   /** The spot instance with the most pods. */
@@ -111,9 +128,11 @@ export class DemoActions {
     return (await this.#dependencies.client.list<PodKubeObject>(builtInTypes.Pod, { namespace: demoName })).items;
   }
 
-  async #emptyInstances(): Promise<readonly InstanceRecord[]> {
-    const podsPerNode = await this.#podsPerNode();
-    return this.instances().filter(({ instance }) => !podsPerNode.has(instance.nodeName));
+  #instanceIds(): string {
+    return this.instances()
+      .map(({ instance }) => instance.id)
+      .sort()
+      .join();
   }
 
   async #deletingClaimCount(): Promise<number> {

@@ -89,21 +89,24 @@ async function spotInterrupted({ actions, print, podCounts }: DemoRun): Promise<
 }
 
 async function loadFalls({ actions, print, podCounts }: DemoRun): Promise<void> {
-  print("Demo: load falls, web is scaled to 0.");
-  await actions.scale("web", 0);
-  await actions.untilRunning(podCounts.api);
+  const { web, api, peak } = podCounts;
   print(
-    "The controller would now delete the empty nodes within their budget; the demo deletes all of their NodeClaims at once.",
+    `Demo: load falls, web is scaled from ${peak} to ${web} pods, and the NodePool may be consolidated from now on.`,
   );
-  await actions.removeEmpty();
-  print(`${await actions.summary()}.`);
+  await actions.scale("web", web);
+  await actions.untilRunning(web + api);
+  await actions.consolidate();
+  await actions.untilSettled();
+  await actions.untilRunning(web + api);
+  print(`${await actions.summary()}. Why a node stays: karpenter explain node NAME --kubeconfig "$KUBECONFIG"`);
 }
 
 async function closeDown({ actions, print }: DemoRun): Promise<void> {
-  print("Demo: scaling down.");
+  print("Demo: everything is scaled to 0. Nobody deletes the nodes: they are empty, and go by themselves.");
+  await actions.scale("web", 0);
   await actions.scale("api", 0);
   await actions.untilRunning(0);
-  await actions.removeEmpty();
+  await actions.untilNoNodes();
   await actions.remove(...[...demoInfrastructure].reverse());
   print("Demo finished. All nodes are terminated; the sandbox keeps running.");
 }

@@ -4,6 +4,11 @@ import type { KubeObject } from "../../../api/object.ts";
 /** The demo's namespace and NodePool. */
 export const demoName = "demo";
 
+/** Nothing is consolidated until load falls: each scene shows one thing. */
+const keptNodes = { consolidationPolicy: "WhenEmptyOrUnderutilized", consolidateAfter: "Never" };
+/** All nodes may go at once. */
+export const consolidatedNodes = { ...keptNodes, consolidateAfter: "15s", budgets: [{ nodes: "100%" }] };
+
 /** Nodes of at most 16 cores, so that the demo has several. */
 export const demoInfrastructure: readonly KubeObject[] = [
   { apiVersion: "v1", kind: "Namespace", metadata: { name: demoName } },
@@ -25,6 +30,7 @@ export const demoInfrastructure: readonly KubeObject[] = [
         },
       },
       limits: { cpu: 500 },
+      disruption: keptNodes,
     },
   },
 ];

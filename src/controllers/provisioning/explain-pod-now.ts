@@ -1,0 +1,38 @@
+import { explainPod } from "../../core/explain/explain-pod.ts";
+import type { Explanation } from "../../core/explain/explanation.ts";
+import { type NotPendingPod, notPendingPod } from "../../core/explain/why-not-pending.ts";
+import { ignoredPodText } from "../../core/pod-validation.ts";
+import { podsToPlace } from "../../core/round/round-pods.ts";
+import type { ExplanationReply } from "../explanations.ts";
+import type { KarpenterContext } from "../karpenter-context.ts";
+import { podView } from "../node/pods-of-node.ts";
+import { roundPodsOf } from "./collect-pods.ts";
+import { poolsWithInstanceTypes } from "./pools-with-instance-types.ts";
+import { buildRoundProblem } from "./round-problem.ts";
+
+/** Explanations repeat: they draw no random numbers of the controller. */
+const seed = 0;
+
+/** Why a pod is pending or where it would go, in the round that would run now. */
+export async function explainPodNow(
+  key: string,
+  context: KarpenterContext,
+): Promise<ExplanationReply<Explanation | NotPendingPod>> {
+  const { cluster, clock } = context;
+  if (!cluster.isSynced) return { kind: "not-synced" };
+  const pod = podView(context).get(key);
+  if (pod === undefined) return { kind: "unknown" };
+  const snapshot = cluster.snapshot();
+  const roundPods = await roundPodsOf(snapshot, context);
+  const pools = await poolsWithInstanceTypes(context);
+  const problem = await buildRoundProblem({ pods: podsToPlace(roundPods), pools, snapshot, seed }, context);
+  const ignored = roundPods.ignored.map((one) => ({
+    pod: one.pod,
+    code: "invalid-pod" as const,
+    message: ignoredPodText(one.problems),
+    pools: [],
+  }));
+  const isPending = (pod.spec.nodeName ?? "") === "";
+  const explanation = isPending ? explainPod(problem, key, { ignored }) : undefined;
+  return { kind: "explained", explanation: explanation ?? notPendingPod(pod), atMs: clock.now() };
+}

@@ -1,0 +1,3 @@
+import { runBundled } from "../../scripts/run-bundled.mjs";
+
+await runBundled(new URL("main.ts", import.meta.url), "soak", { nodeArgs: ["--expose-gc"] });
