@@ -14,8 +14,9 @@ const { metafile } = await build({
   sourcemap: true,
   logLevel: "warning",
   metafile: true,
-  // It finds its WebAssembly beside itself, so it must stay where it is.
-  external: ["highs"],
+  // highs finds its WebAssembly beside itself, so it must stay where it is. Clients of AWS are CommonJS imported when they
+  // are wanted: in a bundle they would lose the names of their exports.
+  external: ["highs", "@aws-sdk/*"],
   // CommonJS packages inside still ask for `require`.
   banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
 });

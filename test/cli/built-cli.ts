@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
 
@@ -19,10 +19,12 @@ export async function builtCli(folder: string): Promise<string> {
     platform: "node",
     format: "esm",
     target: "node20",
+    external: ["@aws-sdk/*"],
     logLevel: "warning",
     metafile: true,
     banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
   });
+  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
   writeFileSync(join(folder, "metafile.json"), JSON.stringify(metafile));
   return program;
 }

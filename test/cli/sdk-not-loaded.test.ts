@@ -43,13 +43,10 @@ describe("the AWS SDK", () => {
       env: { ...process.env, LOADED_MODULES: list },
     });
     expect([stderr, status]).toEqual(["", 0]);
-    const files = new Set(
-      readFileSync(list, "utf8")
-        .split("\n")
-        .map((url) => basename(url)),
-    );
+    const urls = readFileSync(list, "utf8").split("\n");
+    const files = new Set(urls.map((url) => basename(url)));
     const outputs = Object.entries(metafile?.outputs ?? {}).filter(([path]) => files.has(basename(path)));
-    return outputs.flatMap(([, { inputs }]) => Object.keys(inputs));
+    return [...urls, ...outputs.flatMap(([, { inputs }]) => Object.keys(inputs))];
   }
 
   const ofSdk = /node_modules\/(@aws-sdk|@smithy|@aws-crypto)\//;

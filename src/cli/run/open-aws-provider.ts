@@ -41,6 +41,8 @@ export async function openAwsProvider(
   const { env, clock, metrics, version, signal, options, log } = request;
   const problems = awsSettingsProblems(options.aws);
   if (problems.length > 0) return { problems };
+  // The SDK would announce on stderr that next year's releases need a newer Node; ours is pinned.
+  process.env["AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED"] ??= "true";
   const region = await findAwsRegion({ env, fetch, signal });
   const api = await openAwsApi({ region, version, env, fetch, now: () => clock.now() });
   const provider = await startAwsProvider({

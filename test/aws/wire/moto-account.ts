@@ -9,7 +9,7 @@ import { CreateRoleCommand, IAMClient } from "@aws-sdk/client-iam";
 import { CreateQueueCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { interruptionRules } from "../../../src/providers/aws/interruption/interruption-rules.ts";
 
-const accountId = "123456789012";
+export const accountId = "123456789012";
 
 export interface MotoAccountOptions {
   readonly url: string;

@@ -25,7 +25,7 @@ export interface WireAccount {
 }
 
 /** What the SDK reads to find moto; the user's own settings must not get in. */
-function sdkEnvironment(url: string): Readonly<Record<string, string>> {
+export function sdkEnvironment(url: string): Readonly<Record<string, string>> {
   return {
     AWS_ENDPOINT_URL: url,
     AWS_ACCESS_KEY_ID: "AKIAWIRETEST00000000",

@@ -1,5 +1,12 @@
 import { once } from "node:events";
-import { Agent, createServer, type IncomingHttpHeaders, request, type ServerResponse } from "node:http";
+import {
+  Agent,
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  request,
+  type ServerResponse,
+} from "node:http";
 import type { AddressInfo } from "node:net";
 import { type AwsRequest, readAwsRequest } from "./aws-request.ts";
 import { ec2Refusal, xmlOf } from "./ec2-xml.ts";
@@ -47,6 +54,8 @@ export interface Shim {
   readonly url: string;
   readonly tables: ShimTables;
   readonly calls: ShimCall[];
+  /** Called when moto has done what was asked, before the answer is sent. */
+  onCall?: ((call: ShimCall) => void) | undefined;
   close(): Promise<void>;
 }
 
@@ -55,7 +64,21 @@ export async function startShim(motoUrl: string): Promise<Shim> {
   const tables = new ShimTables();
   const calls: ShimCall[] = [];
   const agent = new Agent({ keepAlive: true, maxSockets: 20 });
-  const server = createServer(async (incoming, outgoing) => {
+  const shim: Shim & { url: string } = {
+    url: "",
+    tables,
+    calls,
+    close: async () => {
+      server.closeAllConnections();
+      server.close();
+      agent.destroy();
+      await once(server, "close");
+    },
+  };
+  const server = createServer((incoming, outgoing) => {
+    serve(incoming, outgoing).catch(() => incoming.socket.destroy()); // moto or the caller went away
+  });
+  const serve = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const call = await readAwsRequest(incoming);
     const answer = await answerTo(call, {
       tables,
@@ -66,23 +89,16 @@ export async function startShim(motoUrl: string): Promise<Shim> {
       incoming.socket.destroy();
       return;
     }
-    calls.push({ ...call, status: answer.status, answer: answer.body });
+    const made = { ...call, status: answer.status, answer: answer.body };
+    calls.push(made);
+    shim.onCall?.(made);
     send(outgoing, answer);
-  });
+  };
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    tables,
-    calls,
-    close: async () => {
-      server.closeAllConnections();
-      server.close();
-      agent.destroy();
-      await once(server, "close");
-    },
-  };
+  shim.url = `http://127.0.0.1:${port}`;
+  return shim;
 }
 
 async function answerTo(
