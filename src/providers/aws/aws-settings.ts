@@ -19,12 +19,8 @@ export interface AwsSettings {
   readonly hasZonalShift: boolean;
   readonly amiRefreshMs: number;
   readonly subnetRefreshMs: number;
-  readonly gates: AwsFeatureGates;
-}
-
-/** Features of the AWS provider that can be switched. (04 §5.1) */
-interface AwsFeatureGates {
-  readonly NodeClassCEL: boolean;
+  /** Features that can be switched. */
+  readonly gates: { readonly NodeClassCEL: boolean };
 }
 
 export const defaultAwsSettings: AwsSettings = {
