@@ -11,12 +11,14 @@ Inside a cluster the pod's service account is used, elsewhere the kubeconfig as 
 from its flag, else from the environment variable named with it. With several replicas one is the leader; the others
 stand by and report ready. /metrics is on the metrics port, /healthz and /readyz on the health port.
 
-The aws and azure providers are not available yet; "karpenter up" simulates EC2 instance types.
+With aws the region and credentials are found as the AWS SDK finds them, and the cluster's name is required; "karpenter
+aws iam" prints the permissions. The azure provider is not available yet.
 
 Exit codes: 0 stopped by SIGTERM or Ctrl-C, 1 it failed to start or lost the lease, 2 the command line is wrong.
 
 Examples:
   karpenter run --provider kwok
+  AWS_REGION=us-west-2 karpenter run --provider aws --cluster-name prod --interruption-queue prod
   karpenter run --context test --log-level debug --disable-leader-election
   CLOUD_PROVIDER=kwok FEATURE_GATES=NodeRepair=true karpenter run`;
 

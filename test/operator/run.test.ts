@@ -220,11 +220,11 @@ describe("karpenter run", () => {
   });
 
   it("says what is not built, and where no cluster is", async () => {
-    const aws = karpenterRun("--provider", "aws", ...onPlane, ...loopback);
-    expect(await aws.ended).toBe(1);
-    expect(aws.lines[0]).toMatchObject({
+    const azure = karpenterRun("--provider", "azure", ...onPlane, ...loopback);
+    expect(await azure.ended).toBe(1);
+    expect(azure.lines[0]).toMatchObject({
       level: "ERROR",
-      error: expect.stringContaining("provider aws is not implemented yet"),
+      error: expect.stringContaining("provider azure is not implemented yet"),
     });
     const nowhere = karpenterRun("--provider", "kwok", ...loopback);
     expect(await nowhere.ended).toBe(1);
