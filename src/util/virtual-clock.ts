@@ -29,7 +29,7 @@ interface PendingTimer {
   readonly dueAt: number;
   readonly tie: number;
   readonly sequence: number;
-  readonly run: () => void;
+  run: () => void;
   state: "pending" | "fired" | "cancelled";
 }
 
@@ -147,6 +147,7 @@ export class VirtualClock implements Clock {
   #cancel(timer: PendingTimer): void {
     if (timer.state !== "pending") return;
     timer.state = "cancelled";
+    timer.run = () => {}; // what it would have run may hold much, and the timer stays for a while
     this.#cancelled++;
     this.#activity++;
     if (this.#cancelled > maxCancelledKept && this.#cancelled > this.#timers.size / 2) {
