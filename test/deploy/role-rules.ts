@@ -25,8 +25,7 @@ export function controllerRules(provider: "aws" | "kwok"): readonly RoleRule[] {
   return parseAllDocuments(text).flatMap((document) => {
     const object = document.toJS() as RoleObject | null;
     if (object === null || !/^(Cluster)?Role$/.test(object.kind ?? "")) return [];
-    const isForPeople = object.metadata.labels?.["rbac.authorization.k8s.io/aggregate-to-admin"] === "true";
-    if (isForPeople) return [];
+    if (/-(admin|explain)$/.test(object.metadata.name ?? "")) return []; // for people
     const items = document.getIn(["rules"]) as { items: readonly { commentBefore?: string }[]; commentBefore?: string };
     return object.rules.map((rule, at) => ({
       ...rule,
