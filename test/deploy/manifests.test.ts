@@ -32,7 +32,7 @@ describe("03 §7.1 the charts", () => {
     expect(parse(read(`deploy/${chart}/Chart.yaml`))).toMatchObject({ version, appVersion: version });
   });
 
-  it.each(["kwok"])("every variable that is set for %s is an option of the controller", (provider) => {
+  it.each(["aws", "kwok"])("every variable that is set for %s is an option of the controller", (provider) => {
     const known = new Set<string>(Object.values(optionTable).map(({ env }) => env));
     const deployment = parseAllDocuments(read(`deploy/manifests/${provider}.yaml`))
       .map((document) => document.toJS() as { kind: string; spec: DeploymentSpec })
