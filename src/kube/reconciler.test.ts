@@ -76,6 +76,21 @@ describe("Reconciler", () => {
     stop.abort();
   });
 
+  it("a delay that a change asked for stays, also after an earlier one of a run is dropped", async () => {
+    const { clock, log, reconciler, start, stop } = setUp(async (key, context) => {
+      await noteTime(key, context);
+      return context.log.length === 1 ? { afterMs: 50 } : undefined;
+    });
+    void start();
+    reconciler.enqueue("key");
+    await clock.advance(10);
+    reconciler.enqueueAfter("key", 100);
+    reconciler.enqueue("key");
+    await clock.runUntilIdle();
+    expect(log.at(-1)).toBe("key at 110");
+    stop.abort();
+  });
+
   it("an exception affects only its key, which is retried with back-off", async () => {
     const seen: string[] = [];
     const { clock, failures, reconciler, start } = setUp((key) => {

@@ -17,12 +17,7 @@ export interface WorkQueueObserver {
   readonly retried?: () => void;
 }
 
-interface DelayedKey {
-  readonly dueAt: number;
-  /** Asked for by who processed the key, not by a change. */
-  readonly isRequeue: boolean;
-  readonly timer: Timer;
-}
+type DelayedKeys<Key> = Map<Key, { readonly dueAt: number; readonly timer: Timer }>;
 
 const defaultBackOff: BackOffOptions = { baseMs: 10, maxMs: 5 * 60_000 };
 
@@ -34,7 +29,9 @@ export class WorkQueue<Key extends string> {
   readonly #options: WorkQueueOptions;
   /** In order of arrival, with the time each was queued. */
   readonly #waiting = new Map<Key, number>();
-  readonly #delayed = new Map<Key, DelayedKey>();
+  readonly #delayed: DelayedKeys<Key> = new Map();
+  /** Delays that were asked for by who processed the key: apart, so that dropping one leaves those of changes alone. */
+  readonly #requeued: DelayedKeys<Key> = new Map();
   readonly #active = new Set<Key>();
   readonly #addedAgain = new Set<Key>();
   readonly #failures = new Map<Key, number>();
@@ -52,7 +49,7 @@ export class WorkQueue<Key extends string> {
 
   /** No key is queued, delayed or being processed. */
   get isIdle(): boolean {
-    return this.#waiting.size + this.#delayed.size + this.#active.size === 0;
+    return this.#waiting.size + this.#delayed.size + this.#requeued.size + this.#active.size === 0;
   }
 
   add(key: Key): void {
@@ -69,19 +66,17 @@ export class WorkQueue<Key extends string> {
 
   /** Adds after a delay; a zero delay still goes through the timer. The earliest of several delays counts. */
   addAfter(key: Key, ms: number): void {
-    this.#delay(key, ms, false);
+    this.#delay(this.#delayed, key, ms);
   }
 
   /** Adds after a delay, unless `dropRequeue` is called before: processing the key once more may show that it is done. */
   requeueAfter(key: Key, ms: number): void {
-    this.#delay(key, ms, true);
+    this.#delay(this.#requeued, key, ms);
   }
 
   dropRequeue(key: Key): void {
-    const delayed = this.#delayed.get(key);
-    if (delayed?.isRequeue !== true) return;
-    delayed.timer.cancel();
-    this.#delayed.delete(key);
+    this.#requeued.get(key)?.timer.cancel();
+    this.#requeued.delete(key);
   }
 
   /** Adds with exponential back-off until forget(), never sooner than atLeastMs. */
@@ -119,25 +114,27 @@ export class WorkQueue<Key extends string> {
   /** Hands out no more keys and drops those queued. */
   stop(): void {
     this.#isStopped = true;
-    for (const { timer } of this.#delayed.values()) timer.cancel();
-    this.#delayed.clear();
+    for (const keys of [this.#delayed, this.#requeued]) {
+      for (const { timer } of keys.values()) timer.cancel();
+      keys.clear();
+    }
     this.#waiting.clear();
     this.#addedAgain.clear();
     for (const resolve of this.#takers.splice(0)) resolve(undefined);
   }
 
-  #delay(key: Key, ms: number, isRequeue: boolean): void {
+  #delay(keys: DelayedKeys<Key>, key: Key, ms: number): void {
     if (this.#isStopped) return;
     const { clock } = this.#options;
     const dueAt = clock.now() + ms;
-    const earlier = this.#delayed.get(key);
+    const earlier = keys.get(key);
     if (earlier !== undefined && earlier.dueAt <= dueAt) return;
     earlier?.timer.cancel();
     const arrive = (): void => {
-      this.#delayed.delete(key);
+      keys.delete(key);
       this.add(key);
     };
-    this.#delayed.set(key, { dueAt, isRequeue, timer: clock.setTimer(ms, arrive) });
+    keys.set(key, { dueAt, timer: clock.setTimer(ms, arrive) });
   }
 
   #serve(): void {
