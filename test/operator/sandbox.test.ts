@@ -95,7 +95,7 @@ const consolidating = ({ client }: Sandbox, consolidateAfter: string) =>
 it("05 §6 the sandbox: pods get nodes and run; without them nothing is left; the terminal says so", () =>
   withSandbox(undefined, async ({ sandbox, lines }) => {
     expect(await loadObjects(sandbox.api, example("quick-start.yaml"))).toEqual([]);
-    await consolidating(sandbox, "2m"); // not before we have looked
+    await consolidating(sandbox, "10h"); // not before we have looked
     await until("50 pods run", allRun(sandbox, 50));
     const claims = await claimsOf(sandbox);
     expect(sandbox.cloud.records()).toHaveLength(claims.length);
@@ -113,6 +113,7 @@ it("05 §6 the sandbox: pods get nodes and run; without them nothing is left; th
       `Node ${asked?.status?.nodeName} of NodePool quick-start stays: consolidateAfter has not passed`,
     );
 
+    await consolidating(sandbox, "1m");
     await scaled(sandbox, "quick-start", 0);
     await until("all is given back", async () => {
       const [left, nodes] = [await claimsOf(sandbox), await nodesOf(sandbox)];

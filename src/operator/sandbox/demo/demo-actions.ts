@@ -95,8 +95,12 @@ export class DemoActions {
     });
   }
 
+  /** Instances go first: Nodes and claims remain for a moment. */
   untilNoNodes(): Promise<void> {
-    return this.#until("all nodes to go", async () => this.instances().length === 0);
+    return this.#until("all nodes to go", async () => {
+      const left = [this.instances(), await this.#ofPool(builtInTypes.Node), await this.#claims()];
+      return left.every(({ length }) => length === 0);
+    });
   }
 
   /** The spot instance with the most pods. */
@@ -136,9 +140,16 @@ export class DemoActions {
   }
 
   async #deletingClaimCount(): Promise<number> {
-    const labelSelector = `${labels.nodePool}=${demoName}`;
-    const { items } = await this.#dependencies.client.list(karpenterTypes.NodeClaim, { labelSelector });
-    return items.filter(({ metadata }) => metadata.deletionTimestamp !== undefined).length;
+    return (await this.#claims()).filter(({ metadata }) => metadata.deletionTimestamp !== undefined).length;
+  }
+
+  #claims(): Promise<readonly KubeObject[]> {
+    return this.#ofPool(karpenterTypes.NodeClaim);
+  }
+
+  /** Objects with the label of the demo's pool. */
+  async #ofPool(type: ResourceType): Promise<readonly KubeObject[]> {
+    return (await this.#dependencies.client.list(type, { labelSelector: `${labels.nodePool}=${demoName}` })).items;
   }
 
   async #podsPerNode(): Promise<ReadonlyMap<string, number>> {
