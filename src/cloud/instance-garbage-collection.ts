@@ -4,6 +4,7 @@ import type { KubeObject } from "../api/object.ts";
 import { type Controller, type ControllerContext, reconcileController } from "../kube/controller.ts";
 import { ignoreKubeErrors } from "../kube/kube-error.ts";
 import { builtInTypes, karpenterTypes } from "../kube/resources.ts";
+import { forEachConcurrent, throwIfAny } from "../util/concurrent.ts";
 import { isCloudError } from "./cloud-error.ts";
 import type { Instance } from "./cloud-provider.ts";
 
@@ -19,6 +20,8 @@ const minAgeMs = 30_000;
 const frequentRuns = 20;
 const frequentPeriodMs = 10_000;
 const periodMs = 2 * 60_000;
+/** (04 §3.8) */
+const maxTerminationsInFlight = 100;
 
 type ClaimObject = KubeObject & NodeClaim;
 type NodeKubeObject = KubeObject & Node;
@@ -54,7 +57,11 @@ async function collectLeaked(instances: TerminableInstances, context: Controller
   if (leakedInstances(oldEnough, view<ClaimObject>(karpenterTypes.NodeClaim).all()).length === 0) return;
   // Our view may be stale and a termination is final: list the claims again, after the cloud's list.
   const { items } = await client.list<ClaimObject>(karpenterTypes.NodeClaim);
-  for (const { providerId } of leakedInstances(oldEnough, items)) await terminateLeaked(providerId, instances, context);
+  const errors = await forEachConcurrent(leakedInstances(oldEnough, items), {
+    limit: maxTerminationsInFlight,
+    run: ({ providerId }) => terminateLeaked(providerId, instances, context),
+  });
+  throwIfAny(errors, "cannot terminate leaked instances");
 }
 
 /** A claim without provider id may be waiting for the instance that was launched for it. */

@@ -102,6 +102,15 @@ describe("instances", () => {
     expect(one.aws.running()).toEqual([]);
   });
 
+  it("04 §3.8 many instances without a claim are terminated together", async () => {
+    const one = await open({ settings: { isDryRunDisabled: true } });
+    const claims = Array.from({ length: 250 }, (_, index) => one.claimOf(`c${index}`, { requirements }));
+    await one.during(Promise.all(claims.map((claim) => one.provider.create(claim))), 5);
+    await one.pass(45);
+    expect(await one.during(one.provider.list(), 1)).toEqual([]);
+    expect(one.aws.inputsOf("ec2:TerminateInstances").length).toBeLessThan(10);
+  });
+
   it("04 §3.8 an instance is tagged with node and claim once, and the user's Name stays", async () => {
     const one = await open({ nodeClass: { tags: { Name: "mine" } } });
     const claim = launchedClaim(one, await one.create("a", { requirements }));
