@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { embeddedCluster } from "../stories/embedded-cluster.ts";
-import { stories } from "../stories/stories.ts";
+import { disruptionStories, stories } from "../stories/stories.ts";
 import type { Story } from "../stories/story.ts";
 import { controllerRules, type RoleRule, restrictedClient, ruleText } from "./role-rules.ts";
 
@@ -11,7 +11,8 @@ const rules = [...controllerRules("aws"), ...controllerRules("kwok")];
 /** Not used in stories: kube-dns is asked for when the AWS provider starts, and only KWOK without a cloud creates Nodes. */
 const needsAnotherTest = (rule: RoleRule) => rule.namespace === "kube-system" || rule.verbs.join() === "create";
 const required = unique(rules.filter((rule) => !rule.isOptional));
-const smoke = stories.filter(({ isSmoke }) => isSmoke);
+const all = [...stories, ...disruptionStories];
+const smoke = all.filter(({ isSmoke }) => isSmoke);
 
 async function runWith(allowed: readonly RoleRule[], { title, settings, volumes, run }: Story): Promise<void> {
   const cluster = await embeddedCluster({
@@ -25,13 +26,13 @@ async function runWith(allowed: readonly RoleRule[], { title, settings, volumes,
 }
 
 describe("03 §7.2 the chart's roles are enough", () => {
-  for (const story of isLong ? stories : smoke) {
+  for (const story of isLong ? all : smoke) {
     it(story.title, () => runWith(required, story));
   }
 });
 
 describe.runIf(isLong)("03 §7.2 without a rule something breaks", () => {
-  const ordered = [...smoke, ...stories.filter(({ isSmoke }) => !isSmoke)];
+  const ordered = [...smoke, ...all.filter(({ isSmoke }) => !isSmoke)];
   for (const rule of required.filter((one) => !needsAnotherTest(one))) {
     it(ruleText(rule), async () => {
       const rest = required.filter((one) => one !== rule);

@@ -3,7 +3,6 @@ import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { getCondition } from "../../../src/api/conditions/set-condition.ts";
 import { type ControlPlane, startControlPlane } from "../../../src/control-plane/control-plane.ts";
@@ -54,9 +53,9 @@ function karpenterRun(env: Readonly<Record<string, string>>, ...args: readonly s
 }
 
 /** Mebibytes of memory a process holds. */
-function residentMiB({ pid }: ChildProcess): number {
+function residentMb({ pid }: ChildProcess): number {
   const [, kib = "0"] = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
-  return Number(kib) / 1_024;
+  return (Number(kib) * 1_024) / 1e6;
 }
 
 describeOnMoto("karpenter run --provider aws", (account) => {
@@ -89,12 +88,18 @@ describeOnMoto("karpenter run --provider aws", (account) => {
       const found = await client.get(karpenterTypes.EC2NodeClass, { name: "default" });
       return getCondition(found as never, "Ready")?.status === "True" ? true : undefined;
     });
-    await sleep(20_000);
-    const memory = residentMiB(child);
-    process.stdout.write(`\nkarpenter run --provider aws at rest: ${memory.toFixed(0)} MiB\n`);
+    // What the start left behind is collected within a minute or so.
+    const memory = await eventually(
+      "it rests below 200 MB",
+      async () => (residentMb(child) < 200 ? residentMb(child) : undefined),
+      {
+        timeoutMs: 120_000,
+        everyMs: 2_000,
+      },
+    );
+    process.stdout.write(`\nkarpenter run --provider aws at rest: ${memory.toFixed(0)} MB\n`);
     expect(said.out).toContain(region);
     expect(said.err).toBe("");
-    expect(memory).toBeLessThan(200);
     await client.delete(karpenterTypes.EC2NodeClass, { name: "default" });
     child.kill("SIGTERM");
     expect(await ended).toBe(0);
