@@ -1,28 +1,14 @@
-import { styleText } from "node:util";
-import { stringify } from "yaml";
 import { countText, formatTable, joinSections, oneLine } from "../text-table.ts";
 import type { DisruptionReport, ReportedCommand, ReportedMethod, ReportedVerdict } from "./disruption-report.ts";
-import type { PlanOutput } from "./plan-choices.ts";
 import { podSummary } from "./render-plan-table.ts";
+import { type ReportFormat, type ReportTextOptions, renderReport } from "./render-report.ts";
 
 /** Renders what disruption would do in the requested format. */
-export function renderDisruption(
-  report: DisruptionReport,
-  { output, color }: { readonly output: Exclude<PlanOutput, "nodeclaims">; readonly color: boolean },
-): string {
-  switch (output) {
-    case "json":
-      return `${JSON.stringify(report, null, 2)}\n`;
-    case "yaml":
-      return stringify(report, { lineWidth: 0, aliasDuplicateObjects: false });
-    case "table":
-    case "wide":
-      return disruptionText(report, { isWide: output === "wide", color });
-  }
+export function renderDisruption(report: DisruptionReport, format: ReportFormat): string {
+  return renderReport(report, format, disruptionText);
 }
 
-function disruptionText(report: DisruptionReport, { isWide, color }: { isWide: boolean; color: boolean }): string {
-  const bold = (text: string): string => (color ? styleText("bold", text, { validateStream: false }) : text);
+function disruptionText(report: DisruptionReport, { isWide, bold }: ReportTextOptions): string {
   const shown = report.methods.filter(({ commands, invalid }) => commands.length + invalid.length > 0);
   return joinSections([
     ...shown.map((method) => methodLines(method, { acts: report.acts, bold })),

@@ -1,29 +1,15 @@
-import { styleText } from "node:util";
-import { stringify } from "yaml";
 import { countText, formatTable, joinSections, oneLine } from "../text-table.ts";
-import type { PlanOutput } from "./plan-choices.ts";
 import { hoursPerMonth } from "./plan-report.ts";
 import { commandLines } from "./render-disruption.ts";
+import { type ReportFormat, type ReportTextOptions, renderReport } from "./render-report.ts";
 import type { RepackReport, ReportedStep } from "./repack-report.ts";
 
 /** Renders a cluster packed anew in the requested format. */
-export function renderRepack(
-  report: RepackReport,
-  { output, color }: { readonly output: Exclude<PlanOutput, "nodeclaims">; readonly color: boolean },
-): string {
-  switch (output) {
-    case "json":
-      return `${JSON.stringify(report, null, 2)}\n`;
-    case "yaml":
-      return stringify(report, { lineWidth: 0, aliasDuplicateObjects: false });
-    case "table":
-    case "wide":
-      return repackText(report, { isWide: output === "wide", color });
-  }
+export function renderRepack(report: RepackReport, format: ReportFormat): string {
+  return renderReport(report, format, repackText);
 }
 
-function repackText(report: RepackReport, { isWide, color }: { isWide: boolean; color: boolean }): string {
-  const bold = (text: string): string => (color ? styleText("bold", text, { validateStream: false }) : text);
+function repackText(report: RepackReport, { isWide, bold }: ReportTextOptions): string {
   const waves = [...new Set(report.steps.map(({ wave }) => wave))];
   return joinSections([
     provisioningLines(report),

@@ -37,7 +37,8 @@ export async function openProvider(
     const { openAwsProvider } = await import("./open-aws-provider.ts");
     return openAwsProvider({ ...host, client, clock, signal, options });
   }
-  if (name !== "kwok") throw new Error(`provider ${name} is not implemented yet; run with --provider kwok or aws`);
+  if (name !== "kwok")
+    return { problems: [`provider ${name} cannot be run by this version; use --provider kwok or aws`] };
   const catalogue = await instanceTypesFrom(options.instanceTypesFile, readFile);
   if ("problems" in catalogue) return catalogue;
   return {

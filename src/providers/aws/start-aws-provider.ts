@@ -2,28 +2,21 @@ import type { KubeObject } from "../../api/object.ts";
 import type { CloudProvider } from "../../cloud/cloud-provider.ts";
 import type { KubeClient } from "../../kube/client.ts";
 import { builtInTypes } from "../../kube/resources.ts";
-import type { Clock } from "../../util/clock.ts";
 import { errorMessage } from "../../util/error-text.ts";
 import type { Logger } from "../../util/logger.ts";
-import type { Random } from "../../util/random.ts";
 import type { AwsApi, CallOptions } from "./api/aws-api.ts";
 import { isAwsError } from "./api/aws-error.ts";
-import type { AwsMetrics } from "./aws-metrics.ts";
 import { awsProvider } from "./aws-provider.ts";
-import type { AwsSettings } from "./aws-settings.ts";
+import type { AwsServicesOptions } from "./aws-services.ts";
 import { InstanceTypeDiscovery } from "./instance-types/instance-type-discovery.ts";
 import { KubernetesVersion } from "./kubernetes-version.ts";
 import { ZonalShifts } from "./zonal-shifts.ts";
 
-export interface StartAwsOptions {
-  readonly aws: AwsApi;
-  readonly client: KubeClient;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
-  readonly metrics?: AwsMetrics | undefined;
-  readonly settings: AwsSettings;
-  readonly usesReservations: boolean;
+export interface StartAwsOptions
+  extends Pick<
+    AwsServicesOptions,
+    "aws" | "client" | "clock" | "random" | "log" | "metrics" | "settings" | "usesReservations"
+  > {
   /** The certificate authority of our own connection, as PEM. */
   readonly connectionCa: string | undefined;
   /** `major.minor` of the API server. */
