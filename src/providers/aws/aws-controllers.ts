@@ -44,7 +44,7 @@ export function awsControllers(options: AwsControllersOptions): readonly Control
     instanceGarbageCollectionController(options.terminable),
     taggingController({ instances: services.instances, clusterName: settings.clusterName }),
     pricingController(services.prices),
-    instanceTypeController(services.discovery),
+    instanceTypeController(services.discovery, options.metrics),
     seenMemoryController(services.seenMemory),
     launchTemplateController(services.launchTemplates),
     versionController(options.refreshVersion),
