@@ -42,7 +42,7 @@ export async function awsWorld(options: AwsWorldOptions = {}) {
       ...changes,
     });
   const provider = await start();
-  world.startControllers({ name: "aws", controllers: provider.controllers });
+  const running = world.startControllers({ name: "aws", controllers: provider.controllers });
   await world.create(nodeClassManifest("web", options.nodeClass));
   await world.pass(5);
   const claimOf = (name: string, change: ClaimChange = {}): NodeClaim => ({
@@ -64,10 +64,32 @@ export async function awsWorld(options: AwsWorldOptions = {}) {
     provider,
     settings,
     start,
+    stopControllers: () => world.during(running.stop(), 1),
     store: world.create,
     claimOf,
+    /** What Prometheus would read now of a metric: by its labels in order, joined with spaces. */
+    gauge: (name: string, labelNames: readonly string[]) =>
+      new Map(
+        [...metrics.series, ...metrics.collected()]
+          .filter(([key]) => key.startsWith(`${name}{`))
+          .map(([key, value]) => [
+            labelNames.map((label) => new RegExp(`[{,]${label}="([^"]*)"`).exec(key)?.[1]).join(" "),
+            value,
+          ]),
+      ),
     create: (name: string, change: ClaimChange = {}) => world.during(provider.create(claimOf(name, change)), 5),
     nodeClass: () => world.get<KubeObject & Ec2NodeClass>(karpenterTypes.EC2NodeClass, "web"),
+  };
+}
+
+/** A NodePool of an EC2NodeClass. */
+export function awsPool(name: string, nodeClass = "web", requirements: readonly object[] = []): object {
+  const nodeClassRef = { group: "karpenter.k8s.aws", kind: "EC2NodeClass", name: nodeClass };
+  return {
+    apiVersion: "karpenter.sh/v1",
+    kind: "NodePool",
+    metadata: { name },
+    spec: { template: { spec: { requirements, nodeClassRef, expireAfter: "Never" } } },
   };
 }
 

@@ -128,14 +128,6 @@ describe("instances", () => {
   });
 });
 
-describe("metrics", () => {
-  it("04 §5.5 every instance type says how large it is", async () => {
-    const { series } = (await open()).metrics;
-    expect(series.get('cloudprovider_instance_type_cpu_cores{instance_type="m5.large"}')).toBe(2);
-    expect(series.get('cloudprovider_instance_type_memory_bytes{instance_type="m5.large"}')).toBe(8 * 2 ** 30);
-  });
-});
-
 describe("drift", () => {
   it("04 §1.13 each reason, and none while all is as it was launched", async () => {
     const one = await open();

@@ -1,11 +1,14 @@
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
+import type { NodePool } from "../../api/kinds/node-pool.ts";
 import { labelPolicy } from "../../api/label-policy.ts";
 import { awsLabels } from "../../api/labels.ts";
 import type { TerminableInstances } from "../../cloud/instance-garbage-collection.ts";
 import { instanceGarbageCollectionController } from "../../cloud/instance-garbage-collection.ts";
 import { offeringKeyOfLabels } from "../../cloud/offering-key.ts";
+import type { InstanceType } from "../../core/instance-type.ts";
 import type { Controller } from "../../kube/controller.ts";
 import type { AwsServices, AwsServicesOptions } from "./aws-services.ts";
+import { offeringMetricsController } from "./controllers/offering-metrics-controller.ts";
 import {
   instanceTypeController,
   launchTemplateController,
@@ -27,11 +30,12 @@ export interface AwsControllersOptions extends AwsServicesOptions {
   readonly services: AwsServices;
   readonly terminable: TerminableInstances;
   readonly refreshVersion: () => Promise<void>;
+  readonly instanceTypes: (pool: NodePool) => Promise<readonly InstanceType[]>;
 }
 
 /** The controllers of the AWS provider. (04 §5.3) */
 export function awsControllers(options: AwsControllersOptions): readonly Controller[] {
-  const { aws, clock, settings, services, usesReservations } = options;
+  const { aws, clock, settings, metrics, services, usesReservations } = options;
   return [
     services.context.controller,
     ...nodeClassControllers({
@@ -40,14 +44,26 @@ export function awsControllers(options: AwsControllersOptions): readonly Control
       target: services.target,
       instanceTypes: async (nodeClass) => services.instanceTypes.list(nodeClass),
       instanceVariables: (nodeClass) => services.instanceTypes.variables(nodeClass),
+      onReleased: (nodeclass) => {
+        services.instanceTypes.forget(nodeclass);
+        metrics?.forget("ec2nodeclasses_userdata_bytes", { nodeclass });
+      },
     }),
     instanceGarbageCollectionController(options.terminable),
     taggingController({ instances: services.instances, clusterName: settings.clusterName }),
     pricingController(services.prices),
-    instanceTypeController(services.discovery, options.metrics),
+    instanceTypeController(services.discovery),
     seenMemoryController(services.seenMemory),
     launchTemplateController(services.launchTemplates),
     versionController(options.refreshVersion),
+    ...(metrics === undefined
+      ? []
+      : [
+          offeringMetricsController({
+            ...{ metrics, discovery: services.discovery, usesReservations },
+            instanceTypes: options.instanceTypes,
+          }),
+        ]),
     ...(usesReservations
       ? [reservationCapacityTypeController(services.instances), reservationExpirationController()]
       : []),

@@ -1,4 +1,5 @@
 type Labels<Name extends string> = Readonly<Record<Name, string>>;
+type Collector<Name extends string> = () => Iterable<{ readonly labels: Labels<Name>; readonly value: number }>;
 
 /** The metrics of the AWS provider. (04 §5.5, 03:I-4) */
 export interface AwsMetrics {
@@ -22,11 +23,15 @@ export interface AwsMetrics {
     value: number,
   ): void;
   observe(name: "aws_request_duration_seconds", labels: Labels<"service" | "operation">, value: number): void;
-  set(
-    name: "cloudprovider_instance_type_cpu_cores" | "cloudprovider_instance_type_memory_bytes",
-    labels: Labels<"instance_type">,
-    value: number,
-  ): void;
   set(name: "ec2nodeclasses_userdata_bytes", labels: Labels<"nodeclass">, value: number): void;
   forget(name: "ec2nodeclasses_userdata_bytes", labels: Labels<"nodeclass">): void;
+  /** Series that are computed when metrics are read. Returns how to stop. */
+  collect(
+    name: "cloudprovider_instance_type_cpu_cores" | "cloudprovider_instance_type_memory_bytes",
+    series: Collector<"instance_type">,
+  ): () => void;
+  collect(
+    name: "cloudprovider_instance_type_offering_available" | "cloudprovider_instance_type_offering_price_estimate",
+    series: Collector<"instance_type" | "capacity_type" | "zone">,
+  ): () => void;
 }

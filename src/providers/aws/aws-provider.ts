@@ -1,4 +1,5 @@
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
+import type { NodePool } from "../../api/kinds/node-pool.ts";
 import { labelPolicy } from "../../api/label-policy.ts";
 import { awsLabels, labels } from "../../api/labels.ts";
 import type { NodeClassRef } from "../../api/node-class-ref.ts";
@@ -40,6 +41,7 @@ export function awsProvider(options: AwsProviderOptions): CloudProvider {
     controllers: awsControllers({
       ...options,
       services,
+      instanceTypes: (pool) => calls.instanceTypes(pool),
       terminable: {
         list: () => calls.list(),
         terminate: (providerId) => instances.terminate(instanceIdOf(providerId)),
@@ -49,14 +51,7 @@ export function awsProvider(options: AwsProviderOptions): CloudProvider {
     delete: (claim) => calls.delete(claim),
     get: (providerId) => calls.get(providerId),
     list: () => calls.list(),
-    instanceTypes: async (pool) => {
-      const { nodeClassRef } = pool.spec.template.spec;
-      const nodeClass = await services.context.nodeClass(nodeClassRef);
-      if (nodeClass !== undefined) return services.instanceTypes.list(nodeClass);
-      const message = nodeClassNotFound(nodeClassRef);
-      services.context.warn(pool, "NodePool", { reason: "NodeClassNotFound", message });
-      throw new CloudError("node-class-not-ready", message);
-    },
+    instanceTypes: (pool) => calls.instanceTypes(pool),
     driftReason: (claim) => calls.driftReason(claim),
   };
 }
@@ -126,6 +121,19 @@ class AwsCalls {
   async list(): Promise<readonly Instance[]> {
     const found = await this.#services.instances.list();
     return Promise.all(found.map((instance) => this.#described(instance)));
+  }
+
+  async instanceTypes(pool: NodePool): Promise<readonly InstanceType[]> {
+    const { context, instanceTypes, nodeClasses } = this.#services;
+    const { nodeClassRef } = pool.spec.template.spec;
+    const nodeClass = await context.nodeClass(nodeClassRef);
+    if (nodeClass !== undefined) {
+      await nodeClasses.placementGroups.ensureRemembered(nodeClass.spec?.placementGroupSelector);
+      return instanceTypes.list(nodeClass);
+    }
+    const message = nodeClassNotFound(nodeClassRef);
+    context.warn(pool, "NodePool", { reason: "NodeClassNotFound", message });
+    throw new CloudError("node-class-not-ready", message);
   }
 
   /** Without pool or class there is nothing to compare with. (04 §1.13) */

@@ -1,6 +1,5 @@
 import type { Controller } from "../../../kube/controller.ts";
 import { reconcileController } from "../../../kube/controller.ts";
-import type { AwsMetrics } from "../aws-metrics.ts";
 import type { InstanceTypeDiscovery } from "../instance-types/instance-type-discovery.ts";
 import type { LivePrices } from "../instance-types/live-prices.ts";
 import type { LaunchTemplates } from "../launch/launch-templates.ts";
@@ -10,21 +9,12 @@ const refreshMs = 12 * hour;
 /** While EC2 does not answer, it is asked again after this, then less often. */
 const retry = { baseMs: 30_000, maxMs: 30 * 60_000 };
 
-/** Reads instance types and their zones again, and says how large they are. (04 §2.1, §5.5) */
-export function instanceTypeController(
-  discovery: InstanceTypeDiscovery,
-  metrics: Pick<AwsMetrics, "set"> | undefined,
-): Controller {
+/** Reads instance types and their zones again. (04 §2.1) */
+export function instanceTypeController(discovery: InstanceTypeDiscovery): Controller {
   return periodic("providers.instancetype", {
     everyMs: refreshMs,
     reads: "instance types",
-    run: async () => {
-      await discovery.refresh();
-      for (const { name: instance_type, vcpu, memoryMiB } of discovery.known?.typeInfos ?? []) {
-        metrics?.set("cloudprovider_instance_type_cpu_cores", { instance_type }, vcpu);
-        metrics?.set("cloudprovider_instance_type_memory_bytes", { instance_type }, memoryMiB * 2 ** 20);
-      }
-    },
+    run: () => discovery.refresh(),
   });
 }
 

@@ -71,6 +71,8 @@ export interface NodeClassControllersOptions extends Pick<NodeClassServicesOptio
   readonly target: () => LaunchTarget;
   /** Whether the gate ReservedCapacity is on. */
   readonly usesReservations: boolean;
+  /** A class is gone: whatever is kept for it can go, too. */
+  readonly onReleased?: ((nodeClassName: string) => void) | undefined;
 }
 
 /** The controllers of classes, of the parameters that name their images, and of their instance profiles. (04 §5.3) */
@@ -101,6 +103,7 @@ export function nodeClassControllers(options: NodeClassControllersOptions): read
         if (hasOwnProfiles) await services.instanceProfiles.deleteAll(nodeClass);
         await launchTemplates.deleteOf(name);
         validation.forget(name);
+        options.onReleased?.(name);
       },
     }),
     imageParameterController({ ec2: api.ec2, parameters: services.parameters }),
