@@ -1,5 +1,6 @@
 import { awsLabels, kwokLabels, labels, resources } from "../api/labels.ts";
 import { Quantity } from "../util/quantity.ts";
+import type { PriceSource } from "./price-source.ts";
 import type { Requirements } from "./requirements.ts";
 import {
   amountOf,
@@ -34,6 +35,8 @@ export interface Offering {
   readonly requirements: Requirements;
   /** Dollars an hour; 0 if unknown, and then it is not available. */
   readonly price: number;
+  /** Undefined where nobody shows it, as in a running controller. */
+  readonly priceSource?: PriceSource | undefined;
   readonly available: boolean;
   /** Instances left in the reservation. */
   readonly reservationCapacity?: number;
@@ -82,6 +85,14 @@ export function offeringPriceAt(
 ): number | undefined {
   const offering = offerings.find((one) => offeringZone(one) === zone && offeringCapacityType(one) === capacityType);
   return offering === undefined || Number.isNaN(offering.price) ? undefined : offering.price;
+}
+
+/** The types, with all prices from one source. */
+export function withPriceSource(types: readonly InstanceType[], priceSource: PriceSource): readonly InstanceType[] {
+  return types.map((type) => ({
+    ...type,
+    offerings: type.offerings.map((offering) => ({ ...offering, priceSource })),
+  }));
 }
 
 /** Resources available to pods, without overrides of offerings. (02:A-11) */

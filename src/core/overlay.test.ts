@@ -3,7 +3,7 @@ import { instanceType } from "../../test/builders/instance-type.ts";
 import { nodePool } from "../../test/builders/node-pool.ts";
 import type { NodeOverlay } from "../api/kinds/node-overlay.ts";
 import { labelPolicy } from "../api/label-policy.ts";
-import { offeringCapacityType, offeringZone } from "./instance-type.ts";
+import { offeringCapacityType, offeringZone, withPriceSource } from "./instance-type.ts";
 import { adjustedPrice, applyOverlays } from "./overlay.ts";
 
 const policy = labelPolicy("kwok");
@@ -100,6 +100,17 @@ describe("NodeOverlays", () => {
     expect(small?.offerings.filter(({ price }) => price === 9).map(offeringZone)).toEqual(["b", "b"]);
     expect(String(small?.capacity["example.com/fpga"])).toBe("2");
     expect([result.priced.size, result.enlarged.size]).toEqual([4, 4]);
+  });
+
+  it("02:O-2 says whose price it is, and what an adjustment goes on from", () => {
+    const list = { kind: "list", region: "r", date: "2026-07-20" } as const;
+    const sources = (spec: Partial<NodeOverlay["spec"]>) => {
+      const pools = [nodePool().build(withPriceSource(types, list))];
+      const result = applyOverlays(pools, { overlays: [overlay("o", { ...only("small"), ...spec })], policy });
+      return result.pools[0]?.instanceTypes.map(({ offerings }) => offerings[0]?.priceSource);
+    };
+    expect(sources({ price: "9" })).toEqual([{ kind: "overlay", nodeOverlay: "o" }, list]);
+    expect(sources({ priceAdjustment: "+1%" })).toEqual([{ kind: "overlay", nodeOverlay: "o", of: list }, list]);
   });
 
   it("02:O-3 02:O-6 the heavier overlay wins, of equals the later name; capacities of several merge", () => {

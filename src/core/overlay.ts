@@ -7,6 +7,7 @@ import { byPrecedence } from "../api/validation/precedence.ts";
 import { Quantity } from "../util/quantity.ts";
 import { isCompatible } from "./compatibility.ts";
 import type { InstanceType, Offering } from "./instance-type.ts";
+import type { PriceSource } from "./price-source.ts";
 import { Requirements } from "./requirements.ts";
 import type { Resources } from "./resources.ts";
 import type { Pool } from "./scheduling/problem.ts";
@@ -92,7 +93,7 @@ interface OverlayEntry {
   readonly type: InstanceType;
   /** The pool's labels and the type's. (02:O-5) */
   readonly known: Requirements;
-  readonly prices: Map<Offering, NodeOverlay["spec"]>;
+  readonly prices: Map<Offering, NodeOverlay>;
   readonly capacity: Map<string, Quantity>;
   /** What was changed at which weight: `weight offering-index` and `weight resource`. */
   readonly changed: Set<string>;
@@ -133,7 +134,7 @@ class OverlayApplication {
     for (const { entry, offerings, changes } of effects) {
       for (const change of changes) entry.changed.add(change);
       if (changesPrice(overlay))
-        for (const one of offerings) if (!entry.prices.has(one)) entry.prices.set(one, overlay.spec);
+        for (const one of offerings) if (!entry.prices.has(one)) entry.prices.set(one, overlay);
       for (const [name, amount] of Object.entries(overlay.spec.capacity ?? {})) {
         if (!entry.capacity.has(name)) entry.capacity.set(name, Quantity.parse(String(amount)));
       }
@@ -192,12 +193,20 @@ function entriesOf({ nodePool, instanceTypes }: Pool, policy: LabelPolicy): read
   }));
 }
 
+/** An adjustment goes on from the price that was there; a price replaces it. */
+function overlaidSource({ metadata, spec }: NodeOverlay, before: PriceSource | undefined): PriceSource {
+  const isAdjustment = spec.price === undefined && before !== undefined;
+  return { kind: "overlay", nodeOverlay: metadata.name ?? "", ...(isAdjustment && { of: before }) };
+}
+
 /** Shares requirements, overhead and everything no overlay changed with the original. (02:O-9) */
 function overlaidType({ type, prices, capacity }: OverlayEntry): InstanceType {
   if (prices.size === 0 && capacity.size === 0) return type;
   const reprice = (offering: Offering): Offering => {
-    const spec = prices.get(offering);
-    return spec === undefined ? offering : { ...offering, price: adjustedPrice(offering.price, spec) };
+    const overlay = prices.get(offering);
+    if (overlay === undefined) return offering;
+    const priceSource = overlaidSource(overlay, offering.priceSource);
+    return { ...offering, price: adjustedPrice(offering.price, overlay.spec), priceSource };
   };
   const extra: Resources = Object.fromEntries(capacity);
   return {

@@ -79,6 +79,7 @@ $0.1086/hour, $79.27/month; 33.3% above the resource bound of $0.0815/hour.
         nodePool: "default",
         pods: ["default/web-0", "default/web-1", "default/web-2"],
         price: expect.closeTo(0.108589934592),
+        priceSource: { kind: "simulated" },
         requirements: { [labels.nodePool]: "In [default]", [labels.os]: "In [linux]" },
         instanceType: "c-4x-amd64-linux",
         capacityType: "on-demand",

@@ -6,6 +6,7 @@ import { resourceBound } from "../../core/bound/resource-bound.ts";
 import { isCompatible } from "../../core/compatibility.ts";
 import { type InstanceType, offeringCapacityType, offeringGroups, offeringZone } from "../../core/instance-type.ts";
 import { podRequests, QuantityReader } from "../../core/pod-requests.ts";
+import type { PriceSource } from "../../core/price-source.ts";
 import type { Requirements } from "../../core/requirements.ts";
 import { mergeResources, type Resources } from "../../core/resources.ts";
 import type { PlannedNode } from "../../core/scheduling/decision.ts";
@@ -35,6 +36,8 @@ export interface ReportedNode {
   readonly instanceTypes: readonly string[];
   /** Hourly price of the cheapest offering still possible. */
   readonly price: number;
+  /** Where that price comes from. */
+  readonly priceSource?: PriceSource;
   readonly requirements: Readonly<Record<string, string>>;
   /** The type of that cheapest offering. */
   readonly instanceType?: string;
@@ -114,6 +117,7 @@ export function reportedNode(node: PlannedNode, policy: LabelPolicy): ReportedNo
     pods: podNames(pods),
     instanceTypes: instanceTypes.map(({ name }) => name),
     price,
+    ...(offer?.priceSource !== undefined && { priceSource: offer.priceSource }),
     requirements: requirementTexts(requirements),
     ...(type !== undefined && { instanceType: type.name }),
     ...(offer?.capacityType !== undefined && { capacityType: offer.capacityType }),
@@ -138,7 +142,8 @@ function cheapestOffering(type: InstanceType, requirements: Requirements, policy
     ({ offering }) => offering.price === best.offering.price && offeringCapacityType(offering) === chosenCapacityType,
   );
   const zones = new Set(alike.flatMap(({ offering }) => offeringZone(offering) ?? []));
-  return { capacityType: chosenCapacityType, zones: [...zones].sort(), allocatable: best.allocatable };
+  const { allocatable, offering } = best;
+  return { capacityType: chosenCapacityType, zones: [...zones].sort(), allocatable, priceSource: offering.priceSource };
 }
 
 function utilizationOf(requests: Resources, allocatable: Resources): ReportedNode["fill"] {

@@ -4,7 +4,8 @@ import { groups, labels } from "../../api/labels.ts";
 import type { NodeClassRef } from "../../api/node-class-ref.ts";
 import type { KubeObject } from "../../api/object.ts";
 import type { GroupKind } from "../../api/validation/node-pool.ts";
-import type { InstanceType } from "../../core/instance-type.ts";
+import { type InstanceType, withPriceSource } from "../../core/instance-type.ts";
+import type { PriceSource } from "../../core/price-source.ts";
 import { nodeClassKey } from "../../core/scenario/node-classes.ts";
 import type { Ec2CatalogueOptions } from "../../providers/aws/index.ts";
 import { errorCodeOf, type Io } from "../io.ts";
@@ -68,10 +69,15 @@ async function kwokCatalogue(
     "../../providers/kwok/index.ts"
   );
   const policy = labelPolicy(provider === "kwok" ? "kwok" : "all");
-  const catalogueOf = (types: readonly InstanceType[], rules = policy): CatalogueOutcome => ({
-    catalogue: { provider, typesFor: () => types, labelPolicy: withOfferingKeys(rules, types) },
-  });
-  if (name === "kwok") return catalogueOf(kwokInstanceTypes());
+  const catalogueOf = (
+    types: readonly InstanceType[],
+    priceSource: PriceSource,
+    rules: LabelPolicy = policy,
+  ): CatalogueOutcome => {
+    const priced = withPriceSource(types, priceSource);
+    return { catalogue: { provider, typesFor: () => priced, labelPolicy: withOfferingKeys(rules, priced) } };
+  };
+  if (name === "kwok") return catalogueOf(kwokInstanceTypes(), { kind: "simulated" });
   const count = /^fake:(.*)$/.exec(name)?.[1];
   if (count === undefined) return catalogueFromFile(name, { policy, catalogueOf, io });
   if (!/^[1-9][0-9]{0,4}$/.test(count)) {
@@ -80,7 +86,7 @@ async function kwokCatalogue(
     );
   }
   const wellKnown = new Set([...policy.wellKnown, ...Object.values(fakeLabels)]);
-  return catalogueOf(fakeInstanceTypes(Number(count)), { ...policy, wellKnown });
+  return catalogueOf(fakeInstanceTypes(Number(count)), { kind: "simulated" }, { ...policy, wellKnown });
 }
 
 /** Ten times the size of the largest known catalogue. */
@@ -92,7 +98,11 @@ async function catalogueFromFile(
     policy,
     catalogueOf,
     io,
-  }: { policy: LabelPolicy; catalogueOf: (types: readonly InstanceType[]) => CatalogueOutcome; io: Io },
+  }: {
+    policy: LabelPolicy;
+    catalogueOf: (types: readonly InstanceType[], priceSource: PriceSource) => CatalogueOutcome;
+    io: Io;
+  },
 ): Promise<CatalogueOutcome> {
   const { parseKwokFile } = await import("../../providers/kwok/index.ts");
   const { formatPath } = await import("../../api/problem.ts");
@@ -104,7 +114,7 @@ async function catalogueFromFile(
     return inputRefusal(`--instance-types ${name}: ${why}; expected kwok, fake:N or a file in the KWOK format`);
   }
   const result = parseKwokFile(text, policy);
-  if ("types" in result) return catalogueOf(result.types);
+  if ("types" in result) return catalogueOf(result.types, { kind: "instance-types", file: name });
   const [first] = result.problems;
   const more = result.problems.length > 1 ? ` (and ${result.problems.length - 1} more)` : "";
   return inputRefusal(

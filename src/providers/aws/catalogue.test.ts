@@ -227,6 +227,22 @@ describe("04 §2.6, §8 prices", () => {
     expect(price("p4de.24xlarge", "spot")).toBe((price("p4de.24xlarge", "on-demand") ?? 0) * defaultSpotFraction);
   });
 
+  it("each says where it comes from: the list of a day and region, or an estimate", () => {
+    const source = (name: string, kind: string, region: string) =>
+      type(name, { region }).offerings.find((offering) => offeringCapacityType(offering) === kind)?.priceSource;
+    const list = { kind: "list", region: "us-east-1", date: "2026-07-20" };
+    expect(source("m5.large", "on-demand", "us-east-1")).toEqual(list);
+    expect(source("m5.metal", "on-demand", "us-east-1")).toEqual(list);
+    expect(source("m5.large", "on-demand", "us-west-2")).toEqual({ ...list, region: "us-west-2", date: "2026-08-22" });
+    expect(source("m5.metal", "on-demand", "us-west-2")).toEqual({ ...list, kind: "estimate", basis: "other-region" });
+    expect(source("m5.large", "spot", "us-west-2")).toEqual({
+      kind: "estimate",
+      basis: "spot-share",
+      region: "us-west-2",
+      date: "2026-08-22",
+    });
+  });
+
   it("live prices replace them, by zone on spot", () => {
     const prices = {
       onDemand: () => 2,

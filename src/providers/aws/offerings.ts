@@ -55,6 +55,7 @@ export function ec2Offerings(
       const price = capacityType === "spot" ? prices.spot(typeInfo, zone.name) : prices.onDemand(typeInfo);
       const available =
         isCompatible && price !== undefined && zones.includes(zone) && !(isAvoided?.(template) ?? false);
-      return { requirements, price: price ?? 0, available };
+      const priceSource = prices.sourceOf?.(typeInfo, capacityType);
+      return { requirements, price: price ?? 0, available, ...(priceSource !== undefined && { priceSource }) };
     });
 }

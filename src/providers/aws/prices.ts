@@ -1,3 +1,4 @@
+import type { PriceSource } from "../../core/price-source.ts";
 import type { Ec2InstanceTypeInfo } from "./instance-type-info.ts";
 import type { Region } from "./regions.ts";
 
@@ -5,19 +6,37 @@ import type { Region } from "./regions.ts";
 export interface Prices {
   onDemand(typeInfo: Ec2InstanceTypeInfo): number | undefined;
   spot(typeInfo: Ec2InstanceTypeInfo, zone: string): number | undefined;
+  /** Where a price comes from, if that is shown to anybody. */
+  sourceOf?(typeInfo: Ec2InstanceTypeInfo, capacityType: "on-demand" | "spot"): PriceSource;
 }
 
 /** For families without a recorded spot price: the median over the others. */
 export const defaultSpotFraction = 0.38;
+
+/** The embedded prices on demand are those of this region; the day is that of upstream's table. (04 §8) */
+const listRegion = "us-east-1";
+const listDate = "2026-07-20";
+/** When prices of us-west-2 were found to be the same, metal excepted, and the shares of spot were taken. (04 §8) */
+const checkDate = "2026-08-22";
 
 /**
  * The embedded prices. On demand, us-west-2 costs the same as us-east-1; spot is the family's median
  * fraction of that, the same in every zone. (04 §8)
  */
 export function embeddedPrices(region: Region): Prices {
+  const listed: PriceSource =
+    region.name === listRegion
+      ? { kind: "list", region: listRegion, date: listDate }
+      : { kind: "list", region: region.name, date: checkDate };
+  const otherRegion: PriceSource = { kind: "estimate", basis: "other-region", region: listRegion, date: listDate };
+  const spotShare: PriceSource = { kind: "estimate", basis: "spot-share", region: region.name, date: checkDate };
   return {
     onDemand: (typeInfo) => typeInfo.usdPerHour,
     spot: ({ spotFractions, usdPerHour }) =>
       usdPerHour === undefined ? undefined : usdPerHour * (spotFractions?.[region.column] ?? defaultSpotFraction),
+    sourceOf: ({ isMetal }, capacityType) => {
+      if (capacityType === "spot") return spotShare;
+      return isMetal && region.name !== listRegion ? otherRegion : listed;
+    },
   };
 }
