@@ -10,6 +10,7 @@ import { type PlanningOptions, planRequestOf, withPlanningOptions } from "./plan
 interface PlanOptions extends PlanningOptions {
   readonly output: PlanOutput;
   readonly bound?: boolean;
+  readonly timings?: boolean;
   readonly disruption?: boolean;
   readonly repack?: boolean;
   readonly disruptionMode: DisruptionMode;
@@ -46,6 +47,7 @@ export function planCommand(io: Io, { connect }: { readonly connect?: Connect } 
   return withPlanningOptions(command)
     .addOption(choiceOption("-o, --output <format>", "what to print", planOutputs))
     .option("--bound", "compute a lower bound on the cost with a linear program")
+    .option("--timings", "with -o json or yaml: how long planning took, and its memory")
     .option("--disruption", "show which nodes would be disrupted now and why the others stay")
     .option("--repack", "pack the whole cluster anew, and show the commands that lead there")
     .addOption(
@@ -81,7 +83,7 @@ async function runPlan(
   const plan = await planOrReport(request, io);
   if (plan === undefined) return;
   const lowerBound = options.bound === true ? await lowerBoundCost(plan) : undefined;
-  const report = planReportOf(plan, lowerBound);
+  const report = planReportOf(plan, { lowerBound, includesTimings: options.timings });
   io.stdout(renderPlan(plan, report, { output: options.output, color: usesColor(io) }));
   if (options.output === "nodeclaims") reportRefusalsAndNotes(report, io);
   if (report.refusals.length > 0) io.exit(exitCodes.unschedulable);

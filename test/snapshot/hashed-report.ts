@@ -1,8 +1,8 @@
+import type { PlanReport } from "../../src/cli/plan/plan-report.ts";
 import type { NameHasher } from "../../src/cli/snapshot/name-hasher.ts";
-import type { TimelessReport } from "./run.ts";
 
 /** The decisions of a plan, written with the names of a book where one is given: two plans that differ in names alone are equal. */
-export function hashedReport(report: TimelessReport, nameHasher?: NameHasher): unknown {
+export function hashedReport(report: PlanReport, nameHasher?: NameHasher): unknown {
   const pod = (text: string): string => {
     const [namespace = "", name = ""] = text.split("/");
     return nameHasher === undefined ? text : `${nameHasher.namespace(namespace)}/${madeName(name, nameHasher)}`;

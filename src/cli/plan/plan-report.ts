@@ -67,23 +67,30 @@ interface ReportedTotals {
   readonly lowerBoundPerHour?: number;
   /** How far the plan is above the resource bound: 0.05 is five percent. */
   readonly gap?: number;
-  readonly buildMs: number;
-  readonly solveMs: number;
-  readonly peakHeapMiB: number;
+  readonly buildMs?: number;
+  readonly solveMs?: number;
+  readonly peakHeapMiB?: number;
 }
 
-/** `lowerBound` is the hourly price no plan can go below, if it was computed. */
-export function planReportOf(plan: Plan, lowerBound?: number): PlanReport {
+export interface PlanReportOptions {
+  /** The hourly price no plan can go below, if it was computed. */
+  readonly lowerBound?: number | undefined;
+  /** Timings differ from run to run, and so are left out unless they are asked for. */
+  readonly includesTimings?: boolean | undefined;
+}
+
+/** The same plan makes the same report, byte for byte, but for timings. */
+export function planReportOf(plan: Plan, { lowerBound, includesTimings }: PlanReportOptions = {}): PlanReport {
   const { decision, scenario, catalogue, timings } = plan;
-  const refusals = [...scenario.ignored, ...decision.refusals].map(reportedRefusal);
+  const refusals = [...scenario.ignored, ...decision.refusals].map(reportedRefusal).sort(orderBy(({ pod }) => pod));
   const newNodes = decision.newNodes
     .map((node) => reportedNode(node, catalogue.labelPolicy))
-    .sort((a, b) => (a.pods.join(",") < b.pods.join(",") ? -1 : 1));
+    .sort(orderBy(({ nodePool, instanceType, pods }) => [pods.join(","), nodePool, instanceType].join(" ")));
   const pricePerHour = newNodes.reduce((sum, { price }) => sum + price, 0);
   const bound = resourceBoundOf(plan);
   return {
     newNodes,
-    existingNodes: Object.fromEntries(decision.placements.map(({ node, pods }) => [node, podNames(pods)])),
+    existingNodes: placedPods(decision.placements),
     unschedulable: Object.fromEntries(refusals.map(({ pod, message }) => [pod, message])),
     refusals,
     totals: {
@@ -95,9 +102,22 @@ export function planReportOf(plan: Plan, lowerBound?: number): PlanReport {
       resourceBoundPerHour: bound,
       ...(lowerBound !== undefined && { lowerBoundPerHour: lowerBound }),
       ...(bound > 0 && newNodes.length > 0 && { gap: pricePerHour / bound - 1 }),
-      ...timings,
+      ...(includesTimings === true && timings),
     },
     notes: planNotes(plan),
+  };
+}
+
+function placedPods(placements: Plan["decision"]["placements"]): PlanReport["existingNodes"] {
+  const byNode = placements.map(({ node, pods }) => [node, podNames(pods)] as const);
+  return Object.fromEntries(byNode.sort(orderBy(([node]) => node)));
+}
+
+/** By code units, whatever the language of the machine. */
+function orderBy<T>(key: (one: T) => string): (a: T, b: T) => number {
+  return (a, b) => {
+    const [left, right] = [key(a), key(b)];
+    return left < right ? -1 : Number(left > right);
   };
 }
 
