@@ -17,9 +17,10 @@ export function withPlanningOptions(command: Command): Command {
   withFileOptions(command, { description: "file, directory, or - for standard input; may be repeated" });
   return withClusterOptions(command, { purpose: "start from a live cluster" })
     .addOption(
-      new Option("--provider <name>", "cloud provider (default: inferred from the node classes)").choices(
-        planProviders,
-      ),
+      new Option(
+        "--provider <name>",
+        "plan with this cloud provider only (default: those of the node classes)",
+      ).choices(planProviders),
     )
     .option("--region <name>", "region whose EC2 types and prices are used")
     .option("--instance-types <what>", "kwok, fake:N, or a file in the KWOK format (default: the provider's)")

@@ -33,7 +33,7 @@ export async function runInstanceTypes(request: InstanceTypesRequest, io: Io): P
     return undefined;
   }
   const classes = nodeClassesByKey(converted.objects.map(({ object }) => object));
-  const opened = await loadCatalogue(request, { classes, io });
+  const opened = await loadCatalogue({ ...request, providers: [provider] }, { classes, io });
   if ("refused" in opened) {
     if (opened.refused === "usage") return opened.because;
     io.stderr(`error: ${opened.because}\n`);

@@ -2,6 +2,7 @@ import { type Finding, sortedFindings } from "../../api/manifest/finding.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { decisionWithoutPools } from "../../core/round/decision-without-pools.ts";
 import { nodeClassesByKey } from "../../core/scenario/node-classes.ts";
+import { scenarioKind } from "../../core/scenario/scenario-kind.ts";
 import type { Decision } from "../../core/scheduling/decision.ts";
 import type { Pass } from "../../core/scheduling/pass-state.ts";
 import { defaultSchedulingPolicy, type SchedulingProblem } from "../../core/scheduling/problem.ts";
@@ -14,13 +15,20 @@ import { readSchedulerConfigFile } from "../scheduler-config.ts";
 import type { SnapshotHeader } from "../snapshot/snapshot-header.ts";
 import { readDocuments } from "./documents.ts";
 import type { PlanProvider } from "./plan-choices.ts";
-import { convertDocuments, hasErrors, inferPlanProvider, type PlanPurpose, prepareInput } from "./prepare-input.ts";
+import {
+  convertDocuments,
+  hasErrors,
+  inferPlanProviders,
+  type LocatedObject,
+  type PlanPurpose,
+  prepareInput,
+} from "./prepare-input.ts";
 import { progressBar } from "./progress-bar.ts";
 import {
   type CatalogueRefusal,
+  type CatalogueRequest,
   loadCatalogue,
   type ProviderCatalogue,
-  servedNodeClasses,
 } from "./provider-catalogue.ts";
 
 /** What to plan, and how. */
@@ -99,11 +107,10 @@ export async function preparePlan(
   const nowMs = request.nowMs ?? (Date.parse(input.header?.time ?? "") || clockMs);
   const converted = convertDocuments(input.documents);
   const classes = nodeClassesByKey(converted.objects.map(({ object }) => object));
-  const isInRegion = request.region !== undefined && request.instanceTypes === undefined;
-  const provider = request.provider ?? (isInRegion ? "aws" : inferPlanProvider(converted.objects));
-  const clusterRegion = clusterRegionOf(input.header, { ...request, provider });
+  const providers = providersOf(request, converted.objects);
+  const clusterRegion = clusterRegionOf(input.header, { ...request, providers });
   const opened = await loadCatalogue(
-    { ...request, provider, region: clusterRegion ?? request.region },
+    { ...request, providers, region: clusterRegion ?? request.region },
     { classes, io },
   );
   if ("refused" in opened) {
@@ -125,7 +132,6 @@ export async function preparePlan(
 
   const options: ScenarioOptions = {
     ...catalogue,
-    served: [servedNodeClasses[provider]],
     policy: {
       ...defaultSchedulingPolicy,
       preferences: request.preferences,
@@ -142,12 +148,25 @@ export async function preparePlan(
   return { kind: "prepared", findings, prepared: { objects, catalogue, hasDefaultPool, ignoredKinds, options } };
 }
 
+/** The provider that was chosen, or those of the node classes. A region chooses aws, beside what else is in use. */
+function providersOf(
+  { provider, region, instanceTypes }: PlanRequest,
+  objects: readonly LocatedObject[],
+): CatalogueRequest["providers"] {
+  if (provider !== undefined) return [provider];
+  const inferred = inferPlanProviders(objects);
+  const isInRegion = region !== undefined && instanceTypes === undefined;
+  const hasPool = objects.some(({ object }) => scenarioKind(object) === "NodePool");
+  if (!isInRegion || inferred.includes("aws")) return inferred;
+  return hasPool ? ["aws", ...inferred] : ["aws"];
+}
+
 /** The snapshot's region, used for prices when the provider has regional prices and no --region was given. */
 function clusterRegionOf(
   header: SnapshotHeader | undefined,
-  { provider, instanceTypes, region }: Pick<PlanRequest, "provider" | "instanceTypes" | "region">,
+  { providers, instanceTypes, region }: CatalogueRequest,
 ): string | undefined {
-  return provider === "aws" && instanceTypes === undefined && region === undefined ? header?.region : undefined;
+  return providers.includes("aws") && instanceTypes === undefined && region === undefined ? header?.region : undefined;
 }
 
 /** The unknown region is the cluster's, not one of the command line. */

@@ -5,18 +5,19 @@ import { karpenterKindOf } from "../../api/kinds/karpenter-kinds.ts";
 import { BuiltInFields } from "../../api/kubernetes/built-in-fields.ts";
 import { findingLocation, type ManifestDocument } from "../../api/manifest/document.ts";
 import type { Finding } from "../../api/manifest/finding.ts";
-import { isRecord, type KubeObject, namespacedName } from "../../api/object.ts";
+import { apiGroupOf, isRecord, type KubeObject, namespacedName } from "../../api/object.ts";
 import type { Problem } from "../../api/problem.ts";
 import { reviewNodePool } from "../../api/validation/node-pool.ts";
 import { completeObjects } from "../../core/scenario/complete-objects.ts";
 import { expandWorkloads } from "../../core/scenario/expand-workloads.ts";
-import { nodeClassGroup, withNodeClassReady } from "../../core/scenario/node-classes.ts";
+import { nodeClassesOf, nodeClassRefOf, withNodeClassReady } from "../../core/scenario/node-classes.ts";
 import { readInputObject } from "../../core/scenario/object-form.ts";
-import { isNamespaced, scenarioKind } from "../../core/scenario/scenario-kind.ts";
+import { isNamespaced, type ScenarioKind, scenarioKind } from "../../core/scenario/scenario-kind.ts";
 import { withoutNulls } from "../../core/scenario/without-nulls.ts";
 import { ObjectsByKind } from "../../state/objects-by-kind.ts";
 import { defaultPool } from "./default-pool.ts";
-import { type ProviderCatalogue, servedNodeClasses } from "./provider-catalogue.ts";
+import { planProviders } from "./plan-choices.ts";
+import { type CatalogueRequest, type ProviderCatalogue, servedNodeClasses } from "./provider-catalogue.ts";
 
 /** The documents as valid v1 objects, before completion. */
 export interface ConvertedInput {
@@ -112,6 +113,7 @@ export function prepareInput(
       typesFor: catalogue.typesFor,
       nowMs,
       defaultNodeClass: { ...servedNodeClasses[catalogue.provider], name: "default" },
+      otherNodeClasses: catalogue.served.map((one) => ({ ...one, name: "default" })),
     },
   );
   for (const [index, { sourceIndex }] of expanded.entries()) {
@@ -135,7 +137,7 @@ class InputReview {
   constructor(catalogue: ProviderCatalogue, purpose: PlanPurpose) {
     this.#catalogue = catalogue;
     this.#purpose = purpose;
-    this.#admission = new Admission(catalogue.provider);
+    this.#admission = new Admission(catalogue.admission);
   }
 
   /** Checks everything but missing fields. */
@@ -210,9 +212,19 @@ export function hasErrors(findings: readonly Finding[]): boolean {
   return findings.some(({ severity }) => severity === "error");
 }
 
-/** aws if any NodePool refers to an EC2NodeClass, else kwok. */
-export function inferPlanProvider(converted: readonly LocatedObject[]): ProviderCatalogue["provider"] {
-  const isEc2 = ({ object }: LocatedObject): boolean =>
-    scenarioKind(object) === "NodePool" && nodeClassGroup(object) === servedNodeClasses.aws.group;
-  return converted.some(isEc2) ? "aws" : "kwok";
+/**
+ * The providers whose node classes NodePools and NodeClaims refer to: they are served side by side. Without a NodePool
+ * those of the given node classes count too; kwok if there are none.
+ */
+export function inferPlanProviders(converted: readonly LocatedObject[]): CatalogueRequest["providers"] {
+  const objects = converted.map(({ object }) => object);
+  const ofKind = (kind: ScenarioKind) => objects.filter((object) => scenarioKind(object) === kind);
+  const referring = [...ofKind("NodePool"), ...ofKind("NodeClaim")];
+  const given = ofKind("NodePool").length === 0 ? nodeClassesOf(objects) : [];
+  const groups = new Set([
+    ...referring.map((object) => nodeClassRefOf(object)?.group),
+    ...given.map(({ apiVersion }) => apiGroupOf(apiVersion)),
+  ]);
+  const [first, ...others] = planProviders.filter((one) => groups.has(servedNodeClasses[one].group));
+  return first === undefined ? ["kwok"] : [first, ...others];
 }

@@ -1,5 +1,5 @@
 import type { Ec2NodeClass } from "../../api/kinds/ec2-node-class.ts";
-import { type LabelPolicy, labelPolicy } from "../../api/label-policy.ts";
+import { type LabelPolicy, labelPolicy, type Provider } from "../../api/label-policy.ts";
 import { groups, labels } from "../../api/labels.ts";
 import type { NodeClassRef } from "../../api/node-class-ref.ts";
 import type { KubeObject } from "../../api/object.ts";
@@ -11,16 +11,22 @@ import type { Ec2CatalogueOptions } from "../../providers/aws/index.ts";
 import { errorCodeOf, type Io } from "../io.ts";
 import type { PlanProvider } from "./plan-choices.ts";
 
-/** The instance types of a provider and its label rules. */
+/** The instance types of one or several providers and their label rules. */
 export interface ProviderCatalogue {
+  /** Of pools and claims that name no node class. */
   readonly provider: PlanProvider;
+  /** The node classes of all providers. (02:P-33) */
+  readonly served: readonly GroupKind[];
+  /** Whose CRDs are installed. */
+  readonly admission: Provider;
   /** The instance types a node class offers. */
   readonly typesFor: (nodeClass: NodeClassRef) => readonly InstanceType[];
   readonly labelPolicy: LabelPolicy;
 }
 
 export interface CatalogueRequest {
-  readonly provider: PlanProvider;
+  /** One or more; the first is that of pools and claims that name no node class. */
+  readonly providers: readonly [PlanProvider, ...PlanProvider[]];
   /** `kwok`, `fake:N`, or a file in the KWOK format; absent: the provider's own. */
   readonly instanceTypes?: string | undefined;
   readonly region?: string | undefined;
@@ -49,33 +55,49 @@ export const servedNodeClasses: Readonly<Record<PlanProvider, GroupKind>> = {
 };
 
 export async function loadCatalogue(
-  { provider, instanceTypes, region }: CatalogueRequest,
+  { providers, instanceTypes, region }: CatalogueRequest,
   { classes, io }: { readonly classes: ReadonlyMap<string, KubeObject>; readonly io: Io },
 ): Promise<CatalogueOutcome> {
-  if (instanceTypes === undefined && provider === "aws") return ec2Catalogue(region, classes);
-  if (region !== undefined)
+  const servesEc2 = instanceTypes === undefined && providers.includes("aws");
+  if (region !== undefined && !servesEc2) {
     return usageRefusal(
       "--region selects EC2 instance types and cannot be combined with --instance-types or --provider kwok; remove one of them",
     );
-  return kwokCatalogue(instanceTypes ?? "kwok", { provider, io });
+  }
+  const ec2 = servesEc2 ? await ec2Catalogue(region, classes) : undefined;
+  if (ec2 !== undefined && ("refused" in ec2 || providers.length === 1)) return ec2;
+  const kwok = await kwokCatalogue(instanceTypes ?? "kwok", { providers, io });
+  return ec2 === undefined || "refused" in kwok ? kwok : { catalogue: combined(kwok.catalogue, ec2.catalogue) };
+}
+
+/** Both as the sandbox serves them: each node class has the types of its provider, and the label rules are the union. */
+function combined(kwok: ProviderCatalogue, ec2: ProviderCatalogue): ProviderCatalogue {
+  return {
+    ...kwok,
+    typesFor: (ref) => (ref.group === servedNodeClasses.aws.group ? ec2 : kwok).typesFor(ref),
+  };
 }
 
 /** One list for all node classes. */
 async function kwokCatalogue(
   name: string,
-  { provider, io }: { provider: PlanProvider; io: Io },
+  { providers, io }: { providers: CatalogueRequest["providers"]; io: Io },
 ): Promise<CatalogueOutcome> {
   const { fakeInstanceTypes, fakeLabels, kwokInstanceTypes, withOfferingKeys } = await import(
     "../../providers/kwok/index.ts"
   );
-  const policy = labelPolicy(provider === "kwok" ? "kwok" : "all");
+  const [provider] = providers;
+  const served = providers.map((one) => servedNodeClasses[one]);
+  const admission = providers.length === 1 ? provider : "all";
+  const policy = labelPolicy(admission === "kwok" ? "kwok" : "all");
   const catalogueOf = (
     types: readonly InstanceType[],
     priceSource: PriceSource,
     rules: LabelPolicy = policy,
   ): CatalogueOutcome => {
     const priced = withPriceSource(types, priceSource);
-    return { catalogue: { provider, typesFor: () => priced, labelPolicy: withOfferingKeys(rules, priced) } };
+    const typesFor = () => priced;
+    return { catalogue: { provider, served, admission, typesFor, labelPolicy: withOfferingKeys(rules, priced) } };
   };
   if (name === "kwok") return catalogueOf(kwokInstanceTypes(), { kind: "simulated" });
   const count = /^fake:(.*)$/.exec(name)?.[1];
@@ -145,7 +167,8 @@ async function ec2Catalogue(
     const result = ec2InstanceTypes({ ...where, ...nodeSettingsOf(nodeClass), ...zonesOf(nodeClass, defaults.types) });
     return "types" in result ? result.types : defaults.types;
   };
-  return { catalogue: { provider: "aws", typesFor, labelPolicy: labelPolicy("aws") } };
+  const served = [servedNodeClasses.aws];
+  return { catalogue: { provider: "aws", served, admission: "aws", typesFor, labelPolicy: labelPolicy("aws") } };
 }
 
 /** The zones of its subnets, if its status has them. */

@@ -1,6 +1,6 @@
 import { groups, labels } from "../../api/labels.ts";
 import { isRecord, type KubeObject } from "../../api/object.ts";
-import { nodeClassGroup } from "../../core/scenario/node-classes.ts";
+import { nodeClassRefOf } from "../../core/scenario/node-classes.ts";
 import { scenarioKind } from "../../core/scenario/scenario-kind.ts";
 import { rfc3339 } from "../../util/timestamp.ts";
 
@@ -46,7 +46,7 @@ export function snapshotHeaderOf(
 
 function providerOf(objects: readonly KubeObject[]): SnapshotProvider | undefined {
   const pools = objects.filter((object) => scenarioKind(object) === "NodePool");
-  return mostFrequent(pools.flatMap((pool) => providerOfGroup[nodeClassGroup(pool) ?? ""] ?? []));
+  return mostFrequent(pools.flatMap((pool) => providerOfGroup[nodeClassRefOf(pool)?.group ?? ""] ?? []));
 }
 
 function regionOf(objects: readonly KubeObject[]): string | undefined {

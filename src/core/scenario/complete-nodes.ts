@@ -10,10 +10,13 @@ import { defaultExpireAfter } from "../../api/vocabulary.ts";
 import { rfc3339 } from "../../util/timestamp.ts";
 import { allocatableOf, type InstanceType } from "../instance-type.ts";
 import type { Resources } from "../resources.ts";
+import { nodeClassRefOf } from "./node-classes.ts";
 
 export interface CompletionContext {
-  /** The node class of claims without a reference. */
+  /** The node class of claims without a reference and without a pool. */
   readonly defaultNodeClass: NodeClassRef;
+  /** Of further providers: Nodes without a claim may be of their types. */
+  readonly otherNodeClasses?: readonly NodeClassRef[];
   /** Instance types offered to a node class. */
   readonly typesFor: (nodeClass: NodeClassRef) => readonly InstanceType[];
   readonly nowMs: number;
@@ -35,6 +38,7 @@ export function completeNodesAndClaims(
   const claims = objects.filter(({ kind }) => kind === "NodeClaim");
   const nodes = objects.filter(({ kind }) => kind === "Node") as readonly (KubeObject & Node)[];
   const types = new InstanceTypeIndex(context);
+  const classOfPool = poolNodeClasses(objects);
   const byName = new Map(nodes.map((node) => [node.metadata.name, node]));
   const byProviderId = new Map(nodes.flatMap((node) => (node.spec?.providerID ? [[node.spec.providerID, node]] : [])));
 
@@ -44,7 +48,7 @@ export function completeNodesAndClaims(
     const { metadata, status } = object as unknown as IncompleteClaim;
     const id = status?.providerID;
     const node = byName.get(status?.nodeName || metadata.name) ?? (id ? byProviderId.get(id) : undefined);
-    const claim = completeClaim(object, { node, index, types, context });
+    const claim = completeClaim(object, { node, index, types, context, classOfPool });
     completed.set(object, claim);
     if (node !== undefined) claimOfNode.set(node, claim as unknown as IncompleteClaim);
   }
@@ -67,11 +71,24 @@ interface ClaimCompletion {
   readonly index: number;
   readonly types: InstanceTypeIndex;
   readonly context: CompletionContext;
+  readonly classOfPool: ReadonlyMap<string, NodeClassRef>;
 }
 
-function completeClaim(object: KubeObject, { node, index, types, context }: ClaimCompletion): KubeObject {
+/** The node classes of NodePools, by the pool's name. */
+function poolNodeClasses(objects: readonly KubeObject[]): ReadonlyMap<string, NodeClassRef> {
+  return new Map(
+    objects.flatMap((object) => {
+      const ref = object.kind === "NodePool" ? nodeClassRefOf(object) : undefined;
+      return ref === undefined ? [] : [[object.metadata.name ?? "", ref]];
+    }),
+  );
+}
+
+function completeClaim(object: KubeObject, completion: ClaimCompletion): KubeObject {
+  const { node, index, types, context, classOfPool } = completion;
   const draft = object as unknown as IncompleteClaim;
-  const nodeClassRef = draft.spec?.nodeClassRef ?? context.defaultNodeClass;
+  const pool = draft.metadata.labels?.[labels.nodePool] ?? "";
+  const nodeClassRef = draft.spec?.nodeClassRef ?? classOfPool.get(pool) ?? context.defaultNodeClass;
   const creationTimestamp = draft.metadata.creationTimestamp ?? rfc3339(context.nowMs - defaultAgeMs + index * 1_000);
   const given = { [nodeClassLabelKey(nodeClassRef)]: nodeClassRef.name, ...draft.metadata.labels };
   const type = types.find(nodeClassRef, given);
@@ -118,7 +135,8 @@ interface NodeCompletion {
 function completeNode(node: KubeObject & Node, { claim, types, context }: NodeCompletion): KubeObject {
   const name = node.metadata.name ?? "";
   const own = { ...lifecycleLabels(claim), ...node.metadata.labels };
-  const type = types.find(claim?.spec?.nodeClassRef ?? context.defaultNodeClass, own);
+  const type =
+    claim?.spec?.nodeClassRef === undefined ? types.findAnywhere(own) : types.find(claim.spec.nodeClassRef, own);
   const created = node.metadata.creationTimestamp ?? claim?.metadata.creationTimestamp;
   const { conditions = [] } = node.status ?? {};
   return {
@@ -164,6 +182,16 @@ class InstanceTypeIndex {
     const known = this.#byClass.get(key) ?? new Map(this.#context.typesFor(nodeClass).map((type) => [type.name, type]));
     this.#byClass.set(key, known);
     return known.get(name);
+  }
+
+  /** The instance type of a Node that belongs to no claim. */
+  findAnywhere(own: Labels): InstanceType | undefined {
+    const { defaultNodeClass, otherNodeClasses = [] } = this.#context;
+    for (const nodeClass of [defaultNodeClass, ...otherNodeClasses]) {
+      const found = this.find(nodeClass, own);
+      if (found !== undefined) return found;
+    }
+    return undefined;
   }
 }
 

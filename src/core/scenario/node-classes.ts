@@ -5,18 +5,23 @@ import type { NodeClassRef } from "../../api/node-class-ref.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { nodeClassKinds, scenarioKind } from "./scenario-kind.ts";
 
-/** The node classes among objects, by kind and name. */
-export function nodeClassesByKey(objects: readonly KubeObject[]): ReadonlyMap<string, KubeObject> {
-  const found = objects.filter((object) => {
+/** The node classes among objects. */
+export function nodeClassesOf(objects: readonly KubeObject[]): readonly KubeObject[] {
+  return objects.filter((object) => {
     const kind = scenarioKind(object);
     return kind !== undefined && nodeClassKinds.has(kind);
   });
-  return new Map(found.map((object) => [`${object.kind}/${object.metadata.name ?? ""}`, object]));
 }
 
-/** The API group of the node class a NodePool refers to. */
-export function nodeClassGroup(pool: KubeObject): string | undefined {
-  return (pool.spec as PoolSpec | undefined)?.template?.spec?.nodeClassRef?.group;
+/** The node classes among objects, by kind and name. */
+export function nodeClassesByKey(objects: readonly KubeObject[]): ReadonlyMap<string, KubeObject> {
+  return new Map(nodeClassesOf(objects).map((object) => [`${object.kind}/${object.metadata.name ?? ""}`, object]));
+}
+
+/** The node class a NodePool or a NodeClaim refers to. */
+export function nodeClassRefOf(object: KubeObject): NodeClassRef | undefined {
+  const spec = object.spec as (PoolSpec & ClaimSpec) | undefined;
+  return object.kind === "NodeClaim" ? spec?.nodeClassRef : spec?.template?.spec?.nodeClassRef;
 }
 
 export function nodeClassKey({ kind, name }: Pick<NodeClassRef, "kind" | "name">): string {
@@ -34,7 +39,7 @@ export function withNodeClassReady(objects: readonly KubeObject[]): readonly Kub
     ) {
       return object;
     }
-    const ref = (object.spec as PoolSpec | undefined)?.template?.spec?.nodeClassRef;
+    const ref = nodeClassRefOf(object);
     const nodeClass = (ref && classes.get(nodeClassKey(ref))) as Conditioned | undefined;
     if (nodeClass === undefined || !hasReadiness(nodeClass)) return object;
     const finding = nodeClassReadyObservation(nodeClass);
@@ -44,7 +49,11 @@ export function withNodeClassReady(objects: readonly KubeObject[]): readonly Kub
 }
 
 interface PoolSpec {
-  readonly template?: { readonly spec?: { readonly nodeClassRef?: NodeClassRef } };
+  readonly template?: { readonly spec?: ClaimSpec };
+}
+
+interface ClaimSpec {
+  readonly nodeClassRef?: NodeClassRef;
 }
 
 const conditionType = "NodeClassReady";
