@@ -9,6 +9,7 @@ import { exitCodes, type Io, systemIo, withIo } from "./io.ts";
 import { planCommand } from "./plan-command.ts";
 import { runCommand } from "./run-command.ts";
 import { snapshotCommand } from "./snapshot-command.ts";
+import { topCommand } from "./top-command.ts";
 import { upCommand } from "./up-command.ts";
 import { welcomeText } from "./welcome-text.ts";
 
@@ -26,6 +27,7 @@ export function program(io: Io): Command {
     .addCommand(convertCommand(io))
     .addCommand(planCommand(io))
     .addCommand(explainCommand(io))
+    .addCommand(topCommand(io))
     .addCommand(snapshotCommand(io))
     .addCommand(crdsCommand(io))
     .addCommand(instanceTypesCommand(io))

@@ -44,14 +44,19 @@ export function planRequestOf(
   options: PlanningOptions,
   { connect, self }: { connect: Connect | undefined; self: Command },
 ): PlanRequest {
-  const { filename = [], recursive = false, now, ...rest } = options;
+  const request = fileRequestOf(options);
   const chosen = clusterChoice(options);
-  if (filename.length === 0 && chosen === undefined) {
+  if (request.paths.length === 0 && chosen === undefined) {
     self.error("error: no input: give files with -f, or a cluster with --kubeconfig or --context", {
       exitCode: exitCodes.usage,
     });
   }
-  return { ...rest, paths: filename, recursive, nowMs: now, live: chosen && { ...chosen, connect } };
+  return { ...request, live: chosen && { ...chosen, connect } };
+}
+
+/** What to plan of files alone. */
+export function fileRequestOf({ filename = [], recursive = false, now, ...rest }: PlanningOptions): PlanRequest {
+  return { ...rest, paths: filename, recursive, nowMs: now };
 }
 
 function parseTimeMs(text: string): number {

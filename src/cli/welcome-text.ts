@@ -7,6 +7,7 @@ What works so far:
   karpenter run       the controller on a real cluster, with the KWOK provider
   karpenter plan      which nodes these workloads need, of which type, at what cost, offline
   karpenter explain   why a pod is pending, the nearest miss, and the smallest change that fixes it
+  karpenter top       the nodes of a cluster: how full they are, what they cost, why they stay
   karpenter snapshot  a live cluster in one file, for plan and explain
   karpenter convert   old manifests (v1beta1, Provisioner, AWSNodeTemplate) to v1, with a warning for every assumption
   karpenter crds      the CustomResourceDefinitions, for one provider or all

@@ -4,7 +4,7 @@ import type { SearchBudget } from "../../core/disruption/simulator.ts";
 import type { DisruptionMode, DisruptionSnapshot } from "../../core/disruption/snapshot.ts";
 import { withDisruptionConditions } from "../../core/scenario/complete-disruption-conditions.ts";
 import { disruptionScenarioOf } from "../../state/scenario.ts";
-import { runSteps } from "../../util/steps.ts";
+import { runSteps, type Steps } from "../../util/steps.ts";
 import type { Io } from "../io.ts";
 import { type PlanOutcome, type PlanRequest, type PreparedPlan, preparePlan } from "./make-plan.ts";
 
@@ -40,10 +40,15 @@ export async function makeDisruptionPlan(request: DisruptionPlanRequest, io: Io)
 }
 
 /** Asks each disruption method about what was read. */
-export function disruptionPlanOf(
+export function disruptionPlanOf(prepared: PreparedPlan, choices: DisruptionPlanChoices): DisruptionPlan {
+  return runSteps(disruptionPlanInSteps(prepared, choices));
+}
+
+/** The same in short steps, for whoever has other things to do meanwhile. */
+export function* disruptionPlanInSteps(
   { objects, options, catalogue }: PreparedPlan,
   { mode, allowsSpotToSpot, allowsMultiReplacement = false, nominated }: DisruptionPlanChoices,
-): DisruptionPlan {
+): Steps<DisruptionPlan> {
   const { nowMs } = options;
   const snapshot = disruptionScenarioOf(withDisruptionConditions(objects, { ...catalogue, nowMs }), {
     ...options,
@@ -52,12 +57,12 @@ export function disruptionPlanOf(
     allowsMultiReplacement,
     nominated,
   });
-  const steps = proposeDisruption(snapshot, {
+  const proposal = yield* proposeDisruption(snapshot, {
     simulatorFor: sharedSimulator,
     searchBudget: searchFor(searchMs),
     sweep: mode === "upstream" ? "first" : "all",
   });
-  return { snapshot, proposal: runSteps(steps) };
+  return { snapshot, proposal };
 }
 
 export function searchFor(ms: number): SearchBudget {

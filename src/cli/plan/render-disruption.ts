@@ -1,5 +1,6 @@
 import { countText, formatTable, joinSections, oneLine } from "../text-table.ts";
-import type { DisruptionReport, ReportedCommand, ReportedMethod, ReportedVerdict } from "./disruption-report.ts";
+import type { DisruptionReport, ReportedCommand, ReportedMethod } from "./disruption-report.ts";
+import { nodeOutcomes, priceChangeText } from "./node-outcomes.ts";
 import { podSummary } from "./render-plan-table.ts";
 import { type ReportFormat, type ReportTextOptions, renderReport } from "./render-report.ts";
 
@@ -31,9 +32,8 @@ function methodLines(
 
 export function commandLines(command: ReportedCommand): readonly string[] {
   const { decision, nodes, replacements, existingNodes, savings } = command;
-  const saved = savings >= 0 ? `saves $${savings.toFixed(4)}/hour` : `costs $${(-savings).toFixed(4)}/hour more`;
   return [
-    `  ${decision} ${nodes.map(oneLine).join(", ")}: ${saved}`,
+    `  ${decision} ${nodes.map(oneLine).join(", ")}: ${priceChangeText(savings)}`,
     ...replacements.map(
       (node) =>
         `    new ${node.instanceType ?? "node of the template"} of NodePool ${node.nodePool} (${node.capacityType}, $${node.price.toFixed(4)}/hour): ${podSummary(node.pods) || "no pods"}`,
@@ -50,20 +50,9 @@ function summaryLines({ acts, totals }: DisruptionReport): readonly string[] {
 }
 
 /** One line a node: what the last method that looked at it found. */
-function stayingRows({ methods }: DisruptionReport): readonly string[] {
-  const last = new Map<string, ReportedVerdict>();
-  const leaving = new Set(methods.flatMap(({ commands }) => commands.flatMap(({ nodes }) => nodes)));
-  for (const { verdicts } of methods) {
-    for (const verdict of verdicts) {
-      const isSpecific = !["static-pool", "dynamic-pool", "not-drifted", "empty", "too-few-nodes"].includes(
-        verdict.code,
-      );
-      if (isSpecific || !last.has(verdict.node)) last.set(verdict.node, verdict);
-    }
-  }
-  const rows = [...last.values()]
-    .filter(({ node }) => !leaving.has(node))
-    .sort((a, b) => (a.node < b.node ? -1 : 1))
+function stayingRows(report: DisruptionReport): readonly string[] {
+  const rows = [...nodeOutcomes(report).values()]
+    .filter(({ goes }) => !goes)
     .map(({ node, nodePool, text }) => [node, nodePool ?? "-", oneLine(text)]);
   if (rows.length === 0) return [];
   return formatTable([{ title: "NODE THAT STAYS" }, { title: "POOL" }, { title: "WHY" }], rows);

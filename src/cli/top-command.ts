@@ -1,0 +1,60 @@
+import { Command } from "commander";
+import { choiceOption } from "./common-options.ts";
+import { exitCodes, type Io, withIo } from "./io.ts";
+import type { Connect } from "./live-cluster.ts";
+import { fileRequestOf, type PlanningOptions, withPlanningOptions } from "./planning-options.ts";
+import { type TopSortKey, topSortKeys } from "./top/sort-rows.ts";
+
+interface TopOptions extends PlanningOptions {
+  readonly output: "table" | "json";
+  readonly sort: TopSortKey;
+  readonly spotToSpot?: boolean;
+}
+
+const details = `
+Shows the nodes of the cluster of the current context, of --kubeconfig and --context, or of files: what their pods request
+of what they have, number of pods, age, price, and why each stays or would go (as plan --disruption decides it, from the
+objects alone). Nodes need not be Karpenter's: prices are those of their instance type, zone and capacity type, where the
+type is known.
+
+Exit codes: 0 shown, 1 the input is invalid or the cluster could not be read, 2 the command line is wrong.
+
+Examples:
+  karpenter top
+  karpenter top --context prod --sort price
+  karpenter top -f karpenter-snapshot.json.gz
+  karpenter top -o json`;
+
+/** `karpenter top`: the nodes, how full they are, what they cost and why they stay. (docs/designs/commands.md) */
+export function topCommand(io: Io, { connect }: { readonly connect?: Connect } = {}): Command {
+  const command = withIo(new Command("top"), io)
+    .summary("show the nodes of a cluster: use, price, and why each stays")
+    .description(
+      "Show the nodes of a cluster: what is requested of them, what they cost, and why each stays or would go.",
+    );
+  return withPlanningOptions(command)
+    .addOption(choiceOption("-o, --output <format>", "what to print", ["table", "json"]))
+    .addOption(choiceOption("--sort <key>", "order of the nodes", topSortKeys))
+    .option("--spot-to-spot", "the feature gate SpotToSpotConsolidation")
+    .addHelpText("after", details)
+    .action((options: TopOptions, self: Command) => runTop(options, { io, connect, self }));
+}
+
+/** Modules are imported here, so that `--help` of any command starts quickly. */
+async function runTop(
+  options: TopOptions,
+  { io, connect, self }: { io: Io; connect: Connect | undefined; self: Command },
+): Promise<void> {
+  const { filename = [], kubeconfig, context, output, sort, spotToSpot = false } = options;
+  const isCluster = kubeconfig !== undefined || context !== undefined;
+  if (filename.length > 0 && isCluster) {
+    return self.error("error: -f shows files, --kubeconfig and --context a cluster; choose one of them", {
+      exitCode: exitCodes.usage,
+    });
+  }
+  const { printTopOfCluster, printTopOfFiles } = await import("./top/run-top.ts");
+  const choices = { output, sort, spotToSpot };
+  const request = fileRequestOf(options);
+  if (filename.length > 0) return printTopOfFiles(request, choices, io);
+  return printTopOfCluster({ kubeconfig, context, connect }, request, choices, io);
+}

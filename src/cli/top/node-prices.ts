@@ -1,0 +1,51 @@
+import { kwokLabels } from "../../api/labels.ts";
+import { type InstanceType, offeringCapacityType, offeringPriceAt } from "../../core/instance-type.ts";
+import type { NodeLabels } from "./node-labels.ts";
+
+/** Instance types by name. */
+export type TypesByName = ReadonlyMap<string, InstanceType>;
+
+export interface NodePriceSources {
+  /** Types of NodePools, with the prices that overlays give them. */
+  readonly pools: ReadonlyMap<string, TypesByName>;
+  /** For nodes of no NodePool, or whose pool does not offer their type: looked up in this order. */
+  readonly others: readonly TypesByName[];
+}
+
+/** A node as far as its price depends on it. */
+interface PricedNode extends NodeLabels {
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** Dollars an hour, or undefined if the price is not known. */
+export type NodePriceOf = (node: PricedNode) => number | undefined;
+
+export function nodePrices({ pools, others }: NodePriceSources): NodePriceOf {
+  return (node) => {
+    const { pool = "", instanceType = "" } = node;
+    const offered = [pools.get(pool), ...others].flatMap((types) => types?.get(instanceType) ?? []);
+    for (const type of offered) {
+      const price = priceAs(type, node);
+      if (price !== undefined) return price;
+    }
+    return labelledPrice(node);
+  };
+}
+
+/** On-demand prices are the same in all zones of a region, so that one will do where the node's zone is not known. */
+function priceAs(type: InstanceType, { zone, capacityType = "on-demand" }: PricedNode): number | undefined {
+  const exact = offeringPriceAt(type, { zone, capacityType });
+  if (exact !== undefined || capacityType !== "on-demand") return exact;
+  return type.offerings.find((one) => offeringCapacityType(one) === capacityType)?.price;
+}
+
+/** Simulated nodes carry their price, as eks-node-viewer reads it. */
+function labelledPrice({ labels: written }: PricedNode): number | undefined {
+  const text = written[kwokLabels.instancePrice] ?? "";
+  const price = Number(text);
+  return text === "" || !Number.isFinite(price) || price < 0 ? undefined : price;
+}
+
+export function typesByName(types: readonly InstanceType[]): TypesByName {
+  return new Map(types.map((type) => [type.name, type]));
+}
