@@ -9,6 +9,7 @@ import { podRequests, QuantityReader } from "../../core/pod-requests.ts";
 import type { PriceSource } from "../../core/price-source.ts";
 import type { Requirements } from "../../core/requirements.ts";
 import { mergeResources, type Resources } from "../../core/resources.ts";
+import { isFiniteWork } from "../../core/scenario/finite-work.ts";
 import type { PlannedNode } from "../../core/scheduling/decision.ts";
 import type { Refusal } from "../../core/scheduling/refusal.ts";
 import type { Plan } from "./make-plan.ts";
@@ -47,6 +48,8 @@ export interface ReportedNode {
   /** The share of the node's allocatable resources that is requested, 0 to 1. */
   readonly fill: { readonly cpu?: number; readonly memory?: number };
   readonly requests: Readonly<Record<string, string>>;
+  /** All its pods are of Jobs or CronJobs, or end otherwise: it is needed only while they run. */
+  readonly onlyJobs?: true;
 }
 
 interface ReportedRefusal {
@@ -60,7 +63,10 @@ interface ReportedTotals {
   readonly newNodes: number;
   readonly unschedulable: number;
   readonly pricePerHour: number;
+  /** Without nodes that only run Jobs. */
   readonly pricePerMonth: number;
+  /** The part of the hourly price that is due only while Jobs run. */
+  readonly jobsPricePerHour?: number;
   /** A lower bound from cpu and memory alone: nothing that provides the requested amounts costs less per hour. */
   readonly resourceBoundPerHour: number;
   /** A lower bound on the hourly price of any plan for these pods, from a linear program. */
@@ -87,6 +93,8 @@ export function planReportOf(plan: Plan, { lowerBound, includesTimings }: PlanRe
     .map((node) => reportedNode(node, catalogue.labelPolicy))
     .sort(orderBy(({ nodePool, instanceType, pods }) => [pods.join(","), nodePool, instanceType].join(" ")));
   const pricePerHour = newNodes.reduce((sum, { price }) => sum + price, 0);
+  const onlyJobs = newNodes.filter((node) => node.onlyJobs === true);
+  const jobsPricePerHour = onlyJobs.reduce((sum, { price }) => sum + price, 0);
   const bound = resourceBoundOf(plan);
   return {
     newNodes,
@@ -98,7 +106,8 @@ export function planReportOf(plan: Plan, { lowerBound, includesTimings }: PlanRe
       newNodes: newNodes.length,
       unschedulable: refusals.length,
       pricePerHour,
-      pricePerMonth: pricePerHour * hoursPerMonth,
+      pricePerMonth: (pricePerHour - jobsPricePerHour) * hoursPerMonth,
+      ...(onlyJobs.length > 0 && { jobsPricePerHour }),
       resourceBoundPerHour: bound,
       ...(lowerBound !== undefined && { lowerBoundPerHour: lowerBound }),
       ...(bound > 0 && newNodes.length > 0 && { gap: pricePerHour / bound - 1 }),
@@ -144,6 +153,7 @@ export function reportedNode(node: PlannedNode, policy: LabelPolicy): ReportedNo
     zones: offer?.zones ?? [],
     fill: offer === undefined ? {} : utilizationOf(requests, offer.allocatable),
     requests: Object.fromEntries(Object.entries(requests).map(([name, quantity]) => [name, quantity.canonical()])),
+    ...(pods.length > 0 && pods.every(isFiniteWork) && { onlyJobs: true }),
   };
 }
 

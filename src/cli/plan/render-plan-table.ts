@@ -49,7 +49,9 @@ const nodeColumns: readonly TextColumn[] = [
 /** Nodes of one pool, type, capacity type and zone in a row; most expensive rows first. */
 function groupedNodeRows(nodes: readonly ReportedNode[]): readonly string[] {
   const groups = [
-    ...groupBy(nodes, (node) => JSON.stringify([node.nodePool, node.instanceType, node.capacityType, node.zones])),
+    ...groupBy(nodes, (node) =>
+      JSON.stringify([node.nodePool, node.instanceType, node.capacityType, node.zones, node.onlyJobs]),
+    ),
   ];
   const rows = groups
     .map(([, alike]) => alike)
@@ -96,7 +98,7 @@ function nodeCells(alike: readonly ReportedNode[]): readonly string[] {
     percent(alike.map(({ fill }) => fill.cpu)),
     percent(alike.map(({ fill }) => fill.memory)),
     price.toFixed(4),
-    (price * hoursPerMonth).toFixed(2),
+    first.onlyJobs === true ? "while jobs run" : (price * hoursPerMonth).toFixed(2),
   ];
 }
 
@@ -144,10 +146,12 @@ function summaryLines({ totals, existingNodes }: PlanReport): readonly string[] 
   ];
   const first = totals.pods === 0 ? "No pending pods." : `${countText(totals.pods, "pod")}: ${parts.join(", ")}.`;
   if (totals.newNodes === 0) return [first];
-  const { pricePerHour, pricePerMonth, resourceBoundPerHour, lowerBoundPerHour, gap } = totals;
+  const { pricePerHour, pricePerMonth, jobsPricePerHour, resourceBoundPerHour, lowerBoundPerHour, gap } = totals;
   const above =
     gap === undefined ? "" : `; ${(100 * gap).toFixed(1)}% above the resource bound of ${hourly(resourceBoundPerHour)}`;
-  const cost = `${hourly(pricePerHour)}, $${pricePerMonth.toFixed(2)}/month${above}.`;
+  const ofJobs =
+    jobsPricePerHour === undefined ? "" : ` without ${hourly(jobsPricePerHour)} for nodes that only run Jobs`;
+  const cost = `${hourly(pricePerHour)}, $${pricePerMonth.toFixed(2)}/month${ofJobs}${above}.`;
   if (lowerBoundPerHour === undefined) return [first, cost];
   const share =
     lowerBoundPerHour > 0 ? `; the plan is ${(100 * (pricePerHour / lowerBoundPerHour - 1)).toFixed(1)}% above it` : "";
