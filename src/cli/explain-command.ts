@@ -35,7 +35,7 @@ happen then, by simulation. Also shows what runs on the node, which pending pods
 others do not fit. NAME may be that of its NodeClaim.
 
 A live cluster's running controller is asked (GET /explain/node/NAME on its metrics port), which also knows its commands and
-its last search. The token must be allowed to get the non-resource URL /explain/*. If the controller cannot be asked, the
+its last search. The token must be allowed to get the non-resource URL /explain/*. If the controller does not answer, the
 explanation is computed from the objects of the cluster, and a note says why.
 
 Exit codes: 0 explained, 1 the input is invalid or the node does not exist, 2 the command line is wrong.

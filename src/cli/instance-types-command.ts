@@ -20,7 +20,7 @@ interface InstanceTypesOptions {
 const details = `
 The list is made without network, from the types and prices that come with this program, as "plan" uses them. Cpu,
 memory and pods are what is left for pods; an EC2NodeClass given with -f changes them by its kubelet settings, volumes,
-network interfaces and zones. Prices are the least of the zones listed.
+network interfaces and zones. Prices are the lowest of the zones listed.
 
 A requirement is one of key=a, key!=a, key in (a,b), key notin (a,b), key, !key, key>4, key<8; all must hold. Keys of
 well-known labels may be given without their domain: zone, arch, capacity-type, instance-cpu, instance-gpu-name.
@@ -47,7 +47,7 @@ export function instanceTypesCommand(io: Io): Command {
         (text: string, before: readonly RequirementItem[] = []) => [...before, parseRequirementText(text)],
       ),
     )
-    .option("--all", "also types that cannot be had")
+    .option("--all", "also list types that are not available")
     .addOption(choiceOption("-o, --output <format>", "what to print", ["table", "wide", "json", "yaml", "name"]))
     .addHelpText("after", details)
     .action(async (options: InstanceTypesOptions, self: Command) => {

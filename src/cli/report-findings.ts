@@ -6,14 +6,13 @@ import { oneLine } from "./text-table.ts";
 
 /** `pool.yaml:12:5: error: spec.weight: must be at most 100 (expected: 1 to 100) [too-large]`, which editors can open. */
 function renderFinding(finding: Finding, { color }: { readonly color: boolean }): string {
-  const { source, position, severity, path, message, expected, advice, code, rule } = finding;
+  const { source, position, severity, path, message, expected, advice, code } = finding;
   const place = `${source === "-" ? "<stdin>" : source}:${position.line}:${position.column}:`;
   const label = color ? styleText(severity === "error" ? "red" : "yellow", `${severity}:`) : `${severity}:`;
   const field = path.length === 0 ? "" : ` ${formatPath(path)}:`;
   const wanted = expected === undefined ? "" : ` (expected: ${expected})`;
   const todo = advice === undefined ? "" : `; ${advice}`;
-  const why = `[${rule === undefined ? code : `${code} ${rule}`}]`;
-  return `${place} ${label}${field} ${oneLine(message)}${wanted}${todo} ${why}`;
+  return `${place} ${label}${field} ${oneLine(message)}${wanted}${todo} [${code}]`;
 }
 
 /** Prints all findings to standard error, one per line, and returns how many are errors. */

@@ -180,7 +180,7 @@ it("05 §5 says so when it cannot listen", async () => {
   expect(io.err()).toMatch(/cannot start the control plane: .*(EADDRINUSE|in use)/);
   const open = fakeIo({ env });
   await up(open, ["--plain-http", "--listen", "0.0.0.0"]);
-  expect(open.err()).toContain("only on loopback");
+  expect(open.err()).toContain("allowed on loopback only");
 });
 
 it("05:CP-T2 lets time run faster", async () => {

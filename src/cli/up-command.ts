@@ -62,7 +62,7 @@ export function upCommand(
     .option("--demo", "play a demo, then keep running")
     .option("--no-controller", "only the control plane: no Karpenter, no cloud")
     .option("--data-dir <path>", "save the cluster in this folder, and continue with what is there")
-    .option("--recover", "with --data-dir: continue with what precedes the damage");
+    .option("--recover", "with --data-dir: continue with the writes before the damage");
   return withFileOptions(command, { description: "manifests to start with; may be repeated" })
     .addHelpText("after", details)
     .action(async (options: UpOptions, self: Command) => {

@@ -21,6 +21,6 @@ export function parseServerVersion(body: unknown): ServerVersion {
   const { major, minor } = isRecord(body) ? body : {};
   const [first, second] = [major, minor].map((part) => Number.parseInt(String(part), 10));
   if (first === undefined || second === undefined || Number.isNaN(first) || Number.isNaN(second))
-    throw new KubeError("server-error", `the API server does not tell its version: ${JSON.stringify(body)}`);
+    throw new KubeError("server-error", `the API server does not report its version: ${JSON.stringify(body)}`);
   return { major: first, minor: second };
 }

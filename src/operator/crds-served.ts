@@ -26,7 +26,12 @@ export function crdsServed({ client, clock, log, signal }: CrdsServedOptions): (
       } catch (error) {
         if (signal.aborted) return;
         const text = errorMessage(error);
-        if (text !== lastMessage) log.error("not ready: NodePools and NodeClaims cannot be listed", { error });
+        if (text !== lastMessage) {
+          const remedy = "karpenter crds | kubectl apply --server-side -f -";
+          log.error(`not ready: NodePools and NodeClaims cannot be listed; if their CRDs are missing: ${remedy}`, {
+            error,
+          });
+        }
         lastMessage = text; // the same error is logged once
         await clock.sleep(retryMs, signal).catch(() => {});
       }

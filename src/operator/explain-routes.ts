@@ -82,9 +82,12 @@ function explanationReply(reply: ExplanationReply<object>, pathname: string): Ro
     case "explained":
       return jsonReply(200, { at: rfc3339(reply.atMs), explanation: reply.explanation });
     case "unknown":
-      return failureReply({ reason: "not-found", message: `the controller knows no object of that name: ${pathname}` });
+      return failureReply({
+        reason: "not-found",
+        message: `the controller has not seen an object of that name: ${pathname}`,
+      });
     case "not-leading":
-      return failureReply({ reason: "not-leading", message: "this replica does not lead; ask the one that does" });
+      return failureReply({ reason: "not-leading", message: "this replica is not the leader; ask the leader" });
     case "not-synced":
       return failureReply({
         reason: "not-synced",

@@ -67,8 +67,7 @@ const awsOptionTable = {
     },
   ),
   isIsolatedVpc: row("isolated-vpc", defaultAwsSettings.isIsolatedVpc, booleanParser, {
-    description:
-      "with aws: the VPC has no way to services without an endpoint: no prices are read, no profiles collected",
+    description: "with aws: the VPC has no internet access: prices are not read, instance profiles not cleaned up",
   }),
   hasEksControlPlane: row("eks-control-plane", defaultAwsSettings.hasEksControlPlane, booleanParser, {
     description: "with aws: read the Kubernetes version from EKS",
@@ -89,13 +88,13 @@ const awsOptionTable = {
     description: "with aws: do not check permissions of node classes with dry runs",
   }),
   hasZonalShift: row("enable-zonal-shift", defaultAwsSettings.hasZonalShift, booleanParser, {
-    description: "with aws: stay out of zones the cluster is shifted away from",
+    description: "with aws: launch no nodes in zones that a zonal shift moves the cluster out of",
   }),
   amiRefreshMs: row("ami-refresh-interval", defaultAwsSettings.amiRefreshMs, signedDurationParser, {
-    description: "with aws: how long images found are used, 1m or more",
+    description: "with aws: how long discovered images are cached, 1m or more",
   }),
   subnetRefreshMs: row("subnet-refresh-interval", defaultAwsSettings.subnetRefreshMs, signedDurationParser, {
-    description: "with aws: how long subnets found are used, 1m or more",
+    description: "with aws: how long discovered subnets are cached, 1m or more",
   }),
   awsGates: row("aws-feature-gates", defaultAwsSettings.gates, gatesParser(defaultAwsSettings.gates), {
     description: "with aws: features to switch on or off (default: NodeClassCEL=false)",

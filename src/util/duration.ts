@@ -90,3 +90,14 @@ function decimal(value: bigint, places: number): string {
   const fraction = `${value % scale}`.padStart(places, "0").replace(/0+$/, "");
   return fraction === "" ? `${value / scale}` : `${value / scale}.${fraction}`;
 }
+
+/** `30d`, `2w` and `1d12h` in hours, as durations have no days: `720h`. Undefined if the text is nothing of that kind. */
+export function hoursForDays(text: string): string | undefined {
+  const [, weeks = "0", days = "0", rest = ""] = /^(?:(\d{1,6})w)?(?:(\d{1,6})d)?(.*)$/.exec(text) ?? [];
+  if (weeks === "0" && days === "0") return undefined;
+  const restNs = rest === "" ? 0n : parseDurationNs(rest);
+  if (restNs === undefined || restNs < 0n) return undefined;
+  const ns = (BigInt(weeks) * 7n + BigInt(days)) * 86_400_000_000_000n + restNs;
+  const written = formatNs(ns);
+  return written.replace(/m0s$/, "m").replace(/h0m$/, "h");
+}

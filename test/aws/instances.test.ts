@@ -168,7 +168,7 @@ describe("start", () => {
   it("04 §5.2 what cannot be done without is named with what to do", async () => {
     const one = await open();
     one.aws.failNext("ec2:DescribeInstanceTypes", { code: "UnauthorizedOperation", message: "no" });
-    await expect(one.start()).rejects.toThrow(/EC2 in region us-west-2 cannot be asked: no; check the region/);
+    await expect(one.start()).rejects.toThrow(/cannot reach EC2 in region us-west-2: no; check the region/);
     one.aws.failNext("eks:DescribeCluster", { code: "ResourceNotFoundException", message: "no cluster" });
     await expect(one.start()).rejects.toThrow(/set --cluster-endpoint, or allow eks:DescribeCluster/);
     await expect(one.start({ connectionCa: undefined })).rejects.toThrow(/set --cluster-ca-bundle/);

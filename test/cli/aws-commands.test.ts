@@ -97,7 +97,7 @@ describe("karpenter aws iam", () => {
     const json = await run(["aws", "iam", "--cluster", "prod", "-o", "json"]);
     expect([json.code, json.err]).toEqual([
       0,
-      "note: give --region and --account, or replace the marks <region> and <account>\n",
+      "note: give --region and --account, or replace the placeholders <region> and <account>\n",
     ]);
     expect((await run(["aws", "iam"])).code).toBe(2);
     expect((await run(["aws", "iam", "--cluster", 'x","Action":"*'])).err).toContain("name of an EKS cluster");

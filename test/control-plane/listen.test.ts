@@ -54,7 +54,7 @@ it("05:CP-S1 plain HTTP on all addresses is refused with words", async () => {
   );
   await command.parseAsync(["up", "--listen", "0.0.0.0", "--plain-http", "--no-controller"], { from: "user" });
   expect(io.code()).toBe(1);
-  expect(io.err()).toContain("cannot serve plain HTTP on 0.0.0.0: only on loopback");
+  expect(io.err()).toContain("cannot serve plain HTTP on 0.0.0.0: it is allowed on loopback only");
 }, 60_000);
 
 describe("05:CP-S2 private files", () => {

@@ -47,7 +47,7 @@ describe("karpenter convert", () => {
     expect(out).toBe("");
     expect(err).toBe(
       "seeds/M06.yaml:7:5: error: spec.template.spec.nodeClassRef: is required; add e.g. group karpenter.k8s.aws, kind EC2NodeClass, name default" +
-        " (expected: group, kind and name of a node class) [required 01 §1.2]\n1 error; nothing was written\n",
+        " (expected: group, kind and name of a node class) [required]\n1 error; nothing was written\n",
     );
   });
 
@@ -174,7 +174,7 @@ describe("karpenter convert --into", () => {
     [
       "NodePool/defualt",
       seedText("M17"),
-      "there is no NodePool/defualt among the input to merge this fragment into; did you mean NodePool/default?",
+      "there is no NodePool/defualt in the input to merge this fragment into; did you mean NodePool/default?",
     ],
     ["NodePool/default", "foo: 1\n", "cannot tell where in NodePool/default this fragment belongs: foo"],
     ["NodePool/default", "- 1\n", "cannot tell where in NodePool/default this fragment belongs: a list"],

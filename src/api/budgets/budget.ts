@@ -1,4 +1,4 @@
-import { parseDurationMs } from "../../util/duration.ts";
+import { hoursForDays, parseDurationMs } from "../../util/duration.ts";
 import type { FieldPath, Problem } from "../problem.ts";
 import { type DisruptionReason, defaultBudgetNodes } from "../vocabulary.ts";
 import { readSchedule } from "./cron.ts";
@@ -73,12 +73,17 @@ export function budgetActivity({ schedule, duration }: Budget, nowMs: number): B
   }
   const durationMs = parseDurationMs(duration);
   if (durationMs === undefined)
-    return { kind: "error", message: `duration ${JSON.stringify(duration)} is not like 8h or 1h30m` };
+    return { kind: "error", message: `duration ${JSON.stringify(duration)} is not ${durationText(duration)}` };
   const reading = readSchedule(schedule);
   if (reading.kind === "error")
     return { kind: "error", message: `schedule ${JSON.stringify(schedule)}: ${reading.message}` };
   const hit = nextHit(reading.schedule, { afterMs: nowMs - durationMs, untilMs: nowMs });
   return { kind: hit === undefined ? "inactive" : "active" };
+}
+
+function durationText(written: string): string {
+  const hours = hoursForDays(written);
+  return `a duration such as 8h or 1h30m${hours === undefined ? "" : `; for ${written} write ${hours}`}`;
 }
 
 /** A budget that cannot be evaluated counts as active, because it blocks disruption. */
@@ -133,7 +138,7 @@ function budgetProblem(path: FieldPath, message: string): Problem {
 function emptyReasonsNotice({ reasons }: Budget, index: number): readonly Problem[] {
   if (reasons === undefined || reasons.length > 0) return [];
   const message =
-    "an empty list names no reason, so this budget limits nothing; remove the field to cover every reason";
+    "an empty list stands for no reason at all, so this budget limits nothing; remove the field to cover every reason";
   return [{ code: "value-count", path: [...budgetsPath, index, "reasons"], message, rule: "03:D-21" }];
 }
 

@@ -58,7 +58,7 @@ const notAnObject: Problem = {
 };
 
 function missingFieldProblem(field: string, value: unknown): Problem {
-  const message = value === undefined ? "is required" : "must be text";
+  const message = value === undefined ? "is required" : "must be a string";
   return { code: value === undefined ? "required" : "type", path: [field], message, expected: "text" };
 }
 

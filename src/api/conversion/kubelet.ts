@@ -113,12 +113,12 @@ function keepAsAnnotation(pool: PoolConversion, name: string | undefined): void 
   pool.draft.assume({
     code: "kubelet-left-behind",
     path: pool.kubelet,
-    message: `in v1 kubelet settings belong to ${where}, which is not among the input; kept only as the annotation ${compatibilityAnnotations.kubelet}`,
+    message: `in v1 kubelet settings belong to ${where}, which is not in the input; kept only as the annotation ${compatibilityAnnotations.kubelet}`,
     advice: "convert pool and class together, or copy the settings to spec.kubelet of the class",
     strictProblem: {
       code: "not-convertible",
       rule: "01 §7.5",
-      message: `in v1 kubelet settings belong to ${where}, which is not among the input`,
+      message: `in v1 kubelet settings belong to ${where}, which is not in the input`,
       expected: "pool and class converted together",
     },
   });

@@ -30,7 +30,7 @@ function expiryOf(draft: ConversionDraft, pools: readonly unknown[]): unknown {
   const expiry = valueAt(pool, fieldPath("spec.template.spec.expireAfter"));
   if (expiry !== undefined) return expiry;
   const because =
-    name === undefined ? `it has no label ${labels.nodePool}` : `NodePool ${valueText(name)} is not among the input`;
+    name === undefined ? `it has no label ${labels.nodePool}` : `NodePool ${valueText(name)} is not in the input`;
   draft.warn({
     code: "expire-after-assumed",
     path: paths.expiry,

@@ -88,7 +88,7 @@ function convertCustom(draft: ConversionDraft, { source, hasTerms }: { source: I
     code: "required",
     rule: "01 §7.5",
     path: source.terms,
-    message: "amiFamily Custom finds no images by itself",
+    message: "amiFamily Custom has no default images",
     expected: "at least one term naming the images",
   });
 }
@@ -112,7 +112,7 @@ function warnAl2Retired(draft: ConversionDraft, source: ImageSource): void {
   draft.warn({
     code: "al2-retired",
     path: draft.sourceValue(source.family) === undefined ? source.family.slice(0, -1) : source.family,
-    message: "AL2 images are not made for Kubernetes 1.33 and later: there the class never becomes ready",
+    message: "there are no AL2 images for Kubernetes 1.33 and later; on such a cluster the class never becomes ready",
     advice: "move to al2023@latest; its user data has another format",
   });
 }

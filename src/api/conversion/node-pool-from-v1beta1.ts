@@ -144,7 +144,7 @@ function assumeZeroConsolidateAfter(draft: ConversionDraft): void {
   draft.assume({
     code: "consolidate-after-assumed",
     path: paths.after,
-    message: "WhenEmpty without consolidateAfter; assumed 0s (empty nodes go at once)",
+    message: "WhenEmpty without consolidateAfter; assumed 0s (empty nodes are removed at once)",
     advice: "write consolidateAfter: 0s, a longer wait, or Never",
     strictProblem: {
       code: "required",

@@ -58,8 +58,8 @@ function listRequirement(
       code: "type",
       rule: "01 §7.7",
       path,
-      message: "must be a list of words",
-      expected: "list of text",
+      message: "must be a list of strings",
+      expected: "a list of strings",
     });
     return;
   }

@@ -55,7 +55,7 @@ function convertProviderRef(draft: ConversionDraft): void {
       code: "not-convertible",
       rule: "01 §7.6",
       path: paths.provider,
-      message: "provider and providerRef exclude each other",
+      message: "provider and providerRef cannot be used together",
       expected: "one of the two",
     });
   }
@@ -92,7 +92,7 @@ function convertDisruption(draft: ConversionDraft): void {
       code: "not-convertible",
       rule: "01 §7.6",
       path: paths.ttlEmpty,
-      message: "ttlSecondsAfterEmpty and consolidation.enabled exclude each other",
+      message: "ttlSecondsAfterEmpty and consolidation.enabled cannot be used together",
       expected: "one of the two",
     });
   }

@@ -6,7 +6,7 @@ import { type ConversionDraft, valueText } from "./conversion-draft.ts";
 /** Keys without meaning in v1: every node of the pool matches the first, and no node has the second. */
 const droppedKeys: ReadonlyMap<unknown, string> = new Map([
   [legacyNames.provisionerName, `every node of the pool carries ${labels.nodePool} instead`],
-  [legacyNames.instancePods, "the label went away with v1beta1"],
+  [legacyNames.instancePods, "v1beta1 removed the label"],
 ]);
 
 /** Requirements of any older version: the list is kept, operators that never existed are read as what was meant. */

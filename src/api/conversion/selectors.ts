@@ -24,7 +24,7 @@ export function convertSelectorTerms(
       code: "type",
       rule: "01 §7.8",
       path: from,
-      message: "must be a map of text to text",
+      message: "must be a map of strings",
       expected: "tag: value",
     });
     return;
@@ -67,7 +67,7 @@ function idTerms(
     draft.warn({
       code: "field-dropped",
       path: about.from,
-      message: `v1 combines an id with nothing else; dropped ${others.join(", ")}`,
+      message: `in v1 an id cannot be combined with other fields; dropped ${others.join(", ")}`,
       advice: "check that every id is still the one you want",
     });
   }
@@ -85,7 +85,7 @@ function warnWildcard(draft: ConversionDraft, path: FieldPath): void {
   draft.warn({
     code: "wildcard-assumed",
     path,
-    message: "an empty value was once documented as any value; wrote *",
+    message: "an empty value used to mean any value; wrote *",
     advice: "write the value that is meant",
   });
 }

@@ -193,7 +193,7 @@ function warnLongName(draft: ConversionDraft): void {
   draft.warn({
     code: "name-too-long",
     path: fieldPath("metadata.name"),
-    message: `is ${name.length} letters long; nodes carry it as a label, which holds 63`,
+    message: `is ${name.length} characters long; it becomes a label value of the nodes, which has at most 63`,
     advice: "choose a shorter name",
   });
 }
@@ -219,7 +219,7 @@ function refuseTakenName(draft: ConversionDraft, name: string): void {
     code: "not-convertible",
     rule: "01 §7.6",
     path: fieldPath("spec.provider"),
-    message: `would become EC2NodeClass ${name}, but the input holds a class of that name already`,
+    message: `would become EC2NodeClass ${name}, but the input already has a class of that name`,
     expected: "another name for one of the two",
   });
 }

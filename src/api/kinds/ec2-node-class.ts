@@ -17,6 +17,7 @@ import {
   securityGroupSelectorTerms,
   subnetSelectorTerms,
 } from "./ec2-selector-terms.ts";
+import { schemaPatterns } from "./patterns.ts";
 import {
   booleanField,
   celRules,
@@ -120,10 +121,10 @@ const status = objectField("What the selectors resolved to.", {
   capacityReservations: objectListField("The matching capacity reservations.", {
     availabilityZone: stringField("The capacity reservation zone."),
     endTime: dateTimeField("When it ends.").optional(),
-    id: stringField("The capacity reservation ID.", { pattern: "^cr-[0-9a-z]+$" }),
+    id: stringField("The capacity reservation ID.", { pattern: schemaPatterns.capacityReservationId }),
     instanceMatchCriteria: enumField("Which instances it accepts.", ["open", "targeted"]),
     instanceType: stringField("The capacity reservation instance type."),
-    ownerID: stringField("The capacity reservation owner.", { pattern: "^[0-9]{12}$" }),
+    ownerID: stringField("The capacity reservation owner.", { pattern: schemaPatterns.accountId }),
     reservationType: enumField("The capacity reservation type.", ["default", "capacity-block"]).default("default"),
     interruptible: booleanField("Whether it can be interrupted.").optional(), // statuses older than the field lack it
     state: enumField("The state of the reservation.", ["active", "expiring"]).default("active"),

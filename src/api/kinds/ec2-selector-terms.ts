@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { CelRule } from "../structural/schema.ts";
+import { schemaPatterns } from "./patterns.ts";
 import {
   celRules,
   enumField,
@@ -50,7 +51,7 @@ const neverMixedRule = (rule: string, field: string, others: readonly string[]):
 
 export const subnetSelectorTerms = objectListField(
   "The subnets nodes are launched in.",
-  { tags, id: idField("The subnet id.", "subnet-[0-9a-z]+") },
+  { tags, id: idField("The subnet id.", schemaPatterns.subnetId) },
   {
     max: 30,
     ...celRules(
@@ -65,7 +66,7 @@ export const securityGroupSelectorTerms = objectListField(
   "The security groups of nodes: all that match.",
   {
     tags,
-    id: idField("The security group id.", "sg-[0-9a-z]+"),
+    id: idField("The security group id.", schemaPatterns.securityGroupId),
     name: stringField("The group name (not the Name tag).").optional(),
   },
   {
@@ -83,8 +84,8 @@ export const capacityReservationSelectorTerms = objectListField(
   "Which capacity reservations nodes may use.",
   {
     tags,
-    id: idField("The reservation id.", "^cr-[0-9a-z]+$"),
-    ownerID: idField("The account that owns the reservation.", "^[0-9]{12}$"),
+    id: idField("The reservation id.", schemaPatterns.capacityReservationId),
+    ownerID: idField("The account that owns the reservation.", schemaPatterns.accountId),
     instanceMatchCriteria: enumField("Which instances the reservation accepts.", ["open", "targeted"]).optional(),
   },
   {
@@ -122,7 +123,7 @@ export const amiSelectorTerms = withMeta(
       z.object({
         alias,
         tags,
-        id: idField("The image id.", "ami-[0-9a-z]+"),
+        id: idField("The image id.", schemaPatterns.imageId),
         name: stringField("The image name; without owner, own and Amazon's images are searched.").optional(),
         owner: stringField("The account or alias that owns the image.").optional(),
         ssmParameter: stringField("The name or ARN of the SSM parameter that holds the image id.").optional(),
@@ -149,7 +150,7 @@ export const placementGroupSelector = objectField(
   "The placement group nodes are launched in.",
   {
     name: withMeta(z.string().min(1), { description: "The name of the placement group." }).optional(),
-    id: idField("The id of the placement group.", "^pg-[0-9a-z]+$"),
+    id: idField("The id of the placement group.", schemaPatterns.placementGroupId),
   },
   celRules(
     { id: "EC4", rule: "has(self.name) || has(self.id)", message: "set name or id" },

@@ -103,7 +103,7 @@ export function nodeClassRefSchema(transitions: readonly CelRule[]) {
   return objectField(
     "The provider's node class, which configures instances.",
     {
-      group: refField("NP18", "group", { pattern: "^[^/]*$" }),
+      group: refField("NP18", "group", { pattern: schemaPatterns.apiGroup }),
       kind: refField("NP19", "kind"),
       name: refField("NP20", "name"),
     },

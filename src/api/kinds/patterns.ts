@@ -19,4 +19,11 @@ export const schemaPatterns = {
   conditionType: `^${subdomain}(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$`,
   conditionReason: "^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$",
   conditionReasonOrEmpty: "^([A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?)?$",
+  apiGroup: "^[^/]*$",
+  subnetId: "subnet-[0-9a-z]+",
+  securityGroupId: "sg-[0-9a-z]+",
+  imageId: "ami-[0-9a-z]+",
+  capacityReservationId: "^cr-[0-9a-z]+$",
+  placementGroupId: "^pg-[0-9a-z]+$",
+  accountId: "^[0-9]{12}$",
 } as const;

@@ -135,7 +135,7 @@ function missingTargetFinding(
   );
   const near = closestMatch(`${kind}/${name}`, present);
   const hint = near === undefined ? "" : `; did you mean ${near}?`;
-  const message = `there is no ${kind}/${name} among the input to merge this fragment into${hint}`;
+  const message = `there is no ${kind}/${name} in the input to merge this fragment into${hint}`;
   return fragmentFinding(fragment, message, present.join(", "));
 }
 

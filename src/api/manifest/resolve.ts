@@ -103,11 +103,16 @@ function resolveAlias(
 ): [Node | null, unknown] {
   const anchor = walk.anchors.get(node.source);
   if (anchor === undefined) {
-    addError(walk, { node, path, code: "unreadable", message: `the alias *${node.source} names no anchor above it` });
+    addError(walk, {
+      node,
+      path,
+      code: "unreadable",
+      message: `the alias *${node.source} refers to an anchor that is not defined above it`,
+    });
     return [null, null];
   }
   if (anchor.size === undefined) {
-    addError(walk, { node, path, code: "unreadable", message: `the alias *${node.source} repeats itself without end` });
+    addError(walk, { node, path, code: "unreadable", message: `the alias *${node.source} refers to itself` });
     return [null, null];
   }
   walk.repeated += anchor.size;
@@ -199,19 +204,24 @@ function pairsToMerge(node: Node | null, path: FieldPath, walk: ResolveWalk): re
   if (isMap(node)) return node.items;
   if (isSeq(node)) return node.items.flatMap((item) => pairsToMerge(item as Node | null, path, walk));
   if (node !== null)
-    addError(walk, { node, path: [...path, "<<"], code: "unreadable", message: "<< can merge maps only" });
+    addError(walk, { node, path: [...path, "<<"], code: "unreadable", message: "<< can only merge maps" });
   return [];
 }
 
 function keyOf(key: unknown, path: FieldPath, walk: ResolveWalk): string | undefined {
   if (!isScalar(key)) {
     const node = key as Node | null;
-    addError(walk, { node, path, code: "unreadable", message: "the keys of a manifest are plain words" });
+    addError(walk, { node, path, code: "unreadable", message: "the keys of a manifest must be plain strings" });
     return undefined;
   }
   const text = keyText(key);
   if (text === "__proto__") {
-    addError(walk, { node: key, path: [...path, text], code: "unreadable", message: "the key __proto__ is refused" });
+    addError(walk, {
+      node: key,
+      path: [...path, text],
+      code: "unreadable",
+      message: "the key __proto__ is not allowed",
+    });
     return undefined;
   }
   return text;

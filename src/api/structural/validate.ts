@@ -1,6 +1,7 @@
 import { RE2JS } from "re2js";
 import { canonicalJson } from "../../util/canonical-json.ts";
 import { describeValue, isIntegerWithin, isSameJson, shortJson } from "../json.ts";
+import { patternMismatch } from "../kinds/pattern-mismatch.ts";
 import { isRecord } from "../object.ts";
 import type { FieldPath, Problem, ProblemCode } from "../problem.ts";
 import { isSupportedFormat, matchesFormat } from "./formats.ts";
@@ -66,12 +67,13 @@ class SchemaCheck {
     const { maxLength, minLength, pattern, format } = schema;
     const tooLong = maxLength !== undefined && value.length > maxLength && [...value].length > maxLength;
     if (tooLong)
-      this.#add("too-long", path, `must be no more than ${maxLength} characters`, `at most ${maxLength} characters`);
+      this.#add("too-long", path, `is longer than ${maxLength} characters`, `at most ${maxLength} characters`);
     if (minLength !== undefined && [...value].length < minLength) {
-      this.#add("too-short", path, `must be at least ${minLength} characters`, `at least ${minLength} characters`);
+      this.#add("too-short", path, `is shorter than ${minLength} characters`, `at least ${minLength} characters`);
     }
     if (pattern !== undefined && !this.#patterns.matches(pattern, value)) {
-      this.#add("pattern", path, `${shortJson(value)} does not match`, `text matching ${pattern}`);
+      const { message, expected } = patternMismatch(pattern, value);
+      this.#add("pattern", path, message, expected);
     }
     if (
       format !== undefined &&
@@ -143,10 +145,10 @@ class SchemaCheck {
     if (schema["x-kubernetes-int-or-string"] === true && schema.anyOf !== undefined && hasType(value, schema)) return;
     for (const one of schema.allOf ?? []) this.value(value, one, path);
     if (schema.anyOf !== undefined && !schema.anyOf.some((one) => this.#accepts(value, one))) {
-      this.#add("type", path, "matches none of the allowed forms");
+      this.#add("type", path, "has none of the allowed forms");
     }
     if (schema.oneOf !== undefined && schema.oneOf.filter((one) => this.#accepts(value, one)).length !== 1) {
-      this.#add("type", path, "must match exactly one of the allowed forms");
+      this.#add("type", path, "must have exactly one of the allowed forms");
     }
     if (schema.not !== undefined && this.#accepts(value, schema.not))
       this.#add("type", path, "has a form that is not allowed");

@@ -83,7 +83,7 @@ function evaluate(program: ParseResult, variables: InstanceVariables): Expressio
     const result: unknown = program(contextOf(variables));
     if (typeof result === "bigint") return { kind: "ok", value: result };
     if (typeof result === "number" && Number.isFinite(result)) return { kind: "ok", value: BigInt(Math.trunc(result)) };
-    return failure(`it yields ${String(result)} for ${variables.instanceType}, which is no finite number`);
+    return failure(`it yields ${String(result)} for ${variables.instanceType}, which is not a finite number`);
   } catch (error) {
     return failure(`it fails for ${variables.instanceType}: ${reasonOf(error)}`);
   }

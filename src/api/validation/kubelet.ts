@@ -133,7 +133,7 @@ export function amiFamilyKubeletProblems(
   if (block === undefined || amiFamily === "AL2023" || amiFamily === "Custom") return [];
   const { podsPerCore, clusterDNS } = block;
   const problems = unmanagedKubeletFields(block).map((field) =>
-    unsupported(field, `${amiFamily} images have no way to take it; use AL2023`),
+    unsupported(field, `${amiFamily} images do not support it; use AL2023`),
   );
   if (amiFamily === "Bottlerocket" && podsPerCore !== undefined) {
     problems.push(unsupported("podsPerCore", "Bottlerocket has no such setting; use maxPods"));

@@ -55,7 +55,7 @@ async function runIam(options: IamOptions, io: Io): Promise<void> {
     io.stdout(`${JSON.stringify(resources, undefined, 2)}\n`);
     const missing = [...(options.region ? [] : ["--region"]), ...(options.account ? [] : ["--account"])];
     if (missing.length > 0)
-      io.stderr(`note: give ${missing.join(" and ")}, or replace the marks <region> and <account>\n`);
+      io.stderr(`note: give ${missing.join(" and ")}, or replace the placeholders <region> and <account>\n`);
     return;
   }
   const [{ cloudFormationTemplate }, { stringify }] = await Promise.all([

@@ -28,7 +28,7 @@ function headline({ node, nodePool, outcome, cause }: DisruptionExplanation): st
   const who = `Node ${node}${nodePool === undefined ? "" : ` of NodePool ${nodePool}`}`;
   switch (outcome) {
     case "going":
-      return `${who} is on its way out: ${cause}.`;
+      return `${who} is being removed: ${cause}.`;
     case "would-go":
       return `${who} would go now. ${cause}.`;
     case "kept":

@@ -42,7 +42,9 @@ export const loopbackOf: ReadonlyMap<string, string> = new Map([
 export async function listenHttp(options: ListenOptions): Promise<HttpListener> {
   const { host, port, certificate } = options;
   if (certificate === undefined && !loopback.has(host)) {
-    throw new Error(`cannot serve plain HTTP on ${host}: only on loopback, 127.0.0.1`);
+    throw new Error(
+      `cannot serve plain HTTP on ${host}: it is allowed on loopback only; use --listen 127.0.0.1, or TLS without --plain-http`,
+    );
   }
   const server: Server = certificate === undefined ? createHttpServer() : createTlsServer(certificate);
   server.keepAliveTimeout = keepAliveMs;

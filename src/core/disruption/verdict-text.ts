@@ -21,10 +21,10 @@ const fixedTexts = {
   "dynamic-pool": "its NodePool is not static",
   "buffer-pods": "a capacity buffer uses it",
   "not-empty": "it is not empty",
-  empty: "it is empty, which emptiness takes care of",
+  empty: "it is empty, and is removed as an empty node",
   "not-drifted": "it has not drifted",
   "spot-to-spot-disabled": "a spot node is replaced by a spot node only with the feature gate SpotToSpotConsolidation",
-  "candidate-deleting": "it is being deleted meanwhile",
+  "candidate-deleting": "it is being deleted by now",
   "too-few-nodes": "no second node may be disrupted together with it",
 } as const;
 
@@ -38,7 +38,7 @@ function causeText(cause: VerdictCause): string {
   if (isFixed(cause)) return fixedTexts[cause.code];
   switch (cause.code) {
     case "pool-not-found":
-      return `NodePool ${cause.pool} does not exist, is not ours, or has no instance types`;
+      return `NodePool ${cause.pool} does not exist, belongs to another provider, or has no instance types`;
     case "pod-protected":
       return `pod ${cause.pod} has the annotation karpenter.sh/do-not-disrupt${untilText(cause.untilMs)}`;
     case "pdb":

@@ -101,7 +101,7 @@ export function budgetRemedies(
 ): readonly string[] {
   const texts = binding.map(({ index, budget, limit, untilMs, problem }) => {
     const where = `spec.disruption.budgets[${index}] of NodePool ${nodePool}`;
-    if (problem !== undefined) return `mend ${where}: ${problem}`;
+    if (problem !== undefined) return `correct ${where}: ${problem}`;
     const nodes = `nodes: ${JSON.stringify(budget.nodes ?? "10%")}, which is ${limit} now`;
     if (budget.schedule === undefined) return `raise ${where} (${nodes})`;
     const window = `schedule ${JSON.stringify(budget.schedule)}, duration ${budget.duration ?? ""}`;

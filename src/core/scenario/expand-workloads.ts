@@ -92,7 +92,7 @@ function selfOwnerProblem({ kind, metadata }: KubeObject): Problem {
     code: "invalid-value",
     path: ["metadata", "ownerReferences"],
     message: `${kind} ${namespacedName(metadata)} is its own owner, directly or through others, so nothing creates its pods`,
-    expected: "an owner that is no part of it; remove the reference",
+    expected: "an owner that is not part of it; remove the reference",
   };
 }
 

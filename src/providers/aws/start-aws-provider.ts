@@ -58,7 +58,7 @@ async function assertEc2Answers({ ec2, region }: AwsApi, options: CallOptions): 
   } catch (error) {
     if (isAwsError(error, "DryRunOperation")) return;
     const hint = "check the region, the credentials and the network of the controller";
-    throw new Error(`EC2 in region ${region} cannot be asked: ${errorMessage(error)}; ${hint}`, { cause: error });
+    throw new Error(`cannot reach EC2 in region ${region}: ${errorMessage(error)}; ${hint}`, { cause: error });
   }
 }
 
@@ -66,7 +66,7 @@ async function clusterEndpoint({ eks }: AwsApi, name: string, options: CallOptio
   try {
     const { endpoint } = await eks.describeCluster(name, options);
     if (endpoint) return endpoint;
-    throw new Error("EKS names none");
+    throw new Error("EKS returned none");
   } catch (error) {
     throw new Error(
       `the endpoint of cluster ${name} is not known: ${errorMessage(error)}; set --cluster-endpoint, or allow eks:DescribeCluster`,
@@ -101,7 +101,7 @@ async function startZonalShifts(aws: AwsApi, clusterName: string, options: CallO
     return shifts;
   } catch (error) {
     const hint = "enable zonal shift for the EKS cluster, or run without --enable-zonal-shift";
-    throw new Error(`cluster ${clusterName} is no resource of zonal shift: ${errorMessage(error)}; ${hint}`, {
+    throw new Error(`cluster ${clusterName} is not registered for zonal shift: ${errorMessage(error)}; ${hint}`, {
       cause: error,
     });
   }
@@ -109,7 +109,7 @@ async function startZonalShifts(aws: AwsApi, clusterName: string, options: CallO
 
 async function eksVersion({ eks }: AwsApi, name: string): Promise<string> {
   const { version } = await eks.describeCluster(name);
-  if (version === undefined) throw new Error(`EKS names no version of cluster ${name}`);
+  if (version === undefined) throw new Error(`EKS returned no version for cluster ${name}`);
   return version;
 }
 

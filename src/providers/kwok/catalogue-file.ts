@@ -142,7 +142,7 @@ function fileSchema(policy: LabelPolicy) {
       .array(name)
       .refine(
         (names) => names.length > 0,
-        refusal({ code: "too-few", message: "lists no operating system", expected: "linux or windows" }),
+        refusal({ code: "too-few", message: "does not list an operating system", expected: "linux or windows" }),
       ),
     resources: amounts,
     offerings: z.array(offeringSchema(policy)),

@@ -65,7 +65,7 @@ export class LivePrices implements Prices {
     const { aws, isIsolatedVpc } = this.#options;
     if (isIsolatedVpc || aws.region.startsWith("us-gov")) return;
     const lists = await Promise.all(productQueries.map((query) => this.#products(query, options)));
-    if (lists.some((list) => list.length === 0)) throw new Error("the price list has no prices on demand");
+    if (lists.some((list) => list.length === 0)) throw new Error("the price list has no on-demand prices");
     this.#replace(this.#onDemand, lists.flat());
   }
 

@@ -90,7 +90,7 @@ export function fleetFailure(errors: readonly CreateFleetError[]): CloudError {
     const more = texts.size > shownErrors ? `; and ${texts.size - shownErrors} more` : "";
     return new CloudError(
       "insufficient-capacity",
-      shown === "" ? "EC2 launched no instance and says not why" : `${shown}${more}`,
+      shown === "" ? "EC2 launched no instance and gave no reason" : `${shown}${more}`,
     );
   }
   const { reason, message } = classifyLaunchErrorText(errorTextOf(other));

@@ -113,10 +113,10 @@ export class Amis {
     try {
       const value = await parameters.value({ name, isCustom: true, isMutable: true });
       if (value.startsWith("ami-")) return [value];
-      log.error("parameter holds no image id", { parameter: name });
+      log.error("the SSM parameter does not have an image id", { parameter: name });
     } catch (error) {
       if (!isAwsError(error, "ParameterNotFound")) throw error;
-      log.error("parameter of an image not found", { parameter: name, error: errorMessage(error) });
+      log.error("the SSM parameter of an image was not found", { parameter: name, error: errorMessage(error) });
     }
     return [];
   }

@@ -19,7 +19,7 @@ export class ClusterCidr {
     if (this.#known !== undefined) return this.#known;
     const { kubernetesNetworkConfig: network } = await this.#eks.describeCluster(this.#clusterName);
     const cidr = network?.serviceIpv4Cidr ?? network?.serviceIpv6Cidr;
-    if (!cidr) throw new Error(`EKS names no CIDR of Services for cluster ${this.#clusterName}`);
+    if (!cidr) throw new Error(`EKS returned no Service CIDR for cluster ${this.#clusterName}`);
     this.#known = cidr;
     return cidr;
   }

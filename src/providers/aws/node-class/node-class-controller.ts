@@ -158,7 +158,7 @@ async function release(
     context.recordEvent(nodeClass, {
       type: "Warning",
       reason: "NodeClassTerminationFailed",
-      message: `what was made for the class cannot be deleted: ${awsErrorAdvice(error)}`,
+      message: `resources created for this class cannot be deleted: ${awsErrorAdvice(error)}`,
       dedupe: { values: [nodeClass.metadata.uid ?? ""] },
     });
     throw error;

@@ -102,7 +102,7 @@ async function attempt(
     context.recordEvent(nodeClass, {
       type: "Warning",
       reason: "NodeClassResolutionFailed",
-      message: `${part.condition} cannot be told: ${awsErrorAdvice(error)}`,
+      message: `${part.condition} cannot be determined: ${awsErrorAdvice(error)}`,
       dedupe: { values: [nodeClass.metadata.uid ?? "", part.condition, code] },
     });
     return { error };

@@ -52,7 +52,7 @@ export function readMimeArchive(text: string): MimeReading {
   if (contentType === undefined) return failed("it has no Content-Type header");
   if (!/^content-type:\s*multipart\//i.test(contentType)) return failed("its Content-Type is not multipart");
   const boundary = boundaryOf(contentType);
-  if (boundary === undefined) return failed("its Content-Type names no boundary");
+  if (boundary === undefined) return failed("its Content-Type has no boundary");
   return partsOf(lines.slice(end + 1), boundary);
 }
 
