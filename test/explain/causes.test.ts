@@ -17,7 +17,7 @@ function explained(asked: { build(): SchedulingProblem }, key = "default/p-0"): 
 }
 
 /** `Kind name op path value`. */
-function edits({ suggestions }: Explanation, at = 0): readonly string[] {
+function edits({ suggestions }: Pick<Explanation, "suggestions">, at = 0): readonly string[] {
   const line = ({ object, op, path, value }: Edit): string =>
     `${object.kind} ${object.name} ${op} ${path}${value === undefined ? "" : ` ${JSON.stringify(value)}`}`;
   return (suggestions[at]?.edits ?? []).map(line);
@@ -56,17 +56,18 @@ describe("what stands in the way, and what is suggested", () => {
       problem().pools(nodePool("gpu").label("team", "blue")).pod(pod().cpu("1").on("team", "bleu")),
     );
     expect(explanation.pools[0]?.reasons).toEqual([
-      { code: "requirements", key: "team", wants: "In [bleu]", has: "In [blue]" },
+      { code: "requirements", key: "team", wants: "In [bleu]", has: "In [blue]", similarValue: "blue" },
     ]);
     expect(edits(explanation)).toEqual(['Pod p-0 replace /spec/nodeSelector/team "blue"']);
   });
 
-  it("02:R-28 a label nobody has: use the one that is meant, or label the pool", () => {
+  it("02:R-28 a label nobody has: use the one that is meant, else do without it, else label the pool", () => {
     const typo = explained(problem().pod(pod().cpu("1").on("node.kubernetes.io/zone", "a")));
     expect(typo.cause).toContain("did you mean topology.kubernetes.io/zone?");
     expect(edits(typo)).toContain(`Pod p-0 add ${zoneAt} "a"`);
     const custom = explained(problem().pod(pod().cpu("1").on("example.com/tier", "gold")));
-    expect(edits(custom)).toEqual([
+    expect(edits(custom)).toEqual(["Pod p-0 remove /spec/nodeSelector/example.com~1tier"]);
+    expect(edits(custom, 1)).toEqual([
       'NodePool default add /spec/template/metadata {"labels":{"example.com/tier":"gold"}}',
     ]);
   });
@@ -253,9 +254,10 @@ describe("what stands in the way, and what is suggested", () => {
     });
   });
 
-  it("02:D-1 resource claims: drop them", () => {
-    const explanation = explained(problem().pod(pod().cpu("1").resourceClaim("gpu")));
-    expect(edits(explanation)).toEqual(["Pod p-0 remove /spec/resourceClaims"]);
+  it("02:D-1 resource claims: only as a last resort they are dropped", () => {
+    const { suggestions, lastResorts = [] } = explained(problem().pod(pod().cpu("1").resourceClaim("gpu")));
+    expect(suggestions).toEqual([]);
+    expect(edits({ suggestions: lastResorts })).toEqual(["Pod p-0 remove /spec/resourceClaims"]);
   });
 
   it("two things in the way at once are changed at once", () => {

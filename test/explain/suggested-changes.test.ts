@@ -71,55 +71,47 @@ describe("what is said of a refused pod, and every change that is tried for it",
     expect(said(asked)).toMatchInlineSnapshot(`
       "none of 2 pools fits; nearest: the pod requires tier Exists, a label pool batch does not have; also, the pod requires team In [bleu], but pool batch has In [green red]
       pool batch: the pod requires tier Exists, a label pool batch does not have; the pod requires team In [bleu], but pool batch has In [green red]
-      pool web: the pod requires tier Exists, a label pool web does not have; the pod requires team In [bleu], but pool web has In [blue]; the pod requires topology.kubernetes.io/zone In [c], but pool web has In [a b]
-      4.5 in 2: label the nodes of pool batch with tier=true; and allow team bleu in pool batch
-          NodePool batch add /spec/template/metadata {"labels":{"tier":"true"}}
-          NodePool batch add /spec/template/spec/requirements/0/values/- "bleu"
-      4.5 in 2: label the nodes of pool batch with tier=true; and change team in the pod's node selector from bleu to green
-          NodePool batch add /spec/template/metadata {"labels":{"tier":"true"}}
-          Pod p-0 replace /spec/nodeSelector/team "green"
+      pool web: the pod requires tier Exists, a label pool web does not have; the pod requires team In [bleu], but pool web has In [blue] (did you mean blue?); the pod requires topology.kubernetes.io/zone In [c], but pool web has In [a b]
+      5.5 in 3: drop tier from the pod's node affinity; and did you mean team: blue? Change it from bleu in the pod's node selector; and also allow topology.kubernetes.io/zone a in the pod's node affinity
+          Pod p-0 replace /spec/nodeSelector/team "blue"
+          Pod p-0 add /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/0/values/- "a"
+          Pod p-0 remove /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/1
+      5.51 in 3: drop tier from the pod's node affinity; and did you mean team: blue? Change it from bleu in the pod's node selector; and also allow topology.kubernetes.io/zone b in the pod's node affinity
+          Pod p-0 replace /spec/nodeSelector/team "blue"
+          Pod p-0 add /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/0/values/- "b"
+          Pod p-0 remove /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/1
+      6 in 3: label the nodes of pool web with tier=true; and did you mean team: blue? Change it from bleu in the pod's node selector; and also allow topology.kubernetes.io/zone a in the pod's node affinity
+          NodePool web add /spec/template/metadata/labels/tier "true"
+          Pod p-0 replace /spec/nodeSelector/team "blue"
+          Pod p-0 add /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/0/values/- "a"
+      6.01 in 3: label the nodes of pool web with tier=true; and did you mean team: blue? Change it from bleu in the pod's node selector; and also allow topology.kubernetes.io/zone b in the pod's node affinity
+          NodePool web add /spec/template/metadata/labels/tier "true"
+          Pod p-0 replace /spec/nodeSelector/team "blue"
+          Pod p-0 add /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/0/values/- "b"
       5 in 2: drop tier from the pod's node affinity; and allow team bleu in pool batch
           NodePool batch add /spec/template/spec/requirements/0/values/- "bleu"
           Pod p-0 remove /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/1
       5 in 2: drop tier from the pod's node affinity; and change team in the pod's node selector from bleu to green
           Pod p-0 replace /spec/nodeSelector/team "green"
           Pod p-0 remove /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/1
-      5.5 in 2: label the nodes of pool batch with tier=true; and drop team from the pod's node selector
+      5.5 in 2: label the nodes of pool batch with tier=true; and allow team bleu in pool batch
           NodePool batch add /spec/template/metadata {"labels":{"tier":"true"}}
-          Pod p-0 remove /spec/nodeSelector/team
+          NodePool batch add /spec/template/spec/requirements/0/values/- "bleu"
+      5.5 in 2: label the nodes of pool batch with tier=true; and change team in the pod's node selector from bleu to green
+          NodePool batch add /spec/template/metadata {"labels":{"tier":"true"}}
+          Pod p-0 replace /spec/nodeSelector/team "green"
       6 in 2: drop tier from the pod's node affinity; and drop team from the pod's node selector
           Pod p-0 remove /spec/nodeSelector/team
           Pod p-0 remove /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/1
-      6.5 in 2: label the nodes of pool batch with tier=true; and drop the requirement on team from pool batch
+      6.5 in 2: label the nodes of pool batch with tier=true; and drop team from the pod's node selector
           NodePool batch add /spec/template/metadata {"labels":{"tier":"true"}}
-          NodePool batch remove /spec/template/spec/requirements/0
+          Pod p-0 remove /spec/nodeSelector/team
       7 in 2: drop tier from the pod's node affinity; and drop the requirement on team from pool batch
           NodePool batch remove /spec/template/spec/requirements/0
           Pod p-0 remove /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/1
-      5 in 3: label the nodes of pool web with tier=true; and change team in the pod's node selector from bleu to blue; and also allow topology.kubernetes.io/zone a in the pod's node affinity
-          NodePool web add /spec/template/metadata/labels/tier "true"
-          Pod p-0 replace /spec/nodeSelector/team "blue"
-          Pod p-0 add /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/0/values/- "a"
-      5.01 in 3: label the nodes of pool web with tier=true; and change team in the pod's node selector from bleu to blue; and also allow topology.kubernetes.io/zone b in the pod's node affinity
-          NodePool web add /spec/template/metadata/labels/tier "true"
-          Pod p-0 replace /spec/nodeSelector/team "blue"
-          Pod p-0 add /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/0/values/- "b"
-      5.5 in 3: drop tier from the pod's node affinity; and change team in the pod's node selector from bleu to blue; and also allow topology.kubernetes.io/zone a in the pod's node affinity
-          Pod p-0 replace /spec/nodeSelector/team "blue"
-          Pod p-0 add /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/0/values/- "a"
-          Pod p-0 remove /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/1
-      5.51 in 3: drop tier from the pod's node affinity; and change team in the pod's node selector from bleu to blue; and also allow topology.kubernetes.io/zone b in the pod's node affinity
-          Pod p-0 replace /spec/nodeSelector/team "blue"
-          Pod p-0 add /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/0/values/- "b"
-          Pod p-0 remove /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/1
-      7 in 3: label the nodes of pool web with tier=true; and drop team from the pod's node selector; and also allow topology.kubernetes.io/zone a in the pod's node affinity
-          NodePool web add /spec/template/metadata/labels/tier "true"
-          Pod p-0 add /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/0/values/- "a"
-          Pod p-0 remove /spec/nodeSelector/team
-      7.01 in 3: label the nodes of pool web with tier=true; and drop team from the pod's node selector; and also allow topology.kubernetes.io/zone b in the pod's node affinity
-          NodePool web add /spec/template/metadata/labels/tier "true"
-          Pod p-0 add /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/0/values/- "b"
-          Pod p-0 remove /spec/nodeSelector/team
+      7.5 in 2: label the nodes of pool batch with tier=true; and drop the requirement on team from pool batch
+          NodePool batch add /spec/template/metadata {"labels":{"tier":"true"}}
+          NodePool batch remove /spec/template/spec/requirements/0
       7.5 in 3: drop tier from the pod's node affinity; and drop team from the pod's node selector; and also allow topology.kubernetes.io/zone a in the pod's node affinity
           Pod p-0 add /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/0/values/- "a"
           Pod p-0 remove /spec/nodeSelector/team
@@ -127,7 +119,15 @@ describe("what is said of a refused pod, and every change that is tried for it",
       7.51 in 3: drop tier from the pod's node affinity; and drop team from the pod's node selector; and also allow topology.kubernetes.io/zone b in the pod's node affinity
           Pod p-0 add /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/0/values/- "b"
           Pod p-0 remove /spec/nodeSelector/team
-          Pod p-0 remove /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/1"
+          Pod p-0 remove /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/1
+      8 in 3: label the nodes of pool web with tier=true; and drop team from the pod's node selector; and also allow topology.kubernetes.io/zone a in the pod's node affinity
+          NodePool web add /spec/template/metadata/labels/tier "true"
+          Pod p-0 add /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/0/values/- "a"
+          Pod p-0 remove /spec/nodeSelector/team
+      8.01 in 3: label the nodes of pool web with tier=true; and drop team from the pod's node selector; and also allow topology.kubernetes.io/zone b in the pod's node affinity
+          NodePool web add /spec/template/metadata/labels/tier "true"
+          Pod p-0 add /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/0/values/- "b"
+          Pod p-0 remove /spec/nodeSelector/team"
     `);
   });
 
@@ -345,29 +345,15 @@ describe("what is said of a refused pod, and every change that is tried for it",
           StorageClass class-of-late add /allowedTopologies/0/matchLabelExpressions/0/values/- "a"
       4 in 1: allow topology.kubernetes.io/zone b in storage class class-of-late (allowedTopologies)
           StorageClass class-of-late add /allowedTopologies/0/matchLabelExpressions/0/values/- "b"
-      6 in 1: recreate volume volume-of-data with topology.kubernetes.io/zone a
-          PersistentVolume volume-of-data replace /spec/nodeAffinity/required/nodeSelectorTerms/0/matchExpressions/0 {"key":"topology.kubernetes.io/zone","operator":"In","values":["a"]}
-      6 in 1: recreate volume volume-of-data with topology.kubernetes.io/zone c
-          PersistentVolume volume-of-data replace /spec/nodeAffinity/required/nodeSelectorTerms/0/matchExpressions/0 {"key":"topology.kubernetes.io/zone","operator":"In","values":["c"]}
-      7 in 1: drop volume data from the pod
-          Pod p-0 remove /spec/volumes/0
-      7 in 1: drop volume late from the pod
-          Pod p-0 remove /spec/volumes/1
-      8.01 in 2: allow topology.kubernetes.io/zone b in pool default; and recreate volume volume-of-data with topology.kubernetes.io/zone a
+      6.01 in 2: allow topology.kubernetes.io/zone b in pool default; and allow topology.kubernetes.io/zone a in storage class class-of-late (allowedTopologies)
           NodePool default add /spec/template/spec/requirements/0/values/- "b"
-          PersistentVolume volume-of-data replace /spec/nodeAffinity/required/nodeSelectorTerms/0/matchExpressions/0 {"key":"topology.kubernetes.io/zone","operator":"In","values":["a"]}
+          StorageClass class-of-late add /allowedTopologies/0/matchLabelExpressions/0/values/- "a"
+      6.02 in 2: allow topology.kubernetes.io/zone c in pool default; and allow topology.kubernetes.io/zone a in storage class class-of-late (allowedTopologies)
+          NodePool default add /spec/template/spec/requirements/0/values/- "c"
+          StorageClass class-of-late add /allowedTopologies/0/matchLabelExpressions/0/values/- "a"
       8.01 in 2: drop the requirement on topology.kubernetes.io/zone from pool default; and allow topology.kubernetes.io/zone b in storage class class-of-late (allowedTopologies)
           StorageClass class-of-late add /allowedTopologies/0/matchLabelExpressions/0/values/- "b"
-          NodePool default remove /spec/template/spec/requirements/0
-      8.02 in 2: allow topology.kubernetes.io/zone c in pool default; and recreate volume volume-of-data with topology.kubernetes.io/zone a
-          NodePool default add /spec/template/spec/requirements/0/values/- "c"
-          PersistentVolume volume-of-data replace /spec/nodeAffinity/required/nodeSelectorTerms/0/matchExpressions/0 {"key":"topology.kubernetes.io/zone","operator":"In","values":["a"]}
-      10.01 in 2: drop the requirement on topology.kubernetes.io/zone from pool default; and recreate volume volume-of-data with topology.kubernetes.io/zone c
-          PersistentVolume volume-of-data replace /spec/nodeAffinity/required/nodeSelectorTerms/0/matchExpressions/0 {"key":"topology.kubernetes.io/zone","operator":"In","values":["c"]}
-          NodePool default remove /spec/template/spec/requirements/0
-      14 in 2: drop volume data from the pod; and drop volume late from the pod
-          Pod p-0 remove /spec/volumes/1
-          Pod p-0 remove /spec/volumes/0"
+          NodePool default remove /spec/template/spec/requirements/0"
     `);
   });
 

@@ -107,9 +107,16 @@ function nodeLines(nodes: readonly NodeFinding[]): readonly string[] {
   return [title, ...nearest];
 }
 
-function suggestionLines({ outcome, suggestions }: Explanation): readonly string[] {
+function suggestionLines({ outcome, suggestions, lastResorts = [] }: Explanation): readonly string[] {
   if (outcome.kind === "on-node" || outcome.kind === "on-new-node") return [];
-  if (suggestions.length === 0) return ["No single change was found that makes it schedulable."];
+  if (suggestions.length === 0) {
+    const none = "No change was found that makes it schedulable";
+    if (lastResorts.length === 0) return [`${none}.`];
+    return [
+      `${none} as the hardware it asks for. It can be scheduled only if it can do without:`,
+      ...lastResorts.flatMap((suggestion, index) => suggestionText(suggestion, index + 1)),
+    ];
+  }
   const [title, another] = ["Smallest change that makes it schedulable (verified by planning again):", "Alternatives:"];
   return suggestions.flatMap((suggestion, index) => [
     ...(index === 0 ? [title] : index === 1 ? [another] : []),

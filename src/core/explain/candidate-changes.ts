@@ -1,7 +1,7 @@
 import { Quantity } from "../../util/quantity.ts";
 import type { RefusalCause } from "../scheduling/refusal.ts";
 import { untoleratedTaints } from "../tolerations.ts";
-import { type CandidateChange, combineChanges } from "./changes/candidate-change.ts";
+import { type CandidateChange, changePrecedences, combineChanges } from "./changes/candidate-change.ts";
 import { conflictChanges } from "./changes/label-changes.ts";
 import { launchOptionChanges } from "./changes/launch-option-changes.ts";
 import {
@@ -14,11 +14,11 @@ import {
 import { lowerRequestChange } from "./changes/request-changes.ts";
 import { taintChanges, tolerationChange } from "./changes/taint-changes.ts";
 import { topologyChanges } from "./changes/topology-changes.ts";
-import { volumeClaimRepairs, volumeLabelValues, volumeMoveChanges } from "./changes/volume-changes.ts";
+import { storageClassMoves, volumeClaimRepairs } from "./changes/volume-changes.ts";
 import { instanceTypeValues, isInstanceTypeLabel } from "./launch-options.ts";
 import type { PlacementAnalysis, PoolAnalysis } from "./placement-analysis.ts";
 
-/** Changes worth trying, fewest steps and lowest weight first. Whether they help is found out by simulation. */
+/** Changes worth trying, by precedence, then fewest steps and lowest weight first. Whether they help is found out by simulation. */
 export function candidateChanges(analysis: PlacementAnalysis): readonly CandidateChange[] {
   const { pod, problem, podReason, pools } = analysis;
   if (podReason?.code === "dynamic-resources") return resourceClaimChanges(pod);
@@ -34,7 +34,11 @@ export function orderChanges(changes: readonly CandidateChange[]): readonly Cand
     if (known === undefined || one.weight < known.weight) distinct.set(key, one);
   }
   return [...distinct.values()].sort(
-    (a, b) => a.steps - b.steps || a.weight - b.weight || (a.text < b.text ? -1 : a.text > b.text ? 1 : 0),
+    (a, b) =>
+      changePrecedences.indexOf(a.precedence) - changePrecedences.indexOf(b.precedence) ||
+      a.steps - b.steps ||
+      a.weight - b.weight ||
+      (a.text < b.text ? -1 : a.text > b.text ? 1 : 0),
   );
 }
 
@@ -106,10 +110,10 @@ function otherChanges(
 function launchOptionAlternatives(analysis: PlacementAnalysis, at: PoolAnalysis): readonly CandidateChange[] {
   const { pod, problem, unplacedSiblings, podAttempt } = analysis;
   const { pool } = at;
-  const valuesByLabel = new Map(volumeLabelValues(pod, problem));
-  for (const [key, values] of valuesByLabel)
-    valuesByLabel.set(key, [...new Set([...values, ...instanceTypeValues(pool, key)])]);
-  const volumes = pod.spec.volumes === undefined ? [] : volumeMoveChanges(pod, problem, valuesByLabel);
+  const volumes =
+    pod.spec.volumes === undefined
+      ? []
+      : storageClassMoves(pod, { index: problem.volumes, valuesOf: (key) => instanceTypeValues(pool, key) });
   const isRefusedByTypes = at.obstacles?.causes.some(({ code }) => code === "instance-types") ?? false;
   const relaxedTopology = isRefusedByTypes
     ? podAttempt.variant.domainRules.flatMap(({ group: { spec } }) =>
@@ -120,7 +124,12 @@ function launchOptionAlternatives(analysis: PlacementAnalysis, at: PoolAnalysis)
       )
     : [];
   return [
-    ...launchOptionChanges({ pod, pool, launchOptions: at.launchOptions(), unplacedSiblings, volumeChanges: volumes }),
+    ...launchOptionChanges({
+      ...{ pod, pool, unplacedSiblings },
+      policy: problem.labelPolicy,
+      launchOptions: at.launchOptions(),
+      volumeChanges: volumes,
+    }),
     ...volumes,
     ...(isRefusedByTypes ? hostPortChanges(pod) : []),
     ...relaxedTopology,

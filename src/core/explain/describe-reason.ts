@@ -54,11 +54,12 @@ export function humanAmount(written: string): string {
 type ReasonWithCode<Code extends RefusalReason["code"]> = Extract<RefusalReason, { readonly code: Code }>;
 
 function labelText(
-  { code, key, wants, has, similarKey }: ReasonWithCode<"requirements" | "volume-requirements">,
+  { code, key, wants, has, similarKey, similarValue }: ReasonWithCode<"requirements" | "volume-requirements">,
   place: string,
 ): string {
   const who = code === "requirements" ? "the pod requires" : "its volume requires";
-  if (has !== undefined) return `${who} ${key} ${wants}, but ${place} has ${has}`;
+  const meant = similarValue === undefined ? "" : ` (did you mean ${similarValue}?)`;
+  if (has !== undefined) return `${who} ${key} ${wants}, but ${place} has ${has}${meant}`;
   const hint = similarKey === undefined ? "" : ` (did you mean ${similarKey}?)`;
   return `${who} ${key} ${wants}, a label ${place} does not have${hint}`;
 }

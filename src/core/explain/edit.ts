@@ -1,5 +1,5 @@
 import type { NodePool } from "../../api/kinds/node-pool.ts";
-import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from "../../api/kubernetes/cluster-objects.ts";
+import type { PersistentVolumeClaim, StorageClass } from "../../api/kubernetes/cluster-objects.ts";
 import type { Pod } from "../../api/kubernetes/pod.ts";
 import type { Taint } from "../../api/labels.ts";
 import { namespacedName } from "../../api/object.ts";
@@ -19,7 +19,8 @@ export interface EditedObject {
   readonly workload?: { readonly kind: string; readonly name: string };
 }
 
-type EditedKind = "Pod" | "NodePool" | "Node" | "PersistentVolumeClaim" | "PersistentVolume" | "StorageClass";
+/** Not the PersistentVolume: data stays where it is. */
+type EditedKind = "Pod" | "NodePool" | "Node" | "PersistentVolumeClaim" | "StorageClass";
 
 /** The problem with the edits applied, one after the other. */
 export function applyEdits(problem: SchedulingProblem, edits: readonly Edit[]): SchedulingProblem {
@@ -45,8 +46,6 @@ function applyEdit(problem: SchedulingProblem, edit: Edit): SchedulingProblem {
         ...problem,
         volumes: { ...volumes, claims: editMap<PersistentVolumeClaim>(volumes.claims, key, edit) },
       };
-    case "PersistentVolume":
-      return { ...problem, volumes: { ...volumes, volumes: editMap<PersistentVolume>(volumes.volumes, name, edit) } };
     case "StorageClass":
       return { ...problem, volumes: { ...volumes, classes: editMap<StorageClass>(volumes.classes, name, edit) } };
   }

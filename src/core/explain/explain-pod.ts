@@ -136,7 +136,7 @@ function explainIgnored(problem: SchedulingProblem, { pod, message }: Refusal, o
     cause: `it is not considered for scheduling: ${podProblemsText(podProblems(pod, problem)) || message}`,
     pools: [],
     nodes: [],
-    suggestions: searchSuggestions(asked, orderChanges(validityChanges(pod, asked)), {
+    ...searchSuggestions(asked, orderChanges(validityChanges(pod, asked)), {
       podKey,
       ...searchEffort(asked, options),
       toleratedProblems: new Set(),
@@ -161,7 +161,7 @@ function explainRefused(problem: SchedulingProblem, simulation: Simulation, opti
     pools,
     nodes,
     ...(nearest && { nearest }),
-    suggestions: searchSuggestions(problem, candidateChanges(analysis), {
+    ...searchSuggestions(problem, candidateChanges(analysis), {
       podKey,
       ...searchEffort(problem, options),
       toleratedProblems: new Set(podProblems(queuedPod.pod, problem).map(({ text }) => text)),

@@ -14,8 +14,10 @@ export interface Explanation {
   readonly nodes: readonly NodeFinding[];
   /** The pool or node that came nearest to accepting the pod. */
   readonly nearest?: NearestMiss;
-  /** Changes that were simulated, smallest first; the pod is placed with each of them. */
+  /** Changes that were simulated, mildest first; the pod is placed with each of them. */
   readonly suggestions: readonly Suggestion[];
+  /** Changes that give up hardware the pod was written for, where nothing milder helps; never any data. */
+  readonly lastResorts?: readonly Suggestion[];
 }
 
 export type PodOutcome =
@@ -106,6 +108,8 @@ export interface LabelReason {
   readonly has?: string;
   /** A known key that is spelled similarly. */
   readonly similarKey?: string;
+  /** A value it has that is spelled similarly. */
+  readonly similarValue?: string;
 }
 
 /** Too little of a resource. */

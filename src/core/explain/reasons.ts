@@ -5,8 +5,10 @@ import { Requirement } from "../requirement.ts";
 import { amountOf } from "../resources.ts";
 import type { InstanceTypesCause, RefusalCause } from "../scheduling/refusal.ts";
 import { formatTaint } from "../tolerations.ts";
+import { meantKey } from "./changes/label-changes.ts";
 import type { LabelReason, LimitReason, RefusalReason } from "./explanation.ts";
 import { faultCount, type LaunchOption, type LaunchOptionQuery, remainingLimitsOf } from "./launch-options.ts";
+import { likelyMeantValue } from "./likely-typo.ts";
 import { missingShare } from "./refusal-distance.ts";
 
 /** The cause of a refusal as plain data, with the figures the cause itself lacks. */
@@ -20,7 +22,7 @@ export function poolReasons(
       return [{ code: "taint", taint: formatTaint(cause.taint) }];
     case "requirements":
     case "volume-requirements":
-      return labelReasons(cause.code, cause.conflicts);
+      return labelReasons(cause.code, cause.conflicts).map((reason) => withMeant(reason, query));
     case "topology": {
       const { code, kind, key, counts } = cause;
       return [{ code, kind, key, counts }];
@@ -62,6 +64,24 @@ export function labelReasons(
     ...(conflict.code === "no-intersection" && { has: requirementText(conflict.existing) }),
     ...(conflict.code === "undefined-key" && conflict.similarKey !== undefined && { similarKey: conflict.similarKey }),
   }));
+}
+
+/** Adds the label or value that was probably meant. */
+function withMeant(reason: LabelReason, { pass, pool }: LaunchOptionQuery): LabelReason {
+  if (reason.code !== "requirements") return reason;
+  const similarKey =
+    reason.has === undefined ? meantKey(reason, { pool, policy: pass.problem.labelPolicy }) : undefined;
+  const [wanted, ...others] = valuesIn(reason.wants);
+  const similarValue =
+    wanted === undefined || others.length > 0 || reason.has === undefined
+      ? undefined
+      : likelyMeantValue(reason.key, wanted, valuesIn(reason.has));
+  return { ...reason, ...(similarKey && { similarKey }), ...(similarValue && { similarValue }) };
+}
+
+/** The values of a requirement that allows only these. */
+function valuesIn(requirement: string): readonly string[] {
+  return /^In \[(.*)\]$/.exec(requirement)?.[1]?.split(" ") ?? [];
 }
 
 function requirementText(requirement: RequirementConflict["incoming"]): string {

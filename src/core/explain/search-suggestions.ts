@@ -2,9 +2,9 @@ import { namespacedName } from "../../api/object.ts";
 import { podProblems } from "../pod-validation.ts";
 import type { SchedulingProblem } from "../scheduling/problem.ts";
 import { candidateChanges, orderChanges } from "./candidate-changes.ts";
-import type { CandidateChange } from "./changes/candidate-change.ts";
+import { type CandidateChange, combinedPrecedence } from "./changes/candidate-change.ts";
 import { applyEdits, type Edit } from "./edit.ts";
-import type { Suggestion } from "./explanation.ts";
+import type { Explanation, Suggestion } from "./explanation.ts";
 import { analyzePlacement } from "./placement-analysis.ts";
 import { reduceProblem } from "./reduce-problem.ts";
 import { locationInDecision, type PodLocation, refusedPodKeys, type Simulation, simulateFor } from "./simulation.ts";
@@ -20,16 +20,26 @@ export interface SearchOptions {
   readonly unplacedPodKeys: ReadonlySet<string>;
 }
 
-/** Changes after which the pod is placed, found by simulation, smallest first. */
+/** Changes after which the pod is placed, found by simulation, mildest first. */
 export function searchSuggestions(
   problem: SchedulingProblem,
   candidates: readonly CandidateChange[],
   options: SearchOptions,
-): readonly Suggestion[] {
+): Pick<Explanation, "suggestions" | "lastResorts"> {
   const search = new SuggestionSearch(problem, options);
-  const found = search.tryAll(candidates);
+  const mild = candidates.filter(isMild);
+  const single = search.tryAll(mild);
   // Pairs of changes are tried only if no single change helps.
-  return found.length > 0 ? found : search.tryPairs(candidates.slice(0, maxFirstSteps));
+  const pairs = single.length > 0 ? [] : search.pairs(candidates.slice(0, maxFirstSteps));
+  const suggestions = single.length > 0 ? single : search.tryAll(pairs.filter(isMild));
+  if (suggestions.length > 0) return { suggestions };
+  search.allowTrials(maxTrialsForAlternatives);
+  const lastResorts = search.tryAll([...candidates, ...pairs].filter((one) => !isMild(one)));
+  return { suggestions, ...(lastResorts.length > 0 && { lastResorts }) };
+}
+
+function isMild({ precedence }: CandidateChange): boolean {
+  return precedence !== "last-resort";
 }
 
 /** How many changes that did not help are combined with a second one. */
@@ -69,8 +79,12 @@ class SuggestionSearch {
     return Math.min(maxTrialsForAlternatives, Math.max(2, Math.round(this.#options.maxTrials * shareForAlternatives)));
   }
 
+  allowTrials(atLeast: number): void {
+    this.#trials = Math.max(this.#trials, atLeast);
+  }
+
   /** Pairs of changes: the second removes what still refuses the pod after the first. */
-  tryPairs(firsts: readonly CandidateChange[]): readonly Suggestion[] {
+  pairs(firsts: readonly CandidateChange[]): readonly CandidateChange[] {
     const pairs = firsts.flatMap((first) => {
       const problem = applyEdits(this.#problem, first.edits);
       const simulation = this.#isValid(problem) && this.#trials > 0 ? this.#simulate(problem) : undefined;
@@ -81,12 +95,13 @@ class SuggestionSearch {
           (second): CandidateChange => ({
             text: `${first.text}; and ${second.text}`,
             edits: [...first.edits, ...second.edits],
+            precedence: combinedPrecedence([first, second]),
             steps: first.steps + second.steps,
             weight: first.weight + second.weight,
           }),
         );
     });
-    return this.tryAll(orderChanges(pairs));
+    return orderChanges(pairs);
   }
 
   #simulate(problem: SchedulingProblem): Simulation | undefined {

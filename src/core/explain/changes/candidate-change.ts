@@ -4,11 +4,19 @@ import type { Pool } from "../../scheduling/problem.ts";
 import { type Edit, type EditedObject, podController } from "../edit.ts";
 import type { PatchOperation } from "../json-patch.ts";
 
+/**
+ * Which changes are offered before which, whatever their size. A correction mends what was probably misspelled. A last
+ * resort gives up hardware the pod was written for; it is offered apart, and only where nothing else helps.
+ */
+export const changePrecedences = ["correction", "ordinary", "last-resort"] as const;
+export type ChangePrecedence = (typeof changePrecedences)[number];
+
 /** A change that might help, not yet simulated. */
 export interface CandidateChange {
   /** An instruction: “add a toleration …”. */
   readonly text: string;
   readonly edits: readonly Edit[];
+  readonly precedence: ChangePrecedence;
   /** How many things are changed: fewer are tried first. */
   readonly steps: number;
   /** How much is changed: lighter is tried first. */
@@ -25,16 +33,14 @@ export const changeWeights = {
   changeValue: 2,
   lowerRequest: 2,
   relaxSpread: 2,
-  labelPool: 2.5,
   fixClaim: 2.5,
   makePreference: 3,
   drop: 3,
+  labelPool: 3.5,
   dropConstraint: 4,
   dropPoolRule: 4,
   dropLimit: 5,
   changeOthers: 5,
-  moveVolume: 6,
-  dropVolume: 7,
 } as const;
 
 export function editedPod(pod: Pod): EditedObject {
@@ -58,9 +64,21 @@ export function poolName({ nodePool }: Pool): string {
 /** One change of one object. */
 export function changeOf(
   object: EditedObject,
-  { text, weight, operations }: { text: string; weight: number; operations: readonly PatchOperation[] },
+  {
+    text,
+    weight,
+    operations,
+    precedence = "ordinary",
+  }: { text: string; weight: number; operations: readonly PatchOperation[]; precedence?: ChangePrecedence },
 ): CandidateChange {
-  return { text, weight, steps: 1, edits: operations.map((operation) => ({ object, ...operation })) };
+  return { text, weight, precedence, steps: 1, edits: operations.map((operation) => ({ object, ...operation })) };
+}
+
+/** Of several changes made together: a last resort stays one, and what corrects a mistake comes first. */
+export function combinedPrecedence(changes: readonly Pick<CandidateChange, "precedence">[]): ChangePrecedence {
+  const all = changes.map(({ precedence }) => precedence);
+  if (all.includes("last-resort")) return "last-resort";
+  return all.includes("correction") ? "correction" : "ordinary";
 }
 
 /** Several changes as one; undefined where two of them set one field to different values. */
@@ -77,6 +95,7 @@ export function combineChanges(changes: readonly CandidateChange[]): CandidateCh
   return {
     text: texts.join("; and "),
     edits: orderEdits([...byTarget.values()]),
+    precedence: combinedPrecedence(changes),
     steps: changes.reduce((sum, { steps }) => sum + steps, 0),
     weight: changes.reduce((sum, { weight }) => sum + weight, 0),
   };

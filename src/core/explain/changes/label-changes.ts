@@ -1,11 +1,12 @@
 import type { Pod } from "../../../api/kubernetes/pod.ts";
 import { isRestrictedLabel, type LabelPolicy } from "../../../api/label-policy.ts";
 import { labels } from "../../../api/labels.ts";
-import { closestMatch } from "../../../api/manifest/closest-match.ts";
 import type { RequirementConflict } from "../../compatibility.ts";
 import type { Pool } from "../../scheduling/problem.ts";
+import { isHardwareLabel, isPlatformLabel } from "../hardware.ts";
 import { addOperation, jsonPointer, type PatchOperation, removeOperation, replaceOperation } from "../json-patch.ts";
 import { instanceTypeValues } from "../launch-options.ts";
+import { likelyMeantKey, likelyMeantValue } from "../likely-typo.ts";
 import {
   removalPath,
   type WrittenRequirement,
@@ -14,6 +15,7 @@ import {
 } from "../written-requirements.ts";
 import {
   type CandidateChange,
+  type ChangePrecedence,
   changeOf,
   changeWeights,
   editedNodePool,
@@ -28,6 +30,7 @@ export function podLabelChanges(
   value: string | undefined,
 ): readonly CandidateChange[] {
   const { key } = writtenRequirement.written;
+  const precedence = isHardwareLabel(writtenRequirement.requirement.key) ? "last-resort" : "ordinary";
   const where = writtenRequirement.form === "pair" ? "node selector" : "node affinity";
   const widened = value === undefined ? undefined : widenOperation(writtenRequirement, value);
   const widenings =
@@ -40,23 +43,51 @@ export function podLabelChanges(
                 ? `change ${key} in the pod's ${where} from ${writtenRequirement.written.values?.[0] ?? ""} to ${value}`
                 : `also allow ${key} ${value} in the pod's ${where}`,
             weight: writtenRequirement.form === "pair" ? changeWeights.changeValue : changeWeights.widenPod,
+            precedence,
             operations: [widened],
           }),
         ];
   const dropped = changeOf(editedPod(pod), {
     text: `drop ${key} from the pod's ${where}`,
     weight: changeWeights.drop,
+    precedence,
     operations: [removeOperation(removalPath(writtenRequirement, pod))],
   });
   return [...widenings, dropped];
 }
 
+/** Replaces a misspelled value by the one that was probably meant. */
+export function valueCorrection({ form, path, written }: WrittenRequirement, pod: Pod, meant: string): CandidateChange {
+  const [wrong = ""] = written.values ?? [];
+  return changeOf(editedPod(pod), {
+    text: `did you mean ${written.key}: ${meant}? Change it from ${wrong} in the pod's ${form === "pair" ? "node selector" : "node affinity"}`,
+    weight: changeWeights.fixTypo,
+    precedence: "correction",
+    operations: [replaceOperation(form === "pair" ? path : [...path, "values", 0], meant)],
+  });
+}
+
+/** The value that was probably meant; undefined where a known value is required, or several are. */
+export function meantValue({ requirement, written }: WrittenRequirement, known: Iterable<string>): string | undefined {
+  const [value, ...others] = written.values ?? [];
+  if (written.operator !== "In" || value === undefined || others.length > 0) return undefined;
+  return likelyMeantValue(requirement.key, value, known);
+}
+
+/** The pod a pool is changed for. */
+interface PoolChangeInput {
+  readonly pod: Pod;
+  readonly pool: Pool;
+  readonly policy: LabelPolicy;
+}
+
 /** Changes after which the pool allows the value. */
 export function poolLabelChanges(
   writtenRequirement: WrittenRequirement,
-  pool: Pool,
+  input: PoolChangeInput,
   value: string | undefined,
 ): readonly CandidateChange[] {
+  const { pool } = input;
   const { key } = writtenRequirement.written;
   const name = poolName(pool);
   const widened = value === undefined ? undefined : widenOperation(writtenRequirement, value);
@@ -70,6 +101,7 @@ export function poolLabelChanges(
                 ? `label the nodes of pool ${name} with ${key}=${value} instead of ${writtenRequirement.written.values?.[0] ?? ""}`
                 : `allow ${key} ${value} in pool ${name}`,
             weight: writtenRequirement.form === "pair" ? changeWeights.dropPoolRule : changeWeights.widenPool,
+            precedence: poolPrecedence(writtenRequirement, input, value),
             operations: [widened],
           }),
         ];
@@ -77,9 +109,24 @@ export function poolLabelChanges(
   const dropped = changeOf(editedNodePool(pool), {
     text: `drop the requirement on ${key} from pool ${name}`,
     weight: changeWeights.dropPoolRule,
+    precedence: poolPrecedence(writtenRequirement, input, undefined),
     operations: [removeOperation(writtenRequirement.path)],
   });
   return [...widenings, dropped];
+}
+
+/** A pool gets another platform only for a pod that asks for that platform: the images of others may not start there. */
+function poolPrecedence(
+  { requirement: { key } }: WrittenRequirement,
+  { pod, policy }: PoolChangeInput,
+  value: string | undefined,
+): ChangePrecedence {
+  if (!isPlatformLabel(key)) return "ordinary";
+  const isAskedFor = writtenPodRequirements(pod, policy).some(
+    ({ requirement }) =>
+      requirement.key === key && !requirement.complement && value !== undefined && requirement.has(value),
+  );
+  return isAskedFor ? "ordinary" : "last-resort";
 }
 
 /** The smallest operation after which a requirement allows the value; undefined where it can only be dropped. */
@@ -128,28 +175,32 @@ export function conflictChanges(
   const fromPool = writtenPoolRequirements(pool.nodePool, policy).filter(({ requirement }) => requirement.key === key);
   const wanted = conflict.incoming.complement ? undefined : conflict.incoming.sortedValues()[0];
   const had = conflict.code === "undefined-key" || conflict.existing.complement ? [] : conflict.existing.sortedValues();
-  const nearest = wanted === undefined ? undefined : closestMatch(wanted, had);
-  const value = nearest ?? had[0];
+  const renamed = conflict.code === "undefined-key" ? meantKey(conflict, { pool, policy }) : undefined;
   return [
-    ...(conflict.code === "undefined-key" && conflict.similarKey !== undefined
-      ? renameKeyChanges(fromPod, pod, conflict.similarKey)
-      : []),
-    ...fromPod
-      .flatMap((writtenRequirement) => podLabelChanges(writtenRequirement, pod, value))
-      .map((one) => (nearest ? asTypoFix(one) : one)),
-    ...fromPool.flatMap((writtenRequirement) => poolLabelChanges(writtenRequirement, pool, wanted)),
+    ...(renamed === undefined ? [] : keyCorrections(fromPod, pod, renamed)),
+    ...fromPod.flatMap((writtenRequirement) => {
+      const meant = meantValue(writtenRequirement, had);
+      return meant === undefined ? [] : [valueCorrection(writtenRequirement, pod, meant)];
+    }),
+    ...fromPod.flatMap((writtenRequirement) => podLabelChanges(writtenRequirement, pod, had[0])),
+    ...fromPool.flatMap((writtenRequirement) => poolLabelChanges(writtenRequirement, { pod, pool, policy }, wanted)),
     ...(fromPool.length === 0 && !isRestrictedLabel(policy, key) && !policy.wellKnown.has(key)
       ? [labelPoolChange(pool, key, wanted ?? "true")]
       : []),
   ];
 }
 
-/** A probable typo is tried first. */
-function asTypoFix(one: CandidateChange): CandidateChange {
-  return one.weight === changeWeights.changeValue ? { ...one, weight: changeWeights.fixTypo } : one;
+/** The label the pod probably meant: one that the pool defines, or a well-known one. */
+export function meantKey(
+  { key }: Pick<RequirementConflict, "key">,
+  { pool, policy }: Pick<PoolChangeInput, "pool" | "policy">,
+): string | undefined {
+  const defined = writtenPoolRequirements(pool.nodePool, policy).map(({ requirement }) => requirement.key);
+  return likelyMeantKey(key, [...new Set([...defined, ...policy.wellKnown])]);
 }
 
-function renameKeyChanges(
+/** Uses the label that was probably meant. */
+export function keyCorrections(
   writtenRequirements: readonly WrittenRequirement[],
   pod: Pod,
   key: string,
@@ -160,8 +211,9 @@ function renameKeyChanges(
         ? [removeOperation(path), addOperation(pod, [...path.slice(0, -1), key], written.values?.[0] ?? "")]
         : [replaceOperation([...path, "key"], key)];
     return changeOf(editedPod(pod), {
-      text: `use label ${key} instead of ${written.key}`,
+      text: `did you mean ${key}? Use that label instead of ${written.key} in the pod's ${form === "pair" ? "node selector" : "node affinity"}`,
       weight: changeWeights.fixTypo,
+      precedence: "correction",
       operations,
     });
   });
@@ -188,7 +240,9 @@ export function domainChanges(
     known.filter((value) => !writtenRequirement.requirement.has(value));
   return [
     ...fromPool.flatMap((writtenRequirement) =>
-      valuesBeyond(writtenRequirement).flatMap((value) => poolLabelChanges(writtenRequirement, pool, value)),
+      valuesBeyond(writtenRequirement).flatMap((value) =>
+        poolLabelChanges(writtenRequirement, { pod, pool, policy }, value),
+      ),
     ),
     ...fromPod.flatMap((writtenRequirement) =>
       key === labels.hostname

@@ -1,10 +1,18 @@
 import type { Pod } from "../../../api/kubernetes/pod.ts";
+import type { LabelPolicy } from "../../../api/label-policy.ts";
 import { Quantity } from "../../../util/quantity.ts";
 import type { Pool } from "../../scheduling/problem.ts";
 import { humanAmount } from "../describe-reason.ts";
 import { addOperation, removeOperation } from "../json-patch.ts";
-import { faultCount, type LabelMismatch, type LaunchOption, type LimitExcess } from "../launch-options.ts";
+import {
+  faultCount,
+  instanceTypeValues,
+  type LabelMismatch,
+  type LaunchOption,
+  type LimitExcess,
+} from "../launch-options.ts";
 import { missingShare } from "../refusal-distance.ts";
+import { writtenPodRequirements } from "../written-requirements.ts";
 import {
   type CandidateChange,
   changeOf,
@@ -13,12 +21,13 @@ import {
   editedNodePool,
   poolName,
 } from "./candidate-change.ts";
-import { podLabelChanges, poolLabelChanges } from "./label-changes.ts";
+import { meantValue, podLabelChanges, poolLabelChanges, valueCorrection } from "./label-changes.ts";
 import { lowerRequestChange } from "./request-changes.ts";
 
 interface LaunchOptionChangeInput {
   readonly pod: Pod;
   readonly pool: Pool;
+  readonly policy: LabelPolicy;
   readonly launchOptions: readonly LaunchOption[];
   /** How many pods of the same template are not placed: limits may have to be raised for all of them. */
   readonly unplacedSiblings: number;
@@ -33,19 +42,33 @@ const maxAlike = 2;
 
 /** Changes that make one of the nearest launch options possible. */
 export function launchOptionChanges(input: LaunchOptionChangeInput): readonly CandidateChange[] {
-  const nearest = [...byFaults(input.launchOptions)].slice(0, maxLaunchOptions);
+  const meantValues = meantValuesOf(input);
+  const nearest = [...byFaults(input.launchOptions, meantValues)].slice(0, maxLaunchOptions);
   return nearest.flatMap((launchOption, rank) =>
-    changesFor(launchOption, input).map((one) => ({ ...one, weight: one.weight + rank / 100 })),
+    changesFor(launchOption, { ...input, meantValues }).map((one) => ({ ...one, weight: one.weight + rank / 100 })),
+  );
+}
+
+/** What the pod probably meant where it requires a value that no instance type has, by label. */
+type MeantValues = ReadonlyMap<string, string>;
+
+function meantValuesOf({ pod, pool, policy }: LaunchOptionChangeInput): MeantValues {
+  return new Map(
+    writtenPodRequirements(pod, policy).flatMap((writtenRequirement) => {
+      const { key } = writtenRequirement.requirement;
+      const meant = meantValue(writtenRequirement, instanceTypeValues(pool, key));
+      return meant === undefined ? [] : [[key, meant]];
+    }),
   );
 }
 
 /** By number and weight of faults; of those with the same faults only the best few. */
-function byFaults(launchOptions: readonly LaunchOption[]): Iterable<LaunchOption> {
+function byFaults(launchOptions: readonly LaunchOption[], meantValues: MeantValues): Iterable<LaunchOption> {
   const weighed = launchOptions
     .map((launchOption) => ({
       launchOption,
       faults: faultCount(launchOption),
-      weight: faultWeight(launchOption),
+      weight: faultWeight(launchOption, meantValues),
     }))
     .filter(({ faults }) => faults > 0)
     .sort((a, b) => a.faults - b.faults || a.weight - b.weight || a.launchOption.price - b.launchOption.price);
@@ -78,17 +101,24 @@ function valuesText({ poolMismatches, podMismatches, limitExcesses }: LaunchOpti
   ]);
 }
 
-function faultWeight({ poolMismatches, podMismatches, missesVolumes, shortages, limitExcesses }: LaunchOption): number {
+function faultWeight(
+  { poolMismatches, podMismatches, missesVolumes, shortages, limitExcesses }: LaunchOption,
+  meantValues: MeantValues,
+): number {
   const lacking = shortages.reduce(
     (sum, { asked, left }) => sum + changeWeights.lowerRequest + 6 * missingShare(asked, left),
     0,
   );
-  const labels = poolMismatches.length * changeWeights.widenPool + podMismatches.length * changeWeights.changeValue;
+  const ofPod = podMismatches.reduce((sum, { writtenRequirement: { requirement }, value }) => {
+    const isMeant = value !== undefined && meantValues.get(requirement.key) === value;
+    return sum + (isMeant ? 0 : changeWeights.changeValue);
+  }, 0);
+  const labels = poolMismatches.length * changeWeights.widenPool + ofPod;
   const raises = limitExcesses.reduce(
     (sum, { needed, limit }) => sum + changeWeights.raiseLimit + growthWeight(needed, limit),
     0,
   );
-  return labels + lacking + raises + (missesVolumes ? changeWeights.moveVolume : 0);
+  return labels + lacking + raises + (missesVolumes ? changeWeights.dropPoolRule : 0);
 }
 
 /** How much a limit grows, as part of a weight: doubling is 0.5. */
@@ -98,13 +128,18 @@ function growthWeight(needed: Quantity, limit: Quantity): number {
 }
 
 /** Every fault removed by its lightest change; for a single fault all its changes. */
-function changesFor(launchOption: LaunchOption, input: LaunchOptionChangeInput): readonly CandidateChange[] {
+function changesFor(
+  launchOption: LaunchOption,
+  input: LaunchOptionChangeInput & { readonly meantValues: MeantValues },
+): readonly CandidateChange[] {
   const faults: (readonly CandidateChange[])[] = [
     ...launchOption.poolMismatches.map(({ writtenRequirement, value }: LabelMismatch) =>
-      poolLabelChanges(writtenRequirement, input.pool, value),
+      poolLabelChanges(writtenRequirement, input, value),
     ),
     ...launchOption.podMismatches.map(({ writtenRequirement, value }: LabelMismatch) =>
-      podLabelChanges(writtenRequirement, input.pod, value),
+      value !== undefined && input.meantValues.get(writtenRequirement.requirement.key) === value
+        ? [valueCorrection(writtenRequirement, input.pod, value)]
+        : podLabelChanges(writtenRequirement, input.pod, value),
     ),
     ...launchOption.shortages.map((shortage) =>
       [lowerRequestChange(input.pod, shortage)].filter((one) => one !== undefined),

@@ -78,6 +78,7 @@ export function resourceClaimChanges(pod: Pod): readonly CandidateChange[] {
     changeOf(editedPod(pod), {
       text: "drop the pod's resource claims",
       weight: changeWeights.dropConstraint,
+      precedence: "last-resort",
       operations,
     }),
   ];

@@ -4,6 +4,7 @@ import { Quantity } from "../../../util/quantity.ts";
 import { podRequests } from "../../pod-requests.ts";
 import { amountOf } from "../../resources.ts";
 import { humanAmount } from "../describe-reason.ts";
+import { isDeviceResource } from "../hardware.ts";
 import { addOperation, applyOperations, type PatchOperation, type PatchPath } from "../json-patch.ts";
 import { missingShare } from "../refusal-distance.ts";
 import { type CandidateChange, changeOf, changeWeights, editedPod } from "./candidate-change.ts";
@@ -30,6 +31,7 @@ export function lowerRequestChange(
   return changeOf(editedPod(pod), {
     text: operations.map(({ text }) => text).join(" and "),
     weight: changeWeights.lowerRequest + 6 * missingShare(asked, after),
+    ...(isDeviceResource(resource) && { precedence: "last-resort" }),
     operations: operations.map(({ operation }) => operation),
   });
 }

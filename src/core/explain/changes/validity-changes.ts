@@ -2,7 +2,10 @@ import type { Pod } from "../../../api/kubernetes/pod.ts";
 import { type PodValidation, podProblems } from "../../pod-validation.ts";
 import type { SchedulingProblem } from "../../scheduling/problem.ts";
 import { applyOperations, type PatchPath, removeOperation } from "../json-patch.ts";
+import { likelyMeantKey } from "../likely-typo.ts";
+import { writtenPodRequirements } from "../written-requirements.ts";
 import { type CandidateChange, changeOf, changeWeights, combineChanges, editedPod } from "./candidate-change.ts";
+import { keyCorrections, meantValue, valueCorrection } from "./label-changes.ts";
 import { volumeClaimRepairs } from "./volume-changes.ts";
 
 /** Changes after which a pod passes validation. (02 §1.5) */
@@ -17,7 +20,27 @@ export function validityChanges(pod: Pod, problem: SchedulingProblem): readonly 
     changeOf(editedPod(pod), { text, weight: changeWeights.drop, operations: [removeOperation(path)] }),
   );
   const all = combineChanges(dropped);
-  return [...(dropped.length > 0 && all !== undefined ? [all] : []), ...volumeClaimRepairs(pod, problem)];
+  const corrections = selectorCorrections(pod, problem);
+  const corrected = combineChanges(corrections);
+  return [
+    ...(corrections.length === 0 || corrected === undefined ? [] : [corrected]),
+    ...(dropped.length > 0 && all !== undefined ? [all] : []),
+    ...volumeClaimRepairs(pod, problem),
+  ];
+}
+
+/** Corrections of misspelled labels, and of misspelled values where only some are known. */
+function selectorCorrections(pod: Pod, { labelPolicy }: SchedulingProblem): readonly CandidateChange[] {
+  return writtenPodRequirements(pod, labelPolicy).flatMap((writtenRequirement) => {
+    const { key } = writtenRequirement.requirement;
+    const known = labelPolicy.knownValues[key];
+    if (known !== undefined) {
+      const value = meantValue(writtenRequirement, known);
+      return value === undefined ? [] : [valueCorrection(writtenRequirement, pod, value)];
+    }
+    const meant = labelPolicy.wellKnown.has(key) ? undefined : likelyMeantKey(key, labelPolicy.wellKnown);
+    return meant === undefined ? [] : keyCorrections([writtenRequirement], pod, meant);
+  });
 }
 
 /** Every constraint of the pod on node labels, alternatives included. */
