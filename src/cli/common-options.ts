@@ -18,11 +18,11 @@ export function collectValues(value: string, values: readonly string[] = []): re
 }
 
 /** The parser of an option that takes a whole number from 0 to `max`. */
-export function wholeNumberUpTo(max: number): (text: string) => number {
+export function wholeNumberUpTo(max: number, { from = 0 }: { readonly from?: number } = {}): (text: string) => number {
   return (text) => {
     const number = Number(text);
-    if (!/^\d+$/.test(text) || number > max) {
-      throw new InvalidArgumentError(`Expected a whole number from 0 to ${max}.`);
+    if (!/^\d+$/.test(text) || number > max || number < from) {
+      throw new InvalidArgumentError(`Expected a whole number from ${from} to ${max}.`);
     }
     return number;
   };

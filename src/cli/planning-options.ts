@@ -4,7 +4,7 @@ import { choiceOption, wholeNumberUpTo, withFileOptions } from "./common-options
 import { exitCodes } from "./io.ts";
 import type { ClusterChoice, Connect } from "./live-cluster.ts";
 import type { PlanRequest } from "./plan/make-plan.ts";
-import { planProviders } from "./plan/plan-choices.ts";
+import { maxPlannedRounds, planProviders } from "./plan/plan-choices.ts";
 
 /** The parsed options of all commands that make a plan. */
 export interface PlanningOptions extends ClusterChoice, Omit<PlanRequest, "paths" | "recursive" | "nowMs" | "live"> {
@@ -35,6 +35,11 @@ export function withPlanningOptions(command: Command): Command {
     .option("--scheduler-config <file>", "default topology spread constraints of the cluster")
     .addOption(
       new Option("--seed <number>", "seed for tie-breaking").argParser(wholeNumberUpTo(999_999_999_999_999)).default(0),
+    )
+    .addOption(
+      new Option("--rounds <number>", "most rounds to plan; 1: a single pass, limits reckoned with the largest types")
+        .argParser(wholeNumberUpTo(maxPlannedRounds, { from: 1 }))
+        .default(maxPlannedRounds),
     )
     .addOption(new Option("--now <time>", "time to plan at, RFC 3339 (default: now)").argParser(parseTimeMs));
 }

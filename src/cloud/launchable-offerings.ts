@@ -17,6 +17,18 @@ export interface LaunchableOffering {
   readonly allocatable: Resources;
 }
 
+/** What a launch is decided from. */
+export interface ClaimLaunch {
+  readonly claim: NodeClaim;
+  readonly launchRequest: ClaimLaunchRequest;
+}
+
+/** Which of the offerings a claim can be launched from a provider asks its cloud for. */
+export type OfferChooser = (
+  launch: ClaimLaunch,
+  offers: readonly LaunchableOffering[],
+) => readonly LaunchableOffering[];
+
 /** The message of a launch for which nothing is left to try. */
 export const noCompatibleOffering = "no available offering is compatible with the NodeClaim";
 
@@ -66,6 +78,22 @@ function launchableOfferingsOf(type: InstanceType, request: ClaimLaunchRequest):
 /** Cheapest first; equal prices in random order, so that zones fill evenly. (02:K-7) */
 export function cheapestFirst(offers: readonly LaunchableOffering[], random: Random): readonly LaunchableOffering[] {
   return random.shuffle(offers).sort((a, b) => a.offering.price - b.offering.price);
+}
+
+/**
+ * What a provider would launch for a claim if its cloud has everything; undefined: it finds nothing to ask for. Where
+ * several types cost the same any of them may come: this is the first one, in a random one of its cheapest zones.
+ */
+export function likelyOffer(
+  launch: ClaimLaunch,
+  types: readonly InstanceType[],
+  { chooseOffers, random }: { readonly chooseOffers: OfferChooser; readonly random: Random },
+): LaunchableOffering | undefined {
+  const offers = chooseOffers(launch, launchableOfferings(launch.launchRequest, types));
+  const price = offers.reduce((low, { offering }) => Math.min(low, offering.price), Number.POSITIVE_INFINITY);
+  const cheapest = offers.filter(({ offering }) => offering.price === price);
+  const alike = cheapest.filter(({ type }) => type === cheapest[0]?.type);
+  return alike[random.int(Math.max(1, alike.length))];
 }
 
 /** Labels with a single possible value for this offering. The claim's own labels win. (02:K-8, 02:L-30) */

@@ -3,6 +3,7 @@ import type { LabelPolicy } from "../api/label-policy.ts";
 import type { NodeClassRef } from "../api/node-class-ref.ts";
 import type { KubeObject, ObjectMeta } from "../api/object.ts";
 import { type GroupKind, isManagedPool } from "../api/validation/node-pool.ts";
+import type { OfferChooser } from "../cloud/launchable-offerings.ts";
 import type { DisruptionMode, DisruptionSnapshot } from "../core/disruption/snapshot.ts";
 import type { InstanceType } from "../core/instance-type.ts";
 import { applyOverlays, type OverlayFault } from "../core/overlay.ts";
@@ -10,6 +11,7 @@ import { ignoredPodText } from "../core/pod-validation.ts";
 import { type BufferFault, resolveBuffers } from "../core/round/resolve-buffers.ts";
 import { collectRoundPods, type IgnoredPod, podsToPlace } from "../core/round/round-pods.ts";
 import { roundProblem } from "../core/round/round-problem.ts";
+import { readyStaticPools, type StaticPool } from "../core/round/static-pools.ts";
 import { selectUsablePools, type UnusablePoolReason } from "../core/round/usable-pools.ts";
 import type { Pool, SchedulingPolicy, SchedulingProblem } from "../core/scheduling/problem.ts";
 import type { Refusal } from "../core/scheduling/refusal.ts";
@@ -18,7 +20,9 @@ import { VirtualClock } from "../util/virtual-clock.ts";
 import { ClusterState } from "./cluster-state.ts";
 import { type DisruptionSources, disruptionSnapshotOf } from "./disruption-snapshot.ts";
 import { ObjectsByKind } from "./objects-by-kind.ts";
+import { ProjectedCluster } from "./projected-cluster.ts";
 import { type StateKind, stateKinds, stateUpdates } from "./state-kinds.ts";
+import { withoutUsedReservations } from "./used-reservations.ts";
 
 export interface ScenarioOptions {
   /** Instance types offered to a node class. */
@@ -29,6 +33,8 @@ export interface ScenarioOptions {
   readonly policy: SchedulingPolicy;
   readonly seed: number;
   readonly nowMs: number;
+  /** What the provider asks its cloud for when it launches a claim; by default everything that fits. */
+  readonly chooseOffers?: OfferChooser | undefined;
   /** Workloads that were expanded to pods: buffers and default topology constraints refer to them. */
   readonly workloads?: readonly KubeObject[];
 }
@@ -39,7 +45,19 @@ export type ScenarioNote =
   | { readonly code: "pool-without-types"; readonly pool: string }
   | { readonly code: "overlay-refused"; readonly fault: OverlayFault }
   | { readonly code: "buffer-unresolved"; readonly buffer: ObjectMeta; readonly because: BufferFault }
-  | { readonly code: "claim-not-launched"; readonly claim: string };
+  | { readonly code: "claim-not-launched"; readonly claim: string }
+  /** A static pool that gets fewer nodes than its replicas, because of `limits.nodes` or of our own limit. */
+  | {
+      readonly code: "static-pool-limited";
+      readonly pool: string;
+      readonly replicas: number;
+      readonly nodes: number;
+      readonly by: "limits" | "plan";
+    }
+  /** The provider would find nothing to launch for the nodes of a static pool. */
+  | { readonly code: "pool-not-launchable"; readonly pool: string }
+  /** The last round still changed something. */
+  | { readonly code: "rounds-not-settled"; readonly rounds: number };
 
 /** The scheduling problem of a round over given objects, and what was left out of it. */
 export interface Scenario {
@@ -56,16 +74,43 @@ export interface Scenario {
  * and the round are those of the controller. (02:P-30)
  */
 export function scenarioOf(objects: readonly KubeObject[], options: ScenarioOptions): Scenario {
+  return openScenario(objects, options).scenario;
+}
+
+/** A scenario whose cluster can change as if decisions were carried out. */
+export interface OpenScenario {
+  readonly scenario: Scenario;
+  readonly cluster: ClusterState;
+  readonly projected: ProjectedCluster;
+  /** Ready pools with a fixed number of nodes. */
+  readonly staticPools: readonly StaticPool[];
+  /** The problem of a round over the cluster as it is now. */
+  readonly currentProblem: () => SchedulingProblem;
+}
+
+export function openScenario(objects: readonly KubeObject[], options: ScenarioOptions): OpenScenario {
   const { labelPolicy, policy, seed } = options;
   const { byKind, cluster, workloads, buffers, roundPods } = clusterScenarioOf(objects, options);
-  const { usable, unusable } = selectUsablePools(byKind.ofKind("NodePool"), options.served);
-  const offered = withInstanceTypes(usable, options);
+  const nodePools = byKind.ofKind("NodePool");
+  const { usable, unusable } = selectUsablePools(nodePools, options.served);
+  const staticPools = readyStaticPools(nodePools, options.served);
+  const offered = withInstanceTypes([...usable, ...staticPools], options);
   const overlaid = applyOverlays(offered, { overlays: byKind.ofKind("NodeOverlay"), policy: labelPolicy });
   const pods = podsToPlace(roundPods);
-  const { pools } = overlaid;
-  const snapshot = cluster.snapshot();
-  return {
-    problem: roundProblem({ pods, pools, snapshot, workloads: () => workloads, policy, labelPolicy, seed }),
+  const projected = new ProjectedCluster(cluster, { ...options, pools: overlaid.pools, pendingPods: pods });
+  const dynamicPools = overlaid.pools.slice(0, usable.length);
+  const currentProblem = (): SchedulingProblem =>
+    roundProblem({
+      pods: projected.pendingPods,
+      pools: withoutUsedReservations(dynamicPools, projected.reservationUsage),
+      snapshot: cluster.snapshot(),
+      workloads: () => workloads,
+      policy,
+      labelPolicy,
+      seed,
+    });
+  const scenario: Scenario = {
+    problem: currentProblem(),
     ignored: roundPods.ignored.map(ignoredPodRefusal),
     overlaid,
     notes: [
@@ -76,6 +121,7 @@ export function scenarioOf(objects: readonly KubeObject[], options: ScenarioOpti
       ...cluster.unlaunchedClaims().map((claim): ScenarioNote => ({ code: "claim-not-launched", claim })),
     ],
   };
+  return { scenario, cluster, projected, staticPools, currentProblem };
 }
 
 export interface DisruptionScenarioOptions extends ScenarioOptions {

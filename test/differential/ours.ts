@@ -16,7 +16,7 @@ export async function planProblem(problem: DifferentialProblem, seed = 0): Promi
   };
   const args = ["-f", "problem.json", "--provider", "kwok", "--now", "2026-01-15T12:00:00Z", "-o", "json"];
   const settings = [
-    ...["--packing", "plain", "--seed", String(seed)],
+    ...["--packing", "plain", "--rounds", "1", "--seed", String(seed)],
     ...["--instance-types", isList ? "catalogue.json" : catalogue],
     ...(preferences === undefined ? [] : ["--preferences", preferences]),
     ...(minValues === undefined ? [] : ["--min-values", minValues]),

@@ -11,7 +11,7 @@ import type { NodeVerdict } from "../../src/core/disruption/verdict.ts";
 import { withDisruptionConditions } from "../../src/core/scenario/complete-disruption-conditions.ts";
 import { completeObjects } from "../../src/core/scenario/complete-objects.ts";
 import { defaultSchedulingPolicy } from "../../src/core/scheduling/problem.ts";
-import { ProjectedCluster } from "../../src/state/projected-cluster.ts";
+import { DisruptionProjection } from "../../src/state/disruption-projection.ts";
 import { type DisruptionScenarioOptions, disruptionScenarioOf, disruptionSourcesOf } from "../../src/state/scenario.ts";
 import { runSteps } from "../../src/util/steps.ts";
 import { type InstanceTypeBuilder, instanceType } from "../builders/instance-type.ts";
@@ -181,9 +181,9 @@ export function cluster(objects: ClusterObjects, facts: ClusterFacts = {}): Disr
 }
 
 /** The same cluster, in which commands can be carried out. */
-export function projectedCluster(objects: ClusterObjects, facts: ClusterFacts = {}): ProjectedCluster {
+export function projectedCluster(objects: ClusterObjects, facts: ClusterFacts = {}): DisruptionProjection {
   const { cluster: state, sources } = disruptionSourcesOf(...scenarioInput(objects, facts));
-  return new ProjectedCluster(state, sources);
+  return new DisruptionProjection(state, sources);
 }
 
 export type ClusterObjects = readonly (KubeObject | readonly KubeObject[])[];

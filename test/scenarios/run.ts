@@ -47,7 +47,7 @@ export interface ScenarioOptions {
   readonly flagsFrom?: string;
 }
 
-/** `plan -o json --packing plain` of a scenario, with the flags that are written in it. */
+/** `plan -o json --packing plain --rounds 1` of a scenario, with the flags that are written in it. */
 export async function planScenario(folder: string, name: string, options: ScenarioOptions = {}): Promise<PlanReport> {
   return (await planScenarioJson(folder, name, options)) as PlanReport;
 }
@@ -67,7 +67,20 @@ async function planScenarioJson(
   const flags = flagsOf(readScenario(flagsFrom, `${name}.yaml`));
   const catalogues = flags.filter((flag) => flag.startsWith("catalogues/"));
   const files = Object.fromEntries([["scenario.yaml", text], ...catalogues.map((path) => [path, readScenario(path)])]);
-  const args = ["-f", "scenario.yaml", "--now", usualTime, "-o", "json", "--packing", "plain", ...flags, ...more];
+  const args = [
+    "-f",
+    "scenario.yaml",
+    "--now",
+    usualTime,
+    "-o",
+    "json",
+    "--packing",
+    "plain",
+    "--rounds",
+    "1",
+    ...flags,
+    ...more,
+  ];
   const ran = await plan(args, { files });
   if (ran.out === "") throw new Error(`${name}: exit ${ran.code}\n${ran.err}`);
   return JSON.parse(ran.out);

@@ -5,6 +5,7 @@ import { explainPod } from "../../core/explain/explain-pod.ts";
 import type { Explanation } from "../../core/explain/explanation.ts";
 import { type NotPendingPod, notPendingPod } from "../../core/explain/why-not-pending.ts";
 import { ObjectsByKind } from "../../state/objects-by-kind.ts";
+import { decidingRound } from "../../state/plan-rounds.ts";
 import { exitCodes, type Io, usesColor } from "../io.ts";
 import { type Plan, type PlanRequest, preparePlan } from "../plan/make-plan.ts";
 import { planNotes } from "../plan/notes.ts";
@@ -123,7 +124,8 @@ function isNotPending(explanation: Explanation | NotPendingPod): explanation is 
 /** Undefined, and reported: there is no such pod. */
 function podExplanation(key: string, plan: Plan, io: Io): Explanation | NotPendingPod | undefined {
   const { scenario, decision } = plan;
-  const explanation = explainPod(scenario.problem, key, { ignored: scenario.ignored, decision });
+  const { problem } = decidingRound(plan, key) ?? scenario;
+  const explanation = explainPod(problem, key, { ignored: scenario.ignored, decision });
   if (explanation !== undefined) return explanation;
   const pods = new ObjectsByKind(plan.objects).ofKind("Pod");
   const pod = pods.find(({ metadata }) => namespacedName(metadata) === key);

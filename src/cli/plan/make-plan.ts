@@ -1,13 +1,13 @@
 import { type Finding, sortedFindings } from "../../api/manifest/finding.ts";
 import type { KubeObject } from "../../api/object.ts";
-import { decisionWithoutPools } from "../../core/round/decision-without-pools.ts";
 import { nodeClassesByKey } from "../../core/scenario/node-classes.ts";
 import { scenarioKind } from "../../core/scenario/scenario-kind.ts";
 import type { Decision } from "../../core/scheduling/decision.ts";
 import type { Pass } from "../../core/scheduling/pass-state.ts";
 import { defaultSchedulingPolicy, type SchedulingProblem } from "../../core/scheduling/problem.ts";
 import { solveInSteps } from "../../core/scheduling/solve.ts";
-import { type Scenario, type ScenarioOptions, scenarioOf } from "../../state/scenario.ts";
+import { type PlannedRound, planRounds } from "../../state/plan-rounds.ts";
+import type { Scenario, ScenarioOptions } from "../../state/scenario.ts";
 import type { Io } from "../io.ts";
 import type { LiveSource } from "../live-cluster.ts";
 import { readPlanInput } from "../plan-input.ts";
@@ -45,6 +45,8 @@ export interface PlanRequest {
   /** A file with the cluster's default topology constraints. (02:X-50) */
   readonly schedulerConfig?: string | undefined;
   readonly seed: number;
+  /** The most rounds to plan; with 1, the plan is what a single pass decides, as upstream's. */
+  readonly rounds: number;
   /** The time to plan at; by default that of the snapshot, else now. */
   readonly nowMs?: number | undefined;
   /** A live cluster to start from; objects of the files replace its objects. */
@@ -56,17 +58,20 @@ export interface Plan {
   readonly scenario: Scenario;
   /** Everything that was read, completed as a cluster would. */
   readonly objects: readonly KubeObject[];
+  /** The sum of all rounds. */
   readonly decision: Decision;
+  readonly rounds: readonly PlannedRound[];
   readonly catalogue: ProviderCatalogue;
   readonly hasDefaultPool: boolean;
   readonly ignoredKinds: ReadonlyMap<string, number>;
   readonly timings: Timings;
 }
 
+/** Of all rounds together. */
 interface Timings {
-  /** Preparing the pass. */
+  /** Preparing the passes. */
   readonly buildMs: number;
-  /** Running the pass. */
+  /** Running the passes. */
   readonly solveMs: number;
   readonly peakHeapMiB: number;
 }
@@ -90,8 +95,12 @@ export async function makePlan(request: PlanRequest, io: Io): Promise<PlanOutcom
   const outcome = await preparePlan(request, io);
   if (outcome.kind !== "prepared") return outcome;
   const { options, ...prepared } = outcome.prepared;
-  const scenario = scenarioOf(prepared.objects, options);
-  const plan = { ...prepared, scenario, ...solveWithProgress(scenario.problem, io) };
+  const stopwatch = new SolveTimings();
+  const result = planRounds(prepared.objects, options, {
+    rounds: request.rounds,
+    solve: (problem) => solveWithProgress(problem, { stopwatch, io }),
+  });
+  const plan = { ...prepared, ...result, timings: stopwatch.timings() };
   return { kind: "planned", findings: outcome.findings, plan };
 }
 
@@ -175,29 +184,48 @@ function unknownClusterRegion(region: string, { because }: CatalogueRefusal): Ca
   return { refused: "input", because: `the cluster is in region ${region}: ${why}; choose another with --region` };
 }
 
+/** Adds up the timings of passes. */
+class SolveTimings {
+  #buildMs = 0;
+  #solveMs = 0;
+  #peakHeapMiB = heapMiB();
+
+  add({ startedAt, openedAt }: { readonly startedAt: number; readonly openedAt: number }): void {
+    this.#buildMs += openedAt - startedAt;
+    this.#solveMs += performance.now() - openedAt;
+    this.sampleHeap();
+  }
+
+  sampleHeap(): void {
+    this.#peakHeapMiB = Math.max(this.#peakHeapMiB, heapMiB());
+  }
+
+  timings(): Timings {
+    return { buildMs: roundedMs(this.#buildMs), solveMs: roundedMs(this.#solveMs), peakHeapMiB: this.#peakHeapMiB };
+  }
+}
+
 /** `solve` with timings and a progress bar. */
-function solveWithProgress(problem: SchedulingProblem, io: Io): Pick<Plan, "decision" | "timings"> {
-  const started = performance.now();
-  const refused = decisionWithoutPools(problem);
-  if (refused !== undefined) return { decision: refused, timings: { buildMs: 0, solveMs: 0, peakHeapMiB: heapMiB() } };
+function solveWithProgress(
+  problem: SchedulingProblem,
+  { stopwatch, io }: { readonly stopwatch: SolveTimings; readonly io: Io },
+): Decision {
+  const startedAt = performance.now();
+  let openedAt = startedAt;
   const bar = progressBar("planning", { io, now: () => performance.now() });
-  const seen: { pass?: Pass; openedAt: number; heapMiB: number } = { openedAt: started, heapMiB: 0 };
+  const seen: { pass?: Pass } = {};
   const steps = solveInSteps(problem, {
     onPassOpened: (pass) => {
       seen.pass = pass;
-      seen.openedAt = performance.now();
-      seen.heapMiB = heapMiB();
+      openedAt = performance.now();
+      stopwatch.sampleHeap();
     },
   });
   let step = steps.next();
   for (; step.done !== true; step = steps.next()) bar.show(seen.pass?.queueHead ?? 0, seen.pass?.queue.length ?? 0);
   bar.clear();
-  const timings = {
-    buildMs: roundedMs(seen.openedAt - started),
-    solveMs: roundedMs(performance.now() - seen.openedAt),
-    peakHeapMiB: Math.max(seen.heapMiB, heapMiB()),
-  };
-  return { decision: step.value, timings };
+  stopwatch.add({ startedAt, openedAt });
+  return step.value;
 }
 
 function roundedMs(ms: number): number {

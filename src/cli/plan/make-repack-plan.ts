@@ -4,7 +4,7 @@ import { lowerBound } from "../../core/bound/lower-bound.ts";
 import { sharedSimulator } from "../../core/disruption/shared-simulator.ts";
 import { type RepackPlan, repack } from "../../core/repack/repack.ts";
 import { withDisruptionConditions } from "../../core/scenario/complete-disruption-conditions.ts";
-import { ProjectedCluster } from "../../state/projected-cluster.ts";
+import { DisruptionProjection } from "../../state/disruption-projection.ts";
 import { disruptionSourcesOf } from "../../state/scenario.ts";
 import { runSteps } from "../../util/steps.ts";
 import type { Io } from "../io.ts";
@@ -43,7 +43,7 @@ export async function makeRepackPlan(request: RepackRequest, io: Io): Promise<Re
     allowsMultiReplacement: true,
     nominated: [],
   });
-  const steps = repack(new ProjectedCluster(cluster, sources), {
+  const steps = repack(new DisruptionProjection(cluster, { ...sources, chooseOffers: options.chooseOffers }), {
     simulatorFor: (snapshot) => sharedSimulator(snapshot, { placesOwnPodsFirst: true }),
     searchBudget: searchFor(searchMs),
   });

@@ -1,6 +1,7 @@
 import { formatPath } from "../../api/problem.ts";
 import type { UnusablePoolReason } from "../../core/round/usable-pools.ts";
 import type { ScenarioNote } from "../../state/scenario.ts";
+import { countText } from "../text-table.ts";
 import { defaultPoolDescriptions } from "./default-pool.ts";
 import type { Plan } from "./make-plan.ts";
 
@@ -46,6 +47,14 @@ function noteText(note: ScenarioNote): string {
       return `CapacityBuffer ${note.buffer.name ?? ""} is not resolved: ${note.because}`;
     case "claim-not-launched":
       return `NodeClaim ${note.claim} is not launched yet and is ignored`;
+    case "static-pool-limited":
+      return note.by === "limits"
+        ? `NodePool ${note.pool} has ${note.nodes} of its ${note.replicas} replicas: spec.limits.nodes allows no more`
+        : `NodePool ${note.pool} has ${note.replicas} replicas; only ${note.nodes} of them are planned`;
+    case "pool-not-launchable":
+      return `NodePool ${note.pool} has no nodes: no instance type that is available meets its requirements`;
+    case "rounds-not-settled":
+      return `the plan was still changing after ${countText(note.rounds, "round")}: nodes and refusals may differ in the end`;
   }
 }
 

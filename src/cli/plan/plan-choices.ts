@@ -4,3 +4,6 @@ export type PlanProvider = (typeof planProviders)[number];
 
 export const planOutputs = ["table", "wide", "json", "yaml", "nodeclaims"] as const;
 export type PlanOutput = (typeof planOutputs)[number];
+
+/** Enough for any input we know; a plan that needs more says so. */
+export const maxPlannedRounds = 100;

@@ -4,6 +4,7 @@ import { groups, labels } from "../../api/labels.ts";
 import type { NodeClassRef } from "../../api/node-class-ref.ts";
 import type { KubeObject } from "../../api/object.ts";
 import type { GroupKind } from "../../api/validation/node-pool.ts";
+import type { OfferChooser } from "../../cloud/launchable-offerings.ts";
 import { type InstanceType, withPriceSource } from "../../core/instance-type.ts";
 import type { PriceSource } from "../../core/price-source.ts";
 import { nodeClassKey } from "../../core/scenario/node-classes.ts";
@@ -22,6 +23,8 @@ export interface ProviderCatalogue {
   /** The instance types a node class offers. */
   readonly typesFor: (nodeClass: NodeClassRef) => readonly InstanceType[];
   readonly labelPolicy: LabelPolicy;
+  /** What the provider of a claim asks its cloud for. */
+  readonly chooseOffers: OfferChooser;
 }
 
 export interface CatalogueRequest {
@@ -75,8 +78,15 @@ function combined(kwok: ProviderCatalogue, ec2: ProviderCatalogue): ProviderCata
   return {
     ...kwok,
     typesFor: (ref) => (ref.group === servedNodeClasses.aws.group ? ec2 : kwok).typesFor(ref),
+    chooseOffers: (launch, offers) => {
+      const { group } = launch.claim.spec.nodeClassRef;
+      return (group === servedNodeClasses.aws.group ? ec2 : kwok).chooseOffers(launch, offers);
+    },
   };
 }
+
+/** KWOK asks for the cheapest offering of all. */
+const allOffers: OfferChooser = (_, offers) => offers;
 
 /** One list for all node classes. */
 async function kwokCatalogue(
@@ -97,7 +107,8 @@ async function kwokCatalogue(
   ): CatalogueOutcome => {
     const priced = withPriceSource(types, priceSource);
     const typesFor = () => priced;
-    return { catalogue: { provider, served, admission, typesFor, labelPolicy: withOfferingKeys(rules, priced) } };
+    const labelRules = withOfferingKeys(rules, priced);
+    return { catalogue: { provider, served, admission, typesFor, labelPolicy: labelRules, chooseOffers: allOffers } };
   };
   if (name === "kwok") return catalogueOf(kwokInstanceTypes(), { kind: "simulated" });
   const count = /^fake:(.*)$/.exec(name)?.[1];
@@ -149,7 +160,7 @@ async function ec2Catalogue(
   region: string | undefined,
   classes: ReadonlyMap<string, KubeObject>,
 ): Promise<CatalogueOutcome> {
-  const { ec2InstanceTypes, nodeSettingsOf } = await import("../../providers/aws/index.ts");
+  const { ec2InstanceTypes, ec2OfferChooser, nodeSettingsOf } = await import("../../providers/aws/index.ts");
   const where: Ec2CatalogueOptions = region === undefined ? {} : { region };
   const defaults = ec2InstanceTypes(where);
   if ("problem" in defaults)
@@ -168,7 +179,9 @@ async function ec2Catalogue(
     return "types" in result ? result.types : defaults.types;
   };
   const served = [servedNodeClasses.aws];
-  return { catalogue: { provider: "aws", served, admission: "aws", typesFor, labelPolicy: labelPolicy("aws") } };
+  const policy = labelPolicy("aws");
+  const chooseOffers = ec2OfferChooser((ref) => classes.get(nodeClassKey(ref)) as unknown as Ec2NodeClass | undefined);
+  return { catalogue: { provider: "aws", served, admission: "aws", typesFor, labelPolicy: policy, chooseOffers } };
 }
 
 /** The zones of its subnets, if its status has them. */

@@ -1,5 +1,7 @@
 import { stringify } from "yaml";
-import { nodeClaimOf } from "../../core/round/node-claims.ts";
+import { nodeClaimOf, staticNodeClaimOf } from "../../core/round/node-claims.ts";
+import { isStaticPool } from "../../core/round/static-pools.ts";
+import { ObjectsByKind } from "../../state/objects-by-kind.ts";
 import { Random } from "../../util/random.ts";
 import type { Plan } from "./make-plan.ts";
 import type { PlanOutput } from "./plan-choices.ts";
@@ -25,13 +27,18 @@ export function renderPlan(
   }
 }
 
-function nodeClaimsYaml({ decision, scenario: { problem, overlaid } }: Plan): string {
-  const pools = new Map(problem.pools.map(({ nodePool }) => [nodePool.metadata.name, nodePool]));
+function nodeClaimsYaml({ objects, decision, scenario: { problem, overlaid } }: Plan): string {
+  const pools = new Map(new ObjectsByKind(objects).ofKind("NodePool").map((pool) => [pool.metadata.name, pool]));
   const random = new Random(problem.seed).fork("node-claim-labels");
+  const { labelPolicy: policy } = problem;
   return decision.newNodes
     .flatMap((node) => {
       const pool = pools.get(node.pool);
-      return pool === undefined ? [] : [nodeClaimOf(node, { pool, policy: problem.labelPolicy, random, overlaid })];
+      if (pool === undefined) return [];
+      const isStatic = isStaticPool(pool);
+      return [
+        isStatic ? staticNodeClaimOf(pool, { policy, random }) : nodeClaimOf(node, { pool, policy, random, overlaid }),
+      ];
     })
     .map((claim) => stringify(claim, { lineWidth: 0, aliasDuplicateObjects: false }))
     .join("---\n");

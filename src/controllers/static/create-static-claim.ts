@@ -1,9 +1,8 @@
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import type { NodePool } from "../../api/kinds/node-pool.ts";
-import { annotations, resources } from "../../api/labels.ts";
+import { annotations } from "../../api/labels.ts";
 import { staticNodeClaimOf } from "../../core/round/node-claims.ts";
 import { karpenterTypes } from "../../kube/resources.ts";
-import { Quantity } from "../../util/quantity.ts";
 import type { KarpenterContext } from "../karpenter-context.ts";
 import { logReference } from "../provisioning/log-text.ts";
 
@@ -25,11 +24,4 @@ export async function createStaticClaim(
   } finally {
     cluster.nodePoolState.releaseNodeCount(nodepool, 1);
   }
-}
-
-/** Infinite without a limit. */
-export function staticNodeLimit({ spec }: NodePool): number {
-  const limit = spec.limits?.[resources.nodes];
-  const quantity = limit === undefined ? undefined : Quantity.tryParse(limit);
-  return quantity === undefined ? Number.POSITIVE_INFINITY : Math.ceil(quantity.toNumber());
 }

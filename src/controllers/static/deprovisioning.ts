@@ -2,6 +2,7 @@ import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import type { NodePool } from "../../api/kinds/node-pool.ts";
 import type { Pod } from "../../api/kubernetes/pod.ts";
 import { deletionCost } from "../../core/disruption/costs.ts";
+import type { StaticPool } from "../../core/round/static-pools.ts";
 import { type Controller, triggerOn } from "../../kube/controller.ts";
 import type { RequeueAfter } from "../../kube/reconciler.ts";
 import { karpenterTypes } from "../../kube/resources.ts";
@@ -13,7 +14,7 @@ import { maxClaimsInFlight } from "../provisioning/create-claims.ts";
 import { logReference } from "../provisioning/log-text.ts";
 import { deleteExisting } from "../writes.ts";
 import { claimsToDeprovision, type DeprovisioningCandidate } from "./claims-to-deprovision.ts";
-import { hasNewReplicas, managedStaticPool, type StaticPool, staticPoolNameOfClaim } from "./static-pools.ts";
+import { hasNewReplicas, managedStaticPool, staticPoolNameOfClaim } from "./static-pools.ts";
 
 const recheckMs = 60_000;
 const unsyncedMs = 1_000;

@@ -2,6 +2,7 @@ import { isStatusConditionTrue } from "../../api/conditions/set-condition.ts";
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import type { NodePool } from "../../api/kinds/node-pool.ts";
 import { labels } from "../../api/labels.ts";
+import { type StaticPool, staticNodeLimit } from "../../core/round/static-pools.ts";
 import { type Controller, triggerOn } from "../../kube/controller.ts";
 import type { RequeueAfter } from "../../kube/reconciler.ts";
 import { karpenterTypes } from "../../kube/resources.ts";
@@ -12,9 +13,9 @@ import { type KarpenterContext, karpenterController, withLogValues } from "../ka
 import { nodeClaimView } from "../node-claim/claim-lookups.ts";
 import { maxClaimsInFlight } from "../provisioning/create-claims.ts";
 import { logReference } from "../provisioning/log-text.ts";
-import { createStaticClaim, staticNodeLimit } from "./create-static-claim.ts";
+import { createStaticClaim } from "./create-static-claim.ts";
 import { type LaunchPace, nextLaunchPace } from "./launch-pace.ts";
-import { managedStaticPool, mayNeedNodes, type StaticPool, staticPoolNameOfClaim } from "./static-pools.ts";
+import { managedStaticPool, mayNeedNodes, staticPoolNameOfClaim } from "./static-pools.ts";
 
 const recheckMs = 60_000;
 const limitRecheckMs = 30_000;

@@ -1,23 +1,17 @@
 import { isStatusConditionTrue } from "../../api/conditions/set-condition.ts";
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import type { NodePool } from "../../api/kinds/node-pool.ts";
+import { isStaticPool, type StaticPool } from "../../core/round/static-pools.ts";
 import type { ControllerContext } from "../../kube/controller.ts";
 import type { ObjectChange } from "../../kube/view.ts";
 import type { KarpenterContext } from "../karpenter-context.ts";
 import { poolForClaim } from "../node-claim/claim-lookups.ts";
 import { managedPool } from "../node-pool/managed-pools.ts";
 
-/** A pool with a fixed number of nodes, whatever the pods need. (02:Z-1) */
-export type StaticPool = NodePool & { readonly spec: { readonly replicas: number } };
-
 /** The pool of this name, if it is static, managed by us and not being deleted. */
 export function managedStaticPool(name: string, context: KarpenterContext): StaticPool | undefined {
   const pool = managedPool(name, context);
-  return pool !== undefined && isStatic(pool) && pool.metadata.deletionTimestamp === undefined ? pool : undefined;
-}
-
-function isStatic(pool: NodePool): pool is StaticPool {
-  return pool.spec.replicas !== undefined;
+  return pool !== undefined && isStaticPool(pool) && pool.metadata.deletionTimestamp === undefined ? pool : undefined;
 }
 
 /** The pool is new, or its replicas changed. */
@@ -38,5 +32,5 @@ export function staticPoolNameOfClaim(
 ): readonly string[] {
   const claim = object ?? old;
   const pool = claim && poolForClaim(claim, context);
-  return pool !== undefined && isStatic(pool) ? [pool.metadata.name ?? ""] : [];
+  return pool !== undefined && isStaticPool(pool) ? [pool.metadata.name ?? ""] : [];
 }

@@ -1,5 +1,5 @@
 import type { Pod } from "../../api/kubernetes/pod.ts";
-import type { InstanceType } from "../instance-type.ts";
+import type { InstanceType, Offering } from "../instance-type.ts";
 import type { Requirements } from "../requirements.ts";
 import type { Resources } from "../resources.ts";
 import type { Refusal } from "./refusal.ts";
@@ -38,6 +38,8 @@ export interface PlannedNode {
   readonly minValuesRelaxed: boolean;
   /** Reservations it holds, by id. (02:Y-6) */
   readonly reservations: readonly string[];
+  /** What it would be launched from, if that was planned too; its type is then the first of `instanceTypes`. */
+  readonly offering?: Offering;
 }
 
 export interface EmptyPool {
