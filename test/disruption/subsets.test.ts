@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { labels } from "../../src/api/labels.ts";
+import { annotations, labels } from "../../src/api/labels.ts";
 import { runs } from "../runs.ts";
 import { ask, cluster, codesOf, commandTexts, machine, pool } from "./cluster.ts";
 
@@ -50,6 +50,17 @@ describe("03 §10.2 sets of nodes that are no prefix", () => {
     const snapshot = cluster([...pools, ...nodes]);
     expect(commandTexts(ask(snapshot, multi))).toEqual([]);
     expect(commandTexts(ask(snapshot, multi, { sweep: "several" }))).toEqual(["replace a,c,e -> cpu-8"]);
+  });
+
+  it("03 §10.2 a dear node goes before small ones whose pods would take the room it needs", () => {
+    const held = { [annotations.doNotDisrupt]: "true" };
+    const keeper = machine("keeper", { type: "cpu-16", pods: [{ cpu: "12", annotations: held }] });
+    const small = ["a", "b"].map((name) =>
+      machine(name, { type: "cpu-4", capacityType: "spot", pods: [{ cpu: "3" }] }),
+    );
+    const dear = machine("dear", { type: "cpu-16", capacityType: "spot", pods: [{ cpu: "3500m" }] });
+    const proposal = ask(cluster([pool(), keeper, ...small, dear]), multi, { sweep: "several" });
+    expect(commandTexts(proposal)).toEqual(["delete dear"]);
   });
 
   it("03:D-51 upstream tries prefixes only", () => {

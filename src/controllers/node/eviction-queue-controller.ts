@@ -12,6 +12,7 @@ import { scaledConcurrency } from "../settings.ts";
 import { drainPollMs } from "./drain-node.ts";
 import type { EvictionQueue } from "./eviction-queue.ts";
 import { forceDeleteAfterMs, isForceDeleteDue } from "./force-delete.ts";
+import { LargestFirst } from "./largest-first.ts";
 import { forceDeletePod, type PodEviction, requestEviction } from "./pod-removal.ts";
 import { podView } from "./pods-of-node.ts";
 import { recordProtectionEvent } from "./protection-event.ts";
@@ -40,7 +41,15 @@ export function evictionQueueController(dependencies: ControllerDependencies, qu
       indexClaimsAndNodes(context);
       return new TokenBucket({ perSecond, burst: 10 * perSecond }, context.clock);
     },
-    subscribe: (enqueue) => queue.subscribe(enqueue),
+    subscribe: (enqueue, context) => {
+      const podOf = (key: string) => evictionOf(key, queue, context)?.pod;
+      const collected = new LargestFirst({ clock: context.clock, podOf, handOn: enqueue });
+      const unsubscribe = queue.subscribe((key) => collected.add(key));
+      return () => {
+        unsubscribe();
+        collected.stop();
+      };
+    },
     reconcile: async (key, context, retries) => {
       const eviction = evictionOf(key, queue, context);
       const refusal = eviction && (await tryEviction(eviction, context));

@@ -7,7 +7,7 @@ import type { MethodInput } from "./method.ts";
 import type { SearchBudget } from "./simulator.ts";
 import type { DecisionCause } from "./verdict.ts";
 
-/** A search for sets other than prefixes takes at most as many simulations. */
+/** A search for sets other than prefixes takes at most as many simulations, and that around the dearest nodes as many more. */
 const maxSimulations = 64;
 /** A set is not larger than a prefix can be. (03:D-51) */
 const maxNodes = 101;
@@ -15,6 +15,8 @@ const maxNodes = 101;
 const maxRefusals = 6;
 /** Of the sets that share a new node, as many are tried: those that promise to save the most. */
 const maxSharing = 3;
+/** Of the nodes by price, as many are tried as the beginning of a set. */
+const maxDearest = 6;
 
 /** A command, and the moves that count for it. */
 type CommandAndMoves = Pick<FoundCommand, "command" | "moves">;
@@ -29,8 +31,9 @@ interface SubsetOutcome {
  * Looks for nodes that can go together though no prefix of the order can, or a short one only, because a node in between
  * stands in the way. All nodes together usually need several new ones: those whose pods share one of these are a set of
  * their own. A set that works is grown by others in the order, without those that stand in the way. The nodes of a pool,
- * and those of one type, are searched by themselves too. What saves the most is returned, and that is never less than the
- * prefix saves. (03 §10.2-6)
+ * and those of one type, are searched by themselves too. The order prefers small nodes, whose pods may take the room that
+ * a dear one needs to go: so sets that begin with one of the dearest are tried as well. What saves the most is returned, and
+ * that is never less than the prefix saves. (03 §10.2-6)
  */
 export function* searchSubsets(
   ordered: readonly DisruptionCandidate[],
@@ -40,6 +43,7 @@ export function* searchSubsets(
   const search = new SubsetSearch(ordered, input, prefix);
   if (prefix !== undefined) yield* search.grow(prefix.command);
   for (const list of [ordered, ...groupsOf(ordered)]) yield* search.searchIn(list.slice(0, maxNodes));
+  yield* search.growFromDearest();
   return { best: search.best, isStopped: search.isStopped };
 }
 
@@ -75,12 +79,12 @@ class SubsetSearch {
   readonly #searchBudget: SearchBudget;
   #best: CommandAndMoves | undefined;
   #isStopped = false;
+  #simulationsLeft = maxSimulations;
 
   constructor(ordered: readonly DisruptionCandidate[], input: MethodInput, best: CommandAndMoves | undefined) {
-    let simulationsLeft = maxSimulations;
     const mayContinue = (): boolean => {
       this.#isStopped ||= !input.searchBudget.mayContinue();
-      return !this.#isStopped && simulationsLeft-- > 0;
+      return !this.#isStopped && this.#simulationsLeft-- > 0;
     };
     this.#ordered = ordered;
     this.#searchBudget = { mayContinue };
@@ -98,24 +102,36 @@ class SubsetSearch {
 
   /** All of these nodes, or the part of them that a simulation of all says would share one new node. */
   *searchIn(list: readonly DisruptionCandidate[], partsOfParts = 2): Steps<void> {
+    if (list.length < 2) return;
     const all = yield* this.#try(list);
     if (all?.kind === "command") yield* this.grow(all.command);
     if (all?.kind !== "none" || partsOfParts === 0) return;
     for (const part of partsOf(list, all.cause)) yield* this.searchIn(part, partsOfParts - 1);
   }
 
-  /** Undefined if the search is over, or there is nothing to search. */
+  /** Sets that begin with one of the dearest nodes, and grow by the dearest of the others. */
+  *growFromDearest(): Steps<void> {
+    this.#simulationsLeft = maxSimulations;
+    const byPrice = this.#ordered.toSorted((a, b) => b.price - a.price);
+    for (const dear of byPrice.slice(0, maxDearest)) {
+      const alone = yield* this.#try([dear]);
+      if (alone?.kind === "command") yield* this.grow(alone.command, byPrice);
+    }
+  }
+
+  /** Undefined if the search is over. */
   *#try(set: readonly DisruptionCandidate[]): Steps<ConsolidationResult | undefined> {
-    if (set.length < 2 || !this.#searchBudget.mayContinue()) return undefined;
-    const result = yield* consolidate("multi-node-consolidation", set, this.#input);
+    if (!this.#searchBudget.mayContinue()) return undefined;
+    const method = set.length === 1 ? "single-node-consolidation" : "multi-node-consolidation";
+    const result = yield* consolidate(method, set, this.#input);
     if (result.kind === "command") this.#note(result);
     return result;
   }
 
   /** Adds as many of the other nodes as make it save more: one, then two, then four at a time, as long as that works. */
-  *grow({ candidates, savings: saved }: DisruptionCommand): Steps<void> {
+  *grow({ candidates, savings: saved }: DisruptionCommand, order = this.#ordered): Steps<void> {
     const known = new Set(candidates);
-    const others = this.#ordered.filter((one) => !known.has(one));
+    const others = order.filter((one) => !known.has(one));
     let set = candidates;
     let savings = saved;
     let step = 1;
