@@ -4,7 +4,7 @@ import { choiceOption, wholeNumberUpTo, withFileOptions } from "./common-options
 import { exitCodes } from "./io.ts";
 import type { ClusterChoice, Connect } from "./live-cluster.ts";
 import type { PlanRequest } from "./plan/make-plan.ts";
-import { maxPlannedRounds, planProviders } from "./plan/plan-choices.ts";
+import { maxPlannedRounds, planProviders, replicaChoices } from "./plan/plan-choices.ts";
 
 /** The parsed options of all commands that make a plan. */
 export interface PlanningOptions extends ClusterChoice, Omit<PlanRequest, "paths" | "recursive" | "nowMs" | "live"> {
@@ -32,6 +32,7 @@ export function withPlanningOptions(command: Command): Command {
         "plain",
       ]),
     )
+    .addOption(choiceOption("--replicas <which>", "pods of workloads with an autoscaler", replicaChoices))
     .option("--scheduler-config <file>", "default topology spread constraints of the cluster")
     .addOption(
       new Option("--seed <number>", "seed for tie-breaking").argParser(wholeNumberUpTo(999_999_999_999_999)).default(0),

@@ -8,15 +8,15 @@ import { fakeIo } from "../conversion/fake-io.ts";
 const kwok = readFileSync(join(import.meta.dirname, "..", "..", "examples", "kwok.yaml"), "utf8");
 
 interface Planned {
-  readonly code: number | undefined;
+  readonly code: number;
   readonly out: string;
   readonly err: string;
 }
 
 async function plan(texts: readonly string[], ...args: readonly string[]): Promise<Planned> {
   const io = fakeIo({ files: { "in.yaml": [kwok, ...texts].join("\n---\n") } });
-  await main(["plan", "-f", "in.yaml", ...args], io);
-  return { code: io.code(), out: io.out(), err: io.err() };
+  const code = await main(["plan", "-f", "in.yaml", ...args], io);
+  return { code, out: io.out(), err: io.err() };
 }
 
 async function report(texts: readonly string[], ...args: readonly string[]): Promise<PlanReport> {
@@ -67,5 +67,155 @@ spec:
     expect(newNodes).toHaveLength(1);
     expect(newNodes[0]?.onlyJobs).toBeUndefined();
     expect(totals.jobsPricePerHour).toBeUndefined();
+  });
+});
+
+describe("workloads with an autoscaler", () => {
+  const hpa = (target: string, { kind = "Deployment", range = "minReplicas: 2, maxReplicas: 9" } = {}) => `
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: ${target}}
+spec: {scaleTargetRef: {apiVersion: apps/v1, kind: ${kind}, name: ${target}}, ${range}}`;
+  const podsWith = async (texts: readonly string[], ...args: readonly string[]) =>
+    (await report(texts, ...args)).totals.pods;
+
+  it.each([
+    ["its own number", "replicas: 3", 3],
+    ["at least the smallest", "", 2],
+    ["at most the largest", "replicas: 20", 9],
+    ["none when it is scaled to zero, which turns its autoscaler off", "replicas: 0", 0],
+  ])("start with %s", async (_, spec, expected) => {
+    expect(await podsWith([deployment("web", spec), hpa("web")])).toBe(expected);
+  });
+
+  it("are planned at either end of the range, which a note shows", async () => {
+    const web = [deployment("web", "replicas: 3"), hpa("web")];
+    expect(await podsWith(web, "--replicas", "min")).toBe(2);
+    expect(await podsWith(web, "--replicas", "max")).toBe(9);
+    expect((await report(web)).notes).toEqual([
+      "autoscaled: Deployment default/web with 3 (2 to 9); plan the ends of the ranges with --replicas min or --replicas max",
+    ]);
+  });
+
+  it("may be scaled by KEDA, down to nothing", async () => {
+    const keda = `
+apiVersion: keda.sh/v1alpha1
+kind: ScaledObject
+metadata: {name: web}
+spec: {scaleTargetRef: {name: web}, maxReplicaCount: 4, triggers: [{type: cron, metadata: {}}]}`;
+    const web = [deployment("web", "replicas: 3"), keda];
+    expect(await podsWith(web)).toBe(3);
+    expect(await podsWith(web, "--replicas", "min")).toBe(0);
+    expect(await podsWith(web, "--replicas", "max")).toBe(4);
+  });
+
+  it("--replicas max adds pods to those that run", async () => {
+    const owner = "apiVersion: apps/v1, kind: StatefulSet, name: db, uid: db, controller: true";
+    const set = deployment("db", "replicas: 2").replace("Deployment", "StatefulSet");
+    const pod = (name: string) =>
+      `{apiVersion: v1, kind: Pod, metadata: {name: ${name}, ownerReferences: [{${owner}}]}, spec: ${podSpec("1")}}`;
+    const texts = [set, pod("db-0"), pod("db-1"), hpa("db", { kind: "StatefulSet", range: "maxReplicas: 4" })];
+    const { newNodes } = await report(texts, "--replicas", "max");
+    expect(newNodes.flatMap(({ pods }) => pods).sort()).toEqual([0, 1, 2, 3].map((n) => `default/db-${n}`));
+    expect((await report(texts)).notes).toEqual([expect.stringContaining("StatefulSet default/db with 2 (1 to 4)")]);
+  });
+
+  it("that are not in the input are named", async () => {
+    const { notes } = await report([deployment("web", ""), hpa("api")]);
+    expect(notes).toEqual([
+      "HorizontalPodAutoscaler api is not used: its target Deployment default/api is not in the input",
+    ]);
+  });
+});
+
+describe("kinds that are no part of Kubernetes", () => {
+  const other = (kind: string, spec: string, template = true) => `
+apiVersion: ${kind === "Rollout" ? "argoproj.io/v1alpha1" : "apps.kruise.io/v1alpha1"}
+kind: ${kind}
+metadata: {name: other}
+spec:
+  ${spec}
+  ownField: {any: thing}
+${template ? `  template: {metadata: {labels: {app: other}}, spec: ${podSpec("1")}}` : ""}`;
+  const placed = async (...texts: readonly string[]) =>
+    (await report(texts)).newNodes.flatMap(({ pods }) => pods).sort();
+
+  it.each(["Rollout", "CloneSet", "StatefulSet"])("make pods of their template: %s", async (kind) => {
+    expect(await placed(other(kind, "replicas: 2"))).toEqual(["default/other-0", "default/other-1"]);
+    expect(await placed(other(kind, "minReadySeconds: 1"))).toEqual(["default/other-0"]);
+  });
+
+  it("are ReplicationControllers too", async () => {
+    const old = deployment("old", "replicas: 2")
+      .replace("apps/v1", "v1")
+      .replace("Deployment", "ReplicationController");
+    expect(await placed(old.replace("{matchLabels: {app: old}}", "{app: old}"))).toHaveLength(2);
+  });
+
+  it("are named where the number of their pods is not known", async () => {
+    const job = `{apiVersion: kubeflow.org/v1, kind: PyTorchJob, metadata: {name: train}, spec: {pytorchReplicaSpecs: {Worker: {replicas: 2, template: {spec: ${podSpec("1")}}}}}}`;
+    const { notes, totals } = await report([other("Runner", "any: thing"), job]);
+    expect(totals.pods).toBe(0);
+    expect(notes).toEqual([
+      "the pods of Runner default/other are not planned: it has a pod template but no spec.replicas; write them",
+      "the pods of PyTorchJob default/train are not planned: its pod templates are not in spec.template; add Pods or Deployments like them",
+      "ignored kinds: PyTorchJob (1)",
+    ]);
+  });
+
+  it("a Rollout runs the template of the Deployment it refers to", async () => {
+    const ref = (more = "") =>
+      other("Rollout", `replicas: 2\n  workloadRef: {kind: Deployment, name: web${more}}`, false);
+    expect(await placed(deployment("web", "replicas: 0"), ref())).toEqual(["default/other-0", "default/other-1"]);
+    expect(await placed(deployment("web", "replicas: 1"), ref(", scaleDown: onsuccess"))).toHaveLength(2);
+    const both = await report([deployment("web", "replicas: 1"), ref()]);
+    expect(both.totals.pods).toBe(3);
+    expect(both.notes).toEqual([
+      "Deployment default/web keeps its own pods (1) beside those of Rollout default/other; set its replicas to 0, or spec.workloadRef.scaleDown of the Rollout",
+    ]);
+    expect((await report([ref()])).notes).toEqual([
+      "the pods of Rollout default/other are not planned: its Deployment web is not in the input; add its file",
+    ]);
+  });
+
+  it("are read as strictly as Deployments", async () => {
+    const { err, code } = await plan([other("Rollout", "replicas: lots")]);
+    expect(err).toMatch(/error: spec\.replicas: is the string "lots"/);
+    expect(code).toBe(1);
+    expect(
+      (await plan([other("Rollout", "replicas: 1").replace("containers:", "toleration: [], containers:")])).err,
+    ).toMatch(/warning: spec\.template\.spec\.toleration: .*did you mean tolerations\?/);
+  });
+});
+
+describe("mistakes in workloads", () => {
+  it("a field that does not exist is a warning, with the field that was meant", async () => {
+    const { err, code } = await plan([deployment("web", "replica: 3")]);
+    expect(err).toMatch(/warning: spec\.replica: unknown field; it is ignored; did you mean replicas\?/);
+    expect(code).toBe(0);
+  });
+
+  it.each([
+    ["Deployment", deployment("web", "").replace("matchLabels: {app: web}", "matchLabels: {app: wbe}")],
+    [
+      "Rollout",
+      deployment("web", "")
+        .replace("apps/v1", "argoproj.io/v1alpha1")
+        .replace("Deployment", "Rollout")
+        .replace("matchLabels: {app: web}", "matchLabels: {app: wbe}"),
+    ],
+    [
+      "expressions",
+      deployment("web", "").replace(
+        "matchLabels: {app: web}",
+        "matchExpressions: [{key: app, operator: NotIn, values: [web]}]",
+      ),
+    ],
+  ])("a selector that does not select its own pods is an error: %s", async (_, text) => {
+    const { err, code } = await plan([text]);
+    expect(err).toMatch(
+      /error: spec\.selector: does not select the pods of spec\.template, whose labels are \{"app":"web"\}/,
+    );
+    expect(code).toBe(1);
   });
 });

@@ -1,6 +1,8 @@
 import { type Finding, sortedFindings } from "../../api/manifest/finding.ts";
 import type { KubeObject } from "../../api/object.ts";
+import type { InputNote } from "../../core/scenario/input-note.ts";
 import { nodeClassesByKey } from "../../core/scenario/node-classes.ts";
+import type { ReplicaChoice } from "../../core/scenario/replica-range.ts";
 import { scenarioKind } from "../../core/scenario/scenario-kind.ts";
 import type { Decision } from "../../core/scheduling/decision.ts";
 import type { Pass } from "../../core/scheduling/pass-state.ts";
@@ -44,6 +46,8 @@ export interface PlanRequest {
   readonly packing: "plain" | "polished";
   /** A file with the cluster's default topology constraints. (02:X-50) */
   readonly schedulerConfig?: string | undefined;
+  /** How many pods of workloads with an autoscaler; what they start with by default. */
+  readonly replicas?: ReplicaChoice | undefined;
   readonly seed: number;
   /** The most rounds to plan; with 1, the plan is what a single pass decides, as upstream's. */
   readonly rounds: number;
@@ -64,6 +68,7 @@ export interface Plan {
   readonly catalogue: ProviderCatalogue;
   readonly hasDefaultPool: boolean;
   readonly ignoredKinds: ReadonlyMap<string, number>;
+  readonly inputNotes: readonly InputNote[];
   readonly timings: Timings;
 }
 
@@ -82,7 +87,8 @@ export type PlanOutcome =
   | ({ readonly kind: "no-catalogue"; readonly findings: readonly Finding[] } & CatalogueRefusal);
 
 /** What was read, ready to be planned. */
-export interface PreparedPlan extends Pick<Plan, "objects" | "catalogue" | "hasDefaultPool" | "ignoredKinds"> {
+export interface PreparedPlan
+  extends Pick<Plan, "objects" | "catalogue" | "hasDefaultPool" | "ignoredKinds" | "inputNotes"> {
   readonly options: ScenarioOptions;
 }
 
@@ -132,7 +138,10 @@ export async function preparePlan(
 
   const { catalogue } = opened;
   const config = await readSchedulerConfigFile(request.schedulerConfig, io);
-  const prepared = prepareInput(converted.objects, { catalogue, nowMs, purpose });
+  const prepared = prepareInput(converted.objects, {
+    ...{ catalogue, nowMs, purpose },
+    replicas: request.replicas ?? "current",
+  });
   const findings = sortedFindings(
     [...input.findings, ...converted.findings, ...prepared.findings, ...config.findings],
     input.sources,
@@ -154,7 +163,12 @@ export async function preparePlan(
   };
   const { objects, hasDefaultPool } = prepared;
   const { ignoredKinds } = converted;
-  return { kind: "prepared", findings, prepared: { objects, catalogue, hasDefaultPool, ignoredKinds, options } };
+  const inputNotes = [...converted.notes, ...prepared.notes];
+  return {
+    kind: "prepared",
+    findings,
+    prepared: { objects, catalogue, hasDefaultPool, ignoredKinds, inputNotes, options },
+  };
 }
 
 /** The provider that was chosen, or those of the node classes. A region chooses aws, beside what else is in use. */

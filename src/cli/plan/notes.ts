@@ -3,10 +3,12 @@ import type { UnusablePoolReason } from "../../core/round/usable-pools.ts";
 import type { ScenarioNote } from "../../state/scenario.ts";
 import { countText } from "../text-table.ts";
 import { defaultPoolDescriptions } from "./default-pool.ts";
+import { inputNoteTexts } from "./input-notes.ts";
 import type { Plan } from "./make-plan.ts";
 
 /** What the reader of a plan should also know, one sentence each. */
-export function planNotes({ scenario, decision, hasDefaultPool, catalogue, ignoredKinds }: Plan): readonly string[] {
+export function planNotes(plan: Plan): readonly string[] {
+  const { scenario, decision, hasDefaultPool, catalogue, ignoredKinds, inputNotes } = plan;
   const empty = decision.emptyPools.map(({ pool, becauseOfMinValues }) => {
     const cause = becauseOfMinValues ? " (because of minValues)" : "";
     return `NodePool ${pool} matches no available instance type${cause}`;
@@ -15,6 +17,7 @@ export function planNotes({ scenario, decision, hasDefaultPool, catalogue, ignor
     ...(hasDefaultPool ? [defaultPoolText(catalogue.provider)] : []),
     ...scenario.notes.map(noteText),
     ...empty,
+    ...inputNoteTexts(inputNotes),
     ...(ignoredKinds.size === 0 ? [] : [ignoredKindsText(ignoredKinds)]),
   ];
 }

@@ -10,8 +10,11 @@ import type { Problem } from "../../api/problem.ts";
 import { reviewNodePool } from "../../api/validation/node-pool.ts";
 import { completeObjects } from "../../core/scenario/complete-objects.ts";
 import { expandWorkloads } from "../../core/scenario/expand-workloads.ts";
+import type { InputNote } from "../../core/scenario/input-note.ts";
 import { nodeClassesOf, nodeClassRefOf, withNodeClassReady } from "../../core/scenario/node-classes.ts";
 import { readInputObject } from "../../core/scenario/object-form.ts";
+import { hasHiddenPodTemplate, isTemplatedKind } from "../../core/scenario/pod-template.ts";
+import type { ReplicaChoice } from "../../core/scenario/replica-range.ts";
 import { isNamespaced, type ScenarioKind, scenarioKind } from "../../core/scenario/scenario-kind.ts";
 import { withoutNulls } from "../../core/scenario/without-nulls.ts";
 import { ObjectsByKind } from "../../state/objects-by-kind.ts";
@@ -25,6 +28,7 @@ export interface ConvertedInput {
   readonly findings: readonly Finding[];
   /** Kinds a plan ignores, and how many objects of each were given. */
   readonly ignoredKinds: ReadonlyMap<string, number>;
+  readonly notes: readonly InputNote[];
 }
 
 /** An object and where it was written. */
@@ -52,9 +56,11 @@ export function convertDocuments(documents: readonly ManifestDocument[]): Conver
   const fields = new BuiltInFields();
   const objects: LocatedObject[] = [];
   const ignoredKinds = new Map<string, number>();
+  const notes: InputNote[] = [];
   for (const converted of conversion.objects) {
     const written = converted.object as KubeObject;
-    if (scenarioKind(written) === undefined) {
+    if (scenarioKind(written) === undefined && !isTemplatedKind(written)) {
+      if (hasHiddenPodTemplate(written)) notes.push(hiddenTemplateNote(written));
       ignoredKinds.set(written.kind, (ignoredKinds.get(written.kind) ?? 0) + 1);
       continue;
     }
@@ -63,7 +69,11 @@ export function convertDocuments(documents: readonly ManifestDocument[]): Conver
     findings.push(...problems.map((problem) => unknownFieldAsWarning(one.findingFor(problem))));
     if (problems.every(({ code }) => code === "unknown-field")) objects.push(one);
   }
-  return { objects, findings, ignoredKinds };
+  return { objects, findings, ignoredKinds, notes };
+}
+
+function hiddenTemplateNote({ kind, metadata }: KubeObject): InputNote {
+  return { code: "pods-not-planned", workload: `${kind} ${namespacedName(metadata)}`, because: "hidden-template" };
 }
 
 export interface PreparedInput {
@@ -74,6 +84,7 @@ export interface PreparedInput {
   readonly findings: readonly Finding[];
   /** The input has no NodePool, so the default one is used. */
   readonly hasDefaultPool: boolean;
+  readonly notes: readonly InputNote[];
 }
 
 /**
@@ -86,12 +97,13 @@ export interface PreparationContext {
   readonly catalogue: ProviderCatalogue;
   readonly nowMs: number;
   readonly purpose: PlanPurpose;
+  readonly replicas: ReplicaChoice;
 }
 
 /** Step 2: completes the objects as a cluster would, then validates them. */
 export function prepareInput(
   converted: readonly LocatedObject[],
-  { catalogue, nowMs, purpose }: PreparationContext,
+  { catalogue, nowMs, purpose, replicas }: PreparationContext,
 ): PreparedInput {
   const review = new InputReview(catalogue, purpose);
   const admitted = converted.filter((one) => review.checkBeforeCompletion(one));
@@ -102,7 +114,8 @@ export function prepareInput(
     objects: expanded,
     workloads,
     problems,
-  } = expandWorkloads(hasDefaultPool ? [...given, defaultPool(catalogue.provider)] : given);
+    notes,
+  } = expandWorkloads(hasDefaultPool ? [...given, defaultPool(catalogue.provider)] : given, { replicas });
   for (const { problem, sourceIndex } of problems) {
     const one = admitted[sourceIndex];
     if (one !== undefined) review.findings.push(one.findingFor(problem));
@@ -121,7 +134,7 @@ export function prepareInput(
     const one = admitted[sourceIndex];
     if (object !== undefined && one !== undefined) review.checkAfterCompletion(object, one);
   }
-  return { objects, workloads, findings: review.findings, hasDefaultPool };
+  return { objects, workloads, findings: review.findings, hasDefaultPool, notes };
 }
 
 /** Collects what an API server or our own controllers would reject. */
@@ -171,10 +184,11 @@ class InputReview {
 
   #checkUniqueName(object: KubeObject, one: LocatedObject): void {
     const kind = scenarioKind(object);
-    const name = kind !== undefined && isNamespaced(kind) ? namespacedName(object.metadata) : object.metadata.name;
-    const key = `${kind} ${name}`;
+    const isClusterScoped = kind !== undefined && !isNamespaced(kind);
+    const name = isClusterScoped ? object.metadata.name : namespacedName(object.metadata);
+    const key = `${kind ?? object.apiVersion} ${object.kind} ${name}`;
     if (this.#seen.has(key)) {
-      const message = `${kind} ${name} is defined twice; rename or remove one`;
+      const message = `${object.kind} ${name} is defined twice; rename or remove one`;
       this.findings.push(one.findingFor({ code: "duplicate-item", path: ["metadata", "name"], message }));
     }
     this.#seen.set(key, one);

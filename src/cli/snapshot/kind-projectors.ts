@@ -50,12 +50,20 @@ const projectWorkload = objectProjector({
 });
 
 /** Services are kept for the selectors of default topology spread constraints. (02:X-51) */
-export type SnapshotKind = Exclude<ScenarioKind, "Job" | "CronJob"> | "Service";
+export type SnapshotKind = Exclude<ScenarioKind, LeftOutKind> | "Service";
 
 /**
- * What a snapshot keeps of each kind. Jobs and CronJobs are left out: the pods they run now exist already, and those
- * they will run later are not part of the current cluster.
+ * Jobs and CronJobs are left out: the pods they run now exist already, and those they will run later are not part of the
+ * current cluster. The other kinds are not read from clusters.
  */
+const leftOutKinds = ["Job", "CronJob", "ReplicationController", "HorizontalPodAutoscaler", "ScaledObject"] as const;
+type LeftOutKind = (typeof leftOutKinds)[number];
+
+export function isLeftOut(kind: ScenarioKind): kind is LeftOutKind {
+  return (leftOutKinds as readonly string[]).includes(kind);
+}
+
+/** What a snapshot keeps of each kind. */
 export const kindProjectors: Readonly<Record<SnapshotKind, Projector>> = {
   Pod: objectProjector({ spec: projectPodSpec, status: projectPodStatus }),
   PodTemplate: objectProjector({ template: projectPodTemplate }),

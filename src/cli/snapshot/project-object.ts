@@ -1,6 +1,6 @@
 import type { KubeObject } from "../../api/object.ts";
 import { scenarioKind } from "../../core/scenario/scenario-kind.ts";
-import { kindProjectors, type SnapshotKind } from "./kind-projectors.ts";
+import { isLeftOut, kindProjectors, type SnapshotKind } from "./kind-projectors.ts";
 import type { NameWriter } from "./projector.ts";
 
 /** Writes names unchanged. */
@@ -25,7 +25,7 @@ export function projectObject(object: KubeObject, names: NameWriter = plainNameW
 function snapshotKind({ apiVersion, kind }: KubeObject): SnapshotKind | undefined {
   if (apiVersion === "v1" && kind === "Service") return "Service";
   const known = scenarioKind({ apiVersion, kind });
-  return known === "Job" || known === "CronJob" ? undefined : known;
+  return known === undefined || isLeftOut(known) ? undefined : known;
 }
 
 /** Oldest first: of pods that are alike the older one is scheduled first. (02:Q-1) */

@@ -1,14 +1,11 @@
-import type { PodTemplateSpec } from "../../api/kubernetes/cluster-objects.ts";
-import type { PersistentVolumeClaimSpec, Pod, PodSpec, Volume } from "../../api/kubernetes/pod.ts";
-import {
-  type KubeObject,
-  namespacedName,
-  namespaceOf,
-  type ObjectMeta,
-  type OwnerReference,
-} from "../../api/object.ts";
-import type { FieldPath, Problem } from "../../api/problem.ts";
+import type { Pod, PodSpec, Volume } from "../../api/kubernetes/pod.ts";
+import { type KubeObject, namespacedName, namespaceOf } from "../../api/object.ts";
+import type { Problem } from "../../api/problem.ts";
+import type { InputNote } from "./input-note.ts";
+import type { ReplicaChoice } from "./replica-range.ts";
 import { scenarioKind } from "./scenario-kind.ts";
+import { type ExpandableWorkload, type VolumeClaimTemplate, workloadOf } from "./workload.ts";
+import { type PlannedWorkload, WorkloadReplicas, workloadKey } from "./workload-replicas.ts";
 
 /** An object and the index of the one it comes from. */
 export interface ExpandedObject {
@@ -23,6 +20,12 @@ export interface ExpandedWorkloads {
   readonly workloads: readonly KubeObject[];
   /** Workloads that cannot be replaced, and why; then none is. */
   readonly problems: readonly WorkloadProblem[];
+  readonly notes: readonly InputNote[];
+}
+
+export interface ExpansionOptions {
+  /** How many pods of workloads with an autoscaler; what they start with by default. */
+  readonly replicas?: ReplicaChoice;
 }
 
 interface WorkloadProblem {
@@ -37,32 +40,43 @@ const maxExpandedObjects = 200_000;
  * Replaces each workload by its pods NAME-0, NAME-1, …, which are bound if the template names a node. A workload whose
  * own objects are among the input (a Deployment's ReplicaSet, a Job's pods) is kept as it is.
  */
-export function expandWorkloads(objects: readonly KubeObject[]): ExpandedWorkloads {
+export function expandWorkloads(
+  objects: readonly KubeObject[],
+  { replicas: choice = "current" }: ExpansionOptions = {},
+): ExpandedWorkloads {
   const owned = controllerKeysOf(objects);
-  const claims = new Set(objects.filter((one) => scenarioKind(one) === claimKind).map(ownerKey));
-  const workloadAt = objects.map((object) => (owned.has(ownerKey(object)) ? undefined : workloadOf(object)));
-  const problems = [...selfOwnerProblems(objects), ...tooManyPodsProblems(workloadAt)];
-  if (problems.length > 0) return { objects: [], workloads: [], problems };
+  const claims = new Set(objects.filter((one) => scenarioKind(one) === claimKind).map(workloadKey));
+  const replicas = new WorkloadReplicas(objects, { choice, owned, podsOf: podCounter(objects) });
+  const plannedAt = objects.map((object) => replicas.of(object));
+  const problems = [...selfOwnerProblems(objects), ...tooManyPodsProblems(plannedAt)];
+  if (problems.length > 0) return { objects: [], workloads: [], problems, notes: [] };
   const expanded: ExpandedObject[] = [];
   const workloads: KubeObject[] = [];
   for (const [sourceIndex, object] of objects.entries()) {
-    const workload = workloadAt[sourceIndex];
-    if (workload === undefined) {
-      expanded.push({ object, sourceIndex });
-      continue;
-    }
-    workloads.push(object);
-    for (const made of objectsOf(workload))
-      if (!claims.has(ownerKey(made))) expanded.push({ object: made, sourceIndex });
+    const planned = plannedAt[sourceIndex];
+    if (planned === undefined || planned.isRunning) expanded.push({ object, sourceIndex });
+    if (planned === undefined) continue;
+    if (!planned.isRunning) workloads.push(withCount(object, planned));
+    for (const made of objectsOf(planned.workload))
+      if (!claims.has(workloadKey(made))) expanded.push({ object: made, sourceIndex });
   }
-  return { objects: expanded, workloads, problems };
+  return { objects: expanded, workloads, problems, notes: replicas.notes };
+}
+
+/** The workload with the number of pods it is planned with: buffers of a percentage go by it. */
+function withCount(object: KubeObject, { workload }: PlannedWorkload): KubeObject {
+  const { replicas = 1 } = (object.spec ?? {}) as { readonly replicas?: number };
+  const isReplicated = workload.countPath.length === 2 && workload.countPath[1] === "replicas";
+  if (!isReplicated || workload.count === replicas) return object;
+  return { ...object, spec: { ...(object.spec as object), replicas: workload.count } };
 }
 
 /** The first workload that is too much. They are counted before any pod is made. */
-function tooManyPodsProblems(workloads: readonly (ExpandableWorkload | undefined)[]): readonly WorkloadProblem[] {
+function tooManyPodsProblems(planned: readonly (PlannedWorkload | undefined)[]): readonly WorkloadProblem[] {
   let total = 0;
-  for (const [sourceIndex, workload] of workloads.entries()) {
-    if (workload === undefined) continue;
+  for (const [sourceIndex, one] of planned.entries()) {
+    if (one === undefined) continue;
+    const { workload } = one;
     total += workload.count * (1 + workload.claimTemplates.length);
     if (total > maxExpandedObjects) return [{ problem: tooManyPodsProblem(workload, total), sourceIndex }];
   }
@@ -98,121 +112,48 @@ function selfOwnerProblem({ kind, metadata }: KubeObject): Problem {
 
 /** Whether following controller references from an object leads back to it. */
 function selfOwnerCheck(objects: readonly KubeObject[]): (object: KubeObject) => boolean {
+  const ancestorsOf = ancestors(objects);
+  return (object) => ancestorsOf(object).includes(workloadKey(object));
+}
+
+/** The controllers of an object, its own first; each once. */
+function ancestors(objects: readonly KubeObject[]): (object: KubeObject) => readonly string[] {
   const ownerOf = new Map<string, string>();
   for (const object of objects) {
     const [owner] = controllersOf(object);
-    if (owner !== undefined) ownerOf.set(ownerKey(object), owner);
+    if (owner !== undefined) ownerOf.set(workloadKey(object), owner);
   }
   return (object) => {
-    const start = ownerKey(object);
-    const seen = new Set<string>();
-    let at = ownerOf.get(start);
-    while (at !== undefined && at !== start && !seen.has(at)) {
-      seen.add(at);
+    const found = new Set<string>();
+    let at = ownerOf.get(workloadKey(object));
+    while (at !== undefined && !found.has(at)) {
+      found.add(at);
       at = ownerOf.get(at);
     }
-    return at === start;
+    return [...found];
   };
+}
+
+/** Counts the pods below a workload that are not over; the counting is done when it is first asked for. */
+function podCounter(objects: readonly KubeObject[]): (key: string) => number {
+  let counts: Map<string, number> | undefined;
+  return (key) => {
+    if (counts === undefined) {
+      counts = new Map();
+      const ancestorsOf = ancestors(objects);
+      for (const pod of objects.filter(isUnfinishedPod))
+        for (const owner of ancestorsOf(pod)) counts.set(owner, (counts.get(owner) ?? 0) + 1);
+    }
+    return counts.get(key) ?? 0;
+  };
+}
+
+function isUnfinishedPod(object: KubeObject): boolean {
+  const { phase = "" } = (object.status ?? {}) as { readonly phase?: string };
+  return scenarioKind(object) === "Pod" && phase !== "Succeeded" && phase !== "Failed";
 }
 
 const claimKind = "PersistentVolumeClaim";
-
-/** The parts of a workload its pods are made from. */
-interface ExpandableWorkload {
-  readonly metadata: ObjectMeta;
-  readonly template: PodTemplateSpec;
-  readonly count: number;
-  /** The field that holds the count. */
-  readonly countPath: FieldPath;
-  readonly owner: OwnerReference;
-  /** Number of the first pod. */
-  readonly first: number;
-  readonly claimTemplates: readonly VolumeClaimTemplate[];
-}
-
-interface VolumeClaimTemplate {
-  readonly metadata: ObjectMeta;
-  readonly spec?: PersistentVolumeClaimSpec;
-}
-
-/** The fields of workloads that decide the number of pods. */
-interface WorkloadSpec {
-  readonly template: PodTemplateSpec;
-  readonly replicas?: number;
-  readonly ordinals?: { readonly start?: number };
-  readonly volumeClaimTemplates?: readonly VolumeClaimTemplate[];
-}
-
-interface JobSpec {
-  readonly template: PodTemplateSpec;
-  readonly parallelism?: number;
-  readonly completions?: number;
-  readonly suspend?: boolean;
-}
-
-interface CronJobSpec {
-  readonly suspend?: boolean;
-  readonly jobTemplate: { readonly spec: JobSpec };
-}
-
-function workloadOf(object: KubeObject): ExpandableWorkload | undefined {
-  switch (scenarioKind(object)) {
-    case "Deployment":
-      return replicatedWorkload(object, { kind: "ReplicaSet" });
-    case "ReplicaSet":
-    case "StatefulSet":
-      return replicatedWorkload(object, { kind: object.kind });
-    case "Job":
-      return jobWorkload(object, object.spec as JobSpec, ["spec"]);
-    case "CronJob": {
-      // The pods of one run.
-      const { suspend, jobTemplate } = object.spec as CronJobSpec;
-      const spec = { ...jobTemplate.spec, ...(suspend === true && { suspend }) };
-      return jobWorkload(object, spec, ["spec", "jobTemplate", "spec"]);
-    }
-    default:
-      return undefined;
-  }
-}
-
-function replicatedWorkload({ metadata, spec }: KubeObject, { kind }: { readonly kind: string }): ExpandableWorkload {
-  const { template, replicas = 1, ordinals, volumeClaimTemplates = [] } = spec as WorkloadSpec;
-  return {
-    metadata,
-    template,
-    count: replicas,
-    countPath: ["spec", "replicas"],
-    owner: ownerReferenceTo(metadata, { apiVersion: "apps/v1", kind }),
-    first: ordinals?.start ?? 0,
-    claimTemplates: volumeClaimTemplates,
-  };
-}
-
-/** As many pods as run at once; none if the job is finished or suspended. */
-function jobWorkload({ metadata, status }: KubeObject, spec: JobSpec, specPath: FieldPath): ExpandableWorkload {
-  const { template, parallelism = 1, completions = Number.POSITIVE_INFINITY, suspend = false } = spec;
-  return {
-    metadata,
-    template,
-    count: suspend || isOver(status) ? 0 : Math.min(parallelism, completions),
-    countPath: [...specPath, "parallelism"],
-    owner: ownerReferenceTo(metadata, { apiVersion: "batch/v1", kind: "Job" }),
-    first: 0,
-    claimTemplates: [],
-  };
-}
-
-function isOver(status: unknown): boolean {
-  const { conditions = [] } = (status ?? {}) as { conditions?: readonly { type: string; status: string }[] };
-  return conditions.some((one) => (one.type === "Complete" || one.type === "Failed") && one.status === "True");
-}
-
-function ownerReferenceTo(
-  { name = "", uid }: ObjectMeta,
-  { apiVersion, kind }: Pick<OwnerReference, "apiVersion" | "kind">,
-) {
-  return { apiVersion, kind, name, uid: uid ?? name, controller: true };
-}
 
 function objectsOf(workload: ExpandableWorkload): readonly KubeObject[] {
   const { metadata, template, count, first } = workload;
@@ -274,8 +215,4 @@ function controllersOf({ metadata }: KubeObject): readonly string[] {
   return (metadata.ownerReferences ?? [])
     .filter(({ controller }) => controller === true)
     .map(({ kind, name }) => `${kind}/${namespaceOf(metadata)}/${name}`);
-}
-
-function ownerKey({ kind, metadata }: KubeObject): string {
-  return `${kind}/${namespacedName(metadata)}`;
 }

@@ -10,6 +10,10 @@ const named = { required: ["name"] };
 const expression = { required: ["key", "operator"] };
 const condition = { required: ["type", "status"] };
 const replicated = { required: ["template"], bounds: { replicas: podsOfWorkload } };
+const autoscaled = {
+  required: ["scaleTargetRef", "maxReplicas"],
+  bounds: { minReplicas: podsOfWorkload, maxReplicas: podsOfWorkload },
+};
 
 /** What input must have beside the right types: what scheduling reads without a default, and counts it can work with. */
 export const inputRules: FieldRules = {
@@ -18,6 +22,17 @@ export const inputRules: FieldRules = {
   "core.v1.PersistentVolume": objectWithSpec,
   "core.v1.PersistentVolumeClaim": objectWithSpec,
   "core.v1.Pod": objectWithSpec,
+  "core.v1.ReplicationController": objectWithSpec,
+  "core.v1.ReplicationControllerSpec": replicated,
+  "autoscaling.v1.HorizontalPodAutoscaler": objectWithSpec,
+  "autoscaling.v1.HorizontalPodAutoscalerSpec": autoscaled,
+  "autoscaling.v1.CrossVersionObjectReference": { required: ["kind", "name"] },
+  "autoscaling.v2.HorizontalPodAutoscaler": objectWithSpec,
+  "autoscaling.v2.HorizontalPodAutoscalerSpec": autoscaled,
+  "autoscaling.v2.CrossVersionObjectReference": { required: ["kind", "name"] },
+  ScaledObject: objectWithSpec,
+  TemplatedKind: objectWithSpec,
+  TemplatedKindSpec: { bounds: { replicas: podsOfWorkload } },
   "core.v1.PodTemplate": { required: ["metadata", "template"] },
   "apps.v1.DaemonSet": objectWithSpec,
   "apps.v1.Deployment": objectWithSpec,

@@ -3,9 +3,11 @@ import { apiGroupOf, type KubeObject } from "../../api/object.ts";
 
 /** The kinds a plan reads, by group; versions of a kind are read alike. */
 const kindsByGroup = {
-  "": ["Pod", "PodTemplate", "Node", "Namespace", "PersistentVolume", "PersistentVolumeClaim"],
+  "": ["Pod", "PodTemplate", "ReplicationController", "Node", "Namespace", "PersistentVolume", "PersistentVolumeClaim"],
   apps: ["Deployment", "ReplicaSet", "StatefulSet", "DaemonSet"],
   batch: ["Job", "CronJob"],
+  autoscaling: ["HorizontalPodAutoscaler"],
+  "keda.sh": ["ScaledObject"],
   policy: ["PodDisruptionBudget"],
   "scheduling.k8s.io": ["PriorityClass"],
   "storage.k8s.io": ["StorageClass", "CSINode"],
