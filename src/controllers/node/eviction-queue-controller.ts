@@ -44,7 +44,8 @@ export function evictionQueueController(dependencies: ControllerDependencies, qu
     subscribe: (enqueue, context) => {
       const podOf = (key: string) => evictionOf(key, queue, context)?.pod;
       const collected = new LargestFirst({ clock: context.clock, podOf, handOn: enqueue });
-      const unsubscribe = queue.subscribe((key) => collected.add(key));
+      const hasDeadline = (key: string): boolean => queue.get(key)?.deadlineMs !== undefined;
+      const unsubscribe = queue.subscribe((key) => (hasDeadline(key) ? enqueue(key) : collected.add(key)));
       return () => {
         unsubscribe();
         collected.stop();

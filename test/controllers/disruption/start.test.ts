@@ -129,7 +129,7 @@ describe("03 §4.12 how a command starts", () => {
 
   it("03 §10.2-9 a node that waiting commands count on is not taken by another: both would be refused for ever", async () => {
     world = await disruptionWorld();
-    await runningNode(world, "n1", { type: "c-8x-amd64-linux", pods: ["3500m"] });
+    await runningNode(world, "n1", { type: "c-16x-amd64-linux", pods: ["3500m"] });
     // Its price for what it disrupts is lower, so it is looked at when n1 is on its way to it; alone it would be replaced.
     await runningNode(world, "large", { type: "c-16x-amd64-linux", pods: Array.from({ length: 6 }, () => "1") });
     await eventually(world, () => world.isTainted("n1"), 40);
