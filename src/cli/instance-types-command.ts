@@ -28,9 +28,9 @@ well-known labels may be given without their domain: zone, arch, capacity-type, 
 Exit codes: 0 printed, 1 the input is invalid, 2 the command line is wrong.
 
 Examples:
-  karpenter instance-types -l 'instance-cpu>7' -l 'instance-cpu<17' -l arch=arm64 -l capacity-type=spot
+  karpenter instance-types --region us-east-1 -l 'instance-cpu>7' -l 'instance-cpu<17' -l arch=arm64
   karpenter instance-types --region us-east-1 -l 'instance-family in (m7g,m8g)' -o wide
-  karpenter instance-types -f nodeclass.yaml -l instance-gpu-count -o json
+  karpenter instance-types -f nodeclass.yaml --region eu-west-1 -l instance-gpu-count -o json
   karpenter instance-types --provider kwok -o name`;
 
 /** `karpenter instance-types`: what a provider can launch, with allocatable resources, zones and prices. (04 §2) */
@@ -40,7 +40,7 @@ export function instanceTypesCommand(io: Io): Command {
     .description("List the instance types of a provider: what pods can use of them, where, and for how much.");
   return withFileOptions(command, { description: "file or directory with a node class, or - for standard input" })
     .addOption(new Option("--provider <name>", "cloud provider").choices(planProviders).default("aws"))
-    .option("--region <name>", "region whose EC2 types and prices are listed")
+    .option("--region <name>", "region whose EC2 types and prices are listed; needed unless the node class names it")
     .option("--instance-types <what>", "kwok, fake:N, or a file in the KWOK format (default: the provider's)")
     .addOption(
       new Option("-l, --requirement <requirement>", "only types that fit; may be repeated").argParser(

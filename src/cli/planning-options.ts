@@ -22,7 +22,10 @@ export function withPlanningOptions(command: Command): Command {
         "plan with this cloud provider only (default: those of the node classes)",
       ).choices(planProviders),
     )
-    .option("--region <name>", "region whose EC2 types and prices are used")
+    .option(
+      "--region <name>",
+      "region whose EC2 types and prices are used (default: read from zones, nodes and node classes)",
+    )
     .option("--instance-types <what>", "kwok, fake:N, or a file in the KWOK format (default: the provider's)")
     .addOption(choiceOption("--preferences <policy>", "whether pod preferences are respected", ["Respect", "Ignore"]))
     .addOption(choiceOption("--min-values <policy>", "whether minValues must be met", ["Strict", "BestEffort"]))

@@ -114,11 +114,13 @@ interface Listed {
 }
 
 describe("karpenter instance-types", () => {
+  const west = ["--region", "us-west-2"];
   const list = async (
     args: readonly string[],
     files: Readonly<Record<string, string>> = {},
   ): Promise<readonly Listed[]> => {
-    const { out, err, code } = await run(["instance-types", "-o", "json", ...args], files);
+    const region = args.includes("--region") || args.includes("--provider") ? [] : west;
+    const { out, err, code } = await run(["instance-types", "-o", "json", ...region, ...args], files);
     expect([code, err]).toEqual([0, ""]);
     return JSON.parse(out) as readonly Listed[];
   };
@@ -176,16 +178,29 @@ spec:
   });
 
   it("prints a table, names, and says what is wrong", async () => {
-    const table = await run(["instance-types", "-l", "instance-type=m5.large"]);
+    const table = await run(["instance-types", ...west, "-l", "instance-type=m5.large"]);
     expect(table.out).toMatch(/^TYPE +ARCH +CPU +MEMORY +PODS +ON-DEMAND \$\/h +SPOT \$\/h +ZONES/);
     expect(table.out).toMatch(/m5\.large +amd64 +1930m +6\.7Gi +29 +0\.0960/);
-    const names = await run(["instance-types", "-l", "instance-family=m5", "-l", "instance-size=large", "-o", "name"]);
+    const names = await run([
+      "instance-types",
+      ...west,
+      "-l",
+      "instance-family=m5",
+      "-l",
+      "instance-size=large",
+      "-o",
+      "name",
+    ]);
     expect(names.out).toBe("m5.large\n");
-    expect(await run(["instance-types", "-l", "colour=red"])).toMatchObject({
+    expect(await run(["instance-types", ...west, "-l", "colour=red"])).toMatchObject({
       code: 2,
       err: expect.stringContaining("-l colour: no such label"),
     });
     expect((await run(["instance-types", "-l", "a b"])).code).toBe(2);
-    expect((await run(["instance-types", "--region", "mars-1"])).err).toContain("us-east-1 or us-west-2");
+    expect((await run(["instance-types", "--region", "mars-1"])).err).toContain("us-east-1, us-east-2, ");
+    expect(await run(["instance-types", "-o", "name"])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("give it with --region"),
+    });
   });
 });

@@ -56,7 +56,7 @@ describe("the AWS SDK", () => {
     ["run --help", ["run", "--help"]],
     ["plan on KWOK", ["plan", "-f", "examples/kwok.yaml", "-f", "examples/workload.yaml"]],
     ["plan on EC2", ["plan", "-f", "examples/workload.yaml", "--region", "us-east-1"]],
-    ["instance-types", ["instance-types", "-l", "instance-family=m5"]],
+    ["instance-types", ["instance-types", "--region", "us-east-1", "-l", "instance-family=m5"]],
     ["aws iam", ["aws", "iam", "--cluster", "prod"]],
   ])("is not loaded by %s", { timeout: 60_000 }, (_, args) => {
     const loaded = loadedBy(...args);

@@ -26,7 +26,8 @@ const onKwok = deployment("on-kwok", "karpenter.sh/nodepool: default");
 
 async function report(texts: readonly string[], ...args: readonly string[]): Promise<PlanReport> {
   const io = fakeIo({ files: { "in.yaml": texts.join("\n---\n") } });
-  await main(["plan", "-f", "in.yaml", "-o", "json", ...args], io);
+  const region = args.some((arg) => arg === "kwok" || arg === "--region") ? [] : ["--region", "us-west-2"];
+  await main(["plan", "-f", "in.yaml", "-o", "json", ...region, ...args], io);
   if (io.out() === "") throw new Error(io.err());
   return JSON.parse(io.out()) as PlanReport;
 }

@@ -249,6 +249,7 @@ describe("karpenter plan, with whose machines", () => {
     /nodeClassRef: .*/,
     "nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}",
   );
+  const west = ["--region", "us-west-2"];
   const ec2Class = (more = "", status = "") => `apiVersion: karpenter.k8s.aws/v1
 kind: EC2NodeClass
 metadata: {name: default}
@@ -263,9 +264,9 @@ ${more}${status}`;
     const type = async (texts: readonly string[], ...args: readonly string[]) =>
       (await report(texts, ...args)).newNodes[0]?.instanceType;
     expect(await type([pool, web])).toMatch(/^c-/);
-    expect(await type([ec2Pool, web])).toMatch(/^[a-z0-9-]+\.[a-z0-9]+$/);
+    expect(await type([ec2Pool, web], "--region", "us-west-2")).toMatch(/^[a-z0-9-]+\.[a-z0-9]+$/);
     expect(await type([web], "--region", "us-east-1")).toMatch(/\./);
-    expect(await type([web], "--provider", "aws")).toMatch(/\./);
+    expect(await type([web], "--provider", "aws", "--region", "us-west-2")).toMatch(/\./);
     expect(
       await type([pool.replace(/ {8}- \{key: kubernetes.io[^\n]*\n/g, ""), web], "--instance-types", "fake:9"),
     ).toMatch(/^fake-it-/);
@@ -279,22 +280,22 @@ ${more}${status}`;
       "",
       'status: {conditions: [{type: Ready, status: "False", reason: X, message: "", lastTransitionTime: "2026-01-01T00:00:00Z"}]}\n',
     );
-    expect((await report([ec2Pool, ec2Class(), web])).totals.unschedulable).toBe(0);
-    const { notes, totals } = await report([ec2Pool, sick, web]);
+    expect((await report([ec2Pool, ec2Class(), web], ...west)).totals.unschedulable).toBe(0);
+    const { notes, totals } = await report([ec2Pool, sick, web], ...west);
     expect(totals.unschedulable).toBe(3);
     expect(notes).toEqual(["NodePool default is not used: it is not Ready"]);
   });
 
   it("04 §2.3 sizes nodes as their class says", async () => {
     const many = web.replace("replicas: 3", "replicas: 30").replace('cpu: "1"', "cpu: 10m").replace("1Gi", "10Mi");
-    const nodes = async (nodeClass: string) => (await report([ec2Pool, nodeClass, many])).totals.newNodes;
+    const nodes = async (nodeClass: string) => (await report([ec2Pool, nodeClass, many], ...west)).totals.newNodes;
     expect(await nodes(ec2Class())).toBe(1);
     expect(await nodes(ec2Class("  kubelet: {maxPods: 10}\n"))).toBe(3);
   });
 
   it("01 §7 plans with manifests of older versions, each guess a warning", async () => {
     const old = pool.replace("sh/v1", "sh/v1beta1").replace(/.*nodeClassRef.*\n/, "");
-    const { out, err, code } = await plan(["-f", "in.yaml", "-o", "json"], planned(old, web));
+    const { out, err, code } = await plan(["-f", "in.yaml", "-o", "json", ...west], planned(old, web));
     expect(code).toBe(0);
     expect(err).toMatch(/^in\.yaml:6:5: warning: .*EC2NodeClass/);
     expect((JSON.parse(out) as PlanReport).newNodes).toMatchObject([{ capacityType: "on-demand" }]);

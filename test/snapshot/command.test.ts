@@ -194,7 +194,7 @@ describe("karpenter snapshot", () => {
 });
 
 describe("reading snapshots", () => {
-  const header = { kind: "Snapshot", version: 1, time: "2026-01-01T00:00:00Z" };
+  const header = { kind: "Snapshot", version: 1, time: "2026-01-01T00:00:00Z", region: "us-east-1" };
   const list = { apiVersion: "v1", kind: "List", items: objects.slice(0, 1) };
   const lines = (...values: readonly unknown[]) => values.map((value) => `${JSON.stringify(value)}\n`).join("");
   const packed = (text: string): FakeFile => ({ bytes: gzipSync(text) });
@@ -274,10 +274,11 @@ describe("reading snapshots", () => {
     expect(await zones("us-east-1")).toBe("us-east-1a");
     expect(await zones("us-west-2")).toBe("us-west-2a");
     expect(await zones("us-west-2", "--region", "us-east-1")).toBe("us-east-1a");
-    expect(await planOf(inRegion("eu-west-1"))).toMatchObject({
+    expect(await zones("eu-west-1")).toBe("eu-west-1a");
+    expect(await run(["plan", "-f", "it"], { files: { it: inRegion("mars-1") } })).toMatchObject({
       code: 1,
       err: expect.stringMatching(
-        /^error: the cluster is in region eu-west-1: no instance types are known .*; choose another with --region\n$/,
+        /^error: the cluster is in region mars-1: no instance types are known .*; choose another with --region\n$/,
       ),
     });
   });

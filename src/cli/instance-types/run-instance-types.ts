@@ -32,8 +32,9 @@ export async function runInstanceTypes(request: InstanceTypesRequest, io: Io): P
     io.exit(exitCodes.badInput);
     return undefined;
   }
-  const classes = nodeClassesByKey(converted.objects.map(({ object }) => object));
-  const opened = await loadCatalogue({ ...request, providers: [provider] }, { classes, io });
+  const objects = converted.objects.map(({ object }) => object);
+  const classes = nodeClassesByKey(objects);
+  const opened = await loadCatalogue({ ...request, providers: [provider] }, { objects, header: input.header, io });
   if ("refused" in opened) {
     if (opened.refused === "usage") return opened.because;
     io.stderr(`error: ${opened.because}\n`);

@@ -1,7 +1,6 @@
 import { type Finding, sortedFindings } from "../../api/manifest/finding.ts";
 import type { KubeObject } from "../../api/object.ts";
 import type { InputNote } from "../../core/scenario/input-note.ts";
-import { nodeClassesByKey } from "../../core/scenario/node-classes.ts";
 import type { ReplicaChoice } from "../../core/scenario/replica-range.ts";
 import { scenarioKind } from "../../core/scenario/scenario-kind.ts";
 import type { Decision } from "../../core/scheduling/decision.ts";
@@ -14,7 +13,6 @@ import type { Io } from "../io.ts";
 import type { LiveSource } from "../live-cluster.ts";
 import { readPlanInput } from "../plan-input.ts";
 import { readSchedulerConfigFile } from "../scheduler-config.ts";
-import type { SnapshotHeader } from "../snapshot/snapshot-header.ts";
 import { readDocuments } from "./documents.ts";
 import type { PlanProvider } from "./plan-choices.ts";
 import {
@@ -121,19 +119,15 @@ export async function preparePlan(
   const input = await readPlanInput({ paths, recursive, live, read: readDocuments }, { io, nowMs: clockMs });
   const nowMs = request.nowMs ?? (Date.parse(input.header?.time ?? "") || clockMs);
   const converted = convertDocuments(input.documents);
-  const classes = nodeClassesByKey(converted.objects.map(({ object }) => object));
+  const given = converted.objects.map(({ object }) => object);
   const providers = providersOf(request, converted.objects);
-  const clusterRegion = clusterRegionOf(input.header, { ...request, providers });
-  const opened = await loadCatalogue(
-    { ...request, providers, region: clusterRegion ?? request.region },
-    { classes, io },
-  );
+  const opened = await loadCatalogue({ ...request, providers }, { objects: given, header: input.header, io });
   if ("refused" in opened) {
-    return {
-      kind: "no-catalogue",
-      findings: [],
-      ...(clusterRegion === undefined ? opened : unknownClusterRegion(clusterRegion, opened)),
-    };
+    // What could not be read may have been what names the region, so that comes first.
+    const found = sortedFindings([...input.findings, ...converted.findings], input.sources);
+    return hasErrors(found)
+      ? { kind: "bad-input", findings: found }
+      : { kind: "no-catalogue", findings: found, ...opened };
   }
 
   const { catalogue } = opened;
@@ -182,20 +176,6 @@ function providersOf(
   const hasPool = objects.some(({ object }) => scenarioKind(object) === "NodePool");
   if (!isInRegion || inferred.includes("aws")) return inferred;
   return hasPool ? ["aws", ...inferred] : ["aws"];
-}
-
-/** The snapshot's region, used for prices when the provider has regional prices and no --region was given. */
-function clusterRegionOf(
-  header: SnapshotHeader | undefined,
-  { providers, instanceTypes, region }: CatalogueRequest,
-): string | undefined {
-  return providers.includes("aws") && instanceTypes === undefined && region === undefined ? header?.region : undefined;
-}
-
-/** The unknown region is the cluster's, not one of the command line. */
-function unknownClusterRegion(region: string, { because }: CatalogueRefusal): CatalogueRefusal {
-  const why = because.replace(/^--region \S+ /, "");
-  return { refused: "input", because: `the cluster is in region ${region}: ${why}; choose another with --region` };
 }
 
 /** Adds up the timings of passes. */

@@ -1,5 +1,6 @@
 import { formatPath } from "../../api/problem.ts";
 import type { UnusablePoolReason } from "../../core/round/usable-pools.ts";
+import { knownRegions } from "../../providers/aws/regions.ts";
 import type { ScenarioNote } from "../../state/scenario.ts";
 import { countText } from "../text-table.ts";
 import { defaultPoolDescriptions } from "./default-pool.ts";
@@ -18,8 +19,15 @@ export function planNotes(plan: Plan): readonly string[] {
     ...scenario.notes.map(noteText),
     ...empty,
     ...inputNoteTexts(inputNotes),
+    ...(catalogue.region === undefined || knownRegions.includes(catalogue.region)
+      ? []
+      : [assumedRegionText(catalogue.region)]),
     ...(ignoredKinds.size === 0 ? [] : [ignoredKindsText(ignoredKinds)]),
   ];
+}
+
+function assumedRegionText(region: string): string {
+  return `instance types and prices of ${region} are not part of this program: it is planned as if it offered what us-east-1 does, at about the same price; check the zones and give your prices with --prices`;
 }
 
 function defaultPoolText(provider: Plan["catalogue"]["provider"]): string {

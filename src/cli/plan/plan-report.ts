@@ -20,6 +20,8 @@ export const hoursPerMonth = 730;
 
 /** A plan as `-o json` prints it; other outputs are renderings of this. */
 export interface PlanReport {
+  /** The region whose instance types and prices are used; absent where they belong to none. */
+  readonly region?: string;
   readonly newNodes: readonly ReportedNode[];
   /** Existing node → pods the plan schedules to it. */
   readonly existingNodes: Readonly<Record<string, readonly string[]>>;
@@ -97,6 +99,7 @@ export function planReportOf(plan: Plan, { lowerBound, includesTimings }: PlanRe
   const jobsPricePerHour = onlyJobs.reduce((sum, { price }) => sum + price, 0);
   const bound = resourceBoundOf(plan);
   return {
+    ...(catalogue.region !== undefined && { region: catalogue.region }),
     newNodes,
     existingNodes: placedPods(decision.placements),
     unschedulable: Object.fromEntries(refusals.map(({ pod, message }) => [pod, message])),

@@ -3,13 +3,15 @@ import { type LabelPolicy, labelPolicy, type Provider } from "../../api/label-po
 import { groups, labels } from "../../api/labels.ts";
 import type { NodeClassRef } from "../../api/node-class-ref.ts";
 import type { KubeObject } from "../../api/object.ts";
+import type { Problem } from "../../api/problem.ts";
 import type { GroupKind } from "../../api/validation/node-pool.ts";
 import type { OfferChooser } from "../../cloud/launchable-offerings.ts";
 import { type InstanceType, withPriceSource } from "../../core/instance-type.ts";
 import type { PriceSource } from "../../core/price-source.ts";
-import { nodeClassKey } from "../../core/scenario/node-classes.ts";
+import { nodeClassesByKey, nodeClassKey } from "../../core/scenario/node-classes.ts";
 import type { Ec2CatalogueOptions } from "../../providers/aws/index.ts";
 import { errorCodeOf, type Io } from "../io.ts";
+import type { SnapshotHeader } from "../snapshot/snapshot-header.ts";
 import type { PlanProvider } from "./plan-choices.ts";
 
 /** The instance types of one or several providers and their label rules. */
@@ -25,6 +27,8 @@ export interface ProviderCatalogue {
   readonly labelPolicy: LabelPolicy;
   /** What the provider of a claim asks its cloud for. */
   readonly chooseOffers: OfferChooser;
+  /** The region of EC2 instance types. */
+  readonly region?: string;
 }
 
 export interface CatalogueRequest {
@@ -57,9 +61,16 @@ export const servedNodeClasses: Readonly<Record<PlanProvider, GroupKind>> = {
   aws: { group: groups.aws, kind: "EC2NodeClass" },
 };
 
+/** What the instance types depend on. */
+export interface CatalogueInput {
+  readonly objects: readonly KubeObject[];
+  readonly header?: SnapshotHeader | undefined;
+  readonly io: Io;
+}
+
 export async function loadCatalogue(
   { providers, instanceTypes, region }: CatalogueRequest,
-  { classes, io }: { readonly classes: ReadonlyMap<string, KubeObject>; readonly io: Io },
+  { objects, header, io }: CatalogueInput,
 ): Promise<CatalogueOutcome> {
   const servesEc2 = instanceTypes === undefined && providers.includes("aws");
   if (region !== undefined && !servesEc2) {
@@ -67,7 +78,7 @@ export async function loadCatalogue(
       "--region selects EC2 instance types and cannot be combined with --instance-types or --provider kwok; remove one of them",
     );
   }
-  const ec2 = servesEc2 ? await ec2Catalogue(region, classes) : undefined;
+  const ec2 = servesEc2 ? await ec2Catalogue(region, { objects, header }) : undefined;
   if (ec2 !== undefined && ("refused" in ec2 || providers.length === 1)) return ec2;
   const kwok = await kwokCatalogue(instanceTypes ?? "kwok", { providers, io });
   return ec2 === undefined || "refused" in kwok ? kwok : { catalogue: combined(kwok.catalogue, ec2.catalogue) };
@@ -77,6 +88,7 @@ export async function loadCatalogue(
 function combined(kwok: ProviderCatalogue, ec2: ProviderCatalogue): ProviderCatalogue {
   return {
     ...kwok,
+    ...(ec2.region !== undefined && { region: ec2.region }),
     typesFor: (ref) => (ref.group === servedNodeClasses.aws.group ? ec2 : kwok).typesFor(ref),
     chooseOffers: (launch, offers) => {
       const { group } = launch.claim.spec.nodeClassRef;
@@ -157,14 +169,17 @@ async function catalogueFromFile(
 
 /** EC2 instance types with the settings of each node class; a class that is not in the input has the defaults. */
 async function ec2Catalogue(
-  region: string | undefined,
-  classes: ReadonlyMap<string, KubeObject>,
+  givenRegion: string | undefined,
+  { objects, header }: Pick<CatalogueInput, "objects" | "header">,
 ): Promise<CatalogueOutcome> {
   const { ec2InstanceTypes, ec2OfferChooser, nodeSettingsOf } = await import("../../providers/aws/index.ts");
-  const where: Ec2CatalogueOptions = region === undefined ? {} : { region };
+  const { regionOfPlan } = await import("./infer-region.ts");
+  const where = regionOfPlan(givenRegion, { objects, clusterRegion: header?.region });
+  if ("question" in where) return usageRefusal(where.question);
+  const { region } = where;
   const defaults = ec2InstanceTypes(where);
-  if ("problem" in defaults)
-    return usageRefusal(`--region ${region}: ${defaults.problem.message}; known: ${defaults.problem.expected}`);
+  if ("problem" in defaults) return unknownRegion(region, { isGiven: givenRegion !== undefined, ...defaults });
+  const classes = nodeClassesByKey(objects);
   const known = new Map<string, readonly InstanceType[]>();
   const typesFor = (ref: NodeClassRef): readonly InstanceType[] => {
     const key = nodeClassKey(ref);
@@ -181,7 +196,20 @@ async function ec2Catalogue(
   const served = [servedNodeClasses.aws];
   const policy = labelPolicy("aws");
   const chooseOffers = ec2OfferChooser((ref) => classes.get(nodeClassKey(ref)) as unknown as Ec2NodeClass | undefined);
-  return { catalogue: { provider: "aws", served, admission: "aws", typesFor, labelPolicy: policy, chooseOffers } };
+  return {
+    catalogue: { provider: "aws", served, admission: "aws", typesFor, labelPolicy: policy, chooseOffers, region },
+  };
+}
+
+/** Either of the command line, or the cluster's. */
+function unknownRegion(
+  region: string,
+  { isGiven, problem }: { readonly isGiven: boolean; readonly problem: Problem },
+): CatalogueRefusal {
+  const why = `${problem.message}; known: ${problem.expected}`;
+  return isGiven
+    ? usageRefusal(`--region ${region}: ${why}`)
+    : inputRefusal(`the cluster is in region ${region}: ${why}; choose another with --region`);
 }
 
 /** The zones of its subnets, if its status has them. */

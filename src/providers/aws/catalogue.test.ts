@@ -8,6 +8,7 @@ import {
   offeringReservationId,
   offeringZone,
 } from "../../core/instance-type.ts";
+import { isEstimated } from "../../core/price-source.ts";
 import { type Ec2CatalogueOptions, ec2InstanceTypes, isRetired } from "./catalogue.ts";
 import { ec2InstanceTypeInfos } from "./instance-type-info.ts";
 import { defaultSpotFraction } from "./prices.ts";
@@ -64,6 +65,18 @@ describe("04 §8 the embedded catalogue", () => {
         },
       });
     }
+  });
+
+  it("plans for other regions of AWS as if they were us-east-1, at estimated prices, if zones are given", () => {
+    const one = type("m5.large", { region: "eu-west-1", seenZones: ["eu-west-1f", "eu-west-2d", "other"] });
+    expect(new Set(available(one).map((place) => place.split(" ")[0]))).toEqual(
+      new Set(["eu-west-1a", "eu-west-1b", "eu-west-1c", "eu-west-1f"]),
+    );
+    expect(one.offerings.map(({ priceSource }) => isEstimated(priceSource))).toEqual(Array(8).fill(true));
+    expect(String(one.offerings[0]?.requirements)).toContain("euw1-az1");
+    expect(ec2InstanceTypes({ region: "eu-west-9", seenZones: [] })).toMatchObject({
+      problem: { expected: expect.stringContaining("eu-west-2, eu-west-3") },
+    });
   });
 
   it("refuses a zone the region does not have", () => {

@@ -5,13 +5,15 @@ import { familyRows } from "./families-data.ts";
 import { type Ec2InstanceTypeInfo, type EmbeddedInstanceTypeInfo, ec2InstanceTypeInfos } from "./instance-type-info.ts";
 import { defaultNodeSettings, type NodeSettings } from "./node-settings.ts";
 import { embeddedPrices, type Prices } from "./prices.ts";
-import { defaultRegion, findRegion, type Region, type Zone } from "./regions.ts";
+import { assumedRegion, defaultRegion, findRegion, knownRegions, type Region, type Zone } from "./regions.ts";
 
 /** All options have defaults. */
 export interface Ec2CatalogueOptions extends Partial<NodeSettings> {
   readonly region?: string;
   /** Zones nodes can be in, by name; by default all of the region. */
   readonly zones?: readonly string[];
+  /** Zones that were seen in use: they let a region be planned for that is not in the embedded data. */
+  readonly seenZones?: readonly string[];
   /** Which families to include; by default all. */
   readonly family?: (name: string) => boolean;
   /** Include types EC2 no longer offers, as if it did: for plans of old manifests. */
@@ -25,7 +27,7 @@ export type Ec2CatalogueResult = { readonly types: readonly InstanceType[] } | {
 /** The EC2 instance types of a region for the settings of a node class, also those not available there. (04 §2) */
 export function ec2InstanceTypes(options: Ec2CatalogueOptions = {}): Ec2CatalogueResult {
   const known = ec2InstanceTypeInfos();
-  const found = findRegion(options.region ?? defaultRegion, known);
+  const found = regionOf(options, known);
   if ("problem" in found) return found;
   const { region } = found;
   const problem = unknownZone(options.zones ?? [], region);
@@ -46,6 +48,16 @@ export function ec2InstanceTypes(options: Ec2CatalogueOptions = {}): Ec2Catalogu
   };
 }
 
+/** A region without data of its own is assumed to be like us-east-1; its prices are marked as estimates. */
+function regionOf(
+  { region = defaultRegion, seenZones }: Ec2CatalogueOptions,
+  known: readonly EmbeddedInstanceTypeInfo[],
+) {
+  return seenZones === undefined || knownRegions.includes(region)
+    ? findRegion(region, known)
+    : assumedRegion(region, seenZones);
+}
+
 /** Whether the type is in the catalogue but no longer offered by EC2. */
 export function isRetired(instanceType: string): boolean {
   const [family = ""] = instanceType.split(".");
@@ -55,13 +67,14 @@ export function isRetired(instanceType: string): boolean {
 /** Retired types have no zones left; where they are included, they are offered in all. */
 function embeddedOffers(
   typeInfos: readonly EmbeddedInstanceTypeInfo[],
-  { column, zones }: Region,
+  { column, zones, isAssumed = false }: Region,
 ): (typeInfo: Ec2InstanceTypeInfo, zone: Zone) => boolean {
   const digitOf = new Map<Zone, string>(zones.map((zone) => [zone, zone.digit]));
   const known = new Map<Ec2InstanceTypeInfo, EmbeddedInstanceTypeInfo>(typeInfos.map((one) => [one, one]));
   return (typeInfo, zone) => {
     const embedded = known.get(typeInfo);
     if (embedded === undefined) return false;
+    if (isAssumed) return embedded.zoneDigits[column] !== "";
     return embedded.isRetired || embedded.zoneDigits[column].includes(digitOf.get(zone) ?? "none");
   };
 }

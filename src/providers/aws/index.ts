@@ -4,4 +4,5 @@ export { type Ec2InstanceTypeInfo, type EmbeddedInstanceTypeInfo, ec2InstanceTyp
 export * from "./node-class-settings.ts";
 export * from "./node-settings.ts";
 export * from "./prices.ts";
+export * from "./region-names.ts";
 export { defaultRegion, knownRegions, type Region, type Zone } from "./regions.ts";

@@ -29,14 +29,16 @@ export function embeddedPrices(region: Region): Prices {
       ? { kind: "list", region: listRegion, date: listDate }
       : { kind: "list", region: region.name, date: checkDate };
   const otherRegion: PriceSource = { kind: "estimate", basis: "other-region", region: listRegion, date: listDate };
-  const spotShare: PriceSource = { kind: "estimate", basis: "spot-share", region: region.name, date: checkDate };
+  const spotRegion = region.isAssumed === true ? listRegion : region.name;
+  const spotShare: PriceSource = { kind: "estimate", basis: "spot-share", region: spotRegion, date: checkDate };
   return {
     onDemand: (typeInfo) => typeInfo.usdPerHour,
     spot: ({ spotFractions, usdPerHour }) =>
       usdPerHour === undefined ? undefined : usdPerHour * (spotFractions?.[region.column] ?? defaultSpotFraction),
     sourceOf: ({ isMetal }, capacityType) => {
       if (capacityType === "spot") return spotShare;
-      return isMetal && region.name !== listRegion ? otherRegion : listed;
+      const isListed = region.name === listRegion || !(isMetal || region.isAssumed === true);
+      return isListed ? listed : otherRegion;
     },
   };
 }
