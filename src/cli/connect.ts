@@ -1,5 +1,7 @@
 import { homedir } from "node:os";
+import { accessFailure } from "../kube/access-failure.ts";
 import type { KubeClient } from "../kube/client.ts";
+import type { ClusterAddress } from "../kube/connection.ts";
 import { systemHostEnvironment } from "../kube/host-environment.ts";
 import { type HttpClientOptions, httpClient } from "../kube/http-client.ts";
 import { loadConnection } from "../kube/kubeconfig.ts";
@@ -17,6 +19,7 @@ type ClusterClientOptions = Omit<HttpClientOptions, "transport" | "clock">;
 /** A cluster that can be reached. */
 export interface OpenCluster {
   readonly server: string;
+  readonly address: ClusterAddress;
   /** The namespace of our own pod inside a cluster, else that of the kubeconfig context. */
   readonly namespace: string;
   /** PEM; undefined where the system's are used. */
@@ -43,6 +46,7 @@ export async function openCluster(io: Pick<Io, "env">, { kubeconfig, context }: 
   };
   return {
     server: connection.server,
+    address: connection,
     namespace: connection.namespace,
     certificateAuthority: connection.tls.ca,
     clock,
@@ -60,9 +64,19 @@ export async function openCluster(io: Pick<Io, "env">, { kubeconfig, context }: 
 }
 
 /** The default `Connect`: reads the kubeconfig and opens an HTTP client. */
-export function connectTo(io: Pick<Io, "env">): Connect {
+export function connectTo(io: Pick<Io, "env">, { timeoutMs = requestTimeoutMs } = {}): Connect {
   return async (choice) => {
     const cluster = await openCluster(io, choice);
-    return { ...cluster, kube: cluster.client({ userAgent: "karpenter" }) };
+    const client = cluster.client({ userAgent: "karpenter", timeoutMs });
+    return { ...cluster, kube: { list: (...args) => withAccessFailure(client.list(...args), cluster.address) } };
   };
+}
+
+/** Fails with words about the cluster that was asked. */
+async function withAccessFailure<T>(answer: Promise<T>, address: ClusterAddress): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    throw accessFailure(error, address);
+  }
 }

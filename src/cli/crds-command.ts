@@ -2,6 +2,7 @@ import { Command, Option } from "commander";
 import type { CustomResourceDefinition } from "../api/crd.ts";
 import type { KarpenterKind } from "../api/kinds/karpenter-kinds.ts";
 import { type Provider, providers } from "../api/label-policy.ts";
+import { didYouMean } from "../api/manifest/closest-match.ts";
 import { exitCodes, failureText, type Io, withIo } from "./io.ts";
 
 interface CrdsOptions {
@@ -52,8 +53,10 @@ async function runCrds(
   const chosen = names.map((name) => kinds.find((kind) => namesOf(kind).includes(name.toLowerCase())));
   const unknown = names.filter((_, index) => chosen[index] === undefined);
   if (unknown.length > 0) {
-    const known = kinds.map(({ kind }) => kind).join(", ");
-    command.error(`error: no such kind: ${unknown.join(", ")}; provider ${options.provider} has ${known}`, {
+    const known = kinds.map(({ kind }) => kind);
+    const hint = didYouMean(unknown[0] ?? "", kinds.flatMap(namesOf));
+    const has = `provider ${options.provider} has ${known.join(", ")}`;
+    command.error(`error: no such kind: ${unknown.join(", ")}${hint === "" ? `; ${has}` : `${hint} (${has})`}`, {
       exitCode: exitCodes.usage,
     });
   }

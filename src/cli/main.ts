@@ -9,6 +9,7 @@ import { exitCodes, type Io, systemIo, withIo } from "./io.ts";
 import { planCommand } from "./plan-command.ts";
 import { runCommand } from "./run-command.ts";
 import { snapshotCommand } from "./snapshot-command.ts";
+import { withSuggestions } from "./suggestions.ts";
 import { topCommand } from "./top-command.ts";
 import { upCommand } from "./up-command.ts";
 import { welcomeText } from "./welcome-text.ts";
@@ -19,7 +20,7 @@ be scheduled; see the --help of each command.`;
 
 /** The command line as a whole. */
 export function program(io: Io): Command {
-  return withIo(new Command("karpenter"), io)
+  const root = withIo(new Command("karpenter"), io)
     .description("Karpenter, the Kubernetes node autoscaler.")
     .version(version(), "-V, --version")
     .addCommand(upCommand(io, { version: version() }))
@@ -34,6 +35,7 @@ export function program(io: Io): Command {
     .addCommand(awsCommand(io))
     .addHelpText("after", details)
     .action(() => io.stdout(welcomeText(version())));
+  return withSuggestions(root);
 }
 
 /** Runs one command line and returns the exit code. */

@@ -1,4 +1,5 @@
 import { type Finding, fileStartPosition } from "../api/manifest/finding.ts";
+import { AccessFailure, KubeConfigError } from "../kube/access-failure.ts";
 import { errorText } from "../util/error-text.ts";
 import { type Input, type InputOptions, readInput } from "./input.ts";
 import type { Io } from "./io.ts";
@@ -55,6 +56,7 @@ async function readLiveDocuments(live: LiveSource, { io, nowMs }: PlanInputConte
 
 /** Why a cluster could not be read, and how to check it. */
 export function unreachableText(error: unknown): string {
+  if (error instanceof AccessFailure || error instanceof KubeConfigError) return error.message;
   return `cannot read the cluster: ${errorText(error)}; check the connection with kubectl cluster-info`;
 }
 

@@ -1,7 +1,15 @@
-/** Where an API server is and how to authenticate. */
-export interface Connection {
+/** Which cluster is meant, for messages. */
+export interface ClusterAddress {
   /** May include a path, as behind a proxy for several clusters. */
   readonly server: string;
+  /** The context of the kubeconfig; undefined inside a cluster. */
+  readonly context?: string | undefined;
+  /** The file, if it was named with --kubeconfig. */
+  readonly kubeconfig?: string | undefined;
+}
+
+/** Where an API server is and how to authenticate. */
+export interface Connection extends ClusterAddress {
   readonly tls: TlsOptions;
   readonly credentials: Credentials;
   /** The namespace of commands that name none. */

@@ -1,5 +1,5 @@
 import { isRecord } from "../api/object.ts";
-import { errorMessage } from "../util/error-text.ts";
+import { errorCode, errorMessage } from "../util/error-text.ts";
 import type { ExpiringIdentity } from "./cached-credentials.ts";
 import { bearerHeaders, type ClientIdentity } from "./connection.ts";
 import type { HostEnvironment } from "./host-environment.ts";
@@ -28,7 +28,11 @@ export async function execIdentity(plugin: ExecPlugin, environment: HostEnvironm
     printed = await environment.runCommand(command, { args, env: { ...plugin.env, KUBERNETES_EXEC_INFO: info } });
   } catch (cause) {
     const hint = plugin.installHint === undefined ? "" : `\n${plugin.installHint}`;
-    throw new Error(`credential plugin ${command} failed: ${errorMessage(cause)}${hint}`, { cause });
+    const why =
+      errorCode(cause) === "ENOENT"
+        ? `credential plugin ${command} is not installed: no such program is in PATH`
+        : `credential plugin ${command} failed: ${errorMessage(cause).trim()}`;
+    throw new Error(`${why}${hint}`, { cause });
   }
   return parseExecCredential(printed, plugin);
 }

@@ -83,7 +83,7 @@ describe("loadConnection", () => {
       setUp({ files }).load(options);
     await expect(failing({})).rejects.toThrow(`no cluster found: there is no kubeconfig at ${home}`);
     await expect(failing({ [home]: config() }, { context: "x" })).rejects.toThrow(
-      "no context x; available contexts: one",
+      "no context x; choose one with --context: one",
     );
     await expect(failing({ [home]: "{}" })).rejects.toThrow("has no current context");
     await expect(failing({ [home]: config({ context: { cluster: "x" } }) })).rejects.toThrow("refers to cluster x");

@@ -1,5 +1,7 @@
 import { delimiter, join } from "node:path";
+import { didYouMean } from "../api/manifest/closest-match.ts";
 import type { Clock } from "../util/clock.ts";
+import { KubeConfigError } from "./access-failure.ts";
 import { cachedCredentials, type ExpiringIdentity } from "./cached-credentials.ts";
 import {
   bearerHeaders,
@@ -38,8 +40,8 @@ export async function loadConnection(options: LoadConnectionOptions): Promise<Co
   if (files.length > 0) return connectionOf(mergeKubeConfigs(files), options);
   const inClusterConnection = options.context === undefined ? await inCluster(options) : undefined;
   if (inClusterConnection !== undefined) return inClusterConnection;
-  throw new Error(
-    `no cluster found: there is no kubeconfig at ${paths.join(", ")}, and this process does not run in a pod`,
+  throw new KubeConfigError(
+    `no cluster found: there is no kubeconfig at ${paths.join(", ")}, and this process does not run in a pod; name a file with --kubeconfig or KUBECONFIG, or start a cluster to try with: karpenter up`,
   );
 }
 
@@ -57,38 +59,49 @@ async function readFiles(
   for (const one of paths) {
     const content = await environment.readFile(one);
     if (content !== undefined) files.push(readKubeConfig(content, one));
-    else if (path !== undefined) throw new Error(`there is no kubeconfig at ${path}`);
+    else if (path !== undefined)
+      throw new KubeConfigError(`there is no kubeconfig at ${path}; name another file with --kubeconfig`);
   }
   return files;
 }
 
 async function connectionOf(config: KubeConfigFile, options: LoadConnectionOptions): Promise<Connection> {
   const name = options.context ?? config.currentContext;
-  if (name === undefined) throw new Error(`the kubeconfig has no current context${availableContexts(config.contexts)}`);
+  if (name === undefined) throw new KubeConfigError(`the kubeconfig has no current context; ${contextsText(config)}`);
   const context = config.contexts.get(name);
   if (context === undefined)
-    throw new Error(`the kubeconfig has no context ${name}${availableContexts(config.contexts)}`);
+    throw new KubeConfigError(
+      `the kubeconfig has no context ${name}${didYouMean(name, config.contexts.keys())}; ${contextsText(config)}`,
+    );
   const cluster = config.clusters.get(context.cluster);
   if (cluster === undefined)
-    throw new Error(`context ${name} refers to cluster ${context.cluster}, which the kubeconfig does not define`);
+    throw new KubeConfigError(`context ${name} refers to cluster ${context.cluster}, ${undefinedText}`);
   const user = context.user ? config.users.get(context.user) : {};
-  if (user === undefined)
-    throw new Error(`context ${name} refers to user ${context.user}, which the kubeconfig does not define`);
-  if (cluster["proxy-url"]) throw new Error(`cluster ${context.cluster} is behind a proxy-url, which is not supported`);
+  if (user === undefined) throw new KubeConfigError(`context ${name} refers to user ${context.user}, ${undefinedText}`);
+  if (cluster["proxy-url"]) {
+    throw new KubeConfigError(
+      `cluster ${context.cluster} of context ${name} has a proxy-url, which is not supported; run "kubectl proxy" and use its address as the server`,
+    );
+  }
 
   const { "certificate-authority-data": caData, "certificate-authority": caFile } = cluster;
   const ca = await readPem(options.environment, caData, caFile);
   const skipVerify = cluster["insecure-skip-tls-verify"] ?? false;
   return {
     server: cluster.server,
+    context: name,
+    kubeconfig: options.path,
     tls: { ca, serverName: cluster["tls-server-name"] ?? undefined, skipVerify },
     credentials: await credentialsOf(user, { ...options, cluster, ca }),
     namespace: context.namespace || "default",
   };
 }
 
-function availableContexts(contexts: ReadonlyMap<string, unknown>): string {
-  return contexts.size === 0 ? "" : `; available contexts: ${[...contexts.keys()].sort().join(", ")}`;
+const undefinedText = "which the kubeconfig does not define; correct the context, or fetch the kubeconfig again";
+
+function contextsText({ contexts }: KubeConfigFile): string {
+  if (contexts.size === 0) return "it has no contexts at all: fetch it again, or name another file with --kubeconfig";
+  return `choose one with --context: ${[...contexts.keys()].sort().join(", ")}`;
 }
 
 interface UserSettings extends LoadConnectionOptions {
@@ -109,7 +122,8 @@ async function credentialsOf(user: KubeConfigUser, settings: UserSettings): Prom
   if (username)
     return fixedCredentials({ ...fixed, headers: { ...fixed.headers, ...basicAuthHeaders(username, password ?? "") } });
   const provider = user["auth-provider"]?.name;
-  if (provider !== undefined) throw new Error(`auth-provider ${provider} is not supported: use an exec plugin`);
+  if (provider !== undefined)
+    throw new KubeConfigError(`auth-provider ${provider} is not supported; use an exec plugin such as kubelogin`);
   return fixedCredentials(fixed);
 }
 
@@ -144,7 +158,7 @@ async function clientCertificate(
   const cert = await readPem(environment, user["client-certificate-data"], user["client-certificate"]);
   const key = await readPem(environment, user["client-key-data"], user["client-key"]);
   if ((cert === undefined) !== (key === undefined))
-    throw new Error("client certificate and client key must be given together");
+    throw new KubeConfigError("client certificate and client key must be given together; add the missing one");
   return cert === undefined || key === undefined ? undefined : { cert, key };
 }
 
@@ -170,7 +184,8 @@ async function readPem(environment: HostEnvironment, data: string | null | undef
   if (data) return Buffer.from(data, "base64").toString("utf8");
   if (!path) return undefined;
   const content = await environment.readFile(path);
-  if (content === undefined) throw new Error(`the kubeconfig refers to ${path}, which does not exist`);
+  if (content === undefined)
+    throw new KubeConfigError(`the kubeconfig refers to ${path}, which does not exist; fetch the kubeconfig again`);
   return content;
 }
 

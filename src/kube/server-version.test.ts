@@ -10,7 +10,7 @@ describe("02:L-40 the version of the API server", () => {
   it.each([undefined, null, "v1.35", {}, { major: "1" }, { major: "", minor: "35" }])(
     "02:L-40 is unknown if the answer is %j",
     (body) => {
-      expect(() => parseServerVersion(body)).toThrow("does not tell its version");
+      expect(() => parseServerVersion(body)).toThrow("does not report its version");
     },
   );
 });

@@ -6,6 +6,8 @@ export interface OptionParser<T> {
   readonly placeholder: string;
   /** What a value must be, for messages. */
   readonly expected: string;
+  /** The values there are, if they are a closed set. */
+  readonly choices?: readonly string[] | undefined;
   /** Undefined if the value is invalid. */
   readonly read: (text: string) => T | undefined;
   /** For environment variables, if more is accepted there than in a flag. */
@@ -91,6 +93,7 @@ export function choiceParser<const T extends string>(values: readonly T[]): Opti
   return {
     placeholder: `<${values.filter((value) => value !== "").join("|")}>`,
     expected: `one of ${values.filter((value) => value !== "").join(", ")}`,
+    choices: values.filter((value) => value !== ""),
     read: (given) => values.find((value) => value === given),
     isStrict: true,
   };

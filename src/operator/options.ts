@@ -1,3 +1,4 @@
+import { didYouMean } from "../api/manifest/closest-match.ts";
 import { defaultSettings, type Settings } from "../controllers/settings.ts";
 import type { AwsSettings } from "../providers/aws/aws-settings.ts";
 import type { LogLevel } from "../util/logger.ts";
@@ -61,18 +62,21 @@ export async function readOptions({ flags, env, readFile }: OptionSources): Prom
 
 /** A flag beats the environment. An empty variable counts as unset, as charts leave them. */
 function readOption(row: OptionRow, { flags, env }: Pick<OptionSources, "flags" | "env">, problems: string[]): unknown {
-  const { expected, read, readEnv = read, isStrict } = row.parser;
+  const { expected, choices = [], read, readEnv = read, isStrict } = row.parser;
   const flag = flags[row.flag];
   if (flag !== undefined) {
     const value = read(String(flag));
-    if (value === undefined) problems.push(`--${row.flag} is ${JSON.stringify(flag)}: expected ${expected}`);
+    if (value === undefined)
+      problems.push(
+        `--${row.flag} is ${JSON.stringify(flag)}: expected ${expected}${didYouMean(String(flag), choices)}`,
+      );
     return value;
   }
   const variable = env[row.env] ?? "";
   if (variable === "") return row.default;
   const value = readEnv(variable);
   if (value === undefined && isStrict) {
-    problems.push(`${row.env} is ${JSON.stringify(variable)}: expected ${expected}`);
+    problems.push(`${row.env} is ${JSON.stringify(variable)}: expected ${expected}${didYouMean(variable, choices)}`);
   }
   return value ?? row.default;
 }

@@ -170,7 +170,7 @@ describe("karpenter snapshot", () => {
     const io = fakeIo();
     expect(await main(["snapshot", "--kubeconfig", "/nowhere/config"], io)).toBe(1);
     expect(io.err()).toBe(
-      "error: cannot read the cluster: there is no kubeconfig at /nowhere/config; check the connection with kubectl cluster-info\n",
+      "error: there is no kubeconfig at /nowhere/config; name another file with --kubeconfig\n",
     );
   });
 

@@ -104,7 +104,7 @@ describe("plan from a cluster that cannot be read", () => {
   it("ends with 1 where there is none", async () => {
     const ran = await run(["plan", "--kubeconfig", "/nowhere/config"]);
     expect(ran.code).toBe(1);
-    expect(ran.err).toContain("cluster:1:1: error: cannot read the cluster: there is no kubeconfig at /nowhere/config");
+    expect(ran.err).toContain("cluster:1:1: error: there is no kubeconfig at /nowhere/config");
   });
 
   it("ends with 2 without files and cluster", async () => {

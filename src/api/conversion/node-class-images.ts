@@ -1,5 +1,5 @@
 import { compatibilityAnnotations } from "../labels.ts";
-import { closestMatch } from "../manifest/closest-match.ts";
+import { didYouMean } from "../manifest/closest-match.ts";
 import { isRecord } from "../object.ts";
 import type { FieldPath } from "../problem.ts";
 import { type ConversionDraft, fieldPath, valueText } from "./conversion-draft.ts";
@@ -97,8 +97,7 @@ function refuseUnknownFamily(
   draft: ConversionDraft,
   { source, family }: { source: ImageSource; family: unknown },
 ): void {
-  const near = closestMatch(valueText(family), [...aliasFamilies, "Ubuntu", "Custom"]);
-  const hint = near === undefined ? "" : `; did you mean ${near}?`;
+  const hint = didYouMean(valueText(family), [...aliasFamilies, "Ubuntu", "Custom"]);
   draft.addProblem({
     code: "enum",
     rule: "01 §7.5",

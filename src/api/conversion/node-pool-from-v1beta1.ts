@@ -1,4 +1,4 @@
-import { closestMatch } from "../manifest/closest-match.ts";
+import { didYouMean } from "../manifest/closest-match.ts";
 import { type ConversionDraft, fieldPath, valueText } from "./conversion-draft.ts";
 import { convertPoolClassRef } from "./node-class-ref.ts";
 import { convertRequirements } from "./requirements.ts";
@@ -106,8 +106,7 @@ function keepV1Policy(draft: ConversionDraft, policy: string): V1beta1Policy {
 }
 
 function refuseUnknownPolicy(draft: ConversionDraft, policy: string): V1beta1Policy {
-  const near = closestMatch(policy, ["WhenEmpty", "WhenUnderutilized", "WhenEmptyOrUnderutilized", "Balanced"]);
-  const hint = near === undefined ? "" : `; did you mean ${near}?`;
+  const hint = didYouMean(policy, ["WhenEmpty", "WhenUnderutilized", "WhenEmptyOrUnderutilized", "Balanced"]);
   draft.addProblem({
     code: "enum",
     rule: "01 §7.2",

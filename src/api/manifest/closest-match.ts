@@ -6,8 +6,15 @@ export function closestMatch(word: string, candidates: Iterable<string>): string
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
   }
-  // Up to a third of the letters may be wrong: beyond that a hint misleads more than it helps.
-  return best !== undefined && bestDistance <= Math.max(2, Math.floor(best.length / 3)) ? best : undefined;
+  // Up to a third of the letters may be wrong, and never all: beyond that a hint misleads more than it helps.
+  const most = Math.min(Math.max(2, Math.floor((best?.length ?? 0) / 3)), word.length - 1);
+  return bestDistance <= most ? best : undefined;
+}
+
+/** What to add to an error about an unknown word: `; did you mean NodePool?`, or nothing. */
+export function didYouMean(word: string, candidates: Iterable<string>): string {
+  const near = closestMatch(word, candidates);
+  return near === undefined ? "" : `; did you mean ${near}?`;
 }
 
 /** Levenshtein distance with two rows. Long words are cut: they are not typos. */

@@ -1,7 +1,7 @@
 import type { Document } from "yaml";
 import { isRecord } from "../object.ts";
 import { type FieldPath, formatPath } from "../problem.ts";
-import { closestMatch } from "./closest-match.ts";
+import { didYouMean } from "./closest-match.ts";
 import type { ManifestDocument } from "./document.ts";
 import type { Finding, SourceLocation } from "./finding.ts";
 import type { ManifestSet } from "./read.ts";
@@ -133,8 +133,7 @@ function missingTargetFinding(
       ? [`${String(object["kind"])}/${String(object["metadata"]["name"])}`]
       : [],
   );
-  const near = closestMatch(`${kind}/${name}`, present);
-  const hint = near === undefined ? "" : `; did you mean ${near}?`;
+  const hint = didYouMean(`${kind}/${name}`, present);
   const message = `there is no ${kind}/${name} in the input to merge this fragment into${hint}`;
   return fragmentFinding(fragment, message, present.join(", "));
 }

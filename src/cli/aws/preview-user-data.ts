@@ -2,7 +2,7 @@ import type { Ec2NodeClass } from "../../api/kinds/ec2-node-class.ts";
 import type { NodeClaim } from "../../api/kinds/node-claim.ts";
 import type { NodePool } from "../../api/kinds/node-pool.ts";
 import { awsLabels, type CapacityType, labels } from "../../api/labels.ts";
-import { closestMatch } from "../../api/manifest/closest-match.ts";
+import { didYouMean } from "../../api/manifest/closest-match.ts";
 import { isKubeObject } from "../../api/object.ts";
 import type { InstanceType } from "../../core/instance-type.ts";
 import { ec2InstanceTypes } from "../../providers/aws/catalogue.ts";
@@ -90,11 +90,8 @@ function namedType(nodeClass: Ec2NodeClass, name: string): Choice<InstanceType> 
   if ("problem" in result) return { message: result.problem.message };
   const found = result.types.find((type) => type.name === name);
   if (found !== undefined) return { found };
-  const similar = closestMatch(
-    name,
-    result.types.map((type) => type.name),
-  );
-  return { message: `no instance type ${name}${similar === undefined ? "" : `; did you mean ${similar}?`}` };
+  const names = result.types.map((type) => type.name);
+  return { message: `no instance type ${name}${didYouMean(name, names)}` };
 }
 
 function claimOf(className: string, pool: NodePool | undefined): Pick<NodeClaim, "metadata" | "spec"> {

@@ -1,4 +1,5 @@
 import type { RequirementItem } from "../../api/kubernetes/pod.ts";
+import { didYouMean } from "../../api/manifest/closest-match.ts";
 import { sortedFindings } from "../../api/manifest/finding.ts";
 import type { NodeClassRef } from "../../api/node-class-ref.ts";
 import { nodeClassesByKey } from "../../core/scenario/node-classes.ts";
@@ -43,7 +44,8 @@ export async function runInstanceTypes(request: InstanceTypesRequest, io: Io): P
   }
   const { kind } = servedNodeClasses[provider];
   const names = [...classes.values()].filter((one) => one.kind === kind).map(({ metadata }) => metadata.name ?? "");
-  if (names.length > 1) return `the files have ${names.length} of ${kind}: ${names.join(", ")}; give one of them`;
+  if (names.length > 1)
+    return `the files have ${names.length} objects of kind ${kind}: ${names.join(", ")}; give only one of them`;
   return printList(request, { catalogue: opened.catalogue, nodeClass: names[0] ?? "default", io });
 }
 
@@ -53,7 +55,9 @@ function printList(
 ): string | undefined {
   const full = withFullKeys(requirements, catalogue.labelPolicy);
   if ("unknown" in full) {
-    return `-l ${full.unknown}: no such label; give a key with its domain, or one of ${full.known.join(", ")}`;
+    const hint = didYouMean(full.unknown, full.known);
+    const keys = `give a key with its domain, or one of ${full.known.join(", ")}`;
+    return `-l ${full.unknown}: no such label${hint === "" ? `; ${keys}` : hint}`;
   }
   const ref: NodeClassRef = { ...servedNodeClasses[provider], name: nodeClass };
   const listed = listInstanceTypes({

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { collectDefaultMetrics } from "prom-client";
+import { accessFailure } from "../../kube/access-failure.ts";
 import type { KubeClient } from "../../kube/client.ts";
 import { bearerAccess } from "../../operator/bearer-access.ts";
 import { explainRoutes } from "../../operator/explain-routes.ts";
@@ -53,6 +54,8 @@ export async function runOperator(request: RunOperatorOptions): Promise<RunResul
     const cluster = await openCluster(io, request.cluster);
     try {
       return await runOnCluster(cluster, { ...request, options, log });
+    } catch (error) {
+      throw accessFailure(error, cluster.address);
     } finally {
       cluster.close();
     }
