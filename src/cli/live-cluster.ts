@@ -38,6 +38,7 @@ interface LiveKind {
 }
 
 const { Pod, Node, Namespace, PersistentVolume, PersistentVolumeClaim, StorageClass, CSINode } = builtInTypes;
+const { LimitRange, RuntimeClass } = builtInTypes;
 const { PodTemplate, Deployment, ReplicaSet, StatefulSet, DaemonSet, Service, PodDisruptionBudget, PriorityClass } =
   builtInTypes;
 
@@ -49,11 +50,20 @@ export const aksNodeClassType: ResourceType = {
   namespaced: false,
 };
 
+const horizontalPodAutoscalerType: ResourceType = {
+  group: "autoscaling",
+  version: "v2",
+  kind: "HorizontalPodAutoscaler",
+  plural: "horizontalpodautoscalers",
+  namespaced: true,
+};
+
 /** Pods come before nodes: then the node of every pod is in the result, unless it was deleted in between. */
 const liveKinds: readonly LiveKind[] = [
   ...[Pod, Node, Namespace, PersistentVolume, PersistentVolumeClaim, StorageClass, CSINode].map(withoutOlderVersions),
   ...[Deployment, ReplicaSet, StatefulSet, DaemonSet, Service, PodTemplate].map(withoutOlderVersions),
-  ...[PodDisruptionBudget, PriorityClass].map(withoutOlderVersions),
+  ...[PodDisruptionBudget, PriorityClass, RuntimeClass, LimitRange].map(withoutOlderVersions),
+  { type: horizontalPodAutoscalerType, older: ["v1"] },
   { type: karpenterTypes.NodePool, older: ["v1beta1"] },
   { type: karpenterTypes.NodeClaim, older: ["v1beta1"] },
   withoutOlderVersions(karpenterTypes.NodeOverlay),

@@ -219,3 +219,139 @@ describe("mistakes in workloads", () => {
     expect(code).toBe(1);
   });
 });
+
+describe("what admission adds to pods", () => {
+  const runtimeClass = `
+apiVersion: node.k8s.io/v1
+kind: RuntimeClass
+metadata: {name: vm}
+handler: vm
+overhead: {podFixed: {cpu: "2"}}
+scheduling: {nodeSelector: {runtime: vm}, tolerations: [{key: vm, operator: Exists}]}`;
+  const sandboxed = deployment("web", "replicas: 1").replace("{containers", "{runtimeClassName: vm, containers");
+  const [pool = ""] = kwok.split("---");
+  const tainted = pool
+    .replace(
+      "    spec:\n",
+      "    metadata: {labels: {runtime: vm}}\n    spec:\n      taints: [{key: vm, effect: NoSchedule}]\n",
+    )
+    .replace("name: default", "name: vm");
+
+  it("the overhead, selector and tolerations of a RuntimeClass", async () => {
+    const { newNodes } = await report([tainted, runtimeClass, sandboxed]);
+    expect(newNodes).toMatchObject([{ nodePool: "vm", requests: { cpu: "3" } }]);
+  });
+
+  it("nothing of a RuntimeClass that is not there, which is said", async () => {
+    const { newNodes, notes } = await report([sandboxed]);
+    expect(newNodes).toMatchObject([{ nodePool: "default", requests: { cpu: "1" } }]);
+    expect(notes).toEqual([
+      "RuntimeClass vm is not in the input: its pods are planned without its overhead; add it with -f",
+    ]);
+  });
+
+  it("requests by the LimitRange of their namespace, where they have none", async () => {
+    const limits = (namespace: string, item: string) =>
+      `{apiVersion: v1, kind: LimitRange, metadata: {name: l, namespace: ${namespace}}, spec: {limits: [{type: Container, ${item}}]}}`;
+    const bare = deployment("web", "replicas: 1").replace(', resources: {requests: {cpu: "1"}}', "");
+    const cpu = async (item: string, namespace = "default", text = bare) =>
+      (await report([limits(namespace, item), text])).newNodes[0]?.requests["cpu"];
+    expect(await cpu("defaultRequest: {cpu: 700m}")).toBe("700m");
+    expect(await cpu("default: {cpu: 600m}")).toBe("600m");
+    expect(await cpu("max: {cpu: 500m}")).toBe("500m");
+    expect(await cpu("defaultRequest: {cpu: 700m}", "elsewhere")).toBeUndefined();
+    expect(await cpu("defaultRequest: {cpu: 700m}", "default", deployment("web", "replicas: 1"))).toBe("1");
+  });
+});
+
+describe("volumes that are not all in the input", () => {
+  const set = (claim: string, replicas = 2) => `
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: db}
+spec:
+  replicas: ${replicas}
+  selector: {matchLabels: {app: db}}
+  template: {metadata: {labels: {app: db}}, spec: ${podSpec("1")}}
+  volumeClaimTemplates:
+    - {metadata: {name: data}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}${claim}}}`;
+  const storageClass = (name: string, more: string) =>
+    `{apiVersion: storage.k8s.io/v1, kind: StorageClass, provisioner: csi.example.com, metadata: {name: ${name}, annotations: {storageclass.kubernetes.io/is-default-class: "true"}}, ${more}}`;
+  const zonal =
+    "allowedTopologies: [{matchLabelExpressions: [{key: topology.kubernetes.io/zone, values: [test-zone-b]}]}]";
+  const volume = (name: string, more = "") =>
+    `{apiVersion: v1, kind: PersistentVolume, metadata: {name: ${name}}, spec: {capacity: {storage: 5Gi}, accessModes: [ReadWriteOnce], csi: {driver: csi.example.com, volumeHandle: v}, nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: topology.kubernetes.io/zone, operator: In, values: [test-zone-c]}]}]}}${more}}}`;
+  const claim = (spec: string) =>
+    `{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: disk}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}, ${spec}}}`;
+  const user = `{apiVersion: v1, kind: Pod, metadata: {name: user}, spec: ${podSpec("1", "volumes: [{name: d, persistentVolumeClaim: {claimName: disk}}], ")}}`;
+  const zones = ({ newNodes }: PlanReport) => [...new Set(newNodes.flatMap((node) => node.zones))];
+
+  it("claims without a class, and of one that is missing, are planned with an assumed one", async () => {
+    const unnamed = await report([set("")]);
+    expect(unnamed.unschedulable).toEqual({});
+    expect(unnamed.notes).toEqual([
+      "no default StorageClass is in the input: PersistentVolumeClaims default/data-db-0, default/data-db-1 are planned as if volumes were made where the pods run; add the class with -f",
+    ]);
+    const named = await report([set(", storageClassName: gp3", 1)]);
+    expect(named.unschedulable).toEqual({});
+    expect(named.notes).toEqual([
+      "StorageClass gp3 is not in the input: PersistentVolumeClaim default/data-db-0 is planned as if volumes were made where the pods run; add the class with -f",
+    ]);
+  });
+
+  it("claims without a class get the default one, and go where it allows", async () => {
+    const plan = await report([set(""), storageClass("std", `volumeBindingMode: WaitForFirstConsumer, ${zonal}`)]);
+    expect(zones(plan)).toEqual(["test-zone-b"]);
+    expect(plan.notes).toEqual([]);
+  });
+
+  it("a class that binds at once: where its volumes will be is not known, which is said", async () => {
+    const plan = await report([set("", 1), storageClass("std", `volumeBindingMode: Immediate, ${zonal}`)]);
+    expect(zones(plan)).toEqual(["test-zone-b"]);
+    expect(plan.notes).toEqual([
+      expect.stringMatching(/^PersistentVolumeClaim default\/data-db-0 is planned as if reached/),
+    ]);
+  });
+
+  it.each([
+    ["the claim names", claim("volumeName: pv, storageClassName: ''"), volume("pv")],
+    [
+      "is reserved for the claim",
+      claim("storageClassName: ''"),
+      volume("pv", ", claimRef: {namespace: default, name: disk}"),
+    ],
+    ["fits a claim that wants no class", claim("storageClassName: ''"), volume("pv")],
+  ])("a pod goes where the volume is that %s", async (_, disk, pv) => {
+    const plan = await report([user, disk, pv]);
+    expect(plan.unschedulable).toEqual({});
+    expect(zones(plan)).toEqual(["test-zone-c"]);
+    expect(plan.notes).toEqual([]);
+  });
+
+  it("a volume serves one claim", async () => {
+    const second = [user, claim("storageClassName: ''")].map((text) => text.replace(/user|disk/g, (one) => `${one}2`));
+    const plan = await report([user, claim("storageClassName: ''"), ...second, volume("pv")]);
+    expect(Object.keys(plan.unschedulable)).toEqual(["default/user2"]);
+  });
+
+  it("a volume that is not in the input is assumed, which is said", async () => {
+    const plan = await report([user, claim("volumeName: pv")]);
+    expect(plan.unschedulable).toEqual({});
+    expect(plan.notes).toEqual([expect.stringMatching(/^PersistentVolume pv is not in the input: /)]);
+  });
+
+  it("ephemeral volumes get their claims", async () => {
+    const pod = user.replace(
+      "persistentVolumeClaim: {claimName: disk}",
+      "ephemeral: {volumeClaimTemplate: {spec: {storageClassName: std}}}",
+    );
+    const plan = await report([pod, storageClass("std", `volumeBindingMode: WaitForFirstConsumer, ${zonal}`)]);
+    expect(plan.unschedulable).toEqual({});
+    expect(zones(plan)).toEqual(["test-zone-b"]);
+  });
+
+  it("a claim that is not in the input keeps its pod out, and so does everything with --rounds 1", async () => {
+    expect((await report([user])).refusals).toMatchObject([{ pod: "default/user", code: "invalid-pod" }]);
+    expect((await report([set("", 1)], "--rounds", "1")).refusals).toMatchObject([{ pod: "default/db-0" }]);
+  });
+});

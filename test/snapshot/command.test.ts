@@ -169,9 +169,7 @@ describe("karpenter snapshot", () => {
   it("says which kubeconfig is missing", async () => {
     const io = fakeIo();
     expect(await main(["snapshot", "--kubeconfig", "/nowhere/config"], io)).toBe(1);
-    expect(io.err()).toBe(
-      "error: there is no kubeconfig at /nowhere/config; name another file with --kubeconfig\n",
-    );
+    expect(io.err()).toBe("error: there is no kubeconfig at /nowhere/config; name another file with --kubeconfig\n");
   });
 
   it("shows on a terminal how far it is, and leaves no trace of it", async () => {

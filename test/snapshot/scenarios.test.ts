@@ -22,7 +22,7 @@ function scenario(name: string) {
   const flags = written.map((word) => (/^-[a-z]/.test(word) ? `-${word}` : word));
   const catalogues = flags.filter((flag) => flag.startsWith("catalogues/"));
   const files = Object.fromEntries(catalogues.map((path) => [path, readScenario(path)]));
-  return { objects: stored(documents), args: ["--now", "2026-01-15T12:00:00Z", ...flags], files };
+  return { objects: stored(documents), args: ["--now", "2026-01-15T12:00:00Z", "--rounds", "1", ...flags], files };
 }
 
 /** Labels of the types that `fake:N` sells. */

@@ -19,6 +19,7 @@ export interface PodSpec {
   readonly containers?: readonly Container[] | undefined;
   readonly initContainers?: readonly Container[] | undefined;
   readonly resources?: ResourceRequirements | undefined;
+  readonly runtimeClassName?: string | undefined;
   readonly overhead?: ResourceList | undefined;
   readonly volumes?: readonly Volume[] | undefined;
   readonly resourceClaims?: readonly { readonly name: string }[] | undefined;

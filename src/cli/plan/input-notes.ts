@@ -20,6 +20,22 @@ export function inputNoteTexts(notes: readonly InputNote[]): readonly string[] {
         `${target} keeps its own pods (${count}) beside those of ${workload}; set its replicas to 0, or spec.workloadRef.scaleDown of the Rollout`,
     ),
     ...unplannedTexts(of("pods-not-planned")),
+    ...of("class-assumed").map(
+      ({ storageClass, claims }) =>
+        `${storageClass === undefined ? "no default StorageClass is" : `StorageClass ${storageClass} is not`} in the input: ${claimsText(claims)} planned as if volumes were made where the pods run; add the class with -f`,
+    ),
+    ...of("volume-assumed").map(
+      ({ volume, claims }) =>
+        `PersistentVolume ${volume} is not in the input: ${claimsText(claims)} planned as if it could be reached from everywhere; add it with -f, its zone matters`,
+    ),
+    ...of("zone-unknown").map(
+      ({ claims }) =>
+        `${claimsText(claims)} planned as if reached from every zone the class allows: with volumeBindingMode Immediate the volume is made before the pod is scheduled, in a zone that is not known here`,
+    ),
+    ...of("runtime-class-missing").map(
+      ({ runtimeClass }) =>
+        `RuntimeClass ${runtimeClass} is not in the input: its pods are planned without its overhead; add it with -f`,
+    ),
   ];
 }
 
@@ -32,6 +48,12 @@ function rangeTexts(notes: readonly NoteOf<"replica-range">[]): readonly string[
     notes.map(({ workload, planned, range }) => `${workload} with ${planned} (${range.least} to ${range.most})`),
   );
   return [`autoscaled: ${listed}; plan the ends of the ranges with --replicas min or --replicas max`];
+}
+
+function claimsText(claims: readonly string[]): string {
+  return claims.length === 1
+    ? `PersistentVolumeClaim ${claims[0]} is`
+    : `PersistentVolumeClaims ${listText(claims)} are`;
 }
 
 const unplannedReasons: Readonly<Record<NoteOf<"pods-not-planned">["because"], string>> = {

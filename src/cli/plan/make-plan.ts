@@ -135,6 +135,8 @@ export async function preparePlan(
   const prepared = prepareInput(converted.objects, {
     ...{ catalogue, nowMs, purpose },
     replicas: request.replicas ?? "current",
+    // One round is what upstream decides on the objects as they are. A cluster's own classes and volumes are all there are.
+    volumes: request.rounds === 1 ? undefined : { assumes: input.header === undefined },
   });
   const findings = sortedFindings(
     [...input.findings, ...converted.findings, ...prepared.findings, ...config.findings],

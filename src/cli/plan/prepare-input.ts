@@ -9,10 +9,12 @@ import { apiGroupOf, isRecord, type KubeObject, namespacedName } from "../../api
 import type { Problem } from "../../api/problem.ts";
 import { reviewNodePool } from "../../api/validation/node-pool.ts";
 import { completeObjects } from "../../core/scenario/complete-objects.ts";
+import { completeVolumes, type VolumeCompletionOptions } from "../../core/scenario/complete-volumes.ts";
 import { expandWorkloads } from "../../core/scenario/expand-workloads.ts";
 import type { InputNote } from "../../core/scenario/input-note.ts";
 import { nodeClassesOf, nodeClassRefOf, withNodeClassReady } from "../../core/scenario/node-classes.ts";
 import { readInputObject } from "../../core/scenario/object-form.ts";
+import { PodAdmission } from "../../core/scenario/pod-admission.ts";
 import { hasHiddenPodTemplate, isTemplatedKind } from "../../core/scenario/pod-template.ts";
 import type { ReplicaChoice } from "../../core/scenario/replica-range.ts";
 import { isNamespaced, type ScenarioKind, scenarioKind } from "../../core/scenario/scenario-kind.ts";
@@ -98,12 +100,14 @@ export interface PreparationContext {
   readonly nowMs: number;
   readonly purpose: PlanPurpose;
   readonly replicas: ReplicaChoice;
+  /** What the cluster's controllers do about volumes first; undefined: nothing, as in a single pass of upstream's. */
+  readonly volumes: VolumeCompletionOptions | undefined;
 }
 
 /** Step 2: completes the objects as a cluster would, then validates them. */
 export function prepareInput(
   converted: readonly LocatedObject[],
-  { catalogue, nowMs, purpose, replicas }: PreparationContext,
+  { catalogue, nowMs, purpose, replicas, volumes }: PreparationContext,
 ): PreparedInput {
   const review = new InputReview(catalogue, purpose);
   const admitted = converted.filter((one) => review.checkBeforeCompletion(one));
@@ -120,21 +124,36 @@ export function prepareInput(
     const one = admitted[sourceIndex];
     if (one !== undefined) review.findings.push(one.findingFor(problem));
   }
-  const objects = completeObjects(
-    expanded.map(({ object }) => object),
+  const sources = expanded.map(({ object }) => object);
+  const admission = new PodAdmission(sources);
+  const completed = completeObjects(
+    sources,
     {
       typesFor: catalogue.typesFor,
       nowMs,
       defaultNodeClass: { ...servedNodeClasses[catalogue.provider], name: "default" },
       otherNodeClasses: catalogue.served.map((one) => ({ ...one, name: "default" })),
     },
+    admission,
   );
+  const withVolumes = volumes === undefined ? undefined : completeVolumes(completed, volumes);
+  const objects = withVolumes?.objects ?? completed;
   for (const [index, { sourceIndex }] of expanded.entries()) {
     const object = objects[index];
     const one = admitted[sourceIndex];
     if (object !== undefined && one !== undefined) review.checkAfterCompletion(object, one);
   }
-  return { objects, workloads, findings: review.findings, hasDefaultPool, notes };
+  return {
+    objects,
+    workloads,
+    findings: review.findings,
+    hasDefaultPool,
+    notes: [...notes, ...runtimeClassNotes(admission), ...(withVolumes?.notes ?? [])],
+  };
+}
+
+function runtimeClassNotes({ missingRuntimeClasses }: PodAdmission): readonly InputNote[] {
+  return [...missingRuntimeClasses].map((runtimeClass) => ({ code: "runtime-class-missing", runtimeClass }));
 }
 
 /** Collects what an API server or our own controllers would reject. */

@@ -56,7 +56,7 @@ export type SnapshotKind = Exclude<ScenarioKind, LeftOutKind> | "Service";
  * Jobs and CronJobs are left out: the pods they run now exist already, and those they will run later are not part of the
  * current cluster. The other kinds are not read from clusters.
  */
-const leftOutKinds = ["Job", "CronJob", "ReplicationController", "HorizontalPodAutoscaler", "ScaledObject"] as const;
+const leftOutKinds = ["Job", "CronJob", "ReplicationController", "ScaledObject"] as const;
 type LeftOutKind = (typeof leftOutKinds)[number];
 
 export function isLeftOut(kind: ScenarioKind): kind is LeftOutKind {
@@ -102,6 +102,17 @@ export const kindProjectors: Readonly<Record<SnapshotKind, Projector>> = {
   StorageClass: objectProjector({
     ...keepAll("provisioner", "volumeBindingMode"),
     allowedTopologies: projectItems(projectFields({ matchLabelExpressions: projectItems(projectRequirement) })),
+  }),
+  HorizontalPodAutoscaler: objectProjector({
+    spec: projectFields({
+      scaleTargetRef: projectFields({ apiVersion: keep, kind: keep, name: projectName }),
+      ...keepAll("minReplicas", "maxReplicas"),
+    }),
+  }),
+  LimitRange: objectProjector({ spec: keep }),
+  RuntimeClass: objectProjector({
+    overhead: keep,
+    scheduling: projectFields({ nodeSelector: projectLabels, tolerations: projectItems(projectTaint) }),
   }),
   CSINode: objectProjector({
     spec: projectFields({ drivers: projectItems(projectFields({ name: keep, allocatable: keep })) }),

@@ -151,6 +151,7 @@ export const projectPodSpec = projectFields({
   containers: projectItems(container),
   initContainers: projectItems(container),
   resources,
+  runtimeClassName: projectName,
   overhead: keep,
   volumes: projectItems(volume),
   resourceClaims: projectItems(projectFields({ name: projectName })),

@@ -6,6 +6,7 @@ import { rfc3339 } from "../../util/timestamp.ts";
 import { type CompletionContext, completeNodesAndClaims } from "./complete-nodes.ts";
 import { PodCompletion } from "./complete-pods.ts";
 import { completePool } from "./complete-pools.ts";
+import { PodAdmission } from "./pod-admission.ts";
 import { isNamespaced, nodeClassKinds, type ScenarioKind, scenarioKind } from "./scenario-kind.ts";
 
 const namespaceNameLabel = "kubernetes.io/metadata.name";
@@ -14,9 +15,13 @@ const namespaceNameLabel = "kubernetes.io/metadata.name";
  * Fills in what an API server, kubelets and the lifecycle controllers would have; fields that are set are never changed.
  * Returns one object for each given one, in order, then namespaces that are used and not given.
  */
-export function completeObjects(objects: readonly KubeObject[], context: CompletionContext): readonly KubeObject[] {
+export function completeObjects(
+  objects: readonly KubeObject[],
+  context: CompletionContext,
+  admission: PodAdmission = new PodAdmission(objects),
+): readonly KubeObject[] {
   const all = [...objects, ...missingNamespaces(objects)];
-  const pods = new PodCompletion(priorityClasses(all));
+  const pods = new PodCompletion(admission);
   let ordinal = 0;
   const named = all.map((object) => {
     const kind = scenarioKind(object);
@@ -34,10 +39,11 @@ function completeKind(object: KubeObject, kind: ScenarioKind, pods: PodCompletio
     case "Pod":
       return pods.completePod(object as KubeObject & Pod) as KubeObject;
     case "DaemonSet": {
-      const { spec } = object as unknown as DaemonSet;
+      const { spec, metadata } = object as unknown as DaemonSet;
+      const namespace = namespaceOf(metadata);
       return {
         ...object,
-        spec: { ...spec, template: { ...spec.template, spec: pods.completeSpec(spec.template.spec) } },
+        spec: { ...spec, template: { ...spec.template, spec: pods.completeSpec(spec.template.spec, namespace) } },
       };
     }
     case "NodePool":
@@ -91,11 +97,4 @@ function missingNamespaces(objects: readonly KubeObject[]): readonly KubeObject[
   }
   const missing = [...used].filter((name) => !declared.has(name)).sort();
   return missing.map((name) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } }));
-}
-
-function priorityClasses(objects: readonly KubeObject[]): ReadonlyMap<string, number> {
-  const classes = objects.filter((object) => scenarioKind(object) === "PriorityClass");
-  return new Map(
-    classes.map((object) => [object.metadata.name ?? "", (object as KubeObject & { value: number }).value]),
-  );
 }

@@ -1,44 +1,48 @@
 import type { Container, ContainerPort, Pod, PodSpec, PodStatus } from "../../api/kubernetes/pod.ts";
+import { namespaceOf } from "../../api/object.ts";
 import { withDefaultRequests } from "../pod-requests.ts";
 import { unschedulableStatus } from "../virtual-pods.ts";
-
-/** Priority classes every cluster has. */
-const systemPriorities = { "system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000 } as const;
+import type { PodAdmission } from "./pod-admission.ts";
 
 /** Fills in the defaults of API server and admission; shared specs stay shared. */
 export class PodCompletion {
-  readonly #priorities: ReadonlyMap<string, number>;
-  readonly #specs = new Map<PodSpec, PodSpec>();
+  readonly #admission: PodAdmission;
+  /** By namespace where that makes a difference. */
+  readonly #specs = new Map<string, Map<PodSpec, PodSpec>>();
 
-  constructor(priorityClasses: ReadonlyMap<string, number>) {
-    this.#priorities = new Map([...Object.entries(systemPriorities), ...priorityClasses]);
+  constructor(admission: PodAdmission) {
+    this.#admission = admission;
   }
 
   completePod(pod: Pod): Pod {
-    return { ...pod, spec: this.completeSpec(pod.spec), status: completePodStatus(pod) };
+    return { ...pod, spec: this.completeSpec(pod.spec, namespaceOf(pod.metadata)), status: completePodStatus(pod) };
   }
 
-  completeSpec(spec: PodSpec): PodSpec {
-    const known = this.#specs.get(spec);
-    if (known !== undefined) return known;
-    const completed = this.#complete(spec);
-    this.#specs.set(spec, completed);
+  completeSpec(spec: PodSpec, namespace: string): PodSpec {
+    const known = this.#knownSpecs(namespace);
+    const completed = known.get(spec) ?? completeFields(this.#admission.admit(spec, namespace));
+    known.set(spec, completed);
     return completed;
   }
 
-  #complete(spec: PodSpec): PodSpec {
-    const { hostNetwork = false, containers, initContainers, resources } = spec;
-    const priority = spec.priority ?? this.#priorities.get(spec.priorityClassName ?? "");
-    return {
-      ...spec,
-      ...(priority !== undefined && { priority }),
-      ...(initContainers && {
-        initContainers: initContainers.map((one) => completeContainer(one, { hostNetwork: false })),
-      }),
-      ...(containers && { containers: containers.map((one) => completeContainer(one, { hostNetwork })) }),
-      ...(resources && { resources: withDefaultRequests(resources) }),
-    };
+  #knownSpecs(namespace: string): Map<PodSpec, PodSpec> {
+    const key = this.#admission.hasLimits(namespace) ? namespace : "";
+    const known = this.#specs.get(key) ?? new Map<PodSpec, PodSpec>();
+    this.#specs.set(key, known);
+    return known;
   }
+}
+
+function completeFields(spec: PodSpec): PodSpec {
+  const { hostNetwork = false, containers, initContainers, resources } = spec;
+  return {
+    ...spec,
+    ...(initContainers && {
+      initContainers: initContainers.map((one) => completeContainer(one, { hostNetwork: false })),
+    }),
+    ...(containers && { containers: containers.map((one) => completeContainer(one, { hostNetwork })) }),
+    ...(resources && { resources: withDefaultRequests(resources) }),
+  };
 }
 
 function completeContainer(one: Container, { hostNetwork }: { readonly hostNetwork: boolean }): Container {

@@ -23,4 +23,10 @@ export type InputNote =
       readonly workload: string;
       readonly target: string;
       readonly count: number;
-    };
+    }
+  /** Claims planned with a class that is not in the input; without a name it is the default one. */
+  | { readonly code: "class-assumed"; readonly storageClass: string | undefined; readonly claims: readonly string[] }
+  | { readonly code: "volume-assumed"; readonly volume: string; readonly claims: readonly string[] }
+  /** Claims that are bound before their pods are scheduled, nobody knows in which zone. */
+  | { readonly code: "zone-unknown"; readonly claims: readonly string[] }
+  | { readonly code: "runtime-class-missing"; readonly runtimeClass: string };

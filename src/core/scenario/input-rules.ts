@@ -17,7 +17,9 @@ const autoscaled = {
 
 /** What input must have beside the right types: what scheduling reads without a default, and counts it can work with. */
 export const inputRules: FieldRules = {
+  "core.v1.LimitRange": objectWithSpec,
   "core.v1.Namespace": object,
+  "node.v1.RuntimeClass": object,
   "core.v1.Node": object,
   "core.v1.PersistentVolume": objectWithSpec,
   "core.v1.PersistentVolumeClaim": objectWithSpec,

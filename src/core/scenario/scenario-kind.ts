@@ -3,13 +3,23 @@ import { apiGroupOf, type KubeObject } from "../../api/object.ts";
 
 /** The kinds a plan reads, by group; versions of a kind are read alike. */
 const kindsByGroup = {
-  "": ["Pod", "PodTemplate", "ReplicationController", "Node", "Namespace", "PersistentVolume", "PersistentVolumeClaim"],
+  "": [
+    "Pod",
+    "PodTemplate",
+    "ReplicationController",
+    "Node",
+    "Namespace",
+    "LimitRange",
+    "PersistentVolume",
+    "PersistentVolumeClaim",
+  ],
   apps: ["Deployment", "ReplicaSet", "StatefulSet", "DaemonSet"],
   batch: ["Job", "CronJob"],
   autoscaling: ["HorizontalPodAutoscaler"],
   "keda.sh": ["ScaledObject"],
   policy: ["PodDisruptionBudget"],
   "scheduling.k8s.io": ["PriorityClass"],
+  "node.k8s.io": ["RuntimeClass"],
   "storage.k8s.io": ["StorageClass", "CSINode"],
   [groups.karpenter]: ["NodePool", "NodeClaim", "NodeOverlay"],
   [groups.autoscaling]: ["CapacityBuffer"],
@@ -35,6 +45,7 @@ const clusterScoped: ReadonlySet<ScenarioKind> = new Set<ScenarioKind>([
   "Namespace",
   "PersistentVolume",
   "PriorityClass",
+  "RuntimeClass",
   "StorageClass",
   "CSINode",
   "NodePool",

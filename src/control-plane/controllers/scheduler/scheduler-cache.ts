@@ -5,8 +5,8 @@ import type {
   StorageClass,
 } from "../../../api/kubernetes/cluster-objects.ts";
 import type { LabelSet } from "../../../core/label-selector.ts";
+import { claimRefOf } from "../../../core/volume-matching.ts";
 import type { ApiNode } from "../api-pod-and-node.ts";
-import { claimRefOf } from "../volumes/volume-matching.ts";
 import { type NodeFacts, NodeInfo, nodeFacts } from "./node-info.ts";
 import type { PodProfile } from "./pod-profile.ts";
 import { SchedulerAmountReader } from "./scheduler-amounts.ts";

@@ -1,15 +1,10 @@
 import type { PersistentVolumeClaim } from "../../../api/kubernetes/cluster-objects.ts";
+import { matchingVolume } from "../../../core/volume-matching.ts";
 import { cacheKey } from "../../../kube/client.ts";
 import type { ControllerContext } from "../../../kube/controller.ts";
 import { builtInTypes } from "../../../kube/resources.ts";
 import type { Timer } from "../../../util/clock.ts";
-import {
-  claimReference,
-  isVolumeReachable,
-  matchingVolume,
-  selectedNode,
-  selectedNodeAnnotation,
-} from "../volumes/volume-matching.ts";
+import { claimReference, isVolumeReachable, selectedNode, selectedNodeAnnotation } from "../volumes/volume-matching.ts";
 import type { PodProfile } from "./pod-profile.ts";
 import type { SchedulerCache } from "./scheduler-cache.ts";
 
@@ -71,7 +66,7 @@ export class VolumeBinder {
     const { client } = this.#context;
     const { name = "", namespace } = claim.metadata;
     const facts = this.#cache.node(node)?.facts;
-    const volume = facts && matchingVolume(claim, this.#cache.freeVolumes, facts);
+    const volume = facts && matchingVolume(claim, this.#cache.freeVolumes, (one) => isVolumeReachable(one, facts));
     if (volume !== undefined) {
       const body = { spec: { claimRef: claimReference(claim) } };
       await client.patch(builtInTypes.PersistentVolume, { name: volume.metadata.name ?? "" }, { kind: "merge", body });

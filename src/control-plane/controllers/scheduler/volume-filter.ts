@@ -1,8 +1,9 @@
 import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from "../../../api/kubernetes/cluster-objects.ts";
 import { labels } from "../../../api/labels.ts";
+import { matchingVolume } from "../../../core/volume-matching.ts";
 import { podVolumesByDriver, volumeLimitExcess } from "../../../core/volumes.ts";
 import { labelOf, nodeSelectorTest } from "../node-selector.ts";
-import { isWaitingForConsumer, matchingVolume, noProvisioner, selectedNode } from "../volumes/volume-matching.ts";
+import { isVolumeReachable, isWaitingForConsumer, noProvisioner, selectedNode } from "../volumes/volume-matching.ts";
 import { type FilterRefusal, filterReasons } from "./filter-refusal.ts";
 import type { NodeFacts, NodeInfo } from "./node-info.ts";
 import type { PodProfile } from "./pod-profile.ts";
@@ -88,7 +89,7 @@ function unboundReason(
 ): string | undefined {
   const chosen = selectedNode(claim);
   if (chosen !== undefined && chosen !== node.name) return filterReasons.noVolume;
-  if (matchingVolume(claim, freeVolumes, node) !== undefined) return undefined;
+  if (matchingVolume(claim, freeVolumes, (one) => isVolumeReachable(one, node)) !== undefined) return undefined;
   if (storageClass === undefined || storageClass.provisioner === noProvisioner) return filterReasons.noVolume;
   return canProvisionFor(storageClass, node) ? undefined : filterReasons.noVolume;
 }

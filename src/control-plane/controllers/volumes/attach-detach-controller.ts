@@ -1,6 +1,7 @@
 import type { PersistentVolume, PersistentVolumeClaim } from "../../../api/kubernetes/cluster-objects.ts";
 import type { KubeObject } from "../../../api/object.ts";
 import { isTerminalPod } from "../../../core/pod-predicates.ts";
+import { accessModesOf } from "../../../core/volume-matching.ts";
 import { volumeClaimKeys } from "../../../core/volumes.ts";
 import { cacheKey } from "../../../kube/client.ts";
 import { type Controller, type ControllerContext, reconcileController, triggerOn } from "../../../kube/controller.ts";
@@ -18,7 +19,6 @@ import {
   attachmentPairKey,
   attachmentPairOf,
 } from "./volume-attachments.ts";
-import { accessModesOf } from "./volume-matching.ts";
 
 type Claim = KubeObject & PersistentVolumeClaim;
 type Volume = KubeObject & PersistentVolume;

@@ -1,6 +1,7 @@
 import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from "../../../api/kubernetes/cluster-objects.ts";
 import { labels } from "../../../api/labels.ts";
 import type { KubeObject } from "../../../api/object.ts";
+import { accessModesOf, claimRefOf, matchingVolume, requestedStorage } from "../../../core/volume-matching.ts";
 import { cacheKey } from "../../../kube/client.ts";
 import { type Controller, type ControllerContext, reconcileController, triggerOn } from "../../../kube/controller.ts";
 import { isKubeError } from "../../../kube/kube-error.ts";
@@ -9,13 +10,9 @@ import { builtInTypes } from "../../../kube/resources.ts";
 import { recordAt, textAt } from "../../object-fields.ts";
 import { labelOf } from "../node-selector.ts";
 import {
-  accessModesOf,
   claimReference,
-  claimRefOf,
   isWaitingForConsumer,
-  matchingVolume,
   noProvisioner,
-  requestedStorage,
   selectedNode,
   selectedNodeAnnotation,
 } from "./volume-matching.ts";

@@ -1,11 +1,11 @@
 import type { PersistentVolume } from "../../../api/kubernetes/cluster-objects.ts";
 import type { KubeObject } from "../../../api/object.ts";
+import { claimRefOf } from "../../../core/volume-matching.ts";
 import { cacheKey } from "../../../kube/client.ts";
 import { type Controller, type ControllerContext, reconcileController, triggerOn } from "../../../kube/controller.ts";
 import { ignoreKubeErrors } from "../../../kube/kube-error.ts";
 import { builtInTypes } from "../../../kube/resources.ts";
 import { textAt } from "../../object-fields.ts";
-import { claimRefOf } from "./volume-matching.ts";
 
 type Volume = KubeObject & PersistentVolume;
 
