@@ -74,6 +74,8 @@ export class FakeAws {
   readonly poolErrors = new Map<string, { readonly code: string; readonly message: string }>();
   /** How long an instance is shutting down before it is terminated. */
   shutdownMs = 0;
+  /** How long calls take that are not as quick as the others. */
+  readonly delaysMs = new Map<string, number>();
 
   readonly #clock: Clock;
   readonly #latencyMs: number;
@@ -124,7 +126,8 @@ export class FakeAws {
   async call<T>(service: string, operation: string, input: unknown, run: () => T): Promise<T> {
     const name = `${service}:${operation}`;
     this.calls.push({ operation: name, input: structuredClone(input) });
-    if (this.#latencyMs > 0) await this.#clock.sleep(this.#latencyMs);
+    const delayMs = this.delaysMs.get(name) ?? this.#latencyMs;
+    if (delayMs > 0) await this.#clock.sleep(delayMs);
     else await Promise.resolve();
     const failure = this.#failures.get(name)?.shift();
     const error = typeof failure === "function" ? failure() : failure;
@@ -142,6 +145,11 @@ export class FakeAws {
     const failures = this.#failures.get(operation) ?? [];
     for (let count = 0; count < times; count++) failures.push(new AwsError(operation, code, message, { status }));
     this.#failures.set(operation, failures);
+  }
+
+  /** The operation fails no more. */
+  recover(operation: string): void {
+    this.#failures.delete(operation);
   }
 
   /** Inputs of all calls of the operation. */

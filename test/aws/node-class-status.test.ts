@@ -274,7 +274,7 @@ describe("images", () => {
     aws.failNext("ssm:GetParameter", { code: "ThrottlingException" });
     await expect(services.amis.resolve(nodeClass)).rejects.toThrow("ThrottlingException");
     aws.failNext("ssm:GetParameter", { code: "AccessDeniedException" });
-    expect((await services.amis.resolve(nodeClass)).map(({ id }) => id)).toEqual(["ami-arm64"]);
+    expect((await services.amis.resolve(nodeClass)).amis.map(({ id }) => id)).toEqual(["ami-arm64"]);
   });
 
   it.each([

@@ -9,6 +9,7 @@ import { claimLaunchRequestOf } from "../../cloud/launchable-offerings.ts";
 import type { InstanceType } from "../../core/instance-type.ts";
 import { karpenterTypes } from "../../kube/resources.ts";
 import { errorMessage } from "../../util/error-text.ts";
+import { awsErrorAdvice, networkHint } from "./api/aws-error-advice.ts";
 import { awsControllers } from "./aws-controllers.ts";
 import { type AwsServices, type AwsServicesOptions, awsServices, launchTargetFor } from "./aws-services.ts";
 import { ec2DriftReason } from "./drift.ts";
@@ -25,6 +26,7 @@ export interface AwsProviderOptions extends AwsServicesOptions {
 }
 
 const policy = labelPolicy("aws");
+const slowLaunchMs = 30_000;
 
 /** EC2 as a cloud for the controllers. (04) */
 export function awsProvider(options: AwsProviderOptions): CloudProvider {
@@ -47,7 +49,8 @@ export function awsProvider(options: AwsProviderOptions): CloudProvider {
         terminate: (providerId) => instances.terminate(instanceIdOf(providerId)),
       },
     }),
-    create: (claim, { plannedInstanceTypes } = {}) => calls.create(claim, plannedInstanceTypes ?? ((types) => types)),
+    create: (claim, { plannedInstanceTypes } = {}) =>
+      calls.toldWhenSlow(claim, () => calls.create(claim, plannedInstanceTypes ?? ((types) => types))),
     delete: (claim) => calls.delete(claim),
     get: (providerId) => calls.get(providerId),
     list: () => calls.list(),
@@ -95,6 +98,21 @@ class AwsCalls {
     );
   }
 
+  /** A launch that hangs would otherwise look as if nobody had begun it. */
+  async toldWhenSlow<T>(claim: NodeClaim, call: () => Promise<T>): Promise<T> {
+    const timer = this.#options.clock.setTimer(slowLaunchMs, () =>
+      this.#services.context.warn(claim, "NodeClaim", {
+        reason: "LaunchSlow",
+        message: `AWS has not answered the launch for ${slowLaunchMs / 1_000} s; check that the controller's network reaches AWS (${networkHint})`,
+      }),
+    );
+    try {
+      return await call();
+    } finally {
+      timer.cancel();
+    }
+  }
+
   /** `not-found` once EC2 no longer lists it; only then its place in a reservation is free. (04 §3.8) */
   async delete(claim: NodeClaim): Promise<void> {
     const { instances, reservations, context } = this.#services;
@@ -106,6 +124,8 @@ class AwsCalls {
       const reservationId = claim.metadata.labels?.[awsLabels.capacityReservationId];
       const zone = claim.metadata.labels?.[labels.zone] ?? "";
       if (!isCloudError(error, "not-found")) {
+        const message = `its instance cannot be terminated: ${awsErrorAdvice(error)}`;
+        context.warn(claim, "NodeClaim", { reason: "InstanceTerminationFailed", message });
         const zoneLabels = { zone, zone_id: context.zoneIdOf(zone) ?? "" };
         this.#options.metrics?.count("cloudprovider_instance_termination_failures_total", zoneLabels);
       } else if (reservationId !== undefined) reservations.terminated(reservationId);

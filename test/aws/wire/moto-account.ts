@@ -5,20 +5,30 @@ import {
   EC2Client,
 } from "@aws-sdk/client-ec2";
 import { CreateClusterCommand, EKSClient } from "@aws-sdk/client-eks";
-import { CreateRoleCommand, IAMClient } from "@aws-sdk/client-iam";
+import {
+  AddRoleToInstanceProfileCommand,
+  CreateInstanceProfileCommand,
+  CreateRoleCommand,
+  IAMClient,
+} from "@aws-sdk/client-iam";
 import { CreateQueueCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { interruptionRules } from "../../../src/providers/aws/interruption/interruption-rules.ts";
 
 export const accountId = "123456789012";
 
+/** Instance profiles someone made for classes of older versions, which name one instead of a role. */
+const ownProfiles = ["KarpenterNodeInstanceProfile"];
+
 export interface MotoAccountOptions {
   readonly url: string;
   readonly region: string;
   readonly cluster: string;
+  readonly kubernetesVersion: string;
 }
 
 /** What someone prepares in an account before Karpenter comes: cluster, tagged network, node role, queue and rules. */
-export async function prepareAccount({ url, region, cluster }: MotoAccountOptions): Promise<void> {
+export async function prepareAccount(options: MotoAccountOptions): Promise<void> {
+  const { url, region, cluster, kubernetesVersion: version } = options;
   const config = { region, endpoint: url, credentials: { accessKeyId: "test", secretAccessKey: "test" } };
   const [ec2, eks, iam, sqs] = [
     new EC2Client(config),
@@ -28,7 +38,12 @@ export async function prepareAccount({ url, region, cluster }: MotoAccountOption
   ];
   const roleArn = `arn:aws:iam::${accountId}:role/KarpenterNodeRole-${cluster}`;
   await iam.send(new CreateRoleCommand({ RoleName: `KarpenterNodeRole-${cluster}`, AssumeRolePolicyDocument: "{}" }));
-  await eks.send(new CreateClusterCommand({ name: cluster, roleArn, version: "1.33", resourcesVpcConfig: {} }));
+  for (const InstanceProfileName of ownProfiles) {
+    await iam.send(new CreateInstanceProfileCommand({ InstanceProfileName }));
+    const RoleName = `KarpenterNodeRole-${cluster}`;
+    await iam.send(new AddRoleToInstanceProfileCommand({ InstanceProfileName, RoleName }));
+  }
+  await eks.send(new CreateClusterCommand({ name: cluster, roleArn, version, resourcesVpcConfig: {} }));
   const { Subnets = [] } = await ec2.send(new DescribeSubnetsCommand({}));
   const { SecurityGroups = [] } = await ec2.send(new DescribeSecurityGroupsCommand({}));
   const ids = [...Subnets.map(({ SubnetId }) => SubnetId), ...SecurityGroups.map(({ GroupId }) => GroupId)];

@@ -22,6 +22,13 @@ export interface WireAccount {
   readonly motoUrl: string;
   readonly region: string;
   readonly cluster: string;
+  readonly kubernetesVersion: string;
+}
+
+/** The EKS cluster of an account. */
+interface WireCluster {
+  readonly cluster?: string;
+  readonly kubernetesVersion?: string;
 }
 
 /** What the SDK reads to find moto; the user's own settings must not get in. */
@@ -38,10 +45,13 @@ export function sdkEnvironment(url: string): Readonly<Record<string, string>> {
 }
 
 /** Empties moto and prepares an account in it. The SDK finds it by the environment, which `close` puts back. */
-async function openWireAccount(motoUrl: string): Promise<WireAccount & { readonly close: () => Promise<void> }> {
-  const [region, cluster] = ["us-west-2", "wire"];
+async function openWireAccount(
+  motoUrl: string,
+  { cluster = "wire", kubernetesVersion = "1.33" }: WireCluster,
+): Promise<WireAccount & { readonly close: () => Promise<void> }> {
+  const region = "us-west-2";
   await fetch(`${motoUrl}/moto-api/reset`, { method: "POST" });
-  await prepareAccount({ url: motoUrl, region, cluster });
+  await prepareAccount({ url: motoUrl, region, cluster, kubernetesVersion });
   const shim = await startShim(motoUrl);
   const env = sdkEnvironment(shim.url);
   const before = Object.fromEntries(Object.keys(env).map((name) => [name, process.env[name]]));
@@ -60,11 +70,15 @@ async function openWireAccount(motoUrl: string): Promise<WireAccount & { readonl
       else process.env[name] = value;
     }
   };
-  return { shim, api, motoUrl, region, cluster, close };
+  return { shim, api, motoUrl, region, cluster, kubernetesVersion, close };
 }
 
 /** Tests against an account of their own; skipped when there is no moto. */
-export function describeOnMoto(title: string, tests: (account: () => WireAccount) => void): void {
+export function describeOnMoto(
+  title: string,
+  tests: (account: () => WireAccount) => void,
+  cluster: WireCluster = {},
+): void {
   const moto = inject("moto");
   if (moto.kind !== "running") {
     it.skip(`${title}: no moto`, () => {});
@@ -73,7 +87,7 @@ export function describeOnMoto(title: string, tests: (account: () => WireAccount
   describe(title, () => {
     let account: Awaited<ReturnType<typeof openWireAccount>> | undefined;
     beforeAll(async () => {
-      account = await openWireAccount(moto.url);
+      account = await openWireAccount(moto.url, cluster);
     });
     beforeEach(() => {
       account?.shim.tables.clear();

@@ -15,23 +15,24 @@ interface FleetErrorRow {
 }
 
 /**
- * A fleet with stock: overrides of pools that are sold out fail as EC2 says it, the rest goes to moto. Moto launches
- * without the security groups of the launch template, so they are set afterwards. (04 §7.2)
+ * A fleet with stock: overrides of pools that are sold out fail as EC2 says it, and the cheapest of the rest goes to moto,
+ * which knows no prices (the priority of an override is its price). Moto launches without the security groups of the launch template, so they are set afterwards. (04 §7.2)
  */
 export async function fleetAnswer(call: AwsRequest, tables: ShimTables, forward: Forward): Promise<ShimAnswer> {
   const { params } = call;
   if (textOf(params, "DryRun") === "true") return forward();
   const capacityType = textOf(params["TargetCapacitySpecification"], "DefaultTargetCapacityType") ?? "on-demand";
   const errors: FleetErrorRow[] = [];
-  const configs = listOf(params["LaunchTemplateConfigs"]).flatMap((config) => {
+  const left = listOf(params["LaunchTemplateConfigs"]).flatMap((config) => {
     const kept = overridesOf(config).filter((override) => {
       const pool = { type: textOf(override, "InstanceType") ?? "", zone: textOf(override, "AvailabilityZone") ?? "" };
       const code = tables.soldOutCode({ capacityType, ...pool });
       if (code !== undefined) errors.push(fleetError({ config, override, code, capacityType }));
       return code === undefined;
     });
-    return kept.length === 0 ? [] : [{ ...(config as AwsParams), Overrides: numbered(kept) }];
+    return kept.map((override) => ({ ...(config as AwsParams), Overrides: numbered([override]) }));
   });
+  const configs = [...left].sort((a, b) => priorityOf(a) - priorityOf(b)).slice(0, 1);
   if (configs.length === 0) {
     const body = ec2Answer("CreateFleet", { fleetId: "fleet-shim", errorSet: rows(errors), fleetInstanceSet: [] });
     return { status: 200, body };
@@ -43,6 +44,10 @@ export async function fleetAnswer(call: AwsRequest, tables: ShimTables, forward:
 
 function overridesOf(config: AwsParam): readonly AwsParam[] {
   return listOf(isParams(config) ? config["Overrides"] : undefined);
+}
+
+function priorityOf(config: AwsParam): number {
+  return Number(textOf(overridesOf(config)[0], "Priority") ?? Number.POSITIVE_INFINITY);
 }
 
 function numbered(entries: readonly AwsParam[]): AwsParams {

@@ -49,6 +49,8 @@ export class ShimTables {
   readonly impairments: ShimImpairment[] = [];
   /** Pools without capacity, with the error EC2 gives. */
   readonly soldOut: (CapacityPool & { readonly code?: string | undefined })[] = [];
+  /** Types moto does not have, each with one it has that is described like it. */
+  readonly typesLike = new Map<string, string>();
   readonly remembered = new Map<string, Promise<ShimAnswer>>();
   #faults: ShimFault[] = [];
 
@@ -57,7 +59,7 @@ export class ShimTables {
   }
 
   clear(): void {
-    for (const table of [this.parameters, this.onDemandPrices, this.spotPrices]) table.clear();
+    for (const table of [this.parameters, this.onDemandPrices, this.spotPrices, this.typesLike]) table.clear();
     for (const table of [this.reservations, this.placementGroups, this.impairments, this.soldOut]) table.length = 0;
     this.#faults = [];
   }

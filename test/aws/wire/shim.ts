@@ -8,7 +8,7 @@ import {
   type ServerResponse,
 } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type AwsRequest, readAwsRequest } from "./aws-request.ts";
+import { type AwsParams, type AwsRequest, formOf, readAwsRequest } from "./aws-request.ts";
 import { ec2Refusal, xmlOf } from "./ec2-xml.ts";
 import { instanceStatusAnswer, placementGroupsAnswer, reservationsAnswer } from "./shim-ec2-tables.ts";
 import { fleetAnswer } from "./shim-fleet.ts";
@@ -142,12 +142,38 @@ function parameterAnswer({ params }: AwsRequest, { parameters }: ShimTables): Sh
   return { status: 200, body, headers: { "content-type": "application/x-amz-json-1.1" } };
 }
 
-/** Answers that never change and take moto seconds each time. */
-async function rememberedAnswer(call: AwsRequest, { remembered }: ShimTables, forward: Forward): Promise<ShimAnswer> {
+/** Answers that never change and take moto seconds each time, with the types the account has besides. */
+async function rememberedAnswer(call: AwsRequest, tables: ShimTables, forward: Forward): Promise<ShimAnswer> {
   const key = `${call.region} ${call.body}`;
-  const known = remembered.get(key) ?? forward();
-  remembered.set(key, known);
-  return known;
+  const known = tables.remembered.get(key) ?? forward();
+  tables.remembered.set(key, known);
+  let answer = await known;
+  for (const [type, like] of tables.typesLike) answer = await withTypeLike(answer, { call, type, like, forward });
+  return answer;
+}
+
+const typeSets = {
+  DescribeInstanceTypes: { set: "instanceTypeSet", filter: "instance-type" },
+  DescribeInstanceTypeOfferings: { set: "instanceTypeOfferingSet", filter: "instance-type" },
+} as const;
+
+/** The answer with what moto says of another type, under the name of a type it does not have. */
+async function withTypeLike(
+  answer: ShimAnswer,
+  {
+    call,
+    type,
+    like,
+    forward,
+  }: { readonly call: AwsRequest; readonly type: string; readonly like: string; readonly forward: Forward },
+): Promise<ShimAnswer> {
+  const { set, filter } = typeSets[call.action as keyof typeof typeSets];
+  const { Action, Version, LocationType } = call.params;
+  const params = { Action, Version, ...(LocationType !== undefined && { LocationType }) } as AwsParams;
+  const body = formOf({ ...params, Filter: { 1: { Name: filter, Value: { 1: like } } } });
+  const { body: found } = await forward({ body });
+  const rows = found.slice(found.indexOf(`<${set}>`) + set.length + 2, found.indexOf(`</${set}>`));
+  return { ...answer, body: answer.body.replace(`</${set}>`, () => `${rows.replaceAll(like, type)}</${set}>`) };
 }
 
 function forwardTo(

@@ -2,7 +2,6 @@ import { afterEach, expect, it } from "vitest";
 import { accountId } from "./moto-account.ts";
 import { describeOnMoto, type WireAccount } from "./shared.ts";
 import {
-  changeImage,
   deleteAll,
   deployment,
   interruptSpot,
@@ -10,6 +9,7 @@ import {
   pool,
   publishImages,
   publishPrices,
+  releaseImages,
   scale,
   untilReady,
   untilReplaced,
@@ -62,9 +62,9 @@ async function wholeStory(world: WireWorld): Promise<void> {
       "node.kubernetes.io/instance-type": "m5.large",
     });
   }
-  await untilTagged(world);
+  await untilTagged(world, { team: "wire" });
 
-  await changeImage(world, "v20260201");
+  await releaseImages(world);
   await untilReplaced(world, first);
   const drifted = await untilRunning(world, 2);
   expect(drifted.map(({ status }) => status?.imageID)).toEqual(["ami-0b00000000000001", "ami-0b00000000000001"]);

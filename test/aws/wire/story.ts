@@ -2,6 +2,7 @@ import { expect } from "vitest";
 import { getCondition } from "../../../src/api/conditions/set-condition.ts";
 import type { Ec2NodeClass } from "../../../src/api/kinds/ec2-node-class.ts";
 import type { NodeClaim } from "../../../src/api/kinds/node-claim.ts";
+import type { Node } from "../../../src/api/kubernetes/cluster-objects.ts";
 import type { Pod } from "../../../src/api/kubernetes/pod.ts";
 import { labels } from "../../../src/api/labels.ts";
 import type { KubeObject } from "../../../src/api/object.ts";
@@ -11,23 +12,55 @@ import { typeFor } from "../../world/api-world.ts";
 import { putEvent } from "./moto-account.ts";
 import type { WireWorld } from "./wire-world.ts";
 
-type Claim = KubeObject & NodeClaim;
+export type Claim = KubeObject & NodeClaim;
 
 const patienceMs = 90_000;
-const alias = (version: string): string => `al2023@${version}`;
+/** The two releases of the image of each family, by the version their alias has. */
+const imageReleases = {
+  al2: ["v20260101", "v20260201"],
+  al2023: ["v20260101", "v20260201"],
+  bottlerocket: ["1.50.0", "1.51.0"],
+} as const;
+export type StoryFamily = keyof typeof imageReleases;
 
-/** What SSM says of the two releases of the image. */
-export function publishImages({ account: { shim } }: Pick<WireWorld, "account">): void {
+/** The images of each architecture and kind, as their ids end. */
+const imageKinds = { x86_64: "1", arm64: "2", gpu: "3" } as const;
+
+/** What SSM says of an image of a family. */
+function parameterPath(family: StoryFamily, kind: keyof typeof imageKinds, [k8s, version]: readonly [string, string]) {
+  const optimized = `/aws/service/eks/optimized-ami/${k8s}`;
+  const isLatest = version === "latest";
+  switch (family) {
+    case "al2": {
+      const [folder, name] = { x86_64: ["", ""], arm64: ["-arm64", "-arm64"], gpu: ["-gpu", "-gpu"] }[kind];
+      const release = isLatest ? "recommended" : `amazon-eks${name}-node-${k8s}-${version}`;
+      return `${optimized}/amazon-linux-2${folder}/${release}/image_id`;
+    }
+    case "al2023": {
+      const [arch, variant] = kind === "gpu" ? ["x86_64", "nvidia"] : [kind, "standard"];
+      const release = isLatest ? "recommended" : `amazon-eks-node-al2023-${arch}-${variant}-${k8s}-${version}`;
+      return `${optimized}/amazon-linux-2023/${arch}/${variant}/${release}/image_id`;
+    }
+    case "bottlerocket": {
+      const [suffix, arch] = kind === "gpu" ? ["-nvidia", "x86_64"] : ["", kind];
+      return `/aws/service/bottlerocket/aws-k8s-${k8s}${suffix}/${arch}/${version}/image_id`;
+    }
+  }
+}
+
+/** What SSM says of the two releases of a family's image; the first is the latest for now. */
+export function publishImages(
+  { account: { shim, kubernetesVersion } }: Pick<WireWorld, "account">,
+  family: StoryFamily = "al2023",
+): void {
+  const [first, second] = imageReleases[family];
   for (const [version, prefix] of [
-    ["v20260101", "ami-0a"],
-    ["v20260201", "ami-0b"],
+    ["latest", "ami-0a"],
+    [first, "ami-0a"],
+    [second, "ami-0b"],
   ] as const) {
-    for (const [arch, last] of [
-      ["x86_64", "1"],
-      ["arm64", "2"],
-    ] as const) {
-      const name = `amazon-eks-node-al2023-${arch}-standard-1.33-${version}`;
-      const path = `/aws/service/eks/optimized-ami/1.33/amazon-linux-2023/${arch}/standard/${name}/image_id`;
+    for (const [kind, last] of Object.entries(imageKinds)) {
+      const path = parameterPath(family, kind as keyof typeof imageKinds, [kubernetesVersion, version]);
       shim.tables.parameters.set(path, `${prefix}0000000000000${last}`);
     }
   }
@@ -35,7 +68,14 @@ export function publishImages({ account: { shim } }: Pick<WireWorld, "account">)
 
 /** Prices at which m5.large is the cheapest, spot before on demand. */
 export function publishPrices({ account: { shim } }: Pick<WireWorld, "account">): void {
-  const prices = { "m5.large": 0.096, "c5.large": 0.11, "r5.large": 0.126, "m5.xlarge": 0.192, "m5.metal": 4.6 };
+  const prices = {
+    "m5.large": 0.096,
+    "c5.large": 0.11,
+    "r5.large": 0.126,
+    "m5.xlarge": 0.192,
+    "m5.metal": 4.6,
+    "p3.2xlarge": 3.06,
+  };
   for (const [type, price] of Object.entries(prices)) {
     shim.tables.onDemandPrices.set(type, price);
     for (const zone of ["a", "b", "c", "d"]) shim.tables.spotPrices.set(`${type} us-west-2${zone}`, price / 3);
@@ -51,7 +91,7 @@ export function nodeClass(cluster: string, spec: object = {}): KubeObject {
     kind: "EC2NodeClass",
     metadata: { name: "default" },
     spec: {
-      amiSelectorTerms: [{ alias: alias("v20260101") }],
+      amiSelectorTerms: [{ alias: `al2023@${imageReleases.al2023[0]}` }],
       role: `KarpenterNodeRole-${cluster}`,
       subnetSelectorTerms: discovered,
       securityGroupSelectorTerms: discovered,
@@ -81,20 +121,18 @@ export const pool = {
   },
 };
 
-export function deployment(replicas: number): KubeObject {
-  const app = { app: "web" };
-  const requests = { cpu: "1200m", memory: "512Mi" }; // one on each node
+/** Pods of which only one has room on a node; more of the pod's spec may say where it goes. */
+export function deployment(replicas: number, name = "web", podSpec: object = {}, limits: object = {}): KubeObject {
+  const app = { app: name };
+  const resources = { requests: { cpu: "1200m", memory: "512Mi", ...limits }, limits };
   return {
     apiVersion: "apps/v1",
     kind: "Deployment",
-    metadata: { name: "web", namespace: "default" },
+    metadata: { name, namespace: "default" },
     spec: {
       replicas,
       selector: { matchLabels: app },
-      template: {
-        metadata: { labels: app },
-        spec: { containers: [{ name: "web", image: "web", resources: { requests } }] },
-      },
+      template: { metadata: { labels: app }, spec: { containers: [{ name, image: name, resources }], ...podSpec } },
     },
   };
 }
@@ -118,14 +156,19 @@ async function waitFor<T>(world: WireWorld, what: string, probe: () => Promise<T
       .split("\n")
       .filter((line) => line.startsWith('{"level"'))
       .slice(-25);
-    throw new Error(`${what}\n${JSON.stringify({ claims, classes })}\n${log.join("\n")}`, { cause: error });
+    const { items } = await world.client.list<KubeObject & Node>(builtInTypes.Node);
+    const nodes = items.map(({ metadata, spec }) => [metadata.name, spec?.providerID]);
+    const machines = world.instances.list().map(({ nodeName, providerId }) => [nodeName, providerId]);
+    throw new Error(`${what}\n${JSON.stringify({ nodes, machines, claims, classes })}\n${log.join("\n")}`, {
+      cause: error,
+    });
   }
 }
 
 export async function untilReady(world: WireWorld): Promise<void> {
-  await waitFor(world, "the class is ready", async () => {
-    const [found] = (await world.client.list<KubeObject & Ec2NodeClass>(karpenterTypes.EC2NodeClass)).items;
-    return found !== undefined && isTrue(found as KubeObject, "Ready") ? true : undefined;
+  await waitFor(world, "the classes are ready", async () => {
+    const { items } = await world.client.list<KubeObject & Ec2NodeClass>(karpenterTypes.EC2NodeClass);
+    return items.length > 0 && items.every((one) => isTrue(one as KubeObject, "Ready")) ? true : undefined;
   });
 }
 
@@ -153,7 +196,7 @@ export async function untilReplaced(world: WireWorld, gone: readonly Claim[]): P
 }
 
 /** The tags an instance has once its node joined. (04 §1.11) */
-export async function untilTagged(world: WireWorld): Promise<void> {
+export async function untilTagged(world: WireWorld, more: Readonly<Record<string, string>> = {}): Promise<void> {
   await waitFor(world, "instances have their tags", async () => {
     const claims = await claimsOf(world);
     const instances = await world.instances.running();
@@ -163,25 +206,33 @@ export async function untilTagged(world: WireWorld): Promise<void> {
       expect(tags).toMatchObject({
         [`kubernetes.io/cluster/${world.account.cluster}`]: "owned",
         "eks:eks-cluster-name": world.account.cluster,
-        "karpenter.sh/nodepool": "default",
-        "karpenter.k8s.aws/ec2nodeclass": "default",
+        "karpenter.sh/nodepool": claim?.metadata.labels?.[labels.nodePool],
+        "karpenter.k8s.aws/ec2nodeclass": claim?.spec.nodeClassRef.name,
         "karpenter.sh/nodeclaim": claim?.metadata.name,
         Name: claim?.status?.nodeName,
-        team: "wire",
+        ...more,
       });
     }
     return true;
   });
 }
 
-export async function changeImage({ client }: WireWorld, version: string): Promise<void> {
-  const body = { spec: { amiSelectorTerms: [{ alias: alias(version) }] } };
-  await client.patch(karpenterTypes.EC2NodeClass, { name: "default" }, { kind: "merge", body });
+/** All classes use the second release of their image. */
+export async function releaseImages({ client }: WireWorld): Promise<void> {
+  const { items } = await client.list<KubeObject & Ec2NodeClass>(karpenterTypes.EC2NodeClass);
+  for (const { metadata, spec } of items) {
+    const [family = ""] = spec?.amiSelectorTerms[0]?.alias?.split("@") ?? [];
+    const alias = `${family}@${imageReleases[family as StoryFamily][1]}`;
+    const patch = { kind: "merge", body: { spec: { amiSelectorTerms: [{ alias }] } } } as const;
+    await client.patch(karpenterTypes.EC2NodeClass, { name: metadata.name ?? "" }, patch);
+  }
 }
 
-export async function scale({ client }: WireWorld, replicas: number): Promise<void> {
-  const type = typeFor(deployment(0));
-  await client.patch(type, { name: "web", namespace: "default" }, { kind: "merge", body: { spec: { replicas } } });
+const deploymentType = typeFor(deployment(0));
+
+export async function scale({ client }: WireWorld, replicas: number, name = "web"): Promise<void> {
+  const patch = { kind: "merge", body: { spec: { replicas } } } as const;
+  await client.patch(deploymentType, { name, namespace: "default" }, patch);
 }
 
 /** EC2 warns of the end of a spot instance, and ends it two minutes later. */
@@ -194,20 +245,24 @@ export async function interruptSpot({ account }: WireWorld, claim: Claim): Promi
   return id;
 }
 
-/** Everything of ours goes, and moto has nothing left of it. */
+/** Everything of ours goes, and moto has nothing left of it: profiles that Karpenter made are below its own path. */
 export async function deleteAll(world: WireWorld): Promise<void> {
   const { client, account } = world;
-  await client.delete(typeFor(deployment(0)), { name: "web", namespace: "default" });
-  await client.delete(karpenterTypes.NodePool, { name: "default" });
-  await client.delete(karpenterTypes.EC2NodeClass, { name: "default" });
-  await waitFor(world, "claims and class are gone", async () => {
+  for (const type of [deploymentType, karpenterTypes.NodePool, karpenterTypes.EC2NodeClass]) {
+    for (const { metadata } of (await client.list(type)).items) {
+      const { name = "", namespace } = metadata;
+      await client.delete(type, { name, ...(namespace !== undefined && { namespace }) });
+    }
+  }
+  await waitFor(world, "claims and classes are gone", async () => {
     const classes = (await client.list(karpenterTypes.EC2NodeClass)).items;
     return classes.length + (await claimsOf(world)).length === 0 ? true : undefined;
   });
   await waitFor(world, "nothing is left in the account", async () => {
     const instances = await world.instances.running();
     const templates = await account.api.ec2.describeLaunchTemplates({});
-    const profiles = await account.api.iam.listInstanceProfiles({});
+    const listed = await account.api.iam.listInstanceProfiles({}); // moto ignores the path
+    const profiles = listed.filter(({ Path = "" }) => Path.startsWith("/karpenter/"));
     expect({ instances: instances.length, templates: templates.length, profiles: profiles.length }).toEqual({
       instances: 0,
       templates: 0,

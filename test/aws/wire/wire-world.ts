@@ -11,8 +11,8 @@ import { startAwsProvider } from "../../../src/providers/aws/start-aws-provider.
 import { acceleratedClock } from "../../../src/util/clock.ts";
 import { apiOn, typeFor } from "../../world/api-world.ts";
 import { operatorDefaults } from "../../world/operator-defaults.ts";
-import { KillableProcess } from "./killable.ts";
-import { MotoInstances } from "./moto-instances.ts";
+import { type CallListener, KillableProcess } from "../killable.ts";
+import { motoInstances } from "./moto-instances.ts";
 import type { WireAccount } from "./shared.ts";
 
 /** Waiting is quicker than on a real cluster; calls to moto are not. */
@@ -29,7 +29,7 @@ export async function wireWorld(account: WireAccount) {
     for (const object of objects as readonly KubeObject[]) await client.create(typeFor(object), object);
   };
   await create({ ...dns, spec: { clusterIP: "10.100.0.10", ports: [{ port: 53 }], selector: { app: "dns" } } });
-  const instances = new MotoInstances({ url, region, client, clock });
+  const instances = motoInstances({ url, region, client, clock });
   const cluster = startSimulatedCluster({ api, clock, random: random.fork("cluster"), instances });
   const written: string[] = [];
   const log = jsonLogger({
@@ -43,10 +43,11 @@ export async function wireWorld(account: WireAccount) {
   const stopping = new AbortController();
   let running: { readonly operator: RunningOperator; readonly process: KillableProcess } | undefined;
   let starts = 0;
+  let onCall: CallListener | undefined;
 
   /** A whole controller, as the process that runs in a cluster. */
   const start = async (): Promise<void> => {
-    const process = new KillableProcess();
+    const process = new KillableProcess((call) => onCall?.(call));
     const own = random.fork(`operator ${++starts}`);
     const ownClient = process.around(client);
     const provider = await startAwsProvider({
@@ -55,7 +56,7 @@ export async function wireWorld(account: WireAccount) {
       random: own.fork("provider"),
       usesReservations: true,
       connectionCa: "certificate",
-      serverVersion: async () => "1.33",
+      serverVersion: async () => account.kubernetesVersion,
       signal: stopping.signal,
     });
     const operator = startOperator({
@@ -69,6 +70,10 @@ export async function wireWorld(account: WireAccount) {
   return {
     ...{ client, clock, create, start, instances, account },
     starts: () => starts,
+    /** Told of each call of the controller that took effect, before the controller hears of it. */
+    listenToCalls: (listener: CallListener): void => {
+      onCall = listener;
+    },
     /** Ends the process in the middle of whatever it does. Whether there was one. */
     kill: (): boolean => {
       if (running === undefined) return false;

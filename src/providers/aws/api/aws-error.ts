@@ -22,3 +22,13 @@ export class AwsError extends Error {
 export function isAwsError(error: unknown, ...codes: readonly string[]): error is AwsError {
   return error instanceof AwsError && (codes.length === 0 || codes.includes(error.code));
 }
+
+/**
+ * Messages of AWS name the account in ARNs, and append what only the account's owner may decode; neither belongs in a
+ * log, a condition or an event.
+ */
+export function withoutAccount(message: string): string {
+  return message
+    .replace(/\s*Encoded authorization failure message:.*$/s, "")
+    .replace(/(?<!\d)\d{12}(?!\d)/g, "<account>");
+}

@@ -1,5 +1,5 @@
 import type { CallOptions } from "./aws-api.ts";
-import { AwsError } from "./aws-error.ts";
+import { AwsError, withoutAccount } from "./aws-error.ts";
 
 /** Runs a call of the SDK; whatever it throws becomes an `AwsError`. */
 export async function sdkCall<T>(operation: string, run: () => Promise<T>): Promise<T> {
@@ -56,11 +56,4 @@ interface SdkErrorFields {
 /** An error that AWS answered with says everything in its code and message; the object carries headers and credentials' ids. */
 function isService(error: unknown): boolean {
   return typeof error === "object" && error !== null && "$fault" in error;
-}
-
-/** Messages of AWS name the account in ARNs, and append what only the account's owner may decode; neither belongs in a log. */
-export function withoutAccount(message: string): string {
-  return message
-    .replace(/(arn:[\w-]*:[\w-]*:[\w-]*:)\d{12}/g, "$1<account>")
-    .replace(/\s*Encoded authorization failure message: \S+/g, "");
 }

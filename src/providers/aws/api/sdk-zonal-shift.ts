@@ -1,8 +1,8 @@
 import { createHash, createHmac } from "node:crypto";
 import { z } from "zod";
 import type { ZonalShiftApi } from "./aws-api.ts";
-import { AwsError } from "./aws-error.ts";
-import { awsErrorOf, withoutAccount } from "./sdk-call.ts";
+import { AwsError, withoutAccount } from "./aws-error.ts";
+import { awsErrorOf } from "./sdk-call.ts";
 
 /** The part of `fetch` that is used. */
 export type SignedFetch = (

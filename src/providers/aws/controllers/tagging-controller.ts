@@ -5,6 +5,7 @@ import { isCloudError } from "../../../cloud/cloud-error.ts";
 import { type Controller, type ControllerContext, reconcileController, triggerOn } from "../../../kube/controller.ts";
 import { ignoreKubeErrors } from "../../../kube/kube-error.ts";
 import { karpenterTypes } from "../../../kube/resources.ts";
+import { awsErrorAdvice } from "../api/aws-error-advice.ts";
 import type { Ec2Instances } from "../instances/ec2-instances.ts";
 import { ec2Tag } from "../instances/instance-details.ts";
 import { instanceIdOfProviderId } from "../interruption/instance-id.ts";
@@ -53,7 +54,14 @@ async function tagInstance(name: string, context: ControllerContext, options: Ta
     await markTagged(name, context);
     if (isCalled) await context.clock.sleep(pauseAfterCallMs);
   } catch (error) {
-    if (!isCloudError(error, "not-found")) throw error;
+    if (isCloudError(error, "not-found")) return undefined;
+    context.recordEvent(claim, {
+      type: "Warning",
+      reason: "InstanceTaggingFailed",
+      message: `its instance cannot be tagged: ${awsErrorAdvice(error)}`,
+      dedupe: { values: [claim.metadata.uid ?? ""] },
+    });
+    throw error;
   }
   return undefined;
 }

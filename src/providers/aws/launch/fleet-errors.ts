@@ -3,6 +3,7 @@ import type { CapacityType } from "../../../api/labels.ts";
 import { CloudError } from "../../../cloud/cloud-error.ts";
 import type { LaunchableOffering } from "../../../cloud/launchable-offerings.ts";
 import { offeringReservationId, offeringZone } from "../../../core/instance-type.ts";
+import { withoutAccount } from "../api/aws-error.ts";
 import type { AwsMetrics } from "../aws-metrics.ts";
 import type { ReservationCounts } from "../instance-types/reservation-counts.ts";
 import type { UnavailableCapacity } from "../instance-types/unavailable-capacity.ts";
@@ -100,5 +101,5 @@ export function fleetFailure(errors: readonly CreateFleetError[]): CloudError {
 const shownErrors = 5;
 
 function errorTextOf({ ErrorCode = "", ErrorMessage = "" }: CreateFleetError): string {
-  return `${ErrorCode}: ${ErrorMessage}`;
+  return `${ErrorCode}: ${withoutAccount(ErrorMessage)}`;
 }

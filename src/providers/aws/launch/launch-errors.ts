@@ -1,6 +1,7 @@
 import type { CreateFleetError } from "@aws-sdk/client-ec2";
 import type { LaunchReason } from "../../../api/conditions/node-claim.ts";
-import { AwsError } from "../api/aws-error.ts";
+import { AwsError, withoutAccount } from "../api/aws-error.ts";
+import { awsErrorAdvice } from "../api/aws-error-advice.ts";
 
 /** Codes of fleet errors that mean: no capacity there now. (04 §2.7) */
 const insufficientCapacityCodes: readonly string[] = [
@@ -31,7 +32,7 @@ interface LaunchErrorRule {
   readonly isMatch: (text: string) => boolean;
   readonly reason: LaunchReason;
   /** What to do about it. */
-  readonly advice?: string;
+  readonly advice: string;
 }
 
 const unauthorizedTexts = ["UnauthorizedOperation", "AccessDenied", "AuthFailure"];
@@ -64,7 +65,11 @@ const launchErrorRules: readonly LaunchErrorRule[] = [
     reason: "Unauthorized",
     advice: "allow the call in the service control policy of the organization",
   },
-  { isMatch: isUnauthorized, reason: "Unauthorized", advice: "check the policies of the controller's role" },
+  {
+    isMatch: isUnauthorized,
+    reason: "Unauthorized",
+    advice: 'allow it in the policies of the controller\'s role; "karpenter aws iam" prints what it needs',
+  },
   {
     isMatch: has("InvalidParameter", "belong to different networks"),
     reason: "SecurityGroupSubnetVPCMismatch",
@@ -75,14 +80,26 @@ const launchErrorRules: readonly LaunchErrorRule[] = [
     reason: "InstanceProfileNameInvalid",
     advice: "the instance profile may be new and not known everywhere yet, or does not exist",
   },
-  { isMatch: has("InvalidLaunchTemplateId.NotFound"), reason: "LaunchTemplateNotFound" },
+  {
+    isMatch: has("InvalidLaunchTemplateId.NotFound"),
+    reason: "LaunchTemplateNotFound",
+    advice: "the template is made again; if it keeps going away, see who deletes templates of this cluster",
+  },
   {
     isMatch: has("User data is limited to"),
     reason: "UserDataSizeLimitExceeded",
     advice: "shorten userData of the EC2NodeClass",
   },
-  { isMatch: has("InvalidAMIID.Malformed"), reason: "InvalidAMIID" },
-  { isMatch: has("InvalidAMIID.NotFound"), reason: "AMINotFound" },
+  {
+    isMatch: has("InvalidAMIID.Malformed"),
+    reason: "InvalidAMIID",
+    advice: "correct the image id in amiSelectorTerms of the EC2NodeClass, or in the SSM parameter it names",
+  },
+  {
+    isMatch: has("InvalidAMIID.NotFound"),
+    reason: "AMINotFound",
+    advice: "the image is gone from this region: select another in amiSelectorTerms of the EC2NodeClass",
+  },
   { isMatch: has("RequestLimitExceeded"), reason: "RequestLimitExceeded", advice: "it is retried" },
   { isMatch: has("InternalError"), reason: "InternalError", advice: "it is retried" },
   {
@@ -91,7 +108,11 @@ const launchErrorRules: readonly LaunchErrorRule[] = [
     advice: "upgrade the account, or allow only free instance types",
   },
   { isMatch: has("MaxFleetCountExceeded"), reason: "FleetQuotaExceeded", advice: "raise the quota of fleets" },
-  { isMatch: has("PendingVerification"), reason: "AccountPendingVerification", advice: "AWS verifies the account" },
+  {
+    isMatch: has("PendingVerification"),
+    reason: "AccountPendingVerification",
+    advice: "AWS still verifies the account for this region; it is retried, and AWS Support knows how long it takes",
+  },
   {
     isMatch: has("MaxSpotInstanceCountExceeded"),
     reason: "SpotQuotaExceeded",
@@ -108,17 +129,17 @@ export interface ClassifiedLaunchError {
 
 /** What an error of a launch means. */
 export function classifyLaunchError(error: unknown): ClassifiedLaunchError {
-  const text =
-    error instanceof AwsError
-      ? `${error.code}: ${error.message}`
-      : error instanceof Error
-        ? error.message
-        : String(error);
-  return classifyLaunchErrorText(text);
+  if (!(error instanceof AwsError)) {
+    return classifyLaunchErrorText(error instanceof Error ? error.message : String(error));
+  }
+  const { reason, message } = classifyLaunchErrorText(`${error.code}: ${withoutAccount(error.message)}`);
+  // What AWS did not say anything about: the network, credentials, a code nobody lists.
+  return { reason, message: reason === "LaunchFailed" ? awsErrorAdvice(error) : message };
 }
 
 export function classifyLaunchErrorText(text: string): ClassifiedLaunchError {
   const rule = launchErrorRules.find(({ isMatch }) => isMatch(text));
   if (rule === undefined) return { reason: "LaunchFailed", message: text };
-  return { reason: rule.reason, message: rule.advice === undefined ? text : `${text} (${rule.advice})` };
+  // What to do comes first: conditions are cut off where messages of AWS are long.
+  return { reason: rule.reason, message: `${rule.advice}: ${text}` };
 }

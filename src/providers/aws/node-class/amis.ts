@@ -30,6 +30,14 @@ export interface AmisOptions {
 interface ImageQueries {
   readonly queries: readonly DescribeImagesCommandInput[];
   readonly purposesOf: PurposesOf;
+  readonly unread?: unknown;
+}
+
+export interface FoundAmis {
+  /** As the status lists them. */
+  readonly amis: readonly Ami[];
+  /** Why a parameter could not be read that others can do without. */
+  readonly unread?: unknown;
 }
 
 /** Finds the images of a class. (04 §1.7) */
@@ -42,12 +50,12 @@ export class Amis {
     this.#cache = new CachedCalls(options.clock, { forMs: options.refreshMs });
   }
 
-  /** As the status lists them. Parameters have a memory of their own, so a new value finds its image at once. */
-  async resolve(nodeClass: Ec2NodeClass): Promise<readonly Ami[]> {
-    const { queries, purposesOf } = await this.#queries(nodeClass);
+  /** Parameters have a memory of their own, so a new value finds its image at once. */
+  async resolve(nodeClass: Ec2NodeClass): Promise<FoundAmis> {
+    const { queries, purposesOf, unread } = await this.#queries(nodeClass);
     const key = `${nodeClassRevision(nodeClass)}/${canonicalJson(queries)}`;
     const images = await this.#cache.get(key, () => this.#read(queries));
-    return chosenAmis(images, { purposesOf, nowMs: this.#options.clock.now() });
+    return { amis: chosenAmis(images, { purposesOf, nowMs: this.#options.clock.now() }), unread };
   }
 
   async #read(queries: readonly DescribeImagesCommandInput[]): Promise<readonly Image[]> {
@@ -62,7 +70,7 @@ export class Amis {
   }
 
   async #aliasQueries(alias: AmiAlias): Promise<ImageQueries> {
-    const found = await this.#aliasImages(aliasParameters(alias, this.#options.kubernetesVersion()));
+    const { found, unread } = await this.#aliasImages(aliasParameters(alias, this.#options.kubernetesVersion()));
     const purposes = new Map<string, Omit<AmiPurpose, "arch">[]>();
     for (const { id, parameter } of found) {
       const { variants, windowsBuild } = parameter;
@@ -72,6 +80,7 @@ export class Amis {
     return {
       queries: purposes.size === 0 ? [] : [imageQuery([filter("image-id", ...purposes.keys())])],
       purposesOf: (id) => purposes.get(id) ?? [],
+      unread,
     };
   }
 
@@ -88,37 +97,41 @@ export class Amis {
     );
     const found = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
     const failures = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason] : []));
-    const serious = found.length > 0 ? isTransient : (error: unknown) => !isAwsError(error, "ParameterNotFound");
-    if (failures.some(serious)) throw failures.find(serious);
-    return found;
+    const isUnread = (error: unknown): boolean => !isAwsError(error, "ParameterNotFound");
+    const isSerious = found.length > 0 ? isTransient : isUnread;
+    if (failures.some(isSerious)) throw failures.find(isSerious);
+    return { found, unread: failures.find(isUnread) };
   }
 
   /** An id wins over a parameter, a parameter over name, tags and owner. (04 §1.2) */
   async #termQueries(terms: Ec2NodeClassSpec["amiSelectorTerms"]): Promise<ImageQueries> {
     const withoutId = terms.filter(({ id }) => id === undefined);
-    const fromParameters = await Promise.all(
+    const named = await Promise.all(
       termValues(withoutId, ({ ssmParameter }) => ssmParameter).map((name) => this.#customImage(name)),
     );
-    const ids = [...termValues(terms, ({ id }) => id), ...fromParameters.flat()];
+    const fromParameters = named.flatMap(({ id }) => (id === undefined ? [] : [id]));
+    const ids = [...termValues(terms, ({ id }) => id), ...fromParameters];
     const others = withoutId.filter(({ ssmParameter }) => ssmParameter === undefined).map(termQuery);
     return {
       queries: [...(ids.length > 0 ? [imageQuery([filter("image-id", ...ids)])] : []), ...others],
       purposesOf: anyPurpose,
+      unread: named.find(({ unread }) => unread !== undefined)?.unread,
     };
   }
 
   /** A parameter that is missing or names no image is skipped: other terms may still find one. */
-  async #customImage(name: string): Promise<readonly string[]> {
+  async #customImage(name: string): Promise<{ readonly id?: string; readonly unread?: unknown }> {
     const { parameters, log } = this.#options;
     try {
       const value = await parameters.value({ name, isCustom: true, isMutable: true });
-      if (value.startsWith("ami-")) return [value];
+      if (value.startsWith("ami-")) return { id: value };
       log.error("the SSM parameter does not have an image id", { parameter: name });
+      return { unread: new Error(`SSM parameter ${name} does not have an image id; correct it, or name another`) };
     } catch (error) {
       if (!isAwsError(error, "ParameterNotFound")) throw error;
       log.error("the SSM parameter of an image was not found", { parameter: name, error: errorMessage(error) });
+      return { unread: new Error(`there is no SSM parameter ${name}; create it, or name another`) };
     }
-    return [];
   }
 }
 

@@ -30,7 +30,7 @@ export interface DryRunOptions {
 }
 
 /** `retry`: AWS is busy, or does not know a profile yet that was just made. */
-export type DryRunOutcome = DryRun | { readonly kind: "retry" };
+export type DryRunOutcome = DryRun | { readonly kind: "retry"; readonly because: unknown };
 
 /** Tries, without launching anything, whether AWS lets us launch from the class. (04 §1.12) */
 export async function dryRunLaunch(
@@ -177,7 +177,7 @@ class DryRunLaunch {
       if (!(error instanceof AwsError) || !/iamInstanceProfile\.name is invalid/i.test(error.message)) throw error;
       const { instanceProfile } = this.#nodeClass.spec ?? {};
       // A profile we made ourselves a moment ago is not known everywhere yet.
-      if (instanceProfile === undefined) return { kind: "retry" };
+      if (instanceProfile === undefined) return { kind: "retry", because: error };
       const message = `there is no instance profile ${instanceProfile}; create it, or name another in spec.instanceProfile`;
       return { kind: "failed", reason: "InstanceProfileNotFound", message };
     }
@@ -200,6 +200,6 @@ class DryRunLaunch {
 
 function failedCall(error: unknown, reason: DryRunReason): DryRunOutcome {
   if (isUnauthorized(error)) return { kind: "failed", reason, message: awsErrorAdvice(error) };
-  if (isTransient(error)) return { kind: "retry" };
+  if (isTransient(error)) return { kind: "retry", because: error };
   throw error;
 }

@@ -72,8 +72,8 @@ export class InstanceProfiles {
 
   /** All profiles of a class that is gone: those in its path, and the one old versions made. (04 §1.14) */
   async deleteAll({ metadata }: Ec2NodeClass): Promise<void> {
-    const { iam, clusterName, region } = this.#options;
-    const found = await iam.listInstanceProfiles({ PathPrefix: this.pathOf(metadata.uid ?? "") });
+    const { clusterName, region } = this.#options;
+    const found = await this.#below(this.pathOf(metadata.uid ?? ""));
     for (const { InstanceProfileName: name = "" } of found) await this.delete(name);
     const legacy = `${clusterName}_${textHash(`${region}${metadata.name}`)}`;
     if (validName.test(legacy)) await this.delete(legacy);
@@ -95,7 +95,7 @@ export class InstanceProfiles {
 
   /** Profiles of this cluster that Karpenter made. */
   async list(): Promise<readonly InstanceProfile[]> {
-    return this.#options.iam.listInstanceProfiles({ PathPrefix: this.pathOf() });
+    return this.#below(this.pathOf());
   }
 
   /** The path of the profiles of the cluster, or of one class. */
@@ -116,6 +116,12 @@ export class InstanceProfiles {
     if (attached === undefined) await this.#addRole(name, role);
     this.#roles.set(name, attached ?? role, profileMs);
     return (attached ?? role) === role;
+  }
+
+  /** Whatever is listed may be deleted: an answer that ignores the path must not cost anyone a profile of their own. */
+  async #below(path: string): Promise<readonly InstanceProfile[]> {
+    const found = await this.#options.iam.listInstanceProfiles({ PathPrefix: path });
+    return found.filter(({ Path = "" }) => Path.startsWith(path));
   }
 
   async #find(name: string): Promise<InstanceProfile | undefined> {

@@ -50,8 +50,9 @@ async function resolveAmis(
   const minor = Number(kubernetesVersion().split(".")[1]);
   const problem = nodeClass.spec && aliasProblem(nodeClass.spec, { minor });
   if (problem !== undefined) return { finding: partNotReady("UnsupportedAlias", problem.message) };
-  const found = await amis.resolve(nodeClass);
-  return listResult("AMIsReady", { field: "amis", found, what: "image", afterMs: 5 * minute });
+  const { amis: found, unread } = await amis.resolve(nodeClass);
+  const result = listResult("AMIsReady", { field: "amis", found, what: "image", afterMs: 5 * minute });
+  return unread === undefined ? result : { ...result, note: unread };
 }
 
 async function resolveSubnets(nodeClass: Ec2NodeClassObject, { subnets }: NodeClassResolvers): Promise<PartResult> {

@@ -11,7 +11,7 @@ import type { Clock } from "../../../util/clock.ts";
 import { ExpiringMap } from "../../../util/expiring-map.ts";
 import { awsErrorAdvice, isTransient } from "../api/aws-error-advice.ts";
 import type { ClusterCidr } from "./cluster-cidr.ts";
-import { type DryRunOptions, dryRunLaunch } from "./dry-runs.ts";
+import { type DryRunOptions, type DryRunOutcome, dryRunLaunch } from "./dry-runs.ts";
 import type { Ec2NodeClassObject, Ec2NodeClassSpec } from "./node-class-object.ts";
 import type { NodeClassPart, PartResult } from "./resolve-node-class.ts";
 import { validationFactsOf } from "./validation-facts.ts";
@@ -67,7 +67,7 @@ export class NodeClassValidation implements NodeClassPart {
       return { finding: verdict.finding, afterMs: recheckMs, ...(cidr.error !== undefined && { error: cidr.error }) };
     }
     const dryRun = await this.#dryRun(nodeClass, context);
-    if (dryRun === undefined) return { afterMs: retryMs };
+    if (dryRun.kind === "retry") return { afterMs: retryMs, note: dryRun.because };
     const decided = ec2Validation({ ...facts, dryRun });
     if (decided.kind !== "decided") throw new Error("a dry run decides the validation of a class");
     return { finding: decided.finding, afterMs: recheckMs };
@@ -89,15 +89,14 @@ export class NodeClassValidation implements NodeClassPart {
     }
   }
 
-  /** Undefined: AWS could not tell now. */
-  async #dryRun(nodeClass: Ec2NodeClassObject, context: ControllerContext): Promise<DryRun | undefined> {
+  async #dryRun(nodeClass: Ec2NodeClassObject, context: ControllerContext): Promise<DryRunOutcome> {
     if (this.#options.isDryRunDisabled) return { kind: "skipped" };
     const { name = "" } = nodeClass.metadata;
     const key = validationKey(nodeClass);
     const cached = this.#dryRuns.get(name);
     if (cached?.key === key) return cached.dryRun;
     const dryRun = await dryRunLaunch(nodeClass, poolsOf(name, context), this.#options.dryRuns);
-    if (dryRun.kind === "retry") return undefined;
+    if (dryRun.kind === "retry") return dryRun;
     const isKept = dryRun.kind !== "failed" || dryRun.reason !== "InstanceProfileNotFound";
     if (isKept) this.#dryRuns.set(name, { key, dryRun }, cacheMs);
     return dryRun;

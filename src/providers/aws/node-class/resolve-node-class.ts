@@ -10,7 +10,7 @@ import { formatPath } from "../../../api/problem.ts";
 import { mixedTermProblems } from "../../../api/validation/ec2-node-class.ts";
 import type { ControllerContext } from "../../../kube/controller.ts";
 import { AwsError } from "../api/aws-error.ts";
-import { awsErrorAdvice } from "../api/aws-error-advice.ts";
+import { awsErrorAdvice, networkHint } from "../api/aws-error-advice.ts";
 import type { NodeClassResolution } from "./node-class-controller.ts";
 import type { Ec2NodeClassObject, Ec2NodeClassStatus } from "./node-class-object.ts";
 
@@ -24,6 +24,8 @@ export interface PartResult {
   readonly afterMs?: number | undefined;
   /** To be tried again with back-off, besides what was found. */
   readonly error?: unknown;
+  /** What kept it from finding out everything, though it is no error of ours: people are told. */
+  readonly note?: unknown;
 }
 
 /** One part of a class: images, subnets and so on. Sees the status of the parts before it. */
@@ -64,8 +66,10 @@ export async function resolveNodeClass(
   recordMixedTerms(nodeClass, context);
   let current = withConditions(nodeClass, initializeConditions(nodeClass, { set, nowMs })) as Ec2NodeClassObject;
   for (const part of parts) {
-    const { status, finding, afterMs, error } = await attempt(part, current, context);
+    const { status, finding, afterMs, error, note } = await attempt(part, current, context);
     if (error !== undefined) errors.push(error);
+    const unresolved = error ?? note;
+    if (unresolved !== undefined) recordUnresolved(part, nodeClass, { error: unresolved, context });
     if (afterMs !== undefined) times.push(afterMs);
     if (status !== undefined) current = { ...current, status: withFields(current.status, status) };
     if (finding === undefined) continue;
@@ -89,24 +93,47 @@ function recordMixedTerms(nodeClass: Ec2NodeClassObject, context: ControllerCont
   });
 }
 
-/** A part that fails says so in an event: its condition stays as it was, because nothing new is known. */
+/** How long AWS may take before people are told why a class is not ready yet. */
+const slowMs = 15_000;
+
+/** A part that fails leaves its condition as it was, because nothing new is known. */
 async function attempt(
   part: NodeClassPart,
   nodeClass: Ec2NodeClassObject,
   context: ControllerContext,
 ): Promise<PartResult> {
+  const onSlow = (): void => recordSlow(part, nodeClass, context);
+  const timer = context.clock.setTimer(slowMs, onSlow);
   try {
     return await part.resolve(nodeClass, context);
   } catch (error) {
-    const code = error instanceof AwsError ? error.code : "";
-    context.recordEvent(nodeClass, {
-      type: "Warning",
-      reason: "NodeClassResolutionFailed",
-      message: `${part.condition} cannot be determined: ${awsErrorAdvice(error)}`,
-      dedupe: { values: [nodeClass.metadata.uid ?? "", part.condition, code] },
-    });
     return { error };
+  } finally {
+    timer.cancel();
   }
+}
+
+function recordUnresolved(
+  { condition }: NodeClassPart,
+  nodeClass: Ec2NodeClassObject,
+  { error, context }: { readonly error: unknown; readonly context: ControllerContext },
+): void {
+  const code = error instanceof AwsError ? error.code : "";
+  context.recordEvent(nodeClass, {
+    type: "Warning",
+    reason: "NodeClassResolutionFailed",
+    message: `${condition} cannot be determined: ${awsErrorAdvice(error)}`,
+    dedupe: { values: [nodeClass.metadata.uid ?? "", condition, code] },
+  });
+}
+
+function recordSlow({ condition }: NodeClassPart, nodeClass: Ec2NodeClassObject, context: ControllerContext): void {
+  context.recordEvent(nodeClass, {
+    type: "Warning",
+    reason: "NodeClassResolutionSlow",
+    message: `${condition} is not known yet: AWS has not answered for ${slowMs / 1_000} s; check that the controller's network reaches AWS (${networkHint})`,
+    dedupe: { values: [nodeClass.metadata.uid ?? "", condition] },
+  });
 }
 
 function withFields(before: Ec2NodeClassStatus = {}, changes: NonNullable<PartResult["status"]>): Ec2NodeClassStatus {
