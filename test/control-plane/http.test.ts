@@ -236,6 +236,21 @@ describe("discovery", () => {
     expect(patch).not.toContain("strategic-merge-patch");
   });
 
+  it("05 §2 has OpenAPI v2 as JSON and protobuf, and sends it once to who has it", async () => {
+    const plain = await server.ask("GET", "/openapi/v2");
+    expect(plain.headers["content-type"]).toBe("application/json");
+    expect(plain.body).toMatchObject({ swagger: "2.0" });
+    const accept = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+    const binary = await server.ask("GET", "/openapi/v2", { headers: { accept } });
+    expect(binary.headers["content-type"]).toBe("application/com.github.proto-openapi.spec.v2.v1.0+protobuf");
+    expect(binary.headers["etag"]).not.toBe(plain.headers["etag"]);
+    const known = { accept, "if-none-match": binary.headers["etag"] ?? "" };
+    expect(await server.ask("GET", "/openapi/v2", { headers: known })).toMatchObject({ code: 304, text: "" });
+    const refused = await server.ask("GET", "/openapi/v2", { headers: { accept: "text/html" } });
+    expect(refused).toMatchObject({ code: 406, body: { reason: "NotAcceptable" } });
+    expect(await server.ask("GET", "/openapi/v2/more")).toMatchObject({ code: 404 });
+  });
+
   /** Every `$ref` leads somewhere. */
   function assertReferences(document: Record<string, unknown>): void {
     const { schemas } = document["components"] as { schemas: Record<string, unknown> };

@@ -44,6 +44,14 @@ describeKubectl("discovery", ({ k }) => {
     expect(await k.ok("explain pod.metadata")).toContain("annotations\t<map[string]string>");
   });
 
+  it("05 §2 has OpenAPI v2 of all kinds, which explain reads in its older form", async () => {
+    const explain = (what: string) => k.ok(`explain ${what} --output=plaintext-openapiv2`);
+    expect(await explain("deployment.spec.template.spec.containers")).toMatch(/resources\t<Object>/);
+    expect(await explain("nodepool.spec.disruption")).toMatch(/consolidationPolicy\t<string>/);
+    expect(await explain("pod.metadata.annotations")).toContain("map[string]string");
+    expect(JSON.parse(await k.ok("get --raw /openapi/v2"))).toMatchObject({ swagger: "2.0" });
+  });
+
   it("05 §1 answers raw paths", async () => {
     expect(await k.ok("get --raw /healthz")).toBe("ok");
     expect(await k.ok("get --raw /readyz")).toBe("ok");

@@ -129,3 +129,9 @@ spec:
     spec:
       containers: [{name: c, image: "x:1", lifecycle: {preStop: {sleep: {seconds: 20}}}}]
 `;
+
+/** Manifests as the items of a List. */
+export const list = (...manifests: readonly string[]): string => {
+  const items = manifests.map((text) => text.trim().replaceAll("\n", "\n    "));
+  return `apiVersion: v1\nkind: List\nitems:\n${items.map((item) => `  - ${item}\n`).join("")}`;
+};

@@ -63,6 +63,11 @@ export function badRequest(message: string): KubeError {
   return apiError("bad-request", message);
 }
 
+/** None of the media types the client accepts is among these. */
+export function notAcceptable(mediaTypes: readonly string[]): KubeError {
+  return apiError("not-acceptable", `only the following media types are accepted: ${mediaTypes.join(", ")}`);
+}
+
 export function methodNotAllowed(): KubeError {
   return apiError("method-not-allowed", "the server does not allow this method on the requested resource");
 }

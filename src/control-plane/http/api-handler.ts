@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { BuiltInFields } from "../../api/kubernetes/built-in-fields.ts";
-import { apiError, methodNotAllowed, noSuchResource } from "../api/api-errors.ts";
+import { apiError, methodNotAllowed, noSuchResource, notAcceptable } from "../api/api-errors.ts";
 import type { ApiServer } from "../api/server.ts";
 import { OpenApiCatalogue } from "../openapi/openapi-catalogue.ts";
 import { ProtobufMessages } from "../protobuf/protobuf-messages.ts";
@@ -13,7 +13,7 @@ import {
   type ServedGroup,
 } from "./discovery.ts";
 import type { HttpHandler } from "./http-listener.ts";
-import { acceptedRepresentation } from "./media-type.ts";
+import { acceptedOpenApiV2, acceptedRepresentation } from "./media-type.ts";
 import { type HttpReply, jsonMediaType, jsonReply, sendReply, textReply } from "./reply.ts";
 import { RequestBodies } from "./request-bodies.ts";
 import { type HandlerContext, handleResource } from "./resource-handler.ts";
@@ -74,7 +74,9 @@ function metaReply(route: MetaRoute, { request, api, catalogue }: MetaOptions): 
     case "version":
       return jsonReply(versionInfo);
     case "root":
-      return jsonReply({ paths: ["/api", "/apis", "/healthz", "/livez", "/openapi/v3", "/readyz", "/version"] });
+      return jsonReply({
+        paths: ["/api", "/apis", "/healthz", "/livez", "/openapi/v2", "/openapi/v3", "/readyz", "/version"],
+      });
     case "core-versions":
       return discoveryReply(request, {
         groups: groupsOf(kinds).filter(({ group }) => group === ""),
@@ -95,11 +97,31 @@ function metaReply(route: MetaRoute, { request, api, catalogue }: MetaOptions): 
     }
     case "openapi-index":
       return jsonReply(catalogue.index(kinds));
-    case "openapi": {
-      const { bytes, hash } = orNotFound(catalogue.document(route, kinds));
-      return { ...jsonReply(bytes), headers: { etag: `"${hash}"` } };
+    case "openapi":
+      return documentReply(request, orNotFound(catalogue.document(route, kinds)), jsonMediaType);
+    case "openapi-v2": {
+      const format = acceptedOpenApiV2(request.headers.accept);
+      if (format === undefined) throw notAcceptable([jsonMediaType, openApiV2MediaTypes.protobuf]);
+      return documentReply(request, catalogue.v2Document(format, kinds), openApiV2MediaTypes[format]);
     }
   }
+}
+
+const openApiV2MediaTypes = {
+  json: jsonMediaType,
+  protobuf: "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
+} as const;
+
+/** A client that has the document already gets no second copy. */
+function documentReply(
+  request: IncomingMessage,
+  { bytes, hash }: { readonly bytes: Uint8Array; readonly hash: string },
+  contentType: string,
+): HttpReply {
+  const etag = `"${hash}"`;
+  const isKnown = request.headers["if-none-match"] === etag;
+  const headers = { etag, vary: "Accept" };
+  return { code: isKnown ? 304 : 200, contentType, body: isKnown ? new Uint8Array() : bytes, headers };
 }
 
 function orNotFound<T>(value: T | undefined): T {

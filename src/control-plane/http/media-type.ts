@@ -61,3 +61,20 @@ function representationOf({ type, parameters }: MediaType): Representation | und
       return undefined;
   }
 }
+
+/** Accepted for OpenAPI v2 as protobuf; the spelling with `@` is that of clients since the beginning. */
+const openApiProtobuf: ReadonlySet<string> = new Set([
+  "application/com.github.proto-openapi.spec.v2@v1.0+protobuf",
+  "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
+]);
+
+/** The form of the OpenAPI v2 document that is accepted first; undefined if there is none. */
+export function acceptedOpenApiV2(accept: string | undefined): "json" | "protobuf" | undefined {
+  if (accept === undefined || accept.trim() === "") return "json";
+  for (const part of accept.split(",")) {
+    const { type } = parseMediaType(part);
+    if (openApiProtobuf.has(type)) return "protobuf";
+    if (type === "application/json" || type === "application/*" || type === "*/*") return "json";
+  }
+  return undefined;
+}

@@ -1,6 +1,6 @@
 import type { KubeObject } from "../../api/object.ts";
 import { apiVersionOf } from "../../kube/resources.ts";
-import { apiError, badRequest } from "../api/api-errors.ts";
+import { badRequest, notAcceptable } from "../api/api-errors.ts";
 import type { ServedKind } from "../kinds/served-kind.ts";
 import type { ObjectBytesCache } from "../store/object-bytes-cache.ts";
 import { builtInPrinter } from "../tables/built-in-printer.ts";
@@ -24,11 +24,11 @@ export interface ResponseFormat {
 export function acceptedFormat(accept: string | undefined): ResponseFormat["as"] {
   const accepted = acceptedRepresentation(accept);
   if (accepted === undefined || accepted.kind === "discovery") {
-    throw apiError(
-      "not-acceptable",
-      "only the following media types are accepted: application/json, " +
-        "application/json;as=Table;g=meta.k8s.io;v=v1, application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1",
-    );
+    throw notAcceptable([
+      "application/json",
+      "application/json;as=Table;g=meta.k8s.io;v=v1",
+      "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1",
+    ]);
   }
   return accepted;
 }

@@ -7,6 +7,7 @@ export type Route =
   | { readonly kind: "groups" }
   | { readonly kind: "group"; readonly group: string }
   | { readonly kind: "resources"; readonly group: string; readonly version: string }
+  | { readonly kind: "openapi-v2" }
   | { readonly kind: "openapi-index" }
   | { readonly kind: "openapi"; readonly group: string; readonly version: string }
   | ResourceRoute
@@ -96,6 +97,7 @@ function withNames({ subresource, ...names }: RouteNames): Route {
 }
 
 function openApiRoute([version, root, ...rest]: readonly string[]): Route {
+  if (version === "v2" && root === undefined) return { kind: "openapi-v2" };
   if (version !== "v3") return { kind: "not-found" };
   if (root === undefined) return { kind: "openapi-index" };
   const [first, second] = rest;
