@@ -9,6 +9,7 @@ import type { LogSource } from "./api/subresources/log.ts";
 import { loopbackOf } from "./http/http-listener.ts";
 import { type ServedApi, serveApi } from "./http/serve-api.ts";
 import { loadOrCreateCertificate } from "./http/state-folder.ts";
+import { initialObjects } from "./initial-objects.ts";
 import { installCrds } from "./install-crds.ts";
 import { createObjects } from "./load-objects.ts";
 import { textAt } from "./object-fields.ts";
@@ -78,7 +79,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
     const served = await serveApi(api, { host, port, token, certificate, onInternalError });
     cleanups.push(() => served.close());
     await installCrds(api, "all");
-    await createObjects(api, [{ apiVersion: "v1", kind: "Namespace", metadata: { name: "karpenter" } }]);
+    await createObjects(api, initialObjects);
     const controllers = await runCluster(options, { api, random });
     cleanups.push(() => controllers.stop());
     return { ...served, api, random, losses, close };

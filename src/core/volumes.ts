@@ -89,7 +89,11 @@ export function csiDriverOf(claim: PersistentVolumeClaim, index: VolumeIndex): s
     return source?.awsElasticBlockStore === undefined ? undefined : csiDrivers.get("kubernetes.io/aws-ebs");
   }
   const provisioner = index.classes.get(storageClassName)?.provisioner;
-  return provisioner === undefined ? undefined : (csiDrivers.get(provisioner) ?? provisioner);
+  return provisioner === undefined ? undefined : csiDriverOfProvisioner(provisioner);
+}
+
+export function csiDriverOfProvisioner(provisioner: string): string {
+  return csiDrivers.get(provisioner) ?? provisioner;
 }
 
 const nothingAttached: ReadonlyMap<string, ReadonlySet<string>> = new Map();

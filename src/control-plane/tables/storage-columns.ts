@@ -1,3 +1,4 @@
+import { isDefaultStorageClass } from "../../api/kubernetes/default-storage-class.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { fieldAt, itemsAt, stringsAt, textAt } from "../object-fields.ts";
 import { ageColumn, column, integerColumn, type KindColumns, nameColumn, wideColumn } from "./table-column.ts";
@@ -40,7 +41,7 @@ export const storageColumns: KindColumns = {
     volumeMode,
   ],
   "storage.k8s.io/StorageClass": [
-    { ...nameColumn, cell: (object) => `${object.metadata.name}${isDefaultClass(object) ? " (default)" : ""}` },
+    { ...nameColumn, cell: (object) => `${object.metadata.name}${isDefaultStorageClass(object) ? " (default)" : ""}` },
     column("Provisioner", (object) => textAt(object, "provisioner")),
     column("ReclaimPolicy", (object) => textAt(object, "reclaimPolicy") || "Delete"),
     column("VolumeBindingMode", (object) => textAt(object, "volumeBindingMode") || "Immediate"),
@@ -98,11 +99,6 @@ function accessModes(modes: readonly string[]): string {
 function claimOf(volume: KubeObject): string {
   const claim = fieldAt(volume, "spec", "claimRef");
   return claim === undefined ? "" : `${textAt(claim, "namespace")}/${textAt(claim, "name")}`;
-}
-
-function isDefaultClass({ metadata }: KubeObject): boolean {
-  const keys = ["storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"];
-  return keys.some((key) => metadata.annotations?.[key] === "true");
 }
 
 function tokenRequests(driver: KubeObject): string {

@@ -70,6 +70,62 @@ async function volumeNameOf(cluster: ClusterWorld, name: string): Promise<string
 }
 
 describe("05:CP-L12 volumes", () => {
+  it.each([
+    ["kubernetes.io/aws-ebs", "ebs.csi.aws.com"],
+    ["rancher.io/local-path", "rancher.io/local-path"],
+  ])("05:CP-L12 a pod with a volume of %s runs, and the volume is detached after it", async (provisioner, driver) => {
+    const cluster = await started();
+    await storageClass(cluster, "own", { provisioner, volumeBindingMode: "WaitForFirstConsumer" });
+    await claim(cluster, "data", "own");
+    await cluster.create(builtInTypes.Pod, withClaim("reader", "data"));
+    await cluster.pass(30);
+    const key = { name: "reader", namespace: "default" };
+    const { status } = await cluster.client.get(builtInTypes.Pod, key);
+    expect(textAt(status, "phase")).toBe("Running");
+    const volume = await cluster.client.get(builtInTypes.PersistentVolume, {
+      name: await volumeNameOf(cluster, "data"),
+    });
+    expect(textAt(volume.spec, "csi", "driver")).toBe(driver);
+    await cluster.client.delete(builtInTypes.Pod, key);
+    await cluster.pass(60);
+    expect((await cluster.client.list(builtInTypes.VolumeAttachment)).items).toEqual([]);
+  });
+
+  it("05:CP-L12 a claim without a class gets the default class, also one that comes later; an empty name stays", async () => {
+    const cluster = await started();
+    const spec = { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } };
+    const claimNamed = (name: string, own: object = {}) =>
+      cluster.create(builtInTypes.PersistentVolumeClaim, {
+        metadata: { name, namespace: "default" },
+        spec: { ...spec, ...own },
+      });
+    const classOf = async (name: string) =>
+      (
+        await cluster.client.get<KubeObject & { spec: { storageClassName?: string } }>(
+          builtInTypes.PersistentVolumeClaim,
+          { name, namespace: "default" },
+        )
+      ).spec.storageClassName;
+    await claimNamed("early");
+    await claimNamed("none", { storageClassName: "" });
+    await cluster.pass(60);
+    expect(await classOf("early")).toBeUndefined();
+    const annotations = { "storageclass.kubernetes.io/is-default-class": "true" };
+    await cluster.create(builtInTypes.StorageClass, {
+      metadata: { name: "b", annotations },
+      provisioner: "disk.example",
+    });
+    await cluster.create(builtInTypes.StorageClass, {
+      metadata: { name: "a", annotations },
+      provisioner: "disk.example",
+    });
+    await claimNamed("late");
+    await cluster.pass(10);
+    expect(await Promise.all(["early", "late", "none"].map(classOf))).toEqual(["b", "a", ""]);
+    expect(await volumeNameOf(cluster, "early")).toMatch(/^pvc-/);
+    expect(await volumeNameOf(cluster, "none")).toBe("");
+  });
+
   it("05:CP-L12 makes the volume of an immediate claim in an allowed zone, and pods follow it there", async () => {
     const cluster = await started({ nodes: 3 });
     const allowedTopologies = [{ matchLabelExpressions: [{ key: zone, values: ["simulated-b"] }] }];

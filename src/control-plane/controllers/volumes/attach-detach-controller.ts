@@ -23,7 +23,8 @@ import {
 type Claim = KubeObject & PersistentVolumeClaim;
 type Volume = KubeObject & PersistentVolume;
 
-const attacherFinalizer = (driver: string): string => `external-attacher/${driver.replaceAll(".", "-")}`;
+/** Provisioners may be named like `rancher.io/local-path`, finalizers may not. */
+const attacherFinalizer = (driver: string): string => `external-attacher/${driver.replace(/[^a-zA-Z0-9-]/g, "-")}`;
 const claimsIndex = "claims";
 
 /** Attaches volumes to the nodes of their pods and detaches them, each with a delay. (05:CP-L12) */

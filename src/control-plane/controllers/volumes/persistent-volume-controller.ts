@@ -1,7 +1,9 @@
 import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from "../../../api/kubernetes/cluster-objects.ts";
+import { defaultStorageClassOf } from "../../../api/kubernetes/default-storage-class.ts";
 import { labels } from "../../../api/labels.ts";
 import type { KubeObject } from "../../../api/object.ts";
 import { accessModesOf, claimRefOf, matchingVolume, requestedStorage } from "../../../core/volume-matching.ts";
+import { csiDriverOfProvisioner } from "../../../core/volumes.ts";
 import { cacheKey } from "../../../kube/client.ts";
 import { type Controller, type ControllerContext, reconcileController, triggerOn } from "../../../kube/controller.ts";
 import { isKubeError } from "../../../kube/kube-error.ts";
@@ -82,6 +84,7 @@ async function bindOrProvision(
     await bind(claim, found, context);
     return undefined;
   }
+  if (await assignDefaultClass(claim, context)) return undefined;
   if (!canProvision(claim, storageClass)) return undefined;
   if (await clearMissingSelectedNode(claim, context)) return undefined;
   const now = context.clock.now();
@@ -99,6 +102,17 @@ function isBound({ status, spec }: Claim): boolean {
 
 function storageClassOf({ spec }: Claim, { view }: ControllerContext): StorageClass | undefined {
   return view<KubeObject & StorageClass>(builtInTypes.StorageClass).get(spec?.storageClassName ?? "");
+}
+
+/** A claim that came before the default class gets it later; an empty name asks for no class. */
+async function assignDefaultClass({ metadata, spec }: Claim, { client, view }: ControllerContext): Promise<boolean> {
+  if (spec?.storageClassName !== undefined || (spec?.volumeName ?? "") !== "") return false;
+  const chosen = defaultStorageClassOf(view<KubeObject & StorageClass>(builtInTypes.StorageClass).all());
+  if (chosen === undefined) return false;
+  const body = { spec: { storageClassName: chosen.metadata.name } };
+  const key = { name: metadata.name ?? "", namespace: metadata.namespace };
+  await client.patch(builtInTypes.PersistentVolumeClaim, key, { kind: "merge", body });
+  return true;
 }
 
 /** The volume the claim names, one pre-bound to it, or, with Immediate binding, any that matches. */
@@ -145,7 +159,7 @@ async function clearMissingSelectedNode(claim: Claim, { client, view }: Controll
 async function provision(claim: Claim, storageClass: StorageClass, context: ControllerContext): Promise<Volume> {
   const { client, recordEvent } = context;
   const name = `pvc-${claim.metadata.uid}`;
-  const driver = storageClass.provisioner ?? "";
+  const driver = csiDriverOfProvisioner(storageClass.provisioner ?? "");
   const volume = {
     apiVersion: "v1",
     kind: "PersistentVolume",

@@ -1,4 +1,5 @@
 import { copyJson, setOwnKey } from "../../../api/json.ts";
+import { defaultStorageClassOf } from "../../../api/kubernetes/default-storage-class.ts";
 import { isRecord } from "../../../api/object.ts";
 import { rfc3339 } from "../../../util/timestamp.ts";
 import {
@@ -185,20 +186,12 @@ function freeAddress(context: AdmissionContext): string {
   }
 }
 
-const defaultClass = "storageclass.kubernetes.io/is-default-class";
-
 export const persistentVolumeClaimTraits: KindTraits = {
   hasStatus: true,
   admitCreate: (draft, context) => {
     const spec = ensureRecord(draft, "spec");
     if (spec["storageClassName"] !== undefined) return;
-    const classes = context
-      .list("storageclasses.storage.k8s.io")
-      .filter(({ metadata }) => metadata.annotations?.[defaultClass] === "true");
-    // Of several default classes the newest is used, as in Kubernetes.
-    const [chosen] = [...classes].sort((a, b) =>
-      (b.metadata.creationTimestamp ?? "").localeCompare(a.metadata.creationTimestamp ?? ""),
-    );
+    const chosen = defaultStorageClassOf(context.list("storageclasses.storage.k8s.io"));
     if (chosen?.metadata.name !== undefined) spec["storageClassName"] = chosen.metadata.name;
   },
   defaults: (draft) => setDefaults(ensureRecord(draft, "spec"), { volumeMode: "Filesystem" }),
