@@ -1,4 +1,5 @@
 import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from "../../api/kubernetes/cluster-objects.ts";
+import { defaultStorageClassOf } from "../../api/kubernetes/default-storage-class.ts";
 import type { PersistentVolumeClaimSpec, Pod } from "../../api/kubernetes/pod.ts";
 import { type KubeObject, namespacedName, namespaceOf } from "../../api/object.ts";
 import { rfc3339 } from "../../util/timestamp.ts";
@@ -22,7 +23,6 @@ type Claim = KubeObject & PersistentVolumeClaim;
 type Volume = KubeObject & PersistentVolume;
 type Class = KubeObject & StorageClass;
 
-const defaultClassAnnotation = "storageclass.kubernetes.io/is-default-class";
 const bindCompleted = "pv.kubernetes.io/bind-completed";
 /** The class of claims that name none, where no default class is given. */
 const assumedClassName = "assumed-default";
@@ -108,9 +108,7 @@ class VolumeCompletion {
   }
 
   #withDefaultClass(claim: Claim): Claim {
-    const [newest] = [...this.#classes.values()]
-      .filter(({ metadata }) => metadata.annotations?.[defaultClassAnnotation] === "true")
-      .sort((a, b) => ((a.metadata.creationTimestamp ?? "") < (b.metadata.creationTimestamp ?? "") ? 1 : -1));
+    const newest = defaultStorageClassOf(this.#classes.values());
     const name = newest?.metadata.name ?? (this.#assumes ? assumedClassName : undefined);
     if (name === undefined) return claim;
     if (newest === undefined) this.#assumeClass(name, claim);
