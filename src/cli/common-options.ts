@@ -17,6 +17,12 @@ export function collectValues(value: string, values: readonly string[] = []): re
   return [...values, value];
 }
 
+/** `--prices`, of all commands that show prices. */
+export function pricesOption(): Option {
+  const description = "your own prices: YAML, JSON, CSV, or what the aws CLI prints; may be repeated";
+  return new Option("--prices <file>", description).argParser(collectValues);
+}
+
 /** The parser of an option that takes a whole number from 0 to `max`. */
 export function wholeNumberUpTo(max: number, { from = 0 }: { readonly from?: number } = {}): (text: string) => number {
   return (text) => {

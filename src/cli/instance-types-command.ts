@@ -1,6 +1,6 @@
 import { Command, Option } from "commander";
 import type { RequirementItem } from "../api/kubernetes/pod.ts";
-import { choiceOption, withFileOptions } from "./common-options.ts";
+import { choiceOption, pricesOption, withFileOptions } from "./common-options.ts";
 import type { InstanceTypesOutput } from "./instance-types/render-instance-types.ts";
 import { parseRequirementText } from "./instance-types/requirement-text.ts";
 import { exitCodes, type Io, withIo } from "./io.ts";
@@ -9,6 +9,7 @@ import { type PlanProvider, planProviders } from "./plan/plan-choices.ts";
 interface InstanceTypesOptions {
   readonly provider: PlanProvider;
   readonly region?: string;
+  readonly prices?: readonly string[];
   readonly instanceTypes?: string;
   readonly filename?: readonly string[];
   readonly recursive?: boolean;
@@ -41,6 +42,7 @@ export function instanceTypesCommand(io: Io): Command {
   return withFileOptions(command, { description: "file or directory with a node class, or - for standard input" })
     .addOption(new Option("--provider <name>", "cloud provider").choices(planProviders).default("aws"))
     .option("--region <name>", "region whose EC2 types and prices are listed; needed unless the node class names it")
+    .addOption(pricesOption())
     .option("--instance-types <what>", "kwok, fake:N, or a file in the KWOK format (default: the provider's)")
     .addOption(
       new Option("-l, --requirement <requirement>", "only types that fit; may be repeated").argParser(

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { clusterChoice, withClusterOptions } from "./cluster-options.ts";
-import { choiceOption, wholeNumberUpTo, withFileOptions } from "./common-options.ts";
+import { choiceOption, pricesOption, wholeNumberUpTo, withFileOptions } from "./common-options.ts";
 import { exitCodes } from "./io.ts";
 import type { ClusterChoice, Connect } from "./live-cluster.ts";
 import type { PlanRequest } from "./plan/make-plan.ts";
@@ -26,6 +26,7 @@ export function withPlanningOptions(command: Command): Command {
       "--region <name>",
       "region whose EC2 types and prices are used (default: read from zones, nodes and node classes)",
     )
+    .addOption(pricesOption())
     .option("--instance-types <what>", "kwok, fake:N, or a file in the KWOK format (default: the provider's)")
     .addOption(choiceOption("--preferences <policy>", "whether pod preferences are respected", ["Respect", "Ignore"]))
     .addOption(choiceOption("--min-values <policy>", "whether minValues must be met", ["Strict", "BestEffort"]))

@@ -18,6 +18,7 @@ export * from "./overlay.ts";
 export * from "./pod-predicates.ts";
 export * from "./pod-requests.ts";
 export * from "./pod-validation.ts";
+export * from "./price-book.ts";
 export * from "./price-source.ts";
 export * from "./requirement.ts";
 export * from "./requirements.ts";

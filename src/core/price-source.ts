@@ -5,7 +5,12 @@ export type PriceSource =
   /** Read from the cloud while the program runs. */
   | { readonly kind: "live"; readonly region: string }
   /** Written in a file the user gave. */
-  | { readonly kind: "price-book"; readonly file: string }
+  | {
+      readonly kind: "price-book";
+      readonly file: string;
+      /** The day it held, if the file says so. */
+      readonly date?: string;
+    }
   /** Worked out from a list price of another region or capacity type. */
   | {
       readonly kind: "estimate";
@@ -41,7 +46,7 @@ export function priceSourceText(source: PriceSource): string {
     case "live":
       return `live price of ${source.region}`;
     case "price-book":
-      return `price book ${source.file}`;
+      return `price book ${source.file}${source.date === undefined ? "" : ` of ${source.date}`}`;
     case "estimate":
       return source.basis === "spot-share"
         ? `estimated: the usual share spot cost of the price on demand in ${source.region} on ${source.date}`

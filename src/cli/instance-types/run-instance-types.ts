@@ -8,6 +8,7 @@ import { exitCodes, type Io } from "../io.ts";
 import type { PlanProvider } from "../plan/plan-choices.ts";
 import { convertDocuments } from "../plan/prepare-input.ts";
 import { loadCatalogue, type ProviderCatalogue, servedNodeClasses } from "../plan/provider-catalogue.ts";
+import { readPriceBook } from "../prices/read-price-book.ts";
 import { reportFindings } from "../report-findings.ts";
 import { listInstanceTypes } from "./list-instance-types.ts";
 import { type InstanceTypesOutput, renderInstanceTypes } from "./render-instance-types.ts";
@@ -16,6 +17,7 @@ import { withFullKeys } from "./requirement-keys.ts";
 export interface InstanceTypesRequest {
   readonly provider: PlanProvider;
   readonly region?: string | undefined;
+  readonly prices?: readonly string[] | undefined;
   readonly instanceTypes?: string | undefined;
   readonly paths: readonly string[];
   readonly recursive: boolean;
@@ -29,13 +31,18 @@ export async function runInstanceTypes(request: InstanceTypesRequest, io: Io): P
   const { provider, paths, recursive } = request;
   const input = await readInput({ paths, recursive }, io);
   const converted = convertDocuments(input.documents);
-  if (reportFindings(sortedFindings([...input.findings, ...converted.findings], input.sources), io) > 0) {
+  const prices = await readPriceBook(request.prices, io);
+  const found = [...input.findings, ...converted.findings, ...prices.findings];
+  if (reportFindings(sortedFindings(found, input.sources), io) > 0) {
     io.exit(exitCodes.badInput);
     return undefined;
   }
   const objects = converted.objects.map(({ object }) => object);
   const classes = nodeClassesByKey(objects);
-  const opened = await loadCatalogue({ ...request, providers: [provider] }, { objects, header: input.header, io });
+  const opened = await loadCatalogue(
+    { ...request, providers: [provider], prices },
+    { objects, header: input.header, io },
+  );
   if ("refused" in opened) {
     if (opened.refused === "usage") return opened.because;
     io.stderr(`error: ${opened.because}\n`);

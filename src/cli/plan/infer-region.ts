@@ -15,15 +15,22 @@ type InferredRegion =
   | { readonly kind: "ambiguous"; readonly named: readonly NamedRegion[] }
   | { readonly kind: "unknown" };
 
-/** The region that was given, that of the cluster, or that of the objects; and the zones they name. */
+interface RegionSources {
+  readonly objects: readonly KubeObject[];
+  readonly clusterRegion: string | undefined;
+  readonly bookRegion: string | undefined;
+}
+
+/** The region that was given, that of the cluster, of the objects, or of the price book; and the zones objects name. */
 export function regionOfPlan(
   given: string | undefined,
-  { objects, clusterRegion }: { readonly objects: readonly KubeObject[]; readonly clusterRegion: string | undefined },
+  { objects, clusterRegion, bookRegion }: RegionSources,
 ): { readonly region: string; readonly seenZones: readonly string[] } | { readonly question: string } {
   const seenZones = zonesNamedIn(objects);
   const known = given ?? clusterRegion;
   if (known !== undefined) return { region: known, seenZones };
   const inferred = inferRegion(objects);
+  if (inferred.kind === "unknown" && bookRegion !== undefined) return { region: bookRegion, seenZones };
   return inferred.kind === "known" ? { region: inferred.region, seenZones } : { question: regionQuestion(inferred) };
 }
 

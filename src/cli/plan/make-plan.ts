@@ -12,6 +12,7 @@ import type { Scenario, ScenarioOptions } from "../../state/scenario.ts";
 import type { Io } from "../io.ts";
 import type { LiveSource } from "../live-cluster.ts";
 import { readPlanInput } from "../plan-input.ts";
+import { readPriceBook } from "../prices/read-price-book.ts";
 import { readSchedulerConfigFile } from "../scheduler-config.ts";
 import { readDocuments } from "./documents.ts";
 import type { PlanProvider } from "./plan-choices.ts";
@@ -39,6 +40,8 @@ export interface PlanRequest {
   readonly provider?: PlanProvider | undefined;
   readonly instanceTypes?: string | undefined;
   readonly region?: string | undefined;
+  /** Files with prices of the user's own. */
+  readonly prices?: readonly string[] | undefined;
   readonly preferences: "Respect" | "Ignore";
   readonly minValues: "Strict" | "BestEffort";
   readonly packing: "plain" | "polished";
@@ -121,10 +124,11 @@ export async function preparePlan(
   const converted = convertDocuments(input.documents);
   const given = converted.objects.map(({ object }) => object);
   const providers = providersOf(request, converted.objects);
-  const opened = await loadCatalogue({ ...request, providers }, { objects: given, header: input.header, io });
+  const prices = await readPriceBook(request.prices, io);
+  const opened = await loadCatalogue({ ...request, providers, prices }, { objects: given, header: input.header, io });
   if ("refused" in opened) {
     // What could not be read may have been what names the region, so that comes first.
-    const found = sortedFindings([...input.findings, ...converted.findings], input.sources);
+    const found = sortedFindings([...input.findings, ...converted.findings, ...prices.findings], input.sources);
     return hasErrors(found)
       ? { kind: "bad-input", findings: found }
       : { kind: "no-catalogue", findings: found, ...opened };
@@ -139,7 +143,7 @@ export async function preparePlan(
     volumes: request.rounds === 1 ? undefined : { assumes: input.header === undefined },
   });
   const findings = sortedFindings(
-    [...input.findings, ...converted.findings, ...prepared.findings, ...config.findings],
+    [...input.findings, ...converted.findings, ...prepared.findings, ...config.findings, ...prices.findings],
     input.sources,
   );
   if (hasErrors(findings)) return { kind: "bad-input", findings };

@@ -22,8 +22,34 @@ export function planNotes(plan: Plan): readonly string[] {
     ...(catalogue.region === undefined || knownRegions.includes(catalogue.region)
       ? []
       : [assumedRegionText(catalogue.region)]),
+    ...priceBookTexts(plan),
     ...(ignoredKinds.size === 0 ? [] : [ignoredKindsText(ignoredKinds)]),
   ];
+}
+
+/** What the user's prices leave open: types without one, and prices of types that are not there. */
+function priceBookTexts({ catalogue: { priceBook, region }, scenario }: Plan): readonly string[] {
+  if (priceBook === undefined) return [];
+  const types = new Map(
+    scenario.problem.pools.flatMap(({ instanceTypes }) => instanceTypes.map((type) => [type.name, type] as const)),
+  );
+  const rest = [...types.values()].filter((type) => !priceBook.covers(type, region));
+  const unknown = priceBook.writtenTypes.filter((type) => !types.has(type)).sort();
+  return [
+    ...(rest.length === 0 || types.size === 0
+      ? []
+      : [
+          `--prices has no price for ${rest.length} of ${types.size} instance types; they keep the price they have without it`,
+        ]),
+    ...(unknown.length === 0 || types.size === 0
+      ? []
+      : [`--prices has prices of instance types that are not offered here: ${shortList(unknown)}`]),
+  ];
+}
+
+function shortList(names: readonly string[]): string {
+  const shown = names.slice(0, 5).join(", ");
+  return names.length > 5 ? `${shown} and ${names.length - 5} more` : shown;
 }
 
 function assumedRegionText(region: string): string {

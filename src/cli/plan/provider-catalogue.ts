@@ -7,10 +7,12 @@ import type { Problem } from "../../api/problem.ts";
 import type { GroupKind } from "../../api/validation/node-pool.ts";
 import type { OfferChooser } from "../../cloud/launchable-offerings.ts";
 import { type InstanceType, withPriceSource } from "../../core/instance-type.ts";
+import type { PriceBook } from "../../core/price-book.ts";
 import type { PriceSource } from "../../core/price-source.ts";
 import { nodeClassesByKey, nodeClassKey } from "../../core/scenario/node-classes.ts";
 import type { Ec2CatalogueOptions } from "../../providers/aws/index.ts";
 import { errorCodeOf, type Io } from "../io.ts";
+import type { ReadPriceBook } from "../prices/read-price-book.ts";
 import type { SnapshotHeader } from "../snapshot/snapshot-header.ts";
 import type { PlanProvider } from "./plan-choices.ts";
 
@@ -29,6 +31,8 @@ export interface ProviderCatalogue {
   readonly chooseOffers: OfferChooser;
   /** The region of EC2 instance types. */
   readonly region?: string;
+  /** The user's own prices, which the types have already. */
+  readonly priceBook?: PriceBook;
 }
 
 export interface CatalogueRequest {
@@ -37,6 +41,8 @@ export interface CatalogueRequest {
   /** `kwok`, `fake:N`, or a file in the KWOK format; absent: the provider's own. */
   readonly instanceTypes?: string | undefined;
   readonly region?: string | undefined;
+  /** The user's own prices. */
+  readonly prices?: ReadPriceBook | undefined;
 }
 
 /** The catalogue, or one sentence about what is wrong with the command line or the file it names. */
@@ -68,8 +74,27 @@ export interface CatalogueInput {
   readonly io: Io;
 }
 
-export async function loadCatalogue(
-  { providers, instanceTypes, region }: CatalogueRequest,
+/** The instance types, with the prices of the user's price book. */
+export async function loadCatalogue(request: CatalogueRequest, input: CatalogueInput): Promise<CatalogueOutcome> {
+  const opened = await listedCatalogue(request, input);
+  const book = request.prices?.book;
+  return "refused" in opened || book === undefined ? opened : { catalogue: withPriceBook(opened.catalogue, book) };
+}
+
+/** Each list is priced once, so that the same types stay the same objects. */
+function withPriceBook(catalogue: ProviderCatalogue, priceBook: PriceBook): ProviderCatalogue {
+  const known = new Map<readonly InstanceType[], readonly InstanceType[]>();
+  const typesFor = (ref: NodeClassRef): readonly InstanceType[] => {
+    const listed = catalogue.typesFor(ref);
+    const priced = known.get(listed) ?? priceBook.applyTo(listed, catalogue.region);
+    known.set(listed, priced);
+    return priced;
+  };
+  return { ...catalogue, typesFor, priceBook };
+}
+
+async function listedCatalogue(
+  { providers, instanceTypes, region, prices }: CatalogueRequest,
   { objects, header, io }: CatalogueInput,
 ): Promise<CatalogueOutcome> {
   const servesEc2 = instanceTypes === undefined && providers.includes("aws");
@@ -78,7 +103,7 @@ export async function loadCatalogue(
       "--region selects EC2 instance types and cannot be combined with --instance-types or --provider kwok; remove one of them",
     );
   }
-  const ec2 = servesEc2 ? await ec2Catalogue(region, { objects, header }) : undefined;
+  const ec2 = servesEc2 ? await ec2Catalogue(region, { objects, header, prices }) : undefined;
   if (ec2 !== undefined && ("refused" in ec2 || providers.length === 1)) return ec2;
   const kwok = await kwokCatalogue(instanceTypes ?? "kwok", { providers, io });
   return ec2 === undefined || "refused" in kwok ? kwok : { catalogue: combined(kwok.catalogue, ec2.catalogue) };
@@ -170,13 +195,17 @@ async function catalogueFromFile(
 /** EC2 instance types with the settings of each node class; a class that is not in the input has the defaults. */
 async function ec2Catalogue(
   givenRegion: string | undefined,
-  { objects, header }: Pick<CatalogueInput, "objects" | "header">,
+  { objects, header, prices }: Pick<CatalogueInput, "objects" | "header"> & Pick<CatalogueRequest, "prices">,
 ): Promise<CatalogueOutcome> {
   const { ec2InstanceTypes, ec2OfferChooser, nodeSettingsOf } = await import("../../providers/aws/index.ts");
   const { regionOfPlan } = await import("./infer-region.ts");
-  const where = regionOfPlan(givenRegion, { objects, clusterRegion: header?.region });
-  if ("question" in where) return usageRefusal(where.question);
-  const { region } = where;
+  const place = regionOfPlan(givenRegion, { objects, clusterRegion: header?.region, bookRegion: prices?.region });
+  if ("question" in place) return usageRefusal(place.question);
+  const { region } = place;
+  const where: Ec2CatalogueOptions = {
+    ...place,
+    unlistedPrice: (type, capacityType) => prices?.book?.priceOf({ type, capacityType, region }),
+  };
   const defaults = ec2InstanceTypes(where);
   if ("problem" in defaults) return unknownRegion(region, { isGiven: givenRegion !== undefined, ...defaults });
   const classes = nodeClassesByKey(objects);

@@ -14,6 +14,8 @@ export interface Ec2CatalogueOptions extends Partial<NodeSettings> {
   readonly zones?: readonly string[];
   /** Zones that were seen in use: they let a region be planned for that is not in the embedded data. */
   readonly seenZones?: readonly string[];
+  /** A price for a type that has no embedded one, and could not be had without. */
+  readonly unlistedPrice?: (type: string, capacityType: "on-demand" | "spot") => number | undefined;
   /** Which families to include; by default all. */
   readonly family?: (name: string) => boolean;
   /** Include types EC2 no longer offers, as if it did: for plans of old manifests. */
@@ -43,7 +45,7 @@ export function ec2InstanceTypes(options: Ec2CatalogueOptions = {}): Ec2Catalogu
       usableZones: usable,
       isOffered: embeddedOffers(wanted, region),
       settings: { ...defaultNodeSettings, ...options },
-      prices: options.prices ?? embeddedPrices(region),
+      prices: options.prices ?? embeddedPrices(region, options.unlistedPrice),
     }),
   };
 }

@@ -10,6 +10,8 @@ export interface Prices {
   sourceOf?(typeInfo: Ec2InstanceTypeInfo, capacityType: "on-demand" | "spot"): PriceSource;
 }
 
+type UnlistedPrice = (type: string, capacityType: "on-demand" | "spot") => number | undefined;
+
 /** For families without a recorded spot price: the median over the others. */
 export const defaultSpotFraction = 0.38;
 
@@ -23,7 +25,7 @@ const checkDate = "2026-08-22";
  * The embedded prices. On demand, us-west-2 costs the same as us-east-1; spot is the family's median
  * fraction of that, the same in every zone. (04 §8)
  */
-export function embeddedPrices(region: Region): Prices {
+export function embeddedPrices(region: Region, unlistedPrice: UnlistedPrice = () => undefined): Prices {
   const listed: PriceSource =
     region.name === listRegion
       ? { kind: "list", region: listRegion, date: listDate }
@@ -32,9 +34,11 @@ export function embeddedPrices(region: Region): Prices {
   const spotRegion = region.isAssumed === true ? listRegion : region.name;
   const spotShare: PriceSource = { kind: "estimate", basis: "spot-share", region: spotRegion, date: checkDate };
   return {
-    onDemand: (typeInfo) => typeInfo.usdPerHour,
-    spot: ({ spotFractions, usdPerHour }) =>
-      usdPerHour === undefined ? undefined : usdPerHour * (spotFractions?.[region.column] ?? defaultSpotFraction),
+    onDemand: ({ name, usdPerHour }) => usdPerHour ?? unlistedPrice(name, "on-demand"),
+    spot: ({ name, spotFractions, usdPerHour }) =>
+      usdPerHour === undefined
+        ? unlistedPrice(name, "spot")
+        : usdPerHour * (spotFractions?.[region.column] ?? defaultSpotFraction),
     sourceOf: ({ isMetal }, capacityType) => {
       if (capacityType === "spot") return spotShare;
       const isListed = region.name === listRegion || !(isMetal || region.isAssumed === true);
