@@ -190,12 +190,20 @@ async function proposeCommands(
   return proposal.commands;
 }
 
-/** Any failure fails the method for this pass. (03:D-4) */
+/** Any failure fails the method for this pass, and drift of the pools waits: a pool over its limits stays so. (03:D-4, D-32b) */
 async function startAll(
   commands: readonly DisruptionCommand[],
-  state: DisruptionState,
+  { commands: running, driftBackOff }: DisruptionState,
   context: KarpenterContext,
 ): Promise<void> {
-  const run = (command: DisruptionCommand): Promise<void> => startCommand(command, state.commands, context);
+  const run = async (command: DisruptionCommand): Promise<void> => {
+    try {
+      await startCommand(command, running, context);
+    } catch (error) {
+      const pools = new Set(command.candidates.map(({ pool }) => pool.name));
+      for (const pool of pools) driftBackOff.failed(pool, context.clock.now());
+      throw error;
+    }
+  };
   throwIfAny(await forEachConcurrent(commands, { limit: maxClaimsInFlight, run }), "starting disruption commands");
 }

@@ -63,7 +63,7 @@ function* keepGone(
 }
 
 /** After a replacement failed, the pool waits, so that others have their turn. (03:D-32b) */
-function heldBackCause({ pool }: DisruptionCandidate, snapshot: DisruptionSnapshot): DecisionCause | undefined {
+export function heldBackCause({ pool }: DisruptionCandidate, snapshot: DisruptionSnapshot): DecisionCause | undefined {
   const untilMs = snapshot.heldBackPools.get(pool.name) ?? 0;
   return untilMs > snapshot.nowMs ? { code: "held-back", pool: pool.name, untilMs } : undefined;
 }

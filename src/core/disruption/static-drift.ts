@@ -7,6 +7,7 @@ import { nodeClaimTemplateOf, simulationKeys } from "../scheduling/node-claim-te
 import { BudgetTickets } from "./budgets.ts";
 import { type DisruptionCandidate, verdictOn } from "./candidate.ts";
 import { type DisruptionCommand, disruptionCommand } from "./command.ts";
+import { heldBackCause } from "./drift.ts";
 import type { MethodInput, MethodOutcome } from "./method.ts";
 import type { DisruptionPool } from "./snapshot.ts";
 import type { DecisionCause, NodeVerdict } from "./verdict.ts";
@@ -24,7 +25,7 @@ export function staticDrift({ snapshot, candidates, budgets }: MethodInput): Met
     const { pool } = candidate;
     const left = room.get(pool.name) ?? roomInLimit(pool);
     room.set(pool.name, left);
-    const cause = causeAgainst(candidate, { tickets, left });
+    const cause = heldBackCause(candidate, snapshot) ?? causeAgainst(candidate, { tickets, left });
     if (cause !== undefined) {
       verdicts.push(verdictOn(candidate, cause));
       continue;
