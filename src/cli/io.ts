@@ -32,7 +32,7 @@ export interface Io {
   readonly exit: (code: ExitCode) => void;
 }
 
-export const exitCodes = { ok: 0, badInput: 1, usage: 2, unschedulable: 3 } as const;
+export const exitCodes = { ok: 0, badInput: 1, usage: 2, unschedulable: 3, different: 4 } as const;
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
 /** The process's own files and streams. */

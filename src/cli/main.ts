@@ -3,6 +3,7 @@ import { Command, CommanderError } from "commander";
 import { awsCommand } from "./aws-command.ts";
 import { convertCommand } from "./convert-command.ts";
 import { crdsCommand } from "./crds-command.ts";
+import { diffCommand } from "./diff-command.ts";
 import { explainCommand } from "./explain-command.ts";
 import { instanceTypesCommand } from "./instance-types-command.ts";
 import { exitCodes, type Io, systemIo, withIo } from "./io.ts";
@@ -27,6 +28,7 @@ export function program(io: Io): Command {
     .addCommand(runCommand(io, { version: version() }))
     .addCommand(convertCommand(io))
     .addCommand(planCommand(io))
+    .addCommand(diffCommand(io))
     .addCommand(explainCommand(io))
     .addCommand(topCommand(io))
     .addCommand(snapshotCommand(io))

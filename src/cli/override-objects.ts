@@ -16,7 +16,10 @@ export function overrideObjects(
 }
 
 /** The keys and those of everything they own, such as a Deployment's ReplicaSets and their pods. */
-function withOwnedObjects(roots: ReadonlySet<string>, cluster: readonly ManifestDocument[]): ReadonlySet<string> {
+export function withOwnedObjects(
+  roots: ReadonlySet<string>,
+  cluster: readonly ManifestDocument[],
+): ReadonlySet<string> {
   const byParent = new Map<string, string[]>();
   for (const { object } of cluster) {
     const own = objectKeyOf(object);
@@ -48,7 +51,7 @@ const workloads: ReadonlySet<string> = new Set([
 ]);
 
 /** The key of the workload that owns an object. */
-function controllerKeyOf(object: unknown): string | undefined {
+export function controllerKeyOf(object: unknown): string | undefined {
   if (!isKubeObject(object)) return undefined;
   const owner = object.metadata.ownerReferences?.find(({ controller }) => controller === true);
   if (owner === undefined || !workloads.has(owner.kind)) return undefined;
@@ -57,7 +60,7 @@ function controllerKeyOf(object: unknown): string | undefined {
 }
 
 /** Identifies an object in a cluster, whatever its API version. */
-function objectKeyOf(object: unknown): string | undefined {
+export function objectKeyOf(object: unknown): string | undefined {
   if (!isKubeObject(object)) return undefined;
   const { apiVersion, kind, metadata } = object;
   const group = apiGroupOf(apiVersion);

@@ -7,14 +7,16 @@ import type { PlanRequest } from "./plan/make-plan.ts";
 import { maxPlannedRounds, planProviders, replicaChoices } from "./plan/plan-choices.ts";
 
 /** The parsed options of all commands that make a plan. */
-export interface PlanningOptions extends ClusterChoice, Omit<PlanRequest, "paths" | "recursive" | "nowMs" | "live"> {
+export interface PlanningOptions
+  extends ClusterChoice,
+    Omit<PlanRequest, "paths" | "recursive" | "nowMs" | "live" | "input"> {
   readonly filename?: readonly string[];
   readonly recursive?: boolean;
   readonly now?: number;
 }
 
-export function withPlanningOptions(command: Command): Command {
-  withFileOptions(command, { description: "file, directory, or - for standard input; may be repeated" });
+export function withPlanningOptions(command: Command, { files = "" }: { readonly files?: string } = {}): Command {
+  withFileOptions(command, { description: `${files}file, directory, or - for standard input; may be repeated` });
   return withClusterOptions(command, { purpose: "start from a live cluster" })
     .addOption(
       new Option(

@@ -6,6 +6,7 @@ What works so far:
   karpenter up        a cluster, a simulated cloud and the controller in one process, for kubectl; --demo plays a demo
   karpenter run       the controller on a real cluster, with the KWOK provider
   karpenter plan      which nodes these workloads need, of which type, at what cost, offline
+  karpenter diff      what a change of manifests does to nodes, pods and price
   karpenter explain   why a pod is pending, the nearest miss, and the smallest change that fixes it
   karpenter top       the nodes of a cluster: how full they are, what they cost, why they stay
   karpenter snapshot  a live cluster in one file, for plan and explain

@@ -9,6 +9,7 @@ import { defaultSchedulingPolicy, type SchedulingProblem } from "../../core/sche
 import { solveInSteps } from "../../core/scheduling/solve.ts";
 import { type PlannedRound, planRounds } from "../../state/plan-rounds.ts";
 import type { Scenario, ScenarioOptions } from "../../state/scenario.ts";
+import type { Input } from "../input.ts";
 import type { Io } from "../io.ts";
 import type { LiveSource } from "../live-cluster.ts";
 import { readPlanInput } from "../plan-input.ts";
@@ -56,6 +57,8 @@ export interface PlanRequest {
   readonly nowMs?: number | undefined;
   /** A live cluster to start from; objects of the files replace its objects. */
   readonly live?: LiveSource | undefined;
+  /** What was read already; then neither files nor a cluster are read. */
+  readonly input?: Input | undefined;
 }
 
 /** A plan and what it was made from. */
@@ -119,7 +122,8 @@ export async function preparePlan(
 ): Promise<PreparationOutcome> {
   const { paths, recursive, live } = request;
   const clockMs = Date.now();
-  const input = await readPlanInput({ paths, recursive, live, read: readDocuments }, { io, nowMs: clockMs });
+  const input =
+    request.input ?? (await readPlanInput({ paths, recursive, live, read: readDocuments }, { io, nowMs: clockMs }));
   const nowMs = request.nowMs ?? (Date.parse(input.header?.time ?? "") || clockMs);
   const converted = convertDocuments(input.documents);
   const given = converted.objects.map(({ object }) => object);
