@@ -7,6 +7,7 @@ import { completeObjects } from "../core/scenario/complete-objects.ts";
 import { defaultSchedulingPolicy } from "../core/scheduling/problem.ts";
 import { solve } from "../core/scheduling/solve.ts";
 import { planRounds, type RoundsResult } from "./plan-rounds.ts";
+import type { PodBinder } from "./scheduler-turns.ts";
 
 const served = { group: "karpenter.kwok.sh", kind: "KWOKNodeClass" };
 const nodeClass = { ...served, name: "default" };
@@ -16,15 +17,16 @@ const sizes = [2, 4, 8, 16].map((cpu) => instanceType(`m.${cpu}`).cpu(cpu));
 interface Facts {
   readonly rounds?: number;
   readonly types?: readonly InstanceTypeBuilder[];
+  readonly bindPods?: PodBinder;
 }
 
-function planned(objects: readonly KubeObject[], { rounds = 50, types = sizes }: Facts = {}): RoundsResult {
+function planned(objects: readonly KubeObject[], { rounds = 50, types = sizes, bindPods }: Facts = {}): RoundsResult {
   const built = types.map((type) => type.build());
   const typesFor = () => built;
   return planRounds(
     completeObjects(objects, { typesFor, nowMs, defaultNodeClass: nodeClass }),
     { typesFor, served: [served], labelPolicy: labelPolicy("kwok"), policy: defaultSchedulingPolicy, seed: 1, nowMs },
-    { rounds, solve },
+    { rounds, solve, bindPods },
   );
 }
 
@@ -151,6 +153,36 @@ describe("planRounds", () => {
     const pods = all.decision.newNodes.flatMap((node) => node.pods.map(({ metadata }) => metadata.name));
     expect(pods.sort()).toEqual(["capacity-buffer-spare-1", "capacity-buffer-spare-2", "one"]);
     expect(refused(all)).toEqual([]);
+  });
+
+  it("02:B-6 the scheduler binds refused pods into the room of a buffer, once nodes have joined", () => {
+    const objects = [pool("p", { limits: { cpu: "4" } }), ...buffer(1, "3"), pod("one", "2")];
+    const asked: string[][] = [];
+    const all = planned(objects, {
+      bindPods: (pods, { nodes }, { areRetried }) => {
+        asked.push([String(areRetried), ...pods.map(({ metadata }) => metadata.name ?? "")]);
+        return nodes.slice(0, 1).map(({ name }) => ({ node: name, pods }));
+      },
+    });
+    expect(asked).toEqual([["true", "one"]]);
+    expect(newNodes(all)).toEqual([["p", "m.4", ["one"]]]);
+    expect(refused(all)).toEqual([["capacity-buffer-spare-1", "limits"]]);
+  });
+
+  it("02:P-1 pods that the scheduler binds to running nodes reach no round", () => {
+    const node: readonly KubeObject[] = [
+      {
+        apiVersion: "karpenter.sh/v1",
+        kind: "NodeClaim",
+        metadata: { name: "old", labels: { [labels.nodePool]: "p", [labels.instanceType]: "m.4" } },
+      },
+      { apiVersion: "v1", kind: "Node", metadata: { name: "old" } },
+    ];
+    const all = planned([pool("p"), ...node, pod("one"), pod("two", "4")], {
+      bindPods: (pods) => [{ node: "old", pods: pods.slice(0, 1) }],
+    });
+    expect(all.decision.placements.map(({ node: on, pods }) => [on, pods[0]?.metadata.name])).toEqual([["old", "one"]]);
+    expect(all.rounds[0]?.problem.pods.map(({ metadata }) => metadata.name)).toEqual(["two"]);
   });
 
   it("02:Y-6 a reservation that nodes use up is not there for the next round", () => {

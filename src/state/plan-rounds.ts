@@ -7,6 +7,7 @@ import type { SchedulingProblem } from "../core/scheduling/problem.ts";
 import { isVirtualPod } from "../core/virtual-pods.ts";
 import { PlannedCluster } from "./planned-cluster.ts";
 import { type OpenScenario, openScenario, type Scenario, type ScenarioNote, type ScenarioOptions } from "./scenario.ts";
+import { type PodBinder, SchedulerTurns } from "./scheduler-turns.ts";
 
 /** Of one static pool: more would only fill the memory. */
 const maxReplicas = 10_000;
@@ -30,6 +31,8 @@ export interface RoundsOptions {
   /** The most rounds to run. With one, the result is its decision alone, without static pools and launches. */
   readonly rounds: number;
   readonly solve: (problem: SchedulingProblem) => Decision;
+  /** Where the cluster's scheduler binds pods at once; without it only rounds place pods. */
+  readonly bindPods?: PodBinder | undefined;
 }
 
 /**
@@ -40,7 +43,7 @@ export interface RoundsOptions {
 export function planRounds(
   objects: readonly KubeObject[],
   options: ScenarioOptions,
-  { rounds: limit, solve }: RoundsOptions,
+  { rounds: limit, solve, bindPods }: RoundsOptions,
 ): RoundsResult {
   const open = openScenario(objects, options);
   if (limit === 1) {
@@ -49,6 +52,8 @@ export function planRounds(
     return { scenario: open.scenario, decision, rounds: [{ problem, decision }] };
   }
   const planned = new PlannedCluster();
+  const scheduler = new SchedulerTurns(open, { planned, bindPods });
+  scheduler.bind();
   const staticNotes = launchStaticNodes(open, planned);
   const rounds: PlannedRound[] = [];
   let isSettled = false;
@@ -56,8 +61,10 @@ export function planRounds(
     const problem = open.currentProblem();
     const decision = solveRound(problem, solve);
     rounds.push({ problem, decision });
-    planned.addRound(decision, open.projected.carryOut({ ...decision, removedNodes: [] }));
-    isSettled = !mayChange(decision, open);
+    const launched = open.projected.carryOut({ ...decision, removedNodes: [] });
+    planned.addRound(decision, launched);
+    scheduler.addJoining(launched.flatMap((node) => node?.name ?? []));
+    isSettled = !mayChange(decision, open) && !scheduler.bind();
   }
   const notes = [...staticNotes, ...(isSettled ? [] : [notSettled(rounds.length)])];
   return {

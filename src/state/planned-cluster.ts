@@ -10,7 +10,7 @@ import type { ProjectedNode } from "./projected-cluster.ts";
 /** Pods that are bound, and pods of buffers, which are bound nowhere: only where the last round had them counts. */
 interface NodePods {
   readonly bound: Pod[];
-  virtual: readonly Pod[];
+  virtual: Pod[];
 }
 
 interface NewNode extends NodePods {
@@ -41,12 +41,17 @@ export class PlannedCluster {
   /** `launched` are its new nodes in their order. */
   addRound({ newNodes, placements }: Decision, launched: readonly (ProjectedNode | undefined)[]): void {
     for (const node of [...this.#newNodes.values(), ...this.#existingNodes.values()]) node.virtual = [];
-    for (const { node, pods } of placements) addPods(this.#podsOf(node), pods);
+    this.addPlacements(placements);
     for (const [at, planned] of newNodes.entries()) {
       const node = launched[at];
       if (node === undefined) this.#addUnlaunched(planned);
       else this.addNode(planned, node);
     }
+  }
+
+  /** Pods on nodes that are there. */
+  addPlacements(placements: readonly ExistingNodePlacement[]): void {
+    for (const { node, pods } of placements) addPods(this.#podsOf(node), pods);
   }
 
   /** All rounds as one decision. The refusals are those of the last round. */
@@ -99,9 +104,7 @@ export class PlannedCluster {
 }
 
 function addPods(node: NodePods, pods: readonly Pod[]): void {
-  const virtual: Pod[] = [];
-  for (const pod of pods) (isVirtualPod(pod) ? virtual : node.bound).push(pod);
-  node.virtual = virtual;
+  for (const pod of pods) (isVirtualPod(pod) ? node.virtual : node.bound).push(pod);
 }
 
 function allPods({ bound, virtual }: NodePods): readonly Pod[] {

@@ -1,5 +1,6 @@
 import { type Finding, sortedFindings } from "../../api/manifest/finding.ts";
 import type { KubeObject } from "../../api/object.ts";
+import { bindPods } from "../../control-plane/controllers/scheduler/bind-pods.ts";
 import type { InputNote } from "../../core/scenario/input-note.ts";
 import type { ReplicaChoice } from "../../core/scenario/replica-range.ts";
 import { scenarioKind } from "../../core/scenario/scenario-kind.ts";
@@ -9,6 +10,7 @@ import { defaultSchedulingPolicy, type SchedulingProblem } from "../../core/sche
 import { solveInSteps } from "../../core/scheduling/solve.ts";
 import { type PlannedRound, planRounds } from "../../state/plan-rounds.ts";
 import type { Scenario, ScenarioOptions } from "../../state/scenario.ts";
+import { Random } from "../../util/random.ts";
 import type { Input } from "../input.ts";
 import type { Io } from "../io.ts";
 import type { LiveSource } from "../live-cluster.ts";
@@ -106,9 +108,11 @@ export async function makePlan(request: PlanRequest, io: Io): Promise<PlanOutcom
   if (outcome.kind !== "prepared") return outcome;
   const { options, ...prepared } = outcome.prepared;
   const stopwatch = new SolveTimings();
+  const ties = new Random(request.seed).fork("scheduler-ties");
   const result = planRounds(prepared.objects, options, {
     rounds: request.rounds,
     solve: (problem) => solveWithProgress(problem, { stopwatch, io }),
+    bindPods: (pods, cluster, options) => bindPods(pods, cluster, { ...options, random: ties }),
   });
   const plan = { ...prepared, ...result, timings: stopwatch.timings() };
   return { kind: "planned", findings: outcome.findings, plan };
