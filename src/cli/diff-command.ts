@@ -65,10 +65,11 @@ async function runDiffCommand(
   options: DiffOptions,
   { io, connect, self }: { io: Io; connect: Connect | undefined; self: Command },
 ): Promise<void> {
-  const { base = [], delete: deleted = [], output, exitCode = false, kubeconfig, context, filename = [] } = options;
+  const { base = [], delete: deleted = [], output, exitCode = false, kubeconfig, context } = options;
+  const { filename = [], kustomize = [] } = options;
   const refuse = (why: string): never => self.error(`error: ${why}`, { exitCode: exitCodes.usage });
-  if (filename.length === 0 && deleted.length === 0) {
-    return refuse("no change: give files to apply with -f, or objects to delete with --delete KIND/NAME");
+  if (filename.length + kustomize.length + deleted.length === 0) {
+    return refuse("no change: give files to apply with -f or -k, or objects to delete with --delete KIND/NAME");
   }
   const namesCluster = kubeconfig !== undefined || context !== undefined;
   if (base.length > 0 && namesCluster)

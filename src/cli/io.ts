@@ -1,3 +1,4 @@
+import { execFile } from "node:child_process";
 import { createReadStream } from "node:fs";
 import { mkdir, readdir, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -10,6 +11,13 @@ export interface FileStat {
   readonly bytes: number;
 }
 
+/** What a program printed, and how it ended. */
+export interface ProgramResult {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
 /** The files, streams and environment a command uses, as an argument so that tests can replace them. */
 export interface Io {
   /** Undefined if nothing exists there. Other failures are thrown with a `code`, as Node does. */
@@ -19,6 +27,8 @@ export interface Io {
   /** The names of a directory's entries. */
   readonly readDir: (path: string) => Promise<readonly string[]>;
   readonly stdin: (maxBytes: number) => Promise<Uint8Array>;
+  /** Runs another program to its end; undefined if there is no such program. */
+  readonly run: (program: string, args: readonly string[]) => Promise<ProgramResult | undefined>;
   /** Creates missing parent folders. */
   readonly writeFile: (path: string, content: string | Uint8Array) => Promise<void>;
   readonly stdout: (text: string) => void;
@@ -47,6 +57,7 @@ export function systemIo(): Io {
     readFile: (path, maxBytes) => readUpTo(createReadStream(path, { end: maxBytes }), maxBytes),
     readDir: (path) => readdir(path),
     stdin: (maxBytes) => readUpTo(process.stdin, maxBytes),
+    run: runProgram,
     writeFile: async (path, content) => {
       await makeFolder(dirname(path));
       await writeFile(path, content);
@@ -117,6 +128,20 @@ async function systemStat(path: string): Promise<FileStat | undefined> {
     if (errorCodeOf(error) === "ENOENT" || errorCodeOf(error) === "ENOTDIR") return undefined;
     throw error;
   }
+}
+
+/** Rendered manifests may be long, but not longer than what we read. */
+const maxProgramOutput = 256 * 1024 * 1024;
+
+function runProgram(program: string, args: readonly string[]): Promise<ProgramResult | undefined> {
+  return new Promise((resolve, reject) => {
+    execFile(program, [...args], { maxBuffer: maxProgramOutput }, (error, stdout, stderr) => {
+      if (error === null) resolve({ exitCode: 0, stdout, stderr });
+      else if (error.code === "ENOENT") resolve(undefined);
+      else if (typeof error.code === "number") resolve({ exitCode: error.code, stdout, stderr });
+      else reject(error);
+    });
+  });
 }
 
 async function readUpTo(stream: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Uint8Array> {

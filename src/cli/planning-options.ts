@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { clusterChoice, withClusterOptions } from "./cluster-options.ts";
-import { choiceOption, pricesOption, wholeNumberUpTo, withFileOptions } from "./common-options.ts";
+import { choiceOption, collectValues, pricesOption, wholeNumberUpTo, withFileOptions } from "./common-options.ts";
 import { exitCodes } from "./io.ts";
 import type { ClusterChoice, Connect } from "./live-cluster.ts";
 import type { PlanRequest } from "./plan/make-plan.ts";
@@ -16,7 +16,13 @@ export interface PlanningOptions
 }
 
 export function withPlanningOptions(command: Command, { files = "" }: { readonly files?: string } = {}): Command {
-  withFileOptions(command, { description: `${files}file, directory, or - for standard input; may be repeated` });
+  withFileOptions(command, {
+    description: `${files}file, directory, or - for standard input; may be repeated`,
+  }).addOption(
+    new Option("-k, --kustomize <dir>", `${files}kustomize folder, rendered by kubectl; may be repeated`).argParser(
+      collectValues,
+    ),
+  );
   return withClusterOptions(command, { purpose: "start from a live cluster" })
     .addOption(
       new Option(
@@ -58,7 +64,7 @@ export function planRequestOf(
 ): PlanRequest {
   const request = fileRequestOf(options);
   const chosen = clusterChoice(options);
-  if (request.paths.length === 0 && chosen === undefined) {
+  if (request.paths.length + (request.kustomize ?? []).length === 0 && chosen === undefined) {
     self.error("error: no input: give files with -f, or a cluster with --kubeconfig or --context", {
       exitCode: exitCodes.usage,
     });

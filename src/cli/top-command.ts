@@ -45,16 +45,17 @@ async function runTop(
   options: TopOptions,
   { io, connect, self }: { io: Io; connect: Connect | undefined; self: Command },
 ): Promise<void> {
-  const { filename = [], kubeconfig, context, output, sort, spotToSpot = false } = options;
+  const { filename = [], kustomize = [], kubeconfig, context, output, sort, spotToSpot = false } = options;
   const isCluster = kubeconfig !== undefined || context !== undefined;
-  if (filename.length > 0 && isCluster) {
-    return self.error("error: -f shows files, --kubeconfig and --context a cluster; choose one of them", {
+  const isOfFiles = filename.length + kustomize.length > 0;
+  if (isOfFiles && isCluster) {
+    return self.error("error: -f and -k show files, --kubeconfig and --context a cluster; choose one of them", {
       exitCode: exitCodes.usage,
     });
   }
   const { printTopOfCluster, printTopOfFiles } = await import("./top/run-top.ts");
   const choices = { output, sort, spotToSpot };
   const request = fileRequestOf(options);
-  if (filename.length > 0) return printTopOfFiles(request, choices, io);
+  if (isOfFiles) return printTopOfFiles(request, choices, io);
   return printTopOfCluster({ kubeconfig, context, connect }, request, choices, io);
 }

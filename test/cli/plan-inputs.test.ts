@@ -292,6 +292,10 @@ spec:
     expect(unnamed.notes).toEqual([
       "no default StorageClass is in the input: PersistentVolumeClaims default/data-db-0, default/data-db-1 are planned as if volumes were made where the pods run; add the class with -f",
     ]);
+    const both = await report([set(", storageClassName: gp3")]);
+    expect(both.notes).toEqual([
+      expect.stringContaining(" PersistentVolumeClaims default/data-db-0, default/data-db-1 are "),
+    ]);
     const named = await report([set(", storageClassName: gp3", 1)]);
     expect(named.unschedulable).toEqual({});
     expect(named.notes).toEqual([

@@ -1,4 +1,4 @@
-import type { FileStat, Io } from "../../src/cli/io.ts";
+import type { FileStat, Io, ProgramResult } from "../../src/cli/io.ts";
 
 /** A file system in memory and captured output: what a command sees of the world. */
 export interface FakeFile {
@@ -14,6 +14,8 @@ export interface FakeWorld {
   readonly stdin?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly isTty?: boolean;
+  /** What programs print; others do not exist. */
+  readonly programs?: Readonly<Record<string, (args: readonly string[]) => ProgramResult>>;
 }
 
 export interface FakeIo extends Io {
@@ -22,7 +24,7 @@ export interface FakeIo extends Io {
   readonly code: () => number | undefined;
 }
 
-export function fakeIo({ files = {}, stdin = "", env = {}, isTty = false }: FakeWorld = {}): FakeIo {
+export function fakeIo({ files = {}, stdin = "", env = {}, isTty = false, programs = {} }: FakeWorld = {}): FakeIo {
   const outputs = { out: "", err: "" };
   let exitCode: number | undefined;
   const known = new Map(
@@ -46,6 +48,7 @@ export function fakeIo({ files = {}, stdin = "", env = {}, isTty = false }: Fake
       return [...new Set(children(path).map((name) => name.split("/")[depth] ?? ""))];
     },
     stdin: async () => new TextEncoder().encode(stdin),
+    run: async (program, args) => programs[program]?.(args),
     writeFile: async (path, content) =>
       void known.set(path, typeof content === "string" ? fakeFile(content) : { bytes: content }),
     stdout: (text) => {

@@ -31,10 +31,10 @@ export interface DiffRequest {
 /** Plans with and without a change, prints what is different and sets the exit code. */
 export async function runDiff(diff: DiffRequest, io: Io): Promise<void> {
   const { request, base, output, exitCode } = diff;
-  const { recursive, live, paths } = request;
+  const { recursive, live, paths, kustomize = [] } = request;
   const tools = { io, nowMs: Date.now() };
   const before = await readPlanInput({ paths: base, recursive, live, read: readDocuments }, tools);
-  const applied = await readPlanInput({ paths, recursive, read: readDocuments }, tools);
+  const applied = await readPlanInput({ paths, kustomize, recursive, read: readDocuments }, tools);
   const nowMs = request.nowMs ?? (Date.parse(before.header?.time ?? "") || tools.nowMs);
   const change = changeOf(diff, { before, applied, io });
   if (change === undefined) return;

@@ -71,8 +71,8 @@ export async function runExplainNode(name: string, explainRequest: ExplainReques
 /** What the running controller says. Nobody is asked about files, or about another time. */
 async function answerOf(path: string, explainRequest: ExplainRequest): Promise<ControllerAnswer | undefined> {
   const { request, controller, tokenFile, io } = explainRequest;
-  const { live, paths, nowMs } = request;
-  if (live === undefined || paths.length > 0 || nowMs !== undefined) return undefined;
+  const { live, paths, kustomize = [], nowMs } = request;
+  if (live === undefined || paths.length + kustomize.length > 0 || nowMs !== undefined) return undefined;
   return askController(path, { live, controller, tokenFile, io });
 }
 

@@ -38,6 +38,8 @@ import {
 /** What to plan, and how. */
 export interface PlanRequest {
   readonly paths: readonly string[];
+  /** Kustomize folders, to be rendered. */
+  readonly kustomize?: readonly string[] | undefined;
   readonly recursive: boolean;
   /** If absent, inferred from the node classes of the pools. */
   readonly provider?: PlanProvider | undefined;
@@ -124,10 +126,11 @@ export async function preparePlan(
   io: Io,
   purpose: PlanPurpose = "scheduling",
 ): Promise<PreparationOutcome> {
-  const { paths, recursive, live } = request;
+  const { paths, kustomize = [], recursive, live } = request;
   const clockMs = Date.now();
   const input =
-    request.input ?? (await readPlanInput({ paths, recursive, live, read: readDocuments }, { io, nowMs: clockMs }));
+    request.input ??
+    (await readPlanInput({ paths, kustomize, recursive, live, read: readDocuments }, { io, nowMs: clockMs }));
   const nowMs = request.nowMs ?? (Date.parse(input.header?.time ?? "") || clockMs);
   const converted = convertDocuments(input.documents);
   const given = converted.objects.map(({ object }) => object);

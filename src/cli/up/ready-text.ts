@@ -1,3 +1,4 @@
+import { shellQuoted } from "../shell-quoted.ts";
 import type { UpOptions } from "./up-options.ts";
 
 export interface ReadyTextOptions {
@@ -39,9 +40,4 @@ function suggestedCommands({ controller, nodes, demo, filename }: UpOptions): re
     "kubectl get pods -A -o wide",
     "kubectl logs -n karpenter -l app.kubernetes.io/name=karpenter -f",
   ];
-}
-
-/** Quoted only if the shell needs it. */
-function shellQuoted(text: string): string {
-  return /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

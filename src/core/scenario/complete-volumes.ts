@@ -102,7 +102,8 @@ class VolumeCompletion {
 
   #classOf(claim: Claim, name: string): Class | undefined {
     const known = this.#classes.get(name);
-    if (known !== undefined || name === "" || !this.#assumes) return known;
+    const isGiven = known !== undefined && !this.#assumedClasses.has(name);
+    if (isGiven || name === "" || name === assumedClassName || !this.#assumes) return known;
     this.#assumeClass(name, claim);
     return this.#classes.get(name);
   }
