@@ -138,6 +138,7 @@ it("01 §7.9 M2 keeps everything else and finds its images by alias", () => {
       securityGroupSelectorTerms: [{ tags: { "karpenter.sh/discovery": "my-cluster" } }],
       instanceProfile: "KarpenterNodeInstanceProfile",
       instanceStorePolicy: "RAID0",
+      metadataOptions: { httpPutResponseHopLimit: 2 },
       userData: '#!/bin/bash\n/etc/eks/bootstrap.sh my-cluster\necho "net.ipv4.ip_forward = 1" >> /etc/sysctl.conf\n',
       blockDeviceMappings: [
         { deviceName: "/dev/xvda", ebs: { volumeSize: "100Gi", volumeType: "gp3", encrypted: true } },

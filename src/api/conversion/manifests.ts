@@ -15,6 +15,7 @@ import {
   pathStartsWith,
   sourcePath,
 } from "./conversion.ts";
+import { withoutServerFields } from "./server-fields.ts";
 import { toV1 } from "./to-v1.ts";
 
 export interface ManifestConversionOptions extends ConversionOptions {
@@ -30,9 +31,10 @@ export interface ManifestConversion {
 
 /** Converts documents to v1 and checks each result as an API server would; findings have file, line and field. */
 export function convertManifests(
-  documents: readonly ManifestDocument[],
+  given: readonly ManifestDocument[],
   { provider, ...options }: ManifestConversionOptions,
 ): ManifestConversion {
+  const documents = given.map(withoutServerFields);
   const conversion = toV1(
     documents.map((document) => document.object),
     options,
@@ -46,7 +48,8 @@ export function convertManifests(
   for (const result of conversion.objects) {
     const checked = checkAdmission(result, { admission, documents, mode: options.mode });
     findings.push(...checked.findings);
-    if (!checked.findings.some(isError)) printables.push(printableDocument(checked.result, documents));
+    const isRewritten = documents[result.input] !== given[result.input];
+    if (!checked.findings.some(isError)) printables.push(printableDocument(checked.result, { documents, isRewritten }));
   }
   // Further problems of inputs that could not be converted, so that all errors of a document are reported at once.
   for (const result of conversion.refused) {
@@ -125,15 +128,19 @@ function deleteAtPath(object: unknown, path: FieldPath): void {
 
 function printableDocument(
   { object, input, origin, moves }: ConversionResult,
-  documents: readonly ManifestDocument[],
+  { documents, isRewritten }: { documents: readonly ManifestDocument[]; isRewritten: boolean },
 ): PrintableDocument {
   const document = documents[input];
   if (document === undefined) throw new Error(`no input ${input}: a conversion names the inputs it was given`);
-  if (origin === "unchanged") return { object, yaml: document.yaml, text: document.text };
+  if (origin === "unchanged" && !isRewritten) return { object, yaml: document.yaml, text: document.text };
   const relocations = moves.map(({ input: other, ...move }) =>
     other === undefined ? move : { ...move, root: documents[other]?.yaml.contents ?? null },
   );
-  const yaml = rewriteDocument(document.yaml, { target: object, relocations, inPlace: origin === "same-kind" });
+  const yaml = rewriteDocument(document.yaml, {
+    target: object,
+    relocations,
+    inPlace: origin !== "new-kind" && origin !== "generated",
+  });
   if (origin === "generated") {
     // The comment belongs to the object it was taken from.
     yaml.commentBefore = null;

@@ -98,17 +98,7 @@ function assumeProfile(
 /** The default hop limit of 2, with which containers reach instance metadata, is 1 in v1. (01 §7.2) */
 function keepHopLimit(draft: ConversionDraft, base: FieldPath): void {
   const path = [...base, "metadataOptions"];
-  const given = draft.resultValue(paths.metadataOptions);
-  if (given === undefined) {
-    draft.warn({
-      code: "hop-limit-changed",
-      path,
-      message:
-        "no metadataOptions: older versions let containers reach instance metadata (hop limit 2), v1 does not (hop limit 1)",
-      advice: "set metadataOptions.httpPutResponseHopLimit: 2 if pods need it",
-    });
-    return;
-  }
+  const given = draft.resultValue(paths.metadataOptions) ?? {};
   if (!isRecord(given) || (given["httpPutResponseHopLimit"] ?? undefined) !== undefined) return;
   draft.setField([...paths.metadataOptions, "httpPutResponseHopLimit"], 2);
   draft.warn({

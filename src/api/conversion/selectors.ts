@@ -1,6 +1,6 @@
 import { isRecord } from "../object.ts";
 import type { FieldPath } from "../problem.ts";
-import type { ConversionDraft } from "./conversion-draft.ts";
+import { type ConversionDraft, valueAt } from "./conversion-draft.ts";
 
 /** v1alpha1 selectors are one map whose values may be comma lists; v1 has a list of terms. (01 §7.8) */
 
@@ -41,6 +41,19 @@ export function convertSelectorTerms(
     return;
   }
   draft.setField(to, terms, from);
+  for (const [key] of Object.entries(selector)) {
+    const place = termPlace(terms, key);
+    // What was written about a tag is written about it in the first term that has it.
+    if (place !== undefined) draft.moves.push({ from: [...from, key], to: [...to, ...place] });
+  }
+}
+
+/** The field of a term that a key of the selector became. */
+function termPlace(terms: readonly Term[], key: string): FieldPath | undefined {
+  const field = idKeys.includes(key) ? "id" : key === nameKey ? "name" : key === ownerKey ? "owner" : undefined;
+  const path = field === undefined ? ["tags", key] : [field];
+  const index = terms.findIndex((term) => valueAt(term, path) !== undefined);
+  return index < 0 ? undefined : [index, ...path];
 }
 
 function termsOf(draft: ConversionDraft, selector: Record<string, unknown>, from: FieldPath): readonly Term[] {
