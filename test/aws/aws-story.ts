@@ -83,6 +83,7 @@ export async function awsStory(options: AwsStoryOptions = {}) {
       ...{ aws: process.around(aws.api), client: ownClient, clock, log, settings },
       random: own.fork("provider"),
       usesReservations: true,
+      usesOverlays: false,
       connectionCa: "certificate",
       serverVersion: async () => "1.33",
       signal: new AbortController().signal,

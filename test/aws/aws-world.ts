@@ -2,7 +2,9 @@ import type { Ec2NodeClass } from "../../src/api/kinds/ec2-node-class.ts";
 import type { NodeClaim } from "../../src/api/kinds/node-claim.ts";
 import { labels } from "../../src/api/labels.ts";
 import type { KubeObject } from "../../src/api/object.ts";
+import type { Controller } from "../../src/kube/controller.ts";
 import { karpenterTypes } from "../../src/kube/resources.ts";
+import type { AwsApi } from "../../src/providers/aws/api/aws-api.ts";
 import { type AwsSettings, defaultAwsSettings } from "../../src/providers/aws/aws-settings.ts";
 import type { Ec2NodeClassSpec } from "../../src/providers/aws/node-class/node-class-object.ts";
 import { type StartAwsOptions, startAwsProvider } from "../../src/providers/aws/start-aws-provider.ts";
@@ -20,6 +22,10 @@ export interface AwsWorldOptions {
   /** Fills the account before anything runs. */
   readonly account?: (aws: FakeAws) => void;
   readonly nodeClass?: Partial<Ec2NodeClassSpec>;
+  readonly start?: Partial<StartAwsOptions>;
+  /** Come between the provider and the account, and before each of its controllers. */
+  readonly wrapApi?: (api: AwsApi) => AwsApi;
+  readonly wrapController?: (controller: Controller) => Controller;
 }
 
 /** The AWS provider with its controllers over the fake account, and an EC2NodeClass `web` that is ready. */
@@ -33,16 +39,19 @@ export async function awsWorld(options: AwsWorldOptions = {}) {
   const settings = { ...defaultAwsSettings, clusterName: "demo", ...options.settings };
   const start = (changes: Partial<StartAwsOptions> = {}) =>
     startAwsProvider({
-      ...{ aws: aws.api, client, clock, random: random.fork("aws"), metrics, settings },
+      ...{ aws: options.wrapApi?.(aws.api) ?? aws.api, client, clock, random: random.fork("aws"), metrics, settings },
       log: recordingLog(lines),
       usesReservations: options.usesReservations ?? true,
+      usesOverlays: true,
       connectionCa: "certificate",
       serverVersion: async () => "1.33",
       signal: new AbortController().signal,
       ...changes,
     });
-  const provider = await start();
-  const running = world.startControllers({ name: "aws", controllers: provider.controllers });
+  const provider = await start(options.start);
+  const { wrapController = (controller: Controller) => controller } = options;
+  const controllers = provider.controllers.map(wrapController);
+  const running = world.startControllers({ name: "aws", controllers });
   await world.create(nodeClassManifest("web", options.nodeClass));
   await world.pass(5);
   const claimOf = (name: string, change: ClaimChange = {}): NodeClaim => ({
@@ -101,3 +110,43 @@ export interface ClaimChange {
 }
 
 export type AwsWorld = Awaited<ReturnType<typeof awsWorld>>;
+
+/** Requirements of a claim for m5.large. */
+export const inLarge = (zone: string, capacityType: string) => [
+  { key: labels.instanceType, operator: "In" as const, values: ["m5.large"] },
+  { key: labels.capacityType, operator: "In" as const, values: [capacityType] },
+  { key: labels.zone, operator: "In" as const, values: [zone] },
+];
+
+interface JoinOptions {
+  readonly memory?: string;
+  /** Between the launch and the Node that joins. */
+  readonly beforeNode?: () => Promise<void>;
+}
+
+/** Launches an instance and stores its claim and Node as they are once it has joined. */
+export async function joined(
+  one: AwsWorld,
+  requirements = inLarge("us-west-2a", "on-demand"),
+  { memory = "7600Mi", beforeNode }: JoinOptions = {},
+) {
+  const { providerId, imageId, labels: known } = await one.create("a", { requirements });
+  const { uid: _, ...metadata } = one.claimOf("a").metadata;
+  const { spec } = one.claimOf("a", { requirements });
+  const all = { ...metadata.labels, ...known };
+  await one.store({ apiVersion: "karpenter.sh/v1", kind: "NodeClaim", metadata: { ...metadata, labels: all }, spec });
+  const status = { providerID: providerId, imageID: imageId ?? "", nodeName: "node-a" };
+  await one.client.patch(
+    karpenterTypes.NodeClaim,
+    { name: "a" },
+    { kind: "merge", body: { status } },
+    { subresource: "status" },
+  );
+  await beforeNode?.();
+  const nodeLabels = { ...all, [labels.registered]: "true" };
+  const node = { apiVersion: "v1", kind: "Node", metadata: { name: "node-a", labels: nodeLabels } };
+  await one.store({ ...node, spec: { providerID: providerId } });
+  await one.status(node as KubeObject, { capacity: { cpu: "2", memory } });
+  await one.pass(1);
+  return providerId;
+}

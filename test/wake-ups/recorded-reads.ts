@@ -45,6 +45,16 @@ export class RecordedReads {
     return this.#recordingCalls(provider, "cloud", (name) => cloudCalls.includes(name));
   }
 
+  /** Calls of any service of an account. */
+  account<T extends object>(api: T): T {
+    return new Proxy(api, {
+      get: (from, name) => {
+        const value: unknown = Reflect.get(from, name, from);
+        return typeof value === "object" && value !== null ? this.#recordingCalls(value, "cloud", () => true) : value;
+      },
+    });
+  }
+
   #context(context: ControllerContext, own: ControllerReads): ControllerContext {
     const client: KubeClient = interceptCalls(context.client, (call, proceed) => {
       if (call.verb === "get" || call.verb === "list") own.read.add(call.type.kind);

@@ -50,6 +50,7 @@ export async function openAwsProvider(
     aws: measuredAws(api, { metrics, clock }),
     settings: options.aws,
     usesReservations: options.settings.gates.ReservedCapacity,
+    usesOverlays: options.settings.gates.NodeOverlay,
     serverVersion: async () => {
       const { major, minor } = await request.serverVersion();
       return `${major}.${minor}`;

@@ -53,6 +53,7 @@ export function awsControllers(options: AwsControllersOptions): readonly Control
     taggingController({ instances: services.instances, clusterName: settings.clusterName }),
     pricingController(services.prices),
     instanceTypeController(services.discovery),
+    ...(services.overlayPrices === undefined ? [] : [services.overlayPrices.controller]),
     seenMemoryController(services.seenMemory),
     launchTemplateController(services.launchTemplates),
     versionController(options.refreshVersion),

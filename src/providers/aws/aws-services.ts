@@ -12,6 +12,7 @@ import type { AwsSettings } from "./aws-settings.ts";
 import { Ec2InstanceTypes } from "./instance-types/ec2-instance-types.ts";
 import type { InstanceTypeDiscovery } from "./instance-types/instance-type-discovery.ts";
 import { LivePrices } from "./instance-types/live-prices.ts";
+import { OverlayPrices } from "./instance-types/overlay-prices.ts";
 import { ReservationCounts } from "./instance-types/reservation-counts.ts";
 import { SeenMemory } from "./instance-types/seen-memory.ts";
 import { UnavailableCapacity } from "./instance-types/unavailable-capacity.ts";
@@ -35,6 +36,8 @@ export interface AwsServicesOptions {
   readonly settings: AwsSettings;
   /** The gate ReservedCapacity. */
   readonly usesReservations: boolean;
+  /** The gate NodeOverlay. */
+  readonly usesOverlays: boolean;
   /** What new nodes are told, but for the CIDR of Services. */
   readonly cluster: ClusterFacts;
   readonly discovery: InstanceTypeDiscovery;
@@ -52,6 +55,7 @@ export function awsServices(options: AwsServicesOptions) {
   const { clusterName } = settings;
   const context = new ProviderContext(client);
   const prices = new LivePrices({ aws, clock, isIsolatedVpc: settings.isIsolatedVpc });
+  const overlayPrices = options.usesOverlays ? new OverlayPrices() : undefined;
   const unavailable = new UnavailableCapacity({ clock });
   const reservations = new ReservationCounts({ clock });
   const seenMemory = new SeenMemory({ clock });
@@ -67,14 +71,33 @@ export function awsServices(options: AwsServicesOptions) {
     metrics?.observe("cloudprovider_batcher_batch_time_seconds", { batcher }, waitedMs / 1_000);
   };
   return {
-    ...{ context, discovery, prices, unavailable, reservations, seenMemory, nodeClasses, placementGroupOf },
+    ...{
+      context,
+      discovery,
+      prices,
+      overlayPrices,
+      unavailable,
+      reservations,
+      seenMemory,
+      nodeClasses,
+      placementGroupOf,
+    },
     zonalShifts: options.zonalShifts,
     target: (): LaunchTarget => ({
       region: aws.region,
       cluster: { ...options.cluster, cidr: nodeClasses.clusterCidr.known },
     }),
     instanceTypes: new Ec2InstanceTypes({
-      ...{ region: aws.region, discovery, prices, unavailable, reservations, seenMemory, usesReservations },
+      ...{
+        region: aws.region,
+        discovery,
+        prices,
+        overlayPrices,
+        unavailable,
+        reservations,
+        seenMemory,
+        usesReservations,
+      },
       ...{ placementGroupOf, shiftedZoneIds, allowsExpressions: settings.gates.NodeClassCEL },
       nodeSettings: {
         vmMemoryOverheadPercent: settings.vmMemoryOverheadPercent,

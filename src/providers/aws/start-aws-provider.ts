@@ -15,7 +15,7 @@ import { ZonalShifts } from "./zonal-shifts.ts";
 export interface StartAwsOptions
   extends Pick<
     AwsServicesOptions,
-    "aws" | "client" | "clock" | "random" | "log" | "metrics" | "settings" | "usesReservations"
+    "aws" | "client" | "clock" | "random" | "log" | "metrics" | "settings" | "usesReservations" | "usesOverlays"
   > {
   /** The certificate authority of our own connection, as PEM. */
   readonly connectionCa: string | undefined;

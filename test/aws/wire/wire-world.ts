@@ -55,6 +55,7 @@ export async function wireWorld(account: WireAccount) {
       ...{ client: ownClient, clock, log, metrics, settings },
       random: own.fork("provider"),
       usesReservations: true,
+      usesOverlays: false,
       connectionCa: "certificate",
       serverVersion: async () => account.kubernetesVersion,
       signal: stopping.signal,

@@ -13,14 +13,13 @@ const retry = { baseMs: 30_000, maxMs: 30 * 60_000 };
 export function instanceTypeController(discovery: InstanceTypeDiscovery): Controller {
   return periodic("providers.instancetype", {
     everyMs: refreshMs,
-    reads: "instance types",
     run: () => discovery.refresh(),
   });
 }
 
 /** Reads prices again. (04 §2.6) */
 export function pricingController(prices: LivePrices): Controller {
-  return periodic("providers.pricing", { everyMs: refreshMs, reads: "prices", run: () => prices.refresh() });
+  return periodic("providers.pricing", { everyMs: refreshMs, run: () => prices.refresh() });
 }
 
 const sweepMs = 10_000;
@@ -30,7 +29,6 @@ export function launchTemplateController(templates: LaunchTemplates): Controller
   let isHydrated = false;
   return periodic("providers.launchtemplate", {
     everyMs: sweepMs,
-    reads: "launch templates",
     onStart: () => {
       isHydrated = false;
     },
@@ -46,23 +44,22 @@ const versionMs = 5 * 60_000;
 
 /** Asks for the version of Kubernetes again. (04 §5.2) */
 export function versionController(refresh: () => Promise<void>): Controller {
-  return periodic("providers.version", { everyMs: versionMs, reads: "the version of Kubernetes", run: refresh });
+  return periodic("providers.version", { everyMs: versionMs, run: refresh });
 }
 
 interface PeriodicOptions {
   readonly everyMs: number;
-  readonly reads: string;
   readonly onStart?: () => void;
   readonly run: () => Promise<void>;
 }
 
-function periodic(name: string, { everyMs, reads, onStart, run }: PeriodicOptions): Controller {
+function periodic(name: string, { everyMs, onStart, run }: PeriodicOptions): Controller {
   return reconcileController({
     name,
     triggers: [],
     initialKeys: ["all"],
     backOff: { ...retry, baseMs: Math.min(retry.baseMs, everyMs) },
-    reads: [{ of: reads, withinMs: everyMs, because: "AWS does not announce changes" }],
+    reads: [{ of: "cloud", withinMs: everyMs, because: "it goes by the clock" }],
     start: () => onStart?.(),
     reconcile: async () => {
       await run();

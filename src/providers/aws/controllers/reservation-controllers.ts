@@ -30,7 +30,7 @@ export function reservationCapacityTypeController(instances: Pick<Ec2Instances, 
     triggers: [],
     kinds: [karpenterTypes.NodeClaim, builtInTypes.Node],
     initialKeys: ["all"],
-    reads: [karpenterTypes.NodeClaim, builtInTypes.Node, "instances"].map((of) => ({ of, ...everyMinute })),
+    reads: [karpenterTypes.NodeClaim, builtInTypes.Node, "cloud"].map((of) => ({ of, ...everyMinute })),
     start: ({ view }) => view<NodeObject>(builtInTypes.Node).addIndex("provider-id", ({ spec }) => spec?.providerID),
     reconcile: async (_, context) => {
       await demoteOutlived(context, instances);

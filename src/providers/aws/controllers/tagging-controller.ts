@@ -29,7 +29,7 @@ export function taggingController(options: TaggingOptions): Controller {
         object !== undefined && isTaggable(object) ? [object.metadata.name ?? ""] : [],
       ),
     ],
-    reads: [{ of: "instances", because: "a claim is tagged once" }],
+    reads: [{ of: "cloud", because: "a claim is tagged once" }],
     reconcile: (name, context) => tagInstance(name, context, options),
   });
 }

@@ -20,7 +20,7 @@ export function zonalShiftController(options: ZonalShiftControllerOptions): Cont
     triggers: [],
     kinds: [karpenterTypes.NodePool, karpenterTypes.EC2NodeClass],
     initialKeys: ["shifts"],
-    reads: ["zonal shifts", karpenterTypes.NodePool, karpenterTypes.EC2NodeClass].map((of) => ({
+    reads: ["cloud", karpenterTypes.NodePool, karpenterTypes.EC2NodeClass].map((of) => ({
       of,
       withinMs: periodMs,
       because: "shifts are not announced; pools are told when one begins or ends",

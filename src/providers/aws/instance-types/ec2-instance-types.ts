@@ -16,6 +16,7 @@ import type { Zone } from "../regions.ts";
 import { RequirementInterner, type TypePlacementGroup, typeRequirements } from "../type-requirements.ts";
 import type { InstanceTypeDiscovery, KnownInstanceTypes } from "./instance-type-discovery.ts";
 import type { LivePrices } from "./live-prices.ts";
+import type { OverlayPrices } from "./overlay-prices.ts";
 import type { ReservationCounts } from "./reservation-counts.ts";
 import { reservedOfferings, type StatusReservation } from "./reserved-offerings.ts";
 import type { SeenMemory } from "./seen-memory.ts";
@@ -25,6 +26,8 @@ export interface Ec2InstanceTypesOptions {
   readonly region: string;
   readonly discovery: Pick<InstanceTypeDiscovery, "known" | "revision">;
   readonly prices: LivePrices;
+  /** With the gate NodeOverlay: prices for types that have none. */
+  readonly overlayPrices?: OverlayPrices | undefined;
   readonly unavailable: UnavailableCapacity;
   readonly reservations: ReservationCounts;
   readonly seenMemory: SeenMemory;
@@ -177,8 +180,9 @@ export class Ec2InstanceTypes {
   }
 
   #offeringsKey(): string {
-    const { prices, unavailable, reservations, shiftedZoneIds } = this.#options;
-    return [prices.revision, unavailable.revision, reservations.revision, ...shiftedZoneIds()].join("/");
+    const { prices, overlayPrices, unavailable, reservations, shiftedZoneIds } = this.#options;
+    const revisions = [prices.revision, overlayPrices?.revision, unavailable.revision, reservations.revision];
+    return [...revisions, ...shiftedZoneIds()].join("/");
   }
 
   /** Types whose offerings did not change stay the same objects: others remember what they computed for them. */
@@ -196,8 +200,9 @@ export class Ec2InstanceTypes {
     built: BuiltTypes,
     inputs: ClassInputs,
   ): readonly Offering[] {
-    const { prices, unavailable, reservations, shiftedZoneIds } = this.#options;
+    const { prices, overlayPrices, unavailable, reservations, shiftedZoneIds } = this.#options;
     const { placementGroup } = inputs;
+    const allPrices = overlayPrices?.over(prices) ?? prices;
     const shifted = shiftedZoneIds();
     const isShifted = ({ id }: Zone): boolean => id !== undefined && shifted.has(id);
     const isAvoided = ({ zone, capacityType }: OfferingTemplate): boolean =>
@@ -210,7 +215,7 @@ export class Ec2InstanceTypes {
         subnetIds: inputs.subnets.filter((subnet) => subnet.zone === zone.name).map(({ id }) => id),
       });
     const offerings = [
-      ...ec2Offerings(typeInfo, { templates: built.templates, zones, isCompatible, prices, isAvoided }),
+      ...ec2Offerings(typeInfo, { templates: built.templates, zones, isCompatible, prices: allPrices, isAvoided }),
       ...reservedOfferings({
         reservations: inputs.reservations.filter(({ instanceType }) => instanceType === typeInfo.name),
         left: (id) => reservations.left(id),

@@ -32,7 +32,7 @@ export function instanceStatusController(options: InstanceStatusOptions): Contro
     triggers: [],
     kinds: [karpenterTypes.NodeClaim, builtInTypes.Node],
     reads: [
-      { of: "instance status", withinMs: periodMs, because: "EC2 does not announce failed status checks" },
+      { of: "cloud", withinMs: periodMs, because: "EC2 does not announce failed status checks" },
       { of: karpenterTypes.NodeClaim, withinMs: periodMs, because: "an unhealthy instance is reported every time" },
       { of: builtInTypes.Node, because: "events are about the Node too" },
     ],

@@ -37,7 +37,7 @@ export function interruptionQueueController(options: QueueControllerOptions): Co
     name: "interruption",
     kinds,
     reads: [
-      { of: "the interruption queue", withinMs: leastPollMs, because: "a long poll ends when a message comes" },
+      { of: "cloud", withinMs: leastPollMs, because: "a long poll ends when a message comes" },
       { of: karpenterTypes.NodeClaim, because: "a message for a claim not known yet is delivered again" },
       { of: builtInTypes.Node, because: "events are about the Node too" },
     ],
