@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { choiceOption } from "./common-options.ts";
+import { explainedKind } from "./explain/explain-target.ts";
 import { exitCodes, type Io, withIo } from "./io.ts";
 import type { Connect } from "./live-cluster.ts";
 import { type PlanningOptions, planRequestOf, withPlanningOptions } from "./planning-options.ts";
@@ -11,22 +12,34 @@ interface ExplainOptions extends PlanningOptions {
   readonly spotToSpot?: boolean;
   readonly controller?: string;
   readonly tokenFile?: string;
+  readonly namespace?: string;
 }
 
-type RunExplain = typeof import("./explain/run-explain.ts");
-
 const podDetails = `
-Explains where a pending pod is scheduled, or why it cannot be: the cause, the reasons of each NodePool and node, the
-nearest miss, and the smallest changes that would make it schedulable. Every suggested change was verified by planning
-again on a copy of the input.
+Explains where a pending pod is scheduled, or why it cannot be: the cause, the reasons of each NodePool and node, and what
+to do about it. Each suggestion is a command to run, on the object you own (the Deployment, not its ReplicaSet), and was
+checked by planning again with the change.
+
+NAME may be the beginning of a pod's name: then a pending pod of that name is explained. Without -f, --kubeconfig or
+--context, the cluster of the current context is asked.
 
 Exit codes: 0 the pod can be scheduled, 1 the input is invalid or the pod does not exist, 2 the command line is wrong, 3
 the pod cannot be scheduled.
 
 Examples:
+  karpenter explain pod cart-7d9f -n shop
   karpenter explain pod default/web-0 -f deployment.yaml -f nodepool.yaml
-  karpenter explain pod web-0 -f karpenter-snapshot.json.gz -o json
-  karpenter explain pod shop/cart-7d9f --context prod`;
+  karpenter explain pod web-0 -f karpenter-snapshot.json.gz -o json`;
+
+const ownerDetails = `
+Explains a pod (pod/NAME, or pod NAME), a pending pod of something that makes pods (deployment/NAME, statefulset/NAME,
+job/NAME, rs/NAME, or any other owner), or a node (node/NAME).
+
+Examples:
+  karpenter explain pod cart-7d9f -n shop
+  karpenter explain deployment/cart -n shop
+  karpenter explain statefulset/db -f database.yaml -f nodepool.yaml
+  karpenter explain node ip-10-0-1-17`;
 
 const nodeDetails = `
 Explains why a node stays or would be disrupted: everything that blocks it (a PodDisruptionBudget, a protected pod, a
@@ -46,45 +59,82 @@ Examples:
   kubectl port-forward -n kube-system deployment/karpenter 8080 &
   karpenter explain node ip-10-0-1-17 --context prod --controller http://127.0.0.1:8080`;
 
-/** `karpenter explain pod|node`: why a pod cannot be scheduled or a node stays, and what would help. (docs/designs/commands.md) */
+/** `karpenter explain`: why a pod cannot be scheduled or a node stays, and what would help. (docs/designs/commands.md) */
 export function explainCommand(io: Io, { connect }: { readonly connect?: Connect } = {}): Command {
-  const explaining = (command: Command, details: string, run: (modules: RunExplain) => RunExplain["runExplainPod"]) =>
-    withPlanningOptions(command)
-      .addOption(choiceOption("-o, --output <format>", "what to print", outputs))
-      .addOption(
-        new Option("--controller <url>", "of a live cluster: where the controller's metrics port is").argParser(
-          parseUrl,
-        ),
-      )
-      .option("--token-file <path>", "token for the controller (default: that of the kubeconfig)")
-      .addHelpText("after", details)
-      .action(async (name: string, options: ExplainOptions, self: Command) => {
-        const request = planRequestOf(options, { connect, self });
-        const { output, spotToSpot = false, controller, tokenFile } = options;
-        await run(await import("./explain/run-explain.ts"))(name, {
-          ...{ request, output, io, spotToSpot, controller, tokenFile },
-        });
-      });
+  const run = async (kind: string, name: string, self: Command): Promise<void> => {
+    const options = givenOptions(self);
+    const request = planRequestOf(options, { connect, self, otherwise: "current-context" });
+    const { output, spotToSpot = false, controller, tokenFile, namespace } = options;
+    const explainRequest = { request, output, io, spotToSpot, controller, tokenFile, namespace };
+    const { runExplainNode, runExplainPod } = await import("./explain/run-explain.ts");
+    await (kind === "Node" ? runExplainNode(name, explainRequest) : runExplainPod(kind, name, explainRequest));
+  };
   const pod = withIo(new Command("pod"), io)
     .summary("explain where a pod is scheduled or why it cannot be, and what would help")
-    .description("Explain the scheduling of a pending pod, from the same input as `plan`.")
-    .argument("<namespace/name>", "the pod; the namespace defaults to default");
+    .description("Explain the scheduling of a pending pod, from a cluster or from the same input as `plan`.")
+    .argument("<name>", "the pod, the beginning of its name, or NAMESPACE/NAME");
   const node = withIo(new Command("node"), io)
     .summary("explain why a node stays or would be disrupted, and what would unblock it")
-    .description("Explain why a node stays or goes, and what is scheduled to it, from the same input as `plan`.")
+    .description(
+      "Explain why a node stays or goes, and what is scheduled to it, from a cluster or from the same input as `plan`.",
+    )
     .argument("<name>", "the node, or its NodeClaim")
     .option("--spot-to-spot", "the feature gate SpotToSpotConsolidation");
-  return withIo(new Command("explain"), io)
+  const explain = withIo(new Command("explain"), io)
     .summary("explain why a pod cannot be scheduled or a node is kept, and what would change it")
     .description(
       "Explain decisions: why a pod is pending and what would help, why a node stays and what would unblock it.",
     )
-    .addCommand(explaining(pod, podDetails, ({ runExplainPod }) => runExplainPod))
-    .addCommand(explaining(node, nodeDetails, ({ runExplainNode }) => runExplainNode))
-    .action((_: unknown, self: Command) => {
-      const usage = "`karpenter explain pod NAMESPACE/NAME` or `karpenter explain node NAME`";
-      self.error(`error: name what to explain: ${usage}`, { exitCode: exitCodes.usage });
+    .argument(
+      "[kind/name]",
+      "what to explain: deployment/NAME, statefulset/NAME, job/NAME, rs/NAME, pod/NAME, node/NAME",
+    )
+    .argument("[name]", "its name, where the kind stands alone");
+  return withExplainOptions(explain, ownerDetails)
+    .addCommand(
+      withExplainOptions(pod, podDetails).action((name: string, _: unknown, self: Command) => run("Pod", name, self)),
+    )
+    .addCommand(
+      withExplainOptions(node, nodeDetails).action((name: string, _: unknown, self: Command) =>
+        run("Node", name, self),
+      ),
+    )
+    .action((first: string | undefined, second: string | undefined, _: unknown, self: Command) => {
+      const target = writtenTarget(first, second);
+      if (target === undefined) {
+        const usage =
+          "`karpenter explain pod NAME`, `karpenter explain deployment/NAME` or `karpenter explain node NAME`";
+        self.error(`error: name what to explain: ${usage}`, { exitCode: exitCodes.usage });
+      }
+      return run(explainedKind(target.kind), target.name, self);
     });
+}
+
+/** The options of a command. Those it shares with the command above were read by that one, wherever they stand. */
+function givenOptions(self: Command): ExplainOptions {
+  const above = self.name() === "explain" ? null : self.parent;
+  const shared = Object.entries(above?.opts() ?? {}).filter(([key]) => above?.getOptionValueSource(key) !== "default");
+  return { ...self.opts<ExplainOptions>(), ...Object.fromEntries(shared) };
+}
+
+/** `KIND/NAME` or `KIND NAME`. */
+function writtenTarget(first = "", second?: string): { readonly kind: string; readonly name: string } | undefined {
+  const slash = first.indexOf("/");
+  if (slash > 0 && slash < first.length - 1 && second === undefined) {
+    return { kind: first.slice(0, slash), name: first.slice(slash + 1) };
+  }
+  return slash < 0 && first !== "" && second ? { kind: first, name: second } : undefined;
+}
+
+function withExplainOptions(command: Command, details: string): Command {
+  return withPlanningOptions(command)
+    .option("-n, --namespace <name>", "namespace of the pod (default: that of the current context)")
+    .addOption(choiceOption("-o, --output <format>", "what to print", outputs))
+    .addOption(
+      new Option("--controller <url>", "of a live cluster: where the controller's metrics port is").argParser(parseUrl),
+    )
+    .option("--token-file <path>", "token for the controller (default: that of the kubeconfig)")
+    .addHelpText("after", details);
 }
 
 function parseUrl(text: string): string {

@@ -17,6 +17,8 @@ export interface ClusterChoice {
 export interface LiveCluster {
   readonly kube: Pick<KubeClient, "list">;
   readonly server: string;
+  /** The namespace of commands that name none. */
+  readonly namespace?: string;
   readonly clock: Clock;
   /** What identifies us, if it is a token. */
   bearerToken?(): Promise<string | undefined>;

@@ -57,14 +57,19 @@ export function withPlanningOptions(command: Command, { files = "" }: { readonly
     .addOption(new Option("--now <time>", "time to plan at, RFC 3339 (default: now)").argParser(parseTimeMs));
 }
 
-/** What to plan; exits with the usage code if neither files nor a cluster are given. */
+/** What to plan. If neither files nor a cluster are given: the cluster of the current context, or an exit with the usage code. */
 export function planRequestOf(
   options: PlanningOptions,
-  { connect, self }: { connect: Connect | undefined; self: Command },
+  {
+    connect,
+    self,
+    otherwise = "exit",
+  }: { connect: Connect | undefined; self: Command; otherwise?: "exit" | "current-context" },
 ): PlanRequest {
   const request = fileRequestOf(options);
-  const chosen = clusterChoice(options);
-  if (request.paths.length + (request.kustomize ?? []).length === 0 && chosen === undefined) {
+  const hasFiles = request.paths.length + (request.kustomize ?? []).length > 0;
+  const chosen = clusterChoice(options) ?? (hasFiles || otherwise === "exit" ? undefined : {});
+  if (!hasFiles && chosen === undefined) {
     self.error("error: no input: give files with -f, or a cluster with --kubeconfig or --context", {
       exitCode: exitCodes.usage,
     });

@@ -132,9 +132,9 @@ describe("what stands in the way, and what is suggested", () => {
     ]);
     expect(edits(explanation)).toEqual(['NodePool default replace /spec/limits/cpu "12"']);
     expect(explanation.suggestions.map(({ text }) => text)).toEqual([
-      "raise the cpu limit of pool default by 7 to 12",
+      "raise the cpu limit of NodePool default by 7 to 12",
       "lower the cpu request of container app to 4",
-      "drop the cpu limit of pool default",
+      "drop the cpu limit of NodePool default",
     ]);
   });
 
@@ -185,7 +185,7 @@ describe("what stands in the way, and what is suggested", () => {
     expect(explanation.pools[0]?.reasons).toMatchObject([{ code: "topology", kind: "spread", counts: { a: 2, b: 0 } }]);
     const texts = explanation.suggestions.map(({ text }) => text);
     expect(texts).toContain(`raise maxSkew of the spread over ${labels.zone} from 1 to 3`);
-    expect(texts).toContain(`allow ${labels.zone} b in pool default`);
+    expect(texts).toContain(`allow ${labels.zone} b in NodePool default`);
   });
 
   it("02:X-25 minDomains: as many as there are", () => {
@@ -247,7 +247,7 @@ describe("what stands in the way, and what is suggested", () => {
     expect(explained(problem().pools().pod(pod().cpu("1")))).toEqual({
       pod: "default/p-0",
       outcome: { kind: "unplaced", message: "no dynamic nodepools found" },
-      cause: "there is no usable NodePool",
+      cause: "there is no NodePool that could launch a node for it",
       pools: [],
       nodes: [],
       suggestions: [],
@@ -277,7 +277,7 @@ describe("what stands in the way, and what is suggested", () => {
     );
     expect(explanation.pools.map(({ pool }) => pool)).toEqual(["near", "far"]);
     expect(explanation.nearest).toMatchObject({ kind: "pool", name: "near" });
-    expect(explanation.cause).toMatch(/^none of 2 pools fits; nearest: the pod requests cpu 4\.1; /);
+    expect(explanation.cause).toMatch(/^none of 2 NodePools fits; the nearest: the pod requests cpu 4\.1; /);
   });
 
   it("a change of a template reaches all its pods, and tells how many get a place", () => {

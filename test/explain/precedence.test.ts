@@ -69,7 +69,9 @@ describe("what is suggested first", () => {
     ];
     const pools = [nodePool().requires("arch", "In", "amd64")];
     const asking = (asked: PodBuilder) => explained(problem().types(...types).pools(...pools).pod(asked)); // biome-ignore format: one line
-    expect(asking(small.on("arch", "arm64")).suggestions[0]?.text).toBe(`allow ${labels.arch} arm64 in pool default`);
+    expect(asking(small.on("arch", "arm64")).suggestions[0]?.text).toBe(
+      `allow ${labels.arch} arm64 in NodePool default`,
+    );
     expect(asking(pod().cpu("8")).suggestions.map(({ text }) => text)).toEqual([
       "lower the cpu request of container app to 4",
     ]);

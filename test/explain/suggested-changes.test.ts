@@ -44,9 +44,9 @@ describe("what is said of a refused pod, and every change that is tried for it",
       .nodes(node("n").taint("old:NoSchedule").cpu("4"))
       .pod(pod().cpu("1"));
     expect(said(asked)).toMatchInlineSnapshot(`
-      "none of 2 pools fits; nearest: the pod does not tolerate the taint slow:NoExecute of pool two
-      pool two: the pod does not tolerate the taint slow:NoExecute of pool two
-      pool one: the pod does not tolerate the taint dedicated=gpu:NoSchedule of pool one
+      "none of 2 NodePools fits; the nearest: the pod does not tolerate the taint slow:NoExecute of NodePool two
+      pool two: the pod does not tolerate the taint slow:NoExecute of NodePool two
+      pool one: the pod does not tolerate the taint dedicated=gpu:NoSchedule of NodePool one
       node n: E-1 the pod does not tolerate the taint old:NoSchedule of node n
       1 in 1: add a toleration for dedicated=gpu:NoSchedule to the pod
           Pod p-0 add /spec/tolerations [{"key":"dedicated","operator":"Equal","value":"gpu","effect":"NoSchedule"}]
@@ -54,9 +54,9 @@ describe("what is said of a refused pod, and every change that is tried for it",
           Pod p-0 add /spec/tolerations [{"key":"slow","operator":"Exists","effect":"NoExecute"}]
       1.5 in 1: add a toleration for old:NoSchedule to the pod
           Pod p-0 add /spec/tolerations [{"key":"old","operator":"Exists","effect":"NoSchedule"}]
-      4 in 1: remove the taint dedicated=gpu:NoSchedule from pool one
+      4 in 1: remove the taint dedicated=gpu:NoSchedule from NodePool one
           NodePool one remove /spec/template/spec/taints/0
-      4 in 1: remove the taint slow:NoExecute from pool two
+      4 in 1: remove the taint slow:NoExecute from NodePool two
           NodePool two remove /spec/template/spec/taints/0"
     `);
   });
@@ -69,9 +69,9 @@ describe("what is said of a refused pod, and every change that is tried for it",
       )
       .pod(pod().cpu("1").on("team", "bleu").needs(["zone", "In", "c"], ["tier", "Exists"]));
     expect(said(asked)).toMatchInlineSnapshot(`
-      "none of 2 pools fits; nearest: the pod requires tier Exists, a label pool batch does not have; also, the pod requires team In [bleu], but pool batch has In [green red]
-      pool batch: the pod requires tier Exists, a label pool batch does not have; the pod requires team In [bleu], but pool batch has In [green red]
-      pool web: the pod requires tier Exists, a label pool web does not have; the pod requires team In [bleu], but pool web has In [blue] (did you mean blue?); the pod requires topology.kubernetes.io/zone In [c], but pool web has In [a b]
+      "none of 2 NodePools fits; the nearest: the pod asks for the label tier, a label NodePool batch does not have; also, the pod asks for team=bleu, but NodePool batch has team in (green, red)
+      pool batch: the pod asks for the label tier, a label NodePool batch does not have; the pod asks for team=bleu, but NodePool batch has team in (green, red)
+      pool web: the pod asks for the label tier, a label NodePool web does not have; the pod asks for team=bleu, but NodePool web has team=blue (did you mean blue?); the pod asks for topology.kubernetes.io/zone=c, but NodePool web has topology.kubernetes.io/zone in (a, b)
       5.5 in 3: drop tier from the pod's node affinity; and did you mean team: blue? Change it from bleu in the pod's node selector; and also allow topology.kubernetes.io/zone a in the pod's node affinity
           Pod p-0 replace /spec/nodeSelector/team "blue"
           Pod p-0 add /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/0/values/- "a"
@@ -80,36 +80,36 @@ describe("what is said of a refused pod, and every change that is tried for it",
           Pod p-0 replace /spec/nodeSelector/team "blue"
           Pod p-0 add /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/0/values/- "b"
           Pod p-0 remove /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/1
-      6 in 3: label the nodes of pool web with tier=true; and did you mean team: blue? Change it from bleu in the pod's node selector; and also allow topology.kubernetes.io/zone a in the pod's node affinity
+      6 in 3: label the nodes of NodePool web with tier=true; and did you mean team: blue? Change it from bleu in the pod's node selector; and also allow topology.kubernetes.io/zone a in the pod's node affinity
           NodePool web add /spec/template/metadata/labels/tier "true"
           Pod p-0 replace /spec/nodeSelector/team "blue"
           Pod p-0 add /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/0/values/- "a"
-      6.01 in 3: label the nodes of pool web with tier=true; and did you mean team: blue? Change it from bleu in the pod's node selector; and also allow topology.kubernetes.io/zone b in the pod's node affinity
+      6.01 in 3: label the nodes of NodePool web with tier=true; and did you mean team: blue? Change it from bleu in the pod's node selector; and also allow topology.kubernetes.io/zone b in the pod's node affinity
           NodePool web add /spec/template/metadata/labels/tier "true"
           Pod p-0 replace /spec/nodeSelector/team "blue"
           Pod p-0 add /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/0/values/- "b"
-      5 in 2: drop tier from the pod's node affinity; and allow team bleu in pool batch
+      5 in 2: drop tier from the pod's node affinity; and allow team bleu in NodePool batch
           NodePool batch add /spec/template/spec/requirements/0/values/- "bleu"
           Pod p-0 remove /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/1
       5 in 2: drop tier from the pod's node affinity; and change team in the pod's node selector from bleu to green
           Pod p-0 replace /spec/nodeSelector/team "green"
           Pod p-0 remove /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/1
-      5.5 in 2: label the nodes of pool batch with tier=true; and allow team bleu in pool batch
+      5.5 in 2: label the nodes of NodePool batch with tier=true; and allow team bleu in NodePool batch
           NodePool batch add /spec/template/metadata {"labels":{"tier":"true"}}
           NodePool batch add /spec/template/spec/requirements/0/values/- "bleu"
-      5.5 in 2: label the nodes of pool batch with tier=true; and change team in the pod's node selector from bleu to green
+      5.5 in 2: label the nodes of NodePool batch with tier=true; and change team in the pod's node selector from bleu to green
           NodePool batch add /spec/template/metadata {"labels":{"tier":"true"}}
           Pod p-0 replace /spec/nodeSelector/team "green"
       6 in 2: drop tier from the pod's node affinity; and drop team from the pod's node selector
           Pod p-0 remove /spec/nodeSelector/team
           Pod p-0 remove /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/1
-      6.5 in 2: label the nodes of pool batch with tier=true; and drop team from the pod's node selector
+      6.5 in 2: label the nodes of NodePool batch with tier=true; and drop team from the pod's node selector
           NodePool batch add /spec/template/metadata {"labels":{"tier":"true"}}
           Pod p-0 remove /spec/nodeSelector/team
-      7 in 2: drop tier from the pod's node affinity; and drop the requirement on team from pool batch
+      7 in 2: drop tier from the pod's node affinity; and drop the requirement on team from NodePool batch
           NodePool batch remove /spec/template/spec/requirements/0
           Pod p-0 remove /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/1
-      7.5 in 2: label the nodes of pool batch with tier=true; and drop the requirement on team from pool batch
+      7.5 in 2: label the nodes of NodePool batch with tier=true; and drop the requirement on team from NodePool batch
           NodePool batch add /spec/template/metadata {"labels":{"tier":"true"}}
           NodePool batch remove /spec/template/spec/requirements/0
       7.5 in 3: drop tier from the pod's node affinity; and drop team from the pod's node selector; and also allow topology.kubernetes.io/zone a in the pod's node affinity
@@ -120,11 +120,11 @@ describe("what is said of a refused pod, and every change that is tried for it",
           Pod p-0 add /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/0/values/- "b"
           Pod p-0 remove /spec/nodeSelector/team
           Pod p-0 remove /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/1
-      8 in 3: label the nodes of pool web with tier=true; and drop team from the pod's node selector; and also allow topology.kubernetes.io/zone a in the pod's node affinity
+      8 in 3: label the nodes of NodePool web with tier=true; and drop team from the pod's node selector; and also allow topology.kubernetes.io/zone a in the pod's node affinity
           NodePool web add /spec/template/metadata/labels/tier "true"
           Pod p-0 add /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/0/values/- "a"
           Pod p-0 remove /spec/nodeSelector/team
-      8.01 in 3: label the nodes of pool web with tier=true; and drop team from the pod's node selector; and also allow topology.kubernetes.io/zone b in the pod's node affinity
+      8.01 in 3: label the nodes of NodePool web with tier=true; and drop team from the pod's node selector; and also allow topology.kubernetes.io/zone b in the pod's node affinity
           NodePool web add /spec/template/metadata/labels/tier "true"
           Pod p-0 add /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/0/values/- "b"
           Pod p-0 remove /spec/nodeSelector/team"
@@ -145,8 +145,8 @@ describe("what is said of a refused pod, and every change that is tried for it",
           ),
       );
     expect(said(asked)).toMatchInlineSnapshot(`
-      "the pod requires team NotIn [blue], but pool default has In [blue]; also, no instance type of pool default matches the required labels, and none is large enough, and none has an available offering in that zone and capacity type
-      pool default: the pod requires team NotIn [blue], but pool default has In [blue]; no instance type of pool default matches the required labels, and none is large enough, and none has an available offering in that zone and capacity type
+      "the pod asks for team other than blue, but NodePool default has team=blue; also, no instance type of NodePool default matches the required labels, and none is large enough, and none is available in that zone and capacity type
+      pool default: the pod asks for team other than blue, but NodePool default has team=blue; no instance type of NodePool default matches the required labels, and none is large enough, and none is available in that zone and capacity type
       6 in 3: drop team from the pod's node affinity; and also allow karpenter.kwok.sh/instance-cpu 4 in the pod's node affinity; and also allow topology.kubernetes.io/zone a in the pod's node affinity
           Pod p-0 replace /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/1/values ["3"]
           Pod p-0 replace /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/2/values ["b","c"]
@@ -169,8 +169,8 @@ describe("what is said of a refused pod, and every change that is tried for it",
       .nodes(node("near").cpu("3"))
       .pod(pod().cpu("6").memory("6Gi"));
     expect(said(asked)).toMatchInlineSnapshot(`
-      "the pod requests memory 6Gi; the nearest otherwise suitable type of pool default, eight, offers 4Gi
-      pool default: the pod requests memory 6Gi; the nearest otherwise suitable type of pool default, eight, offers 4Gi
+      "the pod requests memory 6Gi; the nearest type of NodePool default, eight, offers 4Gi
+      pool default: the pod requests memory 6Gi; the nearest type of NodePool default, eight, offers 4Gi
       node near: E-4 the pod requests cpu 6; node near has 2.5 left
       4 in 1: lower the memory request of container app to 4Gi
           Pod p-0 replace /spec/containers/0/resources/requests/memory "4Gi"
@@ -189,30 +189,30 @@ describe("what is said of a refused pod, and every change that is tried for it",
       .nodes(node("a").pool("cpu").cpu("500m"), node("b").pool("nodes").cpu("500m"))
       .pod(pod().cpu("6"));
     expect(said(asked)).toMatchInlineSnapshot(`
-      "none of 2 pools fits; nearest: pool nodes is limited to 1 nodes and has 1
-      pool nodes: pool nodes is limited to 1 nodes and has 1
-      pool cpu: pool cpu is limited to cpu 5 and uses 0.5; the smallest otherwise suitable type, eight, has 8
+      "none of 2 NodePools fits; the nearest: NodePool nodes is limited to 1 nodes (spec.limits.nodes) and has 1
+      pool nodes: NodePool nodes is limited to 1 nodes (spec.limits.nodes) and has 1
+      pool cpu: NodePool cpu is limited to cpu 5 (spec.limits) and uses 0.5; the smallest type that would do, eight, has 8
       node a: E-4 the pod requests cpu 6; node a has 0.5 left
       node b: E-4 the pod requests cpu 6; node b has 0.5 left
-      2.35 in 1: raise the cpu limit of pool cpu by 3.5 to 8.5
+      2.35 in 1: raise the cpu limit of NodePool cpu by 3.5 to 8.5
           NodePool cpu replace /spec/limits/cpu "8500m"
-      2.5 in 1: raise the nodes limit of pool nodes by 1 to 2
+      2.5 in 1: raise the nodes limit of NodePool nodes by 1 to 2
           NodePool nodes replace /spec/limits/nodes "2"
-      2.7 in 1: raise the cpu limit of pool cpu by 7 to 12
+      2.7 in 1: raise the cpu limit of NodePool cpu by 7 to 12
           NodePool cpu replace /spec/limits/cpu "12"
-      3 in 1: raise the cpu limit of pool cpu by 14 to 19
+      3 in 1: raise the cpu limit of NodePool cpu by 14 to 19
           NodePool cpu replace /spec/limits/cpu "19"
-      3 in 1: raise the cpu limit of pool cpu by 28 to 33
+      3 in 1: raise the cpu limit of NodePool cpu by 28 to 33
           NodePool cpu replace /spec/limits/cpu "33"
-      3 in 1: raise the nodes limit of pool nodes by 2 to 3
+      3 in 1: raise the nodes limit of NodePool nodes by 2 to 3
           NodePool nodes replace /spec/limits/nodes "3"
-      3 in 1: raise the nodes limit of pool nodes by 4 to 5
+      3 in 1: raise the nodes limit of NodePool nodes by 4 to 5
           NodePool nodes replace /spec/limits/nodes "5"
-      3 in 1: raise the nodes limit of pool nodes by 8 to 9
+      3 in 1: raise the nodes limit of NodePool nodes by 8 to 9
           NodePool nodes replace /spec/limits/nodes "9"
-      5 in 1: drop the cpu limit of pool cpu
+      5 in 1: drop the cpu limit of NodePool cpu
           NodePool cpu remove /spec/limits/cpu
-      5 in 1: drop the nodes limit of pool nodes
+      5 in 1: drop the nodes limit of NodePool nodes
           NodePool nodes remove /spec/limits/nodes
       8 in 1: lower the cpu request of container app to 0.5
           Pod p-0 replace /spec/containers/0/resources/requests/cpu "500m""
@@ -228,24 +228,24 @@ describe("what is said of a refused pod, and every change that is tried for it",
       .pools(nodePool().requires("capacity-type", "In", "on-demand"))
       .pod(pod().cpu("1").on("zone", "c").needs(["capacity-type", "In", "spot"]));
     expect(said(asked)).toMatchInlineSnapshot(`
-      "the pod requires karpenter.sh/capacity-type In [spot], but pool default has In [on-demand]; also, no instance type of pool default is large enough, and none has an available offering in that zone and capacity type
-      pool default: the pod requires karpenter.sh/capacity-type In [spot], but pool default has In [on-demand]; no instance type of pool default is large enough, and none has an available offering in that zone and capacity type
+      "the pod asks for karpenter.sh/capacity-type=spot, but NodePool default has karpenter.sh/capacity-type=on-demand; also, no instance type of NodePool default is large enough, and none is available in that zone and capacity type
+      pool default: the pod asks for karpenter.sh/capacity-type=spot, but NodePool default has karpenter.sh/capacity-type=on-demand; no instance type of NodePool default is large enough, and none is available in that zone and capacity type
       3.52 in 2: change topology.kubernetes.io/zone in the pod's node selector from c to a; and also allow karpenter.sh/capacity-type on-demand in the pod's node affinity
           Pod p-0 replace /spec/nodeSelector/topology.kubernetes.io~1zone "a"
           Pod p-0 add /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/0/values/- "on-demand"
       3.53 in 2: change topology.kubernetes.io/zone in the pod's node selector from c to b; and also allow karpenter.sh/capacity-type on-demand in the pod's node affinity
           Pod p-0 replace /spec/nodeSelector/topology.kubernetes.io~1zone "b"
           Pod p-0 add /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/0/values/- "on-demand"
-      4 in 2: allow karpenter.sh/capacity-type spot in pool default; and change topology.kubernetes.io/zone in the pod's node selector from c to a
+      4 in 2: allow karpenter.sh/capacity-type spot in NodePool default; and change topology.kubernetes.io/zone in the pod's node selector from c to a
           NodePool default add /spec/template/spec/requirements/0/values/- "spot"
           Pod p-0 replace /spec/nodeSelector/topology.kubernetes.io~1zone "a"
-      4.01 in 2: allow karpenter.sh/capacity-type spot in pool default; and change topology.kubernetes.io/zone in the pod's node selector from c to b
+      4.01 in 2: allow karpenter.sh/capacity-type spot in NodePool default; and change topology.kubernetes.io/zone in the pod's node selector from c to b
           NodePool default add /spec/template/spec/requirements/0/values/- "spot"
           Pod p-0 replace /spec/nodeSelector/topology.kubernetes.io~1zone "b"
       6.02 in 2: drop topology.kubernetes.io/zone from the pod's node selector; and drop karpenter.sh/capacity-type from the pod's node affinity
           Pod p-0 remove /spec/nodeSelector/topology.kubernetes.io~1zone
           Pod p-0 remove /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution
-      7 in 2: drop the requirement on karpenter.sh/capacity-type from pool default; and drop topology.kubernetes.io/zone from the pod's node selector
+      7 in 2: drop the requirement on karpenter.sh/capacity-type from NodePool default; and drop topology.kubernetes.io/zone from the pod's node selector
           NodePool default remove /spec/template/spec/requirements/0
           Pod p-0 remove /spec/nodeSelector/topology.kubernetes.io~1zone"
     `);
@@ -258,13 +258,13 @@ describe("what is said of a refused pod, and every change that is tried for it",
       .nodes(node("n-a").zone("a").cpu("300m").running(wide, wide), node("n-b").zone("b").cpu("300m"))
       .pod(wide.cpu("1").spread("zone", { minDomains: 3 }));
     expect(said(asked)).toMatchInlineSnapshot(`
-      "the topology spread over topology.kubernetes.io/zone allows none of the values pool default can have (matching pods: a: 2, b: 0)
-      pool default: the topology spread over topology.kubernetes.io/zone allows none of the values pool default can have (matching pods: a: 2, b: 0)
+      "the pod's spread over topology.kubernetes.io/zone asks for 3 domains (minDomains), and NodePool default can use 2 (matching pods: a: 2, b: 0)
+      pool default: the pod's spread over topology.kubernetes.io/zone asks for 3 domains (minDomains), and NodePool default can use 2 (matching pods: a: 2, b: 0)
       node n-b: E-4 the pod requests cpu 1; node n-b has 0.3 left
-      node n-a: E-4 the pod requests cpu 1; node n-a has 0.3 left; E-6 the topology spread over topology.kubernetes.io/zone allows none of the values node n-a can have (matching pods: a: 2)
-      2 in 1: allow topology.kubernetes.io/zone b in pool default
+      node n-a: E-4 the pod requests cpu 1; node n-a has 0.3 left; E-6 the pod's spread over topology.kubernetes.io/zone allows no domain that node n-a can use (matching pods: a: 2)
+      2 in 1: allow topology.kubernetes.io/zone b in NodePool default
           NodePool default add /spec/template/spec/requirements/0/values/- "b"
-      2 in 1: allow topology.kubernetes.io/zone c in pool default
+      2 in 1: allow topology.kubernetes.io/zone c in NodePool default
           NodePool default add /spec/template/spec/requirements/0/values/- "c"
       2 in 1: lower minDomains of the spread over topology.kubernetes.io/zone from 3 to 2
           Pod p-0 replace /spec/topologySpreadConstraints/0/minDomains 2
@@ -272,7 +272,7 @@ describe("what is said of a refused pod, and every change that is tried for it",
           Pod p-0 replace /spec/topologySpreadConstraints/0/maxSkew 3
       3 in 1: make the spread over topology.kubernetes.io/zone a preference (whenUnsatisfiable: ScheduleAnyway)
           Pod p-0 replace /spec/topologySpreadConstraints/0/whenUnsatisfiable "ScheduleAnyway"
-      4 in 1: drop the requirement on topology.kubernetes.io/zone from pool default
+      4 in 1: drop the requirement on topology.kubernetes.io/zone from NodePool default
           NodePool default remove /spec/template/spec/requirements/0
       4 in 1: drop the spread over topology.kubernetes.io/zone
           Pod p-0 remove /spec/topologySpreadConstraints/0
@@ -284,8 +284,8 @@ describe("what is said of a refused pod, and every change that is tried for it",
   it("02:X-30 affinity to pods that are nowhere, over zones and hosts", () => {
     const asked = problem().pod(pod().cpu("1").near("zone", { app: "nobody" }).near("host", { app: "none" }));
     expect(said(asked)).toMatchInlineSnapshot(`
-      "pod affinity over topology.kubernetes.io/zone: none of the values pool default can have holds a matching pod (matching pods: a: 0, b: 0, c: 0); also, pod affinity over kubernetes.io/hostname: none of the values pool default can have holds a matching pod
-      pool default: pod affinity over topology.kubernetes.io/zone: none of the values pool default can have holds a matching pod (matching pods: a: 0, b: 0, c: 0); pod affinity over kubernetes.io/hostname: none of the values pool default can have holds a matching pod
+      "the pod must run beside pods with app=nobody (pod affinity over topology.kubernetes.io/zone), and none runs where NodePool default can launch nodes (matching pods: a: 0, b: 0, c: 0); also, the pod must run beside pods with app=none (pod affinity over kubernetes.io/hostname), and none runs where NodePool default can launch nodes
+      pool default: the pod must run beside pods with app=nobody (pod affinity over topology.kubernetes.io/zone), and none runs where NodePool default can launch nodes (matching pods: a: 0, b: 0, c: 0); the pod must run beside pods with app=none (pod affinity over kubernetes.io/hostname), and none runs where NodePool default can launch nodes
       6 in 2: make the pod affinity over topology.kubernetes.io/zone a preference; and make the pod affinity over kubernetes.io/hostname a preference
           Pod p-0 add /spec/affinity/podAffinity/preferredDuringSchedulingIgnoredDuringExecution [{"weight":100,"podAffinityTerm":{"topologyKey":"topology.kubernetes.io/zone","labelSelector":{"matchLabels":{"app":"nobody"}}}},{"weight":100,"podAffinityTerm":{"topologyKey":"kubernetes.io/hostname","labelSelector":{"matchLabels":{"app":"none"}}}}]
           Pod p-0 remove /spec/affinity/podAffinity/requiredDuringSchedulingIgnoredDuringExecution/1
@@ -311,11 +311,11 @@ describe("what is said of a refused pod, and every change that is tried for it",
       .nodes(...everywhere)
       .pod(pod().cpu("1").label("kind", "loud").apart("zone", { app: "shy" }));
     expect(said(asked)).toMatchInlineSnapshot(`
-      "pod anti-affinity over topology.kubernetes.io/zone: every value pool default can have holds a matching pod (matching pods: a: 1, b: 1, c: 1)
-      pool default: pod anti-affinity over topology.kubernetes.io/zone: every value pool default can have holds a matching pod (matching pods: a: 1, b: 1, c: 1)
-      node n-a: E-4 the pod requests cpu 1; node n-a has 0.5 left; E-6 pod anti-affinity over topology.kubernetes.io/zone: every value node n-a can have holds a matching pod (matching pods: a: 1); E-6 pod anti-affinity over topology.kubernetes.io/zone: every value node n-a can have holds a matching pod (matching pods: a: 1)
-      node n-b: E-4 the pod requests cpu 1; node n-b has 0.5 left; E-6 pod anti-affinity over topology.kubernetes.io/zone: every value node n-b can have holds a matching pod (matching pods: b: 1); E-6 pod anti-affinity over topology.kubernetes.io/zone: every value node n-b can have holds a matching pod (matching pods: b: 1)
-      node n-c: E-4 the pod requests cpu 1; node n-c has 0.5 left; E-6 pod anti-affinity over topology.kubernetes.io/zone: every value node n-c can have holds a matching pod (matching pods: c: 1); E-6 pod anti-affinity over topology.kubernetes.io/zone: every value node n-c can have holds a matching pod (matching pods: c: 1)
+      "the pod must not run beside pods with app=shy (pod anti-affinity over topology.kubernetes.io/zone), and they are wherever NodePool default can launch nodes (matching pods: a: 1, b: 1, c: 1)
+      pool default: the pod must not run beside pods with app=shy (pod anti-affinity over topology.kubernetes.io/zone), and they are wherever NodePool default can launch nodes (matching pods: a: 1, b: 1, c: 1)
+      node n-a: E-4 the pod requests cpu 1; node n-a has 0.5 left; E-6 the pod must not run beside the pods it selects (pod anti-affinity over topology.kubernetes.io/zone), and they are wherever node n-a can launch nodes (matching pods: a: 1); E-6 the pod must not run beside the pods it selects (pod anti-affinity over topology.kubernetes.io/zone), and they are wherever node n-a can launch nodes (matching pods: a: 1)
+      node n-b: E-4 the pod requests cpu 1; node n-b has 0.5 left; E-6 the pod must not run beside the pods it selects (pod anti-affinity over topology.kubernetes.io/zone), and they are wherever node n-b can launch nodes (matching pods: b: 1); E-6 the pod must not run beside the pods it selects (pod anti-affinity over topology.kubernetes.io/zone), and they are wherever node n-b can launch nodes (matching pods: b: 1)
+      node n-c: E-4 the pod requests cpu 1; node n-c has 0.5 left; E-6 the pod must not run beside the pods it selects (pod anti-affinity over topology.kubernetes.io/zone), and they are wherever node n-c can launch nodes (matching pods: c: 1); E-6 the pod must not run beside the pods it selects (pod anti-affinity over topology.kubernetes.io/zone), and they are wherever node n-c can launch nodes (matching pods: c: 1)
       3 in 1: make the pod anti-affinity over topology.kubernetes.io/zone a preference
           Pod p-0 add /spec/affinity/podAntiAffinity/preferredDuringSchedulingIgnoredDuringExecution [{"weight":100,"podAffinityTerm":{"topologyKey":"topology.kubernetes.io/zone","labelSelector":{"matchLabels":{"app":"shy"}}}}]
           Pod p-0 remove /spec/affinity/podAntiAffinity/requiredDuringSchedulingIgnoredDuringExecution/0
@@ -339,19 +339,19 @@ describe("what is said of a refused pod, and every change that is tried for it",
       .volumes({ claim: "data", zones: [["b"]] }, { claim: "late", zones: [["c"]], isUnbound: true })
       .pod(pod().cpu("1").volume("data").volume("late"));
     expect(said(asked)).toMatchInlineSnapshot(`
-      "its volume requires topology.kubernetes.io/zone DoesNotExist, but pool default has In [a]
-      pool default: its volume requires topology.kubernetes.io/zone DoesNotExist, but pool default has In [a]
+      "its volumes are in different places: no value of topology.kubernetes.io/zone suits all of them
+      pool default: its volumes are in different places: no value of topology.kubernetes.io/zone suits all of them
       4 in 1: allow topology.kubernetes.io/zone a in storage class class-of-late (allowedTopologies)
           StorageClass class-of-late add /allowedTopologies/0/matchLabelExpressions/0/values/- "a"
       4 in 1: allow topology.kubernetes.io/zone b in storage class class-of-late (allowedTopologies)
           StorageClass class-of-late add /allowedTopologies/0/matchLabelExpressions/0/values/- "b"
-      6.01 in 2: allow topology.kubernetes.io/zone b in pool default; and allow topology.kubernetes.io/zone a in storage class class-of-late (allowedTopologies)
+      6.01 in 2: allow topology.kubernetes.io/zone b in NodePool default; and allow topology.kubernetes.io/zone a in storage class class-of-late (allowedTopologies)
           NodePool default add /spec/template/spec/requirements/0/values/- "b"
           StorageClass class-of-late add /allowedTopologies/0/matchLabelExpressions/0/values/- "a"
-      6.02 in 2: allow topology.kubernetes.io/zone c in pool default; and allow topology.kubernetes.io/zone a in storage class class-of-late (allowedTopologies)
+      6.02 in 2: allow topology.kubernetes.io/zone c in NodePool default; and allow topology.kubernetes.io/zone a in storage class class-of-late (allowedTopologies)
           NodePool default add /spec/template/spec/requirements/0/values/- "c"
           StorageClass class-of-late add /allowedTopologies/0/matchLabelExpressions/0/values/- "a"
-      8.01 in 2: drop the requirement on topology.kubernetes.io/zone from pool default; and allow topology.kubernetes.io/zone b in storage class class-of-late (allowedTopologies)
+      8.01 in 2: drop the requirement on topology.kubernetes.io/zone from NodePool default; and allow topology.kubernetes.io/zone b in storage class class-of-late (allowedTopologies)
           StorageClass class-of-late add /allowedTopologies/0/matchLabelExpressions/0/values/- "b"
           NodePool default remove /spec/template/spec/requirements/0"
     `);
@@ -367,15 +367,15 @@ describe("what is said of a refused pod, and every change that is tried for it",
       .volumes({ claim: "data" })
       .pod(pod().cpu("1").hostPort(80).volume("data"));
     expect(said(asked)).toMatchInlineSnapshot(`
-      "the pod does not tolerate the taint x:NoSchedule of pool default
-      pool default: the pod does not tolerate the taint x:NoSchedule of pool default
+      "the pod does not tolerate the taint x:NoSchedule of NodePool default
+      pool default: the pod does not tolerate the taint x:NoSchedule of NodePool default
       node full: E-3 host port 80/TCP of node full is taken by default/full-pod-0
       node tight: E-2 node tight can attach 0 volumes of driver disk.example.com; with this pod it would have 1
       1 in 1: add a toleration for x:NoSchedule to the pod
           Pod p-0 add /spec/tolerations [{"key":"x","operator":"Exists","effect":"NoSchedule"}]
       3.5 in 1: drop the pod's host ports
           Pod p-0 remove /spec/containers/0/ports/0/hostPort
-      4 in 1: remove the taint x:NoSchedule from pool default
+      4 in 1: remove the taint x:NoSchedule from NodePool default
           NodePool default remove /spec/template/spec/taints/0"
     `);
   });
@@ -386,26 +386,26 @@ describe("what is said of a refused pod, and every change that is tried for it",
       .pools(nodePool("few").minValues("type", 2), nodePool("none").zones("z9"))
       .pod(pod().cpu("6"));
     expect(said(asked)).toMatchInlineSnapshot(`
-      "none of 2 pools fits; nearest: pool few requires 2 values of node.kubernetes.io/instance-type (minValues); only 1 would be left
-      pool few: pool few requires 2 values of node.kubernetes.io/instance-type (minValues); only 1 would be left
-      pool none: the requirements of pool none match no available instance type
-      2 in 1: allow topology.kubernetes.io/zone a in pool none
+      "none of 2 NodePools fits; the nearest: NodePool few requires 2 values of node.kubernetes.io/instance-type (minValues); only 1 would be left
+      pool few: NodePool few requires 2 values of node.kubernetes.io/instance-type (minValues); only 1 would be left
+      pool none: the requirements of NodePool none match no available instance type
+      2 in 1: allow topology.kubernetes.io/zone a in NodePool none
           NodePool none add /spec/template/spec/requirements/0/values/- "a"
-      2 in 1: lower minValues of node.kubernetes.io/instance-type in pool few from 2 to 1
+      2 in 1: lower minValues of node.kubernetes.io/instance-type in NodePool few from 2 to 1
           NodePool few replace /spec/template/spec/requirements/0/minValues 1
-      2.01 in 1: allow topology.kubernetes.io/zone b in pool none
+      2.01 in 1: allow topology.kubernetes.io/zone b in NodePool none
           NodePool none add /spec/template/spec/requirements/0/values/- "b"
-      4 in 1: drop minValues of node.kubernetes.io/instance-type from pool few
+      4 in 1: drop minValues of node.kubernetes.io/instance-type from NodePool few
           NodePool few remove /spec/template/spec/requirements/0/minValues
-      4 in 1: drop the requirement on topology.kubernetes.io/zone from pool none
+      4 in 1: drop the requirement on topology.kubernetes.io/zone from NodePool none
           NodePool none remove /spec/template/spec/requirements/0
-      6.02 in 2: allow topology.kubernetes.io/zone a in pool none; and lower the cpu request of container app to 4
+      6.02 in 2: allow topology.kubernetes.io/zone a in NodePool none; and lower the cpu request of container app to 4
           NodePool none add /spec/template/spec/requirements/0/values/- "a"
           Pod p-0 replace /spec/containers/0/resources/requests/cpu "4"
-      6.03 in 2: allow topology.kubernetes.io/zone b in pool none; and lower the cpu request of container app to 4
+      6.03 in 2: allow topology.kubernetes.io/zone b in NodePool none; and lower the cpu request of container app to 4
           NodePool none add /spec/template/spec/requirements/0/values/- "b"
           Pod p-0 replace /spec/containers/0/resources/requests/cpu "4"
-      8.02 in 2: drop the requirement on topology.kubernetes.io/zone from pool none; and lower the cpu request of container app to 4
+      8.02 in 2: drop the requirement on topology.kubernetes.io/zone from NodePool none; and lower the cpu request of container app to 4
           Pod p-0 replace /spec/containers/0/resources/requests/cpu "4"
           NodePool none remove /spec/template/spec/requirements/0"
     `);
@@ -425,9 +425,9 @@ describe("what is said of a refused pod, and every change that is tried for it",
       .pools(nodePool("far").taint("x:NoSchedule").zones("a").weight(9), nodePool("near"))
       .pod(pod().cpu("4100m").on("zone", "b").on(labels.arch, "arm64"));
     expect(said(asked)).toMatchInlineSnapshot(`
-      "none of 2 pools fits; nearest: the pod requests cpu 4.1; the nearest otherwise suitable type of pool near, m, offers 4
-      pool near: the pod requests cpu 4.1; the nearest otherwise suitable type of pool near, m, offers 4
-      pool far: the pod does not tolerate the taint x:NoSchedule of pool far; the pod requires topology.kubernetes.io/zone In [b], but pool far has In [a]; no instance type of pool far is large enough
+      "none of 2 NodePools fits; the nearest: the pod requests cpu 4.1; the nearest type of NodePool near, m, offers 4
+      pool near: the pod requests cpu 4.1; the nearest type of NodePool near, m, offers 4
+      pool far: the pod does not tolerate the taint x:NoSchedule of NodePool far; the pod asks for topology.kubernetes.io/zone=b, but NodePool far has topology.kubernetes.io/zone=a; no instance type of NodePool far is large enough
       2.146 in 1: lower the cpu request of container app to 4
           Pod p-0 replace /spec/containers/0/resources/requests/cpu "4"
       4.156 in 2: change topology.kubernetes.io/zone in the pod's node selector from b to a; and lower the cpu request of container app to 4
@@ -443,7 +443,7 @@ describe("what is said of a refused pod, and every change that is tried for it",
           Pod p-0 add /spec/tolerations [{"key":"x","operator":"Exists","effect":"NoSchedule"}]
           Pod p-0 replace /spec/nodeSelector/topology.kubernetes.io~1zone "a"
           Pod p-0 replace /spec/containers/0/resources/requests/cpu "4"
-      5.156 in 3: add a toleration for x:NoSchedule to the pod; and allow topology.kubernetes.io/zone b in pool far; and lower the cpu request of container app to 4
+      5.156 in 3: add a toleration for x:NoSchedule to the pod; and allow topology.kubernetes.io/zone b in NodePool far; and lower the cpu request of container app to 4
           Pod p-0 add /spec/tolerations [{"key":"x","operator":"Exists","effect":"NoSchedule"}]
           NodePool far add /spec/template/spec/requirements/0/values/- "b"
           Pod p-0 replace /spec/containers/0/resources/requests/cpu "4"
@@ -451,42 +451,42 @@ describe("what is said of a refused pod, and every change that is tried for it",
           Pod p-0 add /spec/tolerations [{"key":"x","operator":"Exists","effect":"NoSchedule"}]
           Pod p-0 replace /spec/containers/0/resources/requests/cpu "4"
           Pod p-0 remove /spec/nodeSelector/topology.kubernetes.io~1zone
-      7.156 in 3: add a toleration for x:NoSchedule to the pod; and drop the requirement on topology.kubernetes.io/zone from pool far; and lower the cpu request of container app to 4
+      7.156 in 3: add a toleration for x:NoSchedule to the pod; and drop the requirement on topology.kubernetes.io/zone from NodePool far; and lower the cpu request of container app to 4
           Pod p-0 add /spec/tolerations [{"key":"x","operator":"Exists","effect":"NoSchedule"}]
           Pod p-0 replace /spec/containers/0/resources/requests/cpu "4"
           NodePool far remove /spec/template/spec/requirements/0
-      8.146 in 3: remove the taint x:NoSchedule from pool far; and change topology.kubernetes.io/zone in the pod's node selector from b to a; and lower the cpu request of container app to 4
+      8.146 in 3: remove the taint x:NoSchedule from NodePool far; and change topology.kubernetes.io/zone in the pod's node selector from b to a; and lower the cpu request of container app to 4
           Pod p-0 replace /spec/nodeSelector/topology.kubernetes.io~1zone "a"
           Pod p-0 replace /spec/containers/0/resources/requests/cpu "4"
           NodePool far remove /spec/template/spec/taints/0
-      8.156 in 3: remove the taint x:NoSchedule from pool far; and allow topology.kubernetes.io/zone b in pool far; and lower the cpu request of container app to 4
+      8.156 in 3: remove the taint x:NoSchedule from NodePool far; and allow topology.kubernetes.io/zone b in NodePool far; and lower the cpu request of container app to 4
           NodePool far add /spec/template/spec/requirements/0/values/- "b"
           Pod p-0 replace /spec/containers/0/resources/requests/cpu "4"
           NodePool far remove /spec/template/spec/taints/0
-      9.146 in 3: remove the taint x:NoSchedule from pool far; and drop topology.kubernetes.io/zone from the pod's node selector; and lower the cpu request of container app to 4
+      9.146 in 3: remove the taint x:NoSchedule from NodePool far; and drop topology.kubernetes.io/zone from the pod's node selector; and lower the cpu request of container app to 4
           Pod p-0 replace /spec/containers/0/resources/requests/cpu "4"
           NodePool far remove /spec/template/spec/taints/0
           Pod p-0 remove /spec/nodeSelector/topology.kubernetes.io~1zone
-      10.156 in 3: remove the taint x:NoSchedule from pool far; and drop the requirement on topology.kubernetes.io/zone from pool far; and lower the cpu request of container app to 4
+      10.156 in 3: remove the taint x:NoSchedule from NodePool far; and drop the requirement on topology.kubernetes.io/zone from NodePool far; and lower the cpu request of container app to 4
           Pod p-0 replace /spec/containers/0/resources/requests/cpu "4"
           NodePool far remove /spec/template/spec/taints/0
           NodePool far remove /spec/template/spec/requirements/0
-      7.166 in 4: add a toleration for x:NoSchedule to the pod; and allow topology.kubernetes.io/zone c in pool far; and change topology.kubernetes.io/zone in the pod's node selector from b to c; and lower the cpu request of container app to 4
+      7.166 in 4: add a toleration for x:NoSchedule to the pod; and allow topology.kubernetes.io/zone c in NodePool far; and change topology.kubernetes.io/zone in the pod's node selector from b to c; and lower the cpu request of container app to 4
           Pod p-0 add /spec/tolerations [{"key":"x","operator":"Exists","effect":"NoSchedule"}]
           NodePool far add /spec/template/spec/requirements/0/values/- "c"
           Pod p-0 replace /spec/nodeSelector/topology.kubernetes.io~1zone "c"
           Pod p-0 replace /spec/containers/0/resources/requests/cpu "4"
-      10.166 in 4: add a toleration for x:NoSchedule to the pod; and drop the requirement on topology.kubernetes.io/zone from pool far; and drop topology.kubernetes.io/zone from the pod's node selector; and lower the cpu request of container app to 4
+      10.166 in 4: add a toleration for x:NoSchedule to the pod; and drop the requirement on topology.kubernetes.io/zone from NodePool far; and drop topology.kubernetes.io/zone from the pod's node selector; and lower the cpu request of container app to 4
           Pod p-0 add /spec/tolerations [{"key":"x","operator":"Exists","effect":"NoSchedule"}]
           Pod p-0 replace /spec/containers/0/resources/requests/cpu "4"
           NodePool far remove /spec/template/spec/requirements/0
           Pod p-0 remove /spec/nodeSelector/topology.kubernetes.io~1zone
-      10.166 in 4: remove the taint x:NoSchedule from pool far; and allow topology.kubernetes.io/zone c in pool far; and change topology.kubernetes.io/zone in the pod's node selector from b to c; and lower the cpu request of container app to 4
+      10.166 in 4: remove the taint x:NoSchedule from NodePool far; and allow topology.kubernetes.io/zone c in NodePool far; and change topology.kubernetes.io/zone in the pod's node selector from b to c; and lower the cpu request of container app to 4
           NodePool far add /spec/template/spec/requirements/0/values/- "c"
           Pod p-0 replace /spec/nodeSelector/topology.kubernetes.io~1zone "c"
           Pod p-0 replace /spec/containers/0/resources/requests/cpu "4"
           NodePool far remove /spec/template/spec/taints/0
-      13.166 in 4: remove the taint x:NoSchedule from pool far; and drop the requirement on topology.kubernetes.io/zone from pool far; and drop topology.kubernetes.io/zone from the pod's node selector; and lower the cpu request of container app to 4
+      13.166 in 4: remove the taint x:NoSchedule from NodePool far; and drop the requirement on topology.kubernetes.io/zone from NodePool far; and drop topology.kubernetes.io/zone from the pod's node selector; and lower the cpu request of container app to 4
           Pod p-0 replace /spec/containers/0/resources/requests/cpu "4"
           NodePool far remove /spec/template/spec/taints/0
           NodePool far remove /spec/template/spec/requirements/0

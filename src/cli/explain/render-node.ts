@@ -88,9 +88,7 @@ function runningLines(running: NodeExplanation["running"]): readonly string[] {
 function refusedLines(refused: readonly RefusedPods[], node: string): readonly string[] {
   if (refused.length === 0) return [];
   const line = ({ pods, isUnplaced, checks }: RefusedPods): string => {
-    const reasons = checks.map(
-      ({ check, reason }) => `${describeReason(reason, { kind: "node", name: node })} (${check})`,
-    );
+    const reasons = checks.map(({ reason }) => describeReason(reason, { kind: "node", name: node }));
     const where = isUnplaced ? "unschedulable" : "scheduled elsewhere";
     return oneLine(`  ${truncateText(podSummary(pods), 60)} (${where}): ${reasons.join("; ")}`);
   };

@@ -1,7 +1,7 @@
 import { styleText } from "node:util";
 import { describeReason } from "../../core/explain/describe-reason.ts";
 import type { Edit } from "../../core/explain/edit.ts";
-import type { Explanation, NodeFinding, Suggestion } from "../../core/explain/explanation.ts";
+import type { Explanation, NodeFinding, RefusalReason, Suggestion } from "../../core/explain/explanation.ts";
 import { countText, joinSections, oneLine } from "../text-table.ts";
 
 /** The explanation of a pod as text. */
@@ -13,9 +13,9 @@ export function renderPod(
   const sections = [
     headline(explanation).map(bold),
     placementDetails(explanation),
+    suggestionLines(explanation),
     poolLines(explanation),
     nodeLines(explanation.nodes),
-    suggestionLines(explanation),
     notes.map((note) => `note: ${note}`),
   ];
   return joinSections(sections.map((lines) => lines.map(printable)));
@@ -42,22 +42,14 @@ function headline({ pod, outcome, cause }: Explanation): readonly string[] {
 
 const listedMax = 5;
 
-function placementDetails({ outcome, nearest, pools, nodes }: Explanation): readonly string[] {
-  if (outcome.kind === "on-new-node") {
-    const { instanceTypes, price, zones, pods } = outcome;
-    return [
-      `Types:  ${firstNames(instanceTypes)}`,
-      `Price:  from $${price.toFixed(4)}/hour`,
-      ...(zones.length === 0 ? [] : [`Zones:  ${firstNames(zones)}`]),
-      ...(pods.length === 0 ? [] : [`With:   ${firstNames(pods)}`]),
-    ];
-  }
-  if (nearest === undefined || pools.length + nodes.length === 1) return []; // the only one is listed below
-  const where = { kind: nearest.kind, name: nearest.name };
-  const reasons = nearest.reasons.map((reason) => `  ${describeReason(reason, where)}`);
+function placementDetails({ outcome }: Explanation): readonly string[] {
+  if (outcome.kind !== "on-new-node") return [];
+  const { instanceTypes, price, zones, pods } = outcome;
   return [
-    `Nearest miss: ${nearest.kind === "pool" ? "NodePool" : nearest.kind} ${nearest.name}`,
-    ...reasons.slice(0, listedMax),
+    `Types:  ${firstNames(instanceTypes)}`,
+    `Price:  from $${price.toFixed(4)}/hour`,
+    ...(zones.length === 0 ? [] : [`Zones:  ${firstNames(zones)}`]),
+    ...(pods.length === 0 ? [] : [`With:   ${firstNames(pods)}`]),
   ];
 }
 
@@ -66,38 +58,63 @@ function firstNames(names: readonly string[]): string {
   return `${names.slice(0, listedMax).join(", ")}${more}`;
 }
 
-function poolLines({ pools, outcome }: Explanation): readonly string[] {
-  if (pools.length === 0) return [];
-  const width = Math.max(...pools.map(({ pool }) => pool.length));
+/** Each pool with its reasons; not where the headline says all of it. */
+function poolLines({ pools, outcome, cause }: Explanation): readonly string[] {
+  const lines = pools.map(({ pool, reasons }) => ({
+    pool,
+    texts:
+      reasons.length === 0
+        ? ["would fit, but other pods used its capacity first"]
+        : reasons.map((reason) => describeReason(reason, { kind: "pool", name: pool })),
+  }));
+  const isTold = lines.length === 1 && lines[0]?.texts.every((text) => cause.includes(text));
+  if (lines.length === 0 || isTold === true) return [];
+  const width = Math.max(...lines.map(({ pool }) => pool.length));
   return [
     outcome.kind === "on-new-node" ? "NodePools that did not fit:" : "NodePools, nearest first:",
-    ...pools.flatMap(({ pool, reasons }) =>
-      reasons.length === 0
-        ? [`  ${pool.padEnd(width)}  would fit, but other pods used its capacity first`]
-        : reasons.map((reason, index) => {
-            const name = index === 0 ? pool : "";
-            return `  ${name.padEnd(width)}  ${reason.code}: ${describeReason(reason, { kind: "pool", name: pool })}`;
-          }),
+    ...lines.flatMap(({ pool, texts }) =>
+      texts.map((text, index) => `  ${(index === 0 ? pool : "").padEnd(width)}  ${text}`),
     ),
   ];
 }
 
 const nodesShown = 3;
 
+/** What nodes fail for, in a word or two. */
+const reasonWords: Readonly<Record<RefusalReason["code"], string>> = {
+  taint: "a taint",
+  requirements: "labels",
+  "volume-requirements": "the place of a volume",
+  "volume-limit": "too many volumes",
+  "host-port": "a host port",
+  resources: "too little room",
+  topology: "spread or affinity",
+  "instance-types": "instance types",
+  "min-values": "minValues",
+  limits: "limits",
+  "node-limit": "limits",
+  "reserved-capacity": "reserved capacity",
+  "dynamic-resources": "resource claims",
+  "no-templates": "instance types",
+  "no-pools": "NodePools",
+  "pool-unusable": "NodePools",
+  "volume-unknown": "a volume",
+  "invalid-pod": "the pod",
+};
+
 /** The nearest nodes with their reasons, and how many nodes fail for each reason. */
 function nodeLines(nodes: readonly NodeFinding[]): readonly string[] {
   if (nodes.length === 0) return [];
   const counts = new Map<string, number>();
   for (const { checks } of nodes) {
-    for (const code of new Set(checks.map(({ reason }) => reason.code))) counts.set(code, (counts.get(code) ?? 0) + 1);
+    const words = new Set(checks.map(({ reason }) => reasonWords[reason.code]));
+    for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
   }
   const summary = [...counts]
     .sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))
-    .map(([code, count]) => `${code} ${count}`);
+    .map(([word, count]) => `${word}: ${count}`);
   const nearest = nodes.slice(0, nodesShown).map(({ node, checks }) => {
-    const texts = checks.map(
-      ({ check, reason }) => `${describeReason(reason, { kind: "node", name: node })} (${check})`,
-    );
+    const texts = checks.map(({ reason }) => describeReason(reason, { kind: "node", name: node }));
     return `  ${node}: ${texts.length === 0 ? "fails no single check" : texts.join("; ")}`;
   });
   const title =
@@ -109,38 +126,51 @@ function nodeLines(nodes: readonly NodeFinding[]): readonly string[] {
 
 function suggestionLines({ outcome, suggestions, lastResorts = [] }: Explanation): readonly string[] {
   if (outcome.kind === "on-node" || outcome.kind === "on-new-node") return [];
-  if (suggestions.length === 0) {
-    const none = "No change was found that makes it schedulable";
-    if (lastResorts.length === 0) return [`${none}.`];
-    return [
-      `${none} as the hardware it asks for. It can be scheduled only if it can do without:`,
-      ...lastResorts.flatMap((suggestion, index) => suggestionText(suggestion, index + 1)),
-    ];
-  }
-  const [title, another] = ["Smallest change that makes it schedulable (verified by planning again):", "Alternatives:"];
-  return suggestions.flatMap((suggestion, index) => [
-    ...(index === 0 ? [title] : index === 1 ? [another] : []),
-    ...suggestionText(suggestion, index + 1),
-  ]);
+  const title = "What to do, mildest first (each was checked: with it the pod can be scheduled):";
+  if (suggestions.length > 0) return [title, ...suggestions.flatMap(suggestionText)];
+  if (lastResorts.length === 0) return ["No change was found that makes it schedulable."];
+  return [
+    "No change was found that keeps the hardware the pod asks for. It can be scheduled only if it can do without:",
+    ...lastResorts.flatMap(suggestionText),
+  ];
 }
 
-function suggestionText({ text, edits, place, alsoPlaced, displaced }: Suggestion, number: number): readonly string[] {
+function suggestionText(suggestion: Suggestion, index: number): readonly string[] {
+  const { text, edits, commands, place, alsoPlaced, displaced, drift = [], remarks = [] } = suggestion;
   const where =
     "node" in place
       ? `node ${place.node}`
       : `a new node of NodePool ${place.pool}${place.instanceType === undefined ? "" : ` (${place.instanceType})`}`;
-  const also = alsoPlaced === 0 ? "" : `, and ${countText(alsoPlaced, "more pod")} can be scheduled`;
+  const also = alsoPlaced === 0 ? "" : `; ${countText(alsoPlaced, "more pod")} can be scheduled too`;
   return [
-    `  ${number}. ${text}`,
-    ...edits.map((edit) => `       ${editText(edit)}`),
-    `     then it is scheduled to ${where}${also}`,
-    ...(displaced.length === 0 ? [] : [`     but these can no longer be scheduled: ${firstNames(displaced)}`]),
+    `  ${index + 1}. ${capitalized(text)}.`,
+    ...(commands ?? edits.map(editText)).map((line) => `       ${line}`),
+    `     It then runs on ${where}${also}.`,
+    ...drift.map(({ pool, nodes }) => `     ${driftText(pool, nodes)}`),
+    ...remarks.map((remark) => `     ${capitalized(remark)}.`),
+    ...(displaced.length === 0 ? [] : [`     But these can no longer be scheduled: ${firstNames(displaced)}.`]),
   ];
 }
 
+function driftText(pool: string, nodes: number): string {
+  const which = nodes === 1 ? "1 running node" : `${nodes} running nodes`;
+  return `This replaces ${which} of NodePool ${pool} too: they drift, and their pods move, within its disruption budgets.`;
+}
+
+function capitalized(text: string): string {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
+}
+
+/** Where the owner of the pod is not known, what to change in the manifest. */
 function editText({ object, op, path, value }: Edit): string {
   const { kind, namespace, name, workload } = object;
-  const template = workload === undefined ? "" : ` (the pod template of ${workload.kind} ${workload.name})`;
-  const who = `${kind} ${namespace === undefined ? "" : `${namespace}/`}${name}${template}`;
-  return `${who}: ${op} ${path === "" ? "it" : path}${op === "remove" ? "" : ` ${JSON.stringify(value)}`}`;
+  const who =
+    workload === undefined
+      ? `${kind} ${namespace === undefined ? "" : `${namespace}/`}${name}`
+      : `the pod template of ${workload.kind} ${workload.name}`;
+  const what =
+    op === "remove"
+      ? `remove ${path}`
+      : `${op === "add" ? "add" : "set"} ${path}${path === "" ? "" : " "}${JSON.stringify(value)}`;
+  return `in ${who}: ${what}`;
 }

@@ -1,9 +1,13 @@
-import { editDistance } from "../../api/manifest/closest-match.ts";
-import { namespacedName } from "../../api/object.ts";
+import { type KubeObject, namespacedName } from "../../api/object.ts";
+import { withCommands } from "../../core/explain/commands/suggestion-commands.ts";
+import type { FindObject } from "../../core/explain/commands/template-owner.ts";
 import type { DisruptionExplanation } from "../../core/explain/explain-disruption.ts";
 import { explainPod } from "../../core/explain/explain-pod.ts";
 import type { Explanation } from "../../core/explain/explanation.ts";
+import { refusedPodKeys } from "../../core/explain/simulation.ts";
+import { unusablePoolFindings } from "../../core/explain/unusable-pools.ts";
 import { type NotPendingPod, notPendingPod } from "../../core/explain/why-not-pending.ts";
+import { nodeClassesOf } from "../../core/scenario/node-classes.ts";
 import { ObjectsByKind } from "../../state/objects-by-kind.ts";
 import { decidingRound } from "../../state/plan-rounds.ts";
 import { exitCodes, type Io, usesColor } from "../io.ts";
@@ -12,7 +16,10 @@ import { planNotes } from "../plan/notes.ts";
 import { planOf, planOrReport } from "../plan/plan-or-report.ts";
 import { oneLine } from "../text-table.ts";
 import { askController, type ControllerAnswer } from "./ask-controller.ts";
+import { type ChosenPod, choosePod, closestText, type ExplainTarget, explainTarget } from "./explain-target.ts";
 import { explainPreparedNode, nodeReport } from "./explained-node.ts";
+import { openLiveCluster, readOwnership } from "./live-objects.ts";
+import { findAmong, readEditedObjects } from "./owner-objects.ts";
 import { renderNode } from "./render-node.ts";
 import { renderPod } from "./render-pod.ts";
 
@@ -24,27 +31,102 @@ export interface ExplainRequest {
   readonly spotToSpot: boolean;
   readonly controller?: string | undefined;
   readonly tokenFile?: string | undefined;
+  readonly namespace?: string | undefined;
 }
 
-/** Explains one pod and sets the exit code. */
-export async function runExplainPod(name: string, explainRequest: ExplainRequest): Promise<void> {
+/** Explains one pod, or a pending pod of something that makes pods, and sets the exit code. */
+export async function runExplainPod(kind: string, name: string, explainRequest: ExplainRequest): Promise<void> {
   const { request, io } = explainRequest;
-  const key = name.includes("/") ? name : `default/${name}`;
-  const answer = await answerOf(`/explain/pod/${key.split("/").map(encodeURIComponent).join("/")}`, explainRequest);
-  if (answer?.kind === "not-found") return reportFailure(`there is no pod ${key} in the cluster`, io);
+  const isLive = isClusterAlone(request);
+  const live = isLive ? await chooseLivePod(kind, name, explainRequest) : undefined;
+  if (live !== undefined && "because" in live) return reportChoice(live, explainRequest);
+  const answer = live && (await answerOf(podPath(live.key), explainRequest));
+  if (answer?.kind === "not-found") return reportFailure(`there is no pod ${live?.key} in the cluster`, io);
   if (answer?.kind === "answered") {
-    return printPod(answer.explanation as Explanation | NotPendingPod, {
-      ...explainRequest,
-      notes: [sourceNote(answer)],
-    });
+    const explanation = answer.explanation as Explanation | NotPendingPod;
+    const notes = [...(live?.notes ?? []), sourceNote(answer)];
+    return printPod(await complete(explanation, explainRequest, () => undefined), { ...explainRequest, notes });
   }
   const plan = await planOrReport(request, io);
   if (plan === undefined) return;
-  const explanation = podExplanation(key, plan, io);
-  if (explanation === undefined) return;
-  const source = answer === undefined ? [] : [sourceNote(answer)];
+  const find = findAmong(plan.objects, plan.workloads);
+  const chosen =
+    live ??
+    chooseOf(plan, explainTarget(kind, name, { namespace: explainRequest.namespace, fallback: "default" }), find);
+  if ("because" in chosen) return reportChoice(chosen, explainRequest);
+  const explanation = podExplanation(chosen.key, plan);
+  if (explanation === undefined) return reportFailure(`there is no pod ${chosen.key} in the input`, io);
+  const source = [...chosen.notes, ...(answer === undefined ? [] : [sourceNote(answer)])];
   const notes = isNotPending(explanation) ? source : [...planNotes(plan), ...source];
-  printPod(explanation, { ...explainRequest, notes });
+  printPod(await complete(explanation, explainRequest, find), { ...explainRequest, notes });
+}
+
+/** Whether nothing but a live cluster is the input. */
+function isClusterAlone({ live, paths, kustomize = [] }: PlanRequest): boolean {
+  return live !== undefined && paths.length + kustomize.length === 0;
+}
+
+/** Undefined where the cluster cannot be read: reading it for a plan says why. */
+async function chooseLivePod(
+  kind: string,
+  name: string,
+  { request, io, namespace }: ExplainRequest,
+): Promise<ChosenPod | undefined> {
+  try {
+    const cluster = await openLiveCluster(request.live ?? {}, io);
+    try {
+      const target = explainTarget(kind, name, { namespace, fallback: cluster.namespace ?? "default" });
+      const { pods, owners } = await readOwnership(target, cluster);
+      return choosePod(target, { pods, find: findAmong(owners) });
+    } finally {
+      cluster.close();
+    }
+  } catch {
+    return undefined;
+  }
+}
+
+function chooseOf(plan: Plan, target: ExplainTarget, find: FindObject): ChosenPod {
+  const refused = new Set([
+    ...refusedPodKeys(plan.decision),
+    ...plan.scenario.ignored.map(({ pod }) => namespacedName(pod.metadata)),
+  ]);
+  const pods = plan.objects.filter(({ kind }) => kind === "Pod");
+  return choosePod(target, { pods, find, isRefused: (key) => refused.has(key) });
+}
+
+/** Adds the commands of suggestions. A live cluster is asked for the objects as they are, of a file they are known. */
+async function complete(
+  explanation: Explanation | NotPendingPod,
+  { request, io }: ExplainRequest,
+  find: FindObject,
+): Promise<Explanation | NotPendingPod> {
+  if (isNotPending(explanation)) return explanation;
+  const edits = [...explanation.suggestions, ...(explanation.lastResorts ?? [])].flatMap((one) => one.edits);
+  if (edits.length === 0) return explanation;
+  const live = request.live === undefined ? [] : await liveObjects();
+  const findLive = findAmong(live);
+  return withCommands(
+    explanation,
+    (reference) => (isClusterAlone(request) ? findLive(reference) : undefined) ?? find(reference),
+  );
+
+  async function liveObjects(): Promise<readonly KubeObject[]> {
+    try {
+      const cluster = await openLiveCluster(request.live ?? {}, io);
+      try {
+        return await readEditedObjects(edits, cluster);
+      } finally {
+        cluster.close();
+      }
+    } catch {
+      return [];
+    }
+  }
+}
+
+function podPath(key: string): string {
+  return `/explain/pod/${key.split("/").map(encodeURIComponent).join("/")}`;
 }
 
 /** Explains one node and sets the exit code. */
@@ -64,7 +146,8 @@ export async function runExplainNode(name: string, explainRequest: ExplainReques
   );
   if (prepared === undefined) return;
   const explained = explainPreparedNode(name, prepared, { allowsSpotToSpot: spotToSpot });
-  if ("nodes" in explained) return reportUnknown(`there is no node ${name}`, closestNames(name, explained.nodes), io);
+  if ("nodes" in explained)
+    return reportFailure(`there is no node ${name} in the input${closestText(name, explained.nodes)}`, io);
   printNode(explained, { ...explainRequest, notes, nowMs: prepared.options.nowMs });
 }
 
@@ -121,36 +204,40 @@ function isNotPending(explanation: Explanation | NotPendingPod): explanation is 
   return explanation.outcome.kind === "not-pending";
 }
 
-/** Undefined, and reported: there is no such pod. */
-function podExplanation(key: string, plan: Plan, io: Io): Explanation | NotPendingPod | undefined {
+/** Undefined: there is no such pod. */
+function podExplanation(key: string, plan: Plan): Explanation | NotPendingPod | undefined {
   const { scenario, decision } = plan;
   const { problem } = decidingRound(plan, key) ?? scenario;
-  const explanation = explainPod(problem, key, { ignored: scenario.ignored, decision });
+  const byKind = new ObjectsByKind(plan.objects);
+  const passedOver = scenario.notes.flatMap((note) => (note.code === "pool-passed-over" ? [note] : []));
+  const unusable = passedOver.flatMap(({ pool: name, because }) => {
+    const pool = byKind.ofKind("NodePool").find(({ metadata }) => metadata.name === name);
+    return pool === undefined ? [] : [{ pool, because }];
+  });
+  const unusablePools = unusablePoolFindings(unusable, nodeClassesOf(plan.objects));
+  const explanation = explainPod(problem, key, { ignored: scenario.ignored, decision, unusablePools });
   if (explanation !== undefined) return explanation;
-  const pods = new ObjectsByKind(plan.objects).ofKind("Pod");
-  const pod = pods.find(({ metadata }) => namespacedName(metadata) === key);
-  if (pod !== undefined) return notPendingPod(pod);
-  const names = pods.map(({ metadata }) => namespacedName(metadata));
-  reportUnknown(`there is no pod ${key}`, closestNames(key, names), io);
-  return undefined;
+  const pod = byKind.ofKind("Pod").find(({ metadata }) => namespacedName(metadata) === key);
+  return pod && notPendingPod(pod);
 }
 
-function reportUnknown(message: string, names: readonly string[], io: Io): void {
-  const hint = names.length === 0 ? "" : `; the closest names are ${names.join(", ")}`;
-  reportFailure(`${message} in the input${hint}`, io);
+/** There is nothing to explain: everything runs, or there is no such pod. */
+function reportChoice(
+  { because, isScheduled }: Extract<ChosenPod, { readonly because: string }>,
+  { io, output }: ExplainRequest,
+): void {
+  if (!isScheduled) {
+    reportFailure(because, io);
+    return;
+  }
+  io.stdout(
+    output === "json"
+      ? `${JSON.stringify({ outcome: { kind: "not-pending" }, cause: because }, null, 2)}\n`
+      : `${oneLine(because)}.\n`,
+  );
 }
 
 function reportFailure(message: string, io: Io): void {
-  io.stderr(`error: ${message}\n`);
+  io.stderr(`error: ${oneLine(message)}\n`);
   io.exit(exitCodes.badInput);
-}
-
-const namesShown = 3;
-
-function closestNames(word: string, names: readonly string[]): readonly string[] {
-  return names
-    .map((name) => ({ name, distance: editDistance(word, name) }))
-    .sort((a, b) => a.distance - b.distance || (a.name < b.name ? -1 : 1))
-    .slice(0, namesShown)
-    .map(({ name }) => name);
 }

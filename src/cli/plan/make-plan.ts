@@ -70,6 +70,8 @@ export interface Plan {
   readonly scenario: Scenario;
   /** Everything that was read, completed as a cluster would. */
   readonly objects: readonly KubeObject[];
+  /** The workloads that pods were made from. */
+  readonly workloads: readonly KubeObject[];
   /** The sum of all rounds. */
   readonly decision: Decision;
   readonly rounds: readonly PlannedRound[];
@@ -96,7 +98,7 @@ export type PlanOutcome =
 
 /** What was read, ready to be planned. */
 export interface PreparedPlan
-  extends Pick<Plan, "objects" | "catalogue" | "hasDefaultPool" | "ignoredKinds" | "inputNotes"> {
+  extends Pick<Plan, "objects" | "workloads" | "catalogue" | "hasDefaultPool" | "ignoredKinds" | "inputNotes"> {
   readonly options: ScenarioOptions;
 }
 
@@ -172,13 +174,13 @@ export async function preparePlan(
     nowMs,
     workloads: prepared.workloads,
   };
-  const { objects, hasDefaultPool } = prepared;
+  const { objects, workloads, hasDefaultPool } = prepared;
   const { ignoredKinds } = converted;
   const inputNotes = [...converted.notes, ...prepared.notes];
   return {
     kind: "prepared",
     findings,
-    prepared: { objects, catalogue, hasDefaultPool, ignoredKinds, inputNotes, options },
+    prepared: { objects, workloads, catalogue, hasDefaultPool, ignoredKinds, inputNotes, options },
   };
 }
 

@@ -1,8 +1,13 @@
+import type { NodePool } from "../../api/kinds/node-pool.ts";
+import type { KubeObject } from "../../api/object.ts";
 import { explainPod } from "../../core/explain/explain-pod.ts";
 import type { Explanation } from "../../core/explain/explanation.ts";
+import { unusablePoolFindings } from "../../core/explain/unusable-pools.ts";
 import { type NotPendingPod, notPendingPod } from "../../core/explain/why-not-pending.ts";
 import { ignoredPodText } from "../../core/pod-validation.ts";
 import { podsToPlace } from "../../core/round/round-pods.ts";
+import { selectUsablePools } from "../../core/round/usable-pools.ts";
+import { karpenterTypes } from "../../kube/resources.ts";
 import type { ExplanationReply } from "../explanations.ts";
 import type { KarpenterContext } from "../karpenter-context.ts";
 import { podView } from "../node/pods-of-node.ts";
@@ -33,6 +38,11 @@ export async function explainPodNow(
     pools: [],
   }));
   const isPending = (pod.spec.nodeName ?? "") === "";
-  const explanation = isPending ? explainPod(problem, key, { ignored }) : undefined;
+  const { unusable } = selectUsablePools(
+    context.view<KubeObject & NodePool>(karpenterTypes.NodePool).all(),
+    context.cloud.nodeClasses,
+  );
+  const unusablePools = unusablePoolFindings(unusable, []);
+  const explanation = isPending ? explainPod(problem, key, { ignored, unusablePools }) : undefined;
   return { kind: "explained", explanation: explanation ?? notPendingPod(pod), atMs: clock.now() };
 }

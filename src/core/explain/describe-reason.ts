@@ -1,4 +1,5 @@
-import type { RefusalReason } from "./explanation.ts";
+import { comparableAmounts } from "./comparable-amounts.ts";
+import type { LimitReason, RefusalReason } from "./explanation.ts";
 
 /** The pool or node a reason is about. */
 interface ReasonPlace {
@@ -8,7 +9,7 @@ interface ReasonPlace {
 
 /** One reason as a clause that can follow “because”. */
 export function describeReason(reason: RefusalReason, where: ReasonPlace): string {
-  const place = `${where.kind} ${where.name}`;
+  const place = `${where.kind === "pool" ? "NodePool" : where.kind} ${where.name}`;
   switch (reason.code) {
     case "taint":
       return `the pod does not tolerate the taint ${reason.taint} of ${place}`;
@@ -30,7 +31,7 @@ export function describeReason(reason: RefusalReason, where: ReasonPlace): strin
     case "limits":
       return limitText(reason, place);
     case "node-limit":
-      return `${place} is limited to ${reason.limit} nodes and has ${reason.used}`;
+      return `${place} is limited to ${reason.limit} nodes (spec.limits.nodes) and has ${reason.used}`;
     case "reserved-capacity":
       return `reserved capacity of ${place} would fit but is in use; the pod is tried again in the next round`;
     case "dynamic-resources":
@@ -38,7 +39,9 @@ export function describeReason(reason: RefusalReason, where: ReasonPlace): strin
     case "no-templates":
       return `the requirements of ${place} match no available instance type${reason.becauseOfMinValues ? " (because of minValues)" : ""}`;
     case "no-pools":
-      return "there is no usable NodePool";
+      return "there is no NodePool that could launch a node for it";
+    case "pool-unusable":
+      return `${place} ${reason.text}`;
     case "volume-unknown":
     case "invalid-pod":
       return reason.text;
@@ -57,47 +60,79 @@ function labelText(
   { code, key, wants, has, similarKey, similarValue }: ReasonWithCode<"requirements" | "volume-requirements">,
   place: string,
 ): string {
-  const who = code === "requirements" ? "the pod requires" : "its volume requires";
-  const meant = similarValue === undefined ? "" : ` (did you mean ${similarValue}?)`;
-  if (has !== undefined) return `${who} ${key} ${wants}, but ${place} has ${has}${meant}`;
-  const hint = similarKey === undefined ? "" : ` (did you mean ${similarKey}?)`;
-  return `${who} ${key} ${wants}, a label ${place} does not have${hint}`;
+  const meant = similarKey ?? similarValue;
+  const hint = meant === undefined ? "" : ` (did you mean ${meant}?)`;
+  if (code === "volume-requirements") {
+    if (wants === "DoesNotExist") return `its volumes are in different places: no value of ${key} suits all of them`;
+    const there = has === undefined ? `${place} does not have that label` : `${place} has ${labelCondition(key, has)}`;
+    return `its volume is in ${labelCondition(key, wants)}, but ${there}`;
+  }
+  if (has === undefined) return `the pod asks for ${labelCondition(key, wants)}, a label ${place} does not have${hint}`;
+  return `the pod asks for ${labelCondition(key, wants)}, but ${place} has ${labelCondition(key, has)}${hint}`;
 }
 
-function limitText(
-  { resource, limit, used, needed, instanceType }: ReasonWithCode<"limits" | "node-limit">,
-  place: string,
-): string {
-  const usage = `${place} is limited to ${resource} ${humanAmount(limit)} and uses ${humanAmount(used)}`;
-  if (needed === undefined) return `${usage}; any new node would exceed it`;
-  return `${usage}; the smallest otherwise suitable type, ${instanceType}, has ${humanAmount(needed)}`;
+const comparisons: Readonly<Record<string, string>> = { Gt: ">", Lt: "<", Gte: ">=", Lte: "<=" };
+
+/** `In [a]` of a key as people write it: `key=a`. */
+function labelCondition(key: string, condition: string): string {
+  const [, operator = "", list = ""] = /^(\w+)(?: \[?(.*?)\]?)?$/.exec(condition) ?? [];
+  const values = list.split(" ");
+  switch (operator) {
+    case "In":
+      return values.length === 1 ? `${key}=${list}` : `${key} in (${values.join(", ")})`;
+    case "NotIn":
+      return values.length === 1 ? `${key} other than ${list}` : `${key} not in (${values.join(", ")})`;
+    case "Exists":
+      return `the label ${key}`;
+    case "DoesNotExist":
+      return `no label ${key}`;
+    default:
+      return comparisons[operator] === undefined ? `${key} ${condition}` : `${key} ${comparisons[operator]} ${list}`;
+  }
+}
+
+function limitText({ resource, limit, used, needed, instanceType }: LimitReason, place: string): string {
+  const [most = "", taken = "", own] = comparableAmounts(resource, [
+    limit,
+    used,
+    ...(needed === undefined ? [] : [needed]),
+  ]);
+  const usage = `${place} is limited to ${resource} ${most} (spec.limits) and uses ${taken}`;
+  if (own === undefined) return `${usage}; any new node would exceed it`;
+  return `${usage}; the smallest type that would do, ${instanceType}, has ${own}`;
 }
 
 function resourceText(
   { resource, asked, available, daemons, instanceType }: ReasonWithCode<"resources">,
   place: string,
 ): string {
-  if (instanceType === undefined)
-    return `the pod requests ${resource} ${humanAmount(asked)}; ${place} has ${humanAmount(available)} left`;
-  const after = daemons === undefined ? "" : ` after daemons (${humanAmount(daemons)})`;
-  return `the pod requests ${resource} ${humanAmount(asked)}; the nearest otherwise suitable type of ${place}, ${instanceType}, offers ${humanAmount(available)}${after}`;
+  const amounts = [asked, available, ...(daemons === undefined ? [] : [daemons])];
+  const [wanted = "", left = "", taken] = comparableAmounts(resource, amounts);
+  if (instanceType === undefined) return `the pod requests ${resource} ${wanted}; ${place} has ${left} left`;
+  const after = taken === undefined ? "" : ` beside its daemons (${taken})`;
+  return `the pod requests ${resource} ${wanted}; the nearest type of ${place}, ${instanceType}, offers ${left}${after}`;
 }
 
 const domainsShown = 6;
 
-function topologyText({ kind, key, counts }: ReasonWithCode<"topology">, place: string): string {
+function topologyText(reason: ReasonWithCode<"topology">, place: string): string {
+  const { kind, key, counts, minDomains, maxSkew, selector, isOfOthers } = reason;
   const listed = Object.entries(counts).map(([domain, count]) => `${domain}: ${count}`);
   const more = listed.length > domainsShown ? `, and ${listed.length - domainsShown} more` : "";
   const shown = listed.length === 0 ? "" : ` (matching pods: ${listed.slice(0, domainsShown).join(", ")}${more})`;
+  const pods = selector === undefined ? "the pods it selects" : `pods with ${selector}`;
   switch (kind) {
     case "spread":
-      return listed.length === 0
-        ? `the pod must be spread over ${key}, a label ${place} does not have`
-        : `the topology spread over ${key} allows none of the values ${place} can have${shown}`;
+      if (listed.length === 0) return `the pod is spread over ${key}, a label ${place} does not have`;
+      if (minDomains !== undefined)
+        return `the pod's spread over ${key} asks for ${minDomains} domains (minDomains), and ${place} can use ${listed.length}${shown}`;
+      return `the pod's spread over ${key}${maxSkew === undefined ? "" : ` (maxSkew ${maxSkew})`} allows no domain that ${place} can use${shown}`;
     case "affinity":
-      return `pod affinity over ${key}: none of the values ${place} can have holds a matching pod${shown}`;
+      return `the pod must run beside ${pods} (pod affinity over ${key}), and none runs where ${place} can launch nodes${shown}`;
     case "anti-affinity":
-      return `pod anti-affinity over ${key}: every value ${place} can have holds a matching pod${shown}`;
+      return isOfOthers === true
+        ? `other pods refuse to run beside this one (their pod anti-affinity over ${key}), and they are wherever ${place} can launch nodes${shown}`
+        : `the pod must not run beside ${pods} (pod anti-affinity over ${key}), and they are wherever ${place} can launch nodes${shown}`;
   }
 }
 
@@ -105,8 +140,8 @@ function typesText({ matches, fits, offered }: ReasonWithCode<"instance-types">,
   const lacks = [
     ...(matches ? [] : ["matches the required labels"]),
     ...(fits ? [] : ["is large enough"]),
-    ...(offered ? [] : ["has an available offering in that zone and capacity type"]),
+    ...(offered ? [] : ["is available in that zone and capacity type"]),
   ];
-  if (lacks.length === 0) return `no instance type of ${place} satisfies labels, size and offering together`;
+  if (lacks.length === 0) return `no instance type of ${place} has the labels, the size and an offering at once`;
   return `no instance type of ${place} ${lacks.join(", and none ")}`;
 }

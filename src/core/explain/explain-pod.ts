@@ -8,14 +8,7 @@ import type { Refusal } from "../scheduling/refusal.ts";
 import { candidateChanges, orderChanges } from "./candidate-changes.ts";
 import { validityChanges } from "./changes/validity-changes.ts";
 import { describeReason } from "./describe-reason.ts";
-import type {
-  Explanation,
-  NearestMiss,
-  NewNodeOutcome,
-  NodeFinding,
-  PoolFinding,
-  RefusalReason,
-} from "./explanation.ts";
+import type { Explanation, NearestMiss, NewNodeOutcome, NodeFinding, PoolFinding } from "./explanation.ts";
 import { analyzePlacement } from "./placement-analysis.ts";
 import { reduceProblem, withoutUncountedPods } from "./reduce-problem.ts";
 import { poolsByDistance, totalDistance } from "./refusal-distance.ts";
@@ -35,6 +28,8 @@ export interface ExplainOptions {
   readonly ignored?: readonly Refusal[];
   /** The decision, if it is known already. */
   readonly decision?: Decision;
+  /** Pools that launch nothing for pods. */
+  readonly unusablePools?: readonly PoolFinding[];
   /** The most suggestions to return; three by default. */
   readonly suggestions?: number;
 }
@@ -53,7 +48,7 @@ export function explainPod(
   }
   const decided = options.decision && locationInDecision(options.decision, pod);
   if (decided !== undefined) return explainPlaced(problem, podKey, decided);
-  if (problem.pools.length === 0) return explainWithoutPools(podKey);
+  if (problem.pools.length === 0) return explainWithoutPools(podKey, options);
   const simulation = simulateFor(withoutUncountedPods(problem), podKey);
   if (simulation === undefined) return undefined;
   const found = locationInDecision(simulation.decision, pod);
@@ -71,7 +66,7 @@ function explainPlaced(problem: SchedulingProblem, pod: string, location: PodLoc
   const { length } = outcome.pods;
   const others = length === 0 ? "" : `, shared with ${length} other ${length === 1 ? "pod" : "pods"}`;
   const why = problem.nodes.length === 0 ? "it gets" : "no existing node fits, so it gets";
-  const cause = `${why} a new node of pool ${outcome.pool} (cheapest type ${cheapest})${others}`;
+  const cause = `${why} a new node of NodePool ${outcome.pool} (cheapest type ${cheapest})${others}`;
   return { pod, outcome, cause, ...refusedBefore(problem, pod, outcome.pool), suggestions: [] };
 }
 
@@ -116,11 +111,14 @@ function newNodeOutcome(
   };
 }
 
-function explainWithoutPools(pod: string): Explanation {
-  const reason: RefusalReason = { code: "no-pools" };
-  const cause = describeReason(reason, { kind: "pool", name: "" });
+function explainWithoutPools(pod: string, { unusablePools = [] }: ExplainOptions): Explanation {
+  const none = describeReason({ code: "no-pools" }, { kind: "pool", name: "" });
+  const [only, ...others] = unusablePools;
+  const [reason] = only?.reasons ?? [];
+  const isOne = only !== undefined && reason !== undefined && others.length === 0;
+  const cause = isOne ? `${none}: ${describeReason(reason, { kind: "pool", name: only.pool })}` : none;
   const outcome = { kind: "unplaced", message: "no dynamic nodepools found" } as const;
-  return { pod, outcome, cause, pools: [], nodes: [], suggestions: [] };
+  return { pod, outcome, cause, pools: unusablePools, nodes: [], suggestions: [] };
 }
 
 /** Validation comes first; other reasons show once the pod is valid. */
@@ -158,7 +156,7 @@ function explainRefused(problem: SchedulingProblem, simulation: Simulation, opti
     pod: podKey,
     outcome: { kind: "unplaced", message: refusal?.message ?? "" },
     cause: podReason === undefined ? causeOf(pools, nodes) : describeReason(podReason, { kind: "pool", name: "" }),
-    pools,
+    pools: [...pools, ...(podReason === undefined ? (options.unusablePools ?? []) : [])],
     nodes,
     ...(nearest && { nearest }),
     ...searchSuggestions(problem, candidateChanges(analysis), {
@@ -191,11 +189,11 @@ function nearestMiss(pools: readonly PoolFinding[], nodes: readonly NodeFinding[
 
 /** The pool that came nearest gives the reason. */
 function causeOf([nearest, ...others]: readonly PoolFinding[], nodes: readonly NodeFinding[]): string {
-  if (nearest === undefined) return `none of ${nodes.length} nodes fits, and there is no pool`;
+  if (nearest === undefined) return `none of ${nodes.length} nodes fits, and there is no NodePool`;
   const where = { kind: "pool", name: nearest.pool } as const;
   const [first, second, ...rest] = nearest.reasons.map((reason) => describeReason(reason, where));
   const more = rest.length > 0 ? `, and ${rest.length} more` : "";
   const both =
-    second === undefined ? (first ?? `pool ${nearest.pool} does not fit`) : `${first}; also, ${second}${more}`;
-  return others.length === 0 ? both : `none of ${others.length + 1} pools fits; nearest: ${both}`;
+    second === undefined ? (first ?? `NodePool ${nearest.pool} does not fit`) : `${first}; also, ${second}${more}`;
+  return others.length === 0 ? both : `none of ${others.length + 1} NodePools fits; the nearest: ${both}`;
 }

@@ -1,5 +1,7 @@
+import type { UnusablePoolReason } from "../round/usable-pools.ts";
 import type { TopologyCause } from "../scheduling/refusal.ts";
 import type { Edit } from "./edit.ts";
+import type { PoolDrift } from "./pool-drift.ts";
 
 /** Why a pod is placed where it is, or refused, and what would help. Every text is a rendering of it. */
 export interface Explanation {
@@ -78,6 +80,12 @@ export interface Suggestion {
   readonly alsoPlaced: number;
   /** Pods that are not placed any more. */
   readonly displaced: readonly string[];
+  /** Running nodes that drift, where pools are edited. */
+  readonly drift?: readonly PoolDrift[];
+  /** To run one after the other; absent where the object that makes the pod is not known. */
+  readonly commands?: readonly string[];
+  /** What else happens then; whole sentences without a full stop. */
+  readonly remarks?: readonly string[];
 }
 
 /** One constraint that refused the pod, with its figures as text; codes are those of refusals. */
@@ -87,7 +95,7 @@ export type RefusalReason =
   | { readonly code: "volume-limit"; readonly driver: string; readonly limit: number; readonly wanted: number }
   | { readonly code: "host-port"; readonly port: number; readonly protocol: string; readonly owner?: string }
   | ResourceReason
-  | ({ readonly code: "topology" } & Pick<TopologyCause, "kind" | "key" | "counts">)
+  | TopologyReason
   /** Whether some type matches, is large enough, and has an offering. (02:F-3) */
   | { readonly code: "instance-types"; readonly matches: boolean; readonly fits: boolean; readonly offered: boolean }
   | { readonly code: "min-values"; readonly key: string; readonly achieved: number; readonly wanted?: number }
@@ -96,8 +104,23 @@ export type RefusalReason =
   | { readonly code: "dynamic-resources" }
   | { readonly code: "no-templates"; readonly becauseOfMinValues: boolean }
   | { readonly code: "no-pools" }
+  /** The pool launches no nodes for pods; `text` follows its name. */
+  | { readonly code: "pool-unusable"; readonly because: UnusablePoolReason; readonly text: string }
   | { readonly code: "volume-unknown"; readonly text: string }
   | { readonly code: "invalid-pod"; readonly text: string };
+
+/** A spread constraint or pod (anti-)affinity that no domain satisfies. */
+export interface TopologyReason extends Pick<TopologyCause, "kind" | "key" | "counts"> {
+  readonly code: "topology";
+  /** Of a spread: set where there are fewer domains than that. */
+  readonly minDomains?: number;
+  /** Of a spread. */
+  readonly maxSkew?: number;
+  /** The pods it is about. */
+  readonly selector?: string;
+  /** It is the anti-affinity of other pods. */
+  readonly isOfOthers?: boolean;
+}
 
 /** A label on which the pod, or its volume, has a conflicting requirement. */
 export interface LabelReason {

@@ -57,7 +57,7 @@ export function addOperation(document: unknown, path: PatchPath, value: unknown)
       const op = isLast && token !== "-" && hasMember(here, token) ? "replace" : "add";
       return { op, path: jsonPointer(path.slice(0, index + 1)), value: inner };
     }
-    here = member(here, token);
+    here = memberAt(here, token);
   }
   return { op: "replace", path: "", value };
 }
@@ -71,10 +71,10 @@ export function replaceOperation(path: PatchPath, value: unknown): PatchOperatio
 }
 
 function hasMember(value: unknown, token: string | number): boolean {
-  return member(value, token) !== undefined;
+  return memberAt(value, token) !== undefined;
 }
 
-function member(value: unknown, token: string | number): unknown {
+export function memberAt(value: unknown, token: string | number): unknown {
   if (Array.isArray(value)) return value[Number(token)];
   return isRecord(value) && Object.hasOwn(value, token) ? value[token] : undefined;
 }
@@ -83,7 +83,7 @@ export function jsonPointer(path: PatchPath): string {
   return path.map((token) => `/${String(token).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 }
 
-function pointerTokens(path: string): readonly string[] {
+export function pointerTokens(path: string): readonly string[] {
   return path === ""
     ? []
     : path

@@ -102,12 +102,8 @@ function topologyReasons(
         : id === undefined
           ? undefined
           : pass.table.get(id).singleValue;
-      return {
-        code: "topology",
-        kind,
-        key,
-        counts: domain === undefined ? {} : { [domain]: podsInDomain(group, domain) },
-      };
+      const counts = domain === undefined ? {} : { [domain]: podsInDomain(group, domain) };
+      return { code: "topology", kind, key, counts };
     });
 }
 

@@ -10,6 +10,7 @@ import type { LabelReason, LimitReason, RefusalReason } from "./explanation.ts";
 import { faultCount, type LaunchOption, type LaunchOptionQuery, remainingLimitsOf } from "./launch-options.ts";
 import { likelyMeantValue } from "./likely-typo.ts";
 import { missingShare } from "./refusal-distance.ts";
+import { topologyReason } from "./topology-reason.ts";
 
 /** The cause of a refusal as plain data, with the figures the cause itself lacks. */
 export function poolReasons(
@@ -23,10 +24,8 @@ export function poolReasons(
     case "requirements":
     case "volume-requirements":
       return labelReasons(cause.code, cause.conflicts).map((reason) => withMeant(reason, query));
-    case "topology": {
-      const { code, kind, key, counts } = cause;
-      return [{ code, kind, key, counts }];
-    }
+    case "topology":
+      return [topologyReason(cause, query.pod)];
     case "limits":
     case "node-limit":
       return limitReasons(cause.code, query, launchOptions());

@@ -6,6 +6,7 @@ import { type CandidateChange, combinedPrecedence } from "./changes/candidate-ch
 import { applyEdits, type Edit } from "./edit.ts";
 import type { Explanation, Suggestion } from "./explanation.ts";
 import { analyzePlacement } from "./placement-analysis.ts";
+import { poolDriftOf } from "./pool-drift.ts";
 import { reduceProblem } from "./reduce-problem.ts";
 import { locationInDecision, type PodLocation, refusedPodKeys, type Simulation, simulateFor } from "./simulation.ts";
 
@@ -125,6 +126,7 @@ class SuggestionSearch {
     const { unplacedPodKeys: unplaced, podKey } = this.#options;
     const after = refusedPodKeys(simulation.decision);
     const { text, edits, weight } = candidate;
+    const drift = poolDriftOf(this.#problem, problem);
     return {
       text,
       edits,
@@ -132,6 +134,7 @@ class SuggestionSearch {
       place: suggestedPlace(location),
       alsoPlaced: [...unplaced].filter((key) => key !== podKey && !after.has(key)).length,
       displaced: [...after].filter((key) => !unplaced.has(key)).sort(),
+      ...(drift.length > 0 && { drift }),
     };
   }
 }

@@ -98,8 +98,8 @@ export function poolLabelChanges(
           changeOf(editedNodePool(pool), {
             text:
               writtenRequirement.form === "pair"
-                ? `label the nodes of pool ${name} with ${key}=${value} instead of ${writtenRequirement.written.values?.[0] ?? ""}`
-                : `allow ${key} ${value} in pool ${name}`,
+                ? `label the nodes of NodePool ${name} with ${key}=${value} instead of ${writtenRequirement.written.values?.[0] ?? ""}`
+                : `allow ${key} ${value} in NodePool ${name}`,
             weight: writtenRequirement.form === "pair" ? changeWeights.dropPoolRule : changeWeights.widenPool,
             precedence: poolPrecedence(writtenRequirement, input, value),
             operations: [widened],
@@ -107,7 +107,7 @@ export function poolLabelChanges(
         ];
   if (writtenRequirement.form === "pair") return widenings;
   const dropped = changeOf(editedNodePool(pool), {
-    text: `drop the requirement on ${key} from pool ${name}`,
+    text: `drop the requirement on ${key} from NodePool ${name}`,
     weight: changeWeights.dropPoolRule,
     precedence: poolPrecedence(writtenRequirement, input, undefined),
     operations: [removeOperation(writtenRequirement.path)],
@@ -222,7 +222,7 @@ export function keyCorrections(
 function labelPoolChange(pool: Pool, key: string, value: string): CandidateChange {
   const path = ["spec", "template", "metadata", "labels", key];
   return changeOf(editedNodePool(pool), {
-    text: `label the nodes of pool ${poolName(pool)} with ${key}=${value}`,
+    text: `label the nodes of NodePool ${poolName(pool)} with ${key}=${value}`,
     weight: changeWeights.labelPool,
     operations: [addOperation(pool.nodePool, path, value)],
   });

@@ -166,7 +166,7 @@ function limitChanges(
   const path = ["spec", "limits", resource];
   const limitRaisedTo = (to: Quantity): CandidateChange => {
     return changeOf(editedNodePool(pool), {
-      text: `raise the ${resource} limit of pool ${poolName(pool)} by ${humanAmount(to.sub(limit).canonical())} to ${humanAmount(to.canonical())}`,
+      text: `raise the ${resource} limit of NodePool ${poolName(pool)} by ${humanAmount(to.sub(limit).canonical())} to ${humanAmount(to.canonical())}`,
       weight: changeWeights.raiseLimit + growthWeight(to, limit),
       operations: [addOperation(pool.nodePool, path, to.canonical())],
     });
@@ -174,7 +174,7 @@ function limitChanges(
   const multiples = [...new Set([1, unplacedSiblings, 2, 4, 8])].filter((times) => times > 0).sort((a, b) => a - b);
   const raised = multiples.map((times) => limitRaisedTo(limit.add(multiplied(step, times))));
   const dropped = changeOf(editedNodePool(pool), {
-    text: `drop the ${resource} limit of pool ${poolName(pool)}`,
+    text: `drop the ${resource} limit of NodePool ${poolName(pool)}`,
     weight: changeWeights.dropLimit,
     operations: [removeOperation(path)],
   });

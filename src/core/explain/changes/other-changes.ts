@@ -21,7 +21,7 @@ export function minValuesChanges(achieved: ReadonlyMap<string, number>, pool: Po
     const path = ["spec", "template", "spec", "requirements", index, "minValues"];
     return [
       changeOf(editedNodePool(pool), {
-        text: `lower minValues of ${key} in pool ${poolName(pool)} from ${minValues} to ${possible}`,
+        text: `lower minValues of ${key} in NodePool ${poolName(pool)} from ${minValues} to ${possible}`,
         weight: changeWeights.widenPool,
         operations: [possible === 0 ? removeOperation(path) : replaceOperation(path, possible)],
       }),
@@ -39,7 +39,7 @@ export function dropMinValuesChanges(pool: Pool): readonly CandidateChange[] {
       ? []
       : [
           changeOf(editedNodePool(pool), {
-            text: `drop minValues of ${key} from pool ${poolName(pool)}`,
+            text: `drop minValues of ${key} from NodePool ${poolName(pool)}`,
             weight: changeWeights.dropPoolRule,
             operations: [removeOperation(["spec", "template", "spec", "requirements", index, "minValues"])],
           }),

@@ -46,7 +46,7 @@ function removeTaintChanges(taint: Taint, pool: Pool): readonly CandidateChange[
   if (index < 0) return [];
   return [
     changeOf(editedNodePool(pool), {
-      text: `remove the taint ${formatTaint(taint)} from pool ${poolName(pool)}`,
+      text: `remove the taint ${formatTaint(taint)} from NodePool ${poolName(pool)}`,
       weight: changeWeights.dropPoolRule,
       operations: [removeOperation(["spec", "template", "spec", "taints", index])],
     }),
