@@ -59,7 +59,7 @@ export async function playedOutcome(objects: readonly KubeObject[], { seed, regi
   }
 }
 
-const namespaced = [...workloadKinds, "DaemonSet", "PodTemplate", "PersistentVolumeClaim"];
+const namespaced = [...workloadKinds, ...["DaemonSet", "PodTemplate", "PersistentVolumeClaim", "PodDisruptionBudget"]];
 
 function inDefaultNamespace(object: KubeObject): KubeObject {
   return namespaced.includes(object.kind)
