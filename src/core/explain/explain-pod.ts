@@ -15,6 +15,7 @@ import { poolsByDistance, totalDistance } from "./refusal-distance.ts";
 import { type SearchOptions, searchSuggestions } from "./search-suggestions.ts";
 import {
   locationInDecision,
+  locationOfKey,
   type PodLocation,
   refusedPodKeys,
   type Simulation,
@@ -40,14 +41,15 @@ export function explainPod(
   podKey: string,
   options: ExplainOptions = {},
 ): Explanation | undefined {
+  // A pod that fits on a node is bound there before a round is asked about it, so it may be in no problem.
+  const decided = options.decision && locationOfKey(options.decision, podKey);
+  if (decided !== undefined) return explainPlaced(problem, podKey, decided);
   const isAskedPod = ({ metadata }: Pod): boolean => namespacedName(metadata) === podKey;
   const pod = problem.pods.find(isAskedPod);
   if (pod === undefined) {
     const refusal = options.ignored?.find((one) => isAskedPod(one.pod));
     return refusal && explainIgnored(problem, refusal, options);
   }
-  const decided = options.decision && locationInDecision(options.decision, pod);
-  if (decided !== undefined) return explainPlaced(problem, podKey, decided);
   if (problem.pools.length === 0) return explainWithoutPools(podKey, options);
   const simulation = simulateFor(withoutUncountedPods(problem), podKey);
   if (simulation === undefined) return undefined;

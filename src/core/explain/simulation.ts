@@ -72,8 +72,12 @@ export function refusedPodKeys({ refusals }: Decision): ReadonlySet<string> {
 }
 
 /** Undefined if the pod is not placed. */
-export function locationInDecision({ placements, newNodes }: Decision, pod: Pod): PodLocation | undefined {
-  const key = namespacedName(pod.metadata);
+export function locationInDecision(decision: Decision, pod: Pod): PodLocation | undefined {
+  return locationOfKey(decision, namespacedName(pod.metadata));
+}
+
+/** Where a decision places the pod namespace/name. */
+export function locationOfKey({ placements, newNodes }: Decision, key: string): PodLocation | undefined {
   const isHere = ({ pods }: { readonly pods: readonly Pod[] }): boolean =>
     pods.some(({ metadata }) => namespacedName(metadata) === key);
   const placement = placements.find(isHere);
