@@ -122,8 +122,6 @@ async function locateInDirectory(
   path: string,
   { recursive, io, hasKustomize }: LocateOptions,
 ): Promise<readonly LocatedFile[]> {
-  const names = await io.readDir(path);
-  if (names.includes(chartFileName)) return [{ source: path, refused: chartText(path) }];
   const files = await manifestsIn(path, { recursive, io, hasKustomize });
   const [first] = files;
   if (files.some(({ notApplied }) => notApplied === undefined)) return files;
@@ -137,6 +135,7 @@ async function manifestsIn(
   { recursive, io, hasKustomize }: LocateOptions,
 ): Promise<readonly LocatedFile[]> {
   const names = [...(await io.readDir(path))].sort();
+  if (names.includes(chartFileName)) return [{ source: path, refused: chartText(path) }];
   const found: LocatedFile[] = [];
   for (const name of names) {
     const child = `${path.replace(/\/+$/, "")}/${name}`;

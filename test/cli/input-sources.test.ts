@@ -32,6 +32,14 @@ describe("sources that must be rendered or fetched first", () => {
       /^charts\/web:1:1: error: is a Helm chart.*helm template my-release charts\/web > rendered\.yaml/,
     );
     expect(err.match(/error:/g)).toHaveLength(1);
+    const nested = {
+      "all/web/Chart.yaml": "name: web",
+      "all/web/templates/a.yaml": "{{ .Values.a }}",
+      "all/p.yaml": pod,
+    };
+    expect((await run("plan -R -f all", { files: nested })).err).toMatch(
+      /^all\/web:1:1: error: is a Helm chart.*\n1 error; nothing was planned\n$/,
+    );
   });
 
   it.each([

@@ -58,15 +58,20 @@ spec:
     expect(totals.pricePerHour).toBeCloseTo((ofWeb?.price ?? 0) + (ofJob?.price ?? 0));
     const { out } = await plan([deployment("web", "replicas: 1", "3"), job]);
     expect(out).toMatch(/while jobs run +default\/etl-0/);
-    expect(out).toMatch(/\/month without \$\d+\.\d+\/hour for nodes that only run Jobs/);
+    expect(out).toMatch(/\/month without \$\d+\.\d+\/hour while Jobs run/);
   });
 
-  it("a node they share with other pods is there all month", async () => {
+  it("a node they share with other pods costs a month what it would without them", async () => {
     const shared = job.replace(ownNode("kubernetes.io/hostname"), "");
-    const { newNodes, totals } = await report([deployment("web", "replicas: 1", "3"), shared]);
+    const alone = await report([deployment("web", "replicas: 1", "3")]);
+    const { newNodes, totals, notes } = await report([deployment("web", "replicas: 1", "3"), shared]);
     expect(newNodes).toHaveLength(1);
     expect(newNodes[0]?.onlyJobs).toBeUndefined();
-    expect(totals.jobsPricePerHour).toBeUndefined();
+    expect(totals.pricePerMonth).toBe(alone.totals.pricePerMonth);
+    expect(totals.jobsPricePerHour).toBeCloseTo(totals.pricePerHour - alone.totals.pricePerHour);
+    expect(notes).toEqual([
+      `Jobs share nodes with other pods; the monthly price is that of a plan without them, $${alone.totals.pricePerHour.toFixed(4)}/hour`,
+    ]);
   });
 });
 
@@ -157,7 +162,7 @@ ${template ? `  template: {metadata: {labels: {app: other}}, spec: ${podSpec("1"
     const { notes, totals } = await report([other("Runner", "any: thing"), job]);
     expect(totals.pods).toBe(0);
     expect(notes).toEqual([
-      "the pods of Runner default/other are not planned: it has a pod template but no spec.replicas; write them",
+      "the pods of Runner default/other are not planned: it has no spec.replicas, so their number is not known; add a Deployment like it",
       "the pods of PyTorchJob default/train are not planned: its pod templates are not in spec.template; add Pods or Deployments like them",
       "ignored kinds: PyTorchJob (1)",
     ]);

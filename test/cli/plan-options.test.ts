@@ -56,6 +56,19 @@ describe("karpenter plan", () => {
     expect(await nodes("--scheduler-config", "scheduler.yaml")).toBe(4);
   });
 
+  it("02:X-51 --scheduler-config spreads pods that a Service selects, though nothing owns them", async () => {
+    const pod = (name: string) =>
+      `{apiVersion: v1, kind: Pod, metadata: {name: ${name}, labels: {app: web}}, spec: {containers: [{name: c, image: i}]}}`;
+    const service = "{apiVersion: v1, kind: Service, metadata: {name: web}, spec: {selector: {app: web}}}";
+    const nodes = async (...texts: readonly string[]) => {
+      const web = { "kwok.yaml": example("kwok.yaml"), "web.yaml": texts.join("\n---\n") };
+      const args = ["--scheduler-config", "scheduler.yaml"];
+      return (await plan({ ...web, "scheduler.yaml": spreadByDefault }, ...args)).totals["newNodes"];
+    };
+    expect(await nodes(pod("a"), pod("b"))).toBe(1);
+    expect(await nodes(pod("a"), pod("b"), service)).toBe(2);
+  });
+
   it("02:X-50 says where a scheduler config is wrong", async () => {
     const config = spreadByDefault.replace("maxSkew: 1", "maxSkew: 0");
     const { code, err } = await plan({ ...files, "scheduler.yaml": config }, "--scheduler-config", "scheduler.yaml");

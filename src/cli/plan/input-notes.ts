@@ -57,7 +57,7 @@ function claimsText(claims: readonly string[]): string {
 }
 
 const unplannedReasons: Readonly<Record<NoteOf<"pods-not-planned">["because"], string>> = {
-  "no-replicas": "it has a pod template but no spec.replicas; write them",
+  "no-replicas": "it has no spec.replicas, so their number is not known; add a Deployment like it",
   "hidden-template": "its pod templates are not in spec.template; add Pods or Deployments like them",
 };
 

@@ -27,6 +27,7 @@ import {
   type PlanPurpose,
   prepareInput,
 } from "./prepare-input.ts";
+import { priceWithoutJobs } from "./price-without-jobs.ts";
 import { progressBar } from "./progress-bar.ts";
 import {
   type CatalogueRefusal,
@@ -79,6 +80,8 @@ export interface Plan {
   readonly hasDefaultPool: boolean;
   readonly ignoredKinds: ReadonlyMap<string, number>;
   readonly inputNotes: readonly InputNote[];
+  /** Where Jobs share new nodes with other pods: the price of a plan without them. */
+  readonly pricePerHourWithoutJobs?: number | undefined;
   readonly timings: Timings;
 }
 
@@ -112,13 +115,20 @@ export async function makePlan(request: PlanRequest, io: Io): Promise<PlanOutcom
   if (outcome.kind !== "prepared") return outcome;
   const { options, ...prepared } = outcome.prepared;
   const stopwatch = new SolveTimings();
-  const ties = new Random(request.seed).fork("scheduler-ties");
-  const result = planRounds(prepared.objects, options, {
-    rounds: request.rounds,
-    solve: (problem) => solveWithProgress(problem, { stopwatch, io }),
-    bindPods: (pods, cluster, options) => bindPods(pods, cluster, { ...options, random: ties }),
+  const planOfObjects = (objects: readonly KubeObject[]) => {
+    const ties = new Random(request.seed).fork("scheduler-ties");
+    return planRounds(objects, options, {
+      rounds: request.rounds,
+      solve: (problem) => solveWithProgress(problem, { stopwatch, io }),
+      bindPods: (pods, cluster, options) => bindPods(pods, cluster, { ...options, random: ties }),
+    });
+  };
+  const result = planOfObjects(prepared.objects);
+  const pricePerHourWithoutJobs = priceWithoutJobs(prepared.objects, {
+    decision: result.decision,
+    plan: (objects) => planOfObjects(objects).decision,
   });
-  const plan = { ...prepared, ...result, timings: stopwatch.timings() };
+  const plan = { ...prepared, ...result, pricePerHourWithoutJobs, timings: stopwatch.timings() };
   return { kind: "planned", findings: outcome.findings, plan };
 }
 
@@ -172,10 +182,11 @@ export async function preparePlan(
     },
     seed: request.seed,
     nowMs,
-    workloads: prepared.workloads,
+    workloads: [...prepared.workloads, ...converted.services],
   };
   const { objects, workloads, hasDefaultPool } = prepared;
-  const { ignoredKinds } = converted;
+  const usesServices = config.constraints.length > 0;
+  const ignoredKinds = new Map([...converted.ignoredKinds].filter(([kind]) => kind !== "Service" || !usesServices));
   const inputNotes = [...converted.notes, ...prepared.notes];
   return {
     kind: "prepared",

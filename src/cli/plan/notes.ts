@@ -19,6 +19,7 @@ export function planNotes(plan: Plan): readonly string[] {
     ...scenario.notes.map(noteText),
     ...empty,
     ...inputNoteTexts(inputNotes),
+    ...(plan.pricePerHourWithoutJobs === undefined ? [] : [sharedJobsText(plan.pricePerHourWithoutJobs)]),
     ...(catalogue.region === undefined || knownRegions.includes(catalogue.region)
       ? []
       : [assumedRegionText(catalogue.region)]),
@@ -93,6 +94,10 @@ function noteText(note: ScenarioNote): string {
     case "rounds-not-settled":
       return `the plan was still changing after ${countText(note.rounds, "round")}: nodes and refusals may differ in the end`;
   }
+}
+
+function sharedJobsText(pricePerHour: number): string {
+  return `Jobs share nodes with other pods; the monthly price is that of a plan without them, $${pricePerHour.toFixed(4)}/hour`;
 }
 
 function ignoredKindsText(ignoredKinds: ReadonlyMap<string, number>): string {

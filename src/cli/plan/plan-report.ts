@@ -65,7 +65,7 @@ interface ReportedTotals {
   readonly newNodes: number;
   readonly unschedulable: number;
   readonly pricePerHour: number;
-  /** Without nodes that only run Jobs. */
+  /** Of what is needed when no Job runs. */
   readonly pricePerMonth: number;
   /** The part of the hourly price that is due only while Jobs run. */
   readonly jobsPricePerHour?: number;
@@ -95,8 +95,8 @@ export function planReportOf(plan: Plan, { lowerBound, includesTimings }: PlanRe
     .map((node) => reportedNode(node, catalogue.labelPolicy))
     .sort(orderBy(({ nodePool, instanceType, pods }) => [pods.join(","), nodePool, instanceType].join(" ")));
   const pricePerHour = newNodes.reduce((sum, { price }) => sum + price, 0);
-  const onlyJobs = newNodes.filter((node) => node.onlyJobs === true);
-  const jobsPricePerHour = onlyJobs.reduce((sum, { price }) => sum + price, 0);
+  const lasting = newNodes.filter((node) => node.onlyJobs !== true);
+  const lastingPricePerHour = plan.pricePerHourWithoutJobs ?? lasting.reduce((sum, { price }) => sum + price, 0);
   const bound = resourceBoundOf(plan);
   return {
     ...(catalogue.region !== undefined && { region: catalogue.region }),
@@ -109,8 +109,8 @@ export function planReportOf(plan: Plan, { lowerBound, includesTimings }: PlanRe
       newNodes: newNodes.length,
       unschedulable: refusals.length,
       pricePerHour,
-      pricePerMonth: (pricePerHour - jobsPricePerHour) * hoursPerMonth,
-      ...(onlyJobs.length > 0 && { jobsPricePerHour }),
+      pricePerMonth: lastingPricePerHour * hoursPerMonth,
+      ...(lastingPricePerHour < pricePerHour && { jobsPricePerHour: pricePerHour - lastingPricePerHour }),
       resourceBoundPerHour: bound,
       ...(lowerBound !== undefined && { lowerBoundPerHour: lowerBound }),
       ...(bound > 0 && newNodes.length > 0 && { gap: pricePerHour / bound - 1 }),

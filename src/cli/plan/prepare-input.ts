@@ -31,6 +31,8 @@ export interface ConvertedInput {
   /** Kinds a plan ignores, and how many objects of each were given. */
   readonly ignoredKinds: ReadonlyMap<string, number>;
   readonly notes: readonly InputNote[];
+  /** Services matter to default topology constraints alone. (02:X-51) */
+  readonly services: readonly KubeObject[];
 }
 
 /** An object and where it was written. */
@@ -59,9 +61,11 @@ export function convertDocuments(documents: readonly ManifestDocument[]): Conver
   const objects: LocatedObject[] = [];
   const ignoredKinds = new Map<string, number>();
   const notes: InputNote[] = [];
+  const services: KubeObject[] = [];
   for (const converted of conversion.objects) {
     const written = converted.object as KubeObject;
     if (scenarioKind(written) === undefined && !isTemplatedKind(written)) {
+      if (isService(written)) services.push(written);
       if (hasHiddenPodTemplate(written)) notes.push(hiddenTemplateNote(written));
       ignoredKinds.set(written.kind, (ignoredKinds.get(written.kind) ?? 0) + 1);
       continue;
@@ -71,7 +75,11 @@ export function convertDocuments(documents: readonly ManifestDocument[]): Conver
     findings.push(...problems.map((problem) => unknownFieldAsWarning(one.findingFor(problem))));
     if (problems.every(({ code }) => code === "unknown-field")) objects.push(one);
   }
-  return { objects, findings, ignoredKinds, notes };
+  return { objects, findings, ignoredKinds, notes, services };
+}
+
+function isService({ apiVersion, kind, metadata }: KubeObject): boolean {
+  return apiVersion === "v1" && kind === "Service" && isRecord(metadata);
 }
 
 function hiddenTemplateNote({ kind, metadata }: KubeObject): InputNote {

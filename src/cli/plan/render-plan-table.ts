@@ -149,8 +149,7 @@ function summaryLines({ totals, existingNodes }: PlanReport): readonly string[] 
   const { pricePerHour, pricePerMonth, jobsPricePerHour, resourceBoundPerHour, lowerBoundPerHour, gap } = totals;
   const above =
     gap === undefined ? "" : `; ${(100 * gap).toFixed(1)}% above the resource bound of ${hourly(resourceBoundPerHour)}`;
-  const ofJobs =
-    jobsPricePerHour === undefined ? "" : ` without ${hourly(jobsPricePerHour)} for nodes that only run Jobs`;
+  const ofJobs = jobsPricePerHour === undefined ? "" : ` without ${hourly(jobsPricePerHour)} while Jobs run`;
   const cost = `${hourly(pricePerHour)}, $${pricePerMonth.toFixed(2)}/month${ofJobs}${above}.`;
   if (lowerBoundPerHour === undefined) return [first, cost];
   const share =
