@@ -1,6 +1,4 @@
 import { Command, Option } from "commander";
-import type { CustomResourceDefinition } from "../api/crd.ts";
-import type { KarpenterKind } from "../api/kinds/karpenter-kinds.ts";
 import { type Provider, providers } from "../api/label-policy.ts";
 import { didYouMean } from "../api/manifest/closest-match.ts";
 import { exitCodes, failureText, type Io, withIo } from "./io.ts";
@@ -38,43 +36,34 @@ export function crdsCommand(io: Io): Command {
     );
 }
 
-/** Modules are imported here, so that `--help` of any command starts quickly. */
+/** The documents are imported here, so that `--help` of any command starts quickly. */
 async function runCrds(
   names: readonly string[],
   options: CrdsOptions,
   { io, command }: { io: Io; command: Command },
 ): Promise<void> {
-  const [{ karpenterKindsOf }, { customResourceDefinition }, { stringify }] = await Promise.all([
-    import("../api/kinds/karpenter-kinds.ts"),
-    import("../api/crd.ts"),
-    import("./yaml.ts"),
-  ]);
-  const kinds = karpenterKindsOf(options.provider);
-  const chosen = names.map((name) => kinds.find((kind) => namesOf(kind).includes(name.toLowerCase())));
+  const { crdDocuments } = await import("./crd-documents.ts");
+  const documents = crdDocuments(options.provider);
+  const chosen = names.map((name) => documents.find((one) => one.names.includes(name.toLowerCase())));
   const unknown = names.filter((_, index) => chosen[index] === undefined);
   if (unknown.length > 0) {
-    const known = kinds.map(({ kind }) => kind);
-    const hint = didYouMean(unknown[0] ?? "", kinds.flatMap(namesOf));
-    const has = `provider ${options.provider} has ${known.join(", ")}`;
+    const hint = didYouMean(
+      unknown[0] ?? "",
+      documents.flatMap((one) => one.names),
+    );
+    const has = `provider ${options.provider} has ${documents.map(({ kind }) => kind).join(", ")}`;
     command.error(`error: no such kind: ${unknown.join(", ")}${hint === "" ? `; ${has}` : `${hint} (${has})`}`, {
       exitCode: exitCodes.usage,
     });
   }
-  const wanted = names.length === 0 ? kinds : kinds.filter((kind) => chosen.includes(kind));
-  const documents = wanted.map((kind) => customResourceDefinition(kind, options.provider));
-  const text = (crd: CustomResourceDefinition): string =>
-    stringify(crd, { aliasDuplicateObjects: false, lineWidth: 120 });
-  if (options.outputDir === undefined) io.stdout(documents.map(text).join("---\n"));
+  const wanted = names.length === 0 ? documents : documents.filter((one) => chosen.includes(one));
+  if (options.outputDir === undefined) io.stdout(wanted.map(({ text }) => text).join("---\n"));
   else
     await writeFiles(
-      documents.map((crd) => ({ name: `${crd.metadata.name}.yaml`, text: text(crd) })),
+      wanted.map(({ fullName, text }) => ({ name: `${fullName}.yaml`, text })),
       options.outputDir,
       io,
     );
-}
-
-function namesOf({ kind, plural, singular, shortNames, group }: KarpenterKind): readonly string[] {
-  return [kind.toLowerCase(), plural, singular, `${plural}.${group}`, ...shortNames];
 }
 
 async function writeFiles(files: readonly { name: string; text: string }[], folder: string, io: Io): Promise<void> {
