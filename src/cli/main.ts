@@ -1,6 +1,9 @@
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { awsCommand } from "./aws-command.ts";
+import { runComplete } from "./completion/run-complete.ts";
+import { completeRequest } from "./completion/scripts.ts";
+import { completionCommand } from "./completion-command.ts";
 import { convertCommand } from "./convert-command.ts";
 import { crdsCommand } from "./crds-command.ts";
 import { diffCommand } from "./diff-command.ts";
@@ -35,6 +38,7 @@ export function program(io: Io): Command {
     .addCommand(crdsCommand(io))
     .addCommand(instanceTypesCommand(io))
     .addCommand(awsCommand(io))
+    .addCommand(completionCommand(io))
     .addHelpText("after", details)
     .action(() => io.stdout(welcomeText(version())));
   return withSuggestions(root);
@@ -47,7 +51,10 @@ export async function main(args: readonly string[], io: Io = systemIo()): Promis
     code = Math.max(code, next);
   };
   try {
-    await program({ ...io, exit }).parseAsync([...args], { from: "user" });
+    const root = program({ ...io, exit });
+    // Not a command of its own: what follows is a command line in the making, with options of other commands.
+    if (args[0] === completeRequest) await runComplete(root, args.slice(1), io);
+    else await root.parseAsync([...args], { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error; // commander has already printed what is wrong
   }

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError, type Option } from "commander";
+import { type Argument, type Command, InvalidArgumentError, type Option } from "commander";
 import { closestMatch, didYouMean } from "../api/manifest/closest-match.ts";
 import { exitCodes } from "./io.ts";
 
@@ -7,16 +7,16 @@ import { exitCodes } from "./io.ts";
  * group that does something when called alone, an unknown value of an option, a file without its -f.
  */
 export function withSuggestions(command: Command): Command {
-  for (const option of command.options) suggestChoice(option);
+  for (const one of [...command.options, ...command.registeredArguments]) suggestChoice(one);
   if (command.registeredArguments.length === 0) suggestInsteadOfArgument(command);
   for (const one of command.commands) withSuggestions(one);
   return command;
 }
 
-function suggestChoice(option: Option): void {
-  const { argChoices, parseArg } = option;
+function suggestChoice(one: Option | Argument): void {
+  const { argChoices, parseArg } = one;
   if (argChoices === undefined || parseArg === undefined) return;
-  option.argParser((value, previous) => {
+  one.argParser((value: string, previous: unknown) => {
     if (argChoices.includes(value)) return parseArg(value, previous);
     const near = closestMatch(value, argChoices);
     const hint = near === undefined ? "" : ` Did you mean ${near}?`;

@@ -45,7 +45,17 @@ export async function loadConnection(options: LoadConnectionOptions): Promise<Co
   );
 }
 
-function kubeConfigPaths({ path, environment: { env, homeDir } }: LoadConnectionOptions): readonly string[] {
+/** The contexts kubectl would know. */
+export async function kubeContexts(
+  options: Pick<LoadConnectionOptions, "environment" | "path">,
+): Promise<readonly string[]> {
+  return [...mergeKubeConfigs(await readFiles(kubeConfigPaths(options), options)).contexts.keys()];
+}
+
+function kubeConfigPaths({
+  path,
+  environment: { env, homeDir },
+}: Pick<LoadConnectionOptions, "environment" | "path">): readonly string[] {
   if (path !== undefined) return [path];
   const listed = (env["KUBECONFIG"] ?? "").split(delimiter).filter((one) => one !== "");
   return listed.length > 0 ? listed : [join(homeDir, ".kube", "config")];
@@ -53,7 +63,7 @@ function kubeConfigPaths({ path, environment: { env, homeDir } }: LoadConnection
 
 async function readFiles(
   paths: readonly string[],
-  { path, environment }: LoadConnectionOptions,
+  { path, environment }: Pick<LoadConnectionOptions, "environment" | "path">,
 ): Promise<readonly KubeConfigFile[]> {
   const files: KubeConfigFile[] = [];
   for (const one of paths) {

@@ -13,6 +13,7 @@ describe("a mistyped command line", () => {
     ["pln", "unknown command 'pln'; did you mean plan?; karpenter --help lists the commands"],
     ["explian pod x", "unknown command 'explian'; did you mean explain?"],
     ["qqqqqqqq", "unknown command 'qqqqqqqq'; karpenter --help lists the commands"],
+    ["completion bsh", "Did you mean bash?"],
     ["aws iamm", "Did you mean iam?"],
     ["aws user_data", "Did you mean user-data?"],
     ["plan --filname x", "Did you mean --filename?"],
@@ -21,7 +22,7 @@ describe("a mistyped command line", () => {
     ["crds --provider asw", "Did you mean aws?"],
     ["plan pods.yaml more.yaml", "did you mean -f pods.yaml -f more.yaml?"],
     ["crds nodpool", "no such kind: nodpool; did you mean nodepool?"],
-    ["instance-types -l zne=a", "-l zne: no such label; did you mean zone?"],
+    ["instance-types --region us-east-1 -l zne=a", "-l zne: no such label; did you mean zone?"],
     ["run --log-level deubg", '--log-level is "deubg": expected one of debug, info, error; did you mean debug?'],
   ])("karpenter %s", async (line, said) => {
     const { code, err } = await run(...line.split(" "));
