@@ -7,7 +7,8 @@ import type { ClusterState } from "./cluster-state.ts";
 import type { KindTypes } from "./objects-by-kind.ts";
 import { type StateKind, type StateUpdate, stateKinds, stateUpdates } from "./state-kinds.ts";
 
-const resourceTypes = { ...builtInTypes, ...karpenterTypes };
+/** The resource types of the kinds that cluster state is fed with, and of others. */
+export const stateResourceTypes = { ...builtInTypes, ...karpenterTypes };
 
 /**
  * Feeds cluster state with every change of the views, in the same turn: whoever a change wakes finds the state already
@@ -17,7 +18,7 @@ export function clusterStateController(cluster: ClusterState): Controller {
   const updates = stateUpdates(cluster);
   return {
     name: "state",
-    kinds: stateKinds.map((kind) => resourceTypes[kind]),
+    kinds: stateKinds.map((kind) => stateResourceTypes[kind]),
     run: async (context, signal) => {
       const stops: (() => void)[] = [];
       for (const kind of stateKinds) {
@@ -56,7 +57,7 @@ function subscribeToKind<K extends StateKind>(
       isListed = true;
       resolve();
     };
-    const view = context.view<KubeObject & KindTypes[K]>(resourceTypes[kind]);
+    const view = context.view<KubeObject & KindTypes[K]>(stateResourceTypes[kind]);
     stops.push(view.subscribe(onChange, { onInitialDelivered, isFirst: true }));
   });
   return isListed ? undefined : initialList;

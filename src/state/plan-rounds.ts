@@ -35,22 +35,25 @@ export interface RoundsOptions {
   readonly bindPods?: PodBinder | undefined;
 }
 
+/** What the cluster of these objects will be. */
+export function planRounds(
+  objects: readonly KubeObject[],
+  options: ScenarioOptions,
+  roundsOptions: RoundsOptions,
+): RoundsResult {
+  const open = openScenario(objects, options);
+  if (roundsOptions.rounds > 1) return runRounds(open, roundsOptions);
+  const { problem } = open.scenario;
+  const decision = decisionWithoutPools(problem) ?? roundsOptions.solve(problem);
+  return { scenario: open.scenario, decision, rounds: [{ problem, decision }] };
+}
+
 /**
  * Runs rounds as the controller would until one changes nothing: static pools get their nodes, planned nodes become
  * existing ones of the type they would be launched as, and their pods are bound. Limits count what exists, so a
  * round finds room where the one before had to reckon with the largest types. (docs/designs/rounds.md)
  */
-export function planRounds(
-  objects: readonly KubeObject[],
-  options: ScenarioOptions,
-  { rounds: limit, solve, bindPods }: RoundsOptions,
-): RoundsResult {
-  const open = openScenario(objects, options);
-  if (limit === 1) {
-    const { problem } = open.scenario;
-    const decision = decisionWithoutPools(problem) ?? solve(problem);
-    return { scenario: open.scenario, decision, rounds: [{ problem, decision }] };
-  }
+export function runRounds(open: OpenScenario, { rounds: limit, solve, bindPods }: RoundsOptions): RoundsResult {
   const planned = new PlannedCluster();
   const scheduler = new SchedulerTurns(open, { planned, bindPods });
   scheduler.bind();

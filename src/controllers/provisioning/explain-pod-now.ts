@@ -8,17 +8,19 @@ import { ignoredPodText } from "../../core/pod-validation.ts";
 import { podsToPlace } from "../../core/round/round-pods.ts";
 import { selectUsablePools } from "../../core/round/usable-pools.ts";
 import { karpenterTypes } from "../../kube/resources.ts";
+import { decidingRound } from "../../state/plan-rounds.ts";
 import type { ExplanationReply } from "../explanations.ts";
 import type { KarpenterContext } from "../karpenter-context.ts";
 import { podView } from "../node/pods-of-node.ts";
 import { roundPodsOf } from "./collect-pods.ts";
 import { poolsWithInstanceTypes } from "./pools-with-instance-types.ts";
 import { buildRoundProblem } from "./round-problem.ts";
+import { settledRounds } from "./settled-rounds.ts";
 
 /** Explanations repeat: they draw no random numbers of the controller. */
 const seed = 0;
 
-/** Why a pod is pending or where it would go, in the round that would run now. */
+/** Why a pod is pending or where it would go, in the round that would run now and those that follow from it. */
 export async function explainPodNow(
   key: string,
   context: KarpenterContext,
@@ -43,6 +45,12 @@ export async function explainPodNow(
     context.cloud.nodeClasses,
   );
   const unusablePools = unusablePoolFindings(unusable, []);
-  const explanation = isPending ? explainPod(problem, key, { ignored, unusablePools }) : undefined;
+  const settled = isPending ? await settledRounds(problem, context) : undefined;
+  const explanation = isPending
+    ? explainPod((settled && decidingRound(settled, key)?.problem) ?? problem, key, {
+        ...{ ignored, unusablePools },
+        ...(settled && { decision: settled.decision }),
+      })
+    : undefined;
   return { kind: "explained", explanation: explanation ?? notPendingPod(pod), atMs: clock.now() };
 }

@@ -34,6 +34,17 @@ const launched = (name: string, zone = "test-zone-a") => ({
 });
 
 describe("the log for people", () => {
+  it("02:H-1 a refusal is printed once a round plans no nodes: the next one may place the pod", async () => {
+    const reported = reporter();
+    const { log } = reported;
+    const refused = { Pod: { namespace: "shop", name: "a" }, error: "exceeds limits" };
+    log.error("could not schedule pod", refused);
+    log.info("computed new nodeclaim(s) to fit pod(s)", { nodeclaims: 1, pods: 7 });
+    expect(await printed(reported)).toEqual(["12:00:03 1 new node for 7 pods\n"]);
+    log.error("could not schedule pod", refused);
+    expect(await printed(reported)).toEqual(["12:00:04 no node for shop/a: exceeds limits\n"]);
+  });
+
   it("03 §6.3 follows a node from the pods that need it to its deletion, with its price", async () => {
     const reported = reporter();
     const { log, clock } = reported;

@@ -2,7 +2,7 @@ import { styleText } from "node:util";
 import type { Clock, Timer } from "../../util/clock.ts";
 import { ExpiringMap } from "../../util/expiring-map.ts";
 import { type LoggedLine, type Logger, loggerTo } from "../../util/logger.ts";
-import { type ActivityHistory, type ActivityTone, activityOf, type ReportedActivity } from "./activity.ts";
+import { type ActivityHistory, type ActivityTone, activityOf, plansNodes, type ReportedActivity } from "./activity.ts";
 
 export interface ActivityReporterOptions {
   readonly print: (line: string) => void;
@@ -52,6 +52,7 @@ export class ActivityReporter {
   #handleLine(line: LoggedLine): void {
     const { clock, priceOf } = this.#options;
     const now = clock.now();
+    if (plansNodes(line)) this.#withdrawRefusals();
     const activity = activityOf(line, { now, priceOf, pendingClaims: this.#pendingClaims });
     if (activity === undefined || this.#wasReportedRecently(activity)) return;
     const { kind, subject } = activity;
@@ -59,6 +60,15 @@ export class ActivityReporter {
     if (pending === undefined) this.#pending.set(kind, { activity, subjects: [subject], at: now });
     else pending.subjects.push(subject);
     this.#timer ??= clock.setTimer(groupingMs, () => this.flush());
+  }
+
+  /** A refusal that stays is logged again by the next round. (docs/designs/rounds.md) */
+  #withdrawRefusals(): void {
+    for (const [kind, { activity, subjects }] of this.#pending) {
+      if (activity.isRefusal !== true) continue;
+      this.#pending.delete(kind);
+      for (const subject of subjects) this.#reportedRecently.delete(`${subject} ${kind}`);
+    }
   }
 
   #wasReportedRecently({ isRepeating = false, kind, subject }: ReportedActivity): boolean {

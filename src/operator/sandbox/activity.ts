@@ -18,6 +18,8 @@ export interface ReportedActivity {
   readonly tone: ActivityTone;
   /** Logged again until it is fixed: printed only once in a while. */
   readonly isRepeating?: boolean;
+  /** A pod that is refused; it may be placed by the next round, if this one planned nodes. */
+  readonly isRefusal?: boolean;
 }
 
 /** What formatting needs beside the log line. */
@@ -36,6 +38,13 @@ interface PendingClaim {
 
 type ActivityFormatter = (values: LogValues, history: ActivityHistory) => ReportedActivity | undefined;
 
+/** Whether a round planned nodes: what it refused before this line may be placed once they are launched. */
+export function plansNodes({ message }: LoggedLine): boolean {
+  return message === plannedNodesMessage;
+}
+
+const plannedNodesMessage = "computed new nodeclaim(s) to fit pod(s)";
+
 /** What to print for a log line; undefined for nothing. */
 export function activityOf(line: LoggedLine, history: ActivityHistory): ReportedActivity | undefined {
   if (line.level === "debug") return undefined;
@@ -53,7 +62,7 @@ function genericActivity(line: LoggedLine): ReportedActivity | undefined {
 
 const activityFormatters: Readonly<Record<string, ActivityFormatter>> = {
   "found provisionable pod(s)": ({ Pods }) => plainActivity(pendingPodsText(String(Pods))),
-  "computed new nodeclaim(s) to fit pod(s)": ({ nodeclaims, pods }) =>
+  [plannedNodesMessage]: ({ nodeclaims, pods }) =>
     plainActivity(`${countedNoun(nodeclaims, "new node")} for ${countedNoun(pods, "pod")}`),
   "computed unready node(s) will fit pod(s)": ({ nodes, pods }) =>
     plainActivity(`room for ${countedNoun(pods, "pod")} on ${countedNoun(nodes, "node")} being launched`),
@@ -104,6 +113,7 @@ const activityFormatters: Readonly<Record<string, ActivityFormatter>> = {
       format: (pods) => `no node for ${pods}: ${shortened(why)}`,
       tone: "bad",
       isRepeating: true,
+      isRefusal: true,
     };
   },
   "ignoring nodepool, not ready": (values) => {
