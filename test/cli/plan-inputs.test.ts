@@ -57,7 +57,7 @@ spec:
     expect(totals.jobsPricePerHour).toBeCloseTo(ofJob?.price ?? 0);
     expect(totals.pricePerHour).toBeCloseTo((ofWeb?.price ?? 0) + (ofJob?.price ?? 0));
     const { out } = await plan([deployment("web", "replicas: 1", "3"), job]);
-    expect(out).toMatch(/while jobs run +default\/etl-0/);
+    expect(out).toMatch(/only while jobs run:\s+default\/etl-0/);
     expect(out).toMatch(/\/month without \$\d+\.\d+\/hour while Jobs run/);
   });
 

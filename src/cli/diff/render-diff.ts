@@ -1,6 +1,6 @@
 import { styleText } from "node:util";
 import { humanAmount } from "../../core/explain/describe-reason.ts";
-import { podSummary } from "../plan/render-plan-table.ts";
+import { podSummary } from "../plan/pod-summary.ts";
 import { countText, formatTable, joinSections, oneLine, truncateText } from "../text-table.ts";
 import type { ChangedObject } from "./apply-change.ts";
 import {

@@ -3,7 +3,7 @@ import { wholeSeconds } from "../../core/explain/disruption-remedies.ts";
 import { type DisruptionExplanation, type DisruptionMove, moveText } from "../../core/explain/explain-disruption.ts";
 import { formatDurationMs } from "../../util/duration.ts";
 import { rfc3339 } from "../../util/timestamp.ts";
-import { podSummary } from "../plan/render-plan-table.ts";
+import { podSummary } from "../plan/pod-summary.ts";
 import { countText, formatTable, oneLine } from "../text-table.ts";
 
 export interface DisruptionSectionsOptions {

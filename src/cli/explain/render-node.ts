@@ -1,7 +1,7 @@
 import { styleText } from "node:util";
 import { describeReason, humanAmount } from "../../core/explain/describe-reason.ts";
 import type { NodeExplanation, RefusedPods } from "../../core/explain/explain-node.ts";
-import { podSummary } from "../plan/render-plan-table.ts";
+import { podSummary } from "../plan/pod-summary.ts";
 import { countText, formatTable, joinSections, oneLine, truncateText } from "../text-table.ts";
 import { disruptionSections } from "./disruption-sections.ts";
 import type { ExplainedNode } from "./explained-node.ts";

@@ -4,14 +4,21 @@ import { labels, resources } from "../../api/labels.ts";
 import { namespacedName } from "../../api/object.ts";
 import { resourceBound } from "../../core/bound/resource-bound.ts";
 import { isCompatible } from "../../core/compatibility.ts";
-import { type InstanceType, offeringCapacityType, offeringGroups, offeringZone } from "../../core/instance-type.ts";
+import {
+  type InstanceType,
+  type Offering,
+  offeringCapacityType,
+  offeringGroups,
+  offeringZone,
+} from "../../core/instance-type.ts";
 import { podRequests, QuantityReader } from "../../core/pod-requests.ts";
-import type { PriceSource } from "../../core/price-source.ts";
+import { isEstimated, type PriceSource, priceSourceText } from "../../core/price-source.ts";
 import type { Requirements } from "../../core/requirements.ts";
 import { mergeResources, type Resources } from "../../core/resources.ts";
 import { isFiniteWork } from "../../core/scenario/finite-work.ts";
 import type { PlannedNode } from "../../core/scheduling/decision.ts";
 import type { Refusal } from "../../core/scheduling/refusal.ts";
+import { type MachineSize, machineSizeOf } from "./machine-size.ts";
 import type { Plan } from "./make-plan.ts";
 import { planNotes } from "./notes.ts";
 
@@ -28,6 +35,8 @@ export interface PlanReport {
   /** Pod → why it cannot be scheduled. */
   readonly unschedulable: Readonly<Record<string, string>>;
   readonly refusals: readonly ReportedRefusal[];
+  /** Where the prices of new nodes come from. */
+  readonly priceSources: readonly ReportedPriceSource[];
   readonly totals: ReportedTotals;
   readonly notes: readonly string[];
 }
@@ -44,6 +53,8 @@ export interface ReportedNode {
   readonly requirements: Readonly<Record<string, string>>;
   /** The type of that cheapest offering. */
   readonly instanceType?: string;
+  /** How large a machine of that type is. */
+  readonly machine?: MachineSize;
   readonly capacityType?: string;
   /** The zones where it has that price; one zone if the node is restricted to it. */
   readonly zones: readonly string[];
@@ -52,6 +63,14 @@ export interface ReportedNode {
   readonly requests: Readonly<Record<string, string>>;
   /** All its pods are of Jobs or CronJobs, or end otherwise: it is needed only while they run. */
   readonly onlyJobs?: true;
+}
+
+/** A price source, and how much of the plan depends on it. */
+interface ReportedPriceSource {
+  readonly source: PriceSource;
+  readonly isEstimate: boolean;
+  readonly nodes: number;
+  readonly pricePerHour: number;
 }
 
 interface ReportedRefusal {
@@ -104,6 +123,7 @@ export function planReportOf(plan: Plan, { lowerBound, includesTimings }: PlanRe
     existingNodes: placedPods(decision.placements),
     unschedulable: Object.fromEntries(refusals.map(({ pod, message }) => [pod, message])),
     refusals,
+    priceSources: priceSourcesOf(newNodes),
     totals: {
       pods: scenario.problem.pods.length + scenario.ignored.length,
       newNodes: newNodes.length,
@@ -118,6 +138,18 @@ export function planReportOf(plan: Plan, { lowerBound, includesTimings }: PlanRe
     },
     notes: planNotes(plan),
   };
+}
+
+function priceSourcesOf(nodes: readonly ReportedNode[]): readonly ReportedPriceSource[] {
+  const found = new Map<string, ReportedPriceSource>();
+  for (const { price, priceSource: source } of nodes) {
+    if (source === undefined) continue;
+    const text = priceSourceText(source);
+    const { nodes: count, pricePerHour } = found.get(text) ?? { nodes: 0, pricePerHour: 0 };
+    const isEstimate = isEstimated(source);
+    found.set(text, { source, isEstimate, nodes: count + 1, pricePerHour: pricePerHour + price });
+  }
+  return [...found].sort(orderBy(([text]) => text)).map(([, one]) => one);
 }
 
 function placedPods(placements: Plan["decision"]["placements"]): PlanReport["existingNodes"] {
@@ -143,7 +175,7 @@ function resourceBoundOf({ decision, scenario: { problem } }: Plan): number {
 export function reportedNode(node: PlannedNode, policy: LabelPolicy): ReportedNode {
   const { pool, pods, instanceTypes, price, requirements, requests } = node;
   const [type] = instanceTypes;
-  const offer = type && cheapestOffering(type, requirements, policy);
+  const offer = type && offerOf(type, { requirements, policy, chosen: node.offering });
   return {
     nodePool: pool,
     pods: podNames(pods),
@@ -151,7 +183,7 @@ export function reportedNode(node: PlannedNode, policy: LabelPolicy): ReportedNo
     price,
     ...(offer?.priceSource !== undefined && { priceSource: offer.priceSource }),
     requirements: requirementTexts(requirements),
-    ...(type !== undefined && { instanceType: type.name }),
+    ...(type !== undefined && { instanceType: type.name, machine: machineSizeOf(type) }),
     ...(offer?.capacityType !== undefined && { capacityType: offer.capacityType }),
     zones: offer?.zones ?? [],
     fill: offer === undefined ? {} : utilizationOf(requests, offer.allocatable),
@@ -160,15 +192,23 @@ export function reportedNode(node: PlannedNode, policy: LabelPolicy): ReportedNo
   };
 }
 
-/** The cheapest compatible offering of a type, and the zones with the same price. */
-function cheapestOffering(type: InstanceType, requirements: Requirements, policy: LabelPolicy) {
+/** The chosen offering of a type, else the cheapest compatible one, and the zones with the same price. */
+function offerOf(
+  type: InstanceType,
+  {
+    requirements,
+    policy,
+    chosen,
+  }: { readonly requirements: Requirements; readonly policy: LabelPolicy; readonly chosen: Offering | undefined },
+) {
   const possible = offeringGroups(type)
     .flatMap(({ allocatable, offerings }) => offerings.map((offering) => ({ allocatable, offering })))
     .filter(({ offering }) => isCompatible(requirements, offering.requirements, { allowUndefined: policy.wellKnown }));
-  const best = possible.reduce<(typeof possible)[number] | undefined>(
+  const cheapest = possible.reduce<(typeof possible)[number] | undefined>(
     (low, one) => (low === undefined || one.offering.price < low.offering.price ? one : low),
     undefined,
   );
+  const best = possible.find(({ offering }) => offering === chosen) ?? cheapest;
   if (best === undefined) return undefined;
   const chosenCapacityType = offeringCapacityType(best.offering);
   const alike = possible.filter(

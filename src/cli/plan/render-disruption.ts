@@ -1,7 +1,7 @@
 import { countText, formatTable, joinSections, oneLine } from "../text-table.ts";
 import type { DisruptionReport, ReportedCommand, ReportedMethod } from "./disruption-report.ts";
 import { nodeOutcomes, priceChangeText } from "./node-outcomes.ts";
-import { podSummary } from "./render-plan-table.ts";
+import { podSummary } from "./pod-summary.ts";
 import { type ReportFormat, type ReportTextOptions, renderReport } from "./render-report.ts";
 
 /** Renders what disruption would do in the requested format. */
