@@ -3,7 +3,7 @@ import { defaultStorageClassOf } from "../../api/kubernetes/default-storage-clas
 import type { PersistentVolumeClaimSpec, Pod } from "../../api/kubernetes/pod.ts";
 import { type KubeObject, namespacedName, namespaceOf } from "../../api/object.ts";
 import { rfc3339 } from "../../util/timestamp.ts";
-import { isPreBoundTo, matchingVolume } from "../volume-matching.ts";
+import { claimRefOf, isPreBoundTo, matchingVolume } from "../volume-matching.ts";
 import { volumeClaimName } from "../volumes.ts";
 import type { InputNote } from "./input-note.ts";
 import { scenarioKind } from "./scenario-kind.ts";
@@ -40,6 +40,8 @@ class VolumeCompletion {
   readonly #assumes: boolean;
   readonly #classes: Map<string, Class>;
   readonly #volumes: Map<string, Volume>;
+  /** By the claim they are reserved for. */
+  readonly #reserved = new Map<string, Volume[]>();
   readonly #added: KubeObject[] = [];
   /** Claims by the class, or the volume, that was assumed for them. */
   readonly #assumedClasses = new Map<string, string[]>();
@@ -56,6 +58,10 @@ class VolumeCompletion {
       );
     this.#classes = byName<Class>("StorageClass");
     this.#volumes = byName<Volume>("PersistentVolume");
+    for (const volume of this.#volumes.values()) {
+      const key = claimRefOf(volume)?.key;
+      if (key !== undefined) this.#reserved.set(key, [...(this.#reserved.get(key) ?? []), volume]);
+    }
   }
 
   complete(objects: readonly KubeObject[]): CompletedVolumes {
@@ -128,7 +134,8 @@ class VolumeCompletion {
   }
 
   #preBoundTo(claim: Claim): string | undefined {
-    return [...this.#volumes.values()].find((volume) => isPreBoundTo(claim, volume))?.metadata.name;
+    const reserved = this.#reserved.get(namespacedName(claim.metadata)) ?? [];
+    return reserved.find((volume) => isPreBoundTo(claim, volume))?.metadata.name;
   }
 
   /** A volume serves one claim. */
