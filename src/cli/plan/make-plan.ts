@@ -114,12 +114,12 @@ export async function makePlan(request: PlanRequest, io: Io): Promise<PlanOutcom
   const outcome = await preparePlan(request, io);
   if (outcome.kind !== "prepared") return outcome;
   const { options, ...prepared } = outcome.prepared;
-  const stopwatch = new SolveTimings();
+  const passes = new PassHistory();
   const planOfObjects = (objects: readonly KubeObject[]) => {
     const ties = new Random(request.seed).fork("scheduler-ties");
     return planRounds(objects, options, {
       rounds: request.rounds,
-      solve: (problem) => solveWithProgress(problem, { stopwatch, io }),
+      solve: (problem) => solveWithProgress(problem, { passes, io }),
       bindPods: (pods, cluster, options) => bindPods(pods, cluster, { ...options, random: ties }),
     });
   };
@@ -128,7 +128,7 @@ export async function makePlan(request: PlanRequest, io: Io): Promise<PlanOutcom
     decision: result.decision,
     plan: (objects) => planOfObjects(objects).decision,
   });
-  const plan = { ...prepared, ...result, pricePerHourWithoutJobs, timings: stopwatch.timings() };
+  const plan = { ...prepared, ...result, pricePerHourWithoutJobs, timings: passes.timings() };
   return { kind: "planned", findings: outcome.findings, plan };
 }
 
@@ -208,8 +208,9 @@ function providersOf(
   return hasPool ? ["aws", ...inferred] : ["aws"];
 }
 
-/** Adds up the timings of passes. */
-class SolveTimings {
+/** Adds up the timings of passes, and keeps the last: the next one need not read the instance types again. */
+class PassHistory {
+  last: Pass | undefined;
   #buildMs = 0;
   #solveMs = 0;
   #peakHeapMiB = heapMiB();
@@ -232,23 +233,25 @@ class SolveTimings {
 /** `solve` with timings and a progress bar. */
 function solveWithProgress(
   problem: SchedulingProblem,
-  { stopwatch, io }: { readonly stopwatch: SolveTimings; readonly io: Io },
+  { passes, io }: { readonly passes: PassHistory; readonly io: Io },
 ): Decision {
   const startedAt = performance.now();
   let openedAt = startedAt;
   const bar = progressBar("planning", { io, now: () => performance.now() });
   const seen: { pass?: Pass } = {};
   const steps = solveInSteps(problem, {
+    earlier: passes.last,
     onPassOpened: (pass) => {
       seen.pass = pass;
+      passes.last = pass;
       openedAt = performance.now();
-      stopwatch.sampleHeap();
+      passes.sampleHeap();
     },
   });
   let step = steps.next();
   for (; step.done !== true; step = steps.next()) bar.show(seen.pass?.queueHead ?? 0, seen.pass?.queue.length ?? 0);
   bar.clear();
-  stopwatch.add({ startedAt, openedAt });
+  passes.add({ startedAt, openedAt });
   return step.value;
 }
 

@@ -1,6 +1,8 @@
 import type { Pod } from "../../api/kubernetes/pod.ts";
+import { resources } from "../../api/labels.ts";
 import { byPrecedence } from "../../api/validation/precedence.ts";
 import { Bitset } from "../../util/bitset.ts";
+import { Quantity } from "../../util/quantity.ts";
 import { forEachInSteps, mapInSteps, type Steps, sortInSteps } from "../../util/steps.ts";
 import { selectorOwnerIndex, withDefaultConstraints } from "../default-constraints.ts";
 import { QuantityReader } from "../pod-requests.ts";
@@ -24,16 +26,26 @@ import type { UndoLog } from "./undo-log.ts";
 import { type VariantContext, variantAt } from "./variants.ts";
 
 /** What a pass that simulates needs besides the problem. */
-export interface SimulationInput {
+interface SimulationInput {
   /** Bound pods that a simulation may place anew. They follow the problem's own pods in the queue's positions. */
   readonly movablePods: readonly Pod[];
   readonly undo: UndoLog;
 }
 
+export interface OpenPassOptions {
+  readonly simulation?: SimulationInput | undefined;
+  /** A pass before: what it knows of requirements and instance types is used again, if these are the same. */
+  readonly earlier?: Pass | undefined;
+}
+
 /** Prepares a pass; nothing is placed yet. */
-export function* openPass(problem: SchedulingProblem, simulation?: SimulationInput): Steps<Pass> {
+export function* openPass(
+  problem: SchedulingProblem,
+  { simulation, earlier: given }: OpenPassOptions = {},
+): Steps<Pass> {
   const { policy, labelPolicy } = problem;
-  const table = new RequirementTable();
+  const earlier = given !== undefined && hasSameTypes(given, problem) ? given : undefined;
+  const table = earlier?.table ?? new RequirementTable();
   const reader = new QuantityReader();
   const labelReader = new LabelReader(labelPolicy);
   const pods = simulation === undefined ? problem.pods : [...problem.pods, ...simulation.movablePods];
@@ -43,9 +55,9 @@ export function* openPass(problem: SchedulingProblem, simulation?: SimulationInp
   const daemons = yield* mapInSteps(problem.daemons, (pod) => daemonPodOf(pod, labelPolicy));
   const schedulableDaemons = policy.ignoreDra ? daemons.filter(({ usesDra }) => !usesDra) : daemons;
   const limits = new Map(problem.pools.map((pool) => [pool, poolLimits(pool, reader)]));
-  const space = yield* ResourceSpace.create(
-    allAmounts(problem, { classes: classes.all, daemons, limits: [...limits.values()] }),
-  );
+  const amounts = { classes: classes.all, daemons, limits: [...limits.values()] };
+  const isExact = earlier?.space.isExactFor(problemAmounts(problem, amounts)) ?? false;
+  const space = isExact && earlier ? earlier.space : yield* ResourceSpace.create(allAmounts(problem, amounts));
 
   const nodes = yield* sortInSteps(problem.nodes, compareExistingNodes);
   const hosts = new Map(nodes.map(({ hostname }, index) => [hostname, index]));
@@ -65,6 +77,7 @@ export function* openPass(problem: SchedulingProblem, simulation?: SimulationInp
     limits,
     nodes,
     pools,
+    knownTables: isExact && earlier ? earlier.poolTemplates.map(({ typeTable }) => typeTable) : [],
   });
 
   yield* forEachInSteps(classes.all, (podClass) => {
@@ -154,12 +167,30 @@ interface AmountSources {
   readonly limits: readonly Resources[];
 }
 
-/** Every amount the pass compares. */
-function* allAmounts(problem: SchedulingProblem, { classes, daemons, limits }: AmountSources): Iterable<Resources> {
+const oneNode: Resources = { [resources.nodes]: Quantity.parse("1") };
+
+/** Whether every list of instance types was part of the earlier pass. */
+function hasSameTypes({ problem: before }: Pass, { labelPolicy, pools }: SchedulingProblem): boolean {
+  if (before.labelPolicy !== labelPolicy) return false;
+  const known = new Set(before.pools.map(({ instanceTypes }) => instanceTypes));
+  return pools.every(({ instanceTypes }) => known.has(instanceTypes));
+}
+
+/** Every amount of the problem but those of instance types. */
+function* problemAmounts(
+  { nodes }: SchedulingProblem,
+  { classes, daemons, limits }: AmountSources,
+): Iterable<Resources> {
   for (const podClass of classes) yield podClass.requests;
   for (const { requests } of daemons) yield requests;
   yield* limits;
-  for (const { capacity, available, daemonRequests } of problem.nodes) yield* [capacity, available, daemonRequests];
+  for (const { capacity, available, daemonRequests } of nodes) yield* [capacity, available, daemonRequests];
+}
+
+/** Every amount the pass compares. */
+function* allAmounts(problem: SchedulingProblem, sources: AmountSources): Iterable<Resources> {
+  yield* problemAmounts(problem, sources);
+  yield oneNode; // nodes have it as their capacity, and a later pass may have more nodes
   for (const type of new Set(problem.pools.flatMap(({ instanceTypes }) => instanceTypes))) {
     const { capacity, overhead } = type;
     yield* [capacity, overhead.kubeReserved, overhead.systemReserved, overhead.evictionThreshold];

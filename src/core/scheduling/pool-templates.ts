@@ -24,6 +24,8 @@ interface PoolTemplateInput {
   readonly nodes: readonly ExistingNode[];
   /** In the order they are tried. (02:T-1) */
   readonly pools: readonly Pool[];
+  /** Tables of an earlier pass, of the same requirement table and resource space. */
+  readonly knownTables: readonly InstanceTypeTable[];
 }
 
 interface PoolTemplates {
@@ -35,7 +37,7 @@ interface PoolTemplates {
 export function* buildPoolTemplates(input: PoolTemplateInput): Steps<PoolTemplates> {
   const poolTemplates: PoolTemplate[] = [];
   const emptyPools: EmptyPool[] = [];
-  const typeTables: InstanceTypeTable[] = [];
+  const typeTables = [...input.knownTables];
   for (const pool of input.pools) {
     const typeTable = yield* typeTableFor(pool.instanceTypes, typeTables, input);
     const poolTemplate = yield* buildPoolTemplate(pool, { ...input, index: poolTemplates.length, typeTable });

@@ -38,6 +38,17 @@ export class ResourceSpace {
     return new ResourceSpace(finest.values());
   }
 
+  /** Whether every amount is whole in the units of this space. */
+  isExactFor(lists: Iterable<Resources>): boolean {
+    for (const list of lists) {
+      for (const [name, { nano }] of Object.entries(list)) {
+        const dimension = this.dimensions[this.indexOf(name)];
+        if (dimension === undefined || nano % dimension.unit !== 0n) return false;
+      }
+    }
+    return true;
+  }
+
   get size(): number {
     return this.dimensions.length;
   }

@@ -105,7 +105,9 @@ export class SimulationPass {
     { placesOwnPodsFirst, polishes = false }: SimulationPassOptions = { placesOwnPodsFirst: false },
   ): Steps<SimulationPass> {
     const undo = new UndoLog();
-    const pass = yield* openPass(problem, { movablePods: [...problem.movablePods.values()].flat(), undo });
+    const pass = yield* openPass(problem, {
+      simulation: { movablePods: [...problem.movablePods.values()].flat(), undo },
+    });
     // Topology groups count bound pods when they are created; later, pods of a simulation would be in the way.
     yield* forEachInSteps(pass.podClasses, (podClass) => {
       if (podClass.volumeError !== undefined) return;

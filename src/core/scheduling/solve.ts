@@ -13,6 +13,8 @@ import { variantAt } from "./variants.ts";
 /** Lets the caller end a pass early, and look at it once it is open. */
 export interface PassControl {
   isStopRequested?: boolean;
+  /** A pass before this one: what it knows of instance types is used again, if they are the same. */
+  readonly earlier?: Pass | undefined;
   /** Called before any pod is tried; what it returns is run in steps. */
   readonly onPassOpened?: (pass: Pass) => Steps<void> | undefined;
 }
@@ -28,7 +30,7 @@ export function solve(problem: SchedulingProblem): Decision {
  * be taken. At least one pod is always tried, so that repeated passes make progress. (02:Q-9, docs/designs/engine.md)
  */
 export function* solveInSteps(problem: SchedulingProblem, control: PassControl = {}): Steps<Decision> {
-  const pass = yield* openPass(problem);
+  const pass = yield* openPass(problem, { earlier: control.earlier });
   yield* control.onPassOpened?.(pass) ?? [];
   yield* placePods(pass, control);
   if (problem.policy.packing === "polished" && !pass.timedOut) yield* polishPlan(pass, problem.pods.length, control);
