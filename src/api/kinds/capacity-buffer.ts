@@ -63,3 +63,5 @@ export const capacityBufferSchema = () =>
   );
 
 export type CapacityBuffer = Stored<z.output<ReturnType<typeof capacityBufferSchema>>>;
+/** As people write it: what has a default may be left out. */
+export type CapacityBufferInput = Stored<z.input<ReturnType<typeof capacityBufferSchema>>>;

@@ -147,3 +147,5 @@ export const ec2NodeClassSchema = () =>
   );
 
 export type Ec2NodeClass = Stored<z.output<ReturnType<typeof ec2NodeClassSchema>>>;
+/** As people write it: what has a default may be left out. */
+export type Ec2NodeClassInput = Stored<z.input<ReturnType<typeof ec2NodeClassSchema>>>;

@@ -21,3 +21,5 @@ export const kwokNodeClassSchema = () =>
   );
 
 export type KwokNodeClass = Stored<z.output<ReturnType<typeof kwokNodeClassSchema>>>;
+/** As people write it: what has a default may be left out. */
+export type KwokNodeClassInput = Stored<z.input<ReturnType<typeof kwokNodeClassSchema>>>;

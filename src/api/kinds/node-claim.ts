@@ -53,3 +53,5 @@ export const nodeClaimSchema = (provider: Provider) =>
   );
 
 export type NodeClaim = Stored<z.output<ReturnType<typeof nodeClaimSchema>>>;
+/** As people write it: what has a default may be left out. */
+export type NodeClaimInput = Stored<z.input<ReturnType<typeof nodeClaimSchema>>>;

@@ -51,3 +51,5 @@ export const nodeOverlaySchema = (provider: Provider) =>
   );
 
 export type NodeOverlay = Stored<z.output<ReturnType<typeof nodeOverlaySchema>>>;
+/** As people write it: what has a default may be left out. */
+export type NodeOverlayInput = Stored<z.input<ReturnType<typeof nodeOverlaySchema>>>;

@@ -143,3 +143,5 @@ export const nodePoolSchema = (provider: Provider) =>
   );
 
 export type NodePool = Stored<z.output<ReturnType<typeof nodePoolSchema>>>;
+/** As people write it: what has a default may be left out. */
+export type NodePoolInput = Stored<z.input<ReturnType<typeof nodePoolSchema>>>;

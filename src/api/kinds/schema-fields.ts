@@ -98,5 +98,5 @@ export function objectSchema<Spec extends z.ZodType, Status extends z.ZodType>(
   return withMeta(z.object({ ...shared, ...parts }), extra);
 }
 
-/** An object as stored: with apiVersion and kind, deeply readonly. */
+/** An object as a whole: with apiVersion, kind and metadata, deeply readonly. */
 export type Stored<Wire> = DeepReadonly<Wire & { apiVersion: string; kind: string; metadata: ObjectMeta }>;
