@@ -73,8 +73,8 @@ describe("convert keeps large integers", () => {
 kind: NodePool
 metadata:
   name: default
-  generation: ${exact[0]}
 spec:
+  limits: {cpu: ${exact[0]}}
   template:
     spec:
       nodeClassRef: {apiVersion: karpenter.k8s.aws/v1beta1, kind: EC2NodeClass, name: default}
