@@ -68,7 +68,13 @@ export function connectTo(io: Pick<Io, "env">, { timeoutMs = requestTimeoutMs } 
   return async (choice) => {
     const cluster = await openCluster(io, choice);
     const client = cluster.client({ userAgent: "karpenter", timeoutMs });
-    return { ...cluster, kube: { list: (...args) => withAccessFailure(client.list(...args), cluster.address) } };
+    return {
+      ...cluster,
+      kube: {
+        list: (...args) => withAccessFailure(client.list(...args), cluster.address),
+        watch: (...args) => client.watch(...args),
+      },
+    };
   };
 }
 

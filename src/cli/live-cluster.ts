@@ -15,7 +15,7 @@ export interface ClusterChoice {
 
 /** An open connection, with what is needed for reading. */
 export interface LiveCluster {
-  readonly kube: Pick<KubeClient, "list">;
+  readonly kube: Pick<KubeClient, "list"> & Partial<Pick<KubeClient, "watch">>;
   readonly server: string;
   /** The namespace of commands that name none. */
   readonly namespace?: string;
@@ -74,6 +74,9 @@ const liveKinds: readonly LiveKind[] = [
   withoutOlderVersions(karpenterTypes.KWOKNodeClass),
   { type: aksNodeClassType, older: ["v1alpha2"] },
 ];
+
+/** The kinds scheduling depends on. */
+export const liveTypes: readonly ResourceType[] = liveKinds.map(({ type }) => type);
 
 function withoutOlderVersions(type: ResourceType): LiveKind {
   return { type, older: [] };

@@ -29,7 +29,7 @@ export type InformerFailure =
   | { readonly kind: "handler-failed"; readonly error: unknown };
 
 export interface InformerOptions<T extends KubeObject, P> extends Pick<ListOptions, SelectorKeys> {
-  readonly kube: KubeClient;
+  readonly kube: Pick<KubeClient, "list" | "watch">;
   readonly type: ResourceType;
   readonly clock: Clock;
   readonly random: Random;

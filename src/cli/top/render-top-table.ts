@@ -16,12 +16,15 @@ export function renderTopTable({ rows, totals, nowMs, notes }: TopView): string 
 }
 
 /** `12 nodes, 87 pods on them, 3 pending` */
-function countsText({ nodes, pods, pendingPods }: TopTotals): string {
+export function countsText({ nodes, pods, pendingPods }: TopTotals): string {
   return `${countText(nodes, "node")}, ${countText(pods, "pod")} on them, ${pendingPods} pending`;
 }
 
 /** One line for each resource: how much of what the nodes have is requested. */
-function useLines({ requested, allocatable }: TopTotals, form: Parameters<typeof useText>[1]): readonly string[] {
+export function useLines(
+  { requested, allocatable }: TopTotals,
+  form: Parameters<typeof useText>[1],
+): readonly string[] {
   const line = (resource: keyof ShownAmounts, text: (amount: number) => string): readonly string[] => {
     const use = { requested: requested[resource], allocatable: allocatable[resource] };
     if (use.requested === 0 && use.allocatable === 0) return [];
@@ -31,7 +34,7 @@ function useLines({ requested, allocatable }: TopTotals, form: Parameters<typeof
   return [...line("cpu", coresText), ...line("memory", gibText), ...line("gpu", coresText)];
 }
 
-function priceLines({ nodes, pricePerHour, nodesWithoutPrice }: TopTotals): readonly string[] {
+export function priceLines({ nodes, pricePerHour, nodesWithoutPrice }: TopTotals): readonly string[] {
   if (nodes === nodesWithoutPrice) return nodes === 0 ? [] : ["no prices are known"];
   const missing = nodesWithoutPrice === 0 ? "" : `, without ${countText(nodesWithoutPrice, "node")} of unknown price`;
   return [`$${pricePerHour.toFixed(4)}/hour, $${(pricePerHour * hoursPerMonth).toFixed(2)}/month${missing}`];

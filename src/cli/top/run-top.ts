@@ -1,7 +1,12 @@
+import { setImmediate } from "node:timers/promises";
 import type { KubeObject } from "../../api/object.ts";
+import type { KubeClient } from "../../kube/client.ts";
+import type { Clock } from "../../util/clock.ts";
+import { timeSlicePause } from "../../util/pause.ts";
+import { Random } from "../../util/random.ts";
 import { runSteps } from "../../util/steps.ts";
 import { connectTo } from "../connect.ts";
-import { exitCodes, type Io } from "../io.ts";
+import { exitCodes, type Io, usesColor } from "../io.ts";
 import { type LiveCluster, type LiveReading, type LiveSource, readLiveCluster } from "../live-cluster.ts";
 import { type PlanRequest, preparePlan } from "../plan/make-plan.ts";
 import { planOf } from "../plan/plan-or-report.ts";
@@ -11,9 +16,12 @@ import { PodUse } from "./pod-use.ts";
 import { recordedCluster } from "./recorded-cluster.ts";
 import { renderTopTable } from "./render-top-table.ts";
 import type { TopSortKey } from "./sort-rows.ts";
+import type { Terminal } from "./terminal.ts";
 import { noTopFindings, type TopFindings, topFindingsOf } from "./top-findings.ts";
 import { type TopView, topReport } from "./top-report.ts";
+import { TopScreen, type TopStudy } from "./top-screen.ts";
 import { topClusterOf, topPrices, topViewOf } from "./top-view.ts";
+import { WatchedObjects } from "./watched-objects.ts";
 
 interface TopChoices {
   readonly sort: TopSortKey;
@@ -34,58 +42,106 @@ export async function printTopOfFiles(request: PlanRequest, choices: TopChoices,
   printView(await viewOf(prepared.objects, findings, { ...choices, nowMs, notes: [] }), choices, io);
 }
 
-/** Prints the nodes of a live cluster, once. */
-export async function printTopOfCluster(
+/** Where a live cluster is shown: on a terminal until the user quits, or else printed once. */
+export interface TopDestination {
+  readonly io: Io;
+  readonly terminal?: Terminal | undefined;
+}
+
+/** Shows the nodes of a live cluster. */
+export async function showTopOfCluster(
   live: LiveSource,
   request: PlanRequest,
   choices: TopChoices,
-  io: Io,
+  { io, terminal }: TopDestination,
 ): Promise<void> {
-  const found = await readCluster(live, io);
-  if (found === undefined) return;
-  const { reading, clock } = found;
-  const isHidden = reading.forbidden.find(({ kind }) => kind === "Node");
-  if (isHidden !== undefined) return reportFailure(forbiddenText(isHidden), io);
-  const { objects } = reading;
-  const computed = await clusterFindings(
-    { ...request, live: { connect: recordedCluster(objects, clock) } },
-    choices,
-    io,
-  );
-  const notes = [...reading.forbidden.map(forbiddenText), ...computed.notes];
-  const nowMs = request.nowMs ?? clock.now();
-  printView(await viewOf(objects, computed.findings, { ...choices, nowMs, notes }), choices, io);
+  const connection = await openTop(live, io);
+  if (connection === undefined) return;
+  const { cluster, reading } = connection;
+  try {
+    const { kube, clock } = cluster;
+    const hidden = reading.forbidden.find(({ kind }) => kind === "Node");
+    if (hidden !== undefined) reportFailure(forbiddenText(hidden), io);
+    else if (terminal === undefined || !canWatch(kube)) await printTop(reading, { request, choices, clock, io });
+    else await watchTop({ reading, kube, terminal }, { request, choices, clock, io });
+  } finally {
+    cluster.close();
+  }
 }
 
-async function readCluster(
+function canWatch(kube: LiveCluster["kube"]): kube is WatchingClient {
+  return kube.watch !== undefined;
+}
+
+/** Connects and reads everything once; undefined, and reported, if that fails. */
+async function openTop(
   live: LiveSource,
   io: Io,
-): Promise<{ readonly reading: LiveReading; readonly clock: LiveCluster["clock"] } | undefined> {
+): Promise<{ readonly cluster: LiveCluster; readonly reading: LiveReading } | undefined> {
+  let cluster: LiveCluster | undefined;
   try {
-    const cluster = await (live.connect ?? connectTo(io))(live);
-    try {
-      return { reading: await readLiveCluster(cluster), clock: cluster.clock };
-    } finally {
-      cluster.close();
-    }
+    cluster = await (live.connect ?? connectTo(io))(live);
+    return { cluster, reading: await readLiveCluster(cluster) };
   } catch (error) {
+    cluster?.close();
     reportFailure(unreachableText(error), io);
     return undefined;
   }
 }
 
-/** Nodes are shown even where the objects of the cluster do not allow a plan; a note says what is missing then. */
-async function clusterFindings(
-  request: PlanRequest,
-  { spotToSpot }: Pick<TopChoices, "spotToSpot">,
-  io: Io,
-): Promise<{ readonly findings: TopFindings; readonly notes: readonly string[] }> {
-  const outcome = await preparePlan(request, io, "disruption");
-  if (outcome.kind === "prepared") {
-    const steps = topFindingsOf(outcome.prepared, { allowsSpotToSpot: spotToSpot });
-    return { findings: runSteps(steps), notes: [] };
+/** What to show of a live cluster, and how. */
+interface TopContext {
+  readonly request: PlanRequest;
+  readonly choices: TopChoices;
+  readonly clock: Clock;
+  readonly io: Io;
+}
+
+async function printTop({ objects, forbidden }: LiveReading, context: TopContext): Promise<void> {
+  const { request, choices, clock, io } = context;
+  const study = await studyOf(objects, context);
+  const findings = study.steps === undefined ? noTopFindings : runSteps(study.steps);
+  const notes = [...forbidden.map(forbiddenText), ...study.notes];
+  const nowMs = request.nowMs ?? clock.now();
+  printView(await viewOf(objects, findings, { ...choices, nowMs, notes }), choices, io);
+}
+
+type WatchingClient = Pick<KubeClient, "list" | "watch">;
+
+interface TopConnection {
+  readonly reading: LiveReading;
+  readonly kube: WatchingClient;
+  readonly terminal: Terminal;
+}
+
+/** Watches the cluster and draws what changes, until the user quits. */
+async function watchTop({ reading, kube, terminal }: TopConnection, context: TopContext): Promise<void> {
+  const { choices, clock, io } = context;
+  const pause = timeSlicePause({ now: () => performance.now(), nextTurn: () => setImmediate() });
+  const stop = new AbortController();
+  const random = new Random("top"); // only spreads retries
+  const watched = new WatchedObjects({ kube, clock, random, pause, reading, onChange: () => screen.changed() });
+  const screen = new TopScreen({
+    ...{ terminal, clock, pause, color: usesColor(io), sort: choices.sort },
+    source: { objects: () => watched.objects(), status: () => watched.status },
+    study: (objects) => studyOf(objects, context),
+    notes: reading.forbidden.map(forbiddenText),
+  });
+  const watching = watched.run(stop.signal);
+  try {
+    await screen.run();
+  } finally {
+    stop.abort();
+    await watching;
   }
-  return { findings: noTopFindings, notes: [unpreparedText(outcome)] };
+}
+
+/** Nodes are shown even where the objects of the cluster do not allow a plan; a note says what is missing then. */
+async function studyOf(objects: readonly KubeObject[], { request, choices, clock, io }: TopContext): Promise<TopStudy> {
+  const live = { connect: recordedCluster(objects, clock) };
+  const outcome = await preparePlan({ ...request, live }, { ...io, isTty: false }, "disruption");
+  if (outcome.kind !== "prepared") return { notes: [unpreparedText(outcome)] };
+  return { steps: topFindingsOf(outcome.prepared, { allowsSpotToSpot: choices.spotToSpot }), notes: [] };
 }
 
 function unpreparedText(outcome: Exclude<Awaited<ReturnType<typeof preparePlan>>, { kind: "prepared" }>): string {

@@ -4,7 +4,7 @@ import type { ShownAmounts } from "./pod-use.ts";
 import type { TopRow } from "./top-rows.ts";
 
 /** What cells depend on besides their row. */
-interface CellContext {
+export interface CellContext {
   readonly nowMs: number;
   /** How shares of resources are shown. */
   readonly use: UseForm;
@@ -16,7 +16,7 @@ export type UseForm =
   | { readonly kind: "bar"; readonly width: number }
   | { readonly kind: "share" };
 
-type CellStyle = "plain" | "dim" | "good" | "warning";
+export type CellStyle = "plain" | "dim" | "good" | "warning";
 
 export interface TopColumn {
   readonly id: ColumnId;
@@ -28,7 +28,7 @@ export interface TopColumn {
   readonly style?: (row: TopRow) => CellStyle;
 }
 
-type ColumnId =
+export type ColumnId =
   | "name"
   | "pool"
   | "type"
@@ -73,10 +73,10 @@ function amountsText({ requested, allocatable }: Use, resource: keyof ShownAmoun
 /** In the order they are shown. */
 const allColumns: readonly TopColumn[] = [
   textColumn("name", "NODE", 0, ({ name }) => name),
-  textColumn("pool", "POOL", 6, ({ pool }) => pool),
-  textColumn("type", "TYPE", 5, ({ instanceType }) => instanceType),
-  textColumn("capacity", "CAPACITY", 10, ({ capacityType }) => capacityType),
-  textColumn("zone", "ZONE", 11, ({ zone }) => zone),
+  textColumn("pool", "POOL", 9, ({ pool }) => pool),
+  textColumn("type", "TYPE", 7, ({ instanceType }) => instanceType),
+  textColumn("capacity", "CAPACITY", 11, ({ capacityType }) => capacityType),
+  textColumn("zone", "ZONE", 12, ({ zone }) => zone),
   {
     ...textColumn("status", "STATUS", 8, ({ status }) => status),
     style: ({ status }) => (status === "Ready" ? "plain" : "warning"),
@@ -84,11 +84,11 @@ const allColumns: readonly TopColumn[] = [
   useColumn("cpu", "CPU", 1),
   useColumn("memory", "MEMORY", 2),
   useColumn("gpu", "GPU", 4),
-  { id: "pods", title: "PODS", align: "right", rank: 7, cell: podsText },
-  { id: "age", title: "AGE", align: "right", rank: 9, cell: ageText },
+  { id: "pods", title: "PODS", align: "right", rank: 5, cell: podsText },
+  { id: "age", title: "AGE", align: "right", rank: 10, cell: ageText },
   { id: "price", title: "$/HOUR", align: "right", rank: 3, cell: ({ pricePerHour }) => priceText(pricePerHour) },
   {
-    ...textColumn("reason", "WHY IT STAYS OR GOES", 12, ({ reason }) => reasonText(reason)),
+    ...textColumn("reason", "WHY IT STAYS OR GOES", 6, ({ reason }) => reasonText(reason)),
     style: ({ reason }) => (reason?.goes === true ? "warning" : "dim"),
   },
 ];
