@@ -194,6 +194,15 @@ ${template ? `  template: {metadata: {labels: {app: other}}, spec: ${podSpec("1"
 });
 
 describe("mistakes in workloads", () => {
+  it.each([
+    ["kind: Deploymnet", /warning: kind: there is no kind Deploymnet in apps\/v1; did you mean Deployment\?/],
+    ["kind: Statefulset", /warning: kind: there is no kind Statefulset in apps\/v1; did you mean StatefulSet\?/],
+    ["kind: Job", /warning: apiVersion: there is no kind Job in apps\/v1; did you mean apiVersion batch\/v1\?/],
+  ])("a kind that does not exist is a warning, with the one that was meant: %s", async (kind, expected) => {
+    expect((await plan([deployment("web", "replicas: 1").replace("kind: Deployment", kind)])).err).toMatch(expected);
+    expect((await plan([deployment("web", "").replace("apps/v1", "apps.example.com/v1")])).err).toBe("");
+  });
+
   it("a field that does not exist is a warning, with the field that was meant", async () => {
     const { err, code } = await plan([deployment("web", "replica: 3")]);
     expect(err).toMatch(/warning: spec\.replica: unknown field; it is ignored; did you mean replicas\?/);

@@ -115,3 +115,32 @@ describe("plan from a cluster that cannot be read", () => {
     ]);
   });
 });
+
+describe("autoscalers of a live cluster", () => {
+  const autoscaler = {
+    apiVersion: "autoscaling/v2",
+    kind: "HorizontalPodAutoscaler",
+    metadata: { name: "web", namespace: "shop", uid: "hpa" },
+    spec: {
+      scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+      maxReplicas: 5,
+      metrics: [{ type: "Resource" }],
+    },
+  };
+  const connect = fakeCluster([...objects, ...stored([autoscaler])]);
+
+  it("--replicas max adds pods to those that run, of a snapshot and of the cluster", async () => {
+    const live = await planned(["--context", "x", "--replicas", "max"], { connect });
+    expect(podsOf(live)).toEqual([
+      "shop/other",
+      "shop/web-2",
+      "shop/web-3",
+      "shop/web-4",
+      "shop/web-5d8f-a",
+      "shop/web-5d8f-b",
+    ]);
+    const snapshot = await snapshotOf(connect);
+    const kept = await planned(["-f", "it.gz", "--replicas", "max"], { files: { "it.gz": snapshot } });
+    expect(podsOf(kept)).toEqual(podsOf(live));
+  });
+});

@@ -12,6 +12,7 @@ import { completeObjects } from "../../core/scenario/complete-objects.ts";
 import { completeVolumes, type VolumeCompletionOptions } from "../../core/scenario/complete-volumes.ts";
 import { expandWorkloads } from "../../core/scenario/expand-workloads.ts";
 import type { InputNote } from "../../core/scenario/input-note.ts";
+import { misnamedKindProblem } from "../../core/scenario/misnamed-kind.ts";
 import { nodeClassesOf, nodeClassRefOf, withNodeClassReady } from "../../core/scenario/node-classes.ts";
 import { readInputObject } from "../../core/scenario/object-form.ts";
 import { PodAdmission } from "../../core/scenario/pod-admission.ts";
@@ -64,6 +65,8 @@ export function convertDocuments(documents: readonly ManifestDocument[]): Conver
   const services: KubeObject[] = [];
   for (const converted of conversion.objects) {
     const written = converted.object as KubeObject;
+    const misnamed = scenarioKind(written) === undefined ? misnamedKindProblem(written, fields) : undefined;
+    if (misnamed !== undefined) findings.push(asWarning(locatedFinding(misnamed, converted, documents)));
     if (scenarioKind(written) === undefined && !isTemplatedKind(written)) {
       if (isService(written)) services.push(written);
       if (hasHiddenPodTemplate(written)) notes.push(hiddenTemplateNote(written));

@@ -35,6 +35,13 @@ const kindNames: ReadonlyMap<string, ReadonlyMap<string, ScenarioKind>> = new Ma
   Object.entries(kindsByGroup).map(([group, kinds]) => [group, new Map(kinds.map((kind) => [kind, kind]))]),
 );
 
+/** The apiVersion of each kind of Kubernetes that a plan reads. */
+export const scenarioApiVersions: ReadonlyMap<string, string> = new Map(
+  Object.entries(kindsByGroup)
+    .filter(([group]) => !group.includes(".") || group.endsWith(".k8s.io"))
+    .flatMap(([group, kinds]) => kinds.map((kind) => [kind, group === "" ? "v1" : `${group}/v1`] as const)),
+);
+
 /** The kind of an object that a plan reads; undefined for others, such as a Service. */
 export function scenarioKind({ apiVersion, kind }: Pick<KubeObject, "apiVersion" | "kind">): ScenarioKind | undefined {
   return kindNames.get(apiGroupOf(apiVersion))?.get(kind);
