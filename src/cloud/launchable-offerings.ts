@@ -81,19 +81,18 @@ export function cheapestFirst(offers: readonly LaunchableOffering[], random: Ran
 }
 
 /**
- * What a provider would launch for a claim if its cloud has everything; undefined: it finds nothing to ask for. Where
- * several types cost the same any of them may come: this is the first one, in a random one of its cheapest zones.
+ * What a provider would launch for a claim if its cloud has everything; none: it finds nothing to ask for. Where several
+ * types cost the same any of them may come: these are the offerings of the first one, in its cheapest zones.
  */
-export function likelyOffer(
+export function likelyOffers(
   launch: ClaimLaunch,
   types: readonly InstanceType[],
-  { chooseOffers, random }: { readonly chooseOffers: OfferChooser; readonly random: Random },
-): LaunchableOffering | undefined {
+  chooseOffers: OfferChooser,
+): readonly LaunchableOffering[] {
   const offers = chooseOffers(launch, launchableOfferings(launch.launchRequest, types));
   const price = offers.reduce((low, { offering }) => Math.min(low, offering.price), Number.POSITIVE_INFINITY);
   const cheapest = offers.filter(({ offering }) => offering.price === price);
-  const alike = cheapest.filter(({ type }) => type === cheapest[0]?.type);
-  return alike[random.int(Math.max(1, alike.length))];
+  return cheapest.filter(({ type }) => type === cheapest[0]?.type);
 }
 
 /** Labels with a single possible value for this offering. The claim's own labels win. (02:K-8, 02:L-30) */

@@ -136,6 +136,21 @@ describe("planRounds", () => {
     ]);
   });
 
+  it("03:SP-3 a hundred million replicas are planned as far as is sensible, and said", () => {
+    const all = planned([pool("fixed", { replicas: 100_000_000 })]);
+    expect(newNodes(all)).toHaveLength(2_000);
+    expect(all.scenario.notes).toMatchObject([{ code: "static-pool-limited", nodes: 2_000, by: "plan" }]);
+  });
+
+  it("02:Y-6 replicas take what is left of a reservation, and then other capacity", () => {
+    const reserved = instanceType("r.2").cpu(2).reserved("cr-1", { zone: "a", capacity: 2 });
+    const all = planned([pool("fixed", { replicas: 3 })], { types: [reserved, ...sizes] });
+    const kinds = all.decision.newNodes.map(
+      ({ offering }) => offering?.requirements.get(labels.capacityType).singleValue,
+    );
+    expect(kinds).toEqual(["reserved", "reserved", "spot"]);
+  });
+
   it("02:P-32 without a dynamic pool pods still run where there is room", () => {
     const all = planned([pool("fixed", { replicas: 1 }), pod("small"), pod("large", "12")]);
     expect(newNodes(all)).toEqual([["fixed", "m.2", ["small"]]]);
@@ -183,6 +198,7 @@ describe("planRounds", () => {
     });
     expect(all.decision.placements.map(({ node: on, pods }) => [on, pods[0]?.metadata.name])).toEqual([["old", "one"]]);
     expect(all.rounds[0]?.problem.pods.map(({ metadata }) => metadata.name)).toEqual(["two"]);
+    expect(all.scenario.problem.pods.map(({ metadata }) => metadata.name)).toEqual(["one", "two"]);
   });
 
   it("02:Y-6 a reservation that nodes use up is not there for the next round", () => {

@@ -9,8 +9,8 @@ import { PlannedCluster } from "./planned-cluster.ts";
 import { type OpenScenario, openScenario, type Scenario, type ScenarioNote, type ScenarioOptions } from "./scenario.ts";
 import { type PodBinder, SchedulerTurns } from "./scheduler-turns.ts";
 
-/** Of one static pool: more would only fill the memory. */
-const maxReplicas = 10_000;
+/** Of one static pool: more would only fill the memory. The simulated cloud has no more instances either. */
+const maxReplicas = 2_000;
 
 /** A round: what it was asked, and what it decided. */
 export interface PlannedRound {
@@ -20,7 +20,7 @@ export interface PlannedRound {
 
 /** What the cluster will be. */
 export interface RoundsResult {
-  /** Of the first round. */
+  /** Of the first round, with the pods that the scheduler bound before it. */
   readonly scenario: Scenario;
   /** The sum of all rounds: every node with all of its pods, and the refusals that stay. */
   readonly decision: Decision;
@@ -149,7 +149,8 @@ function scenarioWith(
 ): Scenario {
   const served = new Set(staticPools.map(({ metadata }) => metadata.name));
   const kept = scenario.notes.filter((note) => note.code !== "pool-passed-over" || !served.has(note.pool));
-  return { ...scenario, problem, notes: [...kept, ...notes] };
+  // The scheduler may have bound pods before the first round.
+  return { ...scenario, problem: { ...problem, pods: scenario.problem.pods }, notes: [...kept, ...notes] };
 }
 
 function notSettled(rounds: number): ScenarioNote {

@@ -5,9 +5,10 @@ import type { Pod } from "../api/kubernetes/pod.ts";
 import type { LabelPolicy } from "../api/label-policy.ts";
 import { type KubeObject, namespacedName } from "../api/object.ts";
 import {
+  type ClaimLaunch,
   claimLaunchRequestOf,
   type LaunchableOffering,
-  likelyOffer,
+  likelyOffers,
   type OfferChooser,
   resolvedLabels,
   resourceListOf,
@@ -17,12 +18,14 @@ import type { OverlaidTypes } from "../core/overlay.ts";
 import { isReschedulable } from "../core/pod-predicates.ts";
 import type { ClusterChange } from "../core/repack/cluster-projection.ts";
 import { nodeClaimOf, staticNodeClaimOf } from "../core/round/node-claims.ts";
+import { isStaticPool } from "../core/round/static-pools.ts";
 import { completeNodesAndClaims } from "../core/scenario/complete-nodes.ts";
 import type { PlannedNode } from "../core/scheduling/decision.ts";
 import type { Pool } from "../core/scheduling/problem.ts";
 import { isVirtualPod } from "../core/virtual-pods.ts";
 import { Random } from "../util/random.ts";
 import type { ClusterState } from "./cluster-state.ts";
+import { withoutUsedReservations } from "./used-reservations.ts";
 
 export interface ProjectionSources {
   /** Every pool that may get nodes, with its instance types. */
@@ -52,6 +55,7 @@ export class ProjectedCluster {
   readonly #sources: ProjectionSources;
   readonly #random: Random;
   readonly #reservationUsage = new Map<string, number>();
+  readonly #replicaOffers = new Map<NodePool, readonly LaunchableOffering[]>();
   #pendingPods: readonly Pod[];
   #launched = 0;
 
@@ -147,10 +151,11 @@ export class ProjectedCluster {
     claimObject: KubeObject,
     { pool, types }: { readonly pool: NodePool; readonly types: readonly InstanceType[] },
   ): ProjectedNode | undefined {
-    const { labelPolicy, chooseOffers = (_, offers) => offers, nowMs } = this.#sources;
+    const { labelPolicy, nowMs } = this.#sources;
     const claim = claimObject as unknown as NodeClaim;
     const launch = { claim, launchRequest: claimLaunchRequestOf(claim, labelPolicy) };
-    const offer = likelyOffer(launch, types, { chooseOffers, random: this.#random });
+    const offers = this.#offersFor(launch, { pool, types });
+    const offer = offers[this.#random.int(Math.max(1, offers.length))];
     if (offer === undefined) return undefined;
     const name = `${pool.metadata.name}-new-${++this.#launched}`;
     const objects = launchedObjects(name, {
@@ -165,6 +170,21 @@ export class ProjectedCluster {
     this.#cluster.nodeChanged(launchedNode as unknown as Node);
     this.#countReservation(offer.offering);
     return { name, type: offer.type, offering: offer.offering };
+  }
+
+  /** Replicas of a static pool are all alike, and there may be thousands: they are looked for once. */
+  #offersFor(
+    launch: ClaimLaunch,
+    { pool, types }: { readonly pool: NodePool; readonly types: readonly InstanceType[] },
+  ): readonly LaunchableOffering[] {
+    const { chooseOffers = (_, offers) => offers } = this.#sources;
+    const known = this.#replicaOffers.get(pool);
+    if (known !== undefined) return known;
+    const [left] = withoutUsedReservations([{ nodePool: pool, instanceTypes: types }], this.#reservationUsage);
+    const offers = likelyOffers(launch, left?.instanceTypes ?? types, chooseOffers);
+    const isReserved = offers.some(({ offering }) => offering.reservationCapacity !== undefined);
+    if (isStaticPool(pool) && !isReserved) this.#replicaOffers.set(pool, offers);
+    return offers;
   }
 
   #countReservation(offering: Offering): void {

@@ -47,6 +47,20 @@ async function report(texts: readonly string[], ...args: readonly string[]): Pro
 }
 
 describe("karpenter plan", () => {
+  it("02:Z-2 static pools are priced, and have no part in the bound", async () => {
+    const fixed = pool.replace("{name: default}", "{name: fixed}").replace("spec:\n", "spec:\n  replicas: 2\n");
+    const { totals, newNodes } = await report([fixed]);
+    expect(newNodes.map(({ nodePool, instanceType }) => [nodePool, instanceType])).toEqual([
+      ["fixed", "c-1x-amd64-linux"],
+      ["fixed", "c-1x-amd64-linux"],
+    ]);
+    expect(totals).toMatchObject({ newNodes: 2, resourceBoundPerHour: 0 });
+    expect(totals.pricePerHour).toBeGreaterThan(0);
+    expect(totals).not.toHaveProperty("gap");
+    const both = await report([fixed, pool, web]);
+    expect(both.totals.gap).toBeLessThan(1);
+  });
+
   it("shows nodes, totals and the bound, and ends with 0 when every pod can be scheduled", async () => {
     const { out, err, code } = await plan(["-f", "in.yaml"], planned(pool, web));
     expect(out).toBe(`NODES  POOL     INSTANCE TYPE     CAPACITY   ZONE               $/HOUR   TOTAL

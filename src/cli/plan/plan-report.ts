@@ -133,7 +133,7 @@ export function planReportOf(plan: Plan, { lowerBound, includesTimings }: PlanRe
       ...(lastingPricePerHour < pricePerHour && { jobsPricePerHour: pricePerHour - lastingPricePerHour }),
       resourceBoundPerHour: bound,
       ...(lowerBound !== undefined && { lowerBoundPerHour: lowerBound }),
-      ...(bound > 0 && newNodes.length > 0 && { gap: pricePerHour / bound - 1 }),
+      ...(bound > 0 && { gap: dynamicPrice(plan) / bound - 1 }),
       ...(includesTimings === true && timings),
     },
     notes: planNotes(plan),
@@ -166,10 +166,21 @@ function orderBy<T>(key: (one: T) => string): (a: T, b: T) => number {
 }
 
 /** Lower bound on the cost of the pods on new nodes; DaemonSet overhead is not counted. */
-function resourceBoundOf({ decision, scenario: { problem } }: Plan): number {
+function resourceBoundOf(plan: Plan): number {
+  const { problem } = plan.scenario;
   const reader = new QuantityReader();
-  const perNode = decision.newNodes.map(({ pods }) => mergeResources(...pods.map((pod) => podRequests(pod, reader))));
+  const perNode = dynamicNodes(plan).map(({ pods }) => mergeResources(...pods.map((pod) => podRequests(pod, reader))));
   return perNode.length === 0 ? 0 : resourceBound(mergeResources(...perNode), problem.pools, problem.labelPolicy);
+}
+
+/** Nodes of static pools are there whatever the pods need: no bound is about them. */
+function dynamicNodes({ decision, scenario: { problem } }: Plan): readonly PlannedNode[] {
+  const dynamic = new Set(problem.pools.map(({ nodePool }) => nodePool.metadata.name));
+  return decision.newNodes.filter(({ pool }) => dynamic.has(pool));
+}
+
+function dynamicPrice(plan: Plan): number {
+  return dynamicNodes(plan).reduce((sum, { price }) => sum + price, 0);
 }
 
 export function reportedNode(node: PlannedNode, policy: LabelPolicy): ReportedNode {
