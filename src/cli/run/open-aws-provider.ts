@@ -11,6 +11,7 @@ import { startAwsProvider } from "../../providers/aws/start-aws-provider.ts";
 import type { Clock } from "../../util/clock.ts";
 import type { Logger } from "../../util/logger.ts";
 import type { Random } from "../../util/random.ts";
+import { collectGarbage } from "./collect-garbage.ts";
 import type { UsageProblems } from "./usage-problems.ts";
 
 /** What the AWS provider needs of the process it runs in. */
@@ -34,6 +35,8 @@ export interface OpenAwsProviderOptions extends AwsHost {
   readonly options: Pick<OperatorOptions, "aws" | "settings">;
 }
 
+const startUpMs = 30_000;
+
 /** The AWS provider, once region, account and cluster have answered. (04 §5.2) */
 export async function openAwsProvider(
   request: OpenAwsProviderOptions,
@@ -56,6 +59,9 @@ export async function openAwsProvider(
       return `${major}.${minor}`;
     },
   });
+  // By then types and prices have been read: ten times what is kept of them.
+  const timer = clock.setTimer(startUpMs, collectGarbage);
+  signal.addEventListener("abort", () => timer.cancel(), { once: true });
   log.info("reached AWS", { region, cluster: options.aws.clusterName });
   return { provider };
 }

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { schemaPatterns } from "../../api/kinds/patterns.ts";
 import type { RequirementItem } from "../../api/kubernetes/pod.ts";
 import { type LabelPolicy, labelPolicy } from "../../api/label-policy.ts";

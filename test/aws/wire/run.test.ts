@@ -88,12 +88,12 @@ describeOnMoto("karpenter run --provider aws", (account) => {
       const found = await client.get(karpenterTypes.EC2NodeClass, { name: "default" });
       return getCondition(found as never, "Ready")?.status === "True" ? true : undefined;
     });
-    // What the start left behind is collected within a minute or so.
+    // What the start left behind is collected half a minute after it.
     const memory = await eventually(
       "it rests below 200 MB",
       async () => (residentMb(child) < 200 ? residentMb(child) : undefined),
       {
-        timeoutMs: 120_000,
+        timeoutMs: 60_000,
         everyMs: 2_000,
       },
     );

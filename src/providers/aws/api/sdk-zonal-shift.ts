@@ -1,5 +1,5 @@
 import { createHash, createHmac } from "node:crypto";
-import { z } from "zod";
+import * as z from "zod";
 import type { ZonalShiftApi } from "./aws-api.ts";
 import { AwsError, withoutAccount } from "./aws-error.ts";
 import { awsErrorOf } from "./sdk-call.ts";

@@ -1,6 +1,6 @@
+import { createHash } from "node:crypto";
 import { canonicalJson } from "../../../util/canonical-json.ts";
 import { errorMessage } from "../../../util/error-text.ts";
-import { hash64 } from "../../../util/hash.ts";
 import type { Logger } from "../../../util/logger.ts";
 import type { AwsApi, CallOptions } from "../api/aws-api.ts";
 import {
@@ -59,10 +59,7 @@ export class InstanceTypeDiscovery {
     ]);
     if (described.length === 0) throw new Error("EC2 describes no instance types");
     if (offerings.length === 0) throw new Error("EC2 offers no instance types in any zone");
-    // Equal answers must not rebuild anything, in whatever order they come.
-    const fingerprint = hash64(
-      canonicalJson([described.map(canonicalJson).sort(), offerings.map(canonicalJson).sort()]),
-    );
+    const fingerprint = [fingerprintOf(described), fingerprintOf(offerings)].join("/");
     if (fingerprint === this.#fingerprint) return;
     this.#fingerprint = fingerprint;
     const embedded = new Map(ec2InstanceTypeInfos().map((one) => [one.name, one]));
@@ -100,6 +97,20 @@ export class InstanceTypeDiscovery {
     this.#known = known;
     this.#revision++;
   }
+}
+
+/**
+ * Equal answers must not rebuild anything, in whatever order they come. Rows are hashed one by one: as one text they would
+ * take tens of megabytes at every start.
+ */
+function fingerprintOf(rows: readonly object[]): string {
+  const digest = (text: string): string => createHash("sha256").update(text).digest("base64");
+  return digest(
+    rows
+      .map((row) => digest(canonicalJson(row)))
+      .sort()
+      .join(),
+  );
 }
 
 /** Letters of zones differ between accounts, ids do not: embedded types are offered by the id of a subnet's zone. */

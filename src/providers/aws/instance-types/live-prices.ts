@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { Clock } from "../../../util/clock.ts";
 import type { AwsApi, CallOptions } from "../api/aws-api.ts";
 import type { Ec2InstanceTypeInfo } from "../instance-type-info.ts";
