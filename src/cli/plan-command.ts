@@ -20,12 +20,13 @@ interface PlanOptions extends PlanningOptions {
 }
 
 const details = `
-Reads Pods, Deployments, ReplicaSets, StatefulSets, Jobs, CronJobs and DaemonSets, NodePools, node classes, NodeOverlays
-and CapacityBuffers, and other objects that affect scheduling: Namespaces, PersistentVolumeClaims, PersistentVolumes,
-StorageClasses, CSINodes, PodDisruptionBudgets, PriorityClasses. Nodes, NodeClaims and pods with a nodeName describe the
-current cluster. Fields that a cluster would fill in may be omitted. A file may be a snapshot; manifests given with it,
-or with a live cluster, replace objects of the same kind and name. Without --kubeconfig and --context nothing is sent
-over the network.
+Reads Pods, Deployments, ReplicaSets, StatefulSets, Jobs, CronJobs and DaemonSets, and any other kind with spec.template and
+spec.replicas, such as Argo Rollouts; HorizontalPodAutoscalers and KEDA's ScaledObjects; NodePools, node classes, NodeOverlays
+and CapacityBuffers; and other objects that affect scheduling: Namespaces, PersistentVolumeClaims, PersistentVolumes,
+StorageClasses, CSINodes, PodDisruptionBudgets, PriorityClasses, RuntimeClasses, LimitRanges. Nodes, NodeClaims and pods with a
+nodeName describe the current cluster. Fields that a cluster would fill in may be omitted; what is assumed or ignored is
+said in a note. A file may be a snapshot; manifests given with it, or with a live cluster, replace objects of the same kind
+and name. Without --kubeconfig and --context nothing is sent over the network.
 
 Exit codes: 0 all pods can be scheduled, 1 the input is invalid, 2 the command line is wrong, 3 some pods cannot be
 scheduled.
@@ -35,6 +36,7 @@ Examples:
   karpenter plan -f manifests/ -f nodepool.yaml --provider aws --region us-east-1 -o wide
   kubectl get nodes,nodeclaims,nodepools,pods -A -o yaml | karpenter plan -f - -o json
   karpenter plan -f deployment.yaml --instance-types fake:400 -o nodeclaims
+  karpenter plan -k overlays/prod --replicas max
   karpenter plan --context prod -f new-nodepool.yaml`;
 
 /** `karpenter plan`: which nodes these workloads need. (docs/designs/commands.md) */
