@@ -28,8 +28,11 @@ export type PriceSource =
   /** Set or changed by a NodeOverlay. */
   | { readonly kind: "overlay"; readonly nodeOverlay: string; readonly of?: PriceSource };
 
-/** How an estimate was made: the price of another region, or the usual share that spot costs of the price on demand. */
-export type EstimateBasis = "other-region" | "spot-share";
+/**
+ * How an estimate was made: the price of another region, the usual share that spot costs of the price on demand, or that
+ * price itself for as long as no spot price is known.
+ */
+export type EstimateBasis = "other-region" | "spot-share" | "on-demand";
 
 /** Whether the price, or the one it was derived from, is an estimate. */
 export function isEstimated(source: PriceSource | undefined): boolean {
@@ -48,9 +51,7 @@ export function priceSourceText(source: PriceSource): string {
     case "price-book":
       return `price book ${source.file}${source.date === undefined ? "" : ` of ${source.date}`}`;
     case "estimate":
-      return source.basis === "spot-share"
-        ? `estimated: the usual share spot cost of the price on demand in ${source.region} on ${source.date}`
-        : `estimated: the list price of ${source.region} on ${source.date}`;
+      return `estimated: ${estimateText(source)} ${source.region} on ${source.date}`;
     case "simulated":
       return "made up: no cloud offers these instance types";
     case "instance-types":
@@ -59,6 +60,17 @@ export function priceSourceText(source: PriceSource): string {
       return withBase(`${source.percent}% off (${source.file})`, source.of);
     case "overlay":
       return withBase(`NodeOverlay ${source.nodeOverlay}`, source.of);
+  }
+}
+
+function estimateText({ basis }: Extract<PriceSource, { readonly kind: "estimate" }>): string {
+  switch (basis) {
+    case "spot-share":
+      return "the usual share spot cost of the price on demand in";
+    case "other-region":
+      return "the list price of";
+    case "on-demand":
+      return "the price on demand in";
   }
 }
 

@@ -311,6 +311,16 @@ describe("prices", () => {
     expect(aws.inputsOf("pricing:GetProducts")).toEqual([]);
   });
 
+  it("04 §2.6 prices say that they are live once AWS was asked, and what stands in for them before", async () => {
+    const { aws, prices, named } = await world((name) => name === "m5.large");
+    const sources = () => named("m5.large").offerings.map(({ priceSource }) => priceSource?.kind);
+    expect(new Set(sources())).toEqual(new Set(["list", "estimate"]));
+    aws.spotPrices = [{ InstanceType: "m5.large", AvailabilityZone: "us-west-2a", SpotPrice: "0.03" }];
+    aws.products = [product("m5.large", "0.2")];
+    await prices.refresh();
+    expect(new Set(sources())).toEqual(new Set(["live"]));
+  });
+
   it("04 §2.6 prices are in the region's currency; zero and nonsense are skipped", () => {
     expect(onDemandPriceIn(product("m5.large", "0.5", "CNY"), "CNY")).toEqual(["m5.large", 0.5]);
     expect(onDemandPriceIn(product("m5.large", "0.5", "CNY"), "USD")).toBeUndefined();

@@ -132,6 +132,10 @@ describe("karpenter instance-types", () => {
       name: "m5.large",
       allocatable: { cpu: "1930m", memory: "6903Mi", pods: "29" },
       prices: { "on-demand": 0.096, spot: expect.any(Number) },
+      priceSources: {
+        "on-demand": { kind: "list", region: "us-west-2", date: "2026-08-22" },
+        spot: { kind: "estimate", basis: "spot-share" },
+      },
     });
     expect(type?.zones).toContain("us-west-2a");
     const all = await list(["-l", "instance-category in (m,c)"]);
@@ -180,7 +184,10 @@ spec:
   it("prints a table, names, and says what is wrong", async () => {
     const table = await run(["instance-types", ...west, "-l", "instance-type=m5.large"]);
     expect(table.out).toMatch(/^TYPE +ARCH +CPU +MEMORY +PODS +ON-DEMAND \$\/h +SPOT \$\/h +ZONES/);
-    expect(table.out).toMatch(/m5\.large +amd64 +1930m +6\.7Gi +29 +0\.0960/);
+    expect(table.out).toMatch(/m5\.large +amd64 +1930m +6\.7Gi +29 +0\.0960 +~0\.0384/);
+    expect(table.out).toMatch(
+      /\nPrice \(1 price\): ~ estimated: .*\nPrice \(1 price\): list price of us-west-2 on 2026-08-22\.\n$/,
+    );
     const names = await run([
       "instance-types",
       ...west,

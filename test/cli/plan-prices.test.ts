@@ -257,6 +257,39 @@ extra: 1`;
     expect(JSON.parse(kwok.out)).toMatchObject({ newNodes: [{ instanceType: "c-1x-amd64-linux", price: 0.002 }] });
   });
 
+  it("is used by explain, plan --disruption, plan --repack, top and diff alike", async () => {
+    const node = `
+---
+apiVersion: v1
+kind: Node
+metadata:
+  name: node-1
+  labels:
+    karpenter.sh/nodepool: default
+    node.kubernetes.io/instance-type: m5.large
+    topology.kubernetes.io/zone: us-east-1a
+    karpenter.sh/capacity-type: on-demand
+spec: {providerID: "aws:///us-east-1a/i-0123456789abcdef0"}
+---
+apiVersion: karpenter.sh/v1
+kind: NodeClaim
+metadata: {name: node-1, labels: {karpenter.sh/nodepool: default}}
+spec: {nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}, requirements: []}
+status: {nodeName: node-1, providerID: "aws:///us-east-1a/i-0123456789abcdef0"}
+`;
+    const files = {
+      "in.yaml": m5,
+      "cluster.yaml": m5.split("---")[0] + node,
+      "b.yaml": "prices: [{type: m5.large, price: 7.5}]",
+    };
+    const ran = async (...args: readonly string[]) => (await run(files, ...args, "--prices", "b.yaml")).out;
+    expect(await ran("explain", "pod", "web", "-f", "in.yaml")).toContain("$7.5000/hour (price book b.yaml)");
+    expect(await ran("plan", "-f", "cluster.yaml", "--disruption")).toContain("$7.5000/hour");
+    expect(await ran("plan", "-f", "cluster.yaml", "--repack")).toMatch(/today +1 +7\.5000/);
+    expect(await ran("top", "-f", "cluster.yaml")).toContain("$7.5000/hour");
+    expect(await ran("diff", "-f", "in.yaml", "--base", "cluster.yaml")).toContain("7.5000");
+  });
+
   it("the plan charges what the book says, for random types, zones and capacity types", async () => {
     const random = new Random(7);
     const types = ["m5.large", "c6g.xlarge", "r7i.2xlarge", "t3.medium"];

@@ -61,7 +61,7 @@ describe("karpenter explain pod", () => {
       out: `default/web can be scheduled: it gets a new node of NodePool default (cheapest type c-2x-amd64-linux).
 
 Types:  c-2x-amd64-linux, s-2x-amd64-linux, m-2x-amd64-linux, c-4x-amd64-linux, s-4x-amd64-linux and 28 more
-Price:  from $0.0543/hour
+Price:  from $0.0543/hour (made up: no cloud offers these instance types)
 `,
       err: "",
       code: 0,

@@ -2,6 +2,7 @@ import { styleText } from "node:util";
 import { describeReason } from "../../core/explain/describe-reason.ts";
 import type { Edit } from "../../core/explain/edit.ts";
 import type { Explanation, NodeFinding, RefusalReason, Suggestion } from "../../core/explain/explanation.ts";
+import { priceSourceText } from "../../core/price-source.ts";
 import { countText, joinSections, oneLine } from "../text-table.ts";
 
 /** The explanation of a pod as text. */
@@ -44,10 +45,11 @@ const listedMax = 5;
 
 function placementDetails({ outcome }: Explanation): readonly string[] {
   if (outcome.kind !== "on-new-node") return [];
-  const { instanceTypes, price, zones, pods } = outcome;
+  const { instanceTypes, price, priceSource, zones, pods } = outcome;
+  const source = priceSource === undefined ? "" : ` (${priceSourceText(priceSource)})`;
   return [
     `Types:  ${firstNames(instanceTypes)}`,
-    `Price:  from $${price.toFixed(4)}/hour`,
+    oneLine(`Price:  from $${price.toFixed(4)}/hour${source}`),
     ...(zones.length === 0 ? [] : [`Zones:  ${firstNames(zones)}`]),
     ...(pods.length === 0 ? [] : [`With:   ${firstNames(pods)}`]),
   ];

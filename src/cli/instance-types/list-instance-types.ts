@@ -3,7 +3,14 @@ import type { LabelPolicy } from "../../api/label-policy.ts";
 import { labels, resources } from "../../api/labels.ts";
 import { resourceListOf } from "../../cloud/launchable-offerings.ts";
 import { intersects, isCompatible } from "../../core/compatibility.ts";
-import { allocatableOf, type InstanceType, offeringCapacityType, offeringZone } from "../../core/instance-type.ts";
+import {
+  allocatableOf,
+  type InstanceType,
+  type Offering,
+  offeringCapacityType,
+  offeringZone,
+} from "../../core/instance-type.ts";
+import type { PriceSource } from "../../core/price-source.ts";
 import { Requirements } from "../../core/requirements.ts";
 
 /** One instance type as it is listed. */
@@ -16,6 +23,8 @@ export interface ListedInstanceType {
   readonly zones: readonly string[];
   /** Dollars an hour: the least of the offerings that match, by capacity type. */
   readonly prices: Readonly<Record<string, number>>;
+  /** Where these prices come from. */
+  readonly priceSources: Readonly<Record<string, PriceSource>>;
   /** Every label with one value. */
   readonly labels: Readonly<Record<string, string>>;
 }
@@ -44,10 +53,11 @@ function listedType(type: InstanceType, wanted: Requirements): ListedInstanceTyp
   const offerings = type.offerings.filter(
     ({ available, requirements }) => available && intersects(requirements, wanted),
   );
-  const prices: Record<string, number> = {};
+  const least = new Map<string, Offering>();
   for (const offering of offerings) {
     const capacityType = offeringCapacityType(offering) ?? "";
-    prices[capacityType] = Math.min(prices[capacityType] ?? Number.POSITIVE_INFINITY, offering.price);
+    if (offering.price < (least.get(capacityType)?.price ?? Number.POSITIVE_INFINITY))
+      least.set(capacityType, offering);
   }
   return {
     name: type.name,
@@ -55,7 +65,10 @@ function listedType(type: InstanceType, wanted: Requirements): ListedInstanceTyp
     capacity: resourceListOf(type.capacity),
     allocatable: resourceListOf(allocatableOf(type)),
     zones: [...new Set(offerings.map((offering) => offeringZone(offering) ?? ""))].sort(),
-    prices,
+    prices: Object.fromEntries([...least].map(([capacityType, { price }]) => [capacityType, price])),
+    priceSources: Object.fromEntries(
+      [...least].flatMap(([capacityType, { priceSource }]) => (priceSource ? [[capacityType, priceSource]] : [])),
+    ),
     labels: singleLabels(type),
   };
 }

@@ -1,4 +1,5 @@
 import { Quantity } from "../../util/quantity.ts";
+import { markedPrice, priceSourceLines, priceSourcesOf } from "../prices/price-sources.ts";
 import { countText, formatTable, joinSections, type TextColumn } from "../text-table.ts";
 import { stringify } from "../yaml.ts";
 import { extendedResources, type ListedInstanceType } from "./list-instance-types.ts";
@@ -25,7 +26,7 @@ export function renderInstanceTypes(listed: readonly ListedInstanceType[], outpu
   const rows = listed.map((type) => [
     ...[type.name, type.arch, type.allocatable["cpu"] ?? "", memoryText(type.allocatable["memory"])],
     type.allocatable["pods"] ?? "",
-    ...capacityTypes.map((name) => priceText(type.prices[name])),
+    ...capacityTypes.map((name) => priceText(type, name)),
     type.zones.join(","),
     extendedResources(type),
     ...(output === "wide" ? [pairs(type.capacity), pairs(type.labels)] : []),
@@ -33,12 +34,24 @@ export function renderInstanceTypes(listed: readonly ListedInstanceType[], outpu
   const table = listed.length === 0 ? [] : formatTable(columns, rows);
   return joinSections([
     table,
-    [`${countText(listed.length, "instance type")}; cpu, memory and pods are what pods can use`],
+    [
+      `${countText(listed.length, "instance type")}; cpu, memory and pods are what pods can use`,
+      ...sourceLines(listed),
+    ],
   ]);
 }
 
-function priceText(price: number | undefined): string {
-  return price === undefined ? "" : price.toFixed(4);
+function priceText({ prices, priceSources }: ListedInstanceType, capacityType: string): string {
+  const price = prices[capacityType];
+  return price === undefined ? "" : markedPrice(price, priceSources[capacityType]);
+}
+
+/** Every source of the prices in the list. */
+function sourceLines(listed: readonly ListedInstanceType[]): readonly string[] {
+  const priced = listed.flatMap(({ prices, priceSources }) =>
+    Object.entries(prices).map(([name, price]) => ({ price, priceSource: priceSources[name] })),
+  );
+  return priceSourceLines(priceSourcesOf(priced), { noun: "price" });
 }
 
 function memoryText(text = "0"): string {

@@ -1,4 +1,5 @@
-import { isEstimated, priceSourceText } from "../../core/price-source.ts";
+import { priceSourceText } from "../../core/price-source.ts";
+import { markedPrice } from "../prices/price-sources.ts";
 import {
   formatTable,
   formatTableWithin,
@@ -10,9 +11,6 @@ import {
 import { machineText } from "./machine-size.ts";
 import { hoursPerMonth, type ReportedNode } from "./plan-report.ts";
 import { groupBy, podSummary } from "./pod-summary.ts";
-
-/** Marks a price that is an estimate. */
-export const estimateMark = "~";
 
 /**
  * Nodes of one pool, type, capacity type and zone together: what they are and cost, then how large they are, how full,
@@ -48,8 +46,8 @@ function groupCells(alike: readonly ReportedNode[]): readonly string[] {
     first.instanceType ?? "-",
     first.capacityType ?? "-",
     zonesText(first.zones),
-    priceText(first),
-    markOf(first) + totalPrice(alike).toFixed(4),
+    markedPrice(first.price, first.priceSource),
+    markedPrice(totalPrice(alike), first.priceSource),
   ];
 }
 
@@ -113,8 +111,8 @@ function wideCells(node: ReportedNode): readonly string[] {
     node.zones.join(",") || "-",
     percent([fill.cpu]) ?? "-",
     percent([fill.memory]) ?? "-",
-    priceText(node),
-    node.onlyJobs === true ? "while jobs run" : markOf(node) + (price * hoursPerMonth).toFixed(2),
+    markedPrice(price, priceSource),
+    node.onlyJobs === true ? "while jobs run" : markedPrice(price * hoursPerMonth, priceSource, 2),
     priceSource === undefined ? "-" : priceSourceText(priceSource),
     String(node.instanceTypes.length),
     String(pods.length),
@@ -123,14 +121,6 @@ function wideCells(node: ReportedNode): readonly string[] {
       .map(([key, text]) => `${key} ${text}`)
       .join("; "),
   ];
-}
-
-function markOf({ priceSource }: ReportedNode): string {
-  return isEstimated(priceSource) ? estimateMark : "";
-}
-
-function priceText(node: ReportedNode): string {
-  return markOf(node) + node.price.toFixed(4);
 }
 
 /** `us-east-1a,b,c`: what they have in common is written once. */

@@ -12,12 +12,13 @@ import {
   offeringZone,
 } from "../../core/instance-type.ts";
 import { podRequests, QuantityReader } from "../../core/pod-requests.ts";
-import { isEstimated, type PriceSource, priceSourceText } from "../../core/price-source.ts";
+import type { PriceSource } from "../../core/price-source.ts";
 import type { Requirements } from "../../core/requirements.ts";
 import { mergeResources, type Resources } from "../../core/resources.ts";
 import { isFiniteWork } from "../../core/scenario/finite-work.ts";
 import type { PlannedNode } from "../../core/scheduling/decision.ts";
 import type { Refusal } from "../../core/scheduling/refusal.ts";
+import { priceSourcesOf, type ReportedPriceSource } from "../prices/price-sources.ts";
 import { type MachineSize, machineSizeOf } from "./machine-size.ts";
 import type { Plan } from "./make-plan.ts";
 import { planNotes } from "./notes.ts";
@@ -63,14 +64,6 @@ export interface ReportedNode {
   readonly requests: Readonly<Record<string, string>>;
   /** All its pods are of Jobs or CronJobs, or end otherwise: it is needed only while they run. */
   readonly onlyJobs?: true;
-}
-
-/** A price source, and how much of the plan depends on it. */
-interface ReportedPriceSource {
-  readonly source: PriceSource;
-  readonly isEstimate: boolean;
-  readonly nodes: number;
-  readonly pricePerHour: number;
 }
 
 interface ReportedRefusal {
@@ -138,18 +131,6 @@ export function planReportOf(plan: Plan, { lowerBound, includesTimings }: PlanRe
     },
     notes: planNotes(plan),
   };
-}
-
-function priceSourcesOf(nodes: readonly ReportedNode[]): readonly ReportedPriceSource[] {
-  const found = new Map<string, ReportedPriceSource>();
-  for (const { price, priceSource: source } of nodes) {
-    if (source === undefined) continue;
-    const text = priceSourceText(source);
-    const { nodes: count, pricePerHour } = found.get(text) ?? { nodes: 0, pricePerHour: 0 };
-    const isEstimate = isEstimated(source);
-    found.set(text, { source, isEstimate, nodes: count + 1, pricePerHour: pricePerHour + price });
-  }
-  return [...found].sort(orderBy(([text]) => text)).map(([, one]) => one);
 }
 
 function placedPods(placements: Plan["decision"]["placements"]): PlanReport["existingNodes"] {

@@ -1,5 +1,5 @@
 import { styleText } from "node:util";
-import { priceSourceText } from "../../core/price-source.ts";
+import { priceSourceLines } from "../prices/price-sources.ts";
 import {
   countText,
   formatTableWithin,
@@ -9,7 +9,7 @@ import {
   truncateText,
   wrapText,
 } from "../text-table.ts";
-import { allNodeRows, estimateMark, groupedNodeRows } from "./node-rows.ts";
+import { allNodeRows, groupedNodeRows } from "./node-rows.ts";
 import type { PlanReport } from "./plan-report.ts";
 import { groupBy, podSummary } from "./pod-summary.ts";
 
@@ -34,7 +34,10 @@ export function renderPlanTable(report: PlanReport, { wide, color }: PlanTableOp
       ? []
       : withTitleStyle(wide ? allNodeRows(report.newNodes) : groupedNodeRows(report.newNodes), paint),
     existingNodeLines(report.existingNodes, width),
-    [...wrapped(summaryLines(report)).map((line) => paint("bold", line)), ...wrapped(priceLines(report))],
+    [
+      ...wrapped(summaryLines(report)).map((line) => paint("bold", line)),
+      ...wrapped(priceSourceLines(report.priceSources)),
+    ],
     refusalTitle === undefined ? [] : [paint("red", refusalTitle), ...wrapped(refusals, "    ")],
     wrapped(
       report.notes.map((note) => `note: ${oneLine(note)}`),
@@ -83,15 +86,6 @@ function summaryLines({ totals, existingNodes }: PlanReport): readonly string[] 
   const share =
     lowerBoundPerHour > 0 ? `; the plan is ${(100 * (pricePerHour / lowerBoundPerHour - 1)).toFixed(1)}% above it` : "";
   return [first, cost, `Lower bound on any plan for these pods: ${hourly(lowerBoundPerHour)}${share}.`];
-}
-
-/** Where the prices come from; those of estimates begin with the mark that they have in the table. */
-function priceLines({ priceSources }: PlanReport): readonly string[] {
-  const isMixed = priceSources.length > 1;
-  return priceSources.map(({ source, isEstimate, nodes }) => {
-    const count = isMixed ? ` (${countText(nodes, "node")})` : "";
-    return `Price${count}: ${isEstimate ? `${estimateMark} ` : ""}${oneLine(priceSourceText(source))}.`;
-  });
 }
 
 function hourly(price: number): string {

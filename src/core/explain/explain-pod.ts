@@ -97,14 +97,17 @@ function refusedBefore(
 }
 
 function newNodeOutcome(
-  { pool, instanceTypes, price, requirements, pods }: PlannedNode,
+  { pool, instanceTypes, price, requirements, pods, offering }: PlannedNode,
   podKey: string,
 ): NewNodeOutcome {
   const zone = requirements.get(labels.zone);
+  const [cheapest] = instanceTypes;
+  const offered = offering ?? cheapest?.offerings.find((one) => one.available && one.price === price);
   return {
     pool,
     instanceTypes: instanceTypes.map(({ name }) => name),
     price,
+    ...(offered?.priceSource !== undefined && { priceSource: offered.priceSource }),
     zones: zone.complement ? [] : zone.sortedValues(),
     pods: pods
       .map(({ metadata }) => namespacedName(metadata))

@@ -1,3 +1,4 @@
+import type { PriceSource } from "../price-source.ts";
 import type { UnusablePoolReason } from "../round/usable-pools.ts";
 import type { TopologyCause } from "../scheduling/refusal.ts";
 import type { Edit } from "./edit.ts";
@@ -36,6 +37,8 @@ export interface NewNodeOutcome {
   readonly instanceTypes: readonly string[];
   /** Dollars an hour. */
   readonly price: number;
+  /** Where that price comes from, if it is known. */
+  readonly priceSource?: PriceSource;
   readonly zones: readonly string[];
   /** Other pods on it. */
   readonly pods: readonly string[];

@@ -1,6 +1,6 @@
 import type { PriceSource } from "../../core/price-source.ts";
 import type { Ec2InstanceTypeInfo } from "./instance-type-info.ts";
-import type { Region } from "./regions.ts";
+import { knownRegions, type Region } from "./regions.ts";
 
 /** Prices in dollars an hour; undefined if unknown. (04 §2.6) */
 export interface Prices {
@@ -26,11 +26,7 @@ const checkDate = "2026-08-22";
  * fraction of that, the same in every zone. (04 §8)
  */
 export function embeddedPrices(region: Region, unlistedPrice: UnlistedPrice = () => undefined): Prices {
-  const listed: PriceSource =
-    region.name === listRegion
-      ? { kind: "list", region: listRegion, date: listDate }
-      : { kind: "list", region: region.name, date: checkDate };
-  const otherRegion: PriceSource = { kind: "estimate", basis: "other-region", region: listRegion, date: listDate };
+  const onDemandSource = embeddedSources(region.name);
   const spotRegion = region.isAssumed === true ? listRegion : region.name;
   const spotShare: PriceSource = { kind: "estimate", basis: "spot-share", region: spotRegion, date: checkDate };
   return {
@@ -39,10 +35,14 @@ export function embeddedPrices(region: Region, unlistedPrice: UnlistedPrice = ()
       usdPerHour === undefined
         ? unlistedPrice(name, "spot")
         : usdPerHour * (spotFractions?.[region.column] ?? defaultSpotFraction),
-    sourceOf: ({ isMetal }, capacityType) => {
-      if (capacityType === "spot") return spotShare;
-      const isListed = region.name === listRegion || !(isMetal || region.isAssumed === true);
-      return isListed ? listed : otherRegion;
-    },
+    sourceOf: (typeInfo, capacityType) => (capacityType === "spot" ? spotShare : onDemandSource(typeInfo)),
   };
+}
+
+/** Where an embedded price on demand comes from: the list of the region, or that of another one. */
+export function embeddedSources(region: string): (typeInfo: Pick<Ec2InstanceTypeInfo, "isMetal">) => PriceSource {
+  const date = region === listRegion ? listDate : checkDate;
+  const listed: PriceSource = { kind: "list", region, date };
+  const otherRegion: PriceSource = { kind: "estimate", basis: "other-region", region: listRegion, date: listDate };
+  return ({ isMetal }) => (region === listRegion || (knownRegions.includes(region) && !isMetal) ? listed : otherRegion);
 }

@@ -1,8 +1,10 @@
 import * as z from "zod";
+import type { PriceSource } from "../../../core/price-source.ts";
 import type { Clock } from "../../../util/clock.ts";
+import { rfc3339 } from "../../../util/timestamp.ts";
 import type { AwsApi, CallOptions } from "../api/aws-api.ts";
 import type { Ec2InstanceTypeInfo } from "../instance-type-info.ts";
-import type { Prices } from "../prices.ts";
+import { embeddedSources, type Prices } from "../prices.ts";
 
 export interface LivePricesOptions {
   readonly aws: Pick<AwsApi, "region" | "ec2" | "pricing">;
@@ -29,10 +31,18 @@ export class LivePrices implements Prices {
   /** By type and zone. */
   readonly #spot = new Map<string, number>();
   readonly #listeners = new Set<() => void>();
+  readonly #live: PriceSource;
+  readonly #spotAsOnDemand: PriceSource;
+  readonly #embedded: (typeInfo: Ec2InstanceTypeInfo) => PriceSource;
   #revision = 0;
 
   constructor(options: LivePricesOptions) {
     this.#options = options;
+    const { region } = options.aws;
+    const date = rfc3339(options.clock.now()).slice(0, 10);
+    this.#live = { kind: "live", region };
+    this.#spotAsOnDemand = { kind: "estimate", basis: "on-demand", region, date };
+    this.#embedded = embeddedSources(region);
   }
 
   onDemand({ name, usdPerHour }: Ec2InstanceTypeInfo): number | undefined {
@@ -41,6 +51,12 @@ export class LivePrices implements Prices {
 
   spot(typeInfo: Ec2InstanceTypeInfo, zone: string): number | undefined {
     return this.#spot.size === 0 ? this.onDemand(typeInfo) : this.#spot.get(`${typeInfo.name}/${zone}`);
+  }
+
+  sourceOf(typeInfo: Ec2InstanceTypeInfo, capacityType: "on-demand" | "spot"): PriceSource {
+    const isSpot = capacityType === "spot" && this.#spot.size > 0;
+    if (isSpot || (capacityType === "on-demand" && this.#onDemand.has(typeInfo.name))) return this.#live;
+    return capacityType === "spot" ? this.#spotAsOnDemand : this.#embedded(typeInfo);
   }
 
   /** Changes whenever a price may have. */

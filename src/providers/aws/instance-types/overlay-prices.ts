@@ -32,6 +32,7 @@ export class OverlayPrices {
     return {
       onDemand: (typeInfo) => known.onDemand(typeInfo) ?? this.#prices.get(typeInfo.name),
       spot: (typeInfo, zone) => known.spot(typeInfo, zone) ?? this.#prices.get(typeInfo.name),
+      ...(known.sourceOf && { sourceOf: known.sourceOf.bind(known) }),
     };
   }
 
