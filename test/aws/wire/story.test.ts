@@ -1,4 +1,6 @@
 import { afterEach, expect, it } from "vitest";
+import type { KubeObject } from "../../../src/api/object.ts";
+import { builtInTypes } from "../../../src/kube/resources.ts";
 import { accountId } from "./moto-account.ts";
 import { describeOnMoto, type WireAccount } from "./shared.ts";
 import {
@@ -119,5 +121,23 @@ describeOnMoto("the same with a controller that dies at every kind of change", (
     await Promise.all(restarts);
     expect([...left]).toEqual([]);
     expect(world.starts()).toBe(deadly.length + 1);
+  });
+});
+
+describeOnMoto("calls that take long", (account) => {
+  it("04 §1.4 a class whose subnets AWS does not answer says so, and is ready once it does", {
+    timeout: 200_000,
+  }, async () => {
+    const world = await opened(account());
+    await world.start();
+    account().shim.tables.fail({ action: "ec2:DescribeSubnets", delayMs: 6_000 }); // a minute and a half of the cluster's
+    await world.create(nodeClass(account().cluster));
+    await untilReady(world);
+    const { items } = await world.client.list<KubeObject & { reason: string; message: string }>(builtInTypes.Event);
+    const slow = items.filter(({ reason }) => reason === "NodeClassResolutionSlow").map(({ message }) => message);
+    expect(slow).toContainEqual(
+      expect.stringMatching(/^SubnetsReady is not known yet: AWS has not answered for 15 s; check/),
+    );
+    await deleteAll(world);
   });
 });
