@@ -126,6 +126,15 @@ $/month               79.27  158.54   +79.27
     expect((await diff(args, { files })).out).toBe((await diff(args, { files })).out);
   });
 
+  it("cuts long lists of the table, and has all of it as JSON", async () => {
+    const many = Array.from({ length: 45 }, (_, index) => deployment(`web${index}x`, 1, "100m")).join("");
+    const files = { "base.yaml": pool("default"), "change.yaml": many };
+    const { out } = await diff(["--base", "base.yaml", "-f", "change.yaml"], { files });
+    expect(out.match(/^ {2}new: /gm)).toHaveLength(40);
+    expect(out).toContain("  … and 5 more; -o json has them all\n");
+    expect((await compared(pool("default"), many)).report.pods.come).toHaveLength(45);
+  });
+
   it("says that there is no difference; only with --exit-code a difference has a code of its own", async () => {
     const base = `${pool("default")}${deployment("web", 3)}`;
     const same = await compared(base, base, "--exit-code");

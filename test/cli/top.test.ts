@@ -105,6 +105,8 @@ cpu     56%  11 of 19.72 requested
 memory  17%  8.0Gi of 46.0Gi requested
 gpu     50%  1 of 2 requested
 $1.4404/hour, $1051.46/month
+Price of 2 nodes: made up: no cloud offers these instance types.
+Price of 1 node: list price of us-east-1 on 2026-07-20.
 `,
     );
   });
@@ -126,6 +128,7 @@ $1.4404/hour, $1051.46/month
       requested: { cpu: 6, memory: 4 * 2 ** 30, gpu: 0 },
       allocatable: { cpu: 7.9, memory: 17169383424, gpu: 0 },
       pricePerHour: expect.closeTo(0.21718, 5),
+      priceSource: { kind: "simulated" },
       created: "2026-01-13T12:00:00Z",
       outcome: "kept",
       reason: "pod default/on-b has the annotation karpenter.sh/do-not-disrupt",

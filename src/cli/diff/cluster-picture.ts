@@ -118,7 +118,7 @@ function existingNode(
 ): Omit<PicturedNode, "pods"> {
   const known = readNodeLabels(labels);
   const { instanceType, capacityType, zone } = known;
-  const price = priceOf({ ...known, labels });
+  const price = priceOf({ ...known, labels })?.perHour;
   const zones = zone === undefined ? [] : [zone];
   return { name, nodePool: nodePool ?? known.pool, instanceType, capacityType, zones, price };
 }

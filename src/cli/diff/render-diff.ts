@@ -15,15 +15,23 @@ import type { DriftedNode } from "./drifted-nodes.ts";
 
 type Paint = (style: "bold" | "green" | "red" | "yellow", text: string) => string;
 
+/** Longer lists are cut: nobody reads five thousand lines, and programs read JSON. */
+const linesShown = 40;
+
+function cutLines(lines: readonly string[]): readonly string[] {
+  if (lines.length <= linesShown) return lines;
+  return [...lines.slice(0, linesShown), `  … and ${lines.length - linesShown} more; -o json has them all`];
+}
+
 /** What a change makes different, as text. */
 export function renderDiff(report: DiffReport, { color }: { readonly color: boolean }): string {
   const paint: Paint = (style, text) => (color ? styleText(style, text, { validateStream: false }) : text);
   const { nodes, pods, limits, notes } = report;
   return joinSections([
-    changeLines(report.change),
+    cutLines(changeLines(report.change)),
     nodeLines(nodes, paint),
     podLines(pods, paint),
-    limitLines(limits),
+    cutLines(limitLines(limits)),
     [
       ...notes.come.map((note) => paint("green", oneLine(`+ note: ${note}`))),
       ...notes.go.map((note) => paint("red", oneLine(`- note: ${note}`))),
@@ -52,10 +60,12 @@ function nodeLines({ come, go, drift }: DiffReport["nodes"], paint: Paint): read
   if (come.length + go.length + kept.length === 0) return [];
   return [
     paint("bold", "Nodes:"),
-    ...go.map((nodes) => paint("red", `- ${nodesText(nodes)}${goneText(reasons.get(nodes.name ?? ""))}`)),
-    ...come.map((nodes) => paint("green", `+ ${nodesText(nodes)}`)),
-    ...kept.map((one) =>
-      paint("yellow", oneLine(`~ ${one.node}: drifts (${one.reason}), but stays for now: ${one.keptBecause}`)),
+    ...cutLines(go.map((nodes) => paint("red", `- ${nodesText(nodes)}${goneText(reasons.get(nodes.name ?? ""))}`))),
+    ...cutLines(come.map((nodes) => paint("green", `+ ${nodesText(nodes)}`))),
+    ...cutLines(
+      kept.map((one) =>
+        paint("yellow", oneLine(`~ ${one.node}: drifts (${one.reason}), but stays for now: ${one.keptBecause}`)),
+      ),
     ),
   ];
 }
@@ -105,7 +115,9 @@ function groupLines<T extends { readonly pod: string }>(
     group.pods.push(item.pod);
     groups.set(key, group);
   }
-  return [...groups.values()].map(({ text, pods }) => oneLine(`  ${title}: ${alikeText(pods)}${separator}${text}`));
+  return cutLines(
+    [...groups.values()].map(({ text, pods }) => oneLine(`  ${title}: ${alikeText(pods)}${separator}${text}`)),
+  );
 }
 
 /** Pods of one workload: `default/web ×12`. */

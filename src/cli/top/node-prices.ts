@@ -1,5 +1,6 @@
 import { kwokLabels } from "../../api/labels.ts";
-import { type InstanceType, offeringCapacityType, offeringPriceAt } from "../../core/instance-type.ts";
+import { type InstanceType, offeringCapacityType, offeringZone } from "../../core/instance-type.ts";
+import type { PriceSource } from "../../core/price-source.ts";
 import type { NodeLabels } from "./node-labels.ts";
 
 /** Instance types by name. */
@@ -17,8 +18,14 @@ interface PricedNode extends NodeLabels {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** Dollars an hour, or undefined if the price is not known. */
-export type NodePriceOf = (node: PricedNode) => number | undefined;
+/** Dollars an hour, and where the price comes from, if it is of a catalogue. */
+interface NodePrice {
+  readonly perHour: number;
+  readonly source?: PriceSource | undefined;
+}
+
+/** Undefined if the price is not known. */
+export type NodePriceOf = (node: PricedNode) => NodePrice | undefined;
 
 export function nodePrices({ pools, others }: NodePriceSources): NodePriceOf {
   return (node) => {
@@ -33,17 +40,18 @@ export function nodePrices({ pools, others }: NodePriceSources): NodePriceOf {
 }
 
 /** On-demand prices are the same in all zones of a region, so that one will do where the node's zone is not known. */
-function priceAs(type: InstanceType, { zone, capacityType = "on-demand" }: PricedNode): number | undefined {
-  const exact = offeringPriceAt(type, { zone, capacityType });
-  if (exact !== undefined || capacityType !== "on-demand") return exact;
-  return type.offerings.find((one) => offeringCapacityType(one) === capacityType)?.price;
+function priceAs({ offerings }: InstanceType, { zone, capacityType = "on-demand" }: PricedNode): NodePrice | undefined {
+  const alike = offerings.filter((one) => offeringCapacityType(one) === capacityType && !Number.isNaN(one.price));
+  const exact = alike.find((one) => offeringZone(one) === zone);
+  const found = exact ?? (capacityType === "on-demand" ? alike[0] : undefined);
+  return found && { perHour: found.price, source: found.priceSource };
 }
 
 /** Simulated nodes carry their price, as eks-node-viewer reads it. */
-function labelledPrice({ labels: written }: PricedNode): number | undefined {
+function labelledPrice({ labels: written }: PricedNode): NodePrice | undefined {
   const text = written[kwokLabels.instancePrice] ?? "";
-  const price = Number(text);
-  return text === "" || !Number.isFinite(price) || price < 0 ? undefined : price;
+  const perHour = Number(text);
+  return text === "" || !Number.isFinite(perHour) || perHour < 0 ? undefined : { perHour };
 }
 
 export function typesByName(types: readonly InstanceType[]): TypesByName {

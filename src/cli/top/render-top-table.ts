@@ -1,8 +1,10 @@
+import { priceSourceText } from "../../core/price-source.ts";
 import { hoursPerMonth } from "../plan/plan-report.ts";
 import { countText, formatTable, joinSections, oneLine } from "../text-table.ts";
 import type { ShownAmounts } from "./pod-use.ts";
 import { coresText, gibText, topColumns, useText } from "./top-columns.ts";
 import type { TopTotals, TopView } from "./top-report.ts";
+import type { TopRow } from "./top-rows.ts";
 
 /** The nodes as a plain table, as wide as it has to be, with sums and notes. */
 export function renderTopTable({ rows, totals, nowMs, notes }: TopView): string {
@@ -10,7 +12,7 @@ export function renderTopTable({ rows, totals, nowMs, notes }: TopView): string 
   const cells = rows.map((row) => columns.map(({ cell }) => cell(row, { nowMs, use: { kind: "amounts" } })));
   return joinSections([
     rows.length === 0 ? [] : formatTable(columns, cells),
-    [countsText(totals), ...useLines(totals, { kind: "share" }), ...priceLines(totals)],
+    [countsText(totals), ...useLines(totals, { kind: "share" }), ...priceLines(totals), ...sourceLines(rows)],
     notes.map((note) => oneLine(`note: ${note}`)),
   ]);
 }
@@ -38,4 +40,18 @@ export function priceLines({ nodes, pricePerHour, nodesWithoutPrice }: TopTotals
   if (nodes === nodesWithoutPrice) return nodes === 0 ? [] : ["no prices are known"];
   const missing = nodesWithoutPrice === 0 ? "" : `, without ${countText(nodesWithoutPrice, "node")} of unknown price`;
   return [`$${pricePerHour.toFixed(4)}/hour, $${(pricePerHour * hoursPerMonth).toFixed(2)}/month${missing}`];
+}
+
+/** Where the prices come from, each source once. */
+function sourceLines(rows: readonly TopRow[]): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const { priceSource } of rows) {
+    if (priceSource === undefined) continue;
+    const text = priceSourceText(priceSource);
+    counts.set(text, (counts.get(text) ?? 0) + 1);
+  }
+  const isMixed = counts.size > 1;
+  return [...counts].map(([text, count]) =>
+    oneLine(`Price${isMixed ? ` of ${countText(count, "node")}` : ""}: ${text}.`),
+  );
 }

@@ -1,4 +1,6 @@
 import { humanDuration } from "../../control-plane/tables/age.ts";
+import { isEstimated } from "../../core/price-source.ts";
+import { estimateMark } from "../plan/node-rows.ts";
 import { oneLine } from "../text-table.ts";
 import type { ShownAmounts } from "./pod-use.ts";
 import type { TopRow } from "./top-rows.ts";
@@ -86,7 +88,7 @@ const allColumns: readonly TopColumn[] = [
   useColumn("gpu", "GPU", 4),
   { id: "pods", title: "PODS", align: "right", rank: 5, cell: podsText },
   { id: "age", title: "AGE", align: "right", rank: 10, cell: ageText },
-  { id: "price", title: "$/HOUR", align: "right", rank: 3, cell: ({ pricePerHour }) => priceText(pricePerHour) },
+  { id: "price", title: "$/HOUR", align: "right", rank: 3, cell: priceText },
   {
     ...textColumn("reason", "WHY IT STAYS OR GOES", 6, ({ reason }) => reasonText(reason)),
     style: ({ reason }) => (reason?.goes === true ? "warning" : "dim"),
@@ -140,8 +142,10 @@ function ageText({ createdMs }: TopRow, { nowMs }: CellContext): string {
   return createdMs === undefined ? unknown : humanDuration(Math.max(0, nowMs - createdMs));
 }
 
-function priceText(price: number | undefined): string {
-  return price === undefined ? unknown : price.toFixed(4);
+/** An estimate is marked, as in plans. */
+function priceText({ pricePerHour, priceSource }: TopRow): string {
+  if (pricePerHour === undefined) return unknown;
+  return `${isEstimated(priceSource) ? estimateMark : ""}${pricePerHour.toFixed(4)}`;
 }
 
 function reasonText(reason: TopRow["reason"]): string {

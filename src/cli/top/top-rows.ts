@@ -5,6 +5,7 @@ import type { Node } from "../../api/kubernetes/cluster-objects.ts";
 import type { Pod } from "../../api/kubernetes/pod.ts";
 import { resources } from "../../api/labels.ts";
 import { isTerminalPod } from "../../core/pod-predicates.ts";
+import type { PriceSource } from "../../core/price-source.ts";
 import { Quantity } from "../../util/quantity.ts";
 import { readNodeLabels } from "./node-labels.ts";
 import type { NodePriceOf } from "./node-prices.ts";
@@ -38,6 +39,7 @@ export interface TopRow {
   readonly allocatable: ShownAmounts;
   /** Dollars, if known. */
   readonly pricePerHour?: number | undefined;
+  readonly priceSource?: PriceSource | undefined;
   /** Why it stays or would go, if that was found out. */
   readonly reason?: TopReason | undefined;
 }
@@ -92,6 +94,7 @@ function topRow(
   const allocatable = node?.status?.allocatable ?? claim?.status?.allocatable;
   const created = Date.parse(node?.metadata.creationTimestamp ?? claim?.metadata.creationTimestamp ?? "");
   const maxPods = Quantity.tryParse(allocatable?.[resources.pods] ?? "")?.toNumber();
+  const price = priceOf({ ...known, labels: written });
   return {
     name,
     nodeClaim: claim?.metadata.name,
@@ -102,7 +105,8 @@ function topRow(
     maxPods,
     requested: on?.requested ?? noAmounts,
     allocatable: use.ofList(allocatable),
-    pricePerHour: priceOf({ ...known, labels: written }),
+    pricePerHour: price?.perHour,
+    priceSource: price?.source,
     reason: reasons.get(name),
   };
 }
