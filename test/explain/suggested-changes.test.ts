@@ -72,29 +72,29 @@ describe("what is said of a refused pod, and every change that is tried for it",
       "none of 2 NodePools fits; the nearest: the pod asks for the label tier, a label NodePool batch does not have; also, the pod asks for team=bleu, but NodePool batch has team in (green, red)
       pool batch: the pod asks for the label tier, a label NodePool batch does not have; the pod asks for team=bleu, but NodePool batch has team in (green, red)
       pool web: the pod asks for the label tier, a label NodePool web does not have; the pod asks for team=bleu, but NodePool web has team=blue (did you mean blue?); the pod asks for topology.kubernetes.io/zone=c, but NodePool web has topology.kubernetes.io/zone in (a, b)
-      5.5 in 3: drop tier from the pod's node affinity; and did you mean team: blue? Change it from bleu in the pod's node selector; and also allow topology.kubernetes.io/zone a in the pod's node affinity
+      5.51 in 3: drop tier from the pod's node affinity; and did you mean team: blue? Change it from bleu in the pod's node selector; and also allow topology.kubernetes.io/zone a in the pod's node affinity
           Pod p-0 replace /spec/nodeSelector/team "blue"
           Pod p-0 add /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/0/values/- "a"
           Pod p-0 remove /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/1
-      5.51 in 3: drop tier from the pod's node affinity; and did you mean team: blue? Change it from bleu in the pod's node selector; and also allow topology.kubernetes.io/zone b in the pod's node affinity
+      5.52 in 3: drop tier from the pod's node affinity; and did you mean team: blue? Change it from bleu in the pod's node selector; and also allow topology.kubernetes.io/zone b in the pod's node affinity
           Pod p-0 replace /spec/nodeSelector/team "blue"
           Pod p-0 add /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/0/values/- "b"
           Pod p-0 remove /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/1
-      6 in 3: label the nodes of NodePool web with tier=true; and did you mean team: blue? Change it from bleu in the pod's node selector; and also allow topology.kubernetes.io/zone a in the pod's node affinity
+      6.01 in 3: label the nodes of NodePool web with tier=true; and did you mean team: blue? Change it from bleu in the pod's node selector; and also allow topology.kubernetes.io/zone a in the pod's node affinity
           NodePool web add /spec/template/metadata/labels/tier "true"
           Pod p-0 replace /spec/nodeSelector/team "blue"
           Pod p-0 add /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/0/values/- "a"
-      6.01 in 3: label the nodes of NodePool web with tier=true; and did you mean team: blue? Change it from bleu in the pod's node selector; and also allow topology.kubernetes.io/zone b in the pod's node affinity
+      6.02 in 3: label the nodes of NodePool web with tier=true; and did you mean team: blue? Change it from bleu in the pod's node selector; and also allow topology.kubernetes.io/zone b in the pod's node affinity
           NodePool web add /spec/template/metadata/labels/tier "true"
           Pod p-0 replace /spec/nodeSelector/team "blue"
           Pod p-0 add /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/0/values/- "b"
-      5 in 2: drop tier from the pod's node affinity; and allow team bleu in NodePool batch
+      4.8 in 2: drop tier from the pod's node affinity; and allow team bleu in NodePool batch
           NodePool batch add /spec/template/spec/requirements/0/values/- "bleu"
           Pod p-0 remove /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/1
       5 in 2: drop tier from the pod's node affinity; and change team in the pod's node selector from bleu to green
           Pod p-0 replace /spec/nodeSelector/team "green"
           Pod p-0 remove /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/1
-      5.5 in 2: label the nodes of NodePool batch with tier=true; and allow team bleu in NodePool batch
+      5.3 in 2: label the nodes of NodePool batch with tier=true; and allow team bleu in NodePool batch
           NodePool batch add /spec/template/metadata {"labels":{"tier":"true"}}
           NodePool batch add /spec/template/spec/requirements/0/values/- "bleu"
       5.5 in 2: label the nodes of NodePool batch with tier=true; and change team in the pod's node selector from bleu to green
@@ -112,19 +112,19 @@ describe("what is said of a refused pod, and every change that is tried for it",
       7.5 in 2: label the nodes of NodePool batch with tier=true; and drop the requirement on team from NodePool batch
           NodePool batch add /spec/template/metadata {"labels":{"tier":"true"}}
           NodePool batch remove /spec/template/spec/requirements/0
-      7.5 in 3: drop tier from the pod's node affinity; and drop team from the pod's node selector; and also allow topology.kubernetes.io/zone a in the pod's node affinity
+      7.51 in 3: drop tier from the pod's node affinity; and drop team from the pod's node selector; and also allow topology.kubernetes.io/zone a in the pod's node affinity
           Pod p-0 add /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/0/values/- "a"
           Pod p-0 remove /spec/nodeSelector/team
           Pod p-0 remove /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/1
-      7.51 in 3: drop tier from the pod's node affinity; and drop team from the pod's node selector; and also allow topology.kubernetes.io/zone b in the pod's node affinity
+      7.52 in 3: drop tier from the pod's node affinity; and drop team from the pod's node selector; and also allow topology.kubernetes.io/zone b in the pod's node affinity
           Pod p-0 add /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/0/values/- "b"
           Pod p-0 remove /spec/nodeSelector/team
           Pod p-0 remove /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/1
-      8 in 3: label the nodes of NodePool web with tier=true; and drop team from the pod's node selector; and also allow topology.kubernetes.io/zone a in the pod's node affinity
+      8.01 in 3: label the nodes of NodePool web with tier=true; and drop team from the pod's node selector; and also allow topology.kubernetes.io/zone a in the pod's node affinity
           NodePool web add /spec/template/metadata/labels/tier "true"
           Pod p-0 add /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/0/values/- "a"
           Pod p-0 remove /spec/nodeSelector/team
-      8.01 in 3: label the nodes of NodePool web with tier=true; and drop team from the pod's node selector; and also allow topology.kubernetes.io/zone b in the pod's node affinity
+      8.02 in 3: label the nodes of NodePool web with tier=true; and drop team from the pod's node selector; and also allow topology.kubernetes.io/zone b in the pod's node affinity
           NodePool web add /spec/template/metadata/labels/tier "true"
           Pod p-0 add /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/0/values/- "b"
           Pod p-0 remove /spec/nodeSelector/team"
@@ -194,21 +194,21 @@ describe("what is said of a refused pod, and every change that is tried for it",
       pool cpu: NodePool cpu is limited to cpu 5 (spec.limits) and uses 0.5; the smallest type that would do, eight, has 8
       node a: E-4 the pod requests cpu 6; node a has 0.5 left
       node b: E-4 the pod requests cpu 6; node b has 0.5 left
-      2.35 in 1: raise the cpu limit of NodePool cpu by 3.5 to 8.5
+      2.412 in 1: raise the cpu limit of NodePool cpu by 3.5 to 8.5
           NodePool cpu replace /spec/limits/cpu "8500m"
       2.5 in 1: raise the nodes limit of NodePool nodes by 1 to 2
           NodePool nodes replace /spec/limits/nodes "2"
-      2.7 in 1: raise the cpu limit of NodePool cpu by 7 to 12
+      2.583 in 1: raise the cpu limit of NodePool cpu by 7 to 12
           NodePool cpu replace /spec/limits/cpu "12"
-      3 in 1: raise the cpu limit of NodePool cpu by 14 to 19
-          NodePool cpu replace /spec/limits/cpu "19"
-      3 in 1: raise the cpu limit of NodePool cpu by 28 to 33
-          NodePool cpu replace /spec/limits/cpu "33"
-      3 in 1: raise the nodes limit of NodePool nodes by 2 to 3
+      2.667 in 1: raise the nodes limit of NodePool nodes by 2 to 3
           NodePool nodes replace /spec/limits/nodes "3"
-      3 in 1: raise the nodes limit of NodePool nodes by 4 to 5
+      2.737 in 1: raise the cpu limit of NodePool cpu by 14 to 19
+          NodePool cpu replace /spec/limits/cpu "19"
+      2.8 in 1: raise the nodes limit of NodePool nodes by 4 to 5
           NodePool nodes replace /spec/limits/nodes "5"
-      3 in 1: raise the nodes limit of NodePool nodes by 8 to 9
+      2.848 in 1: raise the cpu limit of NodePool cpu by 28 to 33
+          NodePool cpu replace /spec/limits/cpu "33"
+      2.889 in 1: raise the nodes limit of NodePool nodes by 8 to 9
           NodePool nodes replace /spec/limits/nodes "9"
       5 in 1: drop the cpu limit of NodePool cpu
           NodePool cpu remove /spec/limits/cpu
@@ -236,10 +236,10 @@ describe("what is said of a refused pod, and every change that is tried for it",
       3.53 in 2: change topology.kubernetes.io/zone in the pod's node selector from c to b; and also allow karpenter.sh/capacity-type on-demand in the pod's node affinity
           Pod p-0 replace /spec/nodeSelector/topology.kubernetes.io~1zone "b"
           Pod p-0 add /spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchExpressions/0/values/- "on-demand"
-      4 in 2: allow karpenter.sh/capacity-type spot in NodePool default; and change topology.kubernetes.io/zone in the pod's node selector from c to a
+      3.8 in 2: allow karpenter.sh/capacity-type spot in NodePool default; and change topology.kubernetes.io/zone in the pod's node selector from c to a
           NodePool default add /spec/template/spec/requirements/0/values/- "spot"
           Pod p-0 replace /spec/nodeSelector/topology.kubernetes.io~1zone "a"
-      4.01 in 2: allow karpenter.sh/capacity-type spot in NodePool default; and change topology.kubernetes.io/zone in the pod's node selector from c to b
+      3.81 in 2: allow karpenter.sh/capacity-type spot in NodePool default; and change topology.kubernetes.io/zone in the pod's node selector from c to b
           NodePool default add /spec/template/spec/requirements/0/values/- "spot"
           Pod p-0 replace /spec/nodeSelector/topology.kubernetes.io~1zone "b"
       6.02 in 2: drop topology.kubernetes.io/zone from the pod's node selector; and drop karpenter.sh/capacity-type from the pod's node affinity
@@ -262,9 +262,9 @@ describe("what is said of a refused pod, and every change that is tried for it",
       pool default: the pod's spread over topology.kubernetes.io/zone asks for 3 domains (minDomains), and NodePool default can use 2 (matching pods: a: 2, b: 0)
       node n-b: E-4 the pod requests cpu 1; node n-b has 0.3 left
       node n-a: E-4 the pod requests cpu 1; node n-a has 0.3 left; E-6 the pod's spread over topology.kubernetes.io/zone allows no domain that node n-a can use (matching pods: a: 2)
-      2 in 1: allow topology.kubernetes.io/zone b in NodePool default
+      1.8 in 1: allow topology.kubernetes.io/zone b in NodePool default
           NodePool default add /spec/template/spec/requirements/0/values/- "b"
-      2 in 1: allow topology.kubernetes.io/zone c in NodePool default
+      1.8 in 1: allow topology.kubernetes.io/zone c in NodePool default
           NodePool default add /spec/template/spec/requirements/0/values/- "c"
       2 in 1: lower minDomains of the spread over topology.kubernetes.io/zone from 3 to 2
           Pod p-0 replace /spec/topologySpreadConstraints/0/minDomains 2
@@ -345,10 +345,10 @@ describe("what is said of a refused pod, and every change that is tried for it",
           StorageClass class-of-late add /allowedTopologies/0/matchLabelExpressions/0/values/- "a"
       4 in 1: allow topology.kubernetes.io/zone b in storage class class-of-late (allowedTopologies)
           StorageClass class-of-late add /allowedTopologies/0/matchLabelExpressions/0/values/- "b"
-      6.01 in 2: allow topology.kubernetes.io/zone b in NodePool default; and allow topology.kubernetes.io/zone a in storage class class-of-late (allowedTopologies)
+      5.81 in 2: allow topology.kubernetes.io/zone b in NodePool default; and allow topology.kubernetes.io/zone a in storage class class-of-late (allowedTopologies)
           NodePool default add /spec/template/spec/requirements/0/values/- "b"
           StorageClass class-of-late add /allowedTopologies/0/matchLabelExpressions/0/values/- "a"
-      6.02 in 2: allow topology.kubernetes.io/zone c in NodePool default; and allow topology.kubernetes.io/zone a in storage class class-of-late (allowedTopologies)
+      5.82 in 2: allow topology.kubernetes.io/zone c in NodePool default; and allow topology.kubernetes.io/zone a in storage class class-of-late (allowedTopologies)
           NodePool default add /spec/template/spec/requirements/0/values/- "c"
           StorageClass class-of-late add /allowedTopologies/0/matchLabelExpressions/0/values/- "a"
       8.01 in 2: drop the requirement on topology.kubernetes.io/zone from NodePool default; and allow topology.kubernetes.io/zone b in storage class class-of-late (allowedTopologies)
@@ -389,20 +389,20 @@ describe("what is said of a refused pod, and every change that is tried for it",
       "none of 2 NodePools fits; the nearest: NodePool few requires 2 values of node.kubernetes.io/instance-type (minValues); only 1 would be left
       pool few: NodePool few requires 2 values of node.kubernetes.io/instance-type (minValues); only 1 would be left
       pool none: the requirements of NodePool none match no available instance type
-      2 in 1: allow topology.kubernetes.io/zone a in NodePool none
+      1.8 in 1: allow topology.kubernetes.io/zone a in NodePool none
           NodePool none add /spec/template/spec/requirements/0/values/- "a"
-      2 in 1: lower minValues of node.kubernetes.io/instance-type in NodePool few from 2 to 1
+      1.8 in 1: lower minValues of node.kubernetes.io/instance-type in NodePool few from 2 to 1
           NodePool few replace /spec/template/spec/requirements/0/minValues 1
-      2.01 in 1: allow topology.kubernetes.io/zone b in NodePool none
+      1.81 in 1: allow topology.kubernetes.io/zone b in NodePool none
           NodePool none add /spec/template/spec/requirements/0/values/- "b"
       4 in 1: drop minValues of node.kubernetes.io/instance-type from NodePool few
           NodePool few remove /spec/template/spec/requirements/0/minValues
       4 in 1: drop the requirement on topology.kubernetes.io/zone from NodePool none
           NodePool none remove /spec/template/spec/requirements/0
-      6.02 in 2: allow topology.kubernetes.io/zone a in NodePool none; and lower the cpu request of container app to 4
+      5.82 in 2: allow topology.kubernetes.io/zone a in NodePool none; and lower the cpu request of container app to 4
           NodePool none add /spec/template/spec/requirements/0/values/- "a"
           Pod p-0 replace /spec/containers/0/resources/requests/cpu "4"
-      6.03 in 2: allow topology.kubernetes.io/zone b in NodePool none; and lower the cpu request of container app to 4
+      5.83 in 2: allow topology.kubernetes.io/zone b in NodePool none; and lower the cpu request of container app to 4
           NodePool none add /spec/template/spec/requirements/0/values/- "b"
           Pod p-0 replace /spec/containers/0/resources/requests/cpu "4"
       8.02 in 2: drop the requirement on topology.kubernetes.io/zone from NodePool none; and lower the cpu request of container app to 4
@@ -439,53 +439,53 @@ describe("what is said of a refused pod, and every change that is tried for it",
       5.156 in 2: drop topology.kubernetes.io/zone from the pod's node selector; and lower the cpu request of container app to 4
           Pod p-0 replace /spec/containers/0/resources/requests/cpu "4"
           Pod p-0 remove /spec/nodeSelector/topology.kubernetes.io~1zone
-      5.146 in 3: add a toleration for x:NoSchedule to the pod; and change topology.kubernetes.io/zone in the pod's node selector from b to a; and lower the cpu request of container app to 4
-          Pod p-0 add /spec/tolerations [{"key":"x","operator":"Exists","effect":"NoSchedule"}]
-          Pod p-0 replace /spec/nodeSelector/topology.kubernetes.io~1zone "a"
-          Pod p-0 replace /spec/containers/0/resources/requests/cpu "4"
-      5.156 in 3: add a toleration for x:NoSchedule to the pod; and allow topology.kubernetes.io/zone b in NodePool far; and lower the cpu request of container app to 4
+      4.946 in 3: add a toleration for x:NoSchedule to the pod; and allow topology.kubernetes.io/zone b in NodePool far; and lower the cpu request of container app to 4
           Pod p-0 add /spec/tolerations [{"key":"x","operator":"Exists","effect":"NoSchedule"}]
           NodePool far add /spec/template/spec/requirements/0/values/- "b"
           Pod p-0 replace /spec/containers/0/resources/requests/cpu "4"
-      6.146 in 3: add a toleration for x:NoSchedule to the pod; and drop topology.kubernetes.io/zone from the pod's node selector; and lower the cpu request of container app to 4
+      5.156 in 3: add a toleration for x:NoSchedule to the pod; and change topology.kubernetes.io/zone in the pod's node selector from b to a; and lower the cpu request of container app to 4
+          Pod p-0 add /spec/tolerations [{"key":"x","operator":"Exists","effect":"NoSchedule"}]
+          Pod p-0 replace /spec/nodeSelector/topology.kubernetes.io~1zone "a"
+          Pod p-0 replace /spec/containers/0/resources/requests/cpu "4"
+      6.156 in 3: add a toleration for x:NoSchedule to the pod; and drop topology.kubernetes.io/zone from the pod's node selector; and lower the cpu request of container app to 4
           Pod p-0 add /spec/tolerations [{"key":"x","operator":"Exists","effect":"NoSchedule"}]
           Pod p-0 replace /spec/containers/0/resources/requests/cpu "4"
           Pod p-0 remove /spec/nodeSelector/topology.kubernetes.io~1zone
-      7.156 in 3: add a toleration for x:NoSchedule to the pod; and drop the requirement on topology.kubernetes.io/zone from NodePool far; and lower the cpu request of container app to 4
+      7.146 in 3: add a toleration for x:NoSchedule to the pod; and drop the requirement on topology.kubernetes.io/zone from NodePool far; and lower the cpu request of container app to 4
           Pod p-0 add /spec/tolerations [{"key":"x","operator":"Exists","effect":"NoSchedule"}]
           Pod p-0 replace /spec/containers/0/resources/requests/cpu "4"
           NodePool far remove /spec/template/spec/requirements/0
-      8.146 in 3: remove the taint x:NoSchedule from NodePool far; and change topology.kubernetes.io/zone in the pod's node selector from b to a; and lower the cpu request of container app to 4
-          Pod p-0 replace /spec/nodeSelector/topology.kubernetes.io~1zone "a"
-          Pod p-0 replace /spec/containers/0/resources/requests/cpu "4"
-          NodePool far remove /spec/template/spec/taints/0
-      8.156 in 3: remove the taint x:NoSchedule from NodePool far; and allow topology.kubernetes.io/zone b in NodePool far; and lower the cpu request of container app to 4
+      7.946 in 3: remove the taint x:NoSchedule from NodePool far; and allow topology.kubernetes.io/zone b in NodePool far; and lower the cpu request of container app to 4
           NodePool far add /spec/template/spec/requirements/0/values/- "b"
           Pod p-0 replace /spec/containers/0/resources/requests/cpu "4"
           NodePool far remove /spec/template/spec/taints/0
-      9.146 in 3: remove the taint x:NoSchedule from NodePool far; and drop topology.kubernetes.io/zone from the pod's node selector; and lower the cpu request of container app to 4
+      8.156 in 3: remove the taint x:NoSchedule from NodePool far; and change topology.kubernetes.io/zone in the pod's node selector from b to a; and lower the cpu request of container app to 4
+          Pod p-0 replace /spec/nodeSelector/topology.kubernetes.io~1zone "a"
+          Pod p-0 replace /spec/containers/0/resources/requests/cpu "4"
+          NodePool far remove /spec/template/spec/taints/0
+      9.156 in 3: remove the taint x:NoSchedule from NodePool far; and drop topology.kubernetes.io/zone from the pod's node selector; and lower the cpu request of container app to 4
           Pod p-0 replace /spec/containers/0/resources/requests/cpu "4"
           NodePool far remove /spec/template/spec/taints/0
           Pod p-0 remove /spec/nodeSelector/topology.kubernetes.io~1zone
-      10.156 in 3: remove the taint x:NoSchedule from NodePool far; and drop the requirement on topology.kubernetes.io/zone from NodePool far; and lower the cpu request of container app to 4
+      10.146 in 3: remove the taint x:NoSchedule from NodePool far; and drop the requirement on topology.kubernetes.io/zone from NodePool far; and lower the cpu request of container app to 4
           Pod p-0 replace /spec/containers/0/resources/requests/cpu "4"
           NodePool far remove /spec/template/spec/taints/0
           NodePool far remove /spec/template/spec/requirements/0
-      7.166 in 4: add a toleration for x:NoSchedule to the pod; and allow topology.kubernetes.io/zone c in NodePool far; and change topology.kubernetes.io/zone in the pod's node selector from b to c; and lower the cpu request of container app to 4
+      6.966 in 4: add a toleration for x:NoSchedule to the pod; and allow topology.kubernetes.io/zone c in NodePool far; and change topology.kubernetes.io/zone in the pod's node selector from b to c; and lower the cpu request of container app to 4
           Pod p-0 add /spec/tolerations [{"key":"x","operator":"Exists","effect":"NoSchedule"}]
           NodePool far add /spec/template/spec/requirements/0/values/- "c"
           Pod p-0 replace /spec/nodeSelector/topology.kubernetes.io~1zone "c"
           Pod p-0 replace /spec/containers/0/resources/requests/cpu "4"
+      9.966 in 4: remove the taint x:NoSchedule from NodePool far; and allow topology.kubernetes.io/zone c in NodePool far; and change topology.kubernetes.io/zone in the pod's node selector from b to c; and lower the cpu request of container app to 4
+          NodePool far add /spec/template/spec/requirements/0/values/- "c"
+          Pod p-0 replace /spec/nodeSelector/topology.kubernetes.io~1zone "c"
+          Pod p-0 replace /spec/containers/0/resources/requests/cpu "4"
+          NodePool far remove /spec/template/spec/taints/0
       10.166 in 4: add a toleration for x:NoSchedule to the pod; and drop the requirement on topology.kubernetes.io/zone from NodePool far; and drop topology.kubernetes.io/zone from the pod's node selector; and lower the cpu request of container app to 4
           Pod p-0 add /spec/tolerations [{"key":"x","operator":"Exists","effect":"NoSchedule"}]
           Pod p-0 replace /spec/containers/0/resources/requests/cpu "4"
           NodePool far remove /spec/template/spec/requirements/0
           Pod p-0 remove /spec/nodeSelector/topology.kubernetes.io~1zone
-      10.166 in 4: remove the taint x:NoSchedule from NodePool far; and allow topology.kubernetes.io/zone c in NodePool far; and change topology.kubernetes.io/zone in the pod's node selector from b to c; and lower the cpu request of container app to 4
-          NodePool far add /spec/template/spec/requirements/0/values/- "c"
-          Pod p-0 replace /spec/nodeSelector/topology.kubernetes.io~1zone "c"
-          Pod p-0 replace /spec/containers/0/resources/requests/cpu "4"
-          NodePool far remove /spec/template/spec/taints/0
       13.166 in 4: remove the taint x:NoSchedule from NodePool far; and drop the requirement on topology.kubernetes.io/zone from NodePool far; and drop topology.kubernetes.io/zone from the pod's node selector; and lower the cpu request of container app to 4
           Pod p-0 replace /spec/containers/0/resources/requests/cpu "4"
           NodePool far remove /spec/template/spec/taints/0

@@ -146,6 +146,7 @@ function describeOn(title: string, { start, tests }: Suite): void {
       ok: (...args) => kubectl().ok(...args),
       fails: (...args) => kubectl().fails(...args),
       start: (...args) => kubectl().start(...args),
+      env: () => kubectl().env(),
       file: (...args) => kubectl().file(...args),
       close: () => kubectl().close(),
     };

@@ -21,6 +21,8 @@ export interface Kubectl {
   fails(line: string, options?: RunOptions): Promise<string>;
   /** Starts a command that goes on, such as `get -w`. */
   start(line: string): Running;
+  /** The environment of a shell in which kubectl talks to the server. */
+  env(): Readonly<Record<string, string>>;
   /** A file to name on a command line. */
   file(name: string, text: string): string;
   close(): void;
@@ -79,6 +81,7 @@ export function kubectlFor({ program, kubeconfig, tally }: KubectlOptions): Kube
       note(line);
       return begin(program, { args: words(line), env: base, cwd: home });
     },
+    env: () => base,
     file: (name, text) => {
       const path = join(home, name);
       writeFileSync(path, text);

@@ -209,10 +209,12 @@ function podExplanation(key: string, plan: Plan): Explanation | NotPendingPod | 
   const { scenario, decision } = plan;
   const { problem } = decidingRound(plan, key) ?? scenario;
   const byKind = new ObjectsByKind(plan.objects);
-  const passedOver = scenario.notes.flatMap((note) => (note.code === "pool-passed-over" ? [note] : []));
-  const unusable = passedOver.flatMap(({ pool: name, because }) => {
-    const pool = byKind.ofKind("NodePool").find(({ metadata }) => metadata.name === name);
-    return pool === undefined ? [] : [{ pool, because }];
+  const passedOver = new Map(
+    scenario.notes.flatMap((note) => (note.code === "pool-passed-over" ? [[note.pool, note.because]] : [])),
+  );
+  const unusable = byKind.ofKind("NodePool").flatMap((pool) => {
+    const because = pool.spec.replicas === undefined ? passedOver.get(pool.metadata.name ?? "") : "static";
+    return because === undefined ? [] : [{ pool, because }];
   });
   const unusablePools = unusablePoolFindings(unusable, nodeClassesOf(plan.objects));
   const explanation = explainPod(problem, key, { ignored: scenario.ignored, decision, unusablePools });

@@ -1,3 +1,4 @@
+import type { Taint } from "../../api/labels.ts";
 import { Quantity } from "../../util/quantity.ts";
 import type { RefusalCause } from "../scheduling/refusal.ts";
 import { untoleratedTaints } from "../tolerations.ts";
@@ -136,6 +137,13 @@ function launchOptionAlternatives(analysis: PlacementAnalysis, at: PoolAnalysis)
   ];
 }
 
+/** Whether a taint says that a node is not for workloads at all, or not now: nobody should be advised to tolerate it. */
+function isReservedTaint({ key }: Taint): boolean {
+  return /^(node-role\.kubernetes\.io|node\.kubernetes\.io|node\.cloudprovider\.kubernetes\.io|karpenter\.sh)\//.test(
+    key,
+  );
+}
+
 /** How many of the nearest nodes are considered. */
 const maxNodes = 3;
 
@@ -148,7 +156,7 @@ function existingNodeChanges({ pod, nodes, simulation }: PlacementAnalysis): rea
     const reasons = checks.map(({ reason }) => reason);
     const codes = new Set(reasons.map(({ code }) => code));
     const canPodChange = [...codes].every((code) => code === "taint" || code === "resources" || code === "host-port");
-    if (!canPodChange) return [];
+    if (!canPodChange || existingNode.node.taints.some(isReservedTaint)) return [];
     const alternatives = [
       ...(codes.has("taint")
         ? [tolerationChange(untoleratedTaints(pod.spec.tolerations, existingNode.node.taints), pod)]

@@ -75,8 +75,12 @@ const comparisons: Readonly<Record<string, string>> = { Gt: ">", Lt: "<", Gte: "
 
 /** `In [a]` of a key as people write it: `key=a`. */
 function labelCondition(key: string, condition: string): string {
-  const [, operator = "", list = ""] = /^(\w+)(?: \[?(.*?)\]?)?$/.exec(condition) ?? [];
-  const values = list.split(" ");
+  const bound = /^Exists ([<>]=?)(\S+)$/.exec(condition);
+  if (bound !== null) return `${key} ${bound[1]} ${bound[2]}`;
+  const [, operator = "", written = ""] = /^(\w+)(?: \[?(.*?)\]?)?$/.exec(condition) ?? [];
+  const list = written.replace(/ and (\d+) others$/, "");
+  const others = /and (\d+) others$/.exec(written)?.[1];
+  const values = [...list.split(" "), ...(others === undefined ? [] : [`${others} more`])];
   switch (operator) {
     case "In":
       return values.length === 1 ? `${key}=${list}` : `${key} in (${values.join(", ")})`;
@@ -103,13 +107,14 @@ function limitText({ resource, limit, used, needed, instanceType }: LimitReason,
 }
 
 function resourceText(
-  { resource, asked, available, daemons, instanceType }: ReasonWithCode<"resources">,
+  { resource, asked, available, daemons, instanceType, setBy }: ReasonWithCode<"resources">,
   place: string,
 ): string {
   const amounts = [asked, available, ...(daemons === undefined ? [] : [daemons])];
   const [wanted = "", left = "", taken] = comparableAmounts(resource, amounts);
   if (instanceType === undefined) return `the pod requests ${resource} ${wanted}; ${place} has ${left} left`;
-  const after = taken === undefined ? "" : ` beside its daemons (${taken})`;
+  const daemonText = taken === undefined ? "" : ` beside its daemons (${taken})`;
+  const after = `${daemonText}${setBy === undefined ? "" : `, which ${setBy} sets`}`;
   return `the pod requests ${resource} ${wanted}; the nearest type of ${place}, ${instanceType}, offers ${left}${after}`;
 }
 

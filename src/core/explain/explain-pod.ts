@@ -1,12 +1,13 @@
 import type { Pod } from "../../api/kubernetes/pod.ts";
 import { labels } from "../../api/labels.ts";
 import { namespacedName } from "../../api/object.ts";
-import { podProblems, podProblemsText } from "../pod-validation.ts";
+import { podProblems } from "../pod-validation.ts";
 import type { Decision, PlannedNode } from "../scheduling/decision.ts";
 import type { SchedulingProblem } from "../scheduling/problem.ts";
 import type { Refusal } from "../scheduling/refusal.ts";
 import { candidateChanges, orderChanges } from "./candidate-changes.ts";
 import { validityChanges } from "./changes/validity-changes.ts";
+import { describePodProblem } from "./describe-pod-problem.ts";
 import { describeReason } from "./describe-reason.ts";
 import type { Explanation, NearestMiss, NewNodeOutcome, NodeFinding, PoolFinding } from "./explanation.ts";
 import { analyzePlacement } from "./placement-analysis.ts";
@@ -136,7 +137,7 @@ function explainIgnored(problem: SchedulingProblem, { pod, message }: Refusal, o
   return {
     pod: podKey,
     outcome: { kind: "ignored", message },
-    cause: `it is not considered for scheduling: ${podProblemsText(podProblems(pod, problem)) || message}`,
+    cause: `it is not considered for scheduling: ${podProblems(pod, problem).map(describePodProblem).join("; ") || message}`,
     pools: [],
     nodes: [],
     ...searchSuggestions(asked, orderChanges(validityChanges(pod, asked)), {

@@ -146,6 +146,8 @@ export interface ResourceReason {
   readonly available: string;
   /** What daemons take of it, where types are compared. */
   readonly daemons?: string;
+  /** The field that decides how much of it a node has, where it is not the instance type. */
+  readonly setBy?: string;
   /** The nearest instance type, for a new node. */
   readonly instanceType?: string;
 }

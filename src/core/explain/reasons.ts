@@ -7,7 +7,13 @@ import type { InstanceTypesCause, RefusalCause } from "../scheduling/refusal.ts"
 import { formatTaint } from "../tolerations.ts";
 import { meantKey } from "./changes/label-changes.ts";
 import type { LabelReason, LimitReason, RefusalReason } from "./explanation.ts";
-import { faultCount, type LaunchOption, type LaunchOptionQuery, remainingLimitsOf } from "./launch-options.ts";
+import {
+  faultCount,
+  instanceTypeValues,
+  type LaunchOption,
+  type LaunchOptionQuery,
+  remainingLimitsOf,
+} from "./launch-options.ts";
 import { likelyMeantValue } from "./likely-typo.ts";
 import { missingShare } from "./refusal-distance.ts";
 import { topologyReason } from "./topology-reason.ts";
@@ -30,7 +36,7 @@ export function poolReasons(
     case "node-limit":
       return limitReasons(cause.code, query, launchOptions());
     case "instance-types":
-      return typeReasons(cause, launchOptions());
+      return typeReasons(cause, query, launchOptions());
     case "min-values":
       return [...cause.achieved].map(([key, achieved]) => ({
         code: "min-values",
@@ -113,20 +119,45 @@ function limitReasons(
 /** If only size is missing, the nearest type says how much. (02:F-3) */
 function typeReasons(
   { code, matches, fits, offered }: InstanceTypesCause,
+  query: LaunchOptionQuery,
   launchOptions: readonly LaunchOption[],
 ): readonly RefusalReason[] {
   const limited = nearestByLimit(launchOptions);
   if (limited !== undefined) return excessReasons(limited);
   const nearest = nearestBySize(launchOptions);
-  if (nearest === undefined) return labelMismatchReasons(launchOptions) ?? [{ code, matches, fits, offered }];
+  if (nearest === undefined) {
+    const labels = labelMismatchReasons(launchOptions) ?? volumePlaceReasons(query, launchOptions);
+    return labels ?? [{ code, matches, fits, offered }];
+  }
   return nearest.shortages.map(({ resource, asked, left, daemons }) => ({
     code: "resources",
     resource,
     asked: asked.canonical(),
     available: left.canonical(),
     ...(daemons.sign() > 0 && { daemons: daemons.canonical() }),
+    ...storageField(resource, query.pool),
     instanceType: nearest.type.name,
   }));
+}
+
+/** A node of EC2 has the ephemeral storage of its block devices. */
+function storageField(resource: string, { nodePool }: LaunchOptionQuery["pool"]): { readonly setBy?: string } {
+  const { kind, name } = nodePool.spec.template.spec.nodeClassRef;
+  const isFromClass = resource === resources.ephemeralStorage && kind === "EC2NodeClass";
+  return isFromClass ? { setBy: `spec.blockDeviceMappings of ${kind} ${name}` } : {};
+}
+
+/** If the place of its volumes is all that is wrong, names it and where nodes can be. */
+function volumePlaceReasons(
+  { pool, volumeAlternatives }: LaunchOptionQuery,
+  launchOptions: readonly LaunchOption[],
+): readonly RefusalReason[] | undefined {
+  if (!launchOptions.some((one) => one.missesVolumes && faultCount(one) === 1)) return undefined;
+  const [wanted] = [...(volumeAlternatives.at(-1) ?? [])];
+  if (wanted === undefined) return undefined;
+  const values = instanceTypeValues(pool, wanted.key);
+  const has = values.length === 0 ? {} : { has: requirementText(Requirement.in(wanted.key, values)) };
+  return [{ code: "volume-requirements", key: wanted.key, wants: requirementText(wanted), ...has }];
 }
 
 /** If one label is all that is wrong, names the values the types have. */

@@ -28,7 +28,7 @@ export const changeWeights = {
   fixTypo: 1,
   addToleration: 1,
   widenPod: 1.5,
-  widenPool: 2,
+  widenPool: 1.8,
   raiseLimit: 2,
   changeValue: 2,
   lowerRequest: 2,

@@ -121,10 +121,12 @@ function faultWeight(
   return labels + lacking + raises + (missesVolumes ? changeWeights.dropPoolRule : 0);
 }
 
-/** How much a limit grows, as part of a weight: doubling is 0.5. */
+/** How much a limit grows, as part of a weight: doubling is a half. */
 function growthWeight(needed: Quantity, limit: Quantity): number {
   const [to, from] = [needed.toNumber(), limit.toNumber()];
-  return from <= 0 ? 1 : Math.min(1, (to - from) / from / 2);
+  // Never as much as one, and always more for more.
+  const growth = (to - from) / Math.max(from, 1);
+  return growth / (growth + 1);
 }
 
 /** Every fault removed by its lightest change; for a single fault all its changes. */
