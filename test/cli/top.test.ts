@@ -105,8 +105,8 @@ cpu     56%  11 of 19.72 requested
 memory  17%  8.0Gi of 46.0Gi requested
 gpu     50%  1 of 2 requested
 $1.4404/hour, $1051.46/month
-Price of 2 nodes: made up: no cloud offers these instance types.
-Price of 1 node: list price of us-east-1 on 2026-07-20.
+Price (1 node): list price of us-east-1 on 2026-07-20.
+Price (2 nodes): made up: no cloud offers these instance types.
 `,
     );
   });

@@ -1,5 +1,5 @@
-import { priceSourceText } from "../../core/price-source.ts";
 import { hoursPerMonth } from "../plan/plan-report.ts";
+import { priceSourceLines, priceSourcesOf } from "../prices/price-sources.ts";
 import { countText, formatTable, joinSections, oneLine } from "../text-table.ts";
 import type { ShownAmounts } from "./pod-use.ts";
 import { coresText, gibText, topColumns, useText } from "./top-columns.ts";
@@ -44,14 +44,7 @@ export function priceLines({ nodes, pricePerHour, nodesWithoutPrice }: TopTotals
 
 /** Where the prices come from, each source once. */
 function sourceLines(rows: readonly TopRow[]): readonly string[] {
-  const counts = new Map<string, number>();
-  for (const { priceSource } of rows) {
-    if (priceSource === undefined) continue;
-    const text = priceSourceText(priceSource);
-    counts.set(text, (counts.get(text) ?? 0) + 1);
-  }
-  const isMixed = counts.size > 1;
-  return [...counts].map(([text, count]) =>
-    oneLine(`Price${isMixed ? ` of ${countText(count, "node")}` : ""}: ${text}.`),
+  return priceSourceLines(
+    priceSourcesOf(rows.map(({ pricePerHour = 0, priceSource }) => ({ price: pricePerHour, priceSource }))),
   );
 }

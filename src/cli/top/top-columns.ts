@@ -1,6 +1,5 @@
 import { humanDuration } from "../../control-plane/tables/age.ts";
-import { isEstimated } from "../../core/price-source.ts";
-import { estimateMark } from "../plan/node-rows.ts";
+import { markedPrice } from "../prices/price-sources.ts";
 import { oneLine } from "../text-table.ts";
 import type { ShownAmounts } from "./pod-use.ts";
 import type { TopRow } from "./top-rows.ts";
@@ -144,8 +143,7 @@ function ageText({ createdMs }: TopRow, { nowMs }: CellContext): string {
 
 /** An estimate is marked, as in plans. */
 function priceText({ pricePerHour, priceSource }: TopRow): string {
-  if (pricePerHour === undefined) return unknown;
-  return `${isEstimated(priceSource) ? estimateMark : ""}${pricePerHour.toFixed(4)}`;
+  return pricePerHour === undefined ? unknown : markedPrice(pricePerHour, priceSource);
 }
 
 function reasonText(reason: TopRow["reason"]): string {
