@@ -86,6 +86,20 @@ describe("what is suggested first", () => {
   });
 });
 
+describe("preferences", () => {
+  it("02:Q-40 that were given up are named, those that were kept are not", () => {
+    const asked = pod()
+      .cpu("999")
+      .prefers(10, ["zone", "In", "a"])
+      .spread("zone", { whenUnsatisfiable: "ScheduleAnyway" });
+    expect(explained(problem().pod(asked)).droppedPreferences).toEqual([
+      `node affinity of weight 10 (${labels.zone} a)`,
+      `spread over ${labels.zone}`,
+    ]);
+    expect(explained(problem().pod(pod().cpu("999"))).droppedPreferences).toBeUndefined();
+  });
+});
+
 describe("data", () => {
   const zonal: readonly VolumeDraft[] = [{ claim: "data", zones: [["z9"]] }];
   const contradicting: readonly VolumeDraft[] = [

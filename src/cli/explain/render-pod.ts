@@ -14,6 +14,7 @@ export function renderPod(
   const sections = [
     headline(explanation).map(bold),
     placementDetails(explanation),
+    preferenceLines(explanation),
     suggestionLines(explanation),
     poolLines(explanation),
     nodeLines(explanation.nodes),
@@ -53,6 +54,12 @@ function placementDetails({ outcome }: Explanation): readonly string[] {
     ...(zones.length === 0 ? [] : [`Zones:  ${firstNames(zones)}`]),
     ...(pods.length === 0 ? [] : [`With:   ${firstNames(pods)}`]),
   ];
+}
+
+/** What the pod would rather have, and does without already. */
+function preferenceLines({ droppedPreferences = [] }: Explanation): readonly string[] {
+  if (droppedPreferences.length === 0) return [];
+  return ["It has no place without its preferences either:", ...droppedPreferences.map((one) => `  ${one}`)];
 }
 
 function firstNames(names: readonly string[]): string {

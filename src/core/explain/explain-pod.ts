@@ -9,6 +9,7 @@ import { candidateChanges, orderChanges } from "./candidate-changes.ts";
 import { validityChanges } from "./changes/validity-changes.ts";
 import { describePodProblem } from "./describe-pod-problem.ts";
 import { describeReason } from "./describe-reason.ts";
+import { droppedPreferences } from "./dropped-preferences.ts";
 import type { Explanation, NearestMiss, NewNodeOutcome, NodeFinding, PoolFinding } from "./explanation.ts";
 import { analyzePlacement } from "./placement-analysis.ts";
 import { reduceProblem, withoutUncountedPods } from "./reduce-problem.ts";
@@ -156,6 +157,7 @@ function explainRefused(problem: SchedulingProblem, simulation: Simulation, opti
   const nodes = podReason === undefined ? analysis.nodes : [];
   const pools = podReason === undefined ? poolsByDistance(analysis.pools.map(({ finding }) => finding)) : [];
   const nearest = nearestMiss(pools, nodes);
+  const dropped = droppedPreferences(queuedPod.pod, analysis.podAttempt.variant.spec);
   const podKey = namespacedName(queuedPod.pod.metadata);
   const refusal = decision.refusals.find(({ pod }) => pod === queuedPod.pod);
   return {
@@ -165,6 +167,7 @@ function explainRefused(problem: SchedulingProblem, simulation: Simulation, opti
     pools: [...pools, ...(podReason === undefined ? (options.unusablePools ?? []) : [])],
     nodes,
     ...(nearest && { nearest }),
+    ...(dropped.length > 0 && { droppedPreferences: dropped }),
     ...searchSuggestions(problem, candidateChanges(analysis), {
       podKey,
       ...searchEffort(problem, options),

@@ -17,6 +17,8 @@ export interface Explanation {
   readonly nodes: readonly NodeFinding[];
   /** The pool or node that came nearest to accepting the pod. */
   readonly nearest?: NearestMiss;
+  /** Preferences that were given up in vain: the pod has no place without them either. */
+  readonly droppedPreferences?: readonly string[];
   /** Changes that were simulated, mildest first; the pod is placed with each of them. */
   readonly suggestions: readonly Suggestion[];
   /** Changes that give up hardware the pod was written for, where nothing milder helps; never any data. */
