@@ -62,6 +62,12 @@ function budgetText({ status }: KubeError): string {
 function recordEvictionBlocked(queued: QueuedEviction, because: string, context: KarpenterContext): void {
   const node = nodeView(context).get(queued.node);
   if (node === undefined) return;
+  const { namespace, name } = queued;
+  context.log.debug("pod cannot be evicted", {
+    Node: { name: queued.node },
+    Pod: { namespace, name },
+    error: because,
+  });
   context.recordEvent(node, {
     type: "Warning",
     reason: "FailedDraining",

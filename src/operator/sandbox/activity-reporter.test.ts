@@ -5,7 +5,7 @@ import { ActivityReporter } from "./activity-reporter.ts";
 
 const noon = new Date(2026, 0, 1, 12, 0, 3).getTime();
 
-function reporter() {
+function reporter(causeOf?: (pod: string) => Promise<string | undefined>) {
   const lines: string[] = [];
   const clock = new VirtualClock({ startAt: noon });
   const activityReporter = new ActivityReporter({
@@ -13,6 +13,7 @@ function reporter() {
     clock,
     isColoured: false,
     priceOf: (id) => (id.startsWith("kwok://") ? 0.0412 : undefined),
+    causeOf,
   });
   return { log: activityReporter.log, lines, clock, activityReporter };
 }
@@ -97,6 +98,40 @@ describe("the log for people", () => {
     await reported.clock.advance(10 * 60_000);
     refuse("web-0", "no room\n at all");
     expect(await printed(reported)).toHaveLength(1);
+  });
+
+  it("03 §6.3 says what explain says first, once for several pods", async () => {
+    const asked: string[] = [];
+    const causeOf = async (pod: string) => {
+      asked.push(pod);
+      return pod === "shop/web-0" ? "NodePool default has no type with 64 cpu" : undefined;
+    };
+    const reported = reporter(causeOf);
+    const refuse = (name: string, error: string) =>
+      reported.log.error("could not schedule pod", { Pod: { namespace: "shop", name }, error });
+    refuse("web-0", "no instance type met the requirements/resources/offering tuple");
+    refuse("web-1", "no instance type met the requirements/resources/offering tuple");
+    refuse("api-0", "did not tolerate taint");
+    expect(await printed(reported)).toEqual([
+      "12:00:03 no node for shop/web-0, shop/web-1: NodePool default has no type with 64 cpu\n",
+      "12:00:03 no node for shop/api-0: did not tolerate taint\n",
+    ]);
+    expect(asked).toEqual(["shop/web-0", "shop/api-0"]);
+  });
+
+  it("03 §6.2 says which pod and budget a drain waits for, and which pod waits for a volume", async () => {
+    const reported = reporter();
+    const Pod = { namespace: "shop", name: "web-0" };
+    const because = "a PodDisruptionBudget prevents pod evictions (The disruption budget web needs 2 healthy pods)";
+    for (let time = 0; time < 3; time++) {
+      reported.log.debug("pod cannot be evicted", { Node: { name: "node-1" }, Pod, error: because });
+      reported.log.debug("ignoring pod", { Pod, error: 'ignoring pod, persistentvolumeclaims "data" not found' });
+      reported.log.debug("ignoring pod", { Pod, error: "ignoring pod, it has a gate" });
+    }
+    expect(await printed(reported)).toEqual([
+      `12:00:03 draining node-1 waits for shop/web-0: ${because} (kubectl get pdb -n shop)\n`,
+      '12:00:03 waiting for a volume: shop/web-0: persistentvolumeclaims "data" not found (kubectl get pvc -n shop)\n',
+    ]);
   });
 
   it("prints any other line as it is logged, in one line; errors once", async () => {

@@ -11,6 +11,8 @@ export interface ActivityReporterOptions {
   readonly isColoured: boolean;
   /** Dollars per hour of the instance with this provider id, if known. */
   readonly priceOf: (providerId: string) => number | undefined;
+  /** Why the pod, by namespace/name, has no node, as `karpenter explain` says first. */
+  readonly causeOf?: ((pod: string) => Promise<string | undefined>) | undefined;
 }
 
 /** The same activity of several objects within this time becomes one line. */
@@ -34,6 +36,8 @@ export class ActivityReporter {
   readonly #reportedRecently: ExpiringMap<true>;
   #pending = new Map<string, PendingActivity>();
   #timer: Timer | undefined;
+  /** Ends when everything printed so far is printed; undefined if it is. */
+  #explaining: Promise<void> | undefined;
 
   constructor(options: ActivityReporterOptions) {
     this.#options = options;
@@ -78,9 +82,30 @@ export class ActivityReporter {
     return false;
   }
 
-  #print({ activity: { format, tone }, subjects, at }: PendingActivity): void {
+  #print(pending: PendingActivity): void {
+    const { isExplained = false } = pending.activity;
+    const [pod = ""] = pending.subjects;
+    const cause = isExplained ? this.#options.causeOf?.(pod) : undefined;
+    if (cause === undefined) this.inOrder(() => this.#printLine(pending));
+    else this.#waitFor(cause.catch(() => undefined).then((text) => this.#printLine(pending, text)));
+  }
+
+  /** Prints now, or behind the lines whose cause is still being looked for. */
+  inOrder(print: () => void): void {
+    if (this.#explaining === undefined) print();
+    else this.#waitFor(this.#explaining.then(print));
+  }
+
+  #waitFor(printing: Promise<void>): void {
+    const all = Promise.all([this.#explaining, printing]).then(() => {
+      if (this.#explaining === all) this.#explaining = undefined;
+    });
+    this.#explaining = all;
+  }
+
+  #printLine({ activity: { format, tone }, subjects, at }: PendingActivity, cause?: string): void {
     const { print, isColoured } = this.#options;
-    const text = format(joinedSubjects(subjects), subjects.length);
+    const text = format(joinedSubjects(subjects), subjects.length, cause);
     print(`${new Date(at).toTimeString().slice(0, 8)} ${isColoured ? coloured(text, tone) : text}\n`);
   }
 }

@@ -11,8 +11,8 @@ export type ActivityTone = "good" | "plain" | "over" | "bad";
 export interface ReportedActivity {
   /** The object it is about. */
   readonly subject: string;
-  /** The line for these objects. */
-  readonly format: (subjects: string, count: number) => string;
+  /** The line for these objects, with the cause if it is explained. */
+  readonly format: (subjects: string, count: number, cause?: string) => string;
   /** Activities of one kind are printed together. */
   readonly kind: string;
   readonly tone: ActivityTone;
@@ -20,6 +20,8 @@ export interface ReportedActivity {
   readonly isRepeating?: boolean;
   /** A pod that is refused; it may be placed by the next round, if this one planned nodes. */
   readonly isRefusal?: boolean;
+  /** The subject is a pod whose cause `karpenter explain` knows in fewer words. */
+  readonly isExplained?: boolean;
 }
 
 /** What formatting needs beside the log line. */
@@ -47,8 +49,8 @@ const plannedNodesMessage = "computed new nodeclaim(s) to fit pod(s)";
 
 /** What to print for a log line; undefined for nothing. */
 export function activityOf(line: LoggedLine, history: ActivityHistory): ReportedActivity | undefined {
-  if (line.level === "debug") return undefined;
   const formatter = Object.hasOwn(activityFormatters, line.message) ? activityFormatters[line.message] : undefined;
+  if (line.level === "debug" && !debugMessages.has(line.message)) return undefined;
   return formatter === undefined ? genericActivity(line) : formatter(line.values, history);
 }
 
@@ -59,6 +61,9 @@ function genericActivity(line: LoggedLine): ReportedActivity | undefined {
   const isError = line.level === "error";
   return { subject: "", kind: text, format: () => text, tone: isError ? "bad" : "plain", isRepeating: isError };
 }
+
+/** Too frequent for a log, and what a person who watches wants to know. */
+const debugMessages: ReadonlySet<string> = new Set(["ignoring pod", "pod cannot be evicted"]);
 
 const activityFormatters: Readonly<Record<string, ActivityFormatter>> = {
   "found provisionable pod(s)": ({ Pods }) => plainActivity(pendingPodsText(String(Pods))),
@@ -110,10 +115,36 @@ const activityFormatters: Readonly<Record<string, ActivityFormatter>> = {
     return {
       subject: objectNameIn("Pod", values),
       kind: `refused ${why}`,
-      format: (pods) => `no node for ${pods}: ${shortened(why)}`,
+      format: (pods, _, cause) => `no node for ${pods}: ${shortened(cause ?? why)}`,
       tone: "bad",
       isRepeating: true,
       isRefusal: true,
+      isExplained: true,
+    };
+  },
+  "ignoring pod": (values) => {
+    const why = errorText(values["error"]).replace(/^ignoring pod, /, "");
+    if (!/persistent ?volume|pvc|storage ?class/i.test(why)) return undefined;
+    const [namespace = ""] = objectNameIn("Pod", values).split("/");
+    return {
+      subject: objectNameIn("Pod", values),
+      kind: `waiting for a volume ${why}`,
+      format: (pods, _, cause) =>
+        `waiting for a volume: ${pods}: ${shortened(cause ?? why)} (kubectl get pvc -n ${namespace})`,
+      tone: "bad",
+      isRepeating: true,
+      isExplained: true,
+    };
+  },
+  "pod cannot be evicted": (values) => {
+    const [node, why] = [objectNameIn("Node", values), String(values["error"])];
+    const [namespace = ""] = objectNameIn("Pod", values).split("/");
+    return {
+      subject: objectNameIn("Pod", values),
+      kind: `cannot drain ${node}: ${why}`,
+      format: (pods) => `draining ${node} waits for ${pods}: ${shortened(why)} (kubectl get pdb -n ${namespace})`,
+      tone: "bad",
+      isRepeating: true,
     };
   },
   "ignoring nodepool, not ready": (values) => {

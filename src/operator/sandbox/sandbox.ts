@@ -81,9 +81,16 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     await createObjects(controlPlane.api, [controllerPod(options.version)]);
     const client = new InProcessClient(controlPlane.api, { fieldManager: "karpenter" });
     const { clock } = controlPlane.api;
-    const reporter = new ActivityReporter({ ...options, clock, priceOf: (id) => cloud.find(id)?.price });
+    let explanations: RunningOperator["explanations"] | undefined;
+    const reporter = new ActivityReporter({
+      ...options,
+      clock,
+      priceOf: (id) => cloud.find(id)?.price,
+      causeOf: async (pod) => causeIn(await explanations?.pod(pod)),
+    });
     const log = teeLogger(bufferLogger(logBuffer, clock), reporter.log);
     const operator = runController(controlPlane, { cloud, client, log, region: options.region });
+    explanations = operator.explanations;
     await operator.started;
     const server = await serveExplanations(operator, {
       api: controlPlane.api,
@@ -99,13 +106,18 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     };
     const printLine = (text: string) => {
       reporter.flush();
-      options.print(text);
+      reporter.inOrder(() => options.print(text));
     };
     return { ...controlPlane, cloud, client, operator, printLine, close };
   } catch (error) {
     await controlPlane.close();
     throw error;
   }
+}
+
+/** The first sentence of an explanation. */
+function causeIn(reply: Awaited<ReturnType<RunningOperator["explanations"]["pod"]>> | undefined): string | undefined {
+  return reply?.kind === "explained" ? reply.explanation.cause : undefined;
 }
 
 /** Answers `karpenter explain` on this computer; the controller's pod says where. */
