@@ -8,6 +8,7 @@ import { setCondition } from "../../api/conditions/set-condition.ts";
 import type { NodeOverlay } from "../../api/kinds/node-overlay.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { isManagedPool } from "../../api/validation/node-pool.ts";
+import { isCloudError } from "../../cloud/cloud-error.ts";
 import type { CloudProvider } from "../../cloud/cloud-provider.ts";
 import type { OverlayStore } from "../../cloud/overlay-store.ts";
 import { applyOverlays, type OverlayFault } from "../../core/overlay.ts";
@@ -99,6 +100,8 @@ async function instanceTypesByPool(
       try {
         found.set(name, { nodePool, instanceTypes: await provider.instanceTypes(nodePool) });
       } catch (cause) {
+        // A pool may be applied before its class, which triggers us when it is there.
+        if (isCloudError(cause, "node-class-not-ready")) return;
         throw new Error(`listing instance types of nodepool ${name}`, { cause });
       }
     },
