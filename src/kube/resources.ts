@@ -56,6 +56,11 @@ export const builtInTypes = {
       VolumeAttachment: "volumeattachments",
     },
   ),
+  ...typesOf({ group: "discovery.k8s.io", version: "v1", namespaced: true }, { EndpointSlice: "endpointslices" }),
+  ...typesOf(
+    { group: "autoscaling", version: "v2", namespaced: true },
+    { HorizontalPodAutoscaler: "horizontalpodautoscalers" },
+  ),
   ...typesOf({ group: "node.k8s.io", version: "v1", namespaced: false }, { RuntimeClass: "runtimeclasses" }),
   ...typesOf(
     { group: "apiextensions.k8s.io", version: "v1", namespaced: false },

@@ -1,4 +1,5 @@
 import type { Controller } from "../../../kube/controller.ts";
+import { endpointSliceController } from "../services/endpoint-slice-controller.ts";
 import { cronJobController } from "./cron-job/cron-job-controller.ts";
 import { daemonSetController } from "./daemon-set/daemon-set-controller.ts";
 import { deploymentController } from "./deployment/deployment-controller.ts";
@@ -7,7 +8,7 @@ import { podDisruptionBudgetController } from "./pod-disruption-budget/pod-disru
 import { replicaSetController } from "./replica-set/replica-set-controller.ts";
 import { statefulSetController } from "./stateful-set/stateful-set-controller.ts";
 
-/** The workload controllers, and PodDisruptionBudgets. (05:CP-L1 to CP-L6) */
+/** The workload controllers, PodDisruptionBudgets and endpoints of Services. (05:CP-L1 to CP-L6, CP-L15) */
 export const workloadControllers: readonly Controller[] = [
   deploymentController,
   replicaSetController,
@@ -16,4 +17,5 @@ export const workloadControllers: readonly Controller[] = [
   jobController,
   cronJobController,
   podDisruptionBudgetController,
+  endpointSliceController,
 ];
