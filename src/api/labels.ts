@@ -127,6 +127,12 @@ export const simulationAnnotations = {
   stopSeconds: "sim.karpenter.sh/stop-seconds",
   /** Set on nodes whose instance type only the simulated cloud still offers. */
   retiredType: "sim.karpenter.sh/retired-type",
+  /** On a Node: its instance gets this interruption; `true` is a spot interruption. */
+  interrupt: "sim.karpenter.sh/interrupt",
+  /** On a Node: how its machine behaves from now on: healthy, not-ready, slow, silent or gone. */
+  machine: "sim.karpenter.sh/machine",
+  /** On a node class: offerings the simulated cloud has no more of, as `TYPE/ZONE/CAPACITY-TYPE`. */
+  outOfStock: "sim.karpenter.sh/out-of-stock",
   /** Set on the controller's pod of the sandbox: where the controller answers questions, on this computer. */
   controllerUrl: "sim.karpenter.sh/controller-url",
 } as const;

@@ -58,6 +58,64 @@ it("05:CP-S2 starts, writes a kubeconfig for its owner alone, says what to try, 
   await expect(ask("/readyz")).rejects.toThrow();
 });
 
+it("05:CP-S2 a second sandbox has a kubeconfig of its own; one that was asked for is refused while it is in use", async () => {
+  const [first, second, third] = [fakeIo({ env }), fakeIo({ env }), fakeIo({ env })];
+  await up(first, ["--plain-http", "--no-controller"], async () => {
+    const before = readFileSync(kubeconfig, "utf8");
+    await up(second, ["--plain-http", "--no-controller"], async () => {
+      expect(readFileSync(kubeconfig, "utf8")).toBe(before);
+      expect(second.out()).toContain(`export KUBECONFIG=${kubeconfig}-2\n`);
+      expect(second.out()).toContain(`Another sandbox runs (process ${process.pid}) and keeps ${kubeconfig};`);
+      expect(readFileSync(`${kubeconfig}-2`, "utf8")).not.toBe(before);
+    });
+    await up(third, ["--plain-http", "--no-controller", "--kubeconfig", kubeconfig]);
+    expect(third.err()).toBe(
+      `error: ${kubeconfig} belongs to the sandbox of process ${process.pid}, which still runs; ` +
+        "stop that one with Ctrl-C, or name another file with --kubeconfig\n",
+    );
+    expect(third.code()).toBe(1);
+    expect(readFileSync(kubeconfig, "utf8")).toBe(before);
+  });
+  await up(fakeIo({ env }), ["--plain-http", "--no-controller", "--kubeconfig", kubeconfig], async () => {
+    expect((await ask("/readyz")).status).toBe(200);
+  });
+});
+
+it("05 §5 --nodes are in the region of the simulated cloud, and the controller's Deployment has its pod", async () => {
+  const io = fakeIo({ env });
+  await up(io, ["--plain-http", "--nodes", "2", "--region", "us-east-1"], async () => {
+    const { items } = (await (await ask("/api/v1/nodes")).json()) as { items: { metadata: { labels: object } }[] };
+    const zones = items.map(({ metadata }) =>
+      Object.values(metadata.labels).filter((one) => /^us-east-1[a-f]?$/.test(one)),
+    );
+    expect(zones).toEqual([
+      ["us-east-1", "us-east-1a"],
+      ["us-east-1", "us-east-1a"],
+      ["us-east-1", "us-east-1b"],
+    ]);
+    const deployment = "/apis/apps/v1/namespaces/karpenter/deployments/karpenter";
+    await until(async () => {
+      const { status } = (await (await ask(deployment)).json()) as { status: { availableReplicas?: number } };
+      return status.availableReplicas === 1;
+    });
+    expect(await names("/api/v1/namespaces/karpenter/pods")).toEqual(["karpenter-0"]);
+  });
+  expect([io.err(), io.code()]).toEqual(["", undefined]);
+});
+
+it("05 §5 a start, work and a clean stop log no error", async () => {
+  const io = fakeIo({ env, files: { "quick.yaml": readFileSync("examples/quick-start.yaml", "utf8") } });
+  let log = "";
+  await up(io, ["--plain-http", "--speed", "60", "-f", "quick.yaml"], async () => {
+    await until(async () => io.out().includes("ready: quick-start"));
+    log = await (await ask("/api/v1/namespaces/karpenter/pods/karpenter-0/log")).text();
+  });
+  expect(log).toContain('"level":"INFO"');
+  expect(log.split("\n").filter((line) => line.includes('"level":"ERROR"'))).toEqual([]);
+  expect(io.out()).not.toContain("error");
+  expect([io.err(), io.code()]).toEqual(["", undefined]);
+});
+
 it("05 §5 --no-controller starts only the control plane", async () => {
   const io = fakeIo({ env });
   await up(io, ["--plain-http", "--no-controller", "--nodes", "2"], async () => {

@@ -104,13 +104,26 @@ export interface DefaultInstanceOptions {
   readonly bootMs?: number | undefined;
   readonly cpu?: string | undefined;
   readonly memory?: string | undefined;
+  /** Where it is; in a region of its own by default. */
+  readonly placement?: InstancePlacement | undefined;
 }
 
-/** An instance of four cores, in one of three zones in turn. */
+/** A region with at least one zone. */
+export interface InstancePlacement {
+  readonly region: string;
+  readonly zones: readonly string[];
+}
+
+const simulatedPlacement: InstancePlacement = {
+  region: "simulated",
+  zones: ["simulated-a", "simulated-b", "simulated-c"],
+};
+
+/** An instance of four cores, in one of the zones in turn. */
 export function defaultInstance(ordinal: number, options: DefaultInstanceOptions): SimulatedInstance {
-  const { launchedAt, bootMs = 0, cpu = "4", memory = "16Gi" } = options;
+  const { launchedAt, bootMs = 0, cpu = "4", memory = "16Gi", placement = simulatedPlacement } = options;
   const nodeName = `node-${ordinal}`;
-  const zone = "abc"[(ordinal - 1) % 3] ?? "a";
+  const { region, zones } = placement;
   const resources = { cpu, memory, "ephemeral-storage": "100Gi", pods: "110" };
   return {
     id: nodeName,
@@ -121,8 +134,8 @@ export function defaultInstance(ordinal: number, options: DefaultInstanceOptions
       [labels.hostname]: nodeName,
       [labels.os]: "linux",
       [labels.instanceType]: `simulated-${cpu}x`,
-      [labels.region]: "simulated",
-      [labels.zone]: `simulated-${zone}`,
+      [labels.region]: region,
+      [labels.zone]: zones[(ordinal - 1) % zones.length] ?? region,
     },
     taints: [],
     capacity: resources,

@@ -1,6 +1,11 @@
 import type { KubeObject } from "../api/object.ts";
 import { combinedInstanceSource } from "../cloud/combined-instance-source.ts";
-import { defaultInstance, InstanceList, type InstanceSource } from "../cloud/instance-source.ts";
+import {
+  defaultInstance,
+  InstanceList,
+  type InstancePlacement,
+  type InstanceSource,
+} from "../cloud/instance-source.ts";
 import { builtInTypes } from "../kube/resources.ts";
 import { acceleratedClock, type Clock } from "../util/clock.ts";
 import { Random } from "../util/random.ts";
@@ -33,6 +38,8 @@ export interface ControlPlaneOptions {
   readonly speed: number;
   /** How many simulated nodes to start with. */
   readonly nodes: number;
+  /** Where those nodes are; in a region of their own by default. */
+  readonly nodePlacement?: InstancePlacement | undefined;
   /** Where the certificate is stored between runs. */
   readonly folder: string;
   /** Where the cluster is persisted; in memory only, unless given. (05:CP-T5) */
@@ -139,14 +146,14 @@ const nodeWaitMs = 10_000; // real time
 
 /** Starts the simulated cluster, including nodes of an earlier run. Resolves when the nodes are registered. */
 async function runCluster(
-  { nodes, cloudInstances, realClock, onInternalError }: ControlPlaneOptions,
+  { nodes, nodePlacement: placement, cloudInstances, realClock, onInternalError }: ControlPlaneOptions,
   { api, random }: ControlPlaneContext,
 ): Promise<{ stop(): Promise<void> }> {
   const { clock } = api;
   const kind = api.kinds.get(builtInTypes.Node);
   const earlier = (await api.list(kind)).items.flatMap((node) => ordinalOf(node) ?? []);
   const ordinals = new Set([...Array.from({ length: nodes }, (_, index) => index + 1), ...earlier]);
-  const instances = [...ordinals].map((ordinal) => defaultInstance(ordinal, { launchedAt: clock.now() }));
+  const instances = [...ordinals].map((ordinal) => defaultInstance(ordinal, { launchedAt: clock.now(), placement }));
   const plainInstances = new InstanceList(instances);
   const controllers = startSimulatedCluster({
     api,

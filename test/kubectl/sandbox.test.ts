@@ -62,9 +62,35 @@ describe.skipIf(found.kind === "missing")("karpenter up, as a user starts it", (
   });
 
   it("05 §5 its log is the log of a pod, and can be followed", async () => {
-    const following = k().start("logs -n karpenter karpenter-0 --tail=-1 -f");
+    const following = k().start("logs -n karpenter deploy/karpenter --tail=-1 -f");
     await following.until((text) => text.includes('"message":"launched nodeclaim"'));
     await following.stop();
+    expect(await k().ok("logs -n karpenter karpenter-0 --tail=1")).toMatch(/^\{.*\}\n$/);
+    expect(await k().ok("logs -n karpenter deploy/karpenter --tail=-1")).not.toContain('"level":"ERROR"');
+  });
+
+  it("05 §5 pods have a log, and refuse to be debugged in words", async () => {
+    const log = await k().ok("logs deploy/quick-start --tail=-1");
+    expect(log).toMatch(/^container \S+ \(.*\) started on \S+; it is simulated: no process runs in it\n/);
+    expect(await k().ok("logs deploy/quick-start --tail=0 --since=1h")).toBe("");
+    const following = k().start("logs deploy/quick-start -f");
+    await following.until((text) => text.includes("started on"));
+    await following.stop();
+    const [pod = ""] = (await k().ok("get pods -l app=quick-start -o name")).split("\n");
+    expect(await k().fails(`debug ${pod} --image=busybox`)).toContain(
+      "ephemeral containers are not supported: pods are simulated, so there is no process to debug",
+    );
+  });
+
+  it("02:K-12 a node is interrupted, a machine breaks and a stock is emptied by annotations, as the guide says", async () => {
+    const guide = readFileSync(join(import.meta.dirname, "..", "..", "docs", "guides", "sandbox.md"), "utf8");
+    const commands = [...guide.matchAll(/^kubectl (annotate .*?)(?:\s+#.*)?$/gm)].map(([, command = ""]) => command);
+    expect(commands).toHaveLength(5);
+    const node =
+      (await k().ok("get nodes -l karpenter.sh/nodepool=quick-start -o name")).split("\n")[0]?.slice(5) ?? "";
+    for (const command of commands) await k().ok(command.replace("NODE", node));
+    await running?.until((out) => /interrupted by the cloud: quick-start-/.test(out));
+    await k().ok("rollout status deployment quick-start --timeout=60s");
   });
 
   it("05 §5 a pod nobody can serve says why, in its events and in the terminal", async () => {

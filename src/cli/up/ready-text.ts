@@ -1,21 +1,21 @@
 import { shellQuoted } from "../shell-quoted.ts";
+import type { KubeconfigClaim } from "./kubeconfig-claim.ts";
 import type { UpOptions } from "./up-options.ts";
 
 export interface ReadyTextOptions {
   readonly url: string;
-  /** The path of the kubeconfig. */
-  readonly path: string;
+  readonly claim: Pick<KubeconfigClaim, "path" | "other">;
   readonly options: UpOptions;
 }
 
 /** Printed when the sandbox is ready: its address, and what to try. */
-export function readyText({ url, path, options }: ReadyTextOptions): string {
+export function readyText({ url, claim: { path, other }, options }: ReadyTextOptions): string {
   const { controller, speed, dataDir } = options;
   const what = controller ? "sandbox" : "control plane";
   return `The ${what} is ready at ${url}${speed === 1 ? "" : `; time runs ${speed}x faster`}.
 
   export KUBECONFIG=${shellQuoted(path)}
-
+${other === undefined ? "" : `\nAnother sandbox runs (process ${other.processId}) and keeps ${other.path}; this one has a kubeconfig of its own.\n`}
 Try, in another terminal:
 ${suggestedCommands(options)
   .map((line) => `  ${line}`)

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { hostname, networkInterfaces } from "node:os";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from "../../control-plane/control-plane.ts";
 import { stateFolder, writePrivateFile } from "../../control-plane/http/state-folder.ts";
 import { type Sandbox, startSandbox } from "../../operator/sandbox/sandbox.ts";
@@ -8,6 +8,7 @@ import { systemClock } from "../../util/clock.ts";
 import { errorText } from "../../util/error-text.ts";
 import { exitCodes, type Io } from "../io.ts";
 import type { UntilStopped } from "../until-stopped.ts";
+import { claimKubeconfig, type KubeconfigClaim, KubeconfigInUse } from "./kubeconfig-claim.ts";
 import { loadManifests } from "./load-manifests.ts";
 import { readyText } from "./ready-text.ts";
 import type { UpOptions } from "./up-options.ts";
@@ -21,12 +22,15 @@ interface UpContext {
 /** Starts the sandbox or the control plane, prints what to try, and runs until it is asked to stop. */
 export async function runUp(options: UpOptions, { io, untilStopped, version }: UpContext): Promise<void> {
   const folder = stateFolder(io.env);
-  const path = resolve(options.kubeconfig ?? join(folder, "kubeconfig"));
   let running: ControlPlane | Sandbox;
+  let claim: KubeconfigClaim | undefined;
   try {
+    claim = await claimKubeconfig(options.kubeconfig, { folder, processId: process.pid });
     running = await startCluster(options, { io, version, folder });
   } catch (error) {
-    io.stderr(`error: cannot start the control plane: ${errorText(error)}\n`);
+    await claim?.release();
+    const what = error instanceof KubeconfigInUse ? "" : "cannot start the control plane: ";
+    io.stderr(`error: ${what}${errorText(error)}\n`);
     io.exit(exitCodes.badInput);
     return;
   }
@@ -34,8 +38,8 @@ export async function runUp(options: UpOptions, { io, untilStopped, version }: U
   try {
     const isLoaded = await loadManifests(running.api, options, io);
     if (!isLoaded) return io.exit(exitCodes.badInput);
-    await writePrivateFile(path, running.kubeconfig);
-    io.stdout(readyText({ url: running.url, path, options }));
+    await writePrivateFile(claim.path, running.kubeconfig);
+    io.stdout(readyText({ url: running.url, claim, options }));
     await (options.demo === true && "cloud" in running ? runDemo(running, { io, untilStopped }) : untilStopped());
     io.stdout("stopping\n");
   } catch (error) {
@@ -43,6 +47,7 @@ export async function runUp(options: UpOptions, { io, untilStopped, version }: U
     io.exit(exitCodes.badInput);
   } finally {
     await running.close();
+    await claim.release();
   }
 }
 

@@ -27,8 +27,9 @@ import type {
 import { assertRevisionReached, parseRevision } from "./revisions.ts";
 import { type ServerContext, storageKey, waitUntilDurable } from "./server-context.ts";
 import type { ServerWatch, WatchRequest } from "./server-watch.ts";
-import { type LogRequest, type LogSource, noLogs } from "./subresources/log.ts";
+import type { LogRequest, LogSource } from "./subresources/log.ts";
 import { scaleOf } from "./subresources/scale.ts";
+import { simulatedLog } from "./subresources/simulated-log.ts";
 import { TokenRegistry } from "./token-registry.ts";
 import { WriteEndpoints } from "./write-endpoints.ts";
 
@@ -101,7 +102,7 @@ export class ApiServer {
     });
     const [server, writer, reader] = [this.#context, this.#writer, this.#reader];
     this.#writes = new WriteEndpoints({ server, writer, reader, customResources: this.#customResources });
-    this.#logs = options.logs ?? noLogs;
+    this.#logs = options.logs ?? (() => undefined);
     if (options.restore !== undefined) this.#store.restore(options.restore);
     this.#customResources.registerAll();
     this.#bootstrap();
@@ -191,7 +192,9 @@ export class ApiServer {
 
   log(key: ObjectKey, request: LogRequest = {}): AsyncIterable<string> {
     const pods = this.kinds.get({ group: "", version: "v1", plural: "pods" });
-    return this.#logs(this.#reader.find(pods, key), request);
+    const pod = this.#reader.find(pods, key);
+    const current = () => this.#store.collection(pods.storage).get(storageKey(pods, key));
+    return this.#logs(pod, request) ?? simulatedLog(pod, request, { clock: this.clock, current });
   }
 
   /** How many watches of the kind are open. */

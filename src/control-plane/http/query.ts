@@ -53,7 +53,9 @@ export function watchRequest(query: URLSearchParams, namespace: string | undefin
 }
 
 export function logRequest(query: URLSearchParams): LogRequest {
+  const sinceTime = Date.parse(query.get("sinceTime") ?? "");
   return {
+    ...(!Number.isNaN(sinceTime) && { sinceTime }),
     container: textParameter(query, "container"),
     follow: booleanParameter(query, "follow"),
     previous: booleanParameter(query, "previous"),

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isRecord, type KubeObject } from "../../api/object.ts";
 import { type ObjectKey, type Patch, patchMediaTypes } from "../../kube/client.ts";
+import type { KubeError } from "../../kube/kube-error.ts";
 import { apiError, badRequest, methodNotAllowed, noSuchResource } from "../api/api-errors.ts";
 import { unknownPatchFormat } from "../api/patch-object.ts";
 import { type SuccessStatus, successStatus, type WriteRequest } from "../api/request.ts";
@@ -130,6 +131,7 @@ function subresourceReply(
   if (upgradeSubresources.has(written) && call.kind.kind === "Pod") {
     throw apiError("not-implemented", `${written} is not supported: pods are simulated`);
   }
+  if (written === "ephemeralcontainers" && call.kind.kind === "Pod") throw ephemeralContainersRefused();
   const subresource = subresources.find((one) => one === written);
   if (subresource === undefined || !call.kind.subresources.includes(subresource)) throw noSuchResource();
   const key = { name, namespace: call.route.namespace };
@@ -146,6 +148,15 @@ function subresourceReply(
     default:
       throw methodNotAllowed();
   }
+}
+
+/** Without these words kubectl says that they are disabled in this cluster. */
+function ephemeralContainersRefused(): KubeError {
+  return apiError(
+    "not-implemented",
+    "ephemeral containers are not supported: pods are simulated, so there is no process to debug. " +
+      "A copy of the pod can be made with kubectl debug POD --copy-to=NAME --image=IMAGE",
+  );
 }
 
 function formatOf({ kind, request, query, now, api }: ResourceRequest): ResponseFormat {

@@ -1,14 +1,15 @@
 import type { KubeObject } from "../../api/object.ts";
-import { defaultInstance, type SimulatedInstance } from "../../cloud/instance-source.ts";
+import { type DefaultInstanceOptions, defaultInstance, type SimulatedInstance } from "../../cloud/instance-source.ts";
+import { workloadLabels } from "../../control-plane/controllers/workloads/workload-labels.ts";
 
-const controllerNamespace = "karpenter";
+export const controllerNamespace = "karpenter";
 const controllerName = "karpenter";
 const controlPlaneNodeName = "control-plane";
 const roleTaint = { key: "node-role.kubernetes.io/control-plane", effect: "NoSchedule" } as const;
 
 /** The node of control plane and controller; its taint keeps user pods away. */
-export function controlPlaneInstance({ launchedAt }: { readonly launchedAt: number }): SimulatedInstance {
-  const plain = defaultInstance(1, { launchedAt });
+export function controlPlaneInstance(options: DefaultInstanceOptions): SimulatedInstance {
+  const plain = defaultInstance(1, options);
   return {
     ...plain,
     id: controlPlaneNodeName,
@@ -19,41 +20,56 @@ export function controlPlaneInstance({ launchedAt }: { readonly launchedAt: numb
   };
 }
 
-/** The controller's pod as the chart would create it; `kubectl logs` shows our log. */
-export function controllerPod(version: string): KubeObject {
+const controllerPodKey = { name: `${controllerName}-0`, namespace: controllerNamespace };
+const selectorLabels = { "app.kubernetes.io/name": controllerName, "app.kubernetes.io/instance": controllerName };
+
+/** The controller's Deployment as the chart would create it. */
+export function controllerDeployment(version: string): KubeObject {
+  const labels = { ...selectorLabels, "app.kubernetes.io/version": version };
   return {
-    apiVersion: "v1",
-    kind: "Pod",
-    metadata: {
-      name: `${controllerName}-0`,
-      namespace: controllerNamespace,
-      labels: {
-        "app.kubernetes.io/name": controllerName,
-        "app.kubernetes.io/instance": controllerName,
-        "app.kubernetes.io/version": version,
-      },
-    },
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name: controllerName, namespace: controllerNamespace, labels },
     spec: {
-      nodeName: controlPlaneNodeName,
-      priorityClassName: "system-cluster-critical",
-      tolerations: [{ operator: "Exists" }],
-      containers: [
-        {
-          name: "controller",
-          image: `karpenter-ts:${version}`,
-          ports: [
-            { name: "http-metrics", containerPort: 8080 },
-            { name: "http", containerPort: 8081 },
-          ],
-          resources: { requests: { cpu: "1", memory: "512Mi" } },
-        },
-      ],
+      replicas: 1,
+      selector: { matchLabels: selectorLabels },
+      template: { metadata: { labels }, spec: { ...podSpec(version), nodeSelector: { [roleTaint.key]: "" } } },
     },
   };
 }
 
-export const controllerPodKey = { name: `${controllerName}-0`, namespace: controllerNamespace };
+/** Its pod, with a name people can remember; the Deployment's ReplicaSet adopts it by its hash. `kubectl logs` shows our log. */
+export function controllerPod(version: string, hash: string): KubeObject {
+  const labels = { ...selectorLabels, "app.kubernetes.io/version": version, [workloadLabels.podTemplateHash]: hash };
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { ...controllerPodKey, labels },
+    spec: { ...podSpec(version), nodeName: controlPlaneNodeName },
+  };
+}
+
+function podSpec(version: string) {
+  return {
+    priorityClassName: "system-cluster-critical",
+    tolerations: [{ operator: "Exists" }],
+    containers: [
+      {
+        name: "controller",
+        image: `karpenter-ts:${version}`,
+        ports: [
+          { name: "http-metrics", containerPort: 8080 },
+          { name: "http", containerPort: 8081 },
+        ],
+        resources: { requests: { cpu: "1", memory: "512Mi" } },
+      },
+    ],
+  };
+}
 
 export function isControllerPod({ metadata }: KubeObject): boolean {
-  return metadata.namespace === controllerPodKey.namespace && metadata.name === controllerPodKey.name;
+  const { namespace, labels = {} } = metadata;
+  return (
+    namespace === controllerNamespace && Object.entries(selectorLabels).every(([key, value]) => labels[key] === value)
+  );
 }

@@ -1,9 +1,9 @@
-import type { LogRequest } from "../../control-plane/api/subresources/log.ts";
-
-interface LogLine {
-  readonly at: number;
-  readonly text: string;
-}
+import {
+  firstLogLine,
+  formatLogLine,
+  type LogLine,
+  type LogRequest,
+} from "../../control-plane/api/subresources/log.ts";
 
 /** Older lines are dropped. */
 const maxLines = 20_000;
@@ -30,7 +30,7 @@ export class LogBuffer {
 
   /** Answers like a kubelet, also with `follow`. */
   async *read(request: LogRequest): AsyncIterable<string> {
-    let position = this.#start(request);
+    let position = this.#dropped + firstLogLine(this.#lines, request, this.#now());
     for (;;) {
       for (; position - this.#dropped < this.#lines.length; position++) {
         const line = this.#lines[Math.max(0, position - this.#dropped)];
@@ -39,14 +39,6 @@ export class LogBuffer {
       if (request.follow !== true || request.signal?.aborted === true) return;
       await this.#nextLine(request.signal);
     }
-  }
-
-  #start({ tailLines, sinceSeconds }: LogRequest): number {
-    const since = sinceSeconds === undefined ? 0 : this.#now() - sinceSeconds * 1_000;
-    const first = this.#lines.findIndex(({ at }) => at >= since);
-    const from = first < 0 ? this.#lines.length : first;
-    const tail = tailLines === undefined || tailLines < 0 ? 0 : this.#lines.length - tailLines;
-    return this.#dropped + Math.max(from, tail, 0);
   }
 
   /** Resolves when there is another line, or the reader is gone. */
@@ -61,8 +53,4 @@ export class LogBuffer {
       signal?.addEventListener("abort", wake);
     });
   }
-}
-
-function formatLogLine({ at, text }: LogLine, { timestamps }: LogRequest): string {
-  return `${timestamps === true ? `${new Date(at).toISOString()} ` : ""}${text}\n`;
 }

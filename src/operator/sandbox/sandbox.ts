@@ -4,18 +4,22 @@ import { simulationAnnotations } from "../../api/labels.ts";
 import type { KubeObject } from "../../api/object.ts";
 import { combinedInstanceSource } from "../../cloud/combined-instance-source.ts";
 import { InstanceList } from "../../cloud/instance-source.ts";
+import type { ApiServer } from "../../control-plane/api/server.ts";
 import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from "../../control-plane/control-plane.ts";
+import { templateHash } from "../../control-plane/controllers/workloads/template-hash.ts";
 import { versionInfo } from "../../control-plane/http/version.ts";
 import { InProcessClient } from "../../control-plane/in-process-client.ts";
 import { createObjects } from "../../control-plane/load-objects.ts";
+import { recordAt } from "../../control-plane/object-fields.ts";
 import { noMetrics } from "../../controllers/metrics/metrics.ts";
 import { defaultGates, defaultSettings, type FeatureGates } from "../../controllers/settings.ts";
 import type { KubeClient } from "../../kube/client.ts";
+import { ignoreKubeErrors } from "../../kube/kube-error.ts";
 import { builtInTypes, karpenterTypes } from "../../kube/resources.ts";
 import { parseServerVersion } from "../../kube/server-version.ts";
 import { restoredInstances } from "../../providers/sim/restored-instances.ts";
 import { SimulatedCloud } from "../../providers/sim/simulated-cloud.ts";
-import { simulatedProvider } from "../../providers/sim/simulated-provider.ts";
+import { simulatedPlacement, simulatedProvider } from "../../providers/sim/simulated-provider.ts";
 import type { Clock } from "../../util/clock.ts";
 import type { Logger } from "../../util/logger.ts";
 import { bearerAccess } from "../bearer-access.ts";
@@ -25,7 +29,13 @@ import { type RunningOperator, startOperator } from "../operator.ts";
 import { type RunningServer, serveRoutes } from "../serve-routes.ts";
 import { wallClockBudget } from "../wall-clock-budget.ts";
 import { ActivityReporter } from "./activity-reporter.ts";
-import { controllerPod, controllerPodKey, controlPlaneInstance, isControllerPod } from "./controller-pod.ts";
+import {
+  controllerDeployment,
+  controllerNamespace,
+  controllerPod,
+  controlPlaneInstance,
+  isControllerPod,
+} from "./controller-pod.ts";
 import { LogBuffer } from "./log-buffer.ts";
 import { teeLogger } from "./tee-logger.ts";
 
@@ -64,21 +74,26 @@ const loopback = "127.0.0.1";
 /** The composition of `karpenter up`. */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   let created: { readonly cloud: SimulatedCloud; readonly logBuffer: LogBuffer } | undefined;
+  const nodePlacement = simulatedPlacement(options.region);
   const controlPlane = await startControlPlane({
     ...options,
-    logs: (pod, request) => (isControllerPod(pod) && created ? created.logBuffer.read(request) : emptyLog()),
+    nodePlacement,
+    logs: (pod, request) => (isControllerPod(pod) ? created?.logBuffer.read(request) : undefined),
     cloudInstances: async ({ api, random }) => {
       const { clock } = api;
       const cloud = new SimulatedCloud({ clock, random: random.fork("cloud") });
       created = { cloud, logBuffer: new LogBuffer(() => clock.now()) };
       cloud.restore(restoredInstances(await storedNodesAndClaims(new InProcessClient(api))));
-      return combinedInstanceSource(new InstanceList([controlPlaneInstance({ launchedAt: clock.now() })]), cloud);
+      return combinedInstanceSource(
+        new InstanceList([controlPlaneInstance({ launchedAt: clock.now(), placement: nodePlacement })]),
+        cloud,
+      );
     },
   });
   if (created === undefined) throw new Error("the control plane did not ask for instances");
   const { cloud, logBuffer } = created;
   try {
-    await createObjects(controlPlane.api, [controllerPod(options.version)]);
+    await createController(controlPlane.api, options.version);
     const client = new InProcessClient(controlPlane.api, { fieldManager: "karpenter" });
     const { clock } = controlPlane.api;
     let explanations: RunningOperator["explanations"] | undefined;
@@ -120,6 +135,17 @@ function causeIn(reply: Awaited<ReturnType<RunningOperator["explanations"]["pod"
   return reply?.kind === "explained" ? reply.explanation.cause : undefined;
 }
 
+/** The Deployment is made after its pod, so that no second pod is made. */
+async function createController(api: ApiServer, version: string): Promise<void> {
+  const deployment = controllerDeployment(version);
+  const { namespace } = deployment.metadata;
+  const kind = api.kinds.get(builtInTypes.Deployment);
+  const defaulted = await ignoreKubeErrors(api.create(kind, deployment, { namespace, dryRun: true }), "already-exists");
+  if (defaulted === undefined) return; // of an earlier run
+  const hash = templateHash(recordAt(defaulted.object.spec, "template"));
+  await createObjects(api, [controllerPod(version, hash), deployment]);
+}
+
 /** Answers `karpenter explain` on this computer; the controller's pod says where. */
 async function serveExplanations(
   { explanations }: RunningOperator,
@@ -129,7 +155,12 @@ async function serveExplanations(
   const routes = explainRoutes({ explanations, access });
   const server = await serveRoutes({ host: loopback, port: 0, routes, onError });
   const annotations = { [simulationAnnotations.controllerUrl]: `http://${loopback}:${server.port}` };
-  await client.patch(builtInTypes.Pod, controllerPodKey, { kind: "merge", body: { metadata: { annotations } } });
+  const { items } = await client.list(builtInTypes.Pod, { namespace: controllerNamespace });
+  for (const { metadata } of items.filter(isControllerPod)) {
+    const patch = { kind: "merge", body: { metadata: { annotations } } } as const;
+    const key = { name: metadata.name ?? "", namespace: metadata.namespace };
+    await ignoreKubeErrors(client.patch(builtInTypes.Pod, key, patch), "not-found");
+  }
   return server;
 }
 
@@ -172,5 +203,3 @@ async function storedNodesAndClaims(client: KubeClient) {
 function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
-
-async function* emptyLog(): AsyncIterable<string> {}

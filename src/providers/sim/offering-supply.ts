@@ -24,6 +24,11 @@ export class OfferingSupply {
     putRule(this.#counts, { pattern, value: count, used: 0 });
   }
 
+  /** Forgets the limit of exactly this pattern. */
+  clearAvailableCount(pattern: OfferingPattern): void {
+    removeRule(this.#counts, pattern);
+  }
+
   /** Dollars an hour. */
   setPrice(pattern: OfferingPattern, usdPerHour: number): void {
     putRule(this.#prices, { pattern, value: usdPerHour, used: 0 });
@@ -89,11 +94,13 @@ export class OfferingSupply {
 const patternKeys = ["instanceType", "zone", "capacityType", "reservationId"] as const;
 
 function putRule(rules: SupplyRule[], rule: SupplyRule): void {
-  const isSame = ({ pattern }: SupplyRule): boolean =>
-    patternKeys.every((part) => pattern[part] === rule.pattern[part]);
-  const at = rules.findIndex(isSame);
-  if (at >= 0) rules.splice(at, 1);
+  removeRule(rules, rule.pattern);
   rules.push(rule);
+}
+
+function removeRule(rules: SupplyRule[], removed: OfferingPattern): void {
+  const at = rules.findIndex(({ pattern }) => patternKeys.every((part) => pattern[part] === removed[part]));
+  if (at >= 0) rules.splice(at, 1);
 }
 
 function lastMatching(rules: readonly SupplyRule[], key: OfferingKey): SupplyRule | undefined {

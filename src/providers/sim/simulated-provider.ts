@@ -3,6 +3,7 @@ import type { NodeClassRef } from "../../api/node-class-ref.ts";
 import { CloudError } from "../../cloud/cloud-error.ts";
 import type { CloudProvider, Instance } from "../../cloud/cloud-provider.ts";
 import { instanceGarbageCollectionController } from "../../cloud/instance-garbage-collection.ts";
+import type { InstancePlacement } from "../../cloud/instance-source.ts";
 import {
   cheapestFirst,
   claimLaunchRequestOf,
@@ -26,6 +27,7 @@ import { withOfferingKeys } from "../kwok/kwok-instance-type.ts";
 import { kwokNodeClassController } from "../kwok/kwok-node-class-controller.ts";
 import type { KwokCapacityOptions } from "../kwok/launch.ts";
 import { kwokRepairPolicies } from "../kwok/repair-policies.ts";
+import { nodeAnnotationController, nodeClassAnnotationController } from "./controllers/cloud-annotation-controller.ts";
 import { resolveEc2NodeClassStatus } from "./controllers/ec2-node-class-status.ts";
 import { interruptionController } from "./controllers/interruption-controller.ts";
 import { ec2Backend } from "./ec2-backend.ts";
@@ -81,6 +83,8 @@ export function simulatedProvider(options: SimulatedProviderOptions): CloudProvi
       }),
       instanceGarbageCollectionController({ list, terminate: (providerId) => cloud.terminate(providerId) }),
       interruptionController({ queue: cloud.interruptionQueue, unavailable, metrics, log }),
+      nodeAnnotationController(cloud),
+      nodeClassAnnotationController(cloud),
     ],
     create: async (claim, { plannedInstanceTypes } = {}) => {
       const nodeClass = await findNodeClass(claim.spec.nodeClassRef);
@@ -162,6 +166,12 @@ function instanceOf({ instance, imageId, isTerminating, claimName }: InstanceRec
     isTerminating,
     claimName,
   };
+}
+
+/** Region and zones of EC2NodeClasses in the simulated cloud. */
+export function simulatedPlacement(region = defaultRegion): InstancePlacement {
+  const { name, zones } = regionOf(region);
+  return { region: name, zones: zones.map((zone) => zone.name).sort() };
 }
 
 function regionOf(name: string) {
