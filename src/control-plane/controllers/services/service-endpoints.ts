@@ -5,7 +5,7 @@ import type { ApiNode, ApiPod } from "../api-pod-and-node.ts";
 import { isPodReady } from "../workloads/pods.ts";
 
 /** A port of a Service as its pods serve it. */
-export interface EndpointPort {
+interface EndpointPort {
   readonly name: string;
   readonly port: number;
   readonly protocol: string;
