@@ -311,22 +311,30 @@ describe("what nodes say", () => {
     expect(explanation.nodes).toEqual([
       {
         node: "near",
-        checks: [{ check: "E-4", reason: { code: "resources", resource: "cpu", asked: "2", available: "1900m" } }],
+        checks: [
+          { check: "resources", reason: { code: "resources", resource: "cpu", asked: "2", available: "1900m" } },
+        ],
       },
       {
         node: "full",
         checks: [
-          { check: "E-1", reason: { code: "taint", taint: "old:NoSchedule" } },
-          { check: "E-3", reason: { code: "host-port", port: 80, protocol: "TCP", owner: "default/full-pod-0" } },
-          { check: "E-4", reason: { code: "resources", resource: "cpu", asked: "2", available: "100m" } },
+          { check: "taints", reason: { code: "taint", taint: "old:NoSchedule" } },
+          {
+            check: "host-ports",
+            reason: { code: "host-port", port: 80, protocol: "TCP", owner: "default/full-pod-0" },
+          },
+          { check: "resources", reason: { code: "resources", resource: "cpu", asked: "2", available: "100m" } },
         ],
       },
       {
         node: "far",
         checks: [
-          { check: "E-2", reason: { code: "volume-limit", driver: "disk.example.com", limit: 0, wanted: 1 } },
-          { check: "E-5", reason: { code: "requirements", key: labels.zone, wants: "In [a]", has: "In [b]" } },
-          { check: "E-6", reason: { code: "volume-requirements", key: labels.zone, wants: "In [a]", has: "In [b]" } },
+          { check: "volume-limits", reason: { code: "volume-limit", driver: "disk.example.com", limit: 0, wanted: 1 } },
+          { check: "requirements", reason: { code: "requirements", key: labels.zone, wants: "In [a]", has: "In [b]" } },
+          {
+            check: "topology",
+            reason: { code: "volume-requirements", key: labels.zone, wants: "In [a]", has: "In [b]" },
+          },
         ],
       },
     ]);
@@ -339,7 +347,10 @@ describe("what nodes say", () => {
       problem().pools(nodePool().taint("x:NoSchedule")).nodes(node("n").running(wide)).pod(wide.cpu("1").apart("host")),
     );
     expect(explanation.nodes[0]?.checks).toEqual([
-      { check: "E-6", reason: { code: "topology", kind: "anti-affinity", key: labels.hostname, counts: { n: 1 } } },
+      {
+        check: "topology",
+        reason: { code: "topology", kind: "anti-affinity", key: labels.hostname, counts: { n: 1 } },
+      },
     ]);
   });
 });
@@ -367,7 +378,7 @@ describe("pods that have a place", () => {
     );
     expect(explanation.outcome).toMatchObject({ kind: "on-new-node", pool: "second" });
     expect(explanation.pools).toEqual([{ pool: "first", reasons: [{ code: "taint", taint: "x:NoSchedule" }] }]);
-    expect(explanation.nodes).toMatchObject([{ node: "n", checks: [{ check: "E-4" }] }]);
+    expect(explanation.nodes).toMatchObject([{ node: "n", checks: [{ check: "resources" }] }]);
   });
 
   it("02:P-32 without a pool no pod is placed", () => {

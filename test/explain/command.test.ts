@@ -93,7 +93,7 @@ The existing node does not fit:
       pod: "default/huge",
       outcome: { kind: "unplaced", message: expect.stringContaining("no instance type has enough resources") },
       pools: [{ pool: "default", reasons: [{ code: "resources", asked: "300", available: "255900m" }] }],
-      nodes: [{ node: "node-a", checks: [{ check: "E-1" }, { check: "E-4" }] }],
+      nodes: [{ node: "node-a", checks: [{ check: "taints" }, { check: "resources" }] }],
       suggestions: [{ edits: [{ op: "replace", value: "255900m" }], displaced: [] }],
       notes: [],
     });

@@ -32,12 +32,12 @@ describe("explainNode", () => {
       {
         pods: ["default/large"],
         isUnplaced: true,
-        checks: [{ check: "E-4", reason: { code: "resources", resource: "cpu", asked: "3", available: "500m" } }],
+        checks: [{ check: "resources", reason: { code: "resources", resource: "cpu", asked: "3", available: "500m" } }],
       },
       {
         pods: ["default/picky"],
         isUnplaced: true,
-        checks: [{ check: "E-5", reason: { code: "requirements", key: "team", wants: "In [a]" } }],
+        checks: [{ check: "requirements", reason: { code: "requirements", key: "team", wants: "In [a]" } }],
       },
     ]);
   });

@@ -47,7 +47,7 @@ describe("what is said of a refused pod, and every change that is tried for it",
       "none of 2 NodePools fits; the nearest: the pod does not tolerate the taint slow:NoExecute of NodePool two
       pool two: the pod does not tolerate the taint slow:NoExecute of NodePool two
       pool one: the pod does not tolerate the taint dedicated=gpu:NoSchedule of NodePool one
-      node n: E-1 the pod does not tolerate the taint old:NoSchedule of node n
+      node n: taints the pod does not tolerate the taint old:NoSchedule of node n
       1 in 1: add a toleration for dedicated=gpu:NoSchedule to the pod
           Pod p-0 add /spec/tolerations [{"key":"dedicated","operator":"Equal","value":"gpu","effect":"NoSchedule"}]
       1 in 1: add a toleration for slow:NoExecute to the pod
@@ -171,7 +171,7 @@ describe("what is said of a refused pod, and every change that is tried for it",
     expect(said(asked)).toMatchInlineSnapshot(`
       "the pod requests memory 6Gi; the nearest type of NodePool default, eight, offers 4Gi
       pool default: the pod requests memory 6Gi; the nearest type of NodePool default, eight, offers 4Gi
-      node near: E-4 the pod requests cpu 6; node near has 2.5 left
+      node near: resources the pod requests cpu 6; node near has 2.5 left
       4 in 1: lower the memory request of container app to 4Gi
           Pod p-0 replace /spec/containers/0/resources/requests/memory "4Gi"
       4.51 in 1: lower the cpu request of container app to 3.5
@@ -192,8 +192,8 @@ describe("what is said of a refused pod, and every change that is tried for it",
       "none of 2 NodePools fits; the nearest: NodePool nodes is limited to 1 nodes (spec.limits.nodes) and has 1
       pool nodes: NodePool nodes is limited to 1 nodes (spec.limits.nodes) and has 1
       pool cpu: NodePool cpu is limited to cpu 5 (spec.limits) and uses 0.5; the smallest type that would do, eight, has 8
-      node a: E-4 the pod requests cpu 6; node a has 0.5 left
-      node b: E-4 the pod requests cpu 6; node b has 0.5 left
+      node a: resources the pod requests cpu 6; node a has 0.5 left
+      node b: resources the pod requests cpu 6; node b has 0.5 left
       2.412 in 1: raise the cpu limit of NodePool cpu by 3.5 to 8.5
           NodePool cpu replace /spec/limits/cpu "8500m"
       2.5 in 1: raise the nodes limit of NodePool nodes by 1 to 2
@@ -260,8 +260,8 @@ describe("what is said of a refused pod, and every change that is tried for it",
     expect(said(asked)).toMatchInlineSnapshot(`
       "the pod's spread over topology.kubernetes.io/zone asks for 3 domains (minDomains), and NodePool default can use 2 (matching pods: a: 2, b: 0)
       pool default: the pod's spread over topology.kubernetes.io/zone asks for 3 domains (minDomains), and NodePool default can use 2 (matching pods: a: 2, b: 0)
-      node n-b: E-4 the pod requests cpu 1; node n-b has 0.3 left
-      node n-a: E-4 the pod requests cpu 1; node n-a has 0.3 left; E-6 the pod's spread over topology.kubernetes.io/zone allows no domain that node n-a can use (matching pods: a: 2)
+      node n-b: resources the pod requests cpu 1; node n-b has 0.3 left
+      node n-a: resources the pod requests cpu 1; node n-a has 0.3 left; topology the pod's spread over topology.kubernetes.io/zone allows no domain that node n-a can use (matching pods: a: 2)
       1.8 in 1: allow topology.kubernetes.io/zone b in NodePool default
           NodePool default add /spec/template/spec/requirements/0/values/- "b"
       1.8 in 1: allow topology.kubernetes.io/zone c in NodePool default
@@ -313,9 +313,9 @@ describe("what is said of a refused pod, and every change that is tried for it",
     expect(said(asked)).toMatchInlineSnapshot(`
       "the pod must not run beside pods with app=shy (pod anti-affinity over topology.kubernetes.io/zone), and they are wherever NodePool default can launch nodes (matching pods: a: 1, b: 1, c: 1)
       pool default: the pod must not run beside pods with app=shy (pod anti-affinity over topology.kubernetes.io/zone), and they are wherever NodePool default can launch nodes (matching pods: a: 1, b: 1, c: 1)
-      node n-a: E-4 the pod requests cpu 1; node n-a has 0.5 left; E-6 the pod must not run beside the pods it selects (pod anti-affinity over topology.kubernetes.io/zone), and they are wherever node n-a can launch nodes (matching pods: a: 1); E-6 the pod must not run beside the pods it selects (pod anti-affinity over topology.kubernetes.io/zone), and they are wherever node n-a can launch nodes (matching pods: a: 1)
-      node n-b: E-4 the pod requests cpu 1; node n-b has 0.5 left; E-6 the pod must not run beside the pods it selects (pod anti-affinity over topology.kubernetes.io/zone), and they are wherever node n-b can launch nodes (matching pods: b: 1); E-6 the pod must not run beside the pods it selects (pod anti-affinity over topology.kubernetes.io/zone), and they are wherever node n-b can launch nodes (matching pods: b: 1)
-      node n-c: E-4 the pod requests cpu 1; node n-c has 0.5 left; E-6 the pod must not run beside the pods it selects (pod anti-affinity over topology.kubernetes.io/zone), and they are wherever node n-c can launch nodes (matching pods: c: 1); E-6 the pod must not run beside the pods it selects (pod anti-affinity over topology.kubernetes.io/zone), and they are wherever node n-c can launch nodes (matching pods: c: 1)
+      node n-a: resources the pod requests cpu 1; node n-a has 0.5 left; topology the pod must not run beside the pods it selects (pod anti-affinity over topology.kubernetes.io/zone), and they are wherever node n-a can launch nodes (matching pods: a: 1); topology the pod must not run beside the pods it selects (pod anti-affinity over topology.kubernetes.io/zone), and they are wherever node n-a can launch nodes (matching pods: a: 1)
+      node n-b: resources the pod requests cpu 1; node n-b has 0.5 left; topology the pod must not run beside the pods it selects (pod anti-affinity over topology.kubernetes.io/zone), and they are wherever node n-b can launch nodes (matching pods: b: 1); topology the pod must not run beside the pods it selects (pod anti-affinity over topology.kubernetes.io/zone), and they are wherever node n-b can launch nodes (matching pods: b: 1)
+      node n-c: resources the pod requests cpu 1; node n-c has 0.5 left; topology the pod must not run beside the pods it selects (pod anti-affinity over topology.kubernetes.io/zone), and they are wherever node n-c can launch nodes (matching pods: c: 1); topology the pod must not run beside the pods it selects (pod anti-affinity over topology.kubernetes.io/zone), and they are wherever node n-c can launch nodes (matching pods: c: 1)
       3 in 1: make the pod anti-affinity over topology.kubernetes.io/zone a preference
           Pod p-0 add /spec/affinity/podAntiAffinity/preferredDuringSchedulingIgnoredDuringExecution [{"weight":100,"podAffinityTerm":{"topologyKey":"topology.kubernetes.io/zone","labelSelector":{"matchLabels":{"app":"shy"}}}}]
           Pod p-0 remove /spec/affinity/podAntiAffinity/requiredDuringSchedulingIgnoredDuringExecution/0
@@ -369,8 +369,8 @@ describe("what is said of a refused pod, and every change that is tried for it",
     expect(said(asked)).toMatchInlineSnapshot(`
       "the pod does not tolerate the taint x:NoSchedule of NodePool default
       pool default: the pod does not tolerate the taint x:NoSchedule of NodePool default
-      node full: E-3 host port 80/TCP of node full is taken by default/full-pod-0
-      node tight: E-2 node tight can attach 0 volumes of driver disk.example.com; with this pod it would have 1
+      node full: host-ports host port 80/TCP of node full is taken by default/full-pod-0
+      node tight: volume-limits node tight can attach 0 volumes of driver disk.example.com; with this pod it would have 1
       1 in 1: add a toleration for x:NoSchedule to the pod
           Pod p-0 add /spec/tolerations [{"key":"x","operator":"Exists","effect":"NoSchedule"}]
       3.5 in 1: drop the pod's host ports

@@ -27,10 +27,6 @@ const allowedCodes: readonly { readonly reason: string; readonly allows: (found:
     allows: ({ file, text }) => file === "api/conversion/node-class-gaps.ts" && /^01:EC[12]$/.test(text),
   },
   {
-    reason: "checks of explain, until they have names",
-    allows: ({ file, text }) => file.startsWith("core/explain/") && /^E-\d$/.test(text),
-  },
-  {
     reason: "UTF-8 is the name of an encoding",
     allows: ({ text }) => !internalCode.test(text.replaceAll("UTF-8", "")),
   },

@@ -58,7 +58,7 @@ export interface NodeFinding {
   readonly checks: readonly FailedCheck[];
 }
 
-const existingNodeChecks = ["E-1", "E-2", "E-3", "E-4", "E-5", "E-6"] as const;
+const existingNodeChecks = ["taints", "volume-limits", "host-ports", "resources", "requirements", "topology"] as const;
 export type ExistingNodeCheck = (typeof existingNodeChecks)[number];
 
 export interface FailedCheck {

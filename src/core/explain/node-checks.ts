@@ -13,12 +13,12 @@ import { labelReasons } from "./reasons.ts";
 /** Every check the node fails after the pass, each on its own. (02 §5.4) */
 export function findNodeFailures(pass: Pass, podAttempt: PodAttempt, existingNode: ExistingNodeState): NodeFinding {
   const checks = [
-    ...failedChecks("E-1", taintReasons(podAttempt, existingNode)),
-    ...failedChecks("E-2", volumeLimitReasons(podAttempt, existingNode)),
-    ...failedChecks("E-3", portReasons(podAttempt, existingNode)),
-    ...failedChecks("E-4", resourceReasons(pass, podAttempt, existingNode)),
-    ...failedChecks("E-5", requirementReasons(podAttempt, existingNode)),
-    ...failedChecks("E-6", [
+    ...failedChecks("taints", taintReasons(podAttempt, existingNode)),
+    ...failedChecks("volume-limits", volumeLimitReasons(podAttempt, existingNode)),
+    ...failedChecks("host-ports", portReasons(podAttempt, existingNode)),
+    ...failedChecks("resources", resourceReasons(pass, podAttempt, existingNode)),
+    ...failedChecks("requirements", requirementReasons(podAttempt, existingNode)),
+    ...failedChecks("topology", [
       ...volumeReasons(podAttempt, existingNode),
       ...topologyReasons(pass, podAttempt, existingNode),
     ]),
