@@ -125,6 +125,8 @@ export const simulationAnnotations = {
   exitCode: "sim.karpenter.sh/exit-code",
   /** How long its containers take to stop when told to, after their pre-stop hooks. */
   stopSeconds: "sim.karpenter.sh/stop-seconds",
+  /** On a Deployment, ReplicaSet or StatefulSet: the cpu that its pods use together, as `6`; drawn by chance without it. */
+  cpuLoad: "sim.karpenter.sh/cpu-load",
   /** Set on nodes whose instance type only the simulated cloud still offers. */
   retiredType: "sim.karpenter.sh/retired-type",
   /** On a Node: its instance gets this interruption; `true` is a spot interruption. */

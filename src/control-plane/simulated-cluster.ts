@@ -15,6 +15,7 @@ import type { ApiNode, ApiPod } from "./controllers/api-pod-and-node.ts";
 import { type ClusterControllerOptions, clusterControllers } from "./controllers/cluster-controllers.ts";
 import { garbageCollectionControllers } from "./controllers/garbage-collection/garbage-collection-controllers.ts";
 import { LeaseTimes } from "./controllers/kubelet/lease-times.ts";
+import { cpuLoadReader, loadedTypes } from "./controllers/metrics-server/cpu-load.ts";
 import { simulatedNodeMetrics, simulatedPodMetrics } from "./controllers/metrics-server/simulated-usage.ts";
 import { workloadControllers } from "./controllers/workloads/workload-controllers.ts";
 import { InProcessClient } from "./in-process-client.ts";
@@ -65,11 +66,13 @@ function usageController(api: ApiServer): Controller {
   const metrics = (plural: string) => api.kinds.get({ group: "metrics.k8s.io", version: "v1beta1", plural });
   return {
     name: "usage",
-    kinds: [builtInTypes.Node, builtInTypes.Pod],
-    run: async ({ view, random, clock }) => {
+    kinds: [builtInTypes.Node, builtInTypes.Pod, ...loadedTypes],
+    run: async (context) => {
+      const { view, random, clock } = context;
       const pods = view<ApiPod>(builtInTypes.Pod);
       pods.addIndex("node", ({ spec }) => spec.nodeName);
-      const measurement = () => ({ now: clock.now(), seed: random.seed });
+      const cpuLoadOf = cpuLoadReader(context);
+      const measurement = () => ({ now: clock.now(), seed: random.seed, cpuLoadOf });
       api.setComputedObjects(metrics("pods"), (namespace) =>
         simulatedPodMetrics(namespace === undefined ? pods.all() : pods.inNamespace(namespace), measurement()),
       );

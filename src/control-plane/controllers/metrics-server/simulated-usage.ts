@@ -16,6 +16,8 @@ export interface SimulatedUsage {
 export interface SimulatedUsageOptions {
   readonly now: number;
   readonly seed: string;
+  /** What a pod uses of cpu, in millicores, where that is not by chance. */
+  readonly cpuLoadOf?: ((pod: Pod) => number | undefined) | undefined;
 }
 
 /** Usage of a pod without requests. */
@@ -27,7 +29,7 @@ const dayMs = 24 * 3_600_000;
 const windowMs = 15_000;
 
 /** Requests times a per-pod factor that varies over the day. (05:CP-L13) */
-export function simulatedPodUsage(pod: Pod, { now, seed }: SimulatedUsageOptions): SimulatedUsage {
+export function simulatedPodUsage(pod: Pod, { now, seed, cpuLoadOf }: SimulatedUsageOptions): SimulatedUsage {
   const requests = podRequests(pod, new QuantityReader());
   const own = new Random(`${seed}/usage/${pod.metadata.uid ?? pod.metadata.name}`);
   const cpuShare = 0.1 + own.next() * 0.7;
@@ -39,7 +41,7 @@ export function simulatedPodUsage(pod: Pod, { now, seed }: SimulatedUsageOptions
   const cpuMilli = Number((requests[resources.cpu] ?? Quantity.zero).milliValue()) || usageWithoutRequests.cpuMilli;
   const memory = Number((requests[resources.memory] ?? Quantity.zero).value()) || usageWithoutRequests.memoryBytes;
   return {
-    cpuNano: Math.round(cpuMilli * 1e6 * cpuShare * wave * noise),
+    cpuNano: Math.round(1e6 * (cpuLoadOf?.(pod) ?? cpuMilli * cpuShare * wave * noise)),
     memoryBytes: Math.round((memory * memoryShare * (0.97 + 0.03 * wave)) / 4096) * 4096,
   };
 }

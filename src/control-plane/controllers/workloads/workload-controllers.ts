@@ -1,4 +1,5 @@
 import type { Controller } from "../../../kube/controller.ts";
+import { horizontalPodAutoscalerController } from "../autoscaling/horizontal-pod-autoscaler-controller.ts";
 import { endpointSliceController } from "../services/endpoint-slice-controller.ts";
 import { cronJobController } from "./cron-job/cron-job-controller.ts";
 import { daemonSetController } from "./daemon-set/daemon-set-controller.ts";
@@ -8,7 +9,7 @@ import { podDisruptionBudgetController } from "./pod-disruption-budget/pod-disru
 import { replicaSetController } from "./replica-set/replica-set-controller.ts";
 import { statefulSetController } from "./stateful-set/stateful-set-controller.ts";
 
-/** The workload controllers, PodDisruptionBudgets and endpoints of Services. (05:CP-L1 to CP-L6, CP-L15) */
+/** The workload controllers, PodDisruptionBudgets, endpoints of Services and autoscalers. (05:CP-L1 to CP-L6, CP-L15, CP-L16) */
 export const workloadControllers: readonly Controller[] = [
   deploymentController,
   replicaSetController,
@@ -18,4 +19,5 @@ export const workloadControllers: readonly Controller[] = [
   cronJobController,
   podDisruptionBudgetController,
   endpointSliceController,
+  horizontalPodAutoscalerController,
 ];
