@@ -84,7 +84,9 @@ describe.skipIf(found.kind === "missing")("karpenter up, as a user starts it", (
 
   it("02:K-12 a node is interrupted, a machine breaks and a stock is emptied by annotations, as the guide says", async () => {
     const guide = readFileSync(join(import.meta.dirname, "..", "..", "docs", "guides", "sandbox.md"), "utf8");
-    const commands = [...guide.matchAll(/^kubectl (annotate .*?)(?:\s+#.*)?$/gm)].map(([, command = ""]) => command);
+    const commands = [...guide.matchAll(/^kubectl (annotate (?:node|kwoknodeclass) .*?)(?:\s+#.*)?$/gm)].map(
+      ([, command = ""]) => command,
+    );
     expect(commands).toHaveLength(5);
     const node =
       (await k().ok("get nodes -l karpenter.sh/nodepool=quick-start -o name")).split("\n")[0]?.slice(5) ?? "";

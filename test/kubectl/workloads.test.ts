@@ -67,7 +67,9 @@ describeRunning("stateful sets, daemons and jobs", ({ k }) => {
     expect(await k.ok("describe job sum")).toMatch(
       /0 Active \(0 Ready\) \/ 1 Succeeded \/ 0 Failed[\s\S]*Job completed/,
     );
-    expect(await k.ok("logs job/sum")).toBe("");
+    expect(await k.ok("logs job/sum")).toMatch(
+      /^container sum \(busybox\) started on .*\ncontainer sum exited with code 0 /,
+    );
     await k.ok("delete job sum");
     await k.ok("wait --for=delete pod -l job-name=sum --timeout=10s");
   });
