@@ -15,8 +15,9 @@ import type { ApiNode, ApiPod } from "./controllers/api-pod-and-node.ts";
 import { type ClusterControllerOptions, clusterControllers } from "./controllers/cluster-controllers.ts";
 import { garbageCollectionControllers } from "./controllers/garbage-collection/garbage-collection-controllers.ts";
 import { LeaseTimes } from "./controllers/kubelet/lease-times.ts";
-import { cpuLoadReader, loadedTypes } from "./controllers/metrics-server/cpu-load.ts";
+import { cpuLoadReader } from "./controllers/metrics-server/cpu-load.ts";
 import { simulatedNodeMetrics, simulatedPodMetrics } from "./controllers/metrics-server/simulated-usage.ts";
+import { scalableTypes } from "./controllers/workloads/scalable-workloads.ts";
 import { workloadControllers } from "./controllers/workloads/workload-controllers.ts";
 import { InProcessClient } from "./in-process-client.ts";
 
@@ -66,7 +67,7 @@ function usageController(api: ApiServer): Controller {
   const metrics = (plural: string) => api.kinds.get({ group: "metrics.k8s.io", version: "v1beta1", plural });
   return {
     name: "usage",
-    kinds: [builtInTypes.Node, builtInTypes.Pod, ...loadedTypes],
+    kinds: [builtInTypes.Node, builtInTypes.Pod, ...scalableTypes],
     run: async (context) => {
       const { view, random, clock } = context;
       const pods = view<ApiPod>(builtInTypes.Pod);

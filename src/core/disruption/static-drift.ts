@@ -1,7 +1,6 @@
 import type { LabelPolicy } from "../../api/label-policy.ts";
-import { resources } from "../../api/labels.ts";
-import { Quantity } from "../../util/quantity.ts";
 import { noResources } from "../resources.ts";
+import { staticNodeLimit } from "../round/static-pools.ts";
 import type { PlannedNode } from "../scheduling/decision.ts";
 import { nodeClaimTemplateOf, simulationKeys } from "../scheduling/node-claim-template.ts";
 import { BudgetTickets } from "./budgets.ts";
@@ -52,7 +51,7 @@ function causeAgainst(
   if (active + pendingDisruption > replicas) {
     return { code: "scaling-down", pool: pool.name, nodes: active + pendingDisruption, replicas };
   }
-  if (left <= 0) return { code: "node-limit", pool: pool.name, limit: nodeLimitOf(pool) };
+  if (left <= 0) return { code: "node-limit", pool: pool.name, limit: staticNodeLimit(pool.nodePool) };
   tickets.take(candidate);
   return undefined;
 }
@@ -60,12 +59,7 @@ function causeAgainst(
 /** How many nodes the pool may have beyond those it has or is about to have. (03:SP-2) */
 function roomInLimit(pool: DisruptionPool): number {
   const { active, pendingDisruption, deleting, reserved } = pool.claims;
-  return Math.max(0, nodeLimitOf(pool) - active - pendingDisruption - deleting - reserved);
-}
-
-function nodeLimitOf({ nodePool }: DisruptionPool): number {
-  const limit = nodePool.spec.limits?.[resources.nodes];
-  return limit === undefined ? Number.POSITIVE_INFINITY : Quantity.parse(String(limit)).toNumber();
+  return Math.max(0, staticNodeLimit(pool.nodePool) - active - pendingDisruption - deleting - reserved);
 }
 
 /** Its type and price are the provider's choice. (02:Z-2) */

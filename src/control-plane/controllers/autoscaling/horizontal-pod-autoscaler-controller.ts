@@ -2,20 +2,16 @@ import { type ControllerContext, reconcileController, triggerOn } from "../../..
 import type { RequeueAfter } from "../../../kube/reconciler.ts";
 import { apiVersionOf, builtInTypes } from "../../../kube/resources.ts";
 import { changedObjectKey } from "../workloads/ownership.ts";
+import { type ScalableWorkload, scalableTypes } from "../workloads/scalable-workloads.ts";
 import { updateStatusIfChanged } from "../workloads/workload-status.ts";
 import { AutoscalerStatusDraft } from "./autoscaler-status.ts";
 import type { AutoscalerStatus, HorizontalPodAutoscaler } from "./autoscaler-types.ts";
-import { type AutoscaledWorkload, measureUsage } from "./measure-usage.ts";
+import { measureUsage } from "./measure-usage.ts";
 import { ScalingHistory } from "./scaling-history.ts";
 
 /** How often usage is looked at. */
 const periodMs = 15_000;
-const scalableTypes = [
-  builtInTypes.Deployment,
-  builtInTypes.ReplicaSet,
-  builtInTypes.StatefulSet,
-  builtInTypes.ReplicationController,
-];
+
 /** Keeps replicas of workloads where the usage of their pods is what autoscalers ask for. (05:CP-L16) */
 export const horizontalPodAutoscalerController = reconcileController<ControllerContext, Map<string, ScalingHistory>>({
   name: "horizontal-pod-autoscaler",
@@ -100,7 +96,7 @@ function targetOf({ spec, metadata }: HorizontalPodAutoscaler, { view }: Control
   const type = scalableTypes.find(
     (one) => one.kind === kind && (apiVersion === undefined || apiVersionOf(one) === apiVersion),
   );
-  const target = type && view<AutoscaledWorkload>(type).get(`${metadata.namespace}/${name}`);
+  const target = type && view<ScalableWorkload>(type).get(`${metadata.namespace}/${name}`);
   return target === undefined || type === undefined ? undefined : { type, target };
 }
 

@@ -1,11 +1,10 @@
-import type { LabelSelector } from "../../../api/kubernetes/pod.ts";
-import type { KubeObject } from "../../../api/object.ts";
 import { compileSelector } from "../../../core/label-selector.ts";
 import type { ResourceType } from "../../../kube/client.ts";
 import type { ControllerContext } from "../../../kube/controller.ts";
 import { builtInTypes } from "../../../kube/resources.ts";
 import { Quantity } from "../../../util/quantity.ts";
 import type { ApiPod } from "../api-pod-and-node.ts";
+import type { ScalableWorkload } from "../workloads/scalable-workloads.ts";
 import type { HorizontalPodAutoscaler, MetricSpec } from "./autoscaler-types.ts";
 import { type MeasurableMetric, measurableMetric, type PodMetrics, podAmounts } from "./measure-pods.ts";
 import { proposeReplicas, type ReplicaProposal } from "./replica-proposal.ts";
@@ -22,11 +21,6 @@ const podMetricsType: ResourceType = {
   namespaced: true,
 };
 
-/** What an autoscaler scales. */
-export interface AutoscaledWorkload extends KubeObject {
-  readonly spec: { readonly replicas?: number | undefined; readonly selector?: LabelSelector | undefined };
-}
-
 interface MeasuredUsage {
   /** Undefined: no metric says anything. */
   readonly wanted?: number | undefined;
@@ -38,7 +32,7 @@ interface MeasuredUsage {
 /** The metric that asks for the most replicas counts; while one cannot be read there are not fewer. */
 export async function measureUsage(
   autoscaler: HorizontalPodAutoscaler,
-  target: AutoscaledWorkload,
+  target: ScalableWorkload,
   context: ControllerContext,
 ): Promise<MeasuredUsage> {
   const { namespace = "" } = autoscaler.metadata;

@@ -8,7 +8,7 @@ import type { RequeueAfter } from "../../../kube/reconciler.ts";
 import { apiVersionOf } from "../../../kube/resources.ts";
 import type { ObjectChange } from "../../../kube/view.ts";
 
-export function controllerReferenceOf({ metadata }: KubeObject): OwnerReference | undefined {
+export function controllerReferenceOf({ metadata }: Pick<KubeObject, "metadata">): OwnerReference | undefined {
   return metadata.ownerReferences?.find(({ controller }) => controller === true);
 }
 

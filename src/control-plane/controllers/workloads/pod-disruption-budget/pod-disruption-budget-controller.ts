@@ -1,12 +1,12 @@
-import type { KubeObject, OwnerReference } from "../../../../api/object.ts";
 import { compileSelector } from "../../../../core/label-selector.ts";
-import { cacheKey, type ResourceType } from "../../../../kube/client.ts";
+import { cacheKey } from "../../../../kube/client.ts";
 import { type ControllerContext, reconcileController, triggerOn } from "../../../../kube/controller.ts";
 import type { RequeueAfter } from "../../../../kube/reconciler.ts";
-import { apiVersionOf, builtInTypes } from "../../../../kube/resources.ts";
+import { builtInTypes } from "../../../../kube/resources.ts";
 import type { ObjectChange } from "../../../../kube/view.ts";
 import type { ApiPod } from "../../api-pod-and-node.ts";
 import { changedObjectKey, controllerReferenceOf, debounced } from "../ownership.ts";
+import { type ScalableWorkload, scalableTypes, scalableWorkloadOf } from "../scalable-workloads.ts";
 import type { PodDisruptionBudgetObject } from "../types.ts";
 import { updateStatusIfChanged } from "../workload-status.ts";
 import {
@@ -17,28 +17,16 @@ import {
   stillDisruptedPods,
 } from "./pod-disruption-budget-status.ts";
 
-/** Kinds with `spec.replicas`. */
-const scalableKinds = [
-  builtInTypes.Deployment,
-  builtInTypes.ReplicaSet,
-  builtInTypes.StatefulSet,
-  builtInTypes.ReplicationController,
-];
-
 /** Keeps `status.disruptionsAllowed` of every PodDisruptionBudget. (05:CP-L6) */
 export const podDisruptionBudgetController = reconcileController({
   name: "controllermanager",
   triggers: [
     triggerOn(builtInTypes.PodDisruptionBudget, changedObjectKey),
     triggerOn<ApiPod>(builtInTypes.Pod, budgetKeysOfPod, debounced),
-    ...scalableKinds.map((type) => triggerOn<ScalableOwner>(type, budgetKeysOfOwner)),
+    ...scalableTypes.map((type) => triggerOn<ScalableWorkload>(type, budgetKeysOfOwner)),
   ],
   reconcile: reconcileBudget,
 });
-
-interface ScalableOwner extends KubeObject {
-  readonly spec: { readonly replicas?: number | undefined; readonly template?: Partial<ApiPod> | undefined };
-}
 
 function budgetKeysOfPod({ object, old }: ObjectChange<ApiPod>, context: ControllerContext): readonly string[] {
   const labelled = [object, old].flatMap((pod) => (pod === undefined ? [] : [pod.metadata]));
@@ -49,7 +37,7 @@ function budgetKeysOfPod({ object, old }: ObjectChange<ApiPod>, context: Control
 
 /** Only a change of `spec.replicas` matters to budgets. */
 function budgetKeysOfOwner(
-  { object, old }: ObjectChange<ScalableOwner>,
+  { object, old }: ObjectChange<ScalableWorkload>,
   context: ControllerContext,
 ): readonly string[] {
   if (object?.spec.replicas === old?.spec.replicas && object !== undefined && old !== undefined) return [];
@@ -112,34 +100,10 @@ function totalScaleOf(context: ControllerContext, pods: readonly ApiPod[]): Scal
   for (const pod of pods) {
     const reference = controllerReferenceOf(pod);
     if (reference === undefined || scales.has(reference.uid)) continue;
-    const controller = topController(context, pod, reference);
+    const controller = scalableWorkloadOf(pod, context);
     if (controller === undefined)
       return { kind: "unknown", message: `found no controllers for pod "${pod.metadata.name}"` };
     scales.set(controller.metadata.uid ?? "", controller.spec.replicas ?? 1);
   }
   return { kind: "scale", replicas: [...scales.values()].reduce((total, replicas) => total + replicas, 0) };
-}
-
-/** The ReplicaSets of a Deployment share its scale. */
-function topController(
-  context: ControllerContext,
-  child: KubeObject,
-  reference: OwnerReference,
-): ScalableOwner | undefined {
-  const direct = scalableOwner(context, child, reference);
-  const above = direct === undefined ? undefined : controllerReferenceOf(direct);
-  if (direct === undefined || above === undefined || above.kind !== "Deployment") return direct;
-  return scalableOwner(context, direct, above) ?? direct;
-}
-
-function scalableOwner(
-  context: ControllerContext,
-  child: KubeObject,
-  { apiVersion, kind, name, uid }: OwnerReference,
-): ScalableOwner | undefined {
-  const type: ResourceType | undefined = scalableKinds.find(
-    (one) => one.kind === kind && apiVersionOf(one) === apiVersion,
-  );
-  const found = type && context.view<ScalableOwner>(type).get(`${child.metadata.namespace}/${name}`);
-  return found?.metadata.uid === uid ? found : undefined;
 }
