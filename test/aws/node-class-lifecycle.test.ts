@@ -1,5 +1,8 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { karpenterTypes } from "../../src/kube/resources.ts";
+import type { KubeObject } from "../../src/api/object.ts";
+import { builtInTypes, karpenterTypes } from "../../src/kube/resources.ts";
+import { awsPool, awsWorld } from "./aws-world.ts";
+import type { FakeAws } from "./fake-aws.ts";
 import { type NodeClassWorld, type NodeClassWorldOptions, nodeClassWorld } from "./node-class-world.ts";
 
 let world: NodeClassWorld | undefined;
@@ -94,11 +97,28 @@ describe("instance profiles", () => {
     expect(await condition("Ready")).toBe("True Ready");
   });
 
-  it("04 §1.11 a given profile is used as it is, without a call to IAM", async () => {
-    const one = await open({ settings: { isIsolatedVpc: true } });
-    const { status } = await one.create({ instanceProfile: "mine" });
+  it.each([[true], [false]])(
+    "04 §1.11 a given profile is used as it is, without a call to IAM; isolated VPC: %s",
+    async (isIsolatedVpc) => {
+      const one = await open({ settings: { isIsolatedVpc } });
+      await one.pass(1); // the collection of profiles has looked by now
+      one.aws.calls.length = 0;
+      const { status } = await one.create({ instanceProfile: "mine" });
+      await one.pass(20 * 60);
+      expect(status?.instanceProfile).toBe("mine");
+      expect(iamCalls(one)).toEqual([]);
+    },
+  );
+
+  it("04 §1.11 a profile that a given one replaces is kept for an hour", async () => {
+    const { create, update, aws, pass } = await open();
+    const own = (await create()).status?.instanceProfile ?? "";
+    const { status } = await update({ role: null, instanceProfile: "mine" });
     expect(status?.instanceProfile).toBe("mine");
-    expect(iamCalls(one)).toEqual([]);
+    await pass(45 * 60);
+    expect([...aws.instanceProfiles.keys()]).toEqual([own]);
+    await pass(60 * 60);
+    expect([...aws.instanceProfiles.keys()]).toEqual([]);
   });
 
   it("04 §1.11 a profile that was given before is not touched when a role takes its place", async () => {
@@ -125,6 +145,31 @@ describe("instance profiles", () => {
     expect(await services.instanceProfiles.resolve(lost)).toBe(first);
     expect(first).toBe(nodeClass.status?.instanceProfile);
     expect(aws.instanceProfiles.size).toBe(1);
+  });
+
+  it("04 §1.11 what was just made is remembered for its class and role alone, for a minute", async () => {
+    const { aws, services, pass } = await open();
+    aws.roles.add("Other");
+    const unwritten = (uid: string, role = "KarpenterNodeRole") =>
+      services.instanceProfiles.resolve({
+        apiVersion: "karpenter.k8s.aws/v1",
+        kind: "EC2NodeClass",
+        metadata: { name: "web", uid },
+        spec: { role },
+      } as never);
+    const first = await unwritten("1");
+    const otherClass = await unwritten("2");
+    const otherRole = await unwritten("1", "Other");
+    expect(new Set([first, otherClass, otherRole]).size).toBe(3);
+    await pass(50);
+    expect([await unwritten("1"), await unwritten("2"), await unwritten("1", "Other")]).toEqual([
+      first,
+      otherClass,
+      otherRole,
+    ]);
+    await pass(10);
+    expect(await unwritten("1")).not.toBe(first);
+    expect(aws.instanceProfiles.size).toBe(4);
   });
 });
 
@@ -168,9 +213,26 @@ describe("deleting a class", () => {
     expect(one.aws.instanceProfiles.size).toBe(0);
   });
 
+  it("04 §1.14 a launch template that cannot be deleted keeps the finalizer", async () => {
+    const one = await awsWorld({ types: (name) => name === "m5.large" });
+    const operation = "ec2:DeleteLaunchTemplate";
+    one.aws.failNext(operation, { code: "UnauthorizedOperation" }, 100);
+    await one.client.delete(karpenterTypes.EC2NodeClass, { name: "web" });
+    await one.pass(5);
+    expect((await one.nodeClass())?.metadata.finalizers).toEqual(["karpenter.k8s.aws/termination"]);
+    const [event] = (await one.events("web")).filter(({ reason }) => reason === "NodeClassTerminationFailed");
+    expect(event?.message).toContain(`${operation} is not allowed`);
+    one.aws.recover(operation);
+    await one.pass(5 * 60);
+    expect(await one.nodeClass()).toBeUndefined();
+    expect(one.aws.launchTemplates.size).toBe(0);
+    await one.stop();
+  });
+
   it.each([
     ["in an isolated VPC", { settings: { isIsolatedVpc: true } }, {}],
-    ["with a given profile", { settings: { isIsolatedVpc: true } }, { instanceProfile: "mine" }],
+    ["with a given profile", {}, { instanceProfile: "mine" }],
+    ["with a given profile in an isolated VPC", { settings: { isIsolatedVpc: true } }, { instanceProfile: "mine" }],
   ])("04 §1.14 %s no profile is looked for", async (_, options, spec) => {
     const one = await open(options);
     await one.create(spec);
@@ -178,6 +240,41 @@ describe("deleting a class", () => {
     await remove(one);
     expect(await isGone(one)).toBe(true);
     expect(iamCalls(one)).toEqual([]);
+  });
+
+  const profileNamed = (name: string) => ({
+    InstanceProfileName: name,
+    InstanceProfileId: name,
+    Path: "/",
+    Arn: `arn:aws:iam::000000000000:instance-profile/${name}`,
+    CreateDate: new Date(0),
+    Roles: [{ RoleName: "KarpenterNodeRole", RoleId: "r", Path: "/", Arn: "arn", CreateDate: new Date(0) }],
+  });
+
+  it("04 §1.14 a profile under the name that old versions gave it is deleted, too, and no other", async () => {
+    const legacy = "demo_5346303934099638368"; // hashstructure's FNV-1 of `us-west-2web`
+    const one = await open({
+      account: ({ instanceProfiles }) => {
+        for (const name of [legacy, "demo_1", "mine"]) instanceProfiles.set(name, profileNamed(name));
+      },
+    });
+    await one.create();
+    await remove(one);
+    expect(await isGone(one)).toBe(true);
+    expect([...one.aws.instanceProfiles.keys()]).toEqual(["demo_1", "mine"]);
+  });
+
+  it("04 §1.14 an old name that IAM would refuse is not asked for", async () => {
+    const one = await open({
+      settings: { clusterName: "a".repeat(120), isDryRunDisabled: true },
+      account: ({ clusters }) => clusters.set("a".repeat(120), clusters.get("demo") ?? {}),
+    });
+    await one.create();
+    const own = (await one.read()).status?.instanceProfile;
+    one.aws.calls.length = 0;
+    await remove(one);
+    expect(await isGone(one)).toBe(true);
+    expect(one.aws.inputsOf("iam:GetInstanceProfile")).toEqual([{ name: own }]);
   });
 });
 
@@ -379,17 +476,99 @@ describe("validation", () => {
     expect(await validation(one)).toBe("True ValidationSucceeded");
   });
 
-  it("04 §1.12 AL2023 needs the CIDR of Services, of IPv4 or IPv6; others do not", async () => {
+  it.each([
+    [{ serviceIpv4Cidr: "10.100.0.0/16" }, "10.100.0.0/16"],
+    [{ serviceIpv6Cidr: "fd00::/108" }, "fd00::/108"],
+    [{ serviceIpv4Cidr: "10.100.0.0/16", serviceIpv6Cidr: "fd00::/108" }, "10.100.0.0/16"],
+  ])("04 §1.12 AL2023 needs the CIDR of Services: of %j it is %s, asked for once", async (network, cidr) => {
     const one = await open({
       account: ({ clusters }) => {
         const cluster = clusters.get("demo");
-        if (cluster) cluster.kubernetesNetworkConfig = { serviceIpv6Cidr: "fd00::/108" };
+        if (cluster) cluster.kubernetesNetworkConfig = network;
       },
     });
     await one.create();
     expect(await validation(one)).toBe("True ValidationSucceeded");
-    expect(one.services.clusterCidr.known).toBe("fd00::/108");
+    expect(one.services.clusterCidr.known).toBe(cidr);
+    await one.create({}, "other");
+    await one.pass(30 * 60);
     expect(one.aws.inputsOf("eks:DescribeCluster")).toHaveLength(1);
+    const userData = [...one.aws.launchTemplates.values()].map(({ data }) =>
+      Buffer.from(data.UserData ?? "", "base64").toString(),
+    );
+    for (const text of userData) expect(text).toContain(`cidr: ${cidr}`);
+  });
+
+  it("04 §1.12 other families do not need the CIDR of Services", async () => {
+    const one = await open({
+      account: (aws) => aws.failNext("eks:DescribeCluster", { code: "AccessDeniedException" }, 9),
+    });
+    const discovery = [{ tags: { "karpenter.sh/discovery": "demo" } }];
+    await one.create({ amiFamily: "Bottlerocket", amiSelectorTerms: discovery });
+    expect(await validation(one)).toBe("True ValidationSucceeded");
+    expect(one.aws.inputsOf("eks:DescribeCluster")).toEqual([]);
+  });
+
+  it("04 §1.12 a restricted tag that an older CRD let through is refused, and launches nothing", async () => {
+    const one = await open();
+    const schema = "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/tags";
+    await one.client.patch(
+      builtInTypes.CustomResourceDefinition,
+      { name: "ec2nodeclasses.karpenter.k8s.aws" },
+      { kind: "json", body: [{ op: "remove", path: `${schema}/x-kubernetes-validations` }] },
+    );
+    await one.create({ tags: { "karpenter.sh/nodepool": "mine" } });
+    expect(await validation(one)).toBe("False TagValidationFailed");
+    expect(await one.message("ValidationSucceeded")).toContain("karpenter.sh/nodepool");
+    expect(await one.condition("Ready")).toMatch(/^False/);
+    expect(one.aws.inputsOf("ec2:CreateLaunchTemplate")).toEqual([]);
+    await one.update({ tags: null });
+    expect(await validation(one)).toBe("True ValidationSucceeded");
+  });
+
+  const tried = (one: NodeClassWorld) =>
+    one.aws.inputsOf<{ InstanceType: string }>("ec2:RunInstances")[0]?.InstanceType;
+  const aliasImage = (name: string, Architecture: "x86_64" | "arm64") => (aws: FakeAws) => {
+    aws.parameters.set(name, "ami-alias");
+    aws.images.push({ ImageId: "ami-alias", Architecture, CreationDate: "2026-01-01T00:00:00.000Z" });
+  };
+
+  it.each([
+    [
+      "windows2022@latest",
+      "/aws/service/ami-windows-latest/Windows_Server-2022-English-Core-EKS_Optimized-1.33/image_id",
+      "x86_64",
+      "m5.large",
+    ],
+    [
+      "al2023@latest",
+      "/aws/service/eks/optimized-ami/1.33/amazon-linux-2023/arm64/standard/recommended/image_id",
+      "arm64",
+      "m6g.large",
+    ],
+    [
+      "al2023@latest",
+      "/aws/service/eks/optimized-ami/1.33/amazon-linux-2023/x86_64/neuron/recommended/image_id",
+      "x86_64",
+      "inf1.xlarge",
+    ],
+  ] as const)("04 §1.12 without a type of a pool, %s with the image of %s tries %s %s", async (...row) => {
+    const [alias, name, architecture, type] = row;
+    const one = await open({ account: aliasImage(name, architecture) });
+    await one.create({ amiSelectorTerms: [{ alias }] });
+    expect(await validation(one)).toBe("True ValidationSucceeded");
+    expect(tried(one)).toBe(type);
+  });
+
+  it("04 §1.12 Windows is tried with the usual type, whatever its pools want", async () => {
+    const name = "/aws/service/ami-windows-latest/Windows_Server-2022-English-Core-EKS_Optimized-1.33/image_id";
+    const one = await open({ account: aliasImage(name, "x86_64") });
+    const requirements = [{ key: "karpenter.k8s.aws/instance-family", operator: "In", values: ["g4dn"] }];
+    await one.client.create(karpenterTypes.NodePool, awsPool("gpu", "web", requirements) as KubeObject);
+    await one.pass(1);
+    await one.create({ amiSelectorTerms: [{ alias: "windows2022@latest" }] });
+    expect(await validation(one)).toBe("True ValidationSucceeded");
+    expect(tried(one)).toBe("m5.large");
   });
 
   it.each([

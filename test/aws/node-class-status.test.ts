@@ -168,9 +168,52 @@ describe("images", () => {
     requirements: readonly { key: string; operator: string; values?: readonly string[] | undefined }[],
   ) => requirements.map(({ key, operator, values }) => [key.split("/")[1], operator, ...(values ?? [])].join(" "));
 
+  const standard = (arch: string) => [
+    `arch In ${arch}`,
+    "instance-gpu-count DoesNotExist",
+    "instance-accelerator-count DoesNotExist",
+  ];
+  const nvidia = (arch: string) => [`arch In ${arch}`, "instance-gpu-count Exists"];
+  const neuron = ["arch In amd64", "instance-accelerator-count Exists"];
+  const windowsParameter = (year: string, kubernetes: string) =>
+    `/aws/service/ami-windows-latest/Windows_Server-${year}-English-Core-EKS_Optimized-${kubernetes}/image_id`;
+  const windows = (build: string) => ["os In windows", "arch In amd64", `windows-build In ${build}`];
+
   it.each([
     [
+      "al2@latest",
+      "1.32",
+      {
+        "/aws/service/eks/optimized-ami/1.32/amazon-linux-2/recommended/image_id": "ami-1",
+        "/aws/service/eks/optimized-ami/1.32/amazon-linux-2-gpu/recommended/image_id": "ami-2",
+        "/aws/service/eks/optimized-ami/1.32/amazon-linux-2-arm64/recommended/image_id": "ami-4",
+      },
+      [
+        ["ami-1", standard("amd64")],
+        ["ami-2", neuron],
+        ["ami-2", nvidia("amd64")],
+        ["ami-4", standard("arm64")],
+      ],
+    ],
+    [
+      "al2@v20260101",
+      "1.32",
+      {
+        "/aws/service/eks/optimized-ami/1.32/amazon-linux-2/amazon-eks-node-1.32-v20260101/image_id": "ami-1",
+        "/aws/service/eks/optimized-ami/1.32/amazon-linux-2-gpu/amazon-eks-gpu-node-1.32-v20260101/image_id": "ami-2",
+        "/aws/service/eks/optimized-ami/1.32/amazon-linux-2-arm64/amazon-eks-arm64-node-1.32-v20260101/image_id":
+          "ami-4",
+      },
+      [
+        ["ami-1", standard("amd64")],
+        ["ami-2", neuron],
+        ["ami-2", nvidia("amd64")],
+        ["ami-4", standard("arm64")],
+      ],
+    ],
+    [
       "al2023@latest",
+      "1.33",
       {
         [`${eks}/amazon-linux-2023/x86_64/standard/recommended/image_id`]: "ami-1",
         [`${eks}/amazon-linux-2023/x86_64/nvidia/recommended/image_id`]: "ami-2",
@@ -178,40 +221,59 @@ describe("images", () => {
         [`${eks}/amazon-linux-2023/arm64/standard/recommended/image_id`]: "ami-4",
         [`${eks}/amazon-linux-2023/arm64/nvidia/recommended/image_id`]: "ami-5",
       },
-      {
-        "ami-1": ["arch In amd64", "instance-gpu-count DoesNotExist", "instance-accelerator-count DoesNotExist"],
-        "ami-2": ["arch In amd64", "instance-gpu-count Exists"],
-        "ami-3": ["arch In amd64", "instance-accelerator-count Exists"],
-        "ami-4": ["arch In arm64", "instance-gpu-count DoesNotExist", "instance-accelerator-count DoesNotExist"],
-        "ami-5": ["arch In arm64", "instance-gpu-count Exists"],
-      },
+      [
+        ["ami-1", standard("amd64")],
+        ["ami-2", nvidia("amd64")],
+        ["ami-3", neuron],
+        ["ami-4", standard("arm64")],
+        ["ami-5", nvidia("arm64")],
+      ],
     ],
     [
       "al2023@v20260101",
+      "1.33",
       {
         [`${eks}/amazon-linux-2023/x86_64/standard/amazon-eks-node-al2023-x86_64-standard-1.33-v20260101/image_id`]:
           "ami-1",
       },
-      { "ami-1": ["arch In amd64", "instance-gpu-count DoesNotExist", "instance-accelerator-count DoesNotExist"] },
+      [["ami-1", standard("amd64")]],
     ],
     [
       "bottlerocket@v1.46.0",
+      "1.33",
       {
         "/aws/service/bottlerocket/aws-k8s-1.33/x86_64/1.46.0/image_id": "ami-1",
+        "/aws/service/bottlerocket/aws-k8s-1.33-nvidia/x86_64/1.46.0/image_id": "ami-2",
+        "/aws/service/bottlerocket/aws-k8s-1.33/arm64/1.46.0/image_id": "ami-4",
         "/aws/service/bottlerocket/aws-k8s-1.33-nvidia/arm64/1.46.0/image_id": "ami-5",
       },
-      {
-        "ami-1": ["arch In amd64", "instance-accelerator-count Exists"],
-        "ami-5": ["arch In arm64", "instance-gpu-count Exists"],
-      },
+      [
+        ["ami-1", standard("amd64")],
+        ["ami-1", neuron],
+        ["ami-2", nvidia("amd64")],
+        ["ami-4", standard("arm64")],
+        ["ami-5", nvidia("arm64")],
+      ],
     ],
     [
-      "windows2022@latest",
-      { "/aws/service/ami-windows-latest/Windows_Server-2022-English-Core-EKS_Optimized-1.33/image_id": "ami-1" },
-      { "ami-1": ["os In windows", "arch In amd64", "windows-build In 10.0.20348"] },
+      "bottlerocket@latest",
+      "1.33",
+      {
+        "/aws/service/bottlerocket/aws-k8s-1.33/arm64/latest/image_id": "ami-4",
+        "/aws/service/bottlerocket/aws-k8s-1.33-nvidia/x86_64/latest/image_id": "ami-2",
+      },
+      [
+        ["ami-2", nvidia("amd64")],
+        ["ami-4", standard("arm64")],
+      ],
     ],
-  ])("04 §1.7 alias %s is resolved through its parameters", async (alias, parameters, expected) => {
+    ["windows2019@latest", "1.33", { [windowsParameter("2019", "1.33")]: "ami-1" }, [["ami-1", windows("10.0.17763")]]],
+    ["windows2022@latest", "1.33", { [windowsParameter("2022", "1.33")]: "ami-1" }, [["ami-1", windows("10.0.20348")]]],
+    ["windows2025@latest", "1.35", { [windowsParameter("2025", "1.35")]: "ami-1" }, [["ami-1", windows("10.0.26100")]]],
+  ])("04 §1.7 alias %s on Kubernetes %s is resolved through its parameters", async (...row) => {
+    const [alias, kubernetesVersion, parameters, expected] = row;
     const { create, condition } = await open({
+      kubernetesVersion,
       account: (aws) => {
         for (const [name, value] of Object.entries(parameters)) aws.parameters.set(name, value);
         for (const id of [1, 2, 3]) aws.images.push(image(`ami-${id}`));
@@ -220,25 +282,7 @@ describe("images", () => {
     });
     const { status } = await create({ amiSelectorTerms: [{ alias }] });
     expect(await condition("AMIsReady")).toBe("True AMIsReady");
-    expect(
-      Object.fromEntries((status?.amis ?? []).map(({ id, requirements }) => [id, labelsOf(requirements)])),
-    ).toEqual(expected);
-  });
-
-  it("04 §1.7 one image of two variants is listed twice; AL2's GPU image is for both", async () => {
-    const { create } = await open({
-      kubernetesVersion: "1.32",
-      account: (aws) => {
-        const al2 = "/aws/service/eks/optimized-ami/1.32";
-        aws.parameters.set(`${al2}/amazon-linux-2-gpu/recommended/image_id`, "ami-1");
-        aws.images.push(image("ami-1"));
-      },
-    });
-    const { status } = await create({ amiSelectorTerms: [{ alias: "al2@latest" }] });
-    expect(status?.amis?.map(({ id, requirements }) => [id, labelsOf(requirements)[1]])).toEqual([
-      ["ami-1", "instance-accelerator-count Exists"],
-      ["ami-1", "instance-gpu-count Exists"],
-    ]);
+    expect((status?.amis ?? []).map(({ id, requirements }) => [id, labelsOf(requirements)])).toEqual(expected);
   });
 
   it("04 §1.7 an alias without any image is not ready; a parameter that cannot be read is tried again", async () => {
@@ -324,6 +368,44 @@ describe("images", () => {
     expect([...new Set(unusable)]).toEqual(["/wrong", "/missing"]);
   });
 
+  it("04 §1.7 all tags of a term must match, and an image of any term is taken", async () => {
+    const tagged = (...keys: string[]) => ({ Tags: keys.map((Key) => ({ Key, Value: "x" })) });
+    const { create, update } = await open({
+      account: ({ images }) =>
+        images.splice(
+          0,
+          images.length,
+          image("ami-a", tagged("a")),
+          image("ami-ab", { ...tagged("a", "b"), Architecture: "arm64" }),
+          image("ami-c", { ...tagged("c"), CreationDate: "2026-01-02T00:00:00.000Z" }),
+        ),
+    });
+    const ids = ({ status }: Ec2NodeClassObject) => status?.amis?.map(({ id }) => id);
+    const spec = (...terms: Record<string, string>[]) => ({ amiSelectorTerms: terms.map((tags) => ({ tags })) });
+    expect(ids(await create({ amiFamily: "AL2023", ...spec({ a: "x" }) }))).toEqual(["ami-a", "ami-ab"]);
+    expect(ids(await update(spec({ a: "x", b: "*" })))).toEqual(["ami-ab"]);
+    expect(ids(await update(spec({ a: "x", b: "y" })))).toBeUndefined();
+    expect(ids(await update(spec({ a: "x", b: "x" }, { c: "x" })))).toEqual(["ami-c", "ami-ab"]);
+  });
+
+  it("04 §1.7 a parameter of the user's is remembered for five minutes", async () => {
+    const { create, aws, pass, read } = await open({
+      account: (one) => {
+        one.parameters.set("/mine", "ami-amd64");
+        one.images.push(image("ami-next"));
+      },
+    });
+    await create({ amiFamily: "AL2023", amiSelectorTerms: [{ ssmParameter: "/mine" }] });
+    aws.parameters.set("/mine", "ami-next");
+    const ids = async () => (await read()).status?.amis?.map(({ id }) => id);
+    await pass(4 * 60);
+    expect(await ids()).toEqual(["ami-amd64"]);
+    expect(aws.inputsOf("ssm:GetParameter")).toHaveLength(1);
+    await pass(2 * 60);
+    expect(await ids()).toEqual(["ami-next"]);
+    expect(aws.inputsOf("ssm:GetParameter")).toHaveLength(2);
+  });
+
   it("04 §1.7 of equal images the one that is not deprecated wins, then the newer, then the later name", async () => {
     const past = "2025-01-01T00:00:00.000Z";
     const { create, aws, pass, read } = await open({
@@ -364,6 +446,23 @@ describe("images", () => {
     if (first) first.DeprecationTime = new Date(startAt + 41 * minute).toISOString();
     await pass(30 * 60);
     expect((await read()).status?.amis?.map(({ id }) => id)).toEqual(["ami-2"]);
+  });
+
+  it("04 §1.7 a pinned parameter is kept when its image is deprecated: it will not name another", async () => {
+    const pinned = "amazon-eks-node-al2023-x86_64-standard-1.33-v20260101";
+    const name = `${eks}/amazon-linux-2023/x86_64/standard/${pinned}/image_id`;
+    const { create, aws, pass, read } = await open({
+      account: (one) => {
+        one.parameters.set(name, "ami-1");
+        one.images.push(image("ami-1", { DeprecationTime: new Date(startAt + minute).toISOString() }));
+      },
+    });
+    await create({ amiSelectorTerms: [{ alias: "al2023@v20260101" }] });
+    const asked = aws.inputsOf<{ name: string }>("ssm:GetParameter").filter((one) => one.name === name);
+    await pass(3 * 60 * 60);
+    expect(aws.inputsOf<{ name: string }>("ssm:GetParameter").filter((one) => one.name === name)).toEqual(asked);
+    expect((await read()).status?.amis).toMatchObject([{ id: "ami-1", deprecated: true }]);
+    expect(asked).toHaveLength(1);
   });
 });
 
